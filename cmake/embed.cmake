@@ -1,0 +1,11 @@
+# Script mode: writes OUT, a C++ source that defines filereel::NAME() with the text of FILES.
+set(text "#include \"filesets/catalog_file.h\"\n\nnamespace filereel {\n\n")
+string(APPEND text "std::span<const CatalogFile> ${NAME}() {\n")
+string(APPEND text "  static constexpr CatalogFile kFiles[] = {\n")
+foreach(file IN LISTS FILES)
+  get_filename_component(stem ${file} NAME_WE)
+  file(READ ${file} content)
+  string(APPEND text "      {\"${stem}\", R\"catalog(${content})catalog\"},\n")
+endforeach()
+string(APPEND text "  };\n  return kFiles;\n}\n\n}  // namespace filereel\n")
+file(WRITE ${OUT} "${text}")

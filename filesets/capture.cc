@@ -1,0 +1,546 @@
+#include "filesets/capture.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <climits>
+#include <cstring>
+#include <memory>
+#include <new>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <utility>
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <xxhash.h>
+#include <zstd.h>
+
+#include "filesets/descriptor.h"
+#include "filesets/error.h"
+
+namespace filereel {
+namespace {
+
+constexpr std::size_t kPieceBytes = 64 * 1024;
+constexpr std::size_t kPieces = 8;
+constexpr std::size_t kBufferBytes = kPieces * kPieceBytes;
+constexpr int kCompressionLevel = 1;  // what Content's compressed_permille is defined by
+
+// Thrown inside this file when an entry cannot be captured; carries which count it belongs to.
+struct Skip {
+  std::uint64_t CaptureTotals::* count;
+  std::string reason;
+};
+
+Skip changed() {
+  return {&CaptureTotals::changed, "changed while it was read"};
+}
+
+// A name that was there a moment ago: gone or replaced, or really unreadable?
+Skip skip_for_errno(int error) {
+  if (error == ENOENT || error == ENOTDIR || error == ELOOP || error == ESTALE) return changed();
+  return {&CaptureTotals::unreadable, std::strerror(error)};
+}
+
+// Content keys by hash: open addressing in one array, so that a file costs its slot and no more.
+class ContentTable {
+ public:
+  struct Slot {
+    XXH128_hash_t hash{};
+    std::uint32_t key = 0;  // 0: free
+    std::uint16_t compressed_permille = 0;
+  };
+
+  // The slot of `hash`; the caller gives a new one (key 0) its key by calling add.
+  Slot& find(XXH128_hash_t hash) {
+    std::size_t i = hash.low64 & (slots_.size() - 1);
+    while (slots_[i].key != 0 && !XXH128_isEqual(slots_[i].hash, hash)) {
+      i = (i + 1) & (slots_.size() - 1);
+    }
+    return slots_[i];
+  }
+
+  Content add(XXH128_hash_t hash, std::uint16_t compressed_permille) {
+    if ((used_ + 1) * 4 > slots_.size() * 3) grow();
+    find(hash) = {hash, ++used_, compressed_permille};
+    return {used_, compressed_permille, 0};
+  }
+
+ private:
+  void grow() {
+    std::vector<Slot> old(slots_.size() * 2);
+    old.swap(slots_);
+    for (const Slot& slot : old) {
+      if (slot.key != 0) find(slot.hash) = slot;
+    }
+  }
+
+  std::uint32_t used_ = 0;
+  std::vector<Slot> slots_ = std::vector<Slot>(1024);  // a power of two
+};
+
+// Bytes [offset, offset + length) of a file that are stored.
+struct DataRange {
+  std::uint64_t offset;
+  std::uint64_t length;
+};
+
+struct Layout {
+  std::vector<DataRange> data;
+  std::vector<Hole> holes;
+  std::uint64_t data_bytes = 0;
+};
+
+Layout find_layout(int fd, std::uint64_t size) {
+  Layout layout;
+  const auto end = static_cast<off_t>(size);
+  for (off_t at = 0; at < end;) {
+    off_t data = lseek(fd, at, SEEK_DATA);
+    if (data < 0) {
+      // ENXIO: only a hole follows. Anything else: a file system that knows no holes.
+      data = errno == ENXIO ? end : at;
+    }
+    data = std::min(data, end);
+    if (data > at) {
+      layout.holes.push_back(
+          {static_cast<std::uint64_t>(at), static_cast<std::uint64_t>(data - at)});
+    }
+    if (data == end) break;
+    at = lseek(fd, data, SEEK_HOLE);
+    if (at < 0 || at > end) at = end;
+    if (at <= data) throw changed();
+    layout.data.push_back(
+        {static_cast<std::uint64_t>(data), static_cast<std::uint64_t>(at - data)});
+    layout.data_bytes += layout.data.back().length;
+  }
+  return layout;
+}
+
+// Reads files through one buffer: their hash and how well they compress.
+class ContentReader {
+ public:
+  explicit ContentReader(std::function<bool(std::size_t)> on_read) : on_read_(std::move(on_read)) {
+    if (!hash_ || !compressor_) throw std::bad_alloc();
+  }
+
+  // Of the data and where it lies; nullopt if `on_read` returned false.
+  std::optional<XXH128_hash_t> hash(int fd, std::uint64_t size, const Layout& layout) {
+    // A file that fits stays in the buffer for compressed_permille.
+    const bool keep = layout.data_bytes <= buffer_.size();
+    std::size_t used = 0;
+    XXH3_128bits_reset(hash_.get());
+    for (const DataRange& range : layout.data) {
+      for (std::uint64_t done = 0; done < range.length;) {
+        if (!keep) used = 0;
+        const auto room = std::span(buffer_).subspan(used);
+        const auto part = room.first(std::min<std::uint64_t>(room.size(), range.length - done));
+        read_all(fd, range.offset + done, part);
+        XXH3_128bits_update(hash_.get(), part.data(), part.size());
+        done += part.size();
+        used += part.size();
+        if (!on_read_(part.size())) return std::nullopt;
+      }
+    }
+    XXH3_128bits_update(hash_.get(), &size, sizeof size);
+    XXH3_128bits_update(hash_.get(), layout.holes.data(), layout.holes.size() * sizeof(Hole));
+    return XXH3_128bits_digest(hash_.get());
+  }
+
+  // Of the file that `hash` has just read.
+  std::uint16_t compressed_permille(int fd, const Layout& layout) {
+    std::size_t length = buffer_.size();
+    if (layout.data_bytes <= buffer_.size()) {
+      length = layout.data_bytes;
+    } else {
+      for (std::size_t i = 0; i < kPieces; ++i) {
+        // The first piece begins the data and the last one ends it.
+        const std::uint64_t at = (layout.data_bytes - kPieceBytes) / (kPieces - 1) * i;
+        read_data(fd, layout, at, std::span(buffer_).subspan(i * kPieceBytes, kPieceBytes));
+      }
+    }
+    const std::size_t compressed =
+        ZSTD_compressCCtx(compressor_.get(), compressed_.data(), compressed_.size(), buffer_.data(),
+                          length, kCompressionLevel);
+    if (ZSTD_isError(compressed) != 0) throw std::bad_alloc();  // its one cause here
+    // Of a small file the frame would be a large part, but it says nothing about the content:
+    // magic number, descriptor, content size (RFC 8878, 3.1.1.1) and one block header.
+    const std::size_t size_field = length < 256 ? 1 : length < 65536 + 256 ? 2 : 4;
+    const std::size_t frame = std::min(compressed, 4 + 1 + size_field + 3);
+    const std::size_t permille = ((compressed - frame) * 1000 + length / 2) / length;
+    return static_cast<std::uint16_t>(std::min<std::size_t>(permille, 1000));
+  }
+
+ private:
+  static void read_all(int fd, std::uint64_t offset, std::span<char> out) {
+    while (!out.empty()) {
+      const ssize_t got = pread(fd, out.data(), out.size(), static_cast<off_t>(offset));
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) throw skip_for_errno(errno);
+      if (got == 0) throw changed();  // it has become shorter
+      offset += static_cast<std::uint64_t>(got);
+      out = out.subspan(static_cast<std::size_t>(got));
+    }
+  }
+
+  // Reads from position `at` of the data, holes not counted.
+  static void read_data(int fd, const Layout& layout, std::uint64_t at, std::span<char> out) {
+    for (const DataRange& range : layout.data) {
+      if (at < range.length) {
+        const auto part = out.first(std::min<std::uint64_t>(out.size(), range.length - at));
+        read_all(fd, range.offset + at, part);
+        out = out.subspan(part.size());
+        at = 0;
+        if (out.empty()) return;
+      } else {
+        at -= range.length;
+      }
+    }
+  }
+
+  struct Free {
+    void operator()(XXH3_state_t* state) const { XXH3_freeState(state); }
+    void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
+  };
+
+  std::function<bool(std::size_t)> on_read_;
+  std::vector<char> buffer_ = std::vector<char>(kBufferBytes);
+  std::vector<char> compressed_ = std::vector<char>(ZSTD_compressBound(kBufferBytes));
+  std::unique_ptr<XXH3_state_t, Free> hash_{XXH3_createState()};
+  std::unique_ptr<ZSTD_CCtx, Free> compressor_{ZSTD_createCCtx()};
+};
+
+// What tells one file from another for as long as it exists.
+struct Identity {
+  dev_t device;
+  ino_t inode;
+  explicit Identity(const struct stat& status) : device(status.st_dev), inode(status.st_ino) {}
+  bool operator==(const Identity&) const = default;
+};
+
+struct IdentityHash {
+  std::size_t operator()(const Identity& id) const {
+    return std::hash<std::uint64_t>()(id.inode * 31 + id.device);
+  }
+};
+
+std::int64_t mtime_ns(const struct stat& status) {
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  std::int64_t ns = 0;
+  if (__builtin_mul_overflow(std::int64_t{status.st_mtim.tv_sec}, kSecond, &ns) ||
+      __builtin_add_overflow(ns, std::int64_t{status.st_mtim.tv_nsec}, &ns)) {
+    return Entry::kNoTime;  // beyond the years 1677 to 2262
+  }
+  return ns;
+}
+
+bool same_time(const timespec& a, const timespec& b) {
+  return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+struct stat status_of(int fd) {
+  struct stat status{};
+  if (fstat(fd, &status) != 0) throw skip_for_errno(errno);
+  return status;
+}
+
+std::vector<std::string> names_in(int directory) {
+  struct Close {
+    void operator()(DIR* dir) const { closedir(dir); }
+  };
+  const int fd = fcntl(directory, F_DUPFD_CLOEXEC, 0);
+  if (fd < 0) throw skip_for_errno(errno);
+  const std::unique_ptr<DIR, Close> dir(fdopendir(fd));  // owns fd, unless it is null
+  if (!dir) {
+    const int error = errno;
+    close(fd);
+    throw skip_for_errno(error);
+  }
+  std::vector<std::string> names;
+  errno = 0;
+  while (const dirent* entry = readdir(dir.get())) {
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") names.emplace_back(name);
+    errno = 0;
+  }
+  if (errno != 0) throw skip_for_errno(errno);
+  std::ranges::sort(names);
+  return names;
+}
+
+class TreeCapture {
+ public:
+  TreeCapture(const CaptureOptions& options, const std::function<void(const Entry&)>& sink,
+              const std::function<void(const CaptureProgress&)>& progress)
+      : options_(options), sink_(sink), progress_(progress) {}
+
+  CaptureTotals run(const std::string& dir) {
+    const auto fail = [&dir](std::string_view why) -> Error {
+      return {ErrorKind::unusable_input,
+              fmt::format("capture {:?}: {}; name a directory that you may read", dir, why)};
+    };
+    root_ = Descriptor(open(dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!root_) throw fail(std::strerror(errno));
+    try {
+      const struct stat status = status_of(root_.get());
+      device_ = status.st_dev;
+      levels_.push_back({names_in(root_.get()), 0, 0, Identity(status)});
+      here_ = open_again("");
+    } catch (const Skip& skip) {
+      throw fail(skip.reason);
+    }
+    while (!levels_.empty() && !totals_.interrupted) {
+      if (options_.stop.stop_requested()) {
+        totals_.interrupted = true;
+      } else {
+        step();
+      }
+    }
+    return std::move(totals_);
+  }
+
+ private:
+  // A directory that is being walked. Only the lowest one is open (here_), so that the depth of a
+  // tree is not limited by the number of descriptors.
+  struct Level {
+    std::vector<std::string> names;
+    std::size_t next;         // index of the first name not yet visited
+    std::size_t path_length;  // of the directory in path_
+    Identity identity;
+  };
+
+  void step() {
+    Level& level = levels_.back();
+    path_.resize(level.path_length);
+    if (level.next == level.names.size()) {
+      levels_.pop_back();
+      here_.reset();
+      return;
+    }
+    try {
+      if (!here_) {
+        here_ = open_again(path_);
+        if (Identity(status_of(here_.get())) != level.identity) throw changed();
+      }
+    } catch (const Skip& skip) {
+      // The rest of this directory cannot be reached any more.
+      note(skip);
+      level.next = level.names.size();
+      return;
+    }
+    const std::string name = std::move(level.names[level.next++]);
+    if (!path_.empty()) path_ += '/';
+    path_ += name;
+    try {
+      if (path_.size() > PATH_MAX) throw Skip{&CaptureTotals::too_long, "its path is too long"};
+      visit(name);
+    } catch (const Skip& skip) {
+      note(skip);
+    }
+  }
+
+  // A directory that was open before; it may have been moved or replaced since.
+  Descriptor open_again(const std::string& path) const {
+    open_how how{};
+    how.flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
+    how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
+    const char* const name = path.empty() ? "." : path.c_str();
+    Descriptor fd(static_cast<int>(syscall(SYS_openat2, root_.get(), name, &how, sizeof how)));
+    if (!fd) throw skip_for_errno(errno);
+    return fd;
+  }
+
+  // Reading should not change access times, but only a file's owner may ask for that.
+  Descriptor open_here(const std::string& name, int flags) const {
+    flags |= O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+    Descriptor fd(openat(here_.get(), name.c_str(), flags | O_NOATIME));
+    if (!fd && errno == EPERM) fd = Descriptor(openat(here_.get(), name.c_str(), flags));
+    if (!fd) throw skip_for_errno(errno);
+    return fd;
+  }
+
+  void visit(const std::string& name) {
+    struct stat status{};
+    if (fstatat(here_.get(), name.c_str(), &status, AT_SYMLINK_NOFOLLOW) != 0) {
+      throw skip_for_errno(errno);
+    }
+    Entry entry;
+    entry.path = path_;
+    entry.mode = status.st_mode & 07777;
+    entry.mtime_ns = mtime_ns(status);
+    if (S_ISDIR(status.st_mode)) {
+      visit_directory(name, status, entry);
+    } else if (S_ISLNK(status.st_mode)) {
+      visit_symlink(name, entry);
+    } else if (!S_ISREG(status.st_mode)) {
+      throw Skip{&CaptureTotals::special, "a socket, FIFO or device"};
+    } else {
+      visit_file(name, status, entry);
+    }
+  }
+
+  void visit_directory(const std::string& name, const struct stat& status, Entry& entry) {
+    entry.kind = EntryKind::directory;
+    if (leaves_file_system(status)) {
+      emit(entry);
+      throw Skip{&CaptureTotals::other_file_systems, "another file system is mounted here"};
+    }
+    Descriptor fd;
+    std::vector<std::string> names;
+    try {
+      fd = open_here(name, O_DIRECTORY);
+      if (Identity(status_of(fd.get())) != Identity(status)) throw changed();
+      names = names_in(fd.get());
+    } catch (const Skip& skip) {
+      // It exists even if what is in it cannot be seen.
+      if (skip.count == &CaptureTotals::unreadable) emit(entry);
+      throw;
+    }
+    emit(entry);
+    if (names.empty()) return;
+    levels_.push_back({std::move(names), 0, path_.size(), Identity(status)});
+    here_ = std::move(fd);
+  }
+
+  void visit_symlink(const std::string& name, Entry& entry) {
+    entry.kind = EntryKind::symlink;
+    std::array<char, PATH_MAX> target;
+    const ssize_t length = readlinkat(here_.get(), name.c_str(), target.data(), target.size());
+    if (length < 0 && errno == EINVAL) throw changed();  // no symlink any more
+    if (length < 0) throw skip_for_errno(errno);
+    if (length == PATH_MAX) throw Skip{&CaptureTotals::too_long, "its target is too long"};
+    entry.target.assign(target.data(), static_cast<std::size_t>(length));
+    emit(entry);
+  }
+
+  void visit_file(const std::string& name, const struct stat& status, Entry& entry) {
+    if (leaves_file_system(status)) {
+      throw Skip{&CaptureTotals::other_file_systems, "a file of another file system"};
+    }
+    const auto linked = links_.find(Identity(status));
+    if (linked != links_.end()) {
+      entry.kind = EntryKind::hard_link;
+      entry.target = linked->second.path;
+      if (--linked->second.missing == 0) links_.erase(linked);
+      emit(entry);
+      return;
+    }
+    const Descriptor fd = open_here(name, 0);
+    const struct stat before = status_of(fd.get());
+    if (Identity(before) != Identity(status) || !S_ISREG(before.st_mode)) throw changed();
+    entry.size = static_cast<std::uint64_t>(before.st_size);
+    entry.mode = before.st_mode & 07777;
+    entry.mtime_ns = mtime_ns(before);
+    bool duplicate = false;
+    if (entry.size != 0 && !read_content(fd.get(), entry, duplicate)) return;
+    const struct stat after = status_of(fd.get());
+    if (after.st_size != before.st_size || !same_time(after.st_mtim, before.st_mtim) ||
+        !same_time(after.st_ctim, before.st_ctim)) {
+      throw changed();
+    }
+    if (duplicate) {
+      ++totals_.duplicate_files;
+      totals_.duplicate_bytes += entry.size;
+    }
+    if (before.st_nlink > 1) links_[Identity(before)] = {path_, before.st_nlink - 1};
+    emit(entry);
+  }
+
+  // Fills in holes and content. False if the capture is to stop.
+  bool read_content(int fd, Entry& entry, bool& duplicate) {
+    posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
+    Layout layout = find_layout(fd, entry.size);
+    if (layout.data_bytes != 0) {
+      const auto hash = reader_.hash(fd, entry.size, layout);
+      if (!hash) return false;
+      const ContentTable::Slot& known = contents_.find(*hash);
+      duplicate = known.key != 0;
+      entry.content = duplicate ? Content{known.key, known.compressed_permille, 0}
+                                : contents_.add(*hash, reader_.compressed_permille(fd, layout));
+    }
+    entry.holes = std::move(layout.holes);
+    return true;
+  }
+
+  bool leaves_file_system(const struct stat& status) const {
+    return status.st_dev != device_ && !options_.cross_file_systems;
+  }
+
+  void emit(const Entry& entry) {
+    sink_(entry);
+    switch (entry.kind) {
+      case EntryKind::directory:
+        ++totals_.set.directories;
+        break;
+      case EntryKind::file:
+        ++totals_.set.files;
+        totals_.set.bytes += entry.size;
+        totals_.set.largest = std::max(totals_.set.largest, entry.size);
+        break;
+      case EntryKind::symlink:
+        ++totals_.set.symlinks;
+        break;
+      case EntryKind::hard_link:
+        ++totals_.set.hard_links;
+        break;
+    }
+    ++done_.entries;
+    show_progress();
+  }
+
+  void note(const Skip& skip) {
+    ++(totals_.*skip.count);
+    if (totals_.examples.size() < CaptureTotals::kMaxExamples) {
+      totals_.examples.push_back({path_, skip.reason});
+    }
+  }
+
+  // After every read; false once the capture is to stop.
+  bool on_read(std::size_t bytes) {
+    done_.bytes += bytes;
+    show_progress();
+    totals_.interrupted = options_.stop.stop_requested();
+    return !totals_.interrupted;
+  }
+
+  void show_progress() {
+    if (!progress_) return;
+    done_.path = path_;
+    progress_(done_);
+  }
+
+  struct Links {
+    std::string path;     // of the file entry
+    nlink_t missing = 0;  // names not yet seen
+  };
+
+  const CaptureOptions& options_;
+  const std::function<void(const Entry&)>& sink_;
+  const std::function<void(const CaptureProgress&)>& progress_;
+  Descriptor root_;
+  Descriptor here_;  // the directory of levels_.back(), or nothing if it must be opened again
+  dev_t device_ = 0;
+  std::vector<Level> levels_;
+  std::string path_;  // relative to the root: the entry being visited
+  std::unordered_map<Identity, Links, IdentityHash> links_;
+  ContentTable contents_;
+  ContentReader reader_{[this](std::size_t bytes) { return on_read(bytes); }};
+  CaptureTotals totals_;
+  CaptureProgress done_;
+};
+
+}  // namespace
+
+CaptureTotals capture_tree(const std::string& dir, const CaptureOptions& options,
+                           const std::function<void(const Entry&)>& sink,
+                           const std::function<void(const CaptureProgress&)>& progress) {
+  return TreeCapture(options, sink, progress).run(dir);
+}
+
+}  // namespace filereel

@@ -1,0 +1,136 @@
+#include "filesets/catalog.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include "filesets/catalog_file.h"
+#include "filesets/content_kinds.h"
+#include "filesets/error.h"
+#include "filesets/fc_test_files.h"
+#include "filesets/fileset_file.h"
+#include "filesets/scaling.h"
+#include "filesets/specification.h"
+
+namespace filereel {
+namespace {
+
+constexpr std::size_t kMaxTextFile = 64u << 20;  // bytes of a specification or list
+constexpr std::string_view kZstdMagic = "\x28\xb5\x2f\xfd";
+
+struct CloseFile {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+
+// The first `limit` bytes of a file.
+std::string read_start(const std::string& path, std::size_t limit) {
+  const auto fail = [&](int error) {
+    throw Error(ErrorKind::failed, fmt::format("{}: cannot read: {}", path, std::strerror(error)));
+  };
+  const std::unique_ptr<std::FILE, CloseFile> file(std::fopen(path.c_str(), "rbe"));
+  if (!file) fail(errno);
+  std::string text;
+  char buffer[1 << 16];
+  while (text.size() < limit) {
+    const std::size_t got =
+        std::fread(buffer, 1, std::min(sizeof buffer, limit - text.size()), file.get());
+    if (got == 0) break;
+    text.append(buffer, got);
+  }
+  if (std::ferror(file.get()) != 0) fail(errno);
+  return text;
+}
+
+std::string read_text(const std::string& path) {
+  std::string text = read_start(path, kMaxTextFile + 1);
+  if (text.size() > kMaxTextFile) {
+    throw Error(ErrorKind::unusable_input,
+                fmt::format("{}: more than 64 MiB; capture such a tree as a .fileset file", path));
+  }
+  return text;
+}
+
+std::string catalog_names() {
+  std::string names;
+  for (const CatalogFile& file : file_set_catalog()) {
+    if (!names.empty()) names += ", ";
+    names += file.name;
+  }
+  return names;
+}
+
+const CatalogFile* find_in_catalog(std::string_view name) {
+  for (const CatalogFile& file : file_set_catalog()) {
+    if (file.name == name) return &file;
+  }
+  return nullptr;
+}
+
+FileSet from_catalog(const CatalogFile& file, double scale) {
+  return file_set_from_yaml(file.text, fmt::format("catalogue/{}.yaml", file.name), scale);
+}
+
+}  // namespace
+
+std::vector<CatalogFileSet> list_catalog_file_sets() {
+  std::vector<CatalogFileSet> list;
+  for (const CatalogFile& file : file_set_catalog()) {
+    const FileSet set = from_catalog(file, 1);
+    const FileSetTotals totals = set.totals();
+    list.push_back({set.name, set.description, totals.files, totals.bytes});
+  }
+  return list;
+}
+
+bool is_catalog_file_set(std::string_view name) {
+  return find_in_catalog(name) != nullptr;
+}
+
+FileSet catalog_file_set(std::string_view name, double scale) {
+  const CatalogFile* file = find_in_catalog(name);
+  if (file == nullptr) {
+    throw Error(ErrorKind::usage, fmt::format("there is no file set '{}' in the catalogue; it has "
+                                              "{}",
+                                              name, catalog_names()));
+  }
+  return from_catalog(*file, scale);
+}
+
+FileSet load_file_set(const std::string& name_or_path, double scale) {
+  check_scale(scale);
+  if (is_catalog_file_set(name_or_path)) return catalog_file_set(name_or_path, scale);
+  struct stat status{};
+  if (::stat(name_or_path.c_str(), &status) != 0 && errno == ENOENT) {
+    throw Error(ErrorKind::usage,
+                fmt::format("there is no file set '{}': neither a file nor one of the catalogue, "
+                            "which has {}",
+                            name_or_path, catalog_names()));
+  }
+  if (S_ISDIR(status.st_mode)) {
+    throw Error(ErrorKind::usage,
+                fmt::format("{}: is a directory; make a file set of it with 'filereel capture'",
+                            name_or_path));
+  }
+  std::string extension(extension_of(name_or_path));
+  for (char& c : extension) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  if (extension == "yaml" || extension == "yml") {
+    return file_set_from_yaml(read_text(name_or_path), name_or_path, scale);
+  }
+  if (extension == "fls") return parse_fls(read_text(name_or_path), name_or_path, scale);
+  if (extension == "ptn") return parse_ptn(read_text(name_or_path), name_or_path, scale);
+  if (extension == "fileset" || read_start(name_or_path, kZstdMagic.size()) == kZstdMagic) {
+    FileSet set = read_fileset_file(name_or_path);
+    scale_file_set(set, scale);
+    return set;
+  }
+  throw Error(ErrorKind::unusable_input,
+              fmt::format("{}: what kind of file set this is cannot be told; name it .yaml, "
+                          ".fileset, .fls or .ptn",
+                          name_or_path));
+}
+
+}  // namespace filereel

@@ -1,0 +1,17 @@
+// A file of a built-in catalogue, embedded at build time (cmake/catalog.cmake).
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace filereel {
+
+struct CatalogFile {
+  std::string_view name;  // the file's name without ".yaml"
+  std::string_view text;
+};
+
+std::span<const CatalogFile> file_set_catalog();  // filesets/catalog/*.yaml
+std::span<const CatalogFile> plan_catalog();  // replay/catalog/*.yaml, linked with storey replay
+
+}  // namespace filereel

@@ -1,0 +1,212 @@
+#include "filesets/content.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "filesets/random.h"
+
+// One build runs on every x86-64 processor and uses the widest vectors that it finds. The choice is
+// made by an ifunc resolver, which needs glibc and runs before a sanitizer's runtime is ready;
+// clang (here only for fuzzing) gets the plain function.
+#if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) && \
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define FILEREEL_WIDEST_VECTORS __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define FILEREEL_WIDEST_VECTORS
+#endif
+
+namespace filereel {
+namespace {
+
+constexpr std::size_t kBlockBytes = 4096;       // seeded on its own; what devices compress
+constexpr std::size_t kChunkBytes = 64 * 1024;  // the unit of duplication (Content)
+constexpr std::uint64_t kPoolChunks = 64;       // different chunks that duplicates are taken from
+constexpr std::size_t kLanes = 8;
+
+// A compressible block consists of units, each of which begins with random bytes and repeats them.
+// Units far smaller than a block let small files and the ends of files meet the target too.
+constexpr std::size_t kUnitBytes = 256;
+constexpr std::size_t kBlockUnits = kBlockBytes / kUnitBytes;
+
+// What the repetitions of one block cost zstd (1.5.4, level 1) besides the random bytes: measured
+// 0.9 to 1.9 bytes a unit in files of 64 KiB to 16 MiB, for targets of 50 to 970 permille.
+constexpr std::size_t kRepetitionCost = 21;
+
+// From here on zstd finds too little to gain and stores a block as it is.
+constexpr unsigned kIncompressiblePermille = 985;
+
+constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15;  // 2^64 / golden ratio, splitmix64's step
+constexpr std::uint64_t kPoolSalt = 0x5851f42d4c957f2d;
+constexpr std::uint64_t kShareSalt = 0x2545f4914f6cdd1d;
+
+using Lanes = std::uint64_t __attribute__((vector_size(kLanes * sizeof(std::uint64_t))));
+
+// The output function of splitmix64, as in Random (filesets/random.h), but inlined: the compiler
+// makes vector code of it.
+constexpr std::uint64_t mix(std::uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
+  return x ^ (x >> 31);
+}
+
+// Random bytes: `count` blocks of the stream `stream`, from block `first` on. 8 lanes of 64-bit
+// xorshift with the triple 13, 7, 17 (Marsaglia 2003, "Xorshift RNGs"), seeded for every block with
+// the next 8 outputs of splitmix64.
+FILEREEL_WIDEST_VECTORS
+void random_blocks(std::uint64_t stream, std::uint64_t first, std::size_t count, std::byte* out) {
+  for (std::size_t block = 0; block < count; ++block) {
+    std::uint64_t state = stream + (first + block) * kLanes * kGolden;
+    Lanes lanes;
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      state += kGolden;
+      const std::uint64_t seed = mix(state);
+      lanes[lane] = seed != 0 ? seed : kGolden;  // xorshift never leaves zero
+    }
+    for (std::size_t done = 0; done < kBlockBytes; done += sizeof(Lanes)) {
+      lanes ^= lanes << 13;
+      lanes ^= lanes >> 7;
+      lanes ^= lanes << 17;
+      std::memcpy(out, &lanes, sizeof(Lanes));
+      out += sizeof(Lanes);
+    }
+  }
+}
+
+// How many bytes of each block of this content are random: kBlockBytes if it does not compress, 0
+// if it is all zeros.
+std::size_t random_bytes_per_block(const Content& content) {
+  const unsigned permille = content.compressed_permille;
+  if (permille == 0) return 0;
+  if (permille >= kIncompressiblePermille) return kBlockBytes;
+  const std::size_t target = permille * kBlockBytes / 1000;
+  // At least one random byte a unit, which is what the unit's repetition consists of.
+  return std::max(kBlockUnits, target - std::min(target, kRepetitionCost));
+}
+
+// Makes a block of random bytes compressible by overwriting all but `random` of them. The random
+// bytes are shared out evenly among the units, so that any two units differ by one byte at most;
+// the distance of the repetition is the same everywhere, because a new distance would cost zstd
+// bytes.
+void repeat_in_block(std::size_t random, std::byte* block) {
+  const std::size_t distance = random / kBlockUnits;
+  for (std::size_t unit = 0; unit < kBlockUnits; ++unit) {
+    const std::size_t own = (unit + 1) * random / kBlockUnits - unit * random / kBlockUnits;
+    std::byte* const source = block + unit * kUnitBytes + own - distance;
+    std::size_t have = distance;
+    for (std::size_t missing = kUnitBytes - own; missing > 0;) {
+      const std::size_t step = std::min(have, missing);
+      std::memcpy(source + have, source, step);
+      have += step;
+      missing -= step;
+    }
+  }
+}
+
+void fill_blocks(std::uint64_t stream, std::size_t random, std::uint64_t first, std::size_t count,
+                 std::byte* out) {
+  random_blocks(stream, first, count, out);
+  if (random == kBlockBytes) return;
+  for (std::size_t block = 0; block < count; ++block) {
+    repeat_in_block(random, out + block * kBlockBytes);
+  }
+}
+
+// Which random stream makes this chunk: one of its own, or one of the pool that all contents of the
+// set take their duplicates from.
+std::uint64_t stream_of(std::uint64_t set_seed, const Content& content, std::uint64_t chunk) {
+  if (content.duplicate_permille != 0) {
+    const std::uint64_t shares = mix_seed(set_seed ^ kShareSalt, content.key);
+    if (mix_seed(shares, chunk) % 1000 < content.duplicate_permille) {
+      // One pool chunk after another, so that within a file a duplicate is far away (4 MiB): inside
+      // a compressor's window (512 KiB at zstd's level 1) it would count as compressible.
+      return mix_seed(set_seed ^ kPoolSalt, (shares + chunk) % kPoolChunks);
+    }
+  }
+  return mix_seed(mix_seed(set_seed, content.key), chunk);
+}
+
+// Bytes [begin, begin + out.size()) of one chunk; not beyond its end.
+void fill_in_chunk(std::uint64_t stream, std::size_t random, std::size_t begin,
+                   std::span<std::byte> out) {
+  while (!out.empty()) {
+    const std::size_t in_block = begin % kBlockBytes;
+    const std::size_t whole = out.size() / kBlockBytes;
+    std::size_t done = 0;
+    if (in_block == 0 && whole != 0) {
+      fill_blocks(stream, random, begin / kBlockBytes, whole, out.data());
+      done = whole * kBlockBytes;
+    } else {
+      std::array<std::byte, kBlockBytes> block;
+      fill_blocks(stream, random, begin / kBlockBytes, 1, block.data());
+      done = std::min(out.size(), kBlockBytes - in_block);
+      std::memcpy(out.data(), block.data() + in_block, done);
+    }
+    begin += done;
+    out = out.subspan(done);
+  }
+}
+
+}  // namespace
+
+void fill_content(std::uint64_t set_seed, const Content& content, std::uint64_t offset,
+                  std::span<std::byte> out) noexcept {
+  const std::size_t random = random_bytes_per_block(content);
+  if (random == 0) {
+    std::ranges::fill(out, std::byte{0});
+    return;
+  }
+  while (!out.empty()) {
+    const std::size_t in_chunk = offset % kChunkBytes;
+    const std::size_t length = std::min(out.size(), kChunkBytes - in_chunk);
+    const std::uint64_t stream = stream_of(set_seed, content, offset / kChunkBytes);
+    fill_in_chunk(stream, random, in_chunk, out.first(length));
+    offset += length;
+    out = out.subspan(length);
+  }
+}
+
+void fill_entry(std::uint64_t set_seed, const Entry& entry, std::uint64_t offset,
+                std::span<std::byte> out) noexcept {
+  // The first hole that ends behind `offset`; those before it do not matter.
+  auto hole = std::ranges::upper_bound(entry.holes, offset, {},
+                                       [](const Hole& h) { return h.offset + h.length; });
+  while (!out.empty()) {
+    std::size_t length = out.size();
+    const bool in_hole = hole != entry.holes.end() && hole->offset <= offset;
+    if (in_hole) {
+      length = std::min<std::uint64_t>(length, hole->offset + hole->length - offset);
+      std::ranges::fill(out.first(length), std::byte{0});
+      ++hole;
+    } else {
+      if (hole != entry.holes.end()) {
+        length = std::min<std::uint64_t>(length, hole->offset - offset);
+      }
+      fill_content(set_seed, entry.content, offset, out.first(length));
+    }
+    offset += length;
+    out = out.subspan(length);
+  }
+}
+
+std::size_t first_difference(std::uint64_t set_seed, const Entry& entry, std::uint64_t offset,
+                             std::span<const std::byte> data) noexcept {
+  std::array<std::byte, kBlockBytes> expected;
+  std::size_t done = 0;
+  while (done < data.size()) {
+    // Up to the next block boundary, so that each block is made once.
+    const std::size_t length =
+        std::min(data.size() - done, kBlockBytes - (offset + done) % kBlockBytes);
+    const auto wanted = std::span(expected).first(length);
+    const auto found = data.subspan(done, length);
+    fill_entry(set_seed, entry, offset + done, wanted);
+    if (std::memcmp(wanted.data(), found.data(), length) != 0) {
+      return done +
+             static_cast<std::size_t>(std::ranges::mismatch(wanted, found).in1 - wanted.begin());
+    }
+    done += length;
+  }
+  return data.size();
+}
+
+}  // namespace filereel

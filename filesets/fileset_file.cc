@@ -1,0 +1,316 @@
+#include "filesets/fileset_file.h"
+
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <vector>
+
+#include <fmt/format.h>
+#include <xxhash.h>
+#include <zstd.h>
+
+#include "filesets/error.h"
+
+namespace filereel {
+namespace {
+
+// A window of 128 MiB is what `zstd -d` accepts too; the writer's is 2 MiB.
+constexpr int kMaxWindowLog = 27;
+constexpr std::size_t kReadSize = 256u << 10;  // bytes read from the file at a time
+constexpr std::string_view kRemedy =
+    "; copy the file again from where it came, or capture the tree again";
+
+struct FreeDecompressor {
+  void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
+};
+struct FreeHash {
+  void operator()(XXH3_state_t* state) const { XXH3_freeState(state); }
+};
+struct CloseFile {
+  void operator()(std::FILE* file) const { std::fclose(file); }
+};
+
+template <typename T>
+bool parse_number(std::string_view text, T& out, int base = 10) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out, base);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+// The text up to the next blank, which is removed from `rest`.
+std::string_view next_word(std::string_view& rest) {
+  const std::size_t end = std::min(rest.find(' '), rest.size());
+  const std::string_view word = rest.substr(0, end);
+  rest.remove_prefix(std::min(end + 1, rest.size()));
+  return word;
+}
+
+// Takes the unpacked text in pieces of any length and builds the set line by line.
+class LineReader {
+ public:
+  explicit LineReader(std::string_view name) : name_(name), hash_(XXH3_createState()) {
+    if (!hash_) throw std::bad_alloc();
+    XXH3_64bits_reset(hash_.get());
+  }
+
+  void feed(std::string_view text) {
+    while (!text.empty()) {
+      const std::size_t newline = text.find('\n');
+      const std::string_view piece = text.substr(0, newline);
+      if (line_.size() + piece.size() > kMaxFileSetLine) fail("the line is longer than 64 KiB");
+      if (newline == std::string_view::npos) {
+        line_ += piece;
+        return;
+      }
+      text.remove_prefix(newline + 1);
+      if (line_.empty()) {
+        take_line(piece);
+      } else {
+        line_ += piece;
+        take_line(line_);
+        line_.clear();
+      }
+    }
+  }
+
+  FileSet finish() {
+    if (!ended_) {
+      fail("the file is torn: it ends here, before its 'end' line");
+    }
+    check_file_set(set_);
+    return std::move(set_);
+  }
+
+  // `text` says what is wrong at the beginning of the current line.
+  [[noreturn]] void fail(std::string_view text) const {
+    throw Error(ErrorKind::unusable_input,
+                fmt::format("{}: line {} (byte {} of the unpacked text): {}{}", name_, number_,
+                            offset_, text, kRemedy));
+  }
+
+ private:
+  void take_line(std::string_view line) {
+    if (ended_) fail("there is text behind the 'end' line");
+    std::string_view rest = line;
+    const std::string_view word = next_word(rest);
+    if (number_ == 1) {
+      read_first(word, rest);
+    } else if (word == "end") {
+      read_end(rest);
+    } else if (!header_done_) {
+      read_header(word, rest);
+    } else {
+      read_item(word, rest);
+    }
+    if (!ended_) {
+      XXH3_64bits_update(hash_.get(), line.data(), line.size());
+      XXH3_64bits_update(hash_.get(), "\n", 1);
+    }
+    offset_ += line.size() + 1;
+    ++number_;
+  }
+
+  void read_first(std::string_view word, std::string_view rest) const {
+    if (word != "filereel-fileset") {
+      throw Error(ErrorKind::unusable_input,
+                  fmt::format("{}: is not a .fileset file (its text does not begin with "
+                              "'filereel-fileset'); make one with 'filereel capture'",
+                              name_));
+    }
+    int version = 0;
+    if (!parse_number(rest, version)) fail("the version is not a number");
+    if (version != kFileSetFormatVersion) {
+      throw Error(
+          ErrorKind::unusable_input,
+          fmt::format("{}: line 1: version {} of the .fileset format is not known, only {}; "
+                      "use a newer filereel",
+                      name_, version, kFileSetFormatVersion));
+    }
+  }
+
+  void read_header(std::string_view word, std::string_view rest) {
+    if (word == "seed") {
+      if (!parse_number(rest, set_.seed)) fail("the seed is not a number");
+      header_done_ = true;
+      return;
+    }
+    std::string* text = word == "name"          ? &set_.name
+                        : word == "description" ? &set_.description
+                        : word == "source"      ? &set_.source
+                                                : nullptr;
+    if (text == nullptr) fail("expected a name, description, source or seed");
+    if (!unescape(rest, Blanks::kept, *text)) fail("wrong escape in the text");
+  }
+
+  void read_end(std::string_view rest) {
+    std::uint64_t entries = 0;
+    std::uint64_t digest = 0;
+    const std::string_view count = next_word(rest);
+    if (!header_done_ || !parse_number(count, entries) || rest.size() != 16 ||
+        !parse_number(rest, digest, 16)) {
+      fail("the 'end' line cannot be read");
+    }
+    if (entries != set_.entries.size()) {
+      fail(fmt::format("the file has {} entries, but its 'end' line says {}", set_.entries.size(),
+                       entries));
+    }
+    if (digest != XXH3_64bits_digest(hash_.get())) {
+      fail("the file is damaged: the checksum of all lines before this one is wrong");
+    }
+    ended_ = true;
+  }
+
+  void read_item(std::string_view word, std::string_view rest) {
+    if (++items_ > kMaxFileSetItems) fail("more than 16 million entries");
+    if (word == "hole") {
+      Hole hole;
+      const std::string_view offset = next_word(rest);
+      if (set_.entries.empty() || set_.entries.back().kind != EntryKind::file) {
+        fail("a hole does not follow a file");
+      }
+      if (!parse_number(offset, hole.offset) || !parse_number(rest, hole.length)) {
+        fail("a hole needs its offset and length");
+      }
+      set_.entries.back().holes.push_back(hole);
+      return;
+    }
+    Entry entry;
+    if (word == "dir") {
+      entry.kind = EntryKind::directory;
+    } else if (word == "file") {
+      entry.kind = EntryKind::file;
+    } else if (word == "symlink") {
+      entry.kind = EntryKind::symlink;
+    } else if (word == "link") {
+      entry.kind = EntryKind::hard_link;
+    } else {
+      fail("expected dir, file, symlink, link, hole or end");
+    }
+    if (!unescape(next_word(rest), Blanks::escaped, entry.path)) fail("wrong escape in the path");
+    if (!parse_number(next_word(rest), entry.mode, 8)) fail("the mode is not an octal number");
+    if (entry.kind == EntryKind::file) {
+      if (!parse_number(next_word(rest), entry.size)) fail("the size is not a number");
+    } else if (entry.kind != EntryKind::directory) {
+      if (!unescape(next_word(rest), Blanks::escaped, entry.target))
+        fail("wrong escape in the target");
+      if (entry.target.empty()) fail("the target is missing");
+    }
+    while (!rest.empty()) read_attribute(next_word(rest), entry);
+    set_.entries.push_back(std::move(entry));
+  }
+
+  void read_attribute(std::string_view word, Entry& entry) const {
+    const std::size_t equals = std::min(word.find('='), word.size());
+    const std::string_view key = word.substr(0, equals);
+    const std::string_view value = word.substr(std::min(equals + 1, word.size()));
+    bool good = false;
+    if (key == "mtime") {
+      good = parse_number(value, entry.mtime_ns);
+    } else if (entry.kind == EntryKind::file && key == "key") {
+      good = parse_number(value, entry.content.key, 16);
+    } else if (entry.kind == EntryKind::file && key == "compressed") {
+      good = parse_number(value, entry.content.compressed_permille);
+    } else if (entry.kind == EntryKind::file && key == "duplicate") {
+      good = parse_number(value, entry.content.duplicate_permille);
+    }
+    if (!good) fail("an attribute is unknown or has no proper value");
+  }
+
+  std::string name_;
+  std::unique_ptr<XXH3_state_t, FreeHash> hash_;
+  FileSet set_;
+  std::string line_;  // the beginning of a line whose end has not come yet
+  std::uint64_t number_ = 1;
+  std::uint64_t offset_ = 0;  // of the current line
+  std::uint64_t items_ = 0;
+  bool header_done_ = false;
+  bool ended_ = false;
+};
+
+// Takes the packed bytes in pieces of any length.
+class FileSetReader {
+ public:
+  explicit FileSetReader(std::string_view name)
+      : name_(name),
+        lines_(name),
+        decompressor_(ZSTD_createDCtx()),
+        unpacked_(ZSTD_DStreamOutSize()) {
+    if (!decompressor_) throw std::bad_alloc();
+    ZSTD_DCtx_setParameter(decompressor_.get(), ZSTD_d_windowLogMax, kMaxWindowLog);
+  }
+
+  void feed(std::span<const std::byte> bytes) {
+    ZSTD_inBuffer in{bytes.data(), bytes.size(), 0};
+    bool output_was_full = false;
+    while (in.pos < in.size || output_was_full) {
+      ZSTD_outBuffer out{unpacked_.data(), unpacked_.size(), 0};
+      const std::size_t left = ZSTD_decompressStream(decompressor_.get(), &out, &in);
+      if (ZSTD_isError(left)) fail_packed(packed_ + in.pos, left);
+      inside_frame_ = left != 0;
+      output_was_full = out.pos == out.size;
+      total_ += out.pos;
+      if (total_ > kMaxFileSetText) lines_.fail("the text unpacks to more than 2 GiB");
+      lines_.feed({unpacked_.data(), out.pos});
+      if (left == 0) output_was_full = false;
+    }
+    packed_ += bytes.size();
+  }
+
+  FileSet finish() {
+    if (packed_ == 0) {
+      throw Error(ErrorKind::unusable_input,
+                  fmt::format("{}: the file is empty{}", name_, kRemedy));
+    }
+    if (inside_frame_) {
+      lines_.fail(
+          fmt::format("the file is torn: it ends at its byte {} inside a zstd frame", packed_));
+    }
+    return lines_.finish();
+  }
+
+ private:
+  [[noreturn]] void fail_packed(std::uint64_t offset, std::size_t code) const {
+    const std::string reason = ZSTD_getErrorName(code);
+    if (total_ == 0) {
+      throw Error(ErrorKind::unusable_input,
+                  fmt::format("{}: byte {}: is not a .fileset file or is damaged (zstd: {}){}",
+                              name_, offset, reason, kRemedy));
+    }
+    lines_.fail(fmt::format("the file is damaged near its byte {} (zstd: {})", offset, reason));
+  }
+
+  std::string name_;
+  LineReader lines_;
+  std::unique_ptr<ZSTD_DCtx, FreeDecompressor> decompressor_;
+  std::vector<char> unpacked_;
+  std::uint64_t packed_ = 0;  // bytes taken
+  std::uint64_t total_ = 0;   // bytes given
+  bool inside_frame_ = false;
+};
+
+}  // namespace
+
+FileSet read_fileset_file(const std::string& path) {
+  const auto fail = [&](int error) {
+    throw Error(ErrorKind::failed, fmt::format("{}: cannot read: {}", path, std::strerror(error)));
+  };
+  const std::unique_ptr<std::FILE, CloseFile> file(std::fopen(path.c_str(), "rbe"));
+  if (!file) fail(errno);
+  FileSetReader reader(path);
+  std::vector<std::byte> buffer(kReadSize);
+  for (;;) {
+    const std::size_t got = std::fread(buffer.data(), 1, buffer.size(), file.get());
+    if (got == 0) break;
+    reader.feed(std::span(buffer).first(got));
+  }
+  if (std::ferror(file.get()) != 0) fail(errno);
+  return reader.finish();
+}
+
+FileSet parse_fileset(std::span<const std::byte> bytes, std::string_view name) {
+  FileSetReader reader(name);
+  reader.feed(bytes);
+  return reader.finish();
+}
+
+}  // namespace filereel

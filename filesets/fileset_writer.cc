@@ -1,0 +1,205 @@
+#include <vector>
+
+#include <fmt/format.h>
+#include <xxhash.h>
+#include <zstd.h>
+
+#include "filesets/atomic_file.h"
+#include "filesets/error.h"
+#include "filesets/fileset_file.h"
+
+namespace filereel {
+namespace {
+
+constexpr int kCompressionLevel = 3;
+constexpr std::size_t kFlushAt = 128u << 10;  // bytes of text kept before they are packed
+
+struct FreeCompressor {
+  void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
+};
+struct FreeHash {
+  void operator()(XXH3_state_t* state) const { XXH3_freeState(state); }
+};
+
+bool must_be_escaped(unsigned char byte, Blanks blanks) {
+  return byte < 0x20 || byte == 0x7f || byte == '\\' || (byte == ' ' && blanks == Blanks::escaped);
+}
+
+}  // namespace
+
+void append_escaped(std::string_view bytes, Blanks blanks, std::string& out) {
+  for (const char c : bytes) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (must_be_escaped(byte, blanks)) {
+      fmt::format_to(std::back_inserter(out), "\\x{:02x}", byte);
+    } else {
+      out += c;
+    }
+  }
+}
+
+bool unescape(std::string_view text, Blanks blanks, std::string& out) {
+  out.clear();
+  const auto digit = [](char c) {
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    return -1;
+  };
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    if (byte != '\\') {
+      if (must_be_escaped(byte, blanks)) return false;
+      out += text[i];
+      continue;
+    }
+    if (text.size() - i < 4 || text[i + 1] != 'x') return false;
+    const int high = digit(text[i + 2]);
+    const int low = digit(text[i + 3]);
+    if (high < 0 || low < 0 ||
+        !must_be_escaped(static_cast<unsigned char>(high * 16 + low), blanks)) {
+      return false;
+    }
+    out += static_cast<char>(high * 16 + low);
+    i += 3;
+  }
+  return true;
+}
+
+struct FileSetWriter::State {
+  explicit State(const std::string& path)
+      : file(path),
+        compressor(ZSTD_createCCtx()),
+        hash(XXH3_createState()),
+        packed(ZSTD_CStreamOutSize()) {
+    if (!compressor || !hash) throw std::bad_alloc();
+    ZSTD_CCtx_setParameter(compressor.get(), ZSTD_c_compressionLevel, kCompressionLevel);
+    ZSTD_CCtx_setParameter(compressor.get(), ZSTD_c_checksumFlag, 1);
+    XXH3_64bits_reset(hash.get());
+  }
+
+  void pack(ZSTD_EndDirective directive) {
+    ZSTD_inBuffer in{text.data(), text.size(), 0};
+    for (;;) {
+      ZSTD_outBuffer out{packed.data(), packed.size(), 0};
+      const std::size_t left = ZSTD_compressStream2(compressor.get(), &out, &in, directive);
+      if (ZSTD_isError(left)) {
+        throw Error(ErrorKind::failed,
+                    fmt::format("{}: cannot compress: {}", file.path(), ZSTD_getErrorName(left)));
+      }
+      file.write({packed.data(), out.pos});
+      if (directive == ZSTD_e_end ? left == 0 : in.pos == in.size) break;
+    }
+    text.clear();
+  }
+
+  // Ends the line that begins at `begin` of the text.
+  void end_line(std::size_t begin) {
+    const std::size_t length = text.size() - begin;
+    if (length > kMaxFileSetLine) {
+      text.resize(begin);
+      throw Error(ErrorKind::unusable_input,
+                  fmt::format("{}: a line of {} bytes does not fit into a .fileset file; shorten "
+                              "the name, description or path",
+                              file.path(), length));
+    }
+    text += '\n';
+    total += length + 1;
+    if (total > kMaxFileSetText) too_large();
+    XXH3_64bits_update(hash.get(), text.data() + begin, length + 1);
+    if (text.size() >= kFlushAt) pack(ZSTD_e_continue);
+  }
+
+  void count_item() {
+    if (++items > kMaxFileSetItems) too_large();
+  }
+
+  [[noreturn]] void too_large() const {
+    throw Error(ErrorKind::unusable_input,
+                fmt::format("{}: the tree is too large for a .fileset file (16 million entries, 2 "
+                            "GiB of text); capture parts of it",
+                            file.path()));
+  }
+
+  void header_line(std::string_view key, std::string_view value) {
+    if (value.empty()) return;
+    const std::size_t begin = text.size();
+    text += key;
+    text += ' ';
+    append_escaped(value, Blanks::kept, text);
+    end_line(begin);
+  }
+
+  AtomicFile file;
+  std::unique_ptr<ZSTD_CCtx, FreeCompressor> compressor;
+  std::unique_ptr<XXH3_state_t, FreeHash> hash;
+  std::vector<char> packed;
+  std::string text;  // lines that wait to be packed
+  std::uint64_t total = 0;
+  std::uint64_t items = 0;
+  std::uint64_t entries = 0;
+};
+
+FileSetWriter::FileSetWriter(const std::string& path, const FileSetHeader& header)
+    : state_(std::make_unique<State>(path)) {
+  state_->text = fmt::format("filereel-fileset {}", kFileSetFormatVersion);
+  state_->end_line(0);
+  state_->header_line("name", header.name);
+  state_->header_line("description", header.description);
+  state_->header_line("source", header.source);
+  state_->header_line("seed", std::to_string(header.seed));
+}
+
+FileSetWriter::~FileSetWriter() = default;
+
+void FileSetWriter::add(const Entry& entry) {
+  check_path(entry.path, state_->file.path());
+  state_->count_item();
+  std::string& text = state_->text;
+  const std::size_t begin = text.size();
+  const auto out = std::back_inserter(text);
+  static constexpr std::string_view kWords[] = {"dir ", "file ", "symlink ", "link "};
+  text += kWords[static_cast<std::size_t>(entry.kind)];
+  append_escaped(entry.path, Blanks::escaped, text);
+  fmt::format_to(out, " {:04o}", entry.mode);
+  if (entry.kind == EntryKind::file) fmt::format_to(out, " {}", entry.size);
+  if (entry.kind == EntryKind::symlink || entry.kind == EntryKind::hard_link) {
+    text += ' ';
+    append_escaped(entry.target, Blanks::escaped, text);
+  }
+  if (entry.mtime_ns != Entry::kNoTime) fmt::format_to(out, " mtime={}", entry.mtime_ns);
+  if (entry.kind == EntryKind::file) {
+    const Content& content = entry.content;
+    if (content.key != 0) fmt::format_to(out, " key={:x}", content.key);
+    if (content.compressed_permille != Content{}.compressed_permille) {
+      fmt::format_to(out, " compressed={}", content.compressed_permille);
+    }
+    if (content.duplicate_permille != 0) {
+      fmt::format_to(out, " duplicate={}", content.duplicate_permille);
+    }
+  }
+  state_->end_line(begin);
+  ++state_->entries;
+  for (const Hole& hole : entry.holes) {
+    state_->count_item();
+    const std::size_t hole_begin = text.size();
+    fmt::format_to(out, "hole {} {}", hole.offset, hole.length);
+    state_->end_line(hole_begin);
+  }
+}
+
+void FileSetWriter::finish() {
+  const std::size_t begin = state_->text.size();
+  state_->text +=
+      fmt::format("end {} {:016x}", state_->entries, XXH3_64bits_digest(state_->hash.get()));
+  state_->end_line(begin);
+  state_->pack(ZSTD_e_end);
+  state_->file.commit();
+}
+
+void write_fileset_file(const FileSet& set, const std::string& path) {
+  FileSetWriter writer(path, {set.name, set.description, set.source, set.seed});
+  for (const Entry& entry : set.entries) writer.add(entry);
+  writer.finish();
+}
+
+}  // namespace filereel

@@ -1,0 +1,314 @@
+#include "filesets/populate.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <ranges>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <boost/filesystem/directory.hpp>
+#include <boost/filesystem/path.hpp>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "filesets/content.h"
+#include "filesets/descriptor.h"
+#include "filesets/error.h"
+#include "filesets/units.h"
+
+namespace filereel {
+namespace {
+
+constexpr std::size_t kBufferBytes = 256 * 1024;  // stays in a processor's cache
+constexpr std::uint32_t kSetIds = S_ISUID | S_ISGID;
+
+std::string_view next_step(int error) {
+  switch (error) {
+    case ENOSPC:
+    case EDQUOT:
+      return "free some space or choose another directory";
+    case EFBIG:
+      return "choose a file system that holds files of this size";
+    case EACCES:
+    case EPERM:
+    case EOPNOTSUPP:
+      return "choose a directory where you may write, on a file system that has this kind of entry";
+    case EROFS:
+      return "choose a directory that is not mounted read-only";
+    case EINVAL:
+    case EILSEQ:
+    case ENAMETOOLONG:
+      return "choose a file system that can hold this name";
+    case EEXIST:
+      return "choose a file system that tells upper from lower case, and a directory that nobody "
+             "else writes to";
+    case ENOENT:
+    case ENOTDIR:
+    case ELOOP:
+    case EXDEV:
+      return "name a directory whose parent exists and in which nobody else changes anything";
+    case ENOSYS:
+      return "filereel needs Linux 5.6 or later for openat2";
+    default:
+      return "check the file system and the kernel's log";
+  }
+}
+
+std::uint64_t bytes_in_holes(const Entry& entry) {
+  std::uint64_t bytes = 0;
+  for (const Hole& hole : entry.holes) bytes += hole.length;
+  return bytes;
+}
+
+// The directory that `path` lies in, "" for the root's, and the last component.
+struct SplitPath {
+  std::string_view parent;
+  std::string_view name;
+};
+
+SplitPath split(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash == std::string_view::npos) return {"", path};
+  return {path.substr(0, slash), path.substr(slash + 1)};
+}
+
+class TreePopulation {
+ public:
+  TreePopulation(const FileSet& set, const std::string& dir, const PopulateOptions& options,
+                 const std::function<void(const PopulateProgress&)>& progress)
+      : set_(set), dir_(dir), options_(options), progress_(progress) {}
+
+  PopulateTotals run() {
+    check_file_set(set_);
+    open_root();
+    check_space();
+    for (const Entry& entry : set_.entries) {
+      if (stopped()) return totals_;
+      show_progress(entry);
+      make(entry);
+      if (totals_.interrupted) return totals_;
+      ++done_.entries;
+    }
+    // Deepest first: in creation order every directory stands before those in it.
+    for (const Entry& entry : std::views::reverse(set_.entries)) {
+      if (entry.kind == EntryKind::directory) finish_directory(entry);
+    }
+    return totals_;
+  }
+
+ private:
+  [[noreturn]] void fail(std::string_view path, int error) const {
+    throw Error(
+        ErrorKind::failed,
+        fmt::format("populate {:?}: {} ({} of {} entries made); {}",
+                    path.empty() ? dir_ : fmt::format("{}/{}", dir_, path), std::strerror(error),
+                    done_.entries, set_.entries.size(), next_step(error)));
+  }
+
+  void open_root() {
+    if (mkdir(dir_.c_str(), 0777) != 0 && errno != EEXIST) fail("", errno);
+    root_ = Descriptor(open(dir_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!root_) fail("", errno);
+    boost::system::error_code error;
+    const boost::filesystem::directory_iterator first(dir_, error);
+    if (error) fail("", error.value());
+    if (first == boost::filesystem::directory_iterator()) return;
+    throw Error(ErrorKind::failed,
+                fmt::format("populate {:?}: the directory is not empty ({:?} is in it); name an "
+                            "empty or a new one",
+                            dir_, first->path().filename().string()));
+  }
+
+  void check_space() {
+    for (const Entry& entry : set_.entries)
+      totals_.bytes_to_write += entry.size - bytes_in_holes(entry);
+    struct statvfs space{};
+    if (fstatvfs(root_.get(), &space) != 0) fail("", errno);
+    // Some FUSE and network file systems do not know how large they are.
+    if (space.f_blocks == 0) return;
+    const std::uint64_t free = std::uint64_t{space.f_bavail} * space.f_frsize;
+    if (free < totals_.bytes_to_write) {
+      throw Error(ErrorKind::failed,
+                  fmt::format("populate {:?}: the file set needs {} and {} are free; free some "
+                              "space or choose another directory",
+                              dir_, format_size(totals_.bytes_to_write), format_size(free)));
+    }
+  }
+
+  Descriptor open_beneath(std::string_view path, std::uint64_t flags) const {
+    open_how how{};
+    how.flags = flags | O_DIRECTORY | O_CLOEXEC;
+    how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_SYMLINKS;
+    const std::string name(path.empty() ? "." : path);
+    Descriptor fd(
+        static_cast<int>(syscall(SYS_openat2, root_.get(), name.c_str(), &how, sizeof how)));
+    if (!fd) fail(path, errno);
+    return fd;
+  }
+
+  // Neighbours mostly share their directory, so the last one stays open.
+  int open_parent(std::string_view parent) {
+    if (!parent_ || parent != parent_path_) {
+      parent_ = open_beneath(parent, O_PATH);
+      parent_path_ = parent;
+    }
+    return parent_.get();
+  }
+
+  void make(const Entry& entry) {
+    const auto [parent_path, last] = split(entry.path);
+    const int parent = open_parent(parent_path);
+    const std::string name(last);
+    switch (entry.kind) {
+      case EntryKind::directory:
+        // Private until finish_directory, which also makes a read-only one read-only.
+        if (mkdirat(parent, name.c_str(), 0700) != 0) fail(entry.path, errno);
+        ++totals_.set.directories;
+        break;
+      case EntryKind::file:
+        make_file(parent, name, entry);
+        break;
+      case EntryKind::symlink:
+        if (symlinkat(entry.target.c_str(), parent, name.c_str()) != 0) fail(entry.path, errno);
+        set_link_time(parent, name, entry);
+        ++totals_.set.symlinks;
+        break;
+      case EntryKind::hard_link: {
+        const auto [target_parent, target] = split(entry.target);
+        const Descriptor from = open_beneath(target_parent, O_PATH);
+        if (linkat(from.get(), std::string(target).c_str(), parent, name.c_str(), 0) != 0) {
+          fail(entry.path, errno);
+        }
+        ++totals_.set.hard_links;
+        break;
+      }
+    }
+  }
+
+  void make_file(int parent, const std::string& name, const Entry& entry) {
+    const Descriptor fd(
+        openat(parent, name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+    if (!fd) fail(entry.path, errno);
+    if (!entry.holes.empty() && ftruncate(fd.get(), static_cast<off_t>(entry.size)) != 0) {
+      fail(entry.path, errno);
+    }
+    std::uint64_t at = 0;
+    for (const Hole& hole : entry.holes) {
+      if (!write_data(fd.get(), entry, at, hole.offset)) return;
+      at = hole.offset + hole.length;
+    }
+    if (!write_data(fd.get(), entry, at, entry.size)) return;
+    set_mode_and_time(fd.get(), entry);
+    ++totals_.set.files;
+    totals_.set.bytes += entry.size;
+    totals_.set.largest = std::max(totals_.set.largest, entry.size);
+  }
+
+  // Bytes [begin, end) of the file; false if the population is to stop.
+  bool write_data(int fd, const Entry& entry, std::uint64_t begin, std::uint64_t end) {
+    while (begin < end) {
+      if (stopped()) return false;
+      const auto part =
+          std::span(buffer_).first(std::min<std::uint64_t>(buffer_.size(), end - begin));
+      fill_entry(set_.seed, entry, begin, part);
+      for (std::span<const std::byte> rest = part; !rest.empty();) {
+        const ssize_t put = pwrite(fd, rest.data(), rest.size(), static_cast<off_t>(begin));
+        if (put < 0 && errno == EINTR) continue;
+        if (put <= 0) fail(entry.path, put < 0 ? errno : ENOSPC);
+        begin += static_cast<std::uint64_t>(put);
+        rest = rest.subspan(static_cast<std::size_t>(put));
+      }
+      totals_.bytes_written += part.size();
+      show_progress(entry);
+    }
+    return true;
+  }
+
+  void finish_directory(const Entry& entry) {
+    set_mode_and_time(open_beneath(entry.path, O_RDONLY).get(), entry);
+  }
+
+  // Some file systems (FAT) have no modes or only a few times; that is counted and not an error.
+  void set_mode_and_time(int fd, const Entry& entry) {
+    std::uint32_t mode = entry.mode;
+    if (!options_.keep_set_id && (mode & kSetIds) != 0) {
+      mode &= ~kSetIds;
+      ++totals_.set_ids_dropped;
+    }
+    if (fchmod(fd, mode) != 0) {
+      if (errno != EPERM && errno != EOPNOTSUPP && errno != ENOSYS) fail(entry.path, errno);
+      ++totals_.modes_lost;
+    }
+    if (entry.mtime_ns == Entry::kNoTime) return;
+    const std::array times = times_of(entry);
+    if (futimens(fd, times.data()) != 0) count_lost_time(entry, errno);
+  }
+
+  void set_link_time(int parent, const std::string& name, const Entry& entry) {
+    if (entry.mtime_ns == Entry::kNoTime) return;
+    const std::array times = times_of(entry);
+    if (utimensat(parent, name.c_str(), times.data(), AT_SYMLINK_NOFOLLOW) != 0) {
+      count_lost_time(entry, errno);
+    }
+  }
+
+  void count_lost_time(const Entry& entry, int error) {
+    if (error != EPERM && error != EOPNOTSUPP && error != ENOSYS && error != EINVAL) {
+      fail(entry.path, error);
+    }
+    ++totals_.times_lost;
+  }
+
+  // The access time stays as it comes.
+  static std::array<timespec, 2> times_of(const Entry& entry) {
+    constexpr std::int64_t kSecond = 1'000'000'000;
+    std::int64_t seconds = entry.mtime_ns / kSecond;
+    std::int64_t rest = entry.mtime_ns % kSecond;
+    if (rest < 0) {  // before 1970: the part of a second counts forward too
+      rest += kSecond;
+      --seconds;
+    }
+    return {timespec{0, UTIME_OMIT}, timespec{seconds, rest}};
+  }
+
+  bool stopped() {
+    if (options_.stop.stop_requested()) totals_.interrupted = true;
+    return totals_.interrupted;
+  }
+
+  void show_progress(const Entry& entry) {
+    if (!progress_) return;
+    done_.bytes = totals_.bytes_written;
+    done_.path = entry.path;
+    progress_(done_);
+  }
+
+  const FileSet& set_;
+  const std::string& dir_;
+  const PopulateOptions& options_;
+  const std::function<void(const PopulateProgress&)>& progress_;
+  Descriptor root_;
+  Descriptor parent_;
+  std::string parent_path_;
+  std::vector<std::byte> buffer_ = std::vector<std::byte>(kBufferBytes);
+  PopulateTotals totals_;
+  PopulateProgress done_;
+};
+
+}  // namespace
+
+PopulateTotals populate_tree(const FileSet& set, const std::string& dir,
+                             const PopulateOptions& options,
+                             const std::function<void(const PopulateProgress&)>& progress) {
+  return TreePopulation(set, dir, options, progress).run();
+}
+
+}  // namespace filereel

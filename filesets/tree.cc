@@ -1,0 +1,122 @@
+#include "filesets/tree.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "filesets/random.h"
+
+namespace filereel {
+namespace {
+
+constexpr double kMaxOverMean = 5;
+
+// Parents in order of birth; the top directory stands first.
+std::vector<TreeDirectory> grow(std::size_t count, std::uint32_t max_depth, Random& random) {
+  std::vector<TreeDirectory> directories(1);
+  directories.reserve(count);
+  // One ticket for each unit of weight, so that drawing a parent takes constant time.
+  std::vector<std::size_t> tickets = {0, 0};
+  while (directories.size() < count) {
+    const std::size_t parent = tickets[static_cast<std::size_t>(random.below(tickets.size()))];
+    const std::size_t child = directories.size();
+    directories.push_back({parent, directories[parent].depth + 1, 0});
+    tickets.push_back(parent);
+    if (directories[child].depth < max_depth) tickets.insert(tickets.end(), 2, child);
+  }
+  return directories;
+}
+
+// The same directories depth first.
+std::vector<TreeDirectory> depth_first(const std::vector<TreeDirectory>& born) {
+  // Children by counting sort: those of directory d are children[first[d]] to [first[d + 1] - 1].
+  std::vector<std::size_t> first(born.size() + 1, 0);
+  for (std::size_t i = 1; i < born.size(); ++i) ++first[born[i].parent + 1];
+  std::partial_sum(first.begin(), first.end(), first.begin());
+  std::vector<std::size_t> children(born.size());
+  std::vector<std::size_t> next(first.begin(), first.end() - 1);
+  for (std::size_t i = 1; i < born.size(); ++i) children[next[born[i].parent]++] = i;
+
+  std::vector<TreeDirectory> ordered;
+  ordered.reserve(born.size());
+  std::vector<std::size_t> new_index(born.size(), TreeDirectory::kNoParent);
+  std::vector<std::size_t> stack = {0};
+  while (!stack.empty()) {
+    const std::size_t old = stack.back();
+    stack.pop_back();
+    TreeDirectory directory = born[old];
+    if (old != 0) directory.parent = new_index[directory.parent];
+    new_index[old] = ordered.size();
+    ordered.push_back(directory);
+    for (std::size_t i = first[old + 1]; i > first[old]; --i) stack.push_back(children[i - 1]);
+  }
+  return ordered;
+}
+
+void spread_evenly(std::vector<TreeDirectory>& directories, std::uint64_t files) {
+  const std::uint64_t share = files / directories.size();
+  std::uint64_t extra = files % directories.size();
+  for (TreeDirectory& directory : directories) {
+    directory.files = share + (extra > 0 ? 1 : 0);
+    if (extra > 0) --extra;
+  }
+}
+
+// Exponential shares: most directories are small. fusefat's time is cubic in the files of one
+// directory, so none may be far above the mean.
+void spread_varied(std::vector<TreeDirectory>& directories, std::uint64_t files, Random& random) {
+  std::vector<double> running(directories.size());
+  double sum = 0;
+  for (double& end : running) {
+    sum += -portable_log(random.uniform());
+    end = sum;
+  }
+  const double mean = static_cast<double>(files) / static_cast<double>(directories.size());
+  const auto cap = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(kMaxOverMean * mean));
+  std::uint64_t given = 0;
+  std::uint64_t excess = 0;
+  for (std::size_t i = 0; i < directories.size(); ++i) {
+    // Rounding the running sum instead of each share makes the shares add up.
+    const std::uint64_t end =
+        i + 1 == directories.size()
+            ? files
+            : std::min(files, static_cast<std::uint64_t>(
+                                  running[i] / sum * static_cast<double>(files) + 0.5));
+    const std::uint64_t wanted = end - given;
+    given = end;
+    directories[i].files = std::min(wanted, cap);
+    excess += wanted - directories[i].files;
+  }
+  // cap * directories >= files, so the excess always finds room.
+  while (excess > 0) {
+    for (TreeDirectory& directory : directories) {
+      if (excess == 0) break;
+      if (directory.files >= cap) continue;
+      ++directory.files;
+      --excess;
+    }
+  }
+}
+
+}  // namespace
+
+std::uint64_t directory_count(const TreeShape& shape, std::uint64_t files) {
+  if (shape.max_depth == 0) return 1;
+  const double per_directory = std::max(shape.files_per_directory, 0.1);
+  return std::max<std::uint64_t>(
+      1, static_cast<std::uint64_t>(static_cast<double>(files) / per_directory + 0.5));
+}
+
+std::vector<TreeDirectory> plan_tree(const TreeShape& shape, std::uint64_t files,
+                                     std::uint64_t seed) {
+  Random random(seed);
+  const auto count = static_cast<std::size_t>(directory_count(shape, files));
+  std::vector<TreeDirectory> directories = depth_first(grow(count, shape.max_depth, random));
+  if (shape.spread == FileSpread::even) {
+    spread_evenly(directories, files);
+  } else {
+    spread_varied(directories, files, random);
+  }
+  return directories;
+}
+
+}  // namespace filereel

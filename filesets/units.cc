@@ -1,0 +1,153 @@
+#include "filesets/units.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "filesets/error.h"
+
+namespace filereel {
+namespace {
+
+struct Unit {
+  std::string_view name;  // lower case
+  std::uint64_t bytes;
+};
+
+constexpr std::uint64_t kKibi = 1024;
+constexpr std::array kUnits = {
+    Unit{"", 1},
+    Unit{"b", 1},
+    Unit{"kb", 1000},
+    Unit{"mb", 1000'000},
+    Unit{"gb", 1000'000'000},
+    Unit{"tb", 1000'000'000'000},
+    Unit{"k", kKibi},
+    Unit{"m", kKibi* kKibi},
+    Unit{"g", kKibi* kKibi* kKibi},
+    Unit{"t", kKibi* kKibi* kKibi* kKibi},
+    Unit{"kib", kKibi},
+    Unit{"mib", kKibi* kKibi},
+    Unit{"gib", kKibi* kKibi* kKibi},
+    Unit{"tib", kKibi* kKibi* kKibi* kKibi},
+};
+
+// The largest unit is below 2^41 bytes, so that so many decimals still multiply within 64 bits.
+constexpr std::size_t kMaxDecimals = 6;
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+bool is_blank(char c) {
+  return c == ' ' || c == '\t';
+}
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
+  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+// Cuts the digits that `text` begins with off it.
+std::string_view take_digits(std::string_view& text) {
+  const auto end = std::ranges::find_if_not(text, is_digit);
+  const auto digits = text.substr(0, static_cast<std::size_t>(end - text.begin()));
+  text.remove_prefix(digits.size());
+  return digits;
+}
+
+std::optional<std::uint64_t> to_number(std::string_view digits) {
+  std::uint64_t value = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
+  return value;
+}
+
+const Unit* find_unit(std::string_view name) {
+  const auto same = [name](const Unit& unit) {
+    return std::ranges::equal(unit.name, name, [](char expected, char given) {
+      return expected == std::tolower(static_cast<unsigned char>(given));
+    });
+  };
+  const auto found = std::ranges::find_if(kUnits, same);
+  return found == kUnits.end() ? nullptr : &*found;
+}
+
+// `value` with at most three significant digits.
+std::string three_digits(double value) {
+  return fmt::format("{:.3g}", value);
+}
+
+}  // namespace
+
+std::uint64_t parse_size(std::string_view text, std::string_view where) {
+  const auto fail = [&](std::string_view why) -> Error {
+    return {ErrorKind::unusable_input,
+            fmt::format("{}: \"{}\" {}; write a size such as 4096, 64 KiB or 1.5 GB", where, text,
+                        why)};
+  };
+  std::string_view rest = trimmed(text);
+  if (rest.starts_with('-')) throw fail("is negative");
+  const std::string_view whole = take_digits(rest);
+  std::string_view decimals;
+  if (rest.starts_with('.')) {
+    rest.remove_prefix(1);
+    decimals = take_digits(rest);
+    if (decimals.empty()) throw fail("is not a size");
+  }
+  if (whole.empty()) throw fail("is not a size");
+  while (decimals.ends_with('0')) decimals.remove_suffix(1);
+
+  const Unit* const unit = find_unit(trimmed(rest));
+  if (unit == nullptr) throw fail("has an unknown unit");
+  if (decimals.size() > kMaxDecimals) throw fail("has more than 6 decimals");
+
+  const std::optional<std::uint64_t> number = to_number(whole);
+  std::uint64_t bytes = 0;
+  if (!number || __builtin_mul_overflow(*number, unit->bytes, &bytes)) throw fail("is too large");
+  if (!decimals.empty()) {
+    if (unit->bytes == 1) throw fail("is not a whole number of bytes");
+    std::uint64_t scale = 1;
+    for (std::size_t i = 0; i < decimals.size(); ++i) scale *= 10;
+    // Rounded down: 1.3 KiB are 1331 bytes.
+    const std::uint64_t part = to_number(decimals).value_or(0) * unit->bytes / scale;
+    if (__builtin_add_overflow(bytes, part, &bytes)) throw fail("is too large");
+  }
+  return bytes;
+}
+
+std::string format_size(std::uint64_t bytes) {
+  constexpr std::array kNames = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
+  constexpr double kRoundsToThousand = 999.5;  // three digits would show 1e+03
+  double value = static_cast<double>(bytes);
+  std::size_t power = 0;
+  while (value >= kRoundsToThousand && power + 1 < kNames.size()) {
+    value /= 1000;
+    ++power;
+  }
+  if (power == 0) return fmt::format("{} B", bytes);
+  return fmt::format("{} {}", three_digits(value), kNames[power]);
+}
+
+std::string format_duration(double seconds) {
+  constexpr double kLongest = 1e15;  // keeps what follows within 64 bits
+  seconds = std::clamp(seconds, 0.0, kLongest);
+  if (seconds == 0) return "0 s";
+  // The limits are where three digits (or one decimal) would round up to the next unit.
+  if (seconds < 999.5e-9) return fmt::format("{} ns", three_digits(seconds * 1e9));
+  if (seconds < 999.5e-6) return fmt::format("{} us", three_digits(seconds * 1e6));
+  if (seconds < 999.5e-3) return fmt::format("{} ms", three_digits(seconds * 1e3));
+  if (seconds < 59.95) return fmt::format("{:.1f} s", seconds);
+  const long long whole = std::llround(seconds);
+  const long long minutes = (whole + 30) / 60;
+  if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
+  return fmt::format("{} h {:02} min", minutes / 60, minutes % 60);
+}
+
+}  // namespace filereel

@@ -1,0 +1,21 @@
+// Sizes and times as people write them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace filereel {
+
+// "4096", "4 KiB", "4KiB", "1.5 GB", "4G": decimal kB/MB/GB/TB are powers of 1000; KiB/MiB/GiB/TiB
+// and the bare letters K/M/G/T (as in mkfs and truncate) are powers of 1024. Case matters not. The
+// result is a whole number of bytes. Throws Error(unusable_input) whose text begins with `where`.
+std::uint64_t parse_size(std::string_view text, std::string_view where);
+
+// "1.38 GB", "990 MB", "512 B": decimal, at most three significant digits.
+std::string format_size(std::uint64_t bytes);
+
+// "850 ms", "12.3 s", "2 min 05 s"; `seconds` >= 0.
+std::string format_duration(double seconds);
+
+}  // namespace filereel

@@ -1,0 +1,222 @@
+#include "filesets/yaml_reader.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <yaml-cpp/eventhandler.h>
+
+#include "filesets/error.h"
+#include "filesets/printable.h"
+#include "filesets/units.h"
+
+namespace filereel {
+namespace {
+
+std::string place(std::string_view file, const YAML::Mark& mark) {
+  if (mark.line < 0) return std::string(file);
+  return fmt::format("{}:{}:{}", file, mark.line + 1, mark.column + 1);
+}
+
+[[noreturn]] void fail_at(std::string_view file, const YAML::Mark& mark, std::string_view text) {
+  throw Error(ErrorKind::unusable_input, fmt::format("{}: {}", place(file, mark), text));
+}
+
+// Counts what a document holds before any of it is kept in memory.
+class LimitCheck : public YAML::EventHandler {
+ public:
+  explicit LimitCheck(std::string_view file) : file_(file) {}
+  int documents() const { return documents_; }
+
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    if (++documents_ > 1) {
+      fail_at(file_, mark, "a second YAML document begins here; put it into a file of its own");
+    }
+  }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark& mark, YAML::anchor_t) override { count(mark); }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override { count(mark); }
+  void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+                const std::string&) override {
+    count(mark);
+  }
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+                       YAML::EmitterStyle::value) override {
+    enter(mark);
+  }
+  void OnSequenceEnd() override { --depth_; }
+  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+                  YAML::EmitterStyle::value) override {
+    enter(mark);
+  }
+  void OnMapEnd() override { --depth_; }
+
+ private:
+  void enter(const YAML::Mark& mark) {
+    count(mark);
+    if (++depth_ > kMaxYamlDepth) {
+      fail_at(file_, mark, fmt::format("nested more than {} levels deep", kMaxYamlDepth));
+    }
+  }
+  void count(const YAML::Mark& mark) {
+    if (++nodes_ > kMaxYamlNodes) {
+      fail_at(file_, mark, fmt::format("more than {} values; split the file", kMaxYamlNodes));
+    }
+  }
+
+  std::string_view file_;
+  int documents_ = 0;
+  int depth_ = 0;
+  std::size_t nodes_ = 0;
+};
+
+}  // namespace
+
+YamlValue::YamlValue(YAML::Node node, std::string file, std::string what)
+    : node_(std::move(node)), file_(std::move(file)), what_(std::move(what)) {}
+
+std::string YamlValue::where() const {
+  return place(file_, node_.Mark());
+}
+
+void YamlValue::fail(std::string_view text) const {
+  throw Error(ErrorKind::unusable_input, fmt::format("{}: {} {}", where(), what_, text));
+}
+
+std::string YamlValue::text() const {
+  if (!node_.IsScalar()) fail("must be a single value");
+  return node_.Scalar();
+}
+
+std::uint64_t YamlValue::whole_number(std::uint64_t min, std::uint64_t max) const {
+  const std::string value = text();
+  std::uint64_t result = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), result);
+  if (error != std::errc() || end != value.data() + value.size() || result < min || result > max) {
+    fail(fmt::format("must be a whole number from {} to {}, not '{}'", min, max, printable(value)));
+  }
+  return result;
+}
+
+double YamlValue::number(double min, double max) const {
+  const std::string value = text();
+  double result = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), result);
+  if (error != std::errc() || end != value.data() + value.size() ||
+      !(result >= min && result <= max)) {
+    fail(fmt::format("must be a number from {} to {}, not '{}'", min, max, printable(value)));
+  }
+  return result;
+}
+
+std::uint64_t YamlValue::size() const {
+  return parse_size(text(), where() + ": " + what_);
+}
+
+std::uint32_t YamlValue::share() const {
+  const std::string value = text();
+  std::string_view rest = value;
+  const auto wrong = [&]() {
+    fail(
+        fmt::format("must be a share such as 6.6 %, from 0 % to 100 % with at most three "
+                    "decimals, not '{}'",
+                    printable(value)));
+  };
+  if (rest.empty() || rest.back() != '%') wrong();
+  rest.remove_suffix(1);
+  while (!rest.empty() && rest.back() == ' ') rest.remove_suffix(1);
+  std::uint32_t thousandths = 0;
+  const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), thousandths);
+  if (error != std::errc() || thousandths > 100) wrong();
+  thousandths *= 1000;
+  rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
+  if (!rest.empty()) {
+    if (rest.front() != '.' || rest.size() < 2 || rest.size() > 4) wrong();
+    std::uint32_t unit = 100;
+    for (const char c : rest.substr(1)) {
+      if (c < '0' || c > '9') wrong();
+      thousandths += static_cast<std::uint32_t>(c - '0') * unit;
+      unit /= 10;
+    }
+  }
+  if (thousandths > 100'000) wrong();
+  return thousandths;
+}
+
+std::uint16_t YamlValue::permille() const {
+  const std::uint32_t thousandths = share();
+  if (thousandths % 100 != 0) fail("must be a share with at most one decimal, such as 4.5 %");
+  return static_cast<std::uint16_t>(thousandths / 100);
+}
+
+std::vector<YamlValue> YamlValue::list(std::size_t max_items) const {
+  if (!node_.IsSequence()) fail("must be a list");
+  if (node_.size() > max_items) {
+    fail(fmt::format("has {} items; at most {} are allowed", node_.size(), max_items));
+  }
+  std::vector<YamlValue> items;
+  items.reserve(node_.size());
+  for (const YAML::Node& item : node_) items.emplace_back(item, file_, "an item of " + what_);
+  return items;
+}
+
+YamlMap YamlValue::map(std::initializer_list<std::string_view> known_keys) const {
+  if (!node_.IsMap()) fail("must be a map of 'key: value' pairs");
+  std::vector<std::pair<std::string, YamlValue>> values;
+  for (const auto& pair : node_) {
+    const YamlValue key(pair.first, file_, "a key of " + what_);
+    const std::string name = key.text();
+    if (std::ranges::find(known_keys, name) == known_keys.end()) {
+      std::string known;
+      for (const std::string_view k : known_keys)
+        known += (known.empty() ? "" : ", ") + std::string(k);
+      fail_at(file_, pair.first.Mark(),
+              fmt::format("unknown key '{}' in {}; known are {}", printable(name), what_, known));
+    }
+    if (std::ranges::find(values, name, [](const auto& v) { return v.first; }) != values.end()) {
+      fail_at(file_, pair.first.Mark(), fmt::format("the key '{}' stands twice", printable(name)));
+    }
+    values.emplace_back(name, YamlValue(pair.second, file_, fmt::format("'{}'", name)));
+  }
+  return YamlMap(*this, std::move(values));
+}
+
+const YamlValue* YamlMap::find(std::string_view key) const {
+  for (const auto& [name, value] : values_) {
+    if (name == key) return &value;
+  }
+  return nullptr;
+}
+
+const YamlValue& YamlMap::require(std::string_view key) const {
+  const YamlValue* value = find(key);
+  if (value == nullptr) self_.fail(fmt::format("lacks the key '{}'", key));
+  return *value;
+}
+
+YamlValue parse_yaml(std::string_view text, std::string_view file_name, std::string_view what) {
+  const std::string file(file_name);
+  if (text.size() > kMaxYamlBytes) {
+    throw Error(ErrorKind::unusable_input,
+                fmt::format("{}: {} bytes are too many for YAML; at most {} are read", file,
+                            text.size(), kMaxYamlBytes));
+  }
+  const std::string copy(text);
+  try {
+    std::istringstream in(copy);
+    YAML::Parser parser(in);
+    LimitCheck check(file);
+    while (parser.HandleNextDocument(check)) {
+    }
+    if (check.documents() == 0) {
+      throw Error(ErrorKind::unusable_input, file + ": the file is empty");
+    }
+    return YamlValue(YAML::Load(copy), file, std::string(what));
+  } catch (const YAML::Exception& e) {
+    fail_at(file, e.mark, fmt::format("not YAML: {}", printable(e.msg)));
+  }
+}
+
+}  // namespace filereel

@@ -1,0 +1,70 @@
+// Strict reading of YAML: every value is checked, every key must be known, and every error names
+// the file, line and column.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <yaml-cpp/yaml.h>
+
+namespace filereel {
+
+class YamlMap;
+
+// A node and what it is called in messages. Copies share the document.
+class YamlValue {
+ public:
+  YamlValue(YAML::Node node, std::string file, std::string what);
+
+  // Each throws Error(unusable_input) if the node is not what is asked for.
+  std::string text() const;  // a scalar; may be empty
+  std::uint64_t whole_number(std::uint64_t min, std::uint64_t max) const;
+  double number(double min, double max) const;  // bounds included
+  std::uint64_t size() const;                   // bytes; see parse_size
+  // "6.6 %" in thousandths of a percent (6600): 0 to 100 %, at most three decimals.
+  std::uint32_t share() const;
+  // A share in thousandths of the whole; at most one decimal of a percent.
+  std::uint16_t permille() const;
+  std::vector<YamlValue> list(std::size_t max_items) const;
+  YamlMap map(std::initializer_list<std::string_view> known_keys) const;
+
+  bool is_map() const { return node_.IsMap(); }
+  std::string where() const;  // "file:line:column"
+  // Throws Error(unusable_input): "where: what text".
+  [[noreturn]] void fail(std::string_view text) const;
+
+ private:
+  YAML::Node node_;
+  std::string file_;
+  std::string what_;
+};
+
+// A map whose keys are all known and stand in it once.
+class YamlMap {
+ public:
+  YamlMap(YamlValue self, std::vector<std::pair<std::string, YamlValue>> values)
+      : self_(std::move(self)), values_(std::move(values)) {}
+
+  const YamlValue* find(std::string_view key) const;  // nullptr if the key is not there
+  // Throws Error(unusable_input) if the key is missing.
+  const YamlValue& require(std::string_view key) const;
+  const YamlValue& self() const { return self_; }
+
+ private:
+  YamlValue self_;
+  std::vector<std::pair<std::string, YamlValue>> values_;
+};
+
+inline constexpr std::size_t kMaxYamlBytes = 64u << 20;
+inline constexpr std::size_t kMaxYamlNodes = 4'000'000;  // keys and values; aliases count once
+inline constexpr int kMaxYamlDepth = 32;
+
+// Parses the one document in `text`. Throws Error(unusable_input) if it is not YAML, is not exactly
+// one document or is beyond a limit above. `what` names the document in messages.
+YamlValue parse_yaml(std::string_view text, std::string_view file_name, std::string_view what);
+
+}  // namespace filereel

@@ -1,0 +1,120 @@
+#include "replay/engine/replayer.h"
+
+#include <algorithm>
+#include <barrier>
+#include <latch>
+#include <thread>
+#include <vector>
+
+#include <sys/resource.h>
+
+#include "replay/measure/clock.h"
+
+namespace filereel {
+namespace {
+
+// Small enough for the first-level cache, large enough that refilling does not show.
+constexpr std::size_t kBatch = 64;
+
+struct Cpu {
+  double user_s, system_s;
+};
+
+Cpu cpu_used() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
+  };
+  return {seconds(usage.ru_utime), seconds(usage.ru_stime)};
+}
+
+struct ThreadRun {
+  std::unique_ptr<IoEngine> engine;
+  std::uint64_t start_ns = 0, end_ns = 0;
+  bool complete = false;
+};
+
+void publish(const ReplayStatistics& statistics, ReplayStatistics::Published& last,
+             ReplayProgress& progress) {
+  const ReplayStatistics::Published now = statistics.published();
+  progress.bytes.fetch_add(now.bytes - last.bytes, std::memory_order_relaxed);
+  progress.files.fetch_add(now.files - last.files, std::memory_order_relaxed);
+  last = now;
+}
+
+// Executes one thread's operations to the end; false if it stopped early.
+bool run_thread(OperationSource& source, IoEngine& engine, std::barrier<>& meeting,
+                const ReplayOptions& options) {
+  std::array<Operation, kBatch> batch;
+  ReplayStatistics::Published published;
+  for (;;) {
+    const std::size_t filled = source.next(batch);
+    if (filled == 0) return true;
+    std::span<const Operation> rest(batch.data(), filled);
+    while (!rest.empty()) {
+      const auto barrier = std::ranges::find(rest, OperationKind::barrier, &Operation::kind);
+      const auto run = static_cast<std::size_t>(barrier - rest.begin());
+      if (!engine.execute(rest.first(run), options.stop_on_divergence)) return false;
+      if (options.progress) publish(engine.statistics(), published, *options.progress);
+      if (barrier == rest.end()) break;
+      meeting.arrive_and_wait();
+      rest = rest.subspan(run + 1);
+    }
+  }
+}
+
+}  // namespace
+
+ReplayOutcome replay(Trace trace, const std::array<int, kRoles>& roots,
+                     const ReplayOptions& options) {
+  const std::size_t count = trace.threads.size();
+  std::stop_source stop;  // one thread's failure stops all
+  const std::stop_callback forward(options.stop, [&stop] { stop.request_stop(); });
+  std::barrier<> meeting(static_cast<std::ptrdiff_t>(count));
+  std::latch ready(static_cast<std::ptrdiff_t>(count));
+  std::latch go(1);
+  std::vector<ThreadRun> runs(count);
+
+  const EngineContext context{trace.paths, trace.files,      roots,
+                              trace.slots, trace.largest_io, stop.get_token()};
+  for (std::size_t i = 0; i < count; ++i) {
+    runs[i].engine = make_engine(options.engine, context, static_cast<std::uint32_t>(i));
+  }
+  Cpu before{}, after{};
+  {
+    std::vector<std::jthread> threads;
+    for (std::size_t i = 0; i < count; ++i) {
+      threads.emplace_back([&, i] {
+        ThreadRun& run = runs[i];
+        ready.count_down();
+        go.wait();
+        run.start_ns = now_ns();
+        run.complete = run_thread(*trace.threads[i], *run.engine, meeting, options);
+        run.end_ns = now_ns();
+        if (!run.complete) stop.request_stop();
+        meeting.arrive_and_drop();  // nobody waits for this thread any more
+      });
+    }
+    ready.wait();
+    before = cpu_used();
+    go.count_down();
+  }
+  after = cpu_used();
+
+  ReplayOutcome outcome;
+  outcome.complete = true;
+  std::uint64_t start = UINT64_MAX, end = 0;
+  for (const ThreadRun& run : runs) {
+    start = std::min(start, run.start_ns);
+    end = std::max(end, run.end_ns);
+    outcome.statistics.merge(run.engine->statistics());
+    outcome.complete = outcome.complete && run.complete;
+  }
+  outcome.elapsed_s = static_cast<double>(end - start) * 1e-9;
+  outcome.cpu_user_s = after.user_s - before.user_s;
+  outcome.cpu_system_s = after.system_s - before.system_s;
+  return outcome;
+}
+
+}  // namespace filereel

@@ -1,0 +1,35 @@
+// Replays a trace on volumes with a stopwatch.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <stop_token>
+
+#include "replay/engine/io_engine.h"
+#include "replay/engine/statistics.h"
+#include "traces/operation_source.h"
+
+namespace filereel {
+
+struct ReplayOptions {
+  EngineKind engine = EngineKind::blocking;
+  bool stop_on_divergence = true;
+  std::stop_token stop = {};           // stops between two operations
+  ReplayProgress* progress = nullptr;  // added to while the replay runs
+};
+
+struct ReplayOutcome {
+  ReplayStatistics statistics;  // of all threads
+  double elapsed_s = 0;         // from the first thread's first operation to the last one's last
+  double cpu_user_s = 0;        // of this process meanwhile
+  double cpu_system_s = 0;
+  bool complete = false;  // every operation was executed
+};
+
+// Executes the trace's threads at once, each on a thread of its own. `roots` are descriptors of the
+// volumes' root directories, by Role; -1 for a volume that the trace does not use. What goes wrong
+// with an operation is a divergence in the outcome. Consumes the trace.
+ReplayOutcome replay(Trace trace, const std::array<int, kRoles>& roots,
+                     const ReplayOptions& options);
+
+}  // namespace filereel

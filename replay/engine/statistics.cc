@@ -1,0 +1,25 @@
+#include "replay/engine/statistics.h"
+
+namespace filereel {
+
+void ReplayStatistics::merge(const ReplayStatistics& other) {
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    kinds[i].bytes += other.kinds[i].bytes;
+    kinds[i].errors += other.kinds[i].errors;
+    kinds[i].latency.merge(other.kinds[i].latency);
+  }
+  operations += other.operations;
+  files += other.files;
+  divergences += other.divergences;
+  for (const Divergence& example : other.examples) {
+    if (examples.size() < kDivergenceExamples) examples.push_back(example);
+  }
+}
+
+ReplayStatistics::Published ReplayStatistics::published() const {
+  const std::uint64_t written =
+      of(OperationKind::write).bytes + of(OperationKind::copy_range).bytes;
+  return {written > 0 ? written : of(OperationKind::read).bytes, files};
+}
+
+}  // namespace filereel

@@ -1,0 +1,52 @@
+// What one replay did, counted while it ran.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "replay/measure/histogram.h"
+#include "traces/operation.h"
+
+namespace filereel {
+
+struct KindStatistics {
+  std::uint64_t bytes = 0;   // as returned by the calls; data operations only
+  std::uint64_t errors = 0;  // calls that failed
+  Histogram latency;         // of every call of the kind, in nanoseconds
+};
+
+// An operation whose result differs from the expected one.
+struct Divergence {
+  std::uint64_t position;  // of the operation in its thread, from 0
+  std::uint32_t thread;
+  OperationKind kind;
+  PathId path;            // of the named file, or of the open one
+  std::int64_t expected;  // as in Operation::expected
+  std::int64_t result;    // the same; a failed call is -errno
+};
+
+struct ReplayStatistics {
+  static constexpr std::size_t kDivergenceExamples = 8;
+
+  std::array<KindStatistics, kOperationKinds> kinds;
+  std::uint64_t operations = 0;  // calls; barriers do not count
+  std::uint64_t files = 0;       // regular files done (Operation::counts_file)
+  std::uint64_t divergences = 0;
+  std::vector<Divergence> examples;  // the first ones
+
+  const KindStatistics& of(OperationKind kind) const {
+    return kinds[static_cast<std::size_t>(kind)];
+  }
+  void merge(const ReplayStatistics& other);
+
+  // How far a replay is: each byte of content counts once, so of a copy only what was written.
+  struct Published {
+    std::uint64_t bytes = 0;
+    std::uint64_t files = 0;
+  };
+  Published published() const;
+};
+
+}  // namespace filereel

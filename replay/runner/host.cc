@@ -1,0 +1,37 @@
+#include "replay/runner/host.h"
+
+#include <fstream>
+
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "replay/volumes/sysfs.h"
+
+namespace filereel {
+namespace {
+
+// "model name : …" on x86; other processors say it elsewhere or not at all.
+std::string cpu_model() {
+  std::ifstream in("/proc/cpuinfo");
+  for (std::string line; std::getline(in, line);) {
+    const std::size_t colon = line.find(": ");
+    if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
+  }
+  return read_sysfs("/proc/device-tree/model");
+}
+
+}  // namespace
+
+HostInfo describe_host() {
+  HostInfo host;
+  host.cpu = cpu_model();
+  host.cores = static_cast<std::uint32_t>(sysconf(_SC_NPROCESSORS_ONLN));
+  host.memory = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+                static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  utsname name{};
+  if (uname(&name) == 0) host.kernel = name.release;
+  host.governor = read_sysfs("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
+  return host;
+}
+
+}  // namespace filereel

@@ -1,0 +1,19 @@
+// The machine that a result was measured on.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace filereel {
+
+struct HostInfo {
+  std::string cpu;           // model name
+  std::uint32_t cores = 0;   // online
+  std::uint64_t memory = 0;  // bytes
+  std::string kernel;        // release
+  std::string governor;      // of the first core; "" where there is none
+};
+
+HostInfo describe_host();
+
+}  // namespace filereel

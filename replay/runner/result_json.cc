@@ -1,0 +1,330 @@
+#include "replay/runner/result_json.h"
+
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "filesets/error.h"
+
+namespace filereel {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <class T>
+void put(Json& json, const char* key, const std::optional<T>& value) {
+  if (value) json[key] = *value;
+}
+
+template <class T>
+void get(const Json& json, const char* key, T& value) {
+  if (const auto found = json.find(key); found != json.end()) value = found->template get<T>();
+}
+template <class T>
+void get(const Json& json, const char* key, std::optional<T>& value) {
+  if (const auto found = json.find(key); found != json.end()) value = found->template get<T>();
+}
+
+// The latency members, in one place for both directions.
+constexpr std::array<std::pair<const char*, double LatencySummary::*>, 8> kLatencyMembers = {{
+    {"p50_us", &LatencySummary::p50_us},
+    {"p90_us", &LatencySummary::p90_us},
+    {"p95_us", &LatencySummary::p95_us},
+    {"p99_us", &LatencySummary::p99_us},
+    {"p99_9_us", &LatencySummary::p999_us},
+    {"p99_99_us", &LatencySummary::p9999_us},
+    {"max_us", &LatencySummary::max_us},
+    {"total_us", &LatencySummary::total_us},
+}};
+
+Json to_json(const Sample& sample) {
+  Json json = {{"run", sample.run},
+               {"elapsed_s", sample.elapsed_s},
+               {"durable_s", sample.durable_s},
+               {"bytes", sample.bytes},
+               {"files", sample.files},
+               {"operations", sample.operations},
+               {"cpu_user_s", sample.cpu_user_s},
+               {"cpu_system_s", sample.cpu_system_s},
+               {"cpu_driver_s", sample.cpu_driver_s}};
+  put(json, "device_bytes_read", sample.device_bytes_read);
+  put(json, "device_bytes_written", sample.device_bytes_written);
+  json["cold_method"] = sample.cold_method;
+  put(json, "cached_before", sample.cached_before);
+  json["moved_no_data"] = sample.moved_no_data;
+  Json examples = Json::array();
+  for (const DivergenceExample& example : sample.examples) {
+    examples.push_back({{"position", example.position},
+                        {"thread", example.thread},
+                        {"operation", example.operation},
+                        {"path", example.path},
+                        {"expected", example.expected},
+                        {"result", example.result}});
+  }
+  json["divergences"] = {{"count", sample.divergences}, {"examples", std::move(examples)}};
+  Json latencies = Json::object();
+  for (const auto& [kind, latency] : sample.latency) {
+    Json one = {{"count", latency.count}, {"errors", latency.errors}, {"bytes", latency.bytes}};
+    for (const auto& [key, member] : kLatencyMembers) one[key] = latency.*member;
+    latencies[kind] = std::move(one);
+  }
+  json["latency"] = std::move(latencies);
+  return json;
+}
+
+Sample sample_from_json(const Json& json) {
+  Sample sample;
+  get(json, "run", sample.run);
+  get(json, "elapsed_s", sample.elapsed_s);
+  get(json, "durable_s", sample.durable_s);
+  get(json, "bytes", sample.bytes);
+  get(json, "files", sample.files);
+  get(json, "operations", sample.operations);
+  get(json, "cpu_user_s", sample.cpu_user_s);
+  get(json, "cpu_system_s", sample.cpu_system_s);
+  get(json, "cpu_driver_s", sample.cpu_driver_s);
+  get(json, "device_bytes_read", sample.device_bytes_read);
+  get(json, "device_bytes_written", sample.device_bytes_written);
+  get(json, "cold_method", sample.cold_method);
+  get(json, "cached_before", sample.cached_before);
+  get(json, "moved_no_data", sample.moved_no_data);
+  if (const auto found = json.find("divergences"); found != json.end()) {
+    get(*found, "count", sample.divergences);
+    for (const Json& one : found->value("examples", Json::array())) {
+      DivergenceExample& example = sample.examples.emplace_back();
+      get(one, "position", example.position);
+      get(one, "thread", example.thread);
+      get(one, "operation", example.operation);
+      get(one, "path", example.path);
+      get(one, "expected", example.expected);
+      get(one, "result", example.result);
+    }
+  }
+  for (const auto& [kind, one] : json.value("latency", Json::object()).items()) {
+    LatencySummary& latency = sample.latency[kind];
+    get(one, "count", latency.count);
+    get(one, "errors", latency.errors);
+    get(one, "bytes", latency.bytes);
+    for (const auto& [key, member] : kLatencyMembers) get(one, key, latency.*member);
+  }
+  return sample;
+}
+
+Json to_json(const Summary& summary) {
+  Json json = Json::object();
+  const auto add = [&](const char* key, const std::optional<Spread>& spread) {
+    if (!spread) return;
+    json[key] = {{"median", spread->median}, {"low", spread->low}, {"high", spread->high}};
+  };
+  add("mb_per_s", summary.mb_per_s);
+  add("mb_per_s_elapsed", summary.mb_per_s_elapsed);
+  add("files_per_s", summary.files_per_s);
+  return json;
+}
+
+Json parameters(const Plan& plan) {
+  return {{"block_size", plan.fc_test.block_size},
+          {"copy_method", copy_method_name(plan.fc_test.copy_method)},
+          {"threads", plan.fc_test.threads},
+          {"scale", plan.scale},
+          {"warm", plan.warm}};
+}
+
+Json to_json(const Plan& plan) {
+  Json file_systems = Json::array(), operations = Json::array();
+  for (const FileSystemKind kind : plan.file_systems) {
+    file_systems.push_back(file_system_info(kind).name);
+  }
+  for (const FcStep step : plan.operations) operations.push_back(fc_step_name(step));
+  return {{"name", plan.name},
+          {"workload", plan.workload},
+          {"file_systems", std::move(file_systems)},
+          {"sets", plan.sets},
+          {"operations", std::move(operations)},
+          {"runs", plan.runs},
+          {"parameters", parameters(plan)}};
+}
+
+Plan plan_from_json(const Json& json) {
+  Plan plan;
+  get(json, "name", plan.name);
+  get(json, "workload", plan.workload);
+  for (const Json& name : json.value("file_systems", Json::array())) {
+    plan.file_systems.push_back(parse_file_system(name.get<std::string>()));
+  }
+  get(json, "sets", plan.sets);
+  for (const Json& name : json.value("operations", Json::array())) {
+    plan.operations.push_back(parse_fc_step(name.get<std::string>()));
+  }
+  get(json, "runs", plan.runs);
+  const Json values = json.value("parameters", Json::object());
+  get(values, "block_size", plan.fc_test.block_size);
+  if (const auto found = values.find("copy_method"); found != values.end()) {
+    plan.fc_test.copy_method = parse_copy_method(found->get<std::string>());
+  }
+  get(values, "threads", plan.fc_test.threads);
+  get(values, "scale", plan.scale);
+  get(values, "warm", plan.warm);
+  return plan;
+}
+
+Json to_json(const VolumeDescription& volume) {
+  Json device = {{"name", volume.device.name},
+                 {"model", volume.device.model},
+                 {"serial", volume.device.serial},
+                 {"firmware", volume.device.firmware},
+                 {"size", volume.device.size}};
+  put(device, "rotational", volume.device.rotational);
+  device["scheduler"] = volume.device.scheduler;
+  return {{"role", role_name(volume.role)},
+          {"target", volume.target},
+          {"target_kind", volume.target_kind},
+          {"file_system", volume.file_system},
+          {"driver", volume.driver},
+          {"mount_options", volume.mount_options},
+          {"age", volume.age},
+          {"size", volume.size},
+          {"device", std::move(device)}};
+}
+
+VolumeDescription volume_from_json(const Json& json) {
+  VolumeDescription volume;
+  volume.role = json.value("role", "near") == "far" ? Role::far : Role::near;
+  get(json, "target", volume.target);
+  get(json, "target_kind", volume.target_kind);
+  get(json, "file_system", volume.file_system);
+  get(json, "driver", volume.driver);
+  get(json, "mount_options", volume.mount_options);
+  get(json, "age", volume.age);
+  get(json, "size", volume.size);
+  const Json device = json.value("device", Json::object());
+  get(device, "name", volume.device.name);
+  get(device, "model", volume.device.model);
+  get(device, "serial", volume.device.serial);
+  get(device, "firmware", volume.device.firmware);
+  get(device, "size", volume.device.size);
+  get(device, "rotational", volume.device.rotational);
+  get(device, "scheduler", volume.device.scheduler);
+  return volume;
+}
+
+Result read_result(const Json& json) {
+  Result result;
+  get(json.at("filereel"), "version", result.version);
+  get(json, "started", result.started);
+  const Json host = json.value("host", Json::object());
+  get(host, "cpu", result.host.cpu);
+  get(host, "cores", result.host.cores);
+  get(host, "memory", result.host.memory);
+  get(host, "kernel", result.host.kernel);
+  get(host, "governor", result.host.governor);
+  for (const Json& one : json.at("volumes")) result.volumes.push_back(volume_from_json(one));
+  result.plan = plan_from_json(json.at("plan"));
+  get(json, "overhead_ns_per_operation", result.overhead_ns);
+  get(json, "complete", result.complete);
+  for (const Json& one : json.value("warnings", Json::array())) {
+    Warning& warning = result.warnings.emplace_back();
+    get(one, "code", warning.code);
+    get(one, "text", warning.text);
+    get(one, "next_step", warning.next_step);
+  }
+  for (const Json& one : json.value("escaped_names", Json::array())) {
+    EscapedNames& names = result.escaped_names.emplace_back();
+    get(one, "file_system", names.file_system);
+    get(one, "set", names.set);
+    for (const Json& pair : one.value("names", Json::array())) {
+      EscapedPath& path = names.names.emplace_back();
+      get(pair, "original", path.original);
+      get(pair, "escaped", path.escaped);
+    }
+  }
+  for (const Json& one : json.at("measurements")) {
+    Measurement& measurement = result.measurements.emplace_back();
+    get(one, "workload", measurement.workload);
+    get(one, "set", measurement.set);
+    get(one, "operation", measurement.operation);
+    get(one, "file_system", measurement.file_system);
+    get(one, "driver", measurement.driver);
+    for (const Json& sample : one.at("samples")) {
+      measurement.samples.push_back(sample_from_json(sample));
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+std::string result_to_json(const Result& result) {
+  Json json;
+  json["schema_version"] = Result::kSchemaVersion;
+  json["filereel"] = {{"version", result.version}};
+  json["started"] = result.started;
+  json["host"] = {{"cpu", result.host.cpu},
+                  {"cores", result.host.cores},
+                  {"memory", result.host.memory},
+                  {"kernel", result.host.kernel},
+                  {"governor", result.host.governor}};
+  json["volumes"] = Json::array();
+  for (const VolumeDescription& volume : result.volumes) json["volumes"].push_back(to_json(volume));
+  json["plan"] = to_json(result.plan);
+  json["overhead_ns_per_operation"] = result.overhead_ns;
+  json["complete"] = result.complete;
+  json["warnings"] = Json::array();
+  for (const Warning& warning : result.warnings) {
+    json["warnings"].push_back(
+        {{"code", warning.code}, {"text", warning.text}, {"next_step", warning.next_step}});
+  }
+  if (!result.escaped_names.empty()) json["escaped_names"] = Json::array();
+  for (const EscapedNames& names : result.escaped_names) {
+    Json list = Json::array();
+    for (const EscapedPath& path : names.names) {
+      list.push_back({{"original", path.original}, {"escaped", path.escaped}});
+    }
+    json["escaped_names"].push_back(
+        {{"file_system", names.file_system}, {"set", names.set}, {"names", std::move(list)}});
+  }
+  json["measurements"] = Json::array();
+  for (const Measurement& measurement : result.measurements) {
+    Json samples = Json::array();
+    for (const Sample& sample : measurement.samples) samples.push_back(to_json(sample));
+    json["measurements"].push_back({{"workload", measurement.workload},
+                                    {"set", measurement.set},
+                                    {"operation", measurement.operation},
+                                    {"file_system", measurement.file_system},
+                                    {"driver", measurement.driver},
+                                    {"parameters", parameters(result.plan)},
+                                    {"samples", std::move(samples)},
+                                    {"summary", to_json(measurement.summary())}});
+  }
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+Result result_from_json(std::string_view text, std::string_view name) {
+  const auto refuse = [&](std::string_view why) -> Error {
+    return {ErrorKind::unusable_input, fmt::format("{}: {}", name, why)};
+  };
+  try {
+    const Json json = Json::parse(text);
+    const int version = json.is_object() ? json.value("schema_version", 0) : 0;
+    if (version < 1) throw refuse("is not a filereel result: it has no schema_version");
+    if (version > Result::kSchemaVersion) {
+      throw refuse(
+          fmt::format("was written by a newer filereel (schema version {}, this one reads "
+                      "up to {}): update filereel",
+                      version, Result::kSchemaVersion));
+    }
+    return read_result(json);
+  } catch (const nlohmann::json::parse_error& error) {
+    throw refuse(fmt::format(
+        "is not JSON at byte {}: name a result that `filereel run --json` wrote", error.byte));
+  } catch (const nlohmann::json::exception& error) {
+    throw refuse(fmt::format("is not a filereel result ({})", error.what()));
+  } catch (const Error& error) {
+    if (error.kind() == ErrorKind::unusable_input) throw;
+    throw refuse(error.what());
+  }
+}
+
+}  // namespace filereel

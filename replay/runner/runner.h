@@ -1,0 +1,54 @@
+// Runs a plan: formats, mounts, replays, measures.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "replay/engine/io_engine.h"
+#include "replay/runner/result.h"
+#include "replay/volumes/mount.h"
+#include "replay/volumes/target.h"
+
+namespace filereel {
+
+struct RunRequest {
+  Plan plan;
+  bool file_systems_required = false;  // the user asked for the plan's file systems by name
+  std::optional<Target> near, far;     // neither: two volumes of filereel's own, removed afterwards
+  std::vector<std::string> destroy;    // block devices that may be formatted
+  bool keep = false;                   // leave the files as the last step left them
+  MountPower power = MountPower::none;  // what enter_mount_namespace returned
+  std::stop_token stop = {};
+};
+
+// A step that is about to be timed.
+struct StepInfo {
+  std::string file_system, set, operation;
+  std::uint32_t run = 1, runs = 1;
+  std::uint64_t bytes = 0, files = 0;  // of the set
+  double done = 0;                     // share of the whole plan's work that lies behind, 0 to 1
+  double share = 0;                    // of the whole plan's work that this step is
+};
+
+// Told how a run goes, on the thread that runs it. Two implementations: the terminal's progress
+// line and the tests' recorder.
+class RunObserver {
+ public:
+  virtual ~RunObserver() = default;
+  virtual void notice(const std::string& text) = 0;
+  // `progress` is added to by other threads until the next call of the observer.
+  virtual void step_begins(const StepInfo& step, const ReplayProgress& progress) = 0;
+  // After every sample: what there is so far.
+  virtual void result_grew(const Result& result) = 0;
+};
+
+// Fills `result` as it goes, so that it holds what was measured whatever happens. Returns true when
+// all of the plan was run, false when the stop was requested. Throws Error for all that the user
+// must fix; by then the volumes are cleaned up. To be called on the main thread: FUSE drivers live
+// no longer than the thread that started them.
+bool run_plan(const RunRequest& request, RunObserver& observer, Result& result);
+
+}  // namespace filereel

@@ -1,0 +1,167 @@
+#include "replay/runner/step.h"
+
+#include <algorithm>
+
+#include "replay/measure/clock.h"
+#include "replay/volumes/shared_extents.h"
+
+namespace filereel {
+namespace {
+
+double seconds_since(std::uint64_t start_ns) {
+  return static_cast<double>(now_ns() - start_ns) * 1e-9;
+}
+
+// The set's regular files below `root`, as they lie on a volume.
+std::vector<std::string> file_paths(const FileSet& set, std::string_view root) {
+  std::vector<std::string> paths;
+  for (const Entry& entry : set.entries) {
+    if (entry.kind == EntryKind::file) paths.push_back(std::string(root) + "/" + entry.path);
+  }
+  return paths;
+}
+
+LatencySummary summarise(const KindStatistics& kind) {
+  constexpr double kMicro = 1e-3;
+  const Histogram& latency = kind.latency;
+  const auto at = [&](double share) {
+    return static_cast<double>(latency.percentile(share)) * kMicro;
+  };
+  return {.count = latency.count(),
+          .errors = kind.errors,
+          .bytes = kind.bytes,
+          .p50_us = at(0.5),
+          .p90_us = at(0.9),
+          .p95_us = at(0.95),
+          .p99_us = at(0.99),
+          .p999_us = at(0.999),
+          .p9999_us = at(0.9999),
+          .max_us = static_cast<double>(latency.max()) * kMicro,
+          .total_us = static_cast<double>(latency.total()) * kMicro};
+}
+
+void fill_sample(Sample& sample, const ReplayOutcome& outcome, const PathTable& paths) {
+  const ReplayStatistics& statistics = outcome.statistics;
+  sample.elapsed_s = outcome.elapsed_s;
+  sample.cpu_user_s = outcome.cpu_user_s;
+  sample.cpu_system_s = outcome.cpu_system_s;
+  sample.bytes = statistics.published().bytes;
+  sample.files = statistics.files;
+  sample.operations = statistics.operations;
+  sample.divergences = statistics.divergences;
+  for (const Divergence& one : statistics.examples) {
+    sample.examples.push_back({one.position, one.thread, std::string(operation_info(one.kind).name),
+                               paths.relative(one.path), one.expected, one.result});
+  }
+  for (std::size_t i = 0; i < kOperationKinds; ++i) {
+    const KindStatistics& kind = statistics.kinds[i];
+    if (kind.latency.count() == 0) continue;
+    const auto name = operation_info(static_cast<OperationKind>(i)).name;
+    sample.latency.emplace(std::string(name), summarise(kind));
+  }
+}
+
+struct Outside {  // what the volumes did, as seen from outside the process
+  std::optional<DeviceCounters> device;
+  double driver_cpu_s = 0;
+};
+
+Outside look_outside(const std::vector<Volume*>& volumes) {
+  Outside sum;
+  for (const Volume* volume : volumes) {
+    sum.driver_cpu_s += volume->driver_cpu_s();
+    if (const std::optional<DeviceCounters> counters = volume->counters()) {
+      const DeviceCounters before = sum.device.value_or(DeviceCounters{});
+      sum.device = DeviceCounters{before.read + counters->read, before.written + counters->written};
+    }
+  }
+  return sum;
+}
+
+// A kernel copy may share blocks instead of copying them: looked up on a few of the copies.
+bool copies_share_blocks(const FileSet& set, const Volume& volume) {
+  constexpr std::size_t kLooks = 16;
+  std::vector<std::string> copies = file_paths(set, FcTest::kCopy);
+  const std::size_t step = std::max<std::size_t>(1, copies.size() / kLooks);
+  bool any = false;
+  for (std::size_t i = 0; i < copies.size(); i += step) {
+    switch (extents_of(volume.root(), copies[i])) {
+      case Extents::shared:
+        any = true;
+        break;
+      case Extents::own:
+        return false;
+      case Extents::none:
+        break;
+    }
+  }
+  return any;
+}
+
+}  // namespace
+
+std::vector<Volume*> volumes_of(FcStep step, const Volumes& volumes) {
+  std::vector<Volume*> used = {volumes[static_cast<std::size_t>(Role::near)]};
+  if (step == FcStep::copy_far) used.push_back(volumes[static_cast<std::size_t>(Role::far)]);
+  return used;
+}
+
+StepOutcome measure_step(const FcTest& test, const FileSet& set, FcStep step,
+                         const Volumes& volumes, const StepOptions& options) {
+  const std::vector<Volume*> used = volumes_of(step, volumes);
+  Volume& near = *used.front();
+  StepOutcome result;
+  Sample& sample = result.sample;
+  if (options.warm) {
+    for (const Volume* volume : used) volume->check_present();
+    sample.cold_method = "warm";
+  } else {
+    const bool made = step != FcStep::create;  // there are files that a cache could hold
+    const Coldness coldness =
+        near.make_cold(made ? file_paths(set, FcTest::kOriginal) : std::vector<std::string>{},
+                       made ? test.bytes() : 0);
+    if (used.size() > 1) used[1]->make_cold({}, 0);
+    sample.cold_method = coldness.method;
+    sample.cached_before = coldness.cached;
+  }
+
+  std::array<int, kRoles> roots = {-1, -1};
+  for (std::size_t i = 0; i < used.size(); ++i) roots[i] = used[i]->root();
+  const Outside before = look_outside(used);
+  const ReplayOutcome outcome =
+      replay(test.trace(step), roots, {.stop = options.stop, .progress = options.progress});
+  const std::uint64_t replayed_ns = now_ns();
+  fill_sample(sample, outcome, test.paths());
+  result.complete = outcome.complete && sample.divergences == 0;
+  if (!result.complete) return result;
+
+  for (Volume* volume : used) volume->sync();
+  sample.durable_s = sample.elapsed_s + seconds_since(replayed_ns);
+  const Outside after = look_outside(used);
+  sample.cpu_driver_s = after.driver_cpu_s - before.driver_cpu_s;
+  if (before.device && after.device) {
+    sample.device_bytes_read = after.device->read - before.device->read;
+    sample.device_bytes_written = after.device->written - before.device->written;
+  }
+  const bool copied = step == FcStep::copy_near || step == FcStep::copy_far;
+  if (copied && options.copy_method == CopyMethod::reflink) sample.moved_no_data = true;
+  if (copied && options.copy_method == CopyMethod::copy_file_range) {
+    sample.moved_no_data = copies_share_blocks(set, *used.back());
+  }
+  return result;
+}
+
+double measure_overhead_ns(const FcTest& test) {
+  constexpr std::size_t kReplays = 5;
+  std::vector<double> costs;
+  for (std::size_t i = 0; i < kReplays; ++i) {
+    const ReplayOutcome outcome =
+        replay(test.trace(FcStep::read), {0, 0}, {.engine = EngineKind::null});
+    const auto operations = static_cast<double>(outcome.statistics.operations);
+    if (operations > 0) costs.push_back(outcome.elapsed_s * 1e9 / operations);
+  }
+  std::ranges::sort(costs);
+  return costs.empty() ? 0 : costs[costs.size() / 2];
+}
+
+}  // namespace filereel

@@ -1,0 +1,146 @@
+#include "replay/volumes/backing.h"
+
+#include <boost/filesystem.hpp>
+#include <errno.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "filesets/error.h"
+#include "filesets/units.h"
+
+namespace filereel {
+namespace {
+
+[[noreturn]] void fail(std::string text) {
+  throw Error(ErrorKind::failed, text);
+}
+
+// An image may be overwritten if it is empty, or if filereel formatted it.
+void check_image_is_ours(const std::string& path) {
+  struct stat info{};
+  if (stat(path.c_str(), &info) != 0) return;  // not there yet
+  if (!S_ISREG(info.st_mode)) fail(fmt::format("{} is not a regular file: name another", path));
+  const DeviceContents contents = probe_contents(path);
+  if (contents.label == kVolumeLabel || info.st_blocks == 0) return;
+  fail(fmt::format("{} exists and filereel did not make it{}: name another file or remove it", path,
+                   contents.type.empty() ? "" : fmt::format(" (it holds {})", contents.type)));
+}
+
+}  // namespace
+
+Backing::Backing(const Target& target, const VolumeOptions& options) : target_(target) {
+  is_device() ? open_block_device(options) : open_image(options);
+}
+
+void Backing::open_image(const VolumeOptions& options) {
+  const std::string& path = target_.path;
+  const std::string lease_path = path + ".filereel";
+  if (access(lease_path.c_str(), F_OK) != 0) check_image_is_ours(path);
+  lease_.emplace(lease_path, path);
+  // A killed run's loop device goes as soon as the kernel has taken its mounts down.
+  constexpr double kPatience_s = 10;
+  if (access(path.c_str(), F_OK) == 0) {
+    const std::string user = loop_device_in_use(path, lease_->found() ? kPatience_s : 0);
+    if (!user.empty()) {
+      fail(fmt::format("{} is attached to {}: detach it first (losetup -d {})", path, user, user));
+    }
+  }
+  file_.reset(open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!file_) fail(fmt::format("cannot make the image {}: {}", path, strerror(errno)));
+  try {
+    allocate_image();
+    if (options.power == MountPower::full) loop_.emplace(path);
+  } catch (...) {
+    unlink(path.c_str());
+    throw;
+  }
+}
+
+// Allocated in full, so that the run cannot meet a full host disk half-way.
+void Backing::allocate_image() {
+  size_ = target_.size;
+  // Away with the old content first: it may be all that fills the disk.
+  struct statvfs host{};
+  if (ftruncate(file_.get(), 0) != 0 || fstatvfs(file_.get(), &host) != 0) {
+    fail(fmt::format("cannot write {}: {}", target_.path, strerror(errno)));
+  }
+  const std::uint64_t room = host.f_bavail * host.f_frsize;
+  if (room < size_) {
+    fail(fmt::format(
+        "{} takes {} and only {} are free there: use --scale, --set or size=, or put it "
+        "elsewhere",
+        target_.path, format_size(size_), format_size(room)));
+  }
+  const auto size = static_cast<off_t>(size_);
+  if (fallocate(file_.get(), 0, 0, size) == 0) return;
+  if (errno != EOPNOTSUPP || ftruncate(file_.get(), size) != 0) {
+    fail(fmt::format("cannot make {} {} large: {}", target_.path, format_size(size_),
+                     strerror(errno)));
+  }
+}
+
+void Backing::open_block_device(const VolumeOptions& options) {
+  check_may_format(target_.path, options.destroy);
+  if (options.power != MountPower::full) {
+    fail(fmt::format("formatting {} needs root: run filereel with sudo", target_.path));
+  }
+  file_.reset(open(target_.path.c_str(), O_RDWR | O_CLOEXEC));
+  if (!file_) fail(fmt::format("cannot open {}: {}", target_.path, strerror(errno)));
+  if (flock(file_.get(), LOCK_EX | LOCK_NB) != 0) {
+    fail(fmt::format("{} is in use by another program: wait for it", target_.path));
+  }
+  size_ = device_size(file_.get());
+}
+
+void Backing::flush() {
+  const int device = loop_ ? loop_->descriptor() : file_.get();
+  if (fsync(device) != 0 || (loop_ && fsync(file_.get()) != 0)) {
+    fail(fmt::format("cannot write everything to {}: {}", target_.path, strerror(errno)));
+  }
+}
+
+void Backing::drop_caches() {
+  if (loop_) drop_from_cache(loop_->descriptor());
+  drop_from_cache(file_.get());
+}
+
+Residency Backing::resident() const {
+  Residency sum = residency(file_.get());
+  if (loop_) sum.cached += residency(loop_->descriptor()).cached;
+  return sum;
+}
+
+std::optional<dev_t> Backing::device() const {
+  struct stat info{};
+  if (fstat(loop_ ? loop_->descriptor() : file_.get(), &info) != 0) return std::nullopt;
+  return S_ISBLK(info.st_mode) ? std::optional(info.st_rdev) : std::nullopt;
+}
+
+dev_t Backing::identity() const {
+  struct stat info{};
+  fstat(file_.get(), &info);
+  return is_device() ? info.st_rdev : info.st_dev;
+}
+
+void Backing::check_present() const {
+  struct stat there{}, ours{};
+  if (stat(target_.path.c_str(), &there) != 0 || fstat(file_.get(), &ours) != 0 ||
+      there.st_ino != ours.st_ino || there.st_rdev != ours.st_rdev) {
+    fail(fmt::format("{} has vanished during the run: connect it again and start over",
+                     target_.path));
+  }
+}
+
+void Backing::finish(bool keep) {
+  loop_.reset();
+  file_.reset();
+  if (target_.temporary && !keep) unlink(target_.path.c_str());
+  lease_.reset();
+}
+
+}  // namespace filereel

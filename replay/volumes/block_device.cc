@@ -1,0 +1,188 @@
+#include "replay/volumes/block_device.h"
+
+#include <algorithm>
+#include <fstream>
+#include <memory>
+#include <sstream>
+
+#include <blkid/blkid.h>
+#include <boost/filesystem.hpp>
+#include <errno.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/fs.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include "filesets/descriptor.h"
+#include "filesets/error.h"
+#include "replay/volumes/mount.h"
+#include "replay/volumes/sysfs.h"
+
+namespace filereel {
+namespace {
+
+namespace fs = boost::filesystem;
+
+constexpr std::uint64_t kSector =
+    512;  // the unit of /sys/block/*/size and stat, whatever the drive
+
+std::string sysfs_folder(dev_t device) {
+  return fmt::format("/sys/dev/block/{}:{}", major(device), minor(device));
+}
+
+dev_t device_number(const std::string& path) {
+  struct stat info{};
+  return stat(path.c_str(), &info) == 0 && S_ISBLK(info.st_mode) ? info.st_rdev : 0;
+}
+
+// The device and its partitions.
+std::vector<dev_t> with_partitions(dev_t device) {
+  std::vector<dev_t> all = {device};
+  boost::system::error_code ignored;
+  for (const auto& entry : fs::directory_iterator(sysfs_folder(device), ignored)) {
+    unsigned major_number = 0, minor_number = 0;
+    if (read_sysfs(entry.path().string() + "/partition").empty()) continue;
+    const std::string number = read_sysfs(entry.path().string() + "/dev");
+    // NOLINTNEXTLINE(cert-err34-c): the kernel's own digits
+    if (sscanf(number.c_str(), "%u:%u", &major_number, &minor_number) == 2) {
+      all.push_back(makedev(major_number, minor_number));
+    }
+  }
+  return all;
+}
+
+bool is_swap(dev_t device) {
+  std::ifstream in("/proc/swaps");
+  for (std::string line; std::getline(in, line);) {
+    if (device_number(line.substr(0, line.find_first_of(" \t"))) == device) return true;
+  }
+  return false;
+}
+
+// Why the device must not be touched; "" if nothing speaks against it.
+std::string user_of(dev_t device) {
+  for (const MountedFileSystem& mounted : mounted_file_systems()) {
+    // FUSE and btrfs show numbers of their own, so the source's counts too.
+    if (mounted.device == device || device_number(mounted.source) == device) {
+      return fmt::format("mounted on {}", mounted.mount_point);
+    }
+  }
+  if (is_swap(device)) return "swap space";
+  boost::system::error_code ignored;
+  for (const auto& holder : fs::directory_iterator(sysfs_folder(device) + "/holders", ignored)) {
+    return fmt::format("part of {}", holder.path().filename().string());
+  }
+  return "";
+}
+
+}  // namespace
+
+DeviceContents probe_contents(const std::string& path) {
+  using Probe = std::unique_ptr<std::remove_pointer_t<blkid_probe>, void (*)(blkid_probe)>;
+  const Probe probe(blkid_new_probe_from_filename(path.c_str()), blkid_free_probe);
+  DeviceContents contents;
+  if (!probe) return contents;
+  blkid_probe_enable_partitions(probe.get(), 1);
+  blkid_probe_set_superblocks_flags(probe.get(), BLKID_SUBLKS_TYPE | BLKID_SUBLKS_LABEL);
+  if (blkid_do_safeprobe(probe.get()) != 0) return contents;
+  const auto value = [&](const char* name) -> std::string {
+    const char* text = nullptr;
+    return blkid_probe_lookup_value(probe.get(), name, &text, nullptr) == 0 ? text : "";
+  };
+  contents.type = value("TYPE");
+  if (contents.type.empty()) contents.type = value("PTTYPE");
+  contents.label = value("LABEL");
+  return contents;
+}
+
+std::uint64_t device_size(int fd) {
+  struct stat info{};
+  if (fstat(fd, &info) != 0) return 0;
+  if (S_ISREG(info.st_mode)) return static_cast<std::uint64_t>(info.st_size);
+  std::uint64_t size = 0;
+  return ioctl(fd, BLKGETSIZE64, &size) == 0 ? size : 0;
+}
+
+void check_may_format(const std::string& path, const std::vector<std::string>& destroy) {
+  const dev_t device = device_number(path);
+  if (device == 0) {
+    throw Error(ErrorKind::usage, fmt::format("{} is not a block device", path));
+  }
+  const auto names_it = [&](const std::string& name) { return device_number(name) == device; };
+  if (std::ranges::none_of(destroy, names_it)) {
+    const DeviceContents contents = probe_contents(path);
+    const std::string holds = contents.type.empty() ? "is a block device"
+                              : contents.label.empty()
+                                  ? fmt::format("holds {}", contents.type)
+                                  : fmt::format("holds {} '{}'", contents.type, contents.label);
+    throw Error(ErrorKind::usage,
+                fmt::format("{} {}: everything on it would be lost; to have it formatted, say "
+                            "--destroy {}",
+                            path, holds, path));
+  }
+  for (const dev_t part : with_partitions(device)) {
+    if (const std::string user = user_of(part); !user.empty()) {
+      throw Error(ErrorKind::failed,
+                  fmt::format("{} is in use ({}): it is not formatted; unmount or release it first",
+                              path, user));
+    }
+  }
+  const Descriptor exclusive(open(path.c_str(), O_RDWR | O_EXCL | O_CLOEXEC));
+  if (!exclusive) {
+    throw Error(ErrorKind::failed,
+                errno == EBUSY
+                    ? fmt::format("{} is in use: it is not formatted; release it first", path)
+                    : fmt::format("{} cannot be written: {}", path, strerror(errno)));
+  }
+  int read_only = 0;
+  if (ioctl(exclusive.get(), BLKROGET, &read_only) == 0 && read_only != 0) {
+    throw Error(ErrorKind::failed, fmt::format("{} is read-only: choose another device", path));
+  }
+}
+
+DeviceIdentity identify_device(dev_t device) {
+  std::string folder = sysfs_folder(device);
+  DeviceIdentity identity;
+  // A loop device's drive is the one that its file lies on. Files on files on files end somewhere.
+  for (int depth = 0; depth < 4; ++depth) {
+    const std::string file = read_sysfs(folder + "/loop/backing_file");
+    struct stat info{};
+    if (file.empty() || stat(file.c_str(), &info) != 0) break;
+    folder = sysfs_folder(info.st_dev);
+  }
+  if (!read_sysfs(folder + "/partition").empty()) folder += "/..";
+  boost::system::error_code error;
+  const fs::path disk = fs::canonical(folder, error);
+  if (error) return identity;
+  folder = disk.string();
+  identity.name = disk.filename().string();
+  identity.model = read_sysfs(folder + "/device/model");
+  identity.serial = read_sysfs(folder + "/device/serial");
+  identity.firmware = read_sysfs(folder + "/device/firmware_rev");
+  if (identity.firmware.empty()) identity.firmware = read_sysfs(folder + "/device/rev");  // SCSI
+  identity.size = strtoull(read_sysfs(folder + "/size").c_str(), nullptr, 10) * kSector;
+  const std::string rotational = read_sysfs(folder + "/queue/rotational");
+  if (!rotational.empty()) identity.rotational = rotational == "1";
+  // "none [mq-deadline] kyber": the active one stands in brackets.
+  const std::string schedulers = read_sysfs(folder + "/queue/scheduler");
+  const std::size_t open = schedulers.find('['), close = schedulers.find(']');
+  identity.scheduler = close == std::string::npos || open == std::string::npos
+                           ? schedulers
+                           : schedulers.substr(open + 1, close - open - 1);
+  return identity;
+}
+
+std::optional<DeviceCounters> read_device_counters(dev_t device) {
+  std::istringstream stat(read_sysfs(sysfs_folder(device) + "/stat"));
+  // Reads: requests, merged, sectors, ms; writes: the same (Documentation/block/stat.rst).
+  std::uint64_t field[7];
+  for (std::uint64_t& value : field) {
+    if (!(stat >> value)) return std::nullopt;
+  }
+  return DeviceCounters{field[2] * kSector, field[6] * kSector};
+}
+
+}  // namespace filereel

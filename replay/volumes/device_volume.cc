@@ -1,0 +1,172 @@
+// A volume that filereel formats and mounts itself, on an image file or a block device.
+#include <algorithm>
+
+#include <errno.h>
+#include <fmt/format.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "filesets/error.h"
+#include "replay/volumes/backing.h"
+#include "replay/volumes/volume.h"
+
+namespace filereel {
+namespace {
+
+class DeviceVolume final : public Volume {
+ public:
+  DeviceVolume(const Target& target, const VolumeOptions& options)
+      : target_(target), options_(options), backing_(target, options) {}
+
+  ~DeviceVolume() override {
+    mount_.reset();
+    try {
+      backing_.finish(false);
+    } catch (const Error&) {
+      // The lease stays and tells the next run.
+    }
+  }
+
+  void prepare(std::optional<FileSystemKind> kind) override {
+    kind_ = kind.value_or(FileSystemKind::ext4);
+    const FileSystemInfo& info = file_system_info(kind_);
+    const std::optional<Driver> driver = choose_driver(kind_, options_.power);
+    if (!driver) {
+      throw Error(
+          ErrorKind::failed,
+          fmt::format("this machine cannot mount {}: {}; `filereel doctor` says more", info.name,
+                      info.fuse_package.empty()
+                          ? std::string("its kernel has no driver")
+                          : fmt::format("apt-get install {}", info.fuse_package)));
+    }
+    driver_ = *driver;
+    if (backing_.size() < info.least_size) {
+      throw Error(ErrorKind::failed,
+                  fmt::format("{} is too small for {}: it needs {} bytes or more", target_.text(),
+                              info.name, info.least_size));
+    }
+    if (mount_) unmount();
+    run_program(make_command(kind_, backing_.source(), backing_.size(), backing_.is_device()),
+                info.make_package, fmt::format("cannot make {} on {}", info.name, target_.text()));
+    backing_.flush();
+    backing_.drop_caches();
+    mount();
+  }
+
+  Coldness make_cold(std::span<const std::string>, std::uint64_t bytes) override {
+    check_present();
+    // Unmounting throws out all that is cached by file, which leaves the cache of the device and
+    // that of the image below it. Looking from below disturbs nothing.
+    unmount();
+    backing_.flush();
+    backing_.drop_caches();
+    Coldness coldness;
+    coldness.method = "remount";
+    const Residency seen = backing_.resident();
+    const std::uint64_t whole = bytes > 0 ? bytes : seen.size;
+    if (seen.size > 0) {
+      coldness.cached =
+          std::min(1.0, static_cast<double>(seen.cached) / static_cast<double>(whole));
+    }
+    mount();
+    return coldness;
+  }
+
+  void sync() override {
+    if (syncfs(mount_->root()) != 0) {
+      throw Error(ErrorKind::failed, fmt::format("cannot write everything to {}: {}",
+                                                 target_.text(), strerror(errno)));
+    }
+    // syncfs does not reach into a FUSE driver; fsync of a directory does where the driver has it.
+    if (!driver_.kernel) fsync(mount_->root());
+    backing_.flush();
+  }
+
+  int root() const override { return mount_->root(); }
+
+  void check_present() const override {
+    backing_.check_present();
+    struct statvfs info{};
+    if (fstatvfs(mount_->root(), &info) != 0) {
+      throw Error(ErrorKind::failed,
+                  fmt::format("the file system on {} does not answer any more: {}", target_.text(),
+                              strerror(errno)));
+    }
+  }
+
+  FileSystemLimits limits() const override {
+    FileSystemLimits limits = file_system_info(kind_).limits;
+    if (kind_ == FileSystemKind::fat32) {
+      limits.cluster = fat32_cluster(backing_.size());
+      limits.ascii_names = !driver_.kernel;  // fusefat refuses all others
+    }
+    return limits;
+  }
+
+  std::optional<std::uint64_t> free_bytes() const override {
+    struct statvfs info{};
+    if (fstatvfs(mount_->root(), &info) != 0) return std::nullopt;
+    if (info.f_blocks > 0) return info.f_bavail * info.f_frsize;
+    // fusefat does not say. Fresh, all is free but two tables of four bytes a cluster.
+    const std::uint64_t clusters = backing_.size() / fat32_cluster(backing_.size());
+    return backing_.size() - std::min(backing_.size(), clusters * 8 + (1 << 20));
+  }
+
+  VolumeDescription describe() const override {
+    VolumeDescription description;
+    description.role = options_.role;
+    description.target = target_.text();
+    description.target_kind = target_kind_name(target_.kind);
+    description.file_system = file_system_info(kind_).name;
+    description.driver = driver_.kernel ? "kernel" : driver_.name;
+    if (const auto mounted = mounted_at(mount_->path())) {
+      description.mount_options = mounted->options;
+    }
+    description.age = "fresh";
+    description.size = backing_.size();
+    description.device = identify_device(backing_.identity());
+    return description;
+  }
+
+  std::optional<DeviceCounters> counters() const override {
+    const std::optional<dev_t> device = backing_.device();
+    return device ? read_device_counters(*device) : std::nullopt;
+  }
+
+  double driver_cpu_s() const override { return mount_ ? mount_->driver_cpu_s() : 0; }
+
+  void finish(bool keep) override {
+    if (mount_) unmount();
+    backing_.finish(keep);
+  }
+
+ private:
+  void mount() {
+    mount_ = std::make_unique<Mount>(kind_, driver_, backing_.source(), role_name(options_.role));
+  }
+  void unmount() {
+    mount_->unmount();
+    mount_.reset();
+  }
+
+  Target target_;
+  VolumeOptions options_;
+  Backing backing_;
+  FileSystemKind kind_ = FileSystemKind::ext4;
+  Driver driver_;
+  std::unique_ptr<Mount> mount_;
+};
+
+}  // namespace
+
+std::unique_ptr<Volume> open_device_volume(const Target& target, const VolumeOptions& options) {
+  return std::make_unique<DeviceVolume>(target, options);
+}
+
+std::unique_ptr<Volume> open_volume(const Target& target, const VolumeOptions& options) {
+  return target.kind == TargetKind::directory ? open_directory_volume(target, options)
+                                              : open_device_volume(target, options);
+}
+
+}  // namespace filereel

@@ -1,0 +1,193 @@
+// A directory as a volume: used as it is, on whatever file system it lies.
+#include <algorithm>
+
+#include <boost/filesystem.hpp>
+#include <errno.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/openat2.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "filesets/error.h"
+#include "replay/volumes/lease.h"
+#include "replay/volumes/remove_tree.h"
+#include "replay/volumes/residency.h"
+#include "replay/volumes/volume.h"
+#include "traces/fc_test.h"
+
+namespace filereel {
+namespace {
+
+namespace fs = boost::filesystem;
+
+constexpr const char* kMarker = ".filereel-volume";
+
+// Files looked at to see how cold the caches are. Each look brings one name and one inode into the
+// caches, so few of many.
+constexpr std::size_t kSampledFiles = 32;
+
+class DirectoryVolume final : public Volume {
+ public:
+  DirectoryVolume(const Target& target, const VolumeOptions& options)
+      : target_(target), role_(options.role) {
+    made_ = mkdir(target_.path.c_str(), 0777) == 0;
+    if (!made_ && errno != EEXIST) fail("cannot make", errno);
+    root_.reset(open(target_.path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!root_) fail("cannot open", errno);
+    check_empty();
+    lease_.emplace(target_.path + "/" + kMarker, target_.path);
+    if (const auto mounted = mounted_at(target_.path)) mounted_ = *mounted;
+  }
+
+  ~DirectoryVolume() override {
+    try {
+      finish(false);
+    } catch (const Error&) {
+      // The marker stays, and with it a later run clears the rest.
+      if (lease_) lease_->keep();
+    }
+  }
+
+  void prepare(std::optional<FileSystemKind>) override {
+    check_present();
+    remove_tree(root_.get(), std::string(FcTest::kOriginal));
+    remove_tree(root_.get(), std::string(FcTest::kCopy));
+  }
+
+  Coldness make_cold(std::span<const std::string> paths, std::uint64_t) override {
+    check_present();
+    sync();
+    Coldness coldness;
+    if (drop_all_caches()) {
+      coldness.method = "drop_caches";
+    } else {
+      coldness.method = "fadvise";
+      for (const std::string& path : paths) {
+        if (const Descriptor file = open_beneath(path)) drop_from_cache(file.get());
+      }
+    }
+    Residency seen;
+    const std::size_t step = std::max<std::size_t>(1, paths.size() / kSampledFiles);
+    for (std::size_t i = 0; i < paths.size(); i += step) {
+      if (const Descriptor file = open_beneath(paths[i])) {
+        const Residency one = residency(file.get());
+        seen.cached += one.cached;
+        seen.size += one.size;
+      }
+    }
+    // The last page of a file counts whole, so a fully cached set can come out above 1.
+    if (seen.size > 0) {
+      coldness.cached =
+          std::min(1.0, static_cast<double>(seen.cached) / static_cast<double>(seen.size));
+    }
+    return coldness;
+  }
+
+  void sync() override {
+    if (syncfs(root_.get()) != 0) fail("cannot write everything to", errno);
+  }
+
+  int root() const override { return root_.get(); }
+
+  void check_present() const override {
+    struct stat now{}, then{};
+    const bool there = stat(target_.path.c_str(), &now) == 0;
+    if (fstat(root_.get(), &then) != 0 || !there || now.st_dev != then.st_dev ||
+        now.st_ino != then.st_ino) {
+      throw Error(ErrorKind::failed,
+                  fmt::format("{} has vanished: it was unmounted or replaced during the run; mount "
+                              "it again and start over",
+                              target_.path));
+    }
+  }
+
+  FileSystemLimits limits() const override { return limits_of_mounted(mounted_.type); }
+
+  std::optional<std::uint64_t> free_bytes() const override {
+    struct statvfs info{};
+    if (fstatvfs(root_.get(), &info) != 0 || info.f_blocks == 0) return std::nullopt;
+    return info.f_bavail * info.f_frsize;
+  }
+
+  VolumeDescription describe() const override {
+    VolumeDescription description;
+    description.role = role_;
+    description.target = target_.text();
+    description.target_kind = target_kind_name(target_.kind);
+    description.file_system = mounted_.type;
+    description.driver = mounted_.type.starts_with("fuse") ? mounted_.type : "kernel";
+    description.mount_options = mounted_.options;
+    description.age = "used";
+    struct statvfs info{};
+    if (fstatvfs(root_.get(), &info) == 0) description.size = info.f_blocks * info.f_frsize;
+    description.device = identify_device(device());
+    return description;
+  }
+
+  std::optional<DeviceCounters> counters() const override { return read_device_counters(device()); }
+
+  void finish(bool keep) override {
+    if (!lease_) return;
+    if (keep) {
+      lease_->keep();
+    } else {
+      remove_tree(root_.get(), std::string(FcTest::kOriginal));
+      remove_tree(root_.get(), std::string(FcTest::kCopy));
+    }
+    lease_.reset();
+    if (made_ && !keep) rmdir(target_.path.c_str());
+  }
+
+ private:
+  [[noreturn]] void fail(std::string_view what, int error) const {
+    throw Error(ErrorKind::failed, fmt::format("{} {}: {}", what, target_.path, strerror(error)));
+  }
+
+  void check_empty() const {
+    boost::system::error_code error;
+    if (fs::exists(target_.path + "/" + kMarker, error)) return;
+    fs::directory_iterator entry(target_.path, error);
+    for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+      if (entry->path().filename() == "lost+found") continue;  // every fresh ext4 has it
+      throw Error(
+          ErrorKind::failed,
+          fmt::format("{} is not empty and filereel did not fill it: name an empty directory",
+                      target_.path));
+    }
+    if (error) fail("cannot read", error.value());
+  }
+
+  Descriptor open_beneath(const std::string& path) const {
+    open_how how{};
+    how.flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+    how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS;
+    return Descriptor(
+        static_cast<int>(syscall(SYS_openat2, root_.get(), path.c_str(), &how, sizeof how)));
+  }
+
+  // btrfs shows a number that no device has: then the mount's source tells.
+  dev_t device() const {
+    struct stat info{};
+    if (stat(mounted_.source.c_str(), &info) == 0 && S_ISBLK(info.st_mode)) return info.st_rdev;
+    return fstat(root_.get(), &info) == 0 ? info.st_dev : 0;
+  }
+
+  Target target_;
+  Role role_;
+  bool made_ = false;
+  Descriptor root_;
+  std::optional<Lease> lease_;
+  MountedFileSystem mounted_;
+};
+
+}  // namespace
+
+std::unique_ptr<Volume> open_directory_volume(const Target& target, const VolumeOptions& options) {
+  return std::make_unique<DirectoryVolume>(target, options);
+}
+
+}  // namespace filereel

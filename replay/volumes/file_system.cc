@@ -1,0 +1,148 @@
+#include "replay/volumes/file_system.h"
+
+#include <array>
+
+#include <fmt/format.h>
+
+#include "filesets/error.h"
+
+namespace filereel {
+namespace {
+
+constexpr std::uint64_t kMiB = 1 << 20;
+constexpr std::uint64_t kGiB = 1 << 30;
+constexpr std::uint64_t kTiB = kGiB << 10;
+
+constexpr FileSystemLimits kPosix{};
+// 4 KiB clusters up to 16 TiB, and so 16 TiB - 64 KiB as the largest file (Microsoft, "NTFS
+// overview"). ntfs-3g could hold links, Windows names are kept so that the volume can be read
+// there.
+constexpr FileSystemLimits kNtfs{.largest_file = 16 * kTiB - (64 << 10), .windows_names = true};
+constexpr FileSystemLimits kFat32{
+    .largest_file = 4 * kGiB - 1, .windows_names = true, .links = false, .holes = false};
+constexpr FileSystemLimits kExfat{
+    .cluster = 32 << 10, .windows_names = true, .links = false, .holes = false};
+
+constexpr std::array<FileSystemInfo, 6> kFileSystems = {{
+    {FileSystemKind::ext4,
+     "ext4",
+     "ext4",
+     "mkfs.ext4",
+     "e2fsprogs",
+     "fuse2fs",
+     "fuse2fs",
+     "e2fsck",
+     16 * kMiB,
+     {.largest_file = 16 * kTiB - 4096}},
+    {FileSystemKind::ntfs, "ntfs", "ntfs3", "mkfs.ntfs", "ntfs-3g", "ntfs-3g", "ntfs-3g", "ntfsfix",
+     16 * kMiB, kNtfs},
+    {FileSystemKind::fat32, "fat32", "vfat", "mkfs.vfat", "dosfstools", "fusefat", "fusefat",
+     "fsck.vfat", 40 * kMiB, kFat32},
+    {FileSystemKind::exfat, "exfat", "exfat", "mkfs.exfat", "exfatprogs", "mount.exfat-fuse",
+     "exfat-fuse", "fsck.exfat", 16 * kMiB, kExfat},
+    {FileSystemKind::xfs, "xfs", "xfs", "mkfs.xfs", "xfsprogs", "", "", "xfs_repair", 320 * kMiB,
+     kPosix},
+    {FileSystemKind::btrfs, "btrfs", "btrfs", "mkfs.btrfs", "btrfs-progs", "", "", "btrfsck",
+     256 * kMiB, kPosix},
+}};
+
+}  // namespace
+
+std::span<const FileSystemInfo> file_systems() {
+  return kFileSystems;
+}
+
+const FileSystemInfo& file_system_info(FileSystemKind kind) {
+  return kFileSystems[static_cast<std::size_t>(kind)];
+}
+
+FileSystemKind parse_file_system(std::string_view name) {
+  std::string known;
+  for (const FileSystemInfo& info : kFileSystems) {
+    if (info.name == name) return info.kind;
+    known += fmt::format("{}{}", known.empty() ? "" : ", ", info.name);
+  }
+  throw Error(ErrorKind::usage,
+              fmt::format("there is no file system '{}' here: use {}", name, known));
+}
+
+FileSystemLimits limits_of_mounted(std::string_view type) {
+  if (type == "vfat" || type == "msdos") return kFat32;
+  if (type == "fuse.fusefat") {
+    FileSystemLimits limits = kFat32;
+    limits.ascii_names = true;
+    return limits;
+  }
+  if (type == "exfat") return kExfat;
+  // fuseblk is ntfs-3g or exfat-fuse; the names are Windows' either way.
+  if (type == "ntfs3" || type == "ntfs" || type == "fuseblk") return kNtfs;
+  return kPosix;
+}
+
+std::vector<std::string> make_command(FileSystemKind kind, const std::string& device,
+                                      std::uint64_t size, bool is_device) {
+  const std::string label(kVolumeLabel);
+  switch (kind) {
+    case FileSystemKind::ext4: {
+      // Inode tables are left for later and never touched (noinit_itable below), so that no
+      // background thread writes while the clock runs. 4 KiB blocks on small volumes too, where
+      // mkfs would take 1 KiB and nobody's disk has them.
+      const std::string options = "lazy_itable_init=1,lazy_journal_init=1";
+      return {"mkfs.ext4", "-q",   "-F",
+              "-b",        "4096", "-L",
+              label,       "-E",   is_device ? options : options + ",nodiscard",
+              device};
+    }
+    case FileSystemKind::ntfs:
+      return {"mkfs.ntfs", "-q", "-Q", "-F", "-L", label, device};
+    case FileSystemKind::fat32:
+      return {"mkfs.vfat", "-F",  "32", "-s",  fmt::format("{}", fat32_cluster(size) / 512),
+              "-S",        "512", "-n", label, device};
+    case FileSystemKind::exfat:
+      return {"mkfs.exfat", "-L", label, device};
+    case FileSystemKind::xfs: {
+      std::vector<std::string> command = {"mkfs.xfs", "-q", "-f", "-L", label, device};
+      if (!is_device) command.insert(command.begin() + 1, "-K");
+      return command;
+    }
+    case FileSystemKind::btrfs: {
+      std::vector<std::string> command = {"mkfs.btrfs", "-q", "-f", "-L", label, device};
+      if (!is_device) command.insert(command.begin() + 1, "-K");
+      return command;
+    }
+  }
+  return {};
+}
+
+std::vector<std::string> fuse_command(FileSystemKind kind, const std::string& source,
+                                      const std::string& mount_point) {
+  switch (kind) {
+    // big_writes: 128 KiB a request and not 4 KiB, as the driver's manual recommends for speed.
+    case FileSystemKind::ntfs:
+      return {"ntfs-3g", "-o", "no_detach,big_writes", source, mount_point};
+    case FileSystemKind::fat32:
+      return {"fusefat", "-f", "-s", "-o", "rw+,big_writes,max_write=131072", source, mount_point};
+    case FileSystemKind::exfat:
+      return {"mount.exfat-fuse", "-f", source, mount_point};
+    case FileSystemKind::ext4:
+      return {"fuse2fs", "-f", "-o", "rw,fakeroot", source, mount_point};
+    case FileSystemKind::xfs:
+    case FileSystemKind::btrfs:
+      break;
+  }
+  return {};
+}
+
+std::string_view kernel_mount_options(FileSystemKind kind) {
+  return kind == FileSystemKind::ext4 ? "noinit_itable" : "";
+}
+
+std::uint64_t fat32_cluster(std::uint64_t size) {
+  if (size < 260 * kMiB) return 512;
+  if (size < 8 * kGiB) return 4096;
+  if (size < 16 * kGiB) return 8192;
+  if (size < 32 * kGiB) return 16384;
+  return 32768;
+}
+
+}  // namespace filereel

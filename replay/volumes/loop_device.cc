@@ -1,0 +1,86 @@
+#include "replay/volumes/loop_device.h"
+
+#include <utility>
+
+#include <boost/filesystem.hpp>
+#include <errno.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/loop.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "filesets/error.h"
+#include "replay/measure/clock.h"
+#include "replay/volumes/sysfs.h"
+
+namespace filereel {
+namespace {
+
+constexpr const char* kControl = "/dev/loop-control";
+
+}  // namespace
+
+LoopDevice::LoopDevice(const std::string& image) {
+  const Descriptor file(open(image.c_str(), O_RDWR | O_CLOEXEC));
+  const auto fail = [&](std::string_view step) {
+    const int error = errno;
+    throw Error(ErrorKind::failed,
+                fmt::format("cannot make {} a loop device: {}: {}", image, step, strerror(error)));
+  };
+  if (!file) fail("open");
+  const Descriptor control(open(kControl, O_RDWR | O_CLOEXEC));
+  if (!control) fail(kControl);
+
+  // Another process may take the free device first: then look for the next one.
+  constexpr int kTries = 64;
+  for (int i = 0; i < kTries; ++i) {
+    const int number = ioctl(control.get(), LOOP_CTL_GET_FREE);
+    if (number < 0) fail("no loop device is free");
+    std::string path = fmt::format("/dev/loop{}", number);
+    Descriptor device(open(path.c_str(), O_RDWR | O_CLOEXEC));
+    if (!device) fail(path);
+
+    for (const bool direct : {true, false}) {
+      loop_config config{};
+      config.fd = static_cast<unsigned>(file.get());
+      config.info.lo_flags = direct ? LO_FLAGS_AUTOCLEAR | LO_FLAGS_DIRECT_IO : LO_FLAGS_AUTOCLEAR;
+      if (ioctl(device.get(), LOOP_CONFIGURE, &config) == 0) {
+        loop_info64 info{};
+        direct_io_ = ioctl(device.get(), LOOP_GET_STATUS64, &info) == 0 &&
+                     (info.lo_flags & LO_FLAGS_DIRECT_IO) != 0;
+        path_ = std::move(path);
+        device_ = std::move(device);
+        return;
+      }
+      if (errno == EBUSY) break;
+    }
+    if (errno != EBUSY) fail(path);
+  }
+  fail("every device was taken by others");
+}
+
+bool loop_devices_available() {
+  return access(kControl, R_OK | W_OK) == 0;
+}
+
+std::string loop_device_in_use(const std::string& image, double seconds) {
+  namespace fs = boost::filesystem;
+  boost::system::error_code ignored;
+  const std::string wanted = fs::canonical(image, ignored).string();
+  const std::uint64_t deadline = now_ns() + static_cast<std::uint64_t>(seconds * 1e9);
+  for (;;) {
+    std::string user;
+    for (const auto& entry : fs::directory_iterator("/sys/block", ignored)) {
+      if (read_sysfs(entry.path().string() + "/loop/backing_file") == wanted && !wanted.empty()) {
+        user = "/dev/" + entry.path().filename().string();
+      }
+    }
+    if (user.empty() || now_ns() >= deadline) return user;
+    usleep(20'000);
+  }
+}
+
+}  // namespace filereel

@@ -1,0 +1,65 @@
+// What is mounted, read from the kernel.
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+
+#include <boost/filesystem.hpp>
+#include <sys/sysmacros.h>
+
+#include "replay/volumes/mount.h"
+
+namespace filereel {
+namespace {
+
+// mountinfo writes space, tab, newline and backslash as \ and three octal digits.
+std::string unescape(const std::string& text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] == '\\' && i + 3 < text.size()) {
+      out += static_cast<char>(std::stoi(text.substr(i + 1, 3), nullptr, 8));
+      i += 3;
+    } else {
+      out += text[i];
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<MountedFileSystem> mounted_file_systems() {
+  std::vector<MountedFileSystem> all;
+  std::ifstream in("/proc/self/mountinfo");
+  for (std::string line; std::getline(in, line);) {
+    // id parent major:minor root mount-point options [optional…] - type source super-options
+    std::istringstream words(line);
+    std::string id, parent, device, root, point, options, word, type, source, more;
+    words >> id >> parent >> device >> root >> point >> options;
+    while (words >> word && word != "-") {
+    }
+    words >> type >> source >> more;
+    unsigned major_number = 0, minor_number = 0;
+    // NOLINTNEXTLINE(cert-err34-c): the kernel's own digits
+    if (sscanf(device.c_str(), "%u:%u", &major_number, &minor_number) != 2) continue;
+    all.push_back({makedev(major_number, minor_number), unescape(point), type, unescape(source),
+                   options + "," + more});
+  }
+  return all;
+}
+
+std::optional<MountedFileSystem> mounted_at(const std::string& path) {
+  boost::system::error_code error;
+  const std::string full = boost::filesystem::canonical(path, error).string();
+  if (error) return std::nullopt;
+  // The longest mount point above decides; of two on the same folder the later one hides the other.
+  std::optional<MountedFileSystem> best;
+  for (MountedFileSystem& candidate : mounted_file_systems()) {
+    const std::string& point = candidate.mount_point;
+    const bool above = full == point || point == "/" || full.starts_with(point + "/");
+    if (!above) continue;
+    if (!best || point.size() >= best->mount_point.size()) best = std::move(candidate);
+  }
+  return best;
+}
+
+}  // namespace filereel

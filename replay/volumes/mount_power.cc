@@ -1,0 +1,91 @@
+// What this machine and this user can mount.
+#include <fstream>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "replay/volumes/loop_device.h"
+#include "replay/volumes/mount.h"
+
+namespace filereel {
+namespace {
+
+bool write_file(const char* path, const std::string& text) {
+  const Descriptor file(open(path, O_WRONLY | O_CLOEXEC));
+  return file && write(file.get(), text.data(), text.size()) == static_cast<ssize_t>(text.size());
+}
+
+bool in_kernel_list(std::string_view type) {
+  std::ifstream in("/proc/filesystems");
+  for (std::string word; in >> word;) {
+    if (word == type) return true;
+  }
+  return false;
+}
+
+bool fuse_works() {
+  return access("/dev/fuse", R_OK | W_OK) == 0;
+}
+
+}  // namespace
+
+MountPower enter_mount_namespace() {
+  if (unshare(CLONE_NEWNS) == 0) {
+    // Unmounts outside arrive inside, mounts inside stay inside.
+    if (mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr) != 0) return MountPower::none;
+    if (geteuid() == 0 && loop_devices_available()) return MountPower::full;
+    return fuse_works() ? MountPower::fuse_only : MountPower::none;
+  }
+  const uid_t user = geteuid();
+  const gid_t group = getegid();
+  if (!fuse_works() || unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return MountPower::none;
+  const bool mapped = write_file("/proc/self/setgroups", "deny") &&
+                      write_file("/proc/self/uid_map", fmt::format("0 {} 1", user)) &&
+                      write_file("/proc/self/gid_map", fmt::format("0 {} 1", group));
+  return mapped && mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr) == 0
+             ? MountPower::fuse_only
+             : MountPower::none;
+}
+
+MountPower probe_mount_power() {
+  const pid_t child = fork();
+  if (child == 0) _exit(static_cast<int>(enter_mount_namespace()));
+  int status = 0;
+  if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status)) {
+    return MountPower::none;
+  }
+  return static_cast<MountPower>(WEXITSTATUS(status));
+}
+
+bool kernel_has(const FileSystemInfo& info) {
+  if (in_kernel_list(info.kernel_type)) return true;
+  // A driver that is a module shows up only once it is loaded; loading an unknown one does no harm.
+  if (geteuid() == 0 && find_program("modprobe")) {
+    ChildProcess child({"modprobe", "-q", std::string(info.kernel_type)}, "kmod");
+    child.wait(10);
+  }
+  return in_kernel_list(info.kernel_type);
+}
+
+bool fuse_has(const FileSystemInfo& info) {
+  return !info.fuse_program.empty() && fuse_works() && find_program(info.fuse_program).has_value();
+}
+
+std::optional<Driver> choose_driver(FileSystemKind kind, MountPower power) {
+  const FileSystemInfo& info = file_system_info(kind);
+  if (power == MountPower::full && kernel_has(info)) {
+    return Driver{true, std::string(info.kernel_type)};
+  }
+  if (power != MountPower::none && fuse_has(info)) {
+    return Driver{false, std::string(info.fuse_program)};
+  }
+  return std::nullopt;
+}
+
+}  // namespace filereel

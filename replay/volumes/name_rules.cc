@@ -1,0 +1,255 @@
+#include "replay/volumes/name_rules.h"
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+
+#include <fmt/format.h>
+#include <locale.h>
+#include <wctype.h>
+
+#include "filesets/error.h"
+#include "filesets/units.h"
+
+namespace filereel {
+namespace {
+
+constexpr std::string_view kRefused = "<>:\"|?*\\";
+// Longest name: 255 UTF-16 units on NTFS, FAT and exFAT, 255 bytes elsewhere.
+constexpr std::size_t kLongestName = 255;
+
+int hex_digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  return -1;
+}
+
+bool is_escape(std::string_view text) {  // begins with % and two digits, or %~
+  return text.size() >= 2 && text[0] == '%' &&
+         (text[1] == '~' ||
+          (text.size() >= 3 && hex_digit(text[1]) >= 0 && hex_digit(text[2]) >= 0));
+}
+
+// The character that begins `text` and its length in bytes; nothing if it is not valid UTF-8.
+struct Character {
+  char32_t code;
+  std::size_t length;
+};
+std::optional<Character> first_character(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  if (byte(0) < 0x80) return Character{byte(0), 1};
+  std::size_t length = 0;
+  char32_t code = 0, least = 0;
+  if ((byte(0) & 0xe0) == 0xc0)
+    length = 2, code = byte(0) & 0x1f, least = 0x80;
+  else if ((byte(0) & 0xf0) == 0xe0)
+    length = 3, code = byte(0) & 0x0f, least = 0x800;
+  else if ((byte(0) & 0xf8) == 0xf0)
+    length = 4, code = byte(0) & 0x07, least = 0x10000;
+  if (length == 0 || text.size() < length) return std::nullopt;
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xc0) != 0x80) return std::nullopt;
+    code = code << 6 | (byte(i) & 0x3f);
+  }
+  if (code < least || code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) return std::nullopt;
+  return Character{code, length};
+}
+
+// Microsoft, "Naming Files, Paths, and Namespaces".
+bool is_device_name(std::string_view stem) {
+  std::string upper(stem);
+  std::ranges::transform(upper, upper.begin(), [](char c) {
+    return c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  });
+  if (upper == "CON" || upper == "PRN" || upper == "AUX" || upper == "NUL") return true;
+  return upper.size() == 4 && (upper.starts_with("COM") || upper.starts_with("LPT")) &&
+         upper[3] >= '0' && upper[3] <= '9';
+}
+
+std::size_t utf16_units(std::string_view name) {
+  std::size_t units = 0;
+  for (std::size_t at = 0; at < name.size();) {
+    const std::optional<Character> character = first_character(name.substr(at));
+    units += character && character->code > 0xffff ? 2 : 1;
+    at += character ? character->length : 1;
+  }
+  return units;
+}
+
+// Folds cases as Windows does, by the simple upper-case mapping of Unicode.
+class CaseFolder {
+ public:
+  CaseFolder() : locale_(newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr), freelocale) {}
+
+  std::string operator()(std::string_view name) const {
+    std::string folded;
+    for (std::size_t at = 0; at < name.size();) {
+      const std::optional<Character> character = first_character(name.substr(at));
+      if (!character) {
+        folded += name[at++];
+        continue;
+      }
+      const auto code = static_cast<wint_t>(character->code);
+      folded += fmt::format("{:x}.", locale_ ? towupper_l(code, locale_.get()) : towupper(code));
+      at += character->length;
+    }
+    return folded;
+  }
+
+ private:
+  std::unique_ptr<std::remove_pointer_t<locale_t>, void (*)(locale_t)> locale_;
+};
+
+// Every rule of all the volumes at once: the set has one shape on near and far.
+FileSystemLimits strictest(const std::vector<FileSystemLimits>& all) {
+  FileSystemLimits limits;
+  for (const FileSystemLimits& one : all) {
+    limits.largest_file = std::min(limits.largest_file, one.largest_file);
+    limits.cluster = std::max(limits.cluster, one.cluster);
+    limits.windows_names |= one.windows_names;
+    limits.ascii_names |= one.ascii_names;
+    limits.links &= one.links;
+    limits.holes &= one.holes;
+  }
+  return limits;
+}
+
+std::string_view parent_of(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  return slash == std::string_view::npos ? std::string_view{} : path.substr(0, slash);
+}
+
+// Gives every entry its path on the volumes.
+class PathFitter {
+ public:
+  explicit PathFitter(const FileSystemLimits& limits) : limits_(limits) {}
+
+  std::string fit(const std::string& path, std::vector<EscapedPath>& escaped) {
+    const std::string_view parent = parent_of(path);
+    const std::string_view name =
+        parent.empty() ? std::string_view(path) : std::string_view(path).substr(parent.size() + 1);
+    const std::string& folder = parent.empty() ? kNoFolder : fitted_.at(std::string(parent));
+    std::string fit_name =
+        limits_.windows_names ? escape_name(name, limits_.ascii_names) : std::string(name);
+    if (limits_.windows_names) mark_case(folder, fit_name);
+    const std::size_t length = limits_.windows_names ? utf16_units(fit_name) : fit_name.size();
+    if (length > kLongestName) {
+      throw Error(ErrorKind::failed,
+                  fmt::format("the name of {} takes {} characters once escaped for this file "
+                              "system, {} at most: shorten it in the file set",
+                              path, length, kLongestName));
+    }
+    std::string full = folder.empty() ? fit_name : folder + "/" + fit_name;
+    if (fit_name != name) escaped.push_back({path, full});
+    fitted_.emplace(path, full);
+    return full;
+  }
+
+  const std::string& at(const std::string& path) const { return fitted_.at(path); }
+
+ private:
+  void mark_case(const std::string& folder, std::string& name) {
+    const std::uint64_t earlier = taken_[folder + "/" + fold_(name)]++;
+    if (earlier > 0) name += fmt::format("%~{}", earlier);
+  }
+
+  inline static const std::string kNoFolder;
+  const FileSystemLimits& limits_;
+  CaseFolder fold_;
+  std::unordered_map<std::string, std::string> fitted_;   // original path to fitted path
+  std::unordered_map<std::string, std::uint64_t> taken_;  // folded path to how many have it
+};
+
+}  // namespace
+
+std::string escape_name(std::string_view name, bool ascii_only) {
+  const std::string_view stem = name.substr(0, name.find('.'));
+  const std::size_t device_end = is_device_name(stem) ? stem.size() : 0;
+  std::string out;
+  for (std::size_t at = 0; at < name.size();) {
+    const std::optional<Character> character = first_character(name.substr(at));
+    const std::size_t length = character ? character->length : 1;
+    const auto byte = static_cast<unsigned char>(name[at]);
+    const bool last = at + length == name.size();
+    const bool refused = !character || byte < 0x20 || byte == 0x7f ||
+                         kRefused.find(name[at]) != std::string_view::npos ||
+                         (last && (byte == '.' || byte == ' ')) || is_escape(name.substr(at)) ||
+                         (ascii_only && byte > 0x7e) || (device_end > 0 && at == device_end - 1);
+    if (refused) {
+      for (std::size_t i = 0; i < length; ++i) {
+        out += fmt::format("%{:02X}", static_cast<unsigned char>(name[at + i]));
+      }
+    } else {
+      out += name.substr(at, length);
+    }
+    at += length;
+  }
+  return out;
+}
+
+std::string unescape_name(std::string_view name) {
+  std::string out;
+  for (std::size_t at = 0; at < name.size(); ++at) {
+    if (!is_escape(name.substr(at))) {
+      out += name[at];
+    } else if (name[at + 1] == '~') {
+      break;  // a case mark ends the name
+    } else {
+      out += static_cast<char>(hex_digit(name[at + 1]) * 16 + hex_digit(name[at + 2]));
+      at += 2;
+    }
+  }
+  return out;
+}
+
+FittedSet fit_file_set(const FileSet& set, const std::vector<FileSystemLimits>& all) {
+  const FileSystemLimits limits = strictest(all);
+  FittedSet fitted;
+  fitted.set.name = set.name;
+  fitted.set.description = set.description;
+  fitted.set.source = set.source;
+  fitted.set.seed = set.seed;
+  fitted.set.entries.reserve(set.entries.size());
+  PathFitter paths(limits);
+  for (const Entry& entry : set.entries) {
+    if (!limits.links && entry.kind == EntryKind::symlink) {
+      ++fitted.symlinks_left_out;
+      continue;
+    }
+    if (!limits.links && entry.kind == EntryKind::hard_link) {
+      ++fitted.hard_links_left_out;
+      continue;
+    }
+    if (entry.size > limits.largest_file) {
+      throw Error(
+          ErrorKind::failed,
+          fmt::format("{} has {} and this file system holds files of at most {} ({} bytes): "
+                      "leave it out, use --scale, or choose another file system",
+                      entry.path, format_size(entry.size), format_size(limits.largest_file),
+                      limits.largest_file));
+    }
+    Entry& copy = fitted.set.entries.emplace_back(entry);
+    copy.path = paths.fit(entry.path, fitted.escaped);
+    if (copy.kind == EntryKind::hard_link) copy.target = paths.at(entry.target);
+    if (!limits.holes && !copy.holes.empty()) ++fitted.holes_filled;
+  }
+  return fitted;
+}
+
+std::uint64_t space_needed(const FileSet& set, const FileSystemLimits& limits,
+                           std::uint64_t copies) {
+  std::uint64_t bytes = 0;
+  for (const Entry& entry : set.entries) {
+    // An inode, a name, a directory's first cluster: one cluster covers them everywhere.
+    bytes += limits.cluster;
+    if (entry.kind != EntryKind::file) continue;
+    bytes += (entry.size + limits.cluster - 1) / limits.cluster * limits.cluster;
+  }
+  constexpr std::uint64_t kMarginPercent = 2;  // extent trees, allocation tables, checksums
+  return copies * (bytes + bytes * kMarginPercent / 100);
+}
+
+}  // namespace filereel

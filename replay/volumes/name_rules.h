@@ -1,0 +1,48 @@
+// Fits a file set to what the volumes can hold, before any clock starts.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "filesets/file_set.h"
+#include "replay/volumes/file_system.h"
+
+namespace filereel {
+
+// The name of a directory entry on a file system with Windows' rules, which refuses < > : " | ? *
+// \, control characters, a dot or space at the end, device names such as CON, and names that are
+// not UTF-8. Refused bytes become % and two hexadecimal digits. So does a % that could be taken for
+// an escape. Device names get their last character before the extension escaped. With `ascii_only`
+// all bytes above 0x7e are escaped. Names that need nothing stay as they are.
+std::string escape_name(std::string_view name, bool ascii_only);
+
+// The name that escape_name was given, also with a case mark (see below).
+std::string unescape_name(std::string_view name);
+
+struct EscapedPath {
+  std::string original, escaped;
+};
+
+// A file set as the volumes can hold it.
+struct FittedSet {
+  FileSet set;
+  std::vector<EscapedPath> escaped;  // paths whose own last component was changed
+  // Counted downgrades: what the file system cannot hold and how often it was asked for.
+  std::uint64_t symlinks_left_out = 0;
+  std::uint64_t hard_links_left_out = 0;
+  std::uint64_t holes_filled = 0;  // files
+};
+
+// `limits` of every volume that the set is to lie on. Names that differ in case only get the mark
+// "%~1", "%~2" … at their end where cases are not told apart. Throws Error(failed) for a file that
+// is too large for a volume or a name that is too long once escaped: which one, and what to do.
+FittedSet fit_file_set(const FileSet& set, const std::vector<FileSystemLimits>& limits);
+
+// Bytes that `copies` copies of the set take on a volume with such limits, a margin for directories
+// and the file system's own records included.
+std::uint64_t space_needed(const FileSet& set, const FileSystemLimits& limits,
+                           std::uint64_t copies);
+
+}  // namespace filereel

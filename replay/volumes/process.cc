@@ -1,0 +1,139 @@
+#include "replay/volumes/process.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "filesets/error.h"
+#include "replay/measure/clock.h"
+
+namespace filereel {
+namespace {
+
+constexpr std::size_t kKeptOutput = 64 << 10;
+
+// Runs in the child between fork and exec: only async-signal-safe calls.
+[[noreturn]] void become(char* const* arguments, int output, pid_t parent) {
+  setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGTERM);
+  if (getppid() != parent) _exit(127);  // it died before the line above
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  signal(SIGPIPE, SIG_DFL);
+  const int null = open("/dev/null", O_RDWR);
+  dup2(null, STDIN_FILENO);
+  dup2(output, STDOUT_FILENO);
+  dup2(output, STDERR_FILENO);
+  execv(arguments[0], arguments);
+  _exit(127);
+}
+
+std::string last_line(std::string text) {
+  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
+  const std::size_t newline = text.rfind('\n');
+  return newline == std::string::npos ? text : text.substr(newline + 1);
+}
+
+}  // namespace
+
+std::optional<std::string> find_program(std::string_view name) {
+  const char* path = getenv("PATH");
+  std::string folders = path ? path : "";
+  folders += ":/usr/local/sbin:/usr/sbin:/sbin:/usr/bin:/bin";
+  for (std::size_t at = 0; at < folders.size();) {
+    const std::size_t end = std::min(folders.find(':', at), folders.size());
+    const std::string candidate = fmt::format("{}/{}", folders.substr(at, end - at), name);
+    if (end > at && access(candidate.c_str(), X_OK) == 0) return candidate;
+    at = end + 1;
+  }
+  return std::nullopt;
+}
+
+ChildProcess::ChildProcess(const std::vector<std::string>& command, std::string_view package) {
+  const std::optional<std::string> program = find_program(command[0]);
+  if (!program) {
+    throw Error(ErrorKind::failed,
+                fmt::format("{} is not installed: apt-get install {}", command[0], package));
+  }
+  std::vector<std::string> words = command;
+  words[0] = *program;
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+
+  // O_APPEND: the child writes at the end while output() reads from the beginning.
+  output_.reset(memfd_create("output", MFD_CLOEXEC));
+  if (output_) fcntl(output_.get(), F_SETFL, O_APPEND);
+  const pid_t parent = getpid();
+  pid_ = fork();
+  if (pid_ == 0) become(arguments.data(), output_.get(), parent);
+  if (pid_ < 0) {
+    throw Error(ErrorKind::failed, fmt::format("cannot start {}: {}", *program, strerror(errno)));
+  }
+}
+
+ChildProcess::ChildProcess(ChildProcess&& other) noexcept
+    : pid_(std::exchange(other.pid_, -1)),
+      status_(other.status_),
+      output_(std::move(other.output_)) {}
+
+ChildProcess::~ChildProcess() {
+  if (pid_ > 0) terminate(5);
+}
+
+std::optional<int> ChildProcess::wait(double seconds) {
+  const std::uint64_t deadline = now_ns() + static_cast<std::uint64_t>(seconds * 1e9);
+  useconds_t pause_us = 50;
+  while (!status_) {
+    int status = 0;
+    const pid_t ended = waitpid(pid_, &status, WNOHANG);
+    if (ended == pid_) {
+      status_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    } else if (ended < 0 && errno != EINTR) {
+      status_ = 127;
+    } else if (now_ns() >= deadline) {
+      break;
+    } else {
+      usleep(pause_us);
+      pause_us = std::min<useconds_t>(pause_us * 2, 10'000);
+    }
+  }
+  return status_;
+}
+
+int ChildProcess::terminate(double seconds) {
+  if (!status_) kill(pid_, SIGTERM);
+  if (!wait(seconds)) kill(pid_, SIGKILL);
+  return wait(10).value_or(127);  // a process in an uninterruptible call outlives even SIGKILL
+}
+
+std::string ChildProcess::output() const {
+  std::string text(kKeptOutput, '\0');
+  const ssize_t length = pread(output_.get(), text.data(), text.size(), 0);
+  text.resize(length < 0 ? 0 : static_cast<std::size_t>(length));
+  return text;
+}
+
+void run_program(const std::vector<std::string>& command, std::string_view package,
+                 std::string_view what) {
+  ChildProcess child(command, package);
+  constexpr double kForever = 1e6;  // a large disk takes its time
+  const int status = child.wait(kForever).value_or(127);
+  if (status == 0) return;
+  const std::string said = last_line(child.output());
+  throw Error(ErrorKind::failed, fmt::format("{}: {} exited with {}{}{}", what, command[0], status,
+                                             said.empty() ? "" : ": ", said));
+}
+
+}  // namespace filereel

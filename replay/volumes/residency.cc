@@ -1,0 +1,82 @@
+#include "replay/volumes/residency.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "filesets/descriptor.h"
+#include "replay/volumes/block_device.h"
+
+namespace filereel {
+namespace {
+
+// As in <linux/mman.h> of kernel 6.5, which Debian 12's headers do not have yet.
+constexpr long kCachestat = 451;
+struct CachestatRange {
+  std::uint64_t offset, length;
+};
+struct Cachestat {
+  std::uint64_t cached, dirty, writeback, evicted, recently_evicted;  // pages
+};
+
+std::uint64_t page_size() {
+  return static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+std::uint64_t resident_by_mincore(int fd, std::uint64_t size) {
+  constexpr std::uint64_t kWindow = 1 << 30;  // mapped at once
+  std::uint64_t pages = 0;
+  std::vector<unsigned char> present;
+  for (std::uint64_t at = 0; at < size; at += kWindow) {
+    const std::uint64_t length = std::min(kWindow, size - at);
+    void* map = mmap(nullptr, length, PROT_READ, MAP_SHARED, fd, static_cast<off_t>(at));
+    if (map == MAP_FAILED) break;
+    present.resize((length + page_size() - 1) / page_size());
+    if (mincore(map, length, present.data()) == 0) {
+      pages += static_cast<std::uint64_t>(
+          std::ranges::count_if(present, [](unsigned char page) { return (page & 1) != 0; }));
+    }
+    munmap(map, length);
+  }
+  return pages;
+}
+
+}  // namespace
+
+Residency residency(int fd) {
+  const std::uint64_t size = device_size(fd);
+  if (size == 0) return {};
+  CachestatRange all{0, 0};  // length 0: to the end
+  Cachestat result{};
+  if (syscall(kCachestat, fd, &all, &result, 0) == 0) {
+    return {result.cached * page_size(), size};
+  }
+  struct stat info{};
+  if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode)) return {};
+  return {resident_by_mincore(fd, size) * page_size(), size};
+}
+
+bool has_cachestat() {
+  return syscall(kCachestat, -1, nullptr, nullptr, 0) != 0 && errno != ENOSYS;
+}
+
+void drop_from_cache(int fd) {
+  ioctl(fd, BLKFLSBUF, 0);  // block devices: writes back and drops; fails on anything else
+  posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
+}
+
+bool drop_all_caches() {
+  const Descriptor file(open("/proc/sys/vm/drop_caches", O_WRONLY | O_CLOEXEC));
+  return file && write(file.get(), "3", 1) == 1;
+}
+
+}  // namespace filereel

@@ -1,0 +1,17 @@
+// FC-Test lists: whatever the bytes are, the only exception is Error and nothing grows without
+// bound.
+#include <cstdint>
+#include <string_view>
+
+#include "filesets/error.h"
+#include "filesets/fc_test_files.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  try {
+    const std::string_view text(reinterpret_cast<const char*>(data), size);
+    filereel::parse_fls(text, "input");
+    filereel::parse_fls(text, "input", 0.3);
+  } catch (const filereel::Error&) {
+  }
+  return 0;
+}

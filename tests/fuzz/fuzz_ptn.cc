@@ -1,0 +1,18 @@
+// FC-Test patterns: whatever the bytes are, the only exception is Error and nothing grows without
+// bound.
+#include <cstdint>
+#include <string_view>
+
+#include "filesets/error.h"
+#include "filesets/fc_test_files.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  try {
+    // Counts have their own limit in the reader; small scales keep the runs short.
+    const std::string_view text(reinterpret_cast<const char*>(data), size);
+    filereel::parse_ptn(text, "input", 1e-5);
+    filereel::parse_ptn(text, "input", 1e-9);
+  } catch (const filereel::Error&) {
+  }
+  return 0;
+}

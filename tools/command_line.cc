@@ -1,0 +1,65 @@
+#include "tools/command_line.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <string>
+
+#include <fmt/format.h>
+#include <signal.h>
+
+#include "filesets/error.h"
+#include "tools/commands.h"
+
+namespace filereel {
+namespace {
+
+int complain(std::string text, int code) {
+  std::ranges::replace(text, '\n', ' ');  // one line, whatever a library says
+  fmt::print(stderr, "filereel: {}\n", text);
+  return code;
+}
+
+// The command that the arguments got to, for a pointer to its help.
+std::string command_path(const CLI::App& app) {
+  std::string path = "filereel";
+  for (const CLI::App* command : app.get_subcommands()) path += " " + command->get_name();
+  return path;
+}
+
+}  // namespace
+
+int run_command_line(int argc, const char* const* argv) {
+  signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of writing, and the volumes are tidied up
+  CLI::App app("Tests storage the way people use it: whole files through a file system.",
+               "filereel");
+  app.set_version_flag("--version", "filereel " FILEREEL_VERSION);
+  app.require_subcommand(1);
+  app.fallthrough();
+  app.footer(
+      "Start with:\n  filereel run          FC-Test on two images in this directory, about a "
+      "minute\n  filereel doctor       what this machine can do");
+  Session session;
+  app.add_flag("-q,--quiet", session.quiet, "No progress and no remarks, only results");
+  app.add_flag("--no-color", session.no_color, "No bold text (also: NO_COLOR in the environment)");
+  add_run_command(app, session);
+  add_capture_command(app, session);
+  add_populate_command(app, session);
+  add_show_command(app, session);
+  add_list_command(app, session);
+  add_doctor_command(app, session);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
+    return complain(fmt::format("{}; see {} --help", error.what(), command_path(app)),
+                    static_cast<int>(ErrorKind::usage));
+  } catch (const Error& error) {
+    return complain(error.what(), static_cast<int>(error.kind()));
+  } catch (const std::exception& error) {
+    return complain(error.what(), static_cast<int>(ErrorKind::failed));
+  }
+  return session.exit_code;
+}
+
+}  // namespace filereel

@@ -1,0 +1,18 @@
+// Each command adds itself to the command line; its work happens in the callback, which may throw
+// Error. `session` outlives the parsing.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+#include "tools/session.h"
+
+namespace filereel {
+
+void add_run_command(CLI::App& app, Session& session);
+void add_capture_command(CLI::App& app, Session& session);
+void add_populate_command(CLI::App& app, Session& session);
+void add_show_command(CLI::App& app, Session& session);
+void add_list_command(CLI::App& app, Session& session);
+void add_doctor_command(CLI::App& app, Session& session);
+
+}  // namespace filereel

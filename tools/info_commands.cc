@@ -1,0 +1,240 @@
+// filereel list, show and doctor: what there is, what is in a file, what this machine can do.
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include "filesets/catalog.h"
+#include "filesets/content_kinds.h"
+#include "filesets/error.h"
+#include "filesets/units.h"
+#include "replay/runner/capabilities.h"
+#include "replay/runner/plan.h"
+#include "replay/runner/result_json.h"
+#include "tools/commands.h"
+#include "tools/table.h"
+
+namespace filereel {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Rows = std::vector<std::vector<std::string>>;
+
+void list(const Session& session) {
+  Rows rows = {{"file set", "files", "bytes", ""}};
+  std::string text = session.bold("File sets", STDOUT_FILENO) + "\n";
+  for (const CatalogFileSet& set : list_catalog_file_sets()) {
+    text += fmt::format("  {:<12} {:>6} files {:>8}  {}\n", set.name, set.files,
+                        format_size(set.bytes), set.description);
+  }
+  text += "\n" + session.bold("Plans", STDOUT_FILENO) + "\n";
+  for (const CatalogPlan& plan : list_catalog_plans()) {
+    text += fmt::format("  {:<12} {}\n", plan.name, plan.description);
+  }
+  text += "\n" + session.bold("Workloads", STDOUT_FILENO) +
+          "\n  fc-test      create, read, copy near, copy far and delete a file set\n";
+  session.print(text);
+}
+
+// The shape of a file set, as people and programs want it.
+struct Shape {
+  FileSetTotals totals;
+  std::size_t depth = 0;  // of directories
+  std::uint64_t median = 0;
+  std::uint64_t holes = 0;  // bytes
+  double compressed = 1;    // size after compression by size before, of all bytes
+  std::map<int, std::pair<std::uint64_t, std::uint64_t>> sizes;  // by power of 8: files, bytes
+  std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> extensions;
+};
+
+int power_of_8(std::uint64_t size) {
+  int power = 0;
+  for (; size > 0; size /= 8) ++power;
+  return power;
+}
+
+Shape shape_of(const FileSet& set) {
+  Shape shape;
+  shape.totals = set.totals();
+  std::vector<std::uint64_t> sizes;
+  double compressed = 0;
+  for (const Entry& entry : set.entries) {
+    if (entry.kind == EntryKind::directory) {
+      shape.depth =
+          std::max(shape.depth, static_cast<std::size_t>(1 + std::ranges::count(entry.path, '/')));
+    }
+    if (entry.kind != EntryKind::file) continue;
+    sizes.push_back(entry.size);
+    compressed += static_cast<double>(entry.size) * entry.content.compressed_permille / 1000.0;
+    for (const Hole& hole : entry.holes) shape.holes += hole.length;
+    const auto count = [&](auto& slot) {
+      ++slot.first;
+      slot.second += entry.size;
+    };
+    count(shape.sizes[power_of_8(entry.size)]);
+    count(shape.extensions[std::string(extension_of(entry.path))]);
+  }
+  if (!sizes.empty()) {
+    const auto middle = sizes.begin() + static_cast<std::ptrdiff_t>(sizes.size() / 2);
+    std::ranges::nth_element(sizes, middle);
+    shape.median = *middle;
+  }
+  if (shape.totals.bytes > 0) compressed /= static_cast<double>(shape.totals.bytes);
+  shape.compressed = shape.totals.bytes > 0 ? compressed : 1;
+  return shape;
+}
+
+std::string describe_shape(const FileSet& set, const Session& session) {
+  const Shape shape = shape_of(set);
+  const FileSetTotals& totals = shape.totals;
+  std::string text = session.bold(set.name, STDOUT_FILENO) + "\n";
+  if (!set.description.empty()) text += set.description + "\n";
+  if (!set.source.empty()) text += "source: " + set.source + "\n";
+  text += fmt::format("\n{} files, {} bytes ({}), {} directories to a depth of {}\n", totals.files,
+                      totals.bytes, format_size(totals.bytes), totals.directories, shape.depth);
+  if (totals.symlinks + totals.hard_links > 0) {
+    text += fmt::format("{} symbolic links, {} hard links\n", totals.symlinks, totals.hard_links);
+  }
+  text += fmt::format("median {}, largest {}; compresses to {:.0f} %; holes {}\n\n",
+                      format_size(shape.median), format_size(totals.largest),
+                      shape.compressed * 100, format_size(shape.holes));
+  Rows rows = {{"size", "files", "bytes"}};
+  for (const auto& [power, counted] : shape.sizes) {
+    const std::string below = power == 0 ? "empty" : "< " + format_size(1ULL << (3 * power));
+    rows.push_back({below, fmt::format("{}", counted.first), format_size(counted.second)});
+  }
+  text += format_columns(rows) + "\n";
+  Rows by_extension = {{"extension", "files", "bytes"}};
+  std::vector<std::pair<std::string, std::pair<std::uint64_t, std::uint64_t>>> extensions(
+      shape.extensions.begin(), shape.extensions.end());
+  std::ranges::sort(extensions, std::greater{}, [](const auto& one) { return one.second.second; });
+  constexpr std::size_t kShown = 12;
+  for (std::size_t i = 0; i < std::min(kShown, extensions.size()); ++i) {
+    const auto& [name, counted] = extensions[i];
+    by_extension.push_back({name.empty() ? "(none)" : name, fmt::format("{}", counted.first),
+                            format_size(counted.second)});
+  }
+  return text + format_columns(by_extension);
+}
+
+std::string shape_to_json(const FileSet& set) {
+  const Shape shape = shape_of(set);
+  const FileSetTotals& totals = shape.totals;
+  Json json = {{"name", set.name},
+               {"description", set.description},
+               {"source", set.source},
+               {"files", totals.files},
+               {"bytes", totals.bytes},
+               {"directories", totals.directories},
+               {"symlinks", totals.symlinks},
+               {"hard_links", totals.hard_links},
+               {"depth", shape.depth},
+               {"median_bytes", shape.median},
+               {"largest_bytes", totals.largest},
+               {"hole_bytes", shape.holes},
+               {"compressed_share", shape.compressed}};
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+// Results are JSON objects; nothing else that `show` reads begins like that.
+bool is_result(const std::string& path, std::string& text) {
+  std::ifstream in(path, std::ios::binary);
+  char first = 0;
+  if (!(in >> std::ws >> first) || first != '{') return false;
+  in.seekg(0);
+  text.assign(std::istreambuf_iterator<char>(in), {});
+  return true;
+}
+
+void show(const std::string& name, bool json, const Session& session) {
+  std::string text;
+  if (is_result(name, text)) {
+    const Result result = result_from_json(text, name);
+    session.print(json ? result_to_json(result)
+                       : format_result(result, [&](const std::string& heading) {
+                           return session.bold(heading, STDOUT_FILENO);
+                         }));
+    return;
+  }
+  const FileSet set = load_file_set(name);
+  session.print(json ? shape_to_json(set) : describe_shape(set, session));
+}
+
+std::string yes_no(bool yes) {
+  return yes ? "yes" : "no";
+}
+
+void doctor(const Session& session) {
+  const Capabilities found = probe_capabilities();
+  Rows rows = {{"file system", "make", "kernel driver", "FUSE driver", "a run uses", "to do"}};
+  for (const FileSystemCapability& one : found.file_systems) {
+    const FileSystemInfo& info = file_system_info(one.kind);
+    rows.push_back({std::string(info.name), yes_no(one.can_make), yes_no(one.has_kernel),
+                    info.fuse_program.empty() ? "-" : yes_no(one.has_fuse),
+                    one.driver.empty() ? "nothing" : one.driver,
+                    one.advice.empty() ? "-" : one.advice});
+  }
+  std::string text = format_columns(rows) + "\n";
+  const auto line = [&](std::string_view what, std::string_view finding) {
+    text += fmt::format("{:<16} {}\n", what, finding);
+  };
+  switch (found.power) {
+    case MountPower::full:
+      line("mounts", "image files and block devices, in a private namespace");
+      break;
+    case MountPower::fuse_only:
+      line("mounts", "image files by FUSE drivers only; run as root for kernel drivers");
+      break;
+    case MountPower::none:
+      line("mounts", "none: directories only; run as root, or allow user namespaces and /dev/fuse");
+      break;
+  }
+  line("loop devices", found.loop_devices ? "yes" : "no: run as root, or load the module loop");
+  line("FUSE", found.fuse ? "yes" : "no: load the module fuse, or make /dev/fuse accessible");
+  line("cold caches",
+       fmt::format("{}{}fadvise per file", found.power == MountPower::none ? "" : "remount, ",
+                   found.drops_caches ? "drop_caches, " : ""));
+  line("coldness by", found.cachestat ? "cachestat" : "mincore (cachestat needs Linux 6.5)");
+  line("confinement", found.openat2 ? "openat2"
+                                    : "missing: openat2 needs Linux 5.6, nothing can be "
+                                      "replayed");
+  session.print(text);
+}
+
+}  // namespace
+
+void add_show_command(CLI::App& app, Session& session) {
+  struct Arguments {
+    std::string file;
+    bool json = false;
+  };
+  CLI::App* command = app.add_subcommand("show", "Say what is in a file set or a result");
+  const auto arguments = std::make_shared<Arguments>();
+  command->add_option("FILE", arguments->file, "A result, a file set, or a catalogue name")
+      ->required();
+  command->add_flag("--json", arguments->json, "For programs");
+  command->footer("Examples:\n  filereel show programs\n  filereel show drive.json");
+  command->callback([arguments, &session] { show(arguments->file, arguments->json, session); });
+}
+
+void add_list_command(CLI::App& app, Session& session) {
+  CLI::App* command = app.add_subcommand("list", "List the catalogue: file sets, plans, workloads");
+  command->footer("Example:\n  filereel list");
+  command->callback([&session] { list(session); });
+}
+
+void add_doctor_command(CLI::App& app, Session& session) {
+  CLI::App* command =
+      app.add_subcommand("doctor", "Say what this machine can do, and how to get the rest");
+  command->footer("Example:\n  sudo filereel doctor");
+  command->callback([&session] { doctor(session); });
+}
+
+}  // namespace filereel

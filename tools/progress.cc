@@ -1,0 +1,88 @@
+#include "tools/progress.h"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstdio>
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "filesets/units.h"
+
+namespace filereel {
+namespace {
+
+std::size_t terminal_width() {
+  winsize size{};
+  constexpr std::size_t kUsual = 80;
+  return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kUsual;
+}
+
+}  // namespace
+
+ProgressLine::ProgressLine(const Session& session, std::function<std::string()> line)
+    : session_(session), line_(std::move(line)) {
+  if (!session_.shows_progress()) return;
+  thread_ = std::jthread([this](std::stop_token stop) {
+    constexpr auto kInterval = std::chrono::milliseconds(200);
+    std::mutex idle;
+    std::condition_variable_any wake;
+    while (!stop.stop_requested()) {
+      draw(line_());
+      std::unique_lock lock(idle);
+      wake.wait_for(lock, stop, kInterval, [] { return false; });
+    }
+  });
+}
+
+ProgressLine::~ProgressLine() {
+  if (!thread_.joinable()) return;
+  thread_.request_stop();
+  thread_.join();
+  draw("");
+}
+
+void ProgressLine::draw(const std::string& text) {
+  // A line that wraps could not be drawn over.
+  const std::string fitting = text.substr(0, terminal_width() - 1);
+  const std::lock_guard lock(terminal_);
+  fmt::print(stderr, "\r\033[K{}", fitting);
+  fflush(stderr);
+}
+
+void ProgressLine::notice(const std::string& text) {
+  const std::lock_guard lock(terminal_);
+  if (thread_.joinable()) fmt::print(stderr, "\r\033[K");
+  session_.notice(text);
+}
+
+std::string time_left(double done, double elapsed_s) {
+  constexpr double kTooEarly = 0.01;
+  if (done < kTooEarly || done > 1) return "";
+  return fmt::format("{} left", format_duration(elapsed_s * (1 - done) / done));
+}
+
+std::string describe_step(const StepInfo& step, std::uint64_t bytes, std::uint64_t files,
+                          double elapsed_s, double run_s) {
+  // Steps that move no bytes are as far as their files.
+  double share = 0;
+  if (bytes > 0 && step.bytes > 0) {
+    share = static_cast<double>(bytes) / static_cast<double>(step.bytes);
+  } else if (step.files > 0) {
+    share = static_cast<double>(files) / static_cast<double>(step.files);
+  }
+  share = std::min(share, 1.0);
+  const double done = std::min(1.0, step.done + step.share * share);
+  std::string text =
+      fmt::format("{:3.0f} %  {} {} {}", done * 100, step.file_system, step.set, step.operation);
+  if (step.runs > 1) text += fmt::format(" {}/{}", step.run, step.runs);
+  if (bytes > 0 && elapsed_s > 0) {
+    text += fmt::format("  {:.0f} MB/s", static_cast<double>(bytes) / 1e6 / elapsed_s);
+  }
+  const std::string left = time_left(done, run_s);
+  return left.empty() ? text : text + "  " + left;
+}
+
+}  // namespace filereel

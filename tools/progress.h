@@ -1,0 +1,44 @@
+// The one calm progress line.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "replay/runner/runner.h"
+#include "tools/session.h"
+
+namespace filereel {
+
+// Redraws a line on standard error five times a second while it lives, if the session shows
+// progress; removes it at the end. The text comes from `line`, called on a thread of its own.
+class ProgressLine {
+ public:
+  ProgressLine(const Session& session, std::function<std::string()> line);
+  ~ProgressLine();
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
+  // Prints above the line.
+  void notice(const std::string& text);
+
+ private:
+  void draw(const std::string& text);
+
+  const Session& session_;
+  std::function<std::string()> line_;
+  std::mutex terminal_;
+  std::jthread thread_;
+};
+
+// "3 min 20 s left" from how long `done` (0 to 1) of the work took; "" while that says nothing.
+std::string time_left(double done, double elapsed_s);
+
+// What the progress line says of a step that began `elapsed_s` ago, in a run that began `run_s`
+// ago.
+std::string describe_step(const StepInfo& step, std::uint64_t bytes, std::uint64_t files,
+                          double elapsed_s, double run_s);
+
+}  // namespace filereel

@@ -1,0 +1,208 @@
+// filereel run: measures a plan and prints the table.
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "filesets/atomic_file.h"
+#include "filesets/error.h"
+#include "filesets/units.h"
+#include "replay/measure/clock.h"
+#include "replay/runner/result_json.h"
+#include "replay/runner/runner.h"
+#include "tools/commands.h"
+#include "tools/progress.h"
+#include "tools/signals.h"
+#include "tools/table.h"
+
+namespace filereel {
+namespace {
+
+// Without any arguments the five sets shrink to this, which takes about a minute on a slow machine.
+constexpr double kDemonstrationScale = 0.02;
+
+struct RunArguments {
+  std::string plan = "fc-test";
+  std::string near, far, json, block_size, copy_method;
+  std::vector<std::string> file_systems, sets, operations, destroy;
+  std::optional<std::uint32_t> runs, threads;
+  std::optional<double> scale;
+  bool keep = false, warm = false;
+};
+
+// Shows the run on the terminal and keeps its result on the disk.
+class TerminalObserver final : public RunObserver {
+ public:
+  TerminalObserver(const Session& session, std::string json)
+      : json_(std::move(json)), line_(session, [this] { return describe(); }) {}
+
+  void notice(const std::string& text) override { line_.notice(text); }
+
+  void step_begins(const StepInfo& step, const ReplayProgress& progress) override {
+    const std::lock_guard lock(mutex_);
+    step_ = step;
+    progress_ = &progress;
+    began_ns_ = now_ns();
+  }
+
+  void result_grew(const Result& result) override {
+    {
+      const std::lock_guard lock(mutex_);
+      progress_ = nullptr;
+    }
+    save(result);
+  }
+
+  void save(const Result& result) const {
+    if (json_.empty() || json_ == "-") return;
+    AtomicFile file(json_);
+    file.write(result_to_json(result));
+    file.commit();
+  }
+
+ private:
+  std::string describe() {
+    const std::lock_guard lock(mutex_);
+    if (!progress_) return "";
+    const auto seconds = [](std::uint64_t since) {
+      return static_cast<double>(now_ns() - since) * 1e-9;
+    };
+    return describe_step(*step_, progress_->bytes, progress_->files, seconds(began_ns_),
+                         seconds(run_began_ns_));
+  }
+
+  std::string json_;
+  std::uint64_t run_began_ns_ = now_ns();
+  std::mutex mutex_;
+  std::optional<StepInfo> step_;
+  const ReplayProgress* progress_ = nullptr;
+  std::uint64_t began_ns_ = 0;
+  ProgressLine line_;  // last: its thread uses all of the above
+};
+
+RunRequest make_request(const RunArguments& arguments) {
+  RunRequest request;
+  request.plan = load_plan(arguments.plan);
+  Plan& plan = request.plan;
+  if (!arguments.near.empty()) request.near = parse_target(arguments.near);
+  if (!arguments.far.empty()) request.far = parse_target(arguments.far);
+  if (!arguments.file_systems.empty()) {
+    plan.file_systems.clear();
+    for (const std::string& name : arguments.file_systems) {
+      plan.file_systems.push_back(parse_file_system(name));
+    }
+    request.file_systems_required = true;
+  }
+  if (!arguments.sets.empty()) plan.sets = arguments.sets;
+  if (!arguments.operations.empty()) {
+    plan.operations.clear();
+    for (const std::string& name : arguments.operations) {
+      plan.operations.push_back(parse_fc_step(name));
+    }
+    plan.operations = ordered_operations(std::move(plan.operations));
+  }
+  if (arguments.runs) plan.runs = *arguments.runs;
+  if (arguments.threads) plan.fc_test.threads = *arguments.threads;
+  const bool demonstration = !request.near && arguments.plan == "fc-test";
+  if (arguments.scale) {
+    plan.scale = *arguments.scale;
+  } else if (demonstration) {
+    plan.scale = kDemonstrationScale;
+  }
+  if (!arguments.block_size.empty()) {
+    try {
+      plan.fc_test.block_size = parse_size(arguments.block_size, "--block-size");
+    } catch (const Error& error) {
+      throw Error(ErrorKind::usage, error.what());
+    }
+    check_block_size(plan.fc_test.block_size);
+  }
+  if (!arguments.copy_method.empty()) {
+    plan.fc_test.copy_method = parse_copy_method(arguments.copy_method);
+  }
+  plan.warm = plan.warm || arguments.warm;
+  request.destroy = arguments.destroy;
+  request.keep = arguments.keep;
+  return request;
+}
+
+void run(const RunArguments& arguments, Session& session) {
+  RunRequest request = make_request(arguments);
+  if (!arguments.json.empty() && arguments.json != "-") AtomicFile probe(arguments.json);
+  request.power = enter_mount_namespace();  // before there are threads
+  const SignalWatch signals;
+  request.stop = signals.token();
+  Result result;
+  std::string failure;
+  {
+    TerminalObserver observer(session, arguments.json);
+    try {
+      if (!run_plan(request, observer, result)) session.exit_code = Session::kInterrupted;
+    } catch (const Error& error) {
+      observer.save(result);
+      if (result.measurements.empty()) throw;
+      failure = error.what();
+    }
+    observer.save(result);
+  }
+  const bool json_out = arguments.json == "-";
+  const int table_to = json_out ? STDERR_FILENO : STDOUT_FILENO;
+  const std::string table =
+      format_result(result, [&](const std::string& text) { return session.bold(text, table_to); });
+  if (json_out) {
+    session.print(result_to_json(result));
+    session.notice(table);
+  } else {
+    session.print(table);
+  }
+  if (!failure.empty()) throw Error(ErrorKind::failed, failure);
+  if (session.exit_code == Session::kInterrupted) session.notice("filereel: interrupted");
+}
+
+}  // namespace
+
+void add_run_command(CLI::App& app, Session& session) {
+  CLI::App* command =
+      app.add_subcommand("run", "Measure a plan on fresh volumes and print the table");
+  const auto arguments = std::make_shared<RunArguments>();
+  command->add_option("PLAN", arguments->plan, "A plan of the catalogue or a YAML file")
+      ->capture_default_str();
+  command->add_option("--near", arguments->near,
+                      "Volume to work on: a directory, image:FILE[,size=4G] or a block device");
+  command->add_option("--far", arguments->far, "Volume to copy to");
+  command->add_option("--fs", arguments->file_systems, "File systems to format, such as ext4,ntfs")
+      ->delimiter(',');
+  command->add_option("--set", arguments->sets, "File sets: catalogue names or files")
+      ->delimiter(',');
+  command
+      ->add_option("--operations", arguments->operations,
+                   "Any of create,read,copy-near,copy-far,delete")
+      ->delimiter(',');
+  command->add_option("--runs", arguments->runs, "Repetitions, each on a fresh volume")
+      ->check(CLI::Range(1U, Plan::kMostRuns));
+  command->add_option("--scale", arguments->scale,
+                      "Shrink (or grow) the sets, keeping their shape");
+  command->add_option("--block-size", arguments->block_size, "Bytes per read and write (128 KiB)");
+  command->add_option("--copy-method", arguments->copy_method,
+                      "readwrite, copy_file_range, reflink or sendfile");
+  command->add_option("--threads", arguments->threads, "Threads that share the files (1)")
+      ->check(CLI::Range(1U, 1024U));
+  command->add_flag("--warm", arguments->warm, "Leave the caches as they are, on purpose");
+  command->add_flag("--keep", arguments->keep, "Leave the files and images as they are at the end");
+  command->add_option("--destroy", arguments->destroy,
+                      "Block device that may be formatted; all on it is lost");
+  command->add_option("--json", arguments->json, "Write the result here; - for standard output");
+  command->footer(
+      "Examples:\n  filereel run\n"
+      "  filereel run --near image:a.img --far image:b.img --fs ext4 --set programs\n"
+      "  filereel run --near /dev/sdb1 --far /dev/sdb2 --destroy /dev/sdb1 "
+      "--destroy /dev/sdb2 --json drive.json");
+  command->callback([arguments, &session] { run(*arguments, session); });
+}
+
+}  // namespace filereel

@@ -1,0 +1,153 @@
+// filereel capture and populate: a real tree becomes a file set, and a file set a real tree.
+#include <atomic>
+#include <memory>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "filesets/capture.h"
+#include "filesets/catalog.h"
+#include "filesets/error.h"
+#include "filesets/fileset_file.h"
+#include "filesets/populate.h"
+#include "filesets/units.h"
+#include "replay/measure/clock.h"
+#include "tools/commands.h"
+#include "tools/progress.h"
+#include "tools/signals.h"
+
+namespace filereel {
+namespace {
+
+// What the walking thread tells the drawing one.
+struct TreeProgress {
+  std::atomic<std::uint64_t> entries = 0, bytes = 0;
+};
+
+std::string counted(std::uint64_t count, std::string_view one, std::string_view many) {
+  return fmt::format("{} {}", count, count == 1 ? one : many);
+}
+
+std::string contents(const FileSetTotals& totals) {
+  std::string text = fmt::format("{}, {} ({} bytes), {}", counted(totals.files, "file", "files"),
+                                 format_size(totals.bytes), totals.bytes,
+                                 counted(totals.directories, "directory", "directories"));
+  if (totals.symlinks > 0) text += ", " + counted(totals.symlinks, "symlink", "symlinks");
+  if (totals.hard_links > 0) text += ", " + counted(totals.hard_links, "hard link", "hard links");
+  return text;
+}
+
+void capture(const std::string& folder, const std::string& output, bool cross, Session& session) {
+  const SignalWatch signals;
+  TreeProgress seen;
+  FileSetWriter writer(output, {.name = output.substr(output.rfind('/') + 1),
+                                .description = "",
+                                .source = fmt::format("captured from {}", folder),
+                                .seed = 1});
+  CaptureTotals totals;
+  {
+    const ProgressLine line(session, [&] {
+      return fmt::format("{} entries, {}", seen.entries.load(), format_size(seen.bytes.load()));
+    });
+    totals = capture_tree(
+        folder, {.cross_file_systems = cross, .stop = signals.token()},
+        [&](const Entry& entry) { writer.add(entry); },
+        [&](const CaptureProgress& now) {
+          seen.entries = now.entries;
+          seen.bytes = now.bytes;
+        });
+  }
+  if (totals.interrupted) {
+    session.notice("filereel: interrupted; nothing was written");
+    session.exit_code = Session::kInterrupted;
+    return;
+  }
+  writer.finish();
+  session.print(fmt::format("{}: {}\n", output, contents(totals.set)));
+  if (totals.duplicate_files > 0) {
+    session.print(fmt::format("{} with the content of another ({})\n",
+                              counted(totals.duplicate_files, "file", "files"),
+                              format_size(totals.duplicate_bytes)));
+  }
+  if (totals.skipped() > 0) {
+    session.notice(
+        fmt::format("{} left out or not complete:", counted(totals.skipped(), "path", "paths")));
+    for (const SkippedPath& one : totals.examples) {
+      session.notice(fmt::format("  {}: {}", one.path, one.reason));
+    }
+  }
+}
+
+void populate(const std::string& set_name, const std::string& folder, double scale,
+              Session& session) {
+  const FileSet set = load_file_set(set_name, scale);
+  const SignalWatch signals;
+  const std::uint64_t began = now_ns();
+  const FileSetTotals all = set.totals();
+  TreeProgress made;
+  PopulateTotals totals;
+  {
+    const ProgressLine line(session, [&] {
+      const double elapsed = static_cast<double>(now_ns() - began) * 1e-9;
+      const double done =
+          all.bytes == 0 ? 0
+                         : static_cast<double>(made.bytes.load()) / static_cast<double>(all.bytes);
+      return fmt::format("{} of {} entries, {} of {}  {}", made.entries.load(), set.entries.size(),
+                         format_size(made.bytes.load()), format_size(all.bytes),
+                         time_left(done, elapsed));
+    });
+    totals =
+        populate_tree(set, folder, {.stop = signals.token()}, [&](const PopulateProgress& now) {
+          made.entries = now.entries;
+          made.bytes = now.bytes;
+        });
+  }
+  if (totals.interrupted) {
+    session.notice(fmt::format("filereel: interrupted; {} is incomplete", folder));
+    session.exit_code = Session::kInterrupted;
+    return;
+  }
+  session.print(fmt::format("{}: {}\n", folder, contents(totals.set)));
+  const auto lost = [&](std::uint64_t count, std::string_view what) {
+    if (count > 0) session.notice(fmt::format("{} {}", counted(count, "entry", "entries"), what));
+  };
+  lost(totals.set_ids_dropped, "without the set-user-ID or set-group-ID bit of the set");
+  lost(totals.modes_lost, "whose mode the file system did not take");
+  lost(totals.times_lost, "whose time the file system did not take");
+}
+
+}  // namespace
+
+void add_capture_command(CLI::App& app, Session& session) {
+  struct Arguments {
+    std::string folder, output;
+    bool cross = false;
+  };
+  CLI::App* command = app.add_subcommand("capture", "Turn a real directory tree into a file set");
+  const auto arguments = std::make_shared<Arguments>();
+  command->add_option("DIR", arguments->folder, "The tree; it is only read")->required();
+  command->add_option("-o,--output", arguments->output, "The .fileset file to write")->required();
+  command->add_flag("--cross-file-systems", arguments->cross, "Go into what is mounted below DIR");
+  command->footer("Example:\n  filereel capture /usr/include -o include.fileset");
+  command->callback([arguments, &session] {
+    capture(arguments->folder, arguments->output, arguments->cross, session);
+  });
+}
+
+void add_populate_command(CLI::App& app, Session& session) {
+  struct Arguments {
+    std::string set, folder;
+    double scale = 1;
+  };
+  CLI::App* command = app.add_subcommand("populate", "Turn a file set into a real directory tree");
+  const auto arguments = std::make_shared<Arguments>();
+  command->add_option("SET", arguments->set, "A file set: a catalogue name or a file")->required();
+  command->add_option("DIR", arguments->folder, "An empty or new directory")->required();
+  command->add_option("--scale", arguments->scale, "Shrink (or grow) the set, keeping its shape");
+  command->footer("Example:\n  filereel populate programs ./programs --scale 0.1");
+  command->callback([arguments, &session] {
+    populate(arguments->set, arguments->folder, arguments->scale, session);
+  });
+}
+
+}  // namespace filereel

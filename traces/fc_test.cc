@@ -1,0 +1,304 @@
+#include "traces/fc_test.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <unordered_map>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include "filesets/error.h"
+#include "traces/operation_stream.h"
+
+namespace filereel {
+namespace {
+
+constexpr std::array<std::string_view, kFcSteps> kStepNames = {"create", "read", "copy-near",
+                                                               "copy-far", "delete"};
+
+// Slots of the two files that a step has open at once.
+constexpr FileSlot kSource = 0;
+constexpr FileSlot kDestination = 1;
+
+// copy_file_range and sendfile copy this much in one operation: enough that the call's own cost
+// does not show, little enough that progress moves and Ctrl-C is obeyed.
+constexpr std::uint64_t kKernelCopyBytes = 16 << 20;
+
+// What one thread works on. Plain data, copied into the coroutine.
+struct Job {
+  const FileSet& set;
+  std::span<const PathId> from;  // by entry, the tree's root last; empty where nothing is read
+  std::span<const PathId> to;    // the same for what is made or removed
+  std::span<const std::uint32_t> link_targets;
+  FcTestOptions options;
+  std::uint32_t thread;
+
+  bool mine(std::size_t index) const { return index % options.threads == thread; }
+  bool first() const { return thread == 0; }
+  bool shared() const { return options.threads > 1; }
+};
+
+// The owner must be able to go on working in what was made; no set-uid or set-gid bits.
+std::uint32_t directory_mode(const Entry& entry) {
+  return (entry.mode & 0777) | 0700;
+}
+std::uint32_t file_mode(const Entry& entry) {
+  return (entry.mode & 0777) | 0600;
+}
+
+Operation named(OperationKind kind, PathId path) {
+  Operation operation;
+  operation.kind = kind;
+  operation.path = path;
+  return operation;
+}
+
+Operation make_directory(PathId path, std::uint32_t mode) {
+  Operation operation = named(OperationKind::make_directory, path);
+  operation.mode = mode;
+  return operation;
+}
+
+Operation open_file(PathId path, FileSlot slot, int flags, std::uint32_t mode = 0) {
+  Operation operation = named(OperationKind::open, path);
+  operation.file = slot;
+  operation.flags = static_cast<std::uint32_t>(flags);
+  operation.mode = mode;
+  return operation;
+}
+
+Operation close_file(FileSlot slot, bool counts_file) {
+  Operation operation;
+  operation.kind = OperationKind::close;
+  operation.file = slot;
+  operation.counts_file = counts_file;
+  return operation;
+}
+
+Operation data(OperationKind kind, FileSlot slot, std::uint64_t offset, std::uint64_t length) {
+  Operation operation;
+  operation.kind = kind;
+  operation.file = slot;
+  operation.offset = offset;
+  operation.length = length;
+  operation.expected = static_cast<std::int64_t>(length);
+  return operation;
+}
+
+Operation truncate_file(FileSlot slot, std::uint64_t size) {
+  Operation operation;
+  operation.kind = OperationKind::truncate;
+  operation.file = slot;
+  operation.offset = size;
+  return operation;
+}
+
+// Walks the parts of a file that hold data, in pieces of at most `step` bytes that do not straddle
+// a hole: for (Pieces at(size, holes, step); !at.done(); at.advance()).
+class Pieces {
+ public:
+  Pieces(std::uint64_t size, std::span<const Hole> holes, std::uint64_t step)
+      : size_(size), holes_(holes), step_(step) {
+    settle();
+  }
+  bool done() const { return offset_ >= size_; }
+  std::uint64_t offset() const { return offset_; }
+  std::uint64_t length() const { return std::min(step_, limit_ - offset_); }
+  void advance() {
+    offset_ += length();
+    settle();
+  }
+
+ private:
+  void settle() {
+    while (hole_ < holes_.size() && offset_ >= holes_[hole_].offset) {
+      offset_ = std::max(offset_, holes_[hole_].offset + holes_[hole_].length);
+      ++hole_;
+    }
+    limit_ = hole_ < holes_.size() ? holes_[hole_].offset : size_;
+  }
+
+  std::uint64_t size_;
+  std::span<const Hole> holes_;
+  std::uint64_t step_;
+  std::uint64_t offset_ = 0;
+  std::uint64_t limit_ = 0;  // where the data that `offset_` lies in ends
+  std::size_t hole_ = 0;     // the first hole that ends behind `offset_`
+};
+
+bool ends_in_hole(std::uint64_t size, std::span<const Hole> holes) {
+  return !holes.empty() && holes.back().offset + holes.back().length == size;
+}
+
+// Makes the tree `to`: with generated content, or as a copy of the tree `from`.
+OperationStream make_tree(Job job) {
+  const bool copies = !job.from.empty();
+  const bool in_kernel = copies && job.options.copy_method != CopyMethod::readwrite;
+  const std::vector<Entry>& entries = job.set.entries;
+  if (job.first()) {
+    co_yield make_directory(job.to.back(), 0755);
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      if (job.shared() && entries[i].kind == EntryKind::directory) {
+        co_yield make_directory(job.to[i], directory_mode(entries[i]));
+      }
+    }
+  }
+  if (job.shared()) co_yield Operation{};  // barrier: every directory is there
+
+  for (std::uint32_t i = 0; i < entries.size(); ++i) {
+    const Entry& entry = entries[i];
+    if (entry.kind == EntryKind::directory && !job.shared()) {
+      co_yield make_directory(job.to[i], directory_mode(entry));
+    }
+    if (!job.mine(i)) continue;
+    if (entry.kind == EntryKind::symlink) {
+      Operation link = named(OperationKind::symlink, job.to[i]);
+      link.entry = i;
+      co_yield link;
+    }
+    if (entry.kind != EntryKind::file) continue;
+
+    if (copies) co_yield open_file(job.from[i], kSource, O_RDONLY);
+    co_yield open_file(job.to[i], kDestination, O_WRONLY | O_CREAT | O_EXCL, file_mode(entry));
+    const std::uint64_t step = in_kernel ? kKernelCopyBytes : job.options.block_size;
+    const std::span<const Hole> holes =
+        job.options.fill_holes ? std::span<const Hole>{} : std::span<const Hole>(entry.holes);
+    for (Pieces at(entry.size, holes, step); !at.done(); at.advance()) {
+      if (in_kernel) {
+        Operation copy = data(OperationKind::copy_range, kDestination, at.offset(), at.length());
+        copy.source = kSource;
+        copy.method = job.options.copy_method;
+        if (copy.method == CopyMethod::reflink) {  // clones the whole file, holes too
+          copy.offset = 0;
+          copy.length = entry.size;
+          copy.expected = static_cast<std::int64_t>(entry.size);
+          co_yield copy;
+          break;
+        }
+        co_yield copy;
+        continue;
+      }
+      if (copies) co_yield data(OperationKind::read, kSource, at.offset(), at.length());
+      Operation write = data(OperationKind::write, kDestination, at.offset(), at.length());
+      write.data = copies ? DataSource::last_read : DataSource::generated;
+      write.entry = i;
+      co_yield write;
+    }
+    if (ends_in_hole(entry.size, holes)) co_yield truncate_file(kDestination, entry.size);
+    if (copies) co_yield close_file(kSource, false);
+    co_yield close_file(kDestination, true);
+  }
+
+  if (job.shared()) co_yield Operation{};  // barrier: every file that a hard link names is there
+  for (std::uint32_t i = 0; i < entries.size(); ++i) {
+    if (entries[i].kind != EntryKind::hard_link || !job.mine(i)) continue;
+    Operation link = named(OperationKind::link, job.to[i]);
+    link.old_path = job.to[job.link_targets[i]];
+    co_yield link;
+  }
+}
+
+OperationStream read_tree(Job job) {
+  for (std::uint32_t i = 0; i < job.set.entries.size(); ++i) {
+    const Entry& entry = job.set.entries[i];
+    if (entry.kind != EntryKind::file || !job.mine(i)) continue;
+    co_yield open_file(job.from[i], kSource, O_RDONLY);
+    const std::uint64_t step = job.options.block_size;
+    for (std::uint64_t at = 0; at < entry.size; at += step) {  // a reader does not know of holes
+      co_yield data(OperationKind::read, kSource, at, std::min(step, entry.size - at));
+    }
+    co_yield close_file(kSource, true);
+  }
+}
+
+OperationStream remove_tree(Job job) {
+  const std::vector<Entry>& entries = job.set.entries;
+  for (std::uint32_t i = 0; i < entries.size(); ++i) {
+    if (entries[i].kind == EntryKind::directory || !job.mine(i)) continue;
+    Operation unlink = named(OperationKind::unlink, job.to[i]);
+    unlink.counts_file = entries[i].kind == EntryKind::file;
+    co_yield unlink;
+  }
+  if (job.shared()) co_yield Operation{};  // barrier: every directory holds directories only
+  if (!job.first()) co_return;
+  for (std::size_t i = entries.size(); i-- > 0;) {
+    if (entries[i].kind == EntryKind::directory) {
+      co_yield named(OperationKind::remove_directory, job.to[i]);
+    }
+  }
+  co_yield named(OperationKind::remove_directory, job.to.back());
+}
+
+}  // namespace
+
+std::string_view fc_step_name(FcStep step) {
+  return kStepNames[static_cast<std::size_t>(step)];
+}
+
+FcStep parse_fc_step(std::string_view name) {
+  for (std::size_t i = 0; i < kFcSteps; ++i) {
+    if (kStepNames[i] == name) return static_cast<FcStep>(i);
+  }
+  throw Error(ErrorKind::usage,
+              fmt::format("there is no operation '{}': use {}", name, fmt::join(kStepNames, ", ")));
+}
+
+FcTest::FcTest(const FileSet& set, const FcTestOptions& options)
+    : set_(set), options_(options), totals_(set.totals()) {
+  const auto intern = [&](Role role, std::string_view root) {
+    std::vector<PathId> ids;
+    ids.reserve(set.entries.size() + 1);
+    for (const Entry& entry : set.entries) {
+      ids.push_back(paths_.add(role, fmt::format("{}/{}", root, entry.path)));
+    }
+    ids.push_back(paths_.add(role, root));
+    return ids;
+  };
+  original_ = intern(Role::near, kOriginal);
+  near_copy_ = intern(Role::near, kCopy);
+  far_copy_ = intern(Role::far, kCopy);
+
+  link_targets_.resize(set.entries.size());
+  std::unordered_map<std::string_view, std::uint32_t> files;
+  for (std::uint32_t i = 0; i < set.entries.size(); ++i) {
+    const Entry& entry = set.entries[i];
+    if (entry.kind == EntryKind::file) files.emplace(entry.path, i);
+    if (entry.kind == EntryKind::hard_link) link_targets_[i] = files.at(entry.target);
+  }
+}
+
+Trace FcTest::trace(FcStep step) const {
+  Trace trace;
+  trace.paths = &paths_;
+  trace.files = &set_;
+  trace.slots = 2;
+  trace.largest_io = std::min(options_.block_size, totals_.largest);
+  for (std::uint32_t thread = 0; thread < options_.threads; ++thread) {
+    const auto add = [&](OperationStream (*body)(Job), std::span<const PathId> from,
+                         std::span<const PathId> to) {
+      trace.threads.push_back(std::make_unique<OperationStream>(
+          body(Job{set_, from, to, link_targets_, options_, thread})));
+    };
+    switch (step) {
+      case FcStep::create:
+        add(make_tree, {}, original_);
+        break;
+      case FcStep::read:
+        add(read_tree, original_, {});
+        break;
+      case FcStep::copy_near:
+        add(make_tree, original_, near_copy_);
+        break;
+      case FcStep::copy_far:
+        add(make_tree, original_, far_copy_);
+        break;
+      case FcStep::remove:
+        add(remove_tree, {}, original_);
+        break;
+    }
+  }
+  return trace;
+}
+
+}  // namespace filereel

@@ -1,0 +1,58 @@
+// A thread's operations written as a coroutine: a workload says `co_yield Operation{…}` in plain
+// loops and becomes an OperationSource.
+#pragma once
+
+#include <coroutine>
+#include <exception>
+#include <utility>
+
+#include "traces/operation_source.h"
+
+namespace filereel {
+
+// Owns the coroutine. All memory is allocated when the coroutine is called, none when it goes on.
+// What the body's parameters refer to must outlive the stream.
+class OperationStream final : public OperationSource {
+ public:
+  struct promise_type {
+    const Operation* current = nullptr;
+    std::exception_ptr failure;
+
+    OperationStream get_return_object() {
+      return OperationStream(std::coroutine_handle<promise_type>::from_promise(*this));
+    }
+    std::suspend_always initial_suspend() noexcept { return {}; }
+    std::suspend_always final_suspend() noexcept { return {}; }
+    std::suspend_always yield_value(const Operation& operation) noexcept {
+      current = &operation;  // lives until the body goes on
+      return {};
+    }
+    void return_void() noexcept {}
+    void unhandled_exception() { failure = std::current_exception(); }
+  };
+
+  OperationStream(OperationStream&& other) noexcept : body_(std::exchange(other.body_, {})) {}
+  OperationStream(const OperationStream&) = delete;
+  OperationStream& operator=(const OperationStream&) = delete;
+  OperationStream& operator=(OperationStream&&) = delete;
+  ~OperationStream() override {
+    if (body_) body_.destroy();
+  }
+
+  std::size_t next(std::span<Operation> out) override {
+    std::size_t filled = 0;
+    while (filled < out.size() && !body_.done()) {
+      body_.resume();
+      if (body_.done()) break;
+      out[filled++] = *body_.promise().current;
+    }
+    if (body_.done() && body_.promise().failure) std::rethrow_exception(body_.promise().failure);
+    return filled;
+  }
+
+ private:
+  explicit OperationStream(std::coroutine_handle<promise_type> body) : body_(body) {}
+  std::coroutine_handle<promise_type> body_;
+};
+
+}  // namespace filereel
