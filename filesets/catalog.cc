@@ -9,12 +9,12 @@
 #include <sys/stat.h>
 
 #include "filesets/catalog_file.h"
-#include "filesets/content_kinds.h"
+#include "filesets/content/content_kinds.h"
 #include "filesets/error.h"
-#include "filesets/fc_test_files.h"
-#include "filesets/fileset_file.h"
-#include "filesets/scaling.h"
-#include "filesets/specification.h"
+#include "filesets/formats/fc_test_files.h"
+#include "filesets/formats/fileset_file.h"
+#include "filesets/specification/scaling.h"
+#include "filesets/specification/specification.h"
 
 namespace filereel {
 namespace {

@@ -22,8 +22,8 @@ std::vector<CatalogFileSet> list_catalog_file_sets();
 
 bool is_catalog_file_set(std::string_view name);
 
-// The set of that name at `scale` (filesets/scaling.h). Throws Error(usage), naming the sets there
-// are, if there is none.
+// The set of that name at `scale` (filesets/specification/scaling.h). Throws Error(usage), naming
+// the sets there are, if there is none.
 FileSet catalog_file_set(std::string_view name, double scale = 1.0);
 
 // A set of the catalogue, or one from a file: .yaml or .yml (a specification), .fileset, .fls or

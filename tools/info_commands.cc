@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "filesets/catalog.h"
-#include "filesets/content_kinds.h"
+#include "filesets/content/content_kinds.h"
 #include "filesets/error.h"
 #include "filesets/units.h"
 #include "replay/runner/capabilities.h"

@@ -5,11 +5,11 @@
 
 #include <fmt/format.h>
 
-#include "filesets/capture.h"
 #include "filesets/catalog.h"
 #include "filesets/error.h"
-#include "filesets/fileset_file.h"
-#include "filesets/populate.h"
+#include "filesets/formats/fileset_file.h"
+#include "filesets/scan/capture.h"
+#include "filesets/scan/populate.h"
 #include "filesets/units.h"
 #include "replay/measure/clock.h"
 #include "tools/commands.h"

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "filesets/content.h"
+#include "filesets/content/content.h"
 #include "replay/engine/parent_cache.h"
 #include "replay/engine/system_calls.h"
 #include "replay/measure/clock.h"

@@ -8,8 +8,8 @@
 
 #include "filesets/catalog_file.h"
 #include "filesets/error.h"
-#include "filesets/scaling.h"
-#include "filesets/yaml_reader.h"
+#include "filesets/specification/scaling.h"
+#include "filesets/specification/yaml_reader.h"
 
 namespace filereel {
 namespace {

@@ -9,7 +9,7 @@
 
 #include <benchmark/benchmark.h>
 
-#include "filesets/content.h"
+#include "filesets/content/content.h"
 
 namespace {
 

@@ -1,4 +1,4 @@
-#include "filesets/capture.h"
+#include "filesets/scan/capture.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -19,7 +19,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "filesets/content.h"
+#include "filesets/content/content.h"
 #include "filesets/descriptor.h"
 #include "filesets/error.h"
 

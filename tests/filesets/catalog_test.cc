@@ -9,7 +9,7 @@
 #include <doctest/doctest.h>
 
 #include "filesets/error.h"
-#include "filesets/fileset_file.h"
+#include "filesets/formats/fileset_file.h"
 
 namespace filereel {
 namespace {

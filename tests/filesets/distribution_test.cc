@@ -1,4 +1,4 @@
-#include "filesets/distribution.h"
+#include "filesets/specification/distribution.h"
 
 #include <algorithm>
 #include <cmath>

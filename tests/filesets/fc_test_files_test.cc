@@ -1,4 +1,4 @@
-#include "filesets/fc_test_files.h"
+#include "filesets/formats/fc_test_files.h"
 
 #include <string>
 

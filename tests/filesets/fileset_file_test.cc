@@ -1,4 +1,4 @@
-#include "filesets/fileset_file.h"
+#include "filesets/formats/fileset_file.h"
 
 #include <fstream>
 #include <iterator>

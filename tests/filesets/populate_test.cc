@@ -1,4 +1,4 @@
-#include "filesets/populate.h"
+#include "filesets/scan/populate.h"
 
 #include <algorithm>
 #include <climits>
@@ -17,10 +17,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "filesets/capture.h"
-#include "filesets/content.h"
+#include "filesets/content/content.h"
 #include "filesets/descriptor.h"
 #include "filesets/error.h"
+#include "filesets/scan/capture.h"
 
 namespace {
 

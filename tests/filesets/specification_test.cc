@@ -1,13 +1,13 @@
-#include "filesets/specification.h"
+#include "filesets/specification/specification.h"
 
 #include <map>
 #include <string>
 
 #include <doctest/doctest.h>
 
-#include "filesets/content_kinds.h"
+#include "filesets/content/content_kinds.h"
 #include "filesets/error.h"
-#include "filesets/scaling.h"
+#include "filesets/specification/scaling.h"
 
 namespace filereel {
 namespace {

@@ -1,4 +1,4 @@
-#include "filesets/tree.h"
+#include "filesets/specification/tree.h"
 
 #include <algorithm>
 

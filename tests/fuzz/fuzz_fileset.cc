@@ -4,7 +4,7 @@
 #include <span>
 
 #include "filesets/error.h"
-#include "filesets/fileset_file.h"
+#include "filesets/formats/fileset_file.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   try {

@@ -4,7 +4,7 @@
 #include <string_view>
 
 #include "filesets/error.h"
-#include "filesets/fc_test_files.h"
+#include "filesets/formats/fc_test_files.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   try {

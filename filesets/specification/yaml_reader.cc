@@ -1,4 +1,4 @@
-#include "filesets/yaml_reader.h"
+#include "filesets/specification/yaml_reader.h"
 
 #include <algorithm>
 #include <charconv>

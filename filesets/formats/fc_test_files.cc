@@ -1,4 +1,4 @@
-#include "filesets/fc_test_files.h"
+#include "filesets/formats/fc_test_files.h"
 
 #include <charconv>
 #include <string>
@@ -7,11 +7,11 @@
 
 #include <fmt/format.h>
 
-#include "filesets/content_kinds.h"
+#include "filesets/content/content_kinds.h"
 #include "filesets/error.h"
-#include "filesets/file_group.h"
 #include "filesets/printable.h"
-#include "filesets/scaling.h"
+#include "filesets/specification/file_group.h"
+#include "filesets/specification/scaling.h"
 #include "filesets/units.h"
 
 namespace filereel {

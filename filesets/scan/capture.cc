@@ -1,4 +1,4 @@
-#include "filesets/capture.h"
+#include "filesets/scan/capture.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "filesets/content_kinds.h"
+#include "filesets/content/content_kinds.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "filesets/populate.h"
+#include "filesets/scan/populate.h"
 
 #include <algorithm>
 #include <array>
@@ -19,7 +19,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "filesets/content.h"
+#include "filesets/content/content.h"
 #include "filesets/descriptor.h"
 #include "filesets/error.h"
 #include "filesets/units.h"

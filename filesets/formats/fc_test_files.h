@@ -15,7 +15,8 @@ namespace filereel {
 // "files" stands between the two: "100 x 1 MB", "100 files, 1 MB each". Sizes as parse_size has
 // them. Each line's files lie in a directory of their own (p001, p002 ...), 100 to a subdirectory.
 // Empty lines and lines that begin with ';', '#' or "//" are skipped. `scale` works as in a
-// specification (filesets/scaling.h). Throws Error(unusable_input) with the line number.
+// specification (filesets/specification/scaling.h). Throws Error(unusable_input) with the line
+// number.
 FileSet parse_ptn(std::string_view text, std::string_view file_name, double scale = 1.0);
 
 // One file a line: "PATH SIZE" with a tab, '|', ';', ',' or blanks between; the path may be quoted

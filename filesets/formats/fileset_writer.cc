@@ -6,7 +6,7 @@
 
 #include "filesets/atomic_file.h"
 #include "filesets/error.h"
-#include "filesets/fileset_file.h"
+#include "filesets/formats/fileset_file.h"
 
 namespace filereel {
 namespace {

@@ -1,4 +1,4 @@
-#include "filesets/specification.h"
+#include "filesets/specification/specification.h"
 
 #include <charconv>
 #include <chrono>
@@ -7,12 +7,12 @@
 
 #include <fmt/format.h>
 
-#include "filesets/content_kinds.h"
+#include "filesets/content/content_kinds.h"
 #include "filesets/error.h"
-#include "filesets/file_group.h"
 #include "filesets/printable.h"
-#include "filesets/scaling.h"
-#include "filesets/yaml_reader.h"
+#include "filesets/specification/file_group.h"
+#include "filesets/specification/scaling.h"
+#include "filesets/specification/yaml_reader.h"
 
 namespace filereel {
 namespace {

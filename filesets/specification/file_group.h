@@ -8,9 +8,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "filesets/distribution.h"
 #include "filesets/file_set.h"
-#include "filesets/tree.h"
+#include "filesets/specification/distribution.h"
+#include "filesets/specification/tree.h"
 
 namespace filereel {
 

@@ -1,4 +1,4 @@
-#include "filesets/file_group.h"
+#include "filesets/specification/file_group.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,11 +6,11 @@
 
 #include <fmt/format.h>
 
-#include "filesets/content_kinds.h"
+#include "filesets/content/content_kinds.h"
 #include "filesets/error.h"
 #include "filesets/printable.h"
 #include "filesets/random.h"
-#include "filesets/scaling.h"
+#include "filesets/specification/scaling.h"
 
 namespace filereel {
 namespace {

@@ -1,4 +1,4 @@
-#include "filesets/scaling.h"
+#include "filesets/specification/scaling.h"
 
 #include <algorithm>
 #include <cmath>

@@ -14,10 +14,11 @@ struct SpecificationLimits {
   std::uint64_t max_entries = 10'000'000;  // of the set, after scaling
 };
 
-// Makes the file set that `text` specifies, at `scale` (0 to kMaxScale, filesets/scaling.h): the
-// bytes of each group become round(bytes * scale) exactly. The result is a function of the text and
-// the scale alone and satisfies check_file_set. Throws Error(unusable_input), naming line and
-// column, if the text is not such a specification; Error(usage) if the scale makes no sense.
+// Makes the file set that `text` specifies, at `scale` (0 to kMaxScale,
+// filesets/specification/scaling.h): the bytes of each group become round(bytes * scale) exactly.
+// The result is a function of the text and the scale alone and satisfies check_file_set. Throws
+// Error(unusable_input), naming line and column, if the text is not such a specification;
+// Error(usage) if the scale makes no sense.
 FileSet file_set_from_yaml(std::string_view text, std::string_view file_name, double scale = 1.0,
                            const SpecificationLimits& limits = {});
 

@@ -1,4 +1,4 @@
-#include "filesets/content.h"
+#include "filesets/content/content.h"
 
 #include <algorithm>
 #include <array>
