@@ -50,26 +50,31 @@ constexpr std::uint64_t mix(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-// Random bytes: `count` blocks of the stream `stream`, from block `first` on. 8 lanes of 64-bit
+// Writes the first `steps` * 64 bytes of block `block` of the stream `stream`: 8 lanes of 64-bit
 // xorshift with the triple 13, 7, 17 (Marsaglia 2003, "Xorshift RNGs"), seeded for every block with
 // the next 8 outputs of splitmix64.
+[[gnu::always_inline]] inline void random_bytes(std::uint64_t stream, std::uint64_t block,
+                                                std::size_t steps, std::byte* out) {
+  std::uint64_t state = stream + block * kLanes * kGolden;
+  Lanes lanes;
+  for (std::size_t lane = 0; lane < kLanes; ++lane) {
+    state += kGolden;
+    const std::uint64_t seed = mix(state);
+    lanes[lane] = seed != 0 ? seed : kGolden;  // xorshift never leaves zero
+  }
+  for (std::size_t step = 0; step < steps; ++step) {
+    lanes ^= lanes << 13;
+    lanes ^= lanes >> 7;
+    lanes ^= lanes << 17;
+    std::memcpy(out + step * sizeof(Lanes), &lanes, sizeof(Lanes));
+  }
+}
+
+// `count` blocks that do not compress, from block `first` of the stream on.
 FILEREEL_WIDEST_VECTORS
 void random_blocks(std::uint64_t stream, std::uint64_t first, std::size_t count, std::byte* out) {
-  for (std::size_t block = 0; block < count; ++block) {
-    std::uint64_t state = stream + (first + block) * kLanes * kGolden;
-    Lanes lanes;
-    for (std::size_t lane = 0; lane < kLanes; ++lane) {
-      state += kGolden;
-      const std::uint64_t seed = mix(state);
-      lanes[lane] = seed != 0 ? seed : kGolden;  // xorshift never leaves zero
-    }
-    for (std::size_t done = 0; done < kBlockBytes; done += sizeof(Lanes)) {
-      lanes ^= lanes << 13;
-      lanes ^= lanes >> 7;
-      lanes ^= lanes << 17;
-      std::memcpy(out, &lanes, sizeof(Lanes));
-      out += sizeof(Lanes);
-    }
+  for (std::size_t i = 0; i < count; ++i) {
+    random_bytes(stream, first + i, kBlockBytes / sizeof(Lanes), out + i * kBlockBytes);
   }
 }
 
@@ -84,31 +89,73 @@ std::size_t random_bytes_per_block(const Content& content) {
   return std::max(kBlockUnits, target - std::min(target, kRepetitionCost));
 }
 
-// Makes a block of random bytes compressible by overwriting all but `random` of them. The random
-// bytes are shared out evenly among the units, so that any two units differ by one byte at most;
-// the distance of the repetition is the same everywhere, because a new distance would cost zstd
-// bytes.
-void repeat_in_block(std::size_t random, std::byte* block) {
+constexpr std::size_t kStride = 32;
+[[gnu::always_inline]] inline void copy_stride(std::byte* to, const std::byte* from) {
+  using Stride = std::uint64_t __attribute__((vector_size(kStride)));
+  Stride bytes;
+  std::memcpy(&bytes, from, kStride);
+  std::memcpy(to, &bytes, kStride);
+}
+
+// At least `length` bytes, whole strides.
+[[gnu::always_inline]] inline void copy_strides(std::byte* to, const std::byte* from,
+                                                std::size_t length) {
+  for (std::size_t at = 0; at < length; at += kStride) copy_stride(to + at, from + at);
+}
+
+// A block that compresses: `random` bytes (at least one a unit) are random, the rest repeats them.
+// The random bytes are shared out evenly among the units, so that any two units differ by one byte
+// at most; the distance of the repetition is the same everywhere, because a new distance would cost
+// zstd bytes. Writes up to a stride behind the block. `source` holds the random bytes.
+//
+// Nothing is read that was written just before: a load that straddles two fresh stores waits for
+// both, which makes the obvious loop slower by a factor.
+[[gnu::always_inline]] inline void repeating_block(const std::byte* source, std::size_t random,
+                                                   std::byte* out) {
   const std::size_t distance = random / kBlockUnits;
+  // Of each unit what is repeated, itself repeated until it is a stride long.
+  std::byte pattern[kBlockUnits][kUnitBytes + kStride];
+  std::size_t length = distance;
   for (std::size_t unit = 0; unit < kBlockUnits; ++unit) {
-    const std::size_t own = (unit + 1) * random / kBlockUnits - unit * random / kBlockUnits;
-    std::byte* const source = block + unit * kUnitBytes + own - distance;
-    std::size_t have = distance;
-    for (std::size_t missing = kUnitBytes - own; missing > 0;) {
-      const std::size_t step = std::min(have, missing);
-      std::memcpy(source + have, source, step);
-      have += step;
-      missing -= step;
+    const std::size_t end = (unit + 1) * random / kBlockUnits;
+    copy_strides(pattern[unit], source + end - distance, distance);
+  }
+  for (; length < kStride; length *= 2) {
+    for (auto& one : pattern) copy_stride(one + length, one);
+  }
+  for (std::size_t unit = 0; unit < kBlockUnits; ++unit) {
+    const std::size_t begin = unit * random / kBlockUnits;
+    const std::size_t own = (unit + 1) * random / kBlockUnits - begin;
+    std::byte* const to = out + unit * kUnitBytes;
+    copy_strides(to, source + begin, own);
+    for (std::size_t have = own; have < kUnitBytes; have += length) {
+      copy_strides(to + have, pattern[unit], std::min(length, kUnitBytes - have));
     }
+  }
+}
+
+// `count` blocks that compress, from block `first` of the stream on.
+FILEREEL_WIDEST_VECTORS
+void repeating_blocks(std::uint64_t stream, std::size_t random, std::uint64_t first,
+                      std::size_t count, std::byte* out) {
+  alignas(Lanes) std::byte source[kBlockBytes + sizeof(Lanes)] = {};
+  alignas(Lanes) std::byte last[kBlockBytes + kStride];  // `out` has no room for the stride behind
+  const std::size_t steps = (random + sizeof(Lanes) - 1) / sizeof(Lanes);
+  for (std::size_t i = 0; i < count; ++i) {
+    random_bytes(stream, first + i, steps, source);
+    std::byte* const to = out + i * kBlockBytes;
+    const bool is_last = i + 1 == count;
+    repeating_block(source, random, is_last ? last : to);
+    if (is_last) std::memcpy(to, last, kBlockBytes);
   }
 }
 
 void fill_blocks(std::uint64_t stream, std::size_t random, std::uint64_t first, std::size_t count,
                  std::byte* out) {
-  random_blocks(stream, first, count, out);
-  if (random == kBlockBytes) return;
-  for (std::size_t block = 0; block < count; ++block) {
-    repeat_in_block(random, out + block * kBlockBytes);
+  if (random == kBlockBytes) {
+    random_blocks(stream, first, count, out);
+  } else {
+    repeating_blocks(stream, random, first, count, out);
   }
 }
 

@@ -6,32 +6,23 @@
 #include <climits>
 #include <cstring>
 #include <memory>
-#include <new>
 #include <optional>
-#include <span>
 #include <unordered_map>
 #include <utility>
 
 #include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <linux/openat2.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
-#include <xxhash.h>
-#include <zstd.h>
 
 #include "filesets/descriptor.h"
 #include "filesets/error.h"
+#include "filesets/scan/content_survey.h"
+#include "filesets/scan/open_beneath.h"
 
 namespace filereel {
 namespace {
-
-constexpr std::size_t kPieceBytes = 64 * 1024;
-constexpr std::size_t kPieces = 8;
-constexpr std::size_t kBufferBytes = kPieces * kPieceBytes;
-constexpr int kCompressionLevel = 1;  // what Content's compressed_permille is defined by
 
 // Thrown inside this file when an entry cannot be captured; carries which count it belongs to.
 struct Skip {
@@ -48,173 +39,6 @@ Skip skip_for_errno(int error) {
   if (error == ENOENT || error == ENOTDIR || error == ELOOP || error == ESTALE) return changed();
   return {&CaptureTotals::unreadable, std::strerror(error)};
 }
-
-// Content keys by hash: open addressing in one array, so that a file costs its slot and no more.
-class ContentTable {
- public:
-  struct Slot {
-    XXH128_hash_t hash{};
-    std::uint32_t key = 0;  // 0: free
-    std::uint16_t compressed_permille = 0;
-  };
-
-  // The slot of `hash`; the caller gives a new one (key 0) its key by calling add.
-  Slot& find(XXH128_hash_t hash) {
-    std::size_t i = hash.low64 & (slots_.size() - 1);
-    while (slots_[i].key != 0 && !XXH128_isEqual(slots_[i].hash, hash)) {
-      i = (i + 1) & (slots_.size() - 1);
-    }
-    return slots_[i];
-  }
-
-  Content add(XXH128_hash_t hash, std::uint16_t compressed_permille) {
-    if ((used_ + 1) * 4 > slots_.size() * 3) grow();
-    find(hash) = {hash, ++used_, compressed_permille};
-    return {used_, compressed_permille, 0};
-  }
-
- private:
-  void grow() {
-    std::vector<Slot> old(slots_.size() * 2);
-    old.swap(slots_);
-    for (const Slot& slot : old) {
-      if (slot.key != 0) find(slot.hash) = slot;
-    }
-  }
-
-  std::uint32_t used_ = 0;
-  std::vector<Slot> slots_ = std::vector<Slot>(1024);  // a power of two
-};
-
-// Bytes [offset, offset + length) of a file that are stored.
-struct DataRange {
-  std::uint64_t offset;
-  std::uint64_t length;
-};
-
-struct Layout {
-  std::vector<DataRange> data;
-  std::vector<Hole> holes;
-  std::uint64_t data_bytes = 0;
-};
-
-Layout find_layout(int fd, std::uint64_t size) {
-  Layout layout;
-  const auto end = static_cast<off_t>(size);
-  for (off_t at = 0; at < end;) {
-    off_t data = lseek(fd, at, SEEK_DATA);
-    if (data < 0) {
-      // ENXIO: only a hole follows. Anything else: a file system that knows no holes.
-      data = errno == ENXIO ? end : at;
-    }
-    data = std::min(data, end);
-    if (data > at) {
-      layout.holes.push_back(
-          {static_cast<std::uint64_t>(at), static_cast<std::uint64_t>(data - at)});
-    }
-    if (data == end) break;
-    at = lseek(fd, data, SEEK_HOLE);
-    if (at < 0 || at > end) at = end;
-    if (at <= data) throw changed();
-    layout.data.push_back(
-        {static_cast<std::uint64_t>(data), static_cast<std::uint64_t>(at - data)});
-    layout.data_bytes += layout.data.back().length;
-  }
-  return layout;
-}
-
-// Reads files through one buffer: their hash and how well they compress.
-class ContentReader {
- public:
-  explicit ContentReader(std::function<bool(std::size_t)> on_read) : on_read_(std::move(on_read)) {
-    if (!hash_ || !compressor_) throw std::bad_alloc();
-  }
-
-  // Of the data and where it lies; nullopt if `on_read` returned false.
-  std::optional<XXH128_hash_t> hash(int fd, std::uint64_t size, const Layout& layout) {
-    // A file that fits stays in the buffer for compressed_permille.
-    const bool keep = layout.data_bytes <= buffer_.size();
-    std::size_t used = 0;
-    XXH3_128bits_reset(hash_.get());
-    for (const DataRange& range : layout.data) {
-      for (std::uint64_t done = 0; done < range.length;) {
-        if (!keep) used = 0;
-        const auto room = std::span(buffer_).subspan(used);
-        const auto part = room.first(std::min<std::uint64_t>(room.size(), range.length - done));
-        read_all(fd, range.offset + done, part);
-        XXH3_128bits_update(hash_.get(), part.data(), part.size());
-        done += part.size();
-        used += part.size();
-        if (!on_read_(part.size())) return std::nullopt;
-      }
-    }
-    XXH3_128bits_update(hash_.get(), &size, sizeof size);
-    XXH3_128bits_update(hash_.get(), layout.holes.data(), layout.holes.size() * sizeof(Hole));
-    return XXH3_128bits_digest(hash_.get());
-  }
-
-  // Of the file that `hash` has just read.
-  std::uint16_t compressed_permille(int fd, const Layout& layout) {
-    std::size_t length = buffer_.size();
-    if (layout.data_bytes <= buffer_.size()) {
-      length = layout.data_bytes;
-    } else {
-      for (std::size_t i = 0; i < kPieces; ++i) {
-        // The first piece begins the data and the last one ends it.
-        const std::uint64_t at = (layout.data_bytes - kPieceBytes) / (kPieces - 1) * i;
-        read_data(fd, layout, at, std::span(buffer_).subspan(i * kPieceBytes, kPieceBytes));
-      }
-    }
-    const std::size_t compressed =
-        ZSTD_compressCCtx(compressor_.get(), compressed_.data(), compressed_.size(), buffer_.data(),
-                          length, kCompressionLevel);
-    if (ZSTD_isError(compressed) != 0) throw std::bad_alloc();  // its one cause here
-    // Of a small file the frame would be a large part, but it says nothing about the content:
-    // magic number, descriptor, content size (RFC 8878, 3.1.1.1) and one block header.
-    const std::size_t size_field = length < 256 ? 1 : length < 65536 + 256 ? 2 : 4;
-    const std::size_t frame = std::min(compressed, 4 + 1 + size_field + 3);
-    const std::size_t permille = ((compressed - frame) * 1000 + length / 2) / length;
-    return static_cast<std::uint16_t>(std::min<std::size_t>(permille, 1000));
-  }
-
- private:
-  static void read_all(int fd, std::uint64_t offset, std::span<char> out) {
-    while (!out.empty()) {
-      const ssize_t got = pread(fd, out.data(), out.size(), static_cast<off_t>(offset));
-      if (got < 0 && errno == EINTR) continue;
-      if (got < 0) throw skip_for_errno(errno);
-      if (got == 0) throw changed();  // it has become shorter
-      offset += static_cast<std::uint64_t>(got);
-      out = out.subspan(static_cast<std::size_t>(got));
-    }
-  }
-
-  // Reads from position `at` of the data, holes not counted.
-  static void read_data(int fd, const Layout& layout, std::uint64_t at, std::span<char> out) {
-    for (const DataRange& range : layout.data) {
-      if (at < range.length) {
-        const auto part = out.first(std::min<std::uint64_t>(out.size(), range.length - at));
-        read_all(fd, range.offset + at, part);
-        out = out.subspan(part.size());
-        at = 0;
-        if (out.empty()) return;
-      } else {
-        at -= range.length;
-      }
-    }
-  }
-
-  struct Free {
-    void operator()(XXH3_state_t* state) const { XXH3_freeState(state); }
-    void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
-  };
-
-  std::function<bool(std::size_t)> on_read_;
-  std::vector<char> buffer_ = std::vector<char>(kBufferBytes);
-  std::vector<char> compressed_ = std::vector<char>(ZSTD_compressBound(kBufferBytes));
-  std::unique_ptr<XXH3_state_t, Free> hash_{XXH3_createState()};
-  std::unique_ptr<ZSTD_CCtx, Free> compressor_{ZSTD_createCCtx()};
-};
 
 // What tells one file from another for as long as it exists.
 struct Identity {
@@ -347,11 +171,7 @@ class TreeCapture {
 
   // A directory that was open before; it may have been moved or replaced since.
   Descriptor open_again(const std::string& path) const {
-    open_how how{};
-    how.flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
-    how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
-    const char* const name = path.empty() ? "." : path.c_str();
-    Descriptor fd(static_cast<int>(syscall(SYS_openat2, root_.get(), name, &how, sizeof how)));
+    Descriptor fd = open_directory_beneath(root_.get(), path, O_PATH);
     if (!fd) throw skip_for_errno(errno);
     return fd;
   }
@@ -454,18 +274,16 @@ class TreeCapture {
 
   // Fills in holes and content. False if the capture is to stop.
   bool read_content(int fd, Entry& entry, bool& duplicate) {
-    posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
-    Layout layout = find_layout(fd, entry.size);
-    if (layout.data_bytes != 0) {
-      const auto hash = reader_.hash(fd, entry.size, layout);
-      if (!hash) return false;
-      const ContentTable::Slot& known = contents_.find(*hash);
-      duplicate = known.key != 0;
-      entry.content = duplicate ? Content{known.key, known.compressed_permille, 0}
-                                : contents_.add(*hash, reader_.compressed_permille(fd, layout));
+    try {
+      std::optional<SurveyedContent> found = contents_.survey(fd, entry.size);
+      if (!found) return false;
+      entry.content = found->content;
+      entry.holes = std::move(found->holes);
+      duplicate = found->duplicate;
+      return true;
+    } catch (const SurveyFailure& failure) {
+      throw skip_for_errno(failure.error);
     }
-    entry.holes = std::move(layout.holes);
-    return true;
   }
 
   bool leaves_file_system(const struct stat& status) const {
@@ -529,8 +347,7 @@ class TreeCapture {
   std::vector<Level> levels_;
   std::string path_;  // relative to the root: the entry being visited
   std::unordered_map<Identity, Links, IdentityHash> links_;
-  ContentTable contents_;
-  ContentReader reader_{[this](std::size_t bytes) { return on_read(bytes); }};
+  ContentSurvey contents_{[this](std::size_t bytes) { return on_read(bytes); }};
   CaptureTotals totals_;
   CaptureProgress done_;
 };

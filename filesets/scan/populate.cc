@@ -13,15 +13,14 @@
 #include <boost/filesystem/path.hpp>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <linux/openat2.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "filesets/content/content.h"
 #include "filesets/descriptor.h"
 #include "filesets/error.h"
+#include "filesets/scan/open_beneath.h"
 #include "filesets/units.h"
 
 namespace filereel {
@@ -143,13 +142,8 @@ class TreePopulation {
     }
   }
 
-  Descriptor open_beneath(std::string_view path, std::uint64_t flags) const {
-    open_how how{};
-    how.flags = flags | O_DIRECTORY | O_CLOEXEC;
-    how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_SYMLINKS;
-    const std::string name(path.empty() ? "." : path);
-    Descriptor fd(
-        static_cast<int>(syscall(SYS_openat2, root_.get(), name.c_str(), &how, sizeof how)));
+  Descriptor open_beneath(std::string_view path, int flags) const {
+    Descriptor fd = open_directory_beneath(root_.get(), std::string(path), flags);
     if (!fd) fail(path, errno);
     return fd;
   }

@@ -22,6 +22,7 @@
 #include "filesets/content/content.h"
 #include "filesets/descriptor.h"
 #include "filesets/error.h"
+#include "tests/temp_dir.h"
 
 namespace {
 
@@ -31,25 +32,6 @@ using filereel::CaptureTotals;
 using filereel::Entry;
 using filereel::EntryKind;
 using filereel::Hole;
-
-class TempDir {
- public:
-  TempDir() {
-    if (mkdtemp(path_.data()) == nullptr) throw std::runtime_error("mkdtemp");
-    chmod(path_.c_str(), 0755);
-  }
-  TempDir(const TempDir&) = delete;
-  TempDir& operator=(const TempDir&) = delete;
-  // Not by Boost's remove_all, which fails for paths longer than PATH_MAX.
-  ~TempDir() {
-    if (std::system(("rm -rf -- '" + path_ + "'").c_str()) != 0) MESSAGE("left behind: ", path_);
-  }
-  const std::string& path() const { return path_; }
-  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_ = (boost::filesystem::temp_directory_path() / "filereel.XXXXXX").string();
-};
 
 void write_at(const std::string& path, std::uint64_t offset, const std::string& bytes) {
   const filereel::Descriptor fd(open(path.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0644));

@@ -21,6 +21,7 @@
 #include "filesets/descriptor.h"
 #include "filesets/error.h"
 #include "filesets/scan/capture.h"
+#include "tests/temp_dir.h"
 
 namespace {
 
@@ -31,24 +32,6 @@ using filereel::Hole;
 using filereel::PopulateOptions;
 using filereel::PopulateProgress;
 using filereel::PopulateTotals;
-
-class TempDir {
- public:
-  TempDir() {
-    if (mkdtemp(path_.data()) == nullptr) throw std::runtime_error("mkdtemp");
-  }
-  TempDir(const TempDir&) = delete;
-  TempDir& operator=(const TempDir&) = delete;
-  // Not by Boost's remove_all, which fails for paths longer than PATH_MAX.
-  ~TempDir() {
-    if (std::system(("rm -rf -- '" + path_ + "'").c_str()) != 0) MESSAGE("left behind: ", path_);
-  }
-  const std::string& path() const { return path_; }
-  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-
- private:
-  std::string path_ = (boost::filesystem::temp_directory_path() / "filereel.XXXXXX").string();
-};
 
 Entry directory(const std::string& path, std::uint32_t mode = 0755) {
   Entry entry;

@@ -1,0 +1,18 @@
+#!/bin/sh
+# The house has four storeys, and each may include only itself and the ones below (docs/design.md).
+#   house_test.sh DIR    checks the tree at DIR; exit 1 and a line for each include that points up
+set -eu
+cd "$1"
+bad=0
+refuse() {  # storey, pattern of the storeys above
+  hits=$(grep -rnE "#include \"($2)/" --include='*.h' --include='*.cc' "$1" || true)
+  if [ -n "$hits" ]; then
+    echo "includes that point up the house:"
+    echo "$hits"
+    bad=1
+  fi
+}
+refuse filesets 'traces|replay|tools'
+refuse traces 'replay|tools'
+refuse replay 'tools'
+exit $bad

@@ -1,0 +1,157 @@
+#!/usr/bin/env python3
+"""Compares filereel with what people use, in one run, on tmpfs and on ext4.
+
+    fc_test_peers.py [--filereel PATH] [--set programs] [--scale 1] [--rounds 5]
+
+Creating: a plain C loop (the limit) and `tar xf` of the same set. Copying: the C loop, `cp -r` with
+read and write (--reflink=never), `rsync -aW`, and by copy_file_range `cp -r` as it is. All are timed
+until their last call returned, with warm caches, one after the other in each round; ratios are of
+medians. Needs root (it mounts), a C compiler, tar and rsync.
+"""
+import argparse
+import json
+import os
+import shutil
+import statistics
+import subprocess
+import tempfile
+import time
+
+
+def run(*command, **more):
+    return subprocess.run(command, check=True, capture_output=True, text=True, **more).stdout
+
+
+def timed(*command):
+    start = time.monotonic()
+    run(*command)
+    return time.monotonic() - start
+
+
+class Place:
+    """A directory on one file system, emptied between the contestants."""
+
+    def __init__(self, path):
+        self.path = path
+
+    def fresh(self, *keep):
+        for name in os.listdir(self.path):
+            if name not in keep and name != "lost+found":
+                shutil.rmtree(os.path.join(self.path, name))
+        os.sync()
+
+
+def filereel(args, place, operations, method="readwrite"):
+    """Seconds by operation."""
+    target = os.path.join(place.path, "filereel")
+    result = json.loads(run(args.filereel, "-q", "run", "--near", target, "--set", args.set,
+                            "--scale", str(args.scale), "--runs", "1", "--warm", "--operations",
+                            ",".join(operations), "--copy-method", method, "--json", "-"))
+    return {one["operation"]: one["samples"][0]["elapsed_s"] for one in result["measurements"]}
+
+
+def contest(args, place, work, rows):
+    """One round: every contestant once."""
+    listing, tree, archive, loop = (os.path.join(work, n) for n in ("list", "tree", "tar", "loop"))
+    at = lambda name: os.path.join(place.path, name)
+
+    place.fresh()
+    ours = filereel(args, place, ["create", "copy-near"])
+    rows["create", "filereel"].append(ours["create"])
+    rows["copy, read/write", "filereel"].append(ours["copy-near"])
+    place.fresh()
+    rows["copy, in kernel", "filereel"].append(
+        filereel(args, place, ["create", "copy-near"], "copy_file_range")["copy-near"])
+    place.fresh()
+    rows["create", "C loop"].append(float(run(loop, "create", listing, at("from"))))
+    rows["copy, read/write", "C loop"].append(
+        float(run(loop, "copy", listing, at("from"), at("to"))))
+    place.fresh()
+    os.mkdir(at("from"))
+    rows["create", "tar xf"].append(timed("tar", "xf", archive, "-C", at("from")))
+    for name, command in (("cp -r --reflink=never", ("cp", "-r", "--reflink=never")),
+                          ("rsync -aW", ("rsync", "-aW"))):
+        source = at("from") + ("/" if command[0] == "rsync" else "")
+        rows["copy, read/write", name].append(timed(*command, source, at("to")))
+        place.fresh("from")
+    rows["copy, in kernel", "cp -r"].append(timed("cp", "-r", at("from"), at("to")))
+
+
+def compare(args, place, work):
+    kinds = {"create": ["filereel", "C loop", "tar xf"],
+             "copy, read/write": ["filereel", "C loop", "cp -r --reflink=never", "rsync -aW"],
+             "copy, in kernel": ["filereel", "cp -r"]}
+    rows = {(kind, who): [] for kind, all_of in kinds.items() for who in all_of}
+    contest(args, place, work, rows)  # warms up; not counted
+    for times in rows.values():
+        times.clear()
+    for _ in range(args.rounds):
+        contest(args, place, work, rows)
+    for kind, all_of in kinds.items():
+        ours = statistics.median(rows[kind, "filereel"])
+        print(f"  {kind}")
+        for who in all_of:
+            times = rows[kind, who]
+            middle = statistics.median(times)
+            ratio = "" if who == "filereel" else f"   filereel takes {ours / middle:.2f} x"
+            print(f"    {who:<22} {middle:7.3f} s ({min(times):.3f} to {max(times):.3f}){ratio}")
+
+
+def main():
+    here = os.path.dirname(os.path.abspath(__file__))
+    root = os.path.dirname(os.path.dirname(here))
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--filereel", default=os.path.join(root, "build/release/filereel"))
+    parser.add_argument("--set", default="programs")
+    parser.add_argument("--scale", type=float, default=1.0)
+    parser.add_argument("--rounds", type=int, default=5)
+    args = parser.parse_args()
+
+    with tempfile.TemporaryDirectory(prefix="filereel-peers-") as work:
+        shared = os.path.join(work, "tmpfs")
+        os.mkdir(shared)
+        run("mount", "-t", "tmpfs", "-o", "size=80%", "tmpfs", shared)
+        try:
+            sources = os.path.join(shared, "sources")  # in memory, so that no one waits for a disk
+            os.mkdir(sources)
+            run("cc", "-O2", "-o", os.path.join(sources, "loop"), os.path.join(here, "plain_loop.c"))
+            tree = os.path.join(sources, "tree")
+            run(args.filereel, "-q", "populate", args.set, tree, "--scale", str(args.scale))
+            run("tar", "cf", os.path.join(sources, "tar"), "-C", tree, ".")
+            with open(os.path.join(sources, "list"), "w") as listing:
+                for folder, folders, files in os.walk(tree):
+                    inside = os.path.relpath(folder, tree)
+                    prefix = "" if inside == "." else inside + "/"
+                    if prefix:
+                        listing.write(f"d {inside}\n")
+                    for name in sorted(files):
+                        size = os.path.getsize(os.path.join(folder, name))
+                        listing.write(f"f {size} {prefix}{name}\n")
+            size = sum(os.path.getsize(os.path.join(f, n)) for f, _, all_ in os.walk(tree)
+                       for n in all_)
+            shutil.rmtree(tree)
+            print(f"set {args.set}, {size} bytes, median of {args.rounds} rounds")
+
+            place = os.path.join(shared, "place")
+            os.mkdir(place)
+            print("tmpfs")
+            compare(args, Place(place), sources)
+
+            image, mounted = os.path.join(work, "ext4.img"), os.path.join(work, "ext4")
+            os.mkdir(mounted)
+            with open(image, "wb") as file:
+                os.posix_fallocate(file.fileno(), 0, 4 * size + (512 << 20))
+            run("mkfs.ext4", "-q", "-F", "-b", "4096", "-E", "nodiscard", image)
+            run("mount", "-o", "loop", image, mounted)
+            try:
+                print("ext4")
+                compare(args, Place(mounted), sources)
+            finally:
+                run("umount", mounted)
+        finally:
+            run("umount", shared)
+
+
+if __name__ == "__main__":
+    main()
