@@ -50,23 +50,30 @@ constexpr std::uint64_t mix(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-// Writes the first `steps` * 64 bytes of block `block` of the stream `stream`: 8 lanes of 64-bit
-// xorshift with the triple 13, 7, 17 (Marsaglia 2003, "Xorshift RNGs"), seeded for every block with
-// the next 8 outputs of splitmix64.
+// Writes the first `steps` * kStep bytes of block `block` of the stream `stream`: 16 lanes of
+// 64-bit xorshift with the triple 13, 7, 17 (Marsaglia 2003, "Xorshift RNGs"), seeded for every
+// block with the next 16 outputs of splitmix64. They go in two groups, so that the processor always
+// has something to do while it waits for a result.
+constexpr std::size_t kStep = 2 * sizeof(Lanes);
 [[gnu::always_inline]] inline void random_bytes(std::uint64_t stream, std::uint64_t block,
                                                 std::size_t steps, std::byte* out) {
-  std::uint64_t state = stream + block * kLanes * kGolden;
-  Lanes lanes;
+  std::uint64_t state = stream + block * 2 * kLanes * kGolden;
+  Lanes even, odd;
   for (std::size_t lane = 0; lane < kLanes; ++lane) {
-    state += kGolden;
-    const std::uint64_t seed = mix(state);
-    lanes[lane] = seed != 0 ? seed : kGolden;  // xorshift never leaves zero
+    const std::uint64_t first = mix(state += kGolden);
+    const std::uint64_t second = mix(state += kGolden);
+    even[lane] = first != 0 ? first : kGolden;  // xorshift never leaves zero
+    odd[lane] = second != 0 ? second : kGolden;
   }
   for (std::size_t step = 0; step < steps; ++step) {
-    lanes ^= lanes << 13;
-    lanes ^= lanes >> 7;
-    lanes ^= lanes << 17;
-    std::memcpy(out + step * sizeof(Lanes), &lanes, sizeof(Lanes));
+    even ^= even << 13;
+    odd ^= odd << 13;
+    even ^= even >> 7;
+    odd ^= odd >> 7;
+    even ^= even << 17;
+    odd ^= odd << 17;
+    std::memcpy(out + step * kStep, &even, sizeof(Lanes));
+    std::memcpy(out + step * kStep + sizeof(Lanes), &odd, sizeof(Lanes));
   }
 }
 
@@ -74,7 +81,7 @@ constexpr std::uint64_t mix(std::uint64_t x) {
 FILEREEL_WIDEST_VECTORS
 void random_blocks(std::uint64_t stream, std::uint64_t first, std::size_t count, std::byte* out) {
   for (std::size_t i = 0; i < count; ++i) {
-    random_bytes(stream, first + i, kBlockBytes / sizeof(Lanes), out + i * kBlockBytes);
+    random_bytes(stream, first + i, kBlockBytes / kStep, out + i * kBlockBytes);
   }
 }
 
@@ -114,22 +121,24 @@ constexpr std::size_t kStride = 32;
                                                    std::byte* out) {
   const std::size_t distance = random / kBlockUnits;
   // Of each unit what is repeated, itself repeated until it is a stride long.
-  std::byte pattern[kBlockUnits][kUnitBytes + kStride];
+  std::byte pattern[kBlockUnits][3 * kStride];
   std::size_t length = distance;
-  for (std::size_t unit = 0; unit < kBlockUnits; ++unit) {
+  for (std::size_t unit = 0; unit < kBlockUnits && distance < kStride; ++unit) {
     const std::size_t end = (unit + 1) * random / kBlockUnits;
-    copy_strides(pattern[unit], source + end - distance, distance);
+    copy_stride(pattern[unit], source + end - distance);
   }
   for (; length < kStride; length *= 2) {
     for (auto& one : pattern) copy_stride(one + length, one);
   }
   for (std::size_t unit = 0; unit < kBlockUnits; ++unit) {
     const std::size_t begin = unit * random / kBlockUnits;
-    const std::size_t own = (unit + 1) * random / kBlockUnits - begin;
+    const std::size_t end = (unit + 1) * random / kBlockUnits;
+    const std::size_t own = end - begin;
+    const std::byte* const repeated = distance < kStride ? pattern[unit] : source + end - distance;
     std::byte* const to = out + unit * kUnitBytes;
     copy_strides(to, source + begin, own);
     for (std::size_t have = own; have < kUnitBytes; have += length) {
-      copy_strides(to + have, pattern[unit], std::min(length, kUnitBytes - have));
+      copy_strides(to + have, repeated, std::min(length, kUnitBytes - have));
     }
   }
 }
@@ -138,9 +147,9 @@ constexpr std::size_t kStride = 32;
 FILEREEL_WIDEST_VECTORS
 void repeating_blocks(std::uint64_t stream, std::size_t random, std::uint64_t first,
                       std::size_t count, std::byte* out) {
-  alignas(Lanes) std::byte source[kBlockBytes + sizeof(Lanes)] = {};
+  alignas(Lanes) std::byte source[kBlockBytes + kStep] = {};
   alignas(Lanes) std::byte last[kBlockBytes + kStride];  // `out` has no room for the stride behind
-  const std::size_t steps = (random + sizeof(Lanes) - 1) / sizeof(Lanes);
+  const std::size_t steps = (random + kStep - 1) / kStep;
   for (std::size_t i = 0; i < count; ++i) {
     random_bytes(stream, first + i, steps, source);
     std::byte* const to = out + i * kBlockBytes;

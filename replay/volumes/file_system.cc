@@ -39,7 +39,7 @@ constexpr std::array<FileSystemInfo, 6> kFileSystems = {{
     {FileSystemKind::fat32, "fat32", "vfat", "mkfs.vfat", "dosfstools", "fusefat", "fusefat",
      "fsck.vfat", 40 * kMiB, kFat32},
     {FileSystemKind::exfat, "exfat", "exfat", "mkfs.exfat", "exfatprogs", "mount.exfat-fuse",
-     "exfat-fuse", "fsck.exfat", 16 * kMiB, kExfat},
+     "exfat-fuse", "fsck.exfat", 16 * kMiB, kExfat, true},
     {FileSystemKind::xfs, "xfs", "xfs", "mkfs.xfs", "xfsprogs", "", "", "xfs_repair", 320 * kMiB,
      kPosix},
     {FileSystemKind::btrfs, "btrfs", "btrfs", "mkfs.btrfs", "btrfs-progs", "", "", "btrfsck",
@@ -123,7 +123,8 @@ std::vector<std::string> fuse_command(FileSystemKind kind, const std::string& so
     case FileSystemKind::fat32:
       return {"fusefat", "-f", "-s", "-o", "rw+,big_writes,max_write=131072", source, mount_point};
     case FileSystemKind::exfat:
-      return {"mount.exfat-fuse", "-f", source, mount_point};
+      // It has no -f. -d keeps it in the foreground too, at the price of a line of text per request.
+      return {"mount.exfat-fuse", "-d", source, mount_point};
     case FileSystemKind::ext4:
       return {"fuse2fs", "-f", "-o", "rw,fakeroot", source, mount_point};
     case FileSystemKind::xfs:

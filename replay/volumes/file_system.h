@@ -31,6 +31,7 @@ struct FileSystemInfo {
   std::string_view check_program;               // fsck of this kind
   std::uint64_t least_size;                     // of a volume that its mkfs accepts
   FileSystemLimits limits;
+  bool fuse_needs_device = false;  // its FUSE program refuses image files
 };
 
 std::span<const FileSystemInfo> file_systems();

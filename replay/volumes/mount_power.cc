@@ -82,7 +82,8 @@ std::optional<Driver> choose_driver(FileSystemKind kind, MountPower power) {
   if (power == MountPower::full && kernel_has(info)) {
     return Driver{true, std::string(info.kernel_type)};
   }
-  if (power != MountPower::none && fuse_has(info)) {
+  const bool takes_source = power == MountPower::full || !info.fuse_needs_device;
+  if (power != MountPower::none && takes_source && fuse_has(info)) {
     return Driver{false, std::string(info.fuse_program)};
   }
   return std::nullopt;

@@ -11,7 +11,6 @@
 #include <string>
 #include <vector>
 
-#include <boost/filesystem/operations.hpp>
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/socket.h>

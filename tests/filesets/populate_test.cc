@@ -21,6 +21,7 @@
 #include "filesets/descriptor.h"
 #include "filesets/error.h"
 #include "filesets/scan/capture.h"
+#include "tests/entries.h"
 #include "tests/temp_dir.h"
 
 namespace {
@@ -32,38 +33,6 @@ using filereel::Hole;
 using filereel::PopulateOptions;
 using filereel::PopulateProgress;
 using filereel::PopulateTotals;
-
-Entry directory(const std::string& path, std::uint32_t mode = 0755) {
-  Entry entry;
-  entry.path = path;
-  entry.kind = EntryKind::directory;
-  entry.mode = mode;
-  return entry;
-}
-
-Entry file(const std::string& path, std::uint64_t size, filereel::Content content = {}) {
-  Entry entry;
-  entry.path = path;
-  entry.size = size;
-  entry.content = content;
-  return entry;
-}
-
-Entry link_to(EntryKind kind, const std::string& path, const std::string& target) {
-  Entry entry;
-  entry.path = path;
-  entry.kind = kind;
-  entry.target = target;
-  return entry;
-}
-
-FileSet set_of(std::vector<Entry> entries) {
-  FileSet set;
-  set.name = "test";
-  set.seed = 77;
-  set.entries = std::move(entries);
-  return set;
-}
 
 PopulateTotals populate(const FileSet& set, const std::string& dir,
                         const PopulateOptions& options = {},

@@ -64,11 +64,13 @@ def contest(args, place, work, rows):
         filereel(args, place, ["create", "copy-near"], "copy_file_range")["copy-near"])
     place.fresh()
     rows["create", "C loop"].append(float(run(loop, "create", listing, at("from"))))
+    os.sync()  # filereel waits for the create step to be durable, too
     rows["copy, read/write", "C loop"].append(
         float(run(loop, "copy", listing, at("from"), at("to"))))
     place.fresh()
     os.mkdir(at("from"))
     rows["create", "tar xf"].append(timed("tar", "xf", archive, "-C", at("from")))
+    os.sync()
     for name, command in (("cp -r --reflink=never", ("cp", "-r", "--reflink=never")),
                           ("rsync -aW", ("rsync", "-aW"))):
         source = at("from") + ("/" if command[0] == "rsync" else "")

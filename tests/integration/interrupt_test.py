@@ -1,0 +1,202 @@
+"""Runs that are killed or interrupted: nothing stays that a later run would not clear away."""
+
+import os
+import random
+import shutil
+import signal
+import stat
+import time
+import unittest
+
+from support import IntegrationTest, STEPS, find, main, needs, wait_until
+
+TRIES = 5  # a phase may be over before the signal arrives
+
+
+class Interrupted(IntegrationTest):
+
+    def in_phase(self, running, phase):
+        """Waits until the run is in the middle of that phase, as far as this shows from outside."""
+        def begun():
+            if running.ended():
+                return True
+            if phase in ("create", "copy-near", "copy-far"):
+                role = "far" if phase == "copy-far" else "near"
+                folder = "original" if phase == "create" else "copy"
+                return (self.steps_measured() == STEPS.index(phase)
+                        and os.path.isdir(f"{running.mount_point(role)}/{folder}"))
+            return self.steps_measured() >= STEPS.index(phase)
+        self.assertTrue(wait_until(begun, 60, 0.001), f"{phase} does not begin")
+        # The hook for these shows before the volume is mounted again.
+        time.sleep(random.uniform(0, 0.1 if phase in ("read", "delete") else 0.02))
+
+    def stop_in(self, phase, arguments, number):
+        """Starts a run and ends it in that phase by the signal; gives what became of it."""
+        for _ in range(TRIES):
+            (self.scratch / "r.json").unlink(missing_ok=True)
+            running = self.start(*arguments)
+            self.in_phase(running, phase)
+            running.kill(number)
+            finished = running.finish()
+            if self.steps_measured() == STEPS.index(phase):
+                return finished
+        self.fail(f"in {TRIES} tries the signal never came during {phase}")
+
+    def run_arguments(self, kind, runs):
+        return ["run", "--near", f"image:{self.scratch}/near.img",
+                "--far", f"image:{self.scratch}/far.img", "--fs", kind,
+                "--set", self.many_small_files(), "--runs", runs, "--json", "r.json"]
+
+
+class Killed(Interrupted):
+
+    def check_kill_in_every_phase(self, kind):
+        for phase in STEPS:
+            with self.subTest(phase=phase):
+                finished = self.stop_in(phase, self.run_arguments(kind, 2), signal.SIGKILL)
+                self.assertEqual(finished.code, -signal.SIGKILL)
+                result = self.result() if phase != "create" else {"complete": False}
+                self.assertFalse(result["complete"])
+                self.filereel(*self.run_arguments(kind, 1))
+                self.assertTrue(self.result()["complete"])
+                self.assert_nothing_left()
+                self.assertEqual(sorted(os.listdir(self.scratch)),
+                                 ["far.img", "near.img", "r.json", "set.yaml"])
+                self.check_clean(kind, self.scratch / "near.img")
+                self.check_clean(kind, self.scratch / "far.img")
+
+    @needs("ext4")
+    def test_a_run_on_ext4_that_was_killed_in_any_phase_can_be_repeated(self):
+        self.check_kill_in_every_phase("ext4")
+
+    @needs("ntfs")
+    def test_a_run_on_ntfs_that_was_killed_in_any_phase_can_be_repeated(self):
+        self.check_kill_in_every_phase("ntfs")
+
+    def check_kill_while_formatting(self, kind, maker):
+        """A mkfs in front of the real one spoils the image, says so and takes its time."""
+        folder, mark = self.folder("programs"), self.scratch / "formatting"
+        program = folder / maker
+        program.write_text("#!/bin/sh\nfor image; do :; done\n"
+                           'head -c 3000000 /dev/urandom | dd of="$image" conv=notrunc 2>/dev/null\n'
+                           f"touch '{mark}'\nexec sleep 30\n")
+        program.chmod(program.stat().st_mode | stat.S_IXUSR)
+        running = self.start(*self.run_arguments(kind, 1),
+                             env=self.environment(PATH=f"{folder}:{os.environ['PATH']}"))
+        self.assertTrue(wait_until(mark.exists, 30))
+        running.kill()
+        self.assertEqual(running.finish().code, -signal.SIGKILL)
+        self.filereel(*self.run_arguments(kind, 1))
+        self.assertTrue(self.result()["complete"])
+        self.assert_nothing_left()
+        self.check_clean(kind, self.scratch / "near.img")
+
+    @needs("ext4")
+    def test_a_run_that_was_killed_while_ext4_was_made_can_be_repeated(self):
+        self.check_kill_while_formatting("ext4", "mkfs.ext4")
+
+    @needs("ntfs")
+    def test_a_run_that_was_killed_while_ntfs_was_made_can_be_repeated(self):
+        self.check_kill_while_formatting("ntfs", "mkfs.ntfs")
+
+    @needs("ext4", "ntfs")
+    def test_the_images_of_a_killed_run_without_targets_go_with_the_next(self):
+        arguments = ["run", "--set", self.many_small_files(300), "--runs", "1", "--fs", "ext4,ntfs",
+                     "--json", "r.json"]
+        for steps in (0, 3, 5, 8):  # killed when that many were measured
+            with self.subTest(steps=steps):
+                (self.scratch / "r.json").unlink(missing_ok=True)
+                running = self.start(*arguments)
+                wait_until(lambda: running.ended() or (self.steps_measured() >= steps and
+                           os.path.isdir(running.mount_point("near") + "/original")), 60)
+                running.kill()
+                self.assertEqual(running.finish().code, -signal.SIGKILL)
+                self.assertIn("filereel-near.img", os.listdir(self.scratch))
+                self.filereel(*arguments)
+                self.assert_nothing_left()
+                self.assertEqual(sorted(os.listdir(self.scratch)), ["r.json", "set.yaml"])
+
+    @needs("ext4")
+    def test_the_files_of_a_killed_run_on_directories_go_with_the_next(self):
+        near, far = self.folder("near"), self.folder("far")
+        arguments = ["run", "--near", near, "--far", far, "--set", self.many_small_files(),
+                     "--json", "r.json", "--runs"]
+        for phase in STEPS:
+            with self.subTest(phase=phase):
+                for _ in range(TRIES):
+                    (self.scratch / "r.json").unlink(missing_ok=True)
+                    running = self.start(*arguments, "2")
+                    self.assertTrue(wait_until(
+                        lambda: running.ended() or self.steps_measured() >= STEPS.index(phase)
+                        and (near / "original").exists(), 60, 0.001))
+                    running.kill()
+                    self.assertEqual(running.finish().code, -signal.SIGKILL)
+                    if self.steps_measured() == STEPS.index(phase):
+                        break
+                else:
+                    self.fail(f"never killed during {phase}")
+                self.assertIn(".filereel-volume", os.listdir(near))
+                self.assertIn("original", os.listdir(near))
+                self.filereel(*arguments, "1")
+                self.assertTrue(self.result()["complete"])
+                self.assertEqual(os.listdir(near), [])
+                self.assertEqual(os.listdir(far), [])
+                self.assert_nothing_left()
+
+
+class Signalled(Interrupted):
+
+    def check(self, kind, number, phase):
+        finished = self.stop_in(phase, self.run_arguments(kind, 2), number)
+        self.assertEqual(finished.code, 130, finished)
+        self.assertIn("interrupted", finished.err)
+        result = self.result()
+        self.assertFalse(result["complete"])
+        self.assertEqual(sum(len(one["samples"]) for one in result["measurements"]),
+                         STEPS.index(phase))
+        self.assert_nothing_left()
+        self.assertNotIn("near.img.filereel", os.listdir(self.scratch))
+        self.filereel(*self.run_arguments(kind, 1))
+
+    @needs("ext4")
+    def test_sigint_on_ext4_ends_the_run_tidily_in_every_phase(self):
+        for phase in STEPS:
+            with self.subTest(phase=phase):
+                self.check("ext4", signal.SIGINT, phase)
+
+    @needs("ntfs")
+    def test_sigterm_on_ntfs_ends_the_run_tidily(self):
+        for phase in ("create", "copy-near"):
+            with self.subTest(phase=phase):
+                self.check("ntfs", signal.SIGTERM, phase)
+
+    @needs("ext4", "ntfs")
+    def test_an_interrupted_run_without_targets_removes_its_images(self):
+        running = self.start("run", "--scale", "0.01", "--json", "r.json")
+        wait_until(lambda: running.ended() or self.steps_measured() >= 1, 60)
+        running.kill(signal.SIGTERM)
+        finished = running.finish()
+        self.assertEqual(finished.code, 130, finished)
+        self.assertFalse(self.result()["complete"])
+        self.assertEqual(os.listdir(self.scratch), ["r.json"])
+        self.assert_nothing_left()
+
+    def test_an_interrupted_run_leaves_directories_empty_as_they_were(self):
+        near, far = self.folder("near"), self.folder("far")
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            with self.subTest(signal=number.name):
+                (self.scratch / "r.json").unlink(missing_ok=True)
+                running = self.start("run", "--near", near, "--far", far, "--set",
+                                     self.many_small_files(), "--runs", "3", "--json", "r.json")
+                wait_until(lambda: running.ended() or self.steps_measured() >= 2, 60)
+                running.kill(number)
+                finished = running.finish()
+                self.assertEqual(finished.code, 130, finished)
+                self.assertFalse(self.result()["complete"])
+                self.assertEqual(os.listdir(near), [])
+                self.assertEqual(os.listdir(far), [])
+                self.assert_nothing_left()
+
+
+if __name__ == "__main__":
+    main()

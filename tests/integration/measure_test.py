@@ -1,0 +1,116 @@
+"""Whole runs: counts and bytes on the volumes, samples in the result, and a clean file system."""
+
+import os
+import unittest
+
+from support import FILE_SYSTEMS, IntegrationTest, STEPS, call, main, needs, tree_digests, why_not
+
+PROGRAMS_FILES, PROGRAMS_BYTES = 8504, 1380000000
+
+
+class FullScale(IntegrationTest):
+
+    @needs("ext4")
+    def test_the_programs_set_lies_on_both_images_to_the_last_byte(self):
+        near, far = self.scratch / "a.img", self.scratch / "b.img"
+        self.filereel("run", "--near", f"image:{near}", "--far", f"image:{far}", "--fs", "ext4",
+                      "--set", "programs", "--runs", "1", "--operations",
+                      "create,copy-near,copy-far", "--json", "r.json", timeout=200)
+        result = self.result()
+        self.assertTrue(result["complete"])
+        self.assertEqual([one["operation"] for one in result["measurements"]],
+                         ["create", "copy-near", "copy-far"])
+        for one in result["measurements"]:
+            self.assertEqual([(s["files"], s["bytes"]) for s in one["samples"]],
+                             [(PROGRAMS_FILES, PROGRAMS_BYTES)])
+        self.assert_nothing_left()
+        for image, folders in ((near, ["copy", "original"]), (far, ["copy"])):
+            with self.mounted("ext4", image) as root:
+                self.assertEqual(sorted(set(os.listdir(root)) - {"lost+found"}), folders)
+                for folder in folders:
+                    self.assertEqual(self.count(root / folder), (PROGRAMS_FILES, PROGRAMS_BYTES))
+            self.check_clean("ext4", image)
+
+    def count(self, folder):
+        """Files and bytes as find(1) and awk(1) see them, not as this program does."""
+        found = call("sh", "-c", f"find '{folder}' -type f | wc -l; find '{folder}' -type f "
+                     "-printf '%s\\n' | awk '{sum += $1} END {printf \"%.0f\\n\", sum}'")
+        return tuple(map(int, found.split()))
+
+
+class EveryFileSystem(IntegrationTest):
+    """Each kind, with the step that deletes and without."""
+
+    def measure(self, kind, steps):
+        near, far = self.scratch / "near.img", self.scratch / "far.img"
+        self.filereel("run", "--near", f"image:{near}", "--far", f"image:{far}", "--fs", kind,
+                      "--set", "programs", "--scale", "0.005", "--runs", "2", "--operations",
+                      ",".join(steps), "--json", "r.json")
+        result = self.result()
+        self.assertTrue(result["complete"])
+        self.assertEqual([one["operation"] for one in result["measurements"]], steps)
+        for one in result["measurements"]:
+            self.assertEqual(one["file_system"], kind)
+            self.assertEqual(len(one["samples"]), 2)
+            for sample in one["samples"]:
+                self.check_sample(one["operation"], sample)
+        self.assert_nothing_left()
+        for image in (near, far):
+            self.check_clean(kind, image)
+        return near, far
+
+    def check_sample(self, operation, sample):
+        self.assertGreater(sample["elapsed_s"], 0)
+        self.assertGreaterEqual(sample["durable_s"], sample["elapsed_s"])
+        self.assertEqual(sample["files"], round(PROGRAMS_FILES * 0.005))
+        # Deleting moves no content.
+        moved = 0 if operation == "delete" else round(PROGRAMS_BYTES * 0.005)
+        self.assertEqual(sample["bytes"], moved)
+        self.assertEqual(sample["divergences"]["count"], 0)
+        self.assertEqual(sample["cold_method"], "remount")
+        if operation not in ("create", "delete"):
+            self.assertLessEqual(sample["cached_before"], 0.02)
+
+    def check_kind(self, kind):
+        reason = why_not(kind)
+        if reason:
+            self.skipTest(reason)
+        with self.subTest("with delete"):
+            near, far = self.measure(kind, STEPS)
+            at_near, at_far = self.trees(kind, near), self.trees(kind, far)
+            self.assertEqual(at_near["original"], {})  # what is deleted is the set, not its copies
+            self.assertEqual(at_near["copy"], at_far["copy"])
+        with self.subTest("without delete"):
+            near, far = self.measure(kind, STEPS[:-1])
+            at_near, at_far = self.trees(kind, near), self.trees(kind, far)
+            files = [one for one in at_near["original"].values() if one != "folder"]
+            self.assertEqual(len(files), round(PROGRAMS_FILES * 0.005))
+            self.assertEqual(at_near["original"], at_near["copy"])
+            self.assertEqual(at_near["original"], at_far["copy"])
+            self.assertEqual(at_far["original"], {})
+
+    def trees(self, kind, image):
+        with self.mounted(kind, image) as root:
+            return {name: tree_digests(root / name) for name in ("original", "copy")}
+
+    def test_ext4_is_measured_and_left_clean(self):
+        self.check_kind("ext4")
+
+    def test_ntfs_is_measured_and_left_clean(self):
+        self.check_kind("ntfs")
+
+    def test_fat32_is_measured_and_left_clean(self):
+        self.check_kind("fat32")
+
+    def test_xfs_is_measured_and_left_clean(self):
+        self.check_kind("xfs")
+
+    def test_btrfs_is_measured_and_left_clean(self):
+        self.check_kind("btrfs")
+
+    def test_exfat_is_measured_and_left_clean(self):
+        self.check_kind("exfat")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,349 @@
+"""What the integration tests share: scratch folders, runs of filereel, mounts, and the check that
+nothing of filereel's is left behind."""
+
+import contextlib
+import hashlib
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+FILEREEL = os.environ.get("FILEREEL", "filereel")
+STEPS = ["create", "read", "copy-near", "copy-far", "delete"]
+
+# What is needed to make, mount by hand and check each file system: the program that makes it, the
+# kernel's name for it, the FUSE command that serves an image or device, the check and its status
+# when all is well.
+FILE_SYSTEMS = {
+    "ext4": ("mkfs.ext4", "ext4", None, ["e2fsck", "-f", "-n"]),
+    "ntfs": ("mkfs.ntfs", "ntfs3", ["ntfs-3g"], ["ntfsfix", "-n"]),
+    "fat32": ("mkfs.vfat", "vfat", ["fusefat", "-o", "rw+"], ["fsck.vfat", "-n"]),
+    "xfs": ("mkfs.xfs", "xfs", None, ["xfs_repair", "-n", "-f"]),
+    "btrfs": ("mkfs.btrfs", "btrfs", None, ["btrfs", "check"]),
+    "exfat": ("mkfs.exfat", "exfat", ["mount.exfat-fuse"], ["fsck.exfat", "-n"]),
+}
+
+
+def have(*programs):
+    return all(find(program) for program in programs)
+
+
+def find(program):
+    folders = os.environ.get("PATH", "") + ":/usr/local/sbin:/usr/sbin:/sbin"
+    return shutil.which(program, path=folders)
+
+
+def kernel_has(kind):
+    with open("/proc/filesystems") as lines:
+        return kind in [line.split()[-1] for line in lines]
+
+
+def why_not(*kinds):
+    """Why these file systems cannot be tested here; None if they can."""
+    if os.geteuid() != 0:
+        return "needs root"
+    if not os.path.exists("/dev/loop-control"):
+        return "needs loop devices"
+    for kind in kinds:
+        maker, kernel_name, fuse, check = FILE_SYSTEMS[kind]
+        if not have(maker, check[0]):
+            return f"{kind}: {maker} or {check[0]} is missing"
+        if not kernel_has(kernel_name):
+            if not (fuse and have(fuse[0]) and os.path.exists("/dev/fuse")):
+                return f"{kind}: no driver"
+    return None
+
+
+def needs(*kinds):
+    reason = why_not(*kinds)
+    return unittest.skipIf(reason is not None, reason or "")
+
+
+def call(*command, status=0, **options):
+    """Runs a program to its end, and gives what it printed."""
+    done = subprocess.run([find(command[0]) or command[0], *map(str, command[1:])],
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+                          errors="replace", timeout=120, **options)
+    if status is not None and done.returncode != status:
+        raise AssertionError(f"{command} exited with {done.returncode}: {done.stdout}")
+    return done.stdout
+
+
+def wait_until(condition, seconds, pause=0.002):
+    deadline = time.monotonic() + seconds
+    while True:
+        value = condition()
+        if value or time.monotonic() > deadline:
+            return value
+        time.sleep(pause)
+
+
+def digest(path):
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def tree_digests(folder):
+    """Every path below `folder` with the digest of its content, links and folders with their kind."""
+    found = {}
+    folder = os.fsencode(folder)
+    for parent, folders, files in os.walk(folder):
+        for name in folders + files:
+            path = os.path.join(parent, name)
+            relative = os.path.relpath(path, folder)
+            if os.path.islink(path):
+                found[relative] = b"-> " + os.readlink(path)
+            else:
+                found[relative] = "folder" if os.path.isdir(path) else digest(path)
+    return found
+
+
+def attached_loops(below):
+    """Loop devices whose image lies below the folder."""
+    found = {}
+    for entry in pathlib.Path("/sys/block").glob("loop*/loop/backing_file"):
+        with contextlib.suppress(OSError):
+            image = entry.read_text().strip()
+            if image.startswith(str(below) + "/"):
+                found["/dev/" + entry.parts[3]] = image
+    return found
+
+
+def processes_with(text):
+    """Processes with the text in their environment or command line, but not this one."""
+    found = {}
+    text = os.fsencode(text)
+    for entry in os.listdir("/proc"):
+        if not entry.isdigit() or int(entry) == os.getpid():
+            continue
+        with contextlib.suppress(OSError):
+            with open(f"/proc/{entry}/cmdline", "rb") as file:
+                command = file.read()
+            with open(f"/proc/{entry}/environ", "rb") as file:
+                environment = file.read()
+            if text in command or text in environment:
+                found[int(entry)] = command.replace(b"\0", b" ").decode(errors="replace")
+    return found
+
+
+class Finished:
+    """What a run of filereel came to."""
+
+    def __init__(self, code, out, err):
+        self.code, self.out, self.err = code, out, err
+
+    def __str__(self):
+        return f"exit {self.code}\n--- stdout\n{self.out}--- stderr\n{self.err}"
+
+
+class Running:
+    """A filereel that runs, and what can be seen of it from outside."""
+
+    def __init__(self, process, folder):
+        self.process, self.folder, self.pid = process, folder, process.pid
+
+    def mount_point(self, role="near"):
+        """As this process sees it, although the mount lies in a namespace of filereel's own."""
+        return f"/proc/{self.pid}/root{self.folder}/filereel-mount-{self.pid}-{role}"
+
+    def fuse_drivers(self):
+        with contextlib.suppress(OSError):
+            with open(f"/proc/{self.pid}/task/{self.pid}/children") as file:
+                return [int(pid) for pid in file.read().split()]
+        return []
+
+    def ended(self):
+        return self.process.poll() is not None
+
+    def kill(self, number=signal.SIGKILL):
+        self.process.send_signal(number)
+
+    def finish(self, timeout=60):
+        out, err = self.process.communicate(timeout=timeout)
+        return Finished(self.process.returncode, out.decode(errors="replace"),
+                        err.decode(errors="replace"))
+
+
+class IntegrationTest(unittest.TestCase):
+    """Works in a scratch folder of its own class; fails if filereel leaves anything there."""
+
+    maxDiff = 2000
+
+    @classmethod
+    def setUpClass(cls):
+        cls.base = tempfile.mkdtemp(prefix="reel-integration-")
+        os.chmod(cls.base, 0o755)
+        cls.addClassCleanup(cls.clear)
+        cls.pids = []
+        cls.mount_folder = cls.base + "/mounts"
+        os.mkdir(cls.mount_folder, 0o777)
+        os.chmod(cls.mount_folder, 0o1777)
+        cls.number = 0
+
+    @classmethod
+    def tearDownClass(cls):
+        wait_until(lambda: not cls.left_behind(), 5, 0.05)
+        left = cls.left_behind()
+        if left:
+            raise AssertionError("left behind: " + "; ".join(left))
+
+    @classmethod
+    def left_behind(cls):
+        left = [f"{device} on {image}" for device, image in attached_loops(cls.base).items()]
+        with open("/proc/mounts") as mounts:
+            left += ["mount " + line.strip() for line in mounts
+                     if cls.base in line or "/filereel-mount-" in line]
+        left += ["folder " + name for name in os.listdir(cls.mount_folder)]
+        left += ["folder /tmp/" + name for pid in cls.pids for name in os.listdir("/tmp")
+                 if name.startswith(f"filereel-mount-{pid}-")]
+        left += [f"process {pid}: {command}" for pid, command in processes_with(cls.base).items()]
+        return left
+
+    @classmethod
+    def clear(cls):
+        for pid in processes_with(cls.base):
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+        with open("/proc/mounts") as mounts:
+            points = [line.split()[1] for line in mounts if cls.base in line.split()[1]]
+        for point in reversed(points):
+            call("umount", "-l", point, status=None)
+        for device in attached_loops(cls.base):
+            call("losetup", "-d", device, status=None)
+        shutil.rmtree(cls.base, ignore_errors=True)
+
+    def setUp(self):
+        type(self).number += 1
+        self.scratch = pathlib.Path(self.base, f"t{self.number}")
+        self.scratch.mkdir()
+        self.addCleanup(shutil.rmtree, self.scratch, ignore_errors=True)
+
+    def environment(self, **changes):
+        return {**os.environ, "TMPDIR": self.mount_folder, "NO_COLOR": "1", **changes}
+
+    def start(self, *arguments, wrap=(), env=None, cwd=None):
+        process = subprocess.Popen([*wrap, FILEREEL, *map(str, arguments)],
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, cwd=cwd or self.scratch,
+                                   env=env or self.environment())
+        self.pids.append(process.pid)
+        running = Running(process, self.mount_folder)
+
+        def stop():
+            if process.poll() is None:
+                process.kill()
+                process.communicate()
+        self.addCleanup(stop)
+        return running
+
+    def filereel(self, *arguments, status=0, timeout=120, **options):
+        finished = self.start(*arguments, **options).finish(timeout)
+        if status is not None:
+            self.assertEqual(finished.code, status, finished)
+        return finished
+
+    def assert_refused(self, finished, status, *words):
+        """It failed with that status and one line of text that holds the words."""
+        self.assertEqual(finished.code, status, finished)
+        lines = finished.err.splitlines()
+        self.assertEqual(len(lines), 1, finished)
+        self.assertTrue(lines[0].startswith("filereel: "), finished)
+        for word in words:
+            self.assertIn(str(word), lines[0])
+
+    def assert_nothing_left(self):
+        """Right after a run, while the test goes on."""
+        wait_until(lambda: not self.left_behind(), 5, 0.05)
+        self.assertEqual(self.left_behind(), [])
+
+    def result(self, name="r.json"):
+        with open(self.scratch / name) as file:
+            return json.load(file)
+
+    def steps_measured(self, name="r.json"):
+        """How many steps a running filereel has measured so far."""
+        try:
+            return sum(len(one["samples"]) for one in self.result(name)["measurements"])
+        except (OSError, ValueError):
+            return 0
+
+    def write_set(self, text, name="set.yaml"):
+        path = self.scratch / name
+        path.write_text(text)
+        return path
+
+    def many_small_files(self, count=1500, size="8 KiB"):
+        return self.write_set(f"name: many\ngroups:\n  - count: {count}\n    size: {size}\n")
+
+    def check_clean(self, kind, image):
+        call(*FILE_SYSTEMS[kind][3], image)
+
+    def folder(self, name):
+        path = self.scratch / name
+        path.mkdir(exist_ok=True)
+        return path
+
+    @contextlib.contextmanager
+    def loop(self, image):
+        device = call("losetup", "--show", "-f", image).strip()
+        try:
+            yield device
+        finally:
+            call("losetup", "-d", device)
+            wait_until(lambda: device not in attached_loops(self.base), 5, 0.02)
+
+    @contextlib.contextmanager
+    def mounted(self, kind, image, read_only=True):
+        """The image's file system, mounted without filereel."""
+        point = tempfile.mkdtemp(dir=self.scratch)
+        _, kernel_name, fuse, _ = FILE_SYSTEMS[kind]
+        driver = None
+        with contextlib.ExitStack() as stack:
+            device = stack.enter_context(self.loop(image))
+            if kernel_has(kernel_name):
+                call("mount", "-t", kernel_name, "-o", "ro" if read_only else "rw", device, point)
+            else:
+                # On the command line of the driver stands the scratch folder, so that it can be seen.
+                driver = subprocess.Popen([find(fuse[0]), *fuse[1:], *self.foreground(fuse[0]),
+                                           device, point], env=self.environment(),
+                                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+                if not wait_until(lambda: os.path.ismount(point), 10):
+                    driver.kill()
+                    raise AssertionError(f"{fuse[0]} does not mount {image}")
+            try:
+                yield pathlib.Path(point)
+            finally:
+                if not wait_until(lambda: subprocess.call(["umount", point],
+                                                          stderr=subprocess.DEVNULL) == 0, 5, 0.05):
+                    call("umount", "-l", point)
+                if driver:
+                    driver.wait(30)
+                os.rmdir(point)
+
+    @staticmethod
+    def foreground(program):
+        return {"ntfs-3g": ["-o", "no_detach"], "mount.exfat-fuse": ["-d"]}.get(program, ["-f"])
+
+    @contextlib.contextmanager
+    def ext4_volume(self, megabytes, label="DATA", options="rw", name="volume"):
+        """A small ext4 with a label of its own, mounted on a folder."""
+        image, point = self.scratch / f"{name}.ext4", self.folder(name)
+        with open(image, "wb") as file:
+            file.truncate(megabytes << 20)
+        call("mkfs.ext4", "-q", "-F", "-b", "4096", "-L", label, image)
+        with self.loop(image) as device:
+            call("mount", "-t", "ext4", "-o", options, device, point)
+            try:
+                yield point
+            finally:
+                call("umount", "-l", point, status=None)
+                wait_until(lambda: not os.path.ismount(point), 5)
+
+
+def main():
+    unittest.main(verbosity=2)

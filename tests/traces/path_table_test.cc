@@ -1,0 +1,80 @@
+#include "traces/path_table.h"
+
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+namespace filereel {
+namespace {
+
+TEST_CASE("a path gets one number however often it is added") {
+  PathTable table;
+  const PathId id = table.add(Role::near, "a/b/c");
+  CHECK(table.add(Role::near, "a/b/c") == id);
+  CHECK(table.add(Role::near, "a/b/d") != id);
+  CHECK(table.add(Role::near, "a/b") == table.node(id).parent);
+}
+
+TEST_CASE("the parents of a path are interned with it") {
+  PathTable table;
+  const std::size_t before = table.size();
+  const PathId id = table.add(Role::near, "a/b/c");
+  CHECK(table.size() == before + 3);
+  CHECK(table.node(id).name == "c");
+  CHECK(table.relative(table.node(id).parent) == "a/b");
+  CHECK(table.node(table.add(Role::near, "a")).parent == PathTable::root(Role::near));
+}
+
+TEST_CASE("the same path on the two volumes is two paths") {
+  PathTable table;
+  const PathId near = table.add(Role::near, "x/y");
+  const PathId far = table.add(Role::far, "x/y");
+  CHECK(near != far);
+  CHECK(table.node(near).role == Role::near);
+  CHECK(table.node(far).role == Role::far);
+  CHECK(table.node(table.node(far).parent).role == Role::far);
+  CHECK(table.relative(near) == table.relative(far));
+}
+
+TEST_CASE("a root is its own parent and written as a dot") {
+  const PathTable table;
+  for (const Role role : {Role::near, Role::far}) {
+    const PathId root = PathTable::root(role);
+    CHECK(table.node(root).parent == root);
+    CHECK(table.node(root).role == role);
+    CHECK(table.node(root).name.empty());
+    CHECK(table.relative(root) == ".");
+  }
+}
+
+TEST_CASE("a number gives back the path that it stands for") {
+  PathTable table;
+  const std::vector<std::string> paths = {
+      "a", "a/b", "ab", "a b/\n/\xff", "%2e%2e/x", std::string(255, 'n') + "/" + "deep/er"};
+  std::vector<PathId> ids;
+  for (const std::string& path : paths) ids.push_back(table.add(Role::far, path));
+  for (std::size_t i = 0; i < paths.size(); ++i) CHECK(table.relative(ids[i]) == paths[i]);
+}
+
+TEST_CASE("names stay where they are while thousands more are added") {
+  PathTable table;
+  const PathId first = table.add(Role::near, "d/first");
+  const char* const name = table.node(first).name.c_str();
+  std::vector<PathId> ids;
+  for (int i = 0; i < 20'000; ++i) {
+    ids.push_back(table.add(Role::near, "d/" + std::to_string(i % 100) + "/" + std::to_string(i)));
+  }
+  CHECK(table.node(first).name.c_str() == name);
+  CHECK(table.size() == 2 + 2 + 100 + 20'000);
+  CHECK(table.relative(ids[12'345]) == "d/45/12345");
+  CHECK(table.add(Role::near, "d/45/12345") == ids[12'345]);
+}
+
+TEST_CASE("roles are called near and far") {
+  CHECK(role_name(Role::near) == "near");
+  CHECK(role_name(Role::far) == "far");
+}
+
+}  // namespace
+}  // namespace filereel
