@@ -243,6 +243,7 @@ class Run {
       measurement.samples.push_back(std::move(outcome.sample));
       observer_.result_grew(result_);
       near_->check_present();  // throws what explains the divergence better, if so
+      if (far_) far_->check_present();
       throw Error(ErrorKind::failed, text);
     }
     observer_.result_grew(result_);

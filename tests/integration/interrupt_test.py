@@ -2,13 +2,11 @@
 
 import os
 import random
-import shutil
 import signal
 import stat
 import time
-import unittest
 
-from support import IntegrationTest, STEPS, find, main, needs, wait_until
+from support import IntegrationTest, STEPS, main, needs, wait_until
 
 TRIES = 5  # a phase may be over before the signal arrives
 

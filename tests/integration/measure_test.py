@@ -1,9 +1,8 @@
 """Whole runs: counts and bytes on the volumes, samples in the result, and a clean file system."""
 
 import os
-import unittest
 
-from support import FILE_SYSTEMS, IntegrationTest, STEPS, call, main, needs, tree_digests, why_not
+from support import IntegrationTest, STEPS, call, main, needs, tree_digests, why_not
 
 PROGRAMS_FILES, PROGRAMS_BYTES = 8504, 1380000000
 

@@ -151,7 +151,7 @@ class Running:
         """As this process sees it, although the mount lies in a namespace of filereel's own."""
         return f"/proc/{self.pid}/root{self.folder}/filereel-mount-{self.pid}-{role}"
 
-    def fuse_drivers(self):
+    def children(self):
         with contextlib.suppress(OSError):
             with open(f"/proc/{self.pid}/task/{self.pid}/children") as file:
                 return [int(pid) for pid in file.read().split()]

@@ -5,8 +5,8 @@
 
 Creating: a plain C loop (the limit) and `tar xf` of the same set. Copying: the C loop, `cp -r` with
 read and write (--reflink=never), `rsync -aW`, and by copy_file_range `cp -r` as it is. All are timed
-until their last call returned, with warm caches, one after the other in each round; ratios are of
-medians. Needs root (it mounts), a C compiler, tar and rsync.
+until their last call returned, with warm caches, in rotating order; ratios are of medians and of the best
+rounds. Needs root (it mounts), a C compiler, tar and rsync.
 """
 import argparse
 import json
@@ -34,9 +34,9 @@ class Place:
     def __init__(self, path):
         self.path = path
 
-    def fresh(self, *keep):
+    def fresh(self):
         for name in os.listdir(self.path):
-            if name not in keep and name != "lost+found":
+            if name != "lost+found":
                 shutil.rmtree(os.path.join(self.path, name))
         os.sync()
 
@@ -50,33 +50,45 @@ def filereel(args, place, operations, method="readwrite"):
     return {one["operation"]: one["samples"][0]["elapsed_s"] for one in result["measurements"]}
 
 
-def contest(args, place, work, rows):
-    """One round: every contestant once."""
-    listing, tree, archive, loop = (os.path.join(work, n) for n in ("list", "tree", "tar", "loop"))
-    at = lambda name: os.path.join(place.path, name)
+def contestants(args, place, work, rows):
+    """Functions that run one contestant each, on an empty place."""
+    listing, archive, loop = (os.path.join(work, name) for name in ("list", "tar", "loop"))
+    source, copy = os.path.join(place.path, "from"), os.path.join(place.path, "to")
 
-    place.fresh()
-    ours = filereel(args, place, ["create", "copy-near"])
-    rows["create", "filereel"].append(ours["create"])
-    rows["copy, read/write", "filereel"].append(ours["copy-near"])
-    place.fresh()
-    rows["copy, in kernel", "filereel"].append(
-        filereel(args, place, ["create", "copy-near"], "copy_file_range")["copy-near"])
-    place.fresh()
-    rows["create", "C loop"].append(float(run(loop, "create", listing, at("from"))))
-    os.sync()  # filereel waits for the create step to be durable, too
-    rows["copy, read/write", "C loop"].append(
-        float(run(loop, "copy", listing, at("from"), at("to"))))
-    place.fresh()
-    os.mkdir(at("from"))
-    rows["create", "tar xf"].append(timed("tar", "xf", archive, "-C", at("from")))
-    os.sync()
-    for name, command in (("cp -r --reflink=never", ("cp", "-r", "--reflink=never")),
-                          ("rsync -aW", ("rsync", "-aW"))):
-        source = at("from") + ("/" if command[0] == "rsync" else "")
-        rows["copy, read/write", name].append(timed(*command, source, at("to")))
-        place.fresh("from")
-    rows["copy, in kernel", "cp -r"].append(timed("cp", "-r", at("from"), at("to")))
+    def ours():
+        times = filereel(args, place, ["create", "copy-near"])
+        rows["create", "filereel"].append(times["create"])
+        rows["copy, read/write", "filereel"].append(times["copy-near"])
+
+    def ours_in_kernel():
+        times = filereel(args, place, ["create", "copy-near"], "copy_file_range")
+        rows["copy, in kernel", "filereel"].append(times["copy-near"])
+
+    def plain_loop():
+        rows["create", "C loop"].append(float(run(loop, "create", listing, source)))
+        os.sync()  # filereel waits for the create step to be durable, too
+        rows["copy, read/write", "C loop"].append(float(run(loop, "copy", listing, source, copy)))
+
+    def unpacked():
+        os.mkdir(source)
+        seconds = timed("tar", "xf", archive, "-C", source)
+        os.sync()
+        return seconds
+
+    def tar_and_cp():
+        rows["create", "tar xf"].append(unpacked())
+        rows["copy, read/write", "cp -r --reflink=never"].append(
+            timed("cp", "-r", "--reflink=never", source, copy))
+
+    def rsync():
+        unpacked()
+        rows["copy, read/write", "rsync -aW"].append(timed("rsync", "-aW", source + "/", copy))
+
+    def cp():
+        unpacked()
+        rows["copy, in kernel", "cp -r"].append(timed("cp", "-r", source, copy))
+
+    return [ours, ours_in_kernel, plain_loop, tar_and_cp, rsync, cp]
 
 
 def compare(args, place, work):
@@ -84,18 +96,24 @@ def compare(args, place, work):
              "copy, read/write": ["filereel", "C loop", "cp -r --reflink=never", "rsync -aW"],
              "copy, in kernel": ["filereel", "cp -r"]}
     rows = {(kind, who): [] for kind, all_of in kinds.items() for who in all_of}
-    contest(args, place, work, rows)  # warms up; not counted
-    for times in rows.values():
-        times.clear()
-    for _ in range(args.rounds):
-        contest(args, place, work, rows)
+    everyone = contestants(args, place, work, rows)
+    for turn in range(args.rounds + 1):
+        # In another order each round: memory that was just given back costs whoever comes next.
+        for contestant in everyone[turn % len(everyone):] + everyone[:turn % len(everyone)]:
+            place.fresh()
+            contestant()
+        if turn == 0:  # warmed up; not counted
+            for times in rows.values():
+                times.clear()
     for kind, all_of in kinds.items():
         ours = statistics.median(rows[kind, "filereel"])
+        best = min(rows[kind, "filereel"])
         print(f"  {kind}")
         for who in all_of:
             times = rows[kind, who]
             middle = statistics.median(times)
-            ratio = "" if who == "filereel" else f"   filereel takes {ours / middle:.2f} x"
+            ratio = "" if who == "filereel" else (
+                f"   filereel takes {ours / middle:.2f} x, at best {best / min(times):.2f} x")
             print(f"    {who:<22} {middle:7.3f} s ({min(times):.3f} to {max(times):.3f}){ratio}")
 
 
@@ -107,7 +125,7 @@ def main():
     parser.add_argument("--filereel", default=os.path.join(root, "build/release/filereel"))
     parser.add_argument("--set", default="programs")
     parser.add_argument("--scale", type=float, default=1.0)
-    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=6)
     args = parser.parse_args()
 
     with tempfile.TemporaryDirectory(prefix="filereel-peers-") as work:

@@ -66,8 +66,8 @@ TEST_CASE("names of devices are escaped in any case and with any extension") {
 }
 
 TEST_CASE("names that only look like devices stay") {
-  for (const char* name : {"CONSOLE", "CO", "COM", "COM10", "COMX", "xCON", "LPT", "nul_", "a.con",
-                           ".con", "null"}) {
+  for (const char* name :
+       {"CONSOLE", "CO", "COM", "COM10", "COMX", "xCON", "LPT", "nul_", "a.con", ".con", "null"}) {
     CHECK(escaped(name) == name);
   }
 }
@@ -97,10 +97,10 @@ TEST_CASE("what is not UTF-8 is escaped byte by byte, what is stays") {
   CHECK(escaped("\xf0\x9f\x98\x80") == "\xf0\x9f\x98\x80");
   CHECK(escaped("\xe4.txt") == "%E4.txt");
   CHECK(escaped("\xff\xfe") == "%FF%FE");
-  CHECK(escaped("a\xc3") == "a%C3");                            // cut off
-  CHECK(escaped("\xc0\xaf") == "%C0%AF");                       // longer than it needs to be
-  CHECK(escaped("\xed\xa0\x80") == "%ED%A0%80");                // half of a surrogate pair
-  CHECK(escaped("\xf4\x90\x80\x80") == "%F4%90%80%80");         // beyond Unicode
+  CHECK(escaped("a\xc3") == "a%C3");                     // cut off
+  CHECK(escaped("\xc0\xaf") == "%C0%AF");                // longer than it needs to be
+  CHECK(escaped("\xed\xa0\x80") == "%ED%A0%80");         // half of a surrogate pair
+  CHECK(escaped("\xf4\x90\x80\x80") == "%F4%90%80%80");  // beyond Unicode
   CHECK(escaped("\xe2\x82z") == "%E2%82z");
 }
 
@@ -130,9 +130,32 @@ TEST_CASE("an escaped name is one that needs nothing but its own escapes") {
 
 // Of the pieces that the rules are about, so that they meet in every order.
 std::string random_name(Random& random) {
-  static const std::vector<std::string> kPieces = {
-      "a", "Z", "CON", "nul", "COM1", ".", " ", "%", "%4", "%41", "%~", "%~1", ":", "*", "\\", "\n",
-      "\x7f", "\xc3\xa4", "\xc3", "\xff", "\xf0\x9f\x98\x80", "\xed\xa0\x80", "txt", "~", "1", "E"};
+  static const std::vector<std::string> kPieces = {"a",
+                                                   "Z",
+                                                   "CON",
+                                                   "nul",
+                                                   "COM1",
+                                                   ".",
+                                                   " ",
+                                                   "%",
+                                                   "%4",
+                                                   "%41",
+                                                   "%~",
+                                                   "%~1",
+                                                   ":",
+                                                   "*",
+                                                   "\\",
+                                                   "\n",
+                                                   "\x7f",
+                                                   "\xc3\xa4",
+                                                   "\xc3",
+                                                   "\xff",
+                                                   "\xf0\x9f\x98\x80",
+                                                   "\xed\xa0\x80",
+                                                   "txt",
+                                                   "~",
+                                                   "1",
+                                                   "E"};
   std::string name;
   const std::uint64_t pieces = 1 + random.below(6);
   for (std::uint64_t i = 0; i < pieces; ++i) {
@@ -174,8 +197,9 @@ TEST_CASE("different names of one directory stay different, in every case") {
     for (std::size_t i = 0; i < entries.size(); ++i) {
       std::string out = fitted.set.entries[i].path;
       CHECK(unescape_name(out) == entries[i].path);
-      std::ranges::transform(out, out.begin(),
-                             [](char c) { return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c; });
+      std::ranges::transform(out, out.begin(), [](char c) {
+        return c >= 'a' && c <= 'z' ? static_cast<char>(c - 32) : c;
+      });
       CHECK(folded.insert(out).second);
     }
   }
@@ -193,20 +217,18 @@ TEST_CASE("names that differ in case only are told apart by a mark") {
 }
 
 TEST_CASE("cases are folded beyond ASCII too") {
-  const FittedSet fitted = fit({file("\xc3\x84.txt", 1), file("\xc3\xa4.txt", 1),      // Ä ä
-                                file("\xd0\x96", 1), file("\xd0\xb6", 1),              // Ж ж
-                                file("\xce\xa9", 1), file("\xcf\x89", 1)},             // Ω ω
+  const FittedSet fitted = fit({file("\xc3\x84.txt", 1), file("\xc3\xa4.txt", 1),  // Ä ä
+                                file("\xd0\x96", 1), file("\xd0\xb6", 1),          // Ж ж
+                                file("\xce\xa9", 1), file("\xcf\x89", 1)},         // Ω ω
                                FileSystemKind::ntfs);
-  CHECK(paths(fitted) ==
-        std::vector<std::string>{"\xc3\x84.txt", "\xc3\xa4.txt%~1", "\xd0\x96", "\xd0\xb6%~1",
-                                 "\xce\xa9", "\xcf\x89%~1"});
+  CHECK(paths(fitted) == std::vector<std::string>{"\xc3\x84.txt", "\xc3\xa4.txt%~1", "\xd0\x96",
+                                                  "\xd0\xb6%~1", "\xce\xa9", "\xcf\x89%~1"});
 }
 
 TEST_CASE("directories that collide keep their files apart") {
-  const FittedSet fitted =
-      fit({directory("Lib"), file("Lib/a", 1), directory("lib"), file("lib/a", 2),
-           link_to(EntryKind::hard_link, "lib/h", "lib/a")},
-          FileSystemKind::ntfs);
+  const FittedSet fitted = fit({directory("Lib"), file("Lib/a", 1), directory("lib"),
+                                file("lib/a", 2), link_to(EntryKind::hard_link, "lib/h", "lib/a")},
+                               FileSystemKind::ntfs);
   CHECK(paths(fitted) ==
         std::vector<std::string>{"Lib", "Lib/a", "lib%~1", "lib%~1/a", "lib%~1/h"});
   CHECK(fitted.set.entries[4].target == "lib%~1/a");
@@ -214,8 +236,8 @@ TEST_CASE("directories that collide keep their files apart") {
 }
 
 TEST_CASE("an escaped directory is in the path of everything below it") {
-  const FittedSet fitted = fit({directory("a:b"), directory("a:b/c"), file("a:b/c/d?", 1)},
-                               FileSystemKind::fat32);
+  const FittedSet fitted =
+      fit({directory("a:b"), directory("a:b/c"), file("a:b/c/d?", 1)}, FileSystemKind::fat32);
   CHECK(paths(fitted) == std::vector<std::string>{"a%3Ab", "a%3Ab/c", "a%3Ab/c/d%3F"});
   CHECK(fitted.escaped.size() == 2);
 }
@@ -249,7 +271,8 @@ TEST_CASE("lengths count as the file system counts them, in UTF-16") {
 
 TEST_CASE("a file that is too large is refused with its name and what the limit is") {
   const std::uint64_t gib = 1ULL << 30;
-  const std::string text = refusal({file("small", 1), file("d.iso", 5 * gib)}, FileSystemKind::fat32);
+  const std::string text =
+      refusal({file("small", 1), file("d.iso", 5 * gib)}, FileSystemKind::fat32);
   CHECK(text.find("d.iso") != std::string::npos);
   CHECK(text.find("4294967295 bytes") != std::string::npos);
   CHECK(refusal({file("f", 4 * gib)}, FileSystemKind::fat32).find("f has") == 0);
@@ -259,9 +282,9 @@ TEST_CASE("a file that is too large is refused with its name and what the limit 
 }
 
 TEST_CASE("links that the file system has not are left out and counted") {
-  const std::vector<Entry> entries = {
-      file("f", 1), link_to(EntryKind::symlink, "s", "f"), link_to(EntryKind::symlink, "t", "x"),
-      link_to(EntryKind::hard_link, "h", "f")};
+  const std::vector<Entry> entries = {file("f", 1), link_to(EntryKind::symlink, "s", "f"),
+                                      link_to(EntryKind::symlink, "t", "x"),
+                                      link_to(EntryKind::hard_link, "h", "f")};
   const FittedSet fat = fit(entries, FileSystemKind::fat32);
   CHECK(paths(fat) == std::vector<std::string>{"f"});
   CHECK(fat.symlinks_left_out == 2);
@@ -279,8 +302,8 @@ TEST_CASE("files with holes are counted where they will be filled") {
 }
 
 TEST_CASE("a set for two volumes obeys the rules of both") {
-  const FileSet set = set_of({file("a:b", 1), link_to(EntryKind::symlink, "s", "x"),
-                              file("\xc3\xa4", 1)});
+  const FileSet set =
+      set_of({file("a:b", 1), link_to(EntryKind::symlink, "s", "x"), file("\xc3\xa4", 1)});
   const FittedSet fitted =
       fit_file_set(set, {limits_of(FileSystemKind::ext4), limits_of_mounted("fuse.fusefat")});
   CHECK(paths(fitted) == std::vector<std::string>{"a%3Ab", "%C3%A4"});

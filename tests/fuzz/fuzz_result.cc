@@ -1,0 +1,25 @@
+// Results: whatever the bytes are, the only exception is Error; what was read can be written, and
+// read again to the same.
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "filesets/error.h"
+#include "replay/runner/result_json.h"
+#include "tools/table.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  filereel::Result result;
+  try {
+    result = filereel::result_from_json({reinterpret_cast<const char*>(data), size}, "input");
+  } catch (const filereel::Error&) {
+    return 0;
+  }
+  filereel::format_result(result, [](std::string text) { return text; });
+  const std::string written = filereel::result_to_json(result);
+  const std::string again =
+      filereel::result_to_json(filereel::result_from_json(written, "written"));
+  if (again != written) std::abort();
+  return 0;
+}

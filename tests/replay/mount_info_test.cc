@@ -1,0 +1,66 @@
+#include <algorithm>
+#include <string>
+
+#include <doctest/doctest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "replay/volumes/mount.h"
+#include "tests/temp_dir.h"
+
+namespace filereel {
+namespace {
+
+TEST_CASE("the root and /proc are mounted, with what the kernel says of them") {
+  const auto all = mounted_file_systems();
+  const auto find = [&](const std::string& point) {
+    return std::ranges::find(all, point, &MountedFileSystem::mount_point);
+  };
+  REQUIRE(find("/") != all.end());
+  REQUIRE(find("/proc") != all.end());
+  CHECK(find("/proc")->type == "proc");
+  CHECK(find("/proc")->options.find("rw") != std::string::npos);
+  for (const MountedFileSystem& one : all) {
+    CHECK(one.mount_point.starts_with('/'));
+    CHECK_FALSE(one.type.empty());
+  }
+}
+
+TEST_CASE("a path lies on the file system of the nearest mount point above it") {
+  const auto proc = mounted_at("/proc/self");
+  REQUIRE(proc);
+  CHECK(proc->type == "proc");
+  CHECK(proc->mount_point == "/proc");
+  const auto here = mounted_at("/proc");
+  REQUIRE(here);
+  CHECK(here->mount_point == "/proc");
+}
+
+TEST_CASE("the device of a mount is that of the files on it") {
+  const TempDir temp;
+  const auto mounted = mounted_at(temp.path());
+  REQUIRE(mounted);
+  struct stat info{};
+  REQUIRE(stat(temp.path().c_str(), &info) == 0);
+  // btrfs and overlay file systems show their files under other numbers.
+  if (mounted->type == "ext4" || mounted->type == "tmpfs" || mounted->type == "xfs") {
+    CHECK(mounted->device == info.st_dev);
+  }
+}
+
+TEST_CASE("a symbolic link counts where it leads") {
+  const TempDir temp;
+  REQUIRE(symlink("/proc/self", (temp / "link").c_str()) == 0);
+  const auto mounted = mounted_at(temp / "link");
+  REQUIRE(mounted);
+  CHECK(mounted->type == "proc");
+}
+
+TEST_CASE("nothing is mounted where nothing is") {
+  const TempDir temp;
+  CHECK_FALSE(mounted_at(temp / "missing"));
+  CHECK_FALSE(mounted_at(""));
+}
+
+}  // namespace
+}  // namespace filereel

@@ -1,0 +1,259 @@
+#include "replay/runner/result_json.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <limits>
+#include <string>
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include "filesets/error.h"
+#include "tests/sample_result.h"
+
+namespace filereel {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string golden_text() {
+  const char* data = getenv("FILEREEL_TEST_DATA");
+  REQUIRE_MESSAGE(data != nullptr, "set FILEREEL_TEST_DATA to the folder tests/");
+  std::ifstream in(std::string(data) + "/replay/golden/result-v1.json");
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+std::string refusal(const std::string& text) {
+  try {
+    result_from_json(text, "drive.json");
+  } catch (const Error& error) {
+    const std::string what = error.what();
+    CHECK(error.kind() == ErrorKind::unusable_input);
+    CHECK(what.starts_with("drive.json: "));
+    CHECK(what.find('\n') == std::string::npos);
+    return what;
+  }
+  return "";
+}
+
+// A result whose member at `pointer` is replaced.
+std::string with(const std::string& pointer, const Json& value) {
+  Json json = Json::parse(result_to_json(sample_result()));
+  json[Json::json_pointer(pointer)] = value;
+  return json.dump();
+}
+
+void check_sample_result(const Result& got) {
+  const Result wanted = sample_result();
+  CHECK(got.version == wanted.version);
+  CHECK(got.started == wanted.started);
+  CHECK(got.host.cpu == wanted.host.cpu);
+  CHECK(got.host.cores == 8);
+  CHECK(got.host.memory == 16'000'000'000);
+  CHECK(got.host.kernel == "6.1.0-test");
+  CHECK(got.host.governor == "performance");
+  CHECK(got.plan.name == "fc-test");
+  CHECK(got.plan.file_systems == wanted.plan.file_systems);
+  CHECK(got.plan.sets == wanted.plan.sets);
+  CHECK(got.plan.operations == wanted.plan.operations);
+  CHECK(got.plan.runs == 3);
+  CHECK(got.plan.scale == 0.5);
+  CHECK_FALSE(got.plan.warm);
+  CHECK(got.plan.fc_test.block_size == 65536);
+  CHECK(got.plan.fc_test.copy_method == CopyMethod::sendfile);
+  CHECK(got.plan.fc_test.threads == 2);
+  CHECK(got.overhead_ns == 123.4);
+  CHECK(got.complete);
+
+  REQUIRE(got.volumes.size() == 3);
+  CHECK(got.volumes[0].role == Role::near);
+  CHECK(got.volumes[1].role == Role::far);
+  CHECK(got.volumes[1].target == "image:far.img");
+  CHECK(got.volumes[1].target_kind == "image");
+  CHECK(got.volumes[2].driver == "ntfs-3g");
+  CHECK(got.volumes[0].mount_options == "rw,relatime");
+  CHECK(got.volumes[0].age == "fresh");
+  CHECK(got.volumes[0].size == 64'000'000'000);
+  CHECK(got.volumes[0].device.model == "Fast Disk 3");
+  CHECK(got.volumes[0].device.serial == "S123");
+  CHECK(got.volumes[0].device.firmware == "1.07");
+  CHECK(got.volumes[0].device.size == 128'000'000'000);
+  CHECK(got.volumes[0].device.rotational == false);
+  CHECK(got.volumes[0].device.scheduler == "mq-deadline");
+  CHECK_FALSE(got.volumes[1].device.rotational);
+
+  REQUIRE(got.warnings.size() == 2);
+  CHECK(got.warnings[1].code == "not-cold");
+  CHECK(got.warnings[1].next_step == "run as root");
+  REQUIRE(got.escaped_names.size() == 1);
+  REQUIRE(got.escaped_names[0].names.size() == 2);
+  CHECK(got.escaped_names[0].set == "m\u00fcsic");
+  CHECK(got.escaped_names[0].names[1].original == "c?");
+  CHECK(got.escaped_names[0].names[1].escaped == "c%3F");
+
+  REQUIRE(got.measurements.size() == 4);
+  const Measurement& create = got.measurements[0];
+  CHECK(create.workload == "fc-test");
+  CHECK(create.set == "iso");
+  CHECK(create.operation == "create");
+  CHECK(create.file_system == "ext4");
+  CHECK(create.driver == "kernel");
+  REQUIRE(create.samples.size() == 3);
+  const Sample& sample = create.samples[0];
+  CHECK(sample.run == 1);
+  CHECK(sample.elapsed_s == 1.0);
+  CHECK(sample.durable_s == 2.0);
+  CHECK(sample.bytes == 800'000'000);
+  CHECK(sample.files == 3);
+  CHECK(sample.operations == 9);
+  CHECK(sample.cpu_user_s == 0.125);
+  CHECK(sample.cpu_system_s == 0.5);
+  CHECK(sample.cpu_driver_s == 0.0625);
+  CHECK(sample.device_bytes_read == 4096);
+  CHECK(sample.device_bytes_written == 801'000'000);
+  CHECK(sample.cold_method == "remount");
+  CHECK(sample.cached_before == 0.25);
+  CHECK_FALSE(create.samples[1].device_bytes_read);
+  REQUIRE(sample.latency.size() == 2);
+  const LatencySummary& writes = sample.latency.at("write");
+  CHECK(writes.count == 12207);
+  CHECK(writes.errors == 1);
+  CHECK(writes.bytes == 800'000'000);
+  CHECK(writes.p50_us == 10.5);
+  CHECK(writes.p90_us == 20.5);
+  CHECK(writes.p95_us == 25.5);
+  CHECK(writes.p99_us == 40);
+  CHECK(writes.p999_us == 300);
+  CHECK(writes.p9999_us == 4000);
+  CHECK(writes.max_us == 5000.25);
+  CHECK(writes.total_us == 150'000);
+
+  CHECK(got.measurements[1].samples[0].moved_no_data);
+  CHECK_FALSE(got.measurements[1].samples[0].cached_before);
+  const Sample& failed = got.measurements[3].samples[0];
+  CHECK(failed.divergences == 1);
+  REQUIRE(failed.examples.size() == 1);
+  CHECK(failed.examples[0].position == 17);
+  CHECK(failed.examples[0].thread == 1);
+  CHECK(failed.examples[0].operation == "write");
+  CHECK(failed.examples[0].path == "original/a:b");
+  CHECK(failed.examples[0].expected == 65536);
+  CHECK(failed.examples[0].result == -28);
+}
+
+TEST_CASE("a result comes back from its JSON with every member") {
+  const std::string text = result_to_json(sample_result());
+  CHECK(text.ends_with("}\n"));
+  const Result back = result_from_json(text, "drive.json");
+  check_sample_result(back);
+  CHECK(result_to_json(back) == text);
+}
+
+TEST_CASE("a result of schema version 1 still loads") {
+  check_sample_result(result_from_json(golden_text(), "result-v1.json"));
+}
+
+TEST_CASE("what other programs rely on is still written as in the golden file") {
+  const Json golden = Json::parse(golden_text()).flatten();
+  const Json now = Json::parse(result_to_json(sample_result())).flatten();
+  // New members may come, none may go or change.
+  for (const auto& [pointer, value] : golden.items()) {
+    CAPTURE(pointer);
+    REQUIRE(now.contains(pointer));
+    CHECK(now.at(pointer) == value);
+  }
+}
+
+TEST_CASE("the summary stands beside the samples") {
+  const Json json = Json::parse(result_to_json(sample_result()));
+  CHECK(json["measurements"][0]["summary"]["mb_per_s"]["median"] == 320);
+  CHECK(json["measurements"][0]["summary"]["mb_per_s"]["low"] == 200);
+  CHECK(json["measurements"][0]["summary"]["mb_per_s"]["high"] == 400);
+  CHECK_FALSE(json["measurements"][1]["summary"].contains("mb_per_s"));
+  CHECK(json["measurements"][3]["summary"].empty());
+}
+
+TEST_CASE("an empty result is a result") {
+  const std::string text = result_to_json({});
+  CHECK(result_to_json(result_from_json(text, "drive.json")) == text);
+}
+
+TEST_CASE("a result of a newer filereel is refused with the advice to update") {
+  const std::string text = refusal(with("/schema_version", Result::kSchemaVersion + 1));
+  CHECK(text.find("newer") != std::string::npos);
+  CHECK(text.find("update") != std::string::npos);
+  CHECK_FALSE(
+      refusal(with("/schema_version", 4'294'967'297)).empty());  // 1, were it cut to 32 bits
+}
+
+TEST_CASE("members that are not known are passed over") {
+  check_sample_result(result_from_json(with("/new_member", Json::array({1, 2})), "drive.json"));
+}
+
+TEST_CASE("what is not JSON is refused with the byte where it ends to be") {
+  CHECK(refusal("hello").find("is not JSON at byte 1") != std::string::npos);
+  CHECK_FALSE(refusal("").empty());
+  const std::string whole = result_to_json(sample_result());
+  for (std::size_t length = 0; length + 2 < whole.size(); length += 97) {
+    CHECK_FALSE(refusal(whole.substr(0, length)).empty());
+  }
+  CHECK_FALSE(refusal(std::string(100'000, '[')).empty());
+  CHECK_FALSE(refusal("{\"schema_version\": 1, \"x\": \"\xff\"}").empty());
+}
+
+TEST_CASE("JSON that is no result is refused") {
+  for (const char* text : {"{}", "[]", "1", "null", "\"x\"", "{\"schema_version\": 0}",
+                           "{\"schema_version\": -1}", "{\"schema_version\": 1}"}) {
+    CAPTURE(text);
+    CHECK(refusal(text).find("is not a filereel result") != std::string::npos);
+  }
+}
+
+TEST_CASE("members of the wrong type are refused") {
+  for (const char* pointer :
+       {"/schema_version", "/filereel/version", "/measurements/0/samples/0/elapsed_s",
+        "/measurements/0/samples/0/bytes", "/measurements/0/samples/0/latency/write/count",
+        "/plan/runs", "/plan/sets", "/complete", "/host/cores"}) {
+    CAPTURE(pointer);
+    CHECK_FALSE(refusal(with(pointer, Json::object())).empty());
+  }
+  for (const char* pointer : {"/measurements", "/volumes", "/warnings", "/plan/file_systems",
+                              "/measurements/0/samples", "/measurements/0/samples/0"}) {
+    CAPTURE(pointer);
+    CHECK_FALSE(refusal(with(pointer, Json::array({1}))).empty());
+  }
+  for (const char* pointer :
+       {"/host", "/filereel", "/plan", "/measurements/0", "/volumes/0", "/volumes/0/device",
+        "/measurements/0/samples/0/divergences", "/measurements/0/samples/0/latency/write"}) {
+    CAPTURE(pointer);
+    CHECK_FALSE(refusal(with(pointer, 5)).empty());
+  }
+}
+
+TEST_CASE("words that a plan cannot hold are refused") {
+  CHECK(refusal(with("/plan/file_systems/0", "zfs")).find("zfs") != std::string::npos);
+  CHECK(refusal(with("/plan/operations/0", "erase")).find("erase") != std::string::npos);
+  CHECK(refusal(with("/plan/parameters/copy_method", "dd")).find("dd") != std::string::npos);
+}
+
+TEST_CASE("numbers that do not fit are refused") {
+  CHECK_FALSE(refusal(with("/plan/runs", -1)).empty());
+  CHECK_FALSE(refusal(with("/plan/runs", 4'294'967'299)).empty());
+  CHECK_FALSE(refusal(with("/measurements/0/samples/0/bytes", -5)).empty());
+  CHECK_FALSE(refusal(with("/measurements/0/samples/0/bytes", 1e300)).empty());
+  CHECK_FALSE(refusal(with("/measurements/0/samples/0/files", 1.5)).empty());
+}
+
+TEST_CASE("names that are not UTF-8 are written all the same") {
+  Result result = sample_result();
+  result.escaped_names[0].names[0] = {"caf\xe9", "caf%E9"};
+  result.measurements[3].samples[0].examples[0].path = "original/\xff";
+  const Result back = result_from_json(result_to_json(result), "drive.json");
+  CHECK(back.escaped_names[0].names[0].escaped == "caf%E9");
+  CHECK(back.escaped_names[0].names[0].original.starts_with("caf"));
+}
+
+}  // namespace
+}  // namespace filereel

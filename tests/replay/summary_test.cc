@@ -1,0 +1,94 @@
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "replay/runner/result.h"
+
+namespace filereel {
+namespace {
+
+Sample sample(double durable_s, double elapsed_s = 1, std::uint64_t bytes = 10'000'000,
+              std::uint64_t files = 100) {
+  Sample out;
+  out.durable_s = durable_s;
+  out.elapsed_s = elapsed_s;
+  out.bytes = bytes;
+  out.files = files;
+  return out;
+}
+
+Summary summary(std::vector<Sample> samples) {
+  Measurement measurement;
+  measurement.samples = std::move(samples);
+  return measurement.summary();
+}
+
+TEST_CASE("the median of an odd number of samples is the middle one") {
+  const Summary got = summary({sample(10), sample(1), sample(2)});
+  REQUIRE(got.mb_per_s);
+  CHECK(got.mb_per_s->median == doctest::Approx(5));
+  CHECK(got.mb_per_s->low == doctest::Approx(1));
+  CHECK(got.mb_per_s->high == doctest::Approx(10));
+  CHECK(got.files_per_s->median == doctest::Approx(50));
+}
+
+TEST_CASE("the median of an even number of samples lies between the middle two") {
+  const Summary got = summary({sample(1), sample(10), sample(5), sample(2)});
+  CHECK(got.mb_per_s->median == doctest::Approx(3.5));
+}
+
+TEST_CASE("one sample is median, low and high at once") {
+  const Summary got = summary({sample(4, 2)});
+  CHECK(got.mb_per_s->median == doctest::Approx(2.5));
+  CHECK(got.mb_per_s->low == got.mb_per_s->high);
+  CHECK(got.mb_per_s_elapsed->median == doctest::Approx(5));
+}
+
+TEST_CASE("durable and elapsed are two different rates") {
+  const Summary got = summary({sample(4, 1), sample(5, 2)});
+  CHECK(got.mb_per_s->high == doctest::Approx(2.5));
+  CHECK(got.mb_per_s_elapsed->high == doctest::Approx(10));
+}
+
+TEST_CASE("samples with divergences are left out") {
+  Sample failed = sample(0.001);
+  failed.divergences = 1;
+  const Summary got = summary({sample(10), failed});
+  CHECK(got.mb_per_s->high == doctest::Approx(1));
+  CHECK(got.files_per_s->high == doctest::Approx(10));
+  CHECK_FALSE(summary({failed}).mb_per_s);
+  CHECK_FALSE(summary({failed}).files_per_s);
+}
+
+TEST_CASE("a copy that moved no data has no speed of data, but files a second") {
+  Sample reflink = sample(0.1);
+  reflink.moved_no_data = true;
+  const Summary got = summary({reflink});
+  CHECK_FALSE(got.mb_per_s);
+  CHECK_FALSE(got.mb_per_s_elapsed);
+  REQUIRE(got.files_per_s);
+  CHECK(got.files_per_s->median == doctest::Approx(1000));
+}
+
+TEST_CASE("steps without data or without time have no rates") {
+  CHECK_FALSE(summary({}).mb_per_s);
+  const Summary none = summary({sample(1, 1, 0, 50)});
+  CHECK_FALSE(none.mb_per_s);
+  CHECK(none.files_per_s->median == doctest::Approx(50));
+  CHECK_FALSE(summary({sample(0, 0)}).mb_per_s);
+  CHECK_FALSE(summary({sample(1, 1, 5, 0)}).files_per_s);
+}
+
+TEST_CASE("the same warning is kept once, other ones beside it") {
+  Result result;
+  result.warn({"not-cold", "a", "b"});
+  result.warn({"not-cold", "a", "c"});
+  result.warn({"not-cold", "other", "b"});
+  result.warn({"other", "a", "b"});
+  CHECK(result.warnings.size() == 3);
+  CHECK(result.warnings[0].next_step == "b");
+}
+
+}  // namespace
+}  // namespace filereel

@@ -1,0 +1,113 @@
+// A result with something in every member, for the tests of its JSON form and of the table.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "replay/runner/result.h"
+
+inline filereel::Sample sample_of(std::uint32_t run, double elapsed_s, double durable_s,
+                                  std::uint64_t bytes, std::uint64_t files) {
+  filereel::Sample sample;
+  sample.run = run;
+  sample.elapsed_s = elapsed_s;
+  sample.durable_s = durable_s;
+  sample.bytes = bytes;
+  sample.files = files;
+  sample.operations = 3 * files;
+  sample.cold_method = "remount";
+  sample.cached_before = 0.25;
+  return sample;
+}
+
+inline filereel::Measurement measurement_of(const std::string& set, const std::string& operation,
+                                            const std::string& file_system,
+                                            const std::string& driver) {
+  filereel::Measurement measurement;
+  measurement.workload = "fc-test";
+  measurement.set = set;
+  measurement.operation = operation;
+  measurement.file_system = file_system;
+  measurement.driver = driver;
+  return measurement;
+}
+
+inline filereel::VolumeDescription volume_of(filereel::Role role, const std::string& file_system,
+                                             const std::string& driver) {
+  filereel::VolumeDescription volume;
+  volume.role = role;
+  volume.target = role == filereel::Role::near ? "/dev/sdb1" : "image:far.img";
+  volume.target_kind = role == filereel::Role::near ? "block device" : "image";
+  volume.file_system = file_system;
+  volume.driver = driver;
+  volume.mount_options = "rw,relatime";
+  volume.age = "fresh";
+  volume.size = 64'000'000'000;
+  if (role == filereel::Role::near) {
+    volume.device = {"sdb", "Fast Disk 3", "S123", "1.07", 128'000'000'000, false, "mq-deadline"};
+  }
+  return volume;
+}
+
+inline filereel::Result sample_result() {
+  using namespace filereel;
+  Result result;
+  result.version = "0.1.0";
+  result.started = "2024-02-29T12:00:00Z";
+  result.host = {"A Processor @ 3.00GHz", 8, 16'000'000'000, "6.1.0-test", "performance"};
+  result.plan.name = "fc-test";
+  result.plan.file_systems = {FileSystemKind::ext4, FileSystemKind::ntfs};
+  result.plan.sets = {"iso", "m\u00fcsic"};
+  result.plan.operations = {FcStep::create, FcStep::copy_far, FcStep::remove};
+  result.plan.runs = 3;
+  result.plan.scale = 0.5;
+  result.plan.warm = false;
+  result.plan.fc_test = {.block_size = 65536, .copy_method = CopyMethod::sendfile, .threads = 2};
+  result.volumes = {volume_of(Role::near, "ext4", "kernel"), volume_of(Role::far, "ext4", "kernel"),
+                    volume_of(Role::near, "ntfs", "ntfs-3g")};
+  result.overhead_ns = 123.4;
+  result.complete = true;
+  result.warnings = {{"fuse-driver", "ntfs was served by ntfs-3g", "use another kernel"},
+                     {"not-cold", "part of it was cached", "run as root"}};
+  result.escaped_names = {{"ntfs", "m\u00fcsic", {{"a:b", "a%3Ab"}, {"c?", "c%3F"}}}};
+
+  Measurement create = measurement_of("iso", "create", "ext4", "kernel");
+  create.samples = {sample_of(1, 1.0, 2.0, 800'000'000, 3), sample_of(2, 0.5, 4.0, 800'000'000, 3),
+                    sample_of(3, 0.8, 2.5, 800'000'000, 3)};
+  Sample& first = create.samples[0];
+  first.cpu_user_s = 0.125;
+  first.cpu_system_s = 0.5;
+  first.cpu_driver_s = 0.0625;
+  first.device_bytes_read = 4096;
+  first.device_bytes_written = 801'000'000;
+  LatencySummary writes;
+  writes.count = 12207;
+  writes.errors = 1;
+  writes.bytes = 800'000'000;
+  writes.p50_us = 10.5;
+  writes.p90_us = 20.5;
+  writes.p95_us = 25.5;
+  writes.p99_us = 40;
+  writes.p999_us = 300;
+  writes.p9999_us = 4000;
+  writes.max_us = 5000.25;
+  writes.total_us = 150'000;
+  first.latency = {{"write", writes}, {"open", {}}};
+
+  Measurement copy = measurement_of("m\u00fcsic", "copy-far", "ext4", "kernel");
+  copy.samples = {sample_of(1, 0.001, 0.002, 495'000'000, 136)};
+  copy.samples[0].moved_no_data = true;
+  copy.samples[0].cached_before.reset();
+
+  Measurement remove = measurement_of("iso", "delete", "ext4", "kernel");
+  remove.samples = {sample_of(1, 0.01, 0.02, 0, 3)};
+
+  Measurement failed = measurement_of("iso", "create", "ntfs", "ntfs-3g");
+  failed.samples = {sample_of(1, 1, 2, 400'000'000, 1)};
+  failed.samples[0].divergences = 1;
+  failed.samples[0].examples = {{17, 1, "write", "original/a:b", 65536, -28}};
+
+  result.measurements = {std::move(create), std::move(copy), std::move(remove), std::move(failed)};
+  return result;
+}

@@ -1,0 +1,67 @@
+#include "tools/progress.h"
+
+#include <string>
+
+#include <doctest/doctest.h>
+
+namespace filereel {
+namespace {
+
+StepInfo step() {
+  StepInfo info;
+  info.file_system = "ext4";
+  info.set = "iso";
+  info.operation = "copy-far";
+  info.run = 2;
+  info.runs = 3;
+  info.bytes = 1'000'000'000;
+  info.files = 4;
+  info.done = 0.5;
+  info.share = 0.1;
+  return info;
+}
+
+TEST_CASE("the time left follows from the time taken") {
+  CHECK(time_left(0.5, 60) == "1 min 00 s left");
+  CHECK(time_left(0.25, 10) == "30 s left");
+  CHECK(time_left(0.9, 9).ends_with(" left"));
+}
+
+TEST_CASE("nothing is said of the time left while it is a guess") {
+  CHECK(time_left(0, 10).empty());
+  CHECK(time_left(0.009, 10).empty());
+  CHECK(time_left(1.5, 10).empty());
+}
+
+TEST_CASE("a step is described by what it is, how far, how fast and how long still") {
+  CHECK(describe_step(step(), 500'000'000, 2, 5, 55) ==
+        " 55 %  ext4 iso copy-far 2/3  100 MB/s  45 s left");
+}
+
+TEST_CASE("a single run is not numbered") {
+  StepInfo info = step();
+  info.runs = info.run = 1;
+  CHECK(describe_step(info, 500'000'000, 2, 5, 55).find("copy-far  100") != std::string::npos);
+}
+
+TEST_CASE("steps that move no bytes are as far as their files") {
+  CHECK(describe_step(step(), 0, 2, 5, 55) == " 55 %  ext4 iso copy-far 2/3  45 s left");
+}
+
+TEST_CASE("before anything is done there is no speed and no time") {
+  StepInfo info = step();
+  info.done = 0;
+  CHECK(describe_step(info, 0, 0, 0, 0) == "  0 %  ext4 iso copy-far 2/3");
+  info.bytes = info.files = 0;
+  CHECK(describe_step(info, 0, 0, 0, 0) == "  0 %  ext4 iso copy-far 2/3");
+}
+
+TEST_CASE("a step is never further than its end") {
+  StepInfo info = step();
+  info.done = 0.95;
+  const std::string text = describe_step(info, 5'000'000'000, 9, 5, 55);
+  CHECK(text.starts_with("100 %"));
+}
+
+}  // namespace
+}  // namespace filereel
