@@ -1,5 +1,5 @@
 #!/bin/sh
-# The house has four storeys, and each may include only itself and the ones below (docs/design.md).
+# The house has four storeys, and each may include only itself and the ones below (docs/architecture.md).
 #   house_test.sh DIR    checks the tree at DIR; exit 1 and a line for each include that points up
 set -eu
 cd "$1"

@@ -1,10 +1,12 @@
 #include "replay/runner/plan.h"
 
 #include <algorithm>
+#include <array>
 #include <fstream>
-#include <iterator>
 
+#include <errno.h>
 #include <fmt/format.h>
+#include <string.h>
 
 #include "filesets/catalog_file.h"
 #include "filesets/error.h"
@@ -127,7 +129,16 @@ Plan load_plan(const std::string& name_or_path) {
                             "`filereel list` shows the catalogue",
                             name_or_path));
   }
-  const std::string text(std::istreambuf_iterator<char>(in), {});
+  std::string text;
+  std::array<char, 1 << 16> piece;
+  while (in && text.size() <= kMaxYamlBytes) {
+    in.read(piece.data(), piece.size());
+    text.append(piece.data(), static_cast<std::size_t>(in.gcount()));
+  }
+  if (in.bad()) {
+    throw Error(ErrorKind::failed, fmt::format("{}: cannot read: {}; name a plan in a YAML file",
+                                               name_or_path, strerror(errno)));
+  }
   return plan_from_yaml(text, name_or_path);
 }
 

@@ -20,6 +20,14 @@ Target own_target(Role role, MountPower power) {
   return target;
 }
 
+// The same for all names of a place, also of one that is still to be made.
+boost::filesystem::path full_path(const std::string& path) {
+  boost::system::error_code error;
+  const boost::filesystem::path absolute = boost::filesystem::absolute(path, error);
+  const boost::filesystem::path full = boost::filesystem::weakly_canonical(absolute, error);
+  return error ? absolute : full;
+}
+
 // What a file system takes for itself: journal, allocation tables, the room that it needs to work
 // well. Measured on fresh ones and rounded up; xfs and btrfs have a floor of their own.
 std::uint64_t own_space(FileSystemKind kind, std::uint64_t content) {
@@ -59,7 +67,8 @@ ChosenTargets choose_targets(const std::optional<Target>& near, const std::optio
   if (!near) return {own_target(Role::near, power), own_target(Role::far, power)};
   if (far) {
     boost::system::error_code ignored;
-    if (near->path == far->path || boost::filesystem::equivalent(near->path, far->path, ignored)) {
+    if (full_path(near->path) == full_path(far->path) ||
+        boost::filesystem::equivalent(near->path, far->path, ignored)) {
       throw Error(ErrorKind::usage,
                   fmt::format("near and far are the same ({}): name two volumes", near->path));
     }
@@ -79,6 +88,8 @@ std::vector<FileSystemKind> usable_file_systems(const std::vector<FileSystemKind
     } else if (!choose_driver(kind, power)) {
       missing = info.fuse_program.empty()
                     ? fmt::format("the kernel has no driver for it or may not be used for it")
+                : fuse_has(info)
+                    ? fmt::format("{} needs root: run filereel with sudo", info.fuse_program)
                     : fmt::format(
                           "neither the kernel's driver nor {} can be used (apt-get install "
                           "{})",
@@ -102,14 +113,17 @@ std::vector<FileSystemKind> usable_file_systems(const std::vector<FileSystemKind
 
 std::uint64_t image_size(const std::vector<FileSet>& sets, const std::vector<FileSystemKind>& kinds,
                          std::uint64_t copies) {
+  constexpr std::uint64_t kOwnInodes = 1024;  // reserved ones, and those that rounding costs
   std::uint64_t size = 0;
   for (const FileSystemKind kind : kinds) {
     const FileSystemInfo& info = file_system_info(kind);
-    std::uint64_t content = 0;
+    std::uint64_t content = 0, inodes = 0;
     for (const FileSet& set : sets) {
       content = std::max(content, space_needed(set, info.limits, copies));
+      inodes = std::max(inodes, entries_needed(set, copies) + kOwnInodes);
     }
-    size = std::max({size, usual_least_size(info), content + own_space(kind, content)});
+    size = std::max({size, usual_least_size(info), content + own_space(kind, content),
+                     inodes * info.limits.bytes_per_inode});
   }
   constexpr std::uint64_t kUnit = 4 << 20;
   return (size + kUnit - 1) / kUnit * kUnit;
@@ -131,6 +145,17 @@ void check_room(const FileSet& set, const FileSystemLimits& limits, std::uint64_
               fmt::format("{} has no room for the set '{}': it takes {} there and {} are free; use "
                           "--scale, fewer --operations or a larger volume",
                           volume, set.name, format_size(needed), format_size(bytes)));
+}
+
+void check_entries(const FileSet& set, std::uint64_t copies, std::uint64_t entries,
+                   const std::string& volume) {
+  const std::uint64_t needed = entries_needed(set, copies);
+  if (needed <= entries) return;
+  throw Error(
+      ErrorKind::failed,
+      fmt::format("{} has no room for the set '{}': it is {} files and directories there and {} "
+                  "can be made (inodes); use --scale, fewer --operations or a larger volume",
+                  volume, set.name, needed, entries));
 }
 
 void warn_of_fitting(const FittedSet& fitted, const std::string& file_system, Result& result) {

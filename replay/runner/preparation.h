@@ -40,6 +40,10 @@ std::uint64_t copies_on(Role role, const Plan& plan);
 void check_room(const FileSet& set, const FileSystemLimits& limits, std::uint64_t copies,
                 std::uint64_t bytes, const std::string& volume);
 
+// The same for the number of files, of which `entries` can be made.
+void check_entries(const FileSet& set, std::uint64_t copies, std::uint64_t entries,
+                   const std::string& volume);
+
 // Adds a warning for each kind of change that fitting made.
 void warn_of_fitting(const FittedSet& fitted, const std::string& file_system, Result& result);
 

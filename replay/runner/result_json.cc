@@ -1,6 +1,9 @@
 #include "replay/runner/result_json.h"
 
 #include <array>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -18,13 +21,39 @@ void put(Json& json, const char* key, const std::optional<T>& value) {
   if (value) json[key] = *value;
 }
 
+// Thrown inside this file for JSON that is not of the schema.
+struct WrongMember {
+  std::string why;
+};
+
+// As nlohmann's get, but a number that does not fit is refused and not cut.
+template <class T>
+T convert(const Json& json, const char* key) {
+  if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+    const bool fits = json.is_number_unsigned()
+                          ? std::in_range<T>(json.get<std::uint64_t>())
+                          : json.is_number_integer() && std::in_range<T>(json.get<std::int64_t>());
+    if (!fits) {
+      throw WrongMember{fmt::format("'{}' must be a whole number from {} to {}", key,
+                                    std::numeric_limits<T>::min(), std::numeric_limits<T>::max())};
+    }
+  }
+  return json.get<T>();
+}
+
+// Leave `value` as it is where there is no such member.
 template <class T>
 void get(const Json& json, const char* key, T& value) {
-  if (const auto found = json.find(key); found != json.end()) value = found->template get<T>();
+  if (!json.is_object()) {
+    throw WrongMember{fmt::format("there is no object that could hold '{}'", key)};
+  }
+  if (const auto found = json.find(key); found != json.end()) value = convert<T>(*found, key);
 }
 template <class T>
 void get(const Json& json, const char* key, std::optional<T>& value) {
-  if (const auto found = json.find(key); found != json.end()) value = found->template get<T>();
+  T present{};
+  get(json, key, present);
+  if (json.contains(key)) value = present;
 }
 
 // The latency members, in one place for both directions.
@@ -102,7 +131,8 @@ Sample sample_from_json(const Json& json) {
       get(one, "result", example.result);
     }
   }
-  for (const auto& [kind, one] : json.value("latency", Json::object()).items()) {
+  const Json latencies = json.value("latency", Json::object());  // outlives its items()
+  for (const auto& [kind, one] : latencies.items()) {
     LatencySummary& latency = sample.latency[kind];
     get(one, "count", latency.count);
     get(one, "errors", latency.errors);
@@ -307,7 +337,8 @@ Result result_from_json(std::string_view text, std::string_view name) {
   };
   try {
     const Json json = Json::parse(text);
-    const int version = json.is_object() ? json.value("schema_version", 0) : 0;
+    std::int64_t version = 0;
+    if (json.is_object()) get(json, "schema_version", version);
     if (version < 1) throw refuse("is not a filereel result: it has no schema_version");
     if (version > Result::kSchemaVersion) {
       throw refuse(
@@ -321,6 +352,8 @@ Result result_from_json(std::string_view text, std::string_view name) {
         "is not JSON at byte {}: name a result that `filereel run --json` wrote", error.byte));
   } catch (const nlohmann::json::exception& error) {
     throw refuse(fmt::format("is not a filereel result ({})", error.what()));
+  } catch (const WrongMember& wrong) {
+    throw refuse(fmt::format("is not a filereel result ({})", wrong.why));
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::unusable_input) throw;
     throw refuse(error.what());

@@ -65,8 +65,10 @@ class Run {
   void open_volumes() {
     ChosenTargets targets = choose_targets(request_.near, request_.far, request_.power);
     if (!request_.near) {
-      observer_.notice(fmt::format("volumes: {} and {}, removed at the end", targets.near.text(),
-                                   targets.far->text()));
+      const bool images = targets.near.kind == TargetKind::image;
+      observer_.notice(fmt::format(
+          "volumes: {} and {}, removed at the end{}", targets.near.text(), targets.far->text(),
+          images ? "" : "; directories, because nothing may be mounted here (filereel doctor)"));
     }
     const bool formats = targets.near.kind != TargetKind::directory ||
                          (targets.far && targets.far->kind != TargetKind::directory);
@@ -165,6 +167,9 @@ class Run {
       if (const std::optional<std::uint64_t> free = volume->free_bytes()) {
         check_room(fitted.set, volume->limits(), copies_on(role, plan_), *free,
                    volume->describe().target);
+      }
+      if (const std::optional<std::uint64_t> free = volume->free_entries()) {
+        check_entries(fitted.set, copies_on(role, plan_), *free, volume->describe().target);
       }
     }
     return fitted;

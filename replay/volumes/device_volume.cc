@@ -113,6 +113,12 @@ class DeviceVolume final : public Volume {
     return backing_.size() - std::min(backing_.size(), clusters * 8 + (1 << 20));
   }
 
+  std::optional<std::uint64_t> free_entries() const override {
+    struct statvfs info{};
+    if (fstatvfs(mount_->root(), &info) != 0 || info.f_files == 0) return std::nullopt;
+    return info.f_favail;
+  }
+
   VolumeDescription describe() const override {
     VolumeDescription description;
     description.role = options_.role;

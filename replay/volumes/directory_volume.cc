@@ -5,11 +5,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/magic.h>
 #include <linux/openat2.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "filesets/error.h"
@@ -30,6 +32,27 @@ constexpr const char* kMarker = ".filereel-volume";
 // caches, so few of many.
 constexpr std::size_t kSampledFiles = 32;
 
+// By the number that statfs gives, for where the mount cannot be seen: in a chroot, say.
+std::string type_by_magic(int fd) {
+  struct Magic {
+    unsigned long number;
+    std::string_view type;
+  };
+  // From <linux/magic.h> and, where it does not have them, the drivers' own headers.
+  static constexpr Magic kMagics[] = {
+      {EXT4_SUPER_MAGIC, "ext4"},  {XFS_SUPER_MAGIC, "xfs"},     {BTRFS_SUPER_MAGIC, "btrfs"},
+      {TMPFS_MAGIC, "tmpfs"},      {F2FS_SUPER_MAGIC, "f2fs"},   {OVERLAYFS_SUPER_MAGIC, "overlay"},
+      {MSDOS_SUPER_MAGIC, "vfat"}, {0x2011bab0, "exfat"},        {0x7366746e, "ntfs3"},
+      {NFS_SUPER_MAGIC, "nfs"},    {FUSE_SUPER_MAGIC, "fuseblk"}};
+  struct statfs info{};
+  if (fstatfs(fd, &info) == 0) {
+    for (const Magic& magic : kMagics) {
+      if (static_cast<unsigned long>(info.f_type) == magic.number) return std::string(magic.type);
+    }
+  }
+  return "unknown";
+}
+
 class DirectoryVolume final : public Volume {
  public:
   DirectoryVolume(const Target& target, const VolumeOptions& options)
@@ -41,6 +64,7 @@ class DirectoryVolume final : public Volume {
     check_empty();
     lease_.emplace(target_.path + "/" + kMarker, target_.path);
     if (const auto mounted = mounted_at(target_.path)) mounted_ = *mounted;
+    if (mounted_.type.empty()) mounted_.type = type_by_magic(root_.get());
   }
 
   ~DirectoryVolume() override {
@@ -111,6 +135,12 @@ class DirectoryVolume final : public Volume {
     struct statvfs info{};
     if (fstatvfs(root_.get(), &info) != 0 || info.f_blocks == 0) return std::nullopt;
     return info.f_bavail * info.f_frsize;
+  }
+
+  std::optional<std::uint64_t> free_entries() const override {
+    struct statvfs info{};
+    if (fstatvfs(root_.get(), &info) != 0 || info.f_files == 0) return std::nullopt;
+    return info.f_favail;
   }
 
   VolumeDescription describe() const override {

@@ -33,9 +33,9 @@ constexpr std::array<FileSystemInfo, 6> kFileSystems = {{
      "fuse2fs",
      "e2fsck",
      16 * kMiB,
-     {.largest_file = 16 * kTiB - 4096}},
+     {.largest_file = 16 * kTiB - 4096, .bytes_per_inode = 16 << 10}},  // mke2fs.conf(5)
     {FileSystemKind::ntfs, "ntfs", "ntfs3", "mkfs.ntfs", "ntfs-3g", "ntfs-3g", "ntfs-3g", "ntfsfix",
-     16 * kMiB, kNtfs},
+     16 * kMiB, kNtfs, false, true},
     {FileSystemKind::fat32, "fat32", "vfat", "mkfs.vfat", "dosfstools", "fusefat", "fusefat",
      "fsck.vfat", 40 * kMiB, kFat32},
     {FileSystemKind::exfat, "exfat", "exfat", "mkfs.exfat", "exfatprogs", "mount.exfat-fuse",
@@ -123,7 +123,8 @@ std::vector<std::string> fuse_command(FileSystemKind kind, const std::string& so
     case FileSystemKind::fat32:
       return {"fusefat", "-f", "-s", "-o", "rw+,big_writes,max_write=131072", source, mount_point};
     case FileSystemKind::exfat:
-      // It has no -f. -d keeps it in the foreground too, at the price of a line of text per request.
+      // It has no -f. -d keeps it in the foreground too, at the price of a line of text per
+      // request.
       return {"mount.exfat-fuse", "-d", source, mount_point};
     case FileSystemKind::ext4:
       return {"fuse2fs", "-f", "-o", "rw,fakeroot", source, mount_point};

@@ -15,10 +15,11 @@ enum class FileSystemKind : std::uint8_t { ext4, ntfs, fat32, exfat, xfs, btrfs 
 // What a file system can hold. Sizes in bytes.
 struct FileSystemLimits {
   std::uint64_t largest_file = INT64_MAX;
-  std::uint64_t cluster = 4096;  // files take whole clusters
-  bool windows_names = false;    // names that Windows refuses are escaped, cases are not told apart
-  bool ascii_names = false;      // the driver takes no others
-  bool links = true;             // symbolic and hard ones
+  std::uint64_t cluster = 4096;       // files take whole clusters
+  std::uint64_t bytes_per_inode = 0;  // the number of files is fixed when it is made; 0: it is not
+  bool windows_names = false;  // names that Windows refuses are escaped, cases are not told apart
+  bool ascii_names = false;    // the driver takes no others
+  bool links = true;           // symbolic and hard ones
   bool holes = true;
 };
 
@@ -32,6 +33,7 @@ struct FileSystemInfo {
   std::uint64_t least_size;                     // of a volume that its mkfs accepts
   FileSystemLimits limits;
   bool fuse_needs_device = false;  // its FUSE program refuses image files
+  bool fuse_needs_groups = false;  // its FUSE program calls setgroups(2): no user namespaces
 };
 
 std::span<const FileSystemInfo> file_systems();

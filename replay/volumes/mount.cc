@@ -62,7 +62,7 @@ Mount::Mount(FileSystemKind kind, const Driver& driver, const std::string& sourc
     root_.reset(open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!root_) fail(fmt::format("cannot open {} on {}: {}", source, path_, strerror(errno)));
   } catch (...) {
-    if (mounted_) umount2(path_.c_str(), MNT_DETACH);
+    umount2(path_.c_str(), MNT_DETACH);  // a FUSE driver may fail after it has mounted
     rmdir(path_.c_str());
     throw;
   }

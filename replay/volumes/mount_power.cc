@@ -29,16 +29,31 @@ bool in_kernel_list(std::string_view type) {
   return false;
 }
 
+// Root may, but not in a user namespace such as ours. user_namespaces(7)
+bool may_set_groups() {
+  std::string word;
+  std::ifstream("/proc/self/setgroups") >> word;
+  return geteuid() == 0 && word != "deny";
+}
+
 bool fuse_works() {
   return access("/dev/fuse", R_OK | W_OK) == 0;
 }
 
 }  // namespace
 
+// Unmounts outside arrive inside, mounts inside stay inside. In a chroot that is not a mount itself
+// this cannot be had: then mounts may show outside too, and a killed run's are cleared by the next
+// one (remove_stale_mount_points).
+bool isolate_mounts() {
+  return mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr) == 0 || errno == EINVAL;
+}
+
+}  // namespace
+
 MountPower enter_mount_namespace() {
   if (unshare(CLONE_NEWNS) == 0) {
-    // Unmounts outside arrive inside, mounts inside stay inside.
-    if (mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr) != 0) return MountPower::none;
+    if (!isolate_mounts()) return MountPower::none;
     if (geteuid() == 0 && loop_devices_available()) return MountPower::full;
     return fuse_works() ? MountPower::fuse_only : MountPower::none;
   }
@@ -48,9 +63,7 @@ MountPower enter_mount_namespace() {
   const bool mapped = write_file("/proc/self/setgroups", "deny") &&
                       write_file("/proc/self/uid_map", fmt::format("0 {} 1", user)) &&
                       write_file("/proc/self/gid_map", fmt::format("0 {} 1", group));
-  return mapped && mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr) == 0
-             ? MountPower::fuse_only
-             : MountPower::none;
+  return mapped && isolate_mounts() ? MountPower::fuse_only : MountPower::none;
 }
 
 MountPower probe_mount_power() {
@@ -82,8 +95,10 @@ std::optional<Driver> choose_driver(FileSystemKind kind, MountPower power) {
   if (power == MountPower::full && kernel_has(info)) {
     return Driver{true, std::string(info.kernel_type)};
   }
-  const bool takes_source = power == MountPower::full || !info.fuse_needs_device;
-  if (power != MountPower::none && takes_source && fuse_has(info)) {
+  if (power == MountPower::none || !fuse_has(info)) return std::nullopt;
+  const bool allowed = (power == MountPower::full || !info.fuse_needs_device) &&
+                       (may_set_groups() || !info.fuse_needs_groups);
+  if (allowed) {
     return Driver{false, std::string(info.fuse_program)};
   }
   return std::nullopt;

@@ -239,6 +239,12 @@ FittedSet fit_file_set(const FileSet& set, const std::vector<FileSystemLimits>& 
   return fitted;
 }
 
+std::uint64_t entries_needed(const FileSet& set, std::uint64_t copies) {
+  const auto entries = std::ranges::count_if(
+      set.entries, [](const Entry& entry) { return entry.kind != EntryKind::hard_link; });
+  return copies * (static_cast<std::uint64_t>(entries) + 1);
+}
+
 std::uint64_t space_needed(const FileSet& set, const FileSystemLimits& limits,
                            std::uint64_t copies) {
   std::uint64_t bytes = 0;

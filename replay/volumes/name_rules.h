@@ -40,6 +40,9 @@ struct FittedSet {
 // is too large for a volume or a name that is too long once escaped: which one, and what to do.
 FittedSet fit_file_set(const FileSet& set, const std::vector<FileSystemLimits>& limits);
 
+// Files, directories and symbolic links that `copies` copies of the set are, with their roots.
+std::uint64_t entries_needed(const FileSet& set, std::uint64_t copies);
+
 // Bytes that `copies` copies of the set take on a volume with such limits, a margin for directories
 // and the file system's own records included.
 std::uint64_t space_needed(const FileSet& set, const FileSystemLimits& limits,

@@ -35,6 +35,7 @@ constexpr std::size_t kKeptOutput = 64 << 10;
   dup2(null, STDIN_FILENO);
   dup2(output, STDOUT_FILENO);
   dup2(output, STDERR_FILENO);
+  if (null > STDERR_FILENO) close(null);
   execv(arguments[0], arguments);
   _exit(127);
 }

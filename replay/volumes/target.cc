@@ -65,7 +65,10 @@ std::string_view target_kind_name(TargetKind kind) {
 }
 
 std::string Target::text() const {
-  return kind == TargetKind::image ? fmt::format("{}{}", kImage, path) : path;
+  if (kind != TargetKind::image) return path;
+  std::string text(kImage);
+  for (const char c : path) text += c == ',' ? ",," : std::string(1, c);
+  return text;
 }
 
 Target parse_target(std::string_view text) {

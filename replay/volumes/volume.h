@@ -61,6 +61,8 @@ class Volume {
 
   virtual FileSystemLimits limits() const = 0;
   virtual std::optional<std::uint64_t> free_bytes() const = 0;  // nothing: the driver does not say
+  // How many files and directories can still be made; nothing: as many as fit, or it does not say.
+  virtual std::optional<std::uint64_t> free_entries() const { return std::nullopt; }
   virtual VolumeDescription describe() const = 0;
   virtual std::optional<DeviceCounters> counters() const = 0;
   virtual double driver_cpu_s() const { return 0; }

@@ -85,8 +85,9 @@ TEST_CASE("what cannot be removed is named") {
   constexpr uid_t kNobody = 65534;
   const bool is_root = geteuid() == 0;
   if (is_root) {
-    REQUIRE(chown((temp / "tree").c_str(), kNobody, kNobody) == 0);
-    REQUIRE(chown((temp / "tree/closed").c_str(), kNobody, kNobody) == 0);
+    for (const std::string& path : {temp.path(), temp / "tree", temp / "tree/closed"}) {
+      REQUIRE(chown(path.c_str(), kNobody, kNobody) == 0);
+    }
     REQUIRE(seteuid(kNobody) == 0);
   }
   std::string text;
