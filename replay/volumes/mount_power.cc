@@ -40,8 +40,6 @@ bool fuse_works() {
   return access("/dev/fuse", R_OK | W_OK) == 0;
 }
 
-}  // namespace
-
 // Unmounts outside arrive inside, mounts inside stay inside. In a chroot that is not a mount itself
 // this cannot be had: then mounts may show outside too, and a killed run's are cleared by the next
 // one (remove_stale_mount_points).

@@ -330,12 +330,12 @@ class IntegrationTest(unittest.TestCase):
         return {"ntfs-3g": ["-o", "no_detach"], "mount.exfat-fuse": ["-d"]}.get(program, ["-f"])
 
     @contextlib.contextmanager
-    def ext4_volume(self, megabytes, label="DATA", options="rw", name="volume"):
+    def ext4_volume(self, megabytes, label="DATA", options="rw", name="volume", make=()):
         """A small ext4 with a label of its own, mounted on a folder."""
         image, point = self.scratch / f"{name}.ext4", self.folder(name)
         with open(image, "wb") as file:
             file.truncate(megabytes << 20)
-        call("mkfs.ext4", "-q", "-F", "-b", "4096", "-L", label, image)
+        call("mkfs.ext4", "-q", "-F", "-b", "4096", "-L", label, *make, image)
         with self.loop(image) as device:
             call("mount", "-t", "ext4", "-o", options, device, point)
             try:
