@@ -12,7 +12,7 @@ SignalWatch::SignalWatch() {
   sigemptyset(&watched_);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&watched_, signal);
   pthread_sigmask(SIG_BLOCK, &watched_, &before_);
-  thread_ = std::jthread([this](std::stop_token ended) {
+  thread_ = std::jthread([this](const std::stop_token& ended) {
     constexpr timespec kLook{0, 50'000'000};  // how soon the end of the watch is seen
     while (!ended.stop_requested()) {
       if (sigtimedwait(&watched_, nullptr, &kLook) < 0) continue;

@@ -67,8 +67,8 @@ std::uint32_t read_mode(const YamlValue& value) {
 // A fixed number of decimal digits at the front of `text`, which are removed.
 bool take_digits(std::string_view& text, std::size_t digits, int& out) {
   if (text.size() < digits) return false;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + digits, out);
-  if (error != std::errc() || end != text.data() + digits || out < 0) return false;
+  const auto [end, error] = std::from_chars(text.begin(), text.begin() + digits, out);
+  if (error != std::errc() || end != text.begin() + digits || out < 0) return false;
   text.remove_prefix(digits);
   return true;
 }
@@ -195,7 +195,7 @@ class SpecificationReader {
                           const ContentDefaults& defaults) {
     const YamlMap map = value.map({"path", "size", "content", "compressed", "duplicates", "mode",
                                    "mtime", "symlink", "hard_link", "holes"});
-    const auto below_group = [&](std::string path) {
+    const auto below_group = [&](const std::string& path) {
       return group_path.empty() ? path : group_path + "/" + path;
     };
     Entry entry;

@@ -74,8 +74,8 @@ class LimitCheck : public YAML::EventHandler {
 
 }  // namespace
 
-YamlValue::YamlValue(YAML::Node node, std::string file, std::string what)
-    : node_(std::move(node)), file_(std::move(file)), what_(std::move(what)) {}
+YamlValue::YamlValue(const YAML::Node& node, std::string file, std::string what)
+    : node_(node), file_(std::move(file)), what_(std::move(what)) {}
 
 std::string YamlValue::where() const {
   return place(file_, node_.Mark());

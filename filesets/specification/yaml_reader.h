@@ -18,7 +18,7 @@ class YamlMap;
 // A node and what it is called in messages. Copies share the document.
 class YamlValue {
  public:
-  YamlValue(YAML::Node node, std::string file, std::string what);
+  YamlValue(const YAML::Node& node, std::string file, std::string what);
 
   // Each throws Error(unusable_input) if the node is not what is asked for.
   std::string text() const;  // a scalar; may be empty

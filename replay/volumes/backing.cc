@@ -16,7 +16,7 @@
 namespace filereel {
 namespace {
 
-[[noreturn]] void fail(std::string text) {
+[[noreturn]] void fail(const std::string& text) {
   throw Error(ErrorKind::failed, text);
 }
 

@@ -54,7 +54,7 @@ std::optional<std::string> find_program(std::string_view name) {
   folders += ":/usr/local/sbin:/usr/sbin:/sbin:/usr/bin:/bin";
   for (std::size_t at = 0; at < folders.size();) {
     const std::size_t end = std::min(folders.find(':', at), folders.size());
-    const std::string candidate = fmt::format("{}/{}", folders.substr(at, end - at), name);
+    std::string candidate = fmt::format("{}/{}", folders.substr(at, end - at), name);
     if (end > at && access(candidate.c_str(), X_OK) == 0) return candidate;
     at = end + 1;
   }
