@@ -32,6 +32,7 @@ constexpr std::size_t kKeptOutput = 64 << 10;
   sigprocmask(SIG_SETMASK, &none, nullptr);
   signal(SIGPIPE, SIG_DFL);
   const int null = open("/dev/null", O_RDWR);
+  if (null < 0 || output < 0) _exit(127);
   dup2(null, STDIN_FILENO);
   dup2(output, STDOUT_FILENO);
   dup2(output, STDERR_FILENO);
