@@ -99,6 +99,13 @@ TEST_CASE("a shown size is read back as the same size if three digits suffice") 
   }
 }
 
+TEST_CASE("binary sizes take the largest unit that leaves them whole") {
+  CHECK(filereel::format_binary_size(0) == "0 B");
+  CHECK(filereel::format_binary_size(1000) == "1000 B");
+  CHECK(filereel::format_binary_size(128 << 10) == "128 KiB");
+  CHECK(filereel::format_binary_size(3ull << 40) == "3 TiB");
+}
+
 TEST_CASE("durations are shown in the unit that people would choose") {
   CHECK(format_duration(0) == "0 s");
   CHECK(format_duration(2e-9) == "2 ns");

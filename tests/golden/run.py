@@ -117,7 +117,7 @@ def main():
     parser.add_argument("program", type=pathlib.Path)
     parser.add_argument("names", nargs="*", help="cases; all of them if none is named")
     parser.add_argument("--update", action="store_true", help="rewrite the expectations")
-    arguments = parser.parse_args()
+    arguments = parser.parse_intermixed_args()
     program = arguments.program.resolve()
     paths = [HERE / "cases" / f"{name}.txt" for name in arguments.names]
     paths = paths or sorted((HERE / "cases").glob("*.txt"))

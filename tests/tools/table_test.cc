@@ -35,6 +35,11 @@ TEST_CASE("rows may be of different lengths") {
   CHECK(format_columns({}).empty());
 }
 
+TEST_CASE("no line ends in blanks") {
+  CHECK(format_columns({{"a", "long heading", "b"}, {"x", "", ""}, {"", "", "y"}, {"", "", ""}}) ==
+        "a  long heading  b\nx\n                 y\n\n");
+}
+
 TEST_CASE("a result is shown as in the golden file") {
   const char* data = getenv("FILEREEL_TEST_DATA");
   REQUIRE_MESSAGE(data != nullptr, "set FILEREEL_TEST_DATA to the folder tests/");

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -14,34 +13,12 @@
 #include "filesets/error.h"
 #include "filesets/random.h"
 #include "tests/entries.h"
+#include "tests/traces/streams.h"
 
 namespace filereel {
 namespace {
 
 using Lines = std::vector<std::string>;
-
-constexpr CopyMethod kMethods[] = {CopyMethod::readwrite, CopyMethod::copy_file_range,
-                                   CopyMethod::reflink, CopyMethod::sendfile};
-constexpr FcStep kSteps[] = {FcStep::create, FcStep::read, FcStep::copy_near, FcStep::copy_far,
-                             FcStep::remove};
-
-std::vector<Operation> drain(OperationSource& source, std::size_t batch = 5) {
-  std::vector<Operation> all, out(batch);
-  while (const std::size_t filled = source.next(out)) {
-    all.insert(all.end(), out.begin(), out.begin() + static_cast<std::ptrdiff_t>(filled));
-  }
-  return all;
-}
-
-std::vector<std::vector<Operation>> drain(const Trace& trace) {
-  std::vector<std::vector<Operation>> threads;
-  for (const auto& source : trace.threads) threads.push_back(drain(*source));
-  return threads;
-}
-
-std::string place(const PathTable& paths, PathId id) {
-  return fmt::format("{}/{}", role_name(paths.node(id).role), paths.relative(id));
-}
 
 std::string describe(const Operation& op, const PathTable& paths) {
   const std::string_view name = operation_info(op.kind).name;
@@ -98,11 +75,6 @@ Lines content_lines(const FcTest& test, FcStep step) {
     }
   }
   return out;
-}
-
-FcTestOptions options(std::uint64_t block_size, CopyMethod method = CopyMethod::readwrite,
-                      std::uint32_t threads = 1) {
-  return {.block_size = block_size, .copy_method = method, .threads = threads};
 }
 
 FileSet small_set() {
@@ -260,226 +232,6 @@ TEST_CASE("data and holes together cover every byte of a file exactly once") {
       cover(op.offset, op.length);
     }
     CHECK(std::ranges::all_of(covered, [](int times) { return times == 1; }));
-  }
-}
-
-// A file system that only knows names and sizes, and refuses what a real one would refuse.
-class Model {
- public:
-  // Between two barriers the threads run in any order; `backwards` is the other extreme.
-  void run(const std::vector<std::vector<Operation>>& threads, const PathTable& paths,
-           bool backwards) {
-    std::vector<std::size_t> at(threads.size());
-    std::vector<std::map<FileSlot, std::string>> open(threads.size());
-    for (bool more = true; more;) {
-      more = false;
-      for (std::size_t i = 0; i < threads.size(); ++i) {
-        const std::size_t t = backwards ? threads.size() - 1 - i : i;
-        for (; at[t] < threads[t].size(); ++at[t]) {
-          const Operation& op = threads[t][at[t]];
-          if (op.kind == OperationKind::barrier) break;
-          apply(op, paths, open[t]);
-        }
-      }
-      for (std::size_t t = 0; t < threads.size(); ++t) {
-        if (at[t] == threads[t].size()) continue;
-        more = true;
-        ++at[t];
-      }
-    }
-    for (const auto& files : open) CHECK(files.empty());
-  }
-
-  // What lies below `root`: "" for it, paths relative to it, with their sizes.
-  std::map<std::string, std::int64_t> below(const std::string& root) const {
-    std::map<std::string, std::int64_t> out;
-    for (const auto& [path, size] : nodes_) {
-      if (path == root) out[""] = size;
-      if (path.starts_with(root + "/")) out[path.substr(root.size() + 1)] = size;
-    }
-    return out;
-  }
-
-  std::uint64_t files_counted = 0;
-
- private:
-  static constexpr std::int64_t kDirectory = -1, kSymlink = -2;
-
-  void make(const std::string& path, std::int64_t size) {
-    const std::string parent = path.substr(0, path.rfind('/'));
-    CAPTURE(path);
-    CHECK(nodes_.contains(parent));
-    CHECK(nodes_[parent] == kDirectory);
-    CHECK(nodes_.emplace(path, size).second);
-  }
-
-  void apply(const Operation& op, const PathTable& paths, std::map<FileSlot, std::string>& open) {
-    const std::string path = place(paths, op.path);
-    CAPTURE(path);
-    CHECK(op.file < 2);
-    if (op.counts_file) ++files_counted;
-    switch (op.kind) {
-      case OperationKind::make_directory:
-        make(path, kDirectory);
-        break;
-      case OperationKind::open:
-        if ((op.flags & O_CREAT) != 0) make(path, 0);
-        CHECK(nodes_.at(path) >= 0);
-        CHECK(open.emplace(op.file, path).second);
-        break;
-      case OperationKind::close:
-        CHECK(open.erase(op.file) == 1);
-        break;
-      case OperationKind::read:
-        CHECK(static_cast<std::int64_t>(op.offset + op.length) <= nodes_.at(open.at(op.file)));
-        break;
-      case OperationKind::copy_range:
-        CHECK(static_cast<std::int64_t>(op.offset + op.length) <= nodes_.at(open.at(op.source)));
-        [[fallthrough]];
-      case OperationKind::write: {
-        std::int64_t& size = nodes_.at(open.at(op.file));
-        size = std::max(size, static_cast<std::int64_t>(op.offset + op.length));
-        break;
-      }
-      case OperationKind::truncate:
-        nodes_.at(open.at(op.file)) = static_cast<std::int64_t>(op.offset);
-        break;
-      case OperationKind::symlink:
-        make(path, kSymlink);
-        break;
-      case OperationKind::link:
-        make(path, nodes_.at(place(paths, op.old_path)));
-        break;
-      case OperationKind::unlink:
-        CHECK(nodes_.at(path) != kDirectory);
-        nodes_.erase(path);
-        break;
-      case OperationKind::remove_directory:
-        CHECK(nodes_.at(path) == kDirectory);
-        CHECK(below(path).size() == 1);
-        nodes_.erase(path);
-        break;
-      case OperationKind::barrier:
-        break;
-    }
-  }
-
-  std::map<std::string, std::int64_t> nodes_ = {{"near", kDirectory}, {"far", kDirectory}};
-};
-
-FileSet varied_set() {
-  FileSet set = set_of({directory("d"), file("d/first", 5), directory("d/e"), directory("d/e/f"),
-                        file("d/e/f/big", 3'000'000), file("d/e/empty", 0),
-                        sparse_file("d/lead", 500'000, {{0, 200'000}}),
-                        sparse_file("mid", 500'000, {{100'000, 200'000}}),
-                        sparse_file("tail", 500'000, {{100'000, 400'000}}),
-                        sparse_file("nothing", 70'000, {{0, 70'000}}),
-                        link_to(EntryKind::symlink, "s", "d/first"),
-                        link_to(EntryKind::hard_link, "h1", "d/e/f/big")});
-  for (int i = 0; i < 10; ++i) {
-    set.entries.push_back(file(fmt::format("d/e/{}", i), static_cast<std::uint64_t>(i) * 4096));
-  }
-  set.entries.push_back(directory("late"));
-  set.entries.push_back(link_to(EntryKind::hard_link, "late/h2", "d/e/9"));
-  set.entries.push_back(link_to(EntryKind::symlink, "late/dangling", "x"));
-  check_file_set(set);
-  return set;
-}
-
-TEST_CASE("the steps work on one another, with every method, however threads are interleaved") {
-  const FileSet set = varied_set();
-  for (const CopyMethod method : kMethods) {
-    for (const std::uint32_t threads : {1U, 3U, 50U}) {
-      for (const bool backwards : {false, true}) {
-        for (const bool fill : {false, true}) {
-          CAPTURE(copy_method_name(method));
-          CAPTURE(threads);
-          CAPTURE(backwards);
-          FcTestOptions chosen = options(64 << 10, method, threads);
-          chosen.fill_holes = fill;
-          const FcTest test(set, chosen);
-          Model model;
-          for (const FcStep step : kSteps) {
-            const Trace trace = test.trace(step);
-            CHECK(trace.threads.size() == threads);
-            model.files_counted = 0;
-            model.run(drain(trace), test.paths(), backwards);
-            CHECK(model.files_counted == test.files());
-            if (step == FcStep::create) CHECK(model.below("near/original").at("mid") == 500'000);
-          }
-          const auto copy = model.below("near/copy");
-          CHECK(copy.size() == set.entries.size() + 1);
-          for (const Entry& entry : set.entries) {
-            if (entry.kind == EntryKind::file) {
-              CHECK(copy.at(entry.path) == static_cast<std::int64_t>(entry.size));
-            }
-          }
-          CHECK(copy.at("h1") == 3'000'000);
-          CHECK(model.below("far/copy") == copy);
-          CHECK(model.below("near/original").empty());
-        }
-      }
-    }
-  }
-}
-
-TEST_CASE("threads meet at equally many barriers, and one thread at none") {
-  const FileSet set = varied_set();
-  for (const std::uint32_t threads : {1U, 3U}) {
-    const FcTest test(set, options(4096, CopyMethod::readwrite, threads));
-    for (const FcStep step : kSteps) {
-      CAPTURE(fc_step_name(step));
-      std::set<std::ptrdiff_t> counts;
-      for (const auto& operations : drain(test.trace(step))) {
-        counts.insert(std::ranges::count(operations, OperationKind::barrier, &Operation::kind));
-      }
-      CHECK(counts.size() == 1);
-      const bool meets = threads > 1 && step != FcStep::read;
-      CHECK((*counts.begin() > 0) == meets);
-    }
-  }
-}
-
-TEST_CASE("the first thread makes every directory before the threads first meet") {
-  const FileSet set = varied_set();
-  const FcTest test(set, options(4096, CopyMethod::readwrite, 3));
-  const auto threads = drain(test.trace(FcStep::create));
-  for (std::size_t t = 0; t < threads.size(); ++t) {
-    const auto barrier = std::ranges::find(threads[t], OperationKind::barrier, &Operation::kind);
-    const auto made = [](auto begin, auto end) {
-      return std::count_if(
-          begin, end, [](const Operation& op) { return op.kind == OperationKind::make_directory; });
-    };
-    CHECK(made(threads[t].begin(), barrier) == (t == 0 ? 5 : 0));
-    CHECK(made(barrier, threads[t].end()) == 0);
-    CHECK(barrier - threads[t].begin() == (t == 0 ? 5 : 0));
-  }
-}
-
-TEST_CASE("every thread of several has files to work on") {
-  const FileSet set = varied_set();
-  const FcTest test(set, options(4096, CopyMethod::readwrite, 3));
-  for (const auto& operations : drain(test.trace(FcStep::read))) {
-    CHECK(std::ranges::count(operations, OperationKind::open, &Operation::kind) >= 3);
-  }
-}
-
-TEST_CASE("no operation asks for more than the trace has announced") {
-  const FileSet set = varied_set();
-  for (const CopyMethod method : kMethods) {
-    const FcTest test(set, options(10'000, method));
-    for (const FcStep step : kSteps) {
-      const Trace trace = test.trace(step);
-      CHECK(trace.paths == &test.paths());
-      CHECK(trace.files == &set);
-      for (const Operation& op : drain(*trace.threads[0])) {
-        CHECK(op.file < trace.slots);
-        CHECK(op.source < trace.slots);
-        if (op.kind == OperationKind::read || op.kind == OperationKind::write) {
-          CHECK(op.length <= trace.largest_io);
-        }
-      }
-    }
   }
 }
 
