@@ -4,7 +4,7 @@ import fcntl
 import os
 import struct
 
-from support import IntegrationTest, call, digest, main, needs, tree_digests
+from support import IntegrationTest, digest, main, needs, tree_digests
 
 LONG = "n" * 251 + ".txt"  # 255 bytes
 

@@ -17,8 +17,7 @@ FILEREEL = os.environ.get("FILEREEL", "filereel")
 STEPS = ["create", "read", "copy-near", "copy-far", "delete"]
 
 # What is needed to make, mount by hand and check each file system: the program that makes it, the
-# kernel's name for it, the FUSE command that serves an image or device, the check and its status
-# when all is well.
+# kernel's name for it, the FUSE command that serves a device, and the check that changes nothing.
 FILE_SYSTEMS = {
     "ext4": ("mkfs.ext4", "ext4", None, ["e2fsck", "-f", "-n"]),
     "ntfs": ("mkfs.ntfs", "ntfs3", ["ntfs-3g"], ["ntfsfix", "-n"]),
@@ -89,7 +88,7 @@ def digest(path):
 
 
 def tree_digests(folder):
-    """Every path below `folder` with the digest of its content, links and folders with their kind."""
+    """Every path below `folder` with what it is: the digest of a file, the text of a link."""
     found = {}
     folder = os.fsencode(folder)
     for parent, folders, files in os.walk(folder):
@@ -176,6 +175,8 @@ class IntegrationTest(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
+        if not shutil.which(FILEREEL):
+            raise AssertionError(f"there is no {FILEREEL}: set FILEREEL to the binary")
         cls.base = tempfile.mkdtemp(prefix="reel-integration-")
         os.chmod(cls.base, 0o755)
         cls.addClassCleanup(cls.clear)
@@ -308,7 +309,7 @@ class IntegrationTest(unittest.TestCase):
             if kernel_has(kernel_name):
                 call("mount", "-t", kernel_name, "-o", "ro" if read_only else "rw", device, point)
             else:
-                # On the command line of the driver stands the scratch folder, so that it can be seen.
+                # Its environment names the scratch folder, so that a stray one is seen and ended.
                 driver = subprocess.Popen([find(fuse[0]), *fuse[1:], *self.foreground(fuse[0]),
                                            device, point], env=self.environment(),
                                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

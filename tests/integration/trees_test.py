@@ -3,8 +3,10 @@
 import os
 import pathlib
 import re
-import resource
+import shutil
+import stat
 import subprocess
+import tempfile
 import unittest
 
 from support import FILEREEL, IntegrationTest, find, have, main, needs
@@ -23,7 +25,7 @@ def size_of(folder):
                       if os.stat(one, dir_fd=descriptor, follow_symlinks=False).st_dev == device]
         for name in names:
             info = os.stat(name, dir_fd=descriptor, follow_symlinks=False)
-            if os.path.stat.S_ISREG(info.st_mode) and info.st_ino not in seen:
+            if stat.S_ISREG(info.st_mode) and info.st_ino not in seen:
                 if info.st_nlink > 1:
                     seen.add(info.st_ino)
                 files += 1
@@ -44,15 +46,10 @@ class RealTrees(IntegrationTest):
             if not found:
                 self.skipTest("there is no tree to capture")
             folder = max(found, key=found.get)
-        files, total = found[folder]
+        files, total = self.capture_at_rest(folder)
         print(f"{folder}: {files} files, {total} bytes", flush=True)
-        captured = self.filereel("capture", folder, "-o", "x.fileset")
-        self.assertIn(f"{files} files", captured.out)
-        self.assertIn(f"({total} bytes)", captured.out)
-        # All the files, but not all their bytes: as many as are written within a minute.
         self.filereel("run", "--near", "image:a.img", "--set", "x.fileset", "--fs", "ext4,ntfs",
-                      "--runs", "1", "--operations", "create,read", "--scale", "0.2", "--json",
-                      "r.json", timeout=200)
+                      "--runs", "1", "--operations", "create,read", "--json", "r.json", timeout=200)
         result = self.result()
         self.assertTrue(result["complete"])
         self.assertEqual([(one["file_system"], one["operation"]) for one in result["measurements"]],
@@ -63,10 +60,21 @@ class RealTrees(IntegrationTest):
         self.assertEqual(len(counted), 1)
         (measured_files, measured_bytes), = counted
         self.assertEqual(measured_files, files)
-        self.assertEqual(measured_bytes, round(total * 0.2))
+        self.assertEqual(measured_bytes, total)
         self.assert_nothing_left()
-        self.check_clean("ext4" if result["volumes"][-1]["file_system"] == "ext4" else "ntfs",
-                         self.scratch / "a.img")
+        self.check_clean("ntfs", self.scratch / "a.img")
+
+    def capture_at_rest(self, folder):
+        """Captures it while nobody changes it; gives its files and bytes."""
+        for _ in range(3):
+            before = size_of(folder)
+            captured = self.filereel("capture", folder, "-o", "x.fileset")
+            if size_of(folder) == before:
+                files, total = before
+                self.assertIn(f"{files} files", captured.out)
+                self.assertIn(f"({total} bytes)", captured.out)
+                return files, total
+        self.skipTest(f"{folder} changes all the time")
 
 
 @unittest.skipUnless(have("zstdcat"), "needs zstdcat")
@@ -125,32 +133,34 @@ class RoundTrips(IntegrationTest):
         self.filereel("populate", "second.fileset", "third")
         first, second = self.entries("first.fileset"), self.entries("second.fileset")
         self.assertEqual(len(first), len(second))
-        # Content is made anew, so its key is another; its shape must be the same.
-        self.assertEqual([self.shape(line) for line in first], [self.shape(line) for line in second])
+        self.assertEqual(first, second)
         again, third = self.scratch / "again", self.scratch / "third"
         for one in (again, third):
             self.assertEqual(self.metadata(tree), self.metadata(one))
 
-    @staticmethod
-    def shape(line):
-        return re.sub(rb" (key|compressed|duplicate)=\w+", b"", line)
-
     def metadata(self, folder):
-        found, inodes = {}, {}
+        found = {}
         root = os.fsencode(folder)
         for parent, folders, files in os.walk(root):
             for name in sorted(folders + files):
                 path = os.path.join(parent, name)
                 info = os.lstat(path)
                 relative = os.path.relpath(path, root)
-                is_file = os.path.stat.S_ISREG(info.st_mode)
+                is_file = stat.S_ISREG(info.st_mode)
                 found[relative] = (info.st_mode, info.st_size if is_file else 0, info.st_mtime_ns,
                                    info.st_nlink if is_file else 0,
                                    os.readlink(path) if os.path.islink(path) else b"")
         return found
 
+    def quick_folder(self):
+        """In memory where that can be: it is not the disk that this is about."""
+        folder = tempfile.mkdtemp(prefix="reel-integration-",
+                                  dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
+        self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
+        return pathlib.Path(folder)
+
     def test_a_hundred_thousand_files_are_captured_in_little_memory(self):
-        tree = self.folder("many")
+        tree = self.quick_folder()
         content = b"small\n"
         for i in range(100):
             folder = tree / f"d{i}"

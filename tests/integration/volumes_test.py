@@ -1,7 +1,6 @@
 """Volumes that are full, vanish, or belong to somebody else: one line, and nothing lost."""
 
 import contextlib
-import fcntl
 import os
 import signal
 import subprocess
@@ -14,7 +13,8 @@ MIB = 1 << 20
 
 
 def may_use_swap():
-    return os.geteuid() == 0 and have("mkswap", "swapon", "swapoff") and os.path.exists("/proc/swaps")
+    return (os.geteuid() == 0 and have("mkswap", "swapon", "swapoff")
+            and os.path.exists("/proc/swaps"))
 
 
 def has_device_mapper():
@@ -48,7 +48,7 @@ class FullVolumes(IntegrationTest):
             finished = self.filereel("run", "--near", volume, "--set",
                                      self.many_small_files(300, "1 B"), "--json", "r.json",
                                      status=None)
-            self.assert_refused(finished, 1, volume, "inodes", "602")
+            self.assert_refused(finished, 1, volume, "inodes", "can be made")
             self.assertEqual(self.result()["measurements"], [])
             self.assertEqual(os.listdir(volume), ["lost+found"])
 
@@ -146,6 +146,19 @@ class VanishingVolumes(IntegrationTest):
                 words = file.read().decode().split("\0")
             return words[0].endswith("ntfs-3g") and words[-2].endswith(f"-{role}")
         return False
+
+    @needs("ntfs")
+    def test_a_fuse_driver_that_fails_after_it_has_mounted_leaves_nothing(self):
+        folder = self.folder("programs")
+        driver = folder / "ntfs-3g"
+        driver.write_text('#!/bin/sh\nfor point; do :; done\nmount -t tmpfs none "$point"\n'
+                          "echo not today\nexit 21\n")
+        driver.chmod(0o755)
+        finished = self.filereel("run", "--near", "image:a.img", "--fs", "ntfs", "--set", "mp3",
+                                 "--scale", "0.001", status=None,
+                                 env=self.environment(PATH=f"{folder}:{os.environ['PATH']}"))
+        self.assert_refused(finished, 1, "ntfs-3g", "not today")
+        self.assert_nothing_left()
 
     @needs("ext4", "ntfs")
     def test_an_image_that_is_removed_under_the_run_ends_it(self):
