@@ -135,6 +135,13 @@ std::string format_size(std::uint64_t bytes) {
   return fmt::format("{} {}", three_digits(value), kNames[power]);
 }
 
+std::string format_binary_size(std::uint64_t bytes) {
+  constexpr std::string_view kUnits[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+  std::size_t unit = 0;
+  for (; bytes > 0 && bytes % 1024 == 0 && unit + 1 < std::size(kUnits); ++unit) bytes /= 1024;
+  return fmt::format("{} {}", bytes, kUnits[unit]);
+}
+
 std::string format_duration(double seconds) {
   constexpr double kLongest = 1e15;  // keeps what follows within 64 bits
   seconds = std::clamp(seconds, 0.0, kLongest);

@@ -15,6 +15,9 @@ std::uint64_t parse_size(std::string_view text, std::string_view where);
 // "1.38 GB", "990 MB", "512 B": decimal, at most three significant digits.
 std::string format_size(std::uint64_t bytes);
 
+// "128 KiB", "1 MiB": binary where that is whole, for sizes that are powers of two by nature.
+std::string format_binary_size(std::uint64_t bytes);
+
 // "850 ms", "12.3 s", "2 min 05 s"; `seconds` >= 0.
 std::string format_duration(double seconds);
 

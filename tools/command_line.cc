@@ -27,6 +27,15 @@ std::string command_path(const CLI::App& app) {
   return path;
 }
 
+// CLI11 would only say that a command is missing.
+void check_command(const CLI::App& app, std::string_view word) {
+  const auto named = [&](const CLI::App* command) { return command->get_name() == word; };
+  if (!word.starts_with('-') && app.get_subcommands(named).empty()) {
+    throw Error(ErrorKind::usage,
+                fmt::format("there is no command '{}'; see filereel --help", word));
+  }
+}
+
 }  // namespace
 
 int run_command_line(int argc, const char* const* argv) {
@@ -49,6 +58,7 @@ int run_command_line(int argc, const char* const* argv) {
   add_list_command(app, session);
   add_doctor_command(app, session);
   try {
+    if (argc > 1) check_command(app, argv[1]);
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version

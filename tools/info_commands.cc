@@ -28,7 +28,6 @@ using Json = nlohmann::ordered_json;
 using Rows = std::vector<std::vector<std::string>>;
 
 void list(const Session& session) {
-  Rows rows = {{"file set", "files", "bytes", ""}};
   std::string text = session.bold("File sets", STDOUT_FILENO) + "\n";
   for (const CatalogFileSet& set : list_catalog_file_sets()) {
     text += fmt::format("  {:<12} {:>6} files {:>8}  {}\n", set.name, set.files,

@@ -96,6 +96,7 @@ std::string format_columns(const std::vector<std::vector<std::string>>& rows) {
       const std::string space = pad(widths[i] - characters(row[i]));
       text += i == 0 ? row[i] + (row.size() > 1 ? space : "") : "  " + space + row[i];
     }
+    text.erase(text.find_last_not_of(' ') + 1);  // no blanks at the end of a line
     text += '\n';
   }
   return text;
@@ -123,7 +124,7 @@ std::string format_result(const Result& result, const Bold& bold) {
   text += fmt::format(
       "{} run{} each: median (lowest–highest); MB = 10^6 bytes; scale {}, blocks of "
       "{}, {} caches; copies by {}\n",
-      plan.runs, plan.runs == 1 ? "" : "s", plan.scale, format_size(plan.fc_test.block_size),
+      plan.runs, plan.runs == 1 ? "" : "s", plan.scale, format_binary_size(plan.fc_test.block_size),
       plan.warm ? "warm" : "cold", copy_method_name(plan.fc_test.copy_method));
   text += fmt::format("{}, {} core{}, Linux {}; filereel {} takes {:.0f} ns per operation itself\n",
                       result.host.cpu, result.host.cores, result.host.cores == 1 ? "" : "s",

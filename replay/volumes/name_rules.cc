@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include <fmt/format.h>
+#include <limits.h>
 #include <locale.h>
 #include <wctype.h>
 
@@ -19,6 +20,9 @@ namespace {
 constexpr std::string_view kRefused = "<>:\"|?*\\";
 // Longest name: 255 UTF-16 units on NTFS, FAT and exFAT, 255 bytes elsewhere.
 constexpr std::size_t kLongestName = 255;
+
+// Below the folders that a workload puts the set into, and with the end of the string.
+constexpr std::size_t kLongestPath = PATH_MAX - 32;
 
 int hex_digit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
@@ -143,6 +147,11 @@ class PathFitter {
                               path, length, kLongestName));
     }
     std::string full = folder.empty() ? fit_name : folder + "/" + fit_name;
+    if (full.size() > kLongestPath) {
+      throw Error(ErrorKind::failed,
+                  fmt::format("the path {} takes {} bytes, {} at most: shorten it in the file set",
+                              full, full.size(), kLongestPath));
+    }
     if (fit_name != name) escaped.push_back({path, full});
     fitted_.emplace(path, full);
     return full;
