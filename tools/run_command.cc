@@ -50,13 +50,12 @@ class TerminalObserver final : public RunObserver {
     began_ns_ = now_ns();
   }
 
-  void result_grew(const Result& result) override {
-    {
-      const std::lock_guard lock(mutex_);
-      progress_ = nullptr;
-    }
-    save(result);
+  void step_ended() override {
+    const std::lock_guard lock(mutex_);
+    progress_ = nullptr;
   }
+
+  void result_grew(const Result& result) override { save(result); }
 
   void save(const Result& result) const {
     if (json_.empty() || json_ == "-") return;

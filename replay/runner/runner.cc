@@ -39,6 +39,21 @@ std::string divergence_text(const StepInfo& step, const DivergenceExample& what)
                      what.path, what.position + 1, result, advice);
 }
 
+// Tells the observer of a step's beginning and, however it goes, of its end.
+class StepWatch {
+ public:
+  StepWatch(RunObserver& observer, const StepInfo& step, const ReplayProgress& progress)
+      : observer_(observer) {
+    observer_.step_begins(step, progress);
+  }
+  StepWatch(const StepWatch&) = delete;
+  StepWatch& operator=(const StepWatch&) = delete;
+  ~StepWatch() { observer_.step_ended(); }
+
+ private:
+  RunObserver& observer_;
+};
+
 class Run {
  public:
   Run(const RunRequest& request, RunObserver& observer, Result& result)
@@ -105,6 +120,21 @@ class Run {
     if (targets.far)
       far_ = open_volume(*targets.far, {Role::far, request_.power, request_.destroy});
     result_.plan = plan_;
+    check_capacity();
+  }
+
+  // What cannot fit at all is refused now; the exact check of each set on its fresh volume may come
+  // hours later.
+  void check_capacity() const {
+    constexpr FileSystemLimits kLeast{.cluster = 512};
+    for (const FileSet& set : sets_) {
+      check_room(set, kLeast, copies_on(Role::near, plan_), near_->capacity(),
+                 request_.near ? request_.near->text() : "near");
+      if (far_) {
+        check_room(set, kLeast, copies_on(Role::far, plan_), far_->capacity(),
+                   request_.far ? request_.far->text() : "far");
+      }
+    }
   }
 
   // All that can be known of the sets before anything is formatted.
@@ -195,7 +225,12 @@ class Run {
     }
   }
 
-  std::string file_system() const { return near_->describe().file_system; }
+  // Near's, and far's too where the two differ.
+  std::string file_system() const {
+    const std::string near = near_->describe().file_system;
+    const std::string far = far_ ? far_->describe().file_system : near;
+    return near == far ? near : fmt::format("{} to {}", near, far);
+  }
 
   void add_measurements(const std::string& set) {
     const VolumeDescription near = near_->describe();
@@ -204,7 +239,7 @@ class Run {
       measurement.workload = plan_.workload;
       measurement.set = set;
       measurement.operation = fc_step_name(step);
-      measurement.file_system = near.file_system;
+      measurement.file_system = file_system();
       measurement.driver = near.driver;
       result_.measurements.push_back(std::move(measurement));
     }
@@ -224,7 +259,7 @@ class Run {
                         test.files(),
                         total_weight_ > 0 ? done_weight_ / total_weight_ : 0,
                         total_weight_ > 0 ? step_weight / total_weight_ : 0};
-    observer_.step_begins(info, progress);
+    const StepWatch watch(observer_, info, progress);
     StepOutcome outcome = measure_step(test, set, step, {near_.get(), far_.get()},
                                        {.warm = plan_.warm,
                                         .copy_method = plan_.fc_test.copy_method,

@@ -39,8 +39,10 @@ class RunObserver {
  public:
   virtual ~RunObserver() = default;
   virtual void notice(const std::string& text) = 0;
-  // `progress` is added to by other threads until the next call of the observer.
+  // `progress` is added to by other threads and lives until step_ended.
   virtual void step_begins(const StepInfo& step, const ReplayProgress& progress) = 0;
+  // Also when the step failed.
+  virtual void step_ended() = 0;
   // After every sample: what there is so far.
   virtual void result_grew(const Result& result) = 0;
 };

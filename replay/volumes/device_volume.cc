@@ -95,6 +95,8 @@ class DeviceVolume final : public Volume {
     }
   }
 
+  std::uint64_t capacity() const override { return backing_.size(); }
+
   FileSystemLimits limits() const override {
     FileSystemLimits limits = file_system_info(kind_).limits;
     if (kind_ == FileSystemKind::fat32) {

@@ -65,6 +65,7 @@ class DirectoryVolume final : public Volume {
     lease_.emplace(target_.path + "/" + kMarker, target_.path);
     if (const auto mounted = mounted_at(target_.path)) mounted_ = *mounted;
     if (mounted_.type.empty()) mounted_.type = type_by_magic(root_.get());
+    clear();
   }
 
   ~DirectoryVolume() override {
@@ -78,8 +79,7 @@ class DirectoryVolume final : public Volume {
 
   void prepare(std::optional<FileSystemKind>) override {
     check_present();
-    remove_tree(root_.get(), std::string(FcTest::kOriginal));
-    remove_tree(root_.get(), std::string(FcTest::kCopy));
+    clear();
   }
 
   Coldness make_cold(std::span<const std::string> paths, std::uint64_t) override {
@@ -129,6 +129,8 @@ class DirectoryVolume final : public Volume {
     }
   }
 
+  std::uint64_t capacity() const override { return free_bytes().value_or(UINT64_MAX); }
+
   FileSystemLimits limits() const override { return limits_of_mounted(mounted_.type); }
 
   std::optional<std::uint64_t> free_bytes() const override {
@@ -165,8 +167,7 @@ class DirectoryVolume final : public Volume {
     if (keep) {
       lease_->keep();
     } else {
-      remove_tree(root_.get(), std::string(FcTest::kOriginal));
-      remove_tree(root_.get(), std::string(FcTest::kCopy));
+      clear();
     }
     lease_.reset();
     if (made_ && !keep) rmdir(target_.path.c_str());
@@ -175,6 +176,11 @@ class DirectoryVolume final : public Volume {
  private:
   [[noreturn]] void fail(std::string_view what, int error) const {
     throw Error(ErrorKind::failed, fmt::format("{} {}: {}", what, target_.path, strerror(error)));
+  }
+
+  void clear() {
+    remove_tree(root_.get(), std::string(FcTest::kOriginal));
+    remove_tree(root_.get(), std::string(FcTest::kCopy));
   }
 
   void check_empty() const {

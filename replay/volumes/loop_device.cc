@@ -14,12 +14,19 @@
 
 #include "filesets/error.h"
 #include "replay/measure/clock.h"
-#include "replay/volumes/sysfs.h"
 
 namespace filereel {
 namespace {
 
 constexpr const char* kControl = "/dev/loop-control";
+
+// By inode: the name that sysfs shows is another one in a chroot or container.
+bool serves(const std::string& path, const struct stat& file) {
+  const Descriptor device(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  loop_info64 info{};
+  return device && ioctl(device.get(), LOOP_GET_STATUS64, &info) == 0 &&
+         info.lo_inode == file.st_ino && info.lo_device == file.st_dev;
+}
 
 }  // namespace
 
@@ -67,16 +74,16 @@ bool loop_devices_available() {
 }
 
 std::string loop_device_in_use(const std::string& image, double seconds) {
-  namespace fs = boost::filesystem;
-  boost::system::error_code ignored;
-  const std::string wanted = fs::canonical(image, ignored).string();
+  struct stat wanted{};
+  if (stat(image.c_str(), &wanted) != 0) return "";
   const std::uint64_t deadline = now_ns() + static_cast<std::uint64_t>(seconds * 1e9);
   for (;;) {
     std::string user;
-    for (const auto& entry : fs::directory_iterator("/sys/block", ignored)) {
-      if (read_sysfs(entry.path().string() + "/loop/backing_file") == wanted && !wanted.empty()) {
-        user = "/dev/" + entry.path().filename().string();
-      }
+    boost::system::error_code ignored;
+    for (const auto& entry : boost::filesystem::directory_iterator("/sys/block", ignored)) {
+      if (!boost::filesystem::exists(entry.path() / "loop", ignored)) continue;
+      const std::string path = "/dev/" + entry.path().filename().string();
+      if (serves(path, wanted)) user = path;
     }
     if (user.empty() || now_ns() >= deadline) return user;
     usleep(20'000);

@@ -59,6 +59,9 @@ class Volume {
   // Throws if the volume is no longer the one that was prepared: unmounted or replaced.
   virtual void check_present() const = 0;
 
+  // Bytes that can be stored at the most, already before prepare.
+  virtual std::uint64_t capacity() const = 0;
+
   virtual FileSystemLimits limits() const = 0;
   virtual std::optional<std::uint64_t> free_bytes() const = 0;  // nothing: the driver does not say
   // How many files and directories can still be made; nothing: as many as fit, or it does not say.
