@@ -306,7 +306,9 @@ class BlockDevices(IntegrationTest):
                 self.skipTest("swapon does not work here")
             try:
                 # In a chroot the kernel lists the device under another name: then only "in use".
-                reason = "swap" if device in open("/proc/swaps").read() else "in use"
+                with open("/proc/swaps") as swaps:
+                    listed = any(line.split()[0] == device for line in swaps)
+                reason = "swap" if listed else "in use"
                 self.assert_refused(self.run_on(device, "--destroy", device), 1, device, reason)
             finally:
                 call("swapoff", device)
