@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <sstream>
 
 #include <fmt/format.h>
 
@@ -35,12 +36,13 @@ std::string cell(const std::optional<Spread>& spread) {
 
 using Bold = std::function<std::string(std::string)>;
 
-// One quantity of one file system: sets down, operations across.
-std::string block(const std::vector<const Measurement*>& measurements, const std::string& title,
-                  std::optional<Spread> Summary::* quantity, const Bold& bold) {
+using Rows = std::vector<std::vector<std::string>>;
+
+// Adds one quantity of one file system to the rows: sets down, operations across.
+void add_block(const std::vector<const Measurement*>& measurements, const std::string& title,
+               std::optional<Spread> Summary::* quantity, Rows& rows) {
   std::vector<std::string> sets, operations;
   std::map<std::pair<std::string, std::string>, std::string> cells;
-  bool any = false;
   for (const Measurement* one : measurements) {
     const std::optional<Spread> spread = one->summary().*quantity;
     const bool no_data = std::ranges::any_of(one->samples, &Sample::moved_no_data);
@@ -50,19 +52,29 @@ std::string block(const std::vector<const Measurement*>& measurements, const std
     if (std::ranges::find(operations, one->operation) == operations.end()) {
       operations.push_back(one->operation);
     }
-    any = any || spread;
     cells[{one->set, one->operation}] = no_data && rate_of_data ? "no data moved" : cell(spread);
   }
-  if (!any && cells.empty()) return "";
-  std::vector<std::vector<std::string>> rows = {{title}};
-  rows[0].insert(rows[0].end(), operations.begin(), operations.end());
+  if (cells.empty()) return;
+  std::vector<std::string>& heading = rows.emplace_back(1, title);
+  heading.insert(heading.end(), operations.begin(), operations.end());
   for (const std::string& set : sets) {
     std::vector<std::string>& row = rows.emplace_back(1, "  " + set);
     for (const std::string& operation : operations) row.push_back(cells[{set, operation}]);
   }
-  const std::string text = format_columns(rows);
-  const std::size_t end = text.find('\n');
-  return bold(text.substr(0, end)) + text.substr(end);
+}
+
+// All quantities of one file system in the same columns.
+std::string blocks(const std::vector<const Measurement*>& measurements, const Bold& bold) {
+  Rows rows;
+  add_block(measurements, "MB/s until durable", &Summary::mb_per_s, rows);
+  add_block(measurements, "MB/s until calls return", &Summary::mb_per_s_elapsed, rows);
+  add_block(measurements, "files/s until durable", &Summary::files_per_s, rows);
+  std::istringstream lines(format_columns(rows));
+  std::string text;
+  for (std::string line; std::getline(lines, line);) {
+    text += (line.starts_with(' ') ? line : bold(line)) + "\n";
+  }
+  return text;
 }
 
 std::string volume_line(const Result& result, const std::string& file_system) {
@@ -115,9 +127,7 @@ std::string format_result(const Result& result, const Bold& bold) {
   for (const std::string& name : file_systems) {
     const auto& list = by_file_system[name];
     text += bold(volume_line(result, name)) + "\n";
-    text += block(list, "MB/s until durable", &Summary::mb_per_s, bold);
-    text += block(list, "MB/s until the last call returned", &Summary::mb_per_s_elapsed, bold);
-    text += block(list, "files/s until durable", &Summary::files_per_s, bold);
+    text += blocks(list, bold);
     text += "\n";
   }
   const Plan& plan = result.plan;

@@ -34,7 +34,8 @@ struct Job {
   FcTestOptions options;
   std::uint32_t thread;
 
-  bool mine(std::size_t index) const { return index % options.threads == thread; }
+  // Whether the file that comes `number`th is this thread's.
+  bool mine(std::size_t number) const { return number % options.threads == thread; }
   bool first() const { return thread == 0; }
   bool shared() const { return options.threads > 1; }
 };
@@ -146,18 +147,20 @@ OperationStream make_tree(Job job) {
   }
   if (job.shared()) co_yield Operation{};  // barrier: every directory is there
 
+  std::size_t files = 0;
   for (std::uint32_t i = 0; i < entries.size(); ++i) {
     const Entry& entry = entries[i];
     if (entry.kind == EntryKind::directory && !job.shared()) {
       co_yield make_directory(job.to[i], directory_mode(entry));
     }
-    if (!job.mine(i)) continue;
+    if (entry.kind == EntryKind::directory || entry.kind == EntryKind::hard_link) continue;
+    if (!job.mine(files++)) continue;
     if (entry.kind == EntryKind::symlink) {
       Operation link = named(OperationKind::symlink, job.to[i]);
       link.entry = i;
       co_yield link;
+      continue;
     }
-    if (entry.kind != EntryKind::file) continue;
 
     if (copies) co_yield open_file(job.from[i], kSource, O_RDONLY);
     co_yield open_file(job.to[i], kDestination, O_WRONLY | O_CREAT | O_EXCL, file_mode(entry));
@@ -200,9 +203,10 @@ OperationStream make_tree(Job job) {
 }
 
 OperationStream read_tree(Job job) {
+  std::size_t files = 0;
   for (std::uint32_t i = 0; i < job.set.entries.size(); ++i) {
     const Entry& entry = job.set.entries[i];
-    if (entry.kind != EntryKind::file || !job.mine(i)) continue;
+    if (entry.kind != EntryKind::file || !job.mine(files++)) continue;
     co_yield open_file(job.from[i], kSource, O_RDONLY);
     const std::uint64_t step = job.options.block_size;
     for (std::uint64_t at = 0; at < entry.size; at += step) {  // a reader does not know of holes
@@ -214,8 +218,9 @@ OperationStream read_tree(Job job) {
 
 OperationStream remove_tree(Job job) {
   const std::vector<Entry>& entries = job.set.entries;
+  std::size_t files = 0;
   for (std::uint32_t i = 0; i < entries.size(); ++i) {
-    if (entries[i].kind == EntryKind::directory || !job.mine(i)) continue;
+    if (entries[i].kind == EntryKind::directory || !job.mine(files++)) continue;
     Operation unlink = named(OperationKind::unlink, job.to[i]);
     unlink.counts_file = entries[i].kind == EntryKind::file;
     co_yield unlink;

@@ -46,6 +46,7 @@ class FcTest {
   // What the step is for: bytes of content read or written (copies: once), and regular files.
   std::uint64_t bytes() const { return totals_.bytes; }
   std::uint64_t files() const { return totals_.files; }
+  std::uint32_t threads() const { return options_.threads; }
 
  private:
   const FileSet& set_;

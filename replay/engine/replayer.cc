@@ -6,8 +6,10 @@
 #include <thread>
 #include <vector>
 
+#include <fmt/format.h>
 #include <sys/resource.h>
 
+#include "filesets/error.h"
 #include "replay/measure/clock.h"
 
 namespace filereel {
@@ -84,7 +86,13 @@ ReplayOutcome replay(Trace trace, const std::array<int, kRoles>& roots,
   Cpu before{}, after{};
   {
     std::vector<std::jthread> threads;
-    for (std::size_t i = 0; i < count; ++i) {
+    // Those that run already must not wait for those that will never come.
+    const auto give_up = [&] {
+      stop.request_stop();
+      for (std::size_t i = threads.size(); i < count; ++i) meeting.arrive_and_drop();
+      go.count_down();
+    };
+    const auto start = [&](std::size_t i) {
       threads.emplace_back([&, i] {
         ThreadRun& run = runs[i];
         ready.count_down();
@@ -95,6 +103,13 @@ ReplayOutcome replay(Trace trace, const std::array<int, kRoles>& roots,
         if (!run.complete) stop.request_stop();
         meeting.arrive_and_drop();  // nobody waits for this thread any more
       });
+    };
+    try {
+      for (std::size_t i = 0; i < count; ++i) start(i);
+    } catch (const std::exception& error) {
+      give_up();
+      throw Error(ErrorKind::failed, fmt::format("cannot start {} threads: {}; use fewer --threads",
+                                                 count, error.what()));
     }
     ready.wait();
     before = cpu_used();

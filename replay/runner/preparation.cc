@@ -72,12 +72,25 @@ ChosenTargets choose_targets(const std::optional<Target>& near, const std::optio
       throw Error(ErrorKind::usage,
                   fmt::format("near and far are the same ({}): name two volumes", near->path));
     }
+    const std::string near_path = full_path(near->path).string() + "/";
+    const std::string far_path = full_path(far->path).string() + "/";
+    const bool directories =
+        near->kind == TargetKind::directory && far->kind == TargetKind::directory;
+    if (directories && (near_path.starts_with(far_path) || far_path.starts_with(near_path))) {
+      throw Error(ErrorKind::usage,
+                  fmt::format("{} and {} lie one inside the other: name two directories apart",
+                              near->path, far->path));
+    }
   }
   return {*near, far};
 }
 
 std::vector<FileSystemKind> usable_file_systems(const std::vector<FileSystemKind>& wanted,
                                                 MountPower power, bool required, Result& result) {
+  if (wanted.empty()) {
+    throw Error(ErrorKind::usage,
+                "the plan names no file systems to make: add file_systems to it, or say --fs");
+  }
   std::vector<FileSystemKind> usable;
   for (const FileSystemKind kind : wanted) {
     const FileSystemInfo& info = file_system_info(kind);

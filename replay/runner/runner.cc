@@ -116,9 +116,11 @@ class Run {
       result_.warn({"step-skipped", "copy-far is left out: a reflink cannot leave its file system",
                     "measure copy-far with --copy-method readwrite"});
     }
-    near_ = open_volume(targets.near, {Role::near, request_.power, request_.destroy});
+    near_ =
+        open_volume(targets.near, {Role::near, request_.power, request_.destroy, request_.keep});
     if (targets.far)
-      far_ = open_volume(*targets.far, {Role::far, request_.power, request_.destroy});
+      far_ =
+          open_volume(*targets.far, {Role::far, request_.power, request_.destroy, request_.keep});
     result_.plan = plan_;
     check_capacity();
   }
@@ -299,6 +301,14 @@ class Run {
                                 "was faster than the device",
                                 measurement.file_system, measurement.operation, sample.cold_method),
                     "run as root, or on a volume that filereel may format; tmpfs is never cold"});
+    }
+    if (sample.cold_method == "fadvise") {
+      result_.warn(
+          {"not-cold",
+           fmt::format("{}: only file contents could be thrown out of the caches, names and "
+                       "inodes stayed",
+                       measurement.file_system),
+           "run as root, or on a volume that filereel may format"});
     }
     if (sample.moved_no_data) {
       result_.warn({"no-data-moved",

@@ -70,10 +70,11 @@ Outside look_outside(const std::vector<Volume*>& volumes) {
   Outside sum;
   for (const Volume* volume : volumes) {
     sum.driver_cpu_s += volume->driver_cpu_s();
-    if (const std::optional<DeviceCounters> counters = volume->counters()) {
-      const DeviceCounters before = sum.device.value_or(DeviceCounters{});
-      sum.device = DeviceCounters{before.read + counters->read, before.written + counters->written};
-    }
+    const std::optional<DeviceCounters> counters = volume->counters();
+    if (!counters || (sum.device && sum.device->device == counters->device)) continue;
+    const DeviceCounters before = sum.device.value_or(DeviceCounters{});
+    sum.device = DeviceCounters{before.read + counters->read, before.written + counters->written,
+                                counters->device};
   }
   return sum;
 }
@@ -131,12 +132,16 @@ StepOutcome measure_step(const FcTest& test, const FileSet& set, FcStep step,
   const ReplayOutcome outcome =
       replay(test.trace(step), roots, {.stop = options.stop, .progress = options.progress});
   const std::uint64_t replayed_ns = now_ns();
+  result.complete = outcome.complete && outcome.statistics.divergences == 0;
+  if (result.complete) {
+    for (Volume* volume : used) volume->sync();
+    sample.durable_s = outcome.elapsed_s + seconds_since(replayed_ns);
+  }
   fill_sample(sample, outcome, test.paths());
-  result.complete = outcome.complete && sample.divergences == 0;
   if (!result.complete) return result;
 
-  for (Volume* volume : used) volume->sync();
-  sample.durable_s = sample.elapsed_s + seconds_since(replayed_ns);
+  // Holes are content too: the steps compare only if all count the same bytes.
+  sample.bytes = step == FcStep::remove ? 0 : test.bytes();
   const Outside after = look_outside(used);
   sample.cpu_driver_s = after.driver_cpu_s - before.driver_cpu_s;
   if (before.device && after.device) {
@@ -158,7 +163,8 @@ double measure_overhead_ns(const FcTest& test) {
     const ReplayOutcome outcome =
         replay(test.trace(FcStep::read), {0, 0}, {.engine = EngineKind::null});
     const auto operations = static_cast<double>(outcome.statistics.operations);
-    if (operations > 0) costs.push_back(outcome.elapsed_s * 1e9 / operations);
+    const auto threads = static_cast<double>(test.threads());  // they work at the same time
+    if (operations > 0) costs.push_back(outcome.elapsed_s * 1e9 * threads / operations);
   }
   std::ranges::sort(costs);
   return costs.empty() ? 0 : costs[costs.size() / 2];

@@ -4,8 +4,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/fs.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -20,15 +22,31 @@ namespace {
   throw Error(ErrorKind::failed, text);
 }
 
+// A file without a byte of data in it. st_blocks does not tell: some file systems keep small files
+// elsewhere, or count late.
+bool is_blank(const std::string& path) {
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
+  return file &&
+         (device_size(file.get()) == 0 || (lseek(file.get(), 0, SEEK_DATA) < 0 && errno == ENXIO));
+}
+
 // An image may be overwritten if it is empty, or if filereel formatted it.
 void check_image_is_ours(const std::string& path) {
   struct stat info{};
-  if (stat(path.c_str(), &info) != 0) return;  // not there yet
-  if (!S_ISREG(info.st_mode)) fail(fmt::format("{} is not a regular file: name another", path));
+  if (lstat(path.c_str(), &info) != 0) return;  // not there yet
+  if (!S_ISREG(info.st_mode)) {
+    fail(fmt::format("{} is not a regular file: name another, or the file itself", path));
+  }
   const DeviceContents contents = probe_contents(path);
-  if (contents.label == kVolumeLabel || info.st_blocks == 0) return;
+  if (contents.label == kVolumeLabel || is_blank(path)) return;
   fail(fmt::format("{} exists and filereel did not make it{}: name another file or remove it", path,
                    contents.type.empty() ? "" : fmt::format(" (it holds {})", contents.type)));
+}
+
+// By which a later run knows the file that a killed one was working on.
+std::string identity_of(const std::string& path) {
+  struct stat info{};
+  return lstat(path.c_str(), &info) == 0 ? fmt::format("{}:{}", info.st_dev, info.st_ino) : "";
 }
 
 }  // namespace
@@ -39,12 +57,12 @@ Backing::Backing(const Target& target, const VolumeOptions& options) : target_(t
 
 void Backing::open_image(const VolumeOptions& options) {
   const std::string& path = target_.path;
-  const std::string lease_path = path + ".filereel";
-  if (access(lease_path.c_str(), F_OK) != 0) check_image_is_ours(path);
-  lease_.emplace(lease_path, path);
+  lease_.emplace(path + ".filereel", path);
+  const std::string there = identity_of(path);
+  if (there.empty() || there != lease_->noted()) check_image_is_ours(path);
   // A killed run's loop device goes as soon as the kernel has taken its mounts down.
   constexpr double kPatience_s = 10;
-  if (access(path.c_str(), F_OK) == 0) {
+  if (!there.empty()) {
     const std::string user = loop_device_in_use(path, lease_->found() ? kPatience_s : 0);
     if (!user.empty()) {
       fail(fmt::format("{} is attached to {}: detach it first (losetup -d {})", path, user, user));
@@ -52,11 +70,12 @@ void Backing::open_image(const VolumeOptions& options) {
   }
   file_.reset(open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!file_) fail(fmt::format("cannot make the image {}: {}", path, strerror(errno)));
+  lease_->note(identity_of(path));
   try {
     allocate_image();
     if (options.power == MountPower::full) loop_.emplace(path);
   } catch (...) {
-    unlink(path.c_str());
+    if (there.empty()) unlink(path.c_str());
     throw;
   }
 }
@@ -95,6 +114,11 @@ void Backing::open_block_device(const VolumeOptions& options) {
     fail(fmt::format("{} is in use by another program: wait for it", target_.path));
   }
   size_ = device_size(file_.get());
+}
+
+void Backing::discard() {
+  std::uint64_t range[2] = {0, size_};
+  ioctl(file_.get(), BLKDISCARD, range);  // fails where the drive cannot, and nothing is lost
 }
 
 void Backing::flush() {

@@ -30,6 +30,10 @@ class Backing {
   std::uint64_t size() const { return size_; }
   bool is_device() const { return target_.kind == TargetKind::block_device; }
 
+  // Tells a block device that nothing on it is needed, so that every file system starts on it as
+  // fresh as it can be. Not all mkfs programs do.
+  void discard();
+
   void flush();                // returns when all written to it is on the device
   void drop_caches();          // of the kernel, after flush()
   Residency resident() const;  // bytes of it in the page cache, of any layer

@@ -182,7 +182,7 @@ std::optional<DeviceCounters> read_device_counters(dev_t device) {
   for (std::uint64_t& value : field) {
     if (!(stat >> value)) return std::nullopt;
   }
-  return DeviceCounters{field[2] * kSector, field[6] * kSector};
+  return DeviceCounters{field[2] * kSector, field[6] * kSector, device};
 }
 
 }  // namespace filereel

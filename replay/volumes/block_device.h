@@ -41,6 +41,7 @@ DeviceIdentity identify_device(dev_t device);
 struct DeviceCounters {
   std::uint64_t read = 0;
   std::uint64_t written = 0;
+  dev_t device = 0;
 };
 
 // Nothing for what has no such device: tmpfs, network file systems.

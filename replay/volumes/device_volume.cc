@@ -22,7 +22,7 @@ class DeviceVolume final : public Volume {
   ~DeviceVolume() override {
     mount_.reset();
     try {
-      backing_.finish(false);
+      backing_.finish(options_.keep);
     } catch (const Error&) {
       // The lease stays and tells the next run.
     }
@@ -47,6 +47,10 @@ class DeviceVolume final : public Volume {
                               info.name, info.least_size));
     }
     if (mount_) unmount();
+    if (backing_.is_device()) {
+      check_may_format(target_.path, options_.destroy);  // somebody may use it by now
+      backing_.discard();
+    }
     run_program(make_command(kind_, backing_.source(), backing_.size(), backing_.is_device()),
                 info.make_package, fmt::format("cannot make {} on {}", info.name, target_.text()));
     backing_.flush();

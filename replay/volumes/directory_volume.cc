@@ -56,7 +56,7 @@ std::string type_by_magic(int fd) {
 class DirectoryVolume final : public Volume {
  public:
   DirectoryVolume(const Target& target, const VolumeOptions& options)
-      : target_(target), role_(options.role) {
+      : target_(target), role_(options.role), keep_(options.keep) {
     made_ = mkdir(target_.path.c_str(), 0777) == 0;
     if (!made_ && errno != EEXIST) fail("cannot make", errno);
     root_.reset(open(target_.path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -70,7 +70,7 @@ class DirectoryVolume final : public Volume {
 
   ~DirectoryVolume() override {
     try {
-      finish(false);
+      finish(keep_);
     } catch (const Error&) {
       // The marker stays, and with it a later run clears the rest.
       if (lease_) lease_->keep();
@@ -170,7 +170,7 @@ class DirectoryVolume final : public Volume {
       clear();
     }
     lease_.reset();
-    if (made_ && !keep) rmdir(target_.path.c_str());
+    if ((made_ || target_.temporary) && !keep) rmdir(target_.path.c_str());
   }
 
  private:
@@ -214,6 +214,7 @@ class DirectoryVolume final : public Volume {
 
   Target target_;
   Role role_;
+  bool keep_;
   bool made_ = false;
   Descriptor root_;
   std::optional<Lease> lease_;

@@ -31,19 +31,17 @@ constexpr std::array<FileSystemInfo, 6> kFileSystems = {{
      "e2fsprogs",
      "fuse2fs",
      "fuse2fs",
-     "e2fsck",
      16 * kMiB,
      {.largest_file = 16 * kTiB - 4096, .bytes_per_inode = 16 << 10}},  // mke2fs.conf(5)
-    {FileSystemKind::ntfs, "ntfs", "ntfs3", "mkfs.ntfs", "ntfs-3g", "ntfs-3g", "ntfs-3g", "ntfsfix",
-     16 * kMiB, kNtfs, false, true},
+    {FileSystemKind::ntfs, "ntfs", "ntfs3", "mkfs.ntfs", "ntfs-3g", "ntfs-3g", "ntfs-3g", 16 * kMiB,
+     kNtfs, false, true},
     {FileSystemKind::fat32, "fat32", "vfat", "mkfs.vfat", "dosfstools", "fusefat", "fusefat",
-     "fsck.vfat", 40 * kMiB, kFat32},
+     40 * kMiB, kFat32},
     {FileSystemKind::exfat, "exfat", "exfat", "mkfs.exfat", "exfatprogs", "mount.exfat-fuse",
-     "exfat-fuse", "fsck.exfat", 16 * kMiB, kExfat, true},
-    {FileSystemKind::xfs, "xfs", "xfs", "mkfs.xfs", "xfsprogs", "", "", "xfs_repair", 320 * kMiB,
+     "exfat-fuse", 16 * kMiB, kExfat, true},
+    {FileSystemKind::xfs, "xfs", "xfs", "mkfs.xfs", "xfsprogs", "", "", 320 * kMiB, kPosix},
+    {FileSystemKind::btrfs, "btrfs", "btrfs", "mkfs.btrfs", "btrfs-progs", "", "", 256 * kMiB,
      kPosix},
-    {FileSystemKind::btrfs, "btrfs", "btrfs", "mkfs.btrfs", "btrfs-progs", "", "", "btrfsck",
-     256 * kMiB, kPosix},
 }};
 
 }  // namespace

@@ -29,7 +29,6 @@ struct FileSystemInfo {
   std::string_view kernel_type;  // for mount(2) and in /proc/filesystems
   std::string_view make_program, make_package;
   std::string_view fuse_program, fuse_package;  // empty: none
-  std::string_view check_program;               // fsck of this kind
   std::uint64_t least_size;                     // of a volume that its mkfs accepts
   FileSystemLimits limits;
   bool fuse_needs_device = false;  // its FUSE program refuses image files

@@ -1,5 +1,6 @@
 #include "replay/volumes/lease.h"
 
+#include <array>
 #include <string_view>
 #include <utility>
 
@@ -8,6 +9,7 @@
 #include <fmt/format.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "filesets/error.h"
@@ -15,33 +17,59 @@
 namespace filereel {
 
 Lease::Lease(std::string path, const std::string& name) : path_(std::move(path)) {
-  found_ = access(path_.c_str(), F_OK) == 0;
-  file_.reset(open(path_.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
-  if (!file_) {
+  // Whoever held the file may remove it just before it is locked here: then make a new one.
+  do {
+    open_file(name);
+    if (flock(file_.get(), LOCK_EX | LOCK_NB) != 0) {
+      keep_ = true;  // it is another's
+      throw Error(ErrorKind::failed,
+                  fmt::format("{} is in use by another filereel: wait for it or choose another "
+                              "volume",
+                              name));
+    }
+  } while (!is_in_place());
+  if (found_) noted_ = second_line();
+  note("");
+}
+
+void Lease::open_file(const std::string& name) {
+  constexpr int kFlags = O_RDWR | O_NOFOLLOW | O_CLOEXEC;
+  file_.reset(open(path_.c_str(), kFlags | O_CREAT | O_EXCL, 0600));
+  found_ = !file_ && errno == EEXIST;
+  if (found_) file_.reset(open(path_.c_str(), kFlags | O_CREAT, 0600));
+  if (file_) return;
+  const int error = errno;
+  throw Error(ErrorKind::failed,
+              error == EROFS
+                  ? fmt::format("{} is read-only: choose a volume that can be written", name)
+                  : fmt::format("cannot write {}: {}; choose a volume that can be written", path_,
+                                strerror(error)));
+}
+
+bool Lease::is_in_place() const {
+  struct stat ours{}, there{};
+  return fstat(file_.get(), &ours) == 0 && stat(path_.c_str(), &there) == 0 &&
+         ours.st_dev == there.st_dev && ours.st_ino == there.st_ino;
+}
+
+std::string Lease::second_line() const {
+  std::array<char, 512> text;
+  const ssize_t length = pread(file_.get(), text.data(), text.size(), 0);
+  const std::string_view all(text.data(), length < 0 ? 0 : static_cast<std::size_t>(length));
+  const std::size_t begin = all.find('\n');
+  if (begin == std::string_view::npos) return "";
+  return std::string(all.substr(begin + 1, all.find('\n', begin + 1) - begin - 1));
+}
+
+void Lease::note(const std::string& line) {
+  const std::string text = fmt::format(
+      "filereel works here. What it made beside this file it may remove again.\n{}\n", line);
+  if (ftruncate(file_.get(), 0) != 0 ||
+      pwrite(file_.get(), text.data(), text.size(), 0) != static_cast<ssize_t>(text.size())) {
     const int error = errno;
     throw Error(ErrorKind::failed,
-                error == EROFS
-                    ? fmt::format("{} is read-only: choose a volume that can be written", name)
-                    : fmt::format("cannot write {}: {}; choose a volume that can be "
-                                  "written",
-                                  path_, strerror(error)));
-  }
-  if (flock(file_.get(), LOCK_EX | LOCK_NB) != 0) {
-    keep_ = true;  // it is another's
-    throw Error(
-        ErrorKind::failed,
-        fmt::format("{} is in use by another filereel: wait for it or choose another volume",
-                    name));
-  }
-  constexpr std::string_view kText =
-      "filereel works here. What it made beside this file it may remove again.\n";
-  if (ftruncate(file_.get(), 0) != 0 ||
-      pwrite(file_.get(), kText.data(), kText.size(), 0) != static_cast<ssize_t>(kText.size())) {
-    const int error = errno;
-    if (!found_) unlink(path_.c_str());
-    throw Error(ErrorKind::failed, fmt::format("cannot write {}: {}; make room or choose another "
-                                               "volume",
-                                               path_, strerror(error)));
+                fmt::format("cannot write {}: {}; make room or choose another volume", path_,
+                            strerror(error)));
   }
 }
 

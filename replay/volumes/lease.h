@@ -18,11 +18,22 @@ class Lease {
   ~Lease();  // removes the file unless keep() was called
 
   bool found() const { return found_; }  // it was there before: left by a killed or a kept run
+
+  // What was noted in the file when it was found, and what to note from now on: a line. Noting
+  // throws Error(failed).
+  const std::string& noted() const { return noted_; }
+  void note(const std::string& line);
+
   void keep() { keep_ = true; }
 
  private:
+  void open_file(const std::string& name);
+  bool is_in_place() const;
+  std::string second_line() const;
+
   std::string path_;
   Descriptor file_;
+  std::string noted_;
   bool found_ = false;
   bool keep_ = false;
 };

@@ -49,8 +49,8 @@ std::string first_line(const std::string& text) {
 
 Mount::Mount(FileSystemKind kind, const Driver& driver, const std::string& source,
              std::string_view label)
-    : path_(fmt::format("{}/{}{}-{}", mount_point_folder(), kPrefix, getpid(), label)) {
-  if (mkdir(path_.c_str(), 0700) != 0 && errno != EEXIST) {
+    : path_(fmt::format("{}/{}{}-{}-XXXXXX", mount_point_folder(), kPrefix, getpid(), label)) {
+  if (!mkdtemp(path_.data())) {  // a name that nobody can have taken before
     fail(
         fmt::format("cannot make the mount point {}: {}; set TMPDIR to a folder that can be "
                     "written",
@@ -59,10 +59,11 @@ Mount::Mount(FileSystemKind kind, const Driver& driver, const std::string& sourc
   try {
     driver.kernel ? mount_kernel(kind, driver, source) : mount_fuse(kind, source);
     mounted_ = true;
-    root_.reset(open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    root_.reset(open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     if (!root_) fail(fmt::format("cannot open {} on {}: {}", source, path_, strerror(errno)));
   } catch (...) {
-    umount2(path_.c_str(), MNT_DETACH);  // a FUSE driver may fail after it has mounted
+    umount2(path_.c_str(),
+            MNT_DETACH | UMOUNT_NOFOLLOW);  // a FUSE driver may fail after it has mounted
     rmdir(path_.c_str());
     throw;
   }
@@ -97,7 +98,7 @@ Mount::~Mount() {
     unmount();
   } catch (const Error&) {
     // Detached, the file system goes as soon as nothing uses it; there is nobody to tell.
-    umount2(path_.c_str(), MNT_DETACH);
+    umount2(path_.c_str(), MNT_DETACH | UMOUNT_NOFOLLOW);
   }
   daemon_.reset();
   rmdir(path_.c_str());
@@ -108,7 +109,7 @@ void Mount::unmount() {
   root_.reset();
   // Something that looks at every new mount (an indexer, a desktop) may keep it busy for a moment.
   constexpr int kTries = 100;
-  for (int i = 0; umount2(path_.c_str(), 0) != 0; ++i) {
+  for (int i = 0; umount2(path_.c_str(), UMOUNT_NOFOLLOW) != 0; ++i) {
     if (errno == EINVAL || errno == ENOENT) break;  // somebody else has unmounted it
     if (errno != EBUSY || i == kTries) {
       fail(fmt::format("cannot unmount {}: {}; something may have files open there", path_,
@@ -145,8 +146,11 @@ void remove_stale_mount_points() {
     if (!name.starts_with(kPrefix)) continue;
     const pid_t owner = atoi(name.c_str() + kPrefix.size());
     if (owner <= 0 || kill(owner, 0) == 0 || errno != ESRCH) continue;
-    umount2(entry.path().c_str(), MNT_DETACH);  // only where the run had no namespace of its own
-    rmdir(entry.path().c_str());                // an empty folder or nothing
+    struct stat info{};
+    if (lstat(entry.path().c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) continue;
+    // Only where the run had no namespace of its own.
+    umount2(entry.path().c_str(), MNT_DETACH | UMOUNT_NOFOLLOW);
+    if (info.st_uid == geteuid()) rmdir(entry.path().c_str());  // an empty folder or nothing
   }
 }
 

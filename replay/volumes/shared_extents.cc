@@ -25,10 +25,14 @@ Extents extents_of(int root, const std::string& path) {
   if (ioctl(file.get(), FS_IOC_FIEMAP, map) != 0 || map->fm_mapped_extents == 0) {
     return Extents::none;
   }
+  Extents found = Extents::none;
   for (std::size_t i = 0; i < map->fm_mapped_extents; ++i) {
-    if ((map->fm_extents[i].fe_flags & FIEMAP_EXTENT_SHARED) == 0) return Extents::own;
+    const std::uint32_t flags = map->fm_extents[i].fe_flags;
+    if ((flags & FIEMAP_EXTENT_DATA_INLINE) != 0) continue;  // small files cannot share
+    if ((flags & FIEMAP_EXTENT_SHARED) == 0) return Extents::own;
+    found = Extents::shared;
   }
-  return Extents::shared;
+  return found;
 }
 
 }  // namespace filereel

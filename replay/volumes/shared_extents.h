@@ -7,7 +7,7 @@
 namespace filereel {
 
 enum class Extents : std::uint8_t {
-  none,    // no extents, or the file system does not say
+  none,    // no blocks (empty, or inside the inode), or the file system does not say
   own,     // at least one is the file's alone
   shared,  // all are shared: a copy that moved no data
 };

@@ -79,6 +79,7 @@ struct VolumeOptions {
   Role role = Role::near;
   MountPower power = MountPower::none;
   std::vector<std::string> destroy;  // block devices that may be formatted
+  bool keep = false;                 // leave the files also when the run fails or is interrupted
 };
 
 // Checks all that can be checked without changing anything, then takes possession of the target.

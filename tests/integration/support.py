@@ -148,7 +148,13 @@ class Running:
 
     def mount_point(self, role="near"):
         """As this process sees it, although the mount lies in a namespace of filereel's own."""
-        return f"/proc/{self.pid}/root{self.folder}/filereel-mount-{self.pid}-{role}"
+        folder = f"/proc/{self.pid}/root{self.folder}"
+        name = f"filereel-mount-{self.pid}-{role}-"
+        with contextlib.suppress(OSError):
+            for found in os.listdir(folder):
+                if found.startswith(name):
+                    return os.path.join(folder, found)
+        return os.path.join(folder, name + "not-there")
 
     def children(self):
         with contextlib.suppress(OSError):

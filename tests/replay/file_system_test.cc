@@ -31,7 +31,6 @@ TEST_CASE("every kind has a row of its own in the table") {
     CHECK_FALSE(info.kernel_type.empty());
     CHECK_FALSE(info.make_program.empty());
     CHECK_FALSE(info.make_package.empty());
-    CHECK_FALSE(info.check_program.empty());
     CHECK(info.fuse_program.empty() == info.fuse_package.empty());
     CHECK(info.least_size >= 1 << 20);
     CHECK(info.limits.cluster >= 512);
