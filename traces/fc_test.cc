@@ -31,6 +31,7 @@ struct Job {
   std::span<const PathId> from;  // by entry, the tree's root last; empty where nothing is read
   std::span<const PathId> to;    // the same for what is made or removed
   std::span<const std::uint32_t> link_targets;
+  std::span<const TextId> targets;
   FcTestOptions options;
   std::uint32_t thread;
 
@@ -157,7 +158,7 @@ OperationStream make_tree(Job job) {
     if (!job.mine(files++)) continue;
     if (entry.kind == EntryKind::symlink) {
       Operation link = named(OperationKind::symlink, job.to[i]);
-      link.entry = i;
+      link.text = job.targets[i];
       co_yield link;
       continue;
     }
@@ -171,9 +172,10 @@ OperationStream make_tree(Job job) {
       if (in_kernel) {
         Operation copy = data(OperationKind::copy_range, kDestination, at.offset(), at.length());
         copy.source = kSource;
+        copy.second = at.offset();
         copy.method = job.options.copy_method;
         if (copy.method == CopyMethod::reflink) {  // clones the whole file, holes too
-          copy.offset = 0;
+          copy.offset = copy.second = 0;
           copy.length = entry.size;
           copy.expected = static_cast<std::int64_t>(entry.size);
           co_yield copy;
@@ -265,10 +267,12 @@ FcTest::FcTest(const FileSet& set, const FcTestOptions& options)
   far_copy_ = intern(Role::far, kCopy);
 
   link_targets_.resize(set.entries.size());
+  targets_.resize(set.entries.size());
   std::unordered_map<std::string_view, std::uint32_t> files;
   for (std::uint32_t i = 0; i < set.entries.size(); ++i) {
     const Entry& entry = set.entries[i];
     if (entry.kind == EntryKind::file) files.emplace(entry.path, i);
+    if (entry.kind == EntryKind::symlink) targets_[i] = texts_.add(entry.target);
     if (entry.kind == EntryKind::hard_link) link_targets_[i] = files.at(entry.target);
   }
 }
@@ -277,13 +281,14 @@ Trace FcTest::trace(FcStep step) const {
   Trace trace;
   trace.paths = &paths_;
   trace.files = &set_;
+  trace.texts = &texts_;
   trace.slots = 2;
   trace.largest_io = std::min(options_.block_size, totals_.largest);
   for (std::uint32_t thread = 0; thread < options_.threads; ++thread) {
     const auto add = [&](OperationStream (*body)(Job), std::span<const PathId> from,
                          std::span<const PathId> to) {
       trace.threads.push_back(std::make_unique<OperationStream>(
-          body(Job{set_, from, to, link_targets_, options_, thread})));
+          body(Job{set_, from, to, link_targets_, targets_, options_, thread})));
     };
     switch (step) {
       case FcStep::create:

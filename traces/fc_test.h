@@ -53,6 +53,8 @@ class FcTest {
   FcTestOptions options_;
   FileSetTotals totals_;
   PathTable paths_;
+  TextTable texts_;
+  std::vector<TextId> targets_;                          // by entry: the text of a symbolic link
   std::vector<PathId> original_, near_copy_, far_copy_;  // by entry, then the tree's root last
   std::vector<std::uint32_t> link_targets_;              // by entry: the entry a hard link names
 };

@@ -7,68 +7,216 @@
 #include <string_view>
 
 #include "traces/path_table.h"
+#include "traces/text_table.h"
 
 namespace filereel {
 
+// The values are the codes in reel files (docs/reel-format.md): they are never changed, only added
+// to. What each kind does and which members of Operation it uses is said by the one table behind
+// operation_info.
 enum class OperationKind : std::uint8_t {
-  make_directory,
-  remove_directory,
-  open,
-  close,
-  read,
-  write,
-  truncate,
-  copy_range,
-  unlink,
-  symlink,
-  link,
-  barrier,
+  make_directory = 0,
+  remove_directory = 1,
+  open = 2,
+  close = 3,
+  read = 4,
+  write = 5,
+  truncate = 6,
+  copy_range = 7,
+  unlink = 8,
+  symlink = 9,
+  link = 10,
+  barrier = 11,
+  rename = 12,
+  make_node = 13,
+  allocate = 14,
+  sync = 15,
+  sync_data = 16,
+  sync_range = 17,
+  sync_volume = 18,
+  stat = 19,
+  stat_volume = 20,
+  access = 21,
+  read_link = 22,
+  list = 23,
+  seek = 24,
+  change_mode = 25,
+  change_owner = 26,
+  set_times = 27,
+  get_xattr = 28,
+  set_xattr = 29,
+  list_xattr = 30,
+  remove_xattr = 31,
+  advise = 32,
+  read_ahead = 33,
+  lock = 34,
+  map = 35,
+  unmap = 36,
+  sync_map = 37,
+  fault = 38,
+  change_directory = 39,
+  set_flags = 40,
+  fork = 41,
+  execute = 42,
+  join = 43,
+  exit = 44,
+  reap = 45,
+  await = 46,
+  pace = 47,
 };
-inline constexpr std::size_t kOperationKinds = 12;
+inline constexpr std::size_t kOperationKinds = 48;
+
+// Which members of Operation a kind uses; what is not used has its default value.
+enum class Field : std::uint16_t {
+  none = 0,
+  path = 1 << 0,
+  old_path = 1 << 1,
+  file = 1 << 2,    // an open file
+  target = 1 << 3,  // `file`, or `path` where file is kNoFile
+  source = 1 << 4,
+  flags = 1 << 5,
+  mode = 1 << 6,
+  offset = 1 << 7,
+  length = 1 << 8,
+  second = 1 << 9,
+  text = 1 << 10,
+  method = 1 << 11,
+};
+constexpr Field operator|(Field a, Field b) {
+  return static_cast<Field>(static_cast<unsigned>(a) | static_cast<unsigned>(b));
+}
+constexpr bool has(Field set, Field one) {
+  return (static_cast<unsigned>(set) & static_cast<unsigned>(one)) != 0;
+}
+
+// How far the result of a replay must be that of the trace.
+enum class Comparison : std::uint8_t {
+  exact,    // the same number, the same error
+  success,  // the same error, or any success: sizes of lists differ between file systems
+  nothing,  // advice and bookkeeping
+};
 
 struct OperationInfo {
-  std::string_view name;  // as in reports and result files
-  bool moves_data;        // its result is a number of bytes
-  bool is_call;           // false: orders the replay, does nothing to files
+  std::string_view name;  // as in reports, dumps and result files
+  Field fields;
+  Comparison comparison;
+  bool moves_data;  // its result is a number of bytes of content
+  bool is_call;     // false: orders the replay, does nothing to files
 };
 
 // The one table of names and properties.
 const OperationInfo& operation_info(OperationKind kind);
 
+// The kind of that name; false if there is none.
+bool find_operation_kind(std::string_view name, OperationKind& kind);
+
 // Where the bytes of a write come from.
 enum class DataSource : std::uint8_t {
-  generated,  // fill_entry of the file-set entry `entry`
+  generated,  // made from `entry` and the offset (replay/engine/content_source.h)
   last_read,  // the thread's buffer, as its last read left it: a copy by read and write
 };
 
 // How copy_range moves bytes. `readwrite` copies are read and write operations instead.
-enum class CopyMethod : std::uint8_t { readwrite, copy_file_range, reflink, sendfile };
+enum class CopyMethod : std::uint8_t { readwrite, copy_file_range, reflink, sendfile, splice };
 
 std::string_view copy_method_name(CopyMethod method);
 
 // Throws Error(usage) that names the methods there are.
 CopyMethod parse_copy_method(std::string_view name);
 
-// An open file within one thread, not a descriptor number: the stream says when it is free again.
+// An open file, not a descriptor number. Free to be used again after `close`. Within one thread in
+// workloads, for all threads in recorded traces. Mappings have numbers of their own kind.
 using FileSlot = std::uint32_t;
+inline constexpr FileSlot kNoFile = UINT32_MAX;
 
+// A file, whatever its names: hard links share it, renaming keeps it. In workloads the number of
+// its entry in the file set; in recorded traces counted from 0 as files appear.
+using FileId = std::uint32_t;
+inline constexpr FileId kNoFileId = UINT32_MAX;
+
+// Times of set_times.
+inline constexpr std::uint64_t kTimeNow = UINT64_MAX;
+inline constexpr std::uint64_t kTimeOmit = UINT64_MAX - 1;
+
+// Flags of `lock`.
+namespace lock_flags {
+inline constexpr std::uint32_t kShared = 1, kExclusive = 2, kUnlock = 4;  // one of these
+inline constexpr std::uint32_t kRecord = 8;  // a range (fcntl), else the whole file (flock)
+inline constexpr std::uint32_t kWait = 16;
+}  // namespace lock_flags
+
+// Flags and modes are those of Linux on x86-64. In the list, "target" is `file` or, if that is
+// kNoFile, `path`, which is never followed if it is a symbolic link: whoever makes the trace
+// resolves links.
+//
+//   make_directory    path, mode
+//   remove_directory  path
+//   open              path, file, flags, mode; entry. With O_TMPFILE path is the directory.
+//   close             file
+//   read, write       file, offset, length
+//   truncate          target, offset: the new size
+//   copy_range        file (destination), source, offset, second: the source's offset, length,
+//                     method
+//   unlink            path
+//   symlink           path, text
+//   link              path: the new name; target: file, or old_path where file is kNoFile
+//   barrier           all threads meet (workloads only)
+//   rename            old_path, path, flags: RENAME_*
+//   make_node         path, mode: never executed
+//   allocate          file, flags: FALLOC_*, offset, length
+//   sync, sync_data   file
+//   sync_range        file, flags, offset, length
+//   sync_volume       file or kNoFile
+//   stat              target; mode and length: what the trace saw (st_mode, st_size), or 0
+//   stat_volume       target
+//   access            path, mode: R_OK …
+//   read_link         path; text: what the trace saw
+//   list              file, length: bytes asked for; offset: 0 from the start, else going on
+//   seek              file, flags: SEEK_DATA or SEEK_HOLE, offset
+//   change_mode       target, mode
+//   change_owner      target, offset: user, second: group; executed only when asked
+//   set_times         target, offset: access time, second: modification time (ns since 1970, two's
+//                     complement), kTimeNow, kTimeOmit
+//   get_xattr …       target, text: name, length: bytes of the value or of the buffer; flags:
+//   XATTR_* advise            file, flags: POSIX_FADV_*, offset, length read_ahead        file,
+//   offset, length lock              file, flags: lock_flags, offset, length map file, source: the
+//   mapping, flags: PROT_* | MAP_* << 8, offset, length unmap             source: the mapping
+//   sync_map          source, flags: MS_*, offset (in the mapping), length
+//   fault             source, flags: 1 for a write, offset (in the mapping), length
+//   change_directory  path
+//   set_flags         file, flags: O_* that fcntl(F_SETFL) sets
+//   fork              second: the number of the thread that begins
+//   execute           path
+//   join              second: the thread that has ended
+//   exit              the thread ends
+//   reap              length: at most so many of this thread's asynchronous requests stay in flight
+//   await             second: wait until lane `source` has done so many operations (schedules only)
+//   pace              offset: not before this time, ns since the replay's start; flags 1: counted
+//                     from the end of the lane's last operation instead (schedules only)
 struct Operation {
   OperationKind kind = OperationKind::barrier;
   DataSource data = DataSource::generated;
   CopyMethod method = CopyMethod::readwrite;
-  bool counts_file = false;  // a regular file is done when this operation is done
-  std::uint32_t flags = 0;   // open: O_* flags of open(2)
-  std::uint32_t mode = 0;    // open with O_CREAT, make_directory: permission bits
-  FileSlot file = 0;         // open, close, read, write, truncate; copy_range: the destination
-  FileSlot source = 0;       // copy_range: the source
-  PathId path = 0;           // open, make/remove_directory, unlink, symlink, link: what is named
-  PathId old_path = 0;       // link: the existing file
-  std::uint32_t entry = 0;   // write of generated bytes, symlink: index into the file set
-  std::uint64_t offset = 0;  // read, write, copy_range (both sides); truncate: the new size
-  std::uint64_t length = 0;  // read, write, copy_range: bytes
-  // What the trace expects the call to return: bytes for data, 0 for everything else, -errno for a
-  // call that failed when it was recorded.
+  bool counts_file = false;   // a regular file is done when this operation is done
+  bool asynchronous = false;  // submitted without waiting for its end; see reap
+  bool loose = false;         // its result depends on what the trace does not know: not compared
+  bool hole = false;          // read: not all of the range is known to be written data
+  std::uint32_t flags = 0;
+  std::uint32_t mode = 0;
+  FileSlot file = kNoFile;
+  FileSlot source = kNoFile;
+  PathId path = 0;
+  PathId old_path = 0;
+  FileId entry = kNoFileId;  // open and all that use an open file, or a path that names a file
+  TextId text = 0;
+  std::uint32_t thread = 0;  // of the trace
+  std::uint64_t offset = 0;
+  std::uint64_t length = 0;  // read, write: what was asked for
+  std::uint64_t second = 0;
+  // What the trace expects the call to return: bytes for data, 0 for everything else that
+  // succeeds, -errno for a call that failed when it was recorded.
   std::int64_t expected = 0;
+  std::uint64_t position = 0;  // in the trace, from 0
 };
 
 }  // namespace filereel

@@ -1,6 +1,7 @@
 // Where a replayer gets its operations from.
 #pragma once
 
+#include <bitset>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -12,24 +13,33 @@
 
 namespace filereel {
 
-// The operations of one thread, in program order. Implemented by workloads (traces/fc_test.h) and
-// by vectors of operations in tests; reels and importers follow.
+// The operations of one thread, in program order. Implemented by workloads (traces/fc_test.h), by
+// the lanes of a schedule (replay/schedule/schedule.h), and by vectors of operations in tests.
 class OperationSource {
  public:
   virtual ~OperationSource() = default;
 
   // Fills `out` from its beginning and returns how many operations it holds now; 0 means the end.
-  // Called inside the timed region: must neither allocate nor block.
+  // Called inside the timed region: must not allocate, and blocks only where a trace that is larger
+  // than memory has not been read so far yet.
   virtual std::size_t next(std::span<Operation> out) = 0;
 };
 
-// A trace ready to be replayed. `paths` and `files` must outlive it.
+// A trace ready to be replayed. What it points to must outlive it.
 struct Trace {
   const PathTable* paths = nullptr;
-  const FileSet* files = nullptr;  // what generated content and symlink texts refer to
+  const TextTable* texts = nullptr;
+  // What generated content refers to. Null: content follows from the operation's FileId alone, as
+  // for the trees of recorded traces (TraceTrees).
+  const FileSet* files = nullptr;
   std::vector<std::unique_ptr<OperationSource>> threads;
-  FileSlot slots = 0;            // open files per thread at the most
+  FileSlot slots = 0;            // numbers of open files are below this
+  FileSlot mappings = 0;         // the same for mappings
+  bool shared_slots = false;     // a number means the same open file in all threads
+  bool asynchronous = false;     // there are asynchronous operations
   std::uint64_t largest_io = 0;  // bytes of the largest read or write
+  // The kinds that occur; all if not known.
+  std::bitset<kOperationKinds> kinds = std::bitset<kOperationKinds>().set();
 };
 
 }  // namespace filereel

@@ -1,39 +1,54 @@
 #include "traces/path_table.h"
 
+#include <functional>
+
 namespace filereel {
 
 std::string_view role_name(Role role) {
   return role == Role::near ? "near" : "far";
 }
 
-PathTable::PathTable() : children_(kRoles) {
+std::size_t PathTable::Hash::operator()(const Key& key) const {
+  return std::hash<std::string_view>()(key.name) ^ (key.parent * 0x9e3779b97f4a7c15ULL);
+}
+
+PathTable::PathTable() : index_(16, Hash{this}, Equal{this}) {
   nodes_.push_back({root(Role::near), Role::near, {}});
   nodes_.push_back({root(Role::far), Role::far, {}});
+}
+
+PathId PathTable::find(PathId parent, std::string_view name) const {
+  const auto found = index_.find(Key{parent, name});
+  return found == index_.end() ? kNone : *found;
+}
+
+PathId PathTable::append(PathId parent, std::string_view name) {
+  const auto id = static_cast<PathId>(nodes_.size());
+  nodes_.push_back(
+      {parent, nodes_[parent].role, std::string(name), kNone, nodes_[parent].first_child});
+  nodes_[parent].first_child = id;
+  index_.insert(id);
+  return id;
+}
+
+PathId PathTable::add(PathId parent, std::string_view name) {
+  const PathId found = find(parent, name);
+  return found != kNone ? found : append(parent, name);
 }
 
 PathId PathTable::add(Role role, std::string_view path) {
   PathId at = root(role);
   while (!path.empty()) {
     const std::size_t slash = path.find('/');
-    const std::string_view name = path.substr(0, slash);
+    at = add(at, path.substr(0, slash));
     path = slash == std::string_view::npos ? std::string_view{} : path.substr(slash + 1);
-    const auto found = children_[at].find(name);
-    if (found != children_[at].end()) {
-      at = found->second;
-      continue;
-    }
-    const auto id = static_cast<PathId>(nodes_.size());
-    nodes_.push_back({at, role, std::string(name)});
-    children_[at].emplace(nodes_.back().name, id);
-    children_.emplace_back();
-    at = id;
   }
   return at;
 }
 
 std::string PathTable::relative(PathId id) const {
   std::string path;
-  for (; nodes_[id].parent != id; id = nodes_[id].parent) {
+  for (; !is_root(id); id = nodes_[id].parent) {
     path.insert(0, path.empty() ? nodes_[id].name : nodes_[id].name + "/");
   }
   return path.empty() ? "." : path;

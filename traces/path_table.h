@@ -5,8 +5,7 @@
 #include <deque>
 #include <string>
 #include <string_view>
-#include <unordered_map>
-#include <vector>
+#include <unordered_set>
 
 namespace filereel {
 
@@ -20,30 +19,74 @@ using PathId = std::uint32_t;
 
 class PathTable {
  public:
+  static constexpr PathId kNone = UINT32_MAX;
+
   struct Node {
     PathId parent;  // of a root: itself
     Role role;
-    std::string name;  // one component; empty for a root
+    std::string name;            // one component; empty for a root
+    PathId first_child = kNone;  // the one that was added last
+    PathId next_sibling = kNone;
   };
 
   PathTable();
+  PathTable(const PathTable&) = delete;
+  PathTable& operator=(const PathTable&) = delete;
+  PathTable(PathTable&&) = delete;  // the index refers to the table
+  PathTable& operator=(PathTable&&) = delete;
 
   static PathId root(Role role) { return static_cast<PathId>(role); }
 
   // The number of `path`, which is relative to the volume's root and obeys check_path
-  // (filesets/file_set.h); its parents are interned too.
+  // (filesets/file_set.h); its parents are interned too. An empty path is the root.
   PathId add(Role role, std::string_view path);
 
-  // `id` must come from add() or root().
+  // The number of one more component below `parent`.
+  PathId add(PathId parent, std::string_view name);
+
+  // The number of `name` below `parent`, or kNone.
+  PathId find(PathId parent, std::string_view name) const;
+
+  // A new number even if the path has one already: for readers of tables that were written once.
+  PathId append(PathId parent, std::string_view name);
+
+  // `id` must come from this table.
   const Node& node(PathId id) const { return nodes_[id]; }
   std::size_t size() const { return nodes_.size(); }
+  bool is_root(PathId id) const { return nodes_[id].parent == id; }
 
   // The whole path below the volume's root, "." for the root itself.
   std::string relative(PathId id) const;
 
  private:
-  std::deque<Node> nodes_;  // a deque: names never move, so that they can key the index
-  std::vector<std::unordered_map<std::string_view, PathId>> children_;
+  struct Key {
+    PathId parent;
+    std::string_view name;
+  };
+  Key key(PathId id) const { return {nodes_[id].parent, nodes_[id].name}; }
+
+  // The set holds numbers and is searched by parent and name.
+  struct Hash {
+    using is_transparent = void;
+    const PathTable* table;
+    std::size_t operator()(const Key& key) const;
+    std::size_t operator()(PathId id) const { return (*this)(table->key(id)); }
+  };
+  struct Equal {
+    using is_transparent = void;
+    const PathTable* table;
+    bool operator()(const auto& a, const auto& b) const {
+      const Key left = table_key(a), right = table_key(b);
+      return left.parent == right.parent && left.name == right.name;
+    }
+
+   private:
+    Key table_key(PathId id) const { return table->key(id); }
+    Key table_key(const Key& key) const { return key; }
+  };
+
+  std::deque<Node> nodes_;
+  std::unordered_set<PathId, Hash, Equal> index_;
 };
 
 }  // namespace filereel

@@ -45,7 +45,6 @@ class Executor final : public IoEngine {
       : context_(context),
         thread_(thread),
         parents_(*context.paths, context.roots),
-        open_files_(context.slots),
         buffer_(context.largest_io) {
     statistics_.examples.reserve(ReplayStatistics::kDivergenceExamples);
   }
@@ -55,8 +54,8 @@ class Executor final : public IoEngine {
 
   // A stopped replay leaves files open.
   ~Executor() override {
-    for (const OpenFile& file : open_files_) {
-      if (file.fd >= 0) Calls::close(file.fd);
+    for (OpenFile& file : context_.open_files) {
+      if (const int fd = file.fd.exchange(-1); fd >= 0) Calls::close(fd);
     }
   }
 
@@ -71,38 +70,36 @@ class Executor final : public IoEngine {
       const std::uint64_t start = now_ns();
       const std::int64_t result = call(operation);
       record(operation, result, now_ns() - start);
+      if (context_.board) context_.board->advance(thread_);
       if (result != operation.expected && stop_on_divergence) return false;
     }
     return true;
   }
 
-  const ReplayStatistics& statistics() const override { return statistics_; }
+  bool drain() noexcept override { return true; }
+
+  ReplayStatistics& statistics() override { return statistics_; }
 
  private:
-  struct OpenFile {
-    int fd = -1;
-    PathId path = 0;
-  };
-
   std::int64_t call(const Operation& op) noexcept {
     switch (op.kind) {
       case OperationKind::open:
         return open(op);
       case OperationKind::close: {
-        const std::int64_t result = Calls::close(open_files_[op.file].fd);
-        open_files_[op.file].fd = -1;
+        const std::int64_t result = Calls::close(context_.open_files[op.file].fd);
+        context_.open_files[op.file].fd = -1;
         return result;
       }
       case OperationKind::read: {
         const std::span<std::byte> to = buffer_.first(op.length);
-        return Calls::read(open_files_[op.file].fd, to.data(), to.size(), op.offset);
+        return Calls::read(context_.open_files[op.file].fd, to.data(), to.size(), op.offset);
       }
       case OperationKind::write: {
         const std::span<std::byte> from = buffer_.first(op.length);
-        return Calls::write(open_files_[op.file].fd, from.data(), from.size(), op.offset);
+        return Calls::write(context_.open_files[op.file].fd, from.data(), from.size(), op.offset);
       }
       case OperationKind::truncate:
-        return Calls::truncate(open_files_[op.file].fd, op.offset);
+        return Calls::truncate(context_.open_files[op.file].fd, op.offset);
       case OperationKind::copy_range:
         return copy_range(op);
       case OperationKind::make_directory:
@@ -119,7 +116,7 @@ class Executor final : public IoEngine {
             op.path, [](int parent, const char* name) { return Calls::unlink(parent, name, 0); });
       case OperationKind::symlink:
         return at_parent(op.path, [&](int parent, const char* name) {
-          return Calls::symlink(context_.files->entries[op.entry].target.c_str(), parent, name);
+          return Calls::symlink(context_.texts->text(op.text).c_str(), parent, name);
         });
       case OperationKind::link:
         return at_parent(op.path, [&](int parent, const char* name) {
@@ -127,10 +124,9 @@ class Executor final : public IoEngine {
             return Calls::link(old, from, parent, name);
           });
         });
-      case OperationKind::barrier:
-        return 0;
+      default:
+        return -EINVAL;
     }
-    return -EINVAL;
   }
 
   template <class Call>
@@ -142,14 +138,15 @@ class Executor final : public IoEngine {
     const std::int64_t fd = at_parent(op.path, [&](int parent, const char* name) {
       return Calls::open(parent, name, static_cast<int>(op.flags), op.mode);
     });
-    open_files_[op.file] = {static_cast<int>(fd < 0 ? -1 : fd), op.path};
+    context_.open_files[op.file].fd = static_cast<int>(fd < 0 ? -1 : fd);
+    context_.open_files[op.file].path = op.path;
     return fd < 0 ? fd : 0;  // the number means nothing
   }
 
   // Kernel copies may move less than asked at a time; the operation ends when all is moved.
   std::int64_t copy_range(const Operation& op) noexcept {
-    const int from = open_files_[op.source].fd;
-    const int to = open_files_[op.file].fd;
+    const int from = context_.open_files[op.source].fd;
+    const int to = context_.open_files[op.file].fd;
     if (op.method == CopyMethod::reflink) {
       const std::int64_t result = Calls::clone(from, to);
       return result < 0 ? result : static_cast<std::int64_t>(op.length);
@@ -182,17 +179,17 @@ class Executor final : public IoEngine {
 
   void diverge(const Operation& op, std::int64_t result) noexcept {
     ++statistics_.divergences;
+    ++statistics_.by_class[static_cast<std::size_t>(DivergenceClass::mismatch)];
     if (statistics_.examples.size() == ReplayStatistics::kDivergenceExamples) return;
     const bool names_path = op.path != 0 || op.kind == OperationKind::open;
-    statistics_.examples.push_back({statistics_.operations, thread_, op.kind,
-                                    names_path ? op.path : open_files_[op.file].path, op.expected,
-                                    result});
+    statistics_.examples.push_back({op.position, op.thread, DivergenceClass::mismatch, op.kind,
+                                    names_path ? op.path : context_.open_files[op.file].path.load(),
+                                    op.expected, result});
   }
 
   EngineContext context_;
   std::uint32_t thread_;
   ParentCache<Calls> parents_;
-  std::vector<OpenFile> open_files_;
   Buffer buffer_;
   ReplayStatistics statistics_;
 };

@@ -1,14 +1,20 @@
-// Executes operations. Two implementations: blocking system calls, and null, which does all but the
-// calls and so measures filereel's own cost.
+// Executes operations. Three implementations: blocking system calls, io_uring, and null, which does
+// all but the calls and so measures filereel's own cost.
 #pragma once
 
 #include <array>
 #include <atomic>
+#include <bitset>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stop_token>
+#include <string>
+#include <string_view>
 
+#include "replay/engine/divergence_judge.h"
+#include "replay/engine/lane_board.h"
 #include "replay/engine/statistics.h"
 #include "traces/operation_source.h"
 
@@ -20,33 +26,72 @@ struct ReplayProgress {
   std::atomic<std::uint64_t> files = 0;
 };
 
+// The real descriptor of each open file of the trace. Operations of several threads may use one;
+// the schedule keeps them apart, so the members are atomic only for the orders that do not.
+struct OpenFile {
+  std::atomic<int> fd = -1;
+  std::atomic<PathId> path = 0;
+};
+struct Mapping {
+  std::atomic<std::byte*> begin = nullptr;
+  std::atomic<std::uint64_t> length = 0;
+};
+
+// How far results are compared with the trace.
+enum class Verify : std::uint8_t {
+  results,  // return value and error of each operation
+  content,  // also that each read gives what was written
+};
+
 // What all threads of a replay share. Everything referred to outlives the engines.
 struct EngineContext {
   const PathTable* paths = nullptr;
-  const FileSet* files = nullptr;
+  const TextTable* texts = nullptr;
+  const FileSet* files = nullptr;            // null: content by FileId, see Trace::files
   std::array<int, kRoles> roots = {-1, -1};  // descriptors of the volumes' root directories
-  FileSlot slots = 0;
+  std::span<OpenFile> open_files;            // by FileSlot
+  std::span<Mapping> mappings;               // by mapping
   std::uint64_t largest_io = 0;
+  std::bitset<kOperationKinds> kinds;  // those that occur
+  Verify verify = Verify::results;
+  std::uint32_t queue_depth = 0;     // uring: 0 as recorded, else so many requests in flight
+  bool change_owners = false;        // execute change_owner
+  LaneBoard* board = nullptr;        // told of every operation done; null: nobody waits
+  DivergenceJudge* judge = nullptr;  // null: every divergence is a true mismatch
+  // Bumped when a directory got another name or none: cached directories may be stale.
+  std::atomic<std::uint64_t>* directories = nullptr;
+  std::uint64_t start_ns = 0;  // of the replay, for the time series
   std::stop_token stop;
 };
 
-// One thread's engine: its open files, its buffer, its statistics. Not shared between threads.
+// One thread's engine: its buffer, its requests in flight, its statistics. Not shared between
+// threads.
 class IoEngine {
  public:
   virtual ~IoEngine() = default;
 
-  // Executes `operations` (no barriers) in order, until the first divergence if
-  // `stop_on_divergence`, or until the context's stop is requested. Neither throws nor allocates.
-  // False: it stopped early.
+  // Executes `operations` (calls only, no barriers, awaits or paces) in order, until the first true
+  // mismatch if `stop_on_divergence`, or until the context's stop is requested. Neither throws nor
+  // allocates. False: it stopped early.
   virtual bool execute(std::span<const Operation> operations, bool stop_on_divergence) noexcept = 0;
 
-  virtual const ReplayStatistics& statistics() const = 0;
+  // Waits until nothing is in flight. To be called before waiting for other threads, and at the
+  // end.
+  virtual bool drain() noexcept = 0;
+
+  virtual ReplayStatistics& statistics() = 0;
 };
 
-enum class EngineKind : std::uint8_t { blocking, null };
+enum class EngineKind : std::uint8_t { blocking, uring, null };
 
-// `thread` names the thread in divergences.
+std::string_view engine_name(EngineKind kind);
+// Throws Error(usage) that names the engines there are.
+EngineKind parse_engine(std::string_view name);
+// Nothing, or why this kernel cannot do io_uring and what to do.
+std::optional<std::string> why_no_uring();
+
+// `lane` is the thread's number on the board. Throws Error(failed) if the engine cannot be set up.
 std::unique_ptr<IoEngine> make_engine(EngineKind kind, const EngineContext& context,
-                                      std::uint32_t thread);
+                                      std::uint32_t lane);
 
 }  // namespace filereel

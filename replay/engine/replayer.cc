@@ -47,12 +47,20 @@ void publish(const ReplayStatistics& statistics, ReplayStatistics::Published& la
 
 // Executes one thread's operations to the end; false if it stopped early.
 bool run_thread(OperationSource& source, IoEngine& engine, std::barrier<>& meeting,
-                const ReplayOptions& options) {
+                std::uint32_t lane, const ReplayOptions& options) {
   std::array<Operation, kBatch> batch;
+  std::uint64_t position = 0;
   ReplayStatistics::Published published;
   for (;;) {
     const std::size_t filled = source.next(batch);
     if (filled == 0) return true;
+    if (!options.board) {  // a workload numbers nothing
+      for (std::size_t i = 0; i < filled; ++i) {
+        batch[i].thread = lane;
+        batch[i].position = position;
+        if (operation_info(batch[i].kind).is_call) ++position;
+      }
+    }
     std::span<const Operation> rest(batch.data(), filled);
     while (!rest.empty()) {
       const auto barrier = std::ranges::find(rest, OperationKind::barrier, &Operation::kind);
@@ -78,9 +86,29 @@ ReplayOutcome replay(Trace trace, const std::array<int, kRoles>& roots,
   std::latch go(1);
   std::vector<ThreadRun> runs(count);
 
-  const EngineContext context{trace.paths, trace.files,      roots,
-                              trace.slots, trace.largest_io, stop.get_token()};
+  std::vector<OpenFile> open_files(trace.shared_slots ? trace.slots : trace.slots * count);
+  std::vector<Mapping> mappings(trace.mappings);
+  std::atomic<std::uint64_t> directories = 0;
+  EngineContext context{.paths = trace.paths,
+                        .texts = trace.texts,
+                        .files = trace.files,
+                        .roots = roots,
+                        .open_files = open_files,
+                        .mappings = mappings,
+                        .largest_io = trace.largest_io,
+                        .kinds = trace.kinds,
+                        .verify = options.verify,
+                        .queue_depth = options.queue_depth,
+                        .change_owners = options.change_owners,
+                        .board = options.board,
+                        .judge = options.judge,
+                        .directories = &directories,
+                        .start_ns = 0,
+                        .stop = stop.get_token()};
   for (std::size_t i = 0; i < count; ++i) {
+    if (!trace.shared_slots) {
+      context.open_files = std::span(open_files).subspan(i * trace.slots, trace.slots);
+    }
     runs[i].engine = make_engine(options.engine, context, static_cast<std::uint32_t>(i));
   }
   Cpu before{}, after{};
@@ -98,7 +126,8 @@ ReplayOutcome replay(Trace trace, const std::array<int, kRoles>& roots,
         ready.count_down();
         go.wait();
         run.start_ns = now_ns();
-        run.complete = run_thread(*trace.threads[i], *run.engine, meeting, options);
+        run.complete = run_thread(*trace.threads[i], *run.engine, meeting,
+                                  static_cast<std::uint32_t>(i), options);
         run.end_ns = now_ns();
         if (!run.complete) stop.request_stop();
         meeting.arrive_and_drop();  // nobody waits for this thread any more

@@ -13,7 +13,12 @@ namespace filereel {
 
 struct ReplayOptions {
   EngineKind engine = EngineKind::blocking;
+  std::uint32_t queue_depth = 0;  // see EngineContext
+  Verify verify = Verify::results;
+  bool change_owners = false;
   bool stop_on_divergence = true;
+  LaneBoard* board = nullptr;          // of the schedule that the trace comes from, if it does
+  DivergenceJudge* judge = nullptr;    // see EngineContext
   std::stop_token stop = {};           // stops between two operations
   ReplayProgress* progress = nullptr;  // added to while the replay runs
 };

@@ -2,6 +2,12 @@
 
 namespace filereel {
 
+std::string_view divergence_class_name(DivergenceClass one) {
+  static constexpr std::array<std::string_view, kDivergenceClasses> kNames = {
+      "mismatch", "consequence", "limit", "content"};
+  return kNames[static_cast<std::size_t>(one)];
+}
+
 void ReplayStatistics::merge(const ReplayStatistics& other) {
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     kinds[i].bytes += other.kinds[i].bytes;
@@ -11,6 +17,11 @@ void ReplayStatistics::merge(const ReplayStatistics& other) {
   operations += other.operations;
   files += other.files;
   divergences += other.divergences;
+  for (std::size_t i = 0; i < kDivergenceClasses; ++i) by_class[i] += other.by_class[i];
+  unverified += other.unverified;
+  refused += other.refused;
+  lateness.merge(other.lateness);
+  series.merge(other.series);
   for (const Divergence& example : other.examples) {
     if (examples.size() < kDivergenceExamples) examples.push_back(example);
   }

@@ -4,9 +4,11 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "replay/measure/histogram.h"
+#include "replay/measure/time_series.h"
 #include "traces/operation.h"
 
 namespace filereel {
@@ -17,10 +19,21 @@ struct KindStatistics {
   Histogram latency;         // of every call of the kind, in nanoseconds
 };
 
+// Why a result differs from the expected one.
+enum class DivergenceClass : std::uint8_t {
+  mismatch,     // a true one
+  consequence,  // of an earlier divergence on the same file or name
+  limit,        // the target cannot do it: unsupported, full, too large, too long a name
+  content,      // the bytes read are not those that were written
+};
+inline constexpr std::size_t kDivergenceClasses = 4;
+std::string_view divergence_class_name(DivergenceClass one);  // "mismatch", …
+
 // An operation whose result differs from the expected one.
 struct Divergence {
-  std::uint64_t position;  // of the operation in its thread, from 0
-  std::uint32_t thread;
+  std::uint64_t position;  // of the operation in the trace (of a workload: in its thread), from 0
+  std::uint32_t thread;    // of the trace
+  DivergenceClass kind_of;
   OperationKind kind;
   PathId path;            // of the named file, or of the open one
   std::int64_t expected;  // as in Operation::expected
@@ -34,7 +47,12 @@ struct ReplayStatistics {
   std::uint64_t operations = 0;  // calls; barriers do not count
   std::uint64_t files = 0;       // regular files done (Operation::counts_file)
   std::uint64_t divergences = 0;
-  std::vector<Divergence> examples;  // the first ones
+  std::array<std::uint64_t, kDivergenceClasses> by_class{};
+  std::vector<Divergence> examples;  // the first ones of each class
+  std::uint64_t unverified = 0;      // operations that were not compared (Operation::loose)
+  std::uint64_t refused = 0;         // never executed: device nodes
+  Histogram lateness;                // how long after its time an operation began; paced replays
+  TimeSeries series;
 
   const KindStatistics& of(OperationKind kind) const {
     return kinds[static_cast<std::size_t>(kind)];

@@ -101,7 +101,7 @@ TEST_CASE("a directory that is a symlink to the outside is not gone into") {
     operations.add(OperationKind::remove_directory, link + "/folder");
     operations.add(OperationKind::make_directory, link + "/made");
     operations.add(OperationKind::make_directory, link + "/folder/made");
-    operations.add(OperationKind::symlink, link + "/s").entry = 1;
+    operations.add(OperationKind::symlink, link + "/s").text = 1;
     const PathId inside = operations.paths.add(Role::near, "inside");
     operations.add(OperationKind::link, link + "/h").old_path = inside;
     const PathId precious = operations.paths.add(Role::near, link + "/precious");

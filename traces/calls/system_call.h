@@ -1,0 +1,125 @@
+// File system calls as a tracer sees them, whatever the tracer: strace's text and the BPF
+// recorder's events both become these.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace filereel {
+
+// Calls that do the same with other arguments are one: creat is open, preadv2 is read with an
+// offset, unlinkat with AT_REMOVEDIR is rmdir, renameat2 is rename.
+enum class Call : std::uint8_t {
+  open,
+  close,
+  close_range,
+  read,
+  write,
+  seek,
+  truncate,
+  ftruncate,
+  fallocate,
+  fsync,
+  fdatasync,
+  sync_file_range,
+  syncfs,
+  sync,
+  stat,
+  fstat,
+  statfs,
+  fstatfs,
+  access,
+  readlink,
+  getdents,
+  mkdir,
+  rmdir,
+  unlink,
+  rename,
+  link,
+  symlink,
+  mknod,
+  chmod,
+  fchmod,
+  chown,
+  fchown,
+  utimens,
+  futimens,
+  getxattr,
+  setxattr,
+  listxattr,
+  removexattr,  // by path, or by fd where fd is not kNone
+  copy_file_range,
+  sendfile,
+  splice,
+  clone_range,
+  fadvise,
+  readahead,
+  flock,
+  record_lock,
+  mmap,
+  munmap,
+  mremap,
+  msync,
+  madvise,
+  fault,
+  dup,          // also fcntl(F_DUPFD…): fd is duplicated, result is the new number
+  set_cloexec,  // fcntl(F_SETFD): flags != 0 sets it
+  set_flags,    // fcntl(F_SETFL)
+  chdir,
+  fchdir,
+  chroot,
+  fork,  // clone, clone3, fork, vfork: result is the child, flags are CLONE_*
+  exec,
+  exit,
+  exit_group,
+  wait,            // result is the process that has ended
+  new_descriptor,  // socket, eventfd, memfd_create …: result is no file, flags has O_CLOEXEC or not
+  new_pair,        // pipe, socketpair: fd and fd2 are no files
+  submit,          // io_submit, or an entry of io_uring: one request each, see `request`
+  complete,        // one request was found to be done
+  umask,
+};
+
+// What a call that fills a struct stat saw.
+struct SeenStat {
+  std::uint32_t mode = 0;  // st_mode, file type included
+  std::uint64_t size = 0;
+  std::uint64_t device = 0, inode = 0;  // 0: not known
+};
+
+struct SystemCall {
+  static constexpr int kNone = -1000;  // no descriptor
+  static constexpr int kCwd = -100;    // AT_FDCWD
+
+  Call call = Call::close;
+  std::uint32_t thread = 0;    // as the system calls it (tid)
+  std::uint64_t enter_ns = 0;  // since the trace's begin
+  std::uint64_t exit_ns = 0;
+  std::int64_t result = 0;  // -errno for a failure
+
+  int fd = kNone, fd2 = kNone;  // fd2: dup's wish (dup2, dup3), the destination of copies
+  int dir = kCwd, dir2 = kCwd;  // what relative paths begin at
+  std::string path, path2;      // as the program gave them; path2: rename, link: the new name;
+                                // symlink: path is the new name, `text` its target
+  std::string text;             // symlink target, result of readlink, name of an attribute
+  std::uint64_t flags = 0;      // O_*, AT_*, MAP_* …
+  std::uint64_t mode = 0;       // permission bits, protection of mmap, access mode
+  std::optional<std::uint64_t> offset;   // none: at the description's own position
+  std::optional<std::uint64_t> offset2;  // of fd2
+  std::uint64_t length = 0;
+  std::uint64_t address = 0;    // mmap's result is `result`; munmap, msync, mremap, fault
+  std::uint64_t times[2] = {};  // utimens: as in Operation (kTimeNow …)
+  std::optional<SeenStat> stat;
+  std::uint64_t entries = 0;    // getdents: how many it returned
+  std::uint64_t request = 0;    // submit, complete: what identifies it
+  Call requested = Call::read;  // submit: read, write, fsync, fdatasync
+
+  // What the tracer knows of descriptors beyond their numbers (strace -y, BPF): the absolute path
+  // that `fd`, `fd2`, `dir`, or the result of an open refers to. Empty: not known; "socket:[1]",
+  // "pipe:[2]", "anon_inode:…" and paths in /dev, /proc and /sys are no files.
+  std::string fd_path, fd2_path, dir_path, dir2_path, result_path;
+};
+
+}  // namespace filereel

@@ -1,0 +1,65 @@
+// Reading other programs' traces.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+#include "traces/model/trace_builder.h"
+
+namespace filereel {
+
+struct ImportOptions {
+  std::string working_directory = "/";  // of the recorded program, where the trace does not say
+  std::stop_token stop;
+};
+
+// Text input, line by line, in bounded memory.
+class LineReader {
+ public:
+  // "-" is standard input. Throws Error(failed) if it cannot be opened.
+  explicit LineReader(const std::string& path);
+  // The text itself; for tests. It outlives the reader.
+  LineReader(std::string_view text, std::string name);
+  ~LineReader();
+  LineReader(const LineReader&) = delete;
+  LineReader& operator=(const LineReader&) = delete;
+
+  // The next line without its newline, valid until the next call; false at the end. A line longer
+  // than 16 MiB throws Error(unusable_input).
+  bool next(std::string_view& line);
+
+  // The first bytes of the input (up to 64 KiB), which next() gives again.
+  std::string_view peek();
+
+  const std::string& name() const;
+  std::uint64_t line() const;  // number of the line given last, from 1
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// One format. Reads all of `input` into `builder`. Throws Error(unusable_input) "NAME:LINE: what is
+// wrong; what to do". Returns false if the stop was requested.
+struct Importer {
+  std::string_view name;         // as after --format
+  std::string_view description;  // a line for --help
+  bool timed;                    // the format has times; see TraceInfo::timed
+  std::uint32_t time_unit_ns;    // their resolution
+  bool (*recognises)(std::string_view beginning);
+  bool (*read)(LineReader& input, TraceBuilder& builder, const ImportOptions& options);
+};
+
+// All formats, in the order in which they are tried.
+std::span<const Importer> importers();
+
+// The importer of that name, or for "auto" the one that recognises the beginning. Throws
+// Error(usage) for a name that there is not, Error(unusable_input) if none recognises it.
+const Importer& find_importer(std::string_view name, LineReader& input);
+
+}  // namespace filereel

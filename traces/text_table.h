@@ -1,0 +1,44 @@
+// Interned texts: targets of symbolic links, names of extended attributes.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+namespace filereel {
+
+using TextId = std::uint32_t;
+
+// Number 0 is the empty text.
+class TextTable {
+ public:
+  TextTable() { append({}); }
+  TextTable(const TextTable&) = delete;
+  TextTable& operator=(const TextTable&) = delete;
+  TextTable(TextTable&&) = default;
+
+  TextId add(std::string_view text) {
+    const auto found = index_.find(text);
+    return found != index_.end() ? found->second : append(text);
+  }
+
+  // A new number even if the text has one already: for readers of tables that were written once.
+  TextId append(std::string_view text) {
+    texts_.emplace_back(text);
+    const auto id = static_cast<TextId>(texts_.size() - 1);
+    index_.emplace(texts_.back(), id);
+    return id;
+  }
+
+  // `id` must be below size().
+  const std::string& text(TextId id) const { return texts_[id]; }
+  std::size_t size() const { return texts_.size(); }
+
+ private:
+  std::deque<std::string> texts_;  // a deque: texts never move, so that they can key the index
+  std::unordered_map<std::string_view, TextId> index_;
+};
+
+}  // namespace filereel
