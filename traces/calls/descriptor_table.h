@@ -19,9 +19,8 @@ struct Description {
   std::uint64_t offset = 0;
   std::uint64_t entries = 0;  // of a directory: how many were listed since its beginning
   bool directory = false;
-  bool inherited = false;        // open since before the trace
-  bool position_known = true;    // false: inherited, and its position was not needed so far
-  bool written_by_name = false;  // inherited, and opened for writing as it seems
+  bool inherited = false;  // open since before the trace: flags and offset are guesses
+  bool position_used = false;
 };
 using DescriptionRef = std::shared_ptr<Description>;
 

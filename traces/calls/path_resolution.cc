@@ -89,30 +89,30 @@ void PathResolution::confirm(PathId real) {
   for (PathId at = real; !confirmed_[at]; at = paths.node(at).parent) confirmed_[at] = true;
 }
 
-void PathResolution::learn(PathId seen, PathId real) {
+bool PathResolution::learn(PathId seen, PathId real) {
   const PathTable& paths = builder_.tables().paths;
+  // What the trace made itself is known; the file was renamed before the tracer looked.
+  if (builder_.model().last_change(seen)) return false;
   // A link in the middle leaves the names behind it the same. It is taken for one only where it
   // leads to somewhere near it, as /lib to /usr/lib does: /etc/alternatives/editor is the link
   // itself.
   PathId link = seen, target = real;
-  while (!paths.is_root(link) && !paths.is_root(target) &&
-         paths.node(link).name == paths.node(target).name) {
-    const PathId up = paths.node(link).parent;
-    if (paths.is_root(up)) break;
-    link = up;
-    target = paths.node(target).parent;
+  for (PathId from = seen, to = real;;) {
+    if (!is_confirmed(from) && !is_below(to, from) && is_below(to, paths.node(from).parent) &&
+        !builder_.model().last_change(from)) {
+      link = from;
+      target = to;
+    }
+    if (paths.is_root(from) || paths.is_root(to)) break;
+    if (paths.node(from).name != paths.node(to).name) break;
+    from = paths.node(from).parent;
+    to = paths.node(to).parent;
+    if (paths.is_root(from)) break;
   }
-  const auto possible = [&] {
-    return !paths.is_root(link) && !is_confirmed(link) && !is_below(target, link) &&
-           is_below(target, paths.node(link).parent);
-  };
-  if (!possible()) {
-    link = seen;
-    target = real;
-    if (paths.is_root(link) || is_below(target, link)) return;
-  }
+  if (paths.is_root(link) || is_below(target, link)) return true;
   const std::string text = paths.is_root(target) ? "/" : "/" + paths.relative(target);
   builder_.model().learn_link(link, builder_.tables().texts.add(text));
+  return true;
 }
 
 bool PathResolution::is_below(PathId path, PathId ancestor) const {

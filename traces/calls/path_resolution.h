@@ -26,8 +26,9 @@ class PathResolution {
   // The number of an absolute path that the tracer knows to be real. `deleted`: it was unlinked.
   PathId real(std::string_view absolute, bool& deleted);
 
-  // `seen` turned out to be `real`: learns the symbolic link that explains it.
-  void learn(PathId seen, PathId real);
+  // `seen` turned out to be `real`: learns the symbolic link that explains it. False if the trace
+  // knows better.
+  bool learn(PathId seen, PathId real);
 
   bool is_below(PathId path, PathId ancestor) const;  // or the same
   // `path`, which is at or below `from`, after `from` has become `to`.

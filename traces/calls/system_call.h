@@ -91,7 +91,7 @@ struct SeenStat {
 
 // What members mean beyond what they say, where calls differ:
 //   seek                 flags: SEEK_*, offset: as asked; result: the new position
-//   truncate, ftruncate  length: the new size
+//   truncate, ftruncate  offset: the new size
 //   fallocate            flags: FALLOC_*; fadvise: POSIX_FADV_*; sync_file_range: SYNC_FILE_RANGE_*
 //   stat, chmod, chown, utimens, access, open, link, statfs, xattr by path
 //                        flags: AT_SYMLINK_NOFOLLOW (also for lstat, lchown, lgetxattr …),
@@ -104,7 +104,7 @@ struct SeenStat {
 //   flock                flags: LOCK_*
 //   record_lock          flags: F_RDLCK, F_WRLCK, F_UNLCK, mode: 1 if it waits (F_SETLKW)
 //   mmap                 mode: PROT_*, flags: MAP_*; fd kNone if anonymous
-//   mremap               address and length: the old range, offset: the new length
+//   mremap               offset: the old length, length: the new one; result: the new address
 //   fault                address, flags: 1 for a write, length: 0 for one page
 //   dup                  flags: O_CLOEXEC; close_range: fd to fd2 (negative: all), CLOSE_RANGE_*
 //   umask                mode: the new one
