@@ -12,12 +12,12 @@
 
 #include "filesets/error.h"
 #include "filesets/units.h"
-#include "traces/edit/edit.h"
 #include "tools/commands.h"
 #include "tools/progress.h"
 #include "tools/reel_output.h"
 #include "tools/signals.h"
 #include "tools/table.h"
+#include "traces/edit/edit.h"
 
 namespace filereel {
 namespace {
@@ -106,33 +106,34 @@ void add_cut_command(CLI::App& app, Session& session) {
   command->add_option("-o,--output", arguments->output, "The .reel file to write")->required();
   command->add_option("--from", arguments->from, "Begin here, such as 2s or 1.5 min");
   command->add_option("--to", arguments->to, "End before this time");
-  command->add_option("--thread", arguments->threads, "Number of a thread to keep (may be repeated)");
+  command->add_option("--thread", arguments->threads,
+                      "Number of a thread to keep (may be repeated)");
   command->add_option("--path", arguments->paths, "Keep what is on or below it (may be repeated)");
-  command->footer(
-      "Example:\n  filereel cut app.reel -o start.reel --to 10s --path var/lib/mysql");
+  command->footer("Example:\n  filereel cut app.reel -o start.reel --to 10s --path var/lib/mysql");
   command->callback([arguments, &session] {
     Cut cut;
     if (!arguments->from.empty()) cut.from_ns = duration_option(arguments->from, "--from");
     if (!arguments->to.empty()) cut.to_ns = duration_option(arguments->to, "--to");
     if (cut.to_ns && cut.from_ns.value_or(0) >= *cut.to_ns) {
-      throw Error(ErrorKind::usage, fmt::format("nothing lies between --from {} and --to {}",
-                                                arguments->from.empty() ? "0" : arguments->from,
-                                                arguments->to));
+      throw Error(ErrorKind::usage,
+                  fmt::format("nothing lies between --from {} and --to {}",
+                              arguments->from.empty() ? "0" : arguments->from, arguments->to));
     }
     cut.threads = arguments->threads;
     cut.below = arguments->paths;
-    edit({arguments->reel}, arguments->output, 1,
-         [&](Editing& editing, TraceBuilder& out) {
-           const std::size_t threads = editing.input(0).info.threads.size();
-           for (const std::uint32_t thread : cut.threads) {
-             if (thread < threads) continue;
-             throw Error(ErrorKind::usage,
-                         fmt::format("there is no thread {}: {} has {}, counted from 0", thread,
-                                     arguments->reel, counted(threads, "thread", "threads")));
-           }
-           cut_trace(editing.input(0), cut, out);
-         },
-         session);
+    edit(
+        {arguments->reel}, arguments->output, 1,
+        [&](Editing& editing, TraceBuilder& out) {
+          const std::size_t threads = editing.input(0).info.threads.size();
+          for (const std::uint32_t thread : cut.threads) {
+            if (thread < threads) continue;
+            throw Error(ErrorKind::usage,
+                        fmt::format("there is no thread {}: {} has {}, counted from 0", thread,
+                                    arguments->reel, counted(threads, "thread", "threads")));
+          }
+          cut_trace(editing.input(0), cut, out);
+        },
+        session);
   });
 }
 
@@ -150,13 +151,14 @@ void add_merge_command(CLI::App& app, Session& session) {
                     "Each in a directory of its own (1, 2 ...), not on the same tree");
   command->footer("Example:\n  filereel merge web.reel database.reel -o server.reel");
   command->callback([arguments, &session] {
-    edit(arguments->reels, arguments->output, 1,
-         [&](Editing& editing, TraceBuilder& out) {
-           std::vector<TraceInput> inputs;
-           for (std::size_t i = 0; i < editing.size(); ++i) inputs.push_back(editing.input(i));
-           merge_traces(inputs, arguments->apart, out);
-         },
-         session);
+    edit(
+        arguments->reels, arguments->output, 1,
+        [&](Editing& editing, TraceBuilder& out) {
+          std::vector<TraceInput> inputs;
+          for (std::size_t i = 0; i < editing.size(); ++i) inputs.push_back(editing.input(i));
+          merge_traces(inputs, arguments->apart, out);
+        },
+        session);
   });
 }
 
@@ -174,15 +176,16 @@ void add_repeat_command(CLI::App& app, Session& session) {
       ->check(CLI::Range(1U, 1'000'000U));
   command->footer("Example:\n  filereel repeat app.reel --times 10 -o long.reel");
   command->callback([arguments, &session] {
-    edit({arguments->reel}, arguments->output, arguments->times,
-         [&](Editing& editing, TraceBuilder& out) {
-           const auto again = [&] {
-             editing.rewind();
-             return editing.input(0);
-           };
-           repeat_trace(again, arguments->times, out);
-         },
-         session);
+    edit(
+        {arguments->reel}, arguments->output, arguments->times,
+        [&](Editing& editing, TraceBuilder& out) {
+          const auto again = [&] {
+            editing.rewind();
+            return editing.input(0);
+          };
+          repeat_trace(again, arguments->times, out);
+        },
+        session);
   });
 }
 
@@ -190,7 +193,8 @@ void add_anonymise_command(CLI::App& app, Session& session) {
   struct Arguments {
     std::string reel, output, key;
   };
-  CLI::App* command = app.add_subcommand("anonymise", "Replace all names in a reel, keep its shape");
+  CLI::App* command =
+      app.add_subcommand("anonymise", "Replace all names in a reel, keep its shape");
   const auto arguments = std::make_shared<Arguments>();
   command->add_option("REEL", arguments->reel, "The .reel file")->required();
   command->add_option("-o,--output", arguments->output, "The .reel file to write")->required();
@@ -203,9 +207,10 @@ void add_anonymise_command(CLI::App& app, Session& session) {
       std::random_device random;
       key = std::uint64_t{random()} << 32 | random();
     }
-    edit({arguments->reel}, arguments->output, 1,
-         [&](Editing& editing, TraceBuilder& out) { anonymise_trace(editing.input(0), key, out); },
-         session);
+    edit(
+        {arguments->reel}, arguments->output, 1,
+        [&](Editing& editing, TraceBuilder& out) { anonymise_trace(editing.input(0), key, out); },
+        session);
   });
 }
 

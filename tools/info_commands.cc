@@ -171,9 +171,9 @@ void show(const std::string& name, bool json, bool operations, Session& session)
     const auto bold = [&](const std::string& heading) {
       return session.bold(heading, STDOUT_FILENO);
     };
-    session.print(json                                      ? result_to_json(result)
+    session.print(json                                    ? result_to_json(result)
                   : result.plan.workload == kReelWorkload ? format_replay(result, bold)
-                                                            : format_result(result, bold));
+                                                          : format_result(result, bold));
     return;
   }
   const FileSet set = load_file_set(name);
@@ -235,7 +235,8 @@ void add_show_command(CLI::App& app, Session& session) {
   command->add_option("FILE", arguments->file, "A reel, a result, a file set, or a catalogue name")
       ->required();
   command->add_flag("--json", arguments->json, "For programs");
-  command->add_flag("--operations", arguments->operations, "Every operation of a reel, a line each");
+  command->add_flag("--operations", arguments->operations,
+                    "Every operation of a reel, a line each");
   command->footer(
       "Examples:\n  filereel show programs\n  filereel show drive.json\n"
       "  filereel show app.reel --operations | grep fsync");

@@ -10,12 +10,12 @@
 #include "filesets/atomic_file.h"
 #include "filesets/catalog.h"
 #include "filesets/error.h"
-#include "traces/export/exporter.h"
-#include "traces/import/importer.h"
 #include "tools/commands.h"
 #include "tools/progress.h"
 #include "tools/reel_output.h"
 #include "tools/signals.h"
+#include "traces/export/exporter.h"
+#include "traces/import/importer.h"
 
 namespace filereel {
 namespace {
@@ -34,7 +34,8 @@ void import_trace(const ImportArguments& arguments, Session& session) {
   if (initial) output.builder().model().begin_with(*initial);
   bool complete = false;
   {
-    const ProgressLine line(session, [&] { return fmt::format("{} operations", output.written()); });
+    const ProgressLine line(session,
+                            [&] { return fmt::format("{} operations", output.written()); });
     complete = importer.read(input, output.builder(),
                              {.working_directory = arguments.cwd, .stop = signals.token()});
   }

@@ -7,13 +7,12 @@
 #include <stop_token>
 #include <string>
 
+#include "tools/session.h"
 #include "traces/model/trace_builder.h"
 #include "traces/recorded_operation.h"
 #include "traces/reel/reel_reader.h"
 #include "traces/reel/reel_writer.h"
 #include "traces/trace_info.h"
-
-#include "tools/session.h"
 
 namespace filereel {
 

@@ -13,14 +13,14 @@
 
 #include "filesets/printable.h"
 #include "filesets/units.h"
-#include "traces/export/dump.h"
-#include "traces/reel/reel_format.h"
-#include "traces/reel/reel_reader.h"
-#include "traces/reel/reel_summary.h"
 #include "tools/progress.h"
 #include "tools/reel_output.h"
 #include "tools/signals.h"
 #include "tools/table.h"
+#include "traces/export/dump.h"
+#include "traces/reel/reel_format.h"
+#include "traces/reel/reel_reader.h"
+#include "traces/reel/reel_summary.h"
 
 namespace filereel {
 namespace {
@@ -31,8 +31,9 @@ using Rows = std::vector<std::vector<std::string>>;
 constexpr std::size_t kListed = 12;  // threads
 
 std::string percent(std::uint64_t part, std::uint64_t whole) {
-  return whole == 0 ? "-" : fmt::format("{:.0f} %", 100.0 * static_cast<double>(part) /
-                                                        static_cast<double>(whole));
+  return whole == 0 ? "-"
+                    : fmt::format("{:.0f} %",
+                                  100.0 * static_cast<double>(part) / static_cast<double>(whole));
 }
 
 double share(std::uint64_t part, std::uint64_t whole) {
@@ -97,10 +98,10 @@ std::string thread_table(const TraceInfo& info) {
   Rows rows = {{"thread", "process", "of", "operations", "program"}};
   for (const std::size_t i : order) {
     const TraceThread& thread = info.threads[i];
-    rows.push_back({fmt::format("{}", i), fmt::format("{}", thread.process),
-                    thread.parent == TraceThread::kNoParent ? "-"
-                                                            : fmt::format("{}", thread.parent),
-                    fmt::format("{}", thread.operations), printable(thread.name, 40)});
+    rows.push_back(
+        {fmt::format("{}", i), fmt::format("{}", thread.process),
+         thread.parent == TraceThread::kNoParent ? "-" : fmt::format("{}", thread.parent),
+         fmt::format("{}", thread.operations), printable(thread.name, 40)});
   }
   std::string text = format_columns(rows);
   if (info.threads.size() > order.size()) {

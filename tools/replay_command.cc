@@ -11,12 +11,12 @@
 #include "filesets/error.h"
 #include "replay/runner/reel_run.h"
 #include "replay/runner/result_json.h"
-#include "traces/reel/reel_reader.h"
 #include "tools/commands.h"
 #include "tools/reel_output.h"
 #include "tools/replay_table.h"
 #include "tools/signals.h"
 #include "tools/terminal_observer.h"
+#include "traces/reel/reel_reader.h"
 
 namespace filereel {
 namespace {
@@ -94,10 +94,11 @@ void replay_reel(const ReplayArguments& arguments, Session& session) {
     return;
   }
   if (const std::string differs = failures_of(result); !differs.empty()) {
-    throw Error(ErrorKind::failed,
-                fmt::format("the replay is not what the trace was: {}; docs/reel-tools.md says what "
-                            "the classes mean",
-                            differs));
+    throw Error(
+        ErrorKind::failed,
+        fmt::format("the replay is not what the trace was: {}; docs/reel-tools.md says what "
+                    "the classes mean",
+                    differs));
   }
 }
 
@@ -107,8 +108,9 @@ void add_replay_command(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand("replay", "Do a reel again on a volume, with a stopwatch");
   const auto arguments = std::make_shared<ReplayArguments>();
   command->add_option("REEL", arguments->reel, "The .reel file")->required();
-  command->add_option("VOLUME", arguments->target,
-                      "A directory, image:FILE[,size=4G] or a block device; --engine null needs none");
+  command->add_option(
+      "VOLUME", arguments->target,
+      "A directory, image:FILE[,size=4G] or a block device; --engine null needs none");
   command->add_option("--pace", arguments->pace, "asap, natural, think, or a factor such as 2x")
       ->capture_default_str();
   command->add_option("--order", arguments->order, "Orders that are kept: strict, resource, thread")
@@ -121,8 +123,9 @@ void add_replay_command(CLI::App& app, Session& session) {
       ->add_option("--depth", arguments->depth,
                    "Requests in flight per thread with uring (as recorded)")
       ->check(CLI::Range(1U, 4096U));
-  command->add_option("--clients", arguments->clients,
-                      "So many copies at the same time, each in a directory of its own")
+  command
+      ->add_option("--clients", arguments->clients,
+                   "So many copies at the same time, each in a directory of its own")
       ->check(CLI::Range(1U, 1000U))
       ->capture_default_str();
   command->add_option("--runs", arguments->runs, "Repetitions, each on a fresh tree")

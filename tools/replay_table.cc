@@ -46,16 +46,16 @@ std::string totals(const Measurement& measurement, const Sample& sample) {
     text += fmt::format("{:<12} {}\n", what, figure);
   };
   const ReelSample& reel = *sample.reel;
-  line("elapsed", format_duration(sample.elapsed_s) +
-                      extremes(measurement.samples, &Sample::elapsed_s));
+  line("elapsed",
+       format_duration(sample.elapsed_s) + extremes(measurement.samples, &Sample::elapsed_s));
   if (measurement.file_system != "none") {
-    line("durable", format_duration(sample.durable_s) +
-                        extremes(measurement.samples, &Sample::durable_s));
+    line("durable",
+         format_duration(sample.durable_s) + extremes(measurement.samples, &Sample::durable_s));
   }
   line("operations",
-       fmt::format("{}, {:.0f}/s", sample.operations,
-                   sample.elapsed_s > 0 ? static_cast<double>(sample.operations) / sample.elapsed_s
-                                        : 0.0));
+       fmt::format(
+           "{}, {:.0f}/s", sample.operations,
+           sample.elapsed_s > 0 ? static_cast<double>(sample.operations) / sample.elapsed_s : 0.0));
   const auto moved = [&](std::string_view what, std::uint64_t bytes) {
     if (bytes == 0) return;
     line(what, fmt::format("{}, {}", format_size(bytes), speed(bytes, sample.elapsed_s)));
@@ -75,14 +75,14 @@ std::string kinds(const Sample& sample, const Bold& bold) {
   Rows rows = {{"operation", "count", "errors", "bytes", "p50", "p99", "p99.9", "max"}};
   std::vector<const std::pair<const std::string, LatencySummary>*> order;
   for (const auto& one : sample.latency) order.push_back(&one);
-  std::ranges::stable_sort(order, std::greater{}, [](const auto* one) { return one->second.count; });
+  std::ranges::stable_sort(order, std::greater{},
+                           [](const auto* one) { return one->second.count; });
   for (const auto* one : order) {
     const LatencySummary& latency = one->second;
     rows.push_back({one->first, fmt::format("{}", latency.count),
                     latency.errors > 0 ? fmt::format("{}", latency.errors) : "-",
                     latency.bytes > 0 ? format_size(latency.bytes) : "-", duration(latency.p50_us),
-                    duration(latency.p99_us), duration(latency.p999_us),
-                    duration(latency.max_us)});
+                    duration(latency.p99_us), duration(latency.p999_us), duration(latency.max_us)});
   }
   const std::string table = format_columns(rows);
   const std::size_t heading = table.find('\n');
@@ -130,10 +130,9 @@ std::string verdict(const Measurement& measurement, const Sample& sample) {
 std::string heading(const Result& result, const Measurement& measurement) {
   if (result.volumes.empty()) return fmt::format("{} replayed without a volume", measurement.set);
   const VolumeDescription& volume = result.volumes.front();
-  std::string text = fmt::format("{} on {}: {} ({})", measurement.set, volume.target,
-                                 measurement.file_system,
-                                 measurement.driver == "kernel" ? "kernel driver"
-                                                                : "FUSE: " + measurement.driver);
+  std::string text =
+      fmt::format("{} on {}: {} ({})", measurement.set, volume.target, measurement.file_system,
+                  measurement.driver == "kernel" ? "kernel driver" : "FUSE: " + measurement.driver);
   if (!volume.device.model.empty()) {
     text += fmt::format(", {} {}", volume.device.model, volume.device.firmware);
   }
@@ -141,7 +140,8 @@ std::string heading(const Result& result, const Measurement& measurement) {
 }
 
 std::string conditions(const ReelParameters& reel) {
-  std::string text = fmt::format("order {}, pace {}, engine {}", reel.order, reel.pace, reel.engine);
+  std::string text =
+      fmt::format("order {}, pace {}, engine {}", reel.order, reel.pace, reel.engine);
   if (reel.depth > 0) text += fmt::format(" at depth {}", reel.depth);
   text += fmt::format(", verified: {}", reel.verify);
   if (reel.clients > 1) text += fmt::format("; {} clients", reel.clients);
@@ -160,9 +160,9 @@ std::string format_replay(const Result& result, const Bold& bold) {
             kinds(sample, bold) + "\n" + verdict(measurement, sample) +
             conditions(*measurement.reel);
   }
-  text += fmt::format("{}, {}, Linux {}; filereel {}", result.host.cpu,
-                      counted(result.host.cores, "core", "cores"), result.host.kernel,
-                      result.version);
+  text +=
+      fmt::format("{}, {}, Linux {}; filereel {}", result.host.cpu,
+                  counted(result.host.cores, "core", "cores"), result.host.kernel, result.version);
   if (result.overhead_ns > 0) {
     text += fmt::format(" takes {:.0f} ns per operation itself", result.overhead_ns);
   }

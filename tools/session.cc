@@ -20,7 +20,8 @@ void Session::print(std::string_view text) const {
 }
 
 bool Session::pipe(std::string_view text) const {
-  if (fwrite(text.data(), 1, text.size(), stdout) == text.size() && fflush(stdout) == 0) return true;
+  if (fwrite(text.data(), 1, text.size(), stdout) == text.size() && fflush(stdout) == 0)
+    return true;
   if (errno == EPIPE) return false;
   throw Error(ErrorKind::failed,
               fmt::format("cannot write to standard output: {}", strerror(errno)));

@@ -9,9 +9,9 @@
 namespace filereel {
 
 TerminalObserver::TerminalObserver(const Session& session, std::string json)
-    : json_(std::move(json)), run_began_ns_(now_ns()), line_(session, [this] {
-        return describe();
-      }) {}
+    : json_(std::move(json)),
+      run_began_ns_(now_ns()),
+      line_(session, [this] { return describe(); }) {}
 
 void TerminalObserver::notice(const std::string& text) {
   line_.notice(text);

@@ -43,8 +43,8 @@ void check_nothing_else(int root, const std::string& volume) {
   const int copy = openat(root, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   const std::unique_ptr<DIR, int (*)(DIR*)> stream(copy < 0 ? nullptr : fdopendir(copy), closedir);
   if (!stream) {
-    throw Error(ErrorKind::failed, fmt::format("cannot read {}: {}; choose another volume", volume,
-                                               strerror(errno)));
+    throw Error(ErrorKind::failed,
+                fmt::format("cannot read {}: {}; choose another volume", volume, strerror(errno)));
   }
   while (const dirent* entry = readdir(stream.get())) {
     const std::string_view name = entry->d_name;
@@ -88,12 +88,12 @@ std::vector<SeriesPoint> points_of(const TimeSeries& series) {
   for (std::size_t i = 0; i < series.size(); ++i) {
     const TimeSeries::Interval& one = series[i];
     if (one.operations == 0) continue;
-    points.push_back({.t_s = static_cast<double>(i * series.width_ns()) * 1e-9,
-                      .operations = one.operations,
-                      .bytes = one.bytes,
-                      .mean_us = static_cast<double>(one.total_ns) * 1e-3 /
-                                 static_cast<double>(one.operations),
-                      .max_us = static_cast<double>(one.max_ns) * 1e-3});
+    points.push_back(
+        {.t_s = static_cast<double>(i * series.width_ns()) * 1e-9,
+         .operations = one.operations,
+         .bytes = one.bytes,
+         .mean_us = static_cast<double>(one.total_ns) * 1e-3 / static_cast<double>(one.operations),
+         .max_us = static_cast<double>(one.max_ns) * 1e-3});
   }
   return points;
 }
@@ -199,9 +199,9 @@ class ReelRun {
     if (info().operations == 0 || info().operations > options.window / 2) return;
     rewind();
     Schedule schedule(source(), tables(), info(), options);
-    const ReplayOutcome outcome =
-        replay(schedule.trace(), {0, 0},
-               {.engine = EngineKind::null, .stop_on_divergence = false, .board = &schedule.board()});
+    const ReplayOutcome outcome = replay(
+        schedule.trace(), {0, 0},
+        {.engine = EngineKind::null, .stop_on_divergence = false, .board = &schedule.board()});
     schedule.check();
     const auto operations = static_cast<double>(outcome.statistics.operations);
     if (operations > 0) {
@@ -222,13 +222,12 @@ class ReelRun {
       file_system_ = usable_file_systems({kind}, request_.power, true, result_).front();
       if (target.kind == TargetKind::image && target.size == 0) target.size = image_for(kind);
     }
-    volume_ = open_volume(target, {.role = Role::near,
-                                   .power = request_.power,
-                                   .destroy = request_.destroy,
-                                   .keep = request_.keep,
-                                   .makes = [this](const FileSystemLimits& limits) {
-                                     return names_made(limits);
-                                   }});
+    volume_ = open_volume(
+        target, {.role = Role::near,
+                 .power = request_.power,
+                 .destroy = request_.destroy,
+                 .keep = request_.keep,
+                 .makes = [this](const FileSystemLimits& limits) { return names_made(limits); }});
   }
 
   std::vector<std::string> names_made(const FileSystemLimits& limits) const {
@@ -249,16 +248,16 @@ class ReelRun {
   bool repeat(std::uint32_t run) {
     if (request_.stop.stop_requested()) return false;
     ReplayProgress progress;
-    const StepInfo step{.file_system = null() ? "" : volume_name(),
-                        .set = input_.name,
-                        .operation = "replay",
-                        .run = run,
-                        .runs = request_.runs,
-                        .bytes = info().bytes_written > 0 ? info().bytes_written
-                                                          : info().bytes_read,
-                        .files = 0,
-                        .done = static_cast<double>(run - 1) / request_.runs,
-                        .share = 1.0 / request_.runs};
+    const StepInfo step{
+        .file_system = null() ? "" : volume_name(),
+        .set = input_.name,
+        .operation = "replay",
+        .run = run,
+        .runs = request_.runs,
+        .bytes = info().bytes_written > 0 ? info().bytes_written : info().bytes_read,
+        .files = 0,
+        .done = static_cast<double>(run - 1) / request_.runs,
+        .share = 1.0 / request_.runs};
     const StepWatch watch(observer_, step, progress);
     Sample sample;
     sample.run = run;
@@ -283,9 +282,8 @@ class ReelRun {
     if (const std::optional<std::uint64_t> free = volume_->free_bytes()) {
       check_room(fitted_.initial, volume_->limits(), 1, *free, volume_name());
     }
-    const PopulateTotals made =
-        populate_below(volume_->root(), fitted_.initial, volume_name(),
-                       {.keep_set_id = false, .stop = request_.stop}, {});
+    const PopulateTotals made = populate_below(volume_->root(), fitted_.initial, volume_name(),
+                                               {.keep_set_id = false, .stop = request_.stop}, {});
     if (made.interrupted) return false;
     if (request_.warm) {
       volume_->check_present();
@@ -320,10 +318,10 @@ class ReelRun {
     }
     const auto downgrade = [&](std::uint64_t number, std::string_view what) {
       if (number == 0) return;
-      result_.warn({"downgraded",
-                    fmt::format("{} has none: {} {} of the initial tree", volume.file_system,
-                                number, what),
-                    "what the trace does with them fails there, and is counted as a limit"});
+      result_.warn(
+          {"downgraded",
+           fmt::format("{} has none: {} {} of the initial tree", volume.file_system, number, what),
+           "what the trace does with them fails there, and is counted as a limit"});
     };
     downgrade(fitted_.symlinks_left_out, "symbolic links are left out");
     downgrade(fitted_.hard_links_left_out, "hard links are left out");
@@ -357,18 +355,17 @@ class ReelRun {
         volume_ ? std::vector<Volume*>{volume_.get()} : std::vector<Volume*>{};
     const std::array<int, kRoles> roots = {volume_ ? volume_->root() : 0, -1};
     const Outside before = look_outside(used);
-    const ReplayOutcome outcome =
-        replay(schedule.trace(), roots,
-               {.engine = engine_,
-                .queue_depth = request_.depth,
-                .verify = request_.verify == ReelVerify::content ? Verify::content
-                                                                 : Verify::results,
-                .change_owners = request_.change_owners,
-                .stop_on_divergence = request_.stop_on_divergence,
-                .board = &schedule.board(),
-                .judge = &judge,
-                .stop = request_.stop,
-                .progress = &progress});
+    const ReplayOutcome outcome = replay(
+        schedule.trace(), roots,
+        {.engine = engine_,
+         .queue_depth = request_.depth,
+         .verify = request_.verify == ReelVerify::content ? Verify::content : Verify::results,
+         .change_owners = request_.change_owners,
+         .stop_on_divergence = request_.stop_on_divergence,
+         .board = &schedule.board(),
+         .judge = &judge,
+         .stop = request_.stop,
+         .progress = &progress});
     const std::uint64_t replayed_ns = now_ns();
     if (request_.stop.stop_requested() && !outcome.complete) return false;
     schedule.check();

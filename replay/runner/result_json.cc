@@ -118,12 +118,9 @@ void add_reel(Json& json, const ReelSample& reel) {
                       {"mean_us", one.mean_us},
                       {"max_us", one.max_us}});
   }
-  Json members = {{"bytes_read", reel.bytes_read},
-                  {"bytes_written", reel.bytes_written},
-                  {"bytes_copied", reel.bytes_copied},
-                  {"unverified", reel.unverified},
-                  {"refused", reel.refused},
-                  {"waits", reel.waits}};
+  Json members = {{"bytes_read", reel.bytes_read},     {"bytes_written", reel.bytes_written},
+                  {"bytes_copied", reel.bytes_copied}, {"unverified", reel.unverified},
+                  {"refused", reel.refused},           {"waits", reel.waits}};
   if (reel.lateness) members["lateness"] = to_json(*reel.lateness);
   if (reel.tree) members["tree"] = to_json(*reel.tree);
   members["series"] = std::move(series);
@@ -253,8 +250,8 @@ Json parameters(const Plan& plan) {
 }
 
 Json parameters(const ReelParameters& reel) {
-  return {{"order", reel.order},   {"pace", reel.pace},       {"engine", reel.engine},
-          {"depth", reel.depth},   {"verify", reel.verify},   {"clients", reel.clients},
+  return {{"order", reel.order}, {"pace", reel.pace},     {"engine", reel.engine},
+          {"depth", reel.depth}, {"verify", reel.verify}, {"clients", reel.clients},
           {"warm", reel.warm}};
 }
 
@@ -430,16 +427,15 @@ std::string result_to_json(const Result& result) {
   for (const Measurement& measurement : result.measurements) {
     Json samples = Json::array();
     for (const Sample& sample : measurement.samples) samples.push_back(to_json(sample));
-    json["measurements"].push_back({{"workload", measurement.workload},
-                                    {"set", measurement.set},
-                                    {"operation", measurement.operation},
-                                    {"file_system", measurement.file_system},
-                                    {"driver", measurement.driver},
-                                    {"parameters", measurement.reel
-                                                       ? parameters(*measurement.reel)
-                                                       : parameters(result.plan)},
-                                    {"samples", std::move(samples)},
-                                    {"summary", to_json(measurement.summary())}});
+    json["measurements"].push_back(
+        {{"workload", measurement.workload},
+         {"set", measurement.set},
+         {"operation", measurement.operation},
+         {"file_system", measurement.file_system},
+         {"driver", measurement.driver},
+         {"parameters", measurement.reel ? parameters(*measurement.reel) : parameters(result.plan)},
+         {"samples", std::move(samples)},
+         {"summary", to_json(measurement.summary())}});
   }
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -19,9 +19,9 @@ struct TreeDifference {
 struct TreeComparison {
   static constexpr std::size_t kExamples = 8;
 
-  std::uint64_t entries = 0;      // that should be there
-  std::uint64_t differences = 0;  // of paths, kinds and sizes
-  std::uint64_t left_out = 0;     // links that the file system cannot hold
+  std::uint64_t entries = 0;             // that should be there
+  std::uint64_t differences = 0;         // of paths, kinds and sizes
+  std::uint64_t left_out = 0;            // links that the file system cannot hold
   std::vector<TreeDifference> examples;  // the first differences in the order of paths
 };
 

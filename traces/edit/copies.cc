@@ -121,8 +121,8 @@ RecordedOperation TraceCopies::of_copy(const RecordedOperation& original,
     operation.source += copy * (is_mapping(operation.kind) ? mappings_ : slots_);
   }
   if (operation.entry != kNoFileId) operation.entry += copy * files_;
-  const bool names = has(fields, Field::path) ||
-                     (has(fields, Field::target) && operation.file == kNoFile);
+  const bool names =
+      has(fields, Field::path) || (has(fields, Field::target) && operation.file == kNoFile);
   if (names) operation.path = path_of(operation.path, copy);
   if (has(fields, Field::old_path)) operation.old_path = path_of(operation.old_path, copy);
   if (operation.kind == OperationKind::fork || operation.kind == OperationKind::join) {

@@ -22,8 +22,8 @@ struct AccessPattern {
 struct ReelSummary {
   struct Kind {
     std::uint64_t count = 0;
-    std::uint64_t errors = 0;  // calls that failed when they were recorded
-    std::uint64_t bytes = 0;   // moved; data operations only
+    std::uint64_t errors = 0;    // calls that failed when they were recorded
+    std::uint64_t bytes = 0;     // moved; data operations only
     std::uint64_t total_ns = 0;  // of the durations that are known
   };
   std::array<Kind, kOperationKinds> kinds{};
