@@ -12,6 +12,10 @@
 
 namespace filereel {
 
+// How far the content of trace trees compresses (Content::compressed_permille). Recorded traces do
+// not know their data; half is a middling figure.
+inline constexpr std::uint16_t kTraceCompressedPermille = 500;
+
 // The names that operations refer to. Grows while a trace is made; complete when one is read.
 struct TraceTables {
   PathTable paths;

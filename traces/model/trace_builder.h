@@ -36,8 +36,8 @@ class TraceBuilder {
   FileSlot take_mapping();
   void free_mapping(FileSlot mapping);
 
-  // Adds one operation: position and entry are set here, the rest is the caller's. Start times may
-  // go back between threads, not within one.
+  // Adds one operation: position, entry and hole are set here, the rest is the caller's. Start
+  // times may go back between threads, not within one: there they are raised to the last one.
   void add(RecordedOperation operation);
 
   // Counts what is not in the trace, or only nearly.
@@ -47,15 +47,19 @@ class TraceBuilder {
 
   std::uint64_t operations() const { return info_.operations; }
 
-  // What there is to say of all that was added so far.
+  // What there is to say of all that was added so far. It is timed if any time is not 0.
   const TraceInfo& info();
   TraceTrees trees() const { return model_.trees(); }
 
  private:
+  void count_data(const Operation& operation);
+
   TraceTables& tables_;
   OperationSink& sink_;
   TreeModel model_;
   TraceInfo info_;
+  std::vector<std::uint64_t> last_starts_;  // by thread
+  std::uint64_t begin_ns_ = UINT64_MAX, end_ns_ = 0;
   std::vector<FileSlot> free_slots_, free_mappings_;  // min-heaps
 };
 

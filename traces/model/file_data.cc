@@ -1,0 +1,135 @@
+#include "traces/model/file_data.h"
+
+#include <algorithm>
+
+#include <linux/falloc.h>
+
+namespace filereel {
+
+std::uint64_t FileData::end_of(std::uint64_t offset, std::uint64_t length) {
+  if (offset >= kEndless) return kEndless;
+  return offset + std::min(length, kEndless - offset);
+}
+
+void FileData::now_made() {
+  origin_ = Origin::made;
+  initial_size_ = 0;
+  exact_ = true;
+}
+
+void FileData::now_before() {
+  if (origin_ == Origin::made) exact_ = false;
+  origin_ = Origin::before;
+}
+
+void FileData::begin_with(std::uint64_t size) {
+  origin_ = Origin::before;
+  size_ = initial_size_ = std::min(size, kEndless);
+  exact_ = true;
+}
+
+void FileData::needs_initial(std::uint64_t size) {
+  origin_ = Origin::before;
+  initial_size_ = std::max(initial_size_, size);
+  size_ = std::max(size_, size);
+  guessed_ = false;
+}
+
+void FileData::was_read(std::uint64_t offset, std::uint64_t asked, std::uint64_t got) {
+  const std::uint64_t end = end_of(offset, got);
+  if (got != 0 && origin_ != Origin::made && end > known_initial()) {
+    const std::uint64_t limit = std::min(end, reach_);
+    // Of a scattered file only a new end is news.
+    const std::uint64_t gap =
+        ranges_.scattered() ? (limit > size_ ? limit : 0) : ranges_.last_gap_end(offset, limit);
+    // In a file that the trace may have made, what it skipped reads as zeros.
+    const bool news = origin_ == Origin::before || ranges_.empty() || gap > size_;
+    if (gap > initial_size_ && news) needs_initial(gap);
+  }
+  if (got >= asked) return;
+  // The read met the end of the file. A smaller size than what is known comes from calls that
+  // overlapped and is not believed, unless that size was a guess.
+  if (end == size_) exact_ = true;
+  if (end < size_ && guessed_) has_size(end);
+}
+
+void FileData::was_mapped(std::uint64_t offset, std::uint64_t length) {
+  const std::uint64_t end = end_of(offset, length);
+  if (origin_ != Origin::before || exact_ || end <= size_ || !ranges_.empty()) return;
+  size_ = initial_size_ = end;
+  guessed_ = true;
+}
+
+void FileData::has_size(std::uint64_t size) {
+  size = std::min(size, kEndless);
+  if (size > size_) {
+    // A size that the trace did not make was there before it. After a truncation nothing can be
+    // told from it.
+    if (origin_ == Origin::made || reach_ != kEndless) return;
+    needs_initial(size);
+  } else if (size < size_) {
+    if (!guessed_) return;
+    size_ = initial_size_ = size;
+  }
+  guessed_ = false;
+  exact_ = true;
+}
+
+void FileData::write(std::uint64_t offset, std::uint64_t length, bool own) {
+  const std::uint64_t end = end_of(offset, length);
+  if (offset >= end) return;
+  // Own bytes over own bytes change nothing.
+  const bool same = own && end <= known_initial() && !ranges_.any_foreign(offset, end);
+  if (!same) ranges_.add(offset, end, own);
+  size_ = std::max(size_, end);
+}
+
+void FileData::store(std::uint64_t offset, std::uint64_t length) {
+  const std::uint64_t end = std::min(end_of(offset, length), size_);
+  if (offset < end) ranges_.add(offset, end, false);
+}
+
+void FileData::truncate(std::uint64_t size) {
+  size = std::min(size, kEndless);
+  if (size > size_) ranges_.add(size_, size, false);
+  ranges_.truncate(size);
+  reach_ = std::min(reach_, size);
+  size_ = size;
+  exact_ = true;
+  guessed_ = false;
+  if (origin_ == Origin::perhaps) origin_ = Origin::made;
+}
+
+void FileData::allocate(std::uint32_t flags, std::uint64_t offset, std::uint64_t length) {
+  const std::uint64_t end = end_of(offset, length);
+  if (offset >= end) return;
+  if ((flags & FALLOC_FL_COLLAPSE_RANGE) != 0) {
+    const std::uint64_t rest = size_ - std::min(size_, end - offset);
+    if (offset < size_) ranges_.add(offset, size_, false);
+    truncate(std::max(rest, std::min(offset, size_)));
+    return;
+  }
+  if ((flags & FALLOC_FL_INSERT_RANGE) != 0) {
+    if (offset >= size_) return;
+    const std::uint64_t grown = end_of(size_, end - offset);
+    ranges_.add(offset, grown, false);
+    size_ = grown;
+    return;
+  }
+  const bool zeros = (flags & (FALLOC_FL_PUNCH_HOLE | FALLOC_FL_ZERO_RANGE)) != 0;
+  const std::uint64_t old_size = size_;
+  if ((flags & FALLOC_FL_KEEP_SIZE) == 0 && end > size_) {
+    ranges_.add(std::max(offset, old_size), end, false);
+    size_ = end;
+  }
+  if (zeros) ranges_.add(offset, end, false);
+}
+
+bool FileData::hole(std::uint64_t offset, std::uint64_t length) const {
+  if (length == 0) return false;
+  const std::uint64_t end = end_of(offset, length);
+  if (ranges_.scattered() || ranges_.any_foreign(offset, end)) return true;
+  return ranges_.last_gap_end(offset, end) > (origin_ == Origin::before ? known_initial() : 0);
+}
+
+}  // namespace filereel

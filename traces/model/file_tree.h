@@ -1,0 +1,179 @@
+// The tree of files and directories that a trace works on, as far as it is known, now and before
+// the trace.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "traces/model/file_data.h"
+#include "traces/model/tree_model.h"
+
+namespace filereel {
+
+using NodeId = std::uint32_t;
+inline constexpr NodeId kNoNode = UINT32_MAX;
+using NameId = TextId;  // one component of paths
+
+enum class FileKind : std::uint8_t { unknown, file, directory, symlink, special };
+
+// What is known of one name in a directory.
+struct DirectoryEntry {
+  static constexpr std::uint64_t kNever = UINT64_MAX;
+
+  TreeModel::Presence now = TreeModel::Presence::unknown;
+  TreeModel::Presence before_change = TreeModel::Presence::unknown;
+  bool found_missing = false;         // was not there before the trace
+  NodeId node = kNoNode;              // of an unknown name: stands for what may be there
+  std::uint64_t changed_at = kNever;  // position in the trace
+};
+
+struct Directory {
+  std::unordered_map<NameId, DirectoryEntry> entries;
+};
+
+// A file, directory or symbolic link; or, while `exists` is false, a directory that names were
+// looked for in without anybody knowing whether it is there.
+struct FileNode {
+  static constexpr std::uint16_t kNoMode = UINT16_MAX;
+
+  explicit FileNode(Origin origin) : data(origin) {}
+
+  FileData data;
+  FileKind kind = FileKind::unknown;
+  bool kind_assumed = false;  // hardly more than a guess: evidence replaces it
+  bool exists = false;
+  bool given = false;   // part of the tree that the model began with
+  bool closed = false;  // a directory: names that are not listed do not exist
+  bool pinned = false;  // its number is never used for another file
+  bool in_cache = false;
+  bool runs = false;         // it can be executed, or so
+  bool needs_child = false;  // was found not to be empty when nothing was known to be in it
+  std::uint16_t mode = kNoMode, initial_mode = kNoMode;
+  FileId file = kNoFileId;
+  std::uint32_t names = 0;  // now
+  std::uint32_t users = 0;  // open files and mappings
+  TextId text = 0;          // of a symbolic link; 0: not known
+  NodeId parent = kNoNode;  // of the name it got last
+  NodeId initial_parent = kNoNode;
+  NameId initial_name = 0;
+  std::uint32_t initial_children = 0;      // known so far
+  std::uint32_t children_when_needed = 0;  // initial_children when needs_child was set
+  std::unique_ptr<Directory> directory;
+};
+
+// Names are looked up from directory to directory, so that renaming a directory takes what lies
+// below it along, known or not; what a PathId leads to is remembered until a directory moves.
+class FileTree {
+ public:
+  using Presence = TreeModel::Presence;
+  static constexpr std::uint32_t kMaxDepth = 2048;  // components: deeper paths exceed PATH_MAX
+
+  explicit FileTree(TraceTables& tables);
+  FileTree(const FileTree&) = delete;
+  FileTree& operator=(const FileTree&) = delete;
+
+  struct Found {
+    Presence presence = Presence::unknown;
+    NodeId node = kNoNode;  // of something present; of something unknown: what stands for it
+  };
+  Found find(PathId path);
+  PathId parent(PathId path) const { return tables_.paths.node(path).parent; }
+  // The node of something present, else kNoNode.
+  NodeId present(PathId path);
+  FileNode& node(NodeId id) { return nodes_[id]; }
+  // Its FileId; a root gets one when it is first asked for.
+  FileId file_id(NodeId id);
+  NodeId node_of(FileId file) const;
+  std::uint32_t files() const { return static_cast<std::uint32_t>(by_file_.size()); }
+
+  void begin_with(const FileSet& initial);
+
+  // What must be there because an operation succeeded is there: if nothing was known of it, since
+  // before the trace. kNoNode only for paths that are too deep.
+  NodeId require(PathId path, FileKind kind = FileKind::unknown);
+  NodeId require_parent(PathId path);
+  // The same for what an operation failed to make because it was there; `kind` is a guess.
+  NodeId require_assumed(PathId path, FileKind kind);
+  // Evidence replaces guesses; the first evidence stays.
+  void learn_kind(NodeId id, FileKind kind);
+  void found_missing(PathId path);
+  void found_not_empty(NodeId id);
+
+  // The trace made something new of this name; kNoNode if that is impossible.
+  NodeId make(PathId path, FileKind kind, std::uint64_t position);
+  NodeId make_nameless();
+  // `perhaps` made: what is needed to see later that it was there before.
+  NodeId make_or_open(PathId path, std::uint64_t position);
+  // Bytes turned up in what was perhaps made: it gets its initial place.
+  void settle(NodeId id);
+
+  void remove(PathId path, FileKind kind, std::uint64_t position);
+  void link(NodeId id, PathId path, std::uint64_t position);
+  void rename(PathId from, PathId to, std::uint64_t position);
+  void exchange(PathId a, PathId b, std::uint64_t position);
+
+  void use(NodeId id) { ++nodes_[id].users; }
+  void release(NodeId id);
+
+  std::optional<TreeModel::Change> last_change(PathId path);
+
+  FileSet initial_set() const;
+  FileSet current_set() const;
+  std::uint64_t absent() const;  // names that must not be there before the trace
+
+ private:
+  struct PathFacts {
+    NameId name;
+    std::uint32_t depth;
+    NodeId node;  // valid where `generation` is the tree's
+    std::uint32_t generation;
+  };
+  struct InitialName {
+    NodeId parent;
+    NameId name;
+    NodeId node;
+  };
+  class SetWriter;
+
+  const PathFacts& facts(PathId path);
+  bool too_deep(PathId path) { return facts(path).depth > kMaxDepth; }
+  NameId name(PathId path) { return facts(path).name; }
+  bool is_root(PathId path) const { return tables_.paths.is_root(path); }
+  bool cached(PathId path) { return facts(path).generation == generation_; }
+  void cache(PathId path, NodeId id);
+  void forget(NodeId id);  // `id` is no longer where it was
+  // Fills chain_ with `path` and its parents up to one that is cached (and known to exist), which
+  // is returned.
+  PathId climb(PathId path, bool existing);
+
+  NodeId new_node(Origin origin);
+  void appear(NodeId id);
+  DirectoryEntry& entry(NodeId directory, NameId name);
+  Found child(Found directory, NameId name) const;
+  NodeId require_child(NodeId directory, NameId name);
+  void place_initially(NodeId id, NodeId directory, NameId name);
+  bool can_be_made(const FileNode& node, FileKind kind) const;
+  bool has_children(const FileNode& node) const;
+  bool lies_within(NodeId id, NodeId directory) const;
+  void attach(NodeId id, NodeId directory, DirectoryEntry& entry);
+  void detach(DirectoryEntry& entry);
+  static void touch(DirectoryEntry& entry, Presence before, std::uint64_t position);
+  void drop_if_unused(NodeId id);
+
+  TraceTables& tables_;
+  TextTable names_;
+  std::vector<PathFacts> facts_;  // by PathId
+  std::deque<FileNode> nodes_;    // the roots first
+  std::vector<NodeId> free_nodes_;
+  std::vector<NodeId> by_file_;
+  std::vector<InitialName> initial_links_;  // further initial names of files
+  std::unordered_map<NodeId, std::vector<Hole>> initial_holes_;
+  std::vector<PathId> chain_;
+  std::uint32_t generation_ = 1;
+};
+
+}  // namespace filereel

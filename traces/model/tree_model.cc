@@ -1,0 +1,117 @@
+#include "traces/model/tree_model.h"
+
+#include "traces/model/tree_model_state.h"
+
+namespace filereel {
+
+void TreeModel::State::name_entry(Operation& operation) {
+  using enum OperationKind;
+  const Field fields = operation_info(operation.kind).fields;
+  NodeId id = kNoNode;
+  switch (operation.kind) {
+    case unmap:
+    case sync_map:
+    case fault:
+      if (const Mapping* known = mapping(operation.source)) id = known->node;
+      break;
+    case rename:
+      id = tree.present(operation.old_path);
+      break;
+    case link:
+      id = operation.file != kNoFile ? of_slot(operation.file) : tree.present(operation.old_path);
+      break;
+    case make_directory:
+    case symlink:
+    case make_node:
+      break;
+    case open:
+      if (!is_nameless(operation.flags)) id = tree.present(operation.path);
+      break;
+    default:
+      if (has(fields, Field::file) || (has(fields, Field::target) && operation.file != kNoFile)) {
+        id = of_slot(operation.file);
+      } else if (has(fields, Field::path) || has(fields, Field::target)) {
+        id = tree.present(operation.path);
+      }
+  }
+  operation.entry = id == kNoNode ? kNoFileId : tree.file_id(id);
+}
+
+TreeModel::TreeModel(TraceTables& tables) : state_(std::make_unique<State>(tables)) {}
+TreeModel::~TreeModel() = default;
+
+void TreeModel::begin_with(const FileSet& initial) {
+  state_->tree.begin_with(initial);
+}
+
+void TreeModel::apply(Operation& operation) {
+  if (operation.expected >= 0) {
+    state_->succeeded(operation);
+  } else {
+    state_->failed(operation);
+    state_->name_entry(operation);
+  }
+}
+
+TreeModel::Presence TreeModel::presence(PathId path) const {
+  return state_->tree.find(path).presence;
+}
+
+std::optional<TreeModel::Change> TreeModel::last_change(PathId path) const {
+  return state_->tree.last_change(path);
+}
+
+bool TreeModel::is_directory(PathId path) const {
+  const NodeId id = state_->tree.present(path);
+  return id != kNoNode && state_->tree.node(id).kind == FileKind::directory;
+}
+
+std::optional<TextId> TreeModel::link_text(PathId path) const {
+  const NodeId id = state_->tree.present(path);
+  if (id == kNoNode) return {};
+  const FileNode& node = state_->tree.node(id);
+  if (node.kind != FileKind::symlink || node.text == 0) return {};
+  return node.text;
+}
+
+void TreeModel::learn_link(PathId path, TextId text) {
+  state_->learn_text(state_->tree.require(path), text);
+}
+
+FileId TreeModel::file_of(PathId path) const {
+  const NodeId id = state_->tree.present(path);
+  return id == kNoNode ? kNoFileId : state_->tree.file_id(id);
+}
+
+FileId TreeModel::file_of_slot(FileSlot slot) const {
+  const NodeId id = state_->of_slot(slot);
+  return id == kNoNode ? kNoFileId : state_->tree.file_id(id);
+}
+
+std::uint64_t TreeModel::size(FileId file) const {
+  const NodeId id = state_->tree.node_of(file);
+  return id == kNoNode ? 0 : state_->tree.node(id).data.size();
+}
+
+bool TreeModel::size_is_exact(FileId file) const {
+  const NodeId id = state_->tree.node_of(file);
+  return id != kNoNode && state_->tree.node(id).data.exact();
+}
+
+std::uint32_t TreeModel::files() const {
+  return state_->tree.files();
+}
+
+TraceTrees TreeModel::trees() const {
+  TraceTrees trees;
+  trees.initial = state_->tree.initial_set();
+  trees.absent = state_->tree.absent();
+  trees.final = state_->tree.current_set();
+  return trees;
+}
+
+FileSet TreeModel::current() const {
+  return state_->tree.current_set();
+}
+
+}  // namespace filereel
