@@ -166,7 +166,7 @@ void take_info(ByteReader packed, Unpacker& unpacker, TraceInfo& info, TraceTree
   info.duration_ns = in.varint(INT64_MAX, "the duration");
   info.slots = static_cast<std::uint32_t>(in.varint(kMaxReelSlots, "the number of open files"));
   info.mappings = static_cast<std::uint32_t>(in.varint(kMaxReelSlots, "the number of mappings"));
-  info.files = static_cast<std::uint32_t>(in.varint(kNoFileId, "the number of files"));
+  info.files = static_cast<std::uint32_t>(in.varint(kMaxReelFiles, "the number of files"));
   info.largest_io = in.varint(INT64_MAX, "the largest operation");
   info.timed = in.varint(1, "whether times are meant") != 0;
   take_counts(in, info.lost);

@@ -10,6 +10,7 @@ namespace filereel {
 namespace {
 
 constexpr std::array<std::uint64_t, 1> kZero = {0};
+const RecordedOperation kBlank{};  // copied, which is faster than made anew
 
 constexpr ColumnNature nature_of(Column column) {
   switch (column) {
@@ -146,7 +147,7 @@ void OperationBlockReader::open(std::span<const std::byte> bytes, std::uint32_t 
   start.time = in.varint(limits.latest, "the block's time");
   start.path = in.varint(kMaxReelPaths, "the block's first path");
   start.text = in.varint(kMaxReelText, "the block's first text");
-  start.file = in.varint(kNoFileId, "the block's first file");
+  start.file = in.varint(kMaxReelFiles, "the block's first file");
   count_ = count;
   take_runs(in, limits);
   take_kinds(in);
@@ -230,7 +231,7 @@ void OperationBlockReader::read(std::span<RecordedOperation> out) {
     if (at_ == runs_[run_].end) ++run_;
     const std::uint32_t local = runs_[run_].thread;
     const auto kind = static_cast<std::uint8_t>(kinds_[at_]);
-    recorded = {};
+    recorded = kBlank;
     recorded.operation.kind = static_cast<OperationKind>(kind);
     recorded.operation.thread = threads_[local];
     recorded.operation.position = position_ + at_;

@@ -220,9 +220,6 @@ void ReelReader::State::check_info() const {
     }
   }
   if (of_threads != operations) throw Damage("its threads have fewer operations than it has");
-  if (info.files > 2 * operations + tables.paths.size()) {
-    throw Damage("it has more files than operations and paths could name");
-  }
   try {
     check_file_set(trees.initial);
     check_file_set(trees.final);
@@ -252,8 +249,7 @@ void ReelReader::State::load_torn() {
   limits.texts = tables.texts.size();
   limits.threads = kMaxReelThreads;
   limits.slots = limits.mappings = kMaxReelSlots;
-  // Not more than check_info lets pass.
-  limits.files = std::min<std::uint64_t>(2 * operations + tables.paths.size(), kNoFileId);
+  limits.files = kMaxReelFiles;
   limits.latest = INT64_MAX / unit;
   follow_operations();
 }

@@ -18,6 +18,7 @@ inline constexpr std::uint32_t kMaxReelPaths = 8'000'000;
 inline constexpr std::uint64_t kMaxReelText = 256ull << 20;  // bytes of names and texts together
 inline constexpr std::uint32_t kMaxReelThreads = 1'000'000;
 inline constexpr std::uint32_t kMaxReelSlots = 1'000'000;  // open files or mappings at once
+inline constexpr std::uint32_t kMaxReelFiles = 1u << 26;
 
 // A reel, opened. The tables, the trees and the facts are read at once; the operations stream in
 // bounded memory, from the beginning to the end, as often as wanted.

@@ -37,7 +37,7 @@ struct ReelWriter::State {
     }
     limits.threads = kMaxReelThreads;
     limits.slots = limits.mappings = kMaxReelSlots;
-    limits.files = kNoFileId;
+    limits.files = kMaxReelFiles;
     pending.reserve(kBlockOperations);
     put(make_reel_header(unit));
   }
@@ -242,6 +242,10 @@ void ReelWriter::finish(const TraceInfo& info, const TraceTrees& trees) {
   TraceInfo counted = info;
   state.counter.fill(counted);
   if (counted.threads.size() > kMaxReelThreads) state.fail("it has more than 1 million threads");
+  if (counted.slots > kMaxReelSlots || counted.mappings > kMaxReelSlots) {
+    state.fail("it has more than 1 million open files");
+  }
+  if (counted.files > kMaxReelFiles) state.fail("it has more than 64 million files; cut the trace");
   // What the trees need beyond the tables must be defined before them.
   NameFinder finder(state.tables);
   for (const FileSet* set : {&trees.initial, &trees.final}) {
