@@ -194,7 +194,8 @@ inline void fill_extraction(SampleTrace& sample, std::uint32_t files) {
            .path = sample.tables.paths.add(Role::near, folder)});
     }
     const std::string name = folder + "/" + words[random.below(8)] + "_" + words[random.below(8)] +
-                             std::to_string(random.below(100)) + std::to_string(f % 20) + ".c";
+                             std::to_string(random.below(100)) + "." + std::to_string(f % 20) +
+                             ".c";
     const std::uint64_t size = 1 + (random.below(1 << 18) >> random.below(12));
     after.entries.push_back(file(name, size, {f, 500, 0}));
     add({.kind = OperationKind::open,
