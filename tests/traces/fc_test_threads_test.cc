@@ -116,6 +116,8 @@ class Model {
         break;
       case OperationKind::barrier:
         break;
+      default:
+        FAIL("not an operation of the workload");
     }
   }
 

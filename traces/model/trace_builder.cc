@@ -55,7 +55,7 @@ PathId TraceBuilder::path(std::string_view path) {
     }
     length += tables_.paths.node(at).name.size() + 1;
   }
-  if (length > PATH_MAX) approximated("paths over 4096 bytes");
+  if (length > PATH_MAX + 1) approximated("paths over 4096 bytes");
   return at;
 }
 

@@ -1,0 +1,134 @@
+// What follows from an operation that failed.
+#include <cerrno>
+
+#include <fcntl.h>
+#include <linux/fs.h>
+
+#include "traces/model/tree_model_state.h"
+
+namespace filereel {
+
+// A missing parent is all that keeps something new from being made with ENOENT.
+void TreeModel::State::parent_missing(PathId path) {
+  tree.found_missing(tree.parent(path));
+}
+
+void TreeModel::State::missing(const Operation& operation) {
+  using enum OperationKind;
+  switch (operation.kind) {
+    case make_directory:
+    case make_node:
+    case symlink:
+      return parent_missing(operation.path);
+    case open:
+      if ((operation.flags & O_CREAT) != 0) return parent_missing(operation.path);
+      return tree.found_missing(operation.path);
+    case link:
+    case rename: {
+      const bool exchange = operation.kind == rename && (operation.flags & RENAME_EXCHANGE) != 0;
+      const bool by_file = operation.kind == link && operation.file != kNoFile;
+      // Two names could be what is missing: mostly it is the old one.
+      if (!by_file && tree.present(operation.old_path) == kNoNode) {
+        return tree.found_missing(operation.old_path);
+      }
+      return exchange ? tree.found_missing(operation.path) : parent_missing(operation.path);
+    }
+    default:
+      return tree.found_missing(operation.path);
+  }
+}
+
+void TreeModel::State::not_empty(PathId path) {
+  const NodeId id = tree.require(path, FileKind::directory);
+  if (id != kNoNode) tree.found_not_empty(id);
+}
+
+// Either the path itself or what it runs through.
+void TreeModel::State::is_no_directory(const Operation& operation) {
+  using enum OperationKind;
+  const bool wants_directory = operation.kind == remove_directory ||
+                               operation.kind == change_directory ||
+                               (operation.kind == open && (operation.flags & O_DIRECTORY) != 0);
+  const PathId parent = tree.parent(operation.path);
+  const FileTree::Presence parent_is = tree.find(parent).presence;
+  if (parent_is == FileTree::Presence::unknown) {
+    if (operation.kind != rename) tree.require_assumed(parent, FileKind::file);
+  } else if (parent_is == FileTree::Presence::present && wants_directory) {
+    tree.require_assumed(operation.path, FileKind::file);
+  }
+}
+
+void TreeModel::State::name_taken(const Operation& operation) {
+  using enum OperationKind;
+  switch (operation.kind) {
+    case make_directory:
+      tree.require_assumed(operation.path, FileKind::directory);
+      break;
+    case open:
+    case make_node:
+      tree.require_assumed(operation.path, FileKind::file);
+      break;
+    case remove_directory:
+      not_empty(operation.path);
+      break;
+    case rename:
+      if ((operation.flags & RENAME_NOREPLACE) != 0) {
+        tree.require(operation.path);
+      } else {
+        not_empty(operation.path);
+      }
+      break;
+    default:
+      tree.require(operation.path);
+  }
+}
+
+void TreeModel::State::failed(const Operation& operation) {
+  using enum OperationKind;
+  const Field fields = operation_info(operation.kind).fields;
+  const bool by_path =
+      has(fields, Field::path) || (has(fields, Field::target) && operation.file == kNoFile);
+  if (!by_path) {
+    if (operation.kind == read && operation.expected == -EISDIR) {
+      tree.learn_kind(of_slot(operation.file), FileKind::directory);
+    }
+    return;
+  }
+  switch (-operation.expected) {
+    case ENOENT:
+      missing(operation);
+      break;
+    case EEXIST:
+      name_taken(operation);
+      break;
+    case ENOTEMPTY:
+      not_empty(operation.path);
+      break;
+    case ENOTDIR:
+      is_no_directory(operation);
+      break;
+    case EISDIR:
+      tree.require(operation.path, FileKind::directory);
+      break;
+    case ELOOP:
+      if (operation.kind == open && (operation.flags & O_NOFOLLOW) != 0) {
+        tree.require(operation.path, FileKind::symlink);
+      }
+      break;
+    case EINVAL:  // not a symbolic link
+      if (operation.kind == read_link) tree.require(operation.path);
+      break;
+    case ENODATA:  // extended attributes of what is there
+    case ERANGE:
+    case EOPNOTSUPP:
+      if (has(fields, Field::target)) tree.require(operation.path);
+      break;
+    case EACCES:
+      if (operation.kind == access || operation.kind == execute) tree.require(operation.path);
+      break;
+    default:
+      break;
+  }
+}
+
+}  // namespace filereel
