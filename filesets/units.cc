@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <optional>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -16,11 +17,11 @@ namespace {
 
 struct Unit {
   std::string_view name;  // lower case
-  std::uint64_t bytes;
+  std::uint64_t size;     // bytes or nanoseconds
 };
 
 constexpr std::uint64_t kKibi = 1024;
-constexpr std::array kUnits = {
+constexpr std::array kSizes = {
     Unit{"", 1},
     Unit{"b", 1},
     Unit{"kb", 1000},
@@ -37,7 +38,16 @@ constexpr std::array kUnits = {
     Unit{"tib", kKibi* kKibi* kKibi* kKibi},
 };
 
-// The largest unit is below 2^41 bytes, so that so many decimals still multiply within 64 bits.
+constexpr std::array kTimes = {
+    Unit{"ns", 1},
+    Unit{"us", 1000},
+    Unit{"ms", 1'000'000},
+    Unit{"s", 1'000'000'000},
+    Unit{"min", 60'000'000'000},
+    Unit{"h", 3600'000'000'000},
+};
+
+// The largest unit is below 2^42, so that so many decimals still multiply within 64 bits.
 constexpr std::size_t kMaxDecimals = 6;
 
 bool is_digit(char c) {
@@ -69,14 +79,58 @@ std::optional<std::uint64_t> to_number(std::string_view digits) {
   return value;
 }
 
-const Unit* find_unit(std::string_view name) {
+const Unit* find_unit(std::span<const Unit> units, std::string_view name) {
   const auto same = [name](const Unit& unit) {
     return std::ranges::equal(unit.name, name, [](char expected, char given) {
       return expected == std::tolower(static_cast<unsigned char>(given));
     });
   };
-  const auto found = std::ranges::find_if(kUnits, same);
-  return found == kUnits.end() ? nullptr : &*found;
+  const auto found = std::ranges::find_if(units, same);
+  return found == units.end() ? nullptr : &*found;
+}
+
+// What is read, in words for messages.
+struct Quantity {
+  std::string_view name, smallest, examples;
+};
+
+std::uint64_t parse_quantity(std::string_view text, std::string_view where,
+                             std::span<const Unit> units, const Quantity& quantity) {
+  const auto fail = [&](std::string_view why) -> Error {
+    return {ErrorKind::unusable_input, fmt::format("{}: \"{}\" {}; write a {} such as {}", where,
+                                                   text, why, quantity.name, quantity.examples)};
+  };
+  const std::string not_one = fmt::format("is not a {}", quantity.name);
+  std::string_view rest = trimmed(text);
+  if (rest.starts_with('-')) throw fail("is negative");
+  const std::string_view whole = take_digits(rest);
+  std::string_view decimals;
+  if (rest.starts_with('.')) {
+    rest.remove_prefix(1);
+    decimals = take_digits(rest);
+    if (decimals.empty()) throw fail(not_one);
+  }
+  if (whole.empty()) throw fail(not_one);
+  while (decimals.ends_with('0')) decimals.remove_suffix(1);
+
+  const std::optional<std::uint64_t> number = to_number(whole);
+  const std::string_view name = trimmed(rest);
+  if (name.empty() && number == 0 && decimals.empty()) return 0;  // of whatever unit
+  const Unit* const unit = find_unit(units, name);
+  if (unit == nullptr) throw fail(name.empty() ? "has no unit" : "has an unknown unit");
+  if (decimals.size() > kMaxDecimals) throw fail("has more than 6 decimals");
+
+  std::uint64_t result = 0;
+  if (!number || __builtin_mul_overflow(*number, unit->size, &result)) throw fail("is too large");
+  if (!decimals.empty()) {
+    if (unit->size == 1) throw fail(fmt::format("is not a whole number of {}", quantity.smallest));
+    std::uint64_t scale = 1;
+    for (std::size_t i = 0; i < decimals.size(); ++i) scale *= 10;
+    // Rounded down: 1.3 KiB are 1331 bytes.
+    const std::uint64_t part = to_number(decimals).value_or(0) * unit->size / scale;
+    if (__builtin_add_overflow(result, part, &result)) throw fail("is too large");
+  }
+  return result;
 }
 
 // `value` with at most three significant digits.
@@ -87,39 +141,11 @@ std::string three_digits(double value) {
 }  // namespace
 
 std::uint64_t parse_size(std::string_view text, std::string_view where) {
-  const auto fail = [&](std::string_view why) -> Error {
-    return {ErrorKind::unusable_input,
-            fmt::format("{}: \"{}\" {}; write a size such as 4096, 64 KiB or 1.5 GB", where, text,
-                        why)};
-  };
-  std::string_view rest = trimmed(text);
-  if (rest.starts_with('-')) throw fail("is negative");
-  const std::string_view whole = take_digits(rest);
-  std::string_view decimals;
-  if (rest.starts_with('.')) {
-    rest.remove_prefix(1);
-    decimals = take_digits(rest);
-    if (decimals.empty()) throw fail("is not a size");
-  }
-  if (whole.empty()) throw fail("is not a size");
-  while (decimals.ends_with('0')) decimals.remove_suffix(1);
+  return parse_quantity(text, where, kSizes, {"size", "bytes", "4096, 64 KiB or 1.5 GB"});
+}
 
-  const Unit* const unit = find_unit(trimmed(rest));
-  if (unit == nullptr) throw fail("has an unknown unit");
-  if (decimals.size() > kMaxDecimals) throw fail("has more than 6 decimals");
-
-  const std::optional<std::uint64_t> number = to_number(whole);
-  std::uint64_t bytes = 0;
-  if (!number || __builtin_mul_overflow(*number, unit->bytes, &bytes)) throw fail("is too large");
-  if (!decimals.empty()) {
-    if (unit->bytes == 1) throw fail("is not a whole number of bytes");
-    std::uint64_t scale = 1;
-    for (std::size_t i = 0; i < decimals.size(); ++i) scale *= 10;
-    // Rounded down: 1.3 KiB are 1331 bytes.
-    const std::uint64_t part = to_number(decimals).value_or(0) * unit->bytes / scale;
-    if (__builtin_add_overflow(bytes, part, &bytes)) throw fail("is too large");
-  }
-  return bytes;
+std::uint64_t parse_duration(std::string_view text, std::string_view where) {
+  return parse_quantity(text, where, kTimes, {"time", "nanoseconds", "2s, 1.5 min or 250 ms"});
 }
 
 std::string format_size(std::uint64_t bytes) {

@@ -12,6 +12,10 @@ namespace filereel {
 // result is a whole number of bytes. Throws Error(unusable_input) whose text begins with `where`.
 std::uint64_t parse_size(std::string_view text, std::string_view where);
 
+// "2 s", "1.5min", "250 ms", "10 us", "3 h", in nanoseconds, rounded down. A unit is needed, but
+// for 0. Throws as parse_size.
+std::uint64_t parse_duration(std::string_view text, std::string_view where);
+
 // "1.38 GB", "990 MB", "512 B": decimal, at most three significant digits.
 std::string format_size(std::uint64_t bytes);
 

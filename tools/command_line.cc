@@ -52,9 +52,16 @@ int run_command_line(int argc, const char* const* argv) {
   app.add_flag("-q,--quiet", session.quiet, "No progress and no remarks, only results");
   app.add_flag("--no-color", session.no_color, "No bold text (also: NO_COLOR in the environment)");
   add_run_command(app, session);
+  add_import_command(app, session);
+  add_replay_command(app, session);
   add_capture_command(app, session);
   add_populate_command(app, session);
   add_show_command(app, session);
+  add_export_command(app, session);
+  add_cut_command(app, session);
+  add_merge_command(app, session);
+  add_repeat_command(app, session);
+  add_anonymise_command(app, session);
   add_list_command(app, session);
   add_doctor_command(app, session);
   try {

@@ -12,6 +12,13 @@ void add_run_command(CLI::App& app, Session& session);
 void add_capture_command(CLI::App& app, Session& session);
 void add_populate_command(CLI::App& app, Session& session);
 void add_show_command(CLI::App& app, Session& session);
+void add_import_command(CLI::App& app, Session& session);
+void add_export_command(CLI::App& app, Session& session);
+void add_replay_command(CLI::App& app, Session& session);
+void add_cut_command(CLI::App& app, Session& session);
+void add_merge_command(CLI::App& app, Session& session);
+void add_repeat_command(CLI::App& app, Session& session);
+void add_anonymise_command(CLI::App& app, Session& session);
 void add_list_command(CLI::App& app, Session& session);
 void add_doctor_command(CLI::App& app, Session& session);
 

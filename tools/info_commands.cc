@@ -4,6 +4,7 @@
 #include <iterator>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,10 +16,13 @@
 #include "filesets/content/content_kinds.h"
 #include "filesets/error.h"
 #include "filesets/units.h"
+#include "replay/engine/io_engine.h"
 #include "replay/runner/capabilities.h"
 #include "replay/runner/plan.h"
 #include "replay/runner/result_json.h"
 #include "tools/commands.h"
+#include "tools/reel_summary.h"
+#include "tools/replay_table.h"
 #include "tools/table.h"
 
 namespace filereel {
@@ -152,14 +156,24 @@ bool is_result(const std::string& path, std::string& text) {
   return true;
 }
 
-void show(const std::string& name, bool json, const Session& session) {
+void show(const std::string& name, bool json, bool operations, Session& session) {
+  if (operations) {
+    dump_reel(name, session);
+    return;
+  }
+  if (is_reel_file(name)) {
+    show_reel(name, json, session);
+    return;
+  }
   std::string text;
   if (is_result(name, text)) {
     const Result result = result_from_json(text, name);
-    session.print(json ? result_to_json(result)
-                       : format_result(result, [&](const std::string& heading) {
-                           return session.bold(heading, STDOUT_FILENO);
-                         }));
+    const auto bold = [&](const std::string& heading) {
+      return session.bold(heading, STDOUT_FILENO);
+    };
+    session.print(json                                    ? result_to_json(result)
+                  : result.plan.workload == kReelWorkload ? format_replay(result, bold)
+                                                          : format_result(result, bold));
     return;
   }
   const FileSet set = load_file_set(name);
@@ -201,6 +215,8 @@ void doctor(const Session& session) {
        fmt::format("{}{}fadvise per file", found.power == MountPower::none ? "" : "remount, ",
                    found.drops_caches ? "drop_caches, " : ""));
   line("coldness by", found.cachestat ? "cachestat" : "mincore (cachestat needs Linux 6.5)");
+  const std::optional<std::string> no_uring = why_no_uring();
+  line("io_uring", no_uring ? "no: " + *no_uring : "yes");
   line("confinement", found.openat2 ? "openat2"
                                     : "missing: openat2 needs Linux 5.6, nothing can be "
                                       "replayed");
@@ -212,15 +228,21 @@ void doctor(const Session& session) {
 void add_show_command(CLI::App& app, Session& session) {
   struct Arguments {
     std::string file;
-    bool json = false;
+    bool json = false, operations = false;
   };
-  CLI::App* command = app.add_subcommand("show", "Say what is in a file set or a result");
+  CLI::App* command = app.add_subcommand("show", "Say what is in a reel, a file set or a result");
   const auto arguments = std::make_shared<Arguments>();
-  command->add_option("FILE", arguments->file, "A result, a file set, or a catalogue name")
+  command->add_option("FILE", arguments->file, "A reel, a result, a file set, or a catalogue name")
       ->required();
   command->add_flag("--json", arguments->json, "For programs");
-  command->footer("Examples:\n  filereel show programs\n  filereel show drive.json");
-  command->callback([arguments, &session] { show(arguments->file, arguments->json, session); });
+  command->add_flag("--operations", arguments->operations,
+                    "Every operation of a reel, a line each");
+  command->footer(
+      "Examples:\n  filereel show programs\n  filereel show drive.json\n"
+      "  filereel show app.reel --operations | grep fsync");
+  command->callback([arguments, &session] {
+    show(arguments->file, arguments->json, arguments->operations, session);
+  });
 }
 
 void add_list_command(CLI::App& app, Session& session) {

@@ -1,7 +1,5 @@
 // filereel run: measures a plan and prints the table.
-#include <chrono>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,13 +10,12 @@
 #include "filesets/atomic_file.h"
 #include "filesets/error.h"
 #include "filesets/units.h"
-#include "replay/measure/clock.h"
 #include "replay/runner/result_json.h"
 #include "replay/runner/runner.h"
 #include "tools/commands.h"
-#include "tools/progress.h"
 #include "tools/signals.h"
 #include "tools/table.h"
+#include "tools/terminal_observer.h"
 
 namespace filereel {
 namespace {
@@ -34,55 +31,6 @@ struct RunArguments {
   std::optional<std::uint32_t> runs, threads;
   std::optional<double> scale;
   bool keep = false, warm = false;
-};
-
-// Shows the run on the terminal and keeps its result on the disk.
-class TerminalObserver final : public RunObserver {
- public:
-  TerminalObserver(const Session& session, std::string json)
-      : json_(std::move(json)), line_(session, [this] { return describe(); }) {}
-
-  void notice(const std::string& text) override { line_.notice(text); }
-
-  void step_begins(const StepInfo& step, const ReplayProgress& progress) override {
-    const std::lock_guard lock(mutex_);
-    step_ = step;
-    progress_ = &progress;
-    began_ns_ = now_ns();
-  }
-
-  void step_ended() override {
-    const std::lock_guard lock(mutex_);
-    progress_ = nullptr;
-  }
-
-  void result_grew(const Result& result) override { save(result); }
-
-  void save(const Result& result) const {
-    if (json_.empty() || json_ == "-") return;
-    AtomicFile file(json_);
-    file.write(result_to_json(result));
-    file.commit();
-  }
-
- private:
-  std::string describe() {
-    const std::lock_guard lock(mutex_);
-    if (!progress_) return "";
-    const auto seconds = [](std::uint64_t since) {
-      return static_cast<double>(now_ns() - since) * 1e-9;
-    };
-    return describe_step(*step_, progress_->bytes, progress_->files, seconds(began_ns_),
-                         seconds(run_began_ns_));
-  }
-
-  std::string json_;
-  std::uint64_t run_began_ns_ = now_ns();
-  std::mutex mutex_;
-  std::optional<StepInfo> step_;
-  const ReplayProgress* progress_ = nullptr;
-  std::uint64_t began_ns_ = 0;
-  ProgressLine line_;  // last: its thread uses all of the above
 };
 
 RunRequest make_request(const RunArguments& arguments) {

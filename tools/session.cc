@@ -19,6 +19,14 @@ void Session::print(std::string_view text) const {
   }
 }
 
+bool Session::pipe(std::string_view text) const {
+  if (fwrite(text.data(), 1, text.size(), stdout) == text.size() && fflush(stdout) == 0)
+    return true;
+  if (errno == EPIPE) return false;
+  throw Error(ErrorKind::failed,
+              fmt::format("cannot write to standard output: {}", strerror(errno)));
+}
+
 void Session::notice(std::string_view text) const {
   if (!quiet) fmt::print(stderr, "{}\n", text);
 }

@@ -16,6 +16,8 @@ class Session {
 
   // Results: to standard output. Throws Error(failed) if it cannot be written.
   void print(std::string_view text) const;
+  // The same for output without end: false when whoever read it has gone, which is no error.
+  bool pipe(std::string_view text) const;
   // Remarks: to standard error, a line each.
   void notice(std::string_view text) const;
 

@@ -114,6 +114,10 @@ std::string format_columns(const std::vector<std::vector<std::string>>& rows) {
   return text;
 }
 
+std::string counted(std::uint64_t count, std::string_view one, std::string_view many) {
+  return fmt::format("{} {}", count, count == 1 ? one : many);
+}
+
 std::string format_result(const Result& result, const Bold& bold) {
   std::vector<std::string> file_systems;
   std::map<std::string, std::vector<const Measurement*>> by_file_system;

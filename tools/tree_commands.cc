@@ -15,6 +15,7 @@
 #include "tools/commands.h"
 #include "tools/progress.h"
 #include "tools/signals.h"
+#include "tools/table.h"
 
 namespace filereel {
 namespace {
@@ -23,10 +24,6 @@ namespace {
 struct TreeProgress {
   std::atomic<std::uint64_t> entries = 0, bytes = 0;
 };
-
-std::string counted(std::uint64_t count, std::string_view one, std::string_view many) {
-  return fmt::format("{} {}", count, count == 1 ? one : many);
-}
 
 std::string contents(const FileSetTotals& totals) {
   std::string text = fmt::format("{}, {} ({} bytes), {}", counted(totals.files, "file", "files"),

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -30,6 +31,12 @@ class TextTable {
     const auto id = static_cast<TextId>(texts_.size() - 1);
     index_.emplace(texts_.back(), id);
     return id;
+  }
+
+  // The number of `text`, if it has one.
+  std::optional<TextId> find(std::string_view text) const {
+    const auto found = index_.find(text);
+    return found != index_.end() ? std::optional(found->second) : std::nullopt;
   }
 
   // `id` must be below size().

@@ -85,9 +85,22 @@ class TreePopulation {
                  const std::function<void(const PopulateProgress&)>& progress)
       : set_(set), dir_(dir), options_(options), progress_(progress) {}
 
+  // Into the empty directory `dir`.
   PopulateTotals run() {
     check_file_set(set_);
     open_root();
+    return populate();
+  }
+
+  PopulateTotals run_below(int root) {
+    check_file_set(set_);
+    root_ = open_directory_beneath(root, "", O_RDONLY);
+    if (!root_) fail("", errno);
+    return populate();
+  }
+
+ private:
+  PopulateTotals populate() {
     check_space();
     for (const Entry& entry : set_.entries) {
       if (stopped()) return totals_;
@@ -103,7 +116,6 @@ class TreePopulation {
     return totals_;
   }
 
- private:
   [[noreturn]] void fail(std::string_view path, int error) const {
     throw Error(
         ErrorKind::failed,
@@ -303,6 +315,12 @@ PopulateTotals populate_tree(const FileSet& set, const std::string& dir,
                              const PopulateOptions& options,
                              const std::function<void(const PopulateProgress&)>& progress) {
   return TreePopulation(set, dir, options, progress).run();
+}
+
+PopulateTotals populate_below(int root, const FileSet& set, const std::string& name,
+                              const PopulateOptions& options,
+                              const std::function<void(const PopulateProgress&)>& progress) {
+  return TreePopulation(set, name, options, progress).run_below(root);
 }
 
 }  // namespace filereel

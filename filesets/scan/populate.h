@@ -48,4 +48,10 @@ PopulateTotals populate_tree(const FileSet& set, const std::string& dir,
                              const PopulateOptions& options,
                              const std::function<void(const PopulateProgress&)>& progress);
 
+// The same below the open directory `root`, which may hold other things already; `name` stands for
+// it in messages.
+PopulateTotals populate_below(int root, const FileSet& set, const std::string& name,
+                              const PopulateOptions& options,
+                              const std::function<void(const PopulateProgress&)>& progress);
+
 }  // namespace filereel

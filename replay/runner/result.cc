@@ -20,7 +20,9 @@ std::optional<Spread> rate(const std::vector<Sample>& samples, std::uint64_t Sam
   std::vector<double> values;
   for (const Sample& sample : samples) {
     const bool data = amount == &Sample::bytes;
-    if (sample.divergences > 0 || sample.*seconds <= 0 || (data && sample.moved_no_data)) continue;
+    // A replay that went its own way has figures all the same, and says what differed.
+    const bool failed = sample.divergences > 0 && !sample.reel;
+    if (failed || sample.*seconds <= 0 || (data && sample.moved_no_data)) continue;
     if (sample.*amount > 0)
       values.push_back(static_cast<double>(sample.*amount) / unit / sample.*seconds);
   }
@@ -33,7 +35,8 @@ Summary Measurement::summary() const {
   constexpr double kMega = 1e6;
   return {rate(samples, &Sample::bytes, &Sample::durable_s, kMega),
           rate(samples, &Sample::bytes, &Sample::elapsed_s, kMega),
-          rate(samples, &Sample::files, &Sample::durable_s, 1)};
+          rate(samples, &Sample::files, &Sample::durable_s, 1),
+          reel ? rate(samples, &Sample::operations, &Sample::elapsed_s, 1) : std::nullopt};
 }
 
 void Result::warn(Warning warning) {

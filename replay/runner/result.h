@@ -5,10 +5,12 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "replay/runner/host.h"
 #include "replay/runner/plan.h"
+#include "replay/runner/tree_check.h"
 #include "replay/volumes/name_rules.h"
 #include "replay/volumes/volume.h"
 
@@ -28,6 +30,26 @@ struct DivergenceExample {
   std::uint32_t thread = 0;
   std::string operation, path;
   std::int64_t expected = 0, result = 0;  // a failed call is -errno
+  std::string kind_of = {};               // divergence_class_name
+};
+
+// A stretch of a replay.
+struct SeriesPoint {
+  double t_s = 0;  // since the replay's start
+  std::uint64_t operations = 0, bytes = 0;
+  double mean_us = 0, max_us = 0;  // latencies
+};
+
+// What only replays of recorded traces have.
+struct ReelSample {
+  std::uint64_t bytes_read = 0, bytes_written = 0, bytes_copied = 0;  // the last inside the kernel
+  std::map<std::string, std::uint64_t> divergences;  // by divergence_class_name; those there are
+  std::uint64_t unverified = 0;                      // operations that were not compared
+  std::uint64_t refused = 0;                         // never executed: device nodes
+  std::uint64_t waits = 0;                           // between threads, to keep the order
+  std::optional<LatencySummary> lateness;            // paced replays
+  std::vector<SeriesPoint> series;
+  std::optional<TreeComparison> tree;  // where it was verified
 };
 
 // One measured repetition.
@@ -45,6 +67,7 @@ struct Sample {
   std::uint64_t divergences = 0;
   std::vector<DivergenceExample> examples;
   std::map<std::string, LatencySummary> latency;  // by operation name
+  std::optional<ReelSample> reel;
 };
 
 struct Spread {
@@ -56,11 +79,24 @@ struct Summary {
   std::optional<Spread> mb_per_s;          // 10^6 bytes of content a second until durable
   std::optional<Spread> mb_per_s_elapsed;  // the same until the last call returned
   std::optional<Spread> files_per_s;       // until durable
+  std::optional<Spread> operations_per_s;  // until the last call returned; replays of reels only
+};
+
+// The workload of measurements that are replays of recorded traces.
+inline constexpr std::string_view kReelWorkload = "reel";
+
+// How a recorded trace was replayed.
+struct ReelParameters {
+  std::string order, pace, engine, verify;  // as on the command line
+  std::uint32_t depth = 0;                  // of queues; 0: as recorded
+  std::uint32_t clients = 1;
+  bool warm = false;
 };
 
 struct Measurement {
   std::string workload, set, operation, file_system;
   std::string driver;  // of near: "kernel" or the FUSE program
+  std::optional<ReelParameters> reel;
   std::vector<Sample> samples;
 
   Summary summary() const;

@@ -68,6 +68,93 @@ constexpr std::array<std::pair<const char*, double LatencySummary::*>, 8> kLaten
     {"total_us", &LatencySummary::total_us},
 }};
 
+Json to_json(const LatencySummary& latency) {
+  Json json = {{"count", latency.count}, {"errors", latency.errors}, {"bytes", latency.bytes}};
+  for (const auto& [key, member] : kLatencyMembers) json[key] = latency.*member;
+  return json;
+}
+
+void from_json(const Json& json, LatencySummary& latency) {
+  get(json, "count", latency.count);
+  get(json, "errors", latency.errors);
+  get(json, "bytes", latency.bytes);
+  for (const auto& [key, member] : kLatencyMembers) get(json, key, latency.*member);
+}
+
+Json to_json(const TreeComparison& tree) {
+  Json examples = Json::array();
+  for (const TreeDifference& one : tree.examples) {
+    examples.push_back({{"path", one.path}, {"text", one.text}});
+  }
+  return {{"entries", tree.entries},
+          {"differences", tree.differences},
+          {"left_out", tree.left_out},
+          {"examples", std::move(examples)}};
+}
+
+TreeComparison tree_from_json(const Json& json) {
+  TreeComparison tree;
+  get(json, "entries", tree.entries);
+  get(json, "differences", tree.differences);
+  get(json, "left_out", tree.left_out);
+  for (const Json& one : json.value("examples", Json::array())) {
+    TreeDifference& difference = tree.examples.emplace_back();
+    get(one, "path", difference.path);
+    get(one, "text", difference.text);
+  }
+  return tree;
+}
+
+// Adds what only replays of recorded traces have.
+void add_reel(Json& json, const ReelSample& reel) {
+  Json classes = Json::object();
+  for (const auto& [name, count] : reel.divergences) classes[name] = count;
+  json["divergences"]["classes"] = std::move(classes);
+  Json series = Json::array();
+  for (const SeriesPoint& one : reel.series) {
+    series.push_back({{"t_s", one.t_s},
+                      {"operations", one.operations},
+                      {"bytes", one.bytes},
+                      {"mean_us", one.mean_us},
+                      {"max_us", one.max_us}});
+  }
+  Json members = {{"bytes_read", reel.bytes_read},     {"bytes_written", reel.bytes_written},
+                  {"bytes_copied", reel.bytes_copied}, {"unverified", reel.unverified},
+                  {"refused", reel.refused},           {"waits", reel.waits}};
+  if (reel.lateness) members["lateness"] = to_json(*reel.lateness);
+  if (reel.tree) members["tree"] = to_json(*reel.tree);
+  members["series"] = std::move(series);
+  json["reel"] = std::move(members);
+}
+
+ReelSample reel_from_json(const Json& json, const Json& classes) {
+  ReelSample reel;
+  for (const auto& [name, count] : classes.items()) {
+    reel.divergences[name] = convert<std::uint64_t>(count, "classes");
+  }
+  get(json, "bytes_read", reel.bytes_read);
+  get(json, "bytes_written", reel.bytes_written);
+  get(json, "bytes_copied", reel.bytes_copied);
+  get(json, "unverified", reel.unverified);
+  get(json, "refused", reel.refused);
+  get(json, "waits", reel.waits);
+  if (const auto found = json.find("lateness"); found != json.end()) {
+    from_json(*found, reel.lateness.emplace());
+  }
+  if (const auto found = json.find("tree"); found != json.end()) {
+    reel.tree = tree_from_json(*found);
+  }
+  for (const Json& one : json.value("series", Json::array())) {
+    SeriesPoint& point = reel.series.emplace_back();
+    get(one, "t_s", point.t_s);
+    get(one, "operations", point.operations);
+    get(one, "bytes", point.bytes);
+    get(one, "mean_us", point.mean_us);
+    get(one, "max_us", point.max_us);
+  }
+  return reel;
+}
+
 Json to_json(const Sample& sample) {
   Json json = {{"run", sample.run},
                {"elapsed_s", sample.elapsed_s},
@@ -91,15 +178,13 @@ Json to_json(const Sample& sample) {
                         {"path", example.path},
                         {"expected", example.expected},
                         {"result", example.result}});
+    if (!example.kind_of.empty()) examples.back()["class"] = example.kind_of;
   }
   json["divergences"] = {{"count", sample.divergences}, {"examples", std::move(examples)}};
   Json latencies = Json::object();
-  for (const auto& [kind, latency] : sample.latency) {
-    Json one = {{"count", latency.count}, {"errors", latency.errors}, {"bytes", latency.bytes}};
-    for (const auto& [key, member] : kLatencyMembers) one[key] = latency.*member;
-    latencies[kind] = std::move(one);
-  }
+  for (const auto& [kind, latency] : sample.latency) latencies[kind] = to_json(latency);
   json["latency"] = std::move(latencies);
+  if (sample.reel) add_reel(json, *sample.reel);
   return json;
 }
 
@@ -129,15 +214,16 @@ Sample sample_from_json(const Json& json) {
       get(one, "path", example.path);
       get(one, "expected", example.expected);
       get(one, "result", example.result);
+      get(one, "class", example.kind_of);
     }
   }
   const Json latencies = json.value("latency", Json::object());  // outlives its items()
   for (const auto& [kind, one] : latencies.items()) {
-    LatencySummary& latency = sample.latency[kind];
-    get(one, "count", latency.count);
-    get(one, "errors", latency.errors);
-    get(one, "bytes", latency.bytes);
-    for (const auto& [key, member] : kLatencyMembers) get(one, key, latency.*member);
+    from_json(one, sample.latency[kind]);
+  }
+  if (const auto found = json.find("reel"); found != json.end()) {
+    const Json divergences = json.value("divergences", Json::object());
+    sample.reel = reel_from_json(*found, divergences.value("classes", Json::object()));
   }
   return sample;
 }
@@ -151,6 +237,7 @@ Json to_json(const Summary& summary) {
   add("mb_per_s", summary.mb_per_s);
   add("mb_per_s_elapsed", summary.mb_per_s_elapsed);
   add("files_per_s", summary.files_per_s);
+  add("operations_per_s", summary.operations_per_s);
   return json;
 }
 
@@ -160,6 +247,24 @@ Json parameters(const Plan& plan) {
           {"threads", plan.fc_test.threads},
           {"scale", plan.scale},
           {"warm", plan.warm}};
+}
+
+Json parameters(const ReelParameters& reel) {
+  return {{"order", reel.order}, {"pace", reel.pace},     {"engine", reel.engine},
+          {"depth", reel.depth}, {"verify", reel.verify}, {"clients", reel.clients},
+          {"warm", reel.warm}};
+}
+
+ReelParameters reel_parameters_from_json(const Json& json) {
+  ReelParameters reel;
+  get(json, "order", reel.order);
+  get(json, "pace", reel.pace);
+  get(json, "engine", reel.engine);
+  get(json, "depth", reel.depth);
+  get(json, "verify", reel.verify);
+  get(json, "clients", reel.clients);
+  get(json, "warm", reel.warm);
+  return reel;
 }
 
 Json to_json(const Plan& plan) {
@@ -277,6 +382,9 @@ Result read_result(const Json& json) {
     get(one, "operation", measurement.operation);
     get(one, "file_system", measurement.file_system);
     get(one, "driver", measurement.driver);
+    if (measurement.workload == kReelWorkload) {
+      measurement.reel = reel_parameters_from_json(one.value("parameters", Json::object()));
+    }
     for (const Json& sample : one.at("samples")) {
       measurement.samples.push_back(sample_from_json(sample));
     }
@@ -319,14 +427,15 @@ std::string result_to_json(const Result& result) {
   for (const Measurement& measurement : result.measurements) {
     Json samples = Json::array();
     for (const Sample& sample : measurement.samples) samples.push_back(to_json(sample));
-    json["measurements"].push_back({{"workload", measurement.workload},
-                                    {"set", measurement.set},
-                                    {"operation", measurement.operation},
-                                    {"file_system", measurement.file_system},
-                                    {"driver", measurement.driver},
-                                    {"parameters", parameters(result.plan)},
-                                    {"samples", std::move(samples)},
-                                    {"summary", to_json(measurement.summary())}});
+    json["measurements"].push_back(
+        {{"workload", measurement.workload},
+         {"set", measurement.set},
+         {"operation", measurement.operation},
+         {"file_system", measurement.file_system},
+         {"driver", measurement.driver},
+         {"parameters", measurement.reel ? parameters(*measurement.reel) : parameters(result.plan)},
+         {"samples", std::move(samples)},
+         {"summary", to_json(measurement.summary())}});
   }
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -116,13 +116,20 @@ class Run {
       result_.warn({"step-skipped", "copy-far is left out: a reflink cannot leave its file system",
                     "measure copy-far with --copy-method readwrite"});
     }
-    near_ =
-        open_volume(targets.near, {Role::near, request_.power, request_.destroy, request_.keep});
-    if (targets.far)
-      far_ =
-          open_volume(*targets.far, {Role::far, request_.power, request_.destroy, request_.keep});
+    near_ = open_volume(targets.near, options_of(Role::near));
+    if (targets.far) far_ = open_volume(*targets.far, options_of(Role::far));
     result_.plan = plan_;
     check_capacity();
+  }
+
+  VolumeOptions options_of(Role role) const {
+    return {.role = role,
+            .power = request_.power,
+            .destroy = request_.destroy,
+            .keep = request_.keep,
+            .makes = [](const FileSystemLimits&) {
+              return std::vector{std::string(FcTest::kOriginal), std::string(FcTest::kCopy)};
+            }};
   }
 
   // What cannot fit at all is refused now; the exact check of each set on its fresh volume may come

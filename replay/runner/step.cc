@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "replay/measure/clock.h"
+#include "replay/runner/sampling.h"
 #include "replay/volumes/shared_extents.h"
 
 namespace filereel {
@@ -19,64 +20,6 @@ std::vector<std::string> file_paths(const FileSet& set, std::string_view root) {
     if (entry.kind == EntryKind::file) paths.push_back(std::string(root) + "/" + entry.path);
   }
   return paths;
-}
-
-LatencySummary summarise(const KindStatistics& kind) {
-  constexpr double kMicro = 1e-3;
-  const Histogram& latency = kind.latency;
-  const auto at = [&](double share) {
-    return static_cast<double>(latency.percentile(share)) * kMicro;
-  };
-  return {.count = latency.count(),
-          .errors = kind.errors,
-          .bytes = kind.bytes,
-          .p50_us = at(0.5),
-          .p90_us = at(0.9),
-          .p95_us = at(0.95),
-          .p99_us = at(0.99),
-          .p999_us = at(0.999),
-          .p9999_us = at(0.9999),
-          .max_us = static_cast<double>(latency.max()) * kMicro,
-          .total_us = static_cast<double>(latency.total()) * kMicro};
-}
-
-void fill_sample(Sample& sample, const ReplayOutcome& outcome, const PathTable& paths) {
-  const ReplayStatistics& statistics = outcome.statistics;
-  sample.elapsed_s = outcome.elapsed_s;
-  sample.cpu_user_s = outcome.cpu_user_s;
-  sample.cpu_system_s = outcome.cpu_system_s;
-  sample.bytes = statistics.published().bytes;
-  sample.files = statistics.files;
-  sample.operations = statistics.operations;
-  sample.divergences = statistics.divergences;
-  for (const Divergence& one : statistics.examples) {
-    sample.examples.push_back({one.position, one.thread, std::string(operation_info(one.kind).name),
-                               paths.relative(one.path), one.expected, one.result});
-  }
-  for (std::size_t i = 0; i < kOperationKinds; ++i) {
-    const KindStatistics& kind = statistics.kinds[i];
-    if (kind.latency.count() == 0) continue;
-    const auto name = operation_info(static_cast<OperationKind>(i)).name;
-    sample.latency.emplace(std::string(name), summarise(kind));
-  }
-}
-
-struct Outside {  // what the volumes did, as seen from outside the process
-  std::optional<DeviceCounters> device;
-  double driver_cpu_s = 0;
-};
-
-Outside look_outside(const std::vector<Volume*>& volumes) {
-  Outside sum;
-  for (const Volume* volume : volumes) {
-    sum.driver_cpu_s += volume->driver_cpu_s();
-    const std::optional<DeviceCounters> counters = volume->counters();
-    if (!counters || (sum.device && sum.device->device == counters->device)) continue;
-    const DeviceCounters before = sum.device.value_or(DeviceCounters{});
-    sum.device = DeviceCounters{before.read + counters->read, before.written + counters->written,
-                                counters->device};
-  }
-  return sum;
 }
 
 // A kernel copy may share blocks instead of copying them: looked up on a few of the copies.
@@ -142,12 +85,7 @@ StepOutcome measure_step(const FcTest& test, const FileSet& set, FcStep step,
 
   // Holes are content too: the steps compare only if all count the same bytes.
   sample.bytes = step == FcStep::remove ? 0 : test.bytes();
-  const Outside after = look_outside(used);
-  sample.cpu_driver_s = after.driver_cpu_s - before.driver_cpu_s;
-  if (before.device && after.device) {
-    sample.device_bytes_read = after.device->read - before.device->read;
-    sample.device_bytes_written = after.device->written - before.device->written;
-  }
+  add_outside(sample, before, look_outside(used));
   const bool copied = step == FcStep::copy_near || step == FcStep::copy_far;
   if (copied && options.copy_method == CopyMethod::reflink) sample.moved_no_data = true;
   if (copied && options.copy_method == CopyMethod::copy_file_range) {

@@ -15,18 +15,16 @@
 #include <unistd.h>
 
 #include "filesets/error.h"
+#include "filesets/formats/fileset_file.h"
 #include "replay/volumes/lease.h"
 #include "replay/volumes/remove_tree.h"
 #include "replay/volumes/residency.h"
 #include "replay/volumes/volume.h"
-#include "traces/fc_test.h"
 
 namespace filereel {
 namespace {
 
 namespace fs = boost::filesystem;
-
-constexpr const char* kMarker = ".filereel-volume";
 
 // Files looked at to see how cold the caches are. Each look brings one name and one inode into the
 // caches, so few of many.
@@ -62,10 +60,14 @@ class DirectoryVolume final : public Volume {
     root_.reset(open(target_.path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!root_) fail("cannot open", errno);
     check_empty();
-    lease_.emplace(target_.path + "/" + kMarker, target_.path);
+    lease_.emplace(target_.path + "/" + std::string(kVolumeMarker), target_.path);
+    lease_->keep(lease_->found());  // should anything fail from here on
     if (const auto mounted = mounted_at(target_.path)) mounted_ = *mounted;
     if (mounted_.type.empty()) mounted_.type = type_by_magic(root_.get());
-    clear();
+    if (options.makes) makes_ = options.makes(limits());
+    clear(names_of(lease_->noted()));
+    lease_->note(note_of(makes_));
+    lease_->keep(false);
   }
 
   ~DirectoryVolume() override {
@@ -79,7 +81,7 @@ class DirectoryVolume final : public Volume {
 
   void prepare(std::optional<FileSystemKind>) override {
     check_present();
-    clear();
+    clear(makes_);
   }
 
   Coldness make_cold(std::span<const std::string> paths, std::uint64_t) override {
@@ -167,7 +169,7 @@ class DirectoryVolume final : public Volume {
     if (keep) {
       lease_->keep();
     } else {
-      clear();
+      clear(makes_);
     }
     lease_.reset();
     if ((made_ || target_.temporary) && !keep) rmdir(target_.path.c_str());
@@ -178,14 +180,45 @@ class DirectoryVolume final : public Volume {
     throw Error(ErrorKind::failed, fmt::format("{} {}: {}", what, target_.path, strerror(error)));
   }
 
-  void clear() {
-    remove_tree(root_.get(), std::string(FcTest::kOriginal));
-    remove_tree(root_.get(), std::string(FcTest::kCopy));
+  void clear(const std::vector<std::string>& names) {
+    for (const std::string& name : names) remove_tree(root_.get(), name);
+  }
+
+  // The marker's note of what is made beside it: names with their blanks escaped.
+  std::string note_of(const std::vector<std::string>& names) const {
+    std::string note;
+    for (const std::string& name : names) {
+      if (!note.empty()) note += ' ';
+      append_escaped(name, Blanks::escaped, note);
+    }
+    if (note.size() <= Lease::kMaxNote) return note;
+    throw Error(ErrorKind::failed,
+                fmt::format("cannot use {}: {} names would be made directly in it, more than its "
+                            "marker can remember; name an image or a device",
+                            target_.path, names.size()));
+  }
+
+  static std::vector<std::string> names_of(std::string_view note) {
+    std::vector<std::string> names;
+    while (!note.empty()) {
+      const std::size_t end = std::min(note.find(' '), note.size());
+      std::string name;
+      // Whoever wrote the marker: nothing but names in this directory.
+      if (unescape(note.substr(0, end), Blanks::escaped, name) && is_name(name)) {
+        names.push_back(std::move(name));
+      }
+      note.remove_prefix(std::min(end + 1, note.size()));
+    }
+    return names;
+  }
+  static bool is_name(std::string_view name) {
+    return !name.empty() && name != "." && name != ".." && name != kVolumeMarker &&
+           name.find_first_of(std::string_view("/\0", 2)) == std::string_view::npos;
   }
 
   void check_empty() const {
     boost::system::error_code error;
-    if (fs::exists(target_.path + "/" + kMarker, error)) return;
+    if (fs::exists(target_.path + "/" + std::string(kVolumeMarker), error)) return;
     fs::directory_iterator entry(target_.path, error);
     for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
       if (entry->path().filename() == "lost+found") continue;  // every fresh ext4 has it
@@ -215,6 +248,7 @@ class DirectoryVolume final : public Volume {
   Target target_;
   Role role_;
   bool keep_;
+  std::vector<std::string> makes_;
   bool made_ = false;
   Descriptor root_;
   std::optional<Lease> lease_;

@@ -29,7 +29,7 @@ Lease::Lease(std::string path, const std::string& name) : path_(std::move(path))
     }
   } while (!is_in_place());
   if (found_) noted_ = second_line();
-  note("");
+  note(noted_);
 }
 
 void Lease::open_file(const std::string& name) {
@@ -53,19 +53,25 @@ bool Lease::is_in_place() const {
 }
 
 std::string Lease::second_line() const {
-  std::array<char, 512> text;
-  const ssize_t length = pread(file_.get(), text.data(), text.size(), 0);
-  const std::string_view all(text.data(), length < 0 ? 0 : static_cast<std::size_t>(length));
+  constexpr std::size_t kMost = kMaxNote + 4096;  // with the first line
+  std::string all;
+  std::array<char, 4096> piece;
+  ssize_t length = 0;
+  while (all.size() < kMost && (length = pread(file_.get(), piece.data(), piece.size(),
+                                               static_cast<off_t>(all.size()))) > 0) {
+    all.append(piece.data(), static_cast<std::size_t>(length));
+  }
   const std::size_t begin = all.find('\n');
-  if (begin == std::string_view::npos) return "";
-  return std::string(all.substr(begin + 1, all.find('\n', begin + 1) - begin - 1));
+  const std::size_t end = begin == std::string::npos ? begin : all.find('\n', begin + 1);
+  return end == std::string::npos ? "" : all.substr(begin + 1, end - begin - 1);
 }
 
 void Lease::note(const std::string& line) {
   const std::string text = fmt::format(
       "filereel works here. What it made beside this file it may remove again.\n{}\n", line);
-  if (ftruncate(file_.get(), 0) != 0 ||
-      pwrite(file_.get(), text.data(), text.size(), 0) != static_cast<ssize_t>(text.size())) {
+  // Written before it is cut, so that noting the same again cannot lose it.
+  if (pwrite(file_.get(), text.data(), text.size(), 0) != static_cast<ssize_t>(text.size()) ||
+      ftruncate(file_.get(), static_cast<off_t>(text.size())) != 0) {
     const int error = errno;
     throw Error(ErrorKind::failed,
                 fmt::format("cannot write {}: {}; make room or choose another volume", path_,

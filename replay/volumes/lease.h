@@ -2,6 +2,7 @@
 // unlocked knows that it may clear what an earlier, killed run left.
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "filesets/descriptor.h"
@@ -19,12 +20,13 @@ class Lease {
 
   bool found() const { return found_; }  // it was there before: left by a killed or a kept run
 
-  // What was noted in the file when it was found, and what to note from now on: a line. Noting
-  // throws Error(failed).
+  // What was noted in the file when it was found, and what to note from now on: a line of at most
+  // kMaxNote bytes. What was found stays until then. Noting throws Error(failed).
+  static constexpr std::size_t kMaxNote = 16 << 20;
   const std::string& noted() const { return noted_; }
   void note(const std::string& line);
 
-  void keep() { keep_ = true; }
+  void keep(bool keep = true) { keep_ = keep; }
 
  private:
   void open_file(const std::string& name);

@@ -115,13 +115,7 @@ class PathFitter {
     std::string fit_name =
         limits_.windows_names ? escape_name(name, limits_.ascii_names) : std::string(name);
     if (limits_.windows_names) mark_case(folder, fit_name);
-    const std::size_t length = limits_.windows_names ? utf16_units(fit_name) : fit_name.size();
-    if (length > kLongestName) {
-      throw Error(ErrorKind::failed,
-                  fmt::format("the name of {} takes {} characters once escaped for this file "
-                              "system, {} at most: shorten it in the file set",
-                              path, length, kLongestName));
-    }
+    check_name_length(fit_name, path, limits_, "shorten it in the file set");
     std::string full = folder.empty() ? fit_name : folder + "/" + fit_name;
     if (full.size() > kLongestPath) {
       throw Error(ErrorKind::failed,
@@ -137,13 +131,12 @@ class PathFitter {
 
  private:
   void mark_case(const std::string& folder, std::string& name) {
-    const std::uint64_t earlier = taken_[folder + "/" + fold_(name)]++;
+    const std::uint64_t earlier = taken_[folder + "/" + fold_case(name)]++;
     if (earlier > 0) name += fmt::format("%~{}", earlier);
   }
 
   inline static const std::string kNoFolder;
   const FileSystemLimits& limits_;
-  CaseFolder fold_;
   std::unordered_map<std::string, std::string> fitted_;   // original path to fitted path
   std::unordered_map<std::string, std::uint64_t> taken_;  // folded path to how many have it
 };
@@ -173,6 +166,21 @@ std::string escape_name(std::string_view name, bool ascii_only) {
     at += length;
   }
   return out;
+}
+
+std::string fold_case(std::string_view name) {
+  static const CaseFolder fold;
+  return fold(name);
+}
+
+void check_name_length(std::string_view name, std::string_view original,
+                       const FileSystemLimits& limits, std::string_view advice) {
+  const std::size_t length = limits.windows_names ? utf16_units(name) : name.size();
+  if (length <= kLongestName) return;
+  throw Error(ErrorKind::failed,
+              fmt::format("the name of {} takes {} characters once escaped for this file system, "
+                          "{} at most: {}",
+                          original, length, kLongestName, advice));
 }
 
 std::string unescape_name(std::string_view name) {

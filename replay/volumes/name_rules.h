@@ -21,6 +21,14 @@ std::string escape_name(std::string_view name, bool ascii_only);
 // The name that escape_name was given, also with a case mark (see below).
 std::string unescape_name(std::string_view name);
 
+// `name` so that names which Windows takes for one, as only cases differ, become equal.
+std::string fold_case(std::string_view name);
+
+// Throws Error(failed) if `name`, an entry of a directory that was called `original` before it was
+// escaped, is longer than a volume with such limits takes; `advice` says what to do.
+void check_name_length(std::string_view name, std::string_view original,
+                       const FileSystemLimits& limits, std::string_view advice);
+
 struct EscapedPath {
   std::string original, escaped;
 };

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "replay/volumes/block_device.h"
@@ -75,11 +77,17 @@ class Volume {
   virtual void finish(bool keep) = 0;
 };
 
+// The file in a directory that says: filereel works here.
+inline constexpr std::string_view kVolumeMarker = ".filereel-volume";
+
 struct VolumeOptions {
   Role role = Role::near;
   MountPower power = MountPower::none;
   std::vector<std::string> destroy;  // block devices that may be formatted
   bool keep = false;                 // leave the files also when the run fails or is interrupted
+  // The names that will be made in the root of a volume with such limits. A directory's marker
+  // remembers them, and nothing else in it is ever removed.
+  std::function<std::vector<std::string>(const FileSystemLimits&)> makes;
 };
 
 // Checks all that can be checked without changing anything, then takes possession of the target.

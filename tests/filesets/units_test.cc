@@ -123,3 +123,34 @@ TEST_CASE("durations are shown in the unit that people would choose") {
   CHECK(format_duration(7500) == "2 h 05 min");
   CHECK(format_duration(1e300).ends_with(" min"));
 }
+
+TEST_CASE("times are read with their units") {
+  using filereel::parse_duration;
+  CHECK(parse_duration("2s", "") == 2'000'000'000);
+  CHECK(parse_duration("1.5 min", "") == 90'000'000'000);
+  CHECK(parse_duration("250 ms", "") == 250'000'000);
+  CHECK(parse_duration("10us", "") == 10'000);
+  CHECK(parse_duration("7 ns", "") == 7);
+  CHECK(parse_duration("3H", "") == 10'800'000'000'000);
+  CHECK(parse_duration("0.999999 h", "") == 3'599'996'400'000);
+  CHECK(parse_duration("0", "") == 0);
+}
+
+TEST_CASE("a time without a unit, negative or too long is refused with an example") {
+  using filereel::Error;
+  using filereel::parse_duration;
+  const auto refusal = [](const std::string& text) -> std::string {
+    try {
+      parse_duration(text, "--from");
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  CHECK(refusal("12") == "--from: \"12\" has no unit; write a time such as 2s, 1.5 min or 250 ms");
+  CHECK(refusal("2 parsecs").find("unknown unit") != std::string::npos);
+  CHECK(refusal("-1s").find("negative") != std::string::npos);
+  CHECK(refusal("1.5 ns").find("whole number of nanoseconds") != std::string::npos);
+  CHECK(refusal("9999999 h").find("too large") != std::string::npos);
+  CHECK(refusal("").find("is not a time") != std::string::npos);
+}

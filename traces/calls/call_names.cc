@@ -109,4 +109,18 @@ bool CallTranslation::could_explain(const SystemCall& other, const SystemCall& c
   return effect == Effect::makes && concerns(first_name(other));
 }
 
+bool CallTranslation::could_empty(const SystemCall& other, const SystemCall& call) {
+  const Effect effect = effect_of(other);
+  if (call.call != Call::rmdir || call.result < 0 || other.path.empty()) return false;
+  if (effect != Effect::removes && effect != Effect::moves) return false;
+  Task* remover = tasks_.find(call.thread);
+  Task* task = tasks_.find(other.thread);
+  PathId directory = 0, path = 0;
+  return remover && task && remover != task &&
+         resolve(*remover, call, first_name(call), false, directory) &&
+         resolve(*task, other, first_name(other), false, path) &&
+         builder_.tables().paths.node(path).parent == directory &&
+         model_.presence(path) == TreeModel::Presence::present;
+}
+
 }  // namespace filereel

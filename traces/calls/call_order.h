@@ -36,8 +36,9 @@ class CallOrder {
     SystemCall call;
     CallTranslation::Beginning beginning;
   };
-  struct Request {  // asynchronous
-    bool done = false;
+  struct Request {       // asynchronous
+    bool over = false;   // nothing is waited for any more
+    bool known = false;  // how it ended
     std::int64_t result = 0;
     std::uint64_t end_ns = 0;
   };
@@ -49,17 +50,20 @@ class CallOrder {
   };
   enum class Wait : std::uint8_t { no, for_call, for_held, for_request };
 
+  static bool is_naming(Call call);
+  void forget(InFlight& in_flight);
+  void submitted(Held& held);
+  void completed(const SystemCall& call);
+  void make_way(const SystemCall& call);
+  void force_process(std::uint32_t process);
   void accept(Held held);
   Wait wait_of(const Held& held);
+  bool fork_is_in_flight();
   Wait wait_for_name(const Held& held);
   void let_go(Held& held);
   void release(std::uint32_t thread);
   void retry();
-  void end_requests(const SystemCall& call);
-  void found_done(const SystemCall& call);
-  static bool begins_fork(const InFlight& in_flight) {
-    return in_flight.active && in_flight.call.call == Call::fork;
-  }
+  void force_oldest();
 
   CallTranslation& translation_;
   std::unordered_map<std::uint32_t, InFlight> in_flight_;  // by thread

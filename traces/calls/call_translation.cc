@@ -123,12 +123,26 @@ bool CallTranslation::is_worth_nothing(const SystemCall& call) {
 
 void CallTranslation::translate(const SystemCall& call, const Beginning& beginning) {
   Task* task = task_of(call);
-  if (!task || is_worth_nothing(call)) return;
-  beginning_ = &beginning;
-  race_ = beginning.position < builder_.operations() && is_race(call, beginning.position);
-  dispatch(*task, call);
-  beginning_ = nullptr;
-  race_ = false;
+  if (task && !is_worth_nothing(call)) {
+    beginning_ = &beginning;
+    race_ = beginning.position < builder_.operations() && is_race(call, beginning.position);
+    dispatch(*task, call);
+    beginning_ = nullptr;
+    race_ = false;
+  }
+  release(call.thread, beginning.file, call.exit_ns);
+}
+
+void CallTranslation::release(std::uint32_t thread, const DescriptionRef& file,
+                              std::uint64_t at_ns) {
+  if (!file || file.use_count() > 1 || file->slot == kNoFile) return;
+  Task* task = tasks_.find(thread);
+  if (!task) return;
+  Operation close;
+  close.kind = OperationKind::close;
+  close.file = file->slot;
+  emit_at(*task, at_ns, at_ns, close);
+  builder_.free_slot(file->slot);
 }
 
 bool CallTranslation::is_race(const SystemCall& call, std::uint64_t position) {

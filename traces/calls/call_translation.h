@@ -1,5 +1,5 @@
-// Turns system calls into operations, one at a time, in the order in which it gets them. Which order
-// that is, CallOrder decides.
+// Turns system calls into operations, one at a time, in the order in which it gets them. Which
+// order that is, CallOrder decides.
 #pragma once
 
 #include <cstdint>
@@ -33,6 +33,8 @@ class CallTranslation {
 
   // What `fd` of a call that begins refers to, if it only uses it.
   DescriptionRef used_file(const SystemCall& call);
+  // The call that used `file` is over: closes it if all descriptors of it are closed by now.
+  void release(std::uint32_t thread, const DescriptionRef& file, std::uint64_t at_ns);
   // False if `fd` is known to be no file.
   bool may_be_file(const SystemCall& call);
   std::uint64_t operations() const { return builder_.operations(); }
@@ -47,6 +49,9 @@ class CallTranslation {
   };
   // What `call` needs by its result, and the model says otherwise.
   std::vector<Need> contradictions(const SystemCall& call);
+  // Whether `other` removes what `call`, which removed a directory, found gone.
+  bool could_empty(const SystemCall& other, const SystemCall& call);
+  void end_is_unknown() { builder_.approximated("asynchronous requests whose end is not known"); }
   // Whether `other`, if it succeeds, could make true what `call` needs.
   bool could_explain(const SystemCall& other, const SystemCall& call, const Need& need);
 

@@ -53,8 +53,7 @@ void CallTranslation::transfer_call(Task& task, const SystemCall& call, Operatio
     return builder_.lost("calls with impossible offsets");
   }
   if (call.result >= 0) {
-    operation.expected =
-        std::min(call.result, static_cast<std::int64_t>(operation.length));
+    operation.expected = std::min(call.result, static_cast<std::int64_t>(operation.length));
     if (!offset) {
       file->offset = operation.offset + static_cast<std::uint64_t>(operation.expected);
     }
@@ -67,8 +66,7 @@ void CallTranslation::data_call(Task& task, const SystemCall& call) {
   Description* file =
       file_of(task, call, call.fd, call.fd_path, writes ? Use::writing : Use::reading);
   if (!file) return;
-  transfer_call(task, call, writes ? OperationKind::write : OperationKind::read, file,
-                call.offset);
+  transfer_call(task, call, writes ? OperationKind::write : OperationKind::read, file, call.offset);
 }
 
 void CallTranslation::copy_call(Task& task, const SystemCall& call) {
@@ -116,8 +114,7 @@ void CallTranslation::copy_call(Task& task, const SystemCall& call) {
 
 void CallTranslation::seek_call(Task& task, const SystemCall& call) {
   const bool finds = call.flags == SEEK_DATA || call.flags == SEEK_HOLE;
-  Description* file =
-      file_of(task, call, call.fd, call.fd_path, finds ? Use::reading : Use::other);
+  Description* file = file_of(task, call, call.fd, call.fd_path, finds ? Use::reading : Use::other);
   if (!file) return;
   if (finds) {
     Operation operation;

@@ -75,8 +75,7 @@ DescriptionRef CallTranslation::inherit(Task& task, const SystemCall& call, int 
   const bool seen_as_file =
       !call.stat || S_ISREG(call.stat->mode) || S_ISDIR(call.stat->mode) || call.fd != number;
   const bool standard = path.empty() && number <= 2 && use != Use::listing;
-  if (call.result != -ESPIPE && seen_as_file && !standard &&
-      (path.empty() || names_file(path))) {
+  if (call.result != -ESPIPE && seen_as_file && !standard && (path.empty() || names_file(path))) {
     file = std::make_shared<Description>();
     file->inherited = true;
     if (path.empty()) {
@@ -122,9 +121,7 @@ void CallTranslation::announce(Task& task, const SystemCall& call, Description& 
     emit_at(task, call.enter_ns, call.enter_ns, close);
     builder_.free_slot(file.slot);
   }
-  file.flags = file.directory           ? O_RDONLY | O_DIRECTORY
-               : use == Use::writing ? O_RDWR
-                                     : O_RDONLY;
+  file.flags = file.directory ? O_RDONLY | O_DIRECTORY : use == Use::writing ? O_RDWR : O_RDONLY;
   file.slot = builder_.take_slot();
   Operation open;
   open.kind = OperationKind::open;
@@ -169,9 +166,8 @@ void CallTranslation::close_call(Task& task, const SystemCall& call) {
     return;
   }
   // Linux closes even where it reports an error; an interrupted close is not one to expect.
-  const std::int64_t result = call.result < 0 && call.result != -EINTR && call.result > -512
-                                  ? call.result
-                                  : 0;
+  const std::int64_t result =
+      call.result < 0 && call.result != -EINTR && call.result > -512 ? call.result : 0;
   drop(task, call.enter_ns, call.exit_ns, task.files->take(call.fd), result);
 }
 
@@ -223,8 +219,7 @@ void CallTranslation::file_call(Task& task, const SystemCall& call) {
   }
   const bool writes = call.call == Call::ftruncate || call.call == Call::fallocate ||
                       (call.call == Call::record_lock && call.flags == F_WRLCK);
-  target.file =
-      file_of(task, call, call.fd, call.fd_path, writes ? Use::writing : Use::reading);
+  target.file = file_of(task, call, call.fd, call.fd_path, writes ? Use::writing : Use::reading);
   if (!target.file) return;
   if (call.stat && call.result >= 0 && !S_ISREG(call.stat->mode) && !S_ISDIR(call.stat->mode) &&
       !S_ISLNK(call.stat->mode)) {

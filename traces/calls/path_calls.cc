@@ -24,8 +24,7 @@ std::optional<int> magic_descriptor(std::string_view path, std::uint32_t process
   }
   const std::string_view digits = path.substr(slash + 1);
   int number = -1;
-  const auto [end, error] =
-      std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
   if (error != std::errc{} || end != digits.data() + digits.size()) return std::nullopt;
   return number;
 }
@@ -59,15 +58,14 @@ bool CallTranslation::resolve(Task& task, const SystemCall& call, const Name& na
                               PathId& path) {
   PathId base = 0;
   if (!base_of(task, name, base)) return false;
-  path = paths_.resolve(name.path, {.base = base,
-                                    .root = task.surroundings->root,
-                                    .follow = follow,
-                                    .failed = call.result < 0});
+  path = paths_.resolve(
+      name.path,
+      {.base = base, .root = task.surroundings->root, .follow = follow, .failed = call.result < 0});
   return true;
 }
 
-bool CallTranslation::find_target(Task& task, const SystemCall& call, const Name& name,
-                                  bool follow, Target& target) {
+bool CallTranslation::find_target(Task& task, const SystemCall& call, const Name& name, bool follow,
+                                  Target& target) {
   std::optional<int> number;
   if (name.path.empty() && name.dir != SystemCall::kCwd) {
     number = name.dir;
@@ -97,8 +95,7 @@ bool CallTranslation::find_target(Task& task, const SystemCall& call, const Name
 bool CallTranslation::follows(const SystemCall& call) {
   switch (call.call) {
     case Call::open:
-      return !(call.flags & O_NOFOLLOW) &&
-             (call.flags & (O_CREAT | O_EXCL)) != (O_CREAT | O_EXCL);
+      return !(call.flags & O_NOFOLLOW) && (call.flags & (O_CREAT | O_EXCL)) != (O_CREAT | O_EXCL);
     case Call::link:
       return (call.flags & AT_SYMLINK_FOLLOW) != 0;
     case Call::readlink:
@@ -164,8 +161,7 @@ void CallTranslation::open_call(Task& task, const SystemCall& call) {
                            .reused_ns = call.exit_ns});
 }
 
-void CallTranslation::describe(const SystemCall& call, const Target& target,
-                               Operation& operation) {
+void CallTranslation::describe(const SystemCall& call, const Target& target, Operation& operation) {
   if (!call.stat || call.result < 0) return;
   const FileId file =
       target.file ? model_.file_of_slot(target.file->slot) : model_.file_of(target.path);

@@ -6,8 +6,8 @@
 namespace filereel {
 namespace {
 
-constexpr std::size_t kMaxLinks = 40;    // as in Linux
-constexpr std::size_t kMaxName = 255;    // bytes; builder.path() shortens what is longer
+constexpr std::size_t kMaxLinks = 40;  // as in Linux
+constexpr std::size_t kMaxName = 255;  // bytes; builder.path() shortens what is longer
 constexpr std::string_view kDeleted = " (deleted)";
 
 bool starts_with_directory(std::string_view path, std::string_view directory) {

@@ -29,8 +29,8 @@ void CallTranslation::fork_call(Task& task, const SystemCall& call) {
   Task& child = tasks_.add(thread, process, number);
   child.first_ns = call.enter_ns;
   child.last_start_ns = call.enter_ns;
-  child.files = call.flags & CLONE_FILES ? task.files
-                                         : std::make_shared<DescriptorTable>(*task.files);
+  child.files =
+      call.flags & CLONE_FILES ? task.files : std::make_shared<DescriptorTable>(*task.files);
   child.surroundings = call.flags & CLONE_FS ? task.surroundings
                                              : std::make_shared<Surroundings>(*task.surroundings);
   if (call.flags & CLONE_VM) {

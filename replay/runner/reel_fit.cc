@@ -1,0 +1,127 @@
+#include "replay/runner/reel_fit.h"
+
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "filesets/error.h"
+#include "filesets/printable.h"
+#include "filesets/units.h"
+#include "replay/volumes/volume.h"
+
+namespace filereel {
+namespace {
+
+constexpr std::size_t kExamples = 1000;
+
+// `path` with each component fitted.
+std::string fit_path(NameFitter& names, std::string_view path) {
+  std::string fitted;
+  while (!path.empty()) {
+    const std::size_t end = std::min(path.find('/'), path.size());
+    const bool in_root = fitted.empty();
+    if (!in_root) fitted += '/';
+    fitted += names.fit(path.substr(0, end), in_root);
+    path.remove_prefix(std::min(end + 1, path.size()));
+  }
+  return fitted;
+}
+
+void fit_paths(FileSet& set, NameFitter& names) {
+  for (Entry& entry : set.entries) {
+    entry.path = fit_path(names, entry.path);
+    if (entry.kind == EntryKind::hard_link) entry.target = fit_path(names, entry.target);
+  }
+}
+
+bool needs_fitting(const TraceTables& tables, const TraceTrees& trees,
+                   const FileSystemLimits& limits) {
+  if (limits.windows_names) return true;
+  return std::ranges::any_of(names_in_root(tables, trees.initial), NameFitter::is_reserved);
+}
+
+}  // namespace
+
+bool NameFitter::is_reserved(std::string_view name) {
+  return name == kVolumeMarker || name == "lost+found";
+}
+
+std::string NameFitter::fit(std::string_view name, bool in_root) {
+  std::string fitted(name);
+  if (limits_.windows_names) {
+    fitted = escape_name(name, limits_.ascii_names);
+    std::vector<std::string>& same = taken_[fold_case(fitted)];
+    const auto found = std::ranges::find(same, fitted);
+    const auto earlier = found - same.begin();
+    if (found == same.end()) same.push_back(fitted);
+    if (earlier > 0) fitted += fmt::format("%~{}", earlier);
+  }
+  if (in_root && is_reserved(fitted)) {
+    fitted = fmt::format("%{:02X}{}", static_cast<unsigned char>(fitted[0]), fitted.substr(1));
+  }
+  check_name_length(fitted, printable(name), limits_, "choose another file system");
+  return fitted;
+}
+
+FittedTrace fit_trace(const TraceTables& tables, const TraceTrees& trees,
+                      const FileSystemLimits& limits) {
+  FittedTrace fitted;
+  fitted.initial = trees.initial;
+  fitted.final = trees.final;
+  if (needs_fitting(tables, trees, limits)) {
+    NameFitter names(limits);
+    fitted.tables = std::make_unique<TraceTables>();
+    std::set<std::string> seen;
+    for (PathId id = kRoles; id < tables.paths.size(); ++id) {
+      const PathTable::Node& node = tables.paths.node(id);
+      std::string name = names.fit(node.name, tables.paths.is_root(node.parent));
+      if (name != node.name && seen.insert(node.name).second) {
+        if (fitted.escaped.size() < kExamples) fitted.escaped.push_back({node.name, name});
+      }
+      fitted.tables->paths.append(node.parent, name);
+    }
+    fitted.names_changed = seen.size();
+    for (TextId id = 1; id < tables.texts.size(); ++id) {
+      fitted.tables->texts.append(tables.texts.text(id));
+    }
+    fit_paths(fitted.initial, names);
+    fit_paths(fitted.final, names);
+  }
+  for (const Entry& entry : fitted.initial.entries) {
+    if (entry.size > limits.largest_file) {
+      throw Error(ErrorKind::failed,
+                  fmt::format("the trace begins with {} of {} and this file system holds files of "
+                              "at most {}: choose another file system",
+                              printable(entry.path), format_size(entry.size),
+                              format_size(limits.largest_file)));
+    }
+    if (!limits.holes && !entry.holes.empty()) ++fitted.holes_filled;
+  }
+  if (!limits.links) {
+    const auto leave_out = [&](EntryKind kind) {
+      return std::erase_if(fitted.initial.entries,
+                           [&](const Entry& entry) { return entry.kind == kind; });
+    };
+    fitted.symlinks_left_out = leave_out(EntryKind::symlink);
+    fitted.hard_links_left_out = leave_out(EntryKind::hard_link);
+  }
+  return fitted;
+}
+
+std::vector<std::string> names_in_root(const TraceTables& tables, const FileSet& initial) {
+  std::set<std::string, std::less<>> names;
+  const PathId root = PathTable::root(Role::near);
+  for (PathId id = tables.paths.node(root).first_child; id != PathTable::kNone;
+       id = tables.paths.node(id).next_sibling) {
+    names.insert(tables.paths.node(id).name);
+  }
+  for (const Entry& entry : initial.entries) {
+    const std::string_view path = entry.path;
+    const std::string_view name = path.substr(0, path.find('/'));
+    if (!names.contains(name)) names.emplace(name);
+  }
+  return {names.begin(), names.end()};
+}
+
+}  // namespace filereel

@@ -1,0 +1,70 @@
+// Replays a recorded trace on a volume, as often as asked: prepares, populates, replays, measures,
+// verifies.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "replay/engine/io_engine.h"
+#include "replay/runner/result.h"
+#include "replay/runner/runner.h"
+#include "replay/schedule/schedule.h"
+#include "replay/volumes/mount.h"
+#include "replay/volumes/target.h"
+#include "traces/recorded_operation.h"
+#include "traces/trace_info.h"
+
+namespace filereel {
+
+enum class ReelVerify : std::uint8_t { results, content, tree };
+std::string_view reel_verify_name(ReelVerify verify);
+ReelVerify parse_reel_verify(std::string_view name);  // throws Error(usage)
+
+// A trace that can be read again.
+struct ReelInput {
+  std::string name;  // in results
+  RecordedSource& source;
+  std::function<void()> rewind;
+  const TraceTables& tables;
+  const TraceInfo& info;
+  const TraceTrees& trees;
+};
+
+struct ReelRunRequest {
+  std::optional<Target> target;               // not needed by the null engine
+  std::optional<FileSystemKind> file_system;  // to make; not for directories
+  std::optional<EngineKind> engine;  // nothing: io_uring for asynchronous traces, if there is one
+  Order order = Order::resource;
+  Pace pace = {};
+  ReelVerify verify = ReelVerify::results;
+  std::uint32_t depth = 0;  // see EngineContext::queue_depth
+  std::uint32_t runs = 1;
+  std::uint32_t clients = 1;  // copies of the trace at the same time, each in its own directory
+  bool warm = false;
+  bool keep = true;  // leave the files of the last repetition
+  bool change_owners = false;
+  bool stop_on_divergence = false;
+  std::vector<std::string> destroy;  // block devices that may be formatted
+  MountPower power = MountPower::none;
+  std::stop_token stop = {};
+};
+
+// Fills `result` as it goes, so that it holds what was measured whatever happens. Returns true when
+// all was replayed, false when the stop was requested. What differs from the trace is data in the
+// result (see failures_of). Throws Error for all that the user must fix. To be called on the main
+// thread, as run_plan.
+bool run_reel(const ReelRunRequest& request, const ReelInput& input, RunObserver& observer,
+              Result& result);
+
+// "position 12, thread 0, open a/b: expected 0, got ENOENT".
+std::string describe_divergence(const DivergenceExample& one);
+
+// What makes a replay a failed one: true mismatches, wrong content, differences of the trees. The
+// text says how many and names the first; "" if there are none.
+std::string failures_of(const Result& result);
+
+}  // namespace filereel

@@ -1,0 +1,154 @@
+#include "replay/runner/tree_check.h"
+
+#include <algorithm>
+#include <memory>
+#include <string_view>
+#include <unordered_map>
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "filesets/descriptor.h"
+#include "filesets/error.h"
+#include "filesets/printable.h"
+#include "replay/runner/reel_fit.h"
+
+namespace filereel {
+namespace {
+
+struct Expected {
+  EntryKind kind;
+  std::uint64_t size;
+  bool seen = false;
+};
+
+std::string_view kind_name(EntryKind kind) {
+  switch (kind) {
+    case EntryKind::directory:
+      return "directory";
+    case EntryKind::file:
+    case EntryKind::hard_link:
+      return "file";
+    case EntryKind::symlink:
+      return "symbolic link";
+  }
+  return "";
+}
+
+class Comparer {
+ public:
+  Comparer(const FileSet& expected, const FileSystemLimits& limits, const std::stop_token& stop)
+      : limits_(limits), stop_(stop) {
+    for (const Entry& entry : expected.entries) {
+      Expected one{entry.kind, entry.size};
+      if (entry.kind == EntryKind::hard_link) {
+        const auto target = expected_.find(entry.target);
+        one.size = target == expected_.end() ? 0 : target->second.size;
+      }
+      expected_.emplace(entry.path, one);
+    }
+  }
+
+  TreeComparison compare(int root) {
+    result_.entries = expected_.size();
+    walk(root, "");
+    if (stop_.stop_requested()) return result_;
+    for (const auto& [path, one] : expected_) {
+      if (one.seen) continue;
+      const bool link = one.kind == EntryKind::symlink || one.kind == EntryKind::hard_link;
+      if (link && !limits_.links) {
+        ++result_.left_out;
+      } else {
+        differs(std::string(path), fmt::format("is missing, a {}", kind_name(one.kind)));
+      }
+    }
+    std::ranges::sort(found_, {}, &TreeDifference::path);
+    found_.resize(std::min(found_.size(), TreeComparison::kExamples));
+    result_.examples = std::move(found_);
+    return result_;
+  }
+
+ private:
+  void differs(std::string path, std::string text) {
+    constexpr std::size_t kSorted = 10'000;  // enough to name the first of
+    ++result_.differences;
+    if (found_.size() < kSorted) found_.push_back({printable(path), std::move(text)});
+  }
+
+  void walk(int parent, const std::string& path) {
+    for (const std::string& name : names_in(parent, path)) {
+      if (stop_.stop_requested()) return;
+      if (path.empty() && NameFitter::is_reserved(name)) continue;
+      look(parent, name.c_str(), path.empty() ? name : fmt::format("{}/{}", path, name));
+    }
+  }
+
+  // Read at once, so that a deep tree takes one descriptor per level.
+  static std::vector<std::string> names_in(int directory, const std::string& path) {
+    const int copy = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    const std::unique_ptr<DIR, int (*)(DIR*)> stream(copy < 0 ? nullptr : fdopendir(copy),
+                                                     closedir);
+    if (!stream) fail(path, errno);
+    std::vector<std::string> names;
+    errno = 0;
+    while (const dirent* entry = readdir(stream.get())) {
+      const std::string_view name = entry->d_name;
+      if (name != "." && name != "..") names.emplace_back(name);
+      errno = 0;
+    }
+    if (errno != 0) fail(path, errno);
+    return names;
+  }
+
+  void look(int parent, const char* name, const std::string& path) {
+    struct stat info{};
+    if (fstatat(parent, name, &info, AT_SYMLINK_NOFOLLOW) != 0) fail(path, errno);
+    const std::string_view kind = S_ISDIR(info.st_mode)   ? "directory"
+                                  : S_ISREG(info.st_mode) ? "file"
+                                  : S_ISLNK(info.st_mode) ? "symbolic link"
+                                                          : "special file";
+    const auto found = expected_.find(path);
+    if (found == expected_.end()) {
+      differs(path, fmt::format("should not be there, a {}", kind));
+    } else {
+      Expected& one = found->second;
+      one.seen = true;
+      const auto size = static_cast<std::uint64_t>(info.st_size);
+      if (kind != kind_name(one.kind)) {
+        differs(path, fmt::format("is a {} instead of a {}", kind, kind_name(one.kind)));
+      } else if (S_ISREG(info.st_mode) && size != one.size) {
+        differs(path, fmt::format("has {} bytes instead of {}", size, one.size));
+      }
+    }
+    if (!S_ISDIR(info.st_mode)) return;
+    const Descriptor directory(
+        openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+    if (!directory) fail(path, errno);
+    walk(directory.get(), path);
+  }
+
+  [[noreturn]] static void fail(const std::string& path, int error) {
+    throw Error(ErrorKind::failed,
+                fmt::format("cannot read {} to verify the tree: {}; replay as a user who may",
+                            path.empty() ? "the volume" : printable(path), strerror(error)));
+  }
+
+  const FileSystemLimits& limits_;
+  const std::stop_token& stop_;
+  std::unordered_map<std::string, Expected> expected_;
+  std::vector<TreeDifference> found_;
+  TreeComparison result_;
+};
+
+}  // namespace
+
+TreeComparison compare_tree(int root, const FileSet& expected, const FileSystemLimits& limits,
+                            const std::stop_token& stop) {
+  return Comparer(expected, limits, stop).compare(root);
+}
+
+}  // namespace filereel

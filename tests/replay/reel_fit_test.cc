@@ -1,0 +1,114 @@
+#include "replay/runner/reel_fit.h"
+
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "filesets/error.h"
+#include "tests/entries.h"
+
+namespace filereel {
+namespace {
+
+constexpr FileSystemLimits kWindows{
+    .largest_file = 1000, .windows_names = true, .links = false, .holes = false};
+
+struct Sample {
+  TraceTables tables;
+  TraceTrees trees;
+  PathId add(const std::string& path) { return tables.paths.add(Role::near, path); }
+};
+
+TEST_CASE("a trace without reserved names keeps its own tables where all names are possible") {
+  Sample sample;
+  sample.add("tmp/a:b");
+  sample.trees.initial = set_of({directory("tmp")});
+  const FittedTrace fitted = fit_trace(sample.tables, sample.trees, {});
+  CHECK(fitted.tables == nullptr);
+  CHECK(fitted.names_changed == 0);
+  CHECK(fitted.initial.entries.size() == 1);
+}
+
+TEST_CASE("names are escaped under the same numbers, in the tables and in the trees") {
+  Sample sample;
+  const PathId escaped = sample.add("d/a:b");
+  const PathId other = sample.add("d/c");
+  sample.tables.texts.add("a text");
+  sample.trees.initial = set_of({directory("d"), file("d/a:b", 5)});
+  sample.trees.final = set_of({directory("d"), file("d/a:b", 6)});
+  const FittedTrace fitted = fit_trace(sample.tables, sample.trees, kWindows);
+  REQUIRE(fitted.tables != nullptr);
+  CHECK(fitted.tables->paths.relative(escaped) == "d/a%3Ab");
+  CHECK(fitted.tables->paths.relative(other) == "d/c");
+  CHECK(fitted.tables->paths.size() == sample.tables.paths.size());
+  CHECK(fitted.tables->texts.text(1) == "a text");
+  CHECK(fitted.initial.entries[1].path == "d/a%3Ab");
+  CHECK(fitted.final.entries[1].path == "d/a%3Ab");
+  CHECK(fitted.names_changed == 1);
+  REQUIRE(fitted.escaped.size() == 1);
+  CHECK(fitted.escaped[0].original == "a:b");
+  CHECK(fitted.escaped[0].escaped == "a%3Ab");
+}
+
+TEST_CASE("a name that differs in case only is marked the same way in every directory") {
+  Sample sample;
+  const PathId lower = sample.add("old/readme");
+  const PathId upper = sample.add("old/README");
+  const PathId upper_elsewhere = sample.add("new/README");  // "old" renamed to "new"
+  const PathId lower_elsewhere = sample.add("new/readme");
+  const FittedTrace fitted = fit_trace(sample.tables, sample.trees, kWindows);
+  const PathTable& paths = fitted.tables->paths;
+  CHECK(paths.relative(lower) == "old/readme");
+  CHECK(paths.relative(upper) == "old/README%~1");
+  CHECK(paths.relative(upper_elsewhere) == "new/README%~1");
+  CHECK(paths.relative(lower_elsewhere) == "new/readme");
+}
+
+TEST_CASE("a trace cannot name what belongs to the volume") {
+  Sample sample;
+  const PathId marker = sample.add(".filereel-volume");
+  const PathId found = sample.add("lost+found/x");
+  const PathId below = sample.add("d/.filereel-volume");
+  sample.trees.initial = set_of({directory("lost+found")});
+  const FittedTrace fitted = fit_trace(sample.tables, sample.trees, {});
+  const PathTable& paths = fitted.tables->paths;
+  CHECK(paths.relative(marker) == "%2Efilereel-volume");
+  CHECK(paths.relative(found) == "%6Cost+found/x");
+  CHECK(paths.relative(below) == "d/.filereel-volume");
+  CHECK(fitted.initial.entries[0].path == "%6Cost+found");
+}
+
+TEST_CASE("links and holes that the volume cannot hold are left out and counted") {
+  Sample sample;
+  sample.trees.initial =
+      set_of({file("a", 10), sparse_file("s", 100, {{0, 50}}),
+              link_to(EntryKind::symlink, "l", "a"), link_to(EntryKind::hard_link, "h", "a")});
+  sample.trees.final = sample.trees.initial;
+  const FittedTrace fitted = fit_trace(sample.tables, sample.trees, kWindows);
+  CHECK(fitted.symlinks_left_out == 1);
+  CHECK(fitted.hard_links_left_out == 1);
+  CHECK(fitted.holes_filled == 1);
+  CHECK(fitted.initial.entries.size() == 2);
+  CHECK(fitted.final.entries.size() == 4);  // the tree check knows of links
+}
+
+TEST_CASE("an initial file that is too large and a name that is too long are errors") {
+  Sample large;
+  large.trees.initial = set_of({file("a", 1001)});
+  CHECK_THROWS_AS(fit_trace(large.tables, large.trees, kWindows), Error);
+  CHECK_NOTHROW(fit_trace(large.tables, large.trees, {}));
+  Sample longer;
+  longer.add(std::string(100, ':'));
+  CHECK_THROWS_AS(fit_trace(longer.tables, longer.trees, kWindows), Error);
+}
+
+TEST_CASE("the names in the root are those of the paths and of the initial tree") {
+  Sample sample;
+  sample.add("b/x");
+  sample.add("a");
+  const auto names = names_in_root(sample.tables, set_of({directory("c"), file("c/y", 1)}));
+  CHECK(names == std::vector<std::string>{"a", "b", "c"});
+}
+
+}  // namespace
+}  // namespace filereel

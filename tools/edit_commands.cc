@@ -1,0 +1,217 @@
+// filereel cut, merge, repeat and anonymise: new reels from old ones.
+#include <algorithm>
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include "filesets/error.h"
+#include "filesets/units.h"
+#include "tools/commands.h"
+#include "tools/progress.h"
+#include "tools/reel_output.h"
+#include "tools/signals.h"
+#include "tools/table.h"
+#include "traces/edit/edit.h"
+
+namespace filereel {
+namespace {
+
+// What an editor works with.
+class Editing {
+ public:
+  Editing(const std::vector<std::string>& reels, std::stop_token stop) : stop_(std::move(stop)) {
+    for (const std::string& reel : reels) {
+      readers_.push_back(std::make_unique<ReelReader>(reel));
+      sources_.push_back(std::make_unique<WatchedSource>(*readers_.back(), read_, stop_));
+      timed_ = timed_ && readers_.back()->info().timed;
+    }
+  }
+
+  TraceInput input(std::size_t i) {
+    const ReelReader& reader = *readers_[i];
+    return {*sources_[i], reader.tables(), reader.info(), reader.trees()};
+  }
+  std::size_t size() const { return readers_.size(); }
+  void rewind() { readers_.front()->rewind(); }
+  bool timed() const { return timed_; }
+  std::uint64_t read() const { return read_; }
+  std::uint64_t operations() const {
+    std::uint64_t sum = 0;
+    for (const auto& reader : readers_) sum += reader->info().operations;
+    return sum;
+  }
+  void notice_of_torn(const Session& session) const {
+    for (const auto& reader : readers_) {
+      if (!reader->info().complete) {
+        session.notice(fmt::format("a reel is torn: its first {} operations are taken",
+                                   reader->info().operations));
+      }
+    }
+  }
+
+ private:
+  std::stop_token stop_;
+  std::vector<std::unique_ptr<ReelReader>> readers_;
+  std::vector<std::unique_ptr<WatchedSource>> sources_;
+  std::atomic<std::uint64_t> read_ = 0;
+  bool timed_ = true;
+};
+
+// Makes `output` from `reels` by `work`, which reads each of them `times` times.
+void edit(const std::vector<std::string>& reels, const std::string& output, std::uint32_t times,
+          const std::function<void(Editing&, TraceBuilder&)>& work, Session& session) {
+  const SignalWatch signals;
+  Editing editing(reels, signals.token());
+  editing.notice_of_torn(session);
+  ReelOutput out(output, {});
+  {
+    const ProgressLine line(session, [&] {
+      return fmt::format("{} of {} operations", editing.read(), editing.operations() * times);
+    });
+    work(editing, out.builder());
+  }
+  if (signals.requested()) {
+    session.notice("filereel: interrupted; nothing was written");
+    session.exit_code = Session::kInterrupted;
+    return;
+  }
+  out.finish(editing.timed(), session);
+}
+
+std::uint64_t duration_option(const std::string& text, const char* option) {
+  try {
+    return parse_duration(text, option);
+  } catch (const Error& error) {
+    throw Error(ErrorKind::usage, error.what());
+  }
+}
+
+}  // namespace
+
+void add_cut_command(CLI::App& app, Session& session) {
+  struct Arguments {
+    std::string reel, output, from, to;
+    std::vector<std::uint32_t> threads;
+    std::vector<std::string> paths;
+  };
+  CLI::App* command = app.add_subcommand("cut", "Take a part of a reel: a time, threads, paths");
+  const auto arguments = std::make_shared<Arguments>();
+  command->add_option("REEL", arguments->reel, "The .reel file")->required();
+  command->add_option("-o,--output", arguments->output, "The .reel file to write")->required();
+  command->add_option("--from", arguments->from, "Begin here, such as 2s or 1.5 min");
+  command->add_option("--to", arguments->to, "End before this time");
+  command->add_option("--thread", arguments->threads,
+                      "Number of a thread to keep (may be repeated)");
+  command->add_option("--path", arguments->paths, "Keep what is on or below it (may be repeated)");
+  command->footer("Example:\n  filereel cut app.reel -o start.reel --to 10s --path var/lib/mysql");
+  command->callback([arguments, &session] {
+    Cut cut;
+    if (!arguments->from.empty()) cut.from_ns = duration_option(arguments->from, "--from");
+    if (!arguments->to.empty()) cut.to_ns = duration_option(arguments->to, "--to");
+    if (cut.to_ns && cut.from_ns.value_or(0) >= *cut.to_ns) {
+      throw Error(ErrorKind::usage,
+                  fmt::format("nothing lies between --from {} and --to {}",
+                              arguments->from.empty() ? "0" : arguments->from, arguments->to));
+    }
+    cut.threads = arguments->threads;
+    cut.below = arguments->paths;
+    edit(
+        {arguments->reel}, arguments->output, 1,
+        [&](Editing& editing, TraceBuilder& out) {
+          const std::size_t threads = editing.input(0).info.threads.size();
+          for (const std::uint32_t thread : cut.threads) {
+            if (thread < threads) continue;
+            throw Error(ErrorKind::usage,
+                        fmt::format("there is no thread {}: {} has {}, counted from 0", thread,
+                                    arguments->reel, counted(threads, "thread", "threads")));
+          }
+          cut_trace(editing.input(0), cut, out);
+        },
+        session);
+  });
+}
+
+void add_merge_command(CLI::App& app, Session& session) {
+  struct Arguments {
+    std::vector<std::string> reels;
+    std::string output;
+    bool apart = false;
+  };
+  CLI::App* command = app.add_subcommand("merge", "Put reels side by side, at the same time");
+  const auto arguments = std::make_shared<Arguments>();
+  command->add_option("REELS", arguments->reels, "The .reel files")->required();
+  command->add_option("-o,--output", arguments->output, "The .reel file to write")->required();
+  command->add_flag("--apart", arguments->apart,
+                    "Each in a directory of its own (1, 2 ...), not on the same tree");
+  command->footer("Example:\n  filereel merge web.reel database.reel -o server.reel");
+  command->callback([arguments, &session] {
+    edit(
+        arguments->reels, arguments->output, 1,
+        [&](Editing& editing, TraceBuilder& out) {
+          std::vector<TraceInput> inputs;
+          for (std::size_t i = 0; i < editing.size(); ++i) inputs.push_back(editing.input(i));
+          merge_traces(inputs, arguments->apart, out);
+        },
+        session);
+  });
+}
+
+void add_repeat_command(CLI::App& app, Session& session) {
+  struct Arguments {
+    std::string reel, output;
+    std::uint32_t times = 2;
+  };
+  CLI::App* command = app.add_subcommand("repeat", "Put a reel several times one after another");
+  const auto arguments = std::make_shared<Arguments>();
+  command->add_option("REEL", arguments->reel, "The .reel file")->required();
+  command->add_option("-o,--output", arguments->output, "The .reel file to write")->required();
+  command->add_option("--times", arguments->times, "How often, each in a directory of its own")
+      ->required()
+      ->check(CLI::Range(1U, 1'000'000U));
+  command->footer("Example:\n  filereel repeat app.reel --times 10 -o long.reel");
+  command->callback([arguments, &session] {
+    edit(
+        {arguments->reel}, arguments->output, arguments->times,
+        [&](Editing& editing, TraceBuilder& out) {
+          const auto again = [&] {
+            editing.rewind();
+            return editing.input(0);
+          };
+          repeat_trace(again, arguments->times, out);
+        },
+        session);
+  });
+}
+
+void add_anonymise_command(CLI::App& app, Session& session) {
+  struct Arguments {
+    std::string reel, output, key;
+  };
+  CLI::App* command =
+      app.add_subcommand("anonymise", "Replace all names in a reel, keep its shape");
+  const auto arguments = std::make_shared<Arguments>();
+  command->add_option("REEL", arguments->reel, "The .reel file")->required();
+  command->add_option("-o,--output", arguments->output, "The .reel file to write")->required();
+  command->add_option("--key", arguments->key,
+                      "The same key gives the same names; without one nobody can guess them");
+  command->footer("Example:\n  filereel anonymise app.reel -o public.reel");
+  command->callback([arguments, &session] {
+    std::uint64_t key = XXH3_64bits(arguments->key.data(), arguments->key.size());
+    if (arguments->key.empty()) {
+      std::random_device random;
+      key = std::uint64_t{random()} << 32 | random();
+    }
+    edit(
+        {arguments->reel}, arguments->output, 1,
+        [&](Editing& editing, TraceBuilder& out) { anonymise_trace(editing.input(0), key, out); },
+        session);
+  });
+}
+
+}  // namespace filereel

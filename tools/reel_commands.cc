@@ -1,0 +1,132 @@
+// filereel import and export: other programs' traces become reels, and reels become theirs.
+#include <atomic>
+#include <cstdio>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "filesets/atomic_file.h"
+#include "filesets/catalog.h"
+#include "filesets/error.h"
+#include "tools/commands.h"
+#include "tools/progress.h"
+#include "tools/reel_output.h"
+#include "tools/signals.h"
+#include "traces/export/exporter.h"
+#include "traces/import/importer.h"
+
+namespace filereel {
+namespace {
+
+struct ImportArguments {
+  std::string input, output, format = "auto", cwd = "/", initial;
+};
+
+void import_trace(const ImportArguments& arguments, Session& session) {
+  LineReader input(arguments.input);
+  const Importer& importer = find_importer(arguments.format, input);
+  std::optional<FileSet> initial;
+  if (!arguments.initial.empty()) initial = load_file_set(arguments.initial);
+  const SignalWatch signals;
+  ReelOutput output(arguments.output, {.time_unit_ns = importer.time_unit_ns});
+  if (initial) output.builder().model().begin_with(*initial);
+  bool complete = false;
+  {
+    const ProgressLine line(session,
+                            [&] { return fmt::format("{} operations", output.written()); });
+    complete = importer.read(input, output.builder(),
+                             {.working_directory = arguments.cwd, .stop = signals.token()});
+  }
+  if (!complete) {
+    session.notice("filereel: interrupted; nothing was written");
+    session.exit_code = Session::kInterrupted;
+    return;
+  }
+  output.builder().fact("source", importer.name);
+  output.finish(importer.timed && output.builder().info().timed, session);
+}
+
+void export_reel(const std::string& name, const std::string& format, const std::string& file,
+                 Session& session) {
+  const Exporter& exporter = find_exporter(format);
+  ReelReader reader(name);
+  const SignalWatch signals;
+  std::optional<AtomicFile> out;
+  if (file != "-") out.emplace(file);
+  std::atomic<std::uint64_t> read = 0;
+  std::stop_source gone;  // nobody reads the output any more
+  const std::stop_callback interrupted(signals.token(), [&gone] { gone.request_stop(); });
+  WatchedSource source(reader, read, gone.get_token());
+  ExportLosses losses;
+  {
+    const ProgressLine line(session, [&] {
+      return fmt::format("{} of {} operations", read.load(), reader.info().operations);
+    });
+    losses = exporter.write(source, reader.tables(), reader.info(), [&](std::string_view text) {
+      if (out) {
+        out->write(text);
+      } else if (!gone.stop_requested() && !session.pipe(text)) {
+        gone.request_stop();
+      }
+    });
+  }
+  if (signals.requested()) {
+    session.notice(fmt::format("filereel: interrupted{}", out ? "; nothing was written" : ""));
+    session.exit_code = Session::kInterrupted;
+    return;
+  }
+  if (out) out->commit();
+  for (const auto& [reason, count] : losses) {
+    session.notice(fmt::format("not in {}: {} ({})", exporter.name, reason, count));
+  }
+  notice_of_losses(reader.info(), session);
+}
+
+template <class List>
+std::string formats(const List& list) {
+  std::string text;
+  for (const auto& one : list) text += fmt::format("\n  {:<8} {}", one.name, one.description);
+  return text;
+}
+
+}  // namespace
+
+void add_import_command(CLI::App& app, Session& session) {
+  CLI::App* command = app.add_subcommand("import", "Turn another program's trace into a reel");
+  const auto arguments = std::make_shared<ImportArguments>();
+  command->add_option("FILE", arguments->input, "The trace; - for standard input")->required();
+  command->add_option("-o,--output", arguments->output, "The .reel file to write")->required();
+  command->add_option("--format", arguments->format, "One of those below, or auto")
+      ->capture_default_str();
+  command
+      ->add_option("--cwd", arguments->cwd,
+                   "Working directory of the recorded program, where the trace does not say")
+      ->capture_default_str();
+  command->add_option("--initial", arguments->initial,
+                      "File set of what was there before (filereel capture)");
+  command->footer("Formats:" + formats(importers()) +
+                  "\n\nExamples:\n  strace -f -ttt -T -y -e trace=file,desc,process -o app.strace "
+                  "app\n  filereel import app.strace -o app.reel");
+  command->callback([arguments, &session] { import_trace(*arguments, session); });
+}
+
+void add_export_command(CLI::App& app, Session& session) {
+  struct Arguments {
+    std::string reel, format, output = "-";
+  };
+  CLI::App* command = app.add_subcommand("export", "Turn a reel into another program's trace");
+  const auto arguments = std::make_shared<Arguments>();
+  command->add_option("REEL", arguments->reel, "The .reel file")->required();
+  command->add_option("--format", arguments->format, "One of those below")->required();
+  command->add_option("-o,--output", arguments->output, "File to write; - for standard output")
+      ->capture_default_str();
+  command->footer("Formats:" + formats(exporters()) +
+                  "\n\nExample:\n  filereel export app.reel --format chrome -o app.json");
+  command->callback([arguments, &session] {
+    export_reel(arguments->reel, arguments->format, arguments->output, session);
+  });
+}
+
+}  // namespace filereel

@@ -1,0 +1,58 @@
+#include "tools/reel_output.h"
+
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "filesets/units.h"
+#include "tools/table.h"
+
+namespace filereel {
+
+std::size_t WatchedSource::next(std::span<RecordedOperation> out) {
+  if (stop_.stop_requested()) return 0;
+  const std::size_t filled = source_.next(out);
+  count_.fetch_add(filled, std::memory_order_relaxed);
+  return filled;
+}
+
+ReelOutput::ReelOutput(const std::string& path, const ReelWriterOptions& options)
+    : path_(path), writer_(path, tables_, options), builder_(tables_, *this) {}
+
+void ReelOutput::add(const RecordedOperation& operation) {
+  writer_.add(operation);
+  count_.fetch_add(1, std::memory_order_relaxed);
+}
+
+void ReelOutput::finish(bool timed, const Session& session) {
+  TraceInfo info = builder_.info();
+  info.timed = timed;
+  writer_.finish(info, builder_.trees());
+  session.print(fmt::format("{}: {}\n", path_, describe_trace(info)));
+  notice_of_losses(info, session);
+}
+
+std::string describe_trace(const TraceInfo& info) {
+  std::string text = fmt::format(
+      "{} by {} on {}", counted(info.operations, "operation", "operations"),
+      counted(info.threads.size(), "thread", "threads"), counted(info.files, "file", "files"));
+  if (info.timed) {
+    text += ", " + format_duration(static_cast<double>(info.duration_ns) * 1e-9);
+  }
+  return text;
+}
+
+void notice_of_losses(const TraceInfo& info, const Session& session) {
+  for (const auto& [reason, count] : info.lost) {
+    session.notice(fmt::format("not in the trace: {} ({})", reason, count));
+  }
+  for (const auto& [reason, count] : info.approximated) {
+    session.notice(fmt::format("only nearly in the trace: {} ({})", reason, count));
+  }
+}
+
+std::string base_name(const std::string& path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+}  // namespace filereel

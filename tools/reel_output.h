@@ -1,0 +1,63 @@
+// What the commands that read and write reels share.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <stop_token>
+#include <string>
+
+#include "tools/session.h"
+#include "traces/model/trace_builder.h"
+#include "traces/recorded_operation.h"
+#include "traces/reel/reel_reader.h"
+#include "traces/reel/reel_writer.h"
+#include "traces/trace_info.h"
+
+namespace filereel {
+
+// Passes a trace on, counts for a progress line, and ends early when the stop is requested.
+class WatchedSource final : public RecordedSource {
+ public:
+  // Both outlive this object.
+  WatchedSource(RecordedSource& source, std::atomic<std::uint64_t>& count, std::stop_token stop)
+      : source_(source), count_(count), stop_(std::move(stop)) {}
+  std::size_t next(std::span<RecordedOperation> out) override;
+
+ private:
+  RecordedSource& source_;
+  std::atomic<std::uint64_t>& count_;
+  std::stop_token stop_;
+};
+
+// A reel in the making: what is put into builder() goes into the file.
+class ReelOutput final : private OperationSink {
+ public:
+  ReelOutput(const std::string& path, const ReelWriterOptions& options);
+
+  TraceBuilder& builder() { return builder_; }
+  std::uint64_t written() const { return count_; }  // on any thread
+
+  // Puts the file in its place, and says what is in it.
+  void finish(bool timed, const Session& session);
+
+ private:
+  void add(const RecordedOperation& operation) override;
+
+  std::string path_;
+  TraceTables tables_;
+  ReelWriter writer_;
+  std::atomic<std::uint64_t> count_ = 0;
+  TraceBuilder builder_;
+};
+
+// "1,234 operations by 3 threads on 210 files, 12.3 s".
+std::string describe_trace(const TraceInfo& info);
+
+// Says what is not in the trace, or not exactly.
+void notice_of_losses(const TraceInfo& info, const Session& session);
+
+// The last component of a path.
+std::string base_name(const std::string& path);
+
+}  // namespace filereel

@@ -1,0 +1,152 @@
+// filereel replay: does a reel again on a volume and says what it took and what differed.
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "filesets/atomic_file.h"
+#include "filesets/error.h"
+#include "replay/runner/reel_run.h"
+#include "replay/runner/result_json.h"
+#include "tools/commands.h"
+#include "tools/reel_output.h"
+#include "tools/replay_table.h"
+#include "tools/signals.h"
+#include "tools/terminal_observer.h"
+#include "traces/reel/reel_reader.h"
+
+namespace filereel {
+namespace {
+
+struct ReplayArguments {
+  std::string reel, target, json, file_system;
+  std::string pace = "asap", order = "resource", verify = "results", engine = "auto";
+  std::vector<std::string> destroy;
+  std::uint32_t depth = 0, runs = 1, clients = 1;
+  bool warm = false, keep = true, owners = false, stop_on_divergence = false;
+};
+
+ReelRunRequest make_request(const ReplayArguments& arguments) {
+  ReelRunRequest request;
+  if (!arguments.target.empty()) request.target = parse_target(arguments.target);
+  if (!arguments.file_system.empty()) {
+    request.file_system = parse_file_system(arguments.file_system);
+  }
+  if (arguments.engine != "auto") request.engine = parse_engine(arguments.engine);
+  request.order = parse_order(arguments.order);
+  request.pace = parse_pace(arguments.pace);
+  request.verify = parse_reel_verify(arguments.verify);
+  request.depth = arguments.depth;
+  request.runs = arguments.runs;
+  request.clients = arguments.clients;
+  request.warm = arguments.warm;
+  request.keep = arguments.keep;
+  request.change_owners = arguments.owners;
+  request.stop_on_divergence = arguments.stop_on_divergence;
+  request.destroy = arguments.destroy;
+  return request;
+}
+
+void replay_reel(const ReplayArguments& arguments, Session& session) {
+  ReelRunRequest request = make_request(arguments);
+  ReelReader reader(arguments.reel);
+  if (!arguments.json.empty() && arguments.json != "-") AtomicFile probe(arguments.json);
+  if (request.target && request.target->kind != TargetKind::directory) {
+    request.power = enter_mount_namespace();  // before there are threads
+  }
+  const SignalWatch signals;
+  request.stop = signals.token();
+  const ReelInput input{.name = base_name(arguments.reel),
+                        .source = reader,
+                        .rewind = [&reader] { reader.rewind(); },
+                        .tables = reader.tables(),
+                        .info = reader.info(),
+                        .trees = reader.trees()};
+  Result result;
+  std::string failure;
+  {
+    TerminalObserver observer(session, arguments.json);
+    try {
+      if (!run_reel(request, input, observer, result)) session.exit_code = Session::kInterrupted;
+    } catch (const Error& error) {
+      const bool measured = !result.measurements.empty() && !result.measurements[0].samples.empty();
+      if (!measured) throw;  // an older result stays as it is
+      failure = error.what();
+    }
+    observer.save(result);
+  }
+  const bool json_out = arguments.json == "-";
+  const int table_to = json_out ? STDERR_FILENO : STDOUT_FILENO;
+  const std::string table =
+      format_replay(result, [&](const std::string& text) { return session.bold(text, table_to); });
+  if (json_out) {
+    session.print(result_to_json(result));
+    session.notice(table);
+  } else {
+    session.print(table);
+  }
+  if (!failure.empty()) throw Error(ErrorKind::failed, failure);
+  if (session.exit_code == Session::kInterrupted) {
+    session.notice("filereel: interrupted");
+    return;
+  }
+  if (const std::string differs = failures_of(result); !differs.empty()) {
+    throw Error(
+        ErrorKind::failed,
+        fmt::format("the replay is not what the trace was: {}; docs/reel-tools.md says what "
+                    "the classes mean",
+                    differs));
+  }
+}
+
+}  // namespace
+
+void add_replay_command(CLI::App& app, Session& session) {
+  CLI::App* command = app.add_subcommand("replay", "Do a reel again on a volume, with a stopwatch");
+  const auto arguments = std::make_shared<ReplayArguments>();
+  command->add_option("REEL", arguments->reel, "The .reel file")->required();
+  command->add_option(
+      "VOLUME", arguments->target,
+      "A directory, image:FILE[,size=4G] or a block device; --engine null needs none");
+  command->add_option("--pace", arguments->pace, "asap, natural, think, or a factor such as 2x")
+      ->capture_default_str();
+  command->add_option("--order", arguments->order, "Orders that are kept: strict, resource, thread")
+      ->capture_default_str();
+  command->add_option("--verify", arguments->verify, "results, content or tree")
+      ->capture_default_str();
+  command->add_option("--engine", arguments->engine, "auto, blocking, uring or null")
+      ->capture_default_str();
+  command
+      ->add_option("--depth", arguments->depth,
+                   "Requests in flight per thread with uring (as recorded)")
+      ->check(CLI::Range(1U, 4096U));
+  command
+      ->add_option("--clients", arguments->clients,
+                   "So many copies at the same time, each in a directory of its own")
+      ->check(CLI::Range(1U, 1000U))
+      ->capture_default_str();
+  command->add_option("--runs", arguments->runs, "Repetitions, each on a fresh tree")
+      ->check(CLI::Range(1U, Plan::kMostRuns))
+      ->capture_default_str();
+  command->add_option("--fs", arguments->file_system,
+                      "File system to make on an image or a device (ext4)");
+  command->add_option("--destroy", arguments->destroy,
+                      "Block device that may be formatted; all on it is lost");
+  command->add_flag("--warm", arguments->warm, "Leave the caches as they are, on purpose");
+  command->add_flag("--keep,!--remove", arguments->keep,
+                    "Leave the files of the last repetition (the default), or remove them");
+  command->add_flag("--owners", arguments->owners, "Change owners as recorded; needs root");
+  command->add_flag("--stop-on-divergence", arguments->stop_on_divergence,
+                    "End at the first true mismatch");
+  command->add_option("--json", arguments->json, "Write the result here; - for standard output");
+  command->footer(
+      "Examples:\n  filereel replay app.reel /mnt/new-disk/test --verify tree\n"
+      "  filereel replay app.reel image:test.img --fs xfs --pace natural --json app.json\n"
+      "  filereel replay app.reel --engine null");
+  command->callback([arguments, &session] { replay_reel(*arguments, session); });
+}
+
+}  // namespace filereel

@@ -1,0 +1,177 @@
+#include "tools/replay_table.h"
+
+#include <algorithm>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "filesets/printable.h"
+#include "filesets/units.h"
+#include "replay/runner/reel_run.h"
+#include "tools/table.h"
+
+namespace filereel {
+namespace {
+
+using Bold = std::function<std::string(std::string)>;
+using Rows = std::vector<std::vector<std::string>>;
+
+std::string duration(double us) {
+  return format_duration(us * 1e-6);
+}
+
+// 10^6 bytes a second.
+std::string speed(std::uint64_t bytes, double seconds) {
+  return seconds > 0 ? fmt::format("{:.3g} MB/s", static_cast<double>(bytes) / 1e6 / seconds) : "-";
+}
+
+// The one whose time is in the middle.
+const Sample& typical(const std::vector<Sample>& samples) {
+  std::vector<const Sample*> order;
+  for (const Sample& sample : samples) order.push_back(&sample);
+  std::ranges::sort(order, {}, &Sample::elapsed_s);
+  return *order[(order.size() - 1) / 2];
+}
+
+std::string extremes(const std::vector<Sample>& samples, double Sample::* time) {
+  if (samples.size() < 2) return "";
+  const auto [low, high] = std::ranges::minmax_element(samples, {}, time);
+  return fmt::format("  ({} – {} in {} runs)", format_duration((*low).*time),
+                     format_duration((*high).*time), samples.size());
+}
+
+std::string totals(const Measurement& measurement, const Sample& sample) {
+  std::string text;
+  const auto line = [&](std::string_view what, const std::string& figure) {
+    text += fmt::format("{:<12} {}\n", what, figure);
+  };
+  const ReelSample& reel = *sample.reel;
+  line("elapsed",
+       format_duration(sample.elapsed_s) + extremes(measurement.samples, &Sample::elapsed_s));
+  if (measurement.file_system != "none") {
+    line("durable",
+         format_duration(sample.durable_s) + extremes(measurement.samples, &Sample::durable_s));
+  }
+  line("operations",
+       fmt::format(
+           "{}, {:.0f}/s", sample.operations,
+           sample.elapsed_s > 0 ? static_cast<double>(sample.operations) / sample.elapsed_s : 0.0));
+  const auto moved = [&](std::string_view what, std::uint64_t bytes) {
+    if (bytes == 0) return;
+    line(what, fmt::format("{}, {}", format_size(bytes), speed(bytes, sample.elapsed_s)));
+  };
+  moved("read", reel.bytes_read);
+  moved("written", reel.bytes_written);
+  moved("copied", reel.bytes_copied);
+  line("waits", fmt::format("{} between threads", reel.waits));
+  if (reel.lateness) {
+    line("lateness", fmt::format("p50 {}, p99 {}, max {}", duration(reel.lateness->p50_us),
+                                 duration(reel.lateness->p99_us), duration(reel.lateness->max_us)));
+  }
+  return text;
+}
+
+std::string kinds(const Sample& sample, const Bold& bold) {
+  Rows rows = {{"operation", "count", "errors", "bytes", "p50", "p99", "p99.9", "max"}};
+  std::vector<const std::pair<const std::string, LatencySummary>*> order;
+  for (const auto& one : sample.latency) order.push_back(&one);
+  std::ranges::stable_sort(order, std::greater{},
+                           [](const auto* one) { return one->second.count; });
+  for (const auto* one : order) {
+    const LatencySummary& latency = one->second;
+    rows.push_back({one->first, fmt::format("{}", latency.count),
+                    latency.errors > 0 ? fmt::format("{}", latency.errors) : "-",
+                    latency.bytes > 0 ? format_size(latency.bytes) : "-", duration(latency.p50_us),
+                    duration(latency.p99_us), duration(latency.p999_us), duration(latency.max_us)});
+  }
+  const std::string table = format_columns(rows);
+  const std::size_t heading = table.find('\n');
+  return bold(table.substr(0, heading)) + table.substr(heading);
+}
+
+std::string verdict(const Measurement& measurement, const Sample& sample) {
+  const ReelSample& reel = *sample.reel;
+  std::string text;
+  if (sample.divergences == 0) {
+    text += "every result is that of the trace";
+  } else {
+    std::string classes;
+    for (const auto& [name, count] : reel.divergences) {
+      classes += fmt::format("{}{} {}", classes.empty() ? "" : ", ", count, name);
+    }
+    text += fmt::format("{} differ from the trace: {}",
+                        counted(sample.divergences, "result", "results"), classes);
+  }
+  if (reel.unverified > 0) {
+    text += fmt::format("; {} not compared", reel.unverified);
+  }
+  if (reel.refused > 0) text += fmt::format("; {} refused", reel.refused);
+  text += '\n';
+  for (const DivergenceExample& one : sample.examples) {
+    text += fmt::format("  {} ({})\n", describe_divergence(one), one.kind_of);
+  }
+  if (!reel.tree) return text;
+  const TreeComparison& tree = *reel.tree;
+  text += tree.differences == 0
+              ? fmt::format("the tree is as after the trace: {}",
+                            counted(tree.entries, "entry", "entries"))
+              : fmt::format("{} from the tree after the trace",
+                            counted(tree.differences, "difference", "differences"));
+  if (tree.left_out > 0) {
+    text += fmt::format("; {} links that {} cannot hold", tree.left_out, measurement.file_system);
+  }
+  text += '\n';
+  for (const TreeDifference& one : tree.examples) {
+    text += fmt::format("  {} {}\n", printable(one.path), one.text);
+  }
+  return text;
+}
+
+std::string heading(const Result& result, const Measurement& measurement) {
+  if (result.volumes.empty()) return fmt::format("{} replayed without a volume", measurement.set);
+  const VolumeDescription& volume = result.volumes.front();
+  std::string text =
+      fmt::format("{} on {}: {} ({})", measurement.set, volume.target, measurement.file_system,
+                  measurement.driver == "kernel" ? "kernel driver" : "FUSE: " + measurement.driver);
+  if (!volume.device.model.empty()) {
+    text += fmt::format(", {} {}", volume.device.model, volume.device.firmware);
+  }
+  return text;
+}
+
+std::string conditions(const ReelParameters& reel) {
+  std::string text =
+      fmt::format("order {}, pace {}, engine {}", reel.order, reel.pace, reel.engine);
+  if (reel.depth > 0) text += fmt::format(" at depth {}", reel.depth);
+  text += fmt::format(", verified: {}", reel.verify);
+  if (reel.clients > 1) text += fmt::format("; {} clients", reel.clients);
+  return text + "\n";
+}
+
+}  // namespace
+
+std::string format_replay(const Result& result, const Bold& bold) {
+  std::string text;
+  for (const Measurement& measurement : result.measurements) {
+    if (measurement.samples.empty() || !measurement.reel) continue;
+    const Sample& sample = typical(measurement.samples);
+    if (!sample.reel) continue;
+    text += bold(heading(result, measurement)) + "\n" + totals(measurement, sample) + "\n" +
+            kinds(sample, bold) + "\n" + verdict(measurement, sample) +
+            conditions(*measurement.reel);
+  }
+  text +=
+      fmt::format("{}, {}, Linux {}; filereel {}", result.host.cpu,
+                  counted(result.host.cores, "core", "cores"), result.host.kernel, result.version);
+  if (result.overhead_ns > 0) {
+    text += fmt::format(" takes {:.0f} ns per operation itself", result.overhead_ns);
+  }
+  text += '\n';
+  if (!result.complete) text += "INCOMPLETE: the replay ended before all was measured\n";
+  for (const Warning& warning : result.warnings) {
+    text += fmt::format("warning: {} [{}]; {}\n", warning.text, warning.code, warning.next_step);
+  }
+  return text;
+}
+
+}  // namespace filereel

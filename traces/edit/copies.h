@@ -1,0 +1,49 @@
+// A trace done several times at once: what several clients would do.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "traces/recorded_operation.h"
+#include "traces/trace_info.h"
+
+namespace filereel {
+
+// `count` copies of a trace, each in a directory of its own ("1", "2" …), side by side: of every
+// operation there is one for each copy. Nothing of the trace is held in memory but its tables and
+// trees.
+class TraceCopies final : public RecordedSource {
+ public:
+  // All outlive this object; `source` is at its beginning, also after each rewind(). Throws
+  // Error(usage) if the copies are too many for the numbers that there are.
+  TraceCopies(RecordedSource& source, const TraceTables& tables, const TraceInfo& info,
+              const TraceTrees& trees, std::uint32_t count);
+
+  const TraceTables& tables() const { return tables_; }
+  const TraceInfo& info() const { return info_; }
+  const TraceTrees& trees() const { return trees_; }
+
+  std::size_t next(std::span<RecordedOperation> out) override;
+  // To be called when the source was rewound.
+  void rewind();
+
+ private:
+  void copy_tables(const TraceTables& tables);
+  void copy_info(const TraceInfo& info);
+  FileSet copy_set(const FileSet& set) const;
+  RecordedOperation of_copy(const RecordedOperation& original, std::uint32_t copy) const;
+  PathId path_of(PathId original, std::uint32_t copy) const;
+
+  RecordedSource& source_;
+  std::uint32_t count_;
+  // Of one copy.
+  std::uint32_t threads_, slots_, mappings_, files_, paths_ = 0;
+  TraceTables tables_;
+  TraceInfo info_;
+  TraceTrees trees_;
+  std::vector<RecordedOperation> read_;  // from the source
+  std::size_t at_ = 0, filled_ = 0;      // in read_
+  std::uint32_t copy_ = 0;               // of read_[at_], the next to be given
+};
+
+}  // namespace filereel

@@ -1,0 +1,110 @@
+// Numbers and texts as bytes: what all blocks of a reel are made of. Little-endian.
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace filereel {
+
+static_assert(std::endian::native == std::endian::little);
+
+// What is wrong inside a block. Whoever knows the file and the offset makes an Error of it.
+class Damage : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+constexpr std::uint64_t zigzag(std::uint64_t difference) {
+  return (difference << 1) ^ (0 - (difference >> 63));
+}
+constexpr std::uint64_t unzigzag(std::uint64_t code) {
+  return (code >> 1) ^ (0 - (code & 1));
+}
+
+inline void put_u32(std::string& out, std::uint32_t value) {
+  char bytes[sizeof value];
+  std::memcpy(bytes, &value, sizeof value);
+  out.append(bytes, sizeof value);
+}
+
+inline void put_u64(std::string& out, std::uint64_t value) {
+  char bytes[sizeof value];
+  std::memcpy(bytes, &value, sizeof value);
+  out.append(bytes, sizeof value);
+}
+
+// LEB128: seven bits a byte, the lowest first; the last byte has its high bit clear.
+inline void put_varint(std::string& out, std::uint64_t value) {
+  for (; value >= 0x80; value >>= 7) out += static_cast<char>(value | 0x80);
+  out += static_cast<char>(value);
+}
+
+inline void put_text(std::string& out, std::string_view text) {
+  put_varint(out, text.size());
+  out += text;
+}
+
+// Takes bytes from the front; throws Damage where they end too early.
+class ByteReader {
+ public:
+  explicit ByteReader(std::span<const std::byte> bytes) : bytes_(bytes) {}
+
+  std::size_t left() const { return bytes_.size(); }
+
+  std::span<const std::byte> take(std::uint64_t size) {
+    if (size > bytes_.size()) throw Damage("it ends too early");
+    const auto taken = bytes_.first(size);
+    bytes_ = bytes_.subspan(size);
+    return taken;
+  }
+
+  std::uint8_t u8() { return static_cast<std::uint8_t>(take(1)[0]); }
+  std::uint32_t u32() { return number<std::uint32_t>(); }
+  std::uint64_t u64() { return number<std::uint64_t>(); }
+
+  std::uint64_t varint() {
+    std::uint64_t value = 0;
+    for (unsigned shift = 0; shift < 64; shift += 7) {
+      const std::uint8_t byte = u8();
+      const std::uint64_t bits = byte & 0x7f;
+      if ((bits << shift) >> shift != bits) break;
+      value |= bits << shift;
+      if (byte < 0x80) return value;
+    }
+    throw Damage("a number has more than 64 bits");
+  }
+
+  // A number of at most `most`; `what` is the subject of the complaint.
+  std::uint64_t varint(std::uint64_t most, const char* what) {
+    const std::uint64_t value = varint();
+    if (value > most) throw Damage(std::string(what) + " is out of range");
+    return value;
+  }
+
+  std::string_view text(std::size_t most, const char* what) {
+    const auto taken = take(varint(most, what));
+    return {reinterpret_cast<const char*>(taken.data()), taken.size()};
+  }
+
+  void expect_end() const {
+    if (!bytes_.empty()) throw Damage("there are bytes behind its end");
+  }
+
+ private:
+  template <typename T>
+  T number() {
+    T value;
+    std::memcpy(&value, take(sizeof value).data(), sizeof value);
+    return value;
+  }
+
+  std::span<const std::byte> bytes_;
+};
+
+}  // namespace filereel

@@ -1,0 +1,48 @@
+// Blocks that define paths and texts.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "traces/reel/pack.h"
+#include "traces/trace_info.h"
+
+namespace filereel {
+
+struct PathDefinition {
+  PathId parent;
+  std::string_view name;
+};
+
+// Null if `name` can be one component of a path, else what is wrong with it.
+const char* name_problem(std::string_view name);
+
+// The bytes of a block; the numbers of the definitions go on from `first`.
+std::string put_paths(std::span<const PathDefinition> definitions, PathId first, Packer& packer);
+std::string put_texts(std::span<const std::string_view> texts, Packer& packer);
+
+// Adds the definitions of blocks to the tables, in the order of the file. Throws Damage for what a
+// table must not hold.
+class NameReader {
+ public:
+  NameReader(TraceTables& tables, Unpacker& unpacker) : tables_(tables), unpacker_(unpacker) {}
+
+  void take_paths(ByteReader in, std::uint32_t count);
+  void take_texts(ByteReader in, std::uint32_t count);
+
+ private:
+  // The next name or text; it shares its beginning with the one before.
+  class Strings;
+
+  void count_text(std::size_t bytes);
+
+  TraceTables& tables_;
+  Unpacker& unpacker_;
+  std::vector<std::uint16_t> lengths_ = {0, 0};  // bytes of each whole path
+  std::uint64_t text_ = 0;                       // bytes of all names and texts
+};
+
+}  // namespace filereel

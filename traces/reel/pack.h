@@ -1,0 +1,57 @@
+// Bytes packed with zstd, where that makes them fewer.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "traces/reel/bytes.h"
+
+struct ZSTD_CCtx_s;
+struct ZSTD_DCtx_s;
+
+namespace filereel {
+
+class Packer {
+ public:
+  explicit Packer(int level);
+
+  // The frame of `bytes`, or nothing if it would not be shorter. Valid until the next call.
+  std::string_view pack(std::string_view bytes);
+
+  // Appends text of any bytes: its length, the frame's length or 0, then the frame or the text.
+  void put_packed(std::string& out, std::string_view text);
+
+ private:
+  struct Free {
+    void operator()(ZSTD_CCtx_s* context) const;
+  };
+  std::unique_ptr<ZSTD_CCtx_s, Free> context_;
+  std::vector<char> frame_;
+};
+
+class Unpacker {
+ public:
+  Unpacker();
+
+  // Fills `out`, whose size is the text's; throws Damage if the frame holds more, less or nothing.
+  void unpack(std::span<const std::byte> frame, std::span<std::byte> out);
+
+  // What put_packed wrote, of at most `most` bytes.
+  std::string take_packed(ByteReader& in, std::size_t most);
+
+  std::vector<std::byte>& scratch() { return scratch_; }
+
+ private:
+  struct Free {
+    void operator()(ZSTD_DCtx_s* context) const;
+  };
+  std::unique_ptr<ZSTD_DCtx_s, Free> context_;
+  std::vector<std::byte> scratch_;
+};
+
+}  // namespace filereel

@@ -1,0 +1,65 @@
+// The frame of reel files: header, block headers, footer. docs/reel-format.md says it in words.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "traces/reel/reel_reader.h"
+
+namespace filereel {
+
+inline constexpr std::string_view kReelMagic = "\x89REEL\r\n\x1a";
+inline constexpr std::string_view kReelEndMagic = "REELEND\n";
+inline constexpr std::size_t kReelHeaderSize = 24;
+inline constexpr std::size_t kReelFooterSize = 32;
+inline constexpr std::size_t kBlockHeaderSize = 28;
+
+inline constexpr std::uint32_t kMaxBlockSize = 16u << 20;  // bytes, without the header
+inline constexpr std::uint32_t kMaxBlockItems = 65'536;
+inline constexpr std::uint32_t kBlockOperations = 16'384;  // what the writer puts into one
+inline constexpr std::uint32_t kMaxTimeUnit = 1'000'000'000;
+inline constexpr std::size_t kMaxNameSize = 255;
+inline constexpr std::size_t kMaxTextSize = 65'535;  // bytes of a text, and of a whole path
+
+// The values are the first four bytes of a block.
+enum class BlockType : std::uint32_t {
+  paths = 0x48544150,       // "PATH"
+  texts = 0x54584554,       // "TEXT"
+  operations = 0x5245504f,  // "OPER"
+  initial = 0x54494e49,     // "INIT": entries of the tree before
+  final = 0x414e4946,       // "FINA": of the tree after
+  threads = 0x44524854,     // "THRD"
+  info = 0x4f464e49,        // "INFO"
+  index = 0x58444e49,       // "INDX"
+};
+bool is_block_type(std::uint32_t type);
+
+struct BlockHeader {
+  BlockType type = BlockType::info;
+  std::uint32_t size = 0;   // bytes behind the header
+  std::uint32_t count = 0;  // of what it holds
+  std::uint64_t first = 0;  // number of the first of what it holds
+  std::uint64_t checksum = 0;
+};
+
+// Of the 20 bytes before it and of the block's bytes.
+std::uint64_t block_checksum(const BlockHeader& header, std::string_view bytes);
+// Header and bytes, ready to be written.
+std::string make_block(BlockType type, std::uint32_t count, std::uint64_t first,
+                       std::string_view bytes);
+// Throws Damage if the bytes are no header of a block that a reader may take.
+BlockHeader parse_block_header(std::span<const std::byte, kBlockHeaderSize> bytes);
+
+std::string make_reel_header(std::uint32_t time_unit_ns);
+
+struct ReelFooter {
+  std::uint64_t index = 0;  // where the first block of the index begins
+  std::uint64_t operations = 0;
+};
+std::string make_reel_footer(const ReelFooter& footer);
+// Throws Damage if the checksum is wrong.
+ReelFooter parse_reel_footer(std::span<const std::byte, kReelFooterSize> bytes);
+
+}  // namespace filereel

@@ -1,0 +1,263 @@
+#include "traces/reel/reel_writer.h"
+
+#include <algorithm>
+#include <array>
+#include <climits>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "filesets/atomic_file.h"
+#include "filesets/error.h"
+#include "traces/reel/info_blocks.h"
+#include "traces/reel/name_blocks.h"
+#include "traces/reel/operation_block.h"
+#include "traces/reel/reel_format.h"
+#include "traces/reel/trace_counter.h"
+#include "traces/reel/tree_blocks.h"
+
+namespace filereel {
+namespace {
+
+// Blocks of names, threads, entries and the index end when they have so many bytes unpacked.
+constexpr std::size_t kBlockText = 1u << 20;
+constexpr std::size_t kMaxHolesOfBlock = 1u << 16;
+
+}  // namespace
+
+struct ReelWriter::State {
+  State(const std::string& path, const TraceTables& all, const ReelWriterOptions& options)
+      : file(path),
+        tables(all),
+        unit(options.time_unit_ns),
+        packer(options.compression),
+        operations(packer) {
+    if (unit == 0 || unit > kMaxTimeUnit) {
+      throw Error(ErrorKind::usage, "the time unit of a reel is 1 ns to 1 s");
+    }
+    limits.threads = kMaxReelThreads;
+    limits.slots = limits.mappings = kMaxReelSlots;
+    limits.files = kNoFileId;
+    pending.reserve(kBlockOperations);
+    put(make_reel_header(unit));
+  }
+
+  [[noreturn]] void fail(const std::string& text) const {
+    throw Error(ErrorKind::unusable_input, fmt::format("{}: {}", file.path(), text));
+  }
+
+  void put(std::string_view bytes) {
+    file.write(bytes);
+    offset += bytes.size();
+  }
+
+  void put_block(IndexEntry entry, std::uint64_t first, std::string_view bytes) {
+    if (bytes.size() > kMaxBlockSize) fail("a block of it would have more than 16 MiB");
+    entry.size = static_cast<std::uint32_t>(bytes.size());
+    put(make_block(entry.type, entry.count, first, bytes));
+    index.push_back(std::move(entry));
+  }
+  void put_block(BlockType type, std::size_t count, std::uint64_t first, std::string_view bytes) {
+    put_block({type, 0, static_cast<std::uint32_t>(count), 0, 0, {}}, first, bytes);
+  }
+
+  void count_name(std::size_t bytes) {
+    names += bytes;
+    if (names > kMaxReelText) fail("it has more than 256 MiB of names and texts; cut the trace");
+  }
+
+  void put_path_blocks(std::span<const PathDefinition> definitions);
+  void put_text_blocks(std::span<const std::string_view> texts);
+  void put_new_names();
+  void flush();
+  void put_tree(BlockType type, const FileSet& set, NameFinder& finder);
+  void put_thread_blocks(std::span<const TraceThread> threads);
+  void put_footer();
+
+  AtomicFile file;
+  const TraceTables& tables;
+  std::uint32_t unit;
+  Packer packer;
+  OperationBlockWriter operations;
+  OperationLimits limits;
+  TraceCounter counter;
+  std::vector<RecordedOperation> pending;  // with their times in units
+  std::vector<IndexEntry> index;
+  std::uint64_t offset = 0;
+  std::size_t paths = 2, texts = 1;  // that are defined in the file, or by the format
+  std::uint64_t names = 0;           // bytes
+};
+
+void ReelWriter::State::put_path_blocks(std::span<const PathDefinition> definitions) {
+  while (!definitions.empty()) {
+    std::size_t count = 0;
+    for (std::size_t bytes = 0;
+         count < definitions.size() && count < kMaxBlockItems && bytes < kBlockText; ++count) {
+      const std::string_view name = definitions[count].name;
+      if (const char* const problem = name_problem(name)) fail(problem);
+      count_name(name.size());
+      bytes += name.size();
+    }
+    if (paths + count > kMaxReelPaths) fail("it has more than 8 million paths; cut the trace");
+    put_block(BlockType::paths, count, paths,
+              put_paths(definitions.first(count), static_cast<PathId>(paths), packer));
+    paths += count;
+    definitions = definitions.subspan(count);
+  }
+}
+
+void ReelWriter::State::put_text_blocks(std::span<const std::string_view> all) {
+  while (!all.empty()) {
+    std::size_t count = 0;
+    for (std::size_t bytes = 0; count < all.size() && count < kMaxBlockItems && bytes < kBlockText;
+         ++count) {
+      const std::string_view text = all[count];
+      if (text.size() > kMaxTextSize) fail("a text is longer than 65535 bytes");
+      if (text.find('\0') != std::string_view::npos) fail("a text contains NUL");
+      count_name(text.size() + 1);
+      bytes += text.size() + 1;
+    }
+    put_block(BlockType::texts, count, texts, put_texts(all.first(count), packer));
+    texts += count;
+    all = all.subspan(count);
+  }
+}
+
+// Defines what came into the tables since the last time.
+void ReelWriter::State::put_new_names() {
+  std::vector<PathDefinition> definitions;
+  for (std::size_t id = paths; id < tables.paths.size(); ++id) {
+    const PathTable::Node& node = tables.paths.node(static_cast<PathId>(id));
+    definitions.push_back({node.parent, node.name});
+  }
+  put_path_blocks(definitions);
+  std::vector<std::string_view> added;
+  for (std::size_t id = texts; id < tables.texts.size(); ++id) {
+    added.push_back(tables.texts.text(static_cast<TextId>(id)));
+  }
+  put_text_blocks(added);
+}
+
+void ReelWriter::State::flush() {
+  if (pending.empty()) return;
+  put_new_names();
+  auto block = operations.write(pending);
+  IndexEntry entry{BlockType::operations,
+                   0,
+                   static_cast<std::uint32_t>(pending.size()),
+                   block.earliest,
+                   block.latest,
+                   std::move(block.threads)};
+  put_block(std::move(entry), pending.front().operation.position, block.bytes);
+  pending.clear();
+}
+
+void ReelWriter::State::put_tree(BlockType type, const FileSet& set, NameFinder& finder) {
+  std::vector<PathId> entry_paths;
+  std::vector<std::uint32_t> targets;
+  for (std::size_t first = 0; first < set.entries.size();) {
+    entry_paths.clear();
+    targets.clear();
+    std::size_t end = first;
+    for (std::size_t holes = 0;
+         end < set.entries.size() && end - first < kBlockOperations && holes < kMaxHolesOfBlock;
+         ++end) {
+      const Entry& entry = set.entries[end];
+      holes += entry.holes.size();
+      entry_paths.push_back(finder.path(entry.path));
+      targets.push_back(entry.kind == EntryKind::symlink     ? finder.text(entry.target)
+                        : entry.kind == EntryKind::hard_link ? finder.path(entry.target)
+                                                             : 0);
+    }
+    const auto entries = std::span(set.entries).subspan(first, end - first);
+    put_block(type, entries.size(), first, put_entries({entries, entry_paths, targets}, packer));
+    first = end;
+  }
+}
+
+void ReelWriter::State::put_thread_blocks(std::span<const TraceThread> threads) {
+  for (std::size_t first = 0; first < threads.size();) {
+    std::size_t end = first;
+    for (std::size_t bytes = 0;
+         end < threads.size() && end - first < kMaxBlockItems && bytes < kBlockText; ++end) {
+      bytes += threads[end].name.size() + 1;
+    }
+    put_block(BlockType::threads, end - first, first,
+              put_threads(threads.subspan(first, end - first), packer));
+    first = end;
+  }
+}
+
+// The index and the footer.
+void ReelWriter::State::put_footer() {
+  const std::uint64_t begin = offset;
+  for (std::size_t first = 0; first < index.size();) {
+    std::string entries;
+    std::size_t end = first;
+    for (; end < index.size() && end - first < kMaxBlockItems && entries.size() < kBlockText;
+         ++end) {
+      put_index_entry(entries, index[end]);
+    }
+    std::string packed;
+    packer.put_packed(packed, entries);
+    put(make_block(BlockType::index, static_cast<std::uint32_t>(end - first), first, packed));
+    first = end;
+  }
+  put(make_reel_footer({begin, counter.operations()}));
+}
+
+ReelWriter::ReelWriter(const std::string& path, const TraceTables& tables,
+                       const ReelWriterOptions& options)
+    : state_(std::make_unique<State>(path, tables, options)) {}
+
+ReelWriter::~ReelWriter() = default;
+
+void ReelWriter::add(const RecordedOperation& operation) {
+  State& state = *state_;
+  RecordedOperation& recorded = state.pending.emplace_back(operation);
+  Operation& op = recorded.operation;
+  op.position = state.counter.operations();
+  state.limits.paths = state.tables.paths.size();
+  state.limits.texts = state.tables.texts.size();
+  const char* problem = "its kind is unknown";
+  if (static_cast<std::size_t>(op.kind) < kOperationKinds) {
+    problem =
+        operation_problem(recorded, kind_rules()[static_cast<std::size_t>(op.kind)], state.limits);
+  }
+  if (problem != nullptr) {
+    state.fail(fmt::format("operation {} cannot stand in a reel: {}", op.position, problem));
+  }
+  state.counter.add(recorded);
+  recorded.start_ns /= state.unit;
+  recorded.duration_ns /= state.unit;
+  if (state.pending.size() == kBlockOperations) state.flush();
+}
+
+void ReelWriter::finish(const TraceInfo& info, const TraceTrees& trees) {
+  State& state = *state_;
+  check_file_set(trees.initial);
+  check_file_set(trees.final);
+  state.flush();
+  state.put_new_names();
+  TraceInfo counted = info;
+  state.counter.fill(counted);
+  if (counted.threads.size() > kMaxReelThreads) state.fail("it has more than 1 million threads");
+  // What the trees need beyond the tables must be defined before them.
+  NameFinder finder(state.tables);
+  for (const FileSet* set : {&trees.initial, &trees.final}) {
+    for (const Entry& entry : set->entries) {
+      finder.path(entry.path);
+      if (entry.kind == EntryKind::symlink) finder.text(entry.target);
+    }
+  }
+  state.put_path_blocks(finder.new_paths());
+  state.put_text_blocks(finder.new_texts());
+  state.put_tree(BlockType::initial, trees.initial, finder);
+  state.put_tree(BlockType::final, trees.final, finder);
+  state.put_thread_blocks(counted.threads);
+  state.put_block(BlockType::info, 1, 0, put_info(counted, trees, state.packer));
+  state.put_footer();
+  state.file.commit();
+}
+
+}  // namespace filereel

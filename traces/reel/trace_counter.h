@@ -1,0 +1,28 @@
+// Counts what can be counted of a trace by looking at its operations.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+#include "traces/recorded_operation.h"
+#include "traces/trace_info.h"
+
+namespace filereel {
+
+class TraceCounter {
+ public:
+  void add(const RecordedOperation& recorded);
+
+  // Sets the counts in `info` and, for each thread, those of its operations; threads that are
+  // missing are appended. What an operation uses exists: higher numbers of open files, mappings and
+  // files stay as they are.
+  void fill(TraceInfo& info) const;
+
+  std::uint64_t operations() const { return counts_.operations; }
+
+ private:
+  TraceInfo counts_;
+  std::uint64_t begin_ = std::numeric_limits<std::uint64_t>::max(), end_ = 0;
+};
+
+}  // namespace filereel

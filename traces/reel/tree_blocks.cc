@@ -1,0 +1,244 @@
+#include "traces/reel/tree_blocks.h"
+
+#include <algorithm>
+#include <climits>
+
+#include "traces/reel/column.h"
+#include "traces/reel/reel_format.h"
+
+namespace filereel {
+namespace {
+
+constexpr std::size_t kMaxHoles = 1u << 20;  // of one block
+
+std::uint64_t as_number(std::int64_t value) {
+  return static_cast<std::uint64_t>(value);
+}
+
+// The whole path; tables may hold longer ones than trees.
+std::string path_text(const TraceTables& tables, std::uint64_t path) {
+  if (path >= tables.paths.size()) throw Damage("the path of an entry is not defined");
+  const auto id = static_cast<PathId>(path);
+  std::size_t length = 0;
+  for (PathId at = id; !tables.paths.is_root(at); at = tables.paths.node(at).parent) {
+    length += tables.paths.node(at).name.size() + 1;
+    if (length > PATH_MAX + 1) throw Damage("the path of an entry is too long");
+  }
+  return tables.paths.relative(id);
+}
+
+}  // namespace
+
+PathId NameFinder::child(PathId parent, std::string_view name) {
+  if (parent < tables_.paths.size()) {
+    const PathId found = tables_.paths.find(parent, name);
+    if (found != PathTable::kNone) return found;
+  }
+  const auto number = static_cast<PathId>(tables_.paths.size() + paths_.size());
+  const auto [place, added] = paths_.try_emplace({parent, std::string(name)}, number);
+  if (added) path_order_.push_back(&*place);
+  return place->second;
+}
+
+PathId NameFinder::path(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  const std::string_view directory =
+      slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
+  if (directory != directory_) {  // neighbours mostly share it
+    PathId at = PathTable::root(Role::near);
+    for (std::string_view rest = directory; !rest.empty();) {
+      const std::size_t end = std::min(rest.find('/'), rest.size());
+      at = child(at, rest.substr(0, end));
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    directory_ = directory;
+    directory_id_ = at;
+  }
+  return child(directory_.empty() ? PathTable::root(Role::near) : directory_id_,
+               slash == std::string_view::npos ? path : path.substr(slash + 1));
+}
+
+TextId NameFinder::text(std::string_view text) {
+  if (const auto found = tables_.texts.find(text)) return *found;
+  const auto number = static_cast<TextId>(tables_.texts.size() + texts_.size());
+  const auto [place, added] = texts_.try_emplace(std::string(text), number);
+  if (added) text_order_.push_back(place->first);
+  return place->second;
+}
+
+std::vector<PathDefinition> NameFinder::new_paths() const {
+  std::vector<PathDefinition> definitions;
+  for (const auto* path : path_order_) {
+    definitions.push_back({path->first.first, path->first.second});
+  }
+  return definitions;
+}
+
+std::vector<std::string_view> NameFinder::new_texts() const {
+  return text_order_;
+}
+
+std::string put_entries(const NumberedEntries& numbered, Packer& packer) {
+  using Values = std::vector<std::uint64_t>;
+  Values kinds, paths, modes, times, sizes, keys, compressed, duplicates, targets;
+  Values hole_counts, gaps, lengths;
+  std::uint64_t next_path = 0;
+  std::uint64_t time = as_number(Entry::kNoTime);
+  std::uint64_t next_key = 0;
+  std::uint64_t next_text = 0;
+  for (std::size_t i = 0; i < numbered.entries.size(); ++i) {
+    const Entry& entry = numbered.entries[i];
+    const std::uint64_t path = numbered.paths[i];
+    kinds.push_back(static_cast<std::uint64_t>(entry.kind));
+    paths.push_back(path - next_path);
+    next_path = path + 1;
+    modes.push_back(entry.mode);
+    times.push_back(as_number(entry.mtime_ns) - time);
+    time = as_number(entry.mtime_ns);
+    if (entry.kind == EntryKind::symlink) {
+      targets.push_back(numbered.targets[i] - next_text);
+      next_text = std::uint64_t{numbered.targets[i]} + 1;
+    } else if (entry.kind == EntryKind::hard_link) {
+      targets.push_back(numbered.targets[i] - path);
+    } else if (entry.kind == EntryKind::file) {
+      sizes.push_back(entry.size);
+      keys.push_back(entry.content.key - next_key);
+      next_key = entry.content.key + 1;
+      compressed.push_back(entry.content.compressed_permille);
+      duplicates.push_back(entry.content.duplicate_permille);
+      hole_counts.push_back(entry.holes.size());
+      std::uint64_t end = 0;
+      for (const Hole& hole : entry.holes) {
+        gaps.push_back(hole.offset - end);
+        lengths.push_back(hole.length);
+        end = hole.offset + hole.length;
+      }
+    }
+  }
+  std::string out;
+  put_column(out, kinds, ColumnNature::positive, packer);
+  put_column(out, paths, ColumnNature::difference, packer);
+  put_column(out, modes, ColumnNature::positive, packer);
+  put_column(out, times, ColumnNature::difference, packer);
+  put_column(out, targets, ColumnNature::difference, packer);
+  put_column(out, sizes, ColumnNature::positive, packer);
+  put_column(out, keys, ColumnNature::difference, packer);
+  put_column(out, compressed, ColumnNature::positive, packer);
+  put_column(out, duplicates, ColumnNature::positive, packer);
+  put_column(out, hole_counts, ColumnNature::positive, packer);
+  put_column(out, gaps, ColumnNature::positive, packer);
+  put_column(out, lengths, ColumnNature::positive, packer);
+  return out;
+}
+
+namespace {
+
+// The columns of a block of entries, taken entry by entry.
+class EntryColumns {
+ public:
+  EntryColumns(ByteReader in, std::uint32_t count, Unpacker& unpacker) {
+    const auto take = [&](std::vector<std::uint64_t>& column, std::size_t size) {
+      column.resize(size);
+      take_whole_column(in, column, unpacker);
+    };
+    take(kinds_, count);
+    std::size_t links = 0;
+    std::size_t files = 0;
+    for (const std::uint64_t kind : kinds_) {
+      if (kind > static_cast<std::uint64_t>(EntryKind::hard_link)) {
+        throw Damage("the kind of an entry is unknown");
+      }
+      const auto is = static_cast<EntryKind>(kind);
+      links += is == EntryKind::symlink || is == EntryKind::hard_link ? 1 : 0;
+      files += is == EntryKind::file ? 1 : 0;
+    }
+    take(paths_, count);
+    take(modes_, count);
+    take(times_, count);
+    take(targets_, links);
+    take(sizes_, files);
+    take(keys_, files);
+    take(compressed_, files);
+    take(duplicates_, files);
+    take(hole_counts_, files);
+    std::size_t holes = 0;
+    for (const std::uint64_t number : hole_counts_) {
+      if (number > kMaxHoles - holes) throw Damage("a block of entries has too many holes");
+      holes += number;
+    }
+    take(gaps_, holes);
+    take(lengths_, holes);
+    in.expect_end();
+  }
+
+  Entry next(const TraceTables& tables) {
+    Entry entry;
+    entry.kind = static_cast<EntryKind>(kinds_[at_]);
+    path_ += paths_[at_];
+    const std::uint64_t own = path_++;
+    entry.path = path_text(tables, own);
+    entry.mode = narrow<std::uint32_t>(modes_[at_]);
+    time_ += times_[at_];
+    entry.mtime_ns = static_cast<std::int64_t>(time_);
+    ++at_;
+    if (entry.kind == EntryKind::symlink) {
+      text_ += targets_[link_++];
+      const std::uint64_t text = text_++;
+      if (text >= tables.texts.size()) throw Damage("the text of a link is not defined");
+      entry.target = tables.texts.text(static_cast<TextId>(text));
+    } else if (entry.kind == EntryKind::hard_link) {
+      entry.target = path_text(tables, own + targets_[link_++]);
+    } else if (entry.kind == EntryKind::file) {
+      take_file(entry);
+    }
+    return entry;
+  }
+
+ private:
+  template <typename T>
+  static T narrow(std::uint64_t value) {
+    const auto narrowed = static_cast<T>(value);
+    if (narrowed != value) throw Damage("a number of an entry is out of range");
+    return narrowed;
+  }
+
+  void take_file(Entry& entry) {
+    entry.size = sizes_[file_];
+    key_ += keys_[file_];
+    entry.content.key = key_++;
+    entry.content.compressed_permille = narrow<std::uint16_t>(compressed_[file_]);
+    entry.content.duplicate_permille = narrow<std::uint16_t>(duplicates_[file_]);
+    std::uint64_t end = 0;
+    for (std::uint64_t left = hole_counts_[file_]; left > 0; --left, ++hole_) {
+      const std::uint64_t offset = end + gaps_[hole_];
+      entry.holes.push_back({offset, lengths_[hole_]});
+      end = offset + lengths_[hole_];
+    }
+    ++file_;
+  }
+
+  std::vector<std::uint64_t> kinds_, paths_, modes_, times_, targets_, sizes_, keys_, compressed_,
+      duplicates_, hole_counts_, gaps_, lengths_;
+  std::size_t at_ = 0, link_ = 0, file_ = 0, hole_ = 0;
+  std::uint64_t path_ = 0, text_ = 0, key_ = 0;
+  std::uint64_t time_ = as_number(Entry::kNoTime);
+};
+
+}  // namespace
+
+void take_entries(ByteReader in, std::uint32_t count, const TraceTables& tables, Unpacker& unpacker,
+                  std::uint64_t& text_left, FileSet& set) {
+  EntryColumns columns(in, count, unpacker);
+  if (set.entries.size() + count > tables.paths.size()) {
+    throw Damage("a tree has more entries than there are paths");
+  }
+  for (std::uint32_t i = 0; i < count; ++i) {
+    Entry entry = columns.next(tables);
+    const std::uint64_t bytes = entry.path.size() + entry.target.size();
+    if (bytes > text_left) throw Damage("the paths of a tree are too long together");
+    text_left -= bytes;
+    set.entries.push_back(std::move(entry));
+  }
+}
+
+}  // namespace filereel
