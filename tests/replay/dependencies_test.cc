@@ -318,7 +318,8 @@ TEST_CASE("order strict is the trace's, order thread no more than each thread's"
     HandTrace trace;
     std::mt19937 random(1);
     begin_lanes(trace, 4);
-    for (int i = 0; i < 500; ++i) trace.add(random() % 4, unlink, "same");
+    for (int i = 0; i < 500; ++i)
+      trace.add(static_cast<std::uint32_t>(random() % 4), unlink, "same");
     end_lanes(trace, 4);
     const CompiledLanes lanes = compile(trace, {.order = order});
     for (std::uint64_t i = 4; i < 503; ++i) {
