@@ -16,7 +16,6 @@ class Executor final : public IoEngine {
   Executor& operator=(const Executor&) = delete;
 
   bool execute(std::span<const Operation> operations, bool stop_on_divergence) noexcept override {
-    if (context_.start_ns == 0) context_.start_ns = now_ns();
     for (const Operation& op : operations) {
       if (context_.stop.stop_requested()) return false;
       const bool good = perform(op);

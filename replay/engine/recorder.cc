@@ -1,22 +1,10 @@
 #include "replay/engine/recorder.h"
 
 namespace filereel {
-namespace {
-
-// With more lanes than this each histogram takes its memory when it is first used: a thousand
-// threads rarely do a thousand times everything.
-constexpr std::size_t kPreparedLanes = 64;
-
-}  // namespace
-
 Recorder::Recorder(const EngineContext& context) : context_(context) {
-  const bool prepare = !context.board || context.board->size() <= kPreparedLanes;
   for (std::size_t i = 0; i < kOperationKinds; ++i) {
-    const OperationInfo& info = operation_info(static_cast<OperationKind>(i));
-    moves_data_[i] = info.moves_data;
-    if (prepare && info.is_call && context.kinds[i]) statistics_.kinds[i].latency.prepare();
+    moves_data_[i] = operation_info(static_cast<OperationKind>(i)).moves_data;
   }
-  statistics_.examples.reserve(ReplayStatistics::kDivergenceExamples * kDivergenceClasses);
 }
 
 PathId Recorder::path_of(const Operation& op) const noexcept {

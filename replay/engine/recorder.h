@@ -32,7 +32,8 @@ class Recorder {
     }
     kind.bytes += bytes;
     ++statistics_.operations;
-    statistics_.series.record(end_ns - context_.start_ns, latency_ns, bytes);
+    const std::uint64_t begin = context_.start_ns ? *context_.start_ns : end_ns;
+    statistics_.series.record(end_ns - begin, latency_ns, bytes);
     if (op.loose) {
       ++statistics_.unverified;
       return true;

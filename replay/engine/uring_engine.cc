@@ -94,7 +94,6 @@ class UringEngine final : public IoEngine {
   ~UringEngine() override { wait_until_left(0); }
 
   bool execute(std::span<const Operation> operations, bool stop_on_divergence) noexcept override {
-    if (context_.start_ns == 0) context_.start_ns = now_ns();
     stop_on_divergence_ = stop_on_divergence;
     for (const Operation& op : operations) {
       if (context_.stop.stop_requested()) return false;
