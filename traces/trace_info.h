@@ -12,6 +12,10 @@
 
 namespace filereel {
 
+// How well the content of recorded files compresses, as Content::compressed_permille: a recording
+// does not say.
+inline constexpr std::uint16_t kTraceCompressedPermille = 500;
+
 // The names that operations refer to. Grows while a trace is made; complete when one is read.
 struct TraceTables {
   PathTable paths;
