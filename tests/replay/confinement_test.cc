@@ -14,7 +14,7 @@
 
 #include "filesets/error.h"
 #include "replay/engine/replayer.h"
-#include "replay/engine/system_calls.h"
+#include "replay/engine/linux_calls.h"
 #include "tests/entries.h"
 #include "tests/replay/two_volumes.h"
 
