@@ -145,6 +145,13 @@ inline constexpr std::uint32_t kRecord = 8;  // a range (fcntl), else the whole 
 inline constexpr std::uint32_t kWait = 16;
 }  // namespace lock_flags
 
+// Flags of `pace`: what its time is counted from.
+namespace pace_flags {
+inline constexpr std::uint32_t kFromStart = 0;    // the replay's start
+inline constexpr std::uint32_t kFromLastEnd = 1;  // the end of the lane's last operation
+inline constexpr std::uint32_t kFromNow = 2;      // the moment at which the lane comes to it
+}  // namespace pace_flags
+
 // Flags and modes are those of Linux on x86-64. In the list, "target" is `file` or, if that is
 // kNoFile, `path`, which is never followed if it is a symbolic link: whoever makes the trace
 // resolves links.
@@ -191,8 +198,7 @@ inline constexpr std::uint32_t kWait = 16;
 //   exit              the thread ends
 //   reap              length: at most so many of this thread's asynchronous requests stay in flight
 //   await             second: wait until lane `source` has done so many operations (schedules only)
-//   pace              offset: not before this time, ns since the replay's start; flags 1: counted
-//                     from the end of the lane's last operation instead (schedules only)
+//   pace              offset: not before this time, ns; flags: pace_flags (schedules only)
 struct Operation {
   OperationKind kind = OperationKind::barrier;
   DataSource data = DataSource::generated;

@@ -60,7 +60,7 @@ struct EngineContext {
   DivergenceJudge* judge = nullptr;  // null: every divergence is a true mismatch
   // Bumped when a directory got another name or none: cached directories may be stale.
   std::atomic<std::uint64_t>* directories = nullptr;
-  std::uint64_t start_ns = 0;  // of the replay, for the time series
+  const std::uint64_t* start_ns = nullptr;  // of the replay, for the time series; set by then
   std::stop_token stop;
 };
 

@@ -4,20 +4,28 @@ namespace filereel {
 
 void LaneBoard::wait(std::uint32_t lane, std::uint64_t count) noexcept {
   Lane& one = lanes_[lane];
-  std::uint32_t seen = one.done.load(std::memory_order_acquire);
-  if (passed(seen, count)) return;
-  one.waiters.fetch_add(1);
-  while (!passed(seen = one.done.load(), count) && !released_.load()) one.done.wait(seen);
-  one.waiters.fetch_sub(1);
+  while (!reached(lane, count)) {
+    // A wake takes away what all waiters want; who has not got it wants it again. One that comes
+    // between this and the sleep is noticed by the number of wakes.
+    const std::uint32_t wakes = one.wakes.load();
+    std::uint64_t wanted = one.wanted.load();
+    while (count < wanted && !one.wanted.compare_exchange_weak(wanted, count)) {
+    }
+    if (one.done.load() >= count || released()) return;
+    one.wakes.wait(wakes);
+  }
+}
+
+void LaneBoard::wake(Lane& lane) noexcept {
+  lane.wanted.store(kNobody);
+  lane.wakes.fetch_add(1);
+  lane.wakes.notify_all();
 }
 
 void LaneBoard::release_all() noexcept {
   released_.store(true);
-  for (Lane& one : lanes_) {
-    // A waiter sleeps on a value: only another value wakes it for good.
-    one.done.fetch_add(1U << 30);
-    one.done.notify_all();
-  }
+  for (Lane& one : lanes_) wake(one);
+  if (on_release_) on_release_();
 }
 
 }  // namespace filereel

@@ -1,11 +1,21 @@
 #include "replay/engine/statistics.h"
 
+#include <algorithm>
+
 namespace filereel {
 
 std::string_view divergence_class_name(DivergenceClass one) {
   static constexpr std::array<std::string_view, kDivergenceClasses> kNames = {
       "mismatch", "consequence", "limit", "content"};
   return kNames[static_cast<std::size_t>(one)];
+}
+
+void ReplayStatistics::prepare(const std::bitset<kOperationKinds>& occurring) {
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    if (occurring[i]) kinds[i].latency.prepare();
+  }
+  if (occurring[static_cast<std::size_t>(OperationKind::pace)]) lateness.prepare();
+  examples.reserve(kDivergenceClasses * kDivergenceExamples);
 }
 
 void ReplayStatistics::merge(const ReplayStatistics& other) {
@@ -22,9 +32,12 @@ void ReplayStatistics::merge(const ReplayStatistics& other) {
   refused += other.refused;
   lateness.merge(other.lateness);
   series.merge(other.series);
-  for (const Divergence& example : other.examples) {
-    if (examples.size() < kDivergenceExamples) examples.push_back(example);
-  }
+  examples.insert(examples.end(), other.examples.begin(), other.examples.end());
+  std::ranges::stable_sort(examples, {}, &Divergence::position);
+  std::array<std::size_t, kDivergenceClasses> kept{};
+  std::erase_if(examples, [&](const Divergence& example) {
+    return kept[static_cast<std::size_t>(example.kind_of)]++ >= kDivergenceExamples;
+  });
 }
 
 ReplayStatistics::Published ReplayStatistics::published() const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <bitset>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -48,7 +49,7 @@ struct ReplayStatistics {
   std::uint64_t files = 0;       // regular files done (Operation::counts_file)
   std::uint64_t divergences = 0;
   std::array<std::uint64_t, kDivergenceClasses> by_class{};
-  std::vector<Divergence> examples;  // the first ones of each class
+  std::vector<Divergence> examples;  // the first ones of each class, by position
   std::uint64_t unverified = 0;      // operations that were not compared (Operation::loose)
   std::uint64_t refused = 0;         // never executed: device nodes
   Histogram lateness;                // how long after its time an operation began; paced replays
@@ -57,6 +58,8 @@ struct ReplayStatistics {
   const KindStatistics& of(OperationKind kind) const {
     return kinds[static_cast<std::size_t>(kind)];
   }
+  // Takes the memory that counting operations of these kinds needs, so that it takes none later.
+  void prepare(const std::bitset<kOperationKinds>& occurring);
   void merge(const ReplayStatistics& other);
 
   // How far a replay is: each byte of content counts once, so of a copy only what was written.

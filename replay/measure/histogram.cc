@@ -6,6 +6,8 @@
 namespace filereel {
 
 void Histogram::merge(const Histogram& other) {
+  if (other.counts_.empty()) return;
+  prepare();
   for (std::size_t i = 0; i < counts_.size(); ++i) counts_[i] += other.counts_[i];
   count_ += other.count_;
   total_ += other.total_;

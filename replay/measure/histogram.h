@@ -13,9 +13,13 @@ class Histogram {
  public:
   // Nanoseconds up to 2^40 (18 minutes) are told apart; longer ones count as that, max() stays
   // exact.
-  Histogram() : counts_(kBuckets) {}
+  Histogram() = default;
+
+  // Takes its memory (35 KB) now and not when the first value comes.
+  void prepare() { counts_.resize(kBuckets); }
 
   void record(std::uint64_t ns) noexcept {
+    if (counts_.empty()) [[unlikely]] prepare();
     ++counts_[bucket(ns)];
     ++count_;
     total_ += ns;

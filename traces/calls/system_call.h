@@ -89,6 +89,25 @@ struct SeenStat {
   std::uint64_t device = 0, inode = 0;  // 0: not known
 };
 
+// What members mean beyond what they say, where calls differ:
+//   seek                 flags: SEEK_*, offset: as asked; result: the new position
+//   truncate, ftruncate  offset: the new size
+//   fallocate            flags: FALLOC_*; fadvise: POSIX_FADV_*; sync_file_range: SYNC_FILE_RANGE_*
+//   stat, chmod, chown, utimens, access, open, link, statfs, xattr by path
+//                        flags: AT_SYMLINK_NOFOLLOW (also for lstat, lchown, lgetxattr …),
+//                        AT_SYMLINK_FOLLOW, AT_EMPTY_PATH
+//   chown, fchown        offset: user, offset2: group; none or UINT32_MAX: not changed
+//   setxattr             flags: XATTR_* too; length: bytes of the value (getxattr: of the buffer)
+//   getdents             length: bytes asked for
+//   copy_file_range, sendfile, splice, clone_range
+//                        from fd and offset to fd2 and offset2; clone_range of length 0 is FICLONE
+//   flock                flags: LOCK_*
+//   record_lock          flags: F_RDLCK, F_WRLCK, F_UNLCK, mode: 1 if it waits (F_SETLKW)
+//   mmap                 mode: PROT_*, flags: MAP_*; fd kNone if anonymous
+//   mremap               offset: the old length, length: the new one; result: the new address
+//   fault                address, flags: 1 for a write, length: 0 for one page
+//   dup                  flags: O_CLOEXEC; close_range: fd to fd2 (negative: all), CLOSE_RANGE_*
+//   umask                mode: the new one
 struct SystemCall {
   static constexpr int kNone = -1000;  // no descriptor
   static constexpr int kCwd = -100;    // AT_FDCWD

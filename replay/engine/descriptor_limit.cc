@@ -1,0 +1,36 @@
+#include "replay/engine/descriptor_limit.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include "filesets/error.h"
+
+namespace filereel {
+
+std::uint64_t descriptors_needed(std::uint64_t open_files, std::size_t threads) {
+  constexpr std::uint64_t kPerThread = 40;  // ParentCache, and a ring
+  constexpr std::uint64_t kOwn = 32;
+  return open_files + threads * kPerThread + kOwn;
+}
+
+std::uint64_t highest_descriptor_limit() {
+  rlimit limit{};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  return limit.rlim_max;
+}
+
+void allow_descriptors(std::uint64_t open_files, std::size_t threads) {
+  const std::uint64_t needed = descriptors_needed(open_files, threads);
+  rlimit limit{};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  if (limit.rlim_cur >= needed) return;
+  limit.rlim_cur = limit.rlim_max;
+  if (setrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur >= needed) return;
+  throw Error(ErrorKind::failed,
+              fmt::format("the trace has {} files open at once in {} threads, which needs a limit "
+                          "of {} open files, but it is {}: raise it (ulimit -n, or as root "
+                          "ulimit -Hn) or cut the trace",
+                          open_files, threads, needed, limit.rlim_cur));
+}
+
+}  // namespace filereel

@@ -1,0 +1,221 @@
+#include "replay/schedule/data_dependencies.h"
+
+#include <algorithm>
+#include <iterator>
+
+namespace filereel {
+namespace {
+
+constexpr std::size_t kPiecesOfFile = 4096;
+constexpr std::size_t kFirstLook = 256;  // pieces of a file before they are looked through
+constexpr std::size_t kPiecesOfAll = 128 * 1024;
+
+}  // namespace
+
+struct DataDependencies::Piece {
+  std::uint64_t end;
+  MomentSet writers;
+  MomentSet readers;  // since then
+};
+
+struct DataDependencies::Shared {
+  explicit Shared(std::pmr::memory_resource* memory) : pieces(memory) {}
+
+  std::vector<Hull> hulls;  // by lane, while nobody writes
+  bool cut = false;         // in pieces
+  Pieces pieces;            // do not overlap
+  std::size_t look_at = kFirstLook;
+  MomentSet writers;  // each lane's last write
+};
+
+DataDependencies::DataDependencies(KnownOrder& order) : order_(order), limit_at_(kPiecesOfAll) {}
+DataDependencies::~DataDependencies() = default;
+
+DataDependencies::File& DataDependencies::file(FileId id) {
+  return files_[id];
+}
+
+void DataDependencies::Hull::add(ByteRange range, bool writes, Moment now) {
+  ByteRange& hull = writes ? written : read;
+  hull.begin = std::min(hull.begin, range.begin);
+  hull.end = std::max(hull.end, range.end);
+  (writes ? last_write : last_read) = now;
+}
+
+void DataDependencies::need_writes(const File& file) {
+  if (file.shared_) {
+    order_.need(file.shared_->writers);
+  } else {
+    order_.need(file.only_.last_write);
+  }
+}
+
+void DataDependencies::use(File& file, ByteRange range, bool writes, Moment now) {
+  if (range.empty()) return;
+  if (!file.shared_) {
+    Hull& only = file.only_;
+    if (only.lane == UINT32_MAX) only.lane = now.lane();
+    if (only.lane == now.lane()) {
+      only.add(range, writes, now);
+      return;
+    }
+    share(file);
+  }
+  Shared& shared = *file.shared_;
+  if (writes) shared.writers.add(now);
+  if (!shared.cut) {
+    if (!writes) {
+      auto mine = std::ranges::find(shared.hulls, now.lane(), &Hull::lane);
+      if (mine == shared.hulls.end()) {
+        mine = shared.hulls.insert(mine, Hull());
+        mine->lane = now.lane();
+      }
+      mine->add(range, false, now);
+      return;
+    }
+    cut_up(shared);
+  }
+  if (writes) {
+    write_pieces(shared, range, now);
+  } else {
+    read_pieces(shared, range, now);
+  }
+  if (shared.pieces.size() > shared.look_at) limit(shared);
+  if (pieces_ > limit_at_) limit_all();
+}
+
+void DataDependencies::share(File& file) {
+  file.shared_ = std::make_unique<Shared>(&memory_);
+  Shared& shared = *file.shared_;
+  shared.hulls.push_back(file.only_);
+  const Moment written = file.only_.last_write;
+  if (written.is_beginning()) return;
+  shared.writers.add(written);
+  cut_up(shared);
+}
+
+void DataDependencies::cut_up(Shared& shared) {
+  shared.cut = true;
+  cut_.push_back(&shared);
+  // There is one writer at most, and its reads are in its own order.
+  for (const Hull& hull : shared.hulls) {
+    if (!hull.written.empty()) overlay(shared, hull.written, true, hull.last_write);
+  }
+  for (const Hull& hull : shared.hulls) {
+    if (!hull.read.empty()) overlay(shared, hull.read, false, hull.last_read);
+  }
+  shared.hulls = {};
+}
+
+void DataDependencies::read_pieces(Shared& shared, ByteRange range, Moment now) {
+  Pieces& pieces = shared.pieces;
+  auto at = pieces.upper_bound(range.begin);
+  if (at != pieces.begin() && std::prev(at)->second.end > range.begin) --at;
+  for (auto each = at; each != pieces.end() && each->first < range.end; ++each) {
+    order_.need(each->second.writers);
+  }
+  // The usual case: the same piece as ever.
+  if (at != pieces.end() && at->first == range.begin && at->second.end == range.end) {
+    at->second.readers.add(now);
+    return;
+  }
+  overlay(shared, range, false, now);
+}
+
+void DataDependencies::write_pieces(Shared& shared, ByteRange range, Moment now) {
+  Pieces& pieces = shared.pieces;
+  auto at = pieces.upper_bound(range.begin);
+  if (at != pieces.begin() && std::prev(at)->second.end > range.begin) --at;
+  for (auto each = at; each != pieces.end() && each->first < range.end; ++each) {
+    order_.need(each->second.writers);
+    order_.need(each->second.readers);
+  }
+  if (at != pieces.end() && at->first == range.begin && at->second.end == range.end) {
+    at->second.writers.clear();
+    at->second.writers.add(now);
+    at->second.readers.clear();
+    return;
+  }
+  overlay(shared, range, true, now);
+}
+
+// Notes a read of `range`, or a write, which makes one piece of it.
+void DataDependencies::overlay(Shared& shared, ByteRange range, bool writes, Moment moment) {
+  Pieces& pieces = shared.pieces;
+  const std::size_t before = pieces.size();
+  const auto end = split(pieces, range.end);
+  auto at = split(pieces, range.begin);
+  if (writes) {
+    at = pieces.erase(at, end);
+    at = pieces.emplace_hint(at, range.begin, Piece{range.end, {}, {}});
+    at->second.writers.add(moment);
+  } else {
+    std::uint64_t next = range.begin;  // the first byte that is not in a piece yet
+    while (next < range.end) {
+      if (at == end || at->first > next) {
+        const std::uint64_t until = at == end ? range.end : at->first;
+        at = pieces.emplace_hint(at, next, Piece{until, {}, {}});
+      }
+      at->second.readers.add(moment);
+      next = at->second.end;
+      ++at;
+    }
+  }
+  pieces_ += pieces.size() - before;  // modulo 2^64
+}
+
+// The first piece at or behind `at`; none reaches across it any more.
+DataDependencies::Pieces::iterator DataDependencies::split(Pieces& pieces, std::uint64_t at) {
+  const auto behind = pieces.lower_bound(at);
+  if (behind == pieces.begin()) return behind;
+  Piece& before = std::prev(behind)->second;
+  if (before.end <= at) return behind;
+  Piece upper(before);
+  before.end = at;
+  return pieces.emplace_hint(behind, at, std::move(upper));
+}
+
+void DataDependencies::limit(Shared& shared) {
+  const std::size_t before = shared.pieces.size();
+  drop_done(shared);
+  while (shared.pieces.size() > kPiecesOfFile / 2) merge_neighbours(shared);
+  shared.look_at = std::clamp(2 * shared.pieces.size(), kFirstLook, kPiecesOfFile);
+  pieces_ -= before - shared.pieces.size();
+}
+
+void DataDependencies::drop_done(Shared& shared) {
+  const auto done = [this](Moment moment) { return order_.is_done(moment); };
+  std::erase_if(shared.pieces, [&](const auto& entry) {
+    return entry.second.writers.all(done) && entry.second.readers.all(done);
+  });
+}
+
+void DataDependencies::merge_neighbours(Shared& shared) {
+  for (auto at = shared.pieces.begin(); at != shared.pieces.end(); ++at) {
+    const auto second = std::next(at);
+    if (second == shared.pieces.end()) break;
+    at->second.end = second->second.end;
+    at->second.writers.add(second->second.writers);
+    at->second.readers.add(second->second.readers);
+    shared.pieces.erase(second);
+  }
+}
+
+void DataDependencies::limit_all() {
+  for (Shared* shared : cut_) drop_done(*shared);
+  const auto count = [this] {
+    std::size_t sum = 0;
+    for (const Shared* shared : cut_) sum += shared->pieces.size();
+    return sum;
+  };
+  pieces_ = count();
+  // Until every file is one piece, if it must be.
+  for (std::size_t before = 0; pieces_ > kPiecesOfAll / 2 && pieces_ != before;) {
+    before = pieces_;
+    for (Shared* shared : cut_) merge_neighbours(*shared);
+    pieces_ = count();
+  }
+  limit_at_ = std::max(kPiecesOfAll, 2 * pieces_);
+}
+
+}  // namespace filereel

@@ -1,0 +1,254 @@
+#include "replay/schedule/dependencies.h"
+
+#include <algorithm>
+
+#include <fcntl.h>
+#include <linux/falloc.h>
+#include <sys/mman.h>
+
+namespace filereel {
+namespace {
+
+std::uint64_t moved(const Operation& op) {
+  return std::max(op.length, op.expected > 0 ? static_cast<std::uint64_t>(op.expected) : 0);
+}
+
+// A read that met the end of the file must not come after the file has grown.
+ByteRange read_range(const Operation& op) {
+  const bool met_end = op.expected >= 0 && static_cast<std::uint64_t>(op.expected) < op.length;
+  return met_end ? ByteRange::from(op.offset) : ByteRange::of(op.offset, op.length);
+}
+
+ByteRange allocated_range(const Operation& op) {
+  const bool moves_the_rest = (op.flags & (FALLOC_FL_COLLAPSE_RANGE | FALLOC_FL_INSERT_RANGE)) != 0;
+  return moves_the_rest ? ByteRange::from(op.offset) : ByteRange::of(op.offset, op.length);
+}
+
+}  // namespace
+
+Dependencies::Dependencies(Order order, const TraceTables& tables, const TraceInfo& info,
+                           std::size_t lanes, Spare spare)
+    : order_(order),
+      known_(lanes),
+      slots_(info.slots, spare.slots),
+      mappings_(info.mappings, spare.mappings),
+      open_files_(slots_.size(), known_),
+      open_mappings_(mappings_.size(), known_),
+      data_(known_),
+      changes_(lanes),
+      threads_(info.threads.size()) {
+  if (order == Order::resource) names_.emplace(tables.paths, known_);
+}
+
+std::span<const Moment> Dependencies::add(Operation& op, Moment now) {
+  known_.begin(now);
+  rename_slots(op);
+  add_threads(op, now);
+  if (order_ == Order::strict) known_.need(previous_);
+  if (order_ == Order::resource) add_resources(op, now);
+  previous_ = now;
+  return known_.take();
+}
+
+void Dependencies::rename_slots(Operation& op) {
+  const bool succeeded = op.expected >= 0;
+  switch (op.kind) {
+    case OperationKind::open:
+      if (op.file != kNoFile) op.file = succeeded ? slots_.opened(op.file) : slots_.failed();
+      return;
+    case OperationKind::close:
+      op.file = slots_.closed(op.file);
+      return;
+    case OperationKind::map:
+      op.file = slots_.used(op.file);
+      op.source = succeeded ? mappings_.opened(op.source) : mappings_.failed();
+      return;
+    case OperationKind::unmap:
+      op.source = mappings_.closed(op.source);
+      return;
+    case OperationKind::sync_map:
+    case OperationKind::fault:
+      op.source = mappings_.used(op.source);
+      return;
+    case OperationKind::copy_range:
+      op.file = slots_.used(op.file);
+      op.source = slots_.used(op.source);
+      return;
+    default:
+      if (op.file != kNoFile) op.file = slots_.used(op.file);
+      return;
+  }
+}
+
+void Dependencies::add_threads(const Operation& op, Moment now) {
+  Thread& own = threads_[op.thread];
+  if (own.last.is_beginning()) known_.need(own.forked);
+  own.last = now;
+  if (op.second >= threads_.size()) return;
+  if (op.kind == OperationKind::fork) threads_[op.second].forked = now;
+  if (op.kind == OperationKind::join && op.second != op.thread) {
+    known_.need(threads_[op.second].last);
+  }
+}
+
+void Dependencies::add_resources(const Operation& op, Moment now) {
+  if (names_->add(op, now)) changes_[now.lane()] = now;
+  OpenFile* open = add_open_file(op, now);
+  add_data(op, open, now);
+  add_attributes(op, now);
+  if (op.kind == OperationKind::lock) {
+    if (open) open->locked = true;
+    add_lock(op.entry, now);
+  }
+}
+
+Dependencies::OpenFile* Dependencies::add_open_file(const Operation& op, Moment now) {
+  if (op.file == kNoFile) return nullptr;
+  switch (op.kind) {
+    case OperationKind::open: {
+      OpenFile& open = open_files_.open(op.file, now);
+      if (op.expected < 0) {
+        open.closed = now;
+        return nullptr;
+      }
+      open.entry = op.entry;
+      if (op.entry != kNoFileId) open.data = &data_.file(op.entry);
+      return &open;
+    }
+    case OperationKind::close: {
+      OpenFile& open = open_files_.close(op.file, now);
+      if (open.locked) add_lock(open.entry, now);
+      return &open;
+    }
+    default:
+      return &open_files_.use(op.file, now);
+  }
+}
+
+DataDependencies::File* Dependencies::data_of(const Operation& op, const OpenFile* open) {
+  if (open) return open->data;
+  return op.entry == kNoFileId ? nullptr : &data_.file(op.entry);
+}
+
+void Dependencies::write(DataDependencies::File* file, ByteRange range, Moment now) {
+  changes_[now.lane()] = now;
+  if (file) data_.write(*file, range, now);
+}
+
+void Dependencies::add_data(const Operation& op, OpenFile* open, Moment now) {
+  DataDependencies::File* const file = data_of(op, open);
+  const bool succeeded = op.expected >= 0;
+  switch (op.kind) {
+    case OperationKind::read:
+      if (!file) return;
+      if (op.hole) data_.need_writes(*file);  // one of them made the file reach so far
+      data_.read(*file, read_range(op), now);
+      return;
+    case OperationKind::seek:
+      if (file) data_.read(*file, ByteRange::from(op.offset), now);
+      return;
+    case OperationKind::write:
+      if (succeeded) write(file, ByteRange::of(op.offset, moved(op)), now);
+      return;
+    case OperationKind::copy_range: {
+      const OpenFile& source = open_files_.use(op.source, now);
+      if (source.data) data_.read(*source.data, ByteRange::of(op.second, moved(op)), now);
+      if (succeeded) write(file, ByteRange::of(op.offset, moved(op)), now);
+      return;
+    }
+    case OperationKind::truncate:
+      if (succeeded) write(file, ByteRange::whole(), now);
+      return;
+    case OperationKind::open:
+      if (succeeded && (op.flags & O_TRUNC) != 0) write(file, ByteRange::whole(), now);
+      return;
+    case OperationKind::allocate:
+      if (succeeded) write(file, allocated_range(op), now);
+      return;
+    case OperationKind::sync:
+    case OperationKind::sync_data:
+    case OperationKind::sync_range:
+      if (file) data_.need_writes(*file);
+      return;
+    case OperationKind::sync_volume:
+      for (const Moment change : changes_) known_.need(change);
+      return;
+    case OperationKind::map:
+    case OperationKind::unmap:
+    case OperationKind::sync_map:
+    case OperationKind::fault:
+      add_mapping(op, open, now);
+      return;
+    default:
+      return;
+  }
+}
+
+void Dependencies::add_mapping(const Operation& op, const OpenFile* open, Moment now) {
+  switch (op.kind) {
+    case OperationKind::map: {
+      OpenFile& mapping = open_mappings_.open(op.source, now);
+      if (op.expected < 0) mapping.closed = now;
+      mapping.data = open ? open->data : nullptr;
+      mapping.offset = op.offset;
+      mapping.is_shared = (op.flags >> 8 & MAP_TYPE) != MAP_PRIVATE;
+      return;
+    }
+    case OperationKind::unmap:
+      open_mappings_.close(op.source, now);
+      return;
+    default: {
+      const OpenFile& mapping = open_mappings_.use(op.source, now);
+      if (!mapping.data) return;
+      if (op.kind == OperationKind::sync_map) {
+        data_.need_writes(*mapping.data);
+        return;
+      }
+      const std::uint64_t offset = ByteRange::of(mapping.offset, op.offset).end;
+      const ByteRange range = ByteRange::of(offset, op.length);
+      if ((op.flags & 1) != 0 && mapping.is_shared) {
+        write(mapping.data, range, now);
+      } else {
+        data_.read(*mapping.data, range, now);
+      }
+      return;
+    }
+  }
+}
+
+void Dependencies::add_attributes(const Operation& op, Moment now) {
+  switch (op.kind) {
+    case OperationKind::change_mode:
+    case OperationKind::change_owner:
+    case OperationKind::set_times:
+    case OperationKind::set_xattr:
+    case OperationKind::remove_xattr: {
+      if (op.entry == kNoFileId) return;
+      Attributes& attributes = attributes_[op.entry];
+      known_.need(attributes.change);
+      known_.need(attributes.readers);
+      attributes.change = now;
+      attributes.readers.clear();
+      return;
+    }
+    case OperationKind::get_xattr:
+    case OperationKind::list_xattr: {
+      if (op.entry == kNoFileId) return;
+      Attributes& attributes = attributes_[op.entry];
+      known_.need(attributes.change);
+      attributes.readers.add(now);
+      return;
+    }
+    default:
+      return;
+  }
+}
+
+void Dependencies::add_lock(FileId file, Moment now) {
+  if (file == kNoFileId) return;
+  Moment& last = locks_[file];
+  known_.need(last);
+  last = now;
+}
+
+}  // namespace filereel

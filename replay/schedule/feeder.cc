@@ -1,0 +1,115 @@
+#include "replay/schedule/feeder.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "filesets/error.h"
+
+namespace filereel {
+
+Feeder::Feeder(RecordedSource& source, const Lanes& lanes, std::size_t threads, const Pace& pace,
+               std::unique_ptr<Dependencies> dependencies, const Output& output)
+    : source_(source),
+      lanes_(lanes),
+      pacing_(pace, threads),
+      paced_(pace.kind != Pace::Kind::asap),
+      dependencies_(std::move(dependencies)),
+      out_(output),
+      open_(lanes.count),
+      counts_(lanes.count) {}
+
+void Feeder::run() {
+  while (!out_.cancelled.load(std::memory_order_relaxed)) {
+    const std::size_t count = source_.next(batch_);
+    if (count == 0) break;
+    if (dependencies_) look_at_board();
+    for (std::size_t i = 0; i < count; ++i) add(batch_[i]);
+    if (out_.pool.hungry.load(std::memory_order_relaxed) != 0) feed_the_hungry();
+  }
+  flush_all();
+}
+
+void Feeder::add(RecordedOperation& recorded) {
+  Operation& operation = recorded.operation;
+  if (operation.thread >= lanes_.of_thread.size()) {
+    throw Error(ErrorKind::unusable_input,
+                fmt::format("operation {} of the trace is of thread {}, but there are only {}: "
+                            "import the trace again",
+                            operation.position, operation.thread, lanes_.of_thread.size()));
+  }
+  const std::uint32_t lane = lanes_.of_thread[operation.thread];
+  if (dependencies_) add_waits(operation, lane);
+  if (paced_) {
+    Operation pace;
+    if (pacing_.add(recorded, pace)) append(lane, pace);
+  }
+  append(lane, operation);
+}
+
+void Feeder::add_waits(Operation& operation, std::uint32_t lane) {
+  std::uint64_t waits = 0;
+  for (const Moment moment : dependencies_->add(operation, Moment(lane, ++counts_[lane]))) {
+    Operation await;
+    await.kind = OperationKind::await;
+    await.thread = operation.thread;
+    await.position = operation.position;
+    await.source = moment.lane();
+    await.second = moment.count();
+    append(lane, await);
+    ++waits;
+  }
+  if (waits != 0) out_.waits.fetch_add(waits, std::memory_order_relaxed);
+}
+
+void Feeder::append(std::uint32_t lane, const Operation& operation) {
+  Chunk*& chunk = open_[lane];
+  if (!chunk) {
+    chunk = take_chunk();
+    if (!chunk) return;  // cancelled
+  }
+  chunk->operations[chunk->size++] = operation;
+  if (chunk->full()) flush(lane);
+}
+
+// When all chunks are out, what is in them is all that the lanes will get for now, so that what
+// they hold back must not be kept from them: the first operation that is not done is among it, and
+// waits for nothing else. Null: cancelled.
+Chunk* Feeder::take_chunk() {
+  for (;;) {
+    if (Chunk* chunk = out_.pool.take()) return chunk;
+    flush_all();
+    out_.prefilled.store(1);
+    out_.prefilled.notify_all();
+    if (out_.cancelled.load()) return nullptr;
+    out_.pool.wait_for_some();
+  }
+}
+
+void Feeder::flush(std::uint32_t lane) {
+  if (Chunk* chunk = std::exchange(open_[lane], nullptr)) out_.queues[lane].push(chunk);
+}
+
+void Feeder::flush_all() {
+  for (std::uint32_t lane = 0; lane < open_.size(); ++lane) flush(lane);
+}
+
+void Feeder::feed_the_hungry() {
+  for (std::uint32_t lane = 0; lane < open_.size(); ++lane) {
+    if (open_[lane] && out_.queues[lane].is_hungry()) flush(lane);
+  }
+}
+
+// Now and then: it costs a cache miss for each lane.
+void Feeder::look_at_board() {
+  constexpr std::size_t kBatchesPerLane = 16;
+  since_look_ += kBatchesPerLane;
+  if (since_look_ < counts_.size()) return;
+  since_look_ = 0;
+  for (std::uint32_t lane = 0; lane < counts_.size(); ++lane) {
+    dependencies_->known().set_done(lane, std::min(out_.board.done(lane), counts_[lane]));
+  }
+}
+
+}  // namespace filereel

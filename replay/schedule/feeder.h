@@ -1,0 +1,64 @@
+// Compiles a trace into the lanes' queues.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "replay/engine/lane_board.h"
+#include "replay/schedule/dependencies.h"
+#include "replay/schedule/lane_queue.h"
+#include "replay/schedule/lanes.h"
+#include "replay/schedule/pacing.h"
+#include "traces/recorded_operation.h"
+
+namespace filereel {
+
+// Runs on a thread of its own, as far ahead of the lanes as the pool has chunks.
+class Feeder {
+ public:
+  struct Output {
+    ChunkPool& pool;
+    std::vector<LaneQueue>& queues;  // by lane
+    const LaneBoard& board;
+    std::atomic<std::uint64_t>& waits;      // counts the awaits
+    const std::atomic<bool>& cancelled;     // nobody wants more
+    std::atomic<std::uint32_t>& prefilled;  // set and notified when all that fits in is compiled
+  };
+
+  // Everything outlives the feeder. No dependencies: there is one lane.
+  Feeder(RecordedSource& source, const Lanes& lanes, std::size_t threads, const Pace& pace,
+         std::unique_ptr<Dependencies> dependencies, const Output& output);
+
+  // Returns at the end of the trace or when cancelled, throws what the source throws; the queues
+  // are then to be ended.
+  void run();
+
+ private:
+  static constexpr std::size_t kBatch = 256;
+
+  void add(RecordedOperation& recorded);
+  void add_waits(Operation& operation, std::uint32_t lane);
+  void append(std::uint32_t lane, const Operation& operation);
+  Chunk* take_chunk();
+  void flush(std::uint32_t lane);
+  void flush_all();
+  void feed_the_hungry();
+  void look_at_board();
+
+  RecordedSource& source_;
+  const Lanes& lanes_;
+  Pacing pacing_;
+  bool paced_;
+  std::unique_ptr<Dependencies> dependencies_;
+  Output out_;
+  std::vector<Chunk*> open_;           // by lane: being filled, or null
+  std::vector<std::uint64_t> counts_;  // by lane: operations so far
+  std::size_t since_look_ = 0;
+  std::array<RecordedOperation, kBatch> batch_;
+};
+
+}  // namespace filereel

@@ -1,0 +1,77 @@
+#include "replay/schedule/known_order.h"
+
+#include <algorithm>
+
+namespace filereel {
+namespace {
+
+constexpr std::size_t kMaxHistory = 16;
+constexpr std::size_t kHistoryBytes = 16 << 20;  // of all lanes together
+
+}  // namespace
+
+KnownOrder::KnownOrder(std::size_t lanes)
+    : history_length_(
+          std::min(kMaxHistory, kHistoryBytes / (lanes * lanes * sizeof(std::uint64_t)))),
+      clocks_(lanes),
+      histories_(lanes),
+      done_(lanes),
+      wanted_(lanes) {}
+
+std::span<const Moment> KnownOrder::reduce() {
+  Clock& clock = clocks_[now_.lane()];
+  if (clock.empty()) clock.resize(clocks_.size());
+  sources_.clear();
+  for (const std::uint32_t lane : touched_) {
+    sources_.push_back(knowledge_at(Moment(lane, wanted_[lane])));
+  }
+  // Of two waits at most one follows from the other, so taking out all that follow loses none.
+  const auto follows = [&](std::uint32_t lane) {
+    return std::ranges::any_of(sources_, [&](const std::uint64_t* source) {
+      return source && source[lane] >= wanted_[lane];
+    });
+  };
+  waits_.clear();
+  for (const std::uint32_t lane : touched_) {
+    if (!follows(lane)) waits_.emplace_back(lane, wanted_[lane]);
+  }
+  for (const std::uint64_t* source : sources_) {
+    if (!source) continue;
+    for (std::size_t i = 0; i < clock.size(); ++i) clock[i] = std::max(clock[i], source[i]);
+  }
+  for (const std::uint32_t lane : touched_) {
+    clock[lane] = std::max(clock[lane], wanted_[lane]);
+    wanted_[lane] = 0;
+  }
+  touched_.clear();
+  remember(now_.lane(), now_.count(), clock);
+  return waits_;
+}
+
+// What `moment`'s lane knew when its operation began; null: nothing, or too long ago.
+const std::uint64_t* KnownOrder::knowledge_at(Moment moment) const {
+  const History& history = histories_[moment.lane()];
+  const std::size_t size = history.counts.size();
+  for (std::size_t back = 1; back <= size; ++back) {
+    const std::size_t i = (history.next + size - back) % size;
+    if (history.counts[i] <= moment.count()) return &history.clocks[i * clocks_.size()];
+  }
+  return nullptr;
+}
+
+void KnownOrder::remember(std::uint32_t lane, std::uint64_t count, const Clock& clock) {
+  if (history_length_ == 0) return;
+  History& history = histories_[lane];
+  if (history.counts.size() < history_length_) {
+    history.counts.push_back(count);
+    history.clocks.insert(history.clocks.end(), clock.begin(), clock.end());
+    history.next = history.counts.size() % history_length_;
+    return;
+  }
+  history.counts[history.next] = count;
+  std::ranges::copy(
+      clock, history.clocks.begin() + static_cast<std::ptrdiff_t>(history.next * clocks_.size()));
+  history.next = (history.next + 1) % history_length_;
+}
+
+}  // namespace filereel

@@ -1,0 +1,104 @@
+#include "replay/schedule/lane_queue.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace filereel {
+
+ChunkPool::ChunkPool(std::size_t chunk_operations, std::size_t max_chunks)
+    : chunk_operations_(chunk_operations), max_chunks_(max_chunks) {}
+
+Chunk* ChunkPool::take() {
+  if (!free_) free_ = returned_.exchange(nullptr, std::memory_order_acquire);
+  if (free_) {
+    ++takes_;
+    Chunk* chunk = std::exchange(free_, free_->next);
+    chunk->size = chunk->taken = 0;
+    return chunk;
+  }
+  if (chunks_.size() == max_chunks_) return nullptr;
+  ++takes_;
+  return chunks_.emplace_back(std::make_unique<Chunk>(chunk_operations_)).get();
+}
+
+void ChunkPool::give_back(Chunk* chunk) noexcept {
+  chunk->next = returned_.load(std::memory_order_relaxed);
+  while (!returned_.compare_exchange_weak(chunk->next, chunk, std::memory_order_release,
+                                          std::memory_order_relaxed)) {
+  }
+  // Sequentially consistent, as is the waiter's: one of the two sees the other.
+  const std::uint32_t count = returns_.fetch_add(1) + 1;
+  if (count == wanted_at_.load()) returns_.notify_all();
+}
+
+void ChunkPool::wait_for_some() noexcept {
+  const std::size_t may_be_out = max_chunks_ - std::max<std::size_t>(max_chunks_ / 4, 1);
+  const std::uint32_t wanted = takes_ - static_cast<std::uint32_t>(may_be_out);
+  wanted_at_.store(wanted);
+  for (;;) {
+    const std::uint32_t seen = returns_.load();
+    if (static_cast<std::int32_t>(seen - wanted) >= 0 || cancelled_.load()) return;
+    returns_.wait(seen);
+  }
+}
+
+void ChunkPool::cancel() noexcept {
+  cancelled_.store(true);
+  returns_.fetch_add(1);
+  returns_.notify_all();
+}
+
+void LaneQueue::push(Chunk* chunk) noexcept {
+  chunk->next = inbox_.load(std::memory_order_relaxed);
+  while (!inbox_.compare_exchange_weak(chunk->next, chunk, std::memory_order_release,
+                                       std::memory_order_relaxed)) {
+  }
+  arrivals_.fetch_add(1);
+  arrivals_.notify_one();
+}
+
+void LaneQueue::end() noexcept {
+  ended_.store(true);
+  arrivals_.fetch_add(1);
+  arrivals_.notify_one();
+}
+
+std::size_t LaneQueue::next(std::span<Operation> out, ChunkPool& pool) noexcept {
+  if (!chunks_ && !fetch(pool)) return 0;
+  Chunk& chunk = *chunks_;
+  const std::size_t count = std::min(out.size(), chunk.size - chunk.taken);
+  std::copy_n(chunk.operations.begin() + static_cast<std::ptrdiff_t>(chunk.taken), count,
+              out.begin());
+  chunk.taken += count;
+  if (chunk.taken == chunk.size) {
+    chunks_ = chunk.next;
+    pool.give_back(&chunk);
+  }
+  return count;
+}
+
+// Waits for chunks; false: the end.
+bool LaneQueue::fetch(ChunkPool& pool) noexcept {
+  for (;;) {
+    const std::uint32_t seen = arrivals_.load();
+    const bool ended = ended_.load();  // before the look at what came before the end
+    if (collect()) return true;
+    if (ended) return false;
+    hungry_.store(true, std::memory_order_relaxed);
+    pool.hungry.fetch_add(1, std::memory_order_relaxed);
+    arrivals_.wait(seen);
+    pool.hungry.fetch_sub(1, std::memory_order_relaxed);
+    hungry_.store(false, std::memory_order_relaxed);
+  }
+}
+
+bool LaneQueue::collect() noexcept {
+  Chunk* newest_first = inbox_.exchange(nullptr, std::memory_order_acquire);
+  while (newest_first) {
+    Chunk* const chunk = std::exchange(newest_first, newest_first->next);
+    chunk->next = std::exchange(chunks_, chunk);
+  }
+  return chunks_ != nullptr;
+}
+
+}  // namespace filereel

@@ -1,0 +1,88 @@
+// Points in a replay that others wait for.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace filereel {
+
+// "`lane` has done `count` operations." The default one is the beginning, for which nobody waits.
+class Moment {
+ public:
+  static constexpr std::uint32_t kMaxLanes = 1U << 16;  // eight bytes hold both numbers
+
+  constexpr Moment() = default;
+  constexpr Moment(std::uint32_t lane, std::uint64_t count)
+      : bits_(std::uint64_t{lane} << kCountBits | count) {}
+
+  constexpr std::uint32_t lane() const { return static_cast<std::uint32_t>(bits_ >> kCountBits); }
+  constexpr std::uint64_t count() const { return bits_ & ((1ULL << kCountBits) - 1); }
+  constexpr bool is_beginning() const { return bits_ == 0; }
+  friend constexpr bool operator==(Moment, Moment) = default;
+  friend constexpr auto operator<=>(Moment, Moment) = default;  // within a lane: which is later
+
+ private:
+  static constexpr unsigned kCountBits = 48;
+  std::uint64_t bits_ = 0;
+};
+
+// The last moment of each lane. Nearly always of one or two lanes, so the first lies inside.
+class MomentSet {
+ public:
+  MomentSet() = default;
+  MomentSet(const MomentSet& other) : first_(other.first_) {
+    if (other.rest_) rest_ = std::make_unique<std::vector<Moment>>(*other.rest_);
+  }
+  MomentSet(MomentSet&&) noexcept = default;
+  MomentSet& operator=(MomentSet&&) noexcept = default;
+  MomentSet& operator=(const MomentSet&) = delete;
+  ~MomentSet() = default;
+
+  // The lane that was added last is found first.
+  void add(Moment moment) {
+    if (first_.is_beginning() || first_.lane() == moment.lane()) {
+      first_ = std::max(first_, moment);
+      return;
+    }
+    if (!rest_) rest_ = std::make_unique<std::vector<Moment>>();
+    const auto found = std::ranges::find(*rest_, moment.lane(), &Moment::lane);
+    if (found == rest_->end()) {
+      rest_->push_back(first_);
+      first_ = moment;
+    } else {
+      const Moment later = std::max(*found, moment);
+      *found = first_;
+      first_ = later;
+    }
+  }
+
+  void add(const MomentSet& others) {
+    others.each([&](Moment moment) { add(moment); });
+  }
+
+  template <class Visit>
+  void each(Visit visit) const {
+    if (first_.is_beginning()) return;
+    visit(first_);
+    if (!rest_) return;
+    for (const Moment moment : *rest_) visit(moment);
+  }
+
+  template <class Is>
+  bool all(Is is) const {
+    return first_.is_beginning() || (is(first_) && (!rest_ || std::ranges::all_of(*rest_, is)));
+  }
+
+  void clear() {
+    first_ = {};
+    rest_.reset();
+  }
+
+ private:
+  Moment first_;
+  std::unique_ptr<std::vector<Moment>> rest_;  // of other lanes; empty where first_ is
+};
+
+}  // namespace filereel

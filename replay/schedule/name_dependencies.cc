@@ -1,0 +1,153 @@
+#include "replay/schedule/name_dependencies.h"
+
+#include <utility>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+
+namespace filereel {
+
+NameDependencies::NameDependencies(const PathTable& paths, KnownOrder& order) : order_(order) {
+  names_.reserve(paths.size());
+  for (PathId id = 0; id < paths.size(); ++id) {
+    names_.emplace_back();
+    names_.back().parent = paths.node(id).parent;
+  }
+}
+
+bool NameDependencies::add(const Operation& op, Moment now) {
+  const bool succeeded = op.expected >= 0;
+  switch (op.kind) {
+    case OperationKind::open:
+      return open(op, now);
+    case OperationKind::make_directory:
+    case OperationKind::symlink:
+    case OperationKind::make_node:
+      if (!succeeded) break;
+      change(op.path, now, true);
+      return true;
+    case OperationKind::link:
+      if (op.file == kNoFile) read(op.old_path, now);
+      if (!succeeded) break;
+      change(op.path, now, true);
+      return true;
+    case OperationKind::unlink:
+      if (!succeeded) break;
+      change(op.path, now, false);
+      return true;
+    case OperationKind::remove_directory:
+      if (succeeded) {
+        change(op.path, now, false);
+        return true;
+      }
+      if (op.expected == -ENOTEMPTY || op.expected == -EEXIST) read_content(op.path, now);
+      break;
+    case OperationKind::rename:
+      if (succeeded) {
+        change(op.old_path, now, (op.flags & RENAME_EXCHANGE) != 0);
+        change(op.path, now, true);
+        return true;
+      }
+      if (op.expected == -ENOTEMPTY || op.expected == -EEXIST) read_content(op.path, now);
+      read(op.old_path, now);
+      break;
+    default: {
+      const Field fields = operation_info(op.kind).fields;
+      if (!has(fields, Field::path) && !(has(fields, Field::target) && op.file == kNoFile)) {
+        return false;
+      }
+      break;
+    }
+  }
+  read(op.path, now);
+  if (succeeded) names_[op.path].exists = true;
+  return false;
+}
+
+// With O_CREAT it makes the name, unless that is known to be there.
+bool NameDependencies::open(const Operation& op, Moment now) {
+  const bool succeeded = op.expected >= 0;
+  const bool unnamed = (op.flags & O_TMPFILE) == O_TMPFILE;
+  if (succeeded && !unnamed && (op.flags & O_CREAT) != 0 && !names_[op.path].exists) {
+    change(op.path, now, true);
+    return true;
+  }
+  read(op.path, now);
+  if (succeeded) names_[op.path].exists = true;
+  return false;
+}
+
+void NameDependencies::read(PathId path, Moment now) {
+  need_ancestors(path);
+  mark_used(path);
+  Name& name = names_[path];
+  order_.need(name.change);
+  name.readers.add(now);
+}
+
+void NameDependencies::change(PathId path, Moment now, bool exists) {
+  need_ancestors(path);
+  mark_used(path);
+  need_below(path);
+  Name& name = names_[path];
+  order_.need(name.change);
+  order_.need(name.readers);
+  if (names_[name.parent].content_read) order_.need(contents_[name.parent]);
+  name.change = now;
+  name.readers.clear();
+  name.exists = exists;
+}
+
+void NameDependencies::read_content(PathId path, Moment now) {
+  for (PathId below = names_[path].first_used; below != PathTable::kNone;
+       below = names_[below].next_used) {
+    order_.need(names_[below].change);
+  }
+  names_[path].content_read = true;
+  contents_[path].add(now);
+}
+
+void NameDependencies::need_ancestors(PathId path) {
+  for (PathId at = path, up = names_[at].parent; up != at; at = up, up = names_[at].parent) {
+    order_.need(names_[up].change);
+  }
+}
+
+// After this, the change of `path` stands for all that was done below it.
+void NameDependencies::need_below(PathId path) {
+  walk_.assign(1, path);
+  while (!walk_.empty()) {
+    Name& directory = names_[walk_.back()];
+    walk_.pop_back();
+    PathId below = std::exchange(directory.first_used, PathTable::kNone);
+    while (below != PathTable::kNone) {
+      Name& name = names_[below];
+      order_.need(name.change);
+      order_.need(name.readers);
+      name.change = {};
+      name.readers.clear();
+      name.used = name.exists = false;
+      walk_.push_back(below);
+      below = std::exchange(name.next_used, PathTable::kNone);
+    }
+    if (directory.content_read) {
+      directory.content_read = false;
+      order_.need(contents_[static_cast<PathId>(&directory - names_.data())]);
+      contents_.erase(static_cast<PathId>(&directory - names_.data()));
+    }
+  }
+}
+
+// Everything used hangs together with the root, so that a walk finds it.
+void NameDependencies::mark_used(PathId path) {
+  while (!names_[path].used) {
+    Name& name = names_[path];
+    if (name.parent == path) return;
+    name.used = true;
+    name.next_used = std::exchange(names_[name.parent].first_used, path);
+    path = name.parent;
+  }
+}
+
+}  // namespace filereel

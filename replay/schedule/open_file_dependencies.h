@@ -1,0 +1,60 @@
+// The order of operations on an open file: open, then uses, then close. The same for mappings.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "replay/schedule/data_dependencies.h"
+#include "replay/schedule/known_order.h"
+#include "traces/operation.h"
+
+namespace filereel {
+
+// Numbers are those after renaming. Whoever takes a number again comes after its last close.
+class OpenFileDependencies {
+ public:
+  struct OpenFile {
+    Moment opened, closed;
+    MomentSet uses;  // since it was opened
+    FileId entry = kNoFileId;
+    DataDependencies::File* data = nullptr;
+    std::uint64_t offset = 0;  // of a mapping, in the file
+    bool is_shared = false;    // of a mapping: writes reach the file
+    bool locked = false;       // its close may give up a lock
+  };
+
+  // `order` outlives the dependencies. Numbers are below `slots`.
+  OpenFileDependencies(std::size_t slots, KnownOrder& order) : order_(order), files_(slots) {}
+
+  OpenFile& open(FileSlot slot, Moment now) {
+    OpenFile& file = files_[slot];
+    order_.need(file.closed);
+    const Moment closed = file.closed;
+    file = {};
+    file.opened = now;
+    file.closed = closed;
+    return file;
+  }
+
+  OpenFile& use(FileSlot slot, Moment now) {
+    OpenFile& file = files_[slot];
+    order_.need(file.opened);
+    file.uses.add(now);
+    return file;
+  }
+
+  OpenFile& close(FileSlot slot, Moment now) {
+    OpenFile& file = files_[slot];
+    order_.need(file.opened);
+    order_.need(file.uses);
+    file.uses.clear();
+    file.closed = now;
+    return file;
+  }
+
+ private:
+  KnownOrder& order_;
+  std::vector<OpenFile> files_;
+};
+
+}  // namespace filereel

@@ -1,0 +1,397 @@
+// Descriptors, descriptions and positions.
+#include "traces/calls/call_resolver.h"
+
+#include <cerrno>
+
+#include <doctest/doctest.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/traces/recorded_calls.h"
+
+using namespace filereel;
+
+TEST_CASE("reads and writes use and move the position of the open file") {
+  RecordedCalls calls;
+  calls.run(open_at("/a", O_RDWR, 3))
+      .run(data(Call::read, 3, 100, 60))
+      .run(data(Call::write, 3, 10, 10))
+      .run(data_at(Call::read, 3, 5, 10, 10))
+      .run(data(Call::read, 3, 100, 0))
+      .run(close_of(3));
+  CHECK(calls.text() ==
+        "0 open a #0 flags 2\n"
+        "0 read #0 @0 +100 = 60\n"
+        "0 write #0 @60 +10 = 10\n"
+        "0 read #0 @5 +10 = 10\n"
+        "0 read #0 @70 +100\n"
+        "0 close #0\n");
+}
+
+TEST_CASE("a seek moves the position and is no operation") {
+  RecordedCalls calls;
+  calls.run(open_at("/a", O_RDONLY, 3))
+      .run(on_file(Call::seek, 3, 4096, SEEK_END))
+      .run(data(Call::read, 3, 8, 8));
+  CHECK(calls.text() == "0 open a #0\n0 read #0 @4096 +8 = 8\n");
+}
+
+TEST_CASE("a seek for data or a hole is an operation and moves the position") {
+  RecordedCalls calls;
+  SystemCall seek = on_file(Call::seek, 3, 8192, SEEK_DATA);
+  seek.offset = 100;
+  SystemCall in_vain = on_file(Call::seek, 3, -ENXIO, SEEK_HOLE);
+  in_vain.offset = 9000;
+  calls.run(open_at("/a", O_RDONLY, 3)).run(seek).run(in_vain).run(data(Call::read, 3, 8, 8));
+  CHECK(calls.text() ==
+        "0 open a #0\n"
+        "0 seek #0 flags 3 @100\n"
+        "0 seek #0 flags 4 @9000 = -6\n"
+        "0 read #0 @8192 +8 = 8\n");
+}
+
+TEST_CASE("appending writes carry the offset where the end was") {
+  RecordedCalls calls;
+  calls.run(open_at("/a", O_WRONLY | O_CREAT | O_APPEND, 3))
+      .run(open_at("/a", O_WRONLY, 4))
+      .run(data(Call::write, 3, 10, 10))
+      .run(data(Call::write, 4, 30, 30))
+      .run(data_at(Call::write, 3, 0, 5, 5))
+      .run(data(Call::write, 3, 1, 1));
+  CHECK(calls.text() ==
+        "0 open a #0 flags 2101 mode 644\n"
+        "0 open a #1 flags 1\n"
+        "0 write #0 @0 +10 = 10\n"
+        "0 write #1 @0 +30 = 30\n"
+        "0 write #0 @30 +5 = 5\n"
+        "0 write #0 @35 +1 = 1\n");
+}
+
+TEST_CASE("status flags that are set later change where writes go") {
+  RecordedCalls calls;
+  calls.run(open_at("/a", O_WRONLY | O_CREAT, 3))
+      .run(data(Call::write, 3, 10, 10))
+      .run(on_file(Call::seek, 3, 0, SEEK_SET))
+      .run(on_file(Call::set_flags, 3, 0, O_APPEND | O_WRONLY))
+      .run(data(Call::write, 3, 4, 4));
+  CHECK(calls.text() ==
+        "0 open a #0 flags 101 mode 644\n"
+        "0 write #0 @0 +10 = 10\n"
+        "0 set_flags #0 flags 2000\n"
+        "0 write #0 @10 +4 = 4\n");
+}
+
+TEST_CASE("duplicates share a position, and only the last close is one") {
+  RecordedCalls calls;
+  calls.run(open_at("/a", O_RDONLY, 3))
+      .run(dup_of(3, 7))
+      .run(data(Call::read, 3, 10, 10))
+      .run(close_of(3))
+      .run(data(Call::read, 7, 10, 10));
+  CHECK(calls.text() ==
+        "0 open a #0\n"
+        "0 read #0 @0 +10 = 10\n"
+        "0 read #0 @10 +10 = 10\n");
+  calls.run(close_of(7));
+  CHECK(calls.text() == "0 close #0\n");
+}
+
+TEST_CASE("dup2 closes what had the number before") {
+  RecordedCalls calls;
+  SystemCall dup2 = dup_of(3, 4);
+  dup2.fd2 = 4;
+  calls.run(open_at("/a", O_RDONLY, 3)).run(open_at("/b", O_RDONLY, 4)).run(dup2);
+  CHECK(calls.text() == "0 open a #0\n0 open b #1\n0 close #1\n");
+  calls.run(dup_of(3, 3)).run(close_of(3));
+  CHECK(calls.text().empty());
+}
+
+TEST_CASE("closing a range closes what is open in it") {
+  RecordedCalls calls;
+  SystemCall range = on_file(Call::close_range, 4);
+  range.fd2 = -1;
+  calls.run(open_at("/a", O_RDONLY, 3))
+      .run(open_at("/b", O_RDONLY, 4))
+      .run(open_at("/c", O_RDONLY, 900));
+  calls.text();
+  calls.run(range);
+  CHECK(calls.text() == "0 close #1\n0 close #2\n");
+  calls.run(data(Call::read, 3, 1, 1));
+  CHECK(calls.text() == "0 read #0 @0 +1 = 1\n");
+}
+
+TEST_CASE("a number that is given out again before its close returns is the new file's") {
+  RecordedCalls calls;
+  calls.run(open_at("/a", O_RDONLY, 3));
+  SystemCall close = close_of(3);
+  close.enter_ns = calls.now_ns++;
+  calls.run(by(101, open_at("/x", O_RDONLY, -ENOENT)));
+  SystemCall reopen = open_at("/b", O_RDONLY, 3);
+  reopen.enter_ns = calls.now_ns++;
+  reopen.exit_ns = calls.now_ns++;
+  calls.resolver.returned(reopen);
+  close.exit_ns = calls.now_ns++;
+  calls.resolver.returned(close);
+  calls.run(data(Call::read, 3, 4, 4));
+  CHECK(calls.text() ==
+        "0 open a #0\n"
+        "1 open x = -2\n"
+        "0 close #0\n"
+        "0 open b #0\n"
+        "0 read #0 @0 +4 = 4\n");
+}
+
+TEST_CASE("a file that is closed while it is read is closed after the read") {
+  RecordedCalls calls;
+  calls.run(open_at("/a", O_RDONLY, 3)).run(fork_of(101, 0x10f00));
+  const SystemCall read = calls.begin(by(101, data(Call::read, 3, 10, 0)));
+  calls.run(close_of(3));
+  calls.end(read, 10);
+  CHECK(calls.text() ==
+        "0 open a #0\n"
+        "0 fork second 1\n"
+        "1 read #0 @0 +10 = 10\n"
+        "1 close #0\n");
+}
+
+TEST_CASE("pipes, sockets and devices keep their numbers and do nothing") {
+  RecordedCalls calls;
+  SystemCall pipe = on_file(Call::new_pair, 3);
+  pipe.fd2 = 4;
+  SystemCall tty = open_at("/dev/tty", O_RDWR, 6);
+  tty.result_path = "/dev/pts/1";
+  calls.run(pipe)
+      .run(on_file(Call::new_descriptor, SystemCall::kNone, 5))
+      .run(tty)
+      .run(open_at("/proc/self/stat", O_RDONLY, 7));
+  for (int fd = 0; fd <= 7; ++fd) {
+    calls.run(data(Call::read, fd, 10, 10)).run(data(Call::write, fd, 10, 10)).run(close_of(fd));
+  }
+  CHECK(calls.text().empty());
+  CHECK(calls.approximated("calls on /proc, /sys and /dev left out") == 2);
+}
+
+TEST_CASE("files in /dev/shm are files") {
+  RecordedCalls calls;
+  SystemCall open = open_at("/dev/shm/x", O_RDWR | O_CREAT, 3);
+  open.result_path = "/dev/shm/x";
+  calls.run(open).run(data(Call::write, 3, 1, 1));
+  CHECK(calls.text() == "0 open dev/shm/x #0 flags 102 mode 644\n0 write #0 @0 +1 = 1\n");
+}
+
+TEST_CASE("a descriptor from before the trace is opened by its path when it is used") {
+  RecordedCalls calls;
+  SystemCall read = data(Call::read, 5, 10, 10);
+  read.fd_path = "/data/in";
+  SystemCall write = data(Call::write, 6, 10, 10);
+  write.fd_path = "/data/out";
+  SystemCall list = data(Call::getdents, 7, 1000, 48);
+  list.fd_path = "/data";
+  SystemCall socket = data(Call::read, 8, 10, 10);
+  socket.fd_path = "socket:[123]";
+  calls.run(read).run(write).run(list).run(socket).run(data(Call::read, 0, 10, 10));
+  CHECK(calls.text() ==
+        "0 open data/in #0 loose\n"
+        "0 read #0 @0 +10 = 10\n"
+        "0 open data/out #1 flags 2 loose\n"
+        "0 write #1 @0 +10 = 10\n"
+        "0 open data #2 flags 200000 loose\n"
+        "0 getdents #2 @0 +1000\n");
+  CHECK(calls.approximated("positions of files that were open before the trace taken for 0") == 2);
+}
+
+TEST_CASE("a descriptor from before the trace that is written later was open for writing") {
+  RecordedCalls calls;
+  SystemCall read = data_at(Call::read, 5, 0, 10, 10);
+  read.fd_path = "/a";
+  calls.run(read).run(data_at(Call::write, 5, 0, 4, 4));
+  CHECK(calls.text() ==
+        "0 open a #0 loose\n"
+        "0 read #0 @0 +10 = 10\n"
+        "0 close #0\n"
+        "0 open a #0 flags 2 loose\n"
+        "0 write #0 @0 +4 = 4\n");
+}
+
+TEST_CASE("a descriptor of which nothing is known is a file with a name of its own") {
+  RecordedCalls calls;
+  calls.run(data(Call::write, 9, 10, 10)).run(close_of(9));
+  CHECK(calls.text() ==
+        "0 open filereel-unknown/100-9 #0 flags 2 loose\n"
+        "0 write #0 @0 +10 = 10\n"
+        "0 close #0\n");
+  CHECK(calls.approximated("descriptors that the trace does not see opened") == 1);
+}
+
+TEST_CASE("a descriptor from before the trace that cannot be sought is no file") {
+  RecordedCalls calls;
+  calls.run(on_file(Call::seek, 9, -ESPIPE)).run(data(Call::read, 9, 10, 10));
+  CHECK(calls.text().empty());
+}
+
+TEST_CASE("lists of a directory go on until it is rewound") {
+  RecordedCalls calls;
+  SystemCall first = data(Call::getdents, 3, 100, 96);
+  first.entries = 4;
+  calls.run(open_at("/d", O_RDONLY | O_DIRECTORY, 3))
+      .run(first)
+      .run(data(Call::getdents, 3, 100, 0))
+      .run(on_file(Call::seek, 3, 0, SEEK_SET))
+      .run(first);
+  CHECK(calls.text() ==
+        "0 open d #0 flags 200000\n"
+        "0 getdents #0 @0 +100\n"
+        "0 getdents #0 @4 +100\n"
+        "0 getdents #0 @0 +100\n");
+}
+
+TEST_CASE("calls that were interrupted or wrong are left out") {
+  RecordedCalls calls;
+  calls.run(open_at("/a", O_RDONLY, 3));
+  calls.text();
+  for (const int error : {EINTR, EAGAIN, EFAULT, ENOSYS, EBADF, 512, 513, 514, 516}) {
+    calls.run(data(Call::read, 3, 10, -error));
+  }
+  CHECK(calls.text().empty());
+  calls.run(data(Call::read, 3, 10, -EISDIR));
+  CHECK(calls.text() == "0 read #0 @0 +10 = -21\n");
+}
+
+TEST_CASE("copies between files name both, others are reads or writes") {
+  RecordedCalls calls;
+  SystemCall pipe = on_file(Call::new_pair, 5);
+  pipe.fd2 = 6;
+  const auto copy = [](Call kind, int from, int to, std::int64_t result) {
+    SystemCall call = data(kind, from, 100, result);
+    call.fd2 = to;
+    return call;
+  };
+  SystemCall with_offsets = copy(Call::copy_file_range, 3, 4, 10);
+  with_offsets.offset = 7;
+  with_offsets.offset2 = 1000;
+  calls.run(open_at("/a", O_RDONLY, 3))
+      .run(open_at("/b", O_WRONLY | O_CREAT, 4))
+      .run(pipe)
+      .run(copy(Call::sendfile, 3, 4, 60))
+      .run(copy(Call::sendfile, 3, 4, 40))
+      .run(with_offsets)
+      .run(copy(Call::splice, 3, 6, 20))
+      .run(copy(Call::splice, 5, 4, 20));
+  calls.operations.erase(calls.operations.begin(), calls.operations.begin() + 2);
+  CHECK(calls.text() ==
+        "0 copy_range #1 from 0 @0 +100 second 0 = 60\n"
+        "0 copy_range #1 from 0 @60 +100 second 60 = 40\n"
+        "0 copy_range #1 from 0 @1000 +100 second 7 = 10\n"
+        "0 read #0 @100 +100 = 20\n"
+        "0 write #1 @100 +100 = 20\n");
+}
+
+TEST_CASE("a clone of a whole file has the file's length") {
+  RecordedCalls calls;
+  SystemCall clone = on_file(Call::clone_range, 3);
+  clone.fd2 = 4;
+  calls.run(open_at("/a", O_RDWR | O_CREAT | O_EXCL, 3))
+      .run(data(Call::write, 3, 5000, 5000))
+      .run(open_at("/b", O_WRONLY | O_CREAT, 4));
+  calls.text();
+  calls.run(clone);
+  clone.result = -EOPNOTSUPP;
+  calls.run(clone);
+  CHECK(calls.text() ==
+        "0 copy_range #1 from 0 @0 +5000 second 0 = 5000\n"
+        "0 copy_range #1 from 0 @0 +5000 second 0 = -95 loose\n");
+}
+
+TEST_CASE("requests are asynchronous operations at their submission") {
+  RecordedCalls calls;
+  const auto submit = [](std::uint64_t request, Call kind, std::uint64_t offset) {
+    SystemCall call = data_at(Call::submit, 3, offset, 512, 0);
+    call.request = request;
+    call.requested = kind;
+    return call;
+  };
+  const auto complete = [](std::uint64_t request, std::int64_t result) {
+    SystemCall call = call_of(Call::complete, result);
+    call.request = request;
+    return call;
+  };
+  calls.run(open_at("/a", O_RDWR, 3));
+  calls.text();
+  calls.run(submit(1, Call::read, 0))
+      .run(submit(2, Call::write, 512))
+      .run(submit(3, Call::fsync, 0));
+  calls.run(data_at(Call::read, 3, 0, 1, 1));
+  CHECK(calls.text().empty());  // how they end is not known
+  calls.run(complete(2, 512)).run(complete(1, 100));
+  CHECK(calls.text() ==
+        "0 read #0 @0 +512 = 100 asynchronous\n"
+        "0 write #0 @512 +512 = 512 asynchronous\n");
+  calls.run(complete(3, 0));
+  calls.run(data_at(Call::read, 3, 0, 1, 1));
+  CHECK(calls.text() ==
+        "0 fsync #0 asynchronous\n"
+        "0 read #0 @0 +1 = 1\n"
+        "0 reap +0\n"
+        "0 read #0 @0 +1 = 1\n");
+}
+
+TEST_CASE("a request whose end is never seen is taken for done") {
+  RecordedCalls calls;
+  SystemCall submit = data_at(Call::submit, 3, 0, 512, 0);
+  submit.requested = Call::write;
+  calls.run(open_at("/a", O_RDWR, 3)).run(submit);
+  calls.text();
+  calls.resolver.finish(1000);
+  CHECK(calls.text() == "0 write #0 @0 +512 = 512 asynchronous\n0 close #0\n");
+  CHECK(calls.approximated("asynchronous requests whose end is not known") == 1);
+}
+
+TEST_CASE("locks say what they lock and whether they wait") {
+  RecordedCalls calls;
+  SystemCall record = data_at(Call::record_lock, 3, 10, 20, 0);
+  record.flags = F_WRLCK;
+  record.mode = 1;
+  calls.run(open_at("/a", O_RDWR, 3))
+      .run(on_file(Call::flock, 3, 0, LOCK_SH | LOCK_NB))
+      .run(on_file(Call::flock, 3, -EAGAIN, LOCK_EX | LOCK_NB))
+      .run(on_file(Call::flock, 3, 0, LOCK_EX))
+      .run(on_file(Call::flock, 3, 0, LOCK_UN))
+      .run(record);
+  CHECK(calls.text() ==
+        "0 open a #0 flags 2\n"
+        "0 lock #0 flags 1 @0 +0\n"
+        "0 lock #0 flags 2 @0 +0 = -11 loose\n"
+        "0 lock #0 flags 22 @0 +0\n"
+        "0 lock #0 flags 4 @0 +0\n"
+        "0 lock #0 flags 32 @10 +20\n");
+}
+
+TEST_CASE("nonsense is dropped and counted") {
+  RecordedCalls calls;
+  calls.run(open_at("/a", O_RDWR, 3));
+  calls.text();
+  calls.run(data_at(Call::read, 3, UINT64_MAX, 10, 10));
+  calls.run(data_at(Call::write, 3, INT64_MAX, UINT64_MAX, 10));
+  CHECK(calls.text().empty());
+  CHECK(calls.lost("calls with impossible offsets") == 2);
+  calls.run(data(Call::read, 3, 10, INT64_MAX));
+  CHECK(calls.text() == "0 read #0 @0 +10 = 10\n");
+  calls.run(data(Call::read, -7, 10, 10)).run(close_of(-1)).run(dup_of(3, INT64_MAX));
+  calls.run(data(Call::read, 3, 10, INT64_MIN));
+  CHECK(calls.text().empty());
+}
+
+TEST_CASE("times do not go back within a thread") {
+  RecordedCalls calls;
+  SystemCall late = open_at("/a", O_RDONLY, 3);
+  late.enter_ns = 500;
+  late.exit_ns = 600;
+  SystemCall early = data(Call::read, 3, 10, 10);
+  early.enter_ns = 100;
+  early.exit_ns = 50;
+  calls.run(late).run(early);
+  REQUIRE(calls.operations.size() == 2);
+  CHECK(calls.operations[1].start_ns == 500);
+  CHECK(calls.operations[1].duration_ns == 0);
+}

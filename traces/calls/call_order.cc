@@ -1,0 +1,245 @@
+#include "traces/calls/call_order.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace filereel {
+
+bool CallOrder::is_naming(Call call) {
+  switch (call) {
+    case Call::open:
+    case Call::mkdir:
+    case Call::symlink:
+    case Call::mknod:
+    case Call::link:
+    case Call::unlink:
+    case Call::rmdir:
+    case Call::rename:
+      return true;
+    default:
+      return false;
+  }
+}
+
+void CallOrder::forget(InFlight& in_flight) {
+  if (!in_flight.active) return;
+  in_flight.active = false;
+  translation_.release(in_flight.call.thread, in_flight.beginning.file, 0);
+  in_flight.beginning = {};
+  if (is_naming(in_flight.call.call)) --names_in_flight_;
+  if (in_flight.call.call == Call::fork) --forks_in_flight_;
+}
+
+void CallOrder::entered(const SystemCall& call) {
+  InFlight& in_flight = in_flight_[call.thread];
+  forget(in_flight);
+  const bool naming = is_naming(call.call), fork = call.call == Call::fork;
+  if (naming || fork) {
+    in_flight.call = call;
+  } else {
+    in_flight.call.call = call.call;
+    in_flight.call.thread = call.thread;
+  }
+  in_flight.active = true;
+  in_flight.beginning = {translation_.operations(), translation_.used_file(call)};
+  names_in_flight_ += naming;
+  forks_in_flight_ += fork;
+}
+
+void CallOrder::returned(const SystemCall& call) {
+  ++arrivals_;
+  CallTranslation::Beginning beginning;
+  if (const auto found = in_flight_.find(call.thread); found != in_flight_.end()) {
+    if (found->second.active && found->second.call.call == call.call) {
+      beginning = std::move(found->second.beginning);
+    }
+    forget(found->second);
+    if (call.call == Call::exit) in_flight_.erase(found);
+  }
+  if (call.call == Call::complete) completed(call);
+  make_way(call);
+  if (call.call == Call::submit) {
+    if (call.result < 0 || (!held_.contains(call.thread) && !translation_.may_be_file(call))) {
+      return;
+    }
+    Held held{call, std::move(beginning), arrivals_, nullptr};
+    submitted(held);
+    return accept(std::move(held));
+  }
+  // The common case, without a copy of the call.
+  if (held_.empty() && forks_in_flight_ == 0 && names_in_flight_ == 0) {
+    return translation_.translate(call, beginning);
+  }
+  accept({call, std::move(beginning), arrivals_, nullptr});
+}
+
+void CallOrder::submitted(Held& held) {
+  held.request = std::make_shared<Request>();
+  requests_[{translation_.process_of(held.call.thread), held.call.request}].push_back(held.request);
+}
+
+void CallOrder::completed(const SystemCall& call) {
+  const auto found = requests_.find({translation_.process_of(call.thread), call.request});
+  if (found == requests_.end()) return;
+  Request& request = *found->second.front();
+  request.over = request.known = true;
+  request.result = call.result;
+  request.end_ns = call.exit_ns;
+  found->second.pop_front();
+  if (found->second.empty()) requests_.erase(found);
+  retry();
+}
+
+// What the end of a process must not overtake.
+void CallOrder::make_way(const SystemCall& call) {
+  if (call.call == Call::exit_group || (call.call == Call::exec && call.result >= 0)) {
+    const std::uint32_t process = translation_.process_of(call.thread);
+    force_process(process);
+    std::erase_if(in_flight_, [&](auto& entry) {
+      if (translation_.process_of(entry.first) != process) return false;
+      forget(entry.second);
+      return true;
+    });
+  }
+  if (held_.empty()) return;
+  if (call.call == Call::wait && call.result > 0 && call.result <= UINT32_MAX) {
+    force_process(static_cast<std::uint32_t>(call.result));
+  }
+  if (call.call == Call::exit) {
+    const auto found = held_.find(call.thread);
+    if (found == held_.end()) return;
+    for (Held& held : found->second) {
+      if (held.request) held.request->over = true;
+    }
+    retry();
+  }
+}
+
+void CallOrder::force_process(std::uint32_t process) {
+  for (;;) {
+    const Held* oldest = nullptr;
+    for (const auto& [thread, calls] : held_) {
+      if (translation_.process_of(thread) != process) continue;
+      if (!oldest || calls.front().arrival < oldest->arrival) oldest = &calls.front();
+    }
+    if (!oldest) return;
+    release(oldest->call.thread);
+  }
+}
+
+void CallOrder::accept(Held held) {
+  const auto queue = held_.find(held.call.thread);
+  if (queue == held_.end() && wait_of(held) == Wait::no) {
+    let_go(held);
+  } else {
+    const std::uint32_t thread = held.call.thread;
+    held_[thread].push_back(std::move(held));
+    ++held_calls_;
+  }
+  if (!held_.empty()) retry();
+}
+
+bool CallOrder::fork_is_in_flight() {
+  return forks_in_flight_ > 0 && std::ranges::any_of(in_flight_, [&](const auto& entry) {
+           return entry.second.active && entry.second.call.call == Call::fork &&
+                  !translation_.has_ended(entry.first);
+         });
+}
+
+CallOrder::Wait CallOrder::wait_of(const Held& held) {
+  if (held.request) return held.request->over ? Wait::no : Wait::for_request;
+  if (translation_.is_new(held.call.thread) && fork_is_in_flight()) return Wait::for_call;
+  return wait_for_name(held);
+}
+
+CallOrder::Wait CallOrder::wait_for_name(const Held& held) {
+  const SystemCall& call = held.call;
+  // Without its begin there is nothing to say of what it overlapped.
+  if (held.beginning.position == CallTranslation::kUnknown) return Wait::no;
+  if ((names_in_flight_ == 0 && held_.empty()) || call.path.empty()) return Wait::no;
+  if (arrivals_ - held.arrival > kPatience) return Wait::no;
+  const std::vector<CallTranslation::Need> needs = translation_.contradictions(call);
+  if (needs.empty() && call.call != Call::rmdir) return Wait::no;
+  const auto explains = [&](const SystemCall& other) {
+    return translation_.could_empty(other, call) ||
+           std::ranges::any_of(needs, [&](const CallTranslation::Need& need) {
+             return translation_.could_explain(other, call, need);
+           });
+  };
+  for (const auto& [thread, in_flight] : in_flight_) {
+    if (in_flight.active && is_naming(in_flight.call.call) && explains(in_flight.call)) {
+      return Wait::for_call;
+    }
+  }
+  for (const auto& [thread, calls] : held_) {
+    for (const Held& other : calls) {
+      if (other.call.thread != call.thread && other.call.result >= 0 &&
+          is_naming(other.call.call) && other.call.enter_ns <= call.exit_ns &&
+          explains(other.call)) {
+        return Wait::for_held;
+      }
+    }
+  }
+  return Wait::no;
+}
+
+void CallOrder::let_go(Held& held) {
+  if (held.request) {
+    if (held.request->known) {
+      held.call.result = held.request->result;
+      held.call.exit_ns = held.request->end_ns;
+    } else {
+      held.request->over = true;
+      held.call.result =
+          static_cast<std::int64_t>(std::min<std::uint64_t>(held.call.length, INT32_MAX));
+      translation_.end_is_unknown();
+    }
+  }
+  translation_.translate(held.call, held.beginning);
+}
+
+void CallOrder::release(std::uint32_t thread) {
+  const auto found = held_.find(thread);
+  Held held = std::move(found->second.front());
+  found->second.pop_front();
+  --held_calls_;
+  if (found->second.empty()) held_.erase(found);
+  let_go(held);
+}
+
+void CallOrder::force_oldest() {
+  const auto oldest = std::ranges::min_element(
+      held_, {}, [](const auto& entry) { return entry.second.front().arrival; });
+  release(oldest->first);
+}
+
+void CallOrder::retry() {
+  while (!held_.empty()) {
+    if (held_calls_ > kMaxHeld) {
+      force_oldest();
+      continue;
+    }
+    const Held* next = nullptr;
+    bool hope = false;  // something that is still to come can end the wait
+    for (const auto& [thread, calls] : held_) {
+      const Wait wait = wait_of(calls.front());
+      hope = hope || wait == Wait::for_call || wait == Wait::for_request;
+      if (wait == Wait::no && (!next || calls.front().arrival < next->arrival)) {
+        next = &calls.front();
+      }
+    }
+    if (next) {
+      release(next->call.thread);
+    } else if (hope) {
+      return;
+    } else {
+      force_oldest();  // they wait for each other
+    }
+  }
+}
+
+void CallOrder::finish() {
+  while (!held_.empty()) force_oldest();
+}
+
+}  // namespace filereel

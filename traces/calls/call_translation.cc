@@ -1,0 +1,315 @@
+#include "traces/calls/call_translation.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include <fcntl.h>
+
+namespace filereel {
+namespace {
+
+// Errors that the kernel keeps to itself, but tracers show.
+constexpr int kFirstRestart = 512, kLastRestart = 530;
+
+// The result says nothing about files: the call was wrong, or is made again.
+bool is_not_about_files(int error) {
+  return error == EFAULT || error == ENOSYS || error == EBADF || error == EINTR ||
+         error == EAGAIN || (error >= kFirstRestart && error <= kLastRestart);
+}
+
+// The result depends on who asks, and on what the place is like.
+bool depends_on_the_place(int error) {
+  switch (error) {
+    case EPERM:
+    case EACCES:
+    case EROFS:
+    case EXDEV:
+    case EBUSY:
+    case ETXTBSY:
+    case ENOSPC:
+    case EDQUOT:
+    case EIO:
+    case ENOMEM:
+    case EMFILE:
+    case ENFILE:
+    case EOPNOTSUPP:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool changes_names(const SystemCall& call) {
+  switch (call.call) {
+    case Call::open:
+      return (call.flags & (O_CREAT | O_TRUNC)) != 0;
+    case Call::mkdir:
+    case Call::rmdir:
+    case Call::unlink:
+    case Call::rename:
+    case Call::link:
+    case Call::symlink:
+    case Call::mknod:
+    case Call::truncate:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool is_lock(const SystemCall& call) {
+  return call.call == Call::flock || call.call == Call::record_lock;
+}
+
+}  // namespace
+
+CallTranslation::CallTranslation(TraceBuilder& builder, const ResolverOptions& options)
+    : builder_(builder),
+      model_(builder.model()),
+      paths_(builder),
+      working_directory_(builder.path(options.working_directory)) {}
+
+std::uint32_t CallTranslation::process_of(std::uint32_t thread) {
+  const Task* task = tasks_.find(thread);
+  return task ? task->process->id : thread;
+}
+
+Task& CallTranslation::new_root_task(const SystemCall& call) {
+  const std::uint32_t number =
+      builder_.add_thread({.process = call.thread, .thread = call.thread, .name = {}});
+  Task& task = tasks_.add(call.thread, call.thread, number);
+  task.files = std::make_shared<DescriptorTable>();
+  task.surroundings = std::make_shared<Surroundings>();
+  task.surroundings->directory = working_directory_;
+  task.memory = std::make_shared<AddressSpace>();
+  task.first_ns = call.enter_ns;
+  return task;
+}
+
+Task* CallTranslation::task_of(const SystemCall& call) {
+  if (Task* task = tasks_.find(call.thread)) return task;
+  if (call.call == Call::exit || call.call == Call::exit_group) return nullptr;
+  if (call.call == Call::exec && call.result >= 0) {
+    // Another thread than the first goes on under the first one's number.
+    if (Process* process = tasks_.find_process(call.thread)) return process->tasks.front();
+  }
+  if (tasks_.ended_after(call.thread, call.enter_ns)) {
+    builder_.lost("calls that returned after their process had ended");
+    return nullptr;
+  }
+  return &new_root_task(call);
+}
+
+void CallTranslation::left_out() {
+  builder_.approximated("calls on /proc, /sys and /dev left out");
+}
+
+bool CallTranslation::is_worth_nothing(const SystemCall& call) {
+  if (call.result >= 0 || call.call == Call::close) return false;
+  const auto error = static_cast<int>(std::min<std::int64_t>(-(call.result + 1), 4096) + 1);
+  if (is_not_about_files(error)) return !(error == EAGAIN && is_lock(call));
+  if (error == ENAMETOOLONG) {
+    builder_.lost("calls with names that are too long");
+    return true;
+  }
+  // Replayed where it is allowed, it would change what later calls find.
+  if (depends_on_the_place(error) && changes_names(call)) {
+    builder_.lost("changes that failed for want of rights or room");
+    return true;
+  }
+  return error > 4095;
+}
+
+void CallTranslation::translate(const SystemCall& call, const Beginning& beginning) {
+  Task* task = task_of(call);
+  if (task && !is_worth_nothing(call)) {
+    beginning_ = &beginning;
+    race_ = beginning.position < builder_.operations() && is_race(call, beginning.position);
+    dispatch(*task, call);
+    beginning_ = nullptr;
+    race_ = false;
+  }
+  release(call.thread, beginning.file, call.exit_ns);
+}
+
+void CallTranslation::release(std::uint32_t thread, const DescriptionRef& file,
+                              std::uint64_t at_ns) {
+  if (!file || file.use_count() > 1 || file->slot == kNoFile) return;
+  Task* task = tasks_.find(thread);
+  if (!task) return;
+  Operation close;
+  close.kind = OperationKind::close;
+  close.file = file->slot;
+  emit_at(*task, at_ns, at_ns, close);
+  builder_.free_slot(file->slot);
+}
+
+bool CallTranslation::is_race(const SystemCall& call, std::uint64_t position) {
+  for (const Need& need : contradictions(call)) {
+    const auto change = model_.last_change(need.path);
+    if (change && change->position >= position &&
+        change->before !=
+            (need.exists ? TreeModel::Presence::absent : TreeModel::Presence::present)) {
+      builder_.approximated("results of races");
+      return true;
+    }
+  }
+  return false;
+}
+
+void CallTranslation::dispatch(Task& task, const SystemCall& call) {
+  switch (call.call) {
+    case Call::open:
+      return open_call(task, call);
+    case Call::close:
+      return close_call(task, call);
+    case Call::close_range:
+      return close_range_call(task, call);
+    case Call::dup:
+      return dup_call(task, call);
+    case Call::set_cloexec:
+      if (Descriptor* descriptor = task.files->find(call.fd); descriptor && call.result >= 0) {
+        descriptor->close_on_exec = call.flags != 0;
+      }
+      return;
+    case Call::set_flags:
+      return set_flags_call(task, call);
+    case Call::new_descriptor:
+      return put(task, call, call.result, nullptr, (call.flags & O_CLOEXEC) != 0);
+    case Call::new_pair:
+      if (call.result < 0) return;
+      put(task, call, call.fd, nullptr, (call.flags & O_CLOEXEC) != 0);
+      return put(task, call, call.fd2, nullptr, (call.flags & O_CLOEXEC) != 0);
+
+    case Call::read:
+    case Call::write:
+      return data_call(task, call);
+    case Call::copy_file_range:
+    case Call::sendfile:
+    case Call::splice:
+    case Call::clone_range:
+      return copy_call(task, call);
+    case Call::seek:
+      return seek_call(task, call);
+    case Call::getdents:
+      return list_call(task, call);
+    case Call::submit:
+      return submit_call(task, call);
+    case Call::complete:
+      return complete_call(task, call);
+
+    case Call::ftruncate:
+    case Call::fallocate:
+    case Call::fsync:
+    case Call::fdatasync:
+    case Call::sync_file_range:
+    case Call::syncfs:
+    case Call::sync:
+    case Call::fstat:
+    case Call::fstatfs:
+    case Call::fchmod:
+    case Call::fchown:
+    case Call::futimens:
+    case Call::fadvise:
+    case Call::readahead:
+    case Call::flock:
+    case Call::record_lock:
+      return file_call(task, call);
+    case Call::getxattr:
+    case Call::setxattr:
+    case Call::listxattr:
+    case Call::removexattr:
+      return call.fd != SystemCall::kNone ? file_call(task, call) : path_call(task, call);
+
+    case Call::truncate:
+    case Call::stat:
+    case Call::statfs:
+    case Call::access:
+    case Call::readlink:
+    case Call::mkdir:
+    case Call::rmdir:
+    case Call::unlink:
+    case Call::symlink:
+    case Call::chmod:
+    case Call::chown:
+    case Call::utimens:
+      return path_call(task, call);
+    case Call::rename:
+      return rename_call(task, call);
+    case Call::link:
+      return link_call(task, call);
+    case Call::mknod:
+      return mknod_call(task, call);
+    case Call::chdir:
+    case Call::fchdir:
+    case Call::chroot:
+      return chdir_call(task, call);
+
+    case Call::mmap:
+      return map_call(task, call);
+    case Call::munmap:
+    case Call::mremap:
+    case Call::msync:
+    case Call::madvise:
+    case Call::fault:
+      return mapping_call(task, call);
+
+    case Call::fork:
+      return fork_call(task, call);
+    case Call::exec:
+      return exec_call(task, call);
+    case Call::exit:
+      return end_task(task, call.exit_ns, true);
+    case Call::exit_group: {
+      const std::vector<Task*> tasks = task.process->tasks;
+      for (Task* other : tasks) {
+        if (other != &task) end_task(*other, call.exit_ns, true);
+      }
+      return end_task(task, call.exit_ns, true);
+    }
+    case Call::wait:
+      if (call.result > 0 && call.result <= UINT32_MAX) {
+        if (const auto leader = tasks_.wait_for(static_cast<std::uint32_t>(call.result))) {
+          Operation join;
+          join.kind = OperationKind::join;
+          join.second = *leader;
+          emit(task, call, join);
+        }
+      }
+      return;
+    case Call::umask:
+      task.surroundings->umask = static_cast<std::uint32_t>(call.mode & 0777);
+      return;
+  }
+}
+
+void CallTranslation::emit(Task& task, const SystemCall& call, Operation operation) {
+  if (call.result < 0) {
+    operation.expected = call.result;
+    const auto error = static_cast<int>(-call.result);
+    if (depends_on_the_place(error) || error == EAGAIN) operation.loose = true;
+  }
+  if (race_) operation.loose = true;
+  emit_at(task, call.enter_ns, call.exit_ns, operation);
+}
+
+void CallTranslation::emit_at(Task& task, std::uint64_t begin_ns, std::uint64_t end_ns,
+                              Operation operation) {
+  if (task.reap_due) reap(task);
+  operation.thread = task.number;
+  RecordedOperation recorded;
+  recorded.operation = operation;
+  // Within a thread time does not go back, whatever the tracer says.
+  recorded.start_ns = std::max(begin_ns, task.last_start_ns);
+  recorded.duration_ns = end_ns > recorded.start_ns ? end_ns - recorded.start_ns : 0;
+  task.last_start_ns = recorded.start_ns;
+  task.has_operations = true;
+  builder_.add(recorded);
+}
+
+void CallTranslation::finish(std::uint64_t at_ns) {
+  for (Task* task : tasks_.all()) end_task(*task, at_ns, false);
+}
+
+}  // namespace filereel

@@ -1,0 +1,167 @@
+// Turns system calls into operations, one at a time, in the order in which it gets them. Which
+// order that is, CallOrder decides.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "traces/calls/call_resolver.h"
+#include "traces/calls/path_resolution.h"
+#include "traces/calls/system_call.h"
+#include "traces/calls/task.h"
+
+namespace filereel {
+
+class CallTranslation {
+ public:
+  static constexpr std::uint64_t kUnknown = UINT64_MAX;
+
+  // What is known of a call's begin.
+  struct Beginning {
+    std::uint64_t position = kUnknown;  // how many operations there were
+    DescriptionRef file;                // what `fd` was; null: not known
+  };
+
+  CallTranslation(TraceBuilder& builder, const ResolverOptions& options);
+
+  void translate(const SystemCall& call, const Beginning& beginning);
+  void finish(std::uint64_t at_ns);
+
+  // What `fd` of a call that begins refers to, if it only uses it.
+  DescriptionRef used_file(const SystemCall& call);
+  // The call that used `file` is over: closes it if all descriptors of it are closed by now.
+  void release(std::uint32_t thread, const DescriptionRef& file, std::uint64_t at_ns);
+  // False if `fd` is known to be no file.
+  bool may_be_file(const SystemCall& call);
+  std::uint64_t operations() const { return builder_.operations(); }
+  bool is_new(std::uint32_t thread) { return !tasks_.find(thread) && !tasks_.has_ended(thread); }
+  bool has_ended(std::uint32_t thread) { return !tasks_.find(thread) && tasks_.has_ended(thread); }
+  std::uint32_t process_of(std::uint32_t thread);
+
+  // A name whose existence decides a call's result.
+  struct Need {
+    PathId path;
+    bool exists;
+  };
+  // What `call` needs by its result, and the model says otherwise.
+  std::vector<Need> contradictions(const SystemCall& call);
+  // Whether `other` removes what `call`, which removed a directory, found gone.
+  bool could_empty(const SystemCall& other, const SystemCall& call);
+  void end_is_unknown() { builder_.approximated("asynchronous requests whose end is not known"); }
+  // Whether `other`, if it succeeds, could make true what `call` needs.
+  bool could_explain(const SystemCall& other, const SystemCall& call, const Need& need);
+
+ private:
+  // How a call names a file.
+  struct Name {
+    int dir;
+    const std::string& dir_path;
+    const std::string& path;
+  };
+  static Name first_name(const SystemCall& call) { return {call.dir, call.dir_path, call.path}; }
+  static Name second_name(const SystemCall& call) {
+    return {call.dir2, call.dir2_path, call.path2};
+  }
+  struct Target {
+    PathId path = 0;
+    Description* file = nullptr;  // null: by its path
+  };
+  enum class Use : std::uint8_t { reading, writing, listing, other };
+
+  // call_translation.cc
+  Task* task_of(const SystemCall& call);
+  Task& new_root_task(const SystemCall& call);
+  bool is_worth_nothing(const SystemCall& call);
+  void dispatch(Task& task, const SystemCall& call);
+  void emit(Task& task, const SystemCall& call, Operation operation);
+  void emit_at(Task& task, std::uint64_t begin_ns, std::uint64_t end_ns, Operation operation);
+  bool is_race(const SystemCall& call, std::uint64_t position);
+  void left_out();
+
+  // descriptor_calls.cc
+  Description* file_of(Task& task, const SystemCall& call, int number, const std::string& path,
+                       Use use);
+  DescriptionRef inherit(Task& task, const SystemCall& call, int number, const std::string& path,
+                         Use use);
+  void announce(Task& task, const SystemCall& call, Description& file, Use use);
+  void put(Task& task, const SystemCall& call, std::int64_t number, DescriptionRef file,
+           bool close_on_exec);
+  void drop(Task& task, std::uint64_t begin_ns, std::uint64_t end_ns, Descriptor descriptor,
+            std::int64_t result = 0);
+  void close_call(Task& task, const SystemCall& call);
+  void close_range_call(Task& task, const SystemCall& call);
+  void dup_call(Task& task, const SystemCall& call);
+  void set_flags_call(Task& task, const SystemCall& call);
+  void file_call(Task& task, const SystemCall& call);
+  void emit_attribute(Task& task, const SystemCall& call, Operation operation);
+
+  // path_calls.cc
+  bool base_of(Task& task, const Name& name, PathId& base);
+  bool resolve(Task& task, const SystemCall& call, const Name& name, bool follow, PathId& path);
+  bool find_target(Task& task, const SystemCall& call, const Name& name, bool follow,
+                   Target& target);
+  static bool follows(const SystemCall& call);
+  void open_call(Task& task, const SystemCall& call);
+  void path_call(Task& task, const SystemCall& call);
+  void describe(const SystemCall& call, const Target& target, Operation& operation);
+  void rename_call(Task& task, const SystemCall& call);
+  void link_call(Task& task, const SystemCall& call);
+  void mknod_call(Task& task, const SystemCall& call);
+  void chdir_call(Task& task, const SystemCall& call);
+  void follow_rename(PathId from, PathId to, bool exchange);
+
+  // data_calls.cc
+  void transfer_call(Task& task, const SystemCall& call, OperationKind kind, Description* file,
+                     std::optional<std::uint64_t> offset);
+  std::uint64_t position_of(Description& file, bool writes);
+  void data_call(Task& task, const SystemCall& call);
+  void copy_call(Task& task, const SystemCall& call);
+  void seek_call(Task& task, const SystemCall& call);
+  void list_call(Task& task, const SystemCall& call);
+  void submit_call(Task& task, const SystemCall& call);
+  void complete_call(Task& task, const SystemCall& call);
+  void reap(Task& task);
+
+  // mapping_calls.cc
+  void map_call(Task& task, const SystemCall& call);
+  void mapping_call(Task& task, const SystemCall& call);
+  void unmap_all(Task& task, std::uint64_t at_ns);
+  void emit_unmaps(Task& task, std::uint64_t begin_ns, std::uint64_t end_ns,
+                   const std::vector<FileSlot>& gone);
+
+  // process_calls.cc
+  void fork_call(Task& task, const SystemCall& call);
+  void adopt(Task& parent, Task& child, const SystemCall& call);
+  void exec_call(Task& task, const SystemCall& call);
+  void end_task(Task& task, std::uint64_t at_ns, bool emits_exit);
+  void close_all(Task& task, std::uint64_t at_ns);
+
+  struct RequestKey {
+    std::uint32_t process;
+    std::uint64_t request;
+    bool operator==(const RequestKey&) const = default;
+  };
+  struct RequestHash {
+    std::size_t operator()(const RequestKey& key) const {
+      return std::hash<std::uint64_t>()(key.request * 0x9e3779b97f4a7c15ULL ^ key.process);
+    }
+  };
+
+  TraceBuilder& builder_;
+  TreeModel& model_;
+  PathResolution paths_;
+  PathId working_directory_;
+  TaskTable tasks_;
+  MappingUses mapping_uses_;
+  const Beginning* beginning_ = nullptr;  // of the call that is being translated
+  bool race_ = false;                     // its result cannot be explained by the order
+  std::unordered_set<PathId> specials_;   // pipes, sockets and devices in the tree
+  std::vector<bool> known_modes_;         // by FileId
+  std::unordered_multimap<RequestKey, std::uint32_t, RequestHash> submitters_;  // threads
+};
+
+}  // namespace filereel

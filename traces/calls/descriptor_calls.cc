@@ -1,0 +1,319 @@
+// Calls that are about descriptors, and calls that use one without moving data.
+#include <algorithm>
+#include <climits>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include "traces/calls/call_translation.h"
+
+namespace filereel {
+namespace {
+
+// linux/close_range.h
+constexpr std::uint64_t kUnshare = 1 << 1, kCloseOnExec = 1 << 2;
+
+// What F_SETFL can change.
+constexpr std::uint32_t kStatusFlags = O_APPEND | O_ASYNC | O_DIRECT | O_NOATIME | O_NONBLOCK;
+
+std::uint32_t lock_flags_of(const SystemCall& call) {
+  if (call.call == Call::flock) {
+    std::uint32_t flags = call.flags & LOCK_UN   ? lock_flags::kUnlock
+                          : call.flags & LOCK_EX ? lock_flags::kExclusive
+                                                 : lock_flags::kShared;
+    if (!(call.flags & (LOCK_NB | LOCK_UN))) flags |= lock_flags::kWait;
+    return flags;
+  }
+  std::uint32_t flags = lock_flags::kRecord;
+  flags |= call.flags == F_UNLCK   ? lock_flags::kUnlock
+           : call.flags == F_WRLCK ? lock_flags::kExclusive
+                                   : lock_flags::kShared;
+  if (call.mode != 0 && call.flags != F_UNLCK) flags |= lock_flags::kWait;
+  return flags;
+}
+
+std::uint64_t owner(const std::optional<std::uint64_t>& id) {
+  return !id || *id >= UINT32_MAX ? UINT64_MAX : *id;
+}
+
+}  // namespace
+
+DescriptionRef CallTranslation::used_file(const SystemCall& call) {
+  switch (call.call) {
+    case Call::read:
+    case Call::write:
+    case Call::ftruncate:
+    case Call::fallocate:
+    case Call::fsync:
+    case Call::fdatasync:
+    case Call::sync_file_range:
+    case Call::getdents:
+    case Call::copy_file_range:
+    case Call::sendfile:
+      break;
+    default:
+      return nullptr;
+  }
+  Task* task = tasks_.find(call.thread);
+  const Descriptor* descriptor = task ? task->files->find(call.fd) : nullptr;
+  return descriptor ? descriptor->description : nullptr;
+}
+
+bool CallTranslation::may_be_file(const SystemCall& call) {
+  if (!call.fd_path.empty() && !names_file(call.fd_path)) return false;
+  Task* task = tasks_.find(call.thread);
+  const Descriptor* descriptor = task ? task->files->find(call.fd) : nullptr;
+  return !descriptor || descriptor->description;
+}
+
+DescriptionRef CallTranslation::inherit(Task& task, const SystemCall& call, int number,
+                                        const std::string& path, Use use) {
+  DescriptionRef file;
+  const bool seen_as_file =
+      !call.stat || S_ISREG(call.stat->mode) || S_ISDIR(call.stat->mode) || call.fd != number;
+  const bool standard = path.empty() && number <= 2 && use != Use::listing;
+  if (call.result != -ESPIPE && seen_as_file && !standard && (path.empty() || names_file(path))) {
+    file = std::make_shared<Description>();
+    file->inherited = true;
+    if (path.empty()) {
+      file->path = builder_.path(fmt::format("filereel-unknown/{}-{}", task.process->id, number));
+      builder_.approximated("descriptors that the trace does not see opened");
+    } else {
+      bool deleted = false;
+      file->path = paths_.real(path, deleted);
+      if (deleted) builder_.approximated("open files that had been unlinked before the trace");
+    }
+    file->directory = use == Use::listing || model_.is_directory(file->path) ||
+                      (call.fd == number && call.stat && S_ISDIR(call.stat->mode));
+  }
+  task.files->put(number, {.description = file});
+  return file;
+}
+
+Description* CallTranslation::file_of(Task& task, const SystemCall& call, int number,
+                                      const std::string& path, Use use) {
+  if (number < 0) return nullptr;
+  Description* file = nullptr;
+  if (number == call.fd && beginning_ && beginning_->file) {
+    file = beginning_->file.get();
+  } else {
+    Descriptor* descriptor = task.files->find(number);
+    // The tracer has not seen all: what was no file is one now.
+    const bool missed = descriptor && !descriptor->description && names_file(path);
+    file = descriptor && !missed ? descriptor->description.get()
+                                 : inherit(task, call, number, path, use).get();
+  }
+  if (file && use != Use::other) announce(task, call, *file, use);
+  return file;
+}
+
+void CallTranslation::announce(Task& task, const SystemCall& call, Description& file, Use use) {
+  if (file.slot != kNoFile) {
+    if (!file.inherited || use != Use::writing || (file.flags & O_ACCMODE) != O_RDONLY) return;
+    if (file.directory) return;
+    // It was open for writing all the time.
+    Operation close;
+    close.kind = OperationKind::close;
+    close.file = file.slot;
+    emit_at(task, call.enter_ns, call.enter_ns, close);
+    builder_.free_slot(file.slot);
+  }
+  file.flags = file.directory ? O_RDONLY | O_DIRECTORY : use == Use::writing ? O_RDWR : O_RDONLY;
+  file.slot = builder_.take_slot();
+  Operation open;
+  open.kind = OperationKind::open;
+  open.path = file.path;
+  open.file = file.slot;
+  open.flags = file.flags;
+  open.loose = true;
+  emit_at(task, call.enter_ns, call.enter_ns, open);
+}
+
+void CallTranslation::put(Task& task, const SystemCall& call, std::int64_t number,
+                          DescriptionRef file, bool close_on_exec) {
+  if (number < 0 || number > INT_MAX) return;
+  Descriptor descriptor{.description = std::move(file), .close_on_exec = close_on_exec};
+  const auto at = static_cast<int>(number);
+  if (task.files->find(at)) {
+    // A close is on its way, or was missed.
+    descriptor.reused = true;
+    descriptor.reused_ns = call.exit_ns;
+  }
+  drop(task, call.enter_ns, call.enter_ns, task.files->put(at, std::move(descriptor)));
+}
+
+void CallTranslation::drop(Task& task, std::uint64_t begin_ns, std::uint64_t end_ns,
+                           Descriptor descriptor, std::int64_t result) {
+  const DescriptionRef& file = descriptor.description;
+  if (!file || file.use_count() > 1 || file->slot == kNoFile) return;
+  Operation close;
+  close.kind = OperationKind::close;
+  close.file = file->slot;
+  close.expected = result;
+  close.loose = result != 0;
+  emit_at(task, begin_ns, end_ns, close);
+  builder_.free_slot(file->slot);
+}
+
+void CallTranslation::close_call(Task& task, const SystemCall& call) {
+  if (call.result == -EBADF || call.fd < 0) return;
+  Descriptor* descriptor = task.files->find(call.fd);
+  if (descriptor && descriptor->reused && call.enter_ns < descriptor->reused_ns) {
+    descriptor->reused = false;  // the earlier file, which is closed already
+    return;
+  }
+  // Linux closes even where it reports an error; an interrupted close is not one to expect.
+  const std::int64_t result =
+      call.result < 0 && call.result != -EINTR && call.result > -512 ? call.result : 0;
+  drop(task, call.enter_ns, call.exit_ns, task.files->take(call.fd), result);
+}
+
+void CallTranslation::close_range_call(Task& task, const SystemCall& call) {
+  if (call.result < 0) return;
+  const int first = std::max(call.fd, 0);
+  const int last = call.fd2 < 0 ? INT_MAX : call.fd2;
+  if ((call.flags & kUnshare) && task.files.use_count() > 1) {
+    task.files = std::make_shared<DescriptorTable>(*task.files);
+  }
+  if (call.flags & kCloseOnExec) return task.files->set_close_on_exec(first, last);
+  for (Descriptor& descriptor : task.files->take_range(first, last)) {
+    drop(task, call.enter_ns, call.exit_ns, std::move(descriptor));
+  }
+}
+
+void CallTranslation::dup_call(Task& task, const SystemCall& call) {
+  if (call.result < 0 || call.fd < 0) return;
+  if (call.result == call.fd) return;  // dup2 to itself
+  DescriptionRef file;
+  if (Descriptor* descriptor = task.files->find(call.fd)) {
+    file = descriptor->description;
+  } else {
+    file = inherit(task, call, call.fd, call.fd_path, Use::other);
+  }
+  if (call.result > INT_MAX) return;
+  const auto number = static_cast<int>(call.result);
+  drop(task, call.enter_ns, call.exit_ns, task.files->take(number));
+  put(task, call, number, std::move(file), (call.flags & O_CLOEXEC) != 0);
+}
+
+void CallTranslation::set_flags_call(Task& task, const SystemCall& call) {
+  Description* file = file_of(task, call, call.fd, call.fd_path, Use::reading);
+  if (!file) return;
+  Operation operation;
+  operation.kind = OperationKind::set_flags;
+  operation.file = file->slot;
+  operation.flags = static_cast<std::uint32_t>(call.flags) & kStatusFlags;
+  if (call.result >= 0) file->flags = (file->flags & ~kStatusFlags) | operation.flags;
+  emit(task, call, operation);
+}
+
+void CallTranslation::file_call(Task& task, const SystemCall& call) {
+  Operation operation;
+  Target target;
+  if (call.call == Call::sync) {
+    operation.kind = OperationKind::sync_volume;
+    return emit(task, call, operation);
+  }
+  const bool writes = call.call == Call::ftruncate || call.call == Call::fallocate ||
+                      (call.call == Call::record_lock && call.flags == F_WRLCK);
+  target.file = file_of(task, call, call.fd, call.fd_path, writes ? Use::writing : Use::reading);
+  if (!target.file) return;
+  if (call.stat && call.result >= 0 && !S_ISREG(call.stat->mode) && !S_ISDIR(call.stat->mode) &&
+      !S_ISLNK(call.stat->mode)) {
+    return;  // a pipe or a device after all
+  }
+  const std::uint64_t offset = call.offset.value_or(0);
+  operation.file = target.file->slot;
+  const auto ranged = [&](OperationKind kind, std::uint64_t flags) {
+    operation.kind = kind;
+    operation.flags = static_cast<std::uint32_t>(flags);
+    operation.offset = offset;
+    operation.length = std::min<std::uint64_t>(call.length, INT64_MAX - offset);
+  };
+  if (offset > INT64_MAX && call.call != Call::fchown) {
+    return builder_.lost("calls with impossible offsets");
+  }
+  switch (call.call) {
+    case Call::ftruncate:
+      operation.kind = OperationKind::truncate;
+      operation.offset = offset;
+      break;
+    case Call::fallocate:
+      ranged(OperationKind::allocate, call.flags);
+      break;
+    case Call::fsync:
+      operation.kind = OperationKind::sync;
+      break;
+    case Call::fdatasync:
+      operation.kind = OperationKind::sync_data;
+      break;
+    case Call::sync_file_range:
+      ranged(OperationKind::sync_range, call.flags);
+      break;
+    case Call::syncfs:
+      operation.kind = OperationKind::sync_volume;
+      break;
+    case Call::fstat:
+      operation.kind = OperationKind::stat;
+      describe(call, target, operation);
+      break;
+    case Call::fstatfs:
+      operation.kind = OperationKind::stat_volume;
+      break;
+    case Call::fchmod:
+      operation.kind = OperationKind::change_mode;
+      operation.mode = static_cast<std::uint32_t>(call.mode & 07777);
+      break;
+    case Call::fchown:
+      operation.kind = OperationKind::change_owner;
+      operation.offset = owner(call.offset);
+      operation.second = owner(call.offset2);
+      break;
+    case Call::futimens:
+      operation.kind = OperationKind::set_times;
+      operation.offset = call.times[0];
+      operation.second = call.times[1];
+      break;
+    case Call::fadvise:
+      ranged(OperationKind::advise, call.flags);
+      break;
+    case Call::readahead:
+      ranged(OperationKind::read_ahead, 0);
+      break;
+    case Call::flock:
+    case Call::record_lock:
+      ranged(OperationKind::lock, lock_flags_of(call));
+      break;
+    default:
+      return emit_attribute(task, call, operation);
+  }
+  emit(task, call, operation);
+}
+
+void CallTranslation::emit_attribute(Task& task, const SystemCall& call, Operation operation) {
+  operation.length = call.length;
+  operation.text = builder_.tables().texts.add(call.text);
+  switch (call.call) {
+    case Call::getxattr:
+      operation.kind = OperationKind::get_xattr;
+      break;
+    case Call::setxattr:
+      operation.kind = OperationKind::set_xattr;
+      operation.flags = static_cast<std::uint32_t>(call.flags & 3);  // XATTR_CREATE, XATTR_REPLACE
+      break;
+    case Call::listxattr:
+      operation.kind = OperationKind::list_xattr;
+      operation.text = 0;
+      break;
+    default:
+      operation.kind = OperationKind::remove_xattr;
+      operation.length = 0;
+      break;
+  }
+  emit(task, call, operation);
+}
+
+}  // namespace filereel

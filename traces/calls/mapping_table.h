@@ -1,0 +1,69 @@
+// Which files are mapped where in an address space.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "traces/operation.h"
+
+namespace filereel {
+
+// Part of a mapping that is still there: a mapping loses pieces when other maps or unmaps lie over
+// it.
+struct MappedPiece {
+  std::uint64_t end = 0;
+  FileSlot mapping = 0;
+  std::uint64_t offset = 0;  // of the piece's begin in the mapping
+};
+
+// How many pieces each mapping has, in all address spaces: forked processes share mappings.
+class MappingUses {
+ public:
+  void add(FileSlot mapping);
+  // True if it was the last.
+  bool remove(FileSlot mapping);
+
+ private:
+  std::vector<std::uint32_t> uses_;
+};
+
+// Shared by the tasks that were cloned with CLONE_VM. Anonymous memory is not kept.
+class AddressSpace {
+ public:
+  static constexpr std::uint64_t kPage = 4096;
+  // Linux allows 65,530 by default.
+  static constexpr std::size_t kMaxPieces = 1 << 17;
+
+  // The page-aligned end of what begins at `address`; at most the highest address.
+  static std::uint64_t end_of(std::uint64_t address, std::uint64_t length);
+
+  // False if there are too many pieces already. What was there must have been removed.
+  bool add(std::uint64_t begin, std::uint64_t end, FileSlot mapping, std::uint64_t offset,
+           MappingUses& uses);
+
+  // Takes [begin, end) out; mappings whose last piece went are added to `gone`.
+  void remove(std::uint64_t begin, std::uint64_t end, MappingUses& uses,
+              std::vector<FileSlot>& gone);
+
+  // Moves [from, end) to begin at `to`, `length` bytes long from now on.
+  void move(std::uint64_t from, std::uint64_t end, std::uint64_t to, std::uint64_t length,
+            MappingUses& uses, std::vector<FileSlot>& gone);
+
+  struct Part {
+    FileSlot mapping;
+    std::uint64_t offset;  // in the mapping
+    std::uint64_t length;
+  };
+  // What is mapped in [begin, end).
+  std::vector<Part> parts(std::uint64_t begin, std::uint64_t end) const;
+
+  void copy_from(const AddressSpace& other, MappingUses& uses);
+
+ private:
+  std::map<std::uint64_t, MappedPiece> pieces_;  // by their begin
+};
+
+}  // namespace filereel

@@ -1,0 +1,148 @@
+#include "traces/calls/path_resolution.h"
+
+#include <array>
+#include <string>
+
+namespace filereel {
+namespace {
+
+constexpr std::size_t kMaxLinks = 40;  // as in Linux
+constexpr std::size_t kMaxName = 255;  // bytes; builder.path() shortens what is longer
+constexpr std::string_view kDeleted = " (deleted)";
+
+bool starts_with_directory(std::string_view path, std::string_view directory) {
+  return path.starts_with(directory) &&
+         (path.size() == directory.size() || path[directory.size()] == '/');
+}
+
+}  // namespace
+
+bool names_file(std::string_view tracer_path) {
+  if (!tracer_path.starts_with('/')) return false;
+  if (starts_with_directory(tracer_path, "/dev")) {
+    return starts_with_directory(tracer_path, "/dev/shm");
+  }
+  return !starts_with_directory(tracer_path, "/proc") &&
+         !starts_with_directory(tracer_path, "/sys") && !tracer_path.starts_with("/memfd:");
+}
+
+PathId PathResolution::component(PathId parent, std::string_view name) {
+  PathTable& paths = builder_.tables().paths;
+  if (name.size() <= kMaxName) return paths.add(parent, name);
+  const std::string shortened = paths.node(builder_.path(name)).name;
+  return paths.add(parent, shortened);
+}
+
+PathId PathResolution::resolve(std::string_view path, const Question& question) {
+  const PathTable& paths = builder_.tables().paths;
+  const TreeModel& model = builder_.model();
+  // Texts that are still to be walked, the innermost link's last.
+  std::array<std::string_view, kMaxLinks + 1> rest{};
+  std::size_t depth = 1, links = 0;
+  rest[0] = path;
+  PathId at = path.starts_with('/') ? question.root : question.base;
+  while (depth > 0) {
+    std::string_view& text = rest[depth - 1];
+    const std::size_t begin = text.find_first_not_of('/');
+    if (begin == std::string_view::npos) {
+      --depth;
+      continue;
+    }
+    text.remove_prefix(begin);
+    const std::string_view name = text.substr(0, text.find('/'));
+    text.remove_prefix(name.size());
+    if (name == ".") continue;
+    if (name == "..") {
+      if (question.failed && model.presence(at) == TreeModel::Presence::absent) return at;
+      if (at != question.root) at = paths.node(at).parent;
+      continue;
+    }
+    const PathId next = component(at, name);
+    bool last = true;
+    for (std::size_t i = 0; i < depth; ++i) last = last && rest[i].empty();
+    if ((!last || question.follow) && links < kMaxLinks) {
+      if (const auto link = model.link_text(next)) {
+        ++links;
+        const std::string& target = builder_.tables().texts.text(*link);
+        if (target.starts_with('/')) at = question.root;
+        if (text.empty()) --depth;  // so that depth stays at most the number of links
+        rest[depth++] = target;
+        continue;
+      }
+    }
+    at = next;
+  }
+  return at;
+}
+
+PathId PathResolution::real(std::string_view absolute, bool& deleted) {
+  deleted = absolute.ends_with(kDeleted);
+  if (deleted) absolute.remove_suffix(kDeleted.size());
+  const PathId path = builder_.path(absolute);
+  if (!deleted) confirm(path);
+  return path;
+}
+
+void PathResolution::confirm(PathId real) {
+  const PathTable& paths = builder_.tables().paths;
+  if (confirmed_.size() <= real) confirmed_.resize(paths.size());
+  for (PathId at = real; !confirmed_[at]; at = paths.node(at).parent) confirmed_[at] = true;
+}
+
+bool PathResolution::learn(PathId seen, PathId real) {
+  const PathTable& paths = builder_.tables().paths;
+  // What the trace made itself is known; the file was renamed before the tracer looked.
+  if (builder_.model().last_change(seen)) return false;
+  // A link in the middle leaves the names behind it the same. It is taken for one only where it
+  // leads to somewhere near it, as /lib to /usr/lib does: /etc/alternatives/editor is the link
+  // itself.
+  PathId link = seen, target = real;
+  for (PathId from = seen, to = real;;) {
+    if (!is_confirmed(from) && !is_below(to, from) && is_below(to, paths.node(from).parent) &&
+        !builder_.model().last_change(from)) {
+      link = from;
+      target = to;
+    }
+    if (paths.is_root(from) || paths.is_root(to)) break;
+    if (paths.node(from).name != paths.node(to).name) break;
+    from = paths.node(from).parent;
+    to = paths.node(to).parent;
+    if (paths.is_root(from)) break;
+  }
+  if (paths.is_root(link) || is_below(target, link)) return true;
+  const std::string text = paths.is_root(target) ? "/" : "/" + paths.relative(target);
+  builder_.model().learn_link(link, builder_.tables().texts.add(text));
+  return true;
+}
+
+bool PathResolution::is_below(PathId path, PathId ancestor) const {
+  const PathTable& paths = builder_.tables().paths;
+  while (path != ancestor && !paths.is_root(path)) path = paths.node(path).parent;
+  return path == ancestor;
+}
+
+PathId PathResolution::moved(PathId path, PathId from, PathId to) {
+  PathTable& paths = builder_.tables().paths;
+  std::vector<PathId> below;
+  for (; path != from; path = paths.node(path).parent) below.push_back(path);
+  for (std::size_t i = below.size(); i-- > 0;) {
+    const std::string name = paths.node(below[i]).name;
+    to = paths.add(to, name);
+  }
+  return to;
+}
+
+bool PathResolution::is_left_out(PathId path) const {
+  const PathTable& paths = builder_.tables().paths;
+  PathId second = path;  // the second component, where there is one
+  while (!paths.is_root(path) && !paths.is_root(paths.node(path).parent)) {
+    second = path;
+    path = paths.node(path).parent;
+  }
+  if (paths.is_root(path)) return false;
+  const std::string& top = paths.node(path).name;
+  if (top == "dev") return second == path || paths.node(second).name != "shm";
+  return top == "proc" || top == "sys";
+}
+
+}  // namespace filereel

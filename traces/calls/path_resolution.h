@@ -1,0 +1,52 @@
+// From the names that programs use to the paths that operations carry: relative names, "..",
+// symbolic links.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "traces/model/trace_builder.h"
+
+namespace filereel {
+
+class PathResolution {
+ public:
+  // `builder` outlives this.
+  explicit PathResolution(TraceBuilder& builder) : builder_(builder) {}
+
+  struct Question {
+    PathId base = 0;      // where a relative path begins
+    PathId root = 0;      // the process's root
+    bool follow = true;   // the last component, if it is a symbolic link
+    bool failed = false;  // the call failed: what is missing may be in the middle
+  };
+  // The real path of what `path` names, as far as links are known.
+  PathId resolve(std::string_view path, const Question& question);
+
+  // The number of an absolute path that the tracer knows to be real. `deleted`: it was unlinked.
+  PathId real(std::string_view absolute, bool& deleted);
+
+  // `seen` turned out to be `real`: learns the symbolic link that explains it. False if the trace
+  // knows better.
+  bool learn(PathId seen, PathId real);
+
+  bool is_below(PathId path, PathId ancestor) const;  // or the same
+  // `path`, which is at or below `from`, after `from` has become `to`.
+  PathId moved(PathId path, PathId from, PathId to);
+
+  // What lies in or below /proc, /sys and /dev is no file, but /dev/shm is.
+  bool is_left_out(PathId path) const;
+
+ private:
+  PathId component(PathId parent, std::string_view name);
+  void confirm(PathId real);
+  bool is_confirmed(PathId path) const { return path < confirmed_.size() && confirmed_[path]; }
+
+  TraceBuilder& builder_;
+  std::vector<bool> confirmed_;  // paths that the tracer gave: no component is a link
+};
+
+// What the tracer calls a descriptor's path is a file's: absolute, not below /proc …
+bool names_file(std::string_view tracer_path);
+
+}  // namespace filereel

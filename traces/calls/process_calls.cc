@@ -1,0 +1,113 @@
+// Calls that begin and end threads and processes.
+#include <algorithm>
+#include <utility>
+
+#include <fcntl.h>
+#include <sched.h>
+
+#include "traces/calls/call_translation.h"
+
+namespace filereel {
+
+void CallTranslation::fork_call(Task& task, const SystemCall& call) {
+  if (call.result <= 0 || call.result > UINT32_MAX) return;
+  const auto thread = static_cast<std::uint32_t>(call.result);
+  if (thread == task.thread) return;
+  if (Task* known = tasks_.find(thread)) {
+    // Its calls came first, or it is an earlier thread whose end was missed.
+    const bool child = builder_.thread(known->number).parent == TraceThread::kNoParent &&
+                       known->first_ns >= call.enter_ns && known != &task;
+    if (child) return adopt(task, *known, call);
+    end_task(*known, call.enter_ns, true);
+  }
+  const bool is_thread = (call.flags & CLONE_THREAD) != 0;
+  const std::uint32_t process = is_thread ? task.process->id : thread;
+  const std::uint32_t number = builder_.add_thread({.process = process,
+                                                    .thread = thread,
+                                                    .parent = task.number,
+                                                    .name = builder_.thread(task.number).name});
+  Task& child = tasks_.add(thread, process, number);
+  child.first_ns = call.enter_ns;
+  child.last_start_ns = call.enter_ns;
+  child.files =
+      call.flags & CLONE_FILES ? task.files : std::make_shared<DescriptorTable>(*task.files);
+  child.surroundings = call.flags & CLONE_FS ? task.surroundings
+                                             : std::make_shared<Surroundings>(*task.surroundings);
+  if (call.flags & CLONE_VM) {
+    child.memory = task.memory;
+  } else {
+    child.memory = std::make_shared<AddressSpace>();
+    child.memory->copy_from(*task.memory, mapping_uses_);
+  }
+  Operation operation;
+  operation.kind = OperationKind::fork;
+  operation.second = number;
+  emit(task, call, operation);
+}
+
+void CallTranslation::adopt(Task& parent, Task& child, const SystemCall& call) {
+  builder_.approximated("threads whose first calls came before their parent's fork");
+  builder_.thread(child.number).parent = parent.number;
+  if (call.flags & CLONE_THREAD) {
+    tasks_.join_process(child, *parent.process);
+    builder_.thread(child.number).process = parent.process->id;
+  }
+  if (call.flags & CLONE_FILES) {
+    parent.files->add_missing(*child.files);
+    child.files = parent.files;
+  } else {
+    child.files->add_missing(*parent.files);
+  }
+  if (call.flags & CLONE_FS) child.surroundings = parent.surroundings;
+  if (child.has_operations) return;
+  Operation operation;
+  operation.kind = OperationKind::fork;
+  operation.second = child.number;
+  emit(parent, call, operation);
+}
+
+void CallTranslation::exec_call(Task& task, const SystemCall& call) {
+  Target target;
+  // A program that lies where no files are has to be replayed without it.
+  if (find_target(task, call, first_name(call), follows(call), target)) {
+    Operation operation;
+    operation.kind = OperationKind::execute;
+    operation.path = target.path;
+    emit(task, call, operation);
+  }
+  if (call.result < 0) return;
+  const std::vector<Task*> others = task.process->tasks;
+  for (Task* other : others) {
+    if (other != &task) end_task(*other, call.enter_ns, true);
+  }
+  tasks_.rename(task);
+  if (task.files.use_count() > 1) task.files = std::make_shared<DescriptorTable>(*task.files);
+  for (Descriptor& descriptor : task.files->take_close_on_exec()) {
+    drop(task, call.exit_ns, call.exit_ns, std::move(descriptor));
+  }
+  unmap_all(task, call.exit_ns);
+  task.memory = std::make_shared<AddressSpace>();
+  const std::size_t slash = call.path.rfind('/');
+  const std::string name = call.path.substr(slash == std::string::npos ? 0 : slash + 1);
+  if (!name.empty()) builder_.thread(task.number).name = name;
+}
+
+void CallTranslation::close_all(Task& task, std::uint64_t at_ns) {
+  if (task.files.use_count() > 1) return;
+  for (Descriptor& descriptor : task.files->take_range(0, INT32_MAX)) {
+    drop(task, at_ns, at_ns, std::move(descriptor));
+  }
+}
+
+void CallTranslation::end_task(Task& task, std::uint64_t at_ns, bool emits_exit) {
+  unmap_all(task, at_ns);
+  close_all(task, at_ns);
+  if (emits_exit) {
+    Operation operation;
+    operation.kind = OperationKind::exit;
+    emit_at(task, at_ns, at_ns, operation);
+  }
+  tasks_.remove(task, at_ns);
+}
+
+}  // namespace filereel

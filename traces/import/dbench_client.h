@@ -1,0 +1,75 @@
+// One client of dbench 4: the system calls that it makes for each operation of a load file.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string_view>
+#include <unordered_map>
+
+#include "traces/import/simulated_tree.h"
+#include "traces/model/trace_builder.h"
+
+namespace filereel {
+
+class DbenchClient {
+ public:
+  // The tree is empty before the first operation. `builder` outlives the client.
+  explicit DbenchClient(TraceBuilder& builder);
+
+  // What follows begins no earlier than this.
+  void advance_to(std::uint64_t start_ns);
+  void sleep(std::uint64_t ns) { now_ns_ = std::min(now_ns_ + ns, kLatestNs); }
+
+  bool is_open(std::int64_t handle) const { return open_.contains(handle); }
+
+  // One function for each operation; `handle` is open, but not yet for create. `succeeded` is what
+  // the load file says. Names are complete.
+  void create(std::string_view name, std::uint64_t options, std::uint64_t disposition,
+              std::int64_t handle, bool succeeded);
+  void close(std::int64_t handle);
+  void read(std::int64_t handle, std::uint64_t offset, std::uint64_t length);
+  void write(std::int64_t handle, std::uint64_t offset, std::uint64_t length);
+  void flush(std::int64_t handle);
+  void lock(std::int64_t handle, std::uint64_t offset, std::uint64_t length, bool unlock);
+  void query_file(std::int64_t handle);
+  void set_file(std::int64_t handle);
+  void query_path(std::string_view name);
+  void query_volume();
+  void find_first(std::string_view pattern, std::int64_t most);
+  void make_directory(std::string_view name);
+  void remove_directory(std::string_view name, bool succeeded);
+  void unlink(std::string_view name, bool succeeded);
+  void rename(std::string_view from, std::string_view to, bool succeeded);
+  void delete_tree(std::string_view name);
+
+ private:
+  static constexpr std::uint64_t kLatestNs = INT64_MAX;
+
+  struct Handle {
+    FileSlot file = kNoFile;
+    SimulatedTree::Number number = 0;
+    PathId path = 0;  // as it was opened
+  };
+
+  void add(const Operation& operation);
+  void stat(PathId path);
+  // What dbench does to be as blind to case as its client: a name that there is not is looked for
+  // in its directory.
+  void resolve(PathId path);
+  int open(PathId path, std::uint32_t flags, std::uint32_t mode, Handle& handle);
+  void close(const Handle& handle);
+  bool open_directory(PathId path, Handle& handle);
+  void list(const Handle& directory, std::uint64_t calls);
+  void stat(const Handle& handle);
+  void make_directory(PathId path, std::uint32_t mode);
+  void empty_directory(PathId path, int depth);
+  // Counts lines whose status dbench would not get.
+  void compare(int error, bool succeeded);
+
+  TraceBuilder& builder_;
+  SimulatedTree tree_;
+  std::unordered_map<std::int64_t, Handle> open_;
+  std::uint64_t now_ns_ = 0;
+};
+
+}  // namespace filereel

@@ -1,0 +1,288 @@
+#include "traces/import/fio_iolog.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include "filesets/printable.h"
+#include "traces/import/fields.h"
+
+namespace filereel {
+namespace {
+
+constexpr std::string_view kMagic = "fio version ";
+constexpr std::string_view kMagicEnd = " iolog";
+
+struct Action {
+  std::string_view name;
+  OperationKind kind;
+  bool ranged;  // an offset and a length follow
+};
+constexpr Action kActions[] = {
+    {"open", OperationKind::open, false},
+    {"close", OperationKind::close, false},
+    {"read", OperationKind::read, true},
+    {"write", OperationKind::write, true},
+    {"sync", OperationKind::sync, true},
+    {"datasync", OperationKind::sync_data, true},
+    {"sync_file_range", OperationKind::sync_range, true},
+    {"syncfs", OperationKind::sync_volume, true},
+    {"trim", OperationKind::allocate, true},
+};
+
+struct TextHash {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view text) const {
+    return std::hash<std::string_view>()(text);
+  }
+};
+
+// A line without its time.
+struct Fields {
+  std::string_view file, action;
+  std::uint64_t offset = 0, length = 0;
+  bool ranged = false;
+};
+
+class Iolog {
+ public:
+  Iolog(LineReader& input, TraceBuilder& builder, const ImportOptions& options)
+      : input_(input), builder_(builder), options_(options) {}
+
+  bool read() {
+    builder_.fact("source", "fio");
+    builder_.add_thread({.process = 1, .thread = 1, .name = "fio"});
+    std::string_view text;
+    while (input_.next(text)) {
+      if (input_.line() % 1024 == 0 && options_.stop.stop_requested()) return false;
+      text = trim_end(text);
+      if (begin_part(text) || text.empty()) continue;
+      line(text);
+    }
+    if (version_ == 0) {
+      throw_not_an_iolog();
+    }
+    return true;
+  }
+
+ private:
+  // The first line; fio appends to a log that exists, so that it may come again.
+  bool begin_part(std::string_view text) {
+    if (text.starts_with(kMagic) && text.ends_with(kMagicEnd)) {
+      text.remove_prefix(kMagic.size());
+      text.remove_suffix(std::min(text.size(), kMagicEnd.size()));
+      if (text != "2" && text != "3") {
+        reject_line(input_, fmt::format("an iolog of version {}", printable(text)),
+                    "record with fio 1.17 or newer: versions 2 and 3 can be read");
+      }
+      version_ = text == "2" ? 2 : 3;
+      builder_.fact("format", fmt::format("iolog version {}", version_));
+      began_ns_ = now_ns_;
+      return true;
+    }
+    if (version_ == 0) throw_not_an_iolog();
+    return false;
+  }
+
+  [[noreturn]] void throw_not_an_iolog() const {
+    reject_line(input_, "not an iolog of fio",
+                "its first line is \"fio version 2 iolog\" or \"fio version 3 iolog\"");
+  }
+
+  void line(std::string_view text) {
+    if (text.find('\0') != text.npos) {
+      reject_line(input_, "a NUL byte", "no name of a file holds one: the log is damaged");
+    }
+    if (version_ == 3) take_time(text);
+    const Fields fields = split(text);
+    if (fields.action == "wait") {
+      wait(fields.offset);
+      return;
+    }
+    const PathId path = name(fields.file);
+    std::vector<FileSlot>& open = open_[path];
+    if (fields.action == "add") return;
+    const Action* action = std::ranges::find(kActions, fields.action, &Action::name);
+
+    RecordedOperation made;
+    made.start_ns = now_ns_;
+    Operation& operation = made.operation;
+    operation.kind = action->kind;
+    if (operation.kind == OperationKind::open) {
+      operation.path = path;
+      operation.file = builder_.take_slot();
+      operation.flags = O_RDWR;  // as the log was: fio makes its files before it starts
+      builder_.add(made);
+      open.push_back(operation.file);
+      return;
+    }
+    if (open.empty()) {
+      reject_line(input_, fmt::format("\"{}\" is not open", printable(fields.file)),
+                  "its \"open\" line is missing before this one");
+    }
+    operation.file = open.back();
+    if (fields.ranged) fill_range(fields, operation);
+    builder_.add(made);
+    if (operation.kind == OperationKind::close) {
+      builder_.free_slot(operation.file);
+      open.pop_back();
+    }
+  }
+
+  // Sets what the kind uses.
+  void fill_range(const Fields& fields, Operation& operation) {
+    switch (operation.kind) {
+      case OperationKind::read:
+      case OperationKind::write:
+        check_range(fields, kLargestMove);
+        operation.expected = static_cast<std::int64_t>(fields.length);
+        break;
+      case OperationKind::sync_range:
+        check_range(fields, kLargestOffset);
+        operation.flags =
+            SYNC_FILE_RANGE_WAIT_BEFORE | SYNC_FILE_RANGE_WRITE | SYNC_FILE_RANGE_WAIT_AFTER;
+        break;
+      case OperationKind::allocate:
+        check_range(fields, kLargestOffset);
+        if (fields.length == 0) reject_line(input_, "a trim of no bytes", "remove the line");
+        operation.flags = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
+        builder_.approximated("trims (holes are punched)");
+        break;
+      default:
+        return;  // the range means nothing
+    }
+    operation.offset = fields.offset;
+    operation.length = fields.length;
+  }
+
+  void check_range(const Fields& fields, std::uint64_t most) const {
+    if (fields.length > most) {
+      reject_line(input_, fmt::format("{} bytes at once", fields.length),
+                  fmt::format("no call moves more than {}", most));
+    }
+    if (fields.offset > kLargestOffset - fields.length) {
+      reject_line(input_, fmt::format("offset {} is too large", fields.offset),
+                  "files end at 2^63 - 1");
+    }
+  }
+
+  void take_time(std::string_view& text) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    const std::optional<std::uint64_t> us = parse_unsigned(text.substr(0, end));
+    if (!us || *us > kLargestOffset / 1000) {
+      reject_line(input_, fmt::format("\"{}\" is not a time", printable(text.substr(0, end))),
+                  "lines of version 3 begin with microseconds");
+    }
+    advance(began_ns_, *us);
+    text.remove_prefix(std::min(text.size(), end + 1));
+  }
+
+  // Times never go back: jobs that write to one log are one thread here.
+  void advance(std::uint64_t from_ns, std::uint64_t us) {
+    if (us > (kLargestOffset - from_ns) / 1000) {
+      reject_line(input_, "a time after the year 2200", "the log is damaged");
+    }
+    now_ns_ = std::max(now_ns_, from_ns + us * 1000);
+  }
+
+  void wait(std::uint64_t us) {
+    if (version_ == 3) {
+      reject_line(input_, "\"wait\" in an iolog of version 3", "its times say when: remove it");
+    }
+    advance(now_ns_, us);
+  }
+
+  // Read from the end: names may have blanks in them.
+  Fields split(std::string_view text) const {
+    Fields fields;
+    std::string_view rest = text;
+    fields.action = take_last_field(rest);
+    if (const std::optional<std::uint64_t> last = parse_unsigned(fields.action)) {
+      const std::string_view offset = take_last_field(rest);
+      fields.action = take_last_field(rest);
+      fields.offset = number(offset);
+      fields.length = *last;
+      fields.ranged = true;
+    }
+    fields.file = rest;
+    const Action* action = std::ranges::find(kActions, fields.action, &Action::name);
+    const bool known = action != std::end(kActions) || fields.action == "add" ||
+                       (fields.ranged && fields.action == "wait");
+    if (!known) {
+      reject_line(input_, fmt::format("unknown action \"{}\"", printable(fields.action)),
+                  "there are add, open, close, and read, write, sync, datasync, trim and wait with "
+                  "offset and length");
+    }
+    if (fields.ranged !=
+        (fields.action == "wait" || (action != std::end(kActions) && action->ranged))) {
+      reject_line(input_, fmt::format("wrong number of fields for \"{}\"", fields.action),
+                  "lines are \"FILE ACTION\" or \"FILE ACTION OFFSET LENGTH\"");
+    }
+    return fields;
+  }
+
+  std::uint64_t number(std::string_view text) const {
+    const std::optional<std::uint64_t> value = parse_unsigned(text);
+    if (!value) {
+      reject_line(input_, fmt::format("\"{}\" is not a number of bytes", printable(text)),
+                  "offsets and lengths are 0 to 2^63 - 1");
+    }
+    return *value;
+  }
+
+  PathId name(std::string_view file) {
+    const auto known = names_.find(file);
+    if (known != names_.end()) return known->second;
+    const PathId path = builder_.path(file.starts_with('/')
+                                          ? std::string(file)
+                                          : fmt::format("{}/{}", options_.working_directory, file));
+    if (builder_.tables().paths.is_root(path)) {
+      reject_line(input_, fmt::format("\"{}\" names no file", printable(file)),
+                  "lines begin with the name of a file");
+    }
+    names_.emplace(file, path);
+    return path;
+  }
+
+  LineReader& input_;
+  TraceBuilder& builder_;
+  const ImportOptions& options_;
+  int version_ = 0;  // none was read yet
+  std::uint64_t began_ns_ = 0, now_ns_ = 0;
+  std::unordered_map<std::string, PathId, TextHash, std::equal_to<>> names_;
+  std::unordered_map<PathId, std::vector<FileSlot>> open_;  // the one that is used last
+};
+
+bool recognises(std::string_view beginning) {
+  return beginning.starts_with(kMagic);
+}
+
+bool read(LineReader& input, TraceBuilder& builder, const ImportOptions& options) {
+  return Iolog(input, builder, options).read();
+}
+
+constexpr Importer kImporter = {
+    .name = "fio",
+    .description = "iologs of fio, versions 2 and 3 (fio --write_iolog)",
+    .timed = true,
+    .time_unit_ns = 1000,
+    .recognises = recognises,
+    .read = read,
+};
+
+}  // namespace
+
+const Importer& fio_importer() {
+  return kImporter;
+}
+
+}  // namespace filereel

@@ -1,0 +1,194 @@
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include "filesets/descriptor.h"
+#include "filesets/error.h"
+#include "filesets/printable.h"
+#include "traces/import/importer.h"
+
+namespace filereel {
+namespace {
+
+constexpr std::size_t kBlock = std::size_t{256} << 10;
+constexpr std::size_t kPeek = std::size_t{64} << 10;
+constexpr std::size_t kLongestLine = std::size_t{16} << 20;
+constexpr std::string_view kZstdMagic = "\x28\xb5\x2f\xfd";
+constexpr int kLargestWindowLog = 27;  // zstd's own limit without --long
+
+struct FreeDStream {
+  void operator()(ZSTD_DStream* stream) const { ZSTD_freeDStream(stream); }
+};
+
+}  // namespace
+
+struct LineReader::State {
+  std::string name;
+  std::uint64_t line = 0;
+
+  Descriptor opened;
+  int fd = -1;  // -1: everything is in `text`
+  bool compressed = false;
+  std::unique_ptr<ZSTD_DStream, FreeDStream> stream;
+  bool between_frames = true;
+  std::vector<char> raw;  // compressed bytes, of which `raw_at` up to `raw_end` are to be read
+  std::size_t raw_at = 0, raw_end = 0;
+
+  std::vector<char> buffer;  // text, of which what is before `begin` was given
+  std::size_t begin = 0, end = 0;
+  std::string_view text;  // where there is no file
+  bool ended = false;     // no more will come behind `end`
+
+  std::string_view rest() const {
+    return fd < 0 ? text.substr(begin) : std::string_view(buffer.data() + begin, end - begin);
+  }
+  void fill();
+  std::size_t read_file(char* into, std::size_t size) const;
+  std::size_t decompress(char* into, std::size_t size);
+  void begin_file();
+};
+
+std::size_t LineReader::State::read_file(char* into, std::size_t size) const {
+  while (true) {
+    const ssize_t got = ::read(fd, into, size);
+    if (got >= 0) return static_cast<std::size_t>(got);
+    if (errno == EINTR) continue;
+    throw Error(ErrorKind::failed,
+                fmt::format("{}: cannot be read: {}", printable(name), std::strerror(errno)));
+  }
+}
+
+void LineReader::State::begin_file() {
+  raw.resize(kBlock);
+  while (raw_end < kZstdMagic.size()) {
+    const std::size_t got = read_file(raw.data() + raw_end, raw.size() - raw_end);
+    if (got == 0) break;
+    raw_end += got;
+  }
+  compressed = std::string_view(raw.data(), raw_end).starts_with(kZstdMagic);
+  if (compressed) {
+    stream.reset(ZSTD_createDStream());
+    if (stream == nullptr) throw std::bad_alloc();
+    ZSTD_DCtx_setParameter(stream.get(), ZSTD_d_windowLogMax, kLargestWindowLog);
+  } else {
+    buffer.assign(raw.begin(), raw.begin() + static_cast<std::ptrdiff_t>(raw_end));
+    end = raw_end;
+    raw = {};
+  }
+}
+
+// At least one byte; 0 at the end.
+std::size_t LineReader::State::decompress(char* into, std::size_t size) {
+  ZSTD_outBuffer out{into, size, 0};
+  while (out.pos == 0) {
+    if (raw_at == raw_end) {
+      raw_at = 0;
+      raw_end = read_file(raw.data(), raw.size());
+      if (raw_end == 0) {
+        if (between_frames) return 0;
+        throw Error(ErrorKind::unusable_input,
+                    fmt::format("{}:{}: the zstd data end too early; the file is cut off, make or "
+                                "copy it again",
+                                printable(name), line + 1));
+      }
+    }
+    ZSTD_inBuffer in{raw.data(), raw_end, raw_at};
+    const std::size_t left = ZSTD_decompressStream(stream.get(), &out, &in);
+    raw_at = in.pos;
+    if (ZSTD_isError(left) != 0) {
+      throw Error(ErrorKind::unusable_input,
+                  fmt::format("{}:{}: damaged zstd data ({}); unpack it with zstd -d to see what "
+                              "is left",
+                              printable(name), line + 1, ZSTD_getErrorName(left)));
+    }
+    between_frames = left == 0;
+  }
+  return out.pos;
+}
+
+// Reads more behind `end`.
+void LineReader::State::fill() {
+  if (begin > 0) {
+    std::memmove(buffer.data(), buffer.data() + begin, end - begin);
+    end -= begin;
+    begin = 0;
+  }
+  if (buffer.size() < end + kBlock) buffer.resize(std::max(end + kBlock, buffer.size() * 2));
+  char* const into = buffer.data() + end;
+  const std::size_t size = buffer.size() - end;
+  const std::size_t got = compressed ? decompress(into, size) : read_file(into, size);
+  end += got;
+  ended = got == 0;
+}
+
+LineReader::LineReader(const std::string& path) : state_(std::make_unique<State>()) {
+  state_->name = path == "-" ? "standard input" : path;
+  if (path == "-") {
+    state_->fd = STDIN_FILENO;
+  } else {
+    state_->opened.reset(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    state_->fd = state_->opened.get();
+    if (state_->fd < 0) {
+      throw Error(ErrorKind::failed,
+                  fmt::format("{}: cannot be opened: {}", printable(path), std::strerror(errno)));
+    }
+  }
+  state_->begin_file();
+}
+
+LineReader::LineReader(std::string_view text, std::string name)
+    : state_(std::make_unique<State>()) {
+  state_->name = std::move(name);
+  state_->text = text;
+  state_->ended = true;
+}
+
+LineReader::~LineReader() = default;
+
+bool LineReader::next(std::string_view& line) {
+  State& state = *state_;
+  std::size_t searched = 0;
+  std::string_view rest = state.rest();
+  std::size_t length = rest.find('\n');
+  while (length == std::string_view::npos && !state.ended) {
+    searched = rest.size();
+    if (searched > kLongestLine) break;
+    state.fill();
+    rest = state.rest();
+    length = rest.find('\n', searched);
+  }
+  const bool whole = length != std::string_view::npos;
+  if (!whole) length = rest.size();
+  if (length > kLongestLine) {
+    throw Error(ErrorKind::unusable_input,
+                fmt::format("{}:{}: the line is longer than 16 MiB; this is no trace in text",
+                            printable(state.name), state.line + 1));
+  }
+  if (!whole && rest.empty()) return false;
+  line = rest.substr(0, length);
+  state.begin += length + (whole ? 1 : 0);
+  ++state.line;
+  return true;
+}
+
+std::string_view LineReader::peek() {
+  while (!state_->ended && state_->rest().size() < kPeek) state_->fill();
+  return state_->rest().substr(0, kPeek);
+}
+
+const std::string& LineReader::name() const {
+  return state_->name;
+}
+
+std::uint64_t LineReader::line() const {
+  return state_->line;
+}
+
+}  // namespace filereel

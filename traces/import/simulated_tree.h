@@ -1,0 +1,64 @@
+// A tree of files in memory, to know what calls on it would return. Sizes, but no content.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "traces/path_table.h"
+
+namespace filereel {
+
+// Errors are errno's numbers, 0 is success.
+class SimulatedTree {
+ public:
+  using Number = std::uint32_t;  // of a file or directory
+  static constexpr Number kRoot = 0;
+
+  struct Node {
+    bool directory = false;
+    std::uint64_t size = 0;
+    std::map<std::string, Number, std::less<>> children;
+    std::uint64_t list_bytes = 0;  // what getdents64 returns for all of a directory
+    std::uint32_t users = 0;       // its name, and those who hold it
+  };
+
+  struct Found {
+    int error = 0;
+    Number number = 0;
+  };
+
+  // An empty root. `paths` outlives the tree.
+  explicit SimulatedTree(const PathTable& paths);
+
+  Found find(PathId path) const;
+  const Node& node(Number number) const { return nodes_[number]; }
+
+  // open(2) with these O_* flags: makes and empties files.
+  Found open(PathId path, std::uint32_t flags);
+  int make_directory(PathId path);
+  int remove_file(PathId path);
+  int remove_directory(PathId path);
+  int rename(PathId from, PathId to);
+
+  void grow(Number file, std::uint64_t size);
+
+  // What has been opened stays, without a name too, until it is released.
+  void hold(Number number) { ++nodes_[number].users; }
+  void release(Number number);
+
+ private:
+  // The directory that `path` is in, for what changes names.
+  Found parent(PathId path) const;
+  Number add(Number directory, const std::string& name, bool is_directory);
+  void enter(Number directory, const std::string& name, Number number);
+  void remove(Number directory, const std::string& name);
+
+  const PathTable& paths_;
+  std::vector<Node> nodes_;
+  std::vector<Number> free_;
+};
+
+}  // namespace filereel

@@ -1,0 +1,31 @@
+// The times of strace's lines, on one clock that begins with the first line and never goes back.
+#pragma once
+
+#include <cstdint>
+
+#include "traces/import/strace_lexer.h"
+
+namespace filereel {
+
+class StraceClock {
+ public:
+  // The time of the line that has this stamp, in nanoseconds since the first line with a time. 0 as
+  // long as none had one.
+  std::uint64_t at(const StraceStamp& stamp);
+
+  bool timed() const { return timed_; }                            // any line had a time
+  bool whole_seconds() const { return timed_ && whole_seconds_; }  // no line had more than that
+  std::uint64_t now() const { return now_; }                       // of the last line
+  // When the first line was written, if its date is known: nanoseconds since 1970; else 0.
+  std::uint64_t began() const { return began_; }
+
+ private:
+  std::uint64_t step(const StraceStamp& stamp);
+
+  std::uint64_t now_ = 0;
+  std::uint64_t last_ = 0;  // what the last line with a time said
+  bool timed_ = false, whole_seconds_ = true;
+  std::uint64_t began_ = 0;
+};
+
+}  // namespace filereel

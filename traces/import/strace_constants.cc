@@ -1,0 +1,396 @@
+#include "traces/import/strace_constants.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include <fcntl.h>
+#include <linux/aio_abi.h>
+#include <linux/close_range.h>
+#include <linux/fs.h>
+#include <linux/perf_event.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/fanotify.h>
+#include <sys/file.h>
+#include <sys/inotify.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/timerfd.h>
+#include <sys/wait.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+namespace filereel {
+namespace {
+
+struct Named {
+  std::string_view name;
+  std::uint64_t value;
+};
+
+template <std::size_t N>
+consteval std::array<Named, N> sorted(std::array<Named, N> table) {
+  std::ranges::sort(table, {}, &Named::name);
+  return table;
+}
+
+template <std::size_t N>
+const Named* find(const std::array<Named, N>& table, std::string_view name) {
+  const auto at = std::ranges::lower_bound(table, name, {}, &Named::name);
+  return at != table.end() && at->name == name ? &*at : nullptr;
+}
+
+#define NAMED(name)                         \
+  Named {                                   \
+    #name, static_cast<std::uint64_t>(name) \
+  }
+
+// clang-format off
+constexpr auto kConstants = sorted(std::array{
+    // Access modes and flags of open, descriptors.
+    NAMED(O_RDONLY),
+    NAMED(O_WRONLY),
+    NAMED(O_RDWR),
+    NAMED(O_ACCMODE),
+    NAMED(O_CREAT),
+    NAMED(O_EXCL),
+    NAMED(O_NOCTTY),
+    NAMED(O_TRUNC),
+    NAMED(O_APPEND),
+    NAMED(O_NONBLOCK),
+    NAMED(O_NDELAY),
+    NAMED(O_DSYNC),
+    NAMED(O_ASYNC),
+    NAMED(O_DIRECT),
+    NAMED(O_DIRECTORY),
+    NAMED(O_NOFOLLOW),
+    NAMED(O_NOATIME),
+    NAMED(O_CLOEXEC),
+    NAMED(O_SYNC),
+    NAMED(O_RSYNC),
+    NAMED(O_PATH),
+    NAMED(O_TMPFILE),
+    NAMED(FD_CLOEXEC),
+    NAMED(CLOSE_RANGE_UNSHARE),
+    NAMED(CLOSE_RANGE_CLOEXEC),
+    NAMED(SOCK_CLOEXEC),
+    NAMED(EFD_CLOEXEC),
+    NAMED(EPOLL_CLOEXEC),
+    NAMED(TFD_CLOEXEC),
+    NAMED(SFD_CLOEXEC),
+    NAMED(IN_CLOEXEC),
+    NAMED(MFD_CLOEXEC),
+    NAMED(PERF_FLAG_FD_CLOEXEC),
+    NAMED(FAN_CLOEXEC),
+    // Paths.
+    NAMED(AT_FDCWD),
+    NAMED(AT_SYMLINK_NOFOLLOW),
+    NAMED(AT_REMOVEDIR),
+    NAMED(AT_SYMLINK_FOLLOW),
+    NAMED(AT_NO_AUTOMOUNT),
+    NAMED(AT_EMPTY_PATH),
+    NAMED(AT_EACCESS),
+    NAMED(AT_STATX_SYNC_AS_STAT),
+    NAMED(AT_STATX_FORCE_SYNC),
+    NAMED(AT_STATX_DONT_SYNC),
+    NAMED(AT_RECURSIVE),
+    NAMED(RENAME_NOREPLACE),
+    NAMED(RENAME_EXCHANGE),
+    NAMED(RENAME_WHITEOUT),
+    NAMED(R_OK),
+    NAMED(W_OK),
+    NAMED(X_OK),
+    NAMED(F_OK),
+    NAMED(XATTR_CREATE),
+    NAMED(XATTR_REPLACE),
+    NAMED(UTIME_NOW),
+    NAMED(UTIME_OMIT),
+    // File types and modes.
+    NAMED(S_IFMT),
+    NAMED(S_IFSOCK),
+    NAMED(S_IFLNK),
+    NAMED(S_IFREG),
+    NAMED(S_IFBLK),
+    NAMED(S_IFDIR),
+    NAMED(S_IFCHR),
+    NAMED(S_IFIFO),
+    NAMED(S_ISUID),
+    NAMED(S_ISGID),
+    NAMED(S_ISVTX),
+    NAMED(S_IRUSR),
+    NAMED(S_IWUSR),
+    NAMED(S_IXUSR),
+    NAMED(S_IRGRP),
+    NAMED(S_IWGRP),
+    NAMED(S_IXGRP),
+    NAMED(S_IROTH),
+    NAMED(S_IWOTH),
+    NAMED(S_IXOTH),
+    NAMED(S_IRWXU),
+    NAMED(S_IRWXG),
+    NAMED(S_IRWXO),
+    // Positions and ranges.
+    NAMED(SEEK_SET),
+    NAMED(SEEK_CUR),
+    NAMED(SEEK_END),
+    NAMED(SEEK_DATA),
+    NAMED(SEEK_HOLE),
+    NAMED(FALLOC_FL_KEEP_SIZE),
+    NAMED(FALLOC_FL_PUNCH_HOLE),
+    NAMED(FALLOC_FL_NO_HIDE_STALE),
+    NAMED(FALLOC_FL_COLLAPSE_RANGE),
+    NAMED(FALLOC_FL_ZERO_RANGE),
+    NAMED(FALLOC_FL_INSERT_RANGE),
+    NAMED(FALLOC_FL_UNSHARE_RANGE),
+    NAMED(POSIX_FADV_NORMAL),
+    NAMED(POSIX_FADV_RANDOM),
+    NAMED(POSIX_FADV_SEQUENTIAL),
+    NAMED(POSIX_FADV_WILLNEED),
+    NAMED(POSIX_FADV_DONTNEED),
+    NAMED(POSIX_FADV_NOREUSE),
+    NAMED(SYNC_FILE_RANGE_WAIT_BEFORE),
+    NAMED(SYNC_FILE_RANGE_WRITE),
+    NAMED(SYNC_FILE_RANGE_WAIT_AFTER),
+    NAMED(RWF_HIPRI),
+    NAMED(RWF_DSYNC),
+    NAMED(RWF_SYNC),
+    NAMED(RWF_NOWAIT),
+    NAMED(RWF_APPEND),
+    // Locks and fcntl.
+    NAMED(LOCK_SH),
+    NAMED(LOCK_EX),
+    NAMED(LOCK_NB),
+    NAMED(LOCK_UN),
+    NAMED(F_DUPFD),
+    NAMED(F_DUPFD_CLOEXEC),
+    NAMED(F_GETFD),
+    NAMED(F_SETFD),
+    NAMED(F_GETFL),
+    NAMED(F_SETFL),
+    NAMED(F_GETLK),
+    NAMED(F_SETLK),
+    NAMED(F_SETLKW),
+    NAMED(F_OFD_GETLK),
+    NAMED(F_OFD_SETLK),
+    NAMED(F_OFD_SETLKW),
+    NAMED(F_RDLCK),
+    NAMED(F_WRLCK),
+    NAMED(F_UNLCK),
+    // Memory.
+    NAMED(PROT_NONE),
+    NAMED(PROT_READ),
+    NAMED(PROT_WRITE),
+    NAMED(PROT_EXEC),
+    NAMED(PROT_GROWSDOWN),
+    NAMED(PROT_GROWSUP),
+    NAMED(MAP_FILE),
+    NAMED(MAP_SHARED),
+    NAMED(MAP_PRIVATE),
+    NAMED(MAP_SHARED_VALIDATE),
+    NAMED(MAP_FIXED),
+    NAMED(MAP_ANONYMOUS),
+    NAMED(MAP_32BIT),
+    NAMED(MAP_GROWSDOWN),
+    NAMED(MAP_DENYWRITE),
+    NAMED(MAP_EXECUTABLE),
+    NAMED(MAP_LOCKED),
+    NAMED(MAP_NORESERVE),
+    NAMED(MAP_POPULATE),
+    NAMED(MAP_NONBLOCK),
+    NAMED(MAP_STACK),
+    NAMED(MAP_HUGETLB),
+    NAMED(MAP_SYNC),
+    NAMED(MAP_FIXED_NOREPLACE),
+    NAMED(MREMAP_MAYMOVE),
+    NAMED(MREMAP_FIXED),
+    NAMED(MREMAP_DONTUNMAP),
+    NAMED(MS_ASYNC),
+    NAMED(MS_INVALIDATE),
+    NAMED(MS_SYNC),
+    NAMED(MADV_NORMAL),
+    NAMED(MADV_RANDOM),
+    NAMED(MADV_SEQUENTIAL),
+    NAMED(MADV_WILLNEED),
+    NAMED(MADV_DONTNEED),
+    NAMED(MADV_FREE),
+    NAMED(MADV_REMOVE),
+    NAMED(MADV_DONTFORK),
+    NAMED(MADV_DOFORK),
+    NAMED(MADV_MERGEABLE),
+    NAMED(MADV_UNMERGEABLE),
+    NAMED(MADV_HUGEPAGE),
+    NAMED(MADV_NOHUGEPAGE),
+    NAMED(MADV_DONTDUMP),
+    NAMED(MADV_DODUMP),
+    NAMED(MADV_WIPEONFORK),
+    NAMED(MADV_KEEPONFORK),
+    NAMED(MADV_COLD),
+    NAMED(MADV_PAGEOUT),
+    NAMED(MADV_POPULATE_READ),
+    NAMED(MADV_POPULATE_WRITE),
+    // Processes.
+    NAMED(CLONE_VM),
+    NAMED(CLONE_FS),
+    NAMED(CLONE_FILES),
+    NAMED(CLONE_SIGHAND),
+    NAMED(CLONE_PIDFD),
+    NAMED(CLONE_PTRACE),
+    NAMED(CLONE_VFORK),
+    NAMED(CLONE_PARENT),
+    NAMED(CLONE_THREAD),
+    NAMED(CLONE_NEWNS),
+    NAMED(CLONE_SYSVSEM),
+    NAMED(CLONE_SETTLS),
+    NAMED(CLONE_PARENT_SETTID),
+    NAMED(CLONE_CHILD_CLEARTID),
+    NAMED(CLONE_DETACHED),
+    NAMED(CLONE_UNTRACED),
+    NAMED(CLONE_CHILD_SETTID),
+    NAMED(CLONE_NEWCGROUP),
+    NAMED(CLONE_NEWUTS),
+    NAMED(CLONE_NEWIPC),
+    NAMED(CLONE_NEWUSER),
+    NAMED(CLONE_NEWPID),
+    NAMED(CLONE_NEWNET),
+    NAMED(CLONE_IO),
+    NAMED(SIGCHLD),
+    NAMED(WNOHANG),
+    NAMED(WNOWAIT),
+    NAMED(WEXITED),
+    NAMED(WSTOPPED),
+    NAMED(WCONTINUED),
+    // ioctl.
+    NAMED(FICLONE),
+    NAMED(FICLONERANGE),
+    NAMED(FIDEDUPERANGE),
+    NAMED(FIOCLEX),
+    NAMED(FIONCLEX),
+    // Asynchronous requests (linux/aio_abi.h).
+    NAMED(IOCB_CMD_PREAD),
+    NAMED(IOCB_CMD_PWRITE),
+    NAMED(IOCB_CMD_FSYNC),
+    NAMED(IOCB_CMD_FDSYNC),
+    NAMED(IOCB_CMD_POLL),
+    NAMED(IOCB_CMD_NOOP),
+    NAMED(IOCB_CMD_PREADV),
+    NAMED(IOCB_CMD_PWRITEV),
+    // What the headers call otherwise, or on x86-64 define as 0.
+    Named{"O_LARGEFILE", 0100000},
+    Named{"MAP_ANON", MAP_ANONYMOUS},
+});
+
+constexpr auto kErrors = sorted(std::array{
+    NAMED(EPERM),
+    NAMED(ENOENT),
+    NAMED(ESRCH),
+    NAMED(EINTR),
+    NAMED(EIO),
+    NAMED(ENXIO),
+    NAMED(E2BIG),
+    NAMED(ENOEXEC),
+    NAMED(EBADF),
+    NAMED(ECHILD),
+    NAMED(EAGAIN),
+    NAMED(ENOMEM),
+    NAMED(EACCES),
+    NAMED(EFAULT),
+    NAMED(ENOTBLK),
+    NAMED(EBUSY),
+    NAMED(EEXIST),
+    NAMED(EXDEV),
+    NAMED(ENODEV),
+    NAMED(ENOTDIR),
+    NAMED(EISDIR),
+    NAMED(EINVAL),
+    NAMED(ENFILE),
+    NAMED(EMFILE),
+    NAMED(ENOTTY),
+    NAMED(ETXTBSY),
+    NAMED(EFBIG),
+    NAMED(ENOSPC),
+    NAMED(ESPIPE),
+    NAMED(EROFS),
+    NAMED(EMLINK),
+    NAMED(EPIPE),
+    NAMED(EDOM),
+    NAMED(ERANGE),
+    NAMED(EDEADLK),
+    NAMED(ENAMETOOLONG),
+    NAMED(ENOLCK),
+    NAMED(ENOSYS),
+    NAMED(ENOTEMPTY),
+    NAMED(ELOOP),
+    NAMED(ENODATA),
+    NAMED(ENOLINK),
+    NAMED(EPROTO),
+    NAMED(EBADMSG),
+    NAMED(EOVERFLOW),
+    NAMED(EILSEQ),
+    NAMED(EUSERS),
+    NAMED(ENOTSOCK),
+    NAMED(EDESTADDRREQ),
+    NAMED(EMSGSIZE),
+    NAMED(EPROTOTYPE),
+    NAMED(ENOPROTOOPT),
+    NAMED(EPROTONOSUPPORT),
+    NAMED(EOPNOTSUPP),
+    NAMED(EAFNOSUPPORT),
+    NAMED(EADDRINUSE),
+    NAMED(EADDRNOTAVAIL),
+    NAMED(ENETDOWN),
+    NAMED(ENETUNREACH),
+    NAMED(ECONNABORTED),
+    NAMED(ECONNRESET),
+    NAMED(ENOBUFS),
+    NAMED(EISCONN),
+    NAMED(ENOTCONN),
+    NAMED(ETIMEDOUT),
+    NAMED(ECONNREFUSED),
+    NAMED(EHOSTDOWN),
+    NAMED(EHOSTUNREACH),
+    NAMED(EALREADY),
+    NAMED(EINPROGRESS),
+    NAMED(ESTALE),
+    NAMED(EUCLEAN),
+    NAMED(EREMOTEIO),
+    NAMED(EDQUOT),
+    NAMED(ENOMEDIUM),
+    NAMED(EMEDIUMTYPE),
+    NAMED(ECANCELED),
+    NAMED(ENOKEY),
+    NAMED(EKEYEXPIRED),
+    NAMED(EKEYREVOKED),
+    NAMED(EKEYREJECTED),
+    NAMED(EOWNERDEAD),
+    NAMED(ENOTRECOVERABLE),
+    Named{"EWOULDBLOCK", EAGAIN},
+    Named{"ENOTSUP", EOPNOTSUPP},
+    // Of the kernel alone; a call that shows one was interrupted.
+    Named{"ERESTARTSYS", EINTR},
+    Named{"ERESTARTNOINTR", EINTR},
+    Named{"ERESTARTNOHAND", EINTR},
+    Named{"ERESTART_RESTARTBLOCK", EINTR},
+});
+// clang-format on
+#undef NAMED
+
+}  // namespace
+
+std::optional<std::uint64_t> strace_constant(std::string_view name) {
+  const Named* found = find(kConstants, name);
+  if (found == nullptr) return std::nullopt;
+  return found->value;
+}
+
+int strace_error(std::string_view name) {
+  const Named* found = find(kErrors, name);
+  return found == nullptr ? 0 : static_cast<int>(found->value);
+}
+
+}  // namespace filereel

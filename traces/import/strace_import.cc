@@ -1,0 +1,309 @@
+#include "traces/import/strace_import.h"
+
+#include <ctime>
+
+#include <fmt/format.h>
+
+#include "filesets/error.h"
+#include "filesets/printable.h"
+#include "traces/import/strace_text.h"
+
+namespace filereel {
+namespace {
+
+constexpr std::uint64_t kLinesToJudge = 20;
+constexpr std::uint64_t kLinesBetweenStops = 4096;
+constexpr std::size_t kLongestFragment = 1 << 20;
+constexpr int kMostJoins = 3;
+constexpr std::size_t kLongestCommand = 500;
+
+// What strace writes when it goes on with a call that another text has cut.
+bool goes_on(std::string_view text) {
+  while (text.starts_with(' ')) text.remove_prefix(1);
+  return text.starts_with(')') || text.starts_with(',') || text.starts_with("=> ") ||
+         text.starts_with("<unfinished ...>");
+}
+
+std::string date(std::uint64_t ns) {
+  const std::time_t seconds = static_cast<std::time_t>(ns / 1'000'000'000);
+  std::tm parts{};
+  if (gmtime_r(&seconds, &parts) == nullptr) return {};
+  std::array<char, 40> text{};
+  return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S UTC", &parts)};
+}
+
+}  // namespace
+
+std::uint64_t StraceRequests::submit(std::uint64_t context, std::uint64_t name) {
+  under_way_[{context, name}].push_back(++last_);
+  return last_;
+}
+
+std::uint64_t StraceRequests::complete(std::uint64_t context, std::uint64_t name) {
+  const auto at = under_way_.find({context, name});
+  if (at == under_way_.end()) return ++last_;
+  const std::uint64_t number = at->second.front();
+  at->second.pop_front();
+  if (at->second.empty()) under_way_.erase(at);
+  return number;
+}
+
+StraceImport::StraceImport(LineReader& input, TraceBuilder& builder, const ImportOptions& options)
+    : input_(input),
+      builder_(builder),
+      options_(options),
+      resolver_(builder, {options.working_directory}),
+      threads_(input.peek()) {}
+
+bool StraceImport::run() {
+  for (std::string_view text; input_.next(text);) {
+    if (input_.line() % kLinesBetweenStops == 0 && options_.stop.stop_requested()) return false;
+    if (text.ends_with('\r')) text.remove_suffix(1);
+    if (text.find_first_not_of(" \t") == std::string_view::npos) continue;
+    ++lines_;
+    take(text);
+    if (lines_ == kLinesToJudge) check_understood();
+  }
+  check_understood();
+  finish();
+  return true;
+}
+
+void StraceImport::check_understood() {
+  if (understood_ > 0) return;
+  throw Error(ErrorKind::unusable_input,
+              fmt::format("{}:{}: no line so far is one of strace's; give what strace -f -o FILE "
+                          "wrote",
+                          printable(input_.name()), input_.line()));
+}
+
+void StraceImport::garbled() {
+  builder_.lost("lines that are not understood");
+}
+
+void StraceImport::keep_fragment(std::string_view text, bool certain) {
+  if (text.size() > kLongestFragment || joins_ > kMostJoins) {
+    joins_ = 0;
+    return garbled();
+  }
+  fragment_ = text;
+  fragment_certain_ = certain;
+}
+
+void StraceImport::lose_fragment() {
+  if (fragment_.empty()) return;
+  fragment_.clear();
+  garbled();
+}
+
+void StraceImport::take(std::string_view text) {
+  if (const auto attached = cut_off_attached(text)) {
+    threads_.attached(*attached);
+    lose_fragment();
+    joins_ = 0;
+    return keep_fragment(text, true);
+  }
+  const StraceLine line = read_strace_line(text);
+  switch (line.kind) {
+    case StraceLine::Kind::garbled:
+      if (!fragment_.empty() && (fragment_certain_ || goes_on(text))) {
+        joined_ = fragment_;
+        joined_ += text;
+        fragment_.clear();
+        ++joins_;
+        return take_whole(joined_, read_strace_line(joined_));
+      }
+      return garbled();
+    case StraceLine::Kind::attached:
+      ++understood_;
+      return threads_.attached(line.other);
+    case StraceLine::Kind::notice:
+      ++understood_;
+      return;
+    default:
+      lose_fragment();
+      joins_ = 0;
+      return take_whole(text, line);
+  }
+}
+
+void StraceImport::take_whole(std::string_view text, const StraceLine& line) {
+  if (line.kind == StraceLine::Kind::garbled) return garbled();
+  if (line.kind == StraceLine::Kind::torn) return keep_fragment(text, false);
+  ++understood_;
+  const std::uint64_t at_ns = clock_.at(line.stamp);
+  StraceThread& thread = threads_.of(line);
+  if (!thread.held && !introduce(thread)) thread.held = true;
+  if (thread.held) return hold(thread, text, at_ns);
+  if (take(thread, line, at_ns)) return;
+  --understood_;
+  keep_fragment(text, false);
+}
+
+bool StraceImport::take(StraceThread& thread, const StraceLine& line, std::uint64_t at_ns) {
+  switch (line.kind) {
+    case StraceLine::Kind::call: {
+      const StraceCall* call = find_strace_call(line.name);
+      return call == nullptr || end_call(thread, *call, line.text, nullptr, at_ns);
+    }
+    case StraceLine::Kind::unfinished:
+      begin_call(thread, line, at_ns);
+      break;
+    case StraceLine::Kind::resumed:
+      resume_call(thread, line, at_ns);
+      break;
+    case StraceLine::Kind::superseded:
+      supersede(thread, line.other);
+      break;
+    case StraceLine::Kind::ended:
+      end_thread(thread, at_ns);
+      break;
+    default:
+      break;
+  }
+  return true;
+}
+
+void StraceImport::begin_call(StraceThread& thread, const StraceLine& line, std::uint64_t at_ns) {
+  thread.unneeded.clear();
+  thread.pending = StraceThread::Pending();
+  const StraceCall* call = find_strace_call(line.name);
+  if (call == nullptr) {
+    thread.unneeded = line.name;
+    return;
+  }
+  thread.pending.call = call;
+  thread.pending.text = line.text;
+  thread.pending.enter_ns = at_ns;
+  thread.pending.as = thread.id;
+  if (reader_.read_beginning(*call, line.text) != StraceReader::Outcome::read) return;
+  for (SystemCall& one : reader_.calls()) {
+    one.thread = thread.id;
+    one.enter_ns = one.exit_ns = at_ns;
+    resolver_.entered(one);
+    thread.pending.entered = true;
+  }
+}
+
+void StraceImport::resume_call(StraceThread& thread, const StraceLine& line, std::uint64_t at_ns) {
+  const StraceThread::Pending pending = std::exchange(thread.pending, {});
+  if (pending.call == nullptr || pending.call->name != line.name) {
+    if (thread.unneeded != line.name && find_strace_call(line.name) != nullptr) {
+      builder_.lost("calls that began before the trace");
+    }
+    return;
+  }
+  const std::string text = pending.text + std::string(line.text);
+  if (!end_call(thread, *pending.call, text, &pending, at_ns)) garbled();
+}
+
+bool StraceImport::end_call(StraceThread& thread, const StraceCall& call, std::string_view text,
+                            const StraceThread::Pending* pending, std::uint64_t at_ns) {
+  switch (reader_.read(call, text)) {
+    case StraceReader::Outcome::torn:
+      return false;
+    case StraceReader::Outcome::no_file_call:
+      return true;
+    case StraceReader::Outcome::cut_off:
+      if (pending != nullptr && pending->entered && call.call != Call::wait) {
+        builder_.lost("calls that the end of their thread cut off");
+      }
+      return true;
+    case StraceReader::Outcome::no_path:
+      if (reader_.succeeded()) builder_.lost("calls whose path strace does not show");
+      return true;
+    case StraceReader::Outcome::read:
+      break;
+  }
+  const bool entered = pending != nullptr && pending->entered;
+  // What was interrupted is made again, and is in the trace again.
+  if (reader_.result().text.starts_with("? ERESTART") && !entered) return true;
+  const std::uint64_t enter_ns = pending != nullptr ? pending->enter_ns : at_ns;
+  std::uint64_t exit_ns = at_ns;
+  if (clock_.timed() && reader_.result().duration_ns) {
+    exit_ns = enter_ns + std::min(*reader_.result().duration_ns, UINT64_MAX - enter_ns);
+  }
+  if (call.call == Call::exec && reader_.succeeded()) remember_command();
+  for (std::size_t i = 0; i < reader_.calls().size(); ++i) {
+    SystemCall& one = reader_.calls()[i];
+    one.thread = pending != nullptr ? pending->as : thread.id;
+    one.enter_ns = enter_ns;
+    one.exit_ns = exit_ns;
+    report(thread, one, pending);
+  }
+  // Threads that waited for this fork have moved the reader on: nothing of it is used behind here.
+  if (call.call == Call::fork) settle(false);
+  return true;
+}
+
+void StraceImport::report(StraceThread& thread, SystemCall& call,
+                          const StraceThread::Pending* pending) {
+  switch (call.call) {
+    case Call::submit:
+      call.request = requests_.submit(call.address, call.request);
+      break;
+    case Call::complete:
+      call.request = requests_.complete(call.address, call.request);
+      break;
+    case Call::fork:
+      return forked(thread, call, pending);
+    case Call::exit:
+    case Call::exit_group:
+      thread.has_exited = true;
+      break;
+    default:
+      break;
+  }
+  resolver_.returned(call);
+}
+
+void StraceImport::supersede(StraceThread& thread, std::uint32_t other) {
+  StraceThread* maker = threads_.find(other);
+  if (maker == nullptr || maker == &thread) return;
+  thread.pending = std::exchange(maker->pending, {});
+  thread.has_exited = false;
+  threads_.erase(*maker);
+}
+
+void StraceImport::end_thread(StraceThread& thread, std::uint64_t at_ns) {
+  if (!thread.has_exited) resolver_.ended(thread.id, at_ns);
+  threads_.erase(thread);
+  settle(false);
+}
+
+void StraceImport::remember_command() {
+  if (!command_.empty()) return;
+  StraceItems items(reader_.arguments()[1]);
+  std::string word;
+  bool cut = false;
+  for (std::string_view item; items.next(item);) {
+    if (!strace_string(item, word, cut)) continue;
+    if (!command_.empty()) command_ += ' ';
+    command_ += word;
+    if (cut) command_ += "...";
+  }
+  command_ = printable(command_, kLongestCommand);
+}
+
+void StraceImport::finish() {
+  lose_fragment();
+  settle(true);
+  for (const auto& [id, thread] : threads_.all()) {
+    if (thread.pending.entered && thread.pending.call->call != Call::wait) {
+      builder_.lost("calls that had not ended with the trace");
+    }
+  }
+  resolver_.finish(clock_.now());
+  for (std::size_t i = 0; i < kStraceDoubts; ++i) {
+    const auto doubt = static_cast<StraceDoubt>(i);
+    if (reader_.doubts(doubt) > 0) {
+      builder_.approximated(strace_doubt_name(doubt), reader_.doubts(doubt));
+    }
+  }
+  builder_.fact("source", "strace");
+  if (!command_.empty()) builder_.fact("command", command_);
+  if (clock_.began() != 0) builder_.fact("recorded", date(clock_.began()));
+  if (clock_.whole_seconds()) builder_.fact("times", "whole seconds (strace -t)");
+}
+
+}  // namespace filereel

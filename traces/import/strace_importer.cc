@@ -1,0 +1,42 @@
+#include "traces/import/strace_importer.h"
+
+#include "traces/import/strace_import.h"
+#include "traces/import/strace_lexer.h"
+
+namespace filereel {
+namespace {
+
+// A line like "openat(AT_FDCWD, "/etc/passwd", O_RDONLY) = 3" among the first ones.
+bool recognises(std::string_view beginning) {
+  constexpr int kLines = 20;
+  for (int i = 0; i < kLines && !beginning.empty(); ++i) {
+    const std::size_t end = beginning.find('\n');
+    const StraceLine line = read_strace_line(beginning.substr(0, end));
+    if (line.kind == StraceLine::Kind::resumed) return true;
+    if (line.kind == StraceLine::Kind::unfinished) return true;
+    if (line.kind == StraceLine::Kind::call && StraceArguments().split(line.text)) return true;
+    if (end == std::string_view::npos) break;
+    beginning.remove_prefix(end + 1);
+  }
+  return false;
+}
+
+bool read(LineReader& input, TraceBuilder& builder, const ImportOptions& options) {
+  return StraceImport(input, builder, options).run();
+}
+
+}  // namespace
+
+const Importer& strace_importer() {
+  static constexpr Importer kImporter{
+      .name = "strace",
+      .description = "what strace writes, best with -f -ttt -T -y",
+      .timed = true,
+      .time_unit_ns = 1000,
+      .recognises = recognises,
+      .read = read,
+  };
+  return kImporter;
+}
+
+}  // namespace filereel

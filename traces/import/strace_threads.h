@@ -1,0 +1,75 @@
+// The threads in strace's text: whose line it is, and what each has under way.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "traces/import/strace_calls.h"
+#include "traces/import/strace_lexer.h"
+
+namespace filereel {
+
+struct StraceThread {
+  // A call that is shown as "<unfinished ...>".
+  struct Pending {
+    const StraceCall* call = nullptr;  // nullptr: none
+    std::string text;
+    std::uint64_t enter_ns = 0;
+    bool entered = false;  // the resolver knows of it
+    bool forked = false;   // its child was seen and told of already
+    std::uint32_t as = 0;  // the number of the thread that made it
+  };
+  // A line that waits until it is known who made the thread.
+  struct Held {
+    std::string line;
+    std::uint64_t at_ns;
+  };
+
+  std::uint32_t id = 0;
+  bool introduced = false;  // where it comes from is settled
+  bool held = false;
+  bool has_exited = false;  // by a call that says so
+  std::string unneeded;     // the name of an unfinished call that is not about files
+  Pending pending;
+  std::vector<Held> lines;
+};
+
+class StraceThreads {
+ public:
+  // `beginning` is that of the text, in which the number of a lone thread is looked for.
+  explicit StraceThreads(std::string_view beginning);
+
+  // The thread of a line, which may be new. Lines without a number are of the only thread there is.
+  StraceThread& of(const StraceLine& line);
+  StraceThread* find(std::uint32_t id);
+
+  // strace says that it follows the thread from now on.
+  void attached(std::uint32_t id);
+  // A call returned this number of a new thread.
+  void announce(std::uint32_t id);
+  // Whether a call has returned it, which is then forgotten.
+  bool take_announced(std::uint32_t id) { return announced_.erase(id) != 0; }
+
+  void erase(StraceThread& thread);
+  const std::map<std::uint32_t, StraceThread>& all() const { return threads_; }
+  std::vector<std::uint32_t> held() const;
+
+ private:
+  StraceThread& add(std::uint32_t id);
+
+  std::map<std::uint32_t, StraceThread> threads_;  // that live
+  std::set<std::uint32_t> announced_;
+  StraceThread* last_ = nullptr;  // of the last line
+  // The thread of lines without a number: the number it was given, and the one that it turned out
+  // to have.
+  std::uint32_t lone_ = 1;
+  bool lone_seen_ = false;
+  std::uint32_t lone_known_as_ = 0;
+};
+
+}  // namespace filereel
