@@ -66,6 +66,12 @@ bool times(std::string_view text, SystemCall& call) {
   return true;
 }
 
+// What the program gave its requests as a name, which only means something in its context. Those of
+// one name end in the order in which they began.
+std::uint64_t request(std::uint64_t context, std::uint64_t name) {
+  return name ^ context * 0x9e3779b97f4a7c15;
+}
+
 }  // namespace
 
 bool open_how(StraceReader& reader, SystemCall& call) {
@@ -161,7 +167,6 @@ bool submitted(StraceReader& reader, SystemCall& call) {
     if (!item.starts_with('{')) continue;
     SystemCall one;
     one.call = Call::submit;
-    one.address = context;
     const std::string_view buffer = strace_member(item, "aio_buf");
     one.length = reader.value(strace_member(item, "aio_nbytes"));
     one.offset = reader.value(strace_member(item, "aio_offset"));
@@ -189,7 +194,7 @@ bool submitted(StraceReader& reader, SystemCall& call) {
       default:
         continue;
     }
-    one.request = reader.value(strace_member(item, "aio_data"));
+    one.request = request(context, reader.value(strace_member(item, "aio_data")));
     if (!strace_descriptor(strace_member(item, "aio_fildes"), one.fd, one.fd_path)) continue;
     reader.another() = one;
   }
@@ -206,8 +211,7 @@ bool completed(StraceReader& reader, SystemCall& call) {
     if (!item.starts_with('{')) continue;
     SystemCall one;
     one.call = Call::complete;
-    one.address = context;
-    one.request = reader.value(strace_member(item, "data"));
+    one.request = request(context, reader.value(strace_member(item, "data")));
     one.result = static_cast<std::int64_t>(reader.value(strace_member(item, "res")));
     reader.another() = one;
   }
