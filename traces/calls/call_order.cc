@@ -95,11 +95,14 @@ void CallOrder::make_way(const SystemCall& call) {
   if (call.call == Call::exit_group || (call.call == Call::exec && call.result >= 0)) {
     const std::uint32_t process = translation_.process_of(call.thread);
     force_process(process);
-    std::erase_if(in_flight_, [&](auto& entry) {
-      if (translation_.process_of(entry.first) != process) return false;
-      forget(entry.second);
-      return true;
-    });
+    for (auto at = in_flight_.begin(); at != in_flight_.end();) {
+      if (translation_.process_of(at->first) == process) {
+        forget(at->second);
+        at = in_flight_.erase(at);
+      } else {
+        ++at;
+      }
+    }
   }
   if (held_.empty()) return;
   if (call.call == Call::wait && call.result > 0 && call.result <= UINT32_MAX) {
