@@ -167,7 +167,7 @@ void FileTree::rename(PathId from, PathId to, std::uint64_t position) {
   const Presence before_to = target.now;
   if (before_to == Presence::present) {
     if (target.node == id || lies_within(from_directory, target.node)) return;
-    learn_kind(id, nodes_[target.node].kind);
+    if (nodes_[target.node].kind == FileKind::directory) learn_kind(id, FileKind::directory);
   }
   if (to_directory != from_directory && lies_within(to_directory, id)) return;
   detach(target);
