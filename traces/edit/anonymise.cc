@@ -36,26 +36,28 @@ class NewNames {
   }
 
   // Every component but those that only give the direction.
-  std::string link_text(std::string_view text) {
+  std::string link_text(std::string_view text) { return parts(text, '/'); }
+
+  // What comes behind the namespace ("user.").
+  std::string attribute(std::string_view name) {
+    const std::size_t dot = name.find('.');
+    if (dot == std::string_view::npos) return of(name);
+    return std::string(name.substr(0, dot + 1)) + parts(name.substr(dot + 1), '.');
+  }
+
+ private:
+  std::string parts(std::string_view text, char separator) {
     std::string changed;
-    while (!text.empty()) {
-      const std::size_t slash = std::min(text.find('/'), text.size());
-      const std::string_view name = text.substr(0, slash);
+    for (std::size_t begin = 0; begin <= text.size();) {
+      const std::size_t end = std::min(text.find(separator, begin), text.size());
+      const std::string_view name = text.substr(begin, end - begin);
+      if (begin != 0) changed += separator;
       changed += name.empty() || name == "." || name == ".." ? std::string(name) : of(name);
-      if (slash < text.size()) changed += '/';
-      text.remove_prefix(std::min(slash + 1, text.size()));
+      begin = end + 1;
     }
     return changed;
   }
 
-  // Only the part behind the namespace ("user.") is a name.
-  std::string attribute(std::string_view name) {
-    const std::size_t dot = name.find('.');
-    if (dot == std::string_view::npos) return of(name);
-    return std::string(name.substr(0, dot + 1)) + of(name.substr(dot + 1));
-  }
-
- private:
   // As long as `name`, unless that leaves too few possibilities, with its extension and, where it
   // is hidden, its dot in front.
   std::string candidate(std::string_view name, std::uint64_t attempt) const {
