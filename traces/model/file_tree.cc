@@ -151,6 +151,7 @@ NodeId FileTree::require_child(NodeId directory, NameId name) {
   }
   entry.now = Presence::present;
   nodes_[id].parent = directory;
+  nodes_[id].name = name;
   nodes_[id].names = 1;
   return id;
 }
@@ -220,7 +221,7 @@ void FileTree::begin_with(const FileSet& initial) {
       const NodeId target = present(tables_.paths.add(Role::near, given.target));
       const NodeId directory = require_parent(path);
       if (target == kNoNode || directory == kNoNode) continue;
-      attach(target, directory, entry(directory, name(path)));
+      attach(target, directory, name(path), entry(directory, name(path)));
       initial_links_.push_back({directory, name(path), target});
       continue;
     }
@@ -269,6 +270,22 @@ std::optional<TreeModel::Change> FileTree::last_change(PathId path) {
     at = child(at, name);
   }
   return last;
+}
+
+std::optional<PathId> FileTree::path_of(NodeId id) {
+  std::vector<NameId> names;
+  for (; id != kNoNode && nodes_[id].parent != kNoNode; id = nodes_[id].parent) {
+    const FileNode& node = nodes_[id];
+    const auto& entries = nodes_[node.parent].directory->entries;
+    const auto found = entries.find(node.name);
+    if (found == entries.end() || found->second.node != id || names.size() > kMaxDepth) return {};
+    names.push_back(node.name);
+  }
+  if (id == kNoNode || !nodes_[id].given) return {};  // without a name from the beginning
+  PathId path = PathTable::root(Role::near);
+  for (std::size_t i = names.size(); i-- > 0;)
+    path = tables_.paths.add(path, names_.text(names[i]));
+  return path;
 }
 
 }  // namespace filereel

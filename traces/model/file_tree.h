@@ -58,6 +58,7 @@ struct FileNode {
   std::uint32_t users = 0;  // open files and mappings
   TextId text = 0;          // of a symbolic link; 0: not known
   NodeId parent = kNoNode;  // of the name it got last
+  NameId name = 0;          // that name
   NodeId initial_parent = kNoNode;
   NameId initial_name = 0;
   std::uint32_t initial_children = 0;      // known so far
@@ -120,6 +121,8 @@ class FileTree {
   void release(NodeId id);
 
   std::optional<TreeModel::Change> last_change(PathId path);
+  // Where something is now, by the name that it got last; nothing if it has lost that one.
+  std::optional<PathId> path_of(NodeId id);
 
   FileSet initial_set() const;
   FileSet current_set() const;
@@ -159,7 +162,7 @@ class FileTree {
   bool can_be_made(const FileNode& node, FileKind kind) const;
   bool has_children(const FileNode& node) const;
   bool lies_within(NodeId id, NodeId directory) const;
-  void attach(NodeId id, NodeId directory, DirectoryEntry& entry);
+  void attach(NodeId id, NodeId directory, NameId name, DirectoryEntry& entry);
   void detach(DirectoryEntry& entry);
   static void touch(DirectoryEntry& entry, Presence before, std::uint64_t position);
   void drop_if_unused(NodeId id);

@@ -11,10 +11,11 @@ void FileTree::touch(DirectoryEntry& entry, Presence before, std::uint64_t posit
   entry.changed_at = position;
 }
 
-void FileTree::attach(NodeId id, NodeId directory, DirectoryEntry& entry) {
+void FileTree::attach(NodeId id, NodeId directory, NameId name, DirectoryEntry& entry) {
   entry.node = id;
   entry.now = Presence::present;
   nodes_[id].parent = directory;
+  nodes_[id].name = name;
   ++nodes_[id].names;
 }
 
@@ -92,7 +93,7 @@ NodeId FileTree::make(PathId path, FileKind kind, std::uint64_t position) {
   appear(id);
   nodes_[id].kind = kind;
   nodes_[id].closed = true;
-  attach(id, directory, entry);
+  attach(id, directory, name(path), entry);
   touch(entry, before, position);
   return id;
 }
@@ -151,7 +152,7 @@ void FileTree::link(NodeId id, PathId path, std::uint64_t position) {
   const Presence before = entry.now;
   if (before == Presence::unknown) entry.found_missing = true;
   detach(entry);
-  attach(id, directory, entry);
+  attach(id, directory, name(path), entry);
   touch(entry, before, position);
 }
 
@@ -167,7 +168,7 @@ void FileTree::rename(PathId from, PathId to, std::uint64_t position) {
   const Presence before_to = target.now;
   if (before_to == Presence::present) {
     if (target.node == id || lies_within(from_directory, target.node)) return;
-    learn_kind(id, nodes_[target.node].kind);
+    if (nodes_[target.node].kind == FileKind::directory) learn_kind(id, FileKind::directory);
   }
   if (to_directory != from_directory && lies_within(to_directory, id)) return;
   detach(target);
@@ -178,6 +179,7 @@ void FileTree::rename(PathId from, PathId to, std::uint64_t position) {
   target.node = id;
   target.now = Presence::present;
   nodes_[id].parent = to_directory;
+  nodes_[id].name = name(to);
   touch(target, before_to, position);
 }
 
@@ -193,6 +195,8 @@ void FileTree::exchange(PathId a, PathId b, std::uint64_t position) {
   std::swap(entry_a.node, entry_b.node);
   nodes_[of_a].parent = in_b;
   nodes_[of_b].parent = in_a;
+  nodes_[of_a].name = name(b);
+  nodes_[of_b].name = name(a);
   forget(of_a);
   forget(of_b);
   touch(entry_a, before_a, position);

@@ -88,6 +88,10 @@ FileId TreeModel::file_of_slot(FileSlot slot) const {
   return id == kNoNode ? kNoFileId : state_->tree.file_id(id);
 }
 
+std::optional<PathId> TreeModel::path_of(FileId file) const {
+  return state_->tree.path_of(state_->tree.node_of(file));
+}
+
 std::uint64_t TreeModel::size(FileId file) const {
   const NodeId id = state_->tree.node_of(file);
   return id == kNoNode ? 0 : state_->tree.node(id).data.size();

@@ -54,6 +54,8 @@ class TreeModel {
 
   FileId file_of(PathId path) const;         // kNoFileId: unknown or absent
   FileId file_of_slot(FileSlot slot) const;  // kNoFileId: not open
+  // The name that the file got last, if it still has it: its path, else nothing.
+  std::optional<PathId> path_of(FileId file) const;
   // Bytes, as far as they are known: at least what was read or written; exact where
   // `size_is_exact`.
   std::uint64_t size(FileId file) const;

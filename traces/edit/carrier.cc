@@ -1,0 +1,224 @@
+#include "traces/edit/carrier.h"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+namespace filereel {
+namespace {
+
+// Numbers of open files and mappings above this are damage.
+constexpr std::uint32_t kMaxNumber = 1 << 22;
+
+}  // namespace
+
+Carrier::Carrier(const TraceInput& input, TraceBuilder& out, std::string below,
+                 const NameChange* change)
+    : input_(input), out_(out), below_(std::move(below)), change_(change) {
+  const PathId root = out_.path(below_);
+  paths_ = {root, root};  // both volumes' roots
+}
+
+std::string Carrier::changed_path(std::string_view path) const {
+  std::string changed = below_;
+  while (!path.empty()) {
+    const std::size_t slash = std::min(path.find('/'), path.size());
+    if (!changed.empty()) changed += '/';
+    const std::string_view name = path.substr(0, slash);
+    changed += change_ != nullptr ? change_->component(name) : std::string(name);
+    path.remove_prefix(std::min(slash + 1, path.size()));
+  }
+  return changed;
+}
+
+FileSet Carrier::tree(const FileSet& set) const {
+  FileSet changed;
+  changed.name = set.name;
+  changed.entries.reserve(set.entries.size() + 1);
+  if (!below_.empty()) {
+    Entry directory;
+    directory.path = below_;
+    directory.kind = EntryKind::directory;
+    directory.mode = 0755;
+    changed.entries.push_back(directory);
+  }
+  for (Entry entry : set.entries) {
+    entry.path = changed_path(entry.path);
+    if (entry.kind == EntryKind::hard_link) entry.target = changed_path(entry.target);
+    if (entry.kind == EntryKind::symlink && change_ != nullptr) {
+      entry.target = change_->link_text(entry.target);
+    }
+    changed.entries.push_back(std::move(entry));
+  }
+  return changed;
+}
+
+template <typename Make>
+std::uint32_t Carrier::numbered(std::vector<std::uint32_t>& numbers, std::uint32_t index,
+                                Make make) {
+  if (index >= kMaxNumber) return kUnmapped;
+  if (numbers.size() <= index) numbers.resize(index + 1, kUnmapped);
+  if (numbers[index] == kUnmapped) numbers[index] = make();
+  return numbers[index];
+}
+
+void Carrier::forget(std::vector<std::uint32_t>& numbers, std::uint32_t index) {
+  if (index < numbers.size()) numbers[index] = kUnmapped;
+}
+
+void Carrier::add_threads() {
+  for (std::uint32_t i = 0; i < input_.info.threads.size(); ++i) thread(i);
+}
+
+bool Carrier::has_thread(std::uint32_t number) const {
+  return number < threads_.size() && threads_[number] != kUnmapped;
+}
+
+std::uint32_t Carrier::thread(std::uint32_t number) {
+  return numbered(threads_, number, [&] {
+    TraceThread thread;
+    if (number < input_.info.threads.size()) {
+      const TraceThread& from = input_.info.threads[number];
+      thread.process = from.process;
+      thread.thread = from.thread;
+      thread.name =
+          change_ != nullptr && !from.name.empty() ? change_->component(from.name) : from.name;
+      if (from.parent != TraceThread::kNoParent && has_thread(from.parent)) {
+        thread.parent = threads_[from.parent];
+      }
+    }
+    return out_.add_thread(thread);
+  });
+}
+
+PathId Carrier::path(PathId path) {
+  if (paths_.size() < input_.tables.paths.size()) {
+    paths_.resize(input_.tables.paths.size(), PathTable::kNone);
+  }
+  chain_.clear();
+  for (; paths_[path] == PathTable::kNone; path = input_.tables.paths.node(path).parent) {
+    chain_.push_back(path);
+  }
+  PathId at = paths_[path];
+  for (std::size_t i = chain_.size(); i-- > 0;) {
+    const std::string& name = input_.tables.paths.node(chain_[i]).name;
+    at = out_.tables().paths.add(at, change_ != nullptr ? change_->component(name) : name);
+    paths_[chain_[i]] = at;
+  }
+  return at;
+}
+
+bool Carrier::has_slot(FileSlot slot) const {
+  return slot < slots_.size() && slots_[slot] != kUnmapped;
+}
+
+FileSlot Carrier::take_slot(FileSlot slot) {
+  return numbered(slots_, slot, [&] { return out_.take_slot(); });
+}
+
+FileSlot Carrier::take_mapping(FileSlot mapping) {
+  return numbered(mappings_, mapping, [&] { return out_.take_mapping(); });
+}
+
+TextId Carrier::text(const Operation& operation) {
+  if (operation.text == 0) return 0;
+  const std::string& text = input_.tables.texts.text(operation.text);
+  if (change_ == nullptr) return out_.tables().texts.add(text);
+  const bool link =
+      operation.kind == OperationKind::symlink || operation.kind == OperationKind::read_link;
+  return out_.tables().texts.add(link ? change_->link_text(text) : change_->attribute(text));
+}
+
+void Carrier::carry_file(Operation& operation) {
+  const FileSlot slot = operation.file;
+  if (slot != kNoFile) operation.file = take_slot(slot);
+  const bool fails = operation.expected < 0;
+  const bool ends =
+      operation.kind == OperationKind::close || (operation.kind == OperationKind::open && fails);
+  if (!ends || operation.file == kNoFile) return;
+  out_.free_slot(operation.file);
+  forget(slots_, slot);
+}
+
+void Carrier::carry_mapping(Operation& operation) {
+  const FileSlot mapping = operation.source;
+  operation.source = take_mapping(mapping);
+  const bool ends = operation.kind == OperationKind::unmap ||
+                    (operation.kind == OperationKind::map && operation.expected < 0);
+  if (!ends || operation.source == kNoFile) return;
+  out_.free_mapping(operation.source);
+  forget(mappings_, mapping);
+}
+
+void Carrier::add(RecordedOperation recorded, std::uint64_t later) {
+  Operation& operation = recorded.operation;
+  const Field fields = operation_info(operation.kind).fields;
+  operation.thread = thread(operation.thread);
+  if (has(fields, Field::path) || has(fields, Field::target)) {
+    operation.path = path(operation.path);
+  }
+  if (has(fields, Field::old_path)) operation.old_path = path(operation.old_path);
+  if (has(fields, Field::text)) operation.text = text(operation);
+  if (has(fields, Field::source) && operation.source != kNoFile) {
+    if (operation.kind == OperationKind::copy_range) {
+      operation.source = take_slot(operation.source);
+    } else {
+      carry_mapping(operation);
+    }
+  }
+  carry_file(operation);
+  if (operation.kind == OperationKind::fork || operation.kind == OperationKind::join) {
+    operation.second = thread(static_cast<std::uint32_t>(operation.second));
+  }
+  recorded.start_ns += later;
+  out_.add(recorded);
+}
+
+void Carrier::add_losses() {
+  for (const auto& [what, count] : input_.info.lost) out_.lost(what, count);
+  for (const auto& [what, count] : input_.info.approximated) out_.approximated(what, count);
+  if (!input_.info.complete) out_.lost("the end of a torn trace");
+}
+
+FileSet unite(std::vector<FileSet> sets) {
+  FileSet united;
+  std::unordered_map<std::string, std::size_t> known;
+  for (FileSet& set : sets) {
+    if (united.name.empty()) united.name = set.name;
+    for (Entry& entry : set.entries) {
+      const auto found = known.find(entry.path);
+      if (found != known.end()) {
+        Entry& other = united.entries[found->second];
+        if (entry.kind == EntryKind::file && other.kind == EntryKind::file &&
+            entry.size > other.size) {
+          other.size = entry.size;
+          other.holes.clear();
+        }
+        continue;
+      }
+      // What lies in a directory that is something else here has no place.
+      const auto is = [&](const std::string& path, EntryKind kind) {
+        const auto at = known.find(path);
+        return at != known.end() && united.entries[at->second].kind == kind;
+      };
+      const std::size_t slash = entry.path.rfind('/');
+      if (slash != std::string::npos && !is(entry.path.substr(0, slash), EntryKind::directory)) {
+        continue;
+      }
+      if (entry.kind == EntryKind::hard_link && !is(entry.target, EntryKind::file)) continue;
+      known.emplace(entry.path, united.entries.size());
+      united.entries.push_back(std::move(entry));
+    }
+  }
+  return united;
+}
+
+const RecordedOperation* OneByOne::peek() {
+  if (at_ == count_) {
+    at_ = 0;
+    count_ = source_.next(buffer_);
+  }
+  return count_ == 0 ? nullptr : &buffer_[at_];
+}
+
+}  // namespace filereel
