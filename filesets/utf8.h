@@ -1,0 +1,18 @@
+// Names as Unicode, where they are.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string_view>
+
+namespace filereel {
+
+struct Character {
+  char32_t code;
+  std::size_t length;  // in bytes
+};
+
+// The character that begins `text`, which is not empty; nothing if it is not valid UTF-8.
+std::optional<Character> first_character(std::string_view text);
+
+}  // namespace filereel

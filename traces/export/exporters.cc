@@ -1,0 +1,32 @@
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "filesets/error.h"
+#include "filesets/printable.h"
+#include "traces/export/formats.h"
+
+namespace filereel {
+
+std::span<const Exporter> exporters() {
+  static const std::array kExporters = {fio_exporter(), json_lines_exporter(),
+                                        chrome_trace_exporter()};
+  return kExporters;
+}
+
+const Exporter& find_exporter(std::string_view name) {
+  const auto found = std::ranges::find(exporters(), name, &Exporter::name);
+  if (found != exporters().end()) return *found;
+  std::string names;
+  for (const Exporter& one : exporters()) {
+    fmt::format_to(std::back_inserter(names), "{}{}", names.empty() ? "" : ", ", one.name);
+  }
+  throw Error(ErrorKind::usage,
+              fmt::format("there is no format \"{}\" to export to; choose from {}", printable(name),
+                          names));
+}
+
+}  // namespace filereel

@@ -1,0 +1,23 @@
+// JSON, written piece by piece.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "traces/recorded_operation.h"
+#include "traces/trace_info.h"
+
+namespace filereel {
+
+// Appends `bytes` as a string of JSON. Control bytes, the backslash and what is not UTF-8 stand as
+// \xHH in it, as in .fileset files.
+void append_json(std::string_view bytes, std::string& out);
+
+// Appends microseconds with three decimals.
+void append_json_us(std::uint64_t ns, std::string& out);
+
+// Appends `,"path":"a","offset":0 …`, the fields of the operation and its result.
+void append_json_fields(const Operation& operation, const TraceTables& tables, std::string& out);
+
+}  // namespace filereel

@@ -1,0 +1,49 @@
+// The members of an operation that its kind uses, by their names: for dumps and exports.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "traces/operation.h"
+
+namespace filereel {
+
+enum class FieldForm : std::uint8_t {
+  path,         // a PathId
+  text,         // a TextId
+  number,       // decimal
+  flags,        // hexadecimal
+  permissions,  // octal
+  time,         // signed nanoseconds since 1970, kTimeNow or kTimeOmit
+  word,         // `word` instead of the value
+  mark,         // there or not, without a value
+};
+
+struct OperationField {
+  std::string_view name;
+  FieldForm form;
+  std::uint64_t value = 0;
+  std::string_view word;
+};
+
+// The errno that the operation failed with in the trace, 0 if it succeeded.
+int error_of(const Operation& operation);
+
+class OperationFields {
+ public:
+  explicit OperationFields(const Operation& operation);
+
+  const OperationField* begin() const { return fields_.data(); }
+  const OperationField* end() const { return fields_.data() + count_; }
+
+ private:
+  void add(std::string_view name, FieldForm form, std::uint64_t value, std::string_view word = {});
+
+  std::array<OperationField, 16> fields_;
+  std::size_t count_ = 0;
+};
+
+}  // namespace filereel
