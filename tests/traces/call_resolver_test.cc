@@ -97,6 +97,15 @@ TEST_CASE("duplicates share a position, and only the last close is one") {
   CHECK(calls.text() == "0 close #0\n");
 }
 
+TEST_CASE("duplicates that go together are one close") {
+  RecordedCalls calls;
+  SystemCall range = on_file(Call::close_range, 3);
+  range.fd2 = -1;
+  calls.run(open_at("/a", O_RDONLY, 3)).run(dup_of(3, 4)).run(range);
+  calls.run(open_at("/b", O_RDONLY, 3)).run(dup_of(3, 4)).run(call_of(Call::exit_group, 0));
+  CHECK(calls.text() == "0 open a #0\n0 close #0\n0 open b #0\n0 close #0\n0 exit\n");
+}
+
 TEST_CASE("dup2 closes what had the number before") {
   RecordedCalls calls;
   SystemCall dup2 = dup_of(3, 4);

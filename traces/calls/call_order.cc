@@ -247,6 +247,7 @@ void CallOrder::retry() {
 
 void CallOrder::finish() {
   while (!held_.empty()) force_oldest();
+  for (auto& [thread, in_flight] : in_flight_) forget(in_flight);
 }
 
 }  // namespace filereel

@@ -137,7 +137,11 @@ void CallTranslation::release(std::uint32_t thread, const DescriptionRef& file,
                               std::uint64_t at_ns) {
   if (!file || file.use_count() > 1 || file->slot == kNoFile) return;
   Task* task = tasks_.find(thread);
-  if (!task) return;
+  if (!task) {  // it has ended in the middle of the call
+    const std::vector<Task*> others = tasks_.all();
+    if (others.empty()) return;
+    task = others.front();
+  }
   Operation close;
   close.kind = OperationKind::close;
   close.file = file->slot;

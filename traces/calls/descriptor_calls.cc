@@ -146,8 +146,9 @@ void CallTranslation::put(Task& task, const SystemCall& call, std::int64_t numbe
 }
 
 void CallTranslation::drop(Task& task, std::uint64_t begin_ns, std::uint64_t end_ns,
-                           Descriptor descriptor, std::int64_t result) {
-  const DescriptionRef& file = descriptor.description;
+                           Descriptor&& descriptor, std::int64_t result) {
+  // Gone at the end, so that a duplicate that is dropped next can be the last.
+  const DescriptionRef file = std::move(descriptor.description);
   if (!file || file.use_count() > 1 || file->slot == kNoFile) return;
   Operation close;
   close.kind = OperationKind::close;

@@ -1,5 +1,4 @@
 // Calls that begin and end threads and processes.
-#include <algorithm>
 #include <utility>
 
 #include <fcntl.h>
