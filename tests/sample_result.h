@@ -111,3 +111,71 @@ inline filereel::Result sample_result() {
   result.measurements = {std::move(create), std::move(copy), std::move(remove), std::move(failed)};
   return result;
 }
+
+// The same for a replay of a recorded trace.
+inline filereel::Result sample_replay() {
+  using namespace filereel;
+  Result result;
+  result.version = "0.1.0";
+  result.started = "2024-02-29T12:00:00Z";
+  result.host = {"A Processor @ 3.00GHz", 8, 16'000'000'000, "6.1.0-test", "performance"};
+  result.plan.name = "replay";
+  result.plan.workload = kReelWorkload;
+  result.plan.sets = {"app.reel"};
+  result.plan.runs = 3;
+  result.volumes = {volume_of(Role::near, "ext4", "kernel")};
+  result.overhead_ns = 210;
+  result.complete = true;
+  result.warnings = {{"trace-lost", "not in the trace: lost events (7)", "record it again"}};
+
+  Measurement measurement = measurement_of("app.reel", "replay", "ext4", "kernel");
+  measurement.workload = kReelWorkload;
+  measurement.reel = {.order = "resource",
+                      .pace = "2x",
+                      .engine = "uring",
+                      .verify = "tree",
+                      .depth = 8,
+                      .clients = 2,
+                      .warm = true};
+  measurement.samples = {sample_of(1, 2.0, 2.5, 30'000'000, 0),
+                         sample_of(2, 1.0, 1.5, 30'000'000, 0),
+                         sample_of(3, 3.0, 4.0, 30'000'000, 0)};
+  for (Sample& sample : measurement.samples) {
+    sample.operations = 5000;
+    sample.divergences = 3;
+    sample.examples = {{1234, 3, "rename", "a/b\n", 0, -2, "mismatch"},
+                       {1300, 3, "read", "a/b", 4096, 100, "consequence"}};
+    LatencySummary reads;
+    reads.count = 4000;
+    reads.errors = 2;
+    reads.bytes = 20'000'000;
+    reads.p50_us = 1.5;
+    reads.p99_us = 250;
+    reads.p999_us = 1000;
+    reads.max_us = 40'000;
+    LatencySummary renames;
+    renames.count = 1000;
+    renames.p50_us = 12;
+    sample.latency = {{"read", reads}, {"rename", renames}};
+    ReelSample& reel = sample.reel.emplace();
+    reel.bytes_read = 20'000'000;
+    reel.bytes_written = 9'000'000;
+    reel.bytes_copied = 1'000'000;
+    reel.divergences = {{"mismatch", 2}, {"consequence", 1}};
+    reel.unverified = 11;
+    reel.refused = 4;
+    reel.waits = 77;
+    reel.lateness.emplace().count = 5000;
+    reel.lateness->p50_us = 3;
+    reel.lateness->p99_us = 60;
+    reel.lateness->max_us = 900;
+    reel.series = {{0, 2000, 10'000'000, 2.5, 40'000}, {0.01, 3000, 20'000'000, 1.25, 10}};
+    TreeComparison& tree = reel.tree.emplace();
+    tree.entries = 40;
+    tree.differences = 1;
+    tree.left_out = 2;
+    tree.examples = {{"a/c", "has 5 bytes instead of 10"}};
+  }
+  result.measurements = {std::move(measurement)};
+  return result;
+}

@@ -10,7 +10,6 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "filesets/descriptor.h"
 #include "filesets/error.h"
@@ -29,14 +28,6 @@ namespace filereel {
 namespace {
 
 constexpr std::array<std::string_view, 3> kVerifies = {"results", "content", "tree"};
-
-// Open files of many processes are held by one here.
-void raise_descriptor_limit() {
-  rlimit limit{};
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max) return;
-  limit.rlim_cur = limit.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &limit);  // where it fails, opening too many does and is seen
-}
 
 // Throws unless the directory holds nothing but what belongs to the volume.
 void check_nothing_else(int root, const std::string& volume) {
@@ -134,7 +125,6 @@ class ReelRun {
   bool execute() {
     choose_engine();
     warn_of_trace();
-    raise_descriptor_limit();
     measure_overhead();
     if (!null()) open();
     for (std::uint32_t run = 1; run <= request_.runs; ++run) {

@@ -175,6 +175,38 @@ TEST_CASE("the summary stands beside the samples") {
   CHECK(json["measurements"][3]["summary"].empty());
 }
 
+TEST_CASE("a replay of a reel comes back as it was written") {
+  const std::string text = result_to_json(sample_replay());
+  const Result got = result_from_json(text, "drive.json");
+  CHECK(result_to_json(got) == text);
+  REQUIRE(got.measurements.size() == 1);
+  REQUIRE(got.measurements[0].reel);
+  CHECK(got.measurements[0].reel->order == "resource");
+  CHECK(got.measurements[0].reel->depth == 8);
+  const Sample& sample = got.measurements[0].samples.at(0);
+  REQUIRE(sample.reel);
+  CHECK(sample.reel->divergences.at("mismatch") == 2);
+  CHECK(sample.reel->lateness->p99_us == 60);
+  CHECK(sample.reel->series.at(1).t_s == 0.01);
+  CHECK(sample.reel->tree->examples.at(0).path == "a/c");
+  CHECK(sample.examples.at(1).kind_of == "consequence");
+}
+
+TEST_CASE("a replay has its parameters, its classes and its rate of operations in the JSON") {
+  const Json json = Json::parse(result_to_json(sample_replay()));
+  const Json& measurement = json["measurements"][0];
+  CHECK(measurement["workload"] == "reel");
+  CHECK(measurement["parameters"]["pace"] == "2x");
+  CHECK(measurement["parameters"]["clients"] == 2);
+  CHECK(measurement["summary"]["operations_per_s"]["median"] == 2500);
+  const Json& sample = measurement["samples"][0];
+  CHECK(sample["divergences"]["classes"]["consequence"] == 1);
+  CHECK(sample["divergences"]["examples"][0]["class"] == "mismatch");
+  CHECK(sample["reel"]["lateness"]["max_us"] == 900);
+  CHECK(sample["reel"]["series"][0]["mean_us"] == 2.5);
+  CHECK(sample["reel"]["tree"]["differences"] == 1);
+}
+
 TEST_CASE("an empty result is a result") {
   const std::string text = result_to_json({});
   CHECK(result_to_json(result_from_json(text, "drive.json")) == text);

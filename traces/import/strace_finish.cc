@@ -66,6 +66,12 @@ bool times(std::string_view text, SystemCall& call) {
   return true;
 }
 
+// What the program gave its requests as a name, which only means something in its context. Those of
+// one name end in the order in which they began.
+std::uint64_t request(std::uint64_t context, std::uint64_t name) {
+  return name ^ context * 0x9e3779b97f4a7c15;
+}
+
 }  // namespace
 
 bool open_how(StraceReader& reader, SystemCall& call) {
@@ -91,11 +97,12 @@ bool perhaps_positional(StraceReader&, SystemCall& call) {
 }
 
 bool ioctl(StraceReader& reader, SystemCall& call) {
-  switch (reader.value(std::size_t{1})) {
+  const std::uint64_t request = strace_value(reader.arguments()[1]).value_or(0);
+  switch (request) {
     case FIOCLEX:
     case FIONCLEX:
       call.call = Call::set_cloexec;
-      call.flags = reader.value(std::size_t{1}) == FIOCLEX ? 1 : 0;
+      call.flags = request == FIOCLEX ? 1 : 0;
       return true;
     case FICLONE:
       call.fd2 = call.fd;
@@ -117,7 +124,7 @@ bool ioctl(StraceReader& reader, SystemCall& call) {
 }
 
 bool fcntl(StraceReader& reader, SystemCall& call) {
-  const std::uint64_t command = reader.value(std::size_t{1});
+  const std::uint64_t command = strace_value(reader.arguments()[1]).value_or(F_GETFD);
   const std::string_view argument = reader.arguments()[2];
   switch (command) {
     case F_DUPFD_CLOEXEC:
@@ -161,7 +168,6 @@ bool submitted(StraceReader& reader, SystemCall& call) {
     if (!item.starts_with('{')) continue;
     SystemCall one;
     one.call = Call::submit;
-    one.address = context;
     const std::string_view buffer = strace_member(item, "aio_buf");
     one.length = reader.value(strace_member(item, "aio_nbytes"));
     one.offset = reader.value(strace_member(item, "aio_offset"));
@@ -189,7 +195,7 @@ bool submitted(StraceReader& reader, SystemCall& call) {
       default:
         continue;
     }
-    one.request = reader.value(strace_member(item, "aio_data"));
+    one.request = request(context, reader.value(strace_member(item, "aio_data")));
     if (!strace_descriptor(strace_member(item, "aio_fildes"), one.fd, one.fd_path)) continue;
     reader.another() = one;
   }
@@ -206,8 +212,7 @@ bool completed(StraceReader& reader, SystemCall& call) {
     if (!item.starts_with('{')) continue;
     SystemCall one;
     one.call = Call::complete;
-    one.address = context;
-    one.request = reader.value(strace_member(item, "data"));
+    one.request = request(context, reader.value(strace_member(item, "data")));
     one.result = static_cast<std::int64_t>(reader.value(strace_member(item, "res")));
     reader.another() = one;
   }
@@ -286,6 +291,7 @@ bool times_futimesat(StraceReader& reader, SystemCall& call) {
 bool times_utimensat(StraceReader& reader, SystemCall& call) {
   if (call.path.empty() && !reader.arguments()[1].starts_with("\"\"")) {
     call.flags |= AT_EMPTY_PATH;  // NULL: the descriptor itself
+    reader.needs_no_path();
   }
   if (means_descriptor(call)) take_descriptor(Call::futimens, call);
   return times(reader.arguments()[2], call);

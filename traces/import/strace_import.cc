@@ -1,6 +1,9 @@
 #include "traces/import/strace_import.h"
 
+#include <algorithm>
+#include <array>
 #include <ctime>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -33,20 +36,6 @@ std::string date(std::uint64_t ns) {
 }
 
 }  // namespace
-
-std::uint64_t StraceRequests::submit(std::uint64_t context, std::uint64_t name) {
-  under_way_[{context, name}].push_back(++last_);
-  return last_;
-}
-
-std::uint64_t StraceRequests::complete(std::uint64_t context, std::uint64_t name) {
-  const auto at = under_way_.find({context, name});
-  if (at == under_way_.end()) return ++last_;
-  const std::uint64_t number = at->second.front();
-  at->second.pop_front();
-  if (at->second.empty()) under_way_.erase(at);
-  return number;
-}
 
 StraceImport::StraceImport(LineReader& input, TraceBuilder& builder, const ImportOptions& options)
     : input_(input),
@@ -133,8 +122,6 @@ void StraceImport::take_whole(std::string_view text, const StraceLine& line) {
   ++understood_;
   const std::uint64_t at_ns = clock_.at(line.stamp);
   StraceThread& thread = threads_.of(line);
-  if (!thread.held && !introduce(thread)) thread.held = true;
-  if (thread.held) return hold(thread, text, at_ns);
   if (take(thread, line, at_ns)) return;
   --understood_;
   keep_fragment(text, false);
@@ -224,37 +211,17 @@ bool StraceImport::end_call(StraceThread& thread, const StraceCall& call, std::s
     exit_ns = enter_ns + std::min(*reader_.result().duration_ns, UINT64_MAX - enter_ns);
   }
   if (call.call == Call::exec && reader_.succeeded()) remember_command();
-  for (std::size_t i = 0; i < reader_.calls().size(); ++i) {
-    SystemCall& one = reader_.calls()[i];
+  for (SystemCall& one : reader_.calls()) {
     one.thread = pending != nullptr ? pending->as : thread.id;
     one.enter_ns = enter_ns;
     one.exit_ns = exit_ns;
-    report(thread, one, pending);
+    resolver_.returned(one);
+    if (one.call == Call::fork && one.result > 0 && one.result <= UINT32_MAX) {
+      threads_.announce(static_cast<std::uint32_t>(one.result));
+    }
   }
-  // Threads that waited for this fork have moved the reader on: nothing of it is used behind here.
-  if (call.call == Call::fork) settle(false);
+  if (call.call == Call::exit || call.call == Call::exit_group) thread.has_exited = true;
   return true;
-}
-
-void StraceImport::report(StraceThread& thread, SystemCall& call,
-                          const StraceThread::Pending* pending) {
-  switch (call.call) {
-    case Call::submit:
-      call.request = requests_.submit(call.address, call.request);
-      break;
-    case Call::complete:
-      call.request = requests_.complete(call.address, call.request);
-      break;
-    case Call::fork:
-      return forked(thread, call, pending);
-    case Call::exit:
-    case Call::exit_group:
-      thread.has_exited = true;
-      break;
-    default:
-      break;
-  }
-  resolver_.returned(call);
 }
 
 void StraceImport::supersede(StraceThread& thread, std::uint32_t other) {
@@ -268,7 +235,6 @@ void StraceImport::supersede(StraceThread& thread, std::uint32_t other) {
 void StraceImport::end_thread(StraceThread& thread, std::uint64_t at_ns) {
   if (!thread.has_exited) resolver_.ended(thread.id, at_ns);
   threads_.erase(thread);
-  settle(false);
 }
 
 void StraceImport::remember_command() {
@@ -287,7 +253,6 @@ void StraceImport::remember_command() {
 
 void StraceImport::finish() {
   lose_fragment();
-  settle(true);
   for (const auto& [id, thread] : threads_.all()) {
     if (thread.pending.entered && thread.pending.call->call != Call::wait) {
       builder_.lost("calls that had not ended with the trace");

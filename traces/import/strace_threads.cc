@@ -49,7 +49,6 @@ StraceThread& StraceThreads::of(const StraceLine& line) {
       last_ = &threads_.begin()->second;
     } else if (threads_.empty() || last_ == nullptr) {
       last_ = &add(lone_);
-      last_->introduced = true;
       lone_seen_ = true;
     }
     return *last_;
@@ -63,6 +62,7 @@ StraceThread& StraceThreads::of(const StraceLine& line) {
     lone_known_as_ = id;
     last_ = find(lone_);
   } else {
+    announced_.erase(id);
     last_ = &add(id);
   }
   return *last_;
@@ -73,7 +73,7 @@ void StraceThreads::attached(std::uint32_t id) {
 }
 
 void StraceThreads::announce(std::uint32_t id) {
-  if (find(id) == nullptr || !find(id)->introduced) announced_.insert(id);
+  if (find(id) == nullptr) announced_.insert(id);
 }
 
 void StraceThreads::erase(StraceThread& thread) {
@@ -83,14 +83,6 @@ void StraceThreads::erase(StraceThread& thread) {
   }
   last_ = nullptr;
   threads_.erase(std::uint32_t{thread.id});
-}
-
-std::vector<std::uint32_t> StraceThreads::held() const {
-  std::vector<std::uint32_t> numbers;
-  for (const auto& [id, thread] : threads_) {
-    if (thread.held) numbers.push_back(id);
-  }
-  return numbers;
 }
 
 }  // namespace filereel

@@ -6,8 +6,6 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <unordered_map>
-#include <vector>
 
 #include "traces/import/strace_calls.h"
 #include "traces/import/strace_lexer.h"
@@ -21,22 +19,12 @@ struct StraceThread {
     std::string text;
     std::uint64_t enter_ns = 0;
     bool entered = false;  // the resolver knows of it
-    bool forked = false;   // its child was seen and told of already
     std::uint32_t as = 0;  // the number of the thread that made it
   };
-  // A line that waits until it is known who made the thread.
-  struct Held {
-    std::string line;
-    std::uint64_t at_ns;
-  };
-
   std::uint32_t id = 0;
-  bool introduced = false;  // where it comes from is settled
-  bool held = false;
   bool has_exited = false;  // by a call that says so
   std::string unneeded;     // the name of an unfinished call that is not about files
   Pending pending;
-  std::vector<Held> lines;
 };
 
 class StraceThreads {
@@ -52,12 +40,9 @@ class StraceThreads {
   void attached(std::uint32_t id);
   // A call returned this number of a new thread.
   void announce(std::uint32_t id);
-  // Whether a call has returned it, which is then forgotten.
-  bool take_announced(std::uint32_t id) { return announced_.erase(id) != 0; }
 
   void erase(StraceThread& thread);
   const std::map<std::uint32_t, StraceThread>& all() const { return threads_; }
-  std::vector<std::uint32_t> held() const;
 
  private:
   StraceThread& add(std::uint32_t id);

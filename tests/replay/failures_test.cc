@@ -1,0 +1,35 @@
+#include <doctest/doctest.h>
+
+#include "replay/runner/reel_run.h"
+#include "tests/sample_result.h"
+
+namespace filereel {
+namespace {
+
+TEST_CASE("true mismatches and differences of the tree make a failed replay, of all repetitions") {
+  CHECK(failures_of(sample_replay()) ==
+        "6 true mismatches, 3 differences of the tree (position 1234, thread 3, rename a/b\\x0a: "
+        "expected 0, got ENOENT)");
+}
+
+TEST_CASE("consequences and limits alone do not fail a replay") {
+  Result result = sample_replay();
+  for (Sample& sample : result.measurements[0].samples) {
+    sample.reel->divergences = {{"consequence", 4}, {"limit", 1}};
+    sample.reel->tree.reset();
+  }
+  CHECK(failures_of(result).empty());
+}
+
+TEST_CASE("wrong content fails a replay, and a difference of the tree alone is named") {
+  Result result = sample_replay();
+  result.measurements[0].samples.resize(1);
+  Sample& sample = result.measurements[0].samples[0];
+  sample.examples.clear();
+  sample.reel->divergences = {{"content", 1}};
+  CHECK(failures_of(result) ==
+        "1 read of wrong content, 1 difference of the tree (a/c has 5 bytes instead of 10)");
+}
+
+}  // namespace
+}  // namespace filereel
