@@ -90,7 +90,8 @@ class CallTranslation {
   void announce(Task& task, const SystemCall& call, Description& file, Use use);
   void put(Task& task, const SystemCall& call, std::int64_t number, DescriptionRef file,
            bool close_on_exec);
-  void drop(Task& task, std::uint64_t begin_ns, std::uint64_t end_ns, Descriptor descriptor,
+  // `descriptor` has been taken out of its table.
+  void drop(Task& task, std::uint64_t begin_ns, std::uint64_t end_ns, const Descriptor& descriptor,
             std::int64_t result = 0);
   void close_call(Task& task, const SystemCall& call);
   void close_range_call(Task& task, const SystemCall& call);

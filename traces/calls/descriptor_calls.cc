@@ -146,7 +146,7 @@ void CallTranslation::put(Task& task, const SystemCall& call, std::int64_t numbe
 }
 
 void CallTranslation::drop(Task& task, std::uint64_t begin_ns, std::uint64_t end_ns,
-                           Descriptor descriptor, std::int64_t result) {
+                           const Descriptor& descriptor, std::int64_t result) {
   const DescriptionRef& file = descriptor.description;
   if (!file || file.use_count() > 1 || file->slot == kNoFile) return;
   Operation close;
@@ -179,8 +179,8 @@ void CallTranslation::close_range_call(Task& task, const SystemCall& call) {
     task.files = std::make_shared<DescriptorTable>(*task.files);
   }
   if (call.flags & kCloseOnExec) return task.files->set_close_on_exec(first, last);
-  for (Descriptor& descriptor : task.files->take_range(first, last)) {
-    drop(task, call.enter_ns, call.exit_ns, std::move(descriptor));
+  for (const Descriptor& descriptor : task.files->take_range(first, last)) {
+    drop(task, call.enter_ns, call.exit_ns, descriptor);
   }
 }
 

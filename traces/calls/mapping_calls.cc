@@ -1,6 +1,5 @@
 // Calls that map files into memory.
 #include <algorithm>
-#include <utility>
 
 #include <sys/mman.h>
 

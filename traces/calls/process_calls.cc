@@ -1,6 +1,5 @@
 // Calls that begin and end threads and processes.
 #include <algorithm>
-#include <utility>
 
 #include <fcntl.h>
 #include <sched.h>
@@ -82,8 +81,8 @@ void CallTranslation::exec_call(Task& task, const SystemCall& call) {
   }
   tasks_.rename(task);
   if (task.files.use_count() > 1) task.files = std::make_shared<DescriptorTable>(*task.files);
-  for (Descriptor& descriptor : task.files->take_close_on_exec()) {
-    drop(task, call.exit_ns, call.exit_ns, std::move(descriptor));
+  for (const Descriptor& descriptor : task.files->take_close_on_exec()) {
+    drop(task, call.exit_ns, call.exit_ns, descriptor);
   }
   unmap_all(task, call.exit_ns);
   task.memory = std::make_shared<AddressSpace>();
@@ -94,8 +93,8 @@ void CallTranslation::exec_call(Task& task, const SystemCall& call) {
 
 void CallTranslation::close_all(Task& task, std::uint64_t at_ns) {
   if (task.files.use_count() > 1) return;
-  for (Descriptor& descriptor : task.files->take_range(0, INT32_MAX)) {
-    drop(task, at_ns, at_ns, std::move(descriptor));
+  for (const Descriptor& descriptor : task.files->take_range(0, INT32_MAX)) {
+    drop(task, at_ns, at_ns, descriptor);
   }
 }
 
