@@ -27,7 +27,7 @@ void append_value(const OperationField& field, const TraceTables& tables, std::s
       fmt::format_to(end, "{}", field.value);
       break;
     case FieldForm::permissions:
-      fmt::format_to(end, "\"0{:o}\"", field.value);
+      fmt::format_to(end, "\"{:04o}\"", field.value);
       break;
     case FieldForm::time:
       if (field.value == kTimeNow) {

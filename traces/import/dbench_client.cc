@@ -194,7 +194,7 @@ void DbenchClient::rename(std::string_view from, std::string_view to, bool succe
 }
 
 void DbenchClient::delete_tree(std::string_view name) {
-  empty_directory(builder_.path(name));
+  empty_directory(builder_.path(name), 0);
 }
 
 void DbenchClient::add(const Operation& operation) {
@@ -262,8 +262,8 @@ bool DbenchClient::open_directory(PathId path, Handle& handle) {
   return true;
 }
 
-void DbenchClient::list(const Handle& directory, std::uint64_t calls) {
-  for (std::uint64_t call = 0; call < calls; ++call) {
+void DbenchClient::list(const Handle& directory, std::uint64_t calls, std::uint64_t from) {
+  for (std::uint64_t call = from; call < calls; ++call) {
     Operation operation{.kind = OperationKind::list};
     operation.file = directory.file;
     operation.offset = call;
@@ -301,7 +301,7 @@ void DbenchClient::empty_directory(PathId path, int depth) {
       add(operation);
     }
   }
-  list(directory, 1);
+  list(directory, calls + 1, calls);
   close(directory);
 }
 

@@ -59,7 +59,8 @@ class DbenchClient {
   int open(PathId path, std::uint32_t flags, std::uint32_t mode, Handle& handle);
   void close(const Handle& handle);
   bool open_directory(PathId path, Handle& handle);
-  void list(const Handle& directory, std::uint64_t calls);
+  // The calls from number `from` on, up to `calls`.
+  void list(const Handle& directory, std::uint64_t calls, std::uint64_t from = 0);
   void stat(const Handle& handle);
   void make_directory(PathId path, std::uint32_t mode);
   void empty_directory(PathId path, int depth);

@@ -5,7 +5,10 @@
 
 #include "filesets/error.h"
 #include "filesets/printable.h"
+#include "traces/import/dbench_loadfile.h"
+#include "traces/import/fio_iolog.h"
 #include "traces/import/importer.h"
+#include "traces/import/io_riot.h"
 #include "traces/import/strace_importer.h"
 
 namespace filereel {
@@ -13,6 +16,9 @@ namespace filereel {
 std::span<const Importer> importers() {
   static const std::array kImporters{
       strace_importer(),
+      fio_importer(),
+      dbench_importer(),
+      io_riot_importer(),
   };
   return kImporters;
 }

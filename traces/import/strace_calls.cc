@@ -15,9 +15,16 @@ namespace {
 using enum Call;
 using namespace strace_finish;
 
+// Shorter names come first: most comparisons then end with the lengths.
+struct ByLength {
+  constexpr bool operator()(std::string_view a, std::string_view b) const {
+    return a.size() != b.size() ? a.size() < b.size() : a < b;
+  }
+};
+
 template <std::size_t N>
 consteval std::array<StraceCall, N> sorted(std::array<StraceCall, N> table) {
-  std::ranges::sort(table, {}, &StraceCall::name);
+  std::ranges::sort(table, ByLength(), &StraceCall::name);
   return table;
 }
 
@@ -190,7 +197,7 @@ constexpr auto kCalls = sorted(std::array{
 }  // namespace
 
 const StraceCall* find_strace_call(std::string_view name) {
-  const auto at = std::ranges::lower_bound(kCalls, name, {}, &StraceCall::name);
+  const auto at = std::ranges::lower_bound(kCalls, name, ByLength(), &StraceCall::name);
   return at != kCalls.end() && at->name == name ? &*at : nullptr;
 }
 

@@ -34,15 +34,22 @@ struct Named {
   std::uint64_t value;
 };
 
+// Shorter names come first: most comparisons then end with the lengths.
+struct ByLength {
+  constexpr bool operator()(std::string_view a, std::string_view b) const {
+    return a.size() != b.size() ? a.size() < b.size() : a < b;
+  }
+};
+
 template <std::size_t N>
 consteval std::array<Named, N> sorted(std::array<Named, N> table) {
-  std::ranges::sort(table, {}, &Named::name);
+  std::ranges::sort(table, ByLength(), &Named::name);
   return table;
 }
 
 template <std::size_t N>
 const Named* find(const std::array<Named, N>& table, std::string_view name) {
-  const auto at = std::ranges::lower_bound(table, name, {}, &Named::name);
+  const auto at = std::ranges::lower_bound(table, name, ByLength(), &Named::name);
   return at != table.end() && at->name == name ? &*at : nullptr;
 }
 

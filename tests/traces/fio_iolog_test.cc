@@ -1,0 +1,151 @@
+#include "traces/import/fio_iolog.h"
+
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "imported.h"
+
+namespace filereel {
+namespace {
+
+std::string error_of(const std::string& text) {
+  return Imported(fio_importer(), text).error;
+}
+
+TEST_CASE("an iolog of version 2 becomes operations, its waits times") {
+  const Imported log(fio_importer(),
+                     "fio version 2 iolog\n"
+                     "data add\n"
+                     "data open\n"
+                     "data read 0 4096\n"
+                     "data wait 200 0\n"
+                     "data write 4096 512\n"
+                     "data wait 300 0\n"
+                     "data sync 0 0\n"
+                     "data datasync 0 0\n"
+                     "data trim 4096 1024\n"
+                     "data close\n");
+  CHECK(log.error.empty());
+  CHECK(log.whole);
+  CHECK(log.dump(true) ==
+        "0.000 0.000 0 open path=data file=0 flags=0x2 mode=0000 = 0\n"
+        "0.000 0.000 0 read file=0 offset=0 length=4096 = 4096\n"
+        "200.000 0.000 0 write file=0 offset=4096 length=512 = 512\n"
+        "500.000 0.000 0 fsync file=0 = 0\n"
+        "500.000 0.000 0 fdatasync file=0 = 0\n"
+        "500.000 0.000 0 fallocate file=0 flags=0x3 offset=4096 length=1024 = 0\n"
+        "500.000 0.000 0 close file=0 = 0\n");
+  CHECK(log.initial() == "data 4096\n");
+}
+
+TEST_CASE("an iolog of version 3 has a time on each line") {
+  const Imported log(fio_importer(),
+                     "fio version 3 iolog\n"
+                     "19 /mnt/a.0 add\n"
+                     "110 /mnt/a.0 open\n"
+                     "50130 /mnt/a.0 read 32768 4096\n"
+                     "50129 /mnt/a.0 read 0 1\n"
+                     "50200 /mnt/a.0 close\n");
+  CHECK(log.error.empty());
+  CHECK(log.dump(true) ==
+        "110.000 0.000 0 open path=mnt/a.0 file=0 flags=0x2 mode=0000 = 0\n"
+        "50130.000 0.000 0 read file=0 offset=32768 length=4096 = 4096\n"
+        "50130.000 0.000 0 read file=0 offset=0 length=1 = 1\n"  // never back
+        "50200.000 0.000 0 close file=0 = 0\n");
+  CHECK(log.initial() == "mnt/\nmnt/a.0 36864\n");
+}
+
+TEST_CASE("a log that fio appended to goes on where it ended") {
+  const Imported log(fio_importer(),
+                     "fio version 3 iolog\n"
+                     "10 a open\n"
+                     "20 a close\n"
+                     "fio version 3 iolog\n"
+                     "10 a open\n"
+                     "15 a close\n");
+  CHECK(log.dump(true) ==
+        "10.000 0.000 0 open path=a file=0 flags=0x2 mode=0000 = 0\n"
+        "20.000 0.000 0 close file=0 = 0\n"
+        "30.000 0.000 0 open path=a file=0 flags=0x2 mode=0000 = 0\n"
+        "35.000 0.000 0 close file=0 = 0\n");
+}
+
+TEST_CASE("files that several jobs have open stay open until the last one closes them") {
+  const Imported log(fio_importer(),
+                     "fio version 2 iolog\n"
+                     "a open\na open\na read 0 1\na close\na read 0 1\na close\n");
+  CHECK(log.error.empty());
+  CHECK(log.dump() ==
+        "0 open path=a file=0 flags=0x2 mode=0000 = 0\n"
+        "0 open path=a file=1 flags=0x2 mode=0000 = 0\n"
+        "0 read file=1 offset=0 length=1 = 1\n"
+        "0 close file=1 = 0\n"
+        "0 read file=0 offset=0 length=1 = 1\n"
+        "0 close file=0 = 0\n");
+}
+
+TEST_CASE("names keep their blanks and cannot leave the root") {
+  const Imported log(fio_importer(),
+                     "fio version 3 iolog\n"
+                     "1 ../../etc/x open\n"
+                     "1 /my file open\n"
+                     "2 my file read 0 10\n");
+  CHECK(log.error.empty());
+  CHECK(log.dump() ==
+        "0 open path=etc/x file=0 flags=0x2 mode=0000 = 0\n"
+        "0 open path=my\\x20file file=1 flags=0x2 mode=0000 = 0\n"
+        "0 read file=1 offset=0 length=10 = 10\n");
+  const Imported below(fio_importer(), "fio version 2 iolog\na open\n/b open\n",
+                       {.working_directory = "/srv/data", .stop = {}});
+  CHECK(below.dump() ==
+        "0 open path=srv/data/a file=0 flags=0x2 mode=0000 = 0\n"
+        "0 open path=b file=1 flags=0x2 mode=0000 = 0\n");
+}
+
+TEST_CASE("what is wrong with an iolog is said with its line") {
+  CHECK(error_of("") ==
+        "input:0: not an iolog of fio; its first line is \"fio version 2 iolog\" or "
+        "\"fio version 3 iolog\"");
+  CHECK(error_of("fio version 1 iolog\n") ==
+        "input:1: an iolog of version 1; record with fio 1.17 or newer: versions 2 and 3 can be "
+        "read");
+  CHECK(error_of("fio version 2 iolog\na fly\n") ==
+        "input:2: unknown action \"fly\"; there are add, open, close, and read, write, sync, "
+        "datasync, trim and wait with offset and length");
+  CHECK(error_of("fio version 2 iolog\na add\na read 0 1\n") ==
+        "input:3: \"a\" is not open; its \"open\" line is missing before this one");
+  CHECK(error_of("fio version 2 iolog\na open\na close\na close\n") ==
+        "input:4: \"a\" is not open; its \"open\" line is missing before this one");
+  CHECK(error_of("fio version 2 iolog\na open\na read -1 1\n") ==
+        "input:3: \"-1\" is not a number of bytes; offsets and lengths are 0 to 2^63 - 1");
+  CHECK(error_of("fio version 2 iolog\na open\na read 0 99999999999999999999\n") ==
+        "input:3: unknown action \"99999999999999999999\"; there are add, open, close, and read, "
+        "write, sync, datasync, trim and wait with offset and length");
+  CHECK(error_of("fio version 2 iolog\na open\na read 0 4294967296\n") ==
+        "input:3: 4294967296 bytes at once; no call moves more than 2147479552");
+  CHECK(error_of("fio version 2 iolog\na open\na read 9223372036854775807 1\n") ==
+        "input:3: offset 9223372036854775807 is too large; files end at 2^63 - 1");
+  CHECK(error_of("fio version 2 iolog\na open 5 6\n") ==
+        "input:2: wrong number of fields for \"open\"; lines are \"FILE ACTION\" or "
+        "\"FILE ACTION OFFSET LENGTH\"");
+  CHECK(error_of("fio version 2 iolog\na read\n").find("wrong number of fields") !=
+        std::string::npos);
+  CHECK(error_of("fio version 3 iolog\nx a open\n") ==
+        "input:2: \"x\" is not a time; lines of version 3 begin with microseconds");
+  CHECK(error_of("fio version 3 iolog\n1 a wait 5 5\n") ==
+        "input:2: \"wait\" in an iolog of version 3; its times say when: remove it");
+  CHECK(error_of("fio version 2 iolog\n/.. open\n") ==
+        "input:2: \"/..\" names no file; lines begin with the name of a file");
+  CHECK(error_of("fio version 2 iolog\na wait 18446744073709551615 0\n") ==
+        "input:2: a time after the year 2200; the log is damaged");
+}
+
+TEST_CASE("iologs are recognised by their first line") {
+  CHECK(fio_importer().recognises("fio version 3 iolog\n"));
+  CHECK(!fio_importer().recognises("Close 1 NT_STATUS_OK\n"));
+  CHECK(!fio_importer().recognises(""));
+}
+
+}  // namespace
+}  // namespace filereel
