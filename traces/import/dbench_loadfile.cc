@@ -186,9 +186,12 @@ class LoadFile {
           line.names[names++] = std::move(field);
           break;
         case 'h':
+          line.handle = number(field);
+          check_open(line.handle);
+          break;
         case 'H':
           line.handle = number(field);
-          check_handle(line.handle, operation.fields[i] == 'H');
+          if (line.succeeded) check_not_open(line.handle);
           break;
         case 'o':
           line.offset = unsigned_of(number(field, 0));
@@ -230,13 +233,16 @@ class LoadFile {
     }
   }
 
-  void check_handle(std::int64_t handle, bool is_new) const {
-    if (client_.is_open(handle) == !is_new) return;
-    if (is_new) {
-      reject(fmt::format("handle {} is open already", handle), "its Close is missing before it");
-    }
+  void check_open(std::int64_t handle) const {
+    if (client_.is_open(handle)) return;
     reject(fmt::format("handle {} is not open", handle),
            "dbench's calls up to here have not opened it: the load file is damaged");
+  }
+
+  // The handles of failures mean nothing.
+  void check_not_open(std::int64_t handle) const {
+    if (!client_.is_open(handle)) return;
+    reject(fmt::format("handle {} is open already", handle), "its Close is missing before it");
   }
 
   std::int64_t number(const std::string& field, std::int64_t least = INT64_MIN,

@@ -1,0 +1,12 @@
+// I/O Riot's captures (fuzz_importer.h).
+#include <cstdint>
+#include <string_view>
+
+#include "fuzz_importer.h"
+#include "traces/import/io_riot.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  fuzz_importer(filereel::io_riot_importer(),
+                std::string_view(reinterpret_cast<const char*>(data), size));
+  return 0;
+}
