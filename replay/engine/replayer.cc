@@ -90,7 +90,7 @@ class Lane {
     last_end_ns_ = replay_.start_ns;
     for (;;) {
       const std::size_t filled = source_.next(batch_);
-      if (filled == 0) return engine_.drain() && !replay_.stop.stop_requested();
+      if (filled == 0) return engine_.drain() && !was_cut_short();
       if (!replay_.options.board) number(filled);
       if (!execute({batch_.data(), filled})) return false;
       if (replay_.options.progress) {
@@ -100,6 +100,9 @@ class Lane {
   }
 
  private:
+  // A schedule that is stopped ends its lanes.
+  bool was_cut_short() const { return replay_.options.board && replay_.options.board->released(); }
+
   // A workload numbers nothing.
   void number(std::size_t filled) {
     for (std::size_t i = 0; i < filled; ++i) {

@@ -94,6 +94,10 @@ void Dependencies::add_threads(const Operation& op, Moment now) {
 void Dependencies::add_resources(const Operation& op, Moment now) {
   if (names_->add(op, now)) changes_[now.lane()] = now;
   OpenFile* open = add_open_file(op, now);
+  // A removed directory cannot be listed, even if it is open.
+  if (op.kind == OperationKind::list && open && open->path != PathTable::kNone) {
+    names_->read(open->path, now);
+  }
   add_data(op, open, now);
   add_attributes(op, now);
   if (op.kind == OperationKind::lock) {
@@ -111,6 +115,7 @@ Dependencies::OpenFile* Dependencies::add_open_file(const Operation& op, Moment 
         open.closed = now;
         return nullptr;
       }
+      open.path = op.path;
       open.entry = op.entry;
       if (op.entry != kNoFileId) open.data = &data_.file(op.entry);
       return &open;

@@ -43,6 +43,13 @@ class KnownOrder {
     return reduce();
   }
 
+  // Whether it is done when the operation begins, waits included that were taken.
+  bool is_known(Moment moment) const {
+    const Clock& clock = clocks_[now_.lane()];
+    return moment.lane() == now_.lane() || is_done(moment) ||
+           (!clock.empty() && moment.count() <= clock[moment.lane()]);
+  }
+
   // The replay is so far: nobody needs to wait for it. Operations done are at most those given.
   void set_done(std::uint32_t lane, std::uint64_t count) { done_[lane] = count; }
   bool is_done(Moment moment) const { return moment.count() <= done_[moment.lane()]; }

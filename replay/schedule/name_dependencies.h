@@ -22,6 +22,9 @@ class NameDependencies {
   // The needs of `operation`, which is done at `now`. True if it changes a name.
   bool add(const Operation& operation, Moment now);
 
+  // Something that has nothing to do with names but for that `path` must be there.
+  void read(PathId path, Moment now);
+
  private:
   struct Name {
     PathId parent;
@@ -34,7 +37,6 @@ class NameDependencies {
     MomentSet readers;          // since then
   };
 
-  void read(PathId path, Moment now);
   void change(PathId path, Moment now, bool exists);
   void read_content(PathId path, Moment now);
   bool open(const Operation& operation, Moment now);

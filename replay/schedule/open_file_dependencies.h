@@ -15,7 +15,8 @@ class OpenFileDependencies {
  public:
   struct OpenFile {
     Moment opened, closed;
-    MomentSet uses;  // since it was opened
+    MomentSet uses;                  // since it was opened
+    PathId path = PathTable::kNone;  // by which it was opened
     FileId entry = kNoFileId;
     DataDependencies::File* data = nullptr;
     std::uint64_t offset = 0;  // of a mapping, in the file

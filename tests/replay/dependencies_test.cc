@@ -1,5 +1,6 @@
 #include "replay/schedule/dependencies.h"
 
+#include <array>
 #include <cstdint>
 #include <random>
 #include <string>
@@ -127,6 +128,19 @@ TEST_CASE("a directory that was not empty when it was to be removed had its name
   CHECK(lanes.before(4, 5));
   CHECK(lanes.before(5, 6));
   CHECK(lanes.before(6, 7));
+}
+
+TEST_CASE("an open directory is listed before it is removed") {
+  HandTrace trace;
+  begin_lanes(trace, 2);
+  trace.open(0, 0, "d", 0, O_RDONLY | O_DIRECTORY);  // 2
+  trace.on(0, list, 0, 0);                           // 3
+  trace.add(1, remove_directory, "d");               // 4
+  trace.close(0, 0, 0);                              // 5
+  end_lanes(trace, 2);
+  const CompiledLanes lanes = compile(trace);
+  CHECK(lanes.before(3, 4));
+  CHECK_FALSE(lanes.before(4, 5));
 }
 
 TEST_CASE("opening with O_CREAT what is known to be there changes no name") {
@@ -343,6 +357,60 @@ TEST_CASE("waits that follow from others are left out") {
   REQUIRE(lanes.awaits_of(5).size() == 1);
   CHECK(lanes.awaits_of(5)[0].source == lanes.lane_of(4));
   CHECK(lanes.before(3, 5));
+}
+
+TEST_CASE("a file that is used in very many places takes bounded memory and keeps its order") {
+  KnownOrder order(3);
+  DataDependencies data(order);
+  std::minstd_rand random(1);
+  constexpr std::uint64_t kBlocks = 20'000;
+  std::vector<Moment> writers(kBlocks);  // the last one of each block, the plain way
+  std::array<std::uint64_t, 3> counts{};
+  DataDependencies::File& file = data.file(7);
+  bool kept = true;
+  for (int i = 0; i < 100'000; ++i) {
+    const auto lane = static_cast<std::uint32_t>(random() % 3);
+    const std::uint64_t block = random() % kBlocks;
+    const Moment now(lane, ++counts[lane]);
+    order.begin(now);
+    // Every other block: no two pieces touch.
+    const ByteRange range = ByteRange::of(block * 8192, 4096);
+    const bool writes = random() % 2 == 0;
+    if (writes) {
+      data.write(file, range, now);
+    } else {
+      data.read(file, range, now);
+    }
+    // The last writer was waited for, or was known to be done.
+    order.take();
+    kept = kept && order.is_known(writers[block]);
+    if (writes) writers[block] = now;
+  }
+  CHECK(kept);
+  CHECK(data.pieces() <= 4096);
+
+  for (std::uint32_t lane = 0; lane < 3; ++lane) order.set_done(lane, counts[lane]);
+  for (std::uint64_t block = 0; block < 5000; ++block) {
+    order.begin(Moment(0, ++counts[0]));
+    data.write(file, ByteRange::of(block * 8192, 4096), Moment(0, counts[0]));
+    order.set_done(0, counts[0]);
+  }
+  CHECK(data.pieces() <= 512);  // what is done is dropped
+}
+
+TEST_CASE("very many files in pieces take bounded memory together") {
+  KnownOrder order(2);
+  DataDependencies data(order);
+  std::uint64_t count = 0;
+  for (FileId id = 0; id < 400; ++id) {
+    for (std::uint64_t block = 0; block < 2000; ++block) {
+      const Moment now(static_cast<std::uint32_t>(block % 2), ++count);
+      order.begin(now);
+      data.write(data.file(id), ByteRange::of(block * 8192, 4096), now);
+      order.take();
+    }
+  }
+  CHECK(data.pieces() <= 128 * 1024);
 }
 
 // Whether two operations of a trace must keep their order, by the plainest reading of the rules.
