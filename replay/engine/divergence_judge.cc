@@ -1,9 +1,185 @@
 #include "replay/engine/divergence_judge.h"
 
-namespace filereel {
+#include <errno.h>
+#include <fcntl.h>
 
-DivergenceClass DivergenceJudge::judge(const Operation&, PathId, std::int64_t) noexcept {
-  return DivergenceClass::mismatch;
+namespace filereel {
+namespace {
+
+bool is_either(std::int64_t result, int a, int b) {
+  return result == -a || result == -b;
+}
+
+// Two errors that are one answer.
+bool same_error(OperationKind kind, std::int64_t expected, std::int64_t result) {
+  const auto both = [&](int a, int b) {
+    return is_either(expected, a, b) && is_either(result, a, b);
+  };
+  using enum OperationKind;
+  switch (kind) {
+    case get_xattr:
+    case remove_xattr:
+      return both(EOPNOTSUPP, ENODATA);
+    case unlink:  // of a directory: Linux and POSIX
+      return both(EISDIR, EPERM);
+    case remove_directory:
+    case rename:
+      return both(ENOTEMPTY, EEXIST);
+    case lock:
+      return both(EAGAIN, EACCES);
+    default:
+      return false;
+  }
+}
+
+// Errors that say that a file system, or the machine, has not got something.
+bool is_lack(OperationKind kind, int error) {
+  using enum OperationKind;
+  switch (error) {
+    case EOPNOTSUPP:
+    case ENOSYS:
+    case ENOTTY:
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+    case EOVERFLOW:
+    case ENAMETOOLONG:
+    case EILSEQ:
+    case EROFS:
+    case EMLINK:
+    case EMFILE:
+    case ENFILE:
+    case ENOLCK:
+      return true;
+    case EXDEV:
+      return kind == copy_range || kind == link || kind == rename;
+    case ENODEV:
+      return kind == map;
+    case ENOMEM:
+      return kind == map || kind == fault;
+    case EPERM:  // FAT has neither links nor modes
+      return kind == symlink || kind == link || kind == change_mode || kind == set_times ||
+             kind == change_owner;
+    case EINVAL:  // direct I/O, letters that FAT has not, modes of fallocate
+      return kind != unlink && kind != remove_directory && kind != close && kind != stat;
+    default:
+      return false;
+  }
+}
+
+bool is_limit(const Operation& operation, std::int64_t result) {
+  if (operation.expected >= 0 && result < 0) {
+    return is_lack(operation.kind, static_cast<int>(-result));
+  }
+  // The other way round: the recorded system had not got it.
+  const bool missed = operation.expected == -EOPNOTSUPP || operation.expected == -ENOSYS ||
+                      operation.expected == -ENOTTY || operation.expected == -EXDEV;
+  return missed && result >= 0;
+}
+
+// Whether the divergence is about what is there, so that it concerns all that lies below.
+bool is_about_existence(const Operation& operation, std::int64_t result) {
+  using enum OperationKind;
+  switch (operation.kind) {
+    case make_directory:
+    case remove_directory:
+    case rename:
+    case unlink:
+    case symlink:
+    case link:
+      return true;
+    default:
+      return is_either(result, ENOENT, ENOTDIR) || is_either(operation.expected, ENOENT, ENOTDIR);
+  }
+}
+
+bool uses_mapping(OperationKind kind) {
+  return has(operation_info(kind).fields, Field::source) && kind != OperationKind::copy_range;
+}
+
+}  // namespace
+
+bool same_result(const Operation& operation, std::int64_t result) noexcept {
+  const std::int64_t expected = operation.expected;
+  if (result == expected) return true;
+  // A signal came just then; it will not come again.
+  if (expected == -EINTR) return true;
+  switch (operation_info(operation.kind).comparison) {
+    case Comparison::nothing:
+      return true;
+    case Comparison::success:
+      if (result >= 0 && expected >= 0) return true;
+      break;
+    case Comparison::exact:
+      break;
+  }
+  return same_error(operation.kind, expected, result);
+}
+
+DivergenceClass DivergenceJudge::judge(const Operation& operation, PathId path,
+                                       std::int64_t result) noexcept {
+  const std::lock_guard lock(mutex_);
+  DivergenceClass what = DivergenceClass::mismatch;
+  if (touched(operation, path)) {
+    what = DivergenceClass::consequence;
+  } else if (is_limit(operation, result)) {
+    what = DivergenceClass::limit;
+  }
+  try {
+    remember(operation, path, result);
+  } catch (const std::bad_alloc&) {  // the next one is judged by itself
+  }
+  return what;
+}
+
+bool DivergenceJudge::is_consequence(const Operation& operation, PathId path) noexcept {
+  const std::lock_guard lock(mutex_);
+  return touched(operation, path);
+}
+
+bool DivergenceJudge::touched(const Operation& operation, PathId path) const {
+  if (operation.entry != kNoFileId) {
+    if (files_.contains(operation.entry)) return true;
+  } else if (operation.file != kNoFile && slots_.contains(operation.file)) {
+    return true;
+  }
+  if (operation.source != kNoFile) {
+    const auto& numbers = uses_mapping(operation.kind) ? mappings_ : slots_;
+    if (numbers.contains(operation.source)) return true;
+  }
+  return touched_name(path) || touched_name(operation.old_path);
+}
+
+bool DivergenceJudge::touched_name(PathId path) const {
+  bool above = false;
+  for (; !paths_.is_root(path); path = paths_.node(path).parent) {
+    const auto found = names_.find(path);
+    if (found != names_.end() && (found->second || !above)) return true;
+    above = true;
+  }
+  return false;
+}
+
+void DivergenceJudge::remember(const Operation& operation, PathId path, std::int64_t result) {
+  if (names_.size() + files_.size() + slots_.size() + mappings_.size() >= kMostRemembered) return;
+  const bool opens = operation.kind == OperationKind::open;  // a copy may name it as its source
+  if (operation.entry != kNoFileId) files_.insert(operation.entry);
+  if (operation.file != kNoFile && (opens || operation.entry == kNoFileId)) {
+    slots_.insert(operation.file);
+  }
+  if (operation.source != kNoFile && uses_mapping(operation.kind)) {
+    mappings_.insert(operation.source);
+  }
+  const bool below = is_about_existence(operation, result);
+  remember_name(path, below);
+  remember_name(operation.old_path, below);
+}
+
+void DivergenceJudge::remember_name(PathId path, bool below) {
+  // Everything lies below a root: that would explain too much.
+  if (paths_.is_root(path)) return;
+  bool& all = names_[path];
+  all = all || below;
 }
 
 }  // namespace filereel

@@ -31,10 +31,23 @@ struct ReplayProgress {
 struct OpenFile {
   std::atomic<int> fd = -1;
   std::atomic<PathId> path = 0;
+  std::atomic<bool> listed = false;  // a directory whose position is not its beginning
+
+  OpenFile() = default;
+  OpenFile(const OpenFile&) = delete;
+  OpenFile& operator=(const OpenFile&) = delete;
+  ~OpenFile();  // closes what a replay left open
 };
+
+// A range of memory that a file is mapped to. `length` belongs to whoever took `begin` out.
 struct Mapping {
   std::atomic<std::byte*> begin = nullptr;
   std::atomic<std::uint64_t> length = 0;
+
+  Mapping() = default;
+  Mapping(const Mapping&) = delete;
+  Mapping& operator=(const Mapping&) = delete;
+  ~Mapping();
 };
 
 // How far results are compared with the trace.
@@ -43,7 +56,8 @@ enum class Verify : std::uint8_t {
   content,  // also that each read gives what was written
 };
 
-// What all threads of a replay share. Everything referred to outlives the engines.
+// What all threads of a replay share. Everything referred to outlives the engines, except the open
+// files and mappings: those are closed by their owner, before or after.
 struct EngineContext {
   const PathTable* paths = nullptr;
   const TextTable* texts = nullptr;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <utility>
@@ -17,13 +18,15 @@
 
 namespace filereel {
 
-// `Calls` is one of replay/engine/system_calls.h. Not shared between threads.
+// `Calls` is LinuxCalls or NullCalls. Not shared between threads.
 template <class Calls>
 class ParentCache {
  public:
-  // `paths` and the descriptors in `roots` outlive the cache.
-  ParentCache(const PathTable& paths, const std::array<int, kRoles>& roots)
-      : paths_(paths), roots_(roots) {}
+  // All outlive the cache. `changes` goes up whenever a path may come to name another directory
+  // than before, in whatever thread; what is cached is forgotten then.
+  ParentCache(const PathTable& paths, const std::array<int, kRoles>& roots,
+              const std::atomic<std::uint64_t>& changes)
+      : paths_(paths), roots_(roots), changes_(changes) {}
   ParentCache(const ParentCache&) = delete;
   ParentCache& operator=(const ParentCache&) = delete;
   ~ParentCache() { forget(); }
@@ -31,31 +34,35 @@ class ParentCache {
   // Returns call(parent's descriptor, last component), or -errno if the parent cannot be opened.
   template <class Call>
   std::int64_t with(PathId path, Call call) noexcept {
-    const PathTable::Node& node = paths_.node(path);
-    if (is_root(node.parent)) return call(root_of(node), node.name.c_str());
-    Slot& slot = slots_[node.parent % kSlots];
-    if (slot.fd < 0 || slot.path != node.parent) {
-      const std::int64_t fd = open_directory(node.parent);
-      if (fd < 0) return fd;
-      drop(slot);
-      slot = {node.parent, static_cast<int>(fd)};
-    }
-    return call(slot.fd, node.name.c_str());
+    refresh();
+    return with_cached(path, call);
   }
 
-  // The same past the cache: for a second path of one operation, which must not evict the first.
+  // Returns call(parent, name, second parent, second name), or -errno.
   template <class Call>
-  std::int64_t with_second(PathId path, Call call) noexcept {
-    const PathTable::Node& node = paths_.node(path);
-    if (is_root(node.parent)) return call(root_of(node), node.name.c_str());
-    const std::int64_t fd = open_directory(node.parent);
-    if (fd < 0) return fd;
-    const std::int64_t result = call(static_cast<int>(fd), node.name.c_str());
-    Calls::close(static_cast<int>(fd));
-    return result;
+  std::int64_t with_both(PathId first, PathId second, Call call) noexcept {
+    refresh();
+    return with_cached(first, [&](int parent, const char* name) -> std::int64_t {
+      const auto call_both = [&](int other, const char* other_name) {
+        return call(parent, name, other, other_name);
+      };
+      const PathTable::Node& node = paths_.node(second);
+      if (!evicts(node.parent, paths_.node(first).parent)) return with_cached(second, call_both);
+      if (!is_component(node.name)) return -EINVAL;
+      const std::int64_t other = open_directory(node.parent);
+      if (other < 0) return other;
+      const std::int64_t result = call_both(static_cast<int>(other), node.name.c_str());
+      Calls::close(static_cast<int>(other));
+      return result;
+    });
   }
 
-  // To be called when a path may come to name another directory than before.
+  // The descriptor of a directory, good until the cache is used again, or -errno.
+  std::int64_t directory(PathId id) noexcept {
+    refresh();
+    return cached(id);
+  }
+
   void forget() noexcept {
     for (Slot& slot : slots_) drop(slot);
   }
@@ -67,9 +74,54 @@ class ParentCache {
   };
   static constexpr std::size_t kSlots = 32;
 
-  bool is_root(PathId id) const { return paths_.node(id).parent == id; }
+  void refresh() noexcept {
+    const std::uint64_t changes = changes_.load(std::memory_order_relaxed);
+    if (changes == seen_changes_) [[likely]] {
+      return;
+    }
+    forget();
+    seen_changes_ = changes;
+  }
+
+  template <class Call>
+  std::int64_t with_cached(PathId path, Call call) noexcept {
+    const PathTable::Node& node = paths_.node(path);
+    const std::int64_t parent = cached(node.parent);
+    if (parent < 0) return parent;
+    if (paths_.is_root(path)) return call(static_cast<int>(parent), ".");
+    if (!is_component(node.name)) return -EINVAL;
+    return call(static_cast<int>(parent), node.name.c_str());
+  }
+
+  std::int64_t cached(PathId id) noexcept {
+    if (paths_.is_root(id)) {
+      const int root = root_of(paths_.node(id));
+      return root < 0 ? -EBADF : root;
+    }
+    Slot& slot = slots_[id % kSlots];
+    if (slot.fd < 0 || slot.path != id) {
+      drop(slot);
+      const std::int64_t fd = open_directory(id);
+      if (fd < 0) return fd;
+      slot = {id, static_cast<int>(fd)};
+    }
+    return slot.fd;
+  }
+
   int root_of(const PathTable::Node& node) const {
     return roots_[static_cast<std::size_t>(node.role)];
+  }
+
+  // Who made the table has checked this; here it is a matter of confinement.
+  static bool is_component(const std::string& name) noexcept {
+    return !name.empty() && std::memchr(name.data(), '/', name.size()) == nullptr &&
+           std::memchr(name.data(), '\0', name.size()) == nullptr && name != "..";
+  }
+
+  // Whether `id` would take the place of `other`, in use now, in the cache.
+  bool evicts(PathId id, PathId other) const {
+    return id != other && id % kSlots == other % kSlots && !paths_.is_root(id) &&
+           !paths_.is_root(other);
   }
 
   static void drop(Slot& slot) noexcept {
@@ -81,8 +133,9 @@ class ParentCache {
     char* at = text + sizeof text;  // written from its end, as the parents come last
     *--at = '\0';
     const int root = root_of(paths_.node(id));
-    for (; !is_root(id); id = paths_.node(id).parent) {
+    for (; !paths_.is_root(id); id = paths_.node(id).parent) {
       const auto& name = paths_.node(id).name;
+      if (!is_component(name)) return -EINVAL;
       if (static_cast<std::size_t>(at - text) < name.size() + 1) return -ENAMETOOLONG;
       if (*at != '\0') *--at = '/';
       at -= name.size();
@@ -93,6 +146,8 @@ class ParentCache {
 
   const PathTable& paths_;
   std::array<int, kRoles> roots_;
+  const std::atomic<std::uint64_t>& changes_;
+  std::uint64_t seen_changes_ = 0;
   std::array<Slot, kSlots> slots_;
 };
 

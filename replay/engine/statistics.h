@@ -51,7 +51,7 @@ struct ReplayStatistics {
   std::array<std::uint64_t, kDivergenceClasses> by_class{};
   std::vector<Divergence> examples;  // the first ones of each class, by position
   std::uint64_t unverified = 0;      // operations that were not compared (Operation::loose)
-  std::uint64_t refused = 0;         // never executed: device nodes
+  std::uint64_t refused = 0;         // not executed: device nodes, owners, attributes of the system
   Histogram lateness;                // how long after its time an operation began; paced replays
   TimeSeries series;
 

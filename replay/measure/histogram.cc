@@ -6,7 +6,7 @@
 namespace filereel {
 
 void Histogram::merge(const Histogram& other) {
-  if (other.counts_.empty()) return;
+  if (other.count_ == 0) return;
   prepare();
   for (std::size_t i = 0; i < counts_.size(); ++i) counts_[i] += other.counts_[i];
   count_ += other.count_;

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "filesets/descriptor.h"
-#include "replay/engine/system_calls.h"
+#include "replay/engine/linux_calls.h"
 #include "replay/volumes/loop_device.h"
 #include "replay/volumes/residency.h"
 

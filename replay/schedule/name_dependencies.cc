@@ -68,8 +68,9 @@ bool NameDependencies::add(const Operation& op, Moment now) {
 // With O_CREAT it makes the name, unless that is known to be there.
 bool NameDependencies::open(const Operation& op, Moment now) {
   const bool succeeded = op.expected >= 0;
-  const bool unnamed = (op.flags & O_TMPFILE) == O_TMPFILE;
-  if (succeeded && !unnamed && (op.flags & O_CREAT) != 0 && !names_[op.path].exists) {
+  const bool may_create = (op.flags & O_CREAT) != 0 && (op.flags & O_TMPFILE) != O_TMPFILE;
+  const bool was_there = names_[op.path].exists && (op.flags & O_EXCL) == 0;
+  if (succeeded && may_create && !was_there) {
     change(op.path, now, true);
     return true;
   }

@@ -3,6 +3,7 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <boost/filesystem.hpp>
@@ -14,7 +15,7 @@
 
 #include "filesets/error.h"
 #include "replay/engine/replayer.h"
-#include "replay/engine/system_calls.h"
+#include "replay/engine/linux_calls.h"
 #include "tests/entries.h"
 #include "tests/replay/two_volumes.h"
 
@@ -48,6 +49,7 @@ class Operations {
  public:
   std::vector<Operation> list;
   PathTable paths;
+  TextTable texts;
 
   Operation& add(OperationKind kind, const std::string& path, Role role = Role::near) {
     Operation operation;
@@ -57,20 +59,29 @@ class Operations {
     return list.emplace_back(operation);
   }
   void open(const std::string& path, int flags) {
-    add(OperationKind::open, path).flags = static_cast<std::uint32_t>(flags);
+    Operation& operation = add(OperationKind::open, path);
+    operation.flags = static_cast<std::uint32_t>(flags);
+    operation.file = 0;
+  }
+  Operation& use(OperationKind kind) {
+    Operation& operation = list.emplace_back();
+    operation.kind = kind;
+    operation.file = operation.entry = 0;
+    return operation;
   }
   void write_it() {
-    Operation& operation = list.emplace_back();
-    operation.kind = OperationKind::write;
-    operation.length = operation.expected = 4;
+    Operation& operation = use(OperationKind::write);
+    operation.length = 4;
+    operation.expected = 4;
   }
-  void truncate_it() { list.emplace_back().kind = OperationKind::truncate; }
-  void close_it() { list.emplace_back().kind = OperationKind::close; }
+  void truncate_it() { use(OperationKind::truncate); }
+  void close_it() { use(OperationKind::close); }
 
   ReplayOutcome replay_all(const TwoVolumes& volumes) {
-    static const FileSet kFiles =
-        set_of({file("a", 4), link_to(EntryKind::symlink, "s", "/etc/passwd")});
-    return replay(trace_of(paths, kFiles, {list}), volumes.roots(), {.stop_on_divergence = false});
+    static const FileSet kFiles = set_of({file("a", 4)});
+    Trace trace = trace_of(paths, kFiles, {list});
+    trace.texts = &texts;
+    return replay(std::move(trace), volumes.roots(), {.stop_on_divergence = false});
   }
 };
 
@@ -101,7 +112,7 @@ TEST_CASE("a directory that is a symlink to the outside is not gone into") {
     operations.add(OperationKind::remove_directory, link + "/folder");
     operations.add(OperationKind::make_directory, link + "/made");
     operations.add(OperationKind::make_directory, link + "/folder/made");
-    operations.add(OperationKind::symlink, link + "/s").text = 1;
+    operations.add(OperationKind::symlink, link + "/s").text = operations.texts.add("/etc/passwd");
     const PathId inside = operations.paths.add(Role::near, "inside");
     operations.add(OperationKind::link, link + "/h").old_path = inside;
     const PathId precious = operations.paths.add(Role::near, link + "/precious");
@@ -127,7 +138,7 @@ TEST_CASE("a file that is a symlink to the outside is neither opened nor followe
   operations.open("dangling", O_WRONLY | O_CREAT);
   operations.open("dangling", O_WRONLY | O_CREAT | O_EXCL);
   operations.add(OperationKind::make_directory, "folder");
-  operations.add(OperationKind::symlink, "link").entry = 1;
+  operations.add(OperationKind::symlink, "link").text = operations.texts.add("/etc/passwd");
   check_every_operation_failed(operations.replay_all(volumes));
   outside.check_untouched();
 }

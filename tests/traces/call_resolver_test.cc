@@ -395,3 +395,23 @@ TEST_CASE("times do not go back within a thread") {
   CHECK(calls.operations[1].start_ns == 500);
   CHECK(calls.operations[1].duration_ns == 0);
 }
+
+TEST_CASE("requests that were under way when their thread ended are taken for done") {
+  RecordedCalls calls;
+  SystemCall submit = data_at(Call::submit, 3, 0, 512, 0);
+  submit.requested = Call::read;
+  calls.run(open_at("/a", O_RDWR, 3)).run(submit).run(call_of(Call::exit_group, 0));
+  CHECK(calls.text() ==
+        "0 open a #0 flags 2\n"
+        "0 read #0 @0 +512 = 512 asynchronous\n"
+        "0 close #0\n"
+        "0 exit\n");
+}
+
+TEST_CASE("requests on what is no file hold nothing back") {
+  RecordedCalls calls;
+  SystemCall submit = data_at(Call::submit, 5, 0, 512, 0);
+  calls.run(on_file(Call::new_descriptor, SystemCall::kNone, 5)).run(submit);
+  calls.run(on_path(Call::stat, "/x"));
+  CHECK(calls.text() == "0 stat x +0\n");
+}

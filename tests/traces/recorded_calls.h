@@ -12,7 +12,7 @@
 
 namespace filereel {
 
-class RecordedCalls final : public OperationSink {
+class RecordedCalls : public OperationSink {
  public:
   explicit RecordedCalls(const std::string& directory = "/")
       : builder(tables, *this), resolver(builder, {.working_directory = directory}) {}

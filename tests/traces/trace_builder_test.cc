@@ -1,22 +1,19 @@
 #include "traces/model/trace_builder.h"
 
 #include <limits>
-#include <vector>
+#include <string>
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
 
+#include "tests/traces/recorded.h"
+
 namespace filereel {
 namespace {
 
-struct Kept : OperationSink {
-  void add(const RecordedOperation& operation) override { operations.push_back(operation); }
-  std::vector<RecordedOperation> operations;
-};
-
 struct Workshop {
   TraceTables tables;
-  Kept kept;
+  VectorSink kept;
   TraceBuilder builder{tables, kept};
 
   Workshop() { builder.add_thread({}); }

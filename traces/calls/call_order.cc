@@ -57,7 +57,10 @@ void CallOrder::returned(const SystemCall& call) {
     if (call.call == Call::exit) in_flight_.erase(found);
   }
   if (call.call == Call::complete) completed(call);
-  make_way(call);
+  if (call.call == Call::exit || call.call == Call::exit_group ||
+      (call.call == Call::exec && call.result >= 0)) {
+    give_up_requests(call.thread);
+  }
   if (call.call == Call::submit) {
     if (call.result < 0 || (!held_.contains(call.thread) && !translation_.may_be_file(call))) {
       return;
@@ -68,6 +71,7 @@ void CallOrder::returned(const SystemCall& call) {
   }
   // The common case, without a copy of the call.
   if (held_.empty() && forks_in_flight_ == 0 && names_in_flight_ == 0) {
+    make_way(call);
     return translation_.translate(call, beginning);
   }
   accept({call, std::move(beginning), arrivals_, nullptr});
@@ -90,39 +94,38 @@ void CallOrder::completed(const SystemCall& call) {
   retry();
 }
 
+// A thread that ends waits for nothing.
+void CallOrder::give_up_requests(std::uint32_t thread) {
+  const auto found = held_.find(thread);
+  if (found == held_.end()) return;
+  for (Held& held : found->second) {
+    if (held.request) held.request->over = true;
+  }
+}
+
 // What the end of a process must not overtake.
 void CallOrder::make_way(const SystemCall& call) {
   if (call.call == Call::exit_group || (call.call == Call::exec && call.result >= 0)) {
     const std::uint32_t process = translation_.process_of(call.thread);
-    force_process(process);
+    force_process(process, call.thread);
     for (auto at = in_flight_.begin(); at != in_flight_.end();) {
-      if (translation_.process_of(at->first) == process) {
+      if (at->first != call.thread && translation_.process_of(at->first) == process) {
         forget(at->second);
         at = in_flight_.erase(at);
       } else {
         ++at;
       }
     }
-  }
-  if (held_.empty()) return;
-  if (call.call == Call::wait && call.result > 0 && call.result <= UINT32_MAX) {
-    force_process(static_cast<std::uint32_t>(call.result));
-  }
-  if (call.call == Call::exit) {
-    const auto found = held_.find(call.thread);
-    if (found == held_.end()) return;
-    for (Held& held : found->second) {
-      if (held.request) held.request->over = true;
-    }
-    retry();
+  } else if (call.call == Call::wait && call.result > 0 && call.result <= UINT32_MAX) {
+    force_process(static_cast<std::uint32_t>(call.result), call.thread);
   }
 }
 
-void CallOrder::force_process(std::uint32_t process) {
-  for (;;) {
+void CallOrder::force_process(std::uint32_t process, std::uint32_t except) {
+  while (!held_.empty()) {
     const Held* oldest = nullptr;
     for (const auto& [thread, calls] : held_) {
-      if (translation_.process_of(thread) != process) continue;
+      if (thread == except || translation_.process_of(thread) != process) continue;
       if (!oldest || calls.front().arrival < oldest->arrival) oldest = &calls.front();
     }
     if (!oldest) return;
@@ -198,6 +201,7 @@ void CallOrder::let_go(Held& held) {
       translation_.end_is_unknown();
     }
   }
+  make_way(held.call);
   translation_.translate(held.call, held.beginning);
 }
 

@@ -54,8 +54,9 @@ class CallOrder {
   void forget(InFlight& in_flight);
   void submitted(Held& held);
   void completed(const SystemCall& call);
+  void give_up_requests(std::uint32_t thread);
   void make_way(const SystemCall& call);
-  void force_process(std::uint32_t process);
+  void force_process(std::uint32_t process, std::uint32_t except);
   void accept(Held held);
   Wait wait_of(const Held& held);
   bool fork_is_in_flight();

@@ -97,11 +97,12 @@ bool perhaps_positional(StraceReader&, SystemCall& call) {
 }
 
 bool ioctl(StraceReader& reader, SystemCall& call) {
-  switch (reader.value(std::size_t{1})) {
+  const std::uint64_t request = strace_value(reader.arguments()[1]).value_or(0);
+  switch (request) {
     case FIOCLEX:
     case FIONCLEX:
       call.call = Call::set_cloexec;
-      call.flags = reader.value(std::size_t{1}) == FIOCLEX ? 1 : 0;
+      call.flags = request == FIOCLEX ? 1 : 0;
       return true;
     case FICLONE:
       call.fd2 = call.fd;
@@ -123,7 +124,7 @@ bool ioctl(StraceReader& reader, SystemCall& call) {
 }
 
 bool fcntl(StraceReader& reader, SystemCall& call) {
-  const std::uint64_t command = reader.value(std::size_t{1});
+  const std::uint64_t command = strace_value(reader.arguments()[1]).value_or(F_GETFD);
   const std::string_view argument = reader.arguments()[2];
   switch (command) {
     case F_DUPFD_CLOEXEC:
@@ -290,6 +291,7 @@ bool times_futimesat(StraceReader& reader, SystemCall& call) {
 bool times_utimensat(StraceReader& reader, SystemCall& call) {
   if (call.path.empty() && !reader.arguments()[1].starts_with("\"\"")) {
     call.flags |= AT_EMPTY_PATH;  // NULL: the descriptor itself
+    reader.needs_no_path();
   }
   if (means_descriptor(call)) take_descriptor(Call::futimens, call);
   return times(reader.arguments()[2], call);

@@ -144,7 +144,12 @@ bool StraceReader::fill(char letter, std::string_view text, SystemCall& call) {
       return true;
     }
     case 'g':
-      call.flags |= value(text);
+      // Of descriptors that are no files only O_CLOEXEC is of interest.
+      if (call.call == Call::new_descriptor || call.call == Call::new_pair) {
+        call.flags |= strace_value(text).value_or(0);
+      } else {
+        call.flags |= value(text);
+      }
       return true;
     case 'm':
       call.mode = value(text);

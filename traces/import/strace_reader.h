@@ -60,6 +60,8 @@ class StraceReader {
   std::uint64_t sum_of_buffers(std::string_view text);
   // Another call of this line, like the first. References to earlier ones become invalid.
   SystemCall& another();
+  // The path may be missing after all.
+  void needs_no_path() { no_path_ = false; }
   // Takes back the first call: the line has none of its own.
   void drop_first();
 

@@ -76,6 +76,7 @@ std::uint64_t DataRanges::last_gap_end(std::uint64_t begin, std::uint64_t end) c
 }
 
 bool DataRanges::any_foreign(std::uint64_t begin, std::uint64_t end) const {
+  if (begin >= end) return false;
   for (auto piece = first_behind(begin); piece != pieces_.end() && piece->begin < end; ++piece) {
     if (!piece->own) return true;
   }

@@ -24,32 +24,42 @@ void FileData::now_before() {
 
 void FileData::begin_with(std::uint64_t size) {
   origin_ = Origin::before;
-  size_ = initial_size_ = std::min(size, kEndless);
+  size_ = initial_size_ = reach_ = std::min(size, kEndless);
   exact_ = true;
 }
 
 void FileData::needs_initial(std::uint64_t size) {
   origin_ = Origin::before;
   initial_size_ = std::max(initial_size_, size);
+  reach_ = std::max(reach_, size);
   size_ = std::max(size_, size);
   guessed_ = false;
+}
+
+void FileData::is_exact() {
+  exact_ = true;
+  guessed_ = false;
+  // The initial size is at most this one.
+  reach_ = std::min(reach_, size_);
 }
 
 void FileData::was_read(std::uint64_t offset, std::uint64_t asked, std::uint64_t got) {
   const std::uint64_t end = end_of(offset, got);
   if (got != 0 && origin_ != Origin::made && end > known_initial()) {
-    const std::uint64_t limit = std::min(end, reach_);
-    // Of a scattered file only a new end is news.
-    const std::uint64_t gap =
-        ranges_.scattered() ? (limit > size_ ? limit : 0) : ranges_.last_gap_end(offset, limit);
-    // In a file that the trace may have made, what it skipped reads as zeros.
-    const bool news = origin_ == Origin::before || ranges_.empty() || gap > size_;
-    if (gap > initial_size_ && news) needs_initial(gap);
+    const bool beyond = end > size_;
+    std::uint64_t needed = 0;
+    if (beyond) {
+      if (!cut_) needed = end;
+    } else if (!ranges_.scattered() && (origin_ == Origin::before || ranges_.empty())) {
+      // In a file that the trace may have made, what it skipped when it wrote reads as zeros.
+      needed = ranges_.last_gap_end(offset, std::min(end, reach_));
+    }
+    if (needed > initial_size_) needs_initial(needed);
   }
   if (got >= asked) return;
   // The read met the end of the file. A smaller size than what is known comes from calls that
   // overlapped and is not believed, unless that size was a guess.
-  if (end == size_) exact_ = true;
+  if (end == size_) is_exact();
   if (end < size_ && guessed_) has_size(end);
 }
 
@@ -65,14 +75,13 @@ void FileData::has_size(std::uint64_t size) {
   if (size > size_) {
     // A size that the trace did not make was there before it. After a truncation nothing can be
     // told from it.
-    if (origin_ == Origin::made || reach_ != kEndless) return;
+    if (origin_ == Origin::made || cut_) return;
     needs_initial(size);
   } else if (size < size_) {
     if (!guessed_) return;
     size_ = initial_size_ = size;
   }
-  guessed_ = false;
-  exact_ = true;
+  is_exact();
 }
 
 void FileData::write(std::uint64_t offset, std::uint64_t length, bool own) {
@@ -93,10 +102,9 @@ void FileData::truncate(std::uint64_t size) {
   size = std::min(size, kEndless);
   if (size > size_) ranges_.add(size_, size, false);
   ranges_.truncate(size);
-  reach_ = std::min(reach_, size);
+  cut_ = true;
   size_ = size;
-  exact_ = true;
-  guessed_ = false;
+  is_exact();
   if (origin_ == Origin::perhaps) origin_ = Origin::made;
 }
 

@@ -52,6 +52,7 @@ class FileData {
   static constexpr std::uint64_t kEndless = INT64_MAX;
   static std::uint64_t end_of(std::uint64_t offset, std::uint64_t length);
   void needs_initial(std::uint64_t size);
+  void is_exact();
   // Initial bytes can be found below this.
   std::uint64_t known_initial() const { return initial_size_ < reach_ ? initial_size_ : reach_; }
 
@@ -60,7 +61,8 @@ class FileData {
   bool guessed_ = false;  // the initial size was taken from a mapping
   std::uint64_t size_ = 0;
   std::uint64_t initial_size_ = 0;
-  std::uint64_t reach_ = kEndless;  // the shortest size that the file was truncated to
+  std::uint64_t reach_ = kEndless;  // initial bytes are found only below this
+  bool cut_ = false;                // the trace truncated it
   DataRanges ranges_;
 };
 

@@ -108,7 +108,7 @@ class FileTree {
   NodeId make_nameless();
   // `perhaps` made: what is needed to see later that it was there before.
   NodeId make_or_open(PathId path, std::uint64_t position);
-  // Bytes turned up in what was perhaps made: it gets its initial place.
+  // If bytes turned up in what was perhaps made, it gets its initial place.
   void settle(NodeId id);
 
   void remove(PathId path, FileKind kind, std::uint64_t position);

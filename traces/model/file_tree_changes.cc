@@ -127,7 +127,7 @@ NodeId FileTree::make_or_open(PathId path, std::uint64_t position) {
 
 void FileTree::settle(NodeId id) {
   const FileNode& node = nodes_[id];
-  if (node.pinned || node.initial_parent == kNoNode) return;
+  if (node.data.origin() != Origin::before || node.pinned) return;
   entry(node.initial_parent, node.initial_name).found_missing = false;
   place_initially(id, node.initial_parent, node.initial_name);
 }

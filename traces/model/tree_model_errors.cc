@@ -25,13 +25,18 @@ void TreeModel::State::missing(const Operation& operation) {
       return tree.found_missing(operation.path);
     case link:
     case rename: {
+      // Either the old name is missing or, to be exchanged, the new one, or else its directory.
+      // Only who knows that one is there can tell that it is the other.
       const bool exchange = operation.kind == rename && (operation.flags & RENAME_EXCHANGE) != 0;
+      const PathId needed = exchange ? operation.path : tree.parent(operation.path);
       const bool by_file = operation.kind == link && operation.file != kNoFile;
-      // Two names could be what is missing: mostly it is the old one.
-      if (!by_file && tree.present(operation.old_path) == kNoNode) {
-        return tree.found_missing(operation.old_path);
+      if (by_file || tree.present(operation.old_path) != kNoNode) {
+        tree.found_missing(needed);
+      } else if (const NodeId there = tree.present(needed);
+                 there != kNoNode && (exchange || tree.node(there).kind == FileKind::directory)) {
+        tree.found_missing(operation.old_path);
       }
-      return exchange ? tree.found_missing(operation.path) : parent_missing(operation.path);
+      return;
     }
     default:
       return tree.found_missing(operation.path);
@@ -43,18 +48,22 @@ void TreeModel::State::not_empty(PathId path) {
   if (id != kNoNode) tree.found_not_empty(id);
 }
 
-// Either the path itself or what it runs through.
+// Either the path itself or what it runs through; with two paths it may be any of the four.
 void TreeModel::State::is_no_directory(const Operation& operation) {
   using enum OperationKind;
+  if (operation.kind == rename || operation.kind == link) return;
   const bool wants_directory = operation.kind == remove_directory ||
                                operation.kind == change_directory ||
                                (operation.kind == open && (operation.flags & O_DIRECTORY) != 0);
   const PathId parent = tree.parent(operation.path);
-  const FileTree::Presence parent_is = tree.find(parent).presence;
-  if (parent_is == FileTree::Presence::unknown) {
-    if (operation.kind != rename) tree.require_assumed(parent, FileKind::file);
-  } else if (parent_is == FileTree::Presence::present && wants_directory) {
+  const FileTree::Found above = tree.find(parent);
+  if (above.presence == FileTree::Presence::absent) return;
+  const bool above_is_directory = above.presence == FileTree::Presence::present &&
+                                  tree.node(above.node).kind == FileKind::directory;
+  if (above_is_directory && wants_directory) {
     tree.require_assumed(operation.path, FileKind::file);
+  } else if (!above_is_directory) {
+    tree.require_assumed(parent, FileKind::file);
   }
 }
 

@@ -1,5 +1,7 @@
 #include "traces/reel/operation_check.h"
 
+#include <algorithm>
+
 namespace filereel {
 namespace {
 
@@ -52,7 +54,7 @@ const char* operation_problem(const RecordedOperation& recorded, const KindRules
   if (rules.second_in_file && op.second > INT64_MAX) return "its offset is over 2^63 - 1";
   if (rules.second_is_thread && op.second >= limits.threads) return "its thread does not exist";
   if (op.length > INT64_MAX) return "its length is over 2^63 - 1";
-  if (rules.fills_buffer && op.length > limits.largest_io) {
+  if (rules.fills_buffer && std::min(op.length, kMaxTransfer) > limits.largest_io) {
     return "it moves more than the reel's largest operation";
   }
   if (op.expected < -kLargestErrno) return "its result is no error number";

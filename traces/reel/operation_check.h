@@ -8,6 +8,9 @@
 
 namespace filereel {
 
+// Linux moves at most so many bytes in one read or write, whatever it is asked for.
+inline constexpr std::uint64_t kMaxTransfer = 0x7ffff000;
+
 // Numbers of operations are below these.
 struct OperationLimits {
   std::uint64_t paths = 0, texts = 0;

@@ -20,7 +20,9 @@ void TraceCounter::add(const RecordedOperation& recorded) {
     if (op.kind != OperationKind::write) counts_.bytes_read += moved;
     if (op.kind != OperationKind::read) counts_.bytes_written += moved;
   }
-  if (rules.fills_buffer) counts_.largest_io = std::max(counts_.largest_io, op.length);
+  if (rules.fills_buffer) {
+    counts_.largest_io = std::max(counts_.largest_io, std::min(op.length, kMaxTransfer));
+  }
   if (op.file != kNoFile) counts_.slots = std::max(counts_.slots, op.file + 1);
   if (op.source != kNoFile) {
     std::uint32_t& numbers = rules.uses_mapping ? counts_.mappings : counts_.slots;

@@ -1,0 +1,62 @@
+// The engine that executes one operation after the other, by blocking calls or by none.
+#pragma once
+
+#include "replay/engine/performer.h"
+#include "replay/engine/recorder.h"
+
+namespace filereel {
+
+// `Calls` is LinuxCalls or NullCalls.
+template <class Calls>
+class Executor final : public IoEngine {
+ public:
+  Executor(const EngineContext& context, std::uint32_t lane)
+      : context_(context), lane_(lane), performer_(context_), recorder_(context_) {}
+  Executor(const Executor&) = delete;
+  Executor& operator=(const Executor&) = delete;
+
+  bool execute(std::span<const Operation> operations, bool stop_on_divergence) noexcept override {
+    for (const Operation& op : operations) {
+      if (context_.stop.stop_requested()) return false;
+      const bool good = perform(op);
+      if (context_.board) context_.board->advance(lane_);
+      if (!good && stop_on_divergence) return false;
+    }
+    return true;
+  }
+
+  bool drain() noexcept override { return true; }
+
+  ReplayStatistics& statistics() override { return recorder_.statistics(); }
+
+ private:
+  // False: a true mismatch.
+  bool perform(const Operation& op) noexcept {
+    if (is_refused(op, context_)) {
+      recorder_.refuse();
+      return true;
+    }
+    // Content is made before the watch starts: it is filereel's work, not the file system's.
+    performer_.prepare(op);
+    const PathId path = recorder_.path_of(op);
+    const std::uint64_t start = now_ns();
+    std::int64_t result = performer_.call(op);
+    const std::uint64_t end = now_ns();
+    if constexpr (!Calls::kReal) result = op.expected;
+    const bool good =
+        recorder_.record(op, path, result, end - start - performer_.take_own_ns(), end);
+    if (Calls::kReal && recorder_.checks_content(op, result)) [[unlikely]] {
+      const auto got = static_cast<std::uint64_t>(result);
+      const std::uint64_t position = performer_.first_difference(op, got);
+      if (position < got) return recorder_.content_differs(op, path, position) && good;
+    }
+    return good;
+  }
+
+  EngineContext context_;
+  std::uint32_t lane_;
+  Performer<Calls> performer_;
+  Recorder recorder_;
+};
+
+}  // namespace filereel

@@ -1,0 +1,104 @@
+// The system calls that the engines are built on. NullCalls (null_calls.h) has the same shape.
+//
+// Results are those of the kernel's interface, a failure is -errno. Names are single components
+// beside an open directory and are never followed if they are symbolic links.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include "traces/operation.h"
+
+namespace filereel {
+
+// What a call works on: an open file, or a name in an open directory.
+struct CallTarget {
+  int fd;            // the open file, or the directory
+  const char* name;  // null: the open file itself
+};
+
+struct LinuxCalls {
+  static constexpr bool kReal = true;
+
+  static std::int64_t checked(std::int64_t result) noexcept { return result < 0 ? -errno : result; }
+
+  // A directory somewhere below `root`: whatever `path` holds, nothing outside is reached.
+  static std::int64_t open_beneath(int root, const char* path) noexcept;
+
+  static std::int64_t open(int parent, const char* name, int flags, mode_t mode) noexcept {
+    return checked(::openat(parent, name, flags | O_NOFOLLOW | O_CLOEXEC, mode));
+  }
+  static std::int64_t close(int fd) noexcept { return checked(::close(fd)); }
+  static std::int64_t read(int fd, std::byte* to, std::size_t length,
+                           std::uint64_t offset) noexcept {
+    return checked(::pread(fd, to, length, static_cast<off_t>(offset)));
+  }
+  static std::int64_t write(int fd, const std::byte* from, std::size_t length,
+                            std::uint64_t offset) noexcept {
+    return checked(::pwrite(fd, from, length, static_cast<off_t>(offset)));
+  }
+  static std::int64_t sync(int fd) noexcept { return checked(::fsync(fd)); }
+  static std::int64_t sync_data(int fd) noexcept { return checked(::fdatasync(fd)); }
+  static std::int64_t sync_range(int fd, std::uint64_t offset, std::uint64_t length,
+                                 unsigned flags) noexcept;
+  static std::int64_t sync_volume(int fd) noexcept;
+  static std::int64_t allocate(int fd, int flags, std::uint64_t offset,
+                               std::uint64_t length) noexcept;
+  static std::int64_t seek(int fd, std::uint64_t offset, int whence) noexcept;
+  static std::int64_t list(int directory, std::span<std::byte> to) noexcept;
+  static std::int64_t advise(int fd, std::uint64_t offset, std::uint64_t length,
+                             int advice) noexcept;
+  static std::int64_t read_ahead(int fd, std::uint64_t offset, std::uint64_t length) noexcept;
+  static std::int64_t set_flags(int fd, int flags) noexcept;
+  // One try that does not wait. A `record` lock belongs to the open file, as flock's do.
+  static std::int64_t lock(int fd, std::uint32_t flags, std::uint64_t offset,
+                           std::uint64_t length) noexcept;
+
+  // Copies move at most `length` bytes.
+  static std::int64_t copy_file_range(int from, std::uint64_t from_offset, int to,
+                                      std::uint64_t to_offset, std::size_t length) noexcept;
+  static std::int64_t sendfile(int from, std::uint64_t from_offset, int to, std::uint64_t to_offset,
+                               std::size_t length) noexcept;
+  static std::int64_t clone(int from, std::uint64_t from_offset, int to, std::uint64_t to_offset,
+                            std::uint64_t length) noexcept;
+
+  static std::int64_t mkdir(int parent, const char* name, mode_t mode) noexcept;
+  static std::int64_t unlink(int parent, const char* name, int flags) noexcept;
+  static std::int64_t symlink(const char* text, int parent, const char* name) noexcept;
+  static std::int64_t link(CallTarget old, int parent, const char* name) noexcept;
+  static std::int64_t rename(int old_parent, const char* old_name, int parent, const char* name,
+                             unsigned flags) noexcept;
+  static std::int64_t access(int parent, const char* name, int mode) noexcept;
+  static std::int64_t read_link(int parent, const char* name, std::span<std::byte> to) noexcept;
+  static std::int64_t enter_directory(int parent, const char* name) noexcept;
+
+  static std::int64_t truncate(CallTarget target, std::uint64_t size) noexcept;
+  static std::int64_t stat(CallTarget target) noexcept;
+  static std::int64_t stat_volume(CallTarget target) noexcept;
+  static std::int64_t change_mode(CallTarget target, mode_t mode) noexcept;
+  static std::int64_t change_owner(CallTarget target, uid_t user, gid_t group) noexcept;
+  static std::int64_t set_times(CallTarget target, std::uint64_t access,
+                                std::uint64_t modification) noexcept;
+  static std::int64_t get_xattr(CallTarget target, const char* name,
+                                std::span<std::byte> to) noexcept;
+  static std::int64_t set_xattr(CallTarget target, const char* name,
+                                std::span<const std::byte> value, int flags) noexcept;
+  static std::int64_t list_xattr(CallTarget target, std::span<std::byte> to) noexcept;
+  static std::int64_t remove_xattr(CallTarget target, const char* name) noexcept;
+
+  // `begin` is where the kernel put it; null after a failure.
+  static std::int64_t map(int fd, std::uint64_t offset, std::uint64_t length, int protection,
+                          int flags, std::byte*& begin) noexcept;
+  static std::int64_t unmap(std::byte* begin, std::uint64_t length) noexcept;
+  static std::int64_t sync_map(std::byte* begin, std::uint64_t length, int flags) noexcept;
+  // Brings pages in as a load or a store would, but gives an error where those give a signal.
+  static std::int64_t fault(std::byte* begin, std::uint64_t length, bool write) noexcept;
+};
+
+}  // namespace filereel

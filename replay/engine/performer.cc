@@ -1,0 +1,418 @@
+#include "replay/engine/performer.h"
+
+#include <linux/fs.h>
+#include <sys/mman.h>
+#include <time.h>
+
+namespace filereel {
+namespace {
+
+// What is left of an open's flags. Not O_APPEND, because offsets are explicit.
+constexpr std::uint32_t kOpenFlags = O_ACCMODE | O_CREAT | O_EXCL | O_TRUNC | O_DIRECTORY |
+                                     O_TMPFILE | O_DIRECT | O_SYNC | O_DSYNC | O_NOATIME | O_PATH |
+                                     O_NONBLOCK;
+constexpr std::uint32_t kTemporary = O_TMPFILE & ~O_DIRECTORY;
+constexpr std::uint32_t kStatusFlags = O_NONBLOCK | O_DIRECT | O_NOATIME;
+constexpr std::uint32_t kWhiteout = RENAME_WHITEOUT;  // makes a device node
+
+// A mapping's `begin` while one thread works on its entry.
+std::byte* const kTaken = reinterpret_cast<std::byte*>(1);
+
+// Whether looking a path up came to nothing.
+bool is_missing(std::int64_t result) {
+  return result == -ENOENT || result == -ENOTDIR || result == -ELOOP || result == -ENAMETOOLONG;
+}
+
+}  // namespace
+
+std::uint64_t buffer_size(const EngineContext& context) {
+  if (context.files) return context.largest_io;  // a workload of our own
+  // A trace can claim what it likes: all threads together get this much.
+  constexpr std::uint64_t kTogether = 256 << 20, kMost = 64 << 20, kLeast = 256 << 10;
+  const std::uint64_t lanes = context.board ? std::max<std::uint64_t>(context.board->size(), 1) : 1;
+  return std::min(context.largest_io, std::clamp(kTogether / lanes, kLeast, kMost));
+}
+
+bool is_refused(const Operation& op, const EngineContext& context) noexcept {
+  switch (op.kind) {
+    case OperationKind::make_node:
+      return true;
+    case OperationKind::change_owner:
+      return !context.change_owners;
+    case OperationKind::set_xattr:
+    case OperationKind::remove_xattr:
+      return !context.texts->text(op.text).starts_with("user.");
+    default:
+      return false;
+  }
+}
+
+template <class Calls>
+std::int64_t Performer<Calls>::call(const Operation& op) noexcept {
+  using enum OperationKind;
+  switch (op.kind) {
+    case read:
+    case write:
+      return transfer(op);
+    case open:
+      return this->open(op);
+    case close:
+      return this->close(op);
+    case truncate:
+      return at_target(op, [&](CallTarget at) { return Calls::truncate(at, op.offset); });
+    case copy_range:
+      return this->copy_range(op);
+    case make_directory:
+      return parents_.with(op.path, [&](int parent, const char* name) {
+        return Calls::mkdir(parent, name, mode_of(op));
+      });
+    case remove_directory:
+    case unlink: {
+      const std::int64_t result = parents_.with(op.path, [&](int parent, const char* name) {
+        return Calls::unlink(parent, name, op.kind == remove_directory ? AT_REMOVEDIR : 0);
+      });
+      name_changed(op.path);
+      return result;
+    }
+    case symlink:
+      return parents_.with(op.path, [&](int parent, const char* name) {
+        return Calls::symlink(context_.texts->text(op.text).c_str(), parent, name);
+      });
+    case link:
+      return this->link(op);
+    case rename:
+      return this->rename(op);
+    case allocate:
+      return Calls::allocate(fd(op.file), static_cast<int>(op.flags), op.offset, op.length);
+    case sync:
+      return Calls::sync(fd(op.file));
+    case sync_data:
+      return Calls::sync_data(fd(op.file));
+    case sync_range:
+      return Calls::sync_range(fd(op.file), op.offset, op.length, op.flags);
+    case sync_volume:
+      return Calls::sync_volume(op.file == kNoFile ? context_.roots[0] : fd(op.file));
+    case stat:
+      return at_target(op, [](CallTarget at) { return Calls::stat(at); });
+    case stat_volume:
+      return at_target(op, [](CallTarget at) { return Calls::stat_volume(at); });
+    case access:
+      return parents_.with(op.path, [&](int parent, const char* name) {
+        return Calls::access(parent, name, static_cast<int>(op.mode & 07));
+      });
+    case read_link:
+      return only_error(parents_.with(op.path, [&](int parent, const char* name) {
+        return Calls::read_link(parent, name, scratch_.first(PATH_MAX));
+      }));
+    case list:
+      return this->list(op);
+    case seek:
+      if (op.flags != SEEK_DATA && op.flags != SEEK_HOLE) return -EINVAL;
+      return only_error(Calls::seek(fd(op.file), op.offset, static_cast<int>(op.flags)));
+    case change_mode:
+      return at_target(op, [&](CallTarget at) { return Calls::change_mode(at, mode_of(op)); });
+    case change_owner:
+      return at_target(op, [&](CallTarget at) {
+        return Calls::change_owner(at, static_cast<uid_t>(op.offset),
+                                   static_cast<gid_t>(op.second));
+      });
+    case set_times:
+      return at_target(op,
+                       [&](CallTarget at) { return Calls::set_times(at, op.offset, op.second); });
+    case get_xattr:
+    case set_xattr:
+    case list_xattr:
+    case remove_xattr:
+      return attribute(op);
+    case advise:
+      return Calls::advise(fd(op.file), op.offset, op.length, static_cast<int>(op.flags));
+    case read_ahead:
+      return Calls::read_ahead(fd(op.file), op.offset, op.length);
+    case lock:
+      return this->lock(op);
+    case map:
+      return this->map(op);
+    case unmap:
+      return this->unmap(op.source);
+    case sync_map:
+      return in_mapping(op, [&](std::byte* begin, std::uint64_t length) {
+        return Calls::sync_map(begin, length, static_cast<int>(op.flags));
+      });
+    case fault:
+      return in_mapping(op, [&](std::byte* begin, std::uint64_t length) {
+        return Calls::fault(begin, length, (op.flags & 1) != 0);
+      });
+    case change_directory:
+      return parents_.with(op.path, [](int parent, const char* name) {
+        return Calls::enter_directory(parent, name);
+      });
+    case set_flags:
+      return Calls::set_flags(fd(op.file), static_cast<int>(op.flags & kStatusFlags));
+    case execute:
+      return this->execute(op);
+    case make_node:
+    case barrier:
+    case fork:
+    case join:
+    case exit:
+    case reap:  // nothing is in flight here
+    case await:
+    case pace:
+      break;
+  }
+  return op.expected;
+}
+
+template <class Calls>
+std::int64_t Performer<Calls>::try_open(const Operation& op) noexcept {
+  const auto flags = static_cast<int>((op.flags & kOpenFlags) | O_NONBLOCK | O_NOCTTY);
+  if ((op.flags & kTemporary) != 0) {
+    const std::int64_t directory = parents_.directory(op.path);
+    if (directory < 0) return directory;
+    return Calls::open(static_cast<int>(directory), ".", flags, mode_of(op));
+  }
+  return parents_.with(op.path, [&](int parent, const char* name) {
+    return Calls::open(parent, name, flags, mode_of(op));
+  });
+}
+
+template <class Calls>
+std::int64_t Performer<Calls>::open(const Operation& op) noexcept {
+  if (op.file >= context_.open_files.size()) return -EBADF;
+  std::int64_t fd = try_open(op);
+  if (fd == -EMFILE) {  // the cached directories may be too many
+    parents_.forget();
+    fd = try_open(op);
+  }
+  OpenFile& file = context_.open_files[op.file];
+  const int before = file.fd.exchange(static_cast<int>(fd < 0 ? -1 : fd));
+  file.path.store(op.path, std::memory_order_relaxed);
+  file.listed.store(false, std::memory_order_relaxed);
+  if (before >= 0) Calls::close(before);  // only a trace that forgot to close it comes here
+  if (fd < 0) return fd;
+  if (clear_nonblock_ && (op.flags & O_NONBLOCK) == 0) {
+    const std::uint64_t begin = now_ns();
+    Calls::set_flags(static_cast<int>(fd), static_cast<int>(op.flags & kStatusFlags));
+    own_ns_ += now_ns() - begin;
+  }
+  return 0;  // the number means nothing
+}
+
+template <class Calls>
+std::int64_t Performer<Calls>::close(const Operation& op) noexcept {
+  if (op.file >= context_.open_files.size()) return -EBADF;
+  return Calls::close(context_.open_files[op.file].fd.exchange(-1));
+}
+
+template <class Calls>
+std::int64_t Performer<Calls>::transfer(const Operation& op) noexcept {
+  const std::uint64_t length = bytes_of(op);
+  if (length > buffer_.size()) [[unlikely]] {
+    return transfer_in_pieces(op);
+  }
+  if (op.kind == OperationKind::read) {
+    return Calls::read(fd(op.file), buffer_.data(), length, op.offset);
+  }
+  return Calls::write(fd(op.file), buffer_.data(), length, op.offset);
+}
+
+// One call as far as anyone can see: a piece that comes short ends it, an error counts only if
+// nothing was moved.
+template <class Calls>
+std::int64_t Performer<Calls>::transfer_in_pieces(const Operation& op) noexcept {
+  const std::uint64_t length = std::min(bytes_of(op), kMostBytes);
+  if (op.offset > static_cast<std::uint64_t>(INT64_MAX) - length) return -EINVAL;
+  const bool reads = op.kind == OperationKind::read;
+  const bool check = reads && context_.verify == Verify::content;
+  std::uint64_t done = 0;
+  difference_ = UINT64_MAX;
+  while (done < length) {
+    const std::span<std::byte> piece = buffer_.first(length - done);
+    if (!reads && done > 0 && op.data == DataSource::generated) {
+      const std::uint64_t begin = now_ns();
+      content_.fill(op.entry, op.offset + done, piece);
+      own_ns_ += now_ns() - begin;
+    }
+    const std::int64_t moved =
+        reads ? Calls::read(fd(op.file), piece.data(), piece.size(), op.offset + done)
+              : Calls::write(fd(op.file), piece.data(), piece.size(), op.offset + done);
+    if (moved < 0) return done > 0 ? static_cast<std::int64_t>(done) : moved;
+    const auto got = static_cast<std::uint64_t>(moved);
+    if (check && difference_ == UINT64_MAX) {
+      const std::uint64_t begin = now_ns();
+      const auto at = content_.first_difference(op.entry, op.offset + done, piece.first(got));
+      if (at < got) difference_ = done + at;
+      own_ns_ += now_ns() - begin;
+    }
+    done += got;
+    if (got < piece.size()) break;
+  }
+  return static_cast<std::int64_t>(done);
+}
+
+// Kernel copies may move less than asked at a time; the operation ends when as much is moved as in
+// the trace.
+template <class Calls>
+std::int64_t Performer<Calls>::copy_range(const Operation& op) noexcept {
+  const int from = fd(op.source);
+  const int to = fd(op.file);
+  if (op.method == CopyMethod::reflink) {
+    const std::int64_t result = Calls::clone(from, op.second, to, op.offset, op.length);
+    return result < 0 ? result : static_cast<std::int64_t>(op.length);
+  }
+  const std::uint64_t length =
+      op.expected > 0 ? std::min(op.length, static_cast<std::uint64_t>(op.expected)) : op.length;
+  std::uint64_t done = 0;
+  while (done < length) {
+    // A splice between two files goes through a pipe, which sendfile has inside.
+    const std::int64_t moved =
+        op.method == CopyMethod::copy_file_range
+            ? Calls::copy_file_range(from, op.second + done, to, op.offset + done, length - done)
+            : Calls::sendfile(from, op.second + done, to, op.offset + done, length - done);
+    if (moved < 0) return done > 0 ? static_cast<std::int64_t>(done) : moved;
+    if (moved == 0) break;
+    done += static_cast<std::uint64_t>(moved);
+    if (context_.stop.stop_requested()) break;
+  }
+  return static_cast<std::int64_t>(done);
+}
+
+template <class Calls>
+std::int64_t Performer<Calls>::link(const Operation& op) noexcept {
+  if (op.file != kNoFile) {
+    return parents_.with(op.path, [&](int parent, const char* name) {
+      return Calls::link({fd(op.file), nullptr}, parent, name);
+    });
+  }
+  return parents_.with_both(op.path, op.old_path,
+                            [](int parent, const char* name, int old, const char* old_name) {
+                              return Calls::link({old, old_name}, parent, name);
+                            });
+}
+
+template <class Calls>
+std::int64_t Performer<Calls>::rename(const Operation& op) noexcept {
+  const std::int64_t result = parents_.with_both(
+      op.old_path, op.path, [&](int old, const char* old_name, int parent, const char* name) {
+        return Calls::rename(old, old_name, parent, name, op.flags & ~kWhiteout);
+      });
+  name_changed(op.old_path);
+  name_changed(op.path);
+  return result;
+}
+
+template <class Calls>
+std::int64_t Performer<Calls>::list(const Operation& op) noexcept {
+  if (op.file >= context_.open_files.size()) return -EBADF;
+  OpenFile& directory = context_.open_files[op.file];
+  const int fd = directory.fd.load(std::memory_order_acquire);
+  if (op.offset == 0 && directory.listed.exchange(true, std::memory_order_relaxed)) {
+    const std::int64_t result = Calls::seek(fd, 0, SEEK_SET);
+    if (result < 0) return result;
+  }
+  return only_error(Calls::list(fd, scratch_.first(op.length)));
+}
+
+// Never waits in the kernel: a trace could make threads wait for one another for ever.
+template <class Calls>
+std::int64_t Performer<Calls>::lock(const Operation& op) noexcept {
+  const int fd = this->fd(op.file);
+  std::int64_t result = Calls::lock(fd, op.flags, op.offset, op.length);
+  if ((op.flags & lock_flags::kWait) == 0) return result;
+  const std::uint64_t deadline = now_ns() + kLockPatienceNs;
+  for (timespec pause{0, 50'000}; result == -EAGAIN || result == -EACCES;) {
+    if (now_ns() > deadline || context_.stop.stop_requested()) break;
+    nanosleep(&pause, nullptr);
+    pause.tv_nsec = std::min(pause.tv_nsec * 2, 5'000'000L);
+    result = Calls::lock(fd, op.flags, op.offset, op.length);
+  }
+  return result;
+}
+
+template <class Calls>
+std::int64_t Performer<Calls>::attribute(const Operation& op) noexcept {
+  const char* const name = context_.texts->text(op.text).c_str();
+  const std::span<std::byte> bytes = scratch_.first(op.length);
+  return only_error(at_target(op, [&](CallTarget at) -> std::int64_t {
+    switch (op.kind) {
+      case OperationKind::get_xattr:
+        return Calls::get_xattr(at, name, bytes);
+      case OperationKind::list_xattr:
+        return Calls::list_xattr(at, bytes);
+      case OperationKind::remove_xattr:
+        return Calls::remove_xattr(at, name);
+      default:
+        if (op.length > bytes.size()) return -E2BIG;
+        return Calls::set_xattr(at, name, bytes, static_cast<int>(op.flags));
+    }
+  }));
+}
+
+// Programs are looked up, not run: what went wrong in running them is taken from the trace.
+template <class Calls>
+std::int64_t Performer<Calls>::execute(const Operation& op) noexcept {
+  const std::int64_t result = parents_.with(
+      op.path, [](int parent, const char* name) { return Calls::access(parent, name, X_OK); });
+  if (result == 0 && !is_missing(op.expected)) return op.expected;
+  return result;
+}
+
+// Nothing runs or writes in these maps: a private one is only read, and pages are brought in by
+// `fault` alone. So a map of any size takes address space and no memory.
+template <class Calls>
+std::int64_t Performer<Calls>::map(const Operation& op) noexcept {
+  if (op.source >= context_.mappings.size()) return -EINVAL;
+  const auto wanted = static_cast<int>(op.flags >> 8);
+  const int type = wanted & MAP_TYPE;
+  if (type != MAP_SHARED && type != MAP_PRIVATE && type != MAP_SHARED_VALIDATE) return -EINVAL;
+  const bool shared = type != MAP_PRIVATE;
+  const int protection = PROT_READ | (shared ? static_cast<int>(op.flags & PROT_WRITE) : 0);
+  const int flags = (shared ? MAP_SHARED : MAP_PRIVATE) | MAP_NORESERVE;
+
+  unmap(op.source);  // only a trace that forgot to comes here with something mapped
+  Mapping& mapping = context_.mappings[op.source];
+  std::byte* free = nullptr;
+  if (!mapping.begin.compare_exchange_strong(free, kTaken))
+    return -EAGAIN;  // another thread has it
+  std::byte* begin = nullptr;
+  const std::int64_t result =
+      Calls::map(fd(op.file), op.offset, op.length, protection, flags, begin);
+  mapping.length.store(op.length);
+  mapping.begin.store(begin);
+  return result;
+}
+
+template <class Calls>
+std::int64_t Performer<Calls>::unmap(FileSlot number) noexcept {
+  if (number >= context_.mappings.size()) return -EINVAL;
+  Mapping& mapping = context_.mappings[number];
+  std::byte* begin = mapping.begin.load();
+  do {
+    if (begin == nullptr || begin == kTaken) return -EINVAL;
+  } while (!mapping.begin.compare_exchange_weak(begin, kTaken));
+  const std::int64_t result = Calls::unmap(begin, mapping.length.load());
+  mapping.begin.store(nullptr);
+  return result;
+}
+
+// Returns call(begin, length) for a range of a mapping, in whole pages. Should another thread
+// unmap it meanwhile, which only the loosest order allows, the call finds nothing or memory that it
+// does no harm to: it changes no byte.
+template <class Calls>
+template <class Call>
+std::int64_t Performer<Calls>::in_mapping(const Operation& op, Call call) noexcept {
+  if (op.source >= context_.mappings.size()) return -EINVAL;
+  const Mapping& mapping = context_.mappings[op.source];
+  std::byte* const begin = mapping.begin.load();
+  const std::uint64_t length = mapping.length.load();
+  if (begin == nullptr || begin == kTaken) return -ENOMEM;
+  const std::uint64_t from = op.offset / page_bytes_ * page_bytes_;
+  if (from >= length || op.length > length || op.offset > length - op.length) return -ENOMEM;
+  const std::uint64_t wanted = std::min(op.offset - from + op.length, kMostBytes);
+  return call(begin + from, (wanted + page_bytes_ - 1) / page_bytes_ * page_bytes_);
+}
+
+template class Performer<LinuxCalls>;
+template class Performer<NullCalls>;
+
+}  // namespace filereel

@@ -1,0 +1,151 @@
+// Does what an operation says, confined to the volumes' roots (docs/replay-engines.md).
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <bitset>
+#include <cstdint>
+#include <span>
+#include <utility>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/limits.h>
+#include <unistd.h>
+
+#include "replay/engine/buffer.h"
+#include "replay/engine/content_source.h"
+#include "replay/engine/io_engine.h"
+#include "replay/engine/null_calls.h"
+#include "replay/engine/parent_cache.h"
+#include "replay/measure/clock.h"
+
+namespace filereel {
+
+// How large a buffer the reads and writes of one thread get; larger transfers go in pieces.
+std::uint64_t buffer_size(const EngineContext& context);
+
+// Whether the operation is left out because it could reach beyond files and their content: device
+// nodes, owners (unless asked for), attributes of the system.
+bool is_refused(const Operation& op, const EngineContext& context) noexcept;
+
+// How many bytes a read or write asks for: of a write that was short, what it achieved.
+inline std::uint64_t bytes_of(const Operation& op) noexcept {
+  if (op.kind != OperationKind::write || op.expected < 0) return op.length;
+  return std::min(op.length, static_cast<std::uint64_t>(op.expected));
+}
+
+// `Calls` is LinuxCalls or NullCalls. One thread's; nothing here throws or allocates once made.
+template <class Calls>
+class Performer {
+ public:
+  explicit Performer(const EngineContext& context)
+      : context_(context),
+        directories_(context.directories ? *context.directories : own_directories_),
+        parents_(*context.paths, context.roots, directories_),
+        content_(context.files),
+        buffer_(buffer_size(context)),
+        scratch_(needs_scratch(context.kinds) ? kLargestAttribute : 1),
+        page_bytes_(static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE))) {}
+  Performer(const Performer&) = delete;
+  Performer& operator=(const Performer&) = delete;
+
+  // Open files without O_NONBLOCK unless the trace has it. Opening always goes with it, so that it
+  // cannot hang; for blocking reads and writes of files it means nothing, for io_uring it does.
+  void open_blocking() { clear_nonblock_ = true; }
+
+  Buffer& buffer() { return buffer_; }
+  ContentSource& content() { return content_; }
+  int fd(FileSlot slot) const noexcept {
+    if (slot >= context_.open_files.size()) return -1;
+    return context_.open_files[slot].fd.load(std::memory_order_acquire);
+  }
+
+  // Makes ready what the operation needs; to be called before the watch starts.
+  void prepare(const Operation& op) noexcept {
+    if (op.kind == OperationKind::write && op.data == DataSource::generated) {
+      content_.fill(op.entry, op.offset, buffer_.first(bytes_of(op)));
+    }
+  }
+
+  // Returns what the system call did; what has no number to return gives 0.
+  std::int64_t call(const Operation& op) noexcept;
+
+  // Time of the last call that was filereel's and not the system's; forgets it.
+  std::uint64_t take_own_ns() noexcept { return std::exchange(own_ns_, 0); }
+
+  // Of the last read: the first position whose byte is not what was written, or `got`.
+  std::uint64_t first_difference(const Operation& op, std::uint64_t got) noexcept {
+    if (op.length > buffer_.size()) return std::min(difference_, got);
+    return content_.first_difference(op.entry, op.offset, buffer_.first(got));
+  }
+
+ private:
+  // The most that Linux moves in one call: whole pages below 2 GiB.
+  static constexpr std::uint64_t kMostBytes = 0x7ffff000;
+  static constexpr std::size_t kLargestAttribute = XATTR_SIZE_MAX;
+  static constexpr std::uint64_t kLockPatienceNs = 1'000'000'000;
+
+  static bool needs_scratch(const std::bitset<kOperationKinds>& kinds) {
+    using enum OperationKind;
+    return std::ranges::any_of(
+        std::array{list, read_link, get_xattr, set_xattr, list_xattr},
+        [&kinds](OperationKind kind) { return kinds[static_cast<std::size_t>(kind)]; });
+  }
+  static std::int64_t only_error(std::int64_t result) { return std::min<std::int64_t>(result, 0); }
+  // No set-user-ID, set-group-ID and sticky bits.
+  static mode_t mode_of(const Operation& op) { return op.mode & 0777; }
+
+  // Returns call(CallTarget) for the open file, or for the name where there is none.
+  template <class Call>
+  std::int64_t at_target(FileSlot file, PathId path, Call call) noexcept {
+    if (file != kNoFile) return call(CallTarget{fd(file), nullptr});
+    return parents_.with(
+        path, [&](int parent, const char* name) { return call(CallTarget{parent, name}); });
+  }
+  template <class Call>
+  std::int64_t at_target(const Operation& op, Call call) noexcept {
+    return at_target(op.file, op.path, call);
+  }
+
+  // To be called after a name was taken away: what was opened through it may be elsewhere now.
+  void name_changed(PathId path) noexcept {
+    if (context_.paths->node(path).first_child == PathTable::kNone) return;
+    directories_.fetch_add(1, std::memory_order_relaxed);
+  }
+
+  std::int64_t open(const Operation& op) noexcept;
+  std::int64_t try_open(const Operation& op) noexcept;
+  std::int64_t close(const Operation& op) noexcept;
+  std::int64_t transfer(const Operation& op) noexcept;
+  std::int64_t transfer_in_pieces(const Operation& op) noexcept;
+  std::int64_t copy_range(const Operation& op) noexcept;
+  std::int64_t link(const Operation& op) noexcept;
+  std::int64_t rename(const Operation& op) noexcept;
+  std::int64_t list(const Operation& op) noexcept;
+  std::int64_t lock(const Operation& op) noexcept;
+  std::int64_t attribute(const Operation& op) noexcept;
+  std::int64_t execute(const Operation& op) noexcept;
+  std::int64_t map(const Operation& op) noexcept;
+  std::int64_t unmap(FileSlot number) noexcept;
+  template <class Call>
+  std::int64_t in_mapping(const Operation& op, Call call) noexcept;
+
+  const EngineContext& context_;
+  std::atomic<std::uint64_t> own_directories_ = 0;  // where the context counts none
+  std::atomic<std::uint64_t>& directories_;
+  ParentCache<Calls> parents_;
+  ContentSource content_;
+  Buffer buffer_;
+  Buffer scratch_;  // lists, attributes, texts of links
+  std::uint64_t page_bytes_;
+  bool clear_nonblock_ = false;
+  std::uint64_t own_ns_ = 0;
+  std::uint64_t difference_ = 0;
+};
+
+extern template class Performer<LinuxCalls>;
+extern template class Performer<NullCalls>;
+
+}  // namespace filereel

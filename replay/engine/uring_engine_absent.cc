@@ -1,0 +1,14 @@
+#include "filesets/error.h"
+#include "replay/engine/uring_engine.h"
+
+namespace filereel {
+
+std::optional<std::string> why_no_uring() {
+  return "this filereel was built without io_uring; install liburing-dev and build it again";
+}
+
+std::unique_ptr<IoEngine> make_uring_engine(const EngineContext&, std::uint32_t) {
+  throw Error(ErrorKind::failed, *why_no_uring());
+}
+
+}  // namespace filereel

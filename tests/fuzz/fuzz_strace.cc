@@ -1,0 +1,31 @@
+// strace's text: whatever the bytes are, the only exception is Error and nothing grows without
+// bound.
+#include <cstdint>
+#include <string_view>
+
+#include "filesets/error.h"
+#include "traces/import/strace_importer.h"
+
+namespace {
+
+struct Nowhere final : filereel::OperationSink {
+  void add(const filereel::RecordedOperation&) override {}
+};
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  filereel::TraceTables tables;
+  Nowhere nowhere;
+  try {
+    filereel::LineReader input(std::string_view(reinterpret_cast<const char*>(data), size),
+                               "input");
+    const filereel::Importer& importer = filereel::strace_importer();
+    importer.recognises(input.peek());
+    filereel::TraceBuilder builder(tables, nowhere);
+    importer.read(input, builder, {});
+    builder.trees();
+  } catch (const filereel::Error&) {
+  }
+  return 0;
+}

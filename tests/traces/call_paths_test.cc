@@ -1,0 +1,315 @@
+// How names become paths.
+#include <cerrno>
+
+#include <doctest/doctest.h>
+#include <linux/fs.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/traces/recorded_calls.h"
+
+using namespace filereel;
+
+namespace {
+
+SystemCall in_directory(int dir, SystemCall call) {
+  call.dir = dir;
+  return call;
+}
+
+SystemCall opened_as(const std::string& path, const std::string& real, std::int64_t result) {
+  SystemCall call = open_at(path, O_RDONLY, result);
+  call.result_path = real;
+  return call;
+}
+
+SystemCall link_of(const std::string& path, const std::string& target) {
+  SystemCall call = on_path(Call::symlink, path);
+  call.text = target;
+  return call;
+}
+
+SystemCall stat_seen(SystemCall call, std::uint32_t mode, std::uint64_t size) {
+  call.stat = SeenStat{.mode = mode, .size = size};
+  return call;
+}
+
+}  // namespace
+
+TEST_CASE("relative names begin at the working directory of that moment") {
+  RecordedCalls calls("/home/me");
+  calls.run(on_path(Call::stat, "x"))
+      .run(on_path(Call::chdir, "sub/./dir/.."))
+      .run(on_path(Call::stat, "x"))
+      .run(on_path(Call::chdir, "missing", -ENOENT))
+      .run(open_at("/var", O_RDONLY | O_DIRECTORY, 3))
+      .run(on_file(Call::fchdir, 3))
+      .run(on_path(Call::stat, "x/"));
+  CHECK(calls.text() ==
+        "0 stat home/me/x +0\n"
+        "0 chdir home/me/sub\n"
+        "0 stat home/me/sub/x +0\n"
+        "0 chdir home/me/sub/missing = -2\n"
+        "0 open var #0 flags 200000\n"
+        "0 chdir var\n"
+        "0 stat var/x +0\n");
+}
+
+TEST_CASE("relative names begin at a directory that is open") {
+  RecordedCalls calls;
+  SystemCall known = in_directory(9, on_path(Call::unlink, "x"));
+  known.dir_path = "/etc";
+  calls.run(open_at("/d", O_RDONLY | O_DIRECTORY, 3))
+      .run(in_directory(3, on_path(Call::mkdir, "e")))
+      .run(in_directory(3, on_path(Call::stat, "/abs")))
+      .run(known);
+  CHECK(calls.text() ==
+        "0 open d #0 flags 200000\n"
+        "0 mkdir d/e\n"
+        "0 stat abs +0\n"
+        "0 unlink etc/x\n");
+}
+
+TEST_CASE("the tracer's word on the working directory holds for what follows") {
+  RecordedCalls calls;
+  SystemCall stat = on_path(Call::stat, "x");
+  stat.dir_path = "/home/me";
+  calls.run(stat).run(on_path(Call::stat, "y"));
+  CHECK(calls.text() == "0 stat home/me/x +0\n0 stat home/me/y +0\n");
+}
+
+TEST_CASE("an empty name means the descriptor itself") {
+  RecordedCalls calls;
+  calls.run(open_at("/a", O_RDONLY, 3))
+      .run(in_directory(3, on_path(Call::stat, "", 0, AT_EMPTY_PATH)))
+      .run(on_path(Call::stat, "", -ENOENT));
+  CHECK(calls.text() == "0 open a #0\n0 stat #0 +0\n");
+}
+
+TEST_CASE("what opens a path without reading is named by its path where no file is needed") {
+  RecordedCalls calls;
+  calls.run(open_at("/a", O_PATH, 3)).run(on_path(Call::chmod, "/proc/self/fd/3"));
+  CHECK(calls.text() == "0 open a #0 flags 10000000\n0 chmod a\n");
+}
+
+TEST_CASE("an unnamed file gets its name through its descriptor") {
+  RecordedCalls calls;
+  SystemCall temporary = open_at("/d", O_TMPFILE | O_RDWR, 3);
+  temporary.result_path = "/d/#123 (deleted)";
+  calls.run(temporary)
+      .run(data(Call::write, 3, 10, 10))
+      .run(two_paths(Call::link, "/proc/self/fd/3", "/d/name", 0, AT_SYMLINK_FOLLOW))
+      .run(in_directory(3, two_paths(Call::link, "", "/d/second", 0, AT_EMPTY_PATH)));
+  CHECK(calls.text() ==
+        "0 open d #0 flags 20200002 mode 644\n"
+        "0 write #0 @0 +10 = 10\n"
+        "0 link d/name #0\n"
+        "0 link d/second #0\n");
+}
+
+TEST_CASE("links that the trace makes are followed, the last one where the call does") {
+  RecordedCalls calls;
+  calls.run(on_path(Call::mkdir, "/real"))
+      .run(link_of("/link", "real"))
+      .run(link_of("/real/abs", "/other/file"));
+  calls.text();
+  calls.run(on_path(Call::stat, "/link/x"))
+      .run(on_path(Call::stat, "/link"))
+      .run(on_path(Call::stat, "/link", 0, AT_SYMLINK_NOFOLLOW))
+      .run(on_path(Call::stat, "/link/abs"))
+      .run(on_path(Call::stat, "/link/../up"))
+      .run(on_path(Call::readlink, "/link/abs"))
+      .run(open_at("/link/abs", O_RDONLY | O_NOFOLLOW, -ELOOP))
+      .run(on_path(Call::unlink, "/link"))
+      .run(on_path(Call::stat, "/link", -ENOENT));
+  CHECK(calls.text() ==
+        "0 stat real/x +0\n"
+        "0 stat real +0\n"
+        "0 stat link +0\n"
+        "0 stat other/file +0\n"
+        "0 stat up +0\n"
+        "0 readlink real/abs ''\n"
+        "0 open real/abs flags 400000 = -40\n"
+        "0 unlink link\n"
+        "0 stat link +0 = -2\n");
+}
+
+TEST_CASE("links in circles are walked a while") {
+  RecordedCalls calls;
+  calls.run(link_of("/a", "b/x")).run(link_of("/b", "a/y"));
+  calls.text();
+  calls.run(on_path(Call::stat, "/a/z", -ELOOP));
+  CHECK(calls.operations.size() == 1);
+}
+
+TEST_CASE("a link that readlink shows is known") {
+  RecordedCalls calls;
+  SystemCall readlink = on_path(Call::readlink, "/run", 8);
+  readlink.text = "var/run";
+  calls.run(readlink).run(on_path(Call::stat, "/run/x"));
+  CHECK(calls.text() == "0 readlink run 'var/run'\n0 stat var/run/x +0\n");
+}
+
+TEST_CASE("a file that is not where its name says shows a link on the way") {
+  RecordedCalls calls;
+  calls.run(opened_as("/lib/x/y.so", "/usr/lib/x/y.so", 3)).run(on_path(Call::stat, "/lib/z"));
+  CHECK(calls.text() == "0 open usr/lib/x/y.so #0\n0 stat usr/lib/z +0\n");
+  calls.run(opened_as("/p/current/cfg", "/p/releases/5/cfg", 4))
+      .run(on_path(Call::stat, "/p/current/x"));
+  CHECK(calls.text() == "0 open p/releases/5/cfg #1\n0 stat p/releases/5/x +0\n");
+}
+
+TEST_CASE("a file that has another name and place is a link of its own") {
+  RecordedCalls calls;
+  calls.run(opened_as("/usr/lib/libz.so.1", "/usr/lib/libz.so.1.2.13", 3))
+      .run(opened_as("/etc/alternatives/editor", "/usr/bin/editor", 4))
+      .run(on_path(Call::stat, "/usr/lib/libz.so.1"))
+      .run(on_path(Call::stat, "/etc/alternatives/pager"));
+  CHECK(calls.text() ==
+        "0 open usr/lib/libz.so.1.2.13 #0\n"
+        "0 open usr/bin/editor #1\n"
+        "0 stat usr/lib/libz.so.1.2.13 +0\n"
+        "0 stat etc/alternatives/pager +0\n");
+}
+
+TEST_CASE("a file that was renamed before the tracer looked is no link") {
+  RecordedCalls calls;
+  calls.run(open_at("/tmp/new", O_WRONLY | O_CREAT, 3));
+  calls.run(opened_as("/tmp/new", "/tmp/final", 4)).run(on_path(Call::stat, "/tmp/new"));
+  CHECK(calls.text() ==
+        "0 open tmp/new #0 flags 101 mode 644\n"
+        "0 open tmp/new #1\n"
+        "0 stat tmp/new +0\n");
+}
+
+TEST_CASE("a name that was unlinked while it was opened is the one that was given") {
+  RecordedCalls calls;
+  calls.run(opened_as("/tmp/x", "/tmp/x (deleted)", 3));
+  CHECK(calls.text() == "0 open tmp/x #0\n");
+}
+
+TEST_CASE("open directories and working directories move with the directories above them") {
+  RecordedCalls calls;
+  calls.run(on_path(Call::mkdir, "/a"))
+      .run(on_path(Call::mkdir, "/a/b"))
+      .run(open_at("/a/b", O_RDONLY | O_DIRECTORY, 3))
+      .run(on_path(Call::chdir, "/a/b"))
+      .run(two_paths(Call::rename, "/a", "/c"));
+  calls.text();
+  calls.run(in_directory(3, on_path(Call::stat, "x"))).run(on_path(Call::stat, "../y"));
+  CHECK(calls.text() == "0 stat c/b/x +0\n0 stat c/y +0\n");
+}
+
+TEST_CASE("directories that are exchanged take what is open in them along") {
+  RecordedCalls calls;
+  calls.run(on_path(Call::mkdir, "/a"))
+      .run(on_path(Call::mkdir, "/b"))
+      .run(open_at("/a", O_RDONLY | O_DIRECTORY, 3))
+      .run(open_at("/b", O_RDONLY | O_DIRECTORY, 4))
+      .run(two_paths(Call::rename, "/a", "/b", 0, RENAME_EXCHANGE));
+  calls.text();
+  calls.run(in_directory(3, on_path(Call::stat, "x")))
+      .run(in_directory(4, on_path(Call::stat, "x")));
+  CHECK(calls.text() == "0 stat b/x +0\n0 stat a/x +0\n");
+}
+
+TEST_CASE("what a missing directory's parent is cannot be missing") {
+  RecordedCalls calls;
+  calls.run(on_path(Call::stat, "/gone", -ENOENT)).run(on_path(Call::stat, "/gone/../x", -ENOENT));
+  calls.run(on_path(Call::stat, "/x"));
+  CHECK(calls.text() ==
+        "0 stat gone +0 = -2\n"
+        "0 stat gone +0 = -2\n"
+        "0 stat x +0\n");
+}
+
+TEST_CASE("the umask is taken off the mode of what is made") {
+  RecordedCalls calls;
+  SystemCall umask = call_of(Call::umask, 022);
+  umask.mode = 077;
+  SystemCall mkdir = on_path(Call::mkdir, "/d");
+  mkdir.mode = 01777;
+  calls.run(open_at("/a", O_CREAT | O_WRONLY, 3))
+      .run(umask)
+      .run(open_at("/b", O_CREAT, 4))
+      .run(mkdir);
+  CHECK(calls.text() ==
+        "0 open a #0 flags 101 mode 644\n"
+        "0 open b #1 flags 100 mode 600\n"
+        "0 mkdir d mode 1700\n");
+}
+
+TEST_CASE("stat says what it saw only where that is not known") {
+  RecordedCalls calls;
+  const std::uint32_t mode = S_IFREG | 0640;
+  calls.run(stat_seen(on_path(Call::stat, "/a"), mode, 1000))
+      .run(stat_seen(on_path(Call::stat, "/a"), mode, 1000))
+      .run(open_at("/a", O_RDONLY, 3))
+      .run(stat_seen(on_file(Call::fstat, 3), mode, 1000))
+      .run(stat_seen(on_file(Call::fstat, 3), mode, 1000));
+  const std::string text = calls.text();
+  CHECK(text.starts_with("0 stat a mode 100640 +1000\n"));
+  CHECK(text.ends_with("0 stat #0 +0\n"));
+}
+
+TEST_CASE("pipes and sockets in the tree are left out") {
+  RecordedCalls calls;
+  SystemCall mknod = on_path(Call::mknod, "/fifo");
+  mknod.mode = S_IFIFO | 0600;
+  calls.run(mknod)
+      .run(open_at("/fifo", O_RDONLY, 3))
+      .run(data(Call::read, 3, 10, 10))
+      .run(stat_seen(on_path(Call::stat, "/socket"), S_IFSOCK | 0700, 0))
+      .run(on_path(Call::chmod, "/socket"))
+      .run(on_path(Call::unlink, "/fifo"));
+  CHECK(calls.text() == "0 mknod fifo mode 10600\n0 unlink fifo loose\n");
+}
+
+TEST_CASE("a file made by mknod is made") {
+  RecordedCalls calls;
+  SystemCall mknod = on_path(Call::mknod, "/a");
+  mknod.mode = S_IFREG | 0666;
+  calls.run(mknod);
+  CHECK(calls.text() == "0 open a #0 flags 301 mode 644\n0 close #0\n");
+}
+
+TEST_CASE("what failed for want of rights is loose, and left out if it would change names") {
+  RecordedCalls calls;
+  calls.run(open_at("/secret", O_RDONLY, -EACCES))
+      .run(on_path(Call::mkdir, "/no", -EACCES))
+      .run(two_paths(Call::rename, "/a", "/mnt/a", -EXDEV))
+      .run(on_path(Call::mkdir, "/there", -EEXIST));
+  CHECK(calls.text() ==
+        "0 open secret = -13 loose\n"
+        "0 mkdir there = -17\n");
+  CHECK(calls.lost("changes that failed for want of rights or room") == 2);
+}
+
+TEST_CASE("attributes are told by name, path and descriptor") {
+  RecordedCalls calls;
+  SystemCall set = on_path(Call::setxattr, "/a", 0, 1 | AT_SYMLINK_NOFOLLOW);
+  set.text = "user.x";
+  set.length = 5;
+  SystemCall get = on_file(Call::getxattr, 3, 5);
+  get.text = "user.x";
+  get.length = 100;
+  SystemCall list = on_path(Call::listxattr, "/a", 7);
+  list.length = 100;
+  calls.run(open_at("/a", O_RDONLY, 3)).run(set).run(get).run(list);
+  CHECK(calls.text() ==
+        "0 open a #0\n"
+        "0 setxattr a flags 1 +5 'user.x'\n"
+        "0 getxattr #0 +100 'user.x'\n"
+        "0 listxattr a +100\n");
+}
+
+TEST_CASE("names that are too long are shortened or left out") {
+  RecordedCalls calls;
+  const std::string name(300, 'x');
+  calls.run(on_path(Call::stat, "/" + name, -ENAMETOOLONG));
+  CHECK(calls.text().empty());
+  calls.run(on_path(Call::stat, "/d/" + name, -ENOENT));
+  REQUIRE(calls.operations.size() == 1);
+  CHECK(calls.tables.paths.node(calls.operations[0].operation.path).name.size() <= 255);
+  CHECK(calls.tables.paths.relative(calls.operations[0].operation.path).starts_with("d/xxx"));
+}

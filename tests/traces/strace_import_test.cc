@@ -1,0 +1,261 @@
+#include "traces/import/strace_import.h"
+
+#include <stop_token>
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "filesets/error.h"
+#include "tests/traces/recorded_calls.h"
+#include "traces/import/strace_importer.h"
+
+using namespace filereel;
+
+namespace {
+
+// What becomes of a text.
+struct Imported {
+  explicit Imported(std::string_view text) {
+    LineReader input(text, "app.strace");
+    ImportOptions options;
+    options.working_directory = "/w";
+    CHECK(strace_importer().read(input, recorded.builder, options));
+    operations = recorded.operations;
+  }
+  std::string text() { return recorded.text(); }
+  std::uint64_t lost(const std::string& what) { return recorded.lost(what); }
+  const TraceInfo& info() { return recorded.builder.info(); }
+
+  RecordedCalls recorded;
+  std::vector<RecordedOperation> operations;
+};
+
+std::string fact(Imported& imported, const std::string& name) {
+  const auto& facts = imported.info().facts;
+  const auto found = facts.find(name);
+  return found == facts.end() ? "" : found->second;
+}
+
+}  // namespace
+
+TEST_CASE("A plain text of one program becomes operations, without times") {
+  Imported imported(
+      "execve(\"/bin/cat\", [\"cat\", \"x\"], 0x7ffe /* 35 vars */) = 0\n"
+      "futex(0x7f, FUTEX_WAKE_PRIVATE, 1)      = 0\n"
+      "openat(AT_FDCWD, \"x\", O_RDONLY)       = 3\n"
+      "read(3, \"abc\", 4096)                  = 3\n"
+      "close(3)                                = 0\n"
+      "exit_group(0)                           = ?\n"
+      "+++ exited with 0 +++\n");
+  CHECK(imported.text() ==
+        "0 exec bin/cat\n"
+        "0 open w/x #0\n"
+        "0 read #0 @0 +4096 = 3\n"
+        "0 close #0\n"
+        "0 exit\n");
+  CHECK_FALSE(imported.info().timed);
+  CHECK(fact(imported, "source") == "strace");
+  CHECK(fact(imported, "command") == "cat x");
+  CHECK(imported.info().lost.empty());
+  CHECK(imported.info().approximated.empty());
+}
+
+TEST_CASE("Start times and durations are those of the text") {
+  Imported imported(
+      "7 1795261597.000100 mkdir(\"a\", 0777) = 0 <0.000030>\n"
+      "7 1795261597.000200 mkdir(\"b\",  <unfinished ...>\n"
+      "8 1795261597.000210 mkdir(\"c\", 0777 <unfinished ...>\n"
+      "7 1795261597.000250 <... mkdir resumed>0777) = 0 <0.000045>\n"
+      "8 1795261597.000260 <... mkdir resumed>) = 0\n");
+  REQUIRE(imported.operations.size() >= 3);
+  const auto& operations = imported.operations;
+  CHECK(operations[0].start_ns == 0);
+  CHECK(operations[0].duration_ns == 30'000);
+  CHECK(operations[1].start_ns == 100'000);
+  CHECK(operations[1].duration_ns == 45'000);
+  CHECK(operations[2].start_ns == 110'000);
+  CHECK(operations[2].duration_ns == 50'000);
+  CHECK(imported.info().timed);
+  CHECK(fact(imported, "recorded") == "2026-11-21 11:46:37 UTC");
+}
+
+TEST_CASE("The day may end while strace -tt writes, and -r counts from line to line") {
+  Imported day(
+      "23:59:59.999990 mkdir(\"a\", 0777) = 0\n"
+      "00:00:00.000010 mkdir(\"b\", 0777) = 0\n"
+      "00:00:01.000010 mkdir(\"c\", 0777) = 0\n"
+      "00:00:00.500000 mkdir(\"d\", 0777) = 0\n"  // the clock was set
+      "00:00:00.600000 mkdir(\"e\", 0777) = 0\n");
+  REQUIRE(day.operations.size() >= 5);
+  CHECK(day.operations[1].start_ns == 20'000);
+  CHECK(day.operations[2].start_ns == 1'000'020'000);
+  CHECK(day.operations[3].start_ns == 1'000'020'000);
+  CHECK(day.operations[4].start_ns == 1'100'020'000);
+  Imported relative(
+      "     0.000000 mkdir(\"a\", 0777) = 0\n"
+      "     0.000100 getpid() = 7\n"
+      "     1.000200 mkdir(\"b\", 0777) = 0\n");
+  REQUIRE(relative.operations.size() >= 2);
+  CHECK(relative.operations[1].start_ns == 1'000'300'000);
+  Imported both(
+      "11:50:31 (+     0.000000) mkdir(\"a\", 0777) = 0\n"
+      "11:50:31 (+     0.000100) mkdir(\"b\", 0777) = 0\n");
+  CHECK(both.operations[1].start_ns == 100'000);
+  Imported seconds("11:50:31 mkdir(\"a\", 0777) = 0\n11:50:33 mkdir(\"b\", 0777) = 0\n");
+  CHECK(seconds.operations[1].start_ns == 2'000'000'000);
+  CHECK(fact(seconds, "times") == "whole seconds (strace -t)");
+}
+
+TEST_CASE("A child's lines before its parent's fork returns belong to the child") {
+  Imported imported(
+      "10 openat(AT_FDCWD, \"/f\", O_RDONLY|O_CLOEXEC) = 3\n"
+      "10 vfork( <unfinished ...>\n"
+      "11 read(3, \"ab\", 2) = 2\n"
+      "11 execve(\"/bin/true\", [\"true\"], 0x7f /* 3 vars */ <unfinished ...>\n"
+      "10 <... vfork resumed>) = 11\n"
+      "11 <... execve resumed>) = 0\n"
+      "11 exit_group(0) = ?\n"
+      "11 +++ exited with 0 +++\n"
+      "10 wait4(-1, [{WIFEXITED(s) && WEXITSTATUS(s) == 0}], 0, NULL) = 11\n"
+      "10 read(3, \"cd\", 2) = 2\n"
+      "10 +++ killed by SIGKILL +++\n");
+  CHECK(imported.text() ==
+        "0 open f #0\n"
+        "0 fork second 1\n"
+        "1 read #0 @0 +2 = 2\n"
+        "1 exec bin/true\n"
+        "1 exit\n"
+        "0 join second 1\n"
+        "0 read #0 @2 +2 = 2\n"
+        "0 close #0\n"
+        "0 exit\n");
+  CHECK(imported.info().lost.empty());
+}
+
+TEST_CASE("On a terminal's text, lines without a number are of the only thread") {
+  Imported imported(
+      "mkdir(\"/a\", 0777) = 0\n"
+      "clone(child_stack=NULL, flags=CLONE_CHILD_CLEARTID|SIGCHLDstrace: Process 21 attached\n"
+      ", child_tidptr=0x7f99dff44a10) = 21\n"
+      "[pid 20] mkdir(\"/b\", 0777strace: Process 22 attached\n"
+      " <unfinished ...>\n"
+      "[pid 21] mkdir(\"/c\", 0777) = 0\n"
+      "[pid 20] <... mkdir resumed>) = 0\n"
+      "[pid 22] +++ exited with 0 +++\n"
+      "[pid 21] exit_group(0) = ?\n"
+      "[pid 21] +++ exited with 0 +++\n"
+      "mkdir(\"/d\", 0777) = 0\n"
+      "+++ exited with 0 +++\n");
+  CHECK(imported.text() ==
+        "0 mkdir a mode 755\n"
+        "0 fork second 1\n"
+        "1 mkdir c mode 755\n"
+        "0 mkdir b mode 755\n"
+        "1 exit\n"
+        "0 mkdir d mode 755\n"
+        "0 exit\n");
+  CHECK(imported.info().lost.empty());
+}
+
+TEST_CASE("What a traced program writes between does little harm") {
+  Imported imported(
+      "write(2, \"hi\\n\", 3hi\n"
+      ")      = 3\n"
+      "some words of the program\n"
+      "mkdir(\"/a\", 0777) = 0\n"
+      "mkdir(\"/b\", 07");
+  CHECK(imported.lost("lines that are not understood") == 2);
+  CHECK(imported.text().find("mkdir a mode 755") != std::string::npos);
+}
+
+TEST_CASE("A thread that executes a program becomes the first one of its process") {
+  Imported imported(
+      "50 clone3({flags=CLONE_VM|CLONE_FS|CLONE_FILES|CLONE_SIGHAND|CLONE_THREAD, "
+      "child_tid=0x7f} => {parent_tid=[51]}, 88) = 51\n"
+      "50 pause( <unfinished ...>\n"
+      "51 openat(AT_FDCWD, \"/f\", O_RDONLY) = 3\n"
+      "51 execve(\"/bin/true\", [\"true\"], 0x7f /* 3 vars */ <unfinished ...>\n"
+      "50 +++ superseded by execve in pid 51 +++\n"
+      "50 <... execve resumed>) = 0\n"
+      "50 read(3, \"ab\", 2) = 2\n"
+      "50 exit_group(0) = ?\n"
+      "50 +++ exited with 0 +++\n");
+  const std::string text = imported.text();
+  CAPTURE(text);
+  CHECK(text.find("1 exec bin/true\n") != std::string::npos);
+  CHECK(text.find(" read #0 @0 +2 = 2\n") != std::string::npos);
+  CHECK(imported.info().threads.size() == 2);
+  CHECK(imported.info().lost.empty());
+}
+
+TEST_CASE("Calls without a result are counted, interrupted ones are made again") {
+  Imported imported(
+      "9 read(0, 0x7f, 10) = ? ERESTARTSYS (To be restarted if SA_RESTART is set)\n"
+      "9 --- SIGCHLD {si_signo=SIGCHLD} ---\n"
+      "9 mkdir(\"/a\", 0777 <unfinished ...>\n"
+      "9 <... mkdir resumed>) = ?\n"
+      "9 +++ killed by SIGKILL +++\n"
+      "8 <... unlink resumed>) = 0\n"
+      "8 mkdir(0x7f, 0777) = 0\n"
+      "8 mkdir(0x7f, 0777) = -1 EFAULT (Bad address)\n"
+      "8 mkdir(\"/late\",  <unfinished ...>\n");
+  CHECK(imported.lost("calls that the end of their thread cut off") == 1);
+  CHECK(imported.lost("calls that began before the trace") == 1);
+  CHECK(imported.lost("calls whose path strace does not show") == 1);
+  CHECK(imported.lost("calls that had not ended with the trace") == 1);
+  CHECK(imported.info().operations <= 2);  // the ends of the threads
+}
+
+TEST_CASE("Asynchronous requests are joined with their ends by context and name") {
+  Imported imported(
+      "5 openat(AT_FDCWD, \"/f\", O_RDWR) = 3\n"
+      "5 io_submit(0x7f01, 2, [{aio_data=0x7, aio_lio_opcode=IOCB_CMD_PREAD, aio_fildes=3, "
+      "aio_buf=0x7f, aio_nbytes=50, aio_offset=20}, {aio_data=0x8, "
+      "aio_lio_opcode=IOCB_CMD_PWRITE, aio_fildes=3, aio_buf=\"z\"..., aio_nbytes=60, "
+      "aio_offset=70}]) = 2\n"
+      "5 io_getevents(0x7f01, 1, 4, [{data=0x8, obj=0x7ff, res=60, res2=0}, {data=0x7, "
+      "obj=0x7fe, res=40, res2=0}], NULL) = 2\n");
+  const std::string text = imported.text();
+  CAPTURE(text);
+  CHECK(text.find("read #0 @20 +50 = 40 asynchronous") != std::string::npos);
+  CHECK(text.find("write #0 @70 +60 = 60 asynchronous") != std::string::npos);
+}
+
+TEST_CASE("What is no strace is refused with its line") {
+  RecordedCalls recorded;
+  LineReader input("#!/bin/sh\necho hello\n", "script");
+  CHECK_THROWS_WITH_AS(strace_importer().read(input, recorded.builder, {}),
+                       doctest::Contains("script:2: "), Error);
+  std::string long_text;
+  for (int i = 0; i < 100; ++i) long_text += "\nno line\n";
+  LineReader longer(long_text, "words");
+  CHECK_THROWS_WITH_AS(strace_importer().read(longer, recorded.builder, {}),
+                       doctest::Contains("words:40: "), Error);
+  LineReader empty("", "empty");
+  CHECK_THROWS_AS(strace_importer().read(empty, recorded.builder, {}), Error);
+}
+
+TEST_CASE("A stop is obeyed") {
+  std::string text;
+  for (int i = 0; i < 10'000; ++i) text += "sync() = 0\n";
+  RecordedCalls recorded;
+  LineReader input(text, "app.strace");
+  std::stop_source stop;
+  stop.request_stop();
+  CHECK_FALSE(strace_importer().read(input, recorded.builder, {.stop = stop.get_token()}));
+}
+
+TEST_CASE("strace is recognised by itself") {
+  const auto found = [](std::string_view text) {
+    LineReader input(text, "input");
+    return find_importer("auto", input).name;
+  };
+  CHECK(found("execve(\"/bin/true\", [\"true\"], 0x7f /* 3 vars */) = 0\n") == "strace");
+  CHECK(found("garbage\n[pid 7] 11:50:31 close(3) = 0\n") == "strace");
+  CHECK(found("7 <... read resumed>\"\", 10) = 0\n") == "strace");
+  LineReader words("int main() { return 0; }\nx = f(1) = 2;", "words.c");
+  CHECK_THROWS_WITH_AS(find_importer("auto", words), doctest::Contains("words.c:1: "), Error);
+  LineReader any("", "any");
+  CHECK(find_importer("strace", any).name == "strace");
+  CHECK_THROWS_WITH_AS(find_importer("stracy", any), doctest::Contains("strace"), Error);
+}
