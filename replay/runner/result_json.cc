@@ -109,7 +109,7 @@ TreeComparison tree_from_json(const Json& json) {
 void add_reel(Json& json, const ReelSample& reel) {
   Json classes = Json::object();
   for (const auto& [name, count] : reel.divergences) classes[name] = count;
-  json["divergences"]["classes"] = std::move(classes);
+  json["divergences"]["by_class"] = std::move(classes);
   Json series = Json::array();
   for (const SeriesPoint& one : reel.series) {
     series.push_back({{"t_s", one.t_s},
@@ -130,7 +130,7 @@ void add_reel(Json& json, const ReelSample& reel) {
 ReelSample reel_from_json(const Json& json, const Json& classes) {
   ReelSample reel;
   for (const auto& [name, count] : classes.items()) {
-    reel.divergences[name] = convert<std::uint64_t>(count, "classes");
+    reel.divergences[name] = convert<std::uint64_t>(count, "by_class");
   }
   get(json, "bytes_read", reel.bytes_read);
   get(json, "bytes_written", reel.bytes_written);
@@ -223,7 +223,7 @@ Sample sample_from_json(const Json& json) {
   }
   if (const auto found = json.find("reel"); found != json.end()) {
     const Json divergences = json.value("divergences", Json::object());
-    sample.reel = reel_from_json(*found, divergences.value("classes", Json::object()));
+    sample.reel = reel_from_json(*found, divergences.value("by_class", Json::object()));
   }
   return sample;
 }

@@ -200,7 +200,7 @@ TEST_CASE("a replay has its parameters, its classes and its rate of operations i
   CHECK(measurement["parameters"]["clients"] == 2);
   CHECK(measurement["summary"]["operations_per_s"]["median"] == 2500);
   const Json& sample = measurement["samples"][0];
-  CHECK(sample["divergences"]["classes"]["consequence"] == 1);
+  CHECK(sample["divergences"]["by_class"]["consequence"] == 1);
   CHECK(sample["divergences"]["examples"][0]["class"] == "mismatch");
   CHECK(sample["reel"]["lateness"]["max_us"] == 900);
   CHECK(sample["reel"]["series"][0]["mean_us"] == 2.5);
