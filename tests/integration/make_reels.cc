@@ -24,8 +24,9 @@ namespace {
 class Maker {
  public:
   explicit Maker(const std::string& path) : writer_(path, tables, {}), builder(tables, writer_) {
-    builder.add_thread({.process = 1, .thread = 1});
-    recorded_.start_ns = 0;
+    TraceThread thread;
+    thread.process = thread.thread = 1;
+    builder.add_thread(thread);
   }
 
   TraceTables tables;
