@@ -32,7 +32,7 @@ class LaneSource final : public OperationSource {
   ChunkPool& pool_;
 };
 
-const ScheduleOptions& checked(const ScheduleOptions& options, const TraceInfo& info) {
+ScheduleOptions checked(ScheduleOptions options, const TraceInfo& info) {
   if (options.pace.kind != Pace::Kind::asap && !info.timed) {
     throw Error(ErrorKind::usage, fmt::format("this trace has no times, so it cannot be replayed "
                                               "at pace {}; use --pace asap",
