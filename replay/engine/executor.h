@@ -38,17 +38,17 @@ class Executor final : public IoEngine {
     }
     // Content is made before the watch starts: it is filereel's work, not the file system's.
     performer_.prepare(op);
-    const PathId path = recorder_.path_of(op);
     const std::uint64_t start = now_ns();
     std::int64_t result = performer_.call(op);
     const std::uint64_t end = now_ns();
     if constexpr (!Calls::kReal) result = op.expected;
-    const bool good =
-        recorder_.record(op, path, result, end - start - performer_.take_own_ns(), end);
+    const bool good = recorder_.record(op, result, end - start - performer_.take_own_ns(), end);
     if (Calls::kReal && recorder_.checks_content(op, result)) [[unlikely]] {
       const auto got = static_cast<std::uint64_t>(result);
       const std::uint64_t position = performer_.first_difference(op, got);
-      if (position < got) return recorder_.content_differs(op, path, position) && good;
+      if (position < got) {
+        return recorder_.content_differs(op, recorder_.path_of(op), position) && good;
+      }
     }
     return good;
   }

@@ -33,27 +33,10 @@ std::uint64_t buffer_size(const EngineContext& context) {
   return std::min(context.largest_io, std::clamp(kTogether / lanes, kLeast, kMost));
 }
 
-bool is_refused(const Operation& op, const EngineContext& context) noexcept {
-  switch (op.kind) {
-    case OperationKind::make_node:
-      return true;
-    case OperationKind::change_owner:
-      return !context.change_owners;
-    case OperationKind::set_xattr:
-    case OperationKind::remove_xattr:
-      return !context.texts->text(op.text).starts_with("user.");
-    default:
-      return false;
-  }
-}
-
 template <class Calls>
-std::int64_t Performer<Calls>::call(const Operation& op) noexcept {
+std::int64_t Performer<Calls>::call_other(const Operation& op) noexcept {
   using enum OperationKind;
   switch (op.kind) {
-    case read:
-    case write:
-      return transfer(op);
     case open:
       return this->open(op);
     case close:
@@ -150,6 +133,8 @@ std::int64_t Performer<Calls>::call(const Operation& op) noexcept {
       return Calls::set_flags(fd(op.file), static_cast<int>(op.flags & kStatusFlags));
     case execute:
       return this->execute(op);
+    case read:
+    case write:
     case make_node:
     case barrier:
     case fork:
@@ -202,18 +187,6 @@ template <class Calls>
 std::int64_t Performer<Calls>::close(const Operation& op) noexcept {
   if (op.file >= context_.open_files.size()) return -EBADF;
   return Calls::close(context_.open_files[op.file].fd.exchange(-1));
-}
-
-template <class Calls>
-std::int64_t Performer<Calls>::transfer(const Operation& op) noexcept {
-  const std::uint64_t length = bytes_of(op);
-  if (length > buffer_.size()) [[unlikely]] {
-    return transfer_in_pieces(op);
-  }
-  if (op.kind == OperationKind::read) {
-    return Calls::read(fd(op.file), buffer_.data(), length, op.offset);
-  }
-  return Calls::write(fd(op.file), buffer_.data(), length, op.offset);
 }
 
 // One call as far as anyone can see: a piece that comes short ends it, an error counts only if

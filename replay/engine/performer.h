@@ -28,7 +28,19 @@ std::uint64_t buffer_size(const EngineContext& context);
 
 // Whether the operation is left out because it could reach beyond files and their content: device
 // nodes, owners (unless asked for), attributes of the system.
-bool is_refused(const Operation& op, const EngineContext& context) noexcept;
+inline bool is_refused(const Operation& op, const EngineContext& context) noexcept {
+  switch (op.kind) {
+    case OperationKind::make_node:
+      return true;
+    case OperationKind::change_owner:
+      return !context.change_owners;
+    case OperationKind::set_xattr:
+    case OperationKind::remove_xattr:
+      return !context.texts->text(op.text).starts_with("user.");
+    default:
+      return false;
+  }
+}
 
 // How many bytes a read or write asks for: of a write that was short, what it achieved.
 inline std::uint64_t bytes_of(const Operation& op) noexcept {
@@ -70,7 +82,10 @@ class Performer {
   }
 
   // Returns what the system call did; what has no number to return gives 0.
-  std::int64_t call(const Operation& op) noexcept;
+  std::int64_t call(const Operation& op) noexcept {
+    const bool moves = op.kind == OperationKind::read || op.kind == OperationKind::write;
+    return moves ? transfer(op) : call_other(op);
+  }
 
   // Time of the last call that was filereel's and not the system's; forgets it.
   std::uint64_t take_own_ns() noexcept { return std::exchange(own_ns_, 0); }
@@ -115,10 +130,21 @@ class Performer {
     directories_.fetch_add(1, std::memory_order_relaxed);
   }
 
+  std::int64_t transfer(const Operation& op) noexcept {
+    const std::uint64_t length = bytes_of(op);
+    if (length > buffer_.size()) [[unlikely]] {
+      return transfer_in_pieces(op);
+    }
+    if (op.kind == OperationKind::read) {
+      return Calls::read(fd(op.file), buffer_.data(), length, op.offset);
+    }
+    return Calls::write(fd(op.file), buffer_.data(), length, op.offset);
+  }
+
+  std::int64_t call_other(const Operation& op) noexcept;
   std::int64_t open(const Operation& op) noexcept;
   std::int64_t try_open(const Operation& op) noexcept;
   std::int64_t close(const Operation& op) noexcept;
-  std::int64_t transfer(const Operation& op) noexcept;
   std::int64_t transfer_in_pieces(const Operation& op) noexcept;
   std::int64_t copy_range(const Operation& op) noexcept;
   std::int64_t link(const Operation& op) noexcept;

@@ -16,29 +16,15 @@ class Recorder {
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;
 
-  // `result` came at `end_ns` after `latency_ns`. `path` is what path_of() said when the operation
-  // began. False: a true mismatch.
+  // `result` came at `end_ns` after `latency_ns`. False: a true mismatch.
+  bool record(const Operation& op, std::int64_t result, std::uint64_t latency_ns,
+              std::uint64_t end_ns) noexcept {
+    return count(op, result, latency_ns, end_ns) || compare(op, path_of(op), result);
+  }
+  // The same for a result that comes later: `path` is what path_of() said in the beginning.
   bool record(const Operation& op, PathId path, std::int64_t result, std::uint64_t latency_ns,
               std::uint64_t end_ns) noexcept {
-    KindStatistics& kind = statistics_.kinds[static_cast<std::size_t>(op.kind)];
-    kind.latency.record(latency_ns);
-    std::uint64_t bytes = 0;
-    if (result < 0) {
-      ++kind.errors;
-    } else {
-      if (moves_data_[static_cast<std::size_t>(op.kind)])
-        bytes = static_cast<std::uint64_t>(result);
-      if (op.counts_file) ++statistics_.files;
-    }
-    kind.bytes += bytes;
-    ++statistics_.operations;
-    const std::uint64_t begin = context_.start_ns ? *context_.start_ns : end_ns;
-    statistics_.series.record(end_ns - begin, latency_ns, bytes);
-    if (op.loose) {
-      ++statistics_.unverified;
-      return true;
-    }
-    return result == op.expected || compare(op, path, result);
+    return count(op, result, latency_ns, end_ns) || compare(op, path, result);
   }
 
   // The operation was not executed.
@@ -62,6 +48,27 @@ class Recorder {
   ReplayStatistics& statistics() { return statistics_; }
 
  private:
+  // Whether there is nothing to compare.
+  bool count(const Operation& op, std::int64_t result, std::uint64_t latency_ns,
+             std::uint64_t end_ns) noexcept {
+    KindStatistics& kind = statistics_.kinds[static_cast<std::size_t>(op.kind)];
+    kind.latency.record(latency_ns);
+    std::uint64_t bytes = 0;
+    if (result < 0) {
+      ++kind.errors;
+    } else {
+      if (moves_data_[static_cast<std::size_t>(op.kind)])
+        bytes = static_cast<std::uint64_t>(result);
+      if (op.counts_file) ++statistics_.files;
+    }
+    kind.bytes += bytes;
+    ++statistics_.operations;
+    const std::uint64_t begin = context_.start_ns ? *context_.start_ns : end_ns;
+    statistics_.series.record(end_ns - begin, latency_ns, bytes);
+    if (op.loose) ++statistics_.unverified;
+    return op.loose || result == op.expected;
+  }
+
   bool compare(const Operation& op, PathId path, std::int64_t result) noexcept;
   void note(const Operation& op, PathId path, std::int64_t result, DivergenceClass what) noexcept;
 

@@ -14,12 +14,11 @@ void add(TimeSeries::Interval& to, const TimeSeries::Interval& from) {
 
 }  // namespace
 
-void TimeSeries::record(std::uint64_t at_ns, std::uint64_t latency_ns,
-                        std::uint64_t bytes) noexcept {
+void TimeSeries::move_to(std::uint64_t at_ns) noexcept {
   while (at_ns / width_ns_ >= kIntervals) widen();
-  const auto i = static_cast<std::size_t>(at_ns / width_ns_);
-  used_ = std::max(used_, i + 1);
-  add(intervals_[i], {1, bytes, latency_ns, latency_ns});
+  current_ = static_cast<std::size_t>(at_ns / width_ns_);
+  current_begin_ns_ = current_ * width_ns_;
+  used_ = std::max(used_, current_ + 1);
 }
 
 void TimeSeries::widen() noexcept {
@@ -31,6 +30,7 @@ void TimeSeries::widen() noexcept {
   std::fill(intervals_.begin() + kIntervals / 2, intervals_.end(), Interval{});
   used_ = (used_ + 1) / 2;
   width_ns_ *= 2;
+  current_begin_ns_ = kNever;
 }
 
 void TimeSeries::merge(const TimeSeries& other) {
