@@ -163,11 +163,15 @@ std::int64_t Performer<Calls>::try_open(const Operation& op) noexcept {
 
 template <class Calls>
 std::int64_t Performer<Calls>::open(const Operation& op) noexcept {
-  if (op.file >= context_.open_files.size()) return -EBADF;
   std::int64_t fd = try_open(op);
   if (fd == -EMFILE) {  // the cached directories may be too many
     parents_.forget();
     fd = try_open(op);
+  }
+  if (op.file >= context_.open_files.size()) {  // it failed in the trace: nobody will close it
+    if (fd < 0) return fd;
+    Calls::close(static_cast<int>(fd));
+    return 0;
   }
   OpenFile& file = context_.open_files[op.file];
   const int before = file.fd.exchange(static_cast<int>(fd < 0 ? -1 : fd));

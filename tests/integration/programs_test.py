@@ -152,8 +152,7 @@ class RealPrograms(IntegrationTest):
         root = self.work / "root"
         for folder in ["updates", "info"]:
             (root / "var/lib/dpkg" / folder).mkdir(parents=True)
-        for name in ["status", "available"]:
-            (root / "var/lib/dpkg" / name).touch()
+        (root / "var/lib/dpkg/status").touch()
         self.check(self.recorded("dpkg", f"--root={root}", "--log=/dev/null", "--unpack",
                                  self.work / "thing.deb"), root)
 

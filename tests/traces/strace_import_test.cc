@@ -17,9 +17,7 @@ namespace {
 struct Imported {
   explicit Imported(std::string_view text) {
     LineReader input(text, "app.strace");
-    ImportOptions options;
-    options.working_directory = "/w";
-    CHECK(strace_importer().read(input, recorded.builder, options));
+    CHECK(strace_importer().read(input, recorded.builder, {.working_directory = "/w"}));
     operations = recorded.operations;
   }
   std::string text() { return recorded.text(); }

@@ -15,7 +15,7 @@ namespace filereel {
 
 struct ImportOptions {
   std::string working_directory = "/";  // of the recorded program, where the trace does not say
-  std::stop_token stop;
+  std::stop_token stop{};
 };
 
 // Text input, line by line, in bounded memory.
