@@ -295,6 +295,7 @@ void CallTranslation::emit(Task& task, const SystemCall& call, Operation operati
     if (depends_on_the_place(error) || error == EAGAIN) operation.loose = true;
   }
   if (race_) operation.loose = true;
+  if (!operation.loose) explain(task, call, operation);
   emit_at(task, call.enter_ns, call.exit_ns, operation);
 }
 

@@ -115,6 +115,16 @@ class CallTranslation {
   void chdir_call(Task& task, const SystemCall& call);
   void follow_rename(PathId from, PathId to, bool exchange);
 
+  // unseen_changes.cc
+  // Adds what must have happened unseen before `operation` could have succeeded.
+  void explain(Task& task, const SystemCall& call, const Operation& operation);
+  // If nothing has the name, makes something of the type in `mode`: a symbolic link with `text`, a
+  // file of `size` bytes.
+  void appear(Task& task, const SystemCall& call, PathId path, std::uint32_t mode, TextId text = 0,
+              std::uint64_t size = 0);
+  void make_file(Task& task, std::uint64_t begin_ns, std::uint64_t end_ns, PathId path,
+                 std::uint32_t mode);
+
   // data_calls.cc
   void transfer_call(Task& task, const SystemCall& call, OperationKind kind, Description* file,
                      std::optional<std::uint64_t> offset);

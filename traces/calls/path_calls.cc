@@ -331,13 +331,8 @@ void CallTranslation::mknod_call(Task& task, const SystemCall& call) {
     operation.flags = O_CREAT | O_EXCL | O_WRONLY;
     operation.mode = mode;
     if (call.result < 0) return emit(task, call, operation);
-    operation.file = builder_.take_slot();
-    emit(task, call, operation);
-    Operation close;
-    close.kind = OperationKind::close;
-    close.file = operation.file;
-    emit_at(task, call.exit_ns, call.exit_ns, close);
-    return builder_.free_slot(operation.file);
+    appear(task, call, builder_.tables().paths.node(target.path).parent, S_IFDIR);
+    return make_file(task, call.enter_ns, call.exit_ns, target.path, mode);
   }
   if (call.result >= 0) specials_.insert(target.path);
   operation.kind = OperationKind::make_node;

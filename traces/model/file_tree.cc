@@ -214,11 +214,12 @@ void FileTree::found_not_empty(NodeId id) {
   node.children_when_needed = node.initial_children;
 }
 
-void FileTree::begin_with(const FileSet& initial) {
+void FileTree::begin_with(const FileSet& initial, PathId at) {
+  if (!is_root(at)) require(at, FileKind::directory);
   for (const Entry& given : initial.entries) {
-    const PathId path = tables_.paths.add(Role::near, given.path);
+    const PathId path = tables_.paths.add_below(at, given.path);
     if (given.kind == EntryKind::hard_link) {
-      const NodeId target = present(tables_.paths.add(Role::near, given.target));
+      const NodeId target = present(tables_.paths.add_below(at, given.target));
       const NodeId directory = require_parent(path);
       if (target == kNoNode || directory == kNoNode) continue;
       attach(target, directory, name(path), entry(directory, name(path)));

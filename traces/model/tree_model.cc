@@ -40,8 +40,8 @@ void TreeModel::State::name_entry(Operation& operation) {
 TreeModel::TreeModel(TraceTables& tables) : state_(std::make_unique<State>(tables)) {}
 TreeModel::~TreeModel() = default;
 
-void TreeModel::begin_with(const FileSet& initial) {
-  state_->tree.begin_with(initial);
+void TreeModel::begin_with(const FileSet& initial, PathId at) {
+  state_->tree.begin_with(initial, at);
 }
 
 void TreeModel::apply(Operation& operation) {
