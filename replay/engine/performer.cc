@@ -381,8 +381,10 @@ std::int64_t Performer<Calls>::in_mapping(const Operation& op, Call call) noexce
   if (op.source >= context_.mappings.size()) return -EINVAL;
   const Mapping& mapping = context_.mappings[op.source];
   std::byte* const begin = mapping.begin.load();
-  const std::uint64_t length = mapping.length.load();
   if (begin == nullptr || begin == kTaken) return -ENOMEM;
+  // The last page is there as a whole.
+  const std::uint64_t length =
+      (mapping.length.load() + page_bytes_ - 1) / page_bytes_ * page_bytes_;
   const std::uint64_t from = op.offset / page_bytes_ * page_bytes_;
   if (from >= length || op.length > length || op.offset > length - op.length) return -ENOMEM;
   const std::uint64_t wanted = std::min(op.offset - from + op.length, kMostBytes);

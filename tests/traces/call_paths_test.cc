@@ -341,3 +341,22 @@ TEST_CASE("what appears without a call that makes it is made before it is used")
         "0 chdir d/other\n");
   CHECK(calls.approximated("files that appear without a call that makes them") == 3);
 }
+
+TEST_CASE("a result behind a link whose text is not known is loose") {
+  RecordedCalls calls;
+  calls.run(stat_seen(on_path(Call::stat, "/d/link", 0, AT_SYMLINK_NOFOLLOW), S_IFLNK | 0777, 3))
+      .run(open_at("/d/link", O_CREAT | O_WRONLY, -EISDIR));
+  CHECK(calls.text() ==
+        "0 stat d/link mode 120777 +0\n"
+        "0 open d/link flags 101 mode 644 = -21 loose\n");
+}
+
+TEST_CASE("a pipe in the tree stays one when the tracer names it") {
+  RecordedCalls calls;
+  SystemCall mknod = on_path(Call::mknod, "/fifo");
+  mknod.mode = S_IFIFO | 0600;
+  SystemCall read = data(Call::read, 3, 10, 10);
+  read.fd_path = "/fifo";
+  calls.run(mknod).run(opened_as("/fifo", "/fifo", 3)).run(read);
+  CHECK(calls.text() == "0 mknod fifo mode 10600\n");
+}

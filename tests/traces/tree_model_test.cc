@@ -484,6 +484,13 @@ TEST_CASE("a tree that is known already is there from the beginning") {
   CHECK(tale.final() == "d/ d/g=5 h=150 s>d/f");
 }
 
+TEST_CASE("what something is missing in is a directory") {
+  Tale tale;
+  tale.simple(OperationKind::read_link, "lib32", -EINVAL);
+  tale.simple(OperationKind::stat, "lib32/x", -ENOENT);
+  CHECK(tale.initial() == "lib32/");
+}
+
 TEST_CASE("a tree that is known already may lie in a directory") {
   Tale tale;
   tale.model().begin_with(

@@ -28,6 +28,7 @@ class CallTranslation {
 
   CallTranslation(TraceBuilder& builder, const ResolverOptions& options);
 
+  void expect_link(std::string_view path, std::string_view text) { paths_.expect_link(path, text); }
   void translate(const SystemCall& call, const Beginning& beginning);
   void finish(std::uint64_t at_ns);
 
@@ -170,6 +171,7 @@ class CallTranslation {
   MappingUses mapping_uses_;
   const Beginning* beginning_ = nullptr;  // of the call that is being translated
   bool race_ = false;                     // its result cannot be explained by the order
+  bool blind_ = false;                    // it went through a symbolic link whose text is not known
   std::unordered_set<PathId> specials_;   // pipes, sockets and devices in the tree
   std::vector<bool> known_modes_;         // by FileId
   std::unordered_multimap<RequestKey, std::uint32_t, RequestHash> submitters_;  // threads

@@ -85,6 +85,10 @@ DescriptionRef CallTranslation::inherit(Task& task, const SystemCall& call, int 
       bool deleted = false;
       file->path = paths_.real(path, deleted);
       if (deleted) builder_.approximated("open files that had been unlinked before the trace");
+      if (specials_.contains(file->path)) {
+        task.files->put(number, {});
+        return nullptr;
+      }
     }
     file->directory = use == Use::listing || model_.is_directory(file->path) ||
                       (call.fd == number && call.stat && S_ISDIR(call.stat->mode));

@@ -61,6 +61,8 @@ bool CallTranslation::resolve(Task& task, const SystemCall& call, const Name& na
   path = paths_.resolve(
       name.path,
       {.base = base, .root = task.surroundings->root, .follow = follow, .failed = call.result < 0});
+  // It went on to where nobody knows.
+  if (follow && model_.is_symlink(path)) blind_ = true;
   return true;
 }
 
@@ -128,7 +130,10 @@ void CallTranslation::open_call(Task& task, const SystemCall& call) {
   if (opened && !call.result_path.empty() && !unnamed) {
     bool deleted = false;
     const PathId real = paths_.real(call.result_path, deleted);
-    if (!deleted && real != path && paths_.learn(path, real)) path = real;
+    if (!deleted && real != path && paths_.learn(path, real)) {
+      path = real;
+      blind_ = false;
+    }
   }
   if (specials_.contains(path)) {
     builder_.approximated("calls on pipes, sockets and devices left out");

@@ -189,6 +189,8 @@ NodeId FileTree::require_assumed(PathId path, FileKind kind) {
 void FileTree::found_missing(PathId path) {
   if (is_root(path) || find(path).presence != Presence::unknown || too_deep(path)) return;
   NodeId at = facts_[climb(parent(path), false)].node;
+  // Below anything else ENOTDIR would have been the answer.
+  if (nodes_[at].exists) learn_kind(at, FileKind::directory);
   for (std::size_t i = chain_.size(); i-- > 0;) {
     DirectoryEntry& entry = this->entry(at, facts_[chain_[i]].name);
     if (entry.node == kNoNode) entry.node = new_node(Origin::made);

@@ -66,6 +66,11 @@ bool TreeModel::is_directory(PathId path) const {
   return id != kNoNode && state_->tree.node(id).kind == FileKind::directory;
 }
 
+bool TreeModel::is_symlink(PathId path) const {
+  const NodeId id = state_->tree.present(path);
+  return id != kNoNode && state_->tree.node(id).kind == FileKind::symlink;
+}
+
 std::optional<TextId> TreeModel::link_text(PathId path) const {
   const NodeId id = state_->tree.present(path);
   if (id == kNoNode) return {};

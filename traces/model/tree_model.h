@@ -47,6 +47,7 @@ class TreeModel {
   };
   std::optional<Change> last_change(PathId path) const;
   bool is_directory(PathId path) const;
+  bool is_symlink(PathId path) const;
   // The text if `path` is known to be a symbolic link now and its text is known.
   std::optional<TextId> link_text(PathId path) const;
   // Makes known what the trace's source says beside the operations: `path` is a symbolic link.
