@@ -337,6 +337,14 @@ TEST_CASE("advice, flags and locks reach the open file") {
     mine.flags = kind | lock_flags::kUnlock;
     CHECK(bench.run(mine) == 0);
     CHECK(bench.run(other) == 0);
+    Operation refused = mine;  // in the trace: here nobody holds it
+    refused.flags = kind | lock_flags::kExclusive;
+    refused.expected = -EAGAIN;
+    other.flags = kind | lock_flags::kUnlock;
+    CHECK(bench.run(other) == 0);
+    CHECK(bench.run(refused) == 0);
+    other.flags = kind | lock_flags::kShared;
+    CHECK(bench.run(other) == 0);
     other.flags = kind | lock_flags::kUnlock;
     CHECK(bench.run(other) == 0);
   }

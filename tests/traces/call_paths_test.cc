@@ -360,3 +360,15 @@ TEST_CASE("a pipe in the tree stays one when the tracer names it") {
   calls.run(mknod).run(opened_as("/fifo", "/fifo", 3)).run(read);
   CHECK(calls.text() == "0 mknod fifo mode 10600\n");
 }
+
+TEST_CASE("what is opened through a link whose text is not known gets a place") {
+  RecordedCalls calls;
+  calls.run(stat_seen(on_path(Call::stat, "/d/link", 0, AT_SYMLINK_NOFOLLOW), S_IFLNK | 0777, 3))
+      .run(open_at("/d/link", O_CREAT | O_WRONLY, 3))
+      .run(on_path(Call::stat, "/d/link"));
+  CHECK(calls.text() ==
+        "0 stat d/link mode 120777 +0\n"
+        "0 open d/link.filereel-unknown #0 flags 101 mode 644\n"
+        "0 stat d/link.filereel-unknown +0\n");
+  CHECK(calls.approximated("symbolic links whose text is not known") == 1);
+}

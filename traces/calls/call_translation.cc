@@ -84,6 +84,7 @@ Task& CallTranslation::new_root_task(const SystemCall& call) {
   task.surroundings->directory = working_directory_;
   task.memory = std::make_shared<AddressSpace>();
   task.first_ns = call.enter_ns;
+  task.process->from_start = call.call == Call::exec && call.result >= 0;
   return task;
 }
 

@@ -127,6 +127,14 @@ void CallTranslation::open_call(Task& task, const SystemCall& call) {
   }
   PathId path = target.path;
   const bool unnamed = (flags & O_TMPFILE) == O_TMPFILE;
+  if (opened && blind_ && call.result_path.empty()) {
+    // What was opened needs a place: any that nothing else has.
+    const std::string place = builder_.tables().paths.node(path).name + ".filereel-unknown";
+    model_.learn_link(path, builder_.tables().texts.add(place));
+    path = builder_.tables().paths.add(builder_.tables().paths.node(path).parent, place);
+    builder_.approximated("symbolic links whose text is not known");
+    blind_ = false;
+  }
   if (opened && !call.result_path.empty() && !unnamed) {
     bool deleted = false;
     const PathId real = paths_.real(call.result_path, deleted);
