@@ -9,6 +9,7 @@ very file, in changing order, because where a file lies in memory changes the pr
 of per cents. The ratio is therefore taken within each round, and is the median of the rounds.
 
   C loop    the offsets lie ready in an array; nothing but pread and a comparison of its result
+  direct    the same loop without the C library's wrapper of the call, which filereel leaves out, too
   filereel  the blocking engine with its defaults: each read timed, its latency in a histogram, its
             result compared with the trace; the reel is decoded meanwhile. From before the open until
             after the close, by the number of operations.
@@ -68,9 +69,11 @@ def compare(arguments, folder, loop, pattern):
         sample = replayed(arguments.filereel, log + ".reel", place, "--warm")
         return sample["elapsed_s"] * 1e9 / sample["operations"]
 
-    contestants = {"C loop": lambda: float(run(loop, data, log + ".offsets", str(LENGTH))),
+    bare = [loop, data, log + ".offsets", str(LENGTH)]
+    contestants = {"C loop": lambda: float(run(*bare)),
+                   "direct": lambda: float(run(*bare, "direct")),
                    "fio": lambda: fio_ns(log, place, arguments.reads)}
-    times = {"filereel": [], "C loop": [], "fio": []}
+    times = {who: [] for who in ("filereel", *contestants)}
     for turn in range(arguments.rounds):
         times["filereel"].append(ours())
         for who in (sorted(contestants), sorted(contestants, reverse=True))[turn % 2]:
@@ -78,7 +81,7 @@ def compare(arguments, folder, loop, pattern):
     print(f"  {pattern}")
     ratio = {who: statistics.median(one / base for one, base in zip(values, times["C loop"]))
              for who, values in times.items()}
-    for who in ("C loop", "filereel", "fio"):
+    for who in ("C loop", "direct", "filereel", "fio"):
         print(f"    {who:<9} {spread(times[who], '6.0f')} ns per read, {ratio[who]:.3f} x the C loop")
     return ratio["filereel"]
 
