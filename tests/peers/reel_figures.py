@@ -75,7 +75,7 @@ def show_timed(arguments, folder):
     run(arguments.filereel, "--quiet", "replay", reel, os.path.join(folder, "target"), "--pace",
         "natural", "--json", result)
     sample = sample_of(result)
-    late = sample["lateness"]
+    late = sample["reel"]["lateness"]
     print(f"timed: {sample['elapsed_s']:.3f} s of 10.000 s; lateness p50 {late['p50_us']:.1f} us, "
           f"p99 {late['p99_us']:.1f} us, max {late['max_us']:.0f} us")
 
