@@ -222,7 +222,8 @@ class ReelRun {
 
   std::vector<std::string> names_made(const FileSystemLimits& limits) const {
     const FittedTrace fitted = fit_trace(tables(), trees(), limits);
-    return names_in_root(fitted.tables ? *fitted.tables : tables(), fitted.initial);
+    const auto names = names_in_root(fitted.tables ? *fitted.tables : tables(), fitted.initial);
+    return {names.begin(), names.end()};
   }
 
   // All that is ever written may lie there at once, for all that is known.
