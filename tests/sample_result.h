@@ -132,7 +132,7 @@ inline filereel::Result sample_replay() {
   measurement.workload = kReelWorkload;
   measurement.reel = {.order = "resource",
                       .pace = "2x",
-                      .engine = "uring",
+                      .engine = "io_uring",
                       .verify = "tree",
                       .depth = 8,
                       .clients = 2,

@@ -42,7 +42,8 @@ void import_trace(const ImportArguments& arguments, Session& session) {
     const ProgressLine line(session,
                             [&] { return fmt::format("{} operations", output.written()); });
     complete = importer.read(input, output.builder(),
-                             {.working_directory = arguments.cwd, .stop = signals.token()});
+                             {.working_directory = arguments.cwd, .stop = signals.token()}) &&
+               !signals.token().stop_requested();  // what a pipe brought may not be all
   }
   if (!complete) {
     session.notice("filereel: interrupted; nothing was written");

@@ -117,11 +117,11 @@ void add_replay_command(CLI::App& app, Session& session) {
       ->capture_default_str();
   command->add_option("--verify", arguments->verify, "results, content or tree")
       ->capture_default_str();
-  command->add_option("--engine", arguments->engine, "auto, blocking, uring or null")
+  command->add_option("--engine", arguments->engine, "auto, blocking, io_uring or null")
       ->capture_default_str();
   command
       ->add_option("--depth", arguments->depth,
-                   "Requests in flight per thread with uring (as recorded)")
+                   "Requests in flight per thread with io_uring (as recorded)")
       ->check(CLI::Range(1U, 4096U));
   command
       ->add_option("--clients", arguments->clients,

@@ -94,7 +94,7 @@ std::int64_t LinuxCalls::open_beneath(int root, const char* path) noexcept {
   open_how how{};
   how.flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
   how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
-  return checked(syscall(SYS_openat2, root, path, &how, sizeof how));
+  return direct_call(SYS_openat2, root, path, &how, sizeof how);
 }
 
 std::int64_t LinuxCalls::sync_range(int fd, std::uint64_t offset, std::uint64_t length,
@@ -117,7 +117,7 @@ std::int64_t LinuxCalls::seek(int fd, std::uint64_t offset, int whence) noexcept
 }
 
 std::int64_t LinuxCalls::list(int directory, std::span<std::byte> to) noexcept {
-  return checked(syscall(SYS_getdents64, directory, to.data(), to.size()));
+  return direct_call(SYS_getdents64, directory, to.data(), to.size());
 }
 
 std::int64_t LinuxCalls::advise(int fd, std::uint64_t offset, std::uint64_t length,
@@ -175,11 +175,11 @@ std::int64_t LinuxCalls::clone(int from, std::uint64_t from_offset, int to, std:
 }
 
 std::int64_t LinuxCalls::mkdir(int parent, const char* name, mode_t mode) noexcept {
-  return checked(::mkdirat(parent, name, mode));
+  return direct_call(SYS_mkdirat, parent, name, mode);
 }
 
 std::int64_t LinuxCalls::unlink(int parent, const char* name, int flags) noexcept {
-  return checked(::unlinkat(parent, name, flags));
+  return direct_call(SYS_unlinkat, parent, name, flags);
 }
 
 std::int64_t LinuxCalls::symlink(const char* text, int parent, const char* name) noexcept {
@@ -198,12 +198,12 @@ std::int64_t LinuxCalls::link(CallTarget old, int parent, const char* name) noex
 
 std::int64_t LinuxCalls::rename(int old_parent, const char* old_name, int parent, const char* name,
                                 unsigned flags) noexcept {
-  return checked(::renameat2(old_parent, old_name, parent, name, flags));
+  return direct_call(SYS_renameat2, old_parent, old_name, parent, name, flags);
 }
 
 std::int64_t LinuxCalls::access(int parent, const char* name, int mode) noexcept {
   // glibc 2.36 would emulate the flag.
-  return checked(syscall(SYS_faccessat2, parent, name, mode, AT_SYMLINK_NOFOLLOW));
+  return direct_call(SYS_faccessat2, parent, name, mode, AT_SYMLINK_NOFOLLOW);
 }
 
 std::int64_t LinuxCalls::read_link(int parent, const char* name, std::span<std::byte> to) noexcept {
@@ -227,8 +227,9 @@ std::int64_t LinuxCalls::truncate(CallTarget target, std::uint64_t size) noexcep
 
 std::int64_t LinuxCalls::stat(CallTarget target) noexcept {
   struct stat info;
-  if (!target.name) return checked(::fstat(target.fd, &info));
-  return checked(::fstatat(target.fd, target.name, &info, AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT));
+  if (!target.name) return direct_call(SYS_fstat, target.fd, &info);
+  return direct_call(SYS_newfstatat, target.fd, target.name, &info,
+                     AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT);
 }
 
 std::int64_t LinuxCalls::stat_volume(CallTarget target) noexcept {

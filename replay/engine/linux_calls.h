@@ -13,6 +13,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
+#include "replay/engine/direct_call.h"
 #include "traces/operation.h"
 
 namespace filereel {
@@ -32,19 +33,19 @@ struct LinuxCalls {
   static std::int64_t open_beneath(int root, const char* path) noexcept;
 
   static std::int64_t open(int parent, const char* name, int flags, mode_t mode) noexcept {
-    return checked(::openat(parent, name, flags | O_NOFOLLOW | O_CLOEXEC, mode));
+    return direct_call(SYS_openat, parent, name, flags | O_NOFOLLOW | O_CLOEXEC, mode);
   }
-  static std::int64_t close(int fd) noexcept { return checked(::close(fd)); }
+  static std::int64_t close(int fd) noexcept { return direct_call(SYS_close, fd); }
   static std::int64_t read(int fd, std::byte* to, std::size_t length,
                            std::uint64_t offset) noexcept {
-    return checked(::pread(fd, to, length, static_cast<off_t>(offset)));
+    return direct_call(SYS_pread64, fd, to, length, offset);
   }
   static std::int64_t write(int fd, const std::byte* from, std::size_t length,
                             std::uint64_t offset) noexcept {
-    return checked(::pwrite(fd, from, length, static_cast<off_t>(offset)));
+    return direct_call(SYS_pwrite64, fd, from, length, offset);
   }
-  static std::int64_t sync(int fd) noexcept { return checked(::fsync(fd)); }
-  static std::int64_t sync_data(int fd) noexcept { return checked(::fdatasync(fd)); }
+  static std::int64_t sync(int fd) noexcept { return direct_call(SYS_fsync, fd); }
+  static std::int64_t sync_data(int fd) noexcept { return direct_call(SYS_fdatasync, fd); }
   static std::int64_t sync_range(int fd, std::uint64_t offset, std::uint64_t length,
                                  unsigned flags) noexcept;
   static std::int64_t sync_volume(int fd) noexcept;

@@ -78,7 +78,7 @@ std::int64_t Performer<Calls>::call_other(const Operation& op) noexcept {
     case stat:
       return at_target(op, [](CallTarget at) { return Calls::stat(at); });
     case stat_volume:
-      return at_target(op, [](CallTarget at) { return Calls::stat_volume(at); });
+      return this->stat_volume(op);
     case access:
       return parents_.with(op.path, [&](int parent, const char* name) {
         return Calls::access(parent, name, static_cast<int>(op.mode & 07));
@@ -225,6 +225,16 @@ std::int64_t Performer<Calls>::transfer_in_pieces(const Operation& op) noexcept 
     if (got < piece.size()) break;
   }
   return static_cast<std::int64_t>(done);
+}
+
+// Mostly of a directory, and one that is open already needs no handle of its own.
+template <class Calls>
+std::int64_t Performer<Calls>::stat_volume(const Operation& op) noexcept {
+  if (op.file == kNoFile) {
+    const std::int64_t directory = parents_.directory(op.path);
+    if (directory >= 0) return Calls::stat_volume({static_cast<int>(directory), nullptr});
+  }
+  return at_target(op, [](CallTarget at) { return Calls::stat_volume(at); });
 }
 
 // Kernel copies may move less than asked at a time; the operation ends when as much is moved as in

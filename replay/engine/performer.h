@@ -146,6 +146,7 @@ class Performer {
   std::int64_t try_open(const Operation& op) noexcept;
   std::int64_t close(const Operation& op) noexcept;
   std::int64_t transfer_in_pieces(const Operation& op) noexcept;
+  std::int64_t stat_volume(const Operation& op) noexcept;
   std::int64_t copy_range(const Operation& op) noexcept;
   std::int64_t link(const Operation& op) noexcept;
   std::int64_t rename(const Operation& op) noexcept;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -109,19 +110,21 @@ FittedTrace fit_trace(const TraceTables& tables, const TraceTrees& trees,
   return fitted;
 }
 
-std::vector<std::string> names_in_root(const TraceTables& tables, const FileSet& initial) {
-  std::set<std::string, std::less<>> names;
+std::vector<std::string_view> names_in_root(const TraceTables& tables, const FileSet& initial) {
+  std::vector<std::string_view> names;
   const PathId root = PathTable::root(Role::near);
   for (PathId id = tables.paths.node(root).first_child; id != PathTable::kNone;
        id = tables.paths.node(id).next_sibling) {
-    names.insert(tables.paths.node(id).name);
+    names.push_back(tables.paths.node(id).name);
   }
   for (const Entry& entry : initial.entries) {
     const std::string_view path = entry.path;
-    const std::string_view name = path.substr(0, path.find('/'));
-    if (!names.contains(name)) names.emplace(name);
+    names.push_back(path.substr(0, path.find('/')));
   }
-  return {names.begin(), names.end()};
+  std::ranges::sort(names);
+  const auto repeated = std::ranges::unique(names);
+  names.erase(repeated.begin(), repeated.end());
+  return names;
 }
 
 }  // namespace filereel

@@ -48,6 +48,6 @@ FittedTrace fit_trace(const TraceTables& tables, const TraceTrees& trees,
                       const FileSystemLimits& limits);
 
 // The names that a trace has directly in the root.
-std::vector<std::string> names_in_root(const TraceTables& tables, const FileSet& initial);
+std::vector<std::string_view> names_in_root(const TraceTables& tables, const FileSet& initial);
 
 }  // namespace filereel

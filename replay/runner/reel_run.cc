@@ -29,7 +29,8 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kVerifies = {"results", "content", "tree"};
 
-// Throws unless the directory holds nothing but what belongs to the volume.
+// Throws unless the directory holds nothing but what belongs to the volume. (What was just made is
+// empty; but some FUSE drivers list the volume's label as a file.)
 void check_nothing_else(int root, const std::string& volume) {
   const int copy = openat(root, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   const std::unique_ptr<DIR, int (*)(DIR*)> stream(copy < 0 ? nullptr : fdopendir(copy), closedir);
@@ -222,7 +223,8 @@ class ReelRun {
 
   std::vector<std::string> names_made(const FileSystemLimits& limits) const {
     const FittedTrace fitted = fit_trace(tables(), trees(), limits);
-    return names_in_root(fitted.tables ? *fitted.tables : tables(), fitted.initial);
+    const auto names = names_in_root(fitted.tables ? *fitted.tables : tables(), fitted.initial);
+    return {names.begin(), names.end()};
   }
 
   // All that is ever written may lie there at once, for all that is known.
@@ -231,7 +233,8 @@ class ReelRun {
     const std::uint64_t per_file = std::max(limits.bytes_per_inode, limits.cluster);
     const std::uint64_t most =
         image_size({trees().initial, trees().final}, {kind}, 1) + info().files * per_file;
-    return most + info().bytes_written + info().bytes_written / 4;
+    constexpr std::uint64_t kMiB = 1 << 20;
+    return (most + info().bytes_written + info().bytes_written / 4 + kMiB - 1) / kMiB * kMiB;
   }
 
   // False when the stop was requested.
@@ -259,7 +262,7 @@ class ReelRun {
     return true;
   }
 
-  std::string volume_name() const { return volume_->describe().target; }
+  std::string volume_name() const { return request_.target->text(); }
 
   // The volume as the trace wants it, with cold caches.
   bool prepare(std::uint32_t run, Sample& sample) {
@@ -268,7 +271,7 @@ class ReelRun {
       fitted_ = fit_trace(tables(), trees(), volume_->limits());
       describe();
     }
-    check_nothing_else(volume_->root(), volume_name());
+    if (!file_system_) check_nothing_else(volume_->root(), volume_name());
     if (const std::optional<std::uint64_t> free = volume_->free_bytes()) {
       check_room(fitted_.initial, volume_->limits(), 1, *free, volume_name());
     }

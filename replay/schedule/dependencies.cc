@@ -30,8 +30,8 @@ Dependencies::Dependencies(Order order, const TraceTables& tables, const TraceIn
                            std::size_t lanes, Spare spare)
     : order_(order),
       known_(lanes),
-      slots_(info.slots, spare.slots),
-      mappings_(info.mappings, spare.mappings),
+      slots_(info.slots, spare.slots, lanes),
+      mappings_(info.mappings, spare.mappings, lanes),
       open_files_(slots_.size(), known_),
       open_mappings_(mappings_.size(), known_),
       data_(known_),
@@ -42,7 +42,7 @@ Dependencies::Dependencies(Order order, const TraceTables& tables, const TraceIn
 
 std::span<const Moment> Dependencies::add(Operation& op, Moment now) {
   known_.begin(now);
-  rename_slots(op);
+  rename_slots(op, now.lane());
   add_threads(op, now);
   if (order_ == Order::strict) known_.need(previous_);
   if (order_ == Order::resource) add_resources(op, now);
@@ -50,21 +50,22 @@ std::span<const Moment> Dependencies::add(Operation& op, Moment now) {
   return known_.take();
 }
 
-void Dependencies::rename_slots(Operation& op) {
+void Dependencies::rename_slots(Operation& op, std::uint32_t lane) {
   const bool succeeded = op.expected >= 0;
   switch (op.kind) {
     case OperationKind::open:
-      if (op.file != kNoFile) op.file = succeeded ? slots_.opened(op.file) : slots_.failed();
+      if (op.file != kNoFile)
+        op.file = succeeded ? slots_.opened(op.file, lane) : slots_.failed(lane);
       return;
     case OperationKind::close:
-      op.file = slots_.closed(op.file);
+      op.file = slots_.closed(op.file, lane);
       return;
     case OperationKind::map:
       op.file = slots_.used(op.file);
-      op.source = succeeded ? mappings_.opened(op.source) : mappings_.failed();
+      op.source = succeeded ? mappings_.opened(op.source, lane) : mappings_.failed(lane);
       return;
     case OperationKind::unmap:
-      op.source = mappings_.closed(op.source);
+      op.source = mappings_.closed(op.source, lane);
       return;
     case OperationKind::sync_map:
     case OperationKind::fault:

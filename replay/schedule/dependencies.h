@@ -48,7 +48,7 @@ class Dependencies {
     MomentSet readers;  // since then
   };
 
-  void rename_slots(Operation& operation);
+  void rename_slots(Operation& operation, std::uint32_t lane);
   void add_threads(const Operation& operation, Moment now);
   void add_resources(const Operation& operation, Moment now);
   OpenFile* add_open_file(const Operation& operation, Moment now);

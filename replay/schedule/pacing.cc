@@ -23,7 +23,7 @@ double parse_speed(std::string_view factor, std::string_view whole) {
   if (error != std::errc() || std::string_view(end, factor.data() + factor.size()) != "x" ||
       !(speed >= kSlowest && speed <= kFastest)) {
     throw Error(ErrorKind::usage,
-                fmt::format("unknown pace \"{}\": use asap, natural, think, a factor such as 2x or "
+                fmt::format("there is no pace '{}': use asap, natural, think, a factor such as 2x or "
                             "0.5x, or think/2x",
                             whole));
   }
@@ -41,7 +41,7 @@ Order parse_order(std::string_view name) {
     if (kOrders[i] == name) return static_cast<Order>(i);
   }
   throw Error(ErrorKind::usage,
-              fmt::format("unknown order \"{}\": use {}", name, fmt::join(kOrders, ", ")));
+              fmt::format("there is no order '{}': use {}", name, fmt::join(kOrders, ", ")));
 }
 
 Pace parse_pace(std::string_view text) {

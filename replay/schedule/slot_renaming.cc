@@ -1,46 +1,60 @@
 #include "replay/schedule/slot_renaming.h"
 
-#include <numeric>
 #include <utility>
 
 namespace filereel {
 
-SlotRenaming::SlotRenaming(std::size_t slots, std::size_t spare)
-    : free_(slots + spare + 1), count_(free_.size()) {
+// One more than can be open, for those that fail.
+SlotRenaming::SlotRenaming(std::size_t slots, std::size_t spare, std::size_t lanes)
+    : numbers_(slots + spare + 2), free_of_lane_(lanes) {
   renamed_.assign(slots, never_opened());
-  std::iota(free_.begin(), free_.end(), FileSlot{0});
 }
 
-FileSlot SlotRenaming::opened(FileSlot slot) {
-  if (slot >= renamed_.size()) return failed();
-  if (renamed_[slot] != never_opened()) give_back(renamed_[slot]);
-  return renamed_[slot] = take();
+FileSlot SlotRenaming::opened(FileSlot slot, std::uint32_t lane) {
+  if (slot >= renamed_.size()) return failed(lane);
+  if (renamed_[slot] != never_opened()) give_back(renamed_[slot], lane);
+  return renamed_[slot] = take(lane);
 }
 
-FileSlot SlotRenaming::closed(FileSlot slot) {
+FileSlot SlotRenaming::closed(FileSlot slot, std::uint32_t lane) {
   if (slot >= renamed_.size()) return never_opened();
   const FileSlot was = std::exchange(renamed_[slot], never_opened());
-  if (was != never_opened()) give_back(was);
+  if (was != never_opened()) give_back(was, lane);
   return was;
 }
 
-// There is one more than can be open.
-FileSlot SlotRenaming::failed() {
-  const FileSlot slot = take();
-  give_back(slot);
-  return slot;
+FileSlot SlotRenaming::failed(std::uint32_t lane) {
+  const FileSlot number = take(lane);
+  give_back(number, lane);
+  return number;
 }
 
-FileSlot SlotRenaming::take() {
-  const FileSlot slot = free_[next_];
-  next_ = (next_ + 1) % free_.size();
-  --count_;
-  return slot;
+FileSlot SlotRenaming::take(std::uint32_t lane) {
+  FileSlot number = free_of_lane_[lane].first;
+  if (number == kNone) {
+    if (unused_ != never_opened()) return unused_++;
+    number = free_.first;
+  }
+  take_out(number);
+  return number;
 }
 
-void SlotRenaming::give_back(FileSlot slot) {
-  free_[(next_ + count_) % free_.size()] = slot;
-  ++count_;
+// `number` is the first one of its lane.
+void SlotRenaming::take_out(FileSlot number) {
+  const Number& it = numbers_[number];
+  Ends& own = free_of_lane_[it.lane];
+  own.first = it.after_in_lane;
+  if (own.first == kNone) own.last = kNone;
+  (it.before == kNone ? free_.first : numbers_[it.before].after) = it.after;
+  (it.after == kNone ? free_.last : numbers_[it.after].before) = it.before;
+}
+
+void SlotRenaming::give_back(FileSlot number, std::uint32_t lane) {
+  Ends& own = free_of_lane_[lane];
+  numbers_[number] = {.before = free_.last, .lane = lane};
+  (free_.last == kNone ? free_.first : numbers_[free_.last].after) = number;
+  (own.last == kNone ? own.first : numbers_[own.last].after_in_lane) = number;
+  free_.last = own.last = number;
 }
 
 }  // namespace filereel

@@ -190,6 +190,7 @@ class DirectoryVolume final : public Volume {
     for (const std::string& name : names) {
       if (!note.empty()) note += ' ';
       append_escaped(name, Blanks::escaped, note);
+      if (note.size() > Lease::kMaxNote) break;
     }
     if (note.size() <= Lease::kMaxNote) return note;
     throw Error(ErrorKind::failed,

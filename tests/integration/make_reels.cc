@@ -143,12 +143,10 @@ void symlink_then_attack(Maker& maker, const std::string& target) {
   maker.add(truncate);
 }
 
-Entry entry(std::string path, EntryKind kind, std::uint32_t mode, std::string target = {}) {
+Entry file_entry(std::string path, std::uint32_t mode) {
   Entry made;
   made.path = std::move(path);
-  made.kind = kind;
   made.mode = mode;
-  made.target = std::move(target);
   return made;
 }
 
@@ -156,16 +154,6 @@ using Attack = std::function<void(Maker&, const std::string& outside)>;
 
 const std::map<std::string_view, Attack>& attacks() {
   static const std::map<std::string_view, Attack> kAttacks = {
-      {"dot-dot",
-       [](Maker& maker, const std::string&) {
-         PathId at = PathTable::root(Role::near);
-         for (int i = 0; i < 8; ++i) at = maker.raw(at, "..");
-         maker.write_to(maker.raw(maker.raw(at, "etc"), "filereel-hostile"));
-       }},
-      {"absolute",
-       [](Maker& maker, const std::string& outside) {
-         maker.write_to(maker.raw(PathTable::root(Role::near), outside + "/new"));
-       }},
       {"symlink", [](Maker& maker, const std::string& outside) {
          symlink_then_attack(maker, outside);
        }},
@@ -176,12 +164,6 @@ const std::map<std::string_view, Attack>& attacks() {
       {"magic-link",
        [](Maker& maker, const std::string& outside) {
          symlink_then_attack(maker, "/proc/self/root" + outside);
-       }},
-      {"initial-symlink",
-       [](Maker& maker, const std::string& outside) {
-         attack(maker, "link");
-         maker.claim({entry("link", EntryKind::symlink, 0777, outside),
-                      entry("link/precious", EntryKind::file, 0777)});
        }},
       {"device",
        [](Maker& maker, const std::string&) {
@@ -199,11 +181,7 @@ const std::map<std::string_view, Attack>& attacks() {
          Operation mode = maker.named(OperationKind::change_mode, maker.at("program"));
          mode.mode = 06777;
          maker.add(mode);
-         maker.claim({entry("old", EntryKind::file, 06755)});
-       }},
-      {"long-name",
-       [](Maker& maker, const std::string&) {
-         maker.write_to(maker.raw(PathTable::root(Role::near), std::string(10'000, 'n')));
+         maker.claim({file_entry("old", 06755)});
        }},
       {"deep-path",
        [](Maker& maker, const std::string&) {
@@ -222,14 +200,6 @@ const std::map<std::string_view, Attack>& attacks() {
          maker.add(maker.data(OperationKind::allocate, INT64_MAX - 10, 100, 0));
          maker.add(maker.close());
        }},
-      {"great-length",
-       [](Maker& maker, const std::string&) {
-         maker.add(maker.open(maker.at("file"), O_RDWR | O_CREAT));
-         maker.add(maker.data(OperationKind::read, 0, UINT64_MAX - 10, 0));
-         maker.add(maker.data(OperationKind::write, 0, UINT64_MAX - 10, 100));
-         maker.add(maker.data(OperationKind::advise, 0, UINT64_MAX, 0));
-         maker.add(maker.close());
-       }},
       {"great-write",
        [](Maker& maker, const std::string&) {
          maker.add(maker.open(maker.at("file"), O_RDWR | O_CREAT));
@@ -239,14 +209,9 @@ const std::map<std::string_view, Attack>& attacks() {
       {"great-initial-file",
        [](Maker& maker, const std::string&) {
          maker.add(maker.named(OperationKind::stat, maker.at("file")));
-         Entry great = entry("file", EntryKind::file, 0644);
+         Entry great = file_entry("file", 0644);
          great.size = INT64_MAX;
          maker.claim({great});
-       }},
-      {"empty-names",
-       [](Maker& maker, const std::string&) {
-         for (int i = 0; i < 1'000'000; ++i) maker.raw(PathTable::root(Role::near), "");
-         maker.write_to(maker.at("file"));
        }},
       {"many-names",
        [](Maker& maker, const std::string&) {

@@ -174,8 +174,8 @@ class Interruptions(IntegrationTest):
 
     def slow_reel(self):
         """Of a program that does little for 20 seconds."""
-        lines = [f"{1000 + i * 0.02:.6f} openat(AT_FDCWD, \"/d/f{i}\", O_WRONLY|O_CREAT, 0644) = 3"
-                 f" <0.000010>\n{1000 + i * 0.02 + 0.001:.6f} close(3) = 0 <0.000010>\n"
+        lines = [f"{1.7e9 + i * 0.02:.6f} openat(AT_FDCWD, \"/d/f{i}\", O_WRONLY|O_CREAT, 0644) = 3"
+                 f" <0.000010>\n{1.7e9 + i * 0.02 + 0.001:.6f} close(3) = 0 <0.000010>\n"
                  for i in range(1000)]
         (self.scratch / "slow.strace").write_text("".join(lines))
         self.filereel("import", "slow.strace", "-o", "slow.reel")

@@ -8,18 +8,14 @@ read and write (--reflink=never), `rsync -aW`, and by copy_file_range `cp -r` as
 until their last call returned, with warm caches, in rotating order; ratios are of medians and of the best
 rounds. Needs root (it mounts), a C compiler, tar and rsync.
 """
-import argparse
 import json
 import os
 import shutil
 import statistics
-import subprocess
 import tempfile
 import time
 
-
-def run(*command, **more):
-    return subprocess.run(command, check=True, capture_output=True, text=True, **more).stdout
+from peers import argument_parser, compile_c, run
 
 
 def timed(*command):
@@ -61,7 +57,7 @@ def filereel(args, place, operations, method="readwrite"):
 
 def contestants(args, place, work, rows):
     """Functions that run one contestant each, on an empty place."""
-    listing, archive, loop = (os.path.join(work, name) for name in ("list", "tar", "loop"))
+    listing, archive, loop = (os.path.join(work, name) for name in ("list", "tar", "plain_loop"))
     source, copy = os.path.join(place.path, "from"), os.path.join(place.path, "to")
 
     def ours():
@@ -128,11 +124,7 @@ def compare(args, place, work):
 
 
 def main():
-    here = os.path.dirname(os.path.abspath(__file__))
-    root = os.path.dirname(os.path.dirname(here))
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--filereel", default=os.path.join(root, "build/release/filereel"))
+    parser = argument_parser(__doc__)
     parser.add_argument("--set", default="programs")
     parser.add_argument("--scale", type=float, default=1.0)
     parser.add_argument("--rounds", type=int, default=6)
@@ -145,7 +137,7 @@ def main():
         try:
             sources = os.path.join(shared, "sources")  # in memory, so that no one waits for a disk
             os.mkdir(sources)
-            run("cc", "-O2", "-o", os.path.join(sources, "loop"), os.path.join(here, "plain_loop.c"))
+            compile_c("plain_loop.c", sources)
             tree = os.path.join(sources, "tree")
             run(args.filereel, "-q", "populate", args.set, tree, "--scale", str(args.scale))
             run("tar", "cf", os.path.join(sources, "tar"), "-C", tree, ".")

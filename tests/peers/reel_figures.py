@@ -8,16 +8,13 @@
   timed   20,000 operations, one every 500 microseconds, at natural pace: total time and lateness
 Needs strace, tar and zstd; the machine should be idle.
 """
-import argparse
 import json
 import os
 import random
 import subprocess
 import tempfile
 
-
-def run(*command, **more):
-    return subprocess.run(command, check=True, capture_output=True, text=True, **more).stdout
+from peers import MEMORY, ROOT, argument_parser, run, sample_of
 
 
 def measured(*command):
@@ -28,11 +25,6 @@ def measured(*command):
     if process.returncode != 0:
         raise SystemExit(f"{command} failed")
     return usage.ru_maxrss << 10
-
-
-def sample_of(path):
-    with open(path) as file:
-        return json.load(file)["measurements"][0]["samples"][0]
 
 
 def make_tree(folder, files):
@@ -83,25 +75,22 @@ def show_timed(arguments, folder):
     run(arguments.filereel, "--quiet", "replay", reel, os.path.join(folder, "target"), "--pace",
         "natural", "--json", result)
     sample = sample_of(result)
-    late = sample["lateness"]
+    late = sample["reel"]["lateness"]
     print(f"timed: {sample['elapsed_s']:.3f} s of 10.000 s; lateness p50 {late['p50_us']:.1f} us, "
           f"p99 {late['p99_us']:.1f} us, max {late['max_us']:.0f} us")
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__,
-                                     formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--filereel", default="build/release/filereel")
-    parser.add_argument("--make-reels", default="build/release/tests/make_reels")
+    parser = argument_parser(__doc__)
+    parser.add_argument("--make-reels", type=os.path.abspath,
+                        default=os.path.join(ROOT, "build/release/tests/make_reels"))
     parser.add_argument("--files", type=int, default=24000)
     parser.add_argument("--operations", type=int, default=50_000_000)
     parser.add_argument("--only", choices=["size", "long", "timed"])
     arguments = parser.parse_args()
-    arguments.filereel = os.path.abspath(arguments.filereel)
-    arguments.make_reels = os.path.abspath(arguments.make_reels)
     for name, show in [("size", show_size), ("long", show_long), ("timed", show_timed)]:
         if arguments.only in (None, name):
-            with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+            with tempfile.TemporaryDirectory(dir=MEMORY) as folder:
                 show(arguments, folder)
 
 

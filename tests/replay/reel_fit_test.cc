@@ -107,7 +107,7 @@ TEST_CASE("the names in the root are those of the paths and of the initial tree"
   sample.add("b/x");
   sample.add("a");
   const auto names = names_in_root(sample.tables, set_of({directory("c"), file("c/y", 1)}));
-  CHECK(names == std::vector<std::string>{"a", "b", "c"});
+  CHECK(names == std::vector<std::string_view>{"a", "b", "c"});
 }
 
 }  // namespace

@@ -203,8 +203,7 @@ TEST_CASE("large traces come out in pieces") {
 
 TEST_CASE("there is no other format") {
   CHECK_THROWS_WITH_AS(find_exporter("csv"),
-                       "there is no format \"csv\" to export to; choose from fio, jsonl, chrome",
-                       Error);
+                       "there is no format 'csv' to export to: use fio, jsonl, chrome", Error);
 }
 
 }  // namespace

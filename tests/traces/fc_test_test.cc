@@ -20,7 +20,8 @@ namespace {
 
 using Lines = std::vector<std::string>;
 
-std::string describe(const Operation& op, const PathTable& paths) {
+std::string describe(const Operation& op, const Trace& trace) {
+  const PathTable& paths = *trace.paths;
   const std::string_view name = operation_info(op.kind).name;
   const std::string range = fmt::format("{}+{}", op.offset, op.length);
   const std::string_view counted = op.counts_file ? " counted" : "";
@@ -46,7 +47,7 @@ std::string describe(const Operation& op, const PathTable& paths) {
     case OperationKind::make_directory:
       return fmt::format("mkdir {} {:o}", place(paths, op.path), op.mode);
     case OperationKind::symlink:
-      return fmt::format("symlink {} of #{}", place(paths, op.path), op.entry);
+      return fmt::format("symlink {} to {}", place(paths, op.path), trace.texts->text(op.text));
     case OperationKind::link:
       return fmt::format("link {} from {}", place(paths, op.path), place(paths, op.old_path));
     case OperationKind::barrier:
@@ -60,7 +61,7 @@ Lines lines(const FcTest& test, FcStep step, std::size_t thread = 0) {
   Lines out;
   const Trace trace = test.trace(step);
   for (const Operation& op : drain(*trace.threads.at(thread))) {
-    out.push_back(describe(op, test.paths()));
+    out.push_back(describe(op, trace));
   }
   return out;
 }
@@ -71,7 +72,7 @@ Lines content_lines(const FcTest& test, FcStep step) {
   const Trace trace = test.trace(step);
   for (const Operation& op : drain(*trace.threads[0])) {
     if (operation_info(op.kind).moves_data || op.kind == OperationKind::truncate) {
-      out.push_back(describe(op, test.paths()));
+      out.push_back(describe(op, trace));
     }
   }
   return out;
@@ -94,7 +95,7 @@ TEST_CASE("create makes directories, files with their content, symlinks, and the
               "open 1 near/original/d/a new 711", "write 1 0+10 of #2", "close 1 counted",
               "open 1 near/original/d/e/b new 644", "write 1 0+10 of #3", "write 1 10+10 of #3",
               "write 1 20+5 of #3", "close 1 counted", "open 1 near/original/empty new 644",
-              "close 1 counted", "symlink near/original/d/s of #5",
+              "close 1 counted", "symlink near/original/d/s to ../nowhere",
               "link near/original/d/e/h from near/original/d/a"});
 }
 
@@ -277,13 +278,15 @@ TEST_CASE("steps and copy methods go by their names") {
   CHECK(refusal(parse_copy_method, "").find("reflink") != std::string::npos);
 }
 
-TEST_CASE("kinds of operations have names of their own, and only barriers are no calls") {
+TEST_CASE("kinds of operations have names of their own, and what is not executed is no call") {
+  const std::set<std::string_view> no_calls = {"barrier", "fork", "join", "exit",
+                                               "await",   "pace", "mknod"};
   std::set<std::string_view> names;
   for (std::size_t i = 0; i < kOperationKinds; ++i) {
     const auto kind = static_cast<OperationKind>(i);
     const OperationInfo& info = operation_info(kind);
     CHECK(names.insert(info.name).second);
-    CHECK(info.is_call == (kind != OperationKind::barrier));
+    CHECK(info.is_call == !no_calls.contains(info.name));
     const bool moves = kind == OperationKind::read || kind == OperationKind::write ||
                        kind == OperationKind::copy_range;
     CHECK(info.moves_data == moves);

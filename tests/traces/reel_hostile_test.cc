@@ -278,6 +278,20 @@ TEST_CASE("trees that could not be a file set are refused") {
     add({entry}, {2});
     CHECK(complains(forgery.finish(), "mode"));
   }
+  SUBCASE("with a file below a symlink") {
+    Entry link;
+    link.kind = EntryKind::symlink;
+    link.target = "/";
+    const std::vector<std::string_view> texts = {link.target};
+    const std::vector<Entry> entries = {link, entry};
+    const std::vector<PathId> paths = {2, 3};
+    const std::vector<std::uint32_t> targets = {1, 0};
+    forgery.add(BlockType::texts, 1, 1, put_texts(texts, forgery.packer()));
+    forgery.add(BlockType::initial, 2, 0,
+                put_entries({entries, paths, targets}, forgery.packer()));
+    forgery.trees().initial.entries = entries;
+    CHECK(complains(forgery.finish(), "directory"));
+  }
   SUBCASE("with a path twice") {
     add({entry, entry}, {2, 2});
     CHECK(complains(forgery.finish(), "twice"));

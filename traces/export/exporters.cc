@@ -25,8 +25,7 @@ const Exporter& find_exporter(std::string_view name) {
     fmt::format_to(std::back_inserter(names), "{}{}", names.empty() ? "" : ", ", one.name);
   }
   throw Error(ErrorKind::usage,
-              fmt::format("there is no format \"{}\" to export to; choose from {}", printable(name),
-                          names));
+              fmt::format("there is no format '{}' to export to: use {}", printable(name), names));
 }
 
 }  // namespace filereel

@@ -45,7 +45,7 @@ const Importer& find_importer(std::string_view name, LineReader& input) {
                             printable(input.name()), names));
   }
   throw Error(ErrorKind::usage,
-              fmt::format("there is no format \"{}\"; there are auto, {}", printable(name), names));
+              fmt::format("there is no format '{}' to import: use auto, {}", printable(name), names));
 }
 
 }  // namespace filereel

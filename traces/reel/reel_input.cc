@@ -78,6 +78,13 @@ void ReelInput::fail(std::uint64_t offset, std::string_view text) const {
                           name_, offset, text));
 }
 
+void ReelInput::fail_foreign() const {
+  throw Error(ErrorKind::unusable_input,
+              fmt::format("{}: byte 0: not a reel; filereel import makes one of another program's "
+                          "trace",
+                          name_));
+}
+
 void ReelInput::fail_version(std::uint32_t version) const {
   throw Error(ErrorKind::unusable_input,
               fmt::format("{}: byte {}: version {} of the reel format is not known, only {}; use a "

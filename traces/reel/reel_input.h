@@ -30,6 +30,7 @@ class ReelInput {
 
   // Throws Error(unusable_input): what is wrong, and at which byte.
   [[noreturn]] void fail(std::uint64_t offset, std::string_view text) const;
+  [[noreturn]] void fail_foreign() const;
   [[noreturn]] void fail_version(std::uint32_t version) const;
 
  private:

@@ -92,7 +92,7 @@ std::uint32_t ReelReader::State::load_header() {
   const std::size_t size = std::min<std::uint64_t>(input.size(), bytes.size());
   input.read(0, std::span(bytes).first(size));
   const std::string_view view(reinterpret_cast<const char*>(bytes.data()), size);
-  if (!view.starts_with(kReelMagic)) throw Damage("it is not a reel (it does not begin like one)");
+  if (!view.starts_with(kReelMagic)) input.fail_foreign();
   if (size < bytes.size()) throw Damage("the file ends inside its header");
   ByteReader in{std::span(bytes).subspan(kReelMagic.size())};
   const std::uint32_t version = in.u32();
