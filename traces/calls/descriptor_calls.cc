@@ -76,8 +76,10 @@ DescriptionRef CallTranslation::inherit(Task& task, const SystemCall& call, int 
       !call.stat || S_ISREG(call.stat->mode) || S_ISDIR(call.stat->mode) || call.fd != number;
   const bool standard = path.empty() && number <= 2 && use != Use::listing;
   // The calls that open files were all seen; sockets and the like are made by others.
-  const bool transfers = call.call == Call::read || call.call == Call::write;
-  if (path.empty() && !standard && transfers && !call.offset && task.process->from_start) {
+  const bool tells_nothing =
+      ((call.call == Call::read || call.call == Call::write) && !call.offset) ||
+      call.call == Call::set_flags;
+  if (path.empty() && !standard && tells_nothing && task.process->from_start) {
     builder_.approximated("descriptors from calls that the trace does not show taken for sockets");
     task.files->put(number, {});
     return nullptr;
