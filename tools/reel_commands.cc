@@ -21,7 +21,7 @@ namespace filereel {
 namespace {
 
 struct ImportArguments {
-  std::string input, output, format = "auto", cwd = "/", initial;
+  std::string input, output, format = "auto", cwd = "/", initial, at;
 };
 
 void import_trace(const ImportArguments& arguments, Session& session) {
@@ -31,7 +31,12 @@ void import_trace(const ImportArguments& arguments, Session& session) {
   if (!arguments.initial.empty()) initial = load_file_set(arguments.initial);
   const SignalWatch signals;
   ReelOutput output(arguments.output, {.time_unit_ns = importer.time_unit_ns});
-  if (initial) output.builder().model().begin_with(*initial);
+  if (initial) {
+    TraceBuilder& builder = output.builder();
+    const bool absolute = arguments.at.starts_with('/') || arguments.at.empty();
+    const PathId at = builder.path(absolute ? arguments.at : arguments.cwd + "/" + arguments.at);
+    builder.model().begin_with(*initial, at);
+  }
   bool complete = false;
   {
     const ProgressLine line(session,
@@ -105,8 +110,10 @@ void add_import_command(CLI::App& app, Session& session) {
       ->add_option("--cwd", arguments->cwd,
                    "Working directory of the recorded program, where the trace does not say")
       ->capture_default_str();
-  command->add_option("--initial", arguments->initial,
-                      "File set of what was there before (filereel capture)");
+  CLI::Option* initial = command->add_option(
+      "--initial", arguments->initial, "File set of what was there before (filereel capture)");
+  command->add_option("--at", arguments->at, "Directory where that set lay (default: the root)")
+      ->needs(initial);
   command->footer("Formats:" + formats(importers()) +
                   "\n\nExamples:\n  strace -f -ttt -T -y -e trace=file,desc,process -o app.strace "
                   "app\n  filereel import app.strace -o app.reel");

@@ -37,7 +37,11 @@ PathId PathTable::add(PathId parent, std::string_view name) {
 }
 
 PathId PathTable::add(Role role, std::string_view path) {
-  PathId at = root(role);
+  return add_below(root(role), path);
+}
+
+PathId PathTable::add_below(PathId parent, std::string_view path) {
+  PathId at = parent;
   while (!path.empty()) {
     const std::size_t slash = path.find('/');
     at = add(at, path.substr(0, slash));

@@ -41,6 +41,9 @@ class PathTable {
   // (filesets/file_set.h); its parents are interned too. An empty path is the root.
   PathId add(Role role, std::string_view path);
 
+  // The same for a path that is relative to `parent`.
+  PathId add_below(PathId parent, std::string_view path);
+
   // The number of one more component below `parent`.
   PathId add(PathId parent, std::string_view name);
 

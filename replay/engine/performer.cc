@@ -305,6 +305,10 @@ template <class Calls>
 std::int64_t Performer<Calls>::lock(const Operation& op) noexcept {
   const int fd = this->fd(op.file);
   std::int64_t result = Calls::lock(fd, op.flags, op.offset, op.length);
+  // One that the trace did not get must not be kept from who got it there.
+  if (result == 0 && op.expected == -EAGAIN) {
+    Calls::lock(fd, (op.flags & lock_flags::kRecord) | lock_flags::kUnlock, op.offset, op.length);
+  }
   if ((op.flags & lock_flags::kWait) == 0) return result;
   const std::uint64_t deadline = now_ns() + kLockPatienceNs;
   for (timespec pause{0, 50'000}; result == -EAGAIN || result == -EACCES;) {
@@ -391,8 +395,10 @@ std::int64_t Performer<Calls>::in_mapping(const Operation& op, Call call) noexce
   if (op.source >= context_.mappings.size()) return -EINVAL;
   const Mapping& mapping = context_.mappings[op.source];
   std::byte* const begin = mapping.begin.load();
-  const std::uint64_t length = mapping.length.load();
   if (begin == nullptr || begin == kTaken) return -ENOMEM;
+  // The last page is there as a whole.
+  const std::uint64_t length =
+      (mapping.length.load() + page_bytes_ - 1) / page_bytes_ * page_bytes_;
   const std::uint64_t from = op.offset / page_bytes_ * page_bytes_;
   if (from >= length || op.length > length || op.offset > length - op.length) return -ENOMEM;
   const std::uint64_t wanted = std::min(op.offset - from + op.length, kMostBytes);

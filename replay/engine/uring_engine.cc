@@ -125,7 +125,8 @@ class UringEngine final : public IoEngine {
         ring_(static_cast<unsigned>(queue.depth)) {
     performer_.open_blocking();
     for (std::size_t i = 0; i < queue.depth; ++i) {
-      free_.emplace_back(queue.bytes).self = std::prev(free_.end());
+      Request& request = free_.emplace_back(queue.bytes);
+      request.self = std::prev(free_.end());
     }
   }
 

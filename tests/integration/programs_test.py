@@ -195,11 +195,7 @@ class RealPrograms(IntegrationTest):
             if server.poll() is None:
                 server.kill()
         # What lies in the folder and is not touched is known only by having looked before.
-        self.check(self.imported("--initial", self.before()), data)
-
-    def before(self):
-        """The captured folder, as a file set whose paths begin at the trace's root."""
-        return f"{self.scratch}/before.fileset:{self.work}"
+        self.check(self.imported("--initial", "before.fileset", "--at", self.work), data)
 
 
 @unittest.skipUnless(have("strace", "cc"), "needs strace and cc")

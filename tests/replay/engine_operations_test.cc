@@ -337,6 +337,14 @@ TEST_CASE("advice, flags and locks reach the open file") {
     mine.flags = kind | lock_flags::kUnlock;
     CHECK(bench.run(mine) == 0);
     CHECK(bench.run(other) == 0);
+    Operation refused = mine;  // in the trace: here nobody holds it
+    refused.flags = kind | lock_flags::kExclusive;
+    refused.expected = -EAGAIN;
+    other.flags = kind | lock_flags::kUnlock;
+    CHECK(bench.run(other) == 0);
+    CHECK(bench.run(refused) == 0);
+    other.flags = kind | lock_flags::kShared;
+    CHECK(bench.run(other) == 0);
     other.flags = kind | lock_flags::kUnlock;
     CHECK(bench.run(other) == 0);
   }
@@ -395,6 +403,8 @@ TEST_CASE("maps are made, faulted in, synced and undone, and never run") {
   CHECK(bench.run(touch) == -ENOMEM);
   Operation to_disk = mapping(sync_map, 0, 40'000);
   to_disk.flags = MS_SYNC;
+  CHECK(bench.run(to_disk) == 0);
+  to_disk.length = 40'960;  // whole pages, as tracers count
   CHECK(bench.run(to_disk) == 0);
 
   // Behind the file's end a load would be a signal; here it is a result.

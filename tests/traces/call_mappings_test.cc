@@ -99,7 +99,9 @@ TEST_CASE("a mapping that is moved is the same") {
         "0 munmap from 1\n");
   SystemCall sync = memory_call(Call::msync, 203, 1);
   calls.run(memory_call(Call::munmap, 100, 2)).run(sync).run(memory_call(Call::munmap, 200, 4));
-  CHECK(calls.text() == "0 msync from 0 @12288 +4096\n0 munmap from 0\n");
+  // Where it has grown the file may end, and the mapping that is replayed does.
+  CHECK(calls.text() == "0 munmap from 0\n");
+  CHECK(calls.approximated("memory maps that grow") == 1);
 }
 
 TEST_CASE("a forked process has the mappings too, until both are done with them") {

@@ -110,6 +110,7 @@ TEST_CASE("an unnamed file gets its name through its descriptor") {
 TEST_CASE("links that the trace makes are followed, the last one where the call does") {
   RecordedCalls calls;
   calls.run(on_path(Call::mkdir, "/real"))
+      .run(on_path(Call::mkdir, "/real/x"))
       .run(link_of("/link", "real"))
       .run(link_of("/real/abs", "/other/file"));
   calls.text();
@@ -194,6 +195,8 @@ TEST_CASE("open directories and working directories move with the directories ab
       .run(on_path(Call::mkdir, "/a/b"))
       .run(open_at("/a/b", O_RDONLY | O_DIRECTORY, 3))
       .run(on_path(Call::chdir, "/a/b"))
+      .run(on_path(Call::mkdir, "/a/b/x"))
+      .run(on_path(Call::mkdir, "/a/y"))
       .run(two_paths(Call::rename, "/a", "/c"));
   calls.text();
   calls.run(in_directory(3, on_path(Call::stat, "x"))).run(on_path(Call::stat, "../y"));
@@ -204,6 +207,8 @@ TEST_CASE("directories that are exchanged take what is open in them along") {
   RecordedCalls calls;
   calls.run(on_path(Call::mkdir, "/a"))
       .run(on_path(Call::mkdir, "/b"))
+      .run(on_path(Call::mkdir, "/a/x"))
+      .run(on_path(Call::mkdir, "/b/x"))
       .run(open_at("/a", O_RDONLY | O_DIRECTORY, 3))
       .run(open_at("/b", O_RDONLY | O_DIRECTORY, 4))
       .run(two_paths(Call::rename, "/a", "/b", 0, RENAME_EXCHANGE));
@@ -312,4 +317,58 @@ TEST_CASE("names that are too long are shortened or left out") {
   REQUIRE(calls.operations.size() == 1);
   CHECK(calls.tables.paths.node(calls.operations[0].operation.path).name.size() <= 255);
   CHECK(calls.tables.paths.relative(calls.operations[0].operation.path).starts_with("d/xxx"));
+}
+
+TEST_CASE("what appears without a call that makes it is made before it is used") {
+  RecordedCalls calls;
+  calls.run(on_path(Call::stat, "/run/socket", -ENOENT))
+      .run(on_path(Call::unlink, "/run/socket"))
+      .run(on_path(Call::mkdir, "/d"))
+      .run(stat_seen(on_path(Call::stat, "/d/sub/f"), S_IFREG | 0600, 77))
+      .run(on_path(Call::chdir, "/d/other"));
+  CHECK(calls.text() ==
+        "0 stat run/socket +0 = -2\n"
+        "0 open run/socket #0 flags 301 mode 755\n"
+        "0 close #0\n"
+        "0 unlink run/socket\n"
+        "0 mkdir d\n"
+        "0 mkdir d/sub mode 755\n"
+        "0 open d/sub/f #0 flags 301 mode 600\n"
+        "0 close #0\n"
+        "0 truncate d/sub/f @77\n"
+        "0 stat d/sub/f mode 100600 +77\n"
+        "0 mkdir d/other mode 755\n"
+        "0 chdir d/other\n");
+  CHECK(calls.approximated("files that appear without a call that makes them") == 3);
+}
+
+TEST_CASE("a result behind a link whose text is not known is loose") {
+  RecordedCalls calls;
+  calls.run(stat_seen(on_path(Call::stat, "/d/link", 0, AT_SYMLINK_NOFOLLOW), S_IFLNK | 0777, 3))
+      .run(open_at("/d/link", O_CREAT | O_WRONLY, -EISDIR));
+  CHECK(calls.text() ==
+        "0 stat d/link mode 120777 +0\n"
+        "0 open d/link flags 101 mode 644 = -21 loose\n");
+}
+
+TEST_CASE("a pipe in the tree stays one when the tracer names it") {
+  RecordedCalls calls;
+  SystemCall mknod = on_path(Call::mknod, "/fifo");
+  mknod.mode = S_IFIFO | 0600;
+  SystemCall read = data(Call::read, 3, 10, 10);
+  read.fd_path = "/fifo";
+  calls.run(mknod).run(opened_as("/fifo", "/fifo", 3)).run(read);
+  CHECK(calls.text() == "0 mknod fifo mode 10600\n");
+}
+
+TEST_CASE("what is opened through a link whose text is not known gets a place") {
+  RecordedCalls calls;
+  calls.run(stat_seen(on_path(Call::stat, "/d/link", 0, AT_SYMLINK_NOFOLLOW), S_IFLNK | 0777, 3))
+      .run(open_at("/d/link", O_CREAT | O_WRONLY, 3))
+      .run(on_path(Call::stat, "/d/link"));
+  CHECK(calls.text() ==
+        "0 stat d/link mode 120777 +0\n"
+        "0 open d/link.filereel-unknown #0 flags 101 mode 644\n"
+        "0 stat d/link.filereel-unknown +0\n");
+  CHECK(calls.approximated("symbolic links whose text is not known") == 1);
 }

@@ -225,3 +225,18 @@ TEST_CASE("the end of the trace closes what is open") {
   calls.resolver.finish(calls.now_ns);
   CHECK(calls.text() == "1 close #0\n");
 }
+
+TEST_CASE("an unknown descriptor is no file where all opened files were seen") {
+  RecordedCalls calls;
+  calls.run(data(Call::read, 7, 100, 50)).text();
+  SystemCall exec = on_path(Call::exec, "/bin/x");
+  exec.thread = 900;
+  SystemCall read = data(Call::read, 7, 100, 50), positioned = data(Call::read, 8, 100, 50);
+  read.thread = positioned.thread = 900;
+  positioned.offset = 0;
+  calls.run(exec).run(read).run(positioned);
+  CHECK(calls.text() ==
+        "1 exec bin/x\n"
+        "1 open filereel-unknown/900-8 #1 loose\n"
+        "1 read #1 @0 +100 = 50\n");
+}

@@ -90,6 +90,17 @@ TEST_CASE("what was read before the file was cut off counts") {
   CHECK(tale.final() == "f=2010");
 }
 
+TEST_CASE("a file reaches beyond what is collapsed, and where something is inserted") {
+  Tale tale;
+  tale.open(0, "f", O_RDWR);
+  tale.allocate(0, FALLOC_FL_COLLAPSE_RANGE, 4096, 4096);
+  CHECK(tale.initial() == "f=8193");
+  tale.allocate(0, FALLOC_FL_INSERT_RANGE, 8192, 4096);
+  CHECK(tale.initial() == "f=12289");
+  tale.read(0, 16384, 4096, 1000);
+  CHECK(tale.initial() == "f=17384");
+}
+
 TEST_CASE("truncate, fallocate and copies set and extend the size") {
   Tale tale;
   tale.open(0, "f", O_RDWR | O_CREAT | O_EXCL);

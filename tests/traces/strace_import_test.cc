@@ -257,3 +257,23 @@ TEST_CASE("strace is recognised by itself") {
   CHECK(find_importer("strace", any).name == "strace");
   CHECK_THROWS_WITH_AS(find_importer("stracy", any), doctest::Contains("strace"), Error);
 }
+
+TEST_CASE("A link is followed before it is read, if the trace does not make it") {
+  Imported imported(
+      "stat(\"/bin/cc\", {st_mode=S_IFREG|0755, st_size=10, ...}) = 0\n"
+      "access(\"/v/python\", X_OK) = -1 ENOENT (No such file or directory)\n"
+      "readlink(\"/bin/cc\", \"gcc\", 4096) = 3\n"
+      "symlink(\"python3\", \"/v/python\") = 0\n"
+      "readlink(\"/v/python\", \"python3\", 4096) = 7\n");
+  CHECK(imported.text() ==
+        "0 stat bin/gcc mode 100755 +10\n"
+        "0 access v/python mode 1 = -2\n"
+        "0 readlink bin/cc 'gcc'\n"
+        "0 symlink v/python 'python3'\n"
+        "0 readlink v/python 'python3'\n");
+}
+
+TEST_CASE("A use of io_uring is counted, for its requests are not seen") {
+  Imported imported("io_uring_setup(4, {flags=0}) = 3\nclose(3) = 0\n");
+  CHECK(imported.recorded.approximated("io_uring, whose requests strace does not show") == 1);
+}

@@ -484,6 +484,23 @@ TEST_CASE("a tree that is known already is there from the beginning") {
   CHECK(tale.final() == "d/ d/g=5 h=150 s>d/f");
 }
 
+TEST_CASE("what something is missing in is a directory") {
+  Tale tale;
+  tale.simple(OperationKind::read_link, "lib32", -EINVAL);
+  tale.simple(OperationKind::stat, "lib32/x", -ENOENT);
+  CHECK(tale.initial() == "lib32/");
+}
+
+TEST_CASE("a tree that is known already may lie in a directory") {
+  Tale tale;
+  tale.model().begin_with(
+      set_of({directory("d"), file("d/f", 100), link_to(EntryKind::hard_link, "h", "d/f")}),
+      tale.path("srv/data"));
+  CHECK(tale.model().is_directory(tale.path("srv")));
+  CHECK(tale.model().size(tale.model().file_of(tale.path("srv/data/h"))) == 100);
+  CHECK(tale.initial() == "srv/ srv/data/ srv/data/d/ srv/data/d/f=100 srv/data/h~srv/data/d/f");
+}
+
 TEST_CASE("what begins the tree stays there whatever is said to be made in its place") {
   Tale tale;
   tale.model().begin_with(set_of({directory("d")}));

@@ -18,6 +18,10 @@ CallResolver::CallResolver(TraceBuilder& builder, const ResolverOptions& options
 
 CallResolver::~CallResolver() = default;
 
+void CallResolver::expect_link(std::string_view path, std::string_view text) {
+  state_->translation.expect_link(path, text);
+}
+
 void CallResolver::entered(const SystemCall& call) {
   state_->order.entered(call);
 }

@@ -24,6 +24,11 @@ class CallResolver {
   CallResolver(const CallResolver&) = delete;
   CallResolver& operator=(const CallResolver&) = delete;
 
+  // What is at the absolute `path` when it is first seen is a symbolic link with this text, unless
+  // the trace made or changed it before. To be said before the calls, which can then go through the
+  // link although it is read only later.
+  void expect_link(std::string_view path, std::string_view text);
+
   // A call has begun that will be reported by returned() when it ends; only thread, call, dir, path
   // and enter_ns need to be known. What overlaps can thus be put in an order that explains the
   // results. May be left out where the tracer does not know it.

@@ -84,6 +84,7 @@ Task& CallTranslation::new_root_task(const SystemCall& call) {
   task.surroundings->directory = working_directory_;
   task.memory = std::make_shared<AddressSpace>();
   task.first_ns = call.enter_ns;
+  task.process->from_start = call.call == Call::exec && call.result >= 0;
   return task;
 }
 
@@ -125,6 +126,7 @@ void CallTranslation::translate(const SystemCall& call, const Beginning& beginni
   Task* task = task_of(call);
   if (task && !is_worth_nothing(call)) {
     beginning_ = &beginning;
+    blind_ = false;
     race_ = beginning.position < builder_.operations() && is_race(call, beginning.position);
     dispatch(*task, call);
     beginning_ = nullptr;
@@ -294,7 +296,8 @@ void CallTranslation::emit(Task& task, const SystemCall& call, Operation operati
     const auto error = static_cast<int>(-call.result);
     if (depends_on_the_place(error) || error == EAGAIN) operation.loose = true;
   }
-  if (race_) operation.loose = true;
+  if (race_ || blind_) operation.loose = true;
+  if (!operation.loose) explain(task, call, operation);
   emit_at(task, call.enter_ns, call.exit_ns, operation);
 }
 

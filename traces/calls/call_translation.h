@@ -28,6 +28,7 @@ class CallTranslation {
 
   CallTranslation(TraceBuilder& builder, const ResolverOptions& options);
 
+  void expect_link(std::string_view path, std::string_view text) { paths_.expect_link(path, text); }
   void translate(const SystemCall& call, const Beginning& beginning);
   void finish(std::uint64_t at_ns);
 
@@ -115,6 +116,16 @@ class CallTranslation {
   void chdir_call(Task& task, const SystemCall& call);
   void follow_rename(PathId from, PathId to, bool exchange);
 
+  // unseen_changes.cc
+  // Adds what must have happened unseen before `operation` could have succeeded.
+  void explain(Task& task, const SystemCall& call, const Operation& operation);
+  // If nothing has the name, makes something of the type in `mode`: a symbolic link with `text`, a
+  // file of `size` bytes.
+  void appear(Task& task, const SystemCall& call, PathId path, std::uint32_t mode, TextId text = 0,
+              std::uint64_t size = 0);
+  void make_file(Task& task, std::uint64_t begin_ns, std::uint64_t end_ns, PathId path,
+                 std::uint32_t mode);
+
   // data_calls.cc
   void transfer_call(Task& task, const SystemCall& call, OperationKind kind, Description* file,
                      std::optional<std::uint64_t> offset);
@@ -160,6 +171,7 @@ class CallTranslation {
   MappingUses mapping_uses_;
   const Beginning* beginning_ = nullptr;  // of the call that is being translated
   bool race_ = false;                     // its result cannot be explained by the order
+  bool blind_ = false;                    // it went through a symbolic link whose text is not known
   std::unordered_set<PathId> specials_;   // pipes, sockets and devices in the tree
   std::vector<bool> known_modes_;         // by FileId
   std::unordered_multimap<RequestKey, std::uint32_t, RequestHash> submitters_;  // threads

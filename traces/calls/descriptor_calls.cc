@@ -75,6 +75,13 @@ DescriptionRef CallTranslation::inherit(Task& task, const SystemCall& call, int 
   const bool seen_as_file =
       !call.stat || S_ISREG(call.stat->mode) || S_ISDIR(call.stat->mode) || call.fd != number;
   const bool standard = path.empty() && number <= 2 && use != Use::listing;
+  // The calls that open files were all seen; sockets and the like are made by others.
+  const bool transfers = call.call == Call::read || call.call == Call::write;
+  if (path.empty() && !standard && transfers && !call.offset && task.process->from_start) {
+    builder_.approximated("descriptors from calls that the trace does not show taken for sockets");
+    task.files->put(number, {});
+    return nullptr;
+  }
   if (call.result != -ESPIPE && seen_as_file && !standard && (path.empty() || names_file(path))) {
     file = std::make_shared<Description>();
     file->inherited = true;
@@ -85,6 +92,10 @@ DescriptionRef CallTranslation::inherit(Task& task, const SystemCall& call, int 
       bool deleted = false;
       file->path = paths_.real(path, deleted);
       if (deleted) builder_.approximated("open files that had been unlinked before the trace");
+      if (specials_.contains(file->path)) {
+        task.files->put(number, {});
+        return nullptr;
+      }
     }
     file->directory = use == Use::listing || model_.is_directory(file->path) ||
                       (call.fd == number && call.stat && S_ISDIR(call.stat->mode));

@@ -79,6 +79,10 @@ void CallTranslation::mapping_call(Task& task, const SystemCall& call) {
   }
   if (call.call == Call::mremap) {
     const std::uint64_t end = AddressSpace::end_of(begin, call.offset.value_or(call.length));
+    const bool grows = AddressSpace::end_of(begin, call.length) > end;
+    if (grows && !task.memory->parts(begin, end).empty()) {
+      builder_.approximated("memory maps that grow");
+    }
     task.memory->move(begin, end, static_cast<std::uint64_t>(call.result), call.length,
                       mapping_uses_, gone);
     return emit_unmaps(task, call.enter_ns, call.exit_ns, gone);

@@ -65,9 +65,8 @@ void AddressSpace::move(std::uint64_t from, std::uint64_t end, std::uint64_t to,
   for (auto at = pieces_.lower_bound(from); at != pieces_.end() && at->first < end; ++at) {
     Moved one{at->first - from + to, at->second};
     if (one.begin < to || one.begin >= new_end) continue;
-    // The last piece of the range grows or shrinks with it.
-    one.piece.end = at->second.end >= end ? new_end : at->second.end - from + to;
-    one.piece.end = std::min(one.piece.end, new_end);
+    // What grows shows bytes of the file that the mapping which is replayed has not.
+    one.piece.end = std::min(at->second.end - from + to, new_end);
     moved.push_back(one);
     uses.add(one.piece.mapping);  // removing must not end the mapping
   }

@@ -61,6 +61,8 @@ bool CallTranslation::resolve(Task& task, const SystemCall& call, const Name& na
   path = paths_.resolve(
       name.path,
       {.base = base, .root = task.surroundings->root, .follow = follow, .failed = call.result < 0});
+  // It went on to where nobody knows.
+  if (follow && model_.is_symlink(path)) blind_ = true;
   return true;
 }
 
@@ -125,10 +127,21 @@ void CallTranslation::open_call(Task& task, const SystemCall& call) {
   }
   PathId path = target.path;
   const bool unnamed = (flags & O_TMPFILE) == O_TMPFILE;
+  if (opened && blind_ && call.result_path.empty()) {
+    // What was opened needs a place: any that nothing else has.
+    const std::string place = builder_.tables().paths.node(path).name + ".filereel-unknown";
+    model_.learn_link(path, builder_.tables().texts.add(place));
+    path = builder_.tables().paths.add(builder_.tables().paths.node(path).parent, place);
+    builder_.approximated("symbolic links whose text is not known");
+    blind_ = false;
+  }
   if (opened && !call.result_path.empty() && !unnamed) {
     bool deleted = false;
     const PathId real = paths_.real(call.result_path, deleted);
-    if (!deleted && real != path && paths_.learn(path, real)) path = real;
+    if (!deleted && real != path && paths_.learn(path, real)) {
+      path = real;
+      blind_ = false;
+    }
   }
   if (specials_.contains(path)) {
     builder_.approximated("calls on pipes, sockets and devices left out");
@@ -331,13 +344,8 @@ void CallTranslation::mknod_call(Task& task, const SystemCall& call) {
     operation.flags = O_CREAT | O_EXCL | O_WRONLY;
     operation.mode = mode;
     if (call.result < 0) return emit(task, call, operation);
-    operation.file = builder_.take_slot();
-    emit(task, call, operation);
-    Operation close;
-    close.kind = OperationKind::close;
-    close.file = operation.file;
-    emit_at(task, call.exit_ns, call.exit_ns, close);
-    return builder_.free_slot(operation.file);
+    appear(task, call, builder_.tables().paths.node(target.path).parent, S_IFDIR);
+    return make_file(task, call.enter_ns, call.exit_ns, target.path, mode);
   }
   if (call.result >= 0) specials_.insert(target.path);
   operation.kind = OperationKind::make_node;

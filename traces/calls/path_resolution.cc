@@ -2,6 +2,7 @@
 
 #include <array>
 #include <string>
+#include <utility>
 
 namespace filereel {
 namespace {
@@ -61,7 +62,7 @@ PathId PathResolution::resolve(std::string_view path, const Question& question) 
     bool last = true;
     for (std::size_t i = 0; i < depth; ++i) last = last && rest[i].empty();
     if ((!last || question.follow) && links < kMaxLinks) {
-      if (const auto link = model.link_text(next)) {
+      if (const auto link = link_at(next)) {
         ++links;
         const std::string& target = builder_.tables().texts.text(*link);
         if (target.starts_with('/')) at = question.root;
@@ -73,6 +74,25 @@ PathId PathResolution::resolve(std::string_view path, const Question& question) 
     at = next;
   }
   return at;
+}
+
+void PathResolution::expect_link(std::string_view path, std::string_view text) {
+  const PathId link = builder_.path(path);
+  if (is_left_out(link) || builder_.tables().paths.is_root(link)) return;
+  if (expected_.size() <= link) expected_.resize(builder_.tables().paths.size());
+  // The first text is what was there from the beginning.
+  if (expected_[link] == 0) expected_[link] = builder_.tables().texts.add(text);
+}
+
+std::optional<TextId> PathResolution::link_at(PathId path) {
+  TreeModel& model = builder_.model();
+  if (path < expected_.size() && expected_[path] != 0) {
+    const TextId text = std::exchange(expected_[path], 0);
+    if (model.presence(path) != TreeModel::Presence::absent && !model.last_change(path)) {
+      model.learn_link(path, text);
+    }
+  }
+  return model.link_text(path);
 }
 
 PathId PathResolution::real(std::string_view absolute, bool& deleted) {

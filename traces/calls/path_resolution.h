@@ -30,6 +30,9 @@ class PathResolution {
   // knows better.
   bool learn(PathId seen, PathId real);
 
+  // See CallResolver.
+  void expect_link(std::string_view path, std::string_view text);
+
   bool is_below(PathId path, PathId ancestor) const;  // or the same
   // `path`, which is at or below `from`, after `from` has become `to`.
   PathId moved(PathId path, PathId from, PathId to);
@@ -39,11 +42,14 @@ class PathResolution {
 
  private:
   PathId component(PathId parent, std::string_view name);
+  // The text if `path` is a symbolic link.
+  std::optional<TextId> link_at(PathId path);
   void confirm(PathId real);
   bool is_confirmed(PathId path) const { return path < confirmed_.size() && confirmed_[path]; }
 
   TraceBuilder& builder_;
-  std::vector<bool> confirmed_;  // paths that the tracer gave: no component is a link
+  std::vector<TextId> expected_;  // texts of links, by PathId; 0: none
+  std::vector<bool> confirmed_;   // paths that the tracer gave: no component is a link
 };
 
 // What the tracer calls a descriptor's path is a file's: absolute, not below /proc …

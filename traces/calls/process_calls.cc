@@ -26,6 +26,7 @@ void CallTranslation::fork_call(Task& task, const SystemCall& call) {
                                                     .parent = task.number,
                                                     .name = builder_.thread(task.number).name});
   Task& child = tasks_.add(thread, process, number);
+  if (!is_thread) child.process->from_start = task.process->from_start;
   child.first_ns = call.enter_ns;
   child.last_start_ns = call.enter_ns;
   child.files =

@@ -44,6 +44,7 @@ struct Process {
   std::uint32_t id = 0;
   std::uint32_t leader = 0;  // its number in the trace
   std::vector<Task*> tasks;  // that live
+  bool from_start = false;   // the trace shows how it began
 };
 
 class TaskTable {

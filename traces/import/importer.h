@@ -36,6 +36,9 @@ class LineReader {
   // The first bytes of the input (up to 64 KiB), which next() gives again.
   std::string_view peek();
 
+  // The same input from its beginning; null if it can be read only once, as a pipe.
+  std::unique_ptr<LineReader> again() const;
+
   const std::string& name() const;
   std::uint64_t line() const;  // number of the line given last, from 1
 

@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
 
@@ -181,6 +182,13 @@ bool LineReader::next(std::string_view& line) {
 std::string_view LineReader::peek() {
   while (!state_->ended && state_->rest().size() < kPeek) state_->fill();
   return state_->rest().substr(0, kPeek);
+}
+
+std::unique_ptr<LineReader> LineReader::again() const {
+  if (state_->fd < 0) return std::make_unique<LineReader>(state_->text, state_->name);
+  struct stat status{};
+  const bool file = ::fstat(state_->fd, &status) == 0 && S_ISREG(status.st_mode);
+  return file && state_->fd != STDIN_FILENO ? std::make_unique<LineReader>(state_->name) : nullptr;
 }
 
 const std::string& LineReader::name() const {

@@ -183,7 +183,7 @@ constexpr auto kCalls = sorted(std::array{
     StraceCall{"memfd_create", new_descriptor, "", 0, memory_file},
     StraceCall{"memfd_secret", new_descriptor, "g"},
     StraceCall{"pidfd_open", new_descriptor, "", kCloexec},
-    StraceCall{"io_uring_setup", new_descriptor, "", kCloexec},
+    StraceCall{"io_uring_setup", new_descriptor, "", kCloexec, hidden_ring},
     StraceCall{"perf_event_open", new_descriptor, "", 0, performance},
     StraceCall{"userfaultfd", new_descriptor, "g"},
     StraceCall{"open_by_handle_at", new_descriptor, "--g", 0, by_handle},

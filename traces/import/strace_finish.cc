@@ -350,6 +350,11 @@ bool changed_signals(StraceReader&, SystemCall& call) {
   return true;
 }
 
+bool hidden_ring(StraceReader& reader, SystemCall&) {
+  if (reader.succeeded()) reader.doubt(StraceDoubt::hidden_ring);
+  return true;
+}
+
 bool memory_file(StraceReader& reader, SystemCall& call) {
   if ((reader.value(std::size_t{1}) & kMfdCloexec) != 0) call.flags = O_CLOEXEC;
   return true;

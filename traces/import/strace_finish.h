@@ -36,6 +36,7 @@ bool clone3(StraceReader& reader, SystemCall& call);
 bool waited(StraceReader& reader, SystemCall& call);
 bool waited_id(StraceReader& reader, SystemCall& call);
 bool changed_signals(StraceReader& reader, SystemCall& call);
+bool hidden_ring(StraceReader& reader, SystemCall& call);
 bool memory_file(StraceReader& reader, SystemCall& call);
 bool performance(StraceReader& reader, SystemCall& call);
 bool by_handle(StraceReader& reader, SystemCall& call);

@@ -9,6 +9,7 @@
 
 #include "filesets/error.h"
 #include "filesets/printable.h"
+#include "traces/import/strace_links.h"
 #include "traces/import/strace_text.h"
 
 namespace filereel {
@@ -45,6 +46,11 @@ StraceImport::StraceImport(LineReader& input, TraceBuilder& builder, const Impor
       threads_(input.peek()) {}
 
 bool StraceImport::run() {
+  if (const std::unique_ptr<LineReader> before = input_.again()) {
+    for (const StraceLink& link : find_strace_links(*before, options_.stop)) {
+      resolver_.expect_link(link.path, link.text);
+    }
+  }
   for (std::string_view text; input_.next(text);) {
     if (input_.line() % kLinesBetweenStops == 0 && options_.stop.stop_requested()) return false;
     if (text.ends_with('\r')) text.remove_suffix(1);

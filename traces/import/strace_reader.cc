@@ -41,6 +41,8 @@ std::string_view strace_doubt_name(StraceDoubt doubt) {
       return "flags by unknown names";
     case StraceDoubt::hidden_buffer:
       return "lengths of buffers that strace did not show";
+    case StraceDoubt::hidden_ring:
+      return "io_uring, whose requests strace does not show";
   }
   return {};
 }

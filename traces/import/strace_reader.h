@@ -20,8 +20,9 @@ enum class StraceDoubt : std::uint8_t {
   cut_text,       // another text that -s cut off: it is left out
   unknown_flag,   // a flag by a name that filereel does not know
   hidden_buffer,  // the sizes of buffers are not shown
+  hidden_ring,    // io_uring, whose requests are not shown
 };
-inline constexpr std::size_t kStraceDoubts = 4;
+inline constexpr std::size_t kStraceDoubts = 5;
 std::string_view strace_doubt_name(StraceDoubt doubt);
 
 class StraceReader {

@@ -30,8 +30,10 @@ void FileData::begin_with(std::uint64_t size) {
 
 void FileData::needs_initial(std::uint64_t size) {
   origin_ = Origin::before;
-  initial_size_ = std::max(initial_size_, size);
-  reach_ = std::max(reach_, size);
+  const std::uint64_t before =
+      size + taken_out_ >= put_in_ ? std::min(size + taken_out_ - put_in_, kEndless) : 0;
+  initial_size_ = std::max(initial_size_, before);
+  reach_ = std::max(reach_, initial_size_);
   size_ = std::max(size_, size);
   guessed_ = false;
 }
@@ -111,9 +113,20 @@ void FileData::truncate(std::uint64_t size) {
 void FileData::allocate(std::uint32_t flags, std::uint64_t offset, std::uint64_t length) {
   const std::uint64_t end = end_of(offset, length);
   if (offset >= end) return;
+  // What is collapsed and where something is inserted lies before the end of the file.
+  const std::uint64_t needed = (flags & FALLOC_FL_COLLAPSE_RANGE) != 0 ? end_of(end, 1)
+                               : (flags & FALLOC_FL_INSERT_RANGE) != 0 ? end_of(offset, 1)
+                                                                       : 0;
+  const bool open_end = !exact_ && !cut_ && origin_ != Origin::made;
+  if (needed > size_ && open_end) needs_initial(needed);
   if ((flags & FALLOC_FL_COLLAPSE_RANGE) != 0) {
     const std::uint64_t rest = size_ - std::min(size_, end - offset);
     if (offset < size_) ranges_.add(offset, size_, false);
+    if (open_end) {
+      size_ = rest;
+      taken_out_ = std::min(taken_out_ + (end - offset), kEndless);
+      return;
+    }
     truncate(std::max(rest, std::min(offset, size_)));
     return;
   }
@@ -121,6 +134,7 @@ void FileData::allocate(std::uint32_t flags, std::uint64_t offset, std::uint64_t
     if (offset >= size_) return;
     const std::uint64_t grown = end_of(size_, end - offset);
     ranges_.add(offset, grown, false);
+    if (open_end) put_in_ = std::min(put_in_ + (grown - size_), kEndless);
     size_ = grown;
     return;
   }

@@ -62,7 +62,9 @@ class FileData {
   std::uint64_t size_ = 0;
   std::uint64_t initial_size_ = 0;
   std::uint64_t reach_ = kEndless;  // initial bytes are found only below this
-  bool cut_ = false;                // the trace truncated it
+  // Bytes that collapsing took out and inserting put in while the size was not known.
+  std::uint64_t taken_out_ = 0, put_in_ = 0;
+  bool cut_ = false;  // the trace truncated it
   DataRanges ranges_;
 };
 

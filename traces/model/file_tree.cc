@@ -189,6 +189,8 @@ NodeId FileTree::require_assumed(PathId path, FileKind kind) {
 void FileTree::found_missing(PathId path) {
   if (is_root(path) || find(path).presence != Presence::unknown || too_deep(path)) return;
   NodeId at = facts_[climb(parent(path), false)].node;
+  // Below anything else ENOTDIR would have been the answer.
+  if (nodes_[at].exists) learn_kind(at, FileKind::directory);
   for (std::size_t i = chain_.size(); i-- > 0;) {
     DirectoryEntry& entry = this->entry(at, facts_[chain_[i]].name);
     if (entry.node == kNoNode) entry.node = new_node(Origin::made);
@@ -214,11 +216,12 @@ void FileTree::found_not_empty(NodeId id) {
   node.children_when_needed = node.initial_children;
 }
 
-void FileTree::begin_with(const FileSet& initial) {
+void FileTree::begin_with(const FileSet& initial, PathId at) {
+  if (!is_root(at)) require(at, FileKind::directory);
   for (const Entry& given : initial.entries) {
-    const PathId path = tables_.paths.add(Role::near, given.path);
+    const PathId path = tables_.paths.add_below(at, given.path);
     if (given.kind == EntryKind::hard_link) {
-      const NodeId target = present(tables_.paths.add(Role::near, given.target));
+      const NodeId target = present(tables_.paths.add_below(at, given.target));
       const NodeId directory = require_parent(path);
       if (target == kNoNode || directory == kNoNode) continue;
       attach(target, directory, name(path), entry(directory, name(path)));

@@ -91,7 +91,7 @@ class FileTree {
   NodeId node_of(FileId file) const;
   std::uint32_t files() const { return static_cast<std::uint32_t>(by_file_.size()); }
 
-  void begin_with(const FileSet& initial);
+  void begin_with(const FileSet& initial, PathId at);
 
   // What must be there because an operation succeeded is there: if nothing was known of it, since
   // before the trace. kNoNode only for paths that are too deep.

@@ -40,8 +40,8 @@ void TreeModel::State::name_entry(Operation& operation) {
 TreeModel::TreeModel(TraceTables& tables) : state_(std::make_unique<State>(tables)) {}
 TreeModel::~TreeModel() = default;
 
-void TreeModel::begin_with(const FileSet& initial) {
-  state_->tree.begin_with(initial);
+void TreeModel::begin_with(const FileSet& initial, PathId at) {
+  state_->tree.begin_with(initial, at);
 }
 
 void TreeModel::apply(Operation& operation) {
@@ -64,6 +64,11 @@ std::optional<TreeModel::Change> TreeModel::last_change(PathId path) const {
 bool TreeModel::is_directory(PathId path) const {
   const NodeId id = state_->tree.present(path);
   return id != kNoNode && state_->tree.node(id).kind == FileKind::directory;
+}
+
+bool TreeModel::is_symlink(PathId path) const {
+  const NodeId id = state_->tree.present(path);
+  return id != kNoNode && state_->tree.node(id).kind == FileKind::symlink;
 }
 
 std::optional<TextId> TreeModel::link_text(PathId path) const {

@@ -28,9 +28,9 @@ class TreeModel {
   TreeModel(const TreeModel&) = delete;
   TreeModel& operator=(const TreeModel&) = delete;
 
-  // Begins with a tree that is known already: its entries exist, with their sizes and kinds; other
-  // paths stay unknown. To be called before the first operation.
-  void begin_with(const FileSet& initial);
+  // Begins with a tree that is known already: its entries exist below `at`, with their sizes and
+  // kinds, and so does `at`; other paths stay unknown. To be called before the first operation.
+  void begin_with(const FileSet& initial, PathId at = PathTable::root(Role::near));
 
   // Follows `operation` and sets its `entry` (open, everything that uses an open file, and what
   // names an existing file by its path) and a read's `hole`. Impossible operations (a slot that is
@@ -47,6 +47,7 @@ class TreeModel {
   };
   std::optional<Change> last_change(PathId path) const;
   bool is_directory(PathId path) const;
+  bool is_symlink(PathId path) const;
   // The text if `path` is known to be a symbolic link now and its text is known.
   std::optional<TextId> link_text(PathId path) const;
   // Makes known what the trace's source says beside the operations: `path` is a symbolic link.
