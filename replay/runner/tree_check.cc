@@ -82,9 +82,14 @@ class Comparer {
   void walk(int parent, const std::string& path) {
     for (const std::string& name : names_in(parent, path)) {
       if (stop_.stop_requested()) return;
-      if (path.empty() && NameFitter::is_reserved(name)) continue;
+      if (path.empty() && is_volumes_own(name)) continue;
       look(parent, name.c_str(), path.empty() ? name : fmt::format("{}/{}", path, name));
     }
+  }
+
+  bool is_volumes_own(const std::string& name) const {
+    const bool is_label = limits_.lists_label && name == kVolumeLabel && !expected_.contains(name);
+    return is_label || NameFitter::is_reserved(name);
   }
 
   // Read at once, so that a deep tree takes one descriptor per level.

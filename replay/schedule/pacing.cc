@@ -22,10 +22,11 @@ double parse_speed(std::string_view factor, std::string_view whole) {
   const auto [end, error] = std::from_chars(factor.data(), factor.data() + factor.size(), speed);
   if (error != std::errc() || std::string_view(end, factor.data() + factor.size()) != "x" ||
       !(speed >= kSlowest && speed <= kFastest)) {
-    throw Error(ErrorKind::usage,
-                fmt::format("there is no pace '{}': use asap, natural, think, a factor such as 2x or "
-                            "0.5x, or think/2x",
-                            whole));
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("there is no pace '{}': use asap, natural, think, a factor such as 2x or "
+                    "0.5x, or think/2x",
+                    whole));
   }
   return speed;
 }

@@ -105,7 +105,7 @@ class DeviceVolume final : public Volume {
     FileSystemLimits limits = file_system_info(kind_).limits;
     if (kind_ == FileSystemKind::fat32) {
       limits.cluster = fat32_cluster(backing_.size());
-      limits.ascii_names = !driver_.kernel;  // fusefat refuses all others
+      limits.ascii_names = limits.lists_label = !driver_.kernel;  // that is, by fusefat
     }
     return limits;
   }

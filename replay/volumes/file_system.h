@@ -21,6 +21,7 @@ struct FileSystemLimits {
   bool ascii_names = false;    // the driver takes no others
   bool links = true;           // symbolic and hard ones
   bool holes = true;
+  bool lists_label = false;  // the driver shows kVolumeLabel as a file of the root
 };
 
 struct FileSystemInfo {

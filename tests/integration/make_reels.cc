@@ -154,9 +154,8 @@ using Attack = std::function<void(Maker&, const std::string& outside)>;
 
 const std::map<std::string_view, Attack>& attacks() {
   static const std::map<std::string_view, Attack> kAttacks = {
-      {"symlink", [](Maker& maker, const std::string& outside) {
-         symlink_then_attack(maker, outside);
-       }},
+      {"symlink",
+       [](Maker& maker, const std::string& outside) { symlink_then_attack(maker, outside); }},
       {"symlink-up",
        [](Maker& maker, const std::string& outside) {
          symlink_then_attack(maker, "../../../../../../../../../../.." + outside);

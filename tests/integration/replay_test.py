@@ -182,9 +182,10 @@ class Interruptions(IntegrationTest):
         return "slow.reel"
 
     def test_an_interrupted_replay_keeps_what_was_measured_and_can_be_repeated(self):
-        reel, target = self.slow_reel(), self.scratch / "target"
+        reel = self.slow_reel()
         for number in (signal.SIGINT, signal.SIGTERM):
             with self.subTest(signal=number.name):
+                target = self.scratch / number.name
                 running = self.start("replay", reel, target, "--pace", "natural", "--json",
                                      "r.json")
                 self.assertTrue(wait_until(lambda: (target / "d" / "f3").exists(), 20))
@@ -195,8 +196,8 @@ class Interruptions(IntegrationTest):
                 self.assertEqual(finished.code, 130, finished)
                 self.assertIn("interrupted", finished.err)
                 self.assertFalse(self.result()["complete"])
-        self.filereel("replay", reel, target, "--verify", "tree")
-        self.assertEqual(len(os.listdir(target / "d")), 1000)
+                self.filereel("replay", reel, target, "--verify", "tree")
+                self.assertEqual(len(os.listdir(target / "d")), 1000)
 
     def test_a_killed_replay_can_be_repeated(self):
         reel, target = self.slow_reel(), self.scratch / "target"

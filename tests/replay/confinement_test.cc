@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "filesets/error.h"
-#include "replay/engine/replayer.h"
 #include "replay/engine/linux_calls.h"
+#include "replay/engine/replayer.h"
 #include "tests/entries.h"
 #include "tests/replay/two_volumes.h"
 

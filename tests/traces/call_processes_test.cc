@@ -188,6 +188,25 @@ TEST_CASE("a child that came without its fork's begin is taken in when the fork 
   CHECK(calls.builder.thread(1).parent == 0);
 }
 
+TEST_CASE("what a thread was taken to have before its fork is closed where its parent has other") {
+  RecordedCalls calls;
+  calls.run(open_at("/a", O_RDONLY, 3));
+  SystemCall clone = fork_of(101, kThreadFlags);
+  clone.enter_ns = calls.now_ns++;
+  SystemCall early = by(101, data(Call::read, 3, 10, 10));
+  early.fd_path = "/b";
+  calls.run(early);
+  clone.exit_ns = calls.now_ns++;
+  calls.resolver.returned(clone);
+  calls.resolver.finish(calls.now_ns++);
+  CHECK(calls.text() ==
+        "0 open a #0\n"
+        "1 open b #1 loose\n"
+        "1 read #1 @0 +10 = 10\n"
+        "1 close #1\n"
+        "1 close #0\n");
+}
+
 TEST_CASE("a number that is used again is a new thread") {
   RecordedCalls calls;
   calls.run(fork_of(200)).run(by(200, open_at("/a", O_RDONLY, 3))).run(fork_of(200));

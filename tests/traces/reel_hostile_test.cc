@@ -287,8 +287,7 @@ TEST_CASE("trees that could not be a file set are refused") {
     const std::vector<PathId> paths = {2, 3};
     const std::vector<std::uint32_t> targets = {1, 0};
     forgery.add(BlockType::texts, 1, 1, put_texts(texts, forgery.packer()));
-    forgery.add(BlockType::initial, 2, 0,
-                put_entries({entries, paths, targets}, forgery.packer()));
+    forgery.add(BlockType::initial, 2, 0, put_entries({entries, paths, targets}, forgery.packer()));
     forgery.trees().initial.entries = entries;
     CHECK(complains(forgery.finish(), "directory"));
   }

@@ -53,8 +53,14 @@ void CallTranslation::adopt(Task& parent, Task& child, const SystemCall& call) {
     builder_.thread(child.number).process = parent.process->id;
   }
   if (call.flags & CLONE_FILES) {
-    parent.files->add_missing(*child.files);
-    child.files = parent.files;
+    const std::shared_ptr<DescriptorTable> guessed = std::exchange(child.files, parent.files);
+    parent.files->add_missing(*guessed);
+    // Where the parent knows better, what was taken for the child's is closed.
+    if (guessed.use_count() == 1) {
+      for (Descriptor& descriptor : guessed->take_range(0, INT32_MAX)) {
+        drop(child, call.enter_ns, call.exit_ns, std::move(descriptor));
+      }
+    }
   } else {
     child.files->add_missing(*parent.files);
   }

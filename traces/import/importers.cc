@@ -44,8 +44,8 @@ const Importer& find_importer(std::string_view name, LineReader& input) {
                 fmt::format("{}:1: not a trace of a known format ({}); name it with --format",
                             printable(input.name()), names));
   }
-  throw Error(ErrorKind::usage,
-              fmt::format("there is no format '{}' to import: use auto, {}", printable(name), names));
+  throw Error(ErrorKind::usage, fmt::format("there is no format '{}' to import: use auto, {}",
+                                            printable(name), names));
 }
 
 }  // namespace filereel
