@@ -18,7 +18,8 @@ class TextTable {
   TextTable() { append({}); }
   TextTable(const TextTable&) = delete;
   TextTable& operator=(const TextTable&) = delete;
-  TextTable(TextTable&&) = default;
+  TextTable(TextTable&&) = delete;  // the index refers to the texts
+  TextTable& operator=(TextTable&&) = delete;
 
   TextId add(std::string_view text) {
     const auto found = index_.find(text);

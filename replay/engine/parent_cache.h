@@ -8,7 +8,6 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <cstring>
 #include <utility>
 
 #include <errno.h>
@@ -114,8 +113,8 @@ class ParentCache {
 
   // Who made the table has checked this; here it is a matter of confinement.
   static bool is_component(const std::string& name) noexcept {
-    return !name.empty() && std::memchr(name.data(), '/', name.size()) == nullptr &&
-           std::memchr(name.data(), '\0', name.size()) == nullptr && name != "..";
+    return !name.empty() && name.find('/') == std::string::npos &&
+           name.find('\0') == std::string::npos && name != "..";
   }
 
   // Whether `id` would take the place of `other`, in use now, in the cache.

@@ -63,7 +63,7 @@ class Comparer {
       if (link && !limits_.links) {
         ++result_.left_out;
       } else {
-        differs(std::string(path), fmt::format("is missing, a {}", kind_name(one.kind)));
+        differs(path, fmt::format("is missing, a {}", kind_name(one.kind)));
       }
     }
     std::ranges::sort(found_, {}, &TreeDifference::path);
@@ -73,7 +73,7 @@ class Comparer {
   }
 
  private:
-  void differs(std::string path, std::string text) {
+  void differs(const std::string& path, std::string text) {
     constexpr std::size_t kSorted = 10'000;  // enough to name the first of
     ++result_.differences;
     if (found_.size() < kSorted) found_.push_back({printable(path), std::move(text)});
