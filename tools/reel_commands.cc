@@ -115,8 +115,9 @@ void add_import_command(CLI::App& app, Session& session) {
   command->add_option("--at", arguments->at, "Directory where that set lay (default: the root)")
       ->needs(initial);
   command->footer("Formats:" + formats(importers()) +
-                  "\n\nExamples:\n  strace -f -ttt -T -y -e trace=file,desc,process -o app.strace "
-                  "app\n  filereel import app.strace -o app.reel");
+                  "\n\nExamples:\n  strace -f --seccomp-bpf -ttt -T -y -s 256 -o app.strace \\\n"
+                  "         -e trace=%file,%desc,%process,%memory,umask app\n"
+                  "  filereel import app.strace -o app.reel");
   command->callback([arguments, &session] { import_trace(*arguments, session); });
 }
 

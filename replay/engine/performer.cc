@@ -7,7 +7,8 @@
 namespace filereel {
 namespace {
 
-// What is left of an open's flags (O_TMPFILE has O_DIRECTORY's bit). Not O_APPEND: offsets are explicit.
+// What is left of an open's flags; O_TMPFILE has O_DIRECTORY's bit. Not O_APPEND, because offsets
+// are explicit.
 constexpr std::uint32_t kOpenFlags = O_ACCMODE | O_CREAT | O_EXCL | O_TRUNC | O_TMPFILE | O_DIRECT |
                                      O_SYNC | O_DSYNC | O_NOATIME | O_PATH | O_NONBLOCK;
 constexpr std::uint32_t kTemporary = O_TMPFILE & ~O_DIRECTORY;

@@ -15,7 +15,8 @@ struct StraceLink {
 };
 
 // Those that are read by a path that is known from the root on, in the order of the lines, without
-// those that the trace makes or renames, or may do. Programs often use a link first and read it later.
+// those that the trace makes or renames, or may do. Programs often use a link first and read it
+// later.
 std::vector<StraceLink> find_strace_links(LineReader& input, const std::stop_token& stop);
 
 }  // namespace filereel
