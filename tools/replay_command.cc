@@ -5,17 +5,15 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "filesets/atomic_file.h"
 #include "filesets/error.h"
 #include "replay/runner/reel_run.h"
-#include "replay/runner/result_json.h"
 #include "tools/commands.h"
+#include "tools/observed_run.h"
 #include "tools/reel_output.h"
 #include "tools/replay_table.h"
 #include "tools/signals.h"
-#include "tools/terminal_observer.h"
 #include "traces/reel/reel_reader.h"
 
 namespace filereel {
@@ -65,34 +63,13 @@ void replay_reel(const ReplayArguments& arguments, Session& session) {
                         .tables = reader.tables(),
                         .info = reader.info(),
                         .trees = reader.trees()};
-  Result result;
-  std::string failure;
-  {
-    TerminalObserver observer(session, arguments.json);
-    try {
-      if (!run_reel(request, input, observer, result)) session.exit_code = Session::kInterrupted;
-    } catch (const Error& error) {
-      const bool measured = !result.measurements.empty() && !result.measurements[0].samples.empty();
-      if (!measured) throw;  // an older result stays as it is
-      failure = error.what();
-    }
-    observer.save(result);
-  }
-  const bool json_out = arguments.json == "-";
-  const int table_to = json_out ? STDERR_FILENO : STDOUT_FILENO;
-  const std::string table =
-      format_replay(result, [&](const std::string& text) { return session.bold(text, table_to); });
-  if (json_out) {
-    session.print(result_to_json(result));
-    session.notice(table);
-  } else {
-    session.print(table);
-  }
-  if (!failure.empty()) throw Error(ErrorKind::failed, failure);
-  if (session.exit_code == Session::kInterrupted) {
-    session.notice("filereel: interrupted");
-    return;
-  }
+  const Result result = observe_run(
+      session, arguments.json,
+      [&](RunObserver& observer, Result& grows) {
+        return run_reel(request, input, observer, grows);
+      },
+      format_replay);
+  if (session.exit_code == Session::kInterrupted) return;
   if (const std::string differs = failures_of(result); !differs.empty()) {
     throw Error(
         ErrorKind::failed,

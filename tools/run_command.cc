@@ -5,17 +5,15 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "filesets/atomic_file.h"
 #include "filesets/error.h"
 #include "filesets/units.h"
-#include "replay/runner/result_json.h"
 #include "replay/runner/runner.h"
 #include "tools/commands.h"
+#include "tools/observed_run.h"
 #include "tools/signals.h"
 #include "tools/table.h"
-#include "tools/terminal_observer.h"
 
 namespace filereel {
 namespace {
@@ -90,30 +88,10 @@ void run(const RunArguments& arguments, Session& session) {
   request.power = enter_mount_namespace();  // before there are threads
   const SignalWatch signals;
   request.stop = signals.token();
-  Result result;
-  std::string failure;
-  {
-    TerminalObserver observer(session, arguments.json);
-    try {
-      if (!run_plan(request, observer, result)) session.exit_code = Session::kInterrupted;
-    } catch (const Error& error) {
-      if (result.measurements.empty()) throw;  // an older result stays as it is
-      failure = error.what();
-    }
-    observer.save(result);
-  }
-  const bool json_out = arguments.json == "-";
-  const int table_to = json_out ? STDERR_FILENO : STDOUT_FILENO;
-  const std::string table =
-      format_result(result, [&](const std::string& text) { return session.bold(text, table_to); });
-  if (json_out) {
-    session.print(result_to_json(result));
-    session.notice(table);
-  } else {
-    session.print(table);
-  }
-  if (!failure.empty()) throw Error(ErrorKind::failed, failure);
-  if (session.exit_code == Session::kInterrupted) session.notice("filereel: interrupted");
+  observe_run(
+      session, arguments.json,
+      [&](RunObserver& observer, Result& result) { return run_plan(request, observer, result); },
+      format_result);
 }
 
 }  // namespace
