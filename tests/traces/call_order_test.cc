@@ -2,6 +2,7 @@
 #include <cerrno>
 
 #include <doctest/doctest.h>
+#include <sched.h>
 
 #include "tests/traces/recorded_calls.h"
 
@@ -167,4 +168,24 @@ TEST_CASE("a killed process is not waited for") {
         "1 open d/new #0 flags 301 mode 755\n"
         "1 close #0\n"
         "1 stat d/new +0\n");
+}
+
+TEST_CASE("an asynchronous request whose end was not seen takes no other's result") {
+  RecordedCalls calls;
+  calls.run(open_at("/a", O_RDONLY, 3));
+  const auto request = [](std::uint32_t thread, std::uint64_t offset) {
+    SystemCall call = by(thread, data_at(Call::submit, 3, offset, 50, 0));
+    call.requested = Call::read;
+    call.request = 7;
+    return call;
+  };
+  calls.run(fork_of(101, CLONE_THREAD | CLONE_FILES | CLONE_VM | CLONE_FS));
+  calls.run(request(101, 0));
+  calls.resolver.ended(101, calls.now_ns++);
+  calls.text();
+  calls.run(request(kThread, 100));
+  SystemCall complete = call_of(Call::complete, 40);
+  complete.request = 7;
+  calls.run(complete);
+  CHECK(calls.text().find("read #0 @100 +50 = 40 asynchronous") != std::string::npos);
 }

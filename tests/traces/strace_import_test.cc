@@ -199,7 +199,7 @@ TEST_CASE("Calls without a result are counted, interrupted ones are made again")
       "8 mkdir(\"/late\",  <unfinished ...>\n");
   CHECK(imported.lost("calls that the end of their thread cut off") == 1);
   CHECK(imported.lost("calls that began before the trace") == 1);
-  CHECK(imported.lost("calls whose path strace does not show") == 1);
+  CHECK(imported.lost("calls whose name strace does not show") == 1);
   CHECK(imported.lost("calls that had not ended with the trace") == 1);
   CHECK(imported.info().operations <= 2);  // the ends of the threads
 }
@@ -276,4 +276,13 @@ TEST_CASE("A link is followed before it is read, if the trace does not make it")
 TEST_CASE("A use of io_uring is counted, for its requests are not seen") {
   Imported imported("io_uring_setup(4, {flags=0}) = 3\nclose(3) = 0\n");
   CHECK(imported.recorded.approximated("io_uring, whose requests strace does not show") == 1);
+}
+
+TEST_CASE("An attribute whose name strace cut off is left out") {
+  Imported imported(
+      "getxattr(\"/f\", \"\"..., NULL, 0) = -1 ENODATA (No data available)\n"
+      "setxattr(\"/f\", \"user.lo\"..., \"\"..., 1, 0) = 0\n");
+  CHECK(imported.text().empty());
+  CHECK(imported.recorded.approximated("names that strace cut off (strace -s)") == 2);
+  CHECK(imported.lost("calls whose name strace does not show") == 1);
 }

@@ -54,7 +54,7 @@ void CallOrder::returned(const SystemCall& call) {
       beginning = std::move(found->second.beginning);
     }
     forget(found->second);
-    if (call.call == Call::exit) in_flight_.erase(found);
+    if (call.call == Call::exit || call.call == Call::exit_group) in_flight_.erase(found);
   }
   if (call.call == Call::complete) completed(call);
   if (call.call == Call::exit || call.call == Call::exit_group ||
@@ -79,7 +79,8 @@ void CallOrder::returned(const SystemCall& call) {
 
 void CallOrder::submitted(Held& held) {
   held.request = std::make_shared<Request>();
-  requests_[{translation_.process_of(held.call.thread), held.call.request}].push_back(held.request);
+  held.request->name = {translation_.process_of(held.call.thread), held.call.request};
+  requests_[held.request->name].push_back(held.request);
 }
 
 void CallOrder::completed(const SystemCall& call) {
@@ -94,12 +95,21 @@ void CallOrder::completed(const SystemCall& call) {
   retry();
 }
 
+// Else the end of the next one of that name would be taken for its end.
+void CallOrder::wait_no_more(const std::shared_ptr<Request>& request) {
+  request->over = true;
+  const auto found = requests_.find(request->name);
+  if (found == requests_.end()) return;
+  std::erase(found->second, request);
+  if (found->second.empty()) requests_.erase(found);
+}
+
 // A thread that ends waits for nothing.
 void CallOrder::give_up_requests(std::uint32_t thread) {
   const auto found = held_.find(thread);
   if (found == held_.end()) return;
   for (Held& held : found->second) {
-    if (held.request) held.request->over = true;
+    if (held.request && !held.request->known) wait_no_more(held.request);
   }
 }
 
@@ -195,7 +205,7 @@ void CallOrder::let_go(Held& held) {
       held.call.result = held.request->result;
       held.call.exit_ns = held.request->end_ns;
     } else {
-      held.request->over = true;
+      wait_no_more(held.request);
       held.call.result =
           static_cast<std::int64_t>(std::min<std::uint64_t>(held.call.length, INT32_MAX));
       translation_.end_is_unknown();

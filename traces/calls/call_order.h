@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <unordered_map>
+#include <utility>
 
 #include "traces/calls/call_translation.h"
 
@@ -36,7 +37,9 @@ class CallOrder {
     SystemCall call;
     CallTranslation::Beginning beginning;
   };
-  struct Request {       // asynchronous
+  using RequestName = std::pair<std::uint32_t, std::uint64_t>;  // process, what identifies it
+  struct Request {                                              // asynchronous
+    RequestName name;
     bool over = false;   // nothing is waited for any more
     bool known = false;  // how it ended
     std::int64_t result = 0;
@@ -54,6 +57,7 @@ class CallOrder {
   void forget(InFlight& in_flight);
   void submitted(Held& held);
   void completed(const SystemCall& call);
+  void wait_no_more(const std::shared_ptr<Request>& request);
   void give_up_requests(std::uint32_t thread);
   void make_way(const SystemCall& call);
   void force_process(std::uint32_t process, std::uint32_t except);
@@ -72,8 +76,8 @@ class CallOrder {
   std::map<std::uint32_t, std::deque<Held>> held_;  // by thread, each in program order
   std::size_t held_calls_ = 0;
   std::uint64_t arrivals_ = 0;
-  // Requests whose end is not known, by process and what identifies them.
-  std::map<std::pair<std::uint32_t, std::uint64_t>, std::deque<std::shared_ptr<Request>>> requests_;
+  // Requests that are waited for.
+  std::map<RequestName, std::deque<std::shared_ptr<Request>>> requests_;
 };
 
 }  // namespace filereel

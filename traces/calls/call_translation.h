@@ -99,6 +99,7 @@ class CallTranslation {
   void dup_call(Task& task, const SystemCall& call);
   void set_flags_call(Task& task, const SystemCall& call);
   void file_call(Task& task, const SystemCall& call);
+  static void set_owner(const SystemCall& call, Operation& operation);
   void emit_attribute(Task& task, const SystemCall& call, Operation operation);
 
   // path_calls.cc
@@ -129,7 +130,7 @@ class CallTranslation {
   // data_calls.cc
   void transfer_call(Task& task, const SystemCall& call, OperationKind kind, Description* file,
                      std::optional<std::uint64_t> offset);
-  std::uint64_t position_of(Description& file, bool writes);
+  std::uint64_t position_of(Description& file, bool appends);
   void data_call(Task& task, const SystemCall& call);
   void copy_call(Task& task, const SystemCall& call);
   void seek_call(Task& task, const SystemCall& call);

@@ -35,10 +35,6 @@ std::uint32_t lock_flags_of(const SystemCall& call) {
   return flags;
 }
 
-std::uint64_t owner(const std::optional<std::uint64_t>& id) {
-  return !id || *id >= UINT32_MAX ? UINT64_MAX : *id;
-}
-
 }  // namespace
 
 DescriptionRef CallTranslation::used_file(const SystemCall& call) {
@@ -127,7 +123,8 @@ void CallTranslation::announce(Task& task, const SystemCall& call, Description& 
   if (file.slot != kNoFile) {
     if (!file.inherited || use != Use::writing || (file.flags & O_ACCMODE) != O_RDONLY) return;
     if (file.directory) return;
-    // It was open for writing all the time.
+    // It was open for writing all the time. It may have another name by now.
+    if (const auto now = model_.path_of(model_.file_of_slot(file.slot))) file.path = *now;
     Operation close;
     close.kind = OperationKind::close;
     close.file = file.slot;
@@ -283,8 +280,7 @@ void CallTranslation::file_call(Task& task, const SystemCall& call) {
       break;
     case Call::fchown:
       operation.kind = OperationKind::change_owner;
-      operation.offset = owner(call.offset);
-      operation.second = owner(call.offset2);
+      set_owner(call, operation);
       break;
     case Call::futimens:
       operation.kind = OperationKind::set_times;
@@ -305,6 +301,14 @@ void CallTranslation::file_call(Task& task, const SystemCall& call) {
       return emit_attribute(task, call, operation);
   }
   emit(task, call, operation);
+}
+
+void CallTranslation::set_owner(const SystemCall& call, Operation& operation) {
+  const auto owner = [](const std::optional<std::uint64_t>& id) {
+    return !id || *id >= UINT32_MAX ? UINT64_MAX : *id;
+  };
+  operation.offset = owner(call.offset);
+  operation.second = owner(call.offset2);
 }
 
 void CallTranslation::emit_attribute(Task& task, const SystemCall& call, Operation operation) {

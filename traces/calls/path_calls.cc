@@ -1,5 +1,6 @@
 // Calls that name files.
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <climits>
 #include <optional>
@@ -27,6 +28,22 @@ std::optional<int> magic_descriptor(std::string_view path, std::uint32_t process
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
   if (error != std::errc{} || end != digits.data() + digits.size()) return std::nullopt;
   return number;
+}
+
+// The last component is what the call changes, whatever stands behind it.
+bool names_an_entry(Call call) {
+  switch (call) {
+    case Call::link:
+    case Call::mkdir:
+    case Call::rmdir:
+    case Call::unlink:
+    case Call::symlink:
+    case Call::rename:
+    case Call::mknod:
+      return true;
+    default:
+      return false;
+  }
 }
 
 bool is_special(std::uint32_t mode) {
@@ -58,16 +75,25 @@ bool CallTranslation::resolve(Task& task, const SystemCall& call, const Name& na
                               PathId& path) {
   PathId base = 0;
   if (!base_of(task, name, base)) return false;
+  const bool slash = name.path.ends_with('/');
+  if (slash && !names_an_entry(call.call)) follow = true;
   path = paths_.resolve(
       name.path,
       {.base = base, .root = task.surroundings->root, .follow = follow, .failed = call.result < 0});
   // It went on to where nobody knows.
   if (follow && model_.is_symlink(path)) blind_ = true;
+  // Operations have no slash at the end of a path, and no links in it, that could make them fail.
+  const bool by_slash = slash && call.result < 0 && call.result != -ENOENT &&
+                        call.result != -EEXIST && call.call != Call::mkdir &&
+                        call.call != Call::rmdir;
+  const bool by_links = call.result == -ELOOP && !model_.is_symlink(path);
+  if (by_slash || by_links) blind_ = true;
   return true;
 }
 
 bool CallTranslation::find_target(Task& task, const SystemCall& call, const Name& name, bool follow,
                                   Target& target) {
+  if (name.path.empty() && call.result == -ENOENT) return false;  // names nothing
   std::optional<int> number;
   if (name.path.empty() && name.dir != SystemCall::kCwd) {
     number = name.dir;
@@ -255,8 +281,7 @@ void CallTranslation::path_call(Task& task, const SystemCall& call) {
       break;
     case Call::chown:
       operation.kind = OperationKind::change_owner;
-      operation.offset = !call.offset || *call.offset >= UINT32_MAX ? UINT64_MAX : *call.offset;
-      operation.second = !call.offset2 || *call.offset2 >= UINT32_MAX ? UINT64_MAX : *call.offset2;
+      set_owner(call, operation);
       break;
     case Call::utimens:
       operation.kind = OperationKind::set_times;
@@ -357,7 +382,6 @@ void CallTranslation::chdir_call(Task& task, const SystemCall& call) {
   PathId path = 0;
   if (call.call == Call::fchdir) {
     const Name name{call.fd, call.fd_path, call.path};
-    Target target;
     // The path stays empty: the descriptor itself.
     if (call.fd < 0 || !base_of(task, name, path)) return;
   } else if (!resolve(task, call, first_name(call), true, path)) {

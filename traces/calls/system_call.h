@@ -91,6 +91,7 @@ struct SeenStat {
 
 // What members mean beyond what they say, where calls differ:
 //   seek                 flags: SEEK_*, offset: as asked; result: the new position
+//   write                flags: RWF_*
 //   truncate, ftruncate  offset: the new size
 //   fallocate            flags: FALLOC_*; fadvise: POSIX_FADV_*; sync_file_range: SYNC_FILE_RANGE_*
 //   stat, chmod, chown, utimens, access, open, link, statfs, xattr by path

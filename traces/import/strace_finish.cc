@@ -171,6 +171,7 @@ bool submitted(StraceReader& reader, SystemCall& call) {
     const std::string_view buffer = strace_member(item, "aio_buf");
     one.length = reader.value(strace_member(item, "aio_nbytes"));
     one.offset = reader.value(strace_member(item, "aio_offset"));
+    one.flags = reader.value(strace_member(item, "aio_rw_flags"));
     switch (reader.value(strace_member(item, "aio_lio_opcode"))) {
       case IOCB_CMD_PREAD:
         one.requested = Call::read;

@@ -203,7 +203,7 @@ bool StraceImport::end_call(StraceThread& thread, const StraceCall& call, std::s
       }
       return true;
     case StraceReader::Outcome::no_path:
-      if (reader_.succeeded()) builder_.lost("calls whose path strace does not show");
+      if (reader_.succeeded()) builder_.lost("calls whose name strace does not show");
       return true;
     case StraceReader::Outcome::read:
       break;

@@ -143,6 +143,8 @@ bool StraceReader::fill(char letter, std::string_view text, SystemCall& call) {
       bool cut = false;
       if (!strace_string(text, call.text, cut)) no_path_ = true;
       if (cut && call.text.size() + 1 < PATH_MAX) doubt(StraceDoubt::cut_name);
+      // The beginning of an attribute's name is another name.
+      if (cut && call.call != Call::symlink) no_path_ = true;
       return true;
     }
     case 'g':
