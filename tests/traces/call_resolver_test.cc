@@ -457,3 +457,39 @@ TEST_CASE("what was open before the trace is opened for writing by the name that
         "0 open d/b #0 flags 2 loose\n"
         "0 write #0 @10 +10 = 10\n");
 }
+
+TEST_CASE("record locks count from where they say") {
+  RecordedCalls calls;
+  const auto lock = [](std::uint64_t whence, std::int64_t start, std::int64_t length) {
+    SystemCall call = on_file(Call::record_lock, 3, 0, F_RDLCK);
+    call.offset = static_cast<std::uint64_t>(start);
+    call.offset2 = whence;
+    call.length = static_cast<std::uint64_t>(length);
+    return call;
+  };
+  calls.run(open_at("/a", O_RDWR | O_CREAT | O_TRUNC, 3)).run(data(Call::write, 3, 100, 100));
+  calls.text();
+  calls.run(lock(SEEK_CUR, 10, 5))
+      .run(lock(SEEK_END, -20, 20))
+      .run(lock(SEEK_SET, 50, -30))
+      .run(lock(SEEK_SET, -1, 1));
+  CHECK(calls.text() ==
+        "0 lock #0 flags 11 @110 +5\n"
+        "0 lock #0 flags 11 @80 +20\n"
+        "0 lock #0 flags 11 @20 +30\n");
+  CHECK(calls.lost("calls with impossible offsets") == 1);
+}
+
+TEST_CASE("a seek to the end shows how large a file is") {
+  RecordedCalls calls;
+  SystemCall seek = on_file(Call::seek, 3, 5000, SEEK_END);
+  seek.offset = 0;
+  calls.run(open_at("/a", O_RDONLY, 3)).run(seek).run(seek).run(close_of(3));
+  CHECK(calls.text() ==
+        "0 open a #0\n"
+        "0 stat #0 mode 100000 +5000 loose\n"
+        "0 close #0\n");
+  const TraceTrees trees = calls.builder.trees();
+  REQUIRE(trees.initial.entries.size() == 1);
+  CHECK(trees.initial.entries[0].size == 5000);
+}

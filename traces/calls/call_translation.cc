@@ -289,6 +289,8 @@ void CallTranslation::dispatch(Task& task, const SystemCall& call) {
 
     case Call::fork:
       return fork_call(task, call);
+    case Call::unshare:
+      return unshare_call(task, call);
     case Call::exec:
       return exec_call(task, call);
     case Call::exit:

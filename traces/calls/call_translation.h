@@ -99,6 +99,9 @@ class CallTranslation {
   void dup_call(Task& task, const SystemCall& call);
   void set_flags_call(Task& task, const SystemCall& call);
   void file_call(Task& task, const SystemCall& call);
+  // From what a record lock asks for to the file's bytes; false if they are none.
+  bool locate_lock(const SystemCall& call, Description& file, std::uint64_t& offset,
+                   std::uint64_t& length);
   static void set_owner(const SystemCall& call, Operation& operation);
   void emit_attribute(Task& task, const SystemCall& call, Operation operation);
 
@@ -134,6 +137,7 @@ class CallTranslation {
   void data_call(Task& task, const SystemCall& call);
   void copy_call(Task& task, const SystemCall& call);
   void seek_call(Task& task, const SystemCall& call);
+  void size_seen(Task& task, const SystemCall& call, const Description& file, std::uint64_t size);
   void list_call(Task& task, const SystemCall& call);
   void submit_call(Task& task, const SystemCall& call);
   void complete_call(Task& task, const SystemCall& call);
@@ -149,6 +153,7 @@ class CallTranslation {
   // process_calls.cc
   void fork_call(Task& task, const SystemCall& call);
   void adopt(Task& parent, Task& child, const SystemCall& call);
+  void unshare_call(Task& task, const SystemCall& call);
   void exec_call(Task& task, const SystemCall& call);
   void end_task(Task& task, std::uint64_t at_ns, bool emits_exit);
   void close_all(Task& task, std::uint64_t at_ns);

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "traces/calls/call_translation.h"
@@ -124,8 +125,12 @@ void CallTranslation::copy_call(Task& task, const SystemCall& call) {
 
 void CallTranslation::seek_call(Task& task, const SystemCall& call) {
   const bool finds = call.flags == SEEK_DATA || call.flags == SEEK_HOLE;
-  Description* file = file_of(task, call, call.fd, call.fd_path, finds ? Use::reading : Use::other);
+  const bool shows_size = call.flags == SEEK_END && call.offset && call.result >= 0;
+  Description* file =
+      file_of(task, call, call.fd, call.fd_path, finds || shows_size ? Use::reading : Use::other);
   if (!file) return;
+  if (shows_size)
+    size_seen(task, call, *file, static_cast<std::uint64_t>(call.result) - *call.offset);
   if (finds) {
     Operation operation;
     operation.kind = OperationKind::seek;
@@ -139,6 +144,21 @@ void CallTranslation::seek_call(Task& task, const SystemCall& call) {
   file->offset = static_cast<std::uint64_t>(call.result);
   file->position_used = true;  // known from here on
   if (call.result == 0) file->entries = 0;
+}
+
+void CallTranslation::size_seen(Task& task, const SystemCall& call, const Description& file,
+                                std::uint64_t size) {
+  const FileId entry = model_.file_of_slot(file.slot);
+  if (size > kMaxOffset || file.directory || model_.is_directory(file.path)) return;
+  if (model_.size_is_exact(entry) && model_.size(entry) == size) return;
+  builder_.approximated("a stat added that tells what size a seek showed");
+  Operation stat;
+  stat.kind = OperationKind::stat;
+  stat.file = file.slot;
+  stat.mode = S_IFREG;  // its permissions were not seen
+  stat.length = size;
+  stat.loose = true;
+  emit_at(task, call.enter_ns, call.exit_ns, stat);
 }
 
 void CallTranslation::list_call(Task& task, const SystemCall& call) {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "traces/calls/call_translation.h"
 
@@ -221,6 +222,21 @@ void CallTranslation::set_flags_call(Task& task, const SystemCall& call) {
   emit(task, call, operation);
 }
 
+bool CallTranslation::locate_lock(const SystemCall& call, Description& file, std::uint64_t& offset,
+                                  std::uint64_t& length) {
+  // Two's complement: negative numbers count backwards.
+  if (call.offset2 == SEEK_CUR) {
+    offset += position_of(file, false);
+  } else if (call.offset2 == SEEK_END) {
+    offset += model_.size(model_.file_of_slot(file.slot));
+  }
+  if (length > INT64_MAX) {  // what lies before
+    offset += length;
+    length = -length;
+  }
+  return offset <= INT64_MAX;
+}
+
 void CallTranslation::file_call(Task& task, const SystemCall& call) {
   Operation operation;
   Target target;
@@ -236,13 +252,17 @@ void CallTranslation::file_call(Task& task, const SystemCall& call) {
       !S_ISLNK(call.stat->mode)) {
     return;  // a pipe or a device after all
   }
-  const std::uint64_t offset = call.offset.value_or(0);
+  std::uint64_t offset = call.offset.value_or(0), length = call.length;
+  if (call.call == Call::record_lock && !locate_lock(call, *target.file, offset, length)) {
+    if (call.result < 0) return;
+    return builder_.lost("calls with impossible offsets");
+  }
   operation.file = target.file->slot;
   const auto ranged = [&](OperationKind kind, std::uint64_t flags) {
     operation.kind = kind;
     operation.flags = static_cast<std::uint32_t>(flags);
     operation.offset = offset;
-    operation.length = std::min<std::uint64_t>(call.length, INT64_MAX - offset);
+    operation.length = std::min<std::uint64_t>(length, INT64_MAX - offset);
   };
   if (offset > INT64_MAX && call.call != Call::fchown) {
     return builder_.lost("calls with impossible offsets");

@@ -80,6 +80,7 @@ enum class Call : std::uint8_t {
   submit,          // io_submit, or an entry of io_uring: one request each, see `request`
   complete,        // one request was found to be done
   umask,
+  unshare,
 };
 
 // What a call that fills a struct stat saw.
@@ -103,12 +104,15 @@ struct SeenStat {
 //   copy_file_range, sendfile, splice, clone_range
 //                        from fd and offset to fd2 and offset2; clone_range of length 0 is FICLONE
 //   flock                flags: LOCK_*
-//   record_lock          flags: F_RDLCK, F_WRLCK, F_UNLCK, mode: 1 if it waits (F_SETLKW)
+//   record_lock          flags: F_RDLCK, F_WRLCK, F_UNLCK, mode: 1 if it waits (F_SETLKW);
+//                        offset, length: as asked, may be negative; offset2: what offset counts
+//                        from, SEEK_* (none: SEEK_SET)
 //   mmap                 mode: PROT_*, flags: MAP_*; fd kNone if anonymous
 //   mremap               offset: the old length, length: the new one; result: the new address
 //   fault                address, flags: 1 for a write, length: 0 for one page
 //   dup                  flags: O_CLOEXEC; close_range: fd to fd2 (negative: all), CLOSE_RANGE_*
 //   umask                mode: the new one
+//   unshare              flags: CLONE_*
 struct SystemCall {
   static constexpr int kNone = -1000;  // no descriptor
   static constexpr int kCwd = -100;    // AT_FDCWD

@@ -96,6 +96,31 @@ bool perhaps_positional(StraceReader&, SystemCall& call) {
   return true;
 }
 
+// _llseek(3, 5, [10], SEEK_CUR) = 0
+bool long_seek(StraceReader& reader, SystemCall& call) {
+  const std::string_view position = reader.arguments()[2];
+  if (!reader.succeeded()) return true;
+  if (!position.starts_with('[')) return false;
+  call.result = static_cast<std::int64_t>(reader.value(position.substr(1)));
+  return true;
+}
+
+bool unshared(StraceReader& reader, SystemCall& call) {
+  call.flags = strace_value(reader.arguments()[0]).value_or(0);
+  return true;
+}
+
+bool not_followed(StraceReader& reader, SystemCall&) {
+  if (reader.succeeded()) reader.doubt(StraceDoubt::not_followed);
+  return false;
+}
+
+// What it is, that process knows.
+bool descriptor_of_another(StraceReader& reader, SystemCall& call) {
+  not_followed(reader, call);
+  return true;
+}
+
 bool ioctl(StraceReader& reader, SystemCall& call) {
   const std::uint64_t request = strace_value(reader.arguments()[1]).value_or(0);
   switch (request) {
@@ -154,6 +179,7 @@ bool fcntl(StraceReader& reader, SystemCall& call) {
   call.flags = reader.value(strace_member(argument, "l_type"));
   call.mode = command == F_SETLKW || command == F_OFD_SETLKW ? 1 : 0;
   call.offset = reader.value(strace_member(argument, "l_start"));
+  call.offset2 = reader.value(strace_member(argument, "l_whence"));
   call.length = reader.value(strace_member(argument, "l_len"));
   return true;
 }

@@ -43,6 +43,8 @@ std::string_view strace_doubt_name(StraceDoubt doubt) {
       return "lengths of buffers that strace did not show";
     case StraceDoubt::hidden_ring:
       return "io_uring, whose requests strace does not show";
+    case StraceDoubt::not_followed:
+      return "calls that filereel does not follow";
   }
   return {};
 }
