@@ -55,6 +55,8 @@ class CallTranslation {
   void end_is_unknown() { builder_.approximated("asynchronous requests whose end is not known"); }
   // Whether `other`, if it succeeds, could make true what `call` needs.
   bool could_explain(const SystemCall& other, const SystemCall& call, const Need& need);
+  // Whether `other`, which unlocks or closes, could be what let `call` lock its file.
+  bool could_unlock(const SystemCall& other, const SystemCall& call);
 
  private:
   // How a call names a file.

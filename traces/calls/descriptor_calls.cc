@@ -66,6 +66,22 @@ bool CallTranslation::may_be_file(const SystemCall& call) {
   return !descriptor || descriptor->description;
 }
 
+bool CallTranslation::could_unlock(const SystemCall& other, const SystemCall& call) {
+  Task* task = tasks_.find(call.thread);
+  Task* unlocker = tasks_.find(other.thread);
+  if (!task || !unlocker || task == unlocker) return false;
+  const Descriptor* mine = task->files->find(call.fd);
+  const Descriptor* theirs = unlocker->files->find(other.fd);
+  if (!mine || !theirs || !mine->description || !theirs->description) return false;
+  const Description &file = *mine->description, &unlocked = *theirs->description;
+  // Record locks are the process's, the others the open file's: who has one is in nobody's way.
+  if (call.call == Call::record_lock ? task->process == unlocker->process : &file == &unlocked) {
+    return false;
+  }
+  if (file.slot == kNoFile || unlocked.slot == kNoFile) return file.path == unlocked.path;
+  return model_.file_of_slot(file.slot) == model_.file_of_slot(unlocked.slot);
+}
+
 DescriptionRef CallTranslation::inherit(Task& task, const SystemCall& call, int number,
                                         const std::string& path, Use use) {
   DescriptionRef file;
