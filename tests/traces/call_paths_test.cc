@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 #include <linux/fs.h>
+#include <linux/openat2.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -420,4 +421,39 @@ TEST_CASE("links that lead to themselves fail only where they are followed") {
         "0 stat a +0 = -40 loose\n"
         "0 stat a/x +0 = -40 loose\n"
         "0 open a flags 400000 = -40\n");
+}
+
+TEST_CASE("paths may begin with what a process has open") {
+  RecordedCalls calls("/w");
+  calls.run(open_at("/d", O_RDONLY | O_DIRECTORY, 3));
+  calls.text();
+  calls.run(open_at("/proc/self/fd/3/sub/y", O_RDONLY, 4))
+      .run(on_path(Call::stat, "/dev/fd/3/x"))
+      .run(on_path(Call::stat, "/proc/self/cwd/x"))
+      .run(on_path(Call::readlink, "/proc/self/fd/3"))
+      .run(on_path(Call::chdir, "/proc/self/fd/3"))
+      .run(on_path(Call::stat, "z"));
+  CHECK(calls.text() ==
+        "0 open d/sub/y #1\n"
+        "0 stat d/x +0\n"
+        "0 stat w/x +0\n"
+        "0 chdir d\n"
+        "0 stat d/z +0\n");
+}
+
+TEST_CASE("an open may take a directory for the root") {
+  RecordedCalls calls;
+  SystemCall open = in_directory(3, open_at("/etc/../../passwd", O_RDONLY, 4));
+  open.resolve = RESOLVE_IN_ROOT;
+  calls.run(open_at("/d", O_RDONLY | O_DIRECTORY, 3)).run(open);
+  CHECK(calls.text() == "0 open d #0 flags 200000\n0 open d/passwd #1\n");
+}
+
+TEST_CASE("what lies deeper than any path is lost") {
+  RecordedCalls calls;
+  for (int i = 0; i < 5000; ++i) {
+    calls.run(on_path(Call::mkdir, "x")).run(on_path(Call::chdir, "x"));
+  }
+  CHECK(calls.operations.size() == 2 * 2048);
+  CHECK(calls.lost("calls with paths that are too long") == 2 * (5000 - 2048));
 }

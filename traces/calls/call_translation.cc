@@ -154,7 +154,9 @@ void CallTranslation::translate(const SystemCall& call, const Beginning& beginni
     beginning_ = &beginning;
     blind_ = false;
     race_ = beginning.position < builder_.operations() && is_race(call, beginning.position);
+    too_long_ = false;
     dispatch(*task, call);
+    if (too_long_) builder_.lost("calls with paths that are too long");
     beginning_ = nullptr;
     race_ = false;
   }

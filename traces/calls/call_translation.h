@@ -63,7 +63,7 @@ class CallTranslation {
   struct Name {
     int dir;
     const std::string& dir_path;
-    const std::string& path;
+    std::string_view path;
   };
   static Name first_name(const SystemCall& call) { return {call.dir, call.dir_path, call.path}; }
   static Name second_name(const SystemCall& call) {
@@ -180,6 +180,7 @@ class CallTranslation {
   const Beginning* beginning_ = nullptr;  // of the call that is being translated
   bool race_ = false;                     // its result cannot be explained by the order
   bool blind_ = false;                    // it went through a symbolic link whose text is not known
+  bool too_long_ = false;                 // a path of it is longer than any that is used
   std::unordered_set<PathId> specials_;   // pipes, sockets and devices in the tree
   std::vector<bool> known_modes_;         // by FileId
   std::unordered_multimap<RequestKey, std::uint32_t, RequestHash> submitters_;  // threads

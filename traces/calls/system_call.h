@@ -138,6 +138,7 @@ struct SystemCall {
   std::optional<SeenStat> stat;
   std::uint64_t entries = 0;    // getdents: how many it returned
   std::uint64_t request = 0;    // submit, complete: what identifies it
+  std::uint64_t resolve = 0;    // open: RESOLVE_* (openat2)
   Call requested = Call::read;  // submit: read, write, fsync, fdatasync
 
   // What the tracer knows of descriptors beyond their numbers (strace -y, BPF): the absolute path

@@ -78,6 +78,7 @@ bool open_how(StraceReader& reader, SystemCall& call) {
   const std::string_view how = reader.arguments()[2];
   call.flags = reader.value(strace_member(how, "flags"));
   call.mode = reader.value(strace_member(how, "mode"));
+  call.resolve = reader.value(strace_member(how, "resolve"));
   return true;
 }
 
