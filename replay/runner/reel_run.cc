@@ -183,7 +183,7 @@ class ReelRun {
     count(info().lost, "trace-lost", "not in the trace",
           "the replay does less than the program did");
     count(info().approximated, "trace-approximated", "only nearly in the trace",
-          "docs/reel-tools.md says what this means");
+          "docs/import.md says how calls become operations");
     if (!info().complete) {
       result_.warn({"trace-torn",
                     fmt::format("{} is torn: its first {} operations are replayed", input_.name,
