@@ -200,8 +200,8 @@ class ReelRun {
   void measure_overhead() {
     const ScheduleOptions options{.order = Order::thread, .pace = {}};
     // Of fewer, what threads cost to begin and end is most.
-    constexpr std::uint64_t kFewest = 1000, kEnough = 100'000;
-    if (info().operations < kFewest || info().operations > options.window / 2) return;
+    constexpr std::uint64_t kFewest = 1000, kEnough = 100'000, kMost = 128 << 10;
+    if (info().operations < kFewest || info().operations > kMost) return;
     const std::uint64_t repetitions = std::clamp<std::uint64_t>(kEnough / info().operations, 3, 25);
     std::vector<double> costs;
     for (std::uint64_t i = 0; i <= repetitions; ++i) {
