@@ -101,7 +101,7 @@ TEST_CASE("files that are open where the cut begins are opened first, where they
   Cut cut;
   cut.from_ns = 50;
   cut_trace(told.input(), cut, out.builder);
-  CHECK(out.story() == "[open e/f][write]");
+  CHECK(out.story() == "[open e/f][write][close]");
   CHECK(out.operations()[0].operation.flags == (O_RDWR | O_APPEND));
   CHECK(out.operations()[0].operation.file == 0);
   CHECK(out.operations()[1].operation.file == 0);
@@ -126,7 +126,7 @@ TEST_CASE("a removed file that is open where the cut begins is there without a n
   cut_trace(told.input(), cut, out.builder);
   CHECK(out.story() ==
         "[open filereel-removed-1][open filereel-removed-2][unlink filereel-removed-1]"
-        "[unlink filereel-removed-2][read][write]");
+        "[unlink filereel-removed-2][read][write][close][close]");
   CHECK(out.operations()[1].operation.flags == O_RDWR);
   CHECK(out.initial() == "dir/ filereel-removed-1=100 filereel-removed-2=0");
   CHECK(out.final() == "dir/");
@@ -145,11 +145,74 @@ TEST_CASE("what is mapped where the cut begins is mapped first") {
   Cut cut;
   cut.from_ns = 50;
   cut_trace(told.input(), cut, out.builder);
-  CHECK(out.story() == "[open f][mmap][close][fault]");
+  CHECK(out.story() == "[open f][mmap][close][fault][munmap]");
   CHECK(out.operations()[0].operation.flags == O_RDWR);
   CHECK(out.operations()[1].operation.offset == 4096);
   CHECK(out.operations()[3].operation.source == out.operations()[1].operation.source);
   CHECK(out.builder.info().mappings == 1);
+}
+
+// With its time.
+RecordedOperation timed(Operation operation, std::uint64_t start_ns, std::uint64_t duration_ns) {
+  return {operation, start_ns, duration_ns};
+}
+
+TEST_CASE("what is under way where the cut begins is in it, from its begin on") {
+  Tale tale;
+  tale.builder.add_thread(thread_of(11));
+  tale.open(0, "f", O_RDWR | O_CREAT | O_EXCL);
+  tale.builder.add(timed(tale.on_path(OperationKind::make_directory, "d"), 100, 10));
+  Operation write = Tale::on_file(OperationKind::write, 0, 100);
+  write.length = 100;
+  write.thread = 1;
+  tale.builder.add(timed(write, 50, 100));  // operations stand in the order of their ends
+  Told told(tale);
+  Edited out;
+  Cut cut;
+  SUBCASE("behind an operation that begins in it") {
+    cut.from_ns = 100;
+    cut_trace(told.input(), cut, out.builder);
+    CHECK(out.story() == "[open f][mkdir d][write][close]");
+    CHECK(out.operations()[2].start_ns == 0);
+    CHECK(out.operations()[2].duration_ns == 50);
+  }
+  SUBCASE("as its only one") {
+    cut.from_ns = 120;
+    cut_trace(told.input(), cut, out.builder);
+    CHECK(out.story() == "[open f][write][close]");
+    CHECK(out.operations()[1].start_ns == 0);
+    CHECK(out.operations()[1].duration_ns == 30);
+    CHECK(out.operations()[2].start_ns == 30);
+  }
+  SUBCASE("but not what begins where it ends") {
+    cut.from_ns = 60;
+    cut.to_ns = 100;
+    cut_trace(told.input(), cut, out.builder);
+    CHECK(out.story() == "[open f][write][close]");
+    CHECK(out.operations()[1].duration_ns == 90);
+  }
+}
+
+TEST_CASE("what is still open where the cut ends is closed there") {
+  Tale tale;
+  tale.open(0, "f", O_RDWR | O_CREAT | O_EXCL);
+  tale.open(1, "g", O_RDWR);
+  tale.map(0, 1, PROT_READ, MAP_SHARED, 0, 4096);
+  tale.now_ns = 50;
+  tale.write(0, 0, 100);
+  tale.now_ns = 900;
+  tale.close(0);
+  tale.mkdir("d");
+  Told told(tale);
+  Edited out;
+  Cut cut;
+  cut.to_ns = 100;
+  cut_trace(told.input(), cut, out.builder);
+  CHECK(out.story() == "[open f][open g][mmap][write][close][munmap][close]");
+  CHECK(out.operations()[4].start_ns == 100);
+  CHECK(out.operations()[5].start_ns == 100);
+  CHECK(out.operations()[6].operation.file == 1);
+  CHECK(out.final() == "f=100 g=4096");
 }
 
 TEST_CASE("a cut keeps the threads that it names, numbered anew") {
@@ -195,10 +258,113 @@ TEST_CASE("a file that an unwanted thread opened is opened where a wanted one us
   Cut cut;
   cut.threads = {1};
   cut_trace(told.input(), cut, out.builder);
-  CHECK(out.story() == "[open f][read][open g][copy_range]");
+  CHECK(out.story() == "[open f][read][open g][copy_range][close][close]");
   CHECK(out.operations()[0].start_ns == 70);
   CHECK(out.operations()[0].operation.thread == 0);
   CHECK(out.initial() == "f=10 g=0");
+}
+
+// Thread 1 is wanted, thread 0 is not.
+struct OneOfTwo {
+  Tale tale;
+  Edited out;
+
+  OneOfTwo() {
+    tale.builder.thread(0).process = 10;
+    tale.builder.add_thread(thread_of(11));
+  }
+  void make_cut() {
+    Told told(tale);
+    Cut cut;
+    cut.threads = {1};
+    cut_trace(told.input(), cut, out.builder);
+  }
+};
+
+TEST_CASE("an unwanted thread's close ends what a wanted one has open") {
+  OneOfTwo two;
+  Tale& tale = two.tale;
+  tale.open(0, "a", O_RDONLY);
+  tale.thread = 1;
+  tale.read(0, 0, 10);
+  tale.thread = 0;
+  SUBCASE("that is said") {
+    tale.now_ns = 40;
+    tale.close(0);
+    tale.open(0, "b", O_RDONLY);
+  }
+  SUBCASE("that the trace lost") {
+    tale.now_ns = 40;
+    tale.open(0, "b", O_RDONLY);
+  }
+  tale.thread = 1;
+  tale.now_ns = 70;
+  tale.read(0, 1000, 10);
+  two.make_cut();
+  CHECK(two.out.story() == "[open a][read][close][open b][read][close]");
+  CHECK(two.out.operations()[2].start_ns == 40);
+  CHECK(two.out.operations()[2].operation.thread == 0);
+  CHECK(two.out.initial() == "a=10 b=1010");
+  CHECK(two.out.builder.info().slots == 1);
+}
+
+TEST_CASE("an open of an unwanted thread that failed ends nothing") {
+  OneOfTwo two;
+  Tale& tale = two.tale;
+  tale.open(0, "a", O_RDONLY);
+  tale.thread = 1;
+  tale.read(0, 0, 10);
+  tale.thread = 0;
+  tale.open(0, "b", O_RDONLY, -ENOENT);
+  tale.thread = 1;
+  tale.read(0, 1000, 10);
+  two.make_cut();
+  CHECK(two.out.story() == "[open a][read][read][close]");
+}
+
+TEST_CASE("an unwanted thread's unmap ends what a wanted one has mapped") {
+  OneOfTwo two;
+  Tale& tale = two.tale;
+  tale.open(0, "a", O_RDWR);
+  tale.open(1, "b", O_RDWR);
+  tale.map(0, 0, PROT_READ, MAP_SHARED, 0, 4096);
+  tale.thread = 1;
+  tale.now_ns = 20;
+  tale.on_mapping(OperationKind::fault, 0, 0, 0, 4096);
+  tale.thread = 0;
+  tale.on_mapping(OperationKind::unmap, 0);
+  tale.map(0, 1, PROT_READ, MAP_SHARED, 8192, 4096);
+  tale.thread = 1;
+  tale.now_ns = 30;
+  tale.on_mapping(OperationKind::fault, 0, 0, 0, 4096);
+  two.make_cut();
+  CHECK(two.out.story() ==
+        "[open a][mmap][close][fault][munmap][open b][mmap][close][fault][munmap]");
+  CHECK(two.out.operations()[0].start_ns == 20);
+  CHECK(two.out.operations()[4].operation.thread == 0);
+  CHECK(two.out.operations()[6].operation.offset == 8192);
+  CHECK(two.out.builder.info().mappings == 1);
+}
+
+TEST_CASE("a wanted thread unmaps only what is mapped in the cut") {
+  OneOfTwo two;
+  Tale& tale = two.tale;
+  tale.open(0, "a", O_RDWR);
+  tale.map(0, 0, PROT_READ, MAP_SHARED, 0, 4096);
+  SUBCASE("which it is before") {
+    tale.thread = 1;
+    tale.on_mapping(OperationKind::unmap, 0);
+    two.make_cut();
+    CHECK(two.out.story() == "[open a][mmap][close][munmap]");
+  }
+  SUBCASE("or is lost") {
+    tale.unlink("a");
+    tale.thread = 1;
+    tale.on_mapping(OperationKind::unmap, 0);
+    two.make_cut();
+    CHECK(two.out.story().empty());
+    CHECK(two.out.builder.info().lost.size() == 1);
+  }
 }
 
 TEST_CASE("a cut keeps what lies below its paths") {
@@ -290,17 +456,32 @@ TEST_CASE("each repetition works in a directory of its own after the one before"
   Edited out;
   repeat_trace([&] { return told.input(); }, 3, out.builder);
   CHECK(out.story() ==
-        "[open 1/f][mkdir 1/d][join][join][open 2/f][mkdir 2/d][join][join][open 3/f][mkdir 3/d]");
+        "[open 1/f][mkdir 1/d][close][join][join][open 2/f][mkdir 2/d][close][join][join]"
+        "[open 3/f][mkdir 3/d][close]");
   CHECK(out.builder.info().threads.size() == 6);
   CHECK(out.builder.info().threads[5].parent == 4);
   CHECK(out.operations()[0].start_ns == 0);
-  CHECK(out.operations()[2].operation.thread == 2);
-  CHECK(out.operations()[2].operation.second == 0);
-  CHECK(out.operations()[3].operation.second == 1);
-  CHECK(out.operations()[4].start_ns == 400);
-  CHECK(out.operations()[9].start_ns == 1200);
+  CHECK(out.operations()[2].start_ns == 400);
+  CHECK(out.operations()[3].operation.thread == 2);
+  CHECK(out.operations()[3].operation.second == 0);
+  CHECK(out.operations()[4].operation.second == 1);
+  CHECK(out.operations()[5].start_ns == 400);
+  CHECK(out.operations()[11].start_ns == 1200);
   CHECK(out.initial() == "1/ 1/f=0 2/ 2/f=0 3/ 3/f=0");
   CHECK(out.final() == "1/ 1/d/ 1/f=0 2/ 2/d/ 2/f=0 3/ 3/d/ 3/f=0");
+}
+
+TEST_CASE("what a repetition leaves open and mapped is given back for the next one") {
+  Tale tale;
+  tale.open(0, "f", O_RDONLY);
+  tale.map(0, 0, PROT_READ, MAP_SHARED, 0, 4096);
+  Told told(tale);
+  Edited out;
+  repeat_trace([&] { return told.input(); }, 3, out.builder);
+  CHECK(out.builder.info().slots == 1);
+  CHECK(out.builder.info().mappings == 1);
+  CHECK(out.builder.info().by_kind[static_cast<std::size_t>(OperationKind::close)] == 3);
+  CHECK(out.builder.info().by_kind[static_cast<std::size_t>(OperationKind::unmap)] == 3);
 }
 
 TEST_CASE("an anonymous trace has the same shape under other names") {

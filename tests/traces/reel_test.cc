@@ -288,6 +288,56 @@ TEST_CASE("the writer refuses what a reader would refuse") {
   CHECK_THROWS_AS(writer.add(recorded), Error);
 }
 
+// Of what is wrong with the trace; empty if a reel can hold it.
+std::string complaint_of_writer(const TraceTables& tables, const RecordedOperation& operation) {
+  const TempDir dir;
+  try {
+    ReelWriter writer(dir / "x.reel", tables, {});
+    writer.add(operation);
+    writer.finish({}, {});
+  } catch (const Error& error) {
+    return error.what();
+  }
+  ReelReader(dir / "x.reel");
+  return {};
+}
+
+TEST_CASE("the writer says what it refuses, and what to do") {
+  TraceTables tables;
+  RecordedOperation recorded;
+  recorded.operation.kind = OperationKind::make_directory;
+  const auto ends_with = [&](const std::string& end) {
+    const std::string complaint = complaint_of_writer(tables, recorded);
+    CAPTURE(complaint);
+    return complaint.ends_with("x.reel: " + end);
+  };
+  SUBCASE("an operation") {
+    recorded.duration_ns = 1ULL << 63;
+    CHECK(
+        ends_with("operation 0 cannot stand in a reel: its time is over 2^63 - 1 ns; leave it "
+                  "out of the trace"));
+  }
+  SUBCASE("a whole path") {
+    PathId& path = recorded.operation.path;
+    for (int i = 0; i < 255; ++i) path = tables.paths.add(path, std::string(255, 'd'));
+    SUBCASE("just as long as it may be") {
+      path = tables.paths.add(path, std::string(254, 'e'));
+      CHECK(complaint_of_writer(tables, recorded).empty());
+    }
+    SUBCASE("too long") {
+      path = tables.paths.add(tables.paths.add(path, std::string(250, 'e')), "last");
+      CHECK(
+          ends_with("the path that ends in '/last' is longer than 65535 bytes; leave it out of "
+                    "the trace"));
+    }
+  }
+  SUBCASE("a text") {
+    recorded.operation.kind = OperationKind::symlink;
+    recorded.operation.text = tables.texts.add(std::string(65'536, 't'));
+    CHECK(ends_with("a text is longer than 65535 bytes; leave it out of the trace"));
+  }
+}
+
 TEST_CASE("a torn reel is read up to its last whole block, wherever it was cut") {
   SampleTrace sample;
   fill_sample(sample, 300);

@@ -116,8 +116,37 @@ FileSlot Carrier::take_slot(FileSlot slot) {
   return numbered(slots_, slot, [&] { return out_.take_slot(); });
 }
 
+bool Carrier::has_mapping(FileSlot mapping) const {
+  return mapping < mappings_.size() && mappings_[mapping] != kUnmapped;
+}
+
 FileSlot Carrier::take_mapping(FileSlot mapping) {
   return numbered(mappings_, mapping, [&] { return out_.take_mapping(); });
+}
+
+void Carrier::close(FileSlot slot, std::uint32_t thread, std::uint64_t at_ns) {
+  if (!has_slot(slot)) return;
+  Operation close;
+  close.kind = OperationKind::close;
+  close.file = slot;
+  close.thread = thread;
+  carry_file(close);
+  out_.add({close, at_ns, 0});
+}
+
+void Carrier::unmap(FileSlot mapping, std::uint32_t thread, std::uint64_t at_ns) {
+  if (!has_mapping(mapping)) return;
+  Operation unmap;
+  unmap.kind = OperationKind::unmap;
+  unmap.source = mapping;
+  unmap.thread = thread;
+  carry_mapping(unmap);
+  out_.add({unmap, at_ns, 0});
+}
+
+void Carrier::close_all(std::uint32_t thread, std::uint64_t at_ns) {
+  for (FileSlot mapping = 0; mapping < mappings_.size(); ++mapping) unmap(mapping, thread, at_ns);
+  for (FileSlot slot = 0; slot < slots_.size(); ++slot) close(slot, thread, at_ns);
 }
 
 TextId Carrier::text(const Operation& operation) {

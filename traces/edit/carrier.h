@@ -38,7 +38,14 @@ class Carrier {
   PathId path(PathId path);
   bool has_slot(FileSlot slot) const;
   FileSlot take_slot(FileSlot slot);  // of the input; gives its number in the output
+  bool has_mapping(FileSlot mapping) const;
   FileSlot take_mapping(FileSlot mapping);
+
+  // Adds operations of `thread` of the output, at its time, that close what the output has open by
+  // this number of the input, that unmap what it has mapped, and both for all that there is.
+  void close(FileSlot slot, std::uint32_t thread, std::uint64_t at_ns);
+  void unmap(FileSlot mapping, std::uint32_t thread, std::uint64_t at_ns);
+  void close_all(std::uint32_t thread, std::uint64_t at_ns);
 
   // Adds an operation of the input, at its own time plus `later`.
   void add(RecordedOperation recorded, std::uint64_t later = 0);

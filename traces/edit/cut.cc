@@ -28,7 +28,13 @@ void copy_tables(const TraceTables& from, TraceTables& to) {
 class Cutter {
  public:
   Cutter(const TraceInput& input, const Cut& cut, TraceBuilder& out)
-      : input_(input), cut_(cut), out_(out), carrier_(input, out), model_(tables_) {
+      : input_(input),
+        cut_(cut),
+        from_(cut.from_ns.value_or(0)),
+        to_(cut.to_ns.value_or(UINT64_MAX)),
+        out_(out),
+        carrier_(input, out),
+        model_(tables_) {
     copy_tables(input.tables, tables_);
     model_.begin_with(input.trees.initial);
     for (const std::string& path : cut.below) {
@@ -39,20 +45,20 @@ class Cutter {
 
   void run() {
     OneByOne operations(input_.source);
-    const std::uint64_t from = cut_.from_ns.value_or(0);
-    const std::uint64_t to = cut_.to_ns.value_or(UINT64_MAX);
     bool begun = false;
     for (; const RecordedOperation* next = operations.peek(); operations.pop()) {
-      const bool inside = next->start_ns >= from && next->start_ns < to;
+      const bool inside = next->start_ns < to_ && (begun || reaches(*next));
+      if (begun || inside) position_ = next->operation.position;
       if (inside && !begun) {
-        position_ = next->operation.position;
         begin();
         begun = true;
       }
-      if (inside && wanted_thread(next->operation.thread)) keep(*next, from);
+      const bool kept = inside && wanted_thread(next->operation.thread) && keep(*next);
+      if (begun && !kept) leave_out(*next);
       follow(next->operation);
     }
     if (!begun) begin();
+    carrier_.close_all(last_thread_ ? *last_thread_ : any_thread(), end_ns_);
     carrier_.add_losses();
     for (const auto& [name, value] : input_.info.facts) out_.fact(name, value);
   }
@@ -69,6 +75,16 @@ class Cutter {
     bool below = false;
     Operation made;
   };
+
+  // Operations stand in the order of their ends: none that is behind the first which ends in the
+  // cut was over before.
+  bool reaches(const RecordedOperation& recorded) const {
+    return recorded.start_ns >= from_ || recorded.start_ns + recorded.duration_ns > from_;
+  }
+  // A time of the input in the output.
+  std::uint64_t cut_time(std::uint64_t at_ns) const {
+    return std::max(std::min(at_ns, to_), from_) - from_;
+  }
 
   bool wanted_thread(std::uint32_t thread) const {
     return cut_.threads.empty() || std::ranges::find(cut_.threads, thread) != cut_.threads.end();
@@ -154,7 +170,9 @@ class Cutter {
     for (const auto& [slot, path] : open) {
       reopen(path, carrier_.take_slot(slot), files_[slot].flags, files_[slot].thread, 0);
     }
-    for (const auto& [number, path] : mapped) remap(number, path);
+    for (const auto& [number, path] : mapped) {
+      remap(path, number, mappings_[number].made.thread, 0);
+    }
     for (const std::string& path : nameless) {
       Operation unlink;
       unlink.kind = OperationKind::unlink;
@@ -207,23 +225,23 @@ class Cutter {
     out_.add({open, at_ns, 0});
   }
 
-  void remap(FileSlot number, const std::string& path) {
+  void remap(const std::string& path, FileSlot number, std::uint32_t thread, std::uint64_t at_ns) {
     const Operation& made = mappings_[number].made;
     const std::uint32_t protection = made.flags & 0xff, kind = made.flags >> 8;
     const bool stores = (protection & PROT_WRITE) != 0 && (kind & MAP_SHARED) != 0;
     const FileSlot slot = out_.take_slot();
-    reopen(path, slot, stores ? O_RDWR : O_RDONLY, made.thread, 0);
+    reopen(path, slot, stores ? O_RDWR : O_RDONLY, thread, at_ns);
     Operation map = made;
     map.file = slot;
     map.source = carrier_.take_mapping(number);
     map.path = map.old_path = 0;
-    map.thread = acting_thread(made.thread);
-    out_.add({map, 0, 0});
+    map.thread = acting_thread(thread);
+    out_.add({map, at_ns, 0});
     Operation close;
     close.kind = OperationKind::close;
     close.file = slot;
     close.thread = map.thread;
-    out_.add({close, 0, 0});
+    out_.add({close, at_ns, 0});
     out_.free_slot(slot);
   }
 
@@ -251,44 +269,87 @@ class Cutter {
     return true;
   }
 
-  void keep(const RecordedOperation& next, std::uint64_t from) {
+  // Whether it could be kept.
+  bool keep(const RecordedOperation& next) {
     const Operation& operation = next.operation;
-    position_ = operation.position;
-    if (!concerns(operation)) return;
+    if (!concerns(operation)) return false;
     if (operation.kind == OperationKind::fork || operation.kind == OperationKind::join) {
       const auto other = static_cast<std::uint32_t>(operation.second);
       const bool forks = operation.kind == OperationKind::fork;
-      if (!wanted_thread(other) || !(forks ? lives_on(other) : carrier_.has_thread(other))) return;
-    }
-    const bool opens = operation.kind == OperationKind::open;
-    const bool two = operation.kind == OperationKind::copy_range;
-    if ((!opens && operation.file != kNoFile &&
-         !ready(operation.file, operation.thread, next, from)) ||
-        (two && !ready(operation.source, operation.thread, next, from))) {
-      out_.lost("operations on files that were opened outside the cut");
-      return;
+      if (!wanted_thread(other) || !(forks ? lives_on(other) : carrier_.has_thread(other))) {
+        return false;
+      }
     }
     RecordedOperation recorded = next;
-    recorded.start_ns -= from;
+    recorded.start_ns = cut_time(next.start_ns);
+    if (next.start_ns < from_) {
+      recorded.duration_ns -= std::min(next.duration_ns, from_ - next.start_ns);
+    }
+    if (!ready(operation, recorded.start_ns)) {
+      out_.lost("operations on files that were opened outside the cut");
+      return false;
+    }
     carrier_.add(recorded);
+    last_thread_ = carrier_.thread(operation.thread);
+    end_ns_ = std::max(end_ns_, recorded.start_ns + recorded.duration_ns);
+    return true;
   }
 
-  // Opens a file that an operation uses and that an operation which is not wanted opened; false if
+  // What is left out may end what the output has by this number, or begin something else there.
+  void leave_out(const RecordedOperation& recorded) {
+    const Operation& operation = recorded.operation;
+    const std::uint64_t at_ns = cut_time(recorded.start_ns);
+    const bool succeeds = operation.expected >= 0;
+    if ((operation.kind == OperationKind::close ||
+         (operation.kind == OperationKind::open && succeeds)) &&
+        carrier_.has_slot(operation.file)) {
+      carrier_.close(operation.file, acting_thread(operation.thread), at_ns);
+    }
+    if ((operation.kind == OperationKind::unmap ||
+         (operation.kind == OperationKind::map && succeeds)) &&
+        carrier_.has_mapping(operation.source)) {
+      carrier_.unmap(operation.source, acting_thread(operation.thread), at_ns);
+    }
+  }
+
+  // Opens and maps what an operation uses and what an operation that is not wanted opened; false if
   // that is not possible.
-  bool ready(FileSlot slot, std::uint32_t thread, const RecordedOperation& next,
-             std::uint64_t from) {
+  bool ready(const Operation& operation, std::uint64_t at_ns) {
+    const bool opens = operation.kind == OperationKind::open;
+    if (!opens && operation.file != kNoFile &&
+        !ready_file(operation.file, operation.thread, at_ns)) {
+      return false;
+    }
+    if (operation.kind == OperationKind::copy_range) {
+      return ready_file(operation.source, operation.thread, at_ns);
+    }
+    if (operation.kind == OperationKind::map || operation.source == kNoFile) return true;
+    return ready_mapping(operation.source, operation.thread, at_ns);
+  }
+
+  bool ready_file(FileSlot slot, std::uint32_t thread, std::uint64_t at_ns) {
     if (carrier_.has_slot(slot)) return true;
     const OpenFile* file = open_file(slot);
     if (file == nullptr) return false;
     const std::optional<PathId> path = model_.path_of(model_.file_of_slot(slot));
     if (!path) return false;
-    reopen(tables_.paths.relative(*path), carrier_.take_slot(slot), file->flags, thread,
-           next.start_ns - from);
+    reopen(tables_.paths.relative(*path), carrier_.take_slot(slot), file->flags, thread, at_ns);
+    return true;
+  }
+
+  bool ready_mapping(FileSlot number, std::uint32_t thread, std::uint64_t at_ns) {
+    if (carrier_.has_mapping(number)) return true;
+    const Mapping* known = mapping(number);
+    if (known == nullptr) return false;
+    const std::optional<PathId> path = model_.path_of(known->file);
+    if (!path) return false;
+    remap(tables_.paths.relative(*path), number, thread, at_ns);
     return true;
   }
 
   const TraceInput& input_;
   const Cut& cut_;
+  std::uint64_t from_, to_;
   TraceBuilder& out_;
   Carrier carrier_;
   TraceTables tables_;         // the input's, which its model may add to
@@ -297,6 +358,8 @@ class Cutter {
   std::vector<OpenFile> files_;
   std::vector<Mapping> mappings_;
   std::uint64_t position_ = 0;
+  std::uint64_t end_ns_ = 0;                  // of the output, up to now
+  std::optional<std::uint32_t> last_thread_;  // of the output
   std::uint32_t removed_ = 0;
 };
 

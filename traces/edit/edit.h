@@ -24,13 +24,15 @@ struct TraceInput {
 };
 
 struct Cut {
-  std::optional<std::uint64_t> from_ns, to_ns;  // operations that start in [from, to)
-  std::vector<std::uint32_t> threads;           // none: all
-  std::vector<std::string> below;               // paths; none: all
+  // Operations that start in [from, to), or before and are under way at `from`.
+  std::optional<std::uint64_t> from_ns, to_ns;
+  std::vector<std::uint32_t> threads;  // none: all
+  std::vector<std::string> below;      // paths; none: all
 };
 
-// Keeps what `cut` says. Files that are open where the cut begins are opened by added operations;
-// the tree there becomes the initial one.
+// Keeps what `cut` says. Files that are open where the cut begins are opened by added operations,
+// and so are those that a thread which is left out opens; the tree there becomes the initial one.
+// What is open at the end is closed.
 void cut_trace(const TraceInput& input, const Cut& cut, TraceBuilder& out);
 
 // Several traces at the same time, side by side: their times begin together, thread numbers follow
@@ -39,7 +41,7 @@ void cut_trace(const TraceInput& input, const Cut& cut, TraceBuilder& out);
 void merge_traces(std::span<const TraceInput> inputs, bool apart, TraceBuilder& out);
 
 // The trace `times` times, one after another, each in a directory of its own ("1", "2" …): a second
-// run in the same tree would find what the first one left.
+// run in the same tree would find what the first one left. What one leaves open is closed.
 void repeat_trace(const std::function<TraceInput()>& again, std::uint32_t times, TraceBuilder& out);
 
 // Replaces every component of every path and link text (but not ".." and the shape), keeping

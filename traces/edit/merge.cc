@@ -80,6 +80,7 @@ void repeat_trace(const std::function<TraceInput()>& again, std::uint32_t times,
     std::vector<bool> begun(input.info.threads.size());
     OneByOne operations(input.source);
     const std::uint64_t begin_ns = operations.peek() != nullptr ? operations.peek()->start_ns : 0;
+    std::uint32_t last = 0;  // the thread of the last operation
     for (; const RecordedOperation* next = operations.peek(); operations.pop()) {
       RecordedOperation recorded = *next;
       recorded.start_ns -= std::min(recorded.start_ns, begin_ns);
@@ -98,12 +99,14 @@ void repeat_trace(const std::function<TraceInput()>& again, std::uint32_t times,
         }
       }
       carrier.add(recorded, later);
+      last = carrier.thread(thread);
     }
+    later += input.info.duration_ns;
+    carrier.close_all(last, later);
     before.clear();
     for (std::uint32_t i = 0; i < input.info.threads.size(); ++i) {
       before.push_back(carrier.thread(i));
     }
-    later += input.info.duration_ns;
   }
 }
 

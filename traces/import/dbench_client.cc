@@ -6,7 +6,6 @@
 #include <vector>
 
 #include <fcntl.h>
-#include <strings.h>
 #include <unistd.h>
 
 namespace filereel {
@@ -224,9 +223,7 @@ void DbenchClient::resolve(PathId path) {
   Handle directory;
   if (!open_directory(name.parent, directory)) return;
   const SimulatedTree::Node& node = tree_.node(directory.number);
-  const bool otherwise_written = std::ranges::any_of(node.children, [&](const auto& child) {
-    return strcasecmp(child.first.c_str(), name.name.c_str()) == 0;
-  });
+  const bool otherwise_written = tree_.has_in_any_case(directory.number, name.name);
   const std::uint64_t calls = divide_up(node.list_bytes, kListBuffer);
   list(directory, otherwise_written ? divide_up(calls, 2) : calls + 1);
   close(directory);

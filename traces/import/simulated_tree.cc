@@ -13,6 +13,14 @@ namespace {
 constexpr std::uint64_t list_bytes(std::size_t name) {
   return (19 + name + 1 + 7) / 8 * 8;
 }
+std::string folded(std::string_view name) {
+  std::string lower(name);
+  for (char& c : lower) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return lower;
+}
+
 constexpr std::uint64_t kEmptyListBytes = list_bytes(1) + list_bytes(2);  // "." and ".."
 
 }  // namespace
@@ -35,6 +43,10 @@ SimulatedTree::Found SimulatedTree::find(PathId path) const {
     number = child->second;
   }
   return {.number = number};
+}
+
+bool SimulatedTree::has_in_any_case(Number directory, std::string_view name) const {
+  return nodes_[directory].folded.contains(folded(name));
 }
 
 SimulatedTree::Found SimulatedTree::parent(PathId path) const {
@@ -140,6 +152,7 @@ SimulatedTree::Number SimulatedTree::add(Number directory, const std::string& na
 
 void SimulatedTree::enter(Number directory, const std::string& name, Number number) {
   nodes_[directory].children.emplace(name, number);
+  nodes_[directory].folded.insert(folded(name));
   nodes_[directory].list_bytes += list_bytes(name.size());
   hold(number);
 }
@@ -148,6 +161,7 @@ void SimulatedTree::remove(Number directory, const std::string& name) {
   const auto child = nodes_[directory].children.find(name);
   const Number number = child->second;
   nodes_[directory].children.erase(child);
+  nodes_[directory].folded.extract(folded(name));
   nodes_[directory].list_bytes -= list_bytes(name.size());
   release(number);
 }

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
+#include <unordered_set>
 #include <vector>
 
 #include "traces/path_table.h"
@@ -21,8 +23,9 @@ class SimulatedTree {
     bool directory = false;
     std::uint64_t size = 0;
     std::map<std::string, Number, std::less<>> children;
-    std::uint64_t list_bytes = 0;  // what getdents64 returns for all of a directory
-    std::uint32_t users = 0;       // its name, and those who hold it
+    std::unordered_multiset<std::string> folded;  // the children's names without their case
+    std::uint64_t list_bytes = 0;                 // what getdents64 returns for all of a directory
+    std::uint32_t users = 0;                      // its name, and those who hold it
   };
 
   struct Found {
@@ -35,6 +38,8 @@ class SimulatedTree {
 
   Found find(PathId path) const;
   const Node& node(Number number) const { return nodes_[number]; }
+  // Whether a directory has this name, or one that differs from it in the case of ASCII letters.
+  bool has_in_any_case(Number directory, std::string_view name) const;
 
   // open(2) with these O_* flags: makes and empties files.
   Found open(PathId path, std::uint32_t flags);

@@ -37,6 +37,13 @@ const char* name_problem(std::string_view name) {
   return nullptr;
 }
 
+bool PathLengths::add(PathId parent, std::size_t name) {
+  const std::size_t length = lengths_[parent] + 1 + name;
+  if (length > kMaxTextSize) return false;
+  lengths_.push_back(static_cast<std::uint16_t>(length));
+  return true;
+}
+
 std::string put_paths(std::span<const PathDefinition> definitions, PathId first, Packer& packer) {
   std::vector<std::uint64_t> parents;
   std::vector<std::string_view> names;
@@ -112,11 +119,9 @@ void NameReader::take_paths(ByteReader in, std::uint32_t count) {
     if (code != 0) parent = static_cast<PathId>(own - code);
     const std::string& name = names.next(kMaxNameSize);
     if (const char* const problem = name_problem(name)) throw Damage(problem);
-    const std::size_t length = std::size_t{lengths_[parent]} + 1 + name.size();
-    if (length > kMaxTextSize) throw Damage("a path is longer than 65535 bytes");
+    if (!lengths_.add(parent, name.size())) throw Damage("a path is longer than 65535 bytes");
     count_text(name.size());
     paths.append(parent, name);
-    lengths_.push_back(static_cast<std::uint16_t>(length));
   }
   names.expect_end();
 }

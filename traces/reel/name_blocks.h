@@ -17,6 +17,17 @@ struct PathDefinition {
   std::string_view name;
 };
 
+// The lengths of all whole paths, in the order of their numbers.
+class PathLengths {
+ public:
+  // Adds a path with a name of so many bytes; false if the whole would be longer than a reel
+  // allows.
+  bool add(PathId parent, std::size_t name);
+
+ private:
+  std::vector<std::uint16_t> lengths_ = {0, 0};  // bytes, with a slash before each name
+};
+
 // Null if `name` can be one component of a path, else what is wrong with it.
 const char* name_problem(std::string_view name);
 
@@ -41,8 +52,8 @@ class NameReader {
 
   TraceTables& tables_;
   Unpacker& unpacker_;
-  std::vector<std::uint16_t> lengths_ = {0, 0};  // bytes of each whole path
-  std::uint64_t text_ = 0;                       // bytes of all names and texts
+  PathLengths lengths_;
+  std::uint64_t text_ = 0;  // bytes of all names and texts
 };
 
 }  // namespace filereel

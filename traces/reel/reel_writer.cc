@@ -9,6 +9,7 @@
 
 #include "filesets/atomic_file.h"
 #include "filesets/error.h"
+#include "filesets/printable.h"
 #include "traces/reel/info_blocks.h"
 #include "traces/reel/name_blocks.h"
 #include "traces/reel/operation_block.h"
@@ -22,6 +23,10 @@ namespace {
 // Blocks of names, threads, entries and the index end when they have so many bytes unpacked.
 constexpr std::size_t kBlockText = 1u << 20;
 constexpr std::size_t kMaxHolesOfBlock = 1u << 16;
+
+// What to do about a trace that no reel can hold.
+constexpr std::string_view kCut = "cut the trace into smaller ones";
+constexpr std::string_view kLeaveOut = "leave it out of the trace";
 
 }  // namespace
 
@@ -42,8 +47,8 @@ struct ReelWriter::State {
     put(make_reel_header(unit));
   }
 
-  [[noreturn]] void fail(const std::string& text) const {
-    throw Error(ErrorKind::unusable_input, fmt::format("{}: {}", file.path(), text));
+  [[noreturn]] void fail(std::string_view problem, std::string_view remedy = kCut) const {
+    throw Error(ErrorKind::unusable_input, fmt::format("{}: {}; {}", file.path(), problem, remedy));
   }
 
   void put(std::string_view bytes) {
@@ -63,7 +68,7 @@ struct ReelWriter::State {
 
   void count_name(std::size_t bytes) {
     names += bytes;
-    if (names > kMaxReelText) fail("it has more than 256 MiB of names and texts; cut the trace");
+    if (names > kMaxReelText) fail("it has more than 256 MiB of names and texts");
   }
 
   void put_path_blocks(std::span<const PathDefinition> definitions);
@@ -86,6 +91,7 @@ struct ReelWriter::State {
   std::uint64_t offset = 0;
   std::size_t paths = 2, texts = 1;  // that are defined in the file, or by the format
   std::uint64_t names = 0;           // bytes
+  PathLengths lengths;
 };
 
 void ReelWriter::State::put_path_blocks(std::span<const PathDefinition> definitions) {
@@ -94,11 +100,15 @@ void ReelWriter::State::put_path_blocks(std::span<const PathDefinition> definiti
     for (std::size_t bytes = 0;
          count < definitions.size() && count < kMaxBlockItems && bytes < kBlockText; ++count) {
       const std::string_view name = definitions[count].name;
-      if (const char* const problem = name_problem(name)) fail(problem);
+      if (const char* const problem = name_problem(name)) fail(problem, kLeaveOut);
+      if (!lengths.add(definitions[count].parent, name.size())) {
+        fail(fmt::format("the path that ends in '/{}' is longer than 65535 bytes", printable(name)),
+             kLeaveOut);
+      }
       count_name(name.size());
       bytes += name.size();
     }
-    if (paths + count > kMaxReelPaths) fail("it has more than 8 million paths; cut the trace");
+    if (paths + count > kMaxReelPaths) fail("it has more than 8 million paths");
     put_block(BlockType::paths, count, paths,
               put_paths(definitions.first(count), static_cast<PathId>(paths), packer));
     paths += count;
@@ -112,8 +122,8 @@ void ReelWriter::State::put_text_blocks(std::span<const std::string_view> all) {
     for (std::size_t bytes = 0; count < all.size() && count < kMaxBlockItems && bytes < kBlockText;
          ++count) {
       const std::string_view text = all[count];
-      if (text.size() > kMaxTextSize) fail("a text is longer than 65535 bytes");
-      if (text.find('\0') != std::string_view::npos) fail("a text contains NUL");
+      if (text.size() > kMaxTextSize) fail("a text is longer than 65535 bytes", kLeaveOut);
+      if (text.find('\0') != std::string_view::npos) fail("a text contains NUL", kLeaveOut);
       count_name(text.size() + 1);
       bytes += text.size() + 1;
     }
@@ -225,7 +235,8 @@ void ReelWriter::add(const RecordedOperation& operation) {
         operation_problem(recorded, kind_rules()[static_cast<std::size_t>(op.kind)], state.limits);
   }
   if (problem != nullptr) {
-    state.fail(fmt::format("operation {} cannot stand in a reel: {}", op.position, problem));
+    state.fail(fmt::format("operation {} cannot stand in a reel: {}", op.position, problem),
+               kLeaveOut);
   }
   state.counter.add(recorded);
   recorded.start_ns /= state.unit;
@@ -245,7 +256,7 @@ void ReelWriter::finish(const TraceInfo& info, const TraceTrees& trees) {
   if (counted.slots > kMaxReelSlots || counted.mappings > kMaxReelSlots) {
     state.fail("it has more than 1 million open files");
   }
-  if (counted.files > kMaxReelFiles) state.fail("it has more than 64 million files; cut the trace");
+  if (counted.files > kMaxReelFiles) state.fail("it has more than 64 million files");
   // What the trees need beyond the tables must be defined before them.
   NameFinder finder(state.tables);
   for (const FileSet* set : {&trees.initial, &trees.final}) {
