@@ -98,8 +98,12 @@ bool CallTranslation::resolve(Task& task, const SystemCall& call, const Name& na
   if (!base_of(task, seen, base)) return false;
   if (in_root) root = base;
   const bool slash = name.path.ends_with('/');
-  if (slash && !names_an_entry(call.call)) follow = true;
-  path = paths_.resolve(seen.path,
+  if (slash && names_an_entry(call.call)) {
+    while (text.ends_with('/')) text.remove_suffix(1);  // what stands there is not followed
+  } else if (slash) {
+    follow = true;
+  }
+  path = paths_.resolve(text,
                         {.base = base, .root = root, .follow = follow, .failed = call.result < 0});
   if (paths_.is_too_long(path)) {
     too_long_ = true;
