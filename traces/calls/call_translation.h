@@ -107,12 +107,14 @@ class CallTranslation {
   static void set_owner(const SystemCall& call, Operation& operation);
   void emit_attribute(Task& task, const SystemCall& call, Operation operation);
 
-  // path_calls.cc
+  // call_targets.cc
   bool base_of(Task& task, const Name& name, PathId& base);
   bool resolve(Task& task, const SystemCall& call, const Name& name, bool follow, PathId& path);
   bool find_target(Task& task, const SystemCall& call, const Name& name, bool follow,
                    Target& target);
   static bool follows(const SystemCall& call);
+
+  // path_calls.cc
   void open_call(Task& task, const SystemCall& call);
   void path_call(Task& task, const SystemCall& call);
   void describe(const SystemCall& call, const Target& target, Operation& operation);

@@ -1,0 +1,170 @@
+// What the names that calls give mean: a path, or a file that is open.
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <optional>
+
+#include <fcntl.h>
+#include <linux/openat2.h>
+
+#include "traces/calls/call_translation.h"
+
+namespace filereel {
+namespace {
+
+// A path that begins with one of the links that lead to what a process has open.
+struct MagicPath {
+  int descriptor;         // or SystemCall::kCwd
+  std::string_view rest;  // without slashes before it
+};
+
+// "/proc/self/fd/7/x", "/proc/self/cwd/x", "/dev/fd/7" and their like.
+std::optional<MagicPath> magic_path(std::string_view path, std::uint32_t process) {
+  if (!path.starts_with("/proc/") && !path.starts_with("/dev/fd/")) return std::nullopt;
+  MagicPath found{SystemCall::kCwd, {}};
+  const auto take = [&](std::string_view text) {
+    if (!path.starts_with(text)) return false;
+    path.remove_prefix(text.size());
+    return true;
+  };
+  if (!take("/dev/")) {
+    if (!take("/proc/self/") && !take("/proc/thread-self/") &&
+        !take("/proc/" + std::to_string(process) + "/")) {
+      return std::nullopt;
+    }
+  }
+  if (take("fd/")) {
+    const auto [end, error] =
+        std::from_chars(path.data(), path.data() + path.size(), found.descriptor);
+    if (error != std::errc{} || found.descriptor < 0) return std::nullopt;
+    path.remove_prefix(static_cast<std::size_t>(end - path.data()));
+  } else if (!take("cwd")) {
+    return std::nullopt;
+  }
+  if (!path.empty() && !path.starts_with('/')) return std::nullopt;
+  path.remove_prefix(std::min(path.find_first_not_of('/'), path.size()));
+  found.rest = path;
+  return found;
+}
+
+// The last component is what the call changes, whatever stands behind it.
+bool names_an_entry(Call call) {
+  switch (call) {
+    case Call::link:
+    case Call::mkdir:
+    case Call::rmdir:
+    case Call::unlink:
+    case Call::symlink:
+    case Call::rename:
+    case Call::mknod:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+bool CallTranslation::base_of(Task& task, const Name& name, PathId& base) {
+  base = task.surroundings->directory;
+  if (name.path.starts_with('/')) return true;
+  if (name.dir_path.starts_with('/')) {
+    bool deleted = false;
+    base = paths_.real(name.dir_path, deleted);
+    if (name.dir == SystemCall::kCwd) task.surroundings->directory = base;
+    return true;
+  }
+  if (name.dir == SystemCall::kCwd) return true;
+  if (name.dir < 0) return false;
+  Descriptor* descriptor = task.files->find(name.dir);
+  DescriptionRef file = descriptor ? descriptor->description
+                                   : inherit(task, {}, name.dir, name.dir_path, Use::listing);
+  if (!file) return false;
+  base = file->path;
+  return true;
+}
+
+bool CallTranslation::resolve(Task& task, const SystemCall& call, const Name& name, bool follow,
+                              PathId& path) {
+  static const std::string kNotKnown;
+  const bool in_root = (call.resolve & RESOLVE_IN_ROOT) != 0;
+  auto magic = in_root ? std::nullopt : magic_path(name.path, task.process->id);
+  // The file itself is found by its descriptor, or left out: it may have no name anymore.
+  if (magic && magic->rest.empty() && call.call != Call::chdir) magic.reset();
+  std::string_view text = magic ? magic->rest : name.path;
+  if (in_root) text.remove_prefix(std::min(text.find_first_not_of('/'), text.size()));
+  PathId base = 0, root = task.surroundings->root;
+  const Name seen{magic ? magic->descriptor : name.dir, magic ? kNotKnown : name.dir_path, text};
+  if (!base_of(task, seen, base)) return false;
+  if (in_root) root = base;
+  const bool slash = name.path.ends_with('/');
+  if (slash && !names_an_entry(call.call)) follow = true;
+  path = paths_.resolve(seen.path,
+                        {.base = base, .root = root, .follow = follow, .failed = call.result < 0});
+  if (paths_.is_too_long(path)) {
+    too_long_ = true;
+    return false;
+  }
+  // It went on to where nobody knows.
+  if (follow && model_.is_symlink(path)) blind_ = true;
+  // Operations have no slash at the end of a path, and no links in it, that could make them fail.
+  const bool by_slash = slash && call.result < 0 && call.result != -ENOENT &&
+                        call.result != -EEXIST && call.call != Call::mkdir &&
+                        call.call != Call::rmdir;
+  const bool by_links = call.result == -ELOOP && !model_.is_symlink(path);
+  if (by_slash || by_links) blind_ = true;
+  return true;
+}
+
+bool CallTranslation::find_target(Task& task, const SystemCall& call, const Name& name, bool follow,
+                                  Target& target) {
+  if (name.path.empty() && call.result == -ENOENT) return false;  // names nothing
+  std::optional<int> number;
+  if (name.path.empty() && name.dir != SystemCall::kCwd) {
+    number = name.dir;
+  } else if (follow) {
+    const auto magic = magic_path(name.path, task.process->id);
+    if (magic && magic->rest.empty() && magic->descriptor != SystemCall::kCwd) {
+      number = magic->descriptor;
+    }
+  }
+  if (number) {
+    const std::string& known = name.path.empty() ? name.dir_path : call.fd_path;
+    Description* file = file_of(task, call, *number, known, Use::other);
+    if (!file) return false;
+    target.path = file->path;
+    // What O_PATH opened is of no use to most calls.
+    if (file->flags & O_PATH) return true;
+    announce(task, call, *file, Use::reading);
+    target.file = file;
+    return true;
+  }
+  if (name.path.empty() && call.result < 0) return false;
+  if (!resolve(task, call, name, follow, target.path)) return false;
+  if (paths_.is_left_out(target.path)) {
+    left_out();
+    return false;
+  }
+  return true;
+}
+
+bool CallTranslation::follows(const SystemCall& call) {
+  switch (call.call) {
+    case Call::open:
+      return !(call.flags & O_NOFOLLOW) && (call.flags & (O_CREAT | O_EXCL)) != (O_CREAT | O_EXCL);
+    case Call::link:
+      return (call.flags & AT_SYMLINK_FOLLOW) != 0;
+    case Call::readlink:
+    case Call::mkdir:
+    case Call::rmdir:
+    case Call::unlink:
+    case Call::symlink:
+    case Call::rename:
+    case Call::mknod:
+      return false;
+    default:
+      return !(call.flags & AT_SYMLINK_NOFOLLOW);
+  }
+}
+
+}  // namespace filereel
