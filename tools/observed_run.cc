@@ -1,6 +1,7 @@
 #include "tools/observed_run.h"
 
 #include <algorithm>
+#include <optional>
 
 #include <unistd.h>
 
@@ -13,7 +14,7 @@ namespace filereel {
 Result observe_run(Session& session, const std::string& json, const Measure& measure,
                    const Format& format) {
   Result result;
-  std::string failure;
+  std::optional<Error> failure;
   {
     TerminalObserver observer(session, json);
     try {
@@ -22,7 +23,7 @@ Result observe_run(Session& session, const std::string& json, const Measure& mea
       const bool measured = std::ranges::any_of(
           result.measurements, [](const Measurement& one) { return !one.samples.empty(); });
       if (!measured) throw;
-      failure = error.what();
+      failure = error;
     }
     observer.save(result);
   }
@@ -36,7 +37,7 @@ Result observe_run(Session& session, const std::string& json, const Measure& mea
   } else {
     session.print(table);
   }
-  if (!failure.empty()) throw Error(ErrorKind::failed, failure);
+  if (failure) throw Error(*failure);
   if (session.exit_code == Session::kInterrupted) session.notice("filereel: interrupted");
   return result;
 }

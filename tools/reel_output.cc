@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "filesets/printable.h"
 #include "filesets/units.h"
 #include "tools/table.h"
 
@@ -44,10 +45,10 @@ std::string describe_trace(const TraceInfo& info) {
 
 void notice_of_losses(const TraceInfo& info, const Session& session) {
   for (const auto& [reason, count] : info.lost) {
-    session.notice(fmt::format("not in the trace: {} ({})", reason, count));
+    session.notice(fmt::format("not in the trace: {} ({})", printable(reason), count));
   }
   for (const auto& [reason, count] : info.approximated) {
-    session.notice(fmt::format("only nearly in the trace: {} ({})", reason, count));
+    session.notice(fmt::format("only nearly in the trace: {} ({})", printable(reason), count));
   }
 }
 

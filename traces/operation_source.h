@@ -23,6 +23,9 @@ class OperationSource {
   // Called inside the timed region: must not allocate, and blocks only where a trace that is larger
   // than memory has not been read so far yet.
   virtual std::size_t next(std::span<Operation> out) = 0;
+
+  // Whether next() would block now. What is in flight is waited for before: others may need it.
+  virtual bool would_wait() const { return false; }
 };
 
 // A trace ready to be replayed. What it points to must outlive it.
@@ -36,7 +39,6 @@ struct Trace {
   FileSlot slots = 0;            // numbers of open files are below this
   FileSlot mappings = 0;         // the same for mappings
   bool shared_slots = false;     // a number means the same open file in all threads
-  bool asynchronous = false;     // there are asynchronous operations
   std::uint64_t largest_io = 0;  // bytes of the largest read or write
   // The kinds that occur; all if not known.
   std::bitset<kOperationKinds> kinds = std::bitset<kOperationKinds>().set();

@@ -19,18 +19,25 @@ std::uint64_t highest_descriptor_limit() {
   return limit.rlim_max;
 }
 
+std::uint64_t raise_descriptor_limit() noexcept {
+  rlimit limit{};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  const rlimit highest{.rlim_cur = limit.rlim_max, .rlim_max = limit.rlim_max};
+  return setrlimit(RLIMIT_NOFILE, &highest) == 0 ? highest.rlim_cur : limit.rlim_cur;
+}
+
 void allow_descriptors(std::uint64_t open_files, std::size_t threads) {
   const std::uint64_t needed = descriptors_needed(open_files, threads);
   rlimit limit{};
   getrlimit(RLIMIT_NOFILE, &limit);
   if (limit.rlim_cur >= needed) return;
-  limit.rlim_cur = limit.rlim_max;
-  if (setrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur >= needed) return;
+  const std::uint64_t raised = raise_descriptor_limit();
+  if (raised >= needed) return;
   throw Error(ErrorKind::failed,
               fmt::format("the trace has {} files open at once in {} threads, which needs a limit "
                           "of {} open files, but it is {}: raise it (ulimit -n, or as root "
                           "ulimit -Hn) or cut the trace",
-                          open_files, threads, needed, limit.rlim_cur));
+                          open_files, threads, needed, raised));
 }
 
 }  // namespace filereel

@@ -93,6 +93,40 @@ bool is_about_existence(const Operation& operation, std::int64_t result) {
   }
 }
 
+// Whether what is there, and what is in it, is the same whatever the result: later operations see
+// no difference, but for attributes themselves.
+bool leaves_no_trace(const Operation& operation, std::int64_t result) {
+  using enum OperationKind;
+  switch (operation.kind) {
+    case change_mode:
+    case change_owner:
+    case set_times:
+    case get_xattr:
+    case set_xattr:
+    case list_xattr:
+    case remove_xattr:
+    case stat:
+    case stat_volume:
+    case access:
+    case read_link:
+    case seek:
+    case advise:
+    case read_ahead:
+    case sync:
+    case sync_data:
+    case sync_range:
+    case sync_volume:
+      return !is_about_existence(operation, result);
+    default:
+      return false;
+  }
+}
+
+bool is_about_attributes(OperationKind kind) {
+  using enum OperationKind;
+  return kind == get_xattr || kind == set_xattr || kind == list_xattr || kind == remove_xattr;
+}
+
 bool uses_mapping(OperationKind kind) {
   return has(operation_info(kind).fields, Field::source) && kind != OperationKind::copy_range;
 }
@@ -138,6 +172,7 @@ bool DivergenceJudge::is_consequence(const Operation& operation, PathId path) no
 }
 
 bool DivergenceJudge::touched(const Operation& operation, PathId path) const {
+  if (is_about_attributes(operation.kind) && attributes_.contains(operation.entry)) return true;
   if (operation.entry != kNoFileId) {
     if (files_.contains(operation.entry)) return true;
   } else if (operation.file != kNoFile && slots_.contains(operation.file)) {
@@ -161,7 +196,14 @@ bool DivergenceJudge::touched_name(PathId path) const {
 }
 
 void DivergenceJudge::remember(const Operation& operation, PathId path, std::int64_t result) {
-  if (names_.size() + files_.size() + slots_.size() + mappings_.size() >= kMostRemembered) return;
+  const std::size_t remembered =
+      names_.size() + files_.size() + attributes_.size() + slots_.size() + mappings_.size();
+  if (remembered >= kMostRemembered) return;
+  if (leaves_no_trace(operation, result)) {
+    const bool known = operation.entry != kNoFileId;
+    if (known && is_about_attributes(operation.kind)) attributes_.insert(operation.entry);
+    return;
+  }
   const bool opens = operation.kind == OperationKind::open;  // a copy may name it as its source
   if (operation.entry != kNoFileId) files_.insert(operation.entry);
   if (operation.file != kNoFile && (opens || operation.entry == kNoFileId)) {

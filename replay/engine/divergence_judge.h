@@ -43,7 +43,8 @@ class DivergenceJudge {
   std::mutex mutex_;
   std::unordered_map<PathId, bool> names_;  // true: with all that is below
   std::unordered_set<FileId> files_;
-  std::unordered_set<FileSlot> slots_;  // open files whose file is not known
+  std::unordered_set<FileId> attributes_;  // files whose extended attributes are not as they were
+  std::unordered_set<FileSlot> slots_;     // open files whose file is not known
   std::unordered_set<FileSlot> mappings_;
 };
 

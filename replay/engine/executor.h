@@ -2,6 +2,7 @@
 #pragma once
 
 #include "replay/engine/performer.h"
+#include "replay/engine/precise_sleep.h"
 #include "replay/engine/recorder.h"
 
 namespace filereel {
@@ -15,6 +16,8 @@ class Executor final : public IoEngine {
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
+  void prepare(const Operation& op) noexcept override { performer_.prepare_ahead(op); }
+
   bool execute(std::span<const Operation> operations, bool stop_on_divergence) noexcept override {
     for (const Operation& op : operations) {
       if (context_.stop.stop_requested()) return false;
@@ -26,6 +29,10 @@ class Executor final : public IoEngine {
   }
 
   bool drain() noexcept override { return true; }
+  bool wait_until(std::uint64_t due_ns) noexcept override {
+    sleep_until(due_ns, context_.stop);
+    return true;
+  }
 
   ReplayStatistics& statistics() override { return recorder_.statistics(); }
 

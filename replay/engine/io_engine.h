@@ -23,7 +23,7 @@ namespace filereel {
 // Read by a progress display while the replay runs.
 struct ReplayProgress {
   std::atomic<std::uint64_t> bytes = 0;
-  std::atomic<std::uint64_t> files = 0;
+  std::atomic<std::uint64_t> files = 0;  // operations, of a recorded trace
 };
 
 // The real descriptor of each open file of the trace. Operations of several threads may use one;
@@ -78,11 +78,19 @@ struct EngineContext {
   std::stop_token stop;
 };
 
+// Extended attributes of other names are the system's: they are neither set nor compared.
+inline bool is_user_attribute(std::string_view name) noexcept {
+  return name.starts_with("user.");
+}
+
 // One thread's engine: its buffer, its requests in flight, its statistics. Not shared between
 // threads.
 class IoEngine {
  public:
   virtual ~IoEngine() = default;
+
+  // Makes ready, while there is time, what the next operation needs.
+  virtual void prepare(const Operation&) noexcept {}
 
   // Executes `operations` (calls only, no barriers, awaits or paces) in order, until the first true
   // mismatch if `stop_on_divergence`, or until the context's stop is requested. Neither throws nor
@@ -92,6 +100,10 @@ class IoEngine {
   // Waits until nothing is in flight. To be called before waiting for other threads, and at the
   // end.
   virtual bool drain() noexcept = 0;
+
+  // Returns at `due_ns` of the stopwatch, at once if that is past, or soon after a requested stop.
+  // What is in flight goes on, and is seen when it ends. False: as of execute().
+  virtual bool wait_until(std::uint64_t due_ns) noexcept = 0;
 
   virtual ReplayStatistics& statistics() = 0;
 };

@@ -28,7 +28,7 @@ bool is_missing(std::int64_t result) {
 std::uint64_t buffer_size(const EngineContext& context) {
   if (context.files) return context.largest_io;  // a workload of our own
   // A trace can claim what it likes: all threads together get this much.
-  constexpr std::uint64_t kTogether = 256 << 20, kMost = 64 << 20, kLeast = 256 << 10;
+  constexpr std::uint64_t kTogether = 256 << 20, kMost = 64 << 20, kLeast = 64 << 10;
   const std::uint64_t lanes = context.board ? std::max<std::uint64_t>(context.board->size(), 1) : 1;
   return std::min(context.largest_io, std::clamp(kTogether / lanes, kLeast, kMost));
 }

@@ -1,4 +1,4 @@
-// Does what an operation says, confined to the volumes' roots (docs/replay-engines.md).
+// Does what an operation says, confined to the volumes' roots (docs/replay.md).
 #pragma once
 
 #include <algorithm>
@@ -36,7 +36,7 @@ inline bool is_refused(const Operation& op, const EngineContext& context) noexce
       return !context.change_owners;
     case OperationKind::set_xattr:
     case OperationKind::remove_xattr:
-      return !context.texts->text(op.text).starts_with("user.");
+      return !is_user_attribute(context.texts->text(op.text));
     default:
       return false;
   }
@@ -77,8 +77,14 @@ class Performer {
   // Makes ready what the operation needs; to be called before the watch starts.
   void prepare(const Operation& op) noexcept {
     if (op.kind == OperationKind::write && op.data == DataSource::generated) {
+      if (std::exchange(prepared_, false)) return;
       content_.fill(op.entry, op.offset, buffer_.first(bytes_of(op)));
     }
+  }
+  // The same earlier: `op` is the next one that is prepared.
+  void prepare_ahead(const Operation& op) noexcept {
+    prepare(op);
+    prepared_ = op.kind == OperationKind::write && op.data == DataSource::generated;
   }
 
   // Returns what the system call did; what has no number to return gives 0.
@@ -167,6 +173,7 @@ class Performer {
   std::uint64_t page_bytes_;
   bool clear_nonblock_ = false;
   std::uint64_t own_ns_ = 0;
+  bool prepared_ = false;  // the buffer holds what the next write writes
   std::uint64_t difference_ = 0;
 };
 

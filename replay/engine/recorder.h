@@ -28,10 +28,7 @@ class Recorder {
   }
 
   // The operation was not executed.
-  void refuse() noexcept {
-    ++statistics_.operations;
-    ++statistics_.refused;
-  }
+  void refuse() noexcept { ++statistics_.refused; }
 
   // Whether what a read gave is to be compared with what was written.
   bool checks_content(const Operation& op, std::int64_t result) const noexcept {

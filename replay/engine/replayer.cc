@@ -44,9 +44,10 @@ struct ThreadRun {
   bool complete = false;
 };
 
-void publish(const ReplayStatistics& statistics, ReplayStatistics::Published& last,
+void publish(const ReplayStatistics& statistics, bool recorded, ReplayStatistics::Published& last,
              ReplayProgress& progress) {
-  const ReplayStatistics::Published now = statistics.published();
+  const ReplayStatistics::Published now =
+      recorded ? statistics.published_operations() : statistics.published();
   progress.bytes.fetch_add(now.bytes - last.bytes, std::memory_order_relaxed);
   progress.files.fetch_add(now.files - last.files, std::memory_order_relaxed);
   last = now;
@@ -77,24 +78,27 @@ struct Replay {
   std::stop_token stop;
   const std::uint64_t& start_ns;  // set before the first operation
   std::bitset<kOperationKinds> calls;
+  bool paced;
 };
 
 // Takes one thread through its operations.
 class Lane {
  public:
   Lane(const Replay& replay, OperationSource& source, IoEngine& engine, std::uint32_t number)
-      : replay_(replay), source_(source), engine_(engine), number_(number) {}
+      : replay_(replay), source_(source), engine_(engine), number_(number), thinks_(replay.paced) {}
 
   // To the end; false if it stopped early.
   bool run() {
     last_end_ns_ = replay_.start_ns;
     for (;;) {
+      if (source_.would_wait() && !engine_.drain()) return false;
       const std::size_t filled = source_.next(batch_);
       if (filled == 0) return engine_.drain() && !was_cut_short();
       if (!replay_.options.board) number(filled);
       if (!execute({batch_.data(), filled})) return false;
       if (replay_.options.progress) {
-        publish(engine_.statistics(), published_, *replay_.options.progress);
+        publish(engine_.statistics(), replay_.options.board != nullptr, published_,
+                *replay_.options.progress);
       }
     }
   }
@@ -126,8 +130,9 @@ class Lane {
         if (thinks_) last_end_ns_ = now_ns();
       }
       if (control == rest.end()) break;
-      if (!obey(*control)) return false;
       rest = rest.subspan(calls + 1);
+      if (control->kind == OperationKind::pace && !rest.empty()) engine_.prepare(rest.front());
+      if (!obey(*control)) return false;
     }
     return true;
   }
@@ -162,15 +167,12 @@ class Lane {
   }
 
   bool pace(const Operation& operation) {
-    constexpr std::uint64_t kLongNs = 2'000'000;
     std::uint64_t now = now_ns();
     if (!paced_) prepare_precise_sleep();
     paced_ = true;
     std::uint64_t due = operation.offset;
     switch (operation.flags) {
       case pace_flags::kFromLastEnd:
-        if (!thinks_) last_end_ns_ = now;
-        thinks_ = true;
         due += last_end_ns_;
         break;
       case pace_flags::kFromNow:
@@ -181,10 +183,7 @@ class Lane {
         break;
     }
     if (due > now) {
-      // Others may wait for what is done by now but not counted.
-      if (due - now > kLongNs && !engine_.drain()) return false;
-      sleep_until(due, replay_.stop);
-      if (replay_.stop.stop_requested()) return false;
+      if (!engine_.wait_until(due) || replay_.stop.stop_requested()) return false;
       now = now_ns();
     }
     engine_.statistics().lateness.record(now > due ? now - due : 0);
@@ -197,7 +196,8 @@ class Lane {
   std::uint32_t number_;
   std::uint64_t position_ = 0;
   std::uint64_t last_end_ns_ = 0;  // of an operation, while it thinks
-  bool paced_ = false, thinks_ = false;
+  bool paced_ = false;
+  bool thinks_;  // operations may begin so long after the last one's end
   ReplayStatistics::Published published_;
   std::array<Operation, kBatch> batch_;
 };
@@ -257,7 +257,9 @@ ReplayOutcome replay(Trace trace, const std::array<int, kRoles>& roots,
                               format_size(trace.largest_io)));
     }
   }
-  const Replay shared{options, meeting, stop.token(), start_ns, calls()};
+  const Replay shared{options,      meeting,
+                      stop.token(), start_ns,
+                      calls(),      trace.kinds[static_cast<std::size_t>(OperationKind::pace)]};
   Cpu before{}, after{};
   {
     std::vector<std::jthread> threads;
@@ -306,6 +308,7 @@ ReplayOutcome replay(Trace trace, const std::array<int, kRoles>& roots,
     outcome.complete = outcome.complete && run.complete;
   }
   if (count != 0) outcome.elapsed_s = static_cast<double>(end - start) * 1e-9;
+  outcome.end_ns = count != 0 ? end : now_ns();
   outcome.cpu_user_s = after.user_s - before.user_s;
   outcome.cpu_system_s = after.system_s - before.system_s;
   return outcome;

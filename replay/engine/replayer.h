@@ -26,7 +26,8 @@ struct ReplayOptions {
 struct ReplayOutcome {
   ReplayStatistics statistics;  // of all threads
   double elapsed_s = 0;         // from the first thread's first operation to the last one's last
-  double cpu_user_s = 0;        // of this process meanwhile
+  std::uint64_t end_ns = 0;  // of the stopwatch, when that ended; what was open is closed after it
+  double cpu_user_s = 0;     // of this process meanwhile
   double cpu_system_s = 0;
   bool complete = false;  // every operation was executed
 };

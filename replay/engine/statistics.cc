@@ -46,4 +46,9 @@ ReplayStatistics::Published ReplayStatistics::published() const {
   return {written > 0 ? written : of(OperationKind::read).bytes, files};
 }
 
+ReplayStatistics::Published ReplayStatistics::published_operations() const {
+  using enum OperationKind;
+  return {of(read).bytes + of(write).bytes + of(copy_range).bytes, operations};
+}
+
 }  // namespace filereel

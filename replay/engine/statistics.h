@@ -68,6 +68,8 @@ struct ReplayStatistics {
     std::uint64_t files = 0;
   };
   Published published() const;
+  // The same of a recorded trace: all bytes that were moved, and operations in the place of files.
+  Published published_operations() const;
 };
 
 }  // namespace filereel

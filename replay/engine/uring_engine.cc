@@ -10,6 +10,7 @@
 
 #include "filesets/error.h"
 #include "replay/engine/performer.h"
+#include "replay/engine/precise_sleep.h"
 #include "replay/engine/recorder.h"
 
 namespace filereel {
@@ -60,9 +61,9 @@ Queue queue_of(const EngineContext& context) {
   const std::size_t bytes = buffer_size(context);
   if (context.queue_depth > 0) return {context.queue_depth, bytes};
   // A trace says nowhere how much it has in flight at most: as much as memory bears.
-  constexpr std::size_t kTogether = 512 << 20, kMostBytes = 1 << 20;
+  constexpr std::size_t kTogether = 512 << 20;
   const std::size_t lanes = context.board ? std::max<std::size_t>(context.board->size(), 1) : 1;
-  const std::size_t each = std::clamp<std::size_t>(bytes, 4096, kMostBytes);
+  const std::size_t each = std::max<std::size_t>(bytes, 4096);
   return {std::clamp<std::size_t>(kTogether / lanes / each, 4, 256), each};
 }
 
@@ -82,7 +83,10 @@ bool conflict(const Operation& a, const Operation& b) {
            (op.hole || op.expected < static_cast<std::int64_t>(op.length));
   };
   if (sees_length(a) || sees_length(b)) return true;
-  return a.offset < b.offset + b.length && b.offset < a.offset + a.length;
+  const auto begins_in = [](const Operation& one, const Operation& other) {
+    return one.offset >= other.offset && one.offset - other.offset < bytes_of(other);
+  };
+  return begins_in(a, b) || begins_in(b, a);
 }
 
 class UringEngine final : public IoEngine {
@@ -110,6 +114,20 @@ class UringEngine final : public IoEngine {
 
   bool drain() noexcept override {
     wait_until_left(0);
+    return !failed();
+  }
+
+  bool wait_until(std::uint64_t due_ns) noexcept override {
+    for (std::uint64_t now = now_ns(); !flying_.empty() && now < due_ns; now = now_ns()) {
+      if (context_.stop.stop_requested()) return true;
+      if (due_ns - now > kSleepMarginNs) {
+        wait_for_one(std::min(due_ns - kSleepMarginNs - now, kSleepSliceNs));
+      } else {
+        collect();
+        relax();
+      }
+    }
+    sleep_until(due_ns, context_.stop);
     return !failed();
   }
 
@@ -238,12 +256,14 @@ class UringEngine final : public IoEngine {
     while (flying_.size() > most) wait_for_one();
   }
 
-  void wait_for_one() noexcept {
+  void wait_for_one(std::uint64_t most_ns = 0) noexcept {
     io_uring_cqe* done = nullptr;
-    const int result = io_uring_wait_cqe(ring_.get(), &done);
+    __kernel_timespec time{.tv_sec = 0, .tv_nsec = static_cast<long long>(most_ns)};
+    const int result = most_ns > 0 ? io_uring_wait_cqe_timeout(ring_.get(), &done, &time)
+                                   : io_uring_wait_cqe(ring_.get(), &done);
     if (result == 0) {
       complete(done);
-    } else if (result != -EINTR) {
+    } else if (result != -EINTR && result != -ETIME) {
       broken_ = true;
       while (!flying_.empty()) finish(flying_.front(), result);
     }

@@ -128,11 +128,11 @@ class ReelRun {
     warn_of_trace();
     measure_overhead();
     if (!null()) open();
-    for (std::uint32_t run = 1; run <= request_.runs; ++run) {
+    for (std::uint32_t run = 1; run <= request_.runs && !ended_early_; ++run) {
       if (!repeat(run)) return false;
     }
     if (volume_) volume_->finish(request_.keep);
-    result_.complete = true;
+    result_.complete = !ended_early_;
     observer_.result_grew(result_);
     return true;
   }
@@ -149,10 +149,21 @@ class ReelRun {
   bool null() const { return engine_ == EngineKind::null; }
 
   void choose_engine() {
+    if (request_.depth > 0 && request_.engine.value_or(EngineKind::uring) != EngineKind::uring) {
+      throw Error(ErrorKind::usage,
+                  fmt::format("--depth is for requests in flight, and the engine {} has none: use "
+                              "--engine io_uring",
+                              engine_name(*request_.engine)));
+    }
     const bool reaps = info().by_kind[static_cast<std::size_t>(OperationKind::reap)] > 0;
-    engine_ = request_.engine.value_or((reaps || request_.depth > 0) && !why_no_uring()
-                                           ? EngineKind::uring
-                                           : EngineKind::blocking);
+    const bool queues = reaps || request_.depth > 0;
+    engine_ = request_.engine.value_or(queues ? EngineKind::uring : EngineKind::blocking);
+    if (const auto why =
+            request_.depth == 0 && !request_.engine && queues ? why_no_uring() : std::nullopt) {
+      engine_ = EngineKind::blocking;
+      result_.warn({"io-uring-unavailable", *why,
+                    "what the trace had in flight together is done one after the other"});
+    }
     if (!null() && !request_.target) {
       throw Error(ErrorKind::usage,
                   "name a volume to replay on: a directory, image:FILE or a block device");
@@ -165,13 +176,14 @@ class ReelRun {
     const auto count = [&](const std::map<std::string, std::uint64_t>& counts, const char* code,
                            std::string_view what, const char* next_step) {
       for (const auto& [reason, number] : counts) {
-        result_.warn({code, fmt::format("{}: {} ({})", what, reason, number), next_step});
+        result_.warn(
+            {code, fmt::format("{}: {} ({})", what, printable(reason), number), next_step});
       }
     };
     count(info().lost, "trace-lost", "not in the trace",
           "the replay does less than the program did");
     count(info().approximated, "trace-approximated", "only nearly in the trace",
-          "docs/reel-tools.md says what this means");
+          "docs/import.md says how calls become operations");
     if (!info().complete) {
       result_.warn({"trace-torn",
                     fmt::format("{} is torn: its first {} operations are replayed", input_.name,
@@ -187,17 +199,25 @@ class ReelRun {
   // filereel's own time per operation, where the whole trace lies ready before the clock starts.
   void measure_overhead() {
     const ScheduleOptions options{.order = Order::thread, .pace = {}};
-    if (info().operations == 0 || info().operations > options.window / 2) return;
-    rewind();
-    Schedule schedule(source(), tables(), info(), options);
-    const ReplayOutcome outcome = replay(
-        schedule.trace(), {0, 0},
-        {.engine = EngineKind::null, .stop_on_divergence = false, .board = &schedule.board()});
-    schedule.check();
-    const auto operations = static_cast<double>(outcome.statistics.operations);
-    if (operations > 0) {
-      result_.overhead_ns = (outcome.cpu_user_s + outcome.cpu_system_s) * 1e9 / operations;
+    // Of fewer, what threads cost to begin and end is most.
+    constexpr std::uint64_t kFewest = 1000, kEnough = 100'000, kMost = 128 << 10;
+    if (info().operations < kFewest || info().operations > kMost) return;
+    const std::uint64_t repetitions = std::clamp<std::uint64_t>(kEnough / info().operations, 3, 25);
+    std::vector<double> costs;
+    for (std::uint64_t i = 0; i <= repetitions; ++i) {
+      if (request_.stop.stop_requested()) return;
+      rewind();
+      Schedule schedule(source(), tables(), info(), options);
+      const ReplayOutcome outcome = replay(
+          schedule.trace(), {0, 0},
+          {.engine = EngineKind::null, .stop_on_divergence = false, .board = &schedule.board()});
+      schedule.check();
+      const auto operations = static_cast<double>(outcome.statistics.operations);
+      if (i == 0 || operations == 0) continue;  // the first one warms up
+      costs.push_back((outcome.cpu_user_s + outcome.cpu_system_s) * 1e9 / operations);
     }
+    std::ranges::sort(costs);
+    if (!costs.empty()) result_.overhead_ns = costs[costs.size() / 2];
   }
 
   void open() {
@@ -241,16 +261,15 @@ class ReelRun {
   bool repeat(std::uint32_t run) {
     if (request_.stop.stop_requested()) return false;
     ReplayProgress progress;
-    const StepInfo step{
-        .file_system = null() ? "" : volume_name(),
-        .set = input_.name,
-        .operation = "replay",
-        .run = run,
-        .runs = request_.runs,
-        .bytes = info().bytes_written > 0 ? info().bytes_written : info().bytes_read,
-        .files = 0,
-        .done = static_cast<double>(run - 1) / request_.runs,
-        .share = 1.0 / request_.runs};
+    const StepInfo step{.file_system = null() ? "" : volume_name(),
+                        .set = input_.name,
+                        .operation = "replay",
+                        .run = run,
+                        .runs = request_.runs,
+                        .bytes = 0,
+                        .files = info().operations,
+                        .done = static_cast<double>(run - 1) / request_.runs,
+                        .share = 1.0 / request_.runs};
     const StepWatch watch(observer_, step, progress);
     Sample sample;
     sample.run = run;
@@ -259,7 +278,7 @@ class ReelRun {
     if (!measure(sample, progress)) return false;
     result_.measurements.back().samples.push_back(std::move(sample));
     observer_.result_grew(result_);
-    return true;
+    return !interrupted_;
   }
 
   std::string volume_name() const { return request_.target->text(); }
@@ -359,22 +378,24 @@ class ReelRun {
          .judge = &judge,
          .stop = request_.stop,
          .progress = &progress});
-    const std::uint64_t replayed_ns = now_ns();
     if (request_.stop.stop_requested() && !outcome.complete) return false;
     schedule.check();
     if (volume_) volume_->check_present();
     fill_reel_sample(sample, outcome, names.paths);
     sample.reel->waits = schedule.waits();
+    ended_early_ = sample.reel->ended_early = !outcome.complete;
     if (!volume_) {
       sample.durable_s = sample.elapsed_s;
       return true;
     }
     volume_->sync();
-    sample.durable_s = outcome.elapsed_s + static_cast<double>(now_ns() - replayed_ns) * 1e-9;
+    sample.durable_s = outcome.elapsed_s + static_cast<double>(now_ns() - outcome.end_ns) * 1e-9;
     add_outside(sample, before, look_outside(used));
     if (request_.verify == ReelVerify::tree) {
       sample.reel->tree =
           compare_tree(volume_->root(), fitted_.final, volume_->limits(), request_.stop);
+      interrupted_ = request_.stop.stop_requested();
+      if (interrupted_) sample.reel->tree.reset();
     }
     return true;
   }
@@ -388,6 +409,8 @@ class ReelRun {
   std::optional<FileSystemKind> file_system_;
   FittedTrace fitted_;
   std::unique_ptr<Volume> volume_;
+  bool interrupted_ = false;  // while the tree was compared
+  bool ended_early_ = false;  // at a divergence, as was asked for
 };
 
 }  // namespace

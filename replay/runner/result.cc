@@ -21,7 +21,7 @@ std::optional<Spread> rate(const std::vector<Sample>& samples, std::uint64_t Sam
   for (const Sample& sample : samples) {
     const bool data = amount == &Sample::bytes;
     // A replay that went its own way has figures all the same, and says what differed.
-    const bool failed = sample.divergences > 0 && !sample.reel;
+    const bool failed = sample.reel ? sample.reel->ended_early : sample.divergences > 0;
     if (failed || sample.*seconds <= 0 || (data && sample.moved_no_data)) continue;
     if (sample.*amount > 0)
       values.push_back(static_cast<double>(sample.*amount) / unit / sample.*seconds);

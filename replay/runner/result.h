@@ -46,6 +46,7 @@ struct ReelSample {
   std::map<std::string, std::uint64_t> divergences;  // by divergence_class_name; those there are
   std::uint64_t unverified = 0;                      // operations that were not compared
   std::uint64_t refused = 0;                         // never executed: device nodes
+  bool ended_early = false;                          // at a divergence: it is not the whole trace
   std::uint64_t waits = 0;                           // between threads, to keep the order
   std::optional<LatencySummary> lateness;            // paced replays
   std::vector<SeriesPoint> series;

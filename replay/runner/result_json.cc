@@ -120,7 +120,8 @@ void add_reel(Json& json, const ReelSample& reel) {
   }
   Json members = {{"bytes_read", reel.bytes_read},     {"bytes_written", reel.bytes_written},
                   {"bytes_copied", reel.bytes_copied}, {"unverified", reel.unverified},
-                  {"refused", reel.refused},           {"waits", reel.waits}};
+                  {"refused", reel.refused},           {"waits", reel.waits},
+                  {"ended_early", reel.ended_early}};
   if (reel.lateness) members["lateness"] = to_json(*reel.lateness);
   if (reel.tree) members["tree"] = to_json(*reel.tree);
   members["series"] = std::move(series);
@@ -138,6 +139,7 @@ ReelSample reel_from_json(const Json& json, const Json& classes) {
   get(json, "unverified", reel.unverified);
   get(json, "refused", reel.refused);
   get(json, "waits", reel.waits);
+  get(json, "ended_early", reel.ended_early);
   if (const auto found = json.find("lateness"); found != json.end()) {
     from_json(*found, reel.lateness.emplace());
   }

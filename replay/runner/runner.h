@@ -28,7 +28,7 @@ struct RunRequest {
 struct StepInfo {
   std::string file_system, set, operation;
   std::uint32_t run = 1, runs = 1;
-  std::uint64_t bytes = 0, files = 0;  // of the set
+  std::uint64_t bytes = 0, files = 0;  // of the set; of a reel none, and its operations
   double done = 0;                     // share of the whole plan's work that lies behind, 0 to 1
   double share = 0;                    // of the whole plan's work that this step is
 };

@@ -74,11 +74,10 @@ StepOutcome measure_step(const FcTest& test, const FileSet& set, FcStep step,
   const Outside before = look_outside(used);
   const ReplayOutcome outcome =
       replay(test.trace(step), roots, {.stop = options.stop, .progress = options.progress});
-  const std::uint64_t replayed_ns = now_ns();
   result.complete = outcome.complete && outcome.statistics.divergences == 0;
   if (result.complete) {
     for (Volume* volume : used) volume->sync();
-    sample.durable_s = outcome.elapsed_s + seconds_since(replayed_ns);
+    sample.durable_s = outcome.elapsed_s + seconds_since(outcome.end_ns);
   }
   fill_sample(sample, outcome, test.paths());
   if (!result.complete) return result;

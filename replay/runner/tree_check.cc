@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 
 #include "filesets/descriptor.h"
-#include "filesets/error.h"
 #include "filesets/printable.h"
+#include "replay/engine/descriptor_limit.h"
 #include "replay/runner/reel_fit.h"
 
 namespace filereel {
@@ -54,6 +54,7 @@ class Comparer {
   }
 
   TreeComparison compare(int root) {
+    raise_descriptor_limit();
     result_.entries = expected_.size();
     walk(root, "");
     if (stop_.stop_requested()) return result_;
@@ -80,7 +81,9 @@ class Comparer {
   }
 
   void walk(int parent, const std::string& path) {
-    for (const std::string& name : names_in(parent, path)) {
+    std::vector<std::string> names;
+    if (!read_names(parent, names)) return unreadable(path, errno);
+    for (const std::string& name : names) {
       if (stop_.stop_requested()) return;
       if (path.empty() && is_volumes_own(name)) continue;
       look(parent, name.c_str(), path.empty() ? name : fmt::format("{}/{}", path, name));
@@ -93,25 +96,23 @@ class Comparer {
   }
 
   // Read at once, so that a deep tree takes one descriptor per level.
-  static std::vector<std::string> names_in(int directory, const std::string& path) {
+  static bool read_names(int directory, std::vector<std::string>& names) {
     const int copy = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     const std::unique_ptr<DIR, int (*)(DIR*)> stream(copy < 0 ? nullptr : fdopendir(copy),
                                                      closedir);
-    if (!stream) fail(path, errno);
-    std::vector<std::string> names;
+    if (!stream) return false;
     errno = 0;
     while (const dirent* entry = readdir(stream.get())) {
       const std::string_view name = entry->d_name;
       if (name != "." && name != "..") names.emplace_back(name);
       errno = 0;
     }
-    if (errno != 0) fail(path, errno);
-    return names;
+    return errno == 0;
   }
 
   void look(int parent, const char* name, const std::string& path) {
     struct stat info{};
-    if (fstatat(parent, name, &info, AT_SYMLINK_NOFOLLOW) != 0) fail(path, errno);
+    if (fstatat(parent, name, &info, AT_SYMLINK_NOFOLLOW) != 0) return unreadable(path, errno);
     const std::string_view kind = S_ISDIR(info.st_mode)   ? "directory"
                                   : S_ISREG(info.st_mode) ? "file"
                                   : S_ISLNK(info.st_mode) ? "symbolic link"
@@ -132,14 +133,13 @@ class Comparer {
     if (!S_ISDIR(info.st_mode)) return;
     const Descriptor directory(
         openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    if (!directory) fail(path, errno);
+    if (!directory) return unreadable(path, errno);
     walk(directory.get(), path);
   }
 
-  [[noreturn]] static void fail(const std::string& path, int error) {
-    throw Error(ErrorKind::failed,
-                fmt::format("cannot read {} to verify the tree: {}; replay as a user who may",
-                            path.empty() ? "the volume" : printable(path), strerror(error)));
+  // What is in it is not known, which is a difference and no reason to lose the measurement.
+  void unreadable(const std::string& path, int error) {
+    differs(path.empty() ? "." : path, fmt::format("cannot be read: {}", strerror(error)));
   }
 
   const FileSystemLimits& limits_;

@@ -27,7 +27,8 @@ struct TreeComparison {
 
 // Compares paths, kinds and sizes of what lies below the directory `root` with `expected`. What
 // belongs to the volume itself (its marker, "lost+found") is passed over. No symbolic link is
-// followed. Throws Error(failed) if the tree cannot be read.
+// followed. A directory that cannot be read is a difference. Raises the limit of open files: each
+// level takes one. After a requested stop the comparison is not complete.
 TreeComparison compare_tree(int root, const FileSet& expected, const FileSystemLimits& limits,
                             const std::stop_token& stop);
 

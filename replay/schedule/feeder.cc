@@ -21,12 +21,17 @@ Feeder::Feeder(RecordedSource& source, const Lanes& lanes, std::size_t threads, 
       counts_(lanes.count) {}
 
 void Feeder::run() {
-  while (!out_.cancelled.load(std::memory_order_relaxed)) {
-    const std::size_t count = source_.next(batch_);
-    if (count == 0) break;
-    if (dependencies_) look_at_board();
-    for (std::size_t i = 0; i < count; ++i) add(batch_[i]);
-    if (out_.pool.hungry.load(std::memory_order_relaxed) != 0) feed_the_hungry();
+  try {
+    while (!out_.cancelled.load(std::memory_order_relaxed)) {
+      const std::size_t count = source_.next(batch_);
+      if (count == 0) break;
+      if (dependencies_) look_at_board();
+      for (std::size_t i = 0; i < count; ++i) add(batch_[i]);
+      if (out_.pool.hungry.load(std::memory_order_relaxed) != 0) feed_the_hungry();
+    }
+  } catch (...) {
+    flush_all();  // lanes may wait for what is compiled already
+    throw;
   }
   flush_all();
 }

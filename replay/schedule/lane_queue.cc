@@ -77,6 +77,10 @@ std::size_t LaneQueue::next(std::span<Operation> out, ChunkPool& pool) noexcept 
   return count;
 }
 
+bool LaneQueue::would_wait() const noexcept {
+  return !chunks_ && !inbox_.load(std::memory_order_relaxed) && !ended_.load();
+}
+
 // Waits for chunks; false: the end.
 bool LaneQueue::fetch(ChunkPool& pool) noexcept {
   for (;;) {

@@ -59,6 +59,7 @@ class LaneQueue {
 
   // As OperationSource::next; gives empty chunks back to the pool.
   std::size_t next(std::span<Operation> out, ChunkPool& pool) noexcept;
+  bool would_wait() const noexcept;
 
  private:
   bool fetch(ChunkPool& pool) noexcept;

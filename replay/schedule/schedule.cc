@@ -26,6 +26,7 @@ class LaneSource final : public OperationSource {
  public:
   LaneSource(LaneQueue& queue, ChunkPool& pool) : queue_(queue), pool_(pool) {}
   std::size_t next(std::span<Operation> out) override { return queue_.next(out, pool_); }
+  bool would_wait() const override { return queue_.would_wait(); }
 
  private:
   LaneQueue& queue_;
@@ -41,12 +42,17 @@ ScheduleOptions checked(ScheduleOptions options, const TraceInfo& info) {
   return options;
 }
 
+// Each lane is a thread with buffers and histograms, and knows of each other one: at most some 1
+// GB.
+constexpr std::size_t kMostLanes = 2048;
+static_assert(kMostLanes < Moment::kMaxLanes);
+
 Lanes checked(Lanes lanes) {
-  if (lanes.count >= Moment::kMaxLanes) {
+  if (lanes.count > kMostLanes) {
     throw Error(ErrorKind::failed,
                 fmt::format("the trace has {} threads at once, more than the {} that can be "
                             "replayed; cut it by thread first",
-                            lanes.count, Moment::kMaxLanes - 1));
+                            lanes.count, kMostLanes));
   }
   return lanes;
 }
@@ -162,7 +168,6 @@ Trace Schedule::trace() {
   trace.kinds.reset();
   for (std::size_t i = 0; i < kOperationKinds; ++i) trace.kinds[i] = info.by_kind[i] != 0;
   // Whoever submits without waiting reaps; a trace that never does has nothing to wait for.
-  trace.asynchronous = trace.kinds[static_cast<std::size_t>(OperationKind::reap)];
   trace.kinds[static_cast<std::size_t>(OperationKind::pace)] =
       state_->options.pace.kind != Pace::Kind::asap;
   for (LaneQueue& queue : state_->queues) {

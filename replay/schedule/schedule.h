@@ -41,7 +41,7 @@ struct ScheduleOptions {
   Pace pace = {};
   // Operations that may lie ready at once, of all lanes together: what bounds the memory, and how
   // far lanes can run apart.
-  std::size_t window = 256 * 1024;
+  std::size_t window = 1024 * 1024;
 };
 
 // Reads the trace on a thread of its own. The first window is compiled before the constructor

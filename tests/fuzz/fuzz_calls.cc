@@ -43,7 +43,7 @@ class Check final : public OperationSink {
   std::set<FileSlot> open_, mapped_;
 };
 
-constexpr unsigned kCalls = static_cast<unsigned>(Call::umask) + 1;
+constexpr unsigned kCalls = static_cast<unsigned>(Call::unshare) + 1;
 
 }  // namespace
 

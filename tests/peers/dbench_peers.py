@@ -2,7 +2,7 @@
 """Replays dbench's load file: filereel and dbench itself, in turns, on a tmpfs.
 
     dbench_peers.py [--filereel PATH] [--load /usr/share/dbench/client.txt] [--clients 1,2]
-                    [--seconds 10] [--passes 3] [--rounds 5]
+                    [--seconds 10] [--passes 1] [--rounds 5]
 
 The unit is the same for both: lines of the load file done in a second, by all clients together. A line
 is an operation of a file server's client and becomes 2.7 system calls on average; filereel's reel
@@ -16,8 +16,8 @@ holds the calls that dbench makes for it, so both make the same ones.
   filereel  Replays the reel of the load file --passes times over (`filereel repeat`), with the
             clients at once (`--clients`), order `resource`, every result compared. Lines: those of
             the load file by passes by clients. Seconds: from the first operation to the end of the
-            last, with the first pass, with the content of the writes made and the reel decoded
-            meanwhile.
+            last, with the first pass, with the content of the writes made meanwhile, and what is
+            beyond the schedule's window read and compiled.
 Neither sleeps: the load file has no times and no "Sleep", dbench gets no target rate, and filereel's
 pace is `asap`. Both empty their directory as the last line of each pass says. Needs dbench; the
 machine should be idle and have a core for each client.
@@ -85,7 +85,7 @@ def main():
     parser.add_argument("--load", default="/usr/share/dbench/client.txt")
     parser.add_argument("--clients", default="1,2")
     parser.add_argument("--seconds", type=int, default=10)
-    parser.add_argument("--passes", type=int, default=3)
+    parser.add_argument("--passes", type=int, default=1)
     parser.add_argument("--rounds", type=int, default=5)
     arguments = parser.parse_args()
     lines = count_lines(arguments.load)

@@ -106,7 +106,8 @@ TEST_CASE("the names in the root are those of the paths and of the initial tree"
   Sample sample;
   sample.add("b/x");
   sample.add("a");
-  const auto names = names_in_root(sample.tables, set_of({directory("c"), file("c/y", 1)}));
+  const FileSet initial = set_of({directory("c"), file("c/y", 1)});
+  const auto names = names_in_root(sample.tables, initial);
   CHECK(names == std::vector<std::string_view>{"a", "b", "c"});
 }
 

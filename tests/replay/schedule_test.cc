@@ -87,7 +87,6 @@ TEST_CASE("the trace of a schedule says what the engines need to know") {
   CHECK(made.shared_slots);
   CHECK(made.slots == 4);
   CHECK(made.largest_io == 70'000);
-  CHECK_FALSE(made.asynchronous);
   CHECK(made.kinds[static_cast<std::size_t>(read)]);
   CHECK(made.kinds[static_cast<std::size_t>(pace)]);
   CHECK_FALSE(made.kinds[static_cast<std::size_t>(write)]);
@@ -161,6 +160,16 @@ TEST_CASE("what ends the reading early is thrown, and the lanes end") {
         replay(schedule.trace(), {0, 0}, {.engine = EngineKind::null, .board = &schedule.board()});
     CHECK(outcome.statistics.operations <= 10'000);
     CHECK_THROWS_WITH_AS(schedule.check(), "torn.reel:77: torn", Error);
+  }
+  SUBCASE("wherever it lies, although lanes wait for what was compiled just before") {
+    for (std::size_t end = 600; end < 9'000; end += 41) {
+      TornSource shorter;
+      shorter.whole.operations = trace.source.operations;
+      shorter.whole.operations.resize(end);
+      Schedule schedule(shorter, trace.tables, trace.info, {.order = Order::strict, .window = 512});
+      replay(schedule.trace(), {0, 0}, {.engine = EngineKind::null, .board = &schedule.board()});
+      CHECK_THROWS_AS(schedule.check(), Error);
+    }
   }
 }
 

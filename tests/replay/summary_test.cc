@@ -61,6 +61,20 @@ TEST_CASE("samples with divergences are left out") {
   CHECK_FALSE(summary({failed}).files_per_s);
 }
 
+TEST_CASE("a replay that differed counts, one that ended for it does not") {
+  Measurement measurement;
+  measurement.reel.emplace();
+  for (const double seconds : {1.0, 2.0}) {
+    Sample& sample = measurement.samples.emplace_back();
+    sample.elapsed_s = sample.durable_s = seconds;
+    sample.operations = 100;
+    sample.divergences = 3;
+    sample.reel.emplace().ended_early = seconds > 1;
+  }
+  CHECK(measurement.summary().operations_per_s->median == 100);
+  CHECK(measurement.summary().operations_per_s->low == 100);
+}
+
 TEST_CASE("a copy that moved no data has no speed of data, but files a second") {
   Sample reflink = sample(0.1);
   reflink.moved_no_data = true;

@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "filesets/descriptor.h"
@@ -84,6 +85,26 @@ TEST_CASE("a symbolic link is not followed out of the tree") {
   const TreeComparison got = tree.compare(set_of({directory("d")}));
   CHECK(got.differences == 1);
   CHECK(got.examples[0].text == "is a symbolic link instead of a directory");
+}
+
+TEST_CASE("a tree of more levels than files may be open is compared all the same") {
+  constexpr int kLevels = 1200;
+  FileSet set;
+  std::string path;
+  for (int i = 0; i < kLevels; ++i) {
+    path += path.empty() ? "d" : "/d";
+    set.entries.push_back(directory(path));
+  }
+  check_file_set(set);
+  const Tree tree(set);
+  rlimit limit{};
+  REQUIRE(getrlimit(RLIMIT_NOFILE, &limit) == 0);
+  const rlimit low{.rlim_cur = 256, .rlim_max = limit.rlim_max};
+  REQUIRE(setrlimit(RLIMIT_NOFILE, &low) == 0);
+  const TreeComparison found = tree.compare(set);
+  REQUIRE(setrlimit(RLIMIT_NOFILE, &limit) == 0);
+  CHECK(found.entries == kLevels);
+  CHECK(found.differences == 0);
 }
 
 TEST_CASE("only the first of many differences are named") {

@@ -1,10 +1,12 @@
 // Requests that are in flight together.
+#include <span>
 #include <vector>
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
 
 #include "replay/engine/io_engine.h"
+#include "replay/measure/clock.h"
 #include "tests/replay/engine_rig.h"
 
 namespace filereel {
@@ -52,6 +54,23 @@ TEST_CASE("asynchronous requests are submitted and seen to their ends") {
     CHECK(statistics.divergences == 0);
     CHECK(board.done(0) == operations.size());
   }
+}
+
+TEST_CASE("a request's latency ends when it ends, not when the next operation is due") {
+  if (why_no_uring()) return;
+  EngineRig rig;
+  EngineContext context = rig.context();
+  context.queue_depth = 4;
+  const auto engine = make_engine(EngineKind::uring, context, 0);
+  std::vector<Operation> operations = there_and_back(rig, 1, 1);
+  CHECK(engine->execute(std::span(operations).first(2), true));  // open, write
+  constexpr std::uint64_t kPauseNs = 300'000'000;
+  const std::uint64_t due = now_ns() + kPauseNs;
+  CHECK(engine->wait_until(due));
+  CHECK(now_ns() >= due);
+  CHECK(engine->statistics().of(write).latency.count() == 1);
+  CHECK(engine->statistics().of(write).latency.max() < kPauseNs);
+  CHECK(engine->drain());
 }
 
 }  // namespace filereel

@@ -2,6 +2,8 @@
 #include <cerrno>
 
 #include <doctest/doctest.h>
+#include <sched.h>
+#include <sys/file.h>
 
 #include "tests/traces/recorded_calls.h"
 
@@ -167,4 +169,58 @@ TEST_CASE("a killed process is not waited for") {
         "1 open d/new #0 flags 301 mode 755\n"
         "1 close #0\n"
         "1 stat d/new +0\n");
+}
+
+TEST_CASE("an asynchronous request whose end was not seen takes no other's result") {
+  RecordedCalls calls;
+  calls.run(open_at("/a", O_RDONLY, 3));
+  const auto request = [](std::uint32_t thread, std::uint64_t offset) {
+    SystemCall call = by(thread, data_at(Call::submit, 3, offset, 50, 0));
+    call.requested = Call::read;
+    call.request = 7;
+    return call;
+  };
+  calls.run(fork_of(101, CLONE_THREAD | CLONE_FILES | CLONE_VM | CLONE_FS));
+  calls.run(request(101, 0));
+  calls.resolver.ended(101, calls.now_ns++);
+  calls.text();
+  calls.run(request(kThread, 100));
+  SystemCall complete = call_of(Call::complete, 40);
+  complete.request = 7;
+  calls.run(complete);
+  CHECK(calls.text().find("read #0 @100 +50 = 40 asynchronous") != std::string::npos);
+}
+
+TEST_CASE("a lock waits for the unlock or the close that may have let it in") {
+  Two calls;
+  calls.run(open_at("/f", O_RDWR, 3))
+      .run(by(200, open_at("/f", O_RDWR, 3)))
+      .run(by(200, open_at("/f", O_RDWR, 4)))
+      .run(on_file(Call::flock, 3, 0, LOCK_EX));
+  calls.text();
+  const SystemCall lock = by(200, on_file(Call::flock, 3, 0, LOCK_EX | LOCK_NB));
+  const SystemCall unlock = calls.begin(on_file(Call::flock, 3, 0, LOCK_UN));
+  calls.run(lock);
+  CHECK(calls.text().empty());
+  calls.end(unlock, 0);
+  CHECK(calls.text() == "0 lock #0 flags 4 @0 +0\n1 lock #1 flags 2 @0 +0\n");
+
+  const SystemCall close = calls.begin(by(200, close_of(3)));
+  calls.run(on_file(Call::flock, 3, 0, LOCK_SH));
+  CHECK(calls.text().empty());
+  calls.end(close, 0);
+  CHECK(calls.text() == "1 close #1\n0 lock #0 flags 21 @0 +0\n");
+}
+
+TEST_CASE("a lock waits for nothing that concerns other locks") {
+  Two calls;
+  calls.run(open_at("/f", O_RDWR, 3))
+      .run(open_at("/g", O_RDWR, 4))
+      .run(by(200, open_at("/f", O_RDWR, 3)));
+  calls.text();
+  calls.begin(on_file(Call::flock, 4, 0, LOCK_UN));
+  calls.run(by(200, on_file(Call::flock, 3, 0, LOCK_EX | LOCK_NB)));
+  calls.begin(on_file(Call::flock, 3, 0, LOCK_UN));
+  calls.run(by(200, on_file(Call::flock, 3, -EAGAIN, LOCK_EX | LOCK_NB)));
+  CHECK(calls.text() == "1 lock #2 flags 2 @0 +0\n1 lock #2 flags 2 @0 +0 = -11 loose\n");
 }

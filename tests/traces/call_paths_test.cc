@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 #include <linux/fs.h>
+#include <linux/openat2.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -371,4 +372,88 @@ TEST_CASE("what is opened through a link whose text is not known gets a place") 
         "0 open d/link.filereel-unknown #0 flags 101 mode 644\n"
         "0 stat d/link.filereel-unknown +0\n");
   CHECK(calls.approximated("symbolic links whose text is not known") == 1);
+}
+
+TEST_CASE("an empty name that names nothing is no call on the descriptor") {
+  RecordedCalls calls;
+  calls.run(open_at("/a", O_RDONLY, 3));
+  calls.text();
+  calls.run(in_directory(3, on_path(Call::stat, "", -ENOENT)))
+      .run(in_directory(3, on_path(Call::rmdir, "", -ENOENT)));
+  CHECK(calls.text().empty());
+}
+
+TEST_CASE("what fails for a slash at the end of its name is not expected to fail without") {
+  RecordedCalls calls;
+  calls.run(open_at("/z/y", O_RDONLY, 3)).run(close_of(3));
+  calls.text();
+  calls.run(on_path(Call::stat, "/z/y/", -ENOTDIR))
+      .run(on_path(Call::stat, "/z/no/", -ENOENT))
+      .run(on_path(Call::mkdir, "/z/", -EEXIST));
+  CHECK(calls.text() ==
+        "0 stat z/y +0 = -20 loose\n"
+        "0 stat z/no +0 = -2\n"
+        "0 mkdir z = -17\n");
+  // Without the slash these would change something.
+  calls.run(on_path(Call::unlink, "/z/y/", -ENOTDIR))
+      .run(open_at("/z/new/", O_CREAT | O_WRONLY, -EISDIR))
+      .run(two_paths(Call::rename, "/z/y", "/z/x/", -ENOTDIR));
+  CHECK(calls.text().empty());
+  CHECK(calls.lost("changes that failed for a slash at the end of a name") == 3);
+}
+
+TEST_CASE("a link with a slash behind it is followed") {
+  RecordedCalls calls;
+  calls.run(on_path(Call::mkdir, "/d")).run(link_of("/l", "d"));
+  calls.text();
+  calls.run(on_path(Call::stat, "/l/", 0, AT_SYMLINK_NOFOLLOW));
+  CHECK(calls.text() == "0 stat d +0\n");
+}
+
+TEST_CASE("links that lead to themselves fail only where they are followed") {
+  RecordedCalls calls;
+  calls.run(link_of("/a", "a"));
+  calls.text();
+  calls.run(on_path(Call::stat, "/a/", -ELOOP, AT_SYMLINK_NOFOLLOW))
+      .run(on_path(Call::stat, "/a/x", -ELOOP))
+      .run(open_at("/a", O_RDONLY | O_NOFOLLOW, -ELOOP));
+  CHECK(calls.text() ==
+        "0 stat a +0 = -40 loose\n"
+        "0 stat a/x +0 = -40 loose\n"
+        "0 open a flags 400000 = -40\n");
+}
+
+TEST_CASE("paths may begin with what a process has open") {
+  RecordedCalls calls("/w");
+  calls.run(open_at("/d", O_RDONLY | O_DIRECTORY, 3));
+  calls.text();
+  calls.run(open_at("/proc/self/fd/3/sub/y", O_RDONLY, 4))
+      .run(on_path(Call::stat, "/dev/fd/3/x"))
+      .run(on_path(Call::stat, "/proc/self/cwd/x"))
+      .run(on_path(Call::readlink, "/proc/self/fd/3"))
+      .run(on_path(Call::chdir, "/proc/self/fd/3"))
+      .run(on_path(Call::stat, "z"));
+  CHECK(calls.text() ==
+        "0 open d/sub/y #1\n"
+        "0 stat d/x +0\n"
+        "0 stat w/x +0\n"
+        "0 chdir d\n"
+        "0 stat d/z +0\n");
+}
+
+TEST_CASE("an open may take a directory for the root") {
+  RecordedCalls calls;
+  SystemCall open = in_directory(3, open_at("/etc/../../passwd", O_RDONLY, 4));
+  open.resolve = RESOLVE_IN_ROOT;
+  calls.run(open_at("/d", O_RDONLY | O_DIRECTORY, 3)).run(open);
+  CHECK(calls.text() == "0 open d #0 flags 200000\n0 open d/passwd #1\n");
+}
+
+TEST_CASE("what lies deeper than any path is lost") {
+  RecordedCalls calls;
+  for (int i = 0; i < 5000; ++i) {
+    calls.run(on_path(Call::mkdir, "x")).run(on_path(Call::chdir, "x"));
+  }
+  CHECK(calls.operations.size() == 2 * 2048);
+  CHECK(calls.lost("calls with paths that are too long") == 2 * (5000 - 2048));
 }

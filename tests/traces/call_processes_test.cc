@@ -240,3 +240,20 @@ TEST_CASE("an unknown descriptor is no file where all opened files were seen") {
         "1 open filereel-unknown/900-8 #1 loose\n"
         "1 read #1 @0 +100 = 50\n");
 }
+
+TEST_CASE("a process that stops sharing its descriptors closes only its own") {
+  RecordedCalls calls;
+  calls.run(open_at("/a", O_RDONLY, 3))
+      .run(fork_of(200, CLONE_FILES | CLONE_FS))
+      .run(by(200, on_file(Call::unshare, SystemCall::kNone, 0, CLONE_FILES | CLONE_FS)))
+      .run(by(200, close_of(3)))
+      .run(by(200, on_path(Call::chdir, "/d")))
+      .run(data(Call::read, 3, 10, 10))
+      .run(on_path(Call::stat, "x"));
+  CHECK(calls.text() ==
+        "0 open a #0\n"
+        "0 fork second 1\n"
+        "1 chdir d\n"
+        "0 read #0 @0 +10 = 10\n"
+        "0 stat x +0\n");
+}

@@ -4,6 +4,7 @@
 #include <cerrno>
 
 #include <doctest/doctest.h>
+#include <linux/fs.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -423,4 +424,72 @@ TEST_CASE("requests on what is no file hold nothing back") {
   calls.run(on_file(Call::new_descriptor, SystemCall::kNone, 5)).run(submit);
   calls.run(on_path(Call::stat, "/x"));
   CHECK(calls.text() == "0 stat x +0\n");
+}
+
+TEST_CASE("a write may append for itself, and be synchronous") {
+  RecordedCalls calls;
+  SystemCall append = data_at(Call::write, 3, 0, 50, 50);
+  append.flags = RWF_APPEND | RWF_DSYNC;
+  calls.run(open_at("/a", O_WRONLY | O_CREAT | O_TRUNC, 3))
+      .run(data(Call::write, 3, 100, 100))
+      .run(append)
+      .run(data(Call::write, 3, 1, 1));
+  CHECK(calls.text() ==
+        "0 open a #0 flags 1101 mode 644\n"
+        "0 write #0 @0 +100 = 100\n"
+        "0 write #0 @100 +50 = 50\n"
+        "0 fdatasync #0\n"
+        "0 write #0 @100 +1 = 1\n");
+}
+
+TEST_CASE("what was open before the trace is opened for writing by the name that it has then") {
+  RecordedCalls calls;
+  SystemCall read = data(Call::read, 3, 10, 10);
+  read.fd_path = "/d/a";
+  SystemCall write = data(Call::write, 3, 10, 10);
+  write.fd_path = "/d/b";
+  calls.run(read).run(two_paths(Call::rename, "/d/a", "/d/b")).run(write);
+  CHECK(calls.text() ==
+        "0 open d/a #0 loose\n"
+        "0 read #0 @0 +10 = 10\n"
+        "0 rename d/a -> d/b\n"
+        "0 close #0\n"
+        "0 open d/b #0 flags 2 loose\n"
+        "0 write #0 @10 +10 = 10\n");
+}
+
+TEST_CASE("record locks count from where they say") {
+  RecordedCalls calls;
+  const auto lock = [](std::uint64_t whence, std::int64_t start, std::int64_t length) {
+    SystemCall call = on_file(Call::record_lock, 3, 0, F_RDLCK);
+    call.offset = static_cast<std::uint64_t>(start);
+    call.offset2 = whence;
+    call.length = static_cast<std::uint64_t>(length);
+    return call;
+  };
+  calls.run(open_at("/a", O_RDWR | O_CREAT | O_TRUNC, 3)).run(data(Call::write, 3, 100, 100));
+  calls.text();
+  calls.run(lock(SEEK_CUR, 10, 5))
+      .run(lock(SEEK_END, -20, 20))
+      .run(lock(SEEK_SET, 50, -30))
+      .run(lock(SEEK_SET, -1, 1));
+  CHECK(calls.text() ==
+        "0 lock #0 flags 11 @110 +5\n"
+        "0 lock #0 flags 11 @80 +20\n"
+        "0 lock #0 flags 11 @20 +30\n");
+  CHECK(calls.lost("calls with impossible offsets") == 1);
+}
+
+TEST_CASE("a seek to the end shows how large a file is") {
+  RecordedCalls calls;
+  SystemCall seek = on_file(Call::seek, 3, 5000, SEEK_END);
+  seek.offset = 0;
+  calls.run(open_at("/a", O_RDONLY, 3)).run(seek).run(seek).run(close_of(3));
+  CHECK(calls.text() ==
+        "0 open a #0\n"
+        "0 stat #0 mode 100000 +5000 loose\n"
+        "0 close #0\n");
+  const TraceTrees trees = calls.builder.trees();
+  REQUIRE(trees.initial.entries.size() == 1);
+  CHECK(trees.initial.entries[0].size == 5000);
 }

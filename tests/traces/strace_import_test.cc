@@ -199,7 +199,7 @@ TEST_CASE("Calls without a result are counted, interrupted ones are made again")
       "8 mkdir(\"/late\",  <unfinished ...>\n");
   CHECK(imported.lost("calls that the end of their thread cut off") == 1);
   CHECK(imported.lost("calls that began before the trace") == 1);
-  CHECK(imported.lost("calls whose path strace does not show") == 1);
+  CHECK(imported.lost("calls whose name strace does not show") == 1);
   CHECK(imported.lost("calls that had not ended with the trace") == 1);
   CHECK(imported.info().operations <= 2);  // the ends of the threads
 }
@@ -276,4 +276,44 @@ TEST_CASE("A link is followed before it is read, if the trace does not make it")
 TEST_CASE("A use of io_uring is counted, for its requests are not seen") {
   Imported imported("io_uring_setup(4, {flags=0}) = 3\nclose(3) = 0\n");
   CHECK(imported.recorded.approximated("io_uring, whose requests strace does not show") == 1);
+}
+
+TEST_CASE("An attribute whose name strace cut off is left out") {
+  Imported imported(
+      "getxattr(\"/f\", \"\"..., NULL, 0) = -1 ENODATA (No data available)\n"
+      "setxattr(\"/f\", \"user.lo\"..., \"\"..., 1, 0) = 0\n");
+  CHECK(imported.text().empty());
+  CHECK(imported.recorded.approximated("names that strace cut off (strace -s)") == 2);
+  CHECK(imported.lost("calls whose name strace does not show") == 1);
+}
+
+TEST_CASE("A line of the day before may come after midnight") {
+  Imported imported(
+      "23:59:59.900000 mkdir(\"a\", 0777) = 0\n"
+      "00:00:00.100000 mkdir(\"b\", 0777) = 0\n"
+      "23:59:59.950000 mkdir(\"c\", 0777) = 0\n"
+      "00:00:00.200000 mkdir(\"d\", 0777) = 0\n");
+  REQUIRE(imported.operations.size() >= 4);
+  CHECK(imported.operations[2].start_ns == 200'000'000);
+  CHECK(imported.operations[3].start_ns == 300'000'000);
+}
+
+TEST_CASE("A duration that no call has is no duration") {
+  Imported imported(
+      "1.000000 mkdir(\"a\", 0777) = 0 <18446744072.000000>\n"
+      "1700000000.000000 mkdir(\"b\", 0777) = 0 <18446744072.000000>\n");
+  for (const RecordedOperation& one : imported.operations) CHECK(one.duration_ns == 0);
+}
+
+TEST_CASE("Where calls were made is passed over") {
+  Imported imported(
+      "mkdir(\"a\", 0777) = 0\n"
+      " > /usr/lib/libc.so.6(mkdir+0xb) [0x10cd2b]\n"
+      " > /bin/mkdir(main+0x10) [0x1000]\n");
+  CHECK(imported.info().lost.empty());
+}
+
+TEST_CASE("Mounts are counted as lost") {
+  Imported imported("mount(\"a\", \"/b\", \"\", MS_BIND, NULL) = 0\nsync() = 0\n");
+  CHECK(imported.lost("calls that filereel does not follow") == 1);
 }

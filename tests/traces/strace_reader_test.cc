@@ -316,3 +316,39 @@ TEST_CASE("Calls that are not complete are told apart") {
   CHECK(reader.calls()[0].path == "/x");
   CHECK(reader.read_beginning(*find_strace_call("openat"), "AT_FDCWD, ") == Outcome::no_path);
 }
+
+TEST_CASE("Calls of 32-bit programs say the same as those of 64-bit ones") {
+  SystemCall call = read("_llseek(3, 5, [10], SEEK_CUR) = 0");
+  CHECK(call.call == Call::seek);
+  CHECK(call.offset == 5);
+  CHECK(call.flags == SEEK_CUR);
+  CHECK(call.result == 10);
+  CHECK(read("fchown32(3, 1, 2) = 0").offset2 == 2);
+  CHECK(read("mmap2(NULL, 4096, PROT_READ, MAP_SHARED, 3, 0x1000) = 0xf7000000").offset == 0x1000);
+  call = read("sync_file_range2(3, SYNC_FILE_RANGE_WRITE, 10, 20) = 0");
+  CHECK(call.offset == 10);
+  CHECK(call.length == 20);
+  CHECK(read("unshare(CLONE_FS|CLONE_FILES) = 0").flags == (CLONE_FS | CLONE_FILES));
+}
+
+TEST_CASE("What changes the meaning of names unseen is counted") {
+  StraceReader reader;
+  const auto run = [&](std::string_view text) {
+    const StraceLine line = read_strace_line(text);
+    const StraceCall* call = find_strace_call(line.name);
+    REQUIRE(call != nullptr);
+    return reader.read(*call, line.text);
+  };
+  CHECK(run("mount(\"a\", \"/b\", \"\", MS_BIND, NULL) = 0") == Outcome::no_file_call);
+  CHECK(run("setns(3, CLONE_NEWNS) = -1 EPERM (x)") == Outcome::no_file_call);
+  CHECK(run("pidfd_getfd(3, 4, 0) = 5") == Outcome::read);
+  CHECK(reader.calls()[0].call == Call::new_descriptor);
+  CHECK(reader.doubts(StraceDoubt::not_followed) == 2);
+}
+
+TEST_CASE("A record lock says what its offset counts from") {
+  const SystemCall call =
+      read("fcntl(4, F_SETLK, {l_type=F_RDLCK, l_whence=SEEK_CUR, l_start=-1, l_len=10}) = 0");
+  CHECK(call.offset2 == SEEK_CUR);
+  CHECK(call.offset == UINT64_MAX);
+}

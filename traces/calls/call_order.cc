@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include <fcntl.h>
+#include <sys/file.h>
+
 namespace filereel {
 
 bool CallOrder::is_naming(Call call) {
@@ -21,6 +24,17 @@ bool CallOrder::is_naming(Call call) {
   }
 }
 
+bool CallOrder::takes_lock(const SystemCall& call) {
+  if (call.result < 0) return false;
+  return (call.call == Call::flock && !(call.flags & LOCK_UN)) ||
+         (call.call == Call::record_lock && call.flags != F_UNLCK);
+}
+
+bool CallOrder::may_unlock(const SystemCall& call) {
+  return call.call == Call::close || (call.call == Call::flock && (call.flags & LOCK_UN)) ||
+         (call.call == Call::record_lock && call.flags == F_UNLCK);
+}
+
 void CallOrder::forget(InFlight& in_flight) {
   if (!in_flight.active) return;
   in_flight.active = false;
@@ -28,22 +42,26 @@ void CallOrder::forget(InFlight& in_flight) {
   in_flight.beginning = {};
   if (is_naming(in_flight.call.call)) --names_in_flight_;
   if (in_flight.call.call == Call::fork) --forks_in_flight_;
+  if (may_unlock(in_flight.call)) --unlocks_in_flight_;
 }
 
 void CallOrder::entered(const SystemCall& call) {
   InFlight& in_flight = in_flight_[call.thread];
   forget(in_flight);
   const bool naming = is_naming(call.call), fork = call.call == Call::fork;
-  if (naming || fork) {
+  const bool unlock = may_unlock(call);
+  if (naming || fork || unlock) {
     in_flight.call = call;
   } else {
     in_flight.call.call = call.call;
     in_flight.call.thread = call.thread;
+    in_flight.call.flags = call.flags;
   }
   in_flight.active = true;
   in_flight.beginning = {translation_.operations(), translation_.used_file(call)};
   names_in_flight_ += naming;
   forks_in_flight_ += fork;
+  unlocks_in_flight_ += unlock;
 }
 
 void CallOrder::returned(const SystemCall& call) {
@@ -54,7 +72,7 @@ void CallOrder::returned(const SystemCall& call) {
       beginning = std::move(found->second.beginning);
     }
     forget(found->second);
-    if (call.call == Call::exit) in_flight_.erase(found);
+    if (call.call == Call::exit || call.call == Call::exit_group) in_flight_.erase(found);
   }
   if (call.call == Call::complete) completed(call);
   if (call.call == Call::exit || call.call == Call::exit_group ||
@@ -70,7 +88,8 @@ void CallOrder::returned(const SystemCall& call) {
     return accept(std::move(held));
   }
   // The common case, without a copy of the call.
-  if (held_.empty() && forks_in_flight_ == 0 && names_in_flight_ == 0) {
+  if (held_.empty() && forks_in_flight_ == 0 && names_in_flight_ == 0 &&
+      (unlocks_in_flight_ == 0 || !takes_lock(call))) {
     make_way(call);
     return translation_.translate(call, beginning);
   }
@@ -79,7 +98,8 @@ void CallOrder::returned(const SystemCall& call) {
 
 void CallOrder::submitted(Held& held) {
   held.request = std::make_shared<Request>();
-  requests_[{translation_.process_of(held.call.thread), held.call.request}].push_back(held.request);
+  held.request->name = {translation_.process_of(held.call.thread), held.call.request};
+  requests_[held.request->name].push_back(held.request);
 }
 
 void CallOrder::completed(const SystemCall& call) {
@@ -94,12 +114,21 @@ void CallOrder::completed(const SystemCall& call) {
   retry();
 }
 
+// Else the end of the next one of that name would be taken for its end.
+void CallOrder::wait_no_more(const std::shared_ptr<Request>& request) {
+  request->over = true;
+  const auto found = requests_.find(request->name);
+  if (found == requests_.end()) return;
+  std::erase(found->second, request);
+  if (found->second.empty()) requests_.erase(found);
+}
+
 // A thread that ends waits for nothing.
 void CallOrder::give_up_requests(std::uint32_t thread) {
   const auto found = held_.find(thread);
   if (found == held_.end()) return;
   for (Held& held : found->second) {
-    if (held.request) held.request->over = true;
+    if (held.request && !held.request->known) wait_no_more(held.request);
   }
 }
 
@@ -155,7 +184,24 @@ bool CallOrder::fork_is_in_flight() {
 CallOrder::Wait CallOrder::wait_of(const Held& held) {
   if (held.request) return held.request->over ? Wait::no : Wait::for_request;
   if (translation_.is_new(held.call.thread) && fork_is_in_flight()) return Wait::for_call;
-  return wait_for_name(held);
+  return takes_lock(held.call) ? wait_for_unlock(held) : wait_for_name(held);
+}
+
+CallOrder::Wait CallOrder::wait_for_unlock(const Held& held) {
+  if (unlocks_in_flight_ == 0 && held_.empty()) return Wait::no;
+  if (arrivals_ - held.arrival > kPatience) return Wait::no;
+  const auto explains = [&](const SystemCall& other) {
+    return may_unlock(other) && translation_.could_unlock(other, held.call);
+  };
+  for (const auto& [thread, in_flight] : in_flight_) {
+    if (in_flight.active && explains(in_flight.call)) return Wait::for_call;
+  }
+  for (const auto& [thread, calls] : held_) {
+    for (const Held& other : calls) {
+      if (other.call.enter_ns <= held.call.exit_ns && explains(other.call)) return Wait::for_held;
+    }
+  }
+  return Wait::no;
 }
 
 CallOrder::Wait CallOrder::wait_for_name(const Held& held) {
@@ -195,7 +241,7 @@ void CallOrder::let_go(Held& held) {
       held.call.result = held.request->result;
       held.call.exit_ns = held.request->end_ns;
     } else {
-      held.request->over = true;
+      wait_no_more(held.request);
       held.call.result =
           static_cast<std::int64_t>(std::min<std::uint64_t>(held.call.length, INT32_MAX));
       translation_.end_is_unknown();

@@ -58,6 +58,28 @@ bool changes_names(const SystemCall& call) {
   }
 }
 
+// It failed, or may have, for a slash at the end of its new name or of a file's. Operations have no
+// such slash: replayed, they would succeed.
+bool failed_by_slash(const SystemCall& call) {
+  const bool first = call.path.ends_with('/'), second = call.path2.ends_with('/');
+  switch (call.call) {
+    case Call::open:
+      return first && (call.flags & (O_CREAT | O_TRUNC)) != 0 && call.result != -EEXIST;
+    case Call::symlink:
+    case Call::mknod:
+      return first && call.result != -EEXIST;
+    case Call::link:
+      return second && call.result != -EEXIST;
+    case Call::unlink:
+    case Call::truncate:
+      return first && call.result == -ENOTDIR;
+    case Call::rename:
+      return (first || second) && call.result == -ENOTDIR;
+    default:
+      return false;
+  }
+}
+
 bool is_lock(const SystemCall& call) {
   return call.call == Call::flock || call.call == Call::record_lock;
 }
@@ -119,6 +141,10 @@ bool CallTranslation::is_worth_nothing(const SystemCall& call) {
     builder_.lost("changes that failed for want of rights or room");
     return true;
   }
+  if (failed_by_slash(call)) {
+    builder_.lost("changes that failed for a slash at the end of a name");
+    return true;
+  }
   return error > 4095;
 }
 
@@ -128,7 +154,9 @@ void CallTranslation::translate(const SystemCall& call, const Beginning& beginni
     beginning_ = &beginning;
     blind_ = false;
     race_ = beginning.position < builder_.operations() && is_race(call, beginning.position);
+    too_long_ = false;
     dispatch(*task, call);
+    if (too_long_) builder_.lost("calls with paths that are too long");
     beginning_ = nullptr;
     race_ = false;
   }
@@ -263,6 +291,8 @@ void CallTranslation::dispatch(Task& task, const SystemCall& call) {
 
     case Call::fork:
       return fork_call(task, call);
+    case Call::unshare:
+      return unshare_call(task, call);
     case Call::exec:
       return exec_call(task, call);
     case Call::exit:

@@ -55,13 +55,15 @@ class CallTranslation {
   void end_is_unknown() { builder_.approximated("asynchronous requests whose end is not known"); }
   // Whether `other`, if it succeeds, could make true what `call` needs.
   bool could_explain(const SystemCall& other, const SystemCall& call, const Need& need);
+  // Whether `other`, which unlocks or closes, could be what let `call` lock its file.
+  bool could_unlock(const SystemCall& other, const SystemCall& call);
 
  private:
   // How a call names a file.
   struct Name {
     int dir;
     const std::string& dir_path;
-    const std::string& path;
+    std::string_view path;
   };
   static Name first_name(const SystemCall& call) { return {call.dir, call.dir_path, call.path}; }
   static Name second_name(const SystemCall& call) {
@@ -99,6 +101,10 @@ class CallTranslation {
   void dup_call(Task& task, const SystemCall& call);
   void set_flags_call(Task& task, const SystemCall& call);
   void file_call(Task& task, const SystemCall& call);
+  // From what a record lock asks for to the file's bytes; false if they are none.
+  bool locate_lock(const SystemCall& call, Description& file, std::uint64_t& offset,
+                   std::uint64_t& length);
+  static void set_owner(const SystemCall& call, Operation& operation);
   void emit_attribute(Task& task, const SystemCall& call, Operation operation);
 
   // path_calls.cc
@@ -129,10 +135,11 @@ class CallTranslation {
   // data_calls.cc
   void transfer_call(Task& task, const SystemCall& call, OperationKind kind, Description* file,
                      std::optional<std::uint64_t> offset);
-  std::uint64_t position_of(Description& file, bool writes);
+  std::uint64_t position_of(Description& file, bool appends);
   void data_call(Task& task, const SystemCall& call);
   void copy_call(Task& task, const SystemCall& call);
   void seek_call(Task& task, const SystemCall& call);
+  void size_seen(Task& task, const SystemCall& call, const Description& file, std::uint64_t size);
   void list_call(Task& task, const SystemCall& call);
   void submit_call(Task& task, const SystemCall& call);
   void complete_call(Task& task, const SystemCall& call);
@@ -148,6 +155,7 @@ class CallTranslation {
   // process_calls.cc
   void fork_call(Task& task, const SystemCall& call);
   void adopt(Task& parent, Task& child, const SystemCall& call);
+  void unshare_call(Task& task, const SystemCall& call);
   void exec_call(Task& task, const SystemCall& call);
   void end_task(Task& task, std::uint64_t at_ns, bool emits_exit);
   void close_all(Task& task, std::uint64_t at_ns);
@@ -172,6 +180,7 @@ class CallTranslation {
   const Beginning* beginning_ = nullptr;  // of the call that is being translated
   bool race_ = false;                     // its result cannot be explained by the order
   bool blind_ = false;                    // it went through a symbolic link whose text is not known
+  bool too_long_ = false;                 // a path of it is longer than any that is used
   std::unordered_set<PathId> specials_;   // pipes, sockets and devices in the tree
   std::vector<bool> known_modes_;         // by FileId
   std::unordered_multimap<RequestKey, std::uint32_t, RequestHash> submitters_;  // threads

@@ -3,6 +3,8 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "traces/calls/call_translation.h"
@@ -27,8 +29,8 @@ CopyMethod method_of(Call call) {
 
 }  // namespace
 
-std::uint64_t CallTranslation::position_of(Description& file, bool writes) {
-  if (writes && (file.flags & O_APPEND)) return model_.size(model_.file_of_slot(file.slot));
+std::uint64_t CallTranslation::position_of(Description& file, bool appends) {
+  if (appends) return model_.size(model_.file_of_slot(file.slot));
   if (file.inherited && !file.position_used) {
     builder_.approximated("positions of files that were open before the trace taken for 0");
     file.position_used = true;
@@ -39,13 +41,15 @@ std::uint64_t CallTranslation::position_of(Description& file, bool writes) {
 void CallTranslation::transfer_call(Task& task, const SystemCall& call, OperationKind kind,
                                     Description* file, std::optional<std::uint64_t> offset) {
   const bool writes = kind == OperationKind::write;
-  const bool appends = writes && (file->flags & O_APPEND);
+  const bool asynchronous = call.call == Call::submit;
+  const std::uint64_t flags = call.call == Call::write || asynchronous ? call.flags : 0;
+  const bool appends = writes && ((file->flags & O_APPEND) || (flags & RWF_APPEND));
   Operation operation;
   operation.kind = kind;
   operation.file = file->slot;
-  operation.asynchronous = call.call == Call::submit;
+  operation.asynchronous = asynchronous;
   // Linux appends even where an offset is given.
-  operation.offset = offset && !appends ? *offset : position_of(*file, writes);
+  operation.offset = offset && !appends ? *offset : position_of(*file, appends);
   operation.length = std::min(call.length, kMaxTransfer);
   if (operation.offset > kMaxOffset - operation.length) {
     return builder_.lost("calls with impossible offsets");
@@ -57,6 +61,13 @@ void CallTranslation::transfer_call(Task& task, const SystemCall& call, Operatio
     }
   }
   emit(task, call, operation);
+  if (!writes || call.result <= 0 || !(flags & (RWF_DSYNC | RWF_SYNC))) return;
+  if (asynchronous) return builder_.approximated("RWF_DSYNC and RWF_SYNC of asynchronous writes");
+  builder_.approximated("writes with RWF_DSYNC or RWF_SYNC: a sync follows them");
+  Operation sync;
+  sync.kind = flags & RWF_SYNC ? OperationKind::sync : OperationKind::sync_data;
+  sync.file = file->slot;
+  emit_at(task, call.exit_ns, call.exit_ns, sync);
 }
 
 void CallTranslation::data_call(Task& task, const SystemCall& call) {
@@ -87,7 +98,7 @@ void CallTranslation::copy_call(Task& task, const SystemCall& call) {
   operation.source = source->slot;
   const auto place = [&](Description& file, const std::optional<std::uint64_t>& offset,
                          bool writes) {
-    return offset ? *offset : clones ? 0 : position_of(file, writes);
+    return offset ? *offset : clones ? 0 : position_of(file, writes && (file.flags & O_APPEND));
   };
   operation.second = place(*source, call.offset, false);
   operation.offset = place(*destination, call.offset2, true);
@@ -112,8 +123,12 @@ void CallTranslation::copy_call(Task& task, const SystemCall& call) {
 
 void CallTranslation::seek_call(Task& task, const SystemCall& call) {
   const bool finds = call.flags == SEEK_DATA || call.flags == SEEK_HOLE;
-  Description* file = file_of(task, call, call.fd, call.fd_path, finds ? Use::reading : Use::other);
+  const bool shows_size = call.flags == SEEK_END && call.offset && call.result >= 0;
+  Description* file =
+      file_of(task, call, call.fd, call.fd_path, finds || shows_size ? Use::reading : Use::other);
   if (!file) return;
+  if (shows_size)
+    size_seen(task, call, *file, static_cast<std::uint64_t>(call.result) - *call.offset);
   if (finds) {
     Operation operation;
     operation.kind = OperationKind::seek;
@@ -127,6 +142,21 @@ void CallTranslation::seek_call(Task& task, const SystemCall& call) {
   file->offset = static_cast<std::uint64_t>(call.result);
   file->position_used = true;  // known from here on
   if (call.result == 0) file->entries = 0;
+}
+
+void CallTranslation::size_seen(Task& task, const SystemCall& call, const Description& file,
+                                std::uint64_t size) {
+  const FileId entry = model_.file_of_slot(file.slot);
+  if (size > kMaxOffset || file.directory || model_.is_directory(file.path)) return;
+  if (model_.size_is_exact(entry) && model_.size(entry) == size) return;
+  builder_.approximated("a stat added that tells what size a seek showed");
+  Operation stat;
+  stat.kind = OperationKind::stat;
+  stat.file = file.slot;
+  stat.mode = S_IFREG;  // its permissions were not seen
+  stat.length = size;
+  stat.loose = true;
+  emit_at(task, call.enter_ns, call.exit_ns, stat);
 }
 
 void CallTranslation::list_call(Task& task, const SystemCall& call) {

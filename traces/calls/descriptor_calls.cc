@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "traces/calls/call_translation.h"
 
@@ -33,10 +34,6 @@ std::uint32_t lock_flags_of(const SystemCall& call) {
                                    : lock_flags::kShared;
   if (call.mode != 0 && call.flags != F_UNLCK) flags |= lock_flags::kWait;
   return flags;
-}
-
-std::uint64_t owner(const std::optional<std::uint64_t>& id) {
-  return !id || *id >= UINT32_MAX ? UINT64_MAX : *id;
 }
 
 }  // namespace
@@ -67,6 +64,22 @@ bool CallTranslation::may_be_file(const SystemCall& call) {
   Task* task = tasks_.find(call.thread);
   const Descriptor* descriptor = task ? task->files->find(call.fd) : nullptr;
   return !descriptor || descriptor->description;
+}
+
+bool CallTranslation::could_unlock(const SystemCall& other, const SystemCall& call) {
+  Task* task = tasks_.find(call.thread);
+  Task* unlocker = tasks_.find(other.thread);
+  if (!task || !unlocker || task == unlocker) return false;
+  const Descriptor* mine = task->files->find(call.fd);
+  const Descriptor* theirs = unlocker->files->find(other.fd);
+  if (!mine || !theirs || !mine->description || !theirs->description) return false;
+  const Description &file = *mine->description, &unlocked = *theirs->description;
+  // Record locks are the process's, the others the open file's: who has one is in nobody's way.
+  if (call.call == Call::record_lock ? task->process == unlocker->process : &file == &unlocked) {
+    return false;
+  }
+  if (file.slot == kNoFile || unlocked.slot == kNoFile) return file.path == unlocked.path;
+  return model_.file_of_slot(file.slot) == model_.file_of_slot(unlocked.slot);
 }
 
 DescriptionRef CallTranslation::inherit(Task& task, const SystemCall& call, int number,
@@ -127,7 +140,8 @@ void CallTranslation::announce(Task& task, const SystemCall& call, Description& 
   if (file.slot != kNoFile) {
     if (!file.inherited || use != Use::writing || (file.flags & O_ACCMODE) != O_RDONLY) return;
     if (file.directory) return;
-    // It was open for writing all the time.
+    // It was open for writing all the time. It may have another name by now.
+    if (const auto now = model_.path_of(model_.file_of_slot(file.slot))) file.path = *now;
     Operation close;
     close.kind = OperationKind::close;
     close.file = file.slot;
@@ -224,6 +238,21 @@ void CallTranslation::set_flags_call(Task& task, const SystemCall& call) {
   emit(task, call, operation);
 }
 
+bool CallTranslation::locate_lock(const SystemCall& call, Description& file, std::uint64_t& offset,
+                                  std::uint64_t& length) {
+  // Two's complement: negative numbers count backwards.
+  if (call.offset2 == SEEK_CUR) {
+    offset += position_of(file, false);
+  } else if (call.offset2 == SEEK_END) {
+    offset += model_.size(model_.file_of_slot(file.slot));
+  }
+  if (length > INT64_MAX) {  // what lies before
+    offset += length;
+    length = -length;
+  }
+  return offset <= INT64_MAX;
+}
+
 void CallTranslation::file_call(Task& task, const SystemCall& call) {
   Operation operation;
   Target target;
@@ -239,13 +268,17 @@ void CallTranslation::file_call(Task& task, const SystemCall& call) {
       !S_ISLNK(call.stat->mode)) {
     return;  // a pipe or a device after all
   }
-  const std::uint64_t offset = call.offset.value_or(0);
+  std::uint64_t offset = call.offset.value_or(0), length = call.length;
+  if (call.call == Call::record_lock && !locate_lock(call, *target.file, offset, length)) {
+    if (call.result < 0) return;
+    return builder_.lost("calls with impossible offsets");
+  }
   operation.file = target.file->slot;
   const auto ranged = [&](OperationKind kind, std::uint64_t flags) {
     operation.kind = kind;
     operation.flags = static_cast<std::uint32_t>(flags);
     operation.offset = offset;
-    operation.length = std::min<std::uint64_t>(call.length, INT64_MAX - offset);
+    operation.length = std::min<std::uint64_t>(length, INT64_MAX - offset);
   };
   if (offset > INT64_MAX && call.call != Call::fchown) {
     return builder_.lost("calls with impossible offsets");
@@ -283,8 +316,7 @@ void CallTranslation::file_call(Task& task, const SystemCall& call) {
       break;
     case Call::fchown:
       operation.kind = OperationKind::change_owner;
-      operation.offset = owner(call.offset);
-      operation.second = owner(call.offset2);
+      set_owner(call, operation);
       break;
     case Call::futimens:
       operation.kind = OperationKind::set_times;
@@ -305,6 +337,14 @@ void CallTranslation::file_call(Task& task, const SystemCall& call) {
       return emit_attribute(task, call, operation);
   }
   emit(task, call, operation);
+}
+
+void CallTranslation::set_owner(const SystemCall& call, Operation& operation) {
+  const auto owner = [](const std::optional<std::uint64_t>& id) {
+    return !id || *id >= UINT32_MAX ? UINT64_MAX : *id;
+  };
+  operation.offset = owner(call.offset);
+  operation.second = owner(call.offset2);
 }
 
 void CallTranslation::emit_attribute(Task& task, const SystemCall& call, Operation operation) {

@@ -1,11 +1,13 @@
 // Calls that name files.
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <climits>
 #include <optional>
 
 #include <fcntl.h>
 #include <linux/fs.h>
+#include <linux/openat2.h>
 #include <sys/stat.h>
 
 #include "traces/calls/call_translation.h"
@@ -13,20 +15,55 @@
 namespace filereel {
 namespace {
 
-// The number in "/proc/self/fd/7" and its like.
-std::optional<int> magic_descriptor(std::string_view path, std::uint32_t process) {
+// A path that begins with one of the links that lead to what a process has open.
+struct MagicPath {
+  int descriptor;         // or SystemCall::kCwd
+  std::string_view rest;  // without slashes before it
+};
+
+// "/proc/self/fd/7/x", "/proc/self/cwd/x", "/dev/fd/7" and their like.
+std::optional<MagicPath> magic_path(std::string_view path, std::uint32_t process) {
   if (!path.starts_with("/proc/") && !path.starts_with("/dev/fd/")) return std::nullopt;
-  const std::size_t slash = path.rfind('/');
-  const std::string_view directory = path.substr(0, slash);
-  if (directory != "/proc/self/fd" && directory != "/proc/thread-self/fd" &&
-      directory != "/dev/fd" && directory != "/proc/" + std::to_string(process) + "/fd") {
+  MagicPath found{SystemCall::kCwd, {}};
+  const auto take = [&](std::string_view text) {
+    if (!path.starts_with(text)) return false;
+    path.remove_prefix(text.size());
+    return true;
+  };
+  if (!take("/dev/")) {
+    if (!take("/proc/self/") && !take("/proc/thread-self/") &&
+        !take("/proc/" + std::to_string(process) + "/")) {
+      return std::nullopt;
+    }
+  }
+  if (take("fd/")) {
+    const auto [end, error] =
+        std::from_chars(path.data(), path.data() + path.size(), found.descriptor);
+    if (error != std::errc{} || found.descriptor < 0) return std::nullopt;
+    path.remove_prefix(static_cast<std::size_t>(end - path.data()));
+  } else if (!take("cwd")) {
     return std::nullopt;
   }
-  const std::string_view digits = path.substr(slash + 1);
-  int number = -1;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  if (error != std::errc{} || end != digits.data() + digits.size()) return std::nullopt;
-  return number;
+  if (!path.empty() && !path.starts_with('/')) return std::nullopt;
+  path.remove_prefix(std::min(path.find_first_not_of('/'), path.size()));
+  found.rest = path;
+  return found;
+}
+
+// The last component is what the call changes, whatever stands behind it.
+bool names_an_entry(Call call) {
+  switch (call) {
+    case Call::link:
+    case Call::mkdir:
+    case Call::rmdir:
+    case Call::unlink:
+    case Call::symlink:
+    case Call::rename:
+    case Call::mknod:
+      return true;
+    default:
+      return false;
+  }
 }
 
 bool is_special(std::uint32_t mode) {
@@ -56,23 +93,47 @@ bool CallTranslation::base_of(Task& task, const Name& name, PathId& base) {
 
 bool CallTranslation::resolve(Task& task, const SystemCall& call, const Name& name, bool follow,
                               PathId& path) {
-  PathId base = 0;
-  if (!base_of(task, name, base)) return false;
-  path = paths_.resolve(
-      name.path,
-      {.base = base, .root = task.surroundings->root, .follow = follow, .failed = call.result < 0});
+  static const std::string kNotKnown;
+  const bool in_root = (call.resolve & RESOLVE_IN_ROOT) != 0;
+  auto magic = in_root ? std::nullopt : magic_path(name.path, task.process->id);
+  // The file itself is found by its descriptor, or left out: it may have no name anymore.
+  if (magic && magic->rest.empty() && call.call != Call::chdir) magic.reset();
+  std::string_view text = magic ? magic->rest : name.path;
+  if (in_root) text.remove_prefix(std::min(text.find_first_not_of('/'), text.size()));
+  PathId base = 0, root = task.surroundings->root;
+  const Name seen{magic ? magic->descriptor : name.dir, magic ? kNotKnown : name.dir_path, text};
+  if (!base_of(task, seen, base)) return false;
+  if (in_root) root = base;
+  const bool slash = name.path.ends_with('/');
+  if (slash && !names_an_entry(call.call)) follow = true;
+  path = paths_.resolve(seen.path,
+                        {.base = base, .root = root, .follow = follow, .failed = call.result < 0});
+  if (paths_.is_too_long(path)) {
+    too_long_ = true;
+    return false;
+  }
   // It went on to where nobody knows.
   if (follow && model_.is_symlink(path)) blind_ = true;
+  // Operations have no slash at the end of a path, and no links in it, that could make them fail.
+  const bool by_slash = slash && call.result < 0 && call.result != -ENOENT &&
+                        call.result != -EEXIST && call.call != Call::mkdir &&
+                        call.call != Call::rmdir;
+  const bool by_links = call.result == -ELOOP && !model_.is_symlink(path);
+  if (by_slash || by_links) blind_ = true;
   return true;
 }
 
 bool CallTranslation::find_target(Task& task, const SystemCall& call, const Name& name, bool follow,
                                   Target& target) {
+  if (name.path.empty() && call.result == -ENOENT) return false;  // names nothing
   std::optional<int> number;
   if (name.path.empty() && name.dir != SystemCall::kCwd) {
     number = name.dir;
   } else if (follow) {
-    number = magic_descriptor(name.path, task.process->id);
+    const auto magic = magic_path(name.path, task.process->id);
+    if (magic && magic->rest.empty() && magic->descriptor != SystemCall::kCwd) {
+      number = magic->descriptor;
+    }
   }
   if (number) {
     const std::string& known = name.path.empty() ? name.dir_path : call.fd_path;
@@ -255,8 +316,7 @@ void CallTranslation::path_call(Task& task, const SystemCall& call) {
       break;
     case Call::chown:
       operation.kind = OperationKind::change_owner;
-      operation.offset = !call.offset || *call.offset >= UINT32_MAX ? UINT64_MAX : *call.offset;
-      operation.second = !call.offset2 || *call.offset2 >= UINT32_MAX ? UINT64_MAX : *call.offset2;
+      set_owner(call, operation);
       break;
     case Call::utimens:
       operation.kind = OperationKind::set_times;
@@ -357,7 +417,6 @@ void CallTranslation::chdir_call(Task& task, const SystemCall& call) {
   PathId path = 0;
   if (call.call == Call::fchdir) {
     const Name name{call.fd, call.fd_path, call.path};
-    Target target;
     // The path stays empty: the descriptor itself.
     if (call.fd < 0 || !base_of(task, name, path)) return;
   } else if (!resolve(task, call, first_name(call), true, path)) {

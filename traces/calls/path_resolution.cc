@@ -1,6 +1,7 @@
 #include "traces/calls/path_resolution.h"
 
 #include <array>
+#include <climits>
 #include <string>
 #include <utility>
 
@@ -9,6 +10,7 @@ namespace {
 
 constexpr std::size_t kMaxLinks = 40;  // as in Linux
 constexpr std::size_t kMaxName = 255;  // bytes; builder.path() shortens what is longer
+constexpr std::size_t kMaxComponents = 2048, kMaxBytes = 32'000;
 constexpr std::string_view kDeleted = " (deleted)";
 
 bool starts_with_directory(std::string_view path, std::string_view directory) {
@@ -98,7 +100,7 @@ std::optional<TextId> PathResolution::link_at(PathId path) {
 PathId PathResolution::real(std::string_view absolute, bool& deleted) {
   deleted = absolute.ends_with(kDeleted);
   if (deleted) absolute.remove_suffix(kDeleted.size());
-  const PathId path = builder_.path(absolute);
+  const PathId path = builder_.path(absolute.substr(0, PATH_MAX));
   if (!deleted) confirm(path);
   return path;
 }
@@ -150,6 +152,21 @@ PathId PathResolution::moved(PathId path, PathId from, PathId to) {
     to = paths.add(to, name);
   }
   return to;
+}
+
+bool PathResolution::is_too_long(PathId path) {
+  const PathTable& paths = builder_.tables().paths;
+  while (extents_.size() <= path) {  // a parent's number is below its children's
+    const auto id = static_cast<PathId>(extents_.size());
+    Extent extent;
+    if (!paths.is_root(id)) {
+      const Extent& parent = extents_[paths.node(id).parent];
+      const auto length = static_cast<std::uint32_t>(paths.node(id).name.size());
+      extent = {parent.components + 1, parent.bytes + length + 1};
+    }
+    extents_.push_back(extent);
+  }
+  return extents_[path].components > kMaxComponents || extents_[path].bytes > kMaxBytes;
 }
 
 bool PathResolution::is_left_out(PathId path) const {

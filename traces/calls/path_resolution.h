@@ -2,6 +2,8 @@
 // symbolic links.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -37,6 +39,10 @@ class PathResolution {
   // `path`, which is at or below `from`, after `from` has become `to`.
   PathId moved(PathId path, PathId from, PathId to);
 
+  // It has more components or bytes than operations may have. No call names such a path, but a
+  // program can go there step by step.
+  bool is_too_long(PathId path);
+
   // What lies in or below /proc, /sys and /dev is no file, but /dev/shm is.
   bool is_left_out(PathId path) const;
 
@@ -47,7 +53,12 @@ class PathResolution {
   void confirm(PathId real);
   bool is_confirmed(PathId path) const { return path < confirmed_.size() && confirmed_[path]; }
 
+  struct Extent {
+    std::uint32_t components = 0, bytes = 0;
+  };
+
   TraceBuilder& builder_;
+  std::vector<Extent> extents_;   // by PathId, as far as they were needed
   std::vector<TextId> expected_;  // texts of links, by PathId; 0: none
   std::vector<bool> confirmed_;   // paths that the tracer gave: no component is a link
 };

@@ -72,6 +72,17 @@ void CallTranslation::adopt(Task& parent, Task& child, const SystemCall& call) {
   emit(parent, call, operation);
 }
 
+void CallTranslation::unshare_call(Task& task, const SystemCall& call) {
+  if (call.result < 0) return;
+  if ((call.flags & CLONE_FILES) && task.files.use_count() > 1) {
+    task.files = std::make_shared<DescriptorTable>(*task.files);
+  }
+  // A mount namespace of one's own needs a working directory of one's own.
+  if (call.flags & (CLONE_FS | CLONE_NEWNS)) {
+    task.surroundings = std::make_shared<Surroundings>(*task.surroundings);
+  }
+}
+
 void CallTranslation::exec_call(Task& task, const SystemCall& call) {
   Target target;
   // A program that lies where no files are has to be replayed without it.

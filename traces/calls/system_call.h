@@ -80,6 +80,7 @@ enum class Call : std::uint8_t {
   submit,          // io_submit, or an entry of io_uring: one request each, see `request`
   complete,        // one request was found to be done
   umask,
+  unshare,
 };
 
 // What a call that fills a struct stat saw.
@@ -91,6 +92,7 @@ struct SeenStat {
 
 // What members mean beyond what they say, where calls differ:
 //   seek                 flags: SEEK_*, offset: as asked; result: the new position
+//   write                flags: RWF_*
 //   truncate, ftruncate  offset: the new size
 //   fallocate            flags: FALLOC_*; fadvise: POSIX_FADV_*; sync_file_range: SYNC_FILE_RANGE_*
 //   stat, chmod, chown, utimens, access, open, link, statfs, xattr by path
@@ -102,12 +104,15 @@ struct SeenStat {
 //   copy_file_range, sendfile, splice, clone_range
 //                        from fd and offset to fd2 and offset2; clone_range of length 0 is FICLONE
 //   flock                flags: LOCK_*
-//   record_lock          flags: F_RDLCK, F_WRLCK, F_UNLCK, mode: 1 if it waits (F_SETLKW)
+//   record_lock          flags: F_RDLCK, F_WRLCK, F_UNLCK, mode: 1 if it waits (F_SETLKW);
+//                        offset, length: as asked, may be negative; offset2: what offset counts
+//                        from, SEEK_* (none: SEEK_SET)
 //   mmap                 mode: PROT_*, flags: MAP_*; fd kNone if anonymous
 //   mremap               offset: the old length, length: the new one; result: the new address
 //   fault                address, flags: 1 for a write, length: 0 for one page
 //   dup                  flags: O_CLOEXEC; close_range: fd to fd2 (negative: all), CLOSE_RANGE_*
 //   umask                mode: the new one
+//   unshare              flags: CLONE_*
 struct SystemCall {
   static constexpr int kNone = -1000;  // no descriptor
   static constexpr int kCwd = -100;    // AT_FDCWD
@@ -133,6 +138,7 @@ struct SystemCall {
   std::optional<SeenStat> stat;
   std::uint64_t entries = 0;    // getdents: how many it returned
   std::uint64_t request = 0;    // submit, complete: what identifies it
+  std::uint64_t resolve = 0;    // open: RESOLVE_* (openat2)
   Call requested = Call::read;  // submit: read, write, fsync, fdatasync
 
   // What the tracer knows of descriptors beyond their numbers (strace -y, BPF): the absolute path

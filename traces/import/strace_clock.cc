@@ -6,7 +6,6 @@ namespace filereel {
 namespace {
 
 constexpr std::uint64_t kHour = 3'600'000'000'000;
-constexpr std::uint64_t kLongest = 366 * 24 * kHour;  // a step that no trace has
 constexpr std::uint64_t kEnd = std::uint64_t{1} << 62;
 
 }  // namespace
@@ -14,12 +13,16 @@ constexpr std::uint64_t kEnd = std::uint64_t{1} << 62;
 std::uint64_t StraceClock::step(const StraceStamp& stamp) {
   const std::uint64_t before = last_;
   const bool absolute = stamp.kind != StraceStamp::Kind::none;
+  const bool day = stamp.kind == StraceStamp::Kind::day;
+  // Threads write side by side: a line of the day before may come after midnight.
+  if (day && past_midnight_ && before < kHour && stamp.at_ns > 23 * kHour) return 0;
   if (absolute) last_ = stamp.at_ns;
   if (!timed_) return 0;
   if (stamp.since_last_ns && (!absolute || stamp.whole_seconds)) return *stamp.since_last_ns;
   if (stamp.at_ns >= before) return stamp.at_ns - before;
-  if (stamp.kind == StraceStamp::Kind::day && before - stamp.at_ns > 12 * kHour) {
-    return stamp.at_ns + 24 * kHour - before;  // past midnight
+  if (day && before - stamp.at_ns > 12 * kHour) {
+    past_midnight_ = true;
+    return stamp.at_ns + 24 * kHour - before;
   }
   return 0;  // the clock was set back
 }

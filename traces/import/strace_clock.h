@@ -9,6 +9,9 @@ namespace filereel {
 
 class StraceClock {
  public:
+  // A span that no trace has, in nanoseconds: the text is wrong.
+  static constexpr std::uint64_t kLongest = 366 * 24 * 3'600'000'000'000;
+
   // The time of the line that has this stamp, in nanoseconds since the first line with a time. 0 as
   // long as none had one.
   std::uint64_t at(const StraceStamp& stamp);
@@ -25,6 +28,7 @@ class StraceClock {
   std::uint64_t now_ = 0;
   std::uint64_t last_ = 0;  // what the last line with a time said
   bool timed_ = false, whole_seconds_ = true;
+  bool past_midnight_ = false;  // the last line of the day before has been seen
   std::uint64_t began_ = 0;
 };
 

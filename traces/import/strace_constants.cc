@@ -8,6 +8,7 @@
 #include <linux/aio_abi.h>
 #include <linux/close_range.h>
 #include <linux/fs.h>
+#include <linux/openat2.h>
 #include <linux/perf_event.h>
 #include <sched.h>
 #include <signal.h>
@@ -164,6 +165,12 @@ constexpr auto kConstants = sorted(std::array{
     NAMED(SYNC_FILE_RANGE_WAIT_BEFORE),
     NAMED(SYNC_FILE_RANGE_WRITE),
     NAMED(SYNC_FILE_RANGE_WAIT_AFTER),
+    NAMED(RESOLVE_NO_XDEV),
+    NAMED(RESOLVE_NO_MAGICLINKS),
+    NAMED(RESOLVE_NO_SYMLINKS),
+    NAMED(RESOLVE_BENEATH),
+    NAMED(RESOLVE_IN_ROOT),
+    NAMED(RESOLVE_CACHED),
     NAMED(RWF_HIPRI),
     NAMED(RWF_DSYNC),
     NAMED(RWF_SYNC),

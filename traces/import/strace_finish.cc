@@ -78,6 +78,7 @@ bool open_how(StraceReader& reader, SystemCall& call) {
   const std::string_view how = reader.arguments()[2];
   call.flags = reader.value(strace_member(how, "flags"));
   call.mode = reader.value(strace_member(how, "mode"));
+  call.resolve = reader.value(strace_member(how, "resolve"));
   return true;
 }
 
@@ -93,6 +94,31 @@ bool range_of_descriptors(StraceReader& reader, SystemCall& call) {
 // preadv2 and pwritev2 with offset -1 use the description's own.
 bool perhaps_positional(StraceReader&, SystemCall& call) {
   if (call.offset == UINT64_MAX) call.offset.reset();
+  return true;
+}
+
+// _llseek(3, 5, [10], SEEK_CUR) = 0
+bool long_seek(StraceReader& reader, SystemCall& call) {
+  const std::string_view position = reader.arguments()[2];
+  if (!reader.succeeded()) return true;
+  if (!position.starts_with('[')) return false;
+  call.result = static_cast<std::int64_t>(reader.value(position.substr(1)));
+  return true;
+}
+
+bool unshared(StraceReader& reader, SystemCall& call) {
+  call.flags = strace_value(reader.arguments()[0]).value_or(0);
+  return true;
+}
+
+bool not_followed(StraceReader& reader, SystemCall&) {
+  if (reader.succeeded()) reader.doubt(StraceDoubt::not_followed);
+  return false;
+}
+
+// What it is, that process knows.
+bool descriptor_of_another(StraceReader& reader, SystemCall& call) {
+  not_followed(reader, call);
   return true;
 }
 
@@ -154,6 +180,7 @@ bool fcntl(StraceReader& reader, SystemCall& call) {
   call.flags = reader.value(strace_member(argument, "l_type"));
   call.mode = command == F_SETLKW || command == F_OFD_SETLKW ? 1 : 0;
   call.offset = reader.value(strace_member(argument, "l_start"));
+  call.offset2 = reader.value(strace_member(argument, "l_whence"));
   call.length = reader.value(strace_member(argument, "l_len"));
   return true;
 }
@@ -171,6 +198,7 @@ bool submitted(StraceReader& reader, SystemCall& call) {
     const std::string_view buffer = strace_member(item, "aio_buf");
     one.length = reader.value(strace_member(item, "aio_nbytes"));
     one.offset = reader.value(strace_member(item, "aio_offset"));
+    one.flags = reader.value(strace_member(item, "aio_rw_flags"));
     switch (reader.value(strace_member(item, "aio_lio_opcode"))) {
       case IOCB_CMD_PREAD:
         one.requested = Call::read;

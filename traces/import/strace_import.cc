@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <ctime>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -98,6 +99,7 @@ void StraceImport::take(std::string_view text) {
     joins_ = 0;
     return keep_fragment(text, true);
   }
+  if (text.starts_with(" > ")) return;  // where the call was made (strace -k)
   const StraceLine line = read_strace_line(text);
   switch (line.kind) {
     case StraceLine::Kind::garbled:
@@ -203,7 +205,7 @@ bool StraceImport::end_call(StraceThread& thread, const StraceCall& call, std::s
       }
       return true;
     case StraceReader::Outcome::no_path:
-      if (reader_.succeeded()) builder_.lost("calls whose path strace does not show");
+      if (reader_.succeeded()) builder_.lost("calls whose name strace does not show");
       return true;
     case StraceReader::Outcome::read:
       break;
@@ -213,8 +215,9 @@ bool StraceImport::end_call(StraceThread& thread, const StraceCall& call, std::s
   if (reader_.result().text.starts_with("? ERESTART") && !entered) return true;
   const std::uint64_t enter_ns = pending != nullptr ? pending->enter_ns : at_ns;
   std::uint64_t exit_ns = at_ns;
-  if (clock_.timed() && reader_.result().duration_ns) {
-    exit_ns = enter_ns + std::min(*reader_.result().duration_ns, UINT64_MAX - enter_ns);
+  const std::optional<std::uint64_t>& duration = reader_.result().duration_ns;
+  if (clock_.timed() && duration && *duration <= StraceClock::kLongest) {
+    exit_ns = enter_ns + *duration;
   }
   if (call.call == Call::exec && reader_.succeeded()) remember_command();
   for (SystemCall& one : reader_.calls()) {
@@ -267,8 +270,12 @@ void StraceImport::finish() {
   resolver_.finish(clock_.now());
   for (std::size_t i = 0; i < kStraceDoubts; ++i) {
     const auto doubt = static_cast<StraceDoubt>(i);
-    if (reader_.doubts(doubt) > 0) {
-      builder_.approximated(strace_doubt_name(doubt), reader_.doubts(doubt));
+    const std::uint64_t count = reader_.doubts(doubt);
+    if (count == 0) continue;
+    if (doubt == StraceDoubt::not_followed) {
+      builder_.lost(strace_doubt_name(doubt), count);
+    } else {
+      builder_.approximated(strace_doubt_name(doubt), count);
     }
   }
   builder_.fact("source", "strace");

@@ -43,6 +43,8 @@ std::string_view strace_doubt_name(StraceDoubt doubt) {
       return "lengths of buffers that strace did not show";
     case StraceDoubt::hidden_ring:
       return "io_uring, whose requests strace does not show";
+    case StraceDoubt::not_followed:
+      return "calls that filereel does not follow";
   }
   return {};
 }
@@ -143,6 +145,8 @@ bool StraceReader::fill(char letter, std::string_view text, SystemCall& call) {
       bool cut = false;
       if (!strace_string(text, call.text, cut)) no_path_ = true;
       if (cut && call.text.size() + 1 < PATH_MAX) doubt(StraceDoubt::cut_name);
+      // The beginning of an attribute's name is another name.
+      if (cut && call.call != Call::symlink) no_path_ = true;
       return true;
     }
     case 'g':

@@ -21,8 +21,9 @@ enum class StraceDoubt : std::uint8_t {
   unknown_flag,   // a flag by a name that filereel does not know
   hidden_buffer,  // the sizes of buffers are not shown
   hidden_ring,    // io_uring, whose requests are not shown
+  not_followed,   // a call that changes what names and descriptors mean: it is lost
 };
-inline constexpr std::size_t kStraceDoubts = 5;
+inline constexpr std::size_t kStraceDoubts = 6;
 std::string_view strace_doubt_name(StraceDoubt doubt);
 
 class StraceReader {

@@ -118,6 +118,8 @@ void TreeModel::State::seen(NodeId id, const Operation& operation) {
     tree.settle(id);
   }
   const auto mode = static_cast<std::uint16_t>(operation.mode & 0777);
+  // Who saw only the size left them out. That a file has none is of no use to a replay.
+  if (mode == 0) return;
   if (node.mode == FileNode::kNoMode) node.initial_mode = mode;
   node.mode = mode;
 }

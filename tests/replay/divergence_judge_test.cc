@@ -1,0 +1,47 @@
+// What explains a divergence, and what does not.
+#include "replay/engine/divergence_judge.h"
+
+#include <doctest/doctest.h>
+#include <errno.h>
+
+namespace filereel {
+namespace {
+
+using enum OperationKind;
+
+Operation on_file(OperationKind kind, FileId entry, PathId path, std::int64_t expected = 0) {
+  Operation operation;
+  operation.kind = kind;
+  operation.entry = entry;
+  operation.path = path;
+  operation.expected = expected;
+  return operation;
+}
+
+TEST_CASE("attributes that a file system lacks explain nothing but attributes") {
+  PathTable paths;
+  const PathId path = paths.add(Role::near, "d/f");
+  for (const OperationKind kind : {set_xattr, change_mode, set_times, advise, sync}) {
+    DivergenceJudge judge(paths);
+    CHECK(judge.judge(on_file(kind, 5, path), path, -EOPNOTSUPP) == DivergenceClass::limit);
+    CHECK(judge.judge(on_file(read, 5, path, 60), path, 100) == DivergenceClass::mismatch);
+    DivergenceJudge other(paths);
+    CHECK(other.judge(on_file(kind, 5, path), path, -EOPNOTSUPP) == DivergenceClass::limit);
+    CHECK_FALSE(other.is_consequence(on_file(read, 5, path, 60), path));
+    const bool explains = kind == set_xattr;
+    CHECK((other.judge(on_file(get_xattr, 5, path, 3), path, -ENODATA) ==
+           DivergenceClass::consequence) == explains);
+  }
+}
+
+TEST_CASE("a name that is not there explains what is done to it and below") {
+  PathTable paths;
+  const PathId folder = paths.add(Role::near, "d");
+  const PathId path = paths.add(Role::near, "d/f");
+  DivergenceJudge judge(paths);
+  CHECK(judge.judge(on_file(stat, 5, folder), folder, -ENOENT) == DivergenceClass::mismatch);
+  CHECK(judge.judge(on_file(unlink, 6, path), path, -ENOENT) == DivergenceClass::consequence);
+}
+
+}  // namespace
+}  // namespace filereel
