@@ -134,6 +134,9 @@ inline constexpr FileSlot kNoFile = UINT32_MAX;
 using FileId = std::uint32_t;
 inline constexpr FileId kNoFileId = UINT32_MAX;
 
+// Linux moves at most so many bytes in one call, whatever it is asked for: whole pages below 2 GiB.
+inline constexpr std::uint64_t kMaxTransfer = 0x7ffff000;
+
 // Times of set_times.
 inline constexpr std::uint64_t kTimeNow = UINT64_MAX;
 inline constexpr std::uint64_t kTimeOmit = UINT64_MAX - 1;
@@ -152,6 +155,8 @@ inline constexpr std::uint32_t kFromLastEnd = 1;  // the end of the lane's last 
 inline constexpr std::uint32_t kFromNow = 2;      // the moment at which the lane comes to it
 }  // namespace pace_flags
 
+// clang-format off
+//
 // Flags and modes are those of Linux on x86-64. In the list, "target" is `file` or, if that is
 // kNoFile, `path`, which is never followed if it is a symbolic link: whoever makes the trace
 // resolves links.
@@ -184,10 +189,15 @@ inline constexpr std::uint32_t kFromNow = 2;      // the moment at which the lan
 //   change_owner      target, offset: user, second: group; executed only when asked
 //   set_times         target, offset: access time, second: modification time (ns since 1970, two's
 //                     complement), kTimeNow, kTimeOmit
-//   get_xattr …       target, text: name, length: bytes of the value or of the buffer; flags:
-//   XATTR_* advise            file, flags: POSIX_FADV_*, offset, length read_ahead        file,
-//   offset, length lock              file, flags: lock_flags, offset, length map file, source: the
-//   mapping, flags: PROT_* | MAP_* << 8, offset, length unmap             source: the mapping
+//   get_xattr         target, text: its name, length: bytes of the buffer
+//   set_xattr         target, text: its name, length: bytes of the value, flags: XATTR_*
+//   list_xattr        target, length: bytes of the buffer
+//   remove_xattr      target, text: its name
+//   advise            file, flags: POSIX_FADV_*, offset, length
+//   read_ahead        file, offset, length
+//   lock              file, flags: lock_flags, offset, length
+//   map               file, source: the mapping, flags: PROT_* | MAP_* << 8, offset, length
+//   unmap             source: the mapping
 //   sync_map          source, flags: MS_*, offset (in the mapping), length
 //   fault             source, flags: 1 for a write, offset (in the mapping), length
 //   change_directory  path
@@ -199,6 +209,8 @@ inline constexpr std::uint32_t kFromNow = 2;      // the moment at which the lan
 //   reap              length: at most so many of this thread's asynchronous requests stay in flight
 //   await             second: wait until lane `source` has done so many operations (schedules only)
 //   pace              offset: not before this time, ns; flags: pace_flags (schedules only)
+//
+// clang-format on
 struct Operation {
   OperationKind kind = OperationKind::barrier;
   DataSource data = DataSource::generated;

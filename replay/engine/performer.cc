@@ -197,7 +197,7 @@ std::int64_t Performer<Calls>::close(const Operation& op) noexcept {
 // nothing was moved.
 template <class Calls>
 std::int64_t Performer<Calls>::transfer_in_pieces(const Operation& op) noexcept {
-  const std::uint64_t length = std::min(bytes_of(op), kMostBytes);
+  const std::uint64_t length = std::min(bytes_of(op), kMaxTransfer);
   if (op.offset > static_cast<std::uint64_t>(INT64_MAX) - length) return -EINVAL;
   const bool reads = op.kind == OperationKind::read;
   const bool check = reads && context_.verify == Verify::content;
@@ -401,7 +401,7 @@ std::int64_t Performer<Calls>::in_mapping(const Operation& op, Call call) noexce
       (mapping.length.load() + page_bytes_ - 1) / page_bytes_ * page_bytes_;
   const std::uint64_t from = op.offset / page_bytes_ * page_bytes_;
   if (from >= length || op.length > length || op.offset > length - op.length) return -ENOMEM;
-  const std::uint64_t wanted = std::min(op.offset - from + op.length, kMostBytes);
+  const std::uint64_t wanted = std::min(op.offset - from + op.length, kMaxTransfer);
   return call(begin + from, (wanted + page_bytes_ - 1) / page_bytes_ * page_bytes_);
 }
 

@@ -103,8 +103,6 @@ class Performer {
   }
 
  private:
-  // The most that Linux moves in one call: whole pages below 2 GiB.
-  static constexpr std::uint64_t kMostBytes = 0x7ffff000;
   static constexpr std::size_t kLargestAttribute = XATTR_SIZE_MAX;
   static constexpr std::uint64_t kLockPatienceNs = 1'000'000'000;
 

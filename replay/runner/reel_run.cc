@@ -199,10 +199,13 @@ class ReelRun {
   // filereel's own time per operation, where the whole trace lies ready before the clock starts.
   void measure_overhead() {
     const ScheduleOptions options{.order = Order::thread, .pace = {}};
-    // Of fewer, what threads cost to begin and end is most.
     constexpr std::uint64_t kFewest = 1000, kEnough = 100'000, kMost = 128 << 10;
-    if (info().operations < kFewest || info().operations > kMost) return;
-    const std::uint64_t repetitions = std::clamp<std::uint64_t>(kEnough / info().operations, 3, 25);
+    if (info().operations == 0 || info().operations > kMost) return;
+    // Of fewer, what threads cost to begin and end is most. They are only read, so that what is
+    // damaged is known before anything is touched.
+    const std::uint64_t repetitions =
+        info().operations < kFewest ? 0
+                                    : std::clamp<std::uint64_t>(kEnough / info().operations, 3, 25);
     std::vector<double> costs;
     for (std::uint64_t i = 0; i <= repetitions; ++i) {
       if (request_.stop.stop_requested()) return;

@@ -12,8 +12,6 @@
 namespace filereel {
 namespace {
 
-// Linux moves at most so much in one call (MAX_RW_COUNT).
-constexpr std::uint64_t kMaxTransfer = 0x7ffff000;
 constexpr std::uint64_t kMaxOffset = INT64_MAX;
 
 CopyMethod method_of(Call call) {

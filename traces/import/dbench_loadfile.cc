@@ -197,7 +197,7 @@ class LoadFile {
           line.offset = unsigned_of(number(field, 0));
           break;
         case 'l':
-          line.length = unsigned_of(number(field, 0, kLargestMove));
+          line.length = unsigned_of(number(field, 0, kMaxTransfer));
           break;
         case 'r':
           line.length = unsigned_of(number(field, 0));

@@ -11,9 +11,8 @@
 
 namespace filereel {
 
-// The largest offset of a file, and the most that one call moves.
+// The largest offset of a file.
 inline constexpr std::uint64_t kLargestOffset = INT64_MAX;
-inline constexpr std::uint64_t kLargestMove = 0x7ffff000;
 
 // `line` without blanks, tabs and carriage returns at its end.
 std::string_view trim_end(std::string_view line);

@@ -143,7 +143,7 @@ class Iolog {
     switch (operation.kind) {
       case OperationKind::read:
       case OperationKind::write:
-        check_range(fields, kLargestMove);
+        check_range(fields, kMaxTransfer);
         operation.expected = static_cast<std::int64_t>(fields.length);
         break;
       case OperationKind::sync_range:

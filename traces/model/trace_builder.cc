@@ -12,7 +12,6 @@ namespace {
 
 constexpr std::size_t kMaxComponent = 255;  // bytes: NAME_MAX of every Linux file system
 constexpr std::size_t kKeptOfLongName = 200;
-constexpr std::uint64_t kMaxIo = 0x7ffff000;  // Linux moves no more in one call
 
 FileSlot take(std::vector<FileSlot>& free, std::uint32_t& end) {
   if (free.empty()) return end++;
@@ -80,35 +79,12 @@ void TraceBuilder::free_mapping(FileSlot mapping) {
 
 void TraceBuilder::add(RecordedOperation recorded) {
   Operation& operation = recorded.operation;
-  TraceThread& thread = info_.threads.at(operation.thread);
-  operation.position = info_.operations++;
-  if (thread.operations++ == 0) thread.first = operation.position;
-  thread.last = operation.position;
-
-  std::uint64_t& last_start = last_starts_[operation.thread];
+  operation.position = counter_.operations();
+  std::uint64_t& last_start = last_starts_.at(operation.thread);
   recorded.start_ns = last_start = std::max(last_start, recorded.start_ns);
-  begin_ns_ = std::min(begin_ns_, recorded.start_ns);
-  end_ns_ = std::max(end_ns_, recorded.start_ns + recorded.duration_ns);
-
   model_.apply(operation);
-  ++info_.by_kind[static_cast<std::size_t>(operation.kind)];
-  count_data(operation);
+  counter_.add(recorded);
   sink_.add(recorded);
-}
-
-void TraceBuilder::count_data(const Operation& operation) {
-  using enum OperationKind;
-  const bool io = operation.kind == read || operation.kind == write;
-  if (io) info_.largest_io = std::max(info_.largest_io, std::min(operation.length, kMaxIo));
-  if (operation.expected > 0) {
-    const auto bytes = static_cast<std::uint64_t>(operation.expected);
-    if (operation.kind == read || operation.kind == copy_range) info_.bytes_read += bytes;
-    if (operation.kind == write || operation.kind == copy_range) info_.bytes_written += bytes;
-  }
-  if (operation.file != kNoFile) info_.slots = std::max(info_.slots, operation.file + 1);
-  if (operation.source != kNoFile && operation.kind != copy_range && operation.kind != await) {
-    info_.mappings = std::max(info_.mappings, operation.source + 1);
-  }
 }
 
 void TraceBuilder::lost(std::string_view what, std::uint64_t count) {
@@ -124,9 +100,9 @@ void TraceBuilder::fact(std::string_view name, std::string_view value) {
 }
 
 const TraceInfo& TraceBuilder::info() {
+  counter_.fill(info_);
   info_.files = model_.files();
-  info_.duration_ns = end_ns_ - std::min(begin_ns_, end_ns_);
-  info_.timed = end_ns_ != 0;
+  info_.timed = counter_.end_ns() != 0;
   return info_;
 }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "traces/model/trace_counter.h"
 #include "traces/model/tree_model.h"
 #include "traces/recorded_operation.h"
 #include "traces/trace_info.h"
@@ -45,21 +46,19 @@ class TraceBuilder {
   void approximated(std::string_view what, std::uint64_t count = 1);
   void fact(std::string_view name, std::string_view value);
 
-  std::uint64_t operations() const { return info_.operations; }
+  std::uint64_t operations() const { return counter_.operations(); }
 
   // What there is to say of all that was added so far. It is timed if any time is not 0.
   const TraceInfo& info();
   TraceTrees trees() const { return model_.trees(); }
 
  private:
-  void count_data(const Operation& operation);
-
   TraceTables& tables_;
   OperationSink& sink_;
   TreeModel model_;
-  TraceInfo info_;
-  std::vector<std::uint64_t> last_starts_;  // by thread
-  std::uint64_t begin_ns_ = UINT64_MAX, end_ns_ = 0;
+  TraceCounter counter_;
+  TraceInfo info_;                                    // the counts of operations are the counter's
+  std::vector<std::uint64_t> last_starts_;            // by thread
   std::vector<FileSlot> free_slots_, free_mappings_;  // min-heaps
 };
 

@@ -9,9 +9,6 @@
 
 namespace filereel {
 
-// Linux moves at most so many bytes in one read or write, whatever it is asked for.
-inline constexpr std::uint64_t kMaxTransfer = 0x7ffff000;
-
 inline constexpr std::int64_t kLargestErrno = 4095;
 
 // Numbers of operations are below these.

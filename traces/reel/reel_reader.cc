@@ -9,13 +9,13 @@
 #include <xxhash.h>
 
 #include "filesets/error.h"
+#include "traces/model/trace_counter.h"
 #include "traces/model/tree_model.h"
 #include "traces/reel/info_blocks.h"
 #include "traces/reel/name_blocks.h"
 #include "traces/reel/operation_block.h"
 #include "traces/reel/reel_format.h"
 #include "traces/reel/reel_input.h"
-#include "traces/reel/trace_counter.h"
 #include "traces/reel/tree_blocks.h"
 
 namespace filereel {

@@ -10,11 +10,11 @@
 #include "filesets/atomic_file.h"
 #include "filesets/error.h"
 #include "filesets/printable.h"
+#include "traces/model/trace_counter.h"
 #include "traces/reel/info_blocks.h"
 #include "traces/reel/name_blocks.h"
 #include "traces/reel/operation_block.h"
 #include "traces/reel/reel_format.h"
-#include "traces/reel/trace_counter.h"
 #include "traces/reel/tree_blocks.h"
 
 namespace filereel {

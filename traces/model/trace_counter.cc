@@ -1,31 +1,30 @@
-#include "traces/reel/trace_counter.h"
+#include "traces/model/trace_counter.h"
 
 #include <algorithm>
-
-#include "traces/reel/operation_check.h"
 
 namespace filereel {
 
 void TraceCounter::add(const RecordedOperation& recorded) {
   const Operation& op = recorded.operation;
-  const KindRules& rules = kind_rules()[static_cast<std::size_t>(op.kind)];
+  const OperationInfo& kind = operation_info(op.kind);
+  const bool copies = op.kind == OperationKind::copy_range;
   if (op.thread >= counts_.threads.size()) counts_.threads.resize(std::size_t{op.thread} + 1);
   TraceThread& thread = counts_.threads[op.thread];
   if (thread.operations++ == 0) thread.first = op.position;
   thread.last = op.position;
   ++counts_.operations;
   ++counts_.by_kind[static_cast<std::size_t>(op.kind)];
-  if (rules.moves_data && op.expected > 0) {
+  if (kind.moves_data && op.expected > 0) {
     const auto moved = static_cast<std::uint64_t>(op.expected);
     if (op.kind != OperationKind::write) counts_.bytes_read += moved;
     if (op.kind != OperationKind::read) counts_.bytes_written += moved;
   }
-  if (rules.fills_buffer) {
+  if (kind.moves_data && !copies) {
     counts_.largest_io = std::max(counts_.largest_io, std::min(op.length, kMaxTransfer));
   }
   if (op.file != kNoFile) counts_.slots = std::max(counts_.slots, op.file + 1);
   if (op.source != kNoFile) {
-    std::uint32_t& numbers = rules.uses_mapping ? counts_.mappings : counts_.slots;
+    std::uint32_t& numbers = copies ? counts_.slots : counts_.mappings;
     numbers = std::max(numbers, op.source + 1);
   }
   if (op.entry != kNoFileId) counts_.files = std::max(counts_.files, op.entry + 1);

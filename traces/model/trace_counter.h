@@ -19,6 +19,7 @@ class TraceCounter {
   void fill(TraceInfo& info) const;
 
   std::uint64_t operations() const { return counts_.operations; }
+  std::uint64_t end_ns() const { return end_; }  // of the operation that ends last
 
  private:
   TraceInfo counts_;
