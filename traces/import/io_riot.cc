@@ -253,7 +253,7 @@ class Capture {
     const std::string_view text = values.text('t').value_or("");
     const std::optional<std::uint64_t> ms = parse_unsigned(text);
     if (!ms || *ms > kLargestOffset / 1'000'000) return false;
-    if (!began_ms_) began_ms_ = *ms;
+    if (!began_ms_) began_ms_ = ms;
     const std::uint64_t since_ms = *ms - std::min(*ms, *began_ms_);
     call.enter_ns = call.exit_ns = std::max(now_ns_, since_ms * 1'000'000);
     return true;

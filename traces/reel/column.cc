@@ -224,7 +224,7 @@ void take_extra_bits(std::span<const std::byte> classes, std::span<const std::by
       word = load(bits.data() + byte, bits.size() - byte);
     }
     std::uint64_t rest = word >> shift;
-    if (extra + shift > 64) {
+    if (shift > 0 && extra + shift > 64) {
       rest |= static_cast<std::uint64_t>(bits[byte + 8]) << (64 - shift);
     }
     out[i] = kClassTable.first[c] + (rest & ((std::uint64_t{1} << extra) - 1));
