@@ -8,6 +8,7 @@
 
 #include "filesets/atomic_file.h"
 #include "filesets/error.h"
+#include "replay/runner/failures.h"
 #include "replay/runner/reel_run.h"
 #include "tools/commands.h"
 #include "tools/observed_run.h"

@@ -7,7 +7,7 @@
 
 #include "filesets/printable.h"
 #include "filesets/units.h"
-#include "replay/runner/reel_run.h"
+#include "replay/runner/failures.h"
 #include "tools/table.h"
 
 namespace filereel {

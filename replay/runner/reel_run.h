@@ -55,16 +55,9 @@ struct ReelRunRequest {
 
 // Fills `result` as it goes, so that it holds what was measured whatever happens. Returns true when
 // all was replayed, false when the stop was requested. What differs from the trace is data in the
-// result (see failures_of). Throws Error for all that the user must fix. To be called on the main
-// thread, as run_plan.
+// result (see replay/runner/failures.h). Throws Error for all that the user must fix. To be called
+// on the main thread, as run_plan.
 bool run_reel(const ReelRunRequest& request, const ReelInput& input, RunObserver& observer,
               Result& result);
-
-// "position 12, thread 0, open a/b: expected 0, got ENOENT".
-std::string describe_divergence(const DivergenceExample& one);
-
-// What makes a replay a failed one: true mismatches, wrong content, differences of the trees. The
-// text says how many and names the first; "" if there are none.
-std::string failures_of(const Result& result);
 
 }  // namespace filereel

@@ -13,6 +13,7 @@
 #include "filesets/units.h"
 #include "replay/runner/preparation.h"
 #include "replay/runner/step.h"
+#include "replay/runner/step_watch.h"
 
 namespace filereel {
 namespace {
@@ -38,21 +39,6 @@ std::string divergence_text(const StepInfo& step, const DivergenceExample& what)
                      step.file_system, step.set, step.operation, step.run, what.operation,
                      what.path, what.position + 1, result, advice);
 }
-
-// Tells the observer of a step's beginning and, however it goes, of its end.
-class StepWatch {
- public:
-  StepWatch(RunObserver& observer, const StepInfo& step, const ReplayProgress& progress)
-      : observer_(observer) {
-    observer_.step_begins(step, progress);
-  }
-  StepWatch(const StepWatch&) = delete;
-  StepWatch& operator=(const StepWatch&) = delete;
-  ~StepWatch() { observer_.step_ended(); }
-
- private:
-  RunObserver& observer_;
-};
 
 class Run {
  public:

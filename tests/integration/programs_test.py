@@ -7,28 +7,11 @@ import subprocess
 import tempfile
 import unittest
 
-from support import FILEREEL, IntegrationTest, call, find, have, main, needs, wait_until
+from support import IntegrationTest, call, find, have, main, needs, tree_shape, wait_until
 
 HERE = pathlib.Path(__file__).resolve().parent
 # Only what concerns files: futexes and signals would cost most of the time.
 TRACED = "%file,%desc,%process,%memory,io_submit,io_getevents,io_uring_setup,umask"
-
-
-def shape(folder):
-    """Every path below `folder` with its kind and, for files, its size."""
-    found = {}
-    folder = os.fsencode(folder)
-    for parent, folders, files in os.walk(folder):
-        for name in folders + files:
-            path = os.path.join(parent, name)
-            relative = os.path.relpath(path, folder)
-            if os.path.islink(path):
-                found[relative] = ("link", os.readlink(path))
-            elif os.path.isdir(path):
-                found[relative] = ("folder",)
-            elif os.path.isfile(path):
-                found[relative] = ("file", os.path.getsize(path))
-    return found
 
 
 @needs("ext4")
@@ -84,8 +67,8 @@ class RealPrograms(IntegrationTest):
                   "divergences", classes, flush=True)
             self.assertEqual(classes.get("mismatch", 0), 0, done)
             for output in outputs:
-                there = shape(str(target) + str(output))
-                self.assertEqual(there, shape(output))
+                there = tree_shape(str(target) + str(output))
+                self.assertEqual(there, tree_shape(output))
                 self.assertTrue(there)
 
     def test_tar(self):
@@ -229,7 +212,7 @@ class FilesPassedBetweenThreads(IntegrationTest):
         samples = self.result()["measurements"][0]["samples"]
         self.assertEqual(len(samples), self.REPLAYS, done)
         self.assertEqual([one["divergences"]["count"] for one in samples], [0] * self.REPLAYS)
-        self.assertEqual(shape(str(target) + str(work)), shape(work))
+        self.assertEqual(tree_shape(str(target) + str(work)), tree_shape(work))
         self.filereel("replay", "app.reel", target, "--order", "thread", "--json", "t.json",
                       status=None)
         sample, = self.result("t.json")["measurements"][0]["samples"]

@@ -8,26 +8,8 @@ import subprocess
 import time
 import unittest
 
-from support import FILEREEL, IntegrationTest, call, have, main, needs, tree_digests, wait_until
-
-MARKER = ".filereel-volume"
-
-
-def shape(folder):
-    """Every path below the folder with its kind and size, but not the marker."""
-    found = {}
-    for parent, folders, files in os.walk(folder):
-        for name in folders + files:
-            path = os.path.join(parent, name)
-            relative = os.path.relpath(path, folder)
-            if relative == MARKER:
-                continue
-            if os.path.islink(path):
-                found[relative] = "link"
-            else:
-                found[relative] = "folder" if os.path.isdir(path) else os.path.getsize(path)
-    return found
-
+from support import (FILEREEL, MARKER, IntegrationTest, call, have, main, needs, tree_digests,
+                     tree_shape, wait_until)
 
 @unittest.skipUnless(have("strace", "tar"), "needs strace and tar")
 class Replays(IntegrationTest):
@@ -55,8 +37,8 @@ class Replays(IntegrationTest):
              cls.original)
 
     def check_tree(self, target):
-        there = shape(str(target) + str(self.original))
-        self.assertEqual(there, shape(self.original))
+        there = tree_shape(str(target) + str(self.original))
+        self.assertEqual(there, tree_shape(self.original))
         self.assertGreater(len(there), 50)
 
     def test_tar_leaves_the_tree_that_it_left_when_it_was_recorded(self):
@@ -159,8 +141,8 @@ class Replays(IntegrationTest):
         self.filereel("replay", "three.reel", self.scratch / "target", "--verify", "tree")
         self.filereel("cut", self.reel, "--path", self.original / "out", "-o", "part.reel")
         self.filereel("replay", "part.reel", self.scratch / "part", "--verify", "tree")
-        there = shape(str(self.scratch / "part") + str(self.original / "out"))
-        self.assertEqual(there, shape(self.original / "out"))
+        there = tree_shape(str(self.scratch / "part") + str(self.original / "out"))
+        self.assertEqual(there, tree_shape(self.original / "out"))
 
     def test_exported_reels_are_not_empty(self):
         for form in ("fio", "jsonl", "chrome"):

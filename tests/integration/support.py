@@ -14,6 +14,7 @@ import time
 import unittest
 
 FILEREEL = os.environ.get("FILEREEL", "filereel")
+MARKER = ".filereel-volume"
 STEPS = ["create", "read", "copy-near", "copy-far", "delete"]
 
 # What is needed to make, mount by hand and check each file system: the program that makes it, the
@@ -87,18 +88,38 @@ def digest(path):
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def tree_digests(folder):
-    """Every path below `folder` with what it is: the digest of a file, the text of a link."""
-    found = {}
+def paths_below(folder):
+    """Every path below `folder`, as it is and as bytes relative to it."""
     folder = os.fsencode(folder)
     for parent, folders, files in os.walk(folder):
         for name in folders + files:
             path = os.path.join(parent, name)
-            relative = os.path.relpath(path, folder)
-            if os.path.islink(path):
-                found[relative] = b"-> " + os.readlink(path)
-            else:
-                found[relative] = "folder" if os.path.isdir(path) else digest(path)
+            yield path, os.path.relpath(path, folder)
+
+
+def tree_digests(folder):
+    """Every path below `folder` with what it is: the digest of a file, the text of a link."""
+    found = {}
+    for path, relative in paths_below(folder):
+        if os.path.islink(path):
+            found[relative] = b"-> " + os.readlink(path)
+        else:
+            found[relative] = "folder" if os.path.isdir(path) else digest(path)
+    return found
+
+
+def tree_shape(folder):
+    """Every path below `folder` with its kind and, for files, its size; without the marker."""
+    found = {}
+    for path, relative in paths_below(folder):
+        if relative == os.fsencode(MARKER):
+            continue
+        if os.path.islink(path):
+            found[relative] = ("link", os.readlink(path))
+        elif os.path.isdir(path):
+            found[relative] = ("folder",)
+        elif os.path.isfile(path):
+            found[relative] = ("file", os.path.getsize(path))
     return found
 
 

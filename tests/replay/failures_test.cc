@@ -1,6 +1,7 @@
+#include "replay/runner/failures.h"
+
 #include <doctest/doctest.h>
 
-#include "replay/runner/reel_run.h"
 #include "tests/sample_result.h"
 
 namespace filereel {

@@ -159,15 +159,9 @@ bool CallTranslation::follows(const SystemCall& call) {
     case Call::link:
       return (call.flags & AT_SYMLINK_FOLLOW) != 0;
     case Call::readlink:
-    case Call::mkdir:
-    case Call::rmdir:
-    case Call::unlink:
-    case Call::symlink:
-    case Call::rename:
-    case Call::mknod:
       return false;
     default:
-      return !(call.flags & AT_SYMLINK_NOFOLLOW);
+      return !names_an_entry(call.call) && !(call.flags & AT_SYMLINK_NOFOLLOW);
   }
 }
 
