@@ -1,6 +1,7 @@
 #include "filesets/atomic_file.h"
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 
 #include <boost/filesystem.hpp>
@@ -58,13 +59,37 @@ void AtomicFile::write(std::string_view bytes) {
   }
 }
 
-void AtomicFile::commit() {
+void AtomicFile::finish_writing() {
   if (::fsync(descriptor_) != 0) fail("cannot make it durable", errno);
   const int closed = ::close(descriptor_);
   descriptor_ = -1;
   if (closed != 0) fail("cannot close", errno);
+}
+
+void AtomicFile::commit() {
+  finish_writing();
   if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail("cannot rename to it", errno);
   temporary_.clear();
+  sync_directory();
+}
+
+bool AtomicFile::commit_new() {
+  finish_writing();
+  int error = 0;
+  if (::renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, path_.c_str(), RENAME_NOREPLACE) == 0) {
+    temporary_.clear();
+  } else if (errno == EINVAL || errno == ENOSYS) {  // some FUSE and network file systems
+    if (::link(temporary_.c_str(), path_.c_str()) != 0) error = errno;
+  } else {
+    error = errno;
+  }
+  if (error == EEXIST) return false;
+  if (error != 0) fail("cannot rename to it", error);
+  sync_directory();
+  return true;
+}
+
+void AtomicFile::sync_directory() {
   const int directory = ::open(directory_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (directory < 0) fail("cannot open its directory", errno);
   const int synced = ::fsync(directory);

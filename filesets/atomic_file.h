@@ -21,11 +21,16 @@ class AtomicFile {
   void write(std::string_view bytes);
   // To be called once, after the last write.
   void commit();
+  // The same for a file that must not replace another: false, and the temporary file is removed, if
+  // there is something of that name by now.
+  bool commit_new();
 
   const std::string& path() const { return path_; }
 
  private:
   [[noreturn]] void fail(std::string_view what, int error) const;
+  void finish_writing();
+  void sync_directory();
 
   std::string path_;       // the final one, with symbolic links resolved
   std::string directory_;  // that it lies in

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace filereel {
@@ -41,6 +42,15 @@ struct Entry {
   std::string target;       // symlink: its text; hard link: the path of an earlier file entry
   std::vector<Hole> holes;  // files only; ascending, disjoint, not empty, inside the file
 };
+
+// A directory, by default one that its owner can work in.
+inline Entry directory_entry(std::string path, std::uint32_t mode = 0755) {
+  Entry entry;
+  entry.path = std::move(path);
+  entry.kind = EntryKind::directory;
+  entry.mode = mode;
+  return entry;
+}
 
 struct FileSetTotals {
   std::uint64_t files = 0;  // regular files, a hard link not counted again

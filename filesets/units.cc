@@ -10,8 +10,6 @@
 
 #include <fmt/format.h>
 
-#include "filesets/error.h"
-
 namespace filereel {
 namespace {
 
@@ -94,11 +92,11 @@ struct Quantity {
   std::string_view name, smallest, examples;
 };
 
-std::uint64_t parse_quantity(std::string_view text, std::string_view where,
+std::uint64_t parse_quantity(std::string_view text, std::string_view where, ErrorKind kind,
                              std::span<const Unit> units, const Quantity& quantity) {
   const auto fail = [&](std::string_view why) -> Error {
-    return {ErrorKind::unusable_input, fmt::format("{}: \"{}\" {}; write a {} such as {}", where,
-                                                   text, why, quantity.name, quantity.examples)};
+    return {kind, fmt::format("{}: \"{}\" {}; write a {} such as {}", where, text, why,
+                              quantity.name, quantity.examples)};
   };
   const std::string not_one = fmt::format("is not a {}", quantity.name);
   std::string_view rest = trimmed(text);
@@ -140,12 +138,13 @@ std::string three_digits(double value) {
 
 }  // namespace
 
-std::uint64_t parse_size(std::string_view text, std::string_view where) {
-  return parse_quantity(text, where, kSizes, {"size", "bytes", "4096, 64 KiB or 1.5 GB"});
+std::uint64_t parse_size(std::string_view text, std::string_view where, ErrorKind kind) {
+  return parse_quantity(text, where, kind, kSizes, {"size", "bytes", "4096, 64 KiB or 1.5 GB"});
 }
 
-std::uint64_t parse_duration(std::string_view text, std::string_view where) {
-  return parse_quantity(text, where, kTimes, {"time", "nanoseconds", "2s, 1.5 min or 250 ms"});
+std::uint64_t parse_duration(std::string_view text, std::string_view where, ErrorKind kind) {
+  return parse_quantity(text, where, kind, kTimes,
+                        {"time", "nanoseconds", "2s, 1.5 min or 250 ms"});
 }
 
 std::string format_size(std::uint64_t bytes) {

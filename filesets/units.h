@@ -5,16 +5,21 @@
 #include <string>
 #include <string_view>
 
+#include "filesets/error.h"
+
 namespace filereel {
 
 // "4096", "4 KiB", "4KiB", "1.5 GB", "4G": decimal kB/MB/GB/TB are powers of 1000; KiB/MiB/GiB/TiB
 // and the bare letters K/M/G/T (as in mkfs and truncate) are powers of 1024. Case matters not. The
-// result is a whole number of bytes. Throws Error(unusable_input) whose text begins with `where`.
-std::uint64_t parse_size(std::string_view text, std::string_view where);
+// result is a whole number of bytes. Throws Error(kind) whose text begins with `where`: the file
+// and line, or the option.
+std::uint64_t parse_size(std::string_view text, std::string_view where,
+                         ErrorKind kind = ErrorKind::unusable_input);
 
 // "2 s", "1.5min", "250 ms", "10 us", "3 h", in nanoseconds, rounded down. A unit is needed, but
 // for 0. Throws as parse_size.
-std::uint64_t parse_duration(std::string_view text, std::string_view where);
+std::uint64_t parse_duration(std::string_view text, std::string_view where,
+                             ErrorKind kind = ErrorKind::unusable_input);
 
 // "1.38 GB", "990 MB", "512 B": decimal, at most three significant digits.
 std::string format_size(std::uint64_t bytes);

@@ -8,21 +8,16 @@
 #include <doctest/doctest.h>
 
 #include "filesets/error.h"
+#include "tests/temp_dir.h"
 
 namespace filereel {
 namespace {
 
 namespace fs = boost::filesystem;
 
-struct Folder {
-  Folder() { fs::create_directories(path); }
-  ~Folder() { fs::remove_all(path); }
-  std::string file(const char* name) const { return (path / name).string(); }
-  auto entries() const {
-    return std::distance(fs::directory_iterator(path), fs::directory_iterator());
-  }
-  fs::path path = fs::temp_directory_path() / fs::unique_path("filereel-test-%%%%%%%%");
-};
+auto entries(const TempDir& folder) {
+  return std::distance(fs::directory_iterator(folder.path()), fs::directory_iterator());
+}
 
 std::string content(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
@@ -30,56 +25,67 @@ std::string content(const std::string& path) {
 }
 
 TEST_CASE("a file appears with its whole content when it is committed") {
-  const Folder folder;
-  AtomicFile file(folder.file("a"));
+  const TempDir folder;
+  AtomicFile file(folder / "a");
   file.write("one ");
   file.write("two");
-  CHECK_FALSE(fs::exists(folder.file("a")));
+  CHECK_FALSE(fs::exists(folder / "a"));
   file.commit();
-  CHECK(content(folder.file("a")) == "one two");
-  CHECK(folder.entries() == 1);
+  CHECK(content(folder / "a") == "one two");
+  CHECK(entries(folder) == 1);
 }
 
 TEST_CASE("without a commit the old file stays and nothing is left behind") {
-  const Folder folder;
-  std::ofstream(folder.file("a")) << "old";
+  const TempDir folder;
+  std::ofstream(folder / "a") << "old";
   {
-    AtomicFile file(folder.file("a"));
+    AtomicFile file(folder / "a");
     file.write("new");
   }
-  CHECK(content(folder.file("a")) == "old");
-  CHECK(folder.entries() == 1);
+  CHECK(content(folder / "a") == "old");
+  CHECK(entries(folder) == 1);
+}
+
+TEST_CASE("a file that must not replace another gives way to it") {
+  const TempDir folder;
+  AtomicFile first(folder / "a");
+  AtomicFile second(folder / "a");
+  first.write("first");
+  second.write("second");
+  CHECK(first.commit_new());
+  CHECK_FALSE(second.commit_new());
+  CHECK(content(folder / "a") == "first");
 }
 
 TEST_CASE("two files can be written at once") {
-  const Folder folder;
-  AtomicFile a(folder.file("a"));
-  AtomicFile b(folder.file("b"));
+  const TempDir folder;
+  AtomicFile a(folder / "a");
+  AtomicFile b(folder / "b");
   a.write("a");
   b.write("b");
   a.commit();
   b.commit();
-  CHECK(content(folder.file("a")) == "a");
-  CHECK(content(folder.file("b")) == "b");
+  CHECK(content(folder / "a") == "a");
+  CHECK(content(folder / "b") == "b");
 }
 
 TEST_CASE("a symbolic link is followed instead of replaced") {
-  const Folder folder;
-  std::ofstream(folder.file("real")) << "old";
-  fs::create_symlink("real", folder.file("link"));
-  AtomicFile file(folder.file("link"));
+  const TempDir folder;
+  std::ofstream(folder / "real") << "old";
+  fs::create_symlink("real", folder / "link");
+  AtomicFile file(folder / "link");
   file.write("new");
   file.commit();
-  CHECK(fs::is_symlink(folder.file("link")));
-  CHECK(content(folder.file("real")) == "new");
+  CHECK(fs::is_symlink(folder / "link"));
+  CHECK(content(folder / "real") == "new");
 }
 
 TEST_CASE("devices, directories and missing folders are refused") {
-  const Folder folder;
+  const TempDir folder;
   CHECK_THROWS_AS(AtomicFile("/dev/null"), Error);
-  CHECK_THROWS_AS(AtomicFile(folder.path.string()), Error);
-  CHECK_THROWS_AS(AtomicFile(folder.file("no/such/folder")), Error);
-  CHECK(folder.entries() == 0);
+  CHECK_THROWS_AS(AtomicFile(folder.path()), Error);
+  CHECK_THROWS_AS(AtomicFile(folder / "no/such/folder"), Error);
+  CHECK(entries(folder) == 0);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Other programs: mkfs, fsck, FUSE drivers.
+// Other programs: mkfs, fsck, FUSE drivers, strace.
 #pragma once
 
 #include <optional>
@@ -14,6 +14,14 @@ namespace filereel {
 
 // The path of a program in PATH or in the system's sbin folders, which users often lack in PATH.
 std::optional<std::string> find_program(std::string_view name);
+
+// For a child between fork and exec: no signal is blocked, and SIGPIPE ends it as usual, whatever
+// this process has for itself. What is ignored otherwise (nohup) stays so.
+void take_usual_signals();
+
+// Waits up to `seconds` for the end of a child: its exit status (128 + signal if it was killed), or
+// nothing if it still runs. 127 if there is no such child. It can be asked for once.
+std::optional<int> wait_for(pid_t child, double seconds);
 
 // A child process in a process group of its own, so that Ctrl-C at the terminal does not reach it.
 // It gets SIGTERM when the thread that started it dies, even by SIGKILL. Destroying the object ends

@@ -1,12 +1,11 @@
-// What is mounted, read from the kernel.
+#include "filesets/mount_info.h"
+
 #include <cstdio>
 #include <fstream>
 #include <sstream>
 
 #include <boost/filesystem.hpp>
 #include <sys/sysmacros.h>
-
-#include "replay/volumes/mount.h"
 
 namespace filereel {
 namespace {
@@ -41,8 +40,8 @@ std::vector<MountedFileSystem> mounted_file_systems() {
     unsigned major_number = 0, minor_number = 0;
     // NOLINTNEXTLINE(cert-err34-c): the kernel's own digits
     if (sscanf(device.c_str(), "%u:%u", &major_number, &minor_number) != 2) continue;
-    all.push_back({makedev(major_number, minor_number), unescape(point), type, unescape(source),
-                   options + "," + more});
+    all.push_back({makedev(major_number, minor_number), unescape(root), unescape(point), type,
+                   unescape(source), options + "," + more});
   }
   return all;
 }

@@ -1,3 +1,5 @@
+#include "filesets/mount_info.h"
+
 #include <algorithm>
 #include <string>
 
@@ -5,7 +7,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "replay/volumes/mount.h"
 #include "tests/temp_dir.h"
 
 namespace filereel {

@@ -1,4 +1,4 @@
-#include "replay/volumes/process.h"
+#include "filesets/process.h"
 
 #include <chrono>
 #include <cstdlib>

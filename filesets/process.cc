@@ -1,6 +1,7 @@
-#include "replay/volumes/process.h"
+#include "filesets/process.h"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include <errno.h>
@@ -15,7 +16,6 @@
 #include <unistd.h>
 
 #include "filesets/error.h"
-#include "replay/measure/clock.h"
 
 namespace filereel {
 namespace {
@@ -27,10 +27,7 @@ constexpr std::size_t kKeptOutput = 64 << 10;
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != parent) _exit(127);  // it died before the line above
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
-  signal(SIGPIPE, SIG_DFL);
+  take_usual_signals();
   const int null = open("/dev/null", O_RDWR);
   if (null < 0 || output < 0) _exit(127);
   dup2(null, STDIN_FILENO);
@@ -60,6 +57,28 @@ std::optional<std::string> find_program(std::string_view name) {
     at = end + 1;
   }
   return std::nullopt;
+}
+
+void take_usual_signals() {
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
+  signal(SIGPIPE, SIG_DFL);
+}
+
+std::optional<int> wait_for(pid_t child, double seconds) {
+  using Clock = std::chrono::steady_clock;
+  const auto begin = Clock::now();
+  useconds_t pause_us = 50;
+  while (true) {
+    int status = 0;
+    const pid_t ended = waitpid(child, &status, WNOHANG);
+    if (ended == child) return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    if (ended < 0 && errno != EINTR) return 127;
+    if (std::chrono::duration<double>(Clock::now() - begin).count() >= seconds) return std::nullopt;
+    usleep(pause_us);
+    pause_us = std::min<useconds_t>(pause_us * 2, 10'000);
+  }
 }
 
 ChildProcess::ChildProcess(const std::vector<std::string>& command, std::string_view package) {
@@ -95,22 +114,7 @@ ChildProcess::~ChildProcess() {
 }
 
 std::optional<int> ChildProcess::wait(double seconds) {
-  const std::uint64_t deadline = now_ns() + static_cast<std::uint64_t>(seconds * 1e9);
-  useconds_t pause_us = 50;
-  while (!status_) {
-    int status = 0;
-    const pid_t ended = waitpid(pid_, &status, WNOHANG);
-    if (ended == pid_) {
-      status_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-    } else if (ended < 0 && errno != EINTR) {
-      status_ = 127;
-    } else if (now_ns() >= deadline) {
-      break;
-    } else {
-      usleep(pause_us);
-      pause_us = std::min<useconds_t>(pause_us * 2, 10'000);
-    }
-  }
+  if (!status_) status_ = wait_for(pid_, seconds);
   return status_;
 }
 
