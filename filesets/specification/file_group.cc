@@ -103,10 +103,7 @@ void FileSetBuilder::add_directories(std::string_view path, std::string_view whe
   check_path(path, where);
   for (std::size_t end = 0; end != std::string_view::npos;) {
     end = path.find('/', end + 1);
-    Entry directory;
-    directory.path = std::string(path.substr(0, end));
-    directory.kind = EntryKind::directory;
-    directory.mode = kDirectoryMode;
+    Entry directory = directory_entry(std::string(path.substr(0, end)), kDirectoryMode);
     const auto [place, is_new] = taken_.emplace(directory.path, EntryKind::directory);
     if (!is_new) {
       if (place->second == EntryKind::directory) continue;

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <sstream>
+#include <utility>
 
 #include <fmt/format.h>
 #include <yaml-cpp/eventhandler.h>
@@ -75,14 +76,28 @@ class LimitCheck : public YAML::EventHandler {
 }  // namespace
 
 YamlValue::YamlValue(const YAML::Node& node, std::string file, std::string what)
-    : node_(node), file_(std::move(file)), what_(std::move(what)) {}
+    : node_(node), mark_(node.Mark()), file_(std::move(file)), what_(std::move(what)) {}
+
+YamlValue YamlValue::with_text(const std::string& text) const {
+  YamlValue value(YAML::Node(text), file_, what_);
+  value.mark_ = mark_;
+  return value;
+}
 
 std::string YamlValue::where() const {
-  return place(file_, node_.Mark());
+  return place(file_, mark_);
+}
+
+bool YamlValue::stands_before(const YamlValue& other) const {
+  return std::pair(mark_.line, mark_.column) < std::pair(other.mark_.line, other.mark_.column);
 }
 
 void YamlValue::fail(std::string_view text) const {
   throw Error(ErrorKind::unusable_input, fmt::format("{}: {} {}", where(), what_, text));
+}
+
+bool YamlValue::has_key(std::string_view key) const {
+  return node_.IsMap() && node_[std::string(key)].IsDefined();
 }
 
 std::string YamlValue::text() const {
@@ -113,6 +128,16 @@ double YamlValue::number(double min, double max) const {
 
 std::uint64_t YamlValue::size() const {
   return parse_size(text(), where() + ": " + what_);
+}
+
+std::uint64_t YamlValue::duration() const {
+  return parse_duration(text(), where() + ": " + what_);
+}
+
+bool YamlValue::truth() const {
+  const std::string word = text();
+  if (word != "true" && word != "false") fail("must be true or false");
+  return word == "true";
 }
 
 std::uint32_t YamlValue::share() const {
@@ -163,6 +188,10 @@ std::vector<YamlValue> YamlValue::list(std::size_t max_items) const {
 }
 
 YamlMap YamlValue::map(std::initializer_list<std::string_view> known_keys) const {
+  return map(std::span(known_keys.begin(), known_keys.size()));
+}
+
+YamlMap YamlValue::map(std::span<const std::string_view> known_keys) const {
   if (!node_.IsMap()) fail("must be a map of 'key: value' pairs");
   std::vector<std::pair<std::string, YamlValue>> values;
   for (const auto& pair : node_) {
@@ -194,6 +223,15 @@ const YamlValue& YamlMap::require(std::string_view key) const {
   const YamlValue* value = find(key);
   if (value == nullptr) self_.fail(fmt::format("lacks the key '{}'", key));
   return *value;
+}
+
+YamlMap YamlMap::without(std::string_view key) const {
+  // Nodes are copied, never assigned: that would change the document.
+  std::vector<std::pair<std::string, YamlValue>> rest;
+  for (const auto& value : values_) {
+    if (value.first != key) rest.push_back(value);
+  }
+  return {self_, std::move(rest)};
 }
 
 YamlValue parse_yaml(std::string_view text, std::string_view file_name, std::string_view what) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,16 +30,25 @@ class YamlValue {
   std::uint32_t share() const;
   // A share in thousandths of the whole; at most one decimal of a percent.
   std::uint16_t permille() const;
+  std::uint64_t duration() const;  // nanoseconds; see parse_duration
+  bool truth() const;              // "true" or "false"
   std::vector<YamlValue> list(std::size_t max_items) const;
+  YamlMap map(std::span<const std::string_view> known_keys) const;
   YamlMap map(std::initializer_list<std::string_view> known_keys) const;
 
   bool is_map() const { return node_.IsMap(); }
-  std::string where() const;  // "file:line:column"
+  bool has_key(std::string_view key) const;  // it is a map with that key
+  bool is_list() const { return node_.IsSequence(); }
+  // A single value that stands where this one does.
+  YamlValue with_text(const std::string& text) const;
+  std::string where() const;                         // "file:line:column"
+  bool stands_before(const YamlValue& other) const;  // in the same file
   // Throws Error(unusable_input): "where: what text".
   [[noreturn]] void fail(std::string_view text) const;
 
  private:
   YAML::Node node_;
+  YAML::Mark mark_;
   std::string file_;
   std::string what_;
 };
@@ -53,6 +63,8 @@ class YamlMap {
   // Throws Error(unusable_input) if the key is missing.
   const YamlValue& require(std::string_view key) const;
   const YamlValue& self() const { return self_; }
+  // The same map as if the key were not in it.
+  YamlMap without(std::string_view key) const;
 
  private:
   YamlValue self_;

@@ -20,10 +20,14 @@ struct Published {
   std::uint64_t bytes;
 };
 
-constexpr Published kPublished[] = {
-    {"install", 414, 575'000'000},    {"iso", 3, 1'600'000'000},
-    {"mp3", 271, 990'000'000},        {"programs", 8504, 1'380'000'000},
-    {"windows", 9006, 1'060'000'000}, {"small-files", 50'000, 51'200'000}};
+constexpr Published kPublished[] = {{"install", 414, 575'000'000},
+                                    {"iso", 3, 1'600'000'000},
+                                    {"mp3", 271, 990'000'000},
+                                    {"programs", 8504, 1'380'000'000},
+                                    {"windows", 9006, 1'060'000'000},
+                                    {"small-files", 50'000, 51'200'000},
+                                    {"naspt-photos", 169, 1'200'000'000},
+                                    {"naspt-directory", 2833, 247'000'000}};
 
 TEST_CASE("every set of the catalogue has exactly the published files and bytes") {
   for (const Published& published : kPublished) {
@@ -78,7 +82,7 @@ TEST_CASE("no directory of the catalogue has more than a hundred files") {
 TEST_CASE("an unknown set is an error of usage that names the sets there are") {
   CHECK_THROWS_WITH(catalog_file_set("games"),
                     "there is no file set 'games' in the catalogue; it has install, iso, mp3, "
-                    "programs, small-files, windows");
+                    "naspt-directory, naspt-photos, programs, small-files, windows");
   try {
     load_file_set("no/such/file.yaml");
     FAIL("no error");

@@ -1,0 +1,23 @@
+#include "filesets/specification/yaml_file.h"
+
+#include <cerrno>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include "filesets/error.h"
+#include "filesets/read_file.h"
+#include "filesets/specification/yaml_reader.h"
+
+namespace filereel {
+
+std::optional<std::string> read_yaml_file(const std::string& path, std::string_view what) {
+  std::optional<std::string> text = read_file(path, kMaxYamlBytes + 1);
+  if (!text && errno != ENOENT && errno != ENOTDIR && errno != ENAMETOOLONG) {
+    throw Error(ErrorKind::failed, fmt::format("{}: cannot read: {}; name {} in a YAML file", path,
+                                               std::strerror(errno), what));
+  }
+  return text;
+}
+
+}  // namespace filereel
