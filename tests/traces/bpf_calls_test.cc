@@ -1,0 +1,621 @@
+#include "traces/record/bpf_calls.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <linux/fs.h>
+#include <linux/openat2.h>
+#include <linux/stat.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
+
+#include "tests/traces/bpf_events.h"
+#include "traces/import/strace_calls.h"
+#include "traces/operation.h"
+
+namespace filereel {
+namespace {
+
+constexpr std::uint64_t kCwd = 0xffff'ff9c;       // AT_FDCWD as compilers leave it in a register
+constexpr std::uint64_t kPointer = 0x7ffe'0000;   // of what is told as a part
+constexpr std::uint32_t kCreatedMode = 0x100000;  // FMODE_CREATED
+
+std::optional<SystemCall> read_call(const BpfEvent& event, bool ended = true) {
+  const std::vector<std::byte> bytes = event.bytes();
+  BpfEventView view;
+  REQUIRE(view.read(bytes));
+  SystemCall call;
+  if (read_bpf_call(view, ended, call) != BpfReading::call) return std::nullopt;
+  return call;
+}
+
+bpf_shape shape_of(long number) {
+  std::vector<bpf_shape> shapes(SHAPES);
+  set_shapes(std::span<bpf_shape, SHAPES>(shapes.data(), SHAPES));
+  return shapes[static_cast<std::size_t>(number)];
+}
+
+TEST_CASE("strace's table knows every call that is recorded, and each has one number") {
+  std::set<long> numbers;
+  for (const BpfCall& call : bpf_calls()) {
+    CAPTURE(call.name);
+    CHECK(find_strace_call(call.name) != nullptr);
+    CHECK(numbers.insert(call.number).second);
+    CHECK(call.number < SHAPES);
+    CHECK(shape_of(call.number).recorded == 1);
+  }
+}
+
+TEST_CASE("every call of strace's table is recorded in the kernel, too") {
+  const std::set<std::string_view> by_other_events = {"fork",   "vfork", "clone",
+                                                      "clone3", "exit",  "exit_group"};
+  const std::set<std::string_view> of_other_machines = {"pread",
+                                                        "pwrite",
+                                                        "_llseek",
+                                                        "io_pgetevents_time64",
+                                                        "truncate64",
+                                                        "sendfile64",
+                                                        "sync_file_range2",
+                                                        "fadvise64_64",
+                                                        "ftruncate64",
+                                                        "fcntl64",
+                                                        "stat64",
+                                                        "lstat64",
+                                                        "fstat64",
+                                                        "fstatat64",
+                                                        "statfs64",
+                                                        "fstatfs64",
+                                                        "utimensat_time64",
+                                                        "mmap2",
+                                                        "chown32",
+                                                        "lchown32",
+                                                        "fchown32",
+                                                        "waitpid",
+                                                        "umount"};
+  std::set<std::string_view> recorded;
+  for (const BpfCall& call : bpf_calls()) recorded.insert(call.name);
+  for (const StraceCall& call : strace_calls()) {
+    CAPTURE(call.name);
+    const bool is_expected =
+        !by_other_events.contains(call.name) && !of_other_machines.contains(call.name);
+    CHECK(recorded.contains(call.name) == is_expected);
+  }
+}
+
+TEST_CASE("what is not followed counts only when it has done something") {
+  const auto reading = [](const BpfEvent& event, bool ended = true) {
+    const std::vector<std::byte> bytes = event.bytes();
+    BpfEventView view;
+    REQUIRE(view.read(bytes));
+    SystemCall call;
+    return read_bpf_call(view, ended, call);
+  };
+  constexpr long kSetxattrat = 463;
+  for (const long number : {long{SYS_mount}, long{SYS_umount2}, long{SYS_pivot_root},
+                            long{SYS_setns}, long{SYS_move_mount}, kSetxattrat}) {
+    CAPTURE(number);
+    CHECK(reading(BpfEvent::call(number, {kPointer, kPointer})) == BpfReading::not_followed);
+    CHECK(reading(BpfEvent::call(number, {kPointer, kPointer}, -EPERM)) == BpfReading::nothing);
+    CHECK(reading(BpfEvent::call(number, {kPointer, kPointer}), false) == BpfReading::nothing);
+    CHECK(shape_of(number).flags == 0);
+  }
+}
+
+TEST_CASE("fchmodat2 is fchmodat with flags, or fchmod") {
+  constexpr long kFchmodat2 = 452;
+  auto call =
+      read_call(BpfEvent::call(kFchmodat2, {kCwd, kPointer, 0640, AT_SYMLINK_NOFOLLOW}).path("f"));
+  REQUIRE(call);
+  CHECK(call->call == Call::chmod);
+  CHECK(call->path == "f");
+  CHECK(call->mode == 0640);
+  CHECK(call->flags == AT_SYMLINK_NOFOLLOW);
+  call =
+      read_call(BpfEvent::call(kFchmodat2, {6, kPointer, 0600, AT_EMPTY_PATH}).path("").file(0x60));
+  REQUIRE(call);
+  CHECK(call->call == Call::fchmod);
+  CHECK(call->fd == 6);
+  CHECK(call->file == 0x60);
+}
+
+TEST_CASE("what the program in the kernel cannot do, no shape asks for") {
+  for (const BpfCall& call : bpf_calls()) {
+    CAPTURE(call.name);
+    const bpf_shape shape = shape_of(call.number);
+    for (int i = 0; i < 2; ++i) {
+      CHECK((shape.file[i] == 0 || shape.dir[i] == 0));  // they share a place in the event
+      CHECK((shape.copy[i] == 0) == (shape.copy_size[i] == 0));
+      CHECK(shape.copy_size[i] <= 144);
+    }
+    CHECK(std::max({shape.string[0], shape.string[1], shape.string[2], shape.vector}) <= 6);
+  }
+}
+
+TEST_CASE("shapes say where arguments lie") {
+  const bpf_shape openat = shape_of(SYS_openat);
+  CHECK(openat.flags == (SHAPE_OPENS | SHAPE_CREATES));
+  CHECK(openat.dir[0] == 1);
+  CHECK(openat.string[0] == 2);
+  CHECK(openat.open_flags == 3);
+  const bpf_shape rename = shape_of(SYS_renameat2);
+  CHECK(rename.flags == SHAPE_NAMES);
+  CHECK(rename.dir[1] == 3);
+  CHECK(rename.string[1] == 4);
+  const bpf_shape copy = shape_of(SYS_copy_file_range);
+  CHECK(copy.flags == SHAPE_FILES_ONLY);
+  CHECK(copy.copy[0] == 2);
+  CHECK(copy.copy[1] == 4);
+  const bpf_shape sendfile = shape_of(SYS_sendfile);
+  CHECK(sendfile.file[0] == 2);
+  CHECK(sendfile.file[1] == 1);
+  CHECK(shape_of(SYS_preadv2).vector == 2);
+  CHECK(shape_of(SYS_dup2).file[1] == 0);  // no open file yet
+  CHECK(shape_of(SYS_dup2).flags == SHAPE_DUPLICATES);
+  CHECK(shape_of(SYS_readlinkat).buffer == 3);
+  CHECK(shape_of(SYS_getdents64).flags == (SHAPE_LISTS | SHAPE_FILES_ONLY));
+  CHECK(shape_of(SYS_fcntl).flags == (SHAPE_DUPLICATES | SHAPE_LOCKS | SHAPE_NAMES));
+  CHECK(shape_of(SYS_getpid).recorded == 0);
+}
+
+TEST_CASE("an open comes with what it opened") {
+  const auto call =
+      read_call(BpfEvent::call(SYS_openat, {kCwd, kPointer, O_RDWR | O_CREAT | O_CLOEXEC, 0640}, 5)
+                    .path("d/f")
+                    .extra(0xffff'8881'0000'0100)
+                    .identity(77, S_IFREG | 0600, 12, kCreatedMode)
+                    .real(0, "/home/d/f"));
+  REQUIRE(call);
+  CHECK(call->call == Call::open);
+  CHECK(call->dir == SystemCall::kCwd);
+  CHECK(call->path == "d/f");
+  CHECK(call->flags == (O_RDWR | O_CREAT | O_CLOEXEC));
+  CHECK(call->mode == 0640);
+  CHECK(call->result == 5);
+  CHECK(call->result_file == 0xffff'8881'0000'0100);
+  CHECK(call->result_path == "/home/d/f");
+  REQUIRE(call->stat);
+  CHECK(call->stat->inode == 77);
+  CHECK(call->stat->device == makedev(8, 1));
+  CHECK(call->created == true);
+}
+
+TEST_CASE("an open that failed has neither file nor identity") {
+  const auto call =
+      read_call(BpfEvent::call(SYS_open, {kPointer, O_RDONLY, 0}, -ENOENT).path("gone"));
+  REQUIRE(call);
+  CHECK(call->result == -ENOENT);
+  CHECK(call->result_file == 0);
+  CHECK_FALSE(call->stat);
+}
+
+TEST_CASE("an open beside the one before may come without its path") {
+  const auto event = [] {
+    return BpfEvent::call(SYS_openat, {kCwd, kPointer, O_CREAT, 0600}, 5).identity(1, S_IFREG);
+  };
+  const auto call = read_call(event().real(0, "name", PART_SIBLING));
+  REQUIRE(call);
+  CHECK(call->path.empty());
+  CHECK(call->result_path == "/name");
+  CHECK_FALSE(read_call(event().real(0, "/a/name")));
+}
+
+TEST_CASE("a path that could not be read is none, and the call is left out") {
+  CHECK_FALSE(read_call(BpfEvent::call(SYS_unlink, {kPointer}).part(PART_STRING, 0, "", PART_CUT)));
+  CHECK_FALSE(read_call(BpfEvent::call(SYS_rename, {kPointer, kPointer}).path("a")));
+  CHECK(read_call(BpfEvent::call(SYS_rename, {kPointer, kPointer}).path("a").path2("b")));
+}
+
+TEST_CASE("openat2 has its flags behind a pointer") {
+  const open_how how{.flags = O_PATH | O_CLOEXEC, .mode = 0, .resolve = RESOLVE_BENEATH};
+  const auto event = [] {
+    return BpfEvent::call(SYS_openat2, {7, kPointer, kPointer, 24}, 8).path("x").file(0x700);
+  };
+  const auto call = read_call(event().copy(0, how));
+  REQUIRE(call);
+  CHECK(call->flags == (O_PATH | O_CLOEXEC));
+  CHECK(call->resolve == RESOLVE_BENEATH);
+  CHECK(call->dir == 7);
+  CHECK(call->dir_file == 0x700);
+  CHECK(call->file == 0);
+  CHECK_FALSE(read_call(event()));
+}
+
+TEST_CASE("what was opened by a handle has the path that it really has") {
+  const auto call = read_call(BpfEvent::call(SYS_open_by_handle_at, {3, kPointer, O_RDONLY}, 6)
+                                  .identity(5, S_IFREG)
+                                  .extra(0x600)
+                                  .real(0, "/srv/f"));
+  REQUIRE(call);
+  CHECK(call->call == Call::open);
+  CHECK(call->path == "/srv/f");
+  CHECK(call->result_file == 0x600);
+}
+
+TEST_CASE("where threads share a working directory the event says which it is") {
+  const auto call =
+      read_call(BpfEvent::call(SYS_mkdir, {kPointer, 0700}).path("sub").real(1, "/var/tmp"), false);
+  REQUIRE(call);
+  CHECK(call->dir_path == "/var/tmp");
+  const auto other = read_call(BpfEvent::call(SYS_renameat, {4, kPointer, kCwd, kPointer})
+                                   .path("a")
+                                   .path2("b")
+                                   .real(1, "/w"));
+  REQUIRE(other);
+  CHECK(other->dir_path.empty());
+  CHECK(other->dir2_path == "/w");
+}
+
+TEST_CASE("reads and writes have offsets, lengths and positions") {
+  auto call = read_call(BpfEvent::call(SYS_pread64, {3, kPointer, 4096, 1ull << 40}, 100).file(9));
+  REQUIRE(call);
+  CHECK(call->call == Call::read);
+  CHECK(call->fd == 3);
+  CHECK(call->file == 9);
+  CHECK(call->length == 4096);
+  CHECK(call->offset == 1ull << 40);
+  BpfEvent write = BpfEvent::call(SYS_write, {4, kPointer, 10}, 10).file(8);
+  write.head.position = 110;
+  call = read_call(write);
+  REQUIRE(call);
+  CHECK(call->call == Call::write);
+  CHECK_FALSE(call->offset);
+  CHECK(call->position == 110);
+  CHECK_FALSE(read_call(write, false)->position);
+}
+
+TEST_CASE("the length of vectors is that of all their buffers, and offset -1 none") {
+  const auto event = [](long number, std::uint64_t offset) {
+    return BpfEvent::call(number, {3, kPointer, 2, offset, 0, RWF_DSYNC}, 600).extra(700);
+  };
+  auto call = read_call(event(SYS_pwritev2, UINT64_MAX));
+  REQUIRE(call);
+  CHECK(call->length == 700);
+  CHECK_FALSE(call->offset);
+  CHECK(call->flags == RWF_DSYNC);
+  call = read_call(event(SYS_preadv2, 0));
+  REQUIRE(call);
+  CHECK(call->offset == 0);
+  call = read_call(event(SYS_preadv, 77));
+  REQUIRE(call);
+  CHECK(call->offset == 77);
+  CHECK(call->flags == 0);
+}
+
+TEST_CASE("offsets behind pointers are those before the call") {
+  auto call = read_call(BpfEvent::call(SYS_sendfile, {1, 3, kPointer, 500}, 300)
+                            .copy(0, std::uint64_t{1300})
+                            .file(0x30, 0x10));
+  REQUIRE(call);
+  CHECK(call->fd == 3);
+  CHECK(call->fd2 == 1);
+  CHECK(call->file == 0x30);
+  CHECK(call->file2 == 0x10);
+  CHECK(call->offset == 1000);
+  CHECK(call->length == 500);
+  call = read_call(BpfEvent::call(SYS_copy_file_range, {3, 0, 4, kPointer, 500, 0}, 500)
+                       .copy(1, std::uint64_t{500}));
+  REQUIRE(call);
+  CHECK_FALSE(call->offset);
+  CHECK(call->offset2 == 0);
+  call = read_call(BpfEvent::call(SYS_copy_file_range, {3, kPointer, 4, kPointer, 500, 0}, -EXDEV)
+                       .copy(0, std::uint64_t{7})
+                       .copy(1, std::uint64_t{8}));
+  REQUIRE(call);
+  CHECK(call->offset == 7);
+  CHECK(call->offset2 == 8);
+}
+
+TEST_CASE("lseek keeps negative offsets") {
+  const auto call =
+      read_call(BpfEvent::call(SYS_lseek, {3, static_cast<std::uint64_t>(-10), SEEK_END}, 90));
+  REQUIRE(call);
+  CHECK(call->offset == static_cast<std::uint64_t>(-10));
+  CHECK(call->flags == SEEK_END);
+}
+
+TEST_CASE("fcntl duplicates, changes flags and locks") {
+  auto call = read_call(BpfEvent::call(SYS_fcntl, {3, F_DUPFD_CLOEXEC, 10}, 11).file(5).extra(5));
+  REQUIRE(call);
+  CHECK(call->call == Call::dup);
+  CHECK(call->flags == O_CLOEXEC);
+  CHECK(call->result == 11);
+  CHECK(call->result_file == 5);
+  call = read_call(BpfEvent::call(SYS_fcntl, {3, F_SETFD, FD_CLOEXEC}));
+  REQUIRE(call);
+  CHECK(call->call == Call::set_cloexec);
+  CHECK(call->flags == FD_CLOEXEC);
+  call = read_call(BpfEvent::call(SYS_fcntl, {3, F_SETFL, 0xffff'ffff'0000'0000 | O_APPEND}));
+  REQUIRE(call);
+  CHECK(call->call == Call::set_flags);
+  CHECK(call->flags == O_APPEND);
+  CHECK_FALSE(read_call(BpfEvent::call(SYS_fcntl, {3, F_GETFL, 0}, O_RDWR)));
+  CHECK_FALSE(read_call(BpfEvent::call(SYS_fcntl, {3, F_GETLK, kPointer})));
+}
+
+TEST_CASE("record locks are read as the program asked for them") {
+  const struct flock lock{
+      .l_type = F_WRLCK, .l_whence = SEEK_END, .l_start = -5, .l_len = 10, .l_pid = 0};
+  const auto call = read_call(BpfEvent::call(SYS_fcntl, {3, F_OFD_SETLKW, kPointer}).copy(0, lock));
+  REQUIRE(call);
+  CHECK(call->call == Call::record_lock);
+  CHECK(call->flags == F_WRLCK);
+  CHECK(call->mode == 1);
+  CHECK(call->offset == static_cast<std::uint64_t>(-5));
+  CHECK(call->offset2 == SEEK_END);
+  CHECK(call->length == 10);
+  CHECK_FALSE(read_call(BpfEvent::call(SYS_fcntl, {3, F_SETLK, kPointer})));
+}
+
+TEST_CASE("files are cloned whole or in part") {
+  auto call = read_call(BpfEvent::call(SYS_ioctl, {4, FICLONE, 3}).file(0x40));
+  REQUIRE(call);
+  CHECK(call->call == Call::clone_range);
+  CHECK(call->fd == 3);
+  CHECK(call->fd2 == 4);
+  CHECK(call->file == 0);
+  CHECK(call->file2 == 0x40);
+  CHECK(call->length == 0);
+  const file_clone_range range{
+      .src_fd = 3, .src_offset = 4096, .src_length = 8192, .dest_offset = 65536};
+  call = read_call(BpfEvent::call(SYS_ioctl, {4, FICLONERANGE, kPointer}).copy(0, range));
+  REQUIRE(call);
+  CHECK(call->fd == 3);
+  CHECK(call->offset == 4096);
+  CHECK(call->length == 8192);
+  CHECK(call->offset2 == 65536);
+}
+
+TEST_CASE("a range that could not be read clones nothing") {
+  CHECK_FALSE(read_call(BpfEvent::call(SYS_ioctl, {4, FICLONERANGE, kPointer})));
+}
+
+TEST_CASE("other requests of ioctl are not about files, but for those of descriptors") {
+  CHECK_FALSE(read_call(BpfEvent::call(SYS_ioctl, {0, TCGETS, kPointer}, -ENOTTY)));
+  auto call = read_call(BpfEvent::call(SYS_ioctl, {3, FIOCLEX}));
+  REQUIRE(call);
+  CHECK(call->call == Call::set_cloexec);
+  CHECK(call->flags == 1);
+  call = read_call(BpfEvent::call(SYS_ioctl, {3, FIONCLEX}));
+  REQUIRE(call);
+  CHECK(call->flags == 0);
+}
+
+struct stat seen_by_stat() {
+  struct stat status{};
+  status.st_mode = S_IFREG | 0644;
+  status.st_size = 1234;
+  status.st_dev = makedev(8, 1);
+  status.st_ino = 55;
+  return status;
+}
+
+TEST_CASE("stat tells what it saw, by path or descriptor") {
+  using Bytes = std::array<char, 56>;
+  const struct stat status = seen_by_stat();
+  Bytes bytes;
+  std::copy_n(reinterpret_cast<const char*>(&status), bytes.size(), bytes.data());
+  auto call = read_call(
+      BpfEvent::call(SYS_newfstatat, {kCwd, kPointer, kPointer, 0}, 0).path("f").copy(0, bytes));
+  REQUIRE(call);
+  CHECK(call->call == Call::stat);
+  REQUIRE(call->stat);
+  CHECK(call->stat->mode == (S_IFREG | 0644));
+  CHECK(call->stat->size == 1234);
+  CHECK(call->stat->device == makedev(8, 1));
+  CHECK(call->stat->inode == 55);
+  call = read_call(BpfEvent::call(SYS_newfstatat, {6, kPointer, kPointer, AT_EMPTY_PATH})
+                       .path("")
+                       .copy(0, bytes)
+                       .file(0x60));
+  REQUIRE(call);
+  CHECK(call->call == Call::fstat);
+  CHECK(call->fd == 6);
+  CHECK(call->file == 0x60);
+  CHECK(call->dir == SystemCall::kCwd);
+  call = read_call(BpfEvent::call(SYS_lstat, {kPointer, kPointer}, -ENOENT).path("f"));
+  REQUIRE(call);
+  CHECK(call->flags == AT_SYMLINK_NOFOLLOW);
+  CHECK_FALSE(call->stat);
+}
+
+TEST_CASE("a descriptor can be named by no path at all") {
+  const auto call =
+      read_call(BpfEvent::call(SYS_statx, {6, 0, AT_EMPTY_PATH, STATX_SIZE, kPointer}).file(0x60));
+  REQUIRE(call);
+  CHECK(call->call == Call::fstat);
+  CHECK(call->fd == 6);
+  CHECK_FALSE(read_call(BpfEvent::call(SYS_statx, {6, 0, 0, STATX_SIZE, kPointer})));
+}
+
+TEST_CASE("statx has a structure of its own") {
+  struct statx status{};
+  status.stx_mode = S_IFDIR | 0711;
+  status.stx_size = 4096;
+  status.stx_ino = 66;
+  status.stx_dev_major = 259;
+  status.stx_dev_minor = 3;
+  std::array<char, 144> bytes;
+  std::copy_n(reinterpret_cast<const char*>(&status), bytes.size(), bytes.data());
+  const auto call =
+      read_call(BpfEvent::call(SYS_statx, {kCwd, kPointer, AT_SYMLINK_NOFOLLOW, 0, kPointer})
+                    .path("d")
+                    .copy(0, bytes));
+  REQUIRE(call);
+  REQUIRE(call->stat);
+  CHECK(call->flags == AT_SYMLINK_NOFOLLOW);
+  CHECK(call->stat->mode == (S_IFDIR | 0711));
+  CHECK(call->stat->size == 4096);
+  CHECK(call->stat->inode == 66);
+  CHECK(call->stat->device == makedev(259, 3));
+}
+
+TEST_CASE("times are set to what a structure says, or to now") {
+  const std::array<timespec, 2> times = {timespec{5, 6}, timespec{0, UTIME_OMIT}};
+  auto call = read_call(
+      BpfEvent::call(SYS_utimensat, {kCwd, kPointer, kPointer, 0}).path("f").copy(0, times));
+  REQUIRE(call);
+  CHECK(call->call == Call::utimens);
+  CHECK(call->times[0] == 5'000'000'006);
+  CHECK(call->times[1] == kTimeOmit);
+  call = read_call(BpfEvent::call(SYS_utimensat, {3, 0, 0, 0}).file(0x30));
+  REQUIRE(call);
+  CHECK(call->call == Call::futimens);
+  CHECK(call->fd == 3);
+  CHECK(call->file == 0x30);
+  CHECK(call->times[0] == kTimeNow);
+  const std::array<timeval, 2> older = {timeval{5, 6}, timeval{7, 8}};
+  call = read_call(BpfEvent::call(SYS_utimes, {kPointer, kPointer}).path("f").copy(0, older));
+  REQUIRE(call);
+  CHECK(call->times[0] == 5'000'006'000);
+  CHECK(call->times[1] == 7'000'008'000);
+  const std::array<std::uint64_t, 2> oldest = {5, 7};
+  call = read_call(BpfEvent::call(SYS_utime, {kPointer, kPointer}).path("f").copy(0, oldest));
+  REQUIRE(call);
+  CHECK(call->times[1] == 7'000'000'000);
+}
+
+TEST_CASE("links are read with their text, made with it, and removed") {
+  auto call = read_call(BpfEvent::call(SYS_readlink, {kPointer, kPointer, 100}, 3)
+                            .path("l")
+                            .part(PART_RESULT, 0, "abc"));
+  REQUIRE(call);
+  CHECK(call->text == "abc");
+  call = read_call(BpfEvent::call(SYS_symlinkat, {kPointer, 5, kPointer}).text("to").path("l"));
+  REQUIRE(call);
+  CHECK(call->call == Call::symlink);
+  CHECK(call->text == "to");
+  CHECK(call->path == "l");
+  CHECK(call->dir == 5);
+  call = read_call(BpfEvent::call(SYS_unlinkat, {kCwd, kPointer, AT_REMOVEDIR}).path("d"));
+  REQUIRE(call);
+  CHECK(call->call == Call::rmdir);
+}
+
+TEST_CASE("maps are of files, or of memory alone") {
+  auto call = read_call(
+      BpfEvent::call(SYS_mmap, {0, 8192, PROT_READ, MAP_SHARED, 3, 4096}, 0x7f00'0000'0000)
+          .file(0x30));
+  REQUIRE(call);
+  CHECK(call->call == Call::mmap);
+  CHECK(call->fd == 3);
+  CHECK(call->file == 0x30);
+  CHECK(call->mode == PROT_READ);
+  CHECK(call->flags == MAP_SHARED);
+  CHECK(call->length == 8192);
+  CHECK(call->offset == 4096);
+  CHECK(call->result == 0x7f00'0000'0000);
+  call = read_call(BpfEvent::call(
+      SYS_mmap, {0x10000, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, 3, 0}));
+  REQUIRE(call);
+  CHECK(call->fd == SystemCall::kNone);
+  call = read_call(BpfEvent::call(SYS_mremap, {0x10000, 4096, 8192, MREMAP_MAYMOVE}, 0x20000));
+  REQUIRE(call);
+  CHECK(call->address == 0x10000);
+  CHECK(call->offset == 4096);
+  CHECK(call->length == 8192);
+}
+
+TEST_CASE("only a wait that took a process's end says so") {
+  auto call = read_call(BpfEvent::call(SYS_wait4, {0xffff'ffff, kPointer, 0, 0}, 321));
+  REQUIRE(call);
+  CHECK(call->call == Call::wait);
+  CHECK(call->result == 321);
+  CHECK_FALSE(read_call(BpfEvent::call(SYS_wait4, {0xffff'ffff, kPointer, WNOHANG, 0}, 0)));
+  siginfo_t ended{};
+  ended.si_pid = 654;
+  std::array<char, 32> bytes;
+  std::copy_n(reinterpret_cast<const char*>(&ended), bytes.size(), bytes.data());
+  const auto waitid = [&](std::uint64_t options) {
+    return read_call(BpfEvent::call(SYS_waitid, {P_ALL, 0, kPointer, options, 0}).copy(0, bytes));
+  };
+  REQUIRE(waitid(WEXITED));
+  CHECK(waitid(WEXITED)->result == 654);
+  CHECK_FALSE(waitid(WEXITED | WNOWAIT));
+  bytes.fill(0);
+  CHECK_FALSE(waitid(WEXITED | WNOHANG));
+}
+
+TEST_CASE("pairs of descriptors lie behind a pointer") {
+  const std::array<int, 2> ends = {5, 6};
+  auto call =
+      read_call(BpfEvent::call(SYS_pipe2, {kPointer, O_CLOEXEC | O_NONBLOCK}).copy(0, ends));
+  REQUIRE(call);
+  CHECK(call->call == Call::new_pair);
+  CHECK(call->fd == 5);
+  CHECK(call->fd2 == 6);
+  CHECK(call->flags == O_CLOEXEC);
+  call = read_call(BpfEvent::call(SYS_socketpair, {1, 1, 0, kPointer}).copy(0, ends));
+  REQUIRE(call);
+  CHECK(call->fd2 == 6);
+  CHECK_FALSE(read_call(BpfEvent::call(SYS_pipe, {kPointer}, -EMFILE)));
+  CHECK_FALSE(read_call(BpfEvent::call(SYS_pipe, {kPointer})));
+}
+
+TEST_CASE("descriptors are duplicated and closed one by one or many at once") {
+  auto call = read_call(BpfEvent::call(SYS_dup3, {3, 9, O_CLOEXEC}, 9).file(0x30).extra(0x30));
+  REQUIRE(call);
+  CHECK(call->fd == 3);
+  CHECK(call->fd2 == 9);
+  CHECK(call->result_file == 0x30);
+  CHECK(call->flags == O_CLOEXEC);
+  call = read_call(BpfEvent::call(SYS_close_range, {3, 0xffff'ffff, CLOSE_RANGE_CLOEXEC}));
+  REQUIRE(call);
+  CHECK(call->fd == 3);
+  CHECK(call->fd2 == INT32_MAX);
+  CHECK(call->flags == CLOSE_RANGE_CLOEXEC);
+  CHECK(read_call(BpfEvent::call(SYS_close, {3}))->call == Call::close);
+}
+
+TEST_CASE("new descriptors say whether they are closed by exec") {
+  const auto flags = [](long number, std::initializer_list<std::uint64_t> arguments) {
+    const auto call = read_call(BpfEvent::call(number, arguments, 7).text("t"));
+    REQUIRE(call);
+    CHECK(call->call == Call::new_descriptor);
+    return call->flags;
+  };
+  CHECK(flags(SYS_memfd_create, {kPointer, 1}) == O_CLOEXEC);
+  CHECK(flags(SYS_memfd_create, {kPointer, 2}) == 0);
+  CHECK(flags(SYS_perf_event_open, {kPointer, 0, 0, 0, 8}) == O_CLOEXEC);
+  CHECK((flags(SYS_socket, {1, 1 | O_CLOEXEC, 0}) & O_CLOEXEC) != 0);
+  CHECK(flags(SYS_signalfd4, {0xffff'ffff, kPointer, 8, O_CLOEXEC}) == O_CLOEXEC);
+  CHECK_FALSE(read_call(BpfEvent::call(SYS_signalfd4, {5, kPointer, 8, 0}, 5)));
+}
+
+TEST_CASE("lists tell how many entries came, unshare what is no longer shared") {
+  auto call = read_call(BpfEvent::call(SYS_getdents64, {3, kPointer, 32768}, 96).extra(3));
+  REQUIRE(call);
+  CHECK(call->entries == 3);
+  CHECK(call->length == 32768);
+  call = read_call(BpfEvent::call(SYS_unshare, {CLONE_FS | CLONE_FILES}));
+  REQUIRE(call);
+  CHECK(call->flags == (CLONE_FS | CLONE_FILES));
+}
+
+TEST_CASE("a call that is not in the table is not read") {
+  CHECK_FALSE(read_call(BpfEvent::call(SYS_getpid, {})));
+  CHECK_FALSE(read_call(BpfEvent::call(65535, {})));
+}
+
+TEST_CASE("the begin of a call has no result") {
+  BpfEvent event = BpfEvent::call(SYS_unlink, {kPointer}, -5).path("f");
+  const auto call = read_call(event, false);
+  REQUIRE(call);
+  CHECK(call->result == 0);
+}
+
+}  // namespace
+}  // namespace filereel

@@ -1,0 +1,343 @@
+#include "traces/record/bpf_translation.h"
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/sysmacros.h>
+
+#include "tests/traces/bpf_events.h"
+#include "tests/traces/recorded_calls.h"
+
+namespace filereel {
+namespace {
+
+constexpr std::uint64_t kCwd = 0xffff'ff9c;  // AT_FDCWD
+constexpr std::uint64_t kPointer = 0x7ffe'0000;
+constexpr std::uint64_t kZero = 1'000'000;
+
+// Translates events whose times, unless they are set, follow each other.
+struct RecordedEvents {
+  explicit RecordedEvents(const ResolverOptions& options = {})
+      : calls(options),
+        translation(
+            calls.builder, calls.resolver, kZero,
+            {.open_file =
+                 [this](std::uint32_t process, int number) {
+                   asked.push_back(fmt::format("{}/{}", process, number));
+                   return name;
+                 },
+             .mapped_file = [this](std::uint32_t, std::uint64_t, std::uint64_t) { return mapped; },
+             .mount_point =
+                 [](std::uint64_t device) {
+                   return std::string(device == makedev(8, 1) ? "/mnt" : "");
+                 }}) {}
+
+  RecordedEvents& take(BpfEvent event) {
+    if (event.head.end_ns == 0) {
+      now += 2;
+      event.at(now - 1, now);
+    }
+    const std::vector<std::byte> bytes = event.bytes();
+    translation.take(bytes);
+    return *this;
+  }
+  std::string text() { return calls.text(); }
+
+  std::vector<std::string> asked;
+  std::string name;    // of what was open before
+  std::string mapped;  // of what is mapped
+  std::uint64_t now = kZero;
+  RecordedCalls calls;
+  BpfTranslation translation;
+};
+
+BpfEvent opened(const std::string& path, std::int64_t descriptor, std::uint64_t file,
+                std::uint64_t inode = 1) {
+  return BpfEvent::call(SYS_openat, {kCwd, kPointer, O_RDONLY, 0}, descriptor)
+      .path(path)
+      .extra(file)
+      .identity(inode, S_IFREG | 0644, 100);
+}
+BpfEvent read_of(std::uint64_t descriptor, std::uint64_t file) {
+  return BpfEvent::call(SYS_pread64, {descriptor, kPointer, 10, 0}, 10).file(file);
+}
+BpfEvent exec_of(const std::string& path) {
+  return BpfEvent(EVENT_EXEC).path(path).identity(900, S_IFREG | 0755, 8192).real(0, path);
+}
+
+TEST_CASE("what is not followed is counted as lost") {
+  RecordedEvents events;
+  events.take(BpfEvent::call(SYS_mount, {kPointer, kPointer}))
+      .take(BpfEvent::call(SYS_setns, {3, 0}, -EPERM));
+  CHECK(events.text().empty());
+  CHECK(events.calls.lost("calls that filereel does not follow") == 1);
+}
+
+TEST_CASE("what an open shows alone is completed with the directory of the one before") {
+  RecordedEvents events;
+  events.take(opened("a/f", 3, 0x10, 1).real(0, "/real/f"))
+      .take(opened("a/g", 4, 0x20, 2).real(0, "g", PART_SIBLING))
+      .take(opened("", 5, 0x30, 3).with({kCwd, kPointer, O_CREAT}).real(0, "h", PART_SIBLING));
+  CHECK(events.text() ==
+        "0 open real/f #0\n"
+        "0 open real/g #1\n"
+        "0 open real/h #2 flags 100\n");
+}
+
+TEST_CASE("each thread has a directory of its own, and loses it with its end") {
+  RecordedEvents events;
+  events.take(opened("/one/f", 3, 0x10, 1).real(0, "/one/f"))
+      .take(BpfEvent(EVENT_FORK).with({CLONE_THREAD | CLONE_VM | CLONE_FILES}).result(101))
+      .take(opened("/two/f", 4, 0x20, 2).by(101, 100).real(0, "/two/f"))
+      .take(opened("", 5, 0x30, 3).real(0, "g", PART_SIBLING))
+      .take(opened("", 6, 0x40, 4).by(101, 100).real(0, "g", PART_SIBLING));
+  const std::string text = events.text();
+  CHECK(text.contains("0 open one/g"));
+  CHECK(text.contains("1 open two/g"));
+  events.take(BpfEvent(EVENT_EXIT).by(101, 100))
+      .take(BpfEvent(EVENT_FORK).with({CLONE_THREAD | CLONE_VM | CLONE_FILES}).result(101))
+      .take(opened("", 7, 0x50, 5).by(101, 100).real(0, "h", PART_SIBLING));
+  CHECK_FALSE(events.text().contains("open"));
+  CHECK(events.calls.lost("opens whose directory was told by an event that was lost") == 1);
+}
+
+TEST_CASE("a name without its directory is told by the path that the program gave") {
+  RecordedEvents events;
+  events.take(opened("/d/g", 3, 0x10).real(0, "g", PART_SIBLING));
+  CHECK(events.text() == "0 open d/g #0\n");
+  // Nor is the directory of a path known that was too long to be told.
+  events.take(opened("/e/f", 4, 0x20, 2).real(0, "/e/f"))
+      .take(opened("/x/f", 5, 0x30, 3).part(PART_REAL, 0, "\5ab"))
+      .take(opened("/y/g", 6, 0x40, 4).real(0, "g", PART_SIBLING));
+  CHECK(events.text().ends_with("0 open y/g #3\n"));
+}
+
+TEST_CASE("a file in the root has no directory before its name") {
+  RecordedEvents events;
+  events.take(opened("/f", 3, 0x10, 1).real(0, "/f"))
+      .take(opened("", 4, 0x20, 2).with({kCwd, kPointer, O_CREAT}).real(0, "g", PART_SIBLING));
+  CHECK(events.text().ends_with("0 open g #1 flags 100\n"));
+}
+
+TEST_CASE("what lies in no directory is not taken for the root") {
+  RecordedEvents events;
+  events.take(BpfEvent::call(SYS_pipe2, {kPointer, 0}).copy(0, std::array<int, 2>{8, 9}))
+      .take(BpfEvent::call(SYS_openat, {kCwd, kPointer, O_RDONLY, 0}, 3)
+                .path("/proc/self/fd/9")
+                .extra(0x10)
+                .identity(1, S_IFIFO | 0600)
+                .real(0, "/"))
+      .take(BpfEvent::call(SYS_openat, {kCwd, kPointer, O_DIRECTORY, 0}, 4)
+                .path("/")
+                .extra(0x20)
+                .identity(2, S_IFDIR | 0755)
+                .real(0, "/"));
+  CHECK(events.text() == "0 open . #0 flags 200000\n");
+}
+
+TEST_CASE("the trace begins when the process has become the program") {
+  RecordedEvents events;
+  events.translation.begin_with_exec_of(100);
+  events.take(opened("/before", 3, 0x10).real(0, "/before"))
+      .take(exec_of("/bin/other").by(99, 99))
+      .take(exec_of("/bin/true").at(kZero + 500, kZero + 600))
+      .take(opened("/after", 3, 0x10).real(0, "/after").at(kZero + 700, kZero + 800));
+  REQUIRE(events.calls.operations.size() == 2);
+  CHECK(events.calls.operations[0].start_ns == 0);
+  CHECK(events.calls.operations[1].start_ns == 200);
+  CHECK(events.text() ==
+        "0 exec bin/true\n"
+        "0 open after #0\n");
+}
+
+TEST_CASE("times before the trace's begin are its begin") {
+  RecordedEvents events;
+  events.take(opened("/f", 3, 0x10).real(0, "/f").at(kZero - 50, kZero + 50));
+  REQUIRE(events.calls.operations.size() == 1);
+  CHECK(events.calls.operations[0].start_ns == 0);
+  CHECK(events.calls.operations[0].duration_ns == 50);
+}
+
+TEST_CASE("what is open at the end is closed when recording stopped") {
+  RecordedEvents events;
+  events.take(opened("/f", 3, 0x10).real(0, "/f").at(kZero + 10, kZero + 20));
+  events.translation.finish(kZero + 1000);
+  REQUIRE(events.calls.operations.size() == 2);
+  CHECK(events.calls.operations[1].operation.kind == OperationKind::close);
+  CHECK(events.calls.operations[1].start_ns == 1000);
+}
+
+TEST_CASE("a process that is none of the trace's is passed over") {
+  RecordedEvents events;
+  events.translation.ignore(55);
+  events.take(opened("/f", 3, 0x10).by(55, 55).real(0, "/f"))
+      .take(opened("/g", 3, 0x20).real(0, "/g"));
+  CHECK(events.text() == "0 open g #0\n");
+}
+
+TEST_CASE("children have what their parents opened, and threads share it") {
+  RecordedEvents events;
+  events.take(opened("/f", 3, 0x10).real(0, "/f"))
+      .take(BpfEvent(EVENT_FORK).result(200))
+      .take(BpfEvent::call(SYS_close, {3}).file(0x10))
+      .take(read_of(3, 0x10).by(200, 200))
+      .take(BpfEvent(EVENT_EXIT).by(200, 200));
+  CHECK(events.text() ==
+        "0 open f #0\n"
+        "0 fork second 1\n"
+        "1 read #0 @0 +10 = 10\n"
+        "1 close #0\n"
+        "1 exit\n");
+}
+
+TEST_CASE("a file whose opening was not seen is asked for once, until it is closed") {
+  RecordedEvents events;
+  events.name = "/old/f";
+  events.take(read_of(7, 0x70)).take(read_of(7, 0x70)).take(read_of(7, 0x70));
+  CHECK(events.asked == std::vector<std::string>{"100/7"});
+  CHECK(events.text().starts_with("0 open old/f #0 loose\n0 read #0 @0 +10 = 10\n"));
+  events.take(BpfEvent::call(SYS_close, {7}).file(0x70));
+  CHECK(events.asked.size() == 1);
+  events.name = "/sent/g";  // with the same number, from another process
+  events.take(read_of(8, 0x70));
+  CHECK(events.asked.back() == "100/8");
+  CHECK(events.text().contains("open sent/g"));
+}
+
+TEST_CASE("flags of what nobody saw opened open nothing, until it is read") {
+  RecordedEvents events;
+  events.name = "/other/f";  // what has the number by now
+  events.take(BpfEvent::call(SYS_fcntl, {5, F_SETFL, O_NONBLOCK}).file(0x50));
+  CHECK(events.asked.empty());
+  events.take(BpfEvent::call(SYS_close, {5}).file(0x50));
+  CHECK(events.text().empty());
+  events.name = "/sent/g";
+  events.take(BpfEvent::call(SYS_fcntl, {6, F_SETFL, O_NONBLOCK}).file(0x60))
+      .take(read_of(6, 0x60));
+  CHECK(events.asked == std::vector<std::string>{"100/6"});
+  CHECK(events.text() == "0 open sent/g #0 loose\n0 read #0 @0 +10 = 10\n");
+}
+
+TEST_CASE("memory that has a descriptor is no file, whoever it is sent to") {
+  RecordedEvents events;
+  events.name = "/other/f";  // what has the number by now
+  const auto shared = [](std::uint64_t descriptor) {
+    return BpfEvent::call(SYS_ftruncate, {descriptor, 100}).file(0x50);
+  };
+  events.take(BpfEvent::call(SYS_memfd_create, {kPointer, 0}, 5).extra(0x50))
+      .take(shared(5))
+      .take(BpfEvent::call(SYS_dup, {5}, 6).file(0x50).extra(0x50))
+      .take(shared(6))
+      .take(BpfEvent(EVENT_FORK).result(200))
+      .take(BpfEvent::call(SYS_close, {5}).file(0x50))
+      .take(BpfEvent::call(SYS_close, {6}).file(0x50))
+      .take(shared(9).by(200, 200))
+      .take(shared(9).by(200, 200));
+  CHECK(events.asked.empty());
+  CHECK(events.text() == "0 fork second 1\n");
+  events.take(opened("/f", 3, 0x50).real(0, "/f")).take(read_of(3, 0x50));
+  CHECK(events.text().ends_with("0 open f #0\n0 read #0 @0 +10 = 10\n"));
+}
+
+TEST_CASE("memory that was asked for in vain is behind no descriptor, and changes no directory") {
+  const auto text_with = [](bool asks) {
+    RecordedEvents events;
+    events.name = "/sent/g";
+    if (asks) events.take(BpfEvent::call(SYS_memfd_create, {kPointer, 0x80}, -EINVAL));
+    events.take(opened("f", 3, 0x10).real(0, "/home/f"))
+        .take(BpfEvent::call(SYS_unlinkat, {kCwd, kPointer, 0}).path("f"))
+        .take(read_of(3, 0x10))
+        .take(read_of(4, 0));
+    return events.text();
+  };
+  CHECK(text_with(true) == text_with(false));
+}
+
+TEST_CASE("a file that was seen opened is not asked for") {
+  RecordedEvents events;
+  events.take(opened("/f", 3, 0x10).real(0, "/f"))
+      .take(read_of(3, 0x10))
+      .take(BpfEvent::call(SYS_dup, {3}, 4).file(0x10).extra(0x10))
+      .take(read_of(4, 0x10));
+  CHECK(events.asked.empty());
+}
+
+TEST_CASE("exec by another thread than the first goes on under the first one's number") {
+  RecordedEvents events;
+  events.take(opened("/f", 3, 0x10).real(0, "/f"))
+      .take(BpfEvent(EVENT_FORK)
+                .with({CLONE_THREAD | CLONE_VM | CLONE_FILES | CLONE_FS | CLONE_SIGHAND})
+                .result(101))
+      .take(BpfEvent(EVENT_EXIT))
+      .take(exec_of("/bin/next").with({101}))
+      .take(read_of(3, 0x10))
+      .take(BpfEvent(EVENT_EXIT));
+  CHECK(events.text() ==
+        "0 open f #0\n"
+        "0 fork second 1\n"
+        "0 exit\n"
+        "1 exec bin/next\n"
+        "1 read #0 @0 +10 = 10\n"
+        "1 close #0\n"
+        "1 exit\n");
+}
+
+TEST_CASE("what exec maps is found by the program's path, or by one from its file system's root") {
+  RecordedEvents events({.faults = true});
+  const auto fault = [](std::uint64_t inode, std::uint64_t page) {
+    return BpfEvent(EVENT_FAULT).with({page, 1, 0}).identity(inode, S_IFREG | 0755, 16384);
+  };
+  events.take(exec_of("/bin/prog"))
+      .take(fault(900, 1).real(0, "/elsewhere/prog", PART_PARTIAL))
+      .take(fault(901, 2).real(0, "/lib/ld.so", PART_PARTIAL));
+  const std::string text = events.text();
+  CHECK(text.contains("open bin/prog"));
+  CHECK(text.contains("open mnt/lib/ld.so"));
+  CHECK_FALSE(text.contains("elsewhere"));
+}
+
+TEST_CASE("a mapped file has the name that it was mapped by, not any other of its names") {
+  RecordedEvents events({.faults = true});
+  events.mapped = "/lib/ld.so";
+  events.take(exec_of("/bin/prog"));
+  events.text();
+  events.take(BpfEvent(EVENT_FAULT).with({0, 1, 0}).identity(9, S_IFREG, 100).real(0, "/other"));
+  CHECK(events.text().starts_with("0 open lib/ld.so #0 loose\n"));
+}
+
+TEST_CASE("faults of files on no known file system are nobody's") {
+  RecordedEvents events({.faults = true});
+  BpfEvent fault = BpfEvent(EVENT_FAULT).with({0, 1, 0});
+  bpf_identity identity{};
+  identity.inode = 5;
+  identity.mode = S_IFREG;
+  identity.device = 99;
+  events.take(exec_of("/bin/prog"));
+  events.text();
+  events.take(fault.object(PART_IDENTITY, 0, identity).real(0, "/x", PART_PARTIAL));
+  CHECK(events.text().empty());
+}
+
+TEST_CASE("faults in maps of what was seen opened are found whatever it is called by now") {
+  RecordedEvents events({.faults = true});
+  events.take(opened("/f", 3, 0x10, 77).real(0, "/f"))
+      .take(BpfEvent::call(SYS_mmap, {0, 8192, 1, 1, 3, 0}, 0x10000).file(0x10))
+      .take(BpfEvent(EVENT_FAULT).with({1, 1, 0}).identity(77, S_IFREG, 100).real(0, "/z"));
+  CHECK(events.text().ends_with("0 fault from 0 @4096 +4096\n"));
+}
+
+TEST_CASE("what is no event is counted") {
+  RecordedEvents events;
+  events.translation.take({});
+  events.take(BpfEvent(EVENT_KINDS));
+  CHECK(events.calls.lost("events that are damaged") == 2);
+}
+
+}  // namespace
+}  // namespace filereel

@@ -1,0 +1,67 @@
+// One event of the recorder's program in the kernel, taken apart.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "traces/calls/system_call.h"
+#include "traces/record/bpf_event.h"
+
+namespace filereel {
+
+class BpfEventView {
+ public:
+  struct Part {
+    bool there = false;  // and not cut
+    bool deleted = false, partial = false, sibling = false;
+    std::string_view bytes;
+  };
+
+  // Views of `bytes`, which outlive them. False if they are no event.
+  bool read(std::span<const std::byte> bytes);
+
+  const bpf_event& head() const { return head_; }
+  const Part& string(std::size_t which) const { return strings_[which]; }
+  const Part& copy(std::size_t which) const { return copies_[which]; }
+  const Part& real(std::size_t which) const { return reals_[which]; }
+  const Part& entry() const { return entry_; }
+  unsigned entry_kind() const { return entry_kind_; }
+  const Part& result() const { return result_; }
+  const std::optional<bpf_identity>& identity() const { return identity_; }
+
+  // The bytes at `offset` of a copied structure as a number; 0 if it was not copied that far.
+  template <typename Number>
+  static Number number(const Part& part, std::size_t offset);
+
+  std::uint64_t argument(std::size_t number) const { return head_.arguments[number]; }
+  int descriptor(std::size_t number) const { return static_cast<int>(head_.arguments[number]); }
+
+ private:
+  bpf_event head_{};
+  std::array<Part, 3> strings_;
+  std::array<Part, 2> copies_, reals_;
+  Part result_, entry_;
+  unsigned entry_kind_ = 0;
+  std::optional<bpf_identity> identity_;
+};
+
+// The text of a real path, whose components come the last first: "/a/b", and " (deleted)" behind it
+// as in /proc. Empty if it is not whole.
+std::string real_path(const BpfEventView::Part& part);
+
+SeenStat seen_stat(const bpf_identity& identity);
+
+template <typename Number>
+Number BpfEventView::number(const Part& part, std::size_t offset) {
+  Number value{};
+  if (part.there && offset + sizeof(value) <= part.bytes.size()) {
+    part.bytes.substr(offset).copy(reinterpret_cast<char*>(&value), sizeof(value));
+  }
+  return value;
+}
+
+}  // namespace filereel

@@ -1,0 +1,47 @@
+#include "traces/record/bpf_log.h"
+
+#include <cstdarg>
+#include <cstdio>
+#include <utility>
+
+#include <bpf/libbpf.h>
+
+#include "traces/record/last_words.h"
+
+namespace filereel {
+namespace {
+
+// libbpf hands nothing of the caller's to the function that it tells.
+thread_local std::string* listening = nullptr;
+
+__attribute__((format(printf, 2, 0))) int listen(libbpf_print_level level, const char* format,
+                                                 va_list values) {
+  if (!listening || level > LIBBPF_INFO) return 0;
+  va_list again;
+  va_copy(again, values);
+  const int size = std::vsnprintf(nullptr, 0, format, values);
+  if (size > 0) {
+    std::string text(static_cast<std::size_t>(size) + 1, '\0');
+    std::vsnprintf(text.data(), text.size(), format, again);
+    text.pop_back();
+    *listening += text;
+  }
+  va_end(again);
+  return 0;
+}
+
+}  // namespace
+
+BpfLog::BpfLog() : before_(std::exchange(listening, &text_)) {
+  libbpf_set_print(listen);
+}
+
+BpfLog::~BpfLog() {
+  listening = before_;
+}
+
+std::string BpfLog::summary() const {
+  return last_words(text_);
+}
+
+}  // namespace filereel

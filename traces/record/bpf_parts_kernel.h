@@ -1,0 +1,322 @@
+// Putting an event together, part by part, in memory of this processor's own. Whoever does so must
+// not be interrupted by another that does: tracepoints run with preemption disabled. Programs at
+// functions do not, and have memory of their own, which they take and give back.
+#pragma once
+
+// clang-format off: libbpf's headers need the kernel's types before them
+#include "traces/record/bpf_event.h"
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+// clang-format on
+
+// How members of the kernel's structures are read. From Linux 6.2 on a pointer can be given its
+// type, and members are read as by any program; before, each takes a call. The same source is built
+// for both.
+#ifdef RECORDER_TYPED
+extern void* bpf_rdonly_cast(const void* pointer, __u32 type) __ksym;
+#define GET(pointer, member) ((pointer)->member)
+#define TYPED(type, pointer) \
+  ((struct type*)bpf_rdonly_cast((const void*)(pointer), bpf_core_type_id_kernel(struct type)))
+#else
+#define GET(pointer, member) BPF_CORE_READ(pointer, member)
+#define TYPED(type, pointer) ((struct type*)(pointer))
+#endif
+
+enum {
+  kPathMax = 4096,
+  kMaxEvent = 0x4000,     // places in an event are below this
+  kMostComponents = 512,  // of a real path
+  kMostCheapLevels = 16,
+  kMostRealBytes = 3800,
+  kMostEntries = 1 << 17,  // of a directory that one call can list
+  kMostBuffers = 1024,     // UIO_MAXIOV
+};
+
+struct scratch {
+  __u8 bytes[kMaxEvent + kPathMax + 64];
+  __u8 list[kPathMax + 8];
+  __u32 taken;
+};
+enum { kOfTracepoints, kOfFunctions, kScratches = kOfFunctions + 3 };
+
+struct {
+  __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+  __uint(max_entries, kScratches);
+  __type(key, __u32);
+  __type(value, struct scratch);
+} scratches SEC(".maps");
+
+struct {
+  __uint(type, BPF_MAP_TYPE_RINGBUF);
+  __uint(max_entries, 1);  // set before loading
+} ring SEC(".maps");
+
+__u64 lost[EVENT_KINDS][SHAPES];  // events that found no room, by kind and system call
+
+static __always_inline struct scratch* scratch_of(__u32 whose) {
+  return bpf_map_lookup_elem(&scratches, &whose);
+}
+static __always_inline struct scratch* get_scratch(void) {
+  return scratch_of(kOfTracepoints);
+}
+
+static __always_inline struct scratch* take_scratch(__u32* whose) {
+  for (*whose = kOfFunctions; *whose < kScratches; ++*whose) {
+    struct scratch* scratch = scratch_of(*whose);
+    if (scratch && __sync_bool_compare_and_swap(&scratch->taken, 0, 1)) return scratch;
+  }
+  return 0;
+}
+static __always_inline void give_back(struct scratch* scratch) {
+  *(volatile __u32*)&scratch->taken = 0;  // whoever asks runs on this processor
+}
+
+static __always_inline void count_lost(__u32 kind, __u32 number) {
+  __sync_fetch_and_add(&lost[kind & (EVENT_KINDS - 1)][number & (SHAPES - 1)], 1);
+}
+
+static __always_inline void* place(struct scratch* scratch, __u32 at) {
+  return &scratch->bytes[at & (kMaxEvent - 1)];
+}
+
+static __always_inline void fill_head(struct bpf_part* part, __u8 kind, __u8 which, __u8 flags,
+                                      __u32 size) {
+  part->kind = kind;
+  part->which = which;
+  part->flags = flags;
+  part->unused = 0;
+  part->size = size;
+}
+
+static __always_inline void put_head(struct scratch* scratch, __u32 at, __u8 kind, __u8 which,
+                                     __u8 flags, __u32 size) {
+  fill_head(place(scratch, at), kind, which, flags, size);
+}
+
+// Each put_ function returns where the next part goes.
+
+static __always_inline __u32 put_string(struct scratch* scratch, __u32 at, __u8 which, __u64 user) {
+  __u8* text = place(scratch, at + sizeof(struct bpf_part));
+  const long size = bpf_probe_read_user_str(text, kPathMax, (const void*)user);
+  const __u32 length = size > 0 ? (size - 1) & (kPathMax - 1) : 0;
+  put_head(scratch, at, PART_STRING, which, size > 0 ? 0 : PART_CUT, length);
+  return at + sizeof(struct bpf_part) + length;
+}
+
+static __always_inline __u32 put_copy(struct scratch* scratch, __u32 at, __u8 kind, __u8 which,
+                                      __u32 size, __u64 user) {
+  size &= kPathMax - 1;
+  __u8* bytes = place(scratch, at + sizeof(struct bpf_part));
+  if (bpf_probe_read_user(bytes, size, (const void*)user) != 0) {
+    put_head(scratch, at, kind, which, PART_CUT, 0);
+    return at + sizeof(struct bpf_part);
+  }
+  put_head(scratch, at, kind, which, 0, size);
+  return at + sizeof(struct bpf_part) + size;
+}
+
+static __always_inline void identify(struct inode* inode, struct bpf_identity* identity) {
+  struct super_block* super = GET(inode, i_sb);
+  identity->inode = GET(inode, i_ino);
+  identity->size = GET(inode, i_size);
+  identity->device = GET(super, s_dev);
+  identity->generation = GET(inode, i_generation);
+  identity->mode = GET(inode, i_mode);
+  identity->open_flags = 0;
+  identity->open_mode = 0;
+  identity->unused = 0;
+}
+
+static __always_inline __u32 put_identity(struct scratch* scratch, __u32 at, struct inode* inode,
+                                          struct file* file) {
+  struct bpf_identity* identity = place(scratch, at + sizeof(struct bpf_part));
+  identify(inode, identity);
+  if (file) {
+    identity->open_flags = GET(file, f_flags);
+    identity->open_mode = GET(file, f_mode);
+  }
+  put_head(scratch, at, PART_IDENTITY, 0, 0, sizeof(*identity));
+  return at + sizeof(struct bpf_part) + sizeof(*identity);
+}
+
+struct walk {
+  __u64 dentry;
+  __u64 top;    // of the file system, where the mount is known
+  __u64 mount;  // 0: not known
+  __u32 begin, at;
+  __u32 flags;
+  __u32 done;
+  __u32 whose;  // scratch
+};
+
+static long walk_up(__u32 step, struct walk* walk) {
+  struct scratch* scratch = scratch_of(walk->whose);
+  if (!scratch) return 1;
+  struct dentry* dentry = TYPED(dentry, walk->dentry);
+  if (walk->mount && walk->dentry == walk->top) {
+    struct mount* mount = TYPED(mount, walk->mount);
+    struct mount* above = GET(mount, mnt_parent);
+    if ((__u64)above == walk->mount || !above) {
+      walk->done = 1;
+      return 1;
+    }
+    walk->dentry = (__u64)GET(mount, mnt_mountpoint);
+    walk->mount = (__u64)above;
+    walk->top = (__u64)GET(above, mnt.mnt_root);
+    return 0;
+  }
+  struct dentry* parent = GET(dentry, d_parent);
+  if ((__u64)parent == walk->dentry || !parent) {
+    walk->done = 1;
+    return 1;
+  }
+  const __u32 length = GET(dentry, d_name.len) & 0xff;
+  const unsigned char* name = GET(dentry, d_name.name);
+  __u8* to = place(scratch, walk->at);
+  to[0] = length;
+  bpf_probe_read_kernel(to + 1, length, name);
+  walk->at += 1 + length;
+  walk->dentry = (__u64)parent;
+  return walk->at - walk->begin > kMostRealBytes;
+}
+
+static __always_inline __u32 finish_walk(struct scratch* scratch, __u32 at, __u8 which,
+                                         struct walk* walk) {
+  struct dentry* dentry = TYPED(dentry, walk->dentry);
+  struct hlist_bl_node** hashed = GET(dentry, d_hash.pprev);
+  struct dentry* parent = GET(dentry, d_parent);
+  if (!hashed && (__u64)parent != walk->dentry) walk->flags |= PART_DELETED;
+  walk->begin = walk->at = at + sizeof(struct bpf_part);
+  walk->done = 0;
+  bpf_loop(kMostComponents, walk_up, walk, 0);
+  if (!walk->done) walk->flags |= PART_CUT;
+  put_head(scratch, at, PART_REAL, which, walk->flags, walk->at - walk->begin);
+  return walk->at;
+}
+
+// The path of `path` from the machine's root, as it is now.
+static __always_inline __u32 put_real(struct scratch* scratch, __u32 at, __u8 which,
+                                      struct vfsmount* mount, struct dentry* dentry) {
+  struct walk walk = {};
+  walk.dentry = (__u64)dentry;
+  walk.mount = (__u64)mount - bpf_core_field_offset(struct mount, mnt);
+  walk.top = (__u64)GET(mount, mnt_root);
+  return finish_walk(scratch, at, which, &walk);
+}
+
+// A number for the place that a file is in: of the directories above it, which they are and what
+// they are called. What has the same number has the same path above its name. 0: too deep. A
+// function of its own, so that the verifier goes through it once.
+__noinline __u64 number_of_place(__u64 opened) {
+#ifdef RECORDER_TYPED
+  struct file* file = TYPED(file, opened);
+  struct vfsmount* vfsmount = GET(file, f_path.mnt);
+  struct dentry* dentry = GET(file, f_path.dentry);
+  __u64 mount = (__u64)vfsmount - bpf_core_field_offset(struct mount, mnt), number = 0;
+  __u64 top = (__u64)GET(vfsmount, mnt_root);
+  __u64 at = (__u64)GET(dentry, d_parent);
+  // The root of a mount, or of nothing: what its name is, its parents do not say.
+  if ((__u64)dentry == top || (__u64)dentry == at) return 0;
+  for (int i = 0; i < kMostCheapLevels; ++i) {
+    struct dentry* here = TYPED(dentry, at);
+    __u64 above = (__u64)GET(here, d_parent);
+    struct inode* inode = GET(here, d_inode);
+    if (at == top) {
+      struct mount* mounted = TYPED(mount, mount);
+      const __u64 parent = (__u64)GET(mounted, mnt_parent);
+      if (parent == mount) return number | 1;
+      above = (__u64)GET(mounted, mnt_mountpoint);
+      mount = parent;
+      struct mount* outer = TYPED(mount, parent);
+      top = (__u64)GET(outer, mnt.mnt_root);
+    } else if (at == above) {
+      return number | 1;
+    }
+    number = (number ^ GET(inode, i_ino) ^ GET(here, d_name.hash_len)) * 0x9e3779b97f4a7c15ull;
+    at = above;
+  }
+#endif
+  return 0;  // else walking costs as much as telling
+}
+
+// A path of the inode from the root of its file system.
+static __always_inline __u32 put_alias(struct scratch* scratch, __u32 whose, __u32 at,
+                                       struct inode* inode) {
+  struct hlist_node* alias = GET(inode, i_dentry.first);
+  if (!alias) return at;
+  struct walk walk = {};
+  walk.dentry = (__u64)alias - bpf_core_field_offset(struct dentry, d_u.d_alias);
+  walk.flags = PART_PARTIAL;
+  walk.whose = whose;
+  return finish_walk(scratch, at, 0, &walk);
+}
+
+// False if there was no room.
+static __always_inline int send(struct scratch* scratch, __u32 size) {
+  struct bpf_event* event = (struct bpf_event*)scratch->bytes;
+  size &= kMaxEvent - 1;
+  event->size = size;
+  if (bpf_ringbuf_output(&ring, scratch->bytes, size, BPF_RB_NO_WAKEUP) != 0) {
+    count_lost(event->kind, event->number);
+    return 0;
+  }
+  return 1;
+}
+
+struct listing {
+  __u64 user;
+  __u32 size, at;
+  __u32 loaded;  // the part of the buffer that lies in scratch->list begins here
+  __u32 entries;
+};
+
+// One entry of a directory: struct linux_dirent64 has its length at byte 16, as linux_dirent has.
+static long count_entry(__u32 step, struct listing* listing) {
+  struct scratch* scratch = get_scratch();
+  if (!scratch || listing->at + 18 > listing->size) return 1;
+  __u32 offset = listing->at - listing->loaded;
+  if (listing->loaded == ~0u || offset > kPathMax - 18) {
+    listing->loaded = listing->at;
+    offset = 0;
+    __u32 size = listing->size - listing->at;
+    if (size > kPathMax) size = kPathMax;
+    if (bpf_probe_read_user(scratch->list, size, (const void*)(listing->user + listing->at))) {
+      return 1;
+    }
+  }
+  offset = (offset + 16) & (kPathMax - 1);
+  barrier_var(offset);  // else the compiler takes the bound, which the verifier needs, away
+  const __u8* length_at = &scratch->list[offset & (kPathMax - 1)];
+  const __u32 length = length_at[0] | length_at[1] << 8;
+  if (length == 0) return 1;
+  ++listing->entries;
+  listing->at += length;
+  return 0;
+}
+
+static __always_inline __u64 count_entries(__u64 user, __u32 size) {
+  struct listing listing = {.user = user, .size = size, .loaded = ~0u};
+  bpf_loop(kMostEntries, count_entry, &listing, 0);
+  return listing.entries;
+}
+
+struct buffers {
+  __u64 user, sum;
+  __u32 count;
+};
+
+static long add_buffer(__u32 step, struct buffers* buffers) {
+  __u64 vector[2];
+  if (step >= buffers->count) return 1;
+  if (bpf_probe_read_user(vector, sizeof(vector), (const void*)(buffers->user + step * 16ull))) {
+    return 1;
+  }
+  buffers->sum += vector[1];
+  return 0;
+}
+
+static __always_inline __u64 sum_of_buffers(__u64 user, __u64 count) {
+  struct buffers buffers = {.user = user, .count = count};
+  bpf_loop(kMostBuffers, add_buffer, &buffers, 0);
+  return buffers.sum;
+}

@@ -1,0 +1,383 @@
+#include "traces/record/bpf_program.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "filesets/descriptor.h"
+#include "filesets/error.h"
+#include "traces/record/bpf_calls.h"
+#include "traces/record/bpf_event.h"
+#include "traces/record/bpf_log.h"
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wconversion"
+#pragma GCC diagnostic ignored "-Wsign-conversion"
+#include "recorder.skel.h"
+#include "recorder_direct.skel.h"
+#include "recorder_typed.skel.h"
+#pragma GCC diagnostic pop
+
+namespace filereel {
+namespace {
+
+constexpr std::string_view kAdvice = "run as root, or record with --backend strace";
+
+[[noreturn]] void fail(int error, std::string_view what) {
+  throw Error(ErrorKind::failed, fmt::format("cannot record with BPF: {}: {}; {}", what,
+                                             strerror(error < 0 ? -error : error), kAdvice));
+}
+
+struct DeleteBtf {
+  void operator()(btf* types) const { btf__free(types); }
+};
+
+// What the kernel says of its types; null if nothing. Reading it takes some 30 ms: once is enough.
+const btf* kernel_types() {
+  static const std::unique_ptr<btf, DeleteBtf> kTypes(btf__load_vmlinux_btf());
+  return kTypes.get();
+}
+
+// The type of a tracepoint; 0 or less: this kernel does not have it.
+int find_tracepoint(const std::string& name) {
+  const std::string type = "btf_trace_" + name;
+  return btf__find_by_name_kind(kernel_types(), type.c_str(), BTF_KIND_TYPEDEF);
+}
+
+std::size_t tracepoint_arguments(const std::string& name) {
+  const btf* types = kernel_types();
+  const int id = find_tracepoint(name);
+  if (id <= 0) return 0;
+  const auto target = [&](std::uint32_t type) {
+    return btf__type_by_id(types, btf__type_by_id(types, type)->type);
+  };
+  const btf_type* pointer = target(static_cast<std::uint32_t>(id));
+  const btf_type* function = btf__type_by_id(types, pointer->type);
+  return btf_vlen(function) - 1u;  // the first one is not of the tracepoint
+}
+
+// A function of the kernel's that a program can be put at; 0 or less: there is none.
+int find_function(const char* name) {
+  return btf__find_by_name_kind(kernel_types(), name, BTF_KIND_FUNC);
+}
+
+// The forms of the program, the fastest first: bpf_parts_kernel.h says how they differ. All have
+// the same maps and programs in the same order, so that one type does for them.
+using Bytes = const void* (*)(std::size_t* size);
+constexpr std::array<Bytes, 3> kForms = {recorder_direct_bpf__elf_bytes,
+                                         recorder_typed_bpf__elf_bytes, recorder_bpf__elf_bytes};
+
+struct Destroy {
+  void operator()(recorder_bpf* program) const { recorder_bpf__destroy(program); }
+};
+using Program = std::unique_ptr<recorder_bpf, Destroy>;
+
+Program open_program(Bytes form) {
+  Program program(static_cast<recorder_bpf*>(calloc(1, sizeof(recorder_bpf))));
+  if (!program || recorder_bpf__create_skeleton(program.get()) != 0) return nullptr;
+  program->skeleton->data = form(&program->skeleton->data_sz);
+  if (bpf_object__open_skeleton(program->skeleton, nullptr) != 0) return nullptr;
+  return program;
+}
+
+// Loads a program that does nothing, for a tracepoint or a function; the error.
+int try_program(bpf_attach_type kind, int id) {
+  if (id <= 0) return ENOENT;
+  const std::array<bpf_insn, 2> nothing{
+      bpf_insn{.code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = 0, .src_reg = 0, .off = 0, .imm = 0},
+      bpf_insn{.code = BPF_JMP | BPF_EXIT, .dst_reg = 0, .src_reg = 0, .off = 0, .imm = 0}};
+  bpf_prog_load_opts options{};
+  options.sz = sizeof(options);
+  options.expected_attach_type = kind;
+  options.attach_btf_id = static_cast<__u32>(id);
+  const Descriptor program(bpf_prog_load(BPF_PROG_TYPE_TRACING, "filereel", "GPL", nothing.data(),
+                                         nothing.size(), &options));
+  return program.get() < 0 ? errno : 0;
+}
+
+struct Tracepoint {
+  bpf_program* program;
+  const char* name;
+};
+
+// Programs at functions: they tell more where the kernel takes them, and can be done without.
+struct Optional {
+  bpf_program* decltype(recorder_bpf::progs)::* program;
+  const char* function;
+  const char* instead_of;  // a tracepoint; null: none says the same
+};
+constexpr std::array<Optional, 3> kOptional = {{
+    {&decltype(recorder_bpf::progs)::page_needed_older, "filemap_fault", "mm_filemap_fault"},
+    {&decltype(recorder_bpf::progs)::pages_mapped_older, "filemap_map_pages",
+     "mm_filemap_map_pages"},
+    {&decltype(recorder_bpf::progs)::size_taken, "do_truncate", nullptr},
+}};
+
+std::vector<Optional> usable_programs(bool faults) {
+  std::vector<Optional> usable;
+  for (const Optional& one : kOptional) {
+    if (one.instead_of && (!faults || find_tracepoint(one.instead_of) > 0)) continue;
+    if (try_program(BPF_TRACE_FENTRY, find_function(one.function)) == 0) usable.push_back(one);
+  }
+  return usable;
+}
+
+// How full the ring is. Its pages are mapped as the kernel's ring buffers say
+// (Documentation/bpf/ringbuf.rst): how far it was read, then how far it was written.
+class RingLevel {
+ public:
+  ~RingLevel() {
+    for (void* page : {read_, written_}) {
+      if (page != MAP_FAILED) munmap(page, page_bytes_);
+    }
+  }
+
+  // False if it cannot be seen.
+  bool watch(int map, std::size_t bytes) {
+    bytes_ = bytes;
+    const auto offset = static_cast<off_t>(page_bytes_);
+    read_ = mmap(nullptr, page_bytes_, PROT_READ, MAP_SHARED, map, 0);
+    written_ = mmap(nullptr, page_bytes_, PROT_READ, MAP_SHARED, map, offset);
+    return read_ != MAP_FAILED && written_ != MAP_FAILED;
+  }
+
+  bool is_half_full() const { return position(written_) - position(read_) >= bytes_ / 2; }
+
+ private:
+  static unsigned long position(void* page) {
+    return std::atomic_ref(*static_cast<unsigned long*>(page)).load(std::memory_order_acquire);
+  }
+
+  std::size_t page_bytes_ = static_cast<std::size_t>(sysconf(_SC_PAGESIZE)), bytes_ = 0;
+  void *read_ = MAP_FAILED, *written_ = MAP_FAILED;
+};
+
+// What this kernel does not have, or is not wanted, is left out.
+void prepare(recorder_bpf& program, const BpfProgram::Options& options,
+             std::span<const Optional> usable) {
+  const auto& programs = program.progs;
+  for (const Tracepoint& one : {Tracepoint{programs.page_needed, "mm_filemap_fault"},
+                                Tracepoint{programs.pages_mapped, "mm_filemap_map_pages"},
+                                Tracepoint{programs.page_dirtied, "writeback_dirty_folio"}}) {
+    bpf_program__set_autoload(one.program, options.faults && find_tracepoint(one.name) > 0);
+  }
+  for (const Tracepoint& one : {Tracepoint{programs.request_begins, "io_uring_submit_req"},
+                                Tracepoint{programs.request_begins_older, "io_uring_submit_sqe"},
+                                Tracepoint{programs.request_ends, "io_uring_complete"}}) {
+    bpf_program__set_autoload(one.program, find_tracepoint(one.name) > 0);
+  }
+  for (const Optional& one : kOptional) {
+    bpf_program__set_autoload(programs.*one.program, false);
+    bpf_program__set_autoattach(programs.*one.program, false);
+  }
+  for (const Optional& one : usable) bpf_program__set_autoload(programs.*one.program, true);
+  bpf_program__set_autoattach(programs.large_call, false);  // call_ends goes on there
+  // Once the tracepoint was given the result, later a pointer to it.
+  program.rodata->has_completion_entry = tracepoint_arguments("io_uring_complete") == 3;
+  set_shapes(std::span<bpf_shape, SHAPES>(program.rodata->shapes));
+  bpf_map__set_max_entries(program.maps.ring, options.ring_bytes);
+}
+
+}  // namespace
+
+struct BpfProgram::State {
+  struct FreeLink {
+    void operator()(bpf_link* link) const { bpf_link__destroy(link); }
+  };
+  struct FreeRing {
+    void operator()(ring_buffer* buffer) const { ring_buffer__free(buffer); }
+  };
+
+  Program program;
+  std::vector<std::unique_ptr<bpf_link, FreeLink>> optional_links;
+  std::unique_ptr<ring_buffer, FreeRing> ring;
+  RingLevel level;
+  EventQueue* queue = nullptr;
+  std::jthread drain;
+};
+
+BpfProgram::BpfProgram(const Options& options) : state_(std::make_unique<State>()) {
+  BpfLog log;
+  if (!kernel_types())
+    fail(errno, "the kernel does not describe its types (CONFIG_DEBUG_INFO_BTF)");
+  const std::vector<Optional> usable = usable_programs(options.faults);
+  const auto load = [&](Bytes form, std::span<const Optional> optional) {
+    log.clear();
+    state_->program = open_program(form);
+    if (!state_->program) fail(errno, "the program is damaged");
+    prepare(*state_->program, options, optional);
+    return recorder_bpf__load(state_->program.get());
+  };
+  for (const Bytes form : kForms) {
+    if (load(form, usable) == 0 || (!usable.empty() && load(form, {}) == 0)) return;
+  }
+  // The right to load it is there: bpf_missing() has asked.
+  throw Error(ErrorKind::failed,
+              fmt::format("cannot record with BPF: this kernel does not take the program: {}; "
+                          "record with --backend strace",
+                          log.summary()));
+}
+
+BpfProgram::~BpfProgram() = default;
+
+void BpfProgram::attach() {
+  BpfLog log;
+  const int error = recorder_bpf__attach(state_->program.get());
+  if (error != 0) {
+    fail(error, fmt::format("attaching to the kernel's tracepoints: {}", log.summary()));
+  }
+  for (const Optional& one : kOptional) {
+    bpf_program* program = state_->program->progs.*one.program;
+    if (!bpf_program__autoload(program)) continue;
+    if (bpf_link* link = bpf_program__attach(program)) state_->optional_links.emplace_back(link);
+  }
+}
+
+std::vector<BpfProgram::Thread> BpfProgram::adopt(std::uint32_t process) {
+  constexpr int kMostPasses = 50;
+  recorder_bpf& program = *state_->program;
+  std::atomic_ref(program.bss->own_process).store(static_cast<std::uint32_t>(getpid()));
+  std::atomic_ref(program.bss->wanted_process).store(process);
+  std::vector<Thread> found;
+  for (int pass = 0; pass < kMostPasses; ++pass) {
+    const Descriptor threads(bpf_iter_create(bpf_link__fd(program.links.take_up_threads)));
+    if (threads.get() < 0) fail(errno, "following a process");
+    const std::size_t before = found.size();
+    std::array<Thread, 512> some;
+    ssize_t size = 0;
+    while ((size = read(threads.get(), some.data(), sizeof(some))) > 0) {
+      found.insert(found.end(), some.begin(),
+                   some.begin() + size / static_cast<ssize_t>(sizeof(Thread)));
+    }
+    if (size < 0) fail(errno, "following a process");
+    if (found.size() == before) break;
+  }
+  return found;
+}
+
+void BpfProgram::start_recording() {
+  std::atomic_ref(state_->program->bss->recording).store(1);
+}
+
+void BpfProgram::stop_recording() {
+  std::atomic_ref(state_->program->bss->recording).store(0);
+}
+
+std::uint64_t BpfProgram::running() const {
+  return std::atomic_ref(state_->program->bss->running).load();
+}
+
+void BpfProgram::start_draining(EventQueue& queue) {
+  state_->queue = &queue;
+  const auto put = [](void* context, void* event, std::size_t size) {
+    // The record may be longer than the event in it.
+    std::uint32_t length = 0;
+    std::memcpy(&length, static_cast<std::byte*>(event) + offsetof(bpf_event, size),
+                sizeof(length));
+    static_cast<EventQueue*>(context)->put(
+        {static_cast<std::byte*>(event), std::min<std::size_t>(length, size)});
+    return 0;
+  };
+  state_->ring.reset(
+      ring_buffer__new(bpf_map__fd(state_->program->maps.ring), put, &queue, nullptr));
+  const int map = bpf_map__fd(state_->program->maps.ring);
+  if (!state_->ring ||
+      !state_->level.watch(map, bpf_map__max_entries(state_->program->maps.ring))) {
+    fail(errno, "reading the events");
+  }
+  state_->drain = std::jthread([this](const std::stop_token& stop) { drain(stop); });
+}
+
+void BpfProgram::drain(const std::stop_token& stop) {
+  // It has little to do, but must get to do it: what does not fit into the ring is lost. As long as
+  // there is room it leaves the processors to the program.
+  constexpr int kUrgent = -15;
+  constexpr timespec kLook{0, 5'000'000};
+  constexpr int kLooks = 100;  // half a second
+  setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kUrgent);
+  int looks = 0;
+  for (bool last = false; !last;) {
+    last = stop.stop_requested();
+    const bool due = ++looks >= kLooks || state_->level.is_half_full();
+    if (last || (due && !state_->queue->is_full())) {
+      ring_buffer__consume(state_->ring.get());
+      state_->queue->flush();
+      looks = 0;
+    }
+    if (!last) nanosleep(&kLook, nullptr);
+  }
+}
+
+void BpfProgram::finish_draining() {
+  state_->drain.request_stop();
+  if (state_->drain.joinable()) state_->drain.join();
+}
+
+std::uint64_t BpfProgram::lost() const {
+  std::uint64_t sum = 0;
+  for (auto& kind : state_->program->bss->lost) {
+    for (__u64& count : kind) sum += std::atomic_ref(count).load(std::memory_order_relaxed);
+  }
+  return sum;
+}
+
+void BpfProgram::count_lost(TraceBuilder& builder) const {
+  constexpr std::array<std::string_view, EVENT_KINDS> kKinds = {
+      "", "begins of calls", "forks", "execs", "exits", "faults", "requests", "ends of requests"};
+  const auto& lost = state_->program->bss->lost;
+  for (std::size_t kind = 0; kind < EVENT_KINDS; ++kind) {
+    std::uint64_t sum = 0;
+    for (std::size_t number = 0; number < SHAPES; ++number) sum += lost[kind][number];
+    if (kind != EVENT_CALL && sum > 0) {
+      builder.lost(fmt::format("events lost while recording: {}", kKinds[kind]), sum);
+    }
+  }
+  for (const BpfCall& call : bpf_calls()) {
+    const std::uint64_t count = lost[EVENT_CALL][static_cast<std::size_t>(call.number)];
+    if (count > 0) builder.lost(fmt::format("events lost while recording: {}", call.name), count);
+  }
+}
+
+std::string bpf_missing() {
+  // The kernel's program sees the numbers that processes have outside.
+  constexpr const char* kFirstNamespace = "pid:[4026531836]";  // linux/nsfs.h: PROC_PID_INIT_INO
+  std::array<char, 64> name{};
+  if (readlink("/proc/self/ns/pid", name.data(), name.size() - 1) > 0 &&
+      std::string_view(name.data()) != kFirstNamespace) {
+    return "BPF does not work in a container with process numbers of its own; record outside of it";
+  }
+  const BpfLog log;
+  if (!kernel_types()) {
+    return "BPF needs a kernel that describes its types (CONFIG_DEBUG_INFO_BTF): use one that has "
+           "/sys/kernel/btf/vmlinux";
+  }
+  if (const int error = try_program(BPF_TRACE_RAW_TP, find_tracepoint("sys_enter")); error != 0) {
+    return error == EPERM || error == EACCES
+               ? std::string(
+                     "BPF needs root (or the capabilities CAP_BPF and CAP_PERFMON); run as "
+                     "root")
+               : fmt::format("this kernel takes no BPF programs for tracepoints: {}",
+                             strerror(error));
+  }
+  if (libbpf_probe_bpf_helper(BPF_PROG_TYPE_TRACEPOINT, BPF_FUNC_loop, nullptr) <= 0) {
+    return "BPF needs Linux 5.17 or newer";
+  }
+  return {};
+}
+
+}  // namespace filereel

@@ -1,0 +1,196 @@
+#include "traces/record/bpf_recorder.h"
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+#include <mutex>
+#include <set>
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "filesets/error.h"
+#include "traces/calls/call_resolver.h"
+#include "traces/calls/existing_links.h"
+#include "traces/model/utc_date.h"
+#include "traces/record/bpf_program.h"
+#include "traces/record/bpf_translation.h"
+#include "traces/record/calibration.h"
+#include "traces/record/program.h"
+#include "traces/record/running_process.h"
+
+namespace filereel {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+std::uint64_t now_ns(clockid_t clock) {
+  timespec time{};
+  clock_gettime(clock, &time);
+  return static_cast<std::uint64_t>(time.tv_sec) * 1'000'000'000 +
+         static_cast<std::uint64_t>(time.tv_nsec);
+}
+
+// Whoever translates events must not take processors from the program: until its end they can wait.
+class Modesty {
+ public:
+  Modesty() : before_(getpriority(PRIO_PROCESS, static_cast<id_t>(gettid()))) {
+    set(std::max(before_, kModest));
+  }
+  ~Modesty() { set(before_); }
+  Modesty(const Modesty&) = delete;
+  Modesty& operator=(const Modesty&) = delete;
+  void end() const { set(before_); }
+
+ private:
+  static constexpr int kModest = 10;
+  static void set(int nice) { setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), nice); }
+  int before_;
+};
+
+// An eighth of the memory can wait for its translation.
+std::size_t most_waiting_bytes() {
+  const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
+  return static_cast<std::size_t>(pages) * static_cast<std::size_t>(size) / 8;
+}
+
+class BpfRecorder final : public Recorder {
+ public:
+  RecordOutcome record(const RecordRequest& request, TraceBuilder& builder,
+                       const std::stop_token& stop) override;
+  std::uint64_t lost() const override {
+    const std::scoped_lock lock(mutex_);
+    return program_ ? program_->lost() : lost_;
+  }
+
+ private:
+  // While it lives, lost() asks the program.
+  class Use {
+   public:
+    Use(BpfRecorder& recorder, const BpfProgram& program) : recorder_(recorder) {
+      const std::scoped_lock lock(recorder_.mutex_);
+      recorder_.program_ = &program;
+    }
+    ~Use() {
+      const std::scoped_lock lock(recorder_.mutex_);
+      recorder_.lost_ = recorder_.program_->lost();
+      recorder_.program_ = nullptr;
+    }
+    Use(const Use&) = delete;
+    Use& operator=(const Use&) = delete;
+
+   private:
+    BpfRecorder& recorder_;
+  };
+
+  std::uint32_t calibrate(BpfProgram& program);
+
+  mutable std::mutex mutex_;  // of what lost() reads
+  const BpfProgram* program_ = nullptr;
+  std::uint64_t lost_ = 0;  // when the program was taken out
+  std::uint32_t calibrator_ = 0;
+};
+
+std::uint32_t BpfRecorder::calibrate(BpfProgram& program) {
+  Calibration calibration;
+  const double plain = calibration.nanoseconds_per_call();
+  program.attach();
+  if (calibration.pid() <= 0) return 0;
+  calibrator_ = static_cast<std::uint32_t>(calibration.pid());
+  program.adopt(calibrator_);
+  program.start_recording();
+  const double recorded = calibration.nanoseconds_per_call();
+  program.stop_recording();
+  return static_cast<std::uint32_t>(std::clamp(recorded - plain, 0.0, 1e6));
+}
+
+RecordOutcome BpfRecorder::record(const RecordRequest& request, TraceBuilder& builder,
+                                  const std::stop_token& stop) {
+  EventQueue queue(most_waiting_bytes());
+  BpfProgram program({.faults = request.faults});
+  const Use use(*this, program);
+  const std::uint32_t added_ns = calibrate(program);
+  program.start_draining(queue);
+
+  std::optional<HeldProgram> started;
+  if (!request.command.empty()) started.emplace(request.command);
+  const std::uint32_t root = started ? static_cast<std::uint32_t>(started->pid()) : request.process;
+  const std::uint64_t began = now_ns(CLOCK_REALTIME);
+  CallResolver resolver(builder, {.working_directory = working_directory_of(root),
+                                  .under = request.under,
+                                  .faults = request.faults,
+                                  .link_at = ExistingLinks(began, root, builder)});
+  const std::uint64_t zero = now_ns(CLOCK_MONOTONIC);
+  BpfTranslation translation(builder, resolver, zero);
+  translation.ignore(calibrator_);
+  if (started) translation.begin_with_exec_of(root);
+  program.start_recording();
+  std::set<std::uint32_t> processes;
+  for (const auto& [process, thread] : program.adopt(root)) {
+    if (!processes.insert(process).second) continue;
+    resolver.begin_process(running_process(process, started.has_value()));
+  }
+  if (processes.empty()) {
+    throw Error(ErrorKind::failed, fmt::format("process {} has ended; give one that runs", root));
+  }
+  const Modesty modesty;
+  if (started) started->release();
+  const std::string command = command_of(root);
+  request.started();
+
+  RecordOutcome outcome;
+  std::optional<Clock::time_point> asked;  // to end
+  const auto has_ended = [&] {
+    if (started) {
+      if (!outcome.status) outcome.status = started->wait(0);
+      return outcome.status && program.running() == 0;
+    }
+    return program.running() == 0;
+  };
+  const auto translate = [&](double seconds) {
+    const std::vector<std::byte> chunk = queue.take(seconds);
+    EventQueue::each(chunk, [&](std::span<const std::byte> event) { translation.take(event); });
+    return !chunk.empty();
+  };
+  constexpr double kLookSeconds = 0.02;  // how soon the program's end is seen
+  while (!has_ended()) {
+    translate(kLookSeconds);
+    if (!stop.stop_requested()) continue;
+    if (!started) break;
+    if (!asked) {
+      asked = Clock::now();
+      started->terminate();
+    } else if (Clock::now() - *asked > std::chrono::duration<double>(kGraceSeconds)) {
+      break;
+    }
+  }
+  modesty.end();
+  program.stop_recording();
+  const std::uint64_t end = now_ns(CLOCK_MONOTONIC);
+  program.finish_draining();
+  while (translate(0)) {
+  }
+  translation.finish(end);
+  builder.fact("source", "bpf");
+  builder.fact("command", command);
+  builder.fact("recorded", utc_date(began));
+  builder.recorder_added(added_ns);
+  program.count_lost(builder);
+  return outcome;
+}
+
+}  // namespace
+
+const RecorderBackend& bpf_backend() {
+  static constexpr RecorderBackend kBackend{
+      .name = "bpf",
+      .what = "BPF in the kernel",
+      .time_unit_ns = 1,
+      .missing = bpf_missing,
+      .make = +[]() -> std::unique_ptr<Recorder> { return std::make_unique<BpfRecorder>(); },
+  };
+  return kBackend;
+}
+
+}  // namespace filereel

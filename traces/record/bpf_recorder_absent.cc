@@ -1,0 +1,19 @@
+// Where the build found no libbpf, clang or bpftool.
+#include "traces/record/bpf_recorder.h"
+
+namespace filereel {
+
+const RecorderBackend& bpf_backend() {
+  static constexpr RecorderBackend kBackend{
+      .name = "bpf",
+      .what = "BPF in the kernel",
+      .time_unit_ns = 1,
+      .missing = +[]() -> std::string {
+        return "this filereel was built without BPF; build it with clang, bpftool and libbpf-dev";
+      },
+      .make = +[]() -> std::unique_ptr<Recorder> { return nullptr; },
+  };
+  return kBackend;
+}
+
+}  // namespace filereel

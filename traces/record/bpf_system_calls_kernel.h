@@ -1,0 +1,272 @@
+// System calls, from their begin to their end.
+#pragma once
+
+#include "traces/record/bpf_requests_kernel.h"
+#include "traces/record/bpf_small_kernel.h"
+#include "traces/record/bpf_threads_kernel.h"
+
+// Whether the path begins at the working directory.
+static __always_inline int is_relative(const __u8* text, const struct bpf_thread* state,
+                                       const volatile struct bpf_shape* shape, __u32 i) {
+  const __u8 dir = shape->dir[i & 1];
+  return i < 2 && *text != '/' && (!dir || (int)argument(state, dir) == kAtCwd);
+}
+
+// The paths of a call, and where relative ones begin if threads can change that at any time.
+static __always_inline __u32 put_strings(struct scratch* scratch, __u32 at,
+                                         struct task_struct* task, const struct bpf_thread* state,
+                                         const volatile struct bpf_shape* shape) {
+  __u32 relative = 0;
+  for (__u32 i = 0; i < 3; ++i) {
+    const __u64 user = argument(state, shape->string[i]);
+    if (!user) continue;  // there is no such argument, or it is not given
+    const __u32 begin = at;
+    at = put_string(scratch, at, i, user);
+    if (is_relative(place(scratch, begin + sizeof(struct bpf_part)), state, shape, i)) relative = 1;
+  }
+  if (relative) {
+    struct fs_struct* fs = task->fs;
+    if (fs->users > 1) {
+      at = put_real(scratch, at, 1, GET(fs, pwd.mnt), GET(fs, pwd.dentry));
+    }
+  }
+  return at;
+}
+
+static __always_inline void take_files(struct bpf_event* event, struct task_struct* task,
+                                       const struct bpf_thread* state,
+                                       const volatile struct bpf_shape* shape) {
+  for (__u32 i = 0; i < 2; ++i) {
+    const __u8 number = shape->file[i] | shape->dir[i];
+    if (number) event->file[i] = open_file(task, argument(state, number));
+  }
+}
+
+SEC("tp_btf/sys_enter")
+int BPF_PROG(call_begins, struct pt_regs* regs, long id) {
+  struct task_struct* task = bpf_get_current_task_btf();
+  struct bpf_thread* state = find_thread(task->pid);
+  if (!state || !recording) return 0;
+  const __u32 number = (__u32)id & (SHAPES - 1);
+  const volatile struct bpf_shape* shape = &shapes[number];
+  state->in_call = (__u32)id + 1;
+  state->number = NO_CALL;
+  if (task->thread_info.status & kCompat) {  // its numbers mean other calls
+    count_lost(EVENT_CALL, COMPAT_CALLS);
+    return 0;
+  }
+  if (id < 0 || id >= SHAPES || !shape->recorded) return 0;
+  keep_arguments(state, regs);
+  state->number = number;
+  state->begin_ns = bpf_ktime_get_ns();
+  const __u32 flags = shape->flags;
+  if (flags & SHAPE_OPENS) state->truncates = 0;
+  if (flags & SHAPE_SUBMITS) {
+    struct submission submission = {.list = regs->dx, .count = regs->si};
+    bpf_loop(kMostBuffers, submit_one, &submission, 0);
+    return 0;
+  }
+  if (!(flags & (SHAPE_NAMES | SHAPE_CREATES)) || running < 2) return 0;
+  if ((flags & SHAPE_CREATES) && !(argument(state, shape->open_flags) & kCreate)) return 0;
+  struct scratch* scratch = get_scratch();
+  if (!scratch) return 0;
+  struct bpf_event* event = (struct bpf_event*)scratch->bytes;
+  begin_event(event, EVENT_ENTER, number, task, state->begin_ns, state->begin_ns);
+  take_arguments(event, state);
+  take_files(event, task, state, shape);
+  send(scratch, put_strings(scratch, sizeof(*event), task, state, shape));
+  return 0;
+}
+
+// The call says nothing about files, or is made again.
+static __always_inline int is_nothing(long result, __u32 flags) {
+  if (result >= 0 || (flags & SHAPE_SUBMITS)) return 0;
+  if (result <= -512 && result >= -530) return 1;                    // ERESTARTSYS …
+  if (result == -11 || result == -4) return !(flags & SHAPE_LOCKS);  // EAGAIN, EINTR
+  return result == -14 || result == -38;                             // EFAULT, ENOSYS
+}
+
+static __always_inline void begin_ended(struct bpf_event* event, const struct bpf_thread* state,
+                                        struct task_struct* task) {
+  begin_event(event, EVENT_CALL, state->number, task, state->begin_ns, state->end_ns);
+  take_arguments(event, state);
+  event->result = state->result;
+  event->file[0] = state->file[0];
+  event->file[1] = state->file[1];
+  if (state->file[0]) event->position = position_of(state->file[0]);
+}
+
+static __always_inline void tell_size_before(struct bpf_event* event,
+                                             const struct bpf_thread* state) {
+  if (!state->truncates) return;
+  event->flags = EVENT_TRUNCATED;
+  event->position = state->arguments[SIZE_BEFORE];
+}
+
+// Puts the event together in the ring. False if it does not fit: then it is not in the ring.
+static __always_inline int small_call(struct bpf_thread* state, struct task_struct* task,
+                                      const volatile struct bpf_shape* shape) {
+  const __u32 flags = shape->flags;
+  __u64 opened = 0;
+  if ((flags & (SHAPE_OPENS | SHAPE_DUPLICATES)) && state->result >= 0) {
+    opened = open_file(task, state->result);
+  }
+  struct file* file = TYPED(file, opened);
+  struct dentry* dentry = 0;
+  if (opened && (flags & SHAPE_OPENS)) {
+    dentry = GET(file, f_path.dentry);
+    const __u64 number = number_of_place(opened);
+    const int same = number && number == state->place;
+    state->place = number;
+    // The long form tells the whole path.
+    if (!same || !shape->string[0]) return 0;
+  }
+  __u8* record = bpf_ringbuf_reserve(&ring, kSmallRecord, 0);
+  if (!record) {
+    count_lost(EVENT_CALL, state->number);
+    state->place = 0;
+    return 1;
+  }
+  struct bpf_event* event = (struct bpf_event*)record;
+  begin_ended(event, state, task);
+  event->extra = opened;
+  if (dentry) tell_size_before(event, state);
+  __u32 at = sizeof(*event), relative = 0;
+  // What was opened has its real path, which says all; reading memory of the program is dear. The
+  // name of a file without one is that of its directory.
+  const int named =
+      dentry && (flags & SHAPE_CREATES) && !(argument(state, shape->open_flags) & kTemporary);
+  for (__u32 i = 0; i < 3 && at < kSmall && !named; ++i) {
+    const __u64 user = argument(state, shape->string[i]);
+    if (!user) continue;
+    const __u8* text = small_place(record, at) + sizeof(struct bpf_part);
+    at = small_string(record, at, i, user);
+    if (is_relative(text, state, shape, i)) relative = 1;
+  }
+  if (relative && task->fs->users > 1) at = kSmall;  // where it begins is to be told, too
+  for (__u32 i = 0; i < 2 && at < kSmall; ++i) {
+    const __u64 user = argument(state, shape->copy[i]);
+    if (user) at = small_copy(record, at, i, shape->copy_size[i], user);
+  }
+  if (dentry) {
+    if (at < kSmall) at = small_identity(record, at, file);
+    if (at < kSmall) at = small_sibling(record, at, dentry);
+  }
+  if (at >= kSmall) {
+    bpf_ringbuf_discard(record, BPF_RB_NO_WAKEUP);
+    state->place = 0;
+    return 0;
+  }
+  event->size = at;
+  bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
+  return 1;
+}
+
+// What does not fit into the small form: a program of its own, so that the verifier does not go
+// through both together.
+SEC("tp_btf/sys_exit")
+int BPF_PROG(large_call) {
+  struct task_struct* task = bpf_get_current_task_btf();
+  struct bpf_thread* state = find_thread(task->pid);
+  struct scratch* scratch = get_scratch();
+  if (!scratch || !state) return 0;
+  const volatile struct bpf_shape* shape = &shapes[state->number & (SHAPES - 1)];
+  const long result = state->result;
+  const __u32 flags = shape->flags;
+  struct bpf_event* event = (struct bpf_event*)scratch->bytes;
+  begin_ended(event, state, task);
+  __u32 at = put_strings(scratch, sizeof(*event), task, state, shape);
+  for (__u32 i = 0; i < 2; ++i) {
+    const __u64 user = argument(state, shape->copy[i]);
+    if (user) at = put_copy(scratch, at, PART_COPY, i, shape->copy_size[i], user);
+  }
+  if (shape->buffer && result > 0) {
+    at = put_copy(scratch, at, PART_RESULT, 0, result, argument(state, shape->buffer));
+  }
+  if (shape->vector) {
+    event->extra =
+        sum_of_buffers(argument(state, shape->vector), argument(state, shape->vector + 1));
+  }
+  if ((flags & SHAPE_LISTS) && result > 0) event->extra = count_entries(argument(state, 2), result);
+  if ((flags & (SHAPE_OPENS | SHAPE_DUPLICATES)) && result >= 0) {
+    event->extra = open_file(task, result);
+    if (event->extra && (flags & SHAPE_OPENS)) {
+      tell_size_before(event, state);
+      struct file* file = TYPED(file, event->extra);
+      at = put_identity(scratch, at, GET(file, f_inode), file);
+      at = put_real(scratch, at, 0, GET(file, f_path.mnt), GET(file, f_path.dentry));
+    }
+  }
+  if (!send(scratch, at)) state->place = 0;
+  state->number = NO_CALL;
+  return 0;
+}
+
+struct {
+  __uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+  __uint(max_entries, 1);
+  __uint(key_size, sizeof(__u32));
+  __array(values, int());
+} programs SEC(".maps") = {.values = {[0] = (void*)&large_call}};
+
+SEC("tp_btf/sys_exit")
+int BPF_PROG(call_ends, struct pt_regs* regs, long result) {
+  struct task_struct* task = bpf_get_current_task_btf();
+  struct bpf_thread* state = find_thread(task->pid);
+  if (!state) return 0;
+  const __u32 number = state->number;
+  state->in_call = 0;
+  if (number >= SHAPES || !recording) return 0;
+  const volatile struct bpf_shape* shape = &shapes[number & (SHAPES - 1)];
+  const __u32 flags = shape->flags;
+  state->number = NO_CALL;
+  if (is_nothing(result, flags)) return 0;
+  state->end_ns = bpf_ktime_get_ns();
+  if (flags & SHAPE_REAPS) {
+    struct harvest harvest = {argument(state, 4), state->begin_ns, result, number};
+    if (result > 0) bpf_loop(64, reap_some, &harvest, 0);
+    return 0;
+  }
+  if ((flags & SHAPE_MAPS) && (argument(state, 4) & kAnonymous) &&
+      !(argument(state, 4) & (kFixed | kFixedNoReplace))) {
+    return 0;
+  }
+  for (__u32 i = 0; i < 2; ++i) {
+    const __u8 descriptor = shape->file[i] | shape->dir[i];
+    state->file[i] = descriptor ? open_file(task, argument(state, descriptor)) : 0;
+  }
+  if ((flags & SHAPE_FILES_ONLY) && (state->file[0] || state->file[1]) &&
+      !is_file(state->file[0]) && !is_file(state->file[1])) {
+    return 0;
+  }
+  state->number = number;
+  state->result = result;
+  const int is_large = shape->buffer || shape->vector || (flags & SHAPE_LISTS);
+  const int is_plain = !shape->string[0] && !shape->string[2] && !shape->copy[0] &&
+                       !(flags & (SHAPE_OPENS | SHAPE_DUPLICATES));
+  if (is_large || (!is_plain && !small_call(state, task, shape))) {
+    bpf_tail_call(ctx, &programs, 0);
+  } else if (is_plain) {
+    struct bpf_event* event = bpf_ringbuf_reserve(&ring, sizeof(*event), 0);
+    if (event) {
+      begin_ended(event, state, task);
+      bpf_ringbuf_submit(event, BPF_RB_NO_WAKEUP);
+    } else {
+      count_lost(EVENT_CALL, number);
+    }
+  }
+  state->number = NO_CALL;
+  return 0;
+}
+
+// Called where the kernel takes from a file what O_TRUNC says.
+SEC("fentry/do_truncate")
+int BPF_PROG(size_taken, void* owner, struct dentry* dentry) {
+  struct task_struct* task = bpf_get_current_task_btf();
+  struct bpf_thread* state = find_thread(task->pid);
+  if (!state || state->number >= SHAPES) return 0;
+  if (!(shapes[state->number & (SHAPES - 1)].flags & SHAPE_OPENS)) return 0;
+  state->arguments[SIZE_BEFORE] = dentry->d_inode->i_size;
+  state->truncates = 1;
+  return 0;
+}

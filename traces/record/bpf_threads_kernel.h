@@ -1,0 +1,147 @@
+// The threads that are recorded, and what every event has.
+#pragma once
+
+// clang-format off: libbpf's headers need the kernel's types before them
+#include "traces/record/bpf_parts_kernel.h"
+#include <bpf/bpf_tracing.h>
+// clang-format on
+
+enum {
+  kCreate = 0100,          // O_CREAT
+  kTemporary = 020000000,  // of O_TMPFILE
+  kAtCwd = -100,           // AT_FDCWD
+  kFixed = 0x10,           // MAP_FIXED
+  kFixedNoReplace = 0x100000,
+  kAnonymous = 0x20,
+  kCompat = 2,              // TS_COMPAT: a call of the 32-bit kind
+  kWorker = 0x10 | 0x4000,  // PF_IO_WORKER, PF_USER_WORKER
+  kExiting = 4,             // PF_EXITING
+  kMostGenerations = 64,
+  kEnterRing = 426,  // io_uring_enter
+  kMostRequests = 65536,
+  kFormat = 0170000,
+  kRegular = 0100000,
+  kDirectory = 0040000,
+  kLink = 0120000,
+  kPage = 4096,
+  kMapped = 0x100,  // VM_FAULT_NOPAGE: it has the page that was needed
+};
+
+struct {
+  __uint(type, BPF_MAP_TYPE_ARRAY);
+  __uint(max_entries, THREAD_PLACES);
+  __type(key, __u32);
+  __type(value, struct bpf_thread);
+} threads SEC(".maps");
+
+const volatile struct bpf_shape shapes[SHAPES];
+const volatile __u32 has_completion_entry = 0;  // io_uring_complete gives a cqe
+__u32 running = 0;                              // threads that are recorded
+__u32 recording = 0;
+__u32 crowded = 0;  // some thread has its second place
+
+static __always_inline struct bpf_thread* find_thread(__u32 thread) {
+  __u32 place = bpf_first_place(thread);
+  struct bpf_thread* found = bpf_map_lookup_elem(&threads, &place);
+  if (found && found->thread == thread) return found;
+  if (!crowded) return 0;
+  place = bpf_second_place(thread);
+  found = bpf_map_lookup_elem(&threads, &place);
+  return found && found->thread == thread ? found : 0;
+}
+
+// A free place for the thread; 0 if there is none.
+static __always_inline struct bpf_thread* add_thread(__u32 thread) {
+  __u32 place = bpf_first_place(thread);
+  struct bpf_thread* added = bpf_map_lookup_elem(&threads, &place);
+  if (!added || !__sync_bool_compare_and_swap(&added->thread, 0, thread)) {
+    place = bpf_second_place(thread);
+    added = bpf_map_lookup_elem(&threads, &place);
+    if (!added || !__sync_bool_compare_and_swap(&added->thread, 0, thread)) return 0;
+    crowded = 1;
+  }
+  added->number = NO_CALL;
+  added->in_call = 0;
+  added->is_worker = 0;
+  added->begin_ns = 0;
+  added->place = 0;
+  return added;
+}
+
+// The address of the open file behind a descriptor; 0: none.
+static __always_inline __u64 open_file(struct task_struct* task, __u64 descriptor) {
+  struct fdtable* table = task->files->fdt;
+  if ((__u32)descriptor >= table->max_fds) return 0;
+#ifdef RECORDER_DIRECT
+  return (__u64)table->fd[(__u32)descriptor];
+#else
+  __u64 file = 0;
+  bpf_probe_read_kernel(&file, sizeof(file), (void*)(table->fd + (__u32)descriptor));
+  return file;
+#endif
+}
+
+static __always_inline int is_file(__u64 address) {
+  if (!address) return 0;
+  struct file* file = TYPED(file, address);
+  struct inode* inode = GET(file, f_inode);
+  const __u32 format = GET(inode, i_mode) & kFormat;
+  return format == kRegular || format == kDirectory || format == kLink;
+}
+
+static __always_inline __u64 position_of(__u64 address) {
+  struct file* file = TYPED(file, address);
+  return GET(file, f_pos);
+}
+
+static __always_inline void keep_arguments(struct bpf_thread* state, struct pt_regs* regs) {
+  state->arguments[1] = regs->di;
+  state->arguments[2] = regs->si;
+  state->arguments[3] = regs->dx;
+  state->arguments[4] = regs->r10;
+  state->arguments[5] = regs->r8;
+  state->arguments[6] = regs->r9;
+}
+
+// Counted from 1; that of number 0 is 0.
+static __always_inline __u64 argument(const struct bpf_thread* state, __u32 number) {
+  return state->arguments[number & 7];
+}
+
+static __always_inline void begin_event(struct bpf_event* event, __u32 kind, __u32 number,
+                                        struct task_struct* task, __u64 begin_ns, __u64 end_ns) {
+  event->kind = kind;
+  event->flags = 0;
+  event->number = number;
+  event->size = sizeof(*event);
+  event->thread = task->pid;
+  event->process = task->tgid;
+  event->begin_ns = begin_ns;
+  event->end_ns = end_ns;
+  event->result = 0;
+  event->file[0] = event->file[1] = 0;
+  event->position = event->extra = 0;
+}
+
+static __always_inline void no_arguments(struct bpf_event* event) {
+  event->arguments[0] = event->arguments[1] = event->arguments[2] = 0;
+  event->arguments[3] = event->arguments[4] = event->arguments[5] = 0;
+}
+
+static __always_inline void take_arguments(struct bpf_event* event,
+                                           const struct bpf_thread* state) {
+  for (__u32 i = 0; i < 6; ++i) event->arguments[i] = state->arguments[i + 1];
+}
+
+static __always_inline struct bpf_event* reserve(__u32 kind, struct task_struct* task,
+                                                 __u64 begin_ns) {
+  struct bpf_event* event = bpf_ringbuf_reserve(&ring, sizeof(*event), 0);
+  const __u64 now = bpf_ktime_get_ns();
+  if (!event) {
+    count_lost(kind, 0);
+    return 0;
+  }
+  begin_event(event, kind, 0, task, begin_ns ? begin_ns : now, now);
+  no_arguments(event);
+  return event;
+}

@@ -1,0 +1,196 @@
+#include "traces/record/bpf_translation.h"
+
+#include <utility>
+
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include "filesets/mount_info.h"
+#include "traces/record/bpf_calls.h"
+
+namespace filereel {
+namespace {
+
+constexpr std::uint64_t kPage = 4096;
+
+}  // namespace
+
+std::string mount_point_of(std::uint64_t device) {
+  for (const MountedFileSystem& mounted : mounted_file_systems()) {
+    if (mounted.device == device && mounted.root == "/") return mounted.mount_point;
+  }
+  return {};
+}
+
+void BpfTranslation::renew(SystemCall& call) {
+  static const SystemCall kFresh;
+  call = kFresh;  // keeps the memory of its strings
+  const bpf_event& head = event_.head();
+  call.thread = head.thread;
+  call.process = head.process;
+  call.enter_ns = time(head.begin_ns);
+  call.exit_ns = time(head.end_ns);
+}
+
+void BpfTranslation::take(std::span<const std::byte> bytes) {
+  if (!event_.read(bytes)) return builder_.lost("events that are damaged");
+  const bpf_event& head = event_.head();
+  if (head.process == ignored_) {
+    if (head.kind == EVENT_EXIT) ignored_ = 0;  // another process may get that number
+    return;
+  }
+  if (awaited_ != 0) {
+    if (head.kind != EVENT_EXEC || head.process != awaited_) return;
+    awaited_ = 0;
+    zero_ns_ = head.begin_ns;
+  }
+  renew(call_);
+  switch (head.kind) {
+    case EVENT_CALL:
+      return take_call(true);
+    case EVENT_ENTER:
+      return take_call(false);
+    case EVENT_FORK:
+      call_.call = Call::fork;
+      call_.result = event_.head().result;
+      call_.flags = event_.argument(0);
+      return resolver_.returned(call_);
+    case EVENT_EXEC:
+      return take_exec();
+    case EVENT_EXIT:
+      return take_exit();
+    case EVENT_FAULT:
+      return take_fault();
+    case EVENT_SUBMIT:
+      return requests_.submitted(event_, call_);
+    case EVENT_COMPLETE:
+      return requests_.completed(event_, call_);
+    default:
+      return builder_.lost("events that are damaged");
+  }
+}
+
+void BpfTranslation::take_call(bool ended) {
+  if (event_.head().number == SYS_io_submit) {
+    return requests_.accepted(call_, event_.head().result);
+  }
+  switch (read_bpf_call(event_, ended, call_)) {
+    case BpfReading::nothing:
+      return;
+    case BpfReading::not_followed:
+      return builder_.lost("calls that filereel does not follow");
+    case BpfReading::call:
+      break;
+  }
+  if (!ended) return resolver_.entered(call_);
+  if (call_.call == Call::open && event_.real(0).there && !complete_path(call_)) {
+    return builder_.lost("opens whose directory was told by an event that was lost");
+  }
+  if (call_.result_file != 0) take_result_file();
+  if (call_.call == Call::close) {
+    known_files_.erase(call_.file);  // its number may be given to another file
+  } else {
+    ask_for_names(call_);
+  }
+  resolver_.returned(call_);
+}
+
+// What the number of the open file stands for from now on.
+void BpfTranslation::take_result_file() {
+  const std::uint64_t file = call_.result_file;
+  if (event_.head().number == SYS_memfd_create) {
+    memory_files_.insert(file);
+    return;
+  }
+  if (call_.call == Call::open) memory_files_.erase(file);  // it has been given to another file
+  if (!memory_files_.contains(file)) known_files_.insert(file);
+}
+
+bool BpfTranslation::complete_path(SystemCall& call) {
+  if (event_.real(0).sibling) {
+    const auto directory = directories_.find(call.thread);
+    if (directory != directories_.end()) {
+      call.result_path.insert(0, directory->second);
+    } else {
+      call.result_path.clear();
+      if (call.path.empty()) return false;
+    }
+  } else if (call.result_path.empty()) {
+    directories_.erase(call.thread);
+  } else {
+    directories_[call.thread] = call.result_path.substr(0, call.result_path.rfind('/'));
+  }
+  // What lies in no directory, a pipe or memory, is taken for a root.
+  if (call.result_path == "/" && call.stat && !S_ISDIR(call.stat->mode)) call.result_path.clear();
+  // What was opened by its handle has no other name, and others are not always told.
+  if (call.path.empty() || event_.head().number == SYS_open_by_handle_at) {
+    call.path = call.result_path;
+  }
+  return true;
+}
+
+std::string BpfTranslation::name_of(std::uint64_t file, int number) {
+  if (memory_files_.contains(file)) return "/memfd:";
+  if (file == 0 || number < 0 || !known_files_.insert(file).second) return {};
+  return surroundings_.open_file(call_.process, number);
+}
+
+void BpfTranslation::ask_for_names(SystemCall& call) {
+  // Programs set flags of sockets, too, and by now the number may be a file's. Nothing is lost: who
+  // uses the file asks.
+  if (call.call == Call::set_flags) return;
+  if (std::string name = name_of(call.file, call.fd); !name.empty()) call.fd_path = name;
+  if (std::string name = name_of(call.file2, call.fd2); !name.empty()) call.fd2_path = name;
+  if (std::string name = name_of(call.dir_file, call.dir); !name.empty()) call.dir_path = name;
+  if (std::string name = name_of(call.dir2_file, call.dir2); !name.empty()) call.dir2_path = name;
+}
+
+void BpfTranslation::take_exec() {
+  call_.call = Call::exec;
+  call_.path = event_.string(0).bytes;
+  if (event_.identity()) {
+    const SeenStat stat = seen_stat(*event_.identity());
+    const std::string path = real_path(event_.real(0));
+    if (!path.empty()) paths_[{stat.device, stat.inode, stat.generation}] = path;
+  }
+  resolver_.returned(call_);
+}
+
+void BpfTranslation::take_exit() {
+  directories_.erase(call_.thread);
+  requests_.ended(call_.thread);
+  resolver_.ended(call_.thread, call_.exit_ns);
+}
+
+std::string BpfTranslation::mapped_path(const SeenStat& stat) {
+  const auto known = paths_.find({stat.device, stat.inode, stat.generation});
+  if (known != paths_.end()) return known->second;
+  // As long as the process lives, /proc has the name that it was mapped by; the kernel's event has
+  // any of the file's names.
+  std::string path = surroundings_.mapped_file(call_.process, stat.device, stat.inode);
+  if (path.starts_with('/') && !path.ends_with(" (deleted)")) {
+    return paths_[{stat.device, stat.inode, stat.generation}] = path;
+  }
+  path = real_path(event_.real(0));
+  if (path.empty() || !event_.real(0).partial) return path;
+  auto mount = mount_points_.find(stat.device);
+  if (mount == mount_points_.end()) {
+    mount = mount_points_.emplace(stat.device, surroundings_.mount_point(stat.device)).first;
+  }
+  if (mount->second.empty()) return {};
+  if (mount->second != "/") path = mount->second + path;
+  return paths_[{stat.device, stat.inode, stat.generation}] = path;
+}
+
+void BpfTranslation::take_fault() {
+  if (!event_.identity()) return;
+  call_.call = Call::fault;
+  call_.stat = seen_stat(*event_.identity());
+  call_.fd_path = mapped_path(*call_.stat);
+  call_.offset = event_.argument(0) * kPage;
+  call_.length = event_.argument(1) * kPage;
+  call_.flags = event_.argument(2);
+  resolver_.returned(call_);
+}
+
+}  // namespace filereel

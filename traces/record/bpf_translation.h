@@ -1,0 +1,96 @@
+// From the events of the recorder's program in the kernel to system calls, and on to the resolver.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include "traces/calls/call_resolver.h"
+#include "traces/record/bpf_event_view.h"
+#include "traces/record/bpf_requests.h"
+#include "traces/record/running_process.h"
+
+namespace filereel {
+
+// Where a file system is mounted as a whole; empty if nowhere.
+std::string mount_point_of(std::uint64_t device);
+
+// What events do not tell and the running system does.
+struct BpfSurroundings {
+  std::function<std::string(std::uint32_t process, int number)> open_file = open_file_name;
+  std::function<std::string(std::uint32_t process, std::uint64_t device, std::uint64_t inode)>
+      mapped_file = mapped_file_name;
+  std::function<std::string(std::uint64_t device)> mount_point = mount_point_of;
+};
+
+class BpfTranslation {
+ public:
+  // Both outlive this. Times of events are counted from `zero_ns`.
+  BpfTranslation(TraceBuilder& builder, CallResolver& resolver, std::uint64_t zero_ns,
+                 BpfSurroundings surroundings = {})
+      : builder_(builder),
+        resolver_(resolver),
+        requests_(resolver, builder),
+        zero_ns_(zero_ns),
+        surroundings_(std::move(surroundings)) {}
+
+  // One event, in the order in which they were recorded.
+  void take(std::span<const std::byte> bytes);
+
+  // Events of this process are none of the trace's.
+  void ignore(std::uint32_t process) { ignored_ = process; }
+
+  // The trace begins when this process has become the program.
+  void begin_with_exec_of(std::uint32_t process) { awaited_ = process; }
+
+  // Recording was stopped: there are no events of later times.
+  void finish(std::uint64_t at_ns) { resolver_.finish(time(at_ns)); }
+
+ private:
+  struct FileKey {
+    std::uint64_t device, inode, generation;
+    bool operator==(const FileKey&) const = default;
+  };
+  struct FileKeyHash {
+    std::size_t operator()(const FileKey& key) const {
+      return std::hash<std::uint64_t>()((key.inode ^ key.device << 40 ^ key.generation << 20) *
+                                        0x9e3779b97f4a7c15);
+    }
+  };
+
+  std::uint64_t time(std::uint64_t ns) const { return ns > zero_ns_ ? ns - zero_ns_ : 0; }
+  void renew(SystemCall& call);
+  void take_call(bool ended);
+  void take_exec();
+  void take_exit();
+  void take_fault();
+  void take_result_file();
+  // Completes the path of what was opened with what the event leaves out; false if it cannot.
+  bool complete_path(SystemCall& call);
+  // Names the open files behind the descriptors of `call` that no call was seen to open.
+  void ask_for_names(SystemCall& call);
+  std::string name_of(std::uint64_t file, int number);
+  std::string mapped_path(const SeenStat& stat);
+
+  TraceBuilder& builder_;
+  CallResolver& resolver_;
+  BpfRequests requests_;
+  std::uint64_t zero_ns_;
+  BpfSurroundings surroundings_;
+  std::uint32_t ignored_ = 0, awaited_ = 0;
+  BpfEventView event_;
+  SystemCall call_;
+  std::unordered_map<std::uint32_t, std::string> directories_;  // of the last open; by thread
+  std::unordered_set<std::uint64_t> known_files_;   // that are open, as far as their ends are seen
+  std::unordered_set<std::uint64_t> memory_files_;  // of memfd_create, which are sent around
+  std::unordered_map<FileKey, std::string, FileKeyHash> paths_;  // of programs, and what they map
+  std::map<std::uint64_t, std::string> mount_points_;            // by device
+};
+
+}  // namespace filereel
