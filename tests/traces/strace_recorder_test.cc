@@ -1,0 +1,101 @@
+#include "traces/record/strace_recorder.h"
+
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <signal.h>
+
+#include "filesets/error.h"
+#include "filesets/process.h"
+#include "tests/temp_dir.h"
+#include "traces/record/strace_process.h"
+
+namespace filereel {
+namespace {
+
+// The operations of a recording, by kind, with their paths.
+class Recorded final : public OperationSink {
+ public:
+  void add(const RecordedOperation& one) override {
+    const OperationInfo& info = operation_info(one.operation.kind);
+    text += info.name;
+    if (has(info.fields, Field::path)) text += " " + tables.paths.relative(one.operation.path);
+    text += "\n";
+  }
+  RecordOutcome record(const RecordRequest& request, const std::stop_token& stop = {}) {
+    return strace_backend().make()->record(request, builder, stop);
+  }
+  bool has_line(const std::string& line) const { return text.contains(line + "\n"); }
+
+  TraceTables tables;
+  std::string text;
+  TraceBuilder builder{tables, *this};
+};
+
+bool works() {
+  const bool found = strace_backend().missing().empty();
+  if (!found) MESSAGE("strace does not work here");
+  return found;
+}
+
+std::string below_root(const std::string& path) {
+  return path.substr(1);
+}
+
+TEST_CASE("what a program does is in the trace, with its status and its words") {
+  if (!works()) return;
+  const TempDir temp;
+  Recorded recorded;
+  bool started = false;
+  const std::string script = "mkdir " + temp / "d" + "; exit 5";
+  const RecordOutcome outcome =
+      recorded.record({.command = {"sh", "-c", script}, .process = 0, .under = {}, .started = [&] {
+                         started = true;
+                       }});
+  CHECK(started);
+  CHECK(outcome.status == 5);
+  CHECK(recorded.has_line("mkdir " + below_root(temp / "d")));
+  CHECK(recorded.builder.info().facts.at("source") == "strace");
+  CHECK(recorded.builder.info().facts.at("command") == "sh -c " + script);
+  CHECK(recorded.builder.info().lost.empty());
+}
+
+TEST_CASE("a stop that was requested before ends the program") {
+  if (!works()) return;
+  Recorded recorded;
+  std::stop_source stop;
+  stop.request_stop();
+  const RecordOutcome outcome =
+      recorded.record({.command = {"sleep", "60"}, .process = 0, .under = {}}, stop.get_token());
+  CHECK(outcome.status == 128 + SIGTERM);
+}
+
+TEST_CASE("a program that cannot be started is an error, and never has been recorded") {
+  if (!works()) return;
+  Recorded recorded;
+  bool started = false;
+  CHECK_THROWS_AS(recorded.record({.command = {"no-such-program"},
+                                   .process = 0,
+                                   .under = {},
+                                   .started = [&] { started = true; }}),
+                  Error);
+  CHECK_FALSE(started);
+}
+
+TEST_CASE("a process that may not be followed is named with strace's reason") {
+  if (!works()) return;
+  constexpr std::uint32_t kNone = 1 << 21;
+  try {
+    const StraceProcess strace({kNone});
+    FAIL("nothing was thrown");
+  } catch (const Error& error) {
+    const std::string text = error.what();
+    CHECK(text.find("cannot follow process 2097152: ") != std::string::npos);
+    CHECK(text.find('\n') == std::string::npos);
+  }
+}
+
+}  // namespace
+}  // namespace filereel

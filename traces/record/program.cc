@@ -1,0 +1,120 @@
+#include "traces/record/program.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "filesets/error.h"
+#include "filesets/printable.h"
+#include "filesets/process.h"
+
+namespace filereel {
+namespace {
+
+constexpr std::string_view kNoRoom = "is there room for one more process?";
+
+// False at the end, when the other side is closed.
+template <class T>
+bool receive(const Descriptor& from, T& value) {
+  ssize_t got = 0;
+  do {
+    got = recv(from.get(), &value, sizeof value, MSG_WAITALL);
+  } while (got < 0 && errno == EINTR);
+  return got == sizeof value;
+}
+
+template <class T>
+bool send(const Descriptor& to, T value) {
+  return ::send(to.get(), &value, sizeof value, MSG_NOSIGNAL) == sizeof value;
+}
+
+// Runs in the child between fork and exec: only async-signal-safe calls.
+[[noreturn]] void become(char* const* arguments, void (*prepare)(), const Descriptor& leash) {
+  constexpr int kNever = 127;
+  take_usual_signals();
+  if (prepare != nullptr) prepare();
+  char go = 0;
+  if (!send(leash, 0) || !receive(leash, go)) _exit(kNever);
+  execvp(arguments[0], arguments);
+  send(leash, errno);
+  _exit(kNever);
+}
+
+std::string_view advice_on(int error) {
+  switch (error) {
+    case ENOENT:
+      return "check its name and PATH, or the interpreter in its first line";
+    case EACCES:
+      return "is it a program, and executable (chmod +x)?";
+    case ENOEXEC:
+      return "it is no program for this machine";
+    default:
+      return "can it be started without filereel?";
+  }
+}
+
+}  // namespace
+
+HeldProgram::HeldProgram(const std::vector<std::string>& command, void (*prepare)())
+    : name_(command.front()) {
+  std::vector<std::string> words = command;
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) fail(errno, kNoRoom);
+  leash_.reset(ends[0]);
+  Descriptor other_end(ends[1]);
+  pid_ = fork();
+  if (pid_ < 0) fail(errno, kNoRoom);
+  if (pid_ == 0) {
+    leash_.reset();  // so that it sees the end of this process's
+    become(arguments.data(), prepare, other_end);
+  }
+  other_end.reset();
+  int ready = 0;
+  if (!receive(leash_, ready)) {
+    wait(1);
+    fail(ECHILD, kNoRoom);
+  }
+}
+
+void HeldProgram::fail(int error, std::string_view advice) const {
+  throw Error(ErrorKind::failed,
+              fmt::format("cannot start '{}': {}; {}", printable(name_), strerror(error), advice));
+}
+
+HeldProgram::~HeldProgram() {
+  if (!held_) return;
+  leash_.reset();
+  wait(1);
+}
+
+void HeldProgram::release() {
+  held_ = false;
+  int error = 0;
+  // Were it killed meanwhile, wait() would say so.
+  const bool failed = send(leash_, 'g') && receive(leash_, error);
+  leash_.reset();  // where it has become the program, exec has closed the other end
+  if (!failed) return;
+  wait(1);
+  fail(error, advice_on(error));
+}
+
+std::optional<int> HeldProgram::wait(double seconds) {
+  if (!status_) status_ = wait_for(pid_, seconds);
+  return status_;
+}
+
+void HeldProgram::terminate() {
+  if (status_) return;
+  kill(pid_, SIGTERM);
+  kill(pid_, SIGCONT);
+}
+
+}  // namespace filereel

@@ -1,0 +1,165 @@
+#include "traces/record/running_process.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <map>
+#include <optional>
+
+#include <boost/filesystem/directory.hpp>
+#include <boost/filesystem/operations.hpp>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "filesets/descriptor.h"
+#include "filesets/error.h"
+#include "filesets/printable.h"
+
+namespace filereel {
+namespace {
+
+namespace fs = boost::filesystem;
+
+constexpr std::size_t kLongestCommand = 500;
+
+// What there is: a process that ends meanwhile makes its files unreadable, at any byte.
+std::string text_of(const std::string& path) {
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  std::string text;
+  std::array<char, 4096> part{};
+  for (ssize_t got = 0; (got = read(file.get(), part.data(), part.size())) > 0;) {
+    text.append(part.data(), static_cast<std::size_t>(got));
+  }
+  return text;
+}
+
+// The numbers that name entries of a directory in /proc.
+std::vector<std::uint32_t> numbers_in(const std::string& directory) {
+  std::vector<std::uint32_t> numbers;
+  boost::system::error_code error;
+  for (fs::directory_iterator at(directory, error), end; !error && at != end; at.increment(error)) {
+    const std::string name = at->path().filename().string();
+    std::uint32_t number = 0;
+    const auto [stop, wrong] = std::from_chars(name.data(), name.data() + name.size(), number);
+    if (wrong == std::errc{} && stop == name.data() + name.size()) numbers.push_back(number);
+  }
+  std::ranges::sort(numbers);
+  return numbers;
+}
+
+std::string link_at(const std::string& path) {
+  boost::system::error_code error;
+  return fs::read_symlink(path, error).string();
+}
+
+// The number behind "name:" in a text such as /proc/1/status.
+std::optional<std::uint64_t> field(const std::string& text, std::string_view name, int base) {
+  std::size_t at = text.starts_with(name) ? 0 : text.find("\n" + std::string(name));
+  if (at == std::string::npos) return std::nullopt;
+  at = text.find_first_not_of(" \t", at + name.size() + (at > 0 ? 1 : 0));
+  if (at == std::string::npos) return std::nullopt;
+  std::uint64_t value = 0;
+  const auto [end, error] =
+      std::from_chars(text.data() + at, text.data() + text.size(), value, base);
+  if (error != std::errc{}) return std::nullopt;
+  return value;
+}
+
+}  // namespace
+
+void check_visible(std::uint32_t process) {
+  const std::string home = fmt::format("/proc/{}", process);
+  for (const std::string& path : {home + "/cwd", home + "/fd"}) {
+    boost::system::error_code error;
+    if (path.ends_with("/fd")) {
+      const fs::directory_iterator readable(path, error);
+    } else {
+      fs::read_symlink(path, error);
+    }
+    if (!error) continue;
+    throw Error(ErrorKind::failed,
+                fmt::format("cannot record process {}: {}: {}; does it run, and is it yours? else "
+                            "run filereel as root, or give it CAP_SYS_PTRACE",
+                            process, path, strerror(error.value())));
+  }
+}
+
+KnownProcess running_process(std::uint32_t process, bool will_exec) {
+  const std::string home = fmt::format("/proc/{}", process);
+  KnownProcess known;
+  known.id = process;
+  known.threads = numbers_in(home + "/task");
+  known.directory = working_directory_of(process);
+  if (std::string root = link_at(home + "/root"); root.starts_with('/')) known.root = root;
+  if (const auto mask = field(text_of(home + "/status"), "Umask:", 8)) {
+    known.mode_mask = static_cast<std::uint32_t>(*mask);
+  }
+  for (const std::uint32_t number : numbers_in(home + "/fd")) {
+    const std::string about = text_of(fmt::format("{}/fdinfo/{}", home, number));
+    const auto position = field(about, "pos:", 10), flags = field(about, "flags:", 8);
+    if (!position || !flags || (will_exec && (*flags & O_CLOEXEC))) continue;
+    const int descriptor = static_cast<int>(number);
+    KnownProcess::Open& open = known.open.emplace_back();
+    open.number = descriptor;
+    open.path = open_file_name(process, descriptor);
+    open.flags = static_cast<std::uint32_t>(*flags);
+    open.position = *position;
+    struct stat status{};
+    if (stat(fmt::format("{}/fd/{}", home, number).c_str(), &status) != 0) continue;
+    open.stat = {.mode = status.st_mode,
+                 .size = static_cast<std::uint64_t>(status.st_size),
+                 .device = status.st_dev,
+                 .inode = status.st_ino};
+  }
+  return known;
+}
+
+std::vector<std::uint32_t> process_tree(std::uint32_t process) {
+  std::multimap<std::uint64_t, std::uint32_t> children;
+  for (const std::uint32_t one : numbers_in("/proc")) {
+    const auto parent = field(text_of(fmt::format("/proc/{}/status", one)), "PPid:", 10);
+    if (parent) children.emplace(*parent, one);
+  }
+  std::vector<std::uint32_t> tree{process};
+  for (std::size_t i = 0; i < tree.size(); ++i) {
+    const auto [begin, end] = children.equal_range(tree[i]);
+    for (auto at = begin; at != end; ++at) {
+      if (at->second != static_cast<std::uint32_t>(getpid())) tree.push_back(at->second);
+    }
+  }
+  return tree;
+}
+
+std::string open_file_name(std::uint32_t process, int number) {
+  return link_at(fmt::format("/proc/{}/fd/{}", process, number));
+}
+
+std::string mapped_file_name(std::uint32_t process, std::uint64_t device, std::uint64_t inode) {
+  // begin-end rights offset major:minor inode path; man 5 proc_pid_maps
+  const std::string file = fmt::format(" {:02x}:{:02x} {} ", major(device), minor(device), inode);
+  const std::string maps = text_of(fmt::format("/proc/{}/maps", process));
+  const std::size_t found = maps.find(file);
+  if (found == std::string::npos) return {};
+  const std::size_t end = maps.find('\n', found);
+  const std::size_t path = maps.find('/', found);
+  return path < end ? maps.substr(path, end - path) : std::string();
+}
+
+std::string working_directory_of(std::uint32_t process) {
+  const std::string path = link_at(fmt::format("/proc/{}/cwd", process));
+  return path.starts_with('/') ? path : "/";
+}
+
+std::string command_of(std::uint32_t process) {
+  std::string text = text_of(fmt::format("/proc/{}/cmdline", process));
+  if (text.empty()) text = text_of(fmt::format("/proc/{}/comm", process));
+  while (!text.empty() && (text.back() == '\0' || text.back() == '\n')) text.pop_back();
+  std::ranges::replace(text, '\0', ' ');
+  return printable(text, kLongestCommand);
+}
+
+}  // namespace filereel

@@ -1,0 +1,110 @@
+#include "traces/record/strace_process.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+#include <string_view>
+#include <thread>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "filesets/error.h"
+#include "filesets/printable.h"
+#include "traces/import/strace_calls.h"
+
+namespace filereel {
+namespace {
+
+constexpr int kPipeBytes = 1 << 20;
+
+// Names of calls after "trace=" and "abbrev=", none of which this strace needs to know.
+void add_name(std::string& list, std::string_view name) {
+  list += list.ends_with('=') || list.ends_with('!') ? "?" : ",?";
+  list += name;
+}
+
+std::vector<std::string> strace_command(const std::vector<std::uint32_t>& processes, int output) {
+  std::string traced = "trace=", whole = "abbrev=!";
+  for (const StraceCall& call : strace_calls()) {
+    add_name(traced, call.name);
+    const bool has_buffers = call.arguments.contains('v');
+    if (has_buffers || call.call == Call::submit || call.call == Call::complete) {
+      add_name(whole, call.name);
+    }
+  }
+  return {"strace", "-f",
+          "-I",     "anywhere",  // let signals end it on the spot, see detach
+          "-ttt",                // when calls began, in microseconds
+          "-T",                  // how long they took
+          "-y",                  // the paths behind descriptors
+          "-s",     "256",  // names of attributes whole; what is read and written is of no interest
+          "-e",     traced,
+          "-e",     whole,  // all buffers of a call
+          "-e",     "signal=none",
+          "-o",     fmt::format("/dev/fd/{}", output),
+          "-p",     fmt::format("{}", fmt::join(processes, ","))};
+}
+
+std::string first_complaint(const std::string& said) {
+  constexpr std::string_view kName = "strace: ";
+  const std::string line = said.substr(0, said.find('\n'));
+  return printable(line.starts_with(kName) ? line.substr(kName.size()) : line);
+}
+
+}  // namespace
+
+void allow_tracing() {
+  prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+}
+
+StraceProcess::StraceProcess(const std::vector<std::uint32_t>& processes) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) {
+    throw Error(ErrorKind::failed,
+                fmt::format("cannot make a pipe: {}; too many files are open", strerror(errno)));
+  }
+  output_.reset(ends[0]);
+  const Descriptor input(ends[1]);
+  fcntl(input.get(), F_SETPIPE_SZ, kPipeBytes);
+  fcntl(input.get(), F_SETFD, 0);
+  child_.emplace(strace_command(processes, input.get()), "strace");
+  wait_until_attached(processes);
+}
+
+void StraceProcess::wait_until_attached(const std::vector<std::uint32_t>& processes) {
+  constexpr int kLooks = 10'000;
+  const std::uint32_t first = processes.front();
+  for (int look = 0; look < kLooks; ++look) {
+    const bool ended = child_->wait(0).has_value();
+    const std::string said = child_->output();
+    // A line for each, in their order; those that have ended meanwhile are not missed.
+    const auto lines = static_cast<std::size_t>(std::ranges::count(said, '\n'));
+    if (ended || lines >= processes.size()) {
+      if (!ended && said.contains(fmt::format("Process {} attached", first))) return;
+      throw Error(ErrorKind::failed,
+                  fmt::format("strace cannot follow process {}: {}; does it run, is it yours, and "
+                              "does nobody else trace it?",
+                              first, first_complaint(said)));
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  throw Error(ErrorKind::failed,
+              fmt::format("strace could not stop process {} for 10 s; it waits for a device or is "
+                          "ending, try again later",
+                          first));
+}
+
+// strace's own way out waits for each process to stop, and for one that is in vfork it waits for
+// ever, since the child that would let it go on is stopped itself. When strace just dies the kernel
+// lets go of all. The same happens when filereel is killed and the pipe breaks.
+void StraceProcess::detach() const {
+  kill(pid(), SIGTERM);
+}
+
+}  // namespace filereel

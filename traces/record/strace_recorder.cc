@@ -1,0 +1,189 @@
+#include "traces/record/strace_recorder.h"
+
+#include <chrono>
+#include <condition_variable>
+#include <fstream>
+#include <mutex>
+#include <thread>
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "filesets/error.h"
+#include "filesets/process.h"
+#include "traces/import/strace_import.h"
+#include "traces/record/program.h"
+#include "traces/record/running_process.h"
+#include "traces/record/strace_process.h"
+
+namespace filereel {
+namespace {
+
+// The processor that this thread runs on, for both: each call then is two switches on one
+// processor, and wakes up no other.
+void share_processor(pid_t first, pid_t second) {
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  const int here = sched_getcpu();
+  if (here < 0) return;
+  CPU_SET(static_cast<std::size_t>(here), &one);
+  for (const pid_t process : {first, second}) sched_setaffinity(process, sizeof one, &one);
+}
+
+std::uint64_t now_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000 +
+         static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+bool has_ended(pid_t child) {
+  siginfo_t info{};
+  return waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+         info.si_pid == child;
+}
+
+// While it lives, a stop ends what strace writes: the program is asked to end, or let go.
+class StopWatch {
+ public:
+  // `program` may be null. All outlive this.
+  StopWatch(HeldProgram* program, const StraceProcess& strace, const std::stop_token& stop)
+      : program_(program),
+        strace_(strace),
+        stop_(stop),
+        thread_([this](const std::stop_token& over) { watch(over); }) {}
+
+  // Whether strace was told to let the program go.
+  bool finish() {
+    thread_.request_stop();
+    thread_.join();
+    return detached_;
+  }
+
+ private:
+  void watch(const std::stop_token& over) {
+    const std::stop_callback requested(stop_, [this] {
+      const std::lock_guard lock(mutex_);
+      wake_.notify_all();
+    });
+    std::unique_lock lock(mutex_);
+    if (!wake_.wait(lock, over, [this] { return stop_.stop_requested(); })) return;
+    if (program_) end_program(lock, over);
+    if (over.stop_requested()) return;
+    detached_ = true;
+    strace_.detach();
+    if (sleep(lock, over, Recorder::kGraceSeconds)) kill(strace_.pid(), SIGKILL);
+  }
+
+  void end_program(std::unique_lock<std::mutex>& lock, const std::stop_token& over) {
+    constexpr double kLook = 0.02;
+    constexpr auto kLooks = static_cast<int>(Recorder::kGraceSeconds / kLook);
+    program_->terminate();
+    for (int look = 0; look < kLooks; ++look) {
+      if (has_ended(program_->pid()) || !sleep(lock, over, kLook)) return;
+    }
+  }
+
+  // False if it is over before.
+  bool sleep(std::unique_lock<std::mutex>& lock, const std::stop_token& over, double seconds) {
+    wake_.wait_for(lock, over, std::chrono::duration<double>(seconds), [] { return false; });
+    return !over.stop_requested();
+  }
+
+  HeldProgram* program_;
+  const StraceProcess& strace_;
+  const std::stop_token& stop_;
+  std::mutex mutex_;
+  std::condition_variable_any wake_;
+  bool detached_ = false;
+  std::jthread thread_;
+};
+
+class StraceRecorder final : public Recorder {
+ public:
+  RecordOutcome record(const RecordRequest& request, TraceBuilder& builder,
+                       const std::stop_token& stop) override;
+  std::uint64_t lost() const override { return 0; }  // a call waits until it is written down
+};
+
+RecordOutcome StraceRecorder::record(const RecordRequest& request, TraceBuilder& builder,
+                                     const std::stop_token& stop) {
+  std::optional<HeldProgram> program;
+  if (!request.command.empty()) program.emplace(request.command, allow_tracing);
+  const auto id = program ? static_cast<std::uint32_t>(program->pid()) : request.process;
+  const ImportOptions options{.working_directory = working_directory_of(id),
+                              .under = request.under,
+                              .live = ImportOptions::Live{.since_ns = now_ns(), .process = id}};
+  const std::vector<std::uint32_t> processes =
+      program ? std::vector<std::uint32_t>{id} : process_tree(id);
+  std::vector<KnownProcess> known;
+  for (const std::uint32_t one : processes) {
+    known.push_back(running_process(one, program.has_value()));
+  }
+  StraceProcess strace(processes);
+  if (program && request.one_processor) share_processor(program->pid(), strace.pid());
+  if (program) program->release();
+  const std::string command = command_of(id);
+  request.started();
+
+  StopWatch watch(program ? &*program : nullptr, strace, stop);
+  {
+    LineReader lines(strace.take_output(), "strace's output");
+    StraceImport import(lines, builder, options);
+    if (program) import.begin_with_exec();
+    for (const KnownProcess& one : known) import.begin_process(one);
+    import.run();
+  }
+  const bool detached = watch.finish();
+  const int status = strace.wait(1).value_or(0);
+  if (status != 0 && !detached) {
+    builder.lost("what happened after strace was ended by somebody else");
+  }
+  builder.fact("command", command);
+  return {.status = program ? program->wait(detached ? 0 : 1) : std::nullopt};
+}
+
+// Why the kernel lets nobody trace, as far as it says.
+std::string why_forbidden() {
+  int scope = 0;
+  std::ifstream("/proc/sys/kernel/yama/ptrace_scope") >> scope;
+  if (scope >= 2) {
+    return fmt::format("kernel.yama.ptrace_scope is {}: {}", scope,
+                       scope == 2 ? "run as root, or sysctl kernel.yama.ptrace_scope=1"
+                                  : "set it to 1 and restart the machine");
+  }
+  return "a container needs --cap-add SYS_PTRACE";
+}
+
+std::string missing() {
+  if (!find_program("strace")) return "strace is not installed: apt-get install strace";
+  try {
+    const HeldProgram held({"true"}, allow_tracing);
+    StraceProcess strace({static_cast<std::uint32_t>(held.pid())});
+    strace.detach();
+    strace.wait(1);
+  } catch (const Error& error) {
+    return fmt::format("strace may follow no program, {} ({})", why_forbidden(), error.what());
+  }
+  return "";
+}
+
+std::unique_ptr<Recorder> make() {
+  return std::make_unique<StraceRecorder>();
+}
+
+}  // namespace
+
+const RecorderBackend& strace_backend() {
+  static constexpr RecorderBackend kBackend{.name = "strace",
+                                            .what = "strace, several times slower",
+                                            .time_unit_ns = 1000,
+                                            .missing = missing,
+                                            .make = make};
+  return kBackend;
+}
+
+}  // namespace filereel

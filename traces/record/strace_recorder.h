@@ -1,0 +1,10 @@
+// Recording with strace, for those who may not load BPF programs.
+#pragma once
+
+#include "traces/record/recorder.h"
+
+namespace filereel {
+
+const RecorderBackend& strace_backend();
+
+}  // namespace filereel
