@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 #include "tests/traces/recorded_calls.h"
 
@@ -24,6 +25,20 @@ SystemCall memory_call(Call kind, std::uint64_t address, std::uint64_t pages) {
   SystemCall call = call_of(kind, 0);
   call.address = address * kPage;
   call.length = pages * kPage;
+  return call;
+}
+
+// Of one page of a file.
+SystemCall file_fault(const std::string& path, std::uint64_t page, std::uint64_t flags = 0,
+                      std::uint64_t inode = 0, std::uint64_t size = 0) {
+  SystemCall call = call_of(Call::fault, 0);
+  call.fd_path = path;
+  call.offset = page * kPage;
+  call.length = kPage;
+  call.flags = flags;
+  if (inode != 0) {
+    call.stat = SeenStat{.mode = S_IFREG | 0755, .size = size, .device = 1, .inode = inode};
+  }
   return call;
 }
 
@@ -138,4 +153,71 @@ TEST_CASE("nonsense addresses do no harm") {
   calls.run(map_of(3, 1, 1)).run(map).run(unmap).run(move).run(map_of(3, 7, 0));
   calls.resolver.finish(calls.now_ns);
   CHECK(calls.lost("calls with impossible offsets") == 1);
+}
+
+TEST_CASE("faults by file are found in the mappings that show it") {
+  Mapped calls;
+  calls.run(map_of(3, 100, 4, 10 * kPage)).run(map_of(3, 200, 4, 12 * kPage));
+  calls.run(memory_call(Call::munmap, 101, 1));
+  calls.text();
+  SystemCall several = file_fault("/a", 10);
+  several.length = 10 * kPage;
+  calls.run(file_fault("/a", 12)).run(several);
+  CHECK(calls.text() ==
+        "0 fault from 0 @8192 +4096\n"
+        "0 fault from 0 @0 +4096\n"
+        "0 fault from 0 @8192 +8192\n"
+        "0 fault from 1 @8192 +8192\n");
+  CHECK(calls.approximated("maps that exec makes") == 0);
+}
+
+TEST_CASE("a file that faults is known by its identity whatever its name") {
+  RecordedCalls calls;
+  SystemCall open = open_at("/a", O_RDWR, 3);
+  open.stat = SeenStat{.mode = S_IFREG | 0644, .size = 9999, .device = 1, .inode = 5};
+  calls.run(open).run(map_of(3, 100, 4)).run(two_paths(Call::rename, "/a", "/b"));
+  calls.text();
+  calls.run(file_fault("/a", 1, 0, 5, 9999)).run(file_fault({}, 2, 0, 5, 9999));
+  CHECK(calls.text() == "0 fault from 0 @4096 +4096\n0 fault from 0 @8192 +4096\n");
+}
+
+TEST_CASE("stores change a file only through mappings that share it") {
+  Mapped calls;
+  calls.run(map_of(3, 100, 4, 0, MAP_PRIVATE, PROT_READ | PROT_WRITE));
+  calls.run(map_of(3, 200, 2, 0, MAP_SHARED, PROT_READ | PROT_WRITE));
+  calls.text();
+  calls.run(file_fault("/a", 1, 1)).run(file_fault("/a", 3, 1));
+  CHECK(calls.text() == "0 fault from 1 flags 1 @4096 +4096\n0 fault from 0 @12288 +4096\n");
+}
+
+TEST_CASE("what exec maps is mapped when it faults, until the next exec") {
+  RecordedCalls calls;
+  calls.run(on_path(Call::exec, "/bin/x"))
+      .run(file_fault("/bin/x", 2, 1, 7, 20'000))  // somebody else's store
+      .run(file_fault("/bin/x", 4, 0, 7, 20'000))
+      .run(file_fault("/bin/x", 2, 1, 7, 20'000))
+      .run(file_fault("/lib/ld.so", 1))
+      .run(file_fault("/lib/gone (deleted)", 1))
+      .run(file_fault("/dev/zero", 1))
+      .run(file_fault("anon_inode:x", 1));
+  CHECK(calls.text() ==
+        "0 exec bin/x\n"
+        "0 open bin/x #0 loose\n"
+        "0 mmap #0 from 0 flags 1001 @0 +20000 loose\n"
+        "0 close #0\n"
+        "0 fault from 0 @16384 +4096\n"
+        "0 fault from 0 @8192 +4096\n"
+        "0 open lib/ld.so #0 loose\n"
+        "0 mmap #0 from 1 flags 1001 @0 +8192 loose\n"
+        "0 close #0\n"
+        "0 fault from 1 @4096 +4096\n");
+  CHECK(calls.approximated("maps that exec makes") == 2);
+  calls.run(fork_of(200)).run(by(200, file_fault("/bin/x", 1, 0, 7, 20'000)));
+  CHECK(calls.text() == "0 fork second 1\n1 fault from 0 @4096 +4096\n");
+  calls.run(by(200, call_of(Call::exit_group, 0))).run(on_path(Call::exec, "/bin/y"));
+  CHECK(calls.text() == "1 exit\n0 exec bin/y\n0 munmap from 0\n0 munmap from 1\n");
+  const TraceTrees trees = calls.builder.trees();
+  REQUIRE(trees.initial.entries.size() >= 2);
+  CHECK(trees.initial.entries[1].path == "bin/x");
+  CHECK(trees.initial.entries[1].size == 20'000);
 }

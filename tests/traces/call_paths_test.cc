@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 #include <linux/fs.h>
 #include <linux/openat2.h>
+#include <sched.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -402,6 +403,15 @@ TEST_CASE("what fails for a slash at the end of its name is not expected to fail
   CHECK(calls.lost("changes that failed for a slash at the end of a name") == 3);
 }
 
+TEST_CASE("what fails for the dots at the end of its name is left out") {
+  RecordedCalls calls("/w");
+  calls.run(on_path(Call::rmdir, "/w/empty/.", -EINVAL))
+      .run(on_path(Call::rmdir, "a/..//", -ENOTEMPTY))
+      .run(on_path(Call::rmdir, "a..", -ENOTEMPTY));
+  CHECK(calls.text() == "0 rmdir w/a.. = -39\n");
+  CHECK(calls.lost("changes that failed for a name that is . or ..") == 2);
+}
+
 TEST_CASE("a link with a slash behind it is followed, but not by what removes it") {
   RecordedCalls calls;
   calls.run(on_path(Call::mkdir, "/d")).run(link_of("/l", "d"));
@@ -442,6 +452,14 @@ TEST_CASE("paths may begin with what a process has open") {
         "0 stat d/z +0\n");
 }
 
+TEST_CASE("what is opened again through its descriptor has the name that it has now") {
+  RecordedCalls calls;
+  calls.run(open_at("/old", O_PATH, 3)).run(two_paths(Call::rename, "/old", "/new"));
+  calls.text();
+  calls.run(open_at("/proc/self/fd/3", O_RDWR, 4)).run(on_path(Call::stat, "/proc/self/fd/3"));
+  CHECK(calls.text() == "0 open new #1 flags 2\n0 stat new +0\n");
+}
+
 TEST_CASE("an open may take a directory for the root") {
   RecordedCalls calls;
   SystemCall open = in_directory(3, open_at("/etc/../../passwd", O_RDONLY, 4));
@@ -457,4 +475,28 @@ TEST_CASE("what lies deeper than any path is lost") {
   }
   CHECK(calls.operations.size() == 2 * 2048);
   CHECK(calls.lost("calls with paths that are too long") == 2 * (5000 - 2048));
+}
+
+TEST_CASE("the working directory that a call had is its own, and later ones have the last") {
+  RecordedCalls calls("/w");
+  calls.run(fork_of(200, CLONE_THREAD | CLONE_FS | CLONE_FILES | CLONE_VM));
+  SystemCall rename = two_paths(Call::rename, "a", "b");
+  rename.dir_path = rename.dir2_path = "/w";
+  rename.enter_ns = calls.now_ns++;
+  calls.run(by(200, on_path(Call::chdir, "/v")));
+  rename.exit_ns = calls.now_ns++;
+  calls.run(rename).run(on_path(Call::stat, "x"));
+  CHECK(calls.text() ==
+        "0 fork second 1\n"
+        "1 chdir v\n"
+        "0 rename w/a -> w/b\n"
+        "0 stat v/x +0\n");
+}
+
+TEST_CASE("a working directory that was seen stays where nobody has changed it") {
+  RecordedCalls calls("/w");
+  SystemCall seen = on_path(Call::stat, "x");  // after a change that was missed
+  seen.dir_path = "/u";
+  calls.run(seen).run(on_path(Call::stat, "y"));
+  CHECK(calls.text() == "0 stat u/x +0\n0 stat u/y +0\n");
 }

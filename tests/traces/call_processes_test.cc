@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 #include <sched.h>
+#include <sys/stat.h>
 
 #include "tests/traces/recorded_calls.h"
 
@@ -202,7 +203,7 @@ TEST_CASE("what a thread was taken to have before its fork is closed where its p
   CHECK(calls.text() ==
         "0 open a #0\n"
         "1 open b #1 loose\n"
-        "1 read #1 @0 +10 = 10\n"
+        "1 read #1 @0 +10 = 10 loose\n"
         "1 close #1\n"
         "1 close #0\n");
 }
@@ -256,4 +257,66 @@ TEST_CASE("a process that stops sharing its descriptors closes only its own") {
         "1 chdir d\n"
         "0 read #0 @0 +10 = 10\n"
         "0 stat x +0\n");
+}
+
+TEST_CASE("what a process had before the trace is known: files, positions, threads, directory") {
+  RecordedCalls calls;
+  calls.resolver.begin_process(
+      {.id = 100,
+       .threads = {100, 101},
+       .directory = "/home",
+       .root = {},
+       .open = {{0, "pipe:[5]", O_RDONLY, 0, {}},
+                {3, "/log", O_RDWR | O_APPEND, 20, SeenStat{.mode = S_IFREG | 0644, .size = 500}},
+                {4, "/data", O_RDONLY | O_CLOEXEC, 70, {}}}});
+  calls.run(data(Call::read, 0, 10, 10))
+      .run(by(101, data(Call::read, 4, 10, 10)))
+      .run(data(Call::read, 4, 10, 10))
+      .run(data(Call::write, 3, 10, 10))
+      .run(on_path(Call::chdir, "x"))
+      .run(exec_of(100, "/bin/y"))
+      .run(data(Call::read, 4, 10, -EBADF));
+  const std::string text = calls.text();
+  CHECK(text.find("1 read #0 @70 +10 = 10\n") != std::string::npos);
+  CAPTURE(text);
+  CHECK(text.find("0 read #0 @80 +10 = 10\n") != std::string::npos);
+  CHECK(text.find("0 write #1 @500 +10 = 10\n") != std::string::npos);
+  CHECK(text.find("0 chdir home/x\n") != std::string::npos);
+  CHECK(text.find("0 close #0\n") != std::string::npos);
+  CHECK(text.find("pipe") == std::string::npos);
+}
+
+TEST_CASE("a process that was in another root when it was first seen has its paths begin there") {
+  RecordedCalls calls;
+  calls.resolver.begin_process(
+      {.id = 100, .threads = {100, 101}, .directory = "/jail/w", .root = "/jail", .open = {}});
+  calls.run(on_path(Call::stat, "/x"))
+      .run(on_path(Call::stat, "y"))
+      .run(by(101, on_path(Call::stat, "../../../z")))
+      .run(fork_of(102))
+      .run(by(102, on_path(Call::stat, "/v")));
+  CHECK(calls.text() ==
+        "0 stat jail/x +0\n"
+        "0 stat jail/w/y +0\n"
+        "1 stat jail/z +0\n"
+        "0 fork second 2\n"
+        "2 stat jail/v +0\n");
+}
+
+TEST_CASE("in a mount namespace of its own a process sees other links than we do") {
+  RecordedCalls calls({.link_at = [](const std::string& path) {
+    return path == "/lib" || path == "/bin" ? "/usr" + path : "";
+  }});
+  SUBCASE("by unshare") {
+    calls.run(fork_of(101)).run(by(101, on_path(Call::unshare, "", 0, CLONE_NEWNS)));
+  }
+  SUBCASE("by clone") {
+    calls.run(fork_of(101, CLONE_NEWNS));
+  }
+  calls.run(by(101, on_path(Call::stat, "/lib/x"))).run(on_path(Call::stat, "/bin/y"));
+  CHECK(calls.text() ==
+        "0 fork second 1\n"
+        "1 stat lib/x +0\n"
+        "0 stat usr/bin/y +0\n");
+  CHECK(calls.approximated("symbolic links in another mount namespace are not looked at") == 1);
 }

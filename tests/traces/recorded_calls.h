@@ -15,7 +15,9 @@ namespace filereel {
 class RecordedCalls : public OperationSink {
  public:
   explicit RecordedCalls(const std::string& directory = "/")
-      : builder(tables, *this), resolver(builder, {.working_directory = directory}) {}
+      : RecordedCalls(ResolverOptions{.working_directory = directory}) {}
+  explicit RecordedCalls(const ResolverOptions& options)
+      : builder(tables, *this), resolver(builder, options) {}
 
   // Reports `call` as one that took a time of its own, unless its times are set.
   RecordedCalls& run(SystemCall call) {

@@ -30,14 +30,35 @@ Effect effect_of(const SystemCall& call) {
 
 }  // namespace
 
-std::vector<CallTranslation::Need> CallTranslation::contradictions(const SystemCall& call) {
-  std::vector<Need> found;
+std::vector<CallTranslation::Need> CallTranslation::contradictions(const SystemCall& call,
+                                                                   std::uint64_t position) {
   Task* task = tasks_.find(call.thread);
-  if (!task || call.path.empty()) return found;
+  if (!task || call.path.empty()) return {};
+  if (moment_) return contradictions_here(*task, call);
+  const std::vector<PathId> directories = possible_directories(*task, call, position);
+  if (directories.empty()) return contradictions_here(*task, call);
+  std::vector<Need> found;
+  for (const PathId directory : directories) {
+    moment_ = directory;
+    if (fits(*task, call)) {
+      moment_.reset();
+      return {};
+    }
+    if (found.empty()) found = contradictions_here(*task, call);
+  }
+  moment_.reset();
+  // It was opened somewhere else.
+  if (found.empty()) found.push_back({builder_.path(call.result_path), true});
+  return found;
+}
+
+std::vector<CallTranslation::Need> CallTranslation::contradictions_here(Task& task,
+                                                                        const SystemCall& call) {
+  std::vector<Need> found;
   const bool done = call.result >= 0;
   const auto need = [&](const Name& name, bool follow, bool exists, bool of_parent = false) {
     PathId path = 0;
-    if (!resolve(*task, call, name, follow, path)) return;
+    if (!resolve(task, call, name, follow, path)) return;
     if (of_parent) path = builder_.tables().paths.node(path).parent;
     if (model_.presence(path) ==
         (exists ? TreeModel::Presence::absent : TreeModel::Presence::present)) {

@@ -18,6 +18,8 @@ bool CallOrder::is_naming(Call call) {
     case Call::unlink:
     case Call::rmdir:
     case Call::rename:
+    case Call::chdir:  // where other names begin
+    case Call::fchdir:
       return true;
     default:
       return false;
@@ -81,8 +83,11 @@ void CallOrder::returned(const SystemCall& call) {
   }
   if (call.call == Call::submit) {
     if (call.result < 0 || (!held_.contains(call.thread) && !translation_.may_be_file(call))) {
+      translation_.release(call.thread, beginning.file, call.exit_ns);
       return;
     }
+    // It keeps its file open until it is done.
+    if (!beginning.file) beginning.file = translation_.used_file(call);
     Held held{call, std::move(beginning), arrivals_, nullptr};
     submitted(held);
     return accept(std::move(held));
@@ -210,10 +215,11 @@ CallOrder::Wait CallOrder::wait_for_name(const Held& held) {
   if (held.beginning.position == CallTranslation::kUnknown) return Wait::no;
   if ((names_in_flight_ == 0 && held_.empty()) || call.path.empty()) return Wait::no;
   if (arrivals_ - held.arrival > kPatience) return Wait::no;
-  const std::vector<CallTranslation::Need> needs = translation_.contradictions(call);
+  const std::vector<CallTranslation::Need> needs =
+      translation_.contradictions(call, held.beginning.position);
   if (needs.empty() && call.call != Call::rmdir) return Wait::no;
   const auto explains = [&](const SystemCall& other) {
-    return translation_.could_empty(other, call) ||
+    return translation_.could_empty(other, call) || translation_.could_move(other, call) ||
            std::ranges::any_of(needs, [&](const CallTranslation::Need& need) {
              return translation_.could_explain(other, call, need);
            });

@@ -23,6 +23,9 @@ class CallOrder {
   // `translation` outlives this.
   explicit CallOrder(CallTranslation& translation) : translation_(translation) {}
 
+  // Calls that make, remove or move names.
+  static bool is_naming(Call call);
+
   void entered(const SystemCall& call);
   void returned(const SystemCall& call);
   // Nothing more comes: gives all that is held to the translation.
@@ -54,7 +57,6 @@ class CallOrder {
   };
   enum class Wait : std::uint8_t { no, for_call, for_held, for_request };
 
-  static bool is_naming(Call call);
   static bool takes_lock(const SystemCall& call);
   static bool may_unlock(const SystemCall& call);
   void forget(InFlight& in_flight);

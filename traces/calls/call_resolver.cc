@@ -22,6 +22,10 @@ void CallResolver::expect_link(std::string_view path, std::string_view text) {
   state_->translation.expect_link(path, text);
 }
 
+void CallResolver::begin_process(const KnownProcess& process) {
+  state_->translation.begin_process(process);
+}
+
 void CallResolver::entered(const SystemCall& call) {
   state_->order.entered(call);
 }

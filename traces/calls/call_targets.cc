@@ -65,20 +65,25 @@ bool names_an_entry(Call call) {
 
 }  // namespace
 
-bool CallTranslation::base_of(Task& task, const Name& name, PathId& base) {
+bool CallTranslation::base_of(Task& task, const SystemCall& call, const Name& name, PathId& base) {
   base = task.surroundings->directory;
   if (name.path.starts_with('/')) return true;
+  const bool at_cwd = name.dir == SystemCall::kCwd;
+  if (at_cwd && moment_) {
+    base = *moment_;
+    return true;
+  }
   if (name.dir_path.starts_with('/')) {
     bool deleted = false;
     base = paths_.real(name.dir_path, deleted);
-    if (name.dir == SystemCall::kCwd) task.surroundings->directory = base;
+    // Where threads share it, possible_directories() has said what it is for later calls.
+    if (at_cwd && task.surroundings.use_count() == 1) task.surroundings->directory = base;
     return true;
   }
-  if (name.dir == SystemCall::kCwd) return true;
+  if (at_cwd) return true;
   if (name.dir < 0) return false;
-  Descriptor* descriptor = task.files->find(name.dir);
-  DescriptionRef file = descriptor ? descriptor->description
-                                   : inherit(task, {}, name.dir, name.dir_path, Use::listing);
+  const DescriptionRef file =
+      find_file(task, call, {name.dir, name.dir_path, name.dir_file}, Use::listing);
   if (!file) return false;
   base = file->path;
   return true;
@@ -94,8 +99,9 @@ bool CallTranslation::resolve(Task& task, const SystemCall& call, const Name& na
   std::string_view text = magic ? magic->rest : name.path;
   if (in_root) text.remove_prefix(std::min(text.find_first_not_of('/'), text.size()));
   PathId base = 0, root = task.surroundings->root;
-  const Name seen{magic ? magic->descriptor : name.dir, magic ? kNotKnown : name.dir_path, text};
-  if (!base_of(task, seen, base)) return false;
+  const Name seen = magic ? Name{magic->descriptor, kNotKnown, 0, text}
+                          : Name{name.dir, name.dir_path, name.dir_file, text};
+  if (!base_of(task, call, seen, base)) return false;
   if (in_root) root = base;
   const bool slash = name.path.ends_with('/');
   if (slash && names_an_entry(call.call)) {
@@ -103,8 +109,11 @@ bool CallTranslation::resolve(Task& task, const SystemCall& call, const Name& na
   } else if (slash) {
     follow = true;
   }
-  path = paths_.resolve(text,
-                        {.base = base, .root = root, .follow = follow, .failed = call.result < 0});
+  path = paths_.resolve(text, {.base = base,
+                               .root = root,
+                               .follow = follow,
+                               .failed = call.result < 0,
+                               .look = !task.surroundings->other_mounts});
   if (paths_.is_too_long(path)) {
     too_long_ = true;
     return false;
@@ -133,10 +142,11 @@ bool CallTranslation::find_target(Task& task, const SystemCall& call, const Name
     }
   }
   if (number) {
-    const std::string& known = name.path.empty() ? name.dir_path : call.fd_path;
-    Description* file = file_of(task, call, *number, known, Use::other);
+    const Handle handle = name.path.empty() ? Handle{*number, name.dir_path, name.dir_file}
+                                            : Handle{*number, call.fd_path, call.file};
+    Description* file = file_of(task, call, handle, Use::other);
     if (!file) return false;
-    target.path = file->path;
+    target.path = model_.path_of(model_.file_of_slot(file->slot)).value_or(file->path);
     // What O_PATH opened is of no use to most calls.
     if (file->flags & O_PATH) return true;
     announce(task, call, *file, Use::reading);

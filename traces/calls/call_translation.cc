@@ -15,7 +15,7 @@ constexpr int kFirstRestart = 512, kLastRestart = 530;
 // The result says nothing about files: the call was wrong, or is made again.
 bool is_not_about_files(int error) {
   return error == EFAULT || error == ENOSYS || error == EBADF || error == EINTR ||
-         error == EAGAIN || (error >= kFirstRestart && error <= kLastRestart);
+         error == EAGAIN || error == ECANCELED || (error >= kFirstRestart && error <= kLastRestart);
 }
 
 // The result depends on who asks, and on what the place is like.
@@ -40,10 +40,13 @@ bool depends_on_the_place(int error) {
   }
 }
 
-bool changes_names(const SystemCall& call) {
+// What later calls find is another if it succeeds: a name, or what a file holds.
+bool changes_files(const SystemCall& call) {
   switch (call.call) {
     case Call::open:
       return (call.flags & (O_CREAT | O_TRUNC)) != 0;
+    case Call::copy_file_range:
+    case Call::clone_range:
     case Call::mkdir:
     case Call::rmdir:
     case Call::unlink:
@@ -56,6 +59,16 @@ bool changes_names(const SystemCall& call) {
     default:
       return false;
   }
+}
+
+// A directory that is named "." or ".." is not removed, whatever it holds. Operations have real
+// names: replayed, it would be if it is empty.
+bool failed_by_dots(const SystemCall& call) {
+  if (call.call != Call::rmdir) return false;
+  std::string_view path = call.path;
+  while (path.ends_with('/')) path.remove_suffix(1);
+  path.remove_prefix(path.rfind('/') + 1);
+  return path == "." || path == "..";
 }
 
 // It failed, or may have, for a slash at the end of its new name or of a file's. Operations have no
@@ -89,8 +102,11 @@ bool is_lock(const SystemCall& call) {
 CallTranslation::CallTranslation(TraceBuilder& builder, const ResolverOptions& options)
     : builder_(builder),
       model_(builder.model()),
-      paths_(builder),
-      working_directory_(builder.path(options.working_directory)) {}
+      paths_(builder, options.link_at),
+      kept_(paths_,
+            options.under.empty() ? std::nullopt : std::optional(builder.path(options.under))),
+      working_directory_(builder.path(options.working_directory)),
+      sees_faults_(options.faults) {}
 
 std::uint32_t CallTranslation::process_of(std::uint32_t thread) {
   const Task* task = tasks_.find(thread);
@@ -98,15 +114,24 @@ std::uint32_t CallTranslation::process_of(std::uint32_t thread) {
 }
 
 Task& CallTranslation::new_root_task(const SystemCall& call) {
+  const std::uint32_t process = call.process != 0 ? call.process : call.thread;
+  const Process* known = tasks_.find_process(process);
+  const Task* sibling = known ? known->tasks.front() : nullptr;
   const std::uint32_t number =
-      builder_.add_thread({.process = call.thread, .thread = call.thread, .name = {}});
-  Task& task = tasks_.add(call.thread, call.thread, number);
-  task.files = std::make_shared<DescriptorTable>();
-  task.surroundings = std::make_shared<Surroundings>();
-  task.surroundings->directory = working_directory_;
-  task.memory = std::make_shared<AddressSpace>();
+      builder_.add_thread({.process = process, .thread = call.thread, .name = {}});
+  Task& task = tasks_.add(call.thread, process, number);
+  if (sibling) {  // a thread that nobody was seen to make
+    task.files = sibling->files;
+    task.surroundings = sibling->surroundings;
+    task.memory = sibling->memory;
+  } else {
+    task.files = std::make_shared<DescriptorTable>();
+    task.surroundings = std::make_shared<Surroundings>();
+    task.surroundings->directory = working_directory_;
+    task.memory = std::make_shared<AddressSpace>();
+    task.process->from_start = call.call == Call::exec && call.result >= 0;
+  }
   task.first_ns = call.enter_ns;
-  task.process->from_start = call.call == Call::exec && call.result >= 0;
   return task;
 }
 
@@ -137,12 +162,16 @@ bool CallTranslation::is_worth_nothing(const SystemCall& call) {
     return true;
   }
   // Replayed where it is allowed, it would change what later calls find.
-  if (depends_on_the_place(error) && changes_names(call)) {
+  if (depends_on_the_place(error) && changes_files(call)) {
     builder_.lost("changes that failed for want of rights or room");
     return true;
   }
   if (failed_by_slash(call)) {
     builder_.lost("changes that failed for a slash at the end of a name");
+    return true;
+  }
+  if (failed_by_dots(call)) {
+    builder_.lost("changes that failed for a name that is . or ..");
     return true;
   }
   return error > 4095;
@@ -151,6 +180,7 @@ bool CallTranslation::is_worth_nothing(const SystemCall& call) {
 void CallTranslation::translate(const SystemCall& call, const Beginning& beginning) {
   Task* task = task_of(call);
   if (task && !is_worth_nothing(call)) {
+    moment_ = directory_of_the_moment(*task, call, beginning.position);
     beginning_ = &beginning;
     blind_ = false;
     race_ = beginning.position < builder_.operations() && is_race(call, beginning.position);
@@ -159,6 +189,12 @@ void CallTranslation::translate(const SystemCall& call, const Beginning& beginni
     if (too_long_) builder_.lost("calls with paths that are too long");
     beginning_ = nullptr;
     race_ = false;
+    moment_.reset();
+  }
+  while (!used_.empty()) {  // one after the other: the last to go closes
+    const DescriptionRef file = std::move(used_.back());
+    used_.pop_back();
+    release(call.thread, file, call.exit_ns);
   }
   release(call.thread, beginning.file, call.exit_ns);
 }
@@ -166,21 +202,22 @@ void CallTranslation::translate(const SystemCall& call, const Beginning& beginni
 void CallTranslation::release(std::uint32_t thread, const DescriptionRef& file,
                               std::uint64_t at_ns) {
   if (!file || file.use_count() > 1 || file->slot == kNoFile) return;
+  if (const DescriptionRef first = give_back(*file)) return release(thread, first, at_ns);
   Task* task = tasks_.find(thread);
   if (!task) {  // it has ended in the middle of the call
     const std::vector<Task*> others = tasks_.all();
-    if (others.empty()) return;
-    task = others.front();
+    task = others.empty() ? &last_ended_ : others.front();
   }
   Operation close;
   close.kind = OperationKind::close;
   close.file = file->slot;
   emit_at(*task, at_ns, at_ns, close);
   builder_.free_slot(file->slot);
+  open_files_.forget(*file);
 }
 
 bool CallTranslation::is_race(const SystemCall& call, std::uint64_t position) {
-  for (const Need& need : contradictions(call)) {
+  for (const Need& need : contradictions(call, position)) {
     const auto change = model_.last_change(need.path);
     if (change && change->position >= position &&
         change->before !=
@@ -210,9 +247,11 @@ void CallTranslation::dispatch(Task& task, const SystemCall& call) {
     case Call::set_flags:
       return set_flags_call(task, call);
     case Call::new_descriptor:
-      return put(task, call, call.result, nullptr, (call.flags & O_CLOEXEC) != 0);
+      return new_descriptor_call(task, call);
     case Call::new_pair:
       if (call.result < 0) return;
+      open_files_.bind(call.file, nullptr);
+      open_files_.bind(call.file2, nullptr);
       put(task, call, call.fd, nullptr, (call.flags & O_CLOEXEC) != 0);
       return put(task, call, call.fd2, nullptr, (call.flags & O_CLOEXEC) != 0);
 
@@ -327,13 +366,22 @@ void CallTranslation::emit(Task& task, const SystemCall& call, Operation operati
     if (depends_on_the_place(error) || error == EAGAIN) operation.loose = true;
   }
   if (race_ || blind_) operation.loose = true;
-  if (!operation.loose) explain(task, call, operation);
+  if (!operation.loose && kept_.takes(operation)) explain(task, call, operation);
   emit_at(task, call.enter_ns, call.exit_ns, operation);
 }
 
 void CallTranslation::emit_at(Task& task, std::uint64_t begin_ns, std::uint64_t end_ns,
                               Operation operation) {
   if (task.reap_due) reap(task);
+  const bool takes = kept_.takes(operation);
+  kept_.follow(operation);
+  if (!takes) {
+    // What lies inside may be named through it.
+    const bool link =
+        operation.kind == OperationKind::symlink || operation.kind == OperationKind::read_link;
+    if (link && operation.expected >= 0) paths_.expect_link(operation.path, operation.text);
+    return;
+  }
   operation.thread = task.number;
   RecordedOperation recorded;
   recorded.operation = operation;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -10,6 +11,9 @@
 #include <vector>
 
 #include "traces/calls/call_resolver.h"
+#include "traces/calls/file_identities.h"
+#include "traces/calls/kept_part.h"
+#include "traces/calls/open_files.h"
 #include "traces/calls/path_resolution.h"
 #include "traces/calls/system_call.h"
 #include "traces/calls/task.h"
@@ -29,6 +33,7 @@ class CallTranslation {
   CallTranslation(TraceBuilder& builder, const ResolverOptions& options);
 
   void expect_link(std::string_view path, std::string_view text) { paths_.expect_link(path, text); }
+  void begin_process(const KnownProcess& process);
   void translate(const SystemCall& call, const Beginning& beginning);
   void finish(std::uint64_t at_ns);
 
@@ -48,8 +53,11 @@ class CallTranslation {
     PathId path;
     bool exists;
   };
-  // What `call` needs by its result, and the model says otherwise.
-  std::vector<Need> contradictions(const SystemCall& call);
+  // What `call` needs by its result, and the model says otherwise, wherever its names may begin. It
+  // began when there were `position` operations.
+  std::vector<Need> contradictions(const SystemCall& call, std::uint64_t position);
+  // Whether `other` moves the working directory where the names of `call` begin.
+  bool could_move(const SystemCall& other, const SystemCall& call);
   // Whether `other` removes what `call`, which removed a directory, found gone.
   bool could_empty(const SystemCall& other, const SystemCall& call);
   void end_is_unknown() { builder_.approximated("asynchronous requests whose end is not known"); }
@@ -63,11 +71,24 @@ class CallTranslation {
   struct Name {
     int dir;
     const std::string& dir_path;
+    std::uint64_t dir_file;
     std::string_view path;
   };
-  static Name first_name(const SystemCall& call) { return {call.dir, call.dir_path, call.path}; }
+  static Name first_name(const SystemCall& call) {
+    return {call.dir, call.dir_path, call.dir_file, call.path};
+  }
   static Name second_name(const SystemCall& call) {
-    return {call.dir2, call.dir2_path, call.path2};
+    return {call.dir2, call.dir2_path, call.dir2_file, call.path2};
+  }
+  // How a call refers to an open file, with what the tracer knows of it.
+  struct Handle {
+    int descriptor;           // or SystemCall::kNone: a file that is registered with io_uring
+    const std::string& path;  // may be empty
+    std::uint64_t file;       // its number, or 0
+  };
+  static Handle first_file(const SystemCall& call) { return {call.fd, call.fd_path, call.file}; }
+  static Handle second_file(const SystemCall& call) {
+    return {call.fd2, call.fd2_path, call.file2};
   }
   struct Target {
     PathId path = 0;
@@ -85,17 +106,33 @@ class CallTranslation {
   bool is_race(const SystemCall& call, std::uint64_t position);
   void left_out();
 
-  // descriptor_calls.cc
-  Description* file_of(Task& task, const SystemCall& call, int number, const std::string& path,
-                       Use use);
-  DescriptionRef inherit(Task& task, const SystemCall& call, int number, const std::string& path,
-                         Use use);
+  // call_names.cc
+  // The same with the working directory as it is, or moment_.
+  std::vector<Need> contradictions_here(Task& task, const SystemCall& call);
+
+  // used_files.cc
+  DescriptionRef known_file(Task& task, const Handle& handle);
+  // What the call refers to, by its number or its descriptor, whichever knows better; null: no
+  // file.
+  DescriptionRef find_file(Task& task, const SystemCall& call, const Handle& handle, Use use);
+  // The same, open in the trace for its use.
+  Description* file_of(Task& task, const SystemCall& call, const Handle& handle, Use use);
+  DescriptionRef inherit(Task& task, const SystemCall& call, const Handle& handle, Use use);
+  // The descriptor turns out to be `file`.
+  void place(Task& task, const SystemCall& call, int descriptor, const DescriptionRef& file);
   void announce(Task& task, const SystemCall& call, Description& file, Use use);
+  // Opens what was opened outside the part that is kept, and is needed now.
+  void show(Task& task, const SystemCall& call, const Description& file);
+
+  // descriptor_calls.cc
   void put(Task& task, const SystemCall& call, std::int64_t number, DescriptionRef file,
            bool close_on_exec);
+  void new_descriptor_call(Task& task, const SystemCall& call);
   // `descriptor` has been taken out of its table.
   void drop(Task& task, std::uint64_t begin_ns, std::uint64_t end_ns, Descriptor&& descriptor,
             std::int64_t result = 0);
+  // What lent `file`, which is closed, its slot; null: the slot is its own.
+  DescriptionRef give_back(Description& file);
   void close_call(Task& task, const SystemCall& call);
   void close_range_call(Task& task, const SystemCall& call);
   void dup_call(Task& task, const SystemCall& call);
@@ -108,14 +145,31 @@ class CallTranslation {
   void emit_attribute(Task& task, const SystemCall& call, Operation operation);
 
   // call_targets.cc
-  bool base_of(Task& task, const Name& name, PathId& base);
+  bool base_of(Task& task, const SystemCall& call, const Name& name, PathId& base);
   bool resolve(Task& task, const SystemCall& call, const Name& name, bool follow, PathId& path);
   bool find_target(Task& task, const SystemCall& call, const Name& name, bool follow,
                    Target& target);
   static bool follows(const SystemCall& call);
 
+  // working_directory.cc
+  // Where the names of `call` may begin that are relative to a working directory which other
+  // threads can change meanwhile, the likeliest first; empty: there is no doubt.
+  std::vector<PathId> possible_directories(Task& task, const SystemCall& call,
+                                           std::uint64_t position);
+  // Whether the result of `call` is possible where moment_ is its working directory.
+  bool fits(Task& task, const SystemCall& call);
+  std::optional<PathId> directory_of_the_moment(Task& task, const SystemCall& call,
+                                                std::uint64_t position);
+  void change_directory(Task& task, const SystemCall& call, PathId directory);
+
   // path_calls.cc
   void open_call(Task& task, const SystemCall& call);
+  // The open file that was opened again although it has no name any more; null: it has one.
+  DescriptionRef nameless_file(const SystemCall& call, const Target& target);
+  void reopen(Task& task, const SystemCall& call, const DescriptionRef& file);
+  // What the tracer saw of what was opened, for the model to know before the operation comes.
+  void learn_opened(const SystemCall& call, FileSlot slot);
+  void identify(const SystemCall& call, FileSlot slot);
   void path_call(Task& task, const SystemCall& call);
   void describe(const SystemCall& call, const Target& target, Operation& operation);
   void rename_call(Task& task, const SystemCall& call);
@@ -138,6 +192,8 @@ class CallTranslation {
   void transfer_call(Task& task, const SystemCall& call, OperationKind kind, Description* file,
                      std::optional<std::uint64_t> offset);
   std::uint64_t position_of(Description& file, bool appends);
+  static std::optional<std::uint64_t> seen_position(const SystemCall& call, Description& file,
+                                                    bool appends);
   void data_call(Task& task, const SystemCall& call);
   void copy_call(Task& task, const SystemCall& call);
   void seek_call(Task& task, const SystemCall& call);
@@ -150,6 +206,9 @@ class CallTranslation {
   // mapping_calls.cc
   void map_call(Task& task, const SystemCall& call);
   void mapping_call(Task& task, const SystemCall& call);
+  void fault_call(Task& task, const SystemCall& call);
+  // Maps the file, at least up to `end`, where no address is known; false if that cannot be.
+  bool map_unseen(Task& task, const SystemCall& call, PathId path, std::uint64_t end);
   void unmap_all(Task& task, std::uint64_t at_ns);
   void emit_unmaps(Task& task, std::uint64_t begin_ns, std::uint64_t end_ns,
                    const std::vector<FileSlot>& gone);
@@ -157,6 +216,7 @@ class CallTranslation {
   // process_calls.cc
   void fork_call(Task& task, const SystemCall& call);
   void adopt(Task& parent, Task& child, const SystemCall& call);
+  void leave_mounts(Surroundings& surroundings);
   void unshare_call(Task& task, const SystemCall& call);
   void exec_call(Task& task, const SystemCall& call);
   void end_task(Task& task, std::uint64_t at_ns, bool emits_exit);
@@ -176,15 +236,22 @@ class CallTranslation {
   TraceBuilder& builder_;
   TreeModel& model_;
   PathResolution paths_;
+  KeptPart kept_;
   PathId working_directory_;
+  bool sees_faults_;
   TaskTable tasks_;
+  Task last_ended_;  // as far as what is still to be closed needs it
+  OpenFiles open_files_;
+  FileIdentities identities_;
+  std::vector<DescriptionRef> used_;  // by a call, and in no table any more
   MappingUses mapping_uses_;
   const Beginning* beginning_ = nullptr;  // of the call that is being translated
   bool race_ = false;                     // its result cannot be explained by the order
-  bool blind_ = false;                    // it went through a symbolic link whose text is not known
-  bool too_long_ = false;                 // a path of it is longer than any that is used
-  std::unordered_set<PathId> specials_;   // pipes, sockets and devices in the tree
-  std::vector<bool> known_modes_;         // by FileId
+  std::optional<PathId> moment_;  // where its relative names begin, if threads move that meanwhile
+  bool blind_ = false;            // it went through a symbolic link whose text is not known
+  bool too_long_ = false;         // a path of it is longer than any that is used
+  std::unordered_set<PathId> specials_;  // pipes, sockets and devices in the tree
+  std::vector<bool> known_modes_;        // by FileId
   std::unordered_multimap<RequestKey, std::uint32_t, RequestHash> submitters_;  // threads
 };
 

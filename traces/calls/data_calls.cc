@@ -30,12 +30,29 @@ CopyMethod method_of(Call call) {
 }  // namespace
 
 std::uint64_t CallTranslation::position_of(Description& file, bool appends) {
-  if (appends) return model_.size(model_.file_of_slot(file.slot));
+  if (appends) {
+    // What was there before the trace counts until the trace has written behind it.
+    const std::uint64_t before = std::exchange(file.size_before, 0);
+    return std::max(before, model_.size(model_.file_of_slot(file.slot)));
+  }
   if (file.inherited && !file.position_used) {
     builder_.approximated("positions of files that were open before the trace taken for 0");
-    file.position_used = true;
+    file.position_used = file.position_guessed = true;
   }
   return file.offset;
+}
+
+// Where a read or write that moved its open file's position began, if the tracer says it and the
+// trace alone does not: others may append to the file or move the position too.
+std::optional<std::uint64_t> CallTranslation::seen_position(const SystemCall& call,
+                                                            Description& file, bool appends) {
+  if (call.call != Call::read && call.call != Call::write) return std::nullopt;
+  if (!call.position || call.offset || call.result < 0) return std::nullopt;
+  const auto moved = static_cast<std::uint64_t>(call.result);
+  if (!(file.inherited || appends) || *call.position < moved) return std::nullopt;
+  file.position_used = true;  // known from here on
+  file.position_guessed = false;
+  return *call.position - moved;
 }
 
 void CallTranslation::transfer_call(Task& task, const SystemCall& call, OperationKind kind,
@@ -49,8 +66,13 @@ void CallTranslation::transfer_call(Task& task, const SystemCall& call, Operatio
   operation.file = file->slot;
   operation.asynchronous = asynchronous;
   // Linux appends even where an offset is given.
-  operation.offset = offset && !appends ? *offset : position_of(*file, appends);
+  if (const auto seen = seen_position(call, *file, appends)) {
+    operation.offset = *seen;
+  } else {
+    operation.offset = offset && !appends ? *offset : position_of(*file, appends);
+  }
   operation.length = std::min(call.length, kMaxTransfer);
+  operation.loose = !writes && !offset && file->position_guessed;
   if (operation.offset > kMaxOffset - operation.length) {
     return builder_.lost("calls with impossible offsets");
   }
@@ -72,16 +94,20 @@ void CallTranslation::transfer_call(Task& task, const SystemCall& call, Operatio
 
 void CallTranslation::data_call(Task& task, const SystemCall& call) {
   const bool writes = call.call == Call::write;
-  Description* file =
-      file_of(task, call, call.fd, call.fd_path, writes ? Use::writing : Use::reading);
+  Description* file = file_of(task, call, first_file(call), writes ? Use::writing : Use::reading);
   if (!file) return;
   transfer_call(task, call, writes ? OperationKind::write : OperationKind::read, file, call.offset);
 }
 
 void CallTranslation::copy_call(Task& task, const SystemCall& call) {
-  Description* source = file_of(task, call, call.fd, call.fd_path, Use::reading);
-  Description* destination = file_of(task, call, call.fd2, call.fd2_path, Use::writing);
+  Description* source = file_of(task, call, first_file(call), Use::reading);
+  Description* destination = file_of(task, call, second_file(call), Use::writing);
   if (!source && !destination) return;
+  // Between files splice always fails; and why a copy with a pipe or socket failed, no read or
+  // write of the file alone shows.
+  if (call.result < 0 && (!source || !destination || call.call == Call::splice)) {
+    return builder_.approximated("copies with a pipe or socket that failed left out");
+  }
   if (!destination) {
     builder_.approximated("copies from a file to a pipe or socket taken for reads");
     return transfer_call(task, call, OperationKind::read, source, call.offset);
@@ -89,6 +115,10 @@ void CallTranslation::copy_call(Task& task, const SystemCall& call) {
   if (!source) {
     builder_.approximated("copies from a pipe or socket to a file taken for writes");
     return transfer_call(task, call, OperationKind::write, destination, call.offset2);
+  }
+  if (kept_.is_inside_file(source->slot) || kept_.is_inside_file(destination->slot)) {
+    show(task, call, *source);
+    show(task, call, *destination);
   }
   const bool clones = call.call == Call::clone_range;
   Operation operation;
@@ -125,7 +155,7 @@ void CallTranslation::seek_call(Task& task, const SystemCall& call) {
   const bool finds = call.flags == SEEK_DATA || call.flags == SEEK_HOLE;
   const bool shows_size = call.flags == SEEK_END && call.offset && call.result >= 0;
   Description* file =
-      file_of(task, call, call.fd, call.fd_path, finds || shows_size ? Use::reading : Use::other);
+      file_of(task, call, first_file(call), finds || shows_size ? Use::reading : Use::other);
   if (!file) return;
   if (shows_size)
     size_seen(task, call, *file, static_cast<std::uint64_t>(call.result) - *call.offset);
@@ -141,13 +171,15 @@ void CallTranslation::seek_call(Task& task, const SystemCall& call) {
   if (call.result < 0) return;
   file->offset = static_cast<std::uint64_t>(call.result);
   file->position_used = true;  // known from here on
+  file->position_guessed = false;
   if (call.result == 0) file->entries = 0;
 }
 
 void CallTranslation::size_seen(Task& task, const SystemCall& call, const Description& file,
                                 std::uint64_t size) {
   const FileId entry = model_.file_of_slot(file.slot);
-  if (size > kMaxOffset || file.directory || model_.is_directory(file.path)) return;
+  if (entry == kNoFileId || size > kMaxOffset || file.directory || model_.is_directory(file.path))
+    return;
   if (model_.size_is_exact(entry) && model_.size(entry) == size) return;
   builder_.approximated("a stat added that tells what size a seek showed");
   Operation stat;
@@ -160,7 +192,7 @@ void CallTranslation::size_seen(Task& task, const SystemCall& call, const Descri
 }
 
 void CallTranslation::list_call(Task& task, const SystemCall& call) {
-  Description* file = file_of(task, call, call.fd, call.fd_path, Use::listing);
+  Description* file = file_of(task, call, first_file(call), Use::listing);
   if (!file) return;
   file->directory = true;
   Operation operation;
@@ -178,9 +210,16 @@ void CallTranslation::list_call(Task& task, const SystemCall& call) {
 
 void CallTranslation::submit_call(Task& task, const SystemCall& call) {
   const bool writes = call.requested == Call::write;
-  Description* file =
-      file_of(task, call, call.fd, call.fd_path, writes ? Use::writing : Use::reading);
-  if (!file) return;
+  const Use use = writes ? Use::writing : Use::reading;
+  const DescriptionRef held = find_file(task, call, first_file(call), use);
+  if (!held) return;
+  if (call.fd == SystemCall::kNone) {  // it stays open as long as it is registered
+    drop(task, call.enter_ns, call.enter_ns, task.files->hold(held));
+  }
+  Description* file = held.get();
+  announce(task, call, *file, use);
+  if (!kept_.is_inside_file(file->slot)) return;
+  if (task.reap_due) reap(task);  // before this one counts
   ++task.requests;
   submitters_.emplace(RequestKey{task.process->id, call.request}, task.thread);
   if (writes || call.requested == Call::read) {

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -38,138 +37,28 @@ std::uint32_t lock_flags_of(const SystemCall& call) {
 
 }  // namespace
 
-DescriptionRef CallTranslation::used_file(const SystemCall& call) {
-  switch (call.call) {
-    case Call::read:
-    case Call::write:
-    case Call::ftruncate:
-    case Call::fallocate:
-    case Call::fsync:
-    case Call::fdatasync:
-    case Call::sync_file_range:
-    case Call::getdents:
-    case Call::copy_file_range:
-    case Call::sendfile:
-      break;
-    default:
-      return nullptr;
-  }
-  Task* task = tasks_.find(call.thread);
-  const Descriptor* descriptor = task ? task->files->find(call.fd) : nullptr;
-  return descriptor ? descriptor->description : nullptr;
-}
-
-bool CallTranslation::may_be_file(const SystemCall& call) {
-  if (!call.fd_path.empty() && !names_file(call.fd_path)) return false;
-  Task* task = tasks_.find(call.thread);
-  const Descriptor* descriptor = task ? task->files->find(call.fd) : nullptr;
-  return !descriptor || descriptor->description;
-}
-
-bool CallTranslation::could_unlock(const SystemCall& other, const SystemCall& call) {
-  Task* task = tasks_.find(call.thread);
-  Task* unlocker = tasks_.find(other.thread);
-  if (!task || !unlocker || task == unlocker) return false;
-  const Descriptor* mine = task->files->find(call.fd);
-  const Descriptor* theirs = unlocker->files->find(other.fd);
-  if (!mine || !theirs || !mine->description || !theirs->description) return false;
-  const Description &file = *mine->description, &unlocked = *theirs->description;
-  // Record locks are the process's, the others the open file's: who has one is in nobody's way.
-  if (call.call == Call::record_lock ? task->process == unlocker->process : &file == &unlocked) {
-    return false;
-  }
-  if (file.slot == kNoFile || unlocked.slot == kNoFile) return file.path == unlocked.path;
-  return model_.file_of_slot(file.slot) == model_.file_of_slot(unlocked.slot);
-}
-
-DescriptionRef CallTranslation::inherit(Task& task, const SystemCall& call, int number,
-                                        const std::string& path, Use use) {
-  DescriptionRef file;
-  const bool seen_as_file =
-      !call.stat || S_ISREG(call.stat->mode) || S_ISDIR(call.stat->mode) || call.fd != number;
-  const bool standard = path.empty() && number <= 2 && use != Use::listing;
-  // The calls that open files were all seen; sockets and the like are made by others.
-  const bool tells_nothing =
-      ((call.call == Call::read || call.call == Call::write) && !call.offset) ||
-      call.call == Call::set_flags;
-  if (path.empty() && !standard && tells_nothing && task.process->from_start) {
-    builder_.approximated("descriptors from calls that the trace does not show taken for sockets");
-    task.files->put(number, {});
-    return nullptr;
-  }
-  if (call.result != -ESPIPE && seen_as_file && !standard && (path.empty() || names_file(path))) {
-    file = std::make_shared<Description>();
-    file->inherited = true;
-    if (path.empty()) {
-      file->path = builder_.path(fmt::format("filereel-unknown/{}-{}", task.process->id, number));
-      builder_.approximated("descriptors that the trace does not see opened");
-    } else {
-      bool deleted = false;
-      file->path = paths_.real(path, deleted);
-      if (deleted) builder_.approximated("open files that had been unlinked before the trace");
-      if (specials_.contains(file->path)) {
-        task.files->put(number, {});
-        return nullptr;
-      }
-    }
-    file->directory = use == Use::listing || model_.is_directory(file->path) ||
-                      (call.fd == number && call.stat && S_ISDIR(call.stat->mode));
-  }
-  task.files->put(number, {.description = file});
-  return file;
-}
-
-Description* CallTranslation::file_of(Task& task, const SystemCall& call, int number,
-                                      const std::string& path, Use use) {
-  if (number < 0) return nullptr;
-  Description* file = nullptr;
-  if (number == call.fd && beginning_ && beginning_->file) {
-    file = beginning_->file.get();
-  } else {
-    Descriptor* descriptor = task.files->find(number);
-    // The tracer has not seen all: what was no file is one now.
-    const bool missed = descriptor && !descriptor->description && names_file(path);
-    file = descriptor && !missed ? descriptor->description.get()
-                                 : inherit(task, call, number, path, use).get();
-  }
-  if (file && use != Use::other) announce(task, call, *file, use);
-  return file;
-}
-
-void CallTranslation::announce(Task& task, const SystemCall& call, Description& file, Use use) {
-  if (file.slot != kNoFile) {
-    if (!file.inherited || use != Use::writing || (file.flags & O_ACCMODE) != O_RDONLY) return;
-    if (file.directory) return;
-    // It was open for writing all the time. It may have another name by now.
-    if (const auto now = model_.path_of(model_.file_of_slot(file.slot))) file.path = *now;
-    Operation close;
-    close.kind = OperationKind::close;
-    close.file = file.slot;
-    emit_at(task, call.enter_ns, call.enter_ns, close);
-    builder_.free_slot(file.slot);
-  }
-  file.flags = file.directory ? O_RDONLY | O_DIRECTORY : use == Use::writing ? O_RDWR : O_RDONLY;
-  file.slot = builder_.take_slot();
-  Operation open;
-  open.kind = OperationKind::open;
-  open.path = file.path;
-  open.file = file.slot;
-  open.flags = file.flags;
-  open.loose = true;
-  emit_at(task, call.enter_ns, call.enter_ns, open);
-}
-
 void CallTranslation::put(Task& task, const SystemCall& call, std::int64_t number,
                           DescriptionRef file, bool close_on_exec) {
   if (number < 0 || number > INT_MAX) return;
-  Descriptor descriptor{.description = std::move(file), .close_on_exec = close_on_exec};
   const auto at = static_cast<int>(number);
-  if (task.files->find(at)) {
-    // A close is on its way, or was missed.
-    descriptor.reused = true;
-    descriptor.reused_ns = call.exit_ns;
-  }
+  Descriptor descriptor{
+      .description = std::move(file), .close_on_exec = close_on_exec, .since_ns = call.exit_ns};
+  if (task.files->find(at)) task.files->expect_close(at, call.exit_ns);
   drop(task, call.enter_ns, call.enter_ns, task.files->put(at, std::move(descriptor)));
+}
+
+void CallTranslation::new_descriptor_call(Task& task, const SystemCall& call) {
+  if (call.result < 0) return;
+  DescriptionRef file;
+  // Another process's file, or one that was sent here.
+  if (names_file(call.result_path)) {
+    file = open_files_.find(call.result_file);
+    const Handle handle{static_cast<int>(std::min<std::int64_t>(call.result, INT_MAX)),
+                        call.result_path, call.result_file};
+    if (!file) file = inherit(task, call, handle, Use::other);
+  }
+  open_files_.bind(call.result_file, file);
+  put(task, call, call.result, std::move(file), (call.flags & O_CLOEXEC) != 0);
 }
 
 void CallTranslation::drop(Task& task, std::uint64_t begin_ns, std::uint64_t end_ns,
@@ -177,6 +66,9 @@ void CallTranslation::drop(Task& task, std::uint64_t begin_ns, std::uint64_t end
   // Gone at the end, so that a duplicate that is dropped next can be the last.
   const DescriptionRef file = std::move(descriptor.description);
   if (!file || file.use_count() > 1 || file->slot == kNoFile) return;
+  if (DescriptionRef first = give_back(*file)) {
+    return drop(task, begin_ns, end_ns, {.description = std::move(first)}, result);
+  }
   Operation close;
   close.kind = OperationKind::close;
   close.file = file->slot;
@@ -184,15 +76,19 @@ void CallTranslation::drop(Task& task, std::uint64_t begin_ns, std::uint64_t end
   close.loose = result != 0;
   emit_at(task, begin_ns, end_ns, close);
   builder_.free_slot(file->slot);
+  open_files_.forget(*file);
+}
+
+DescriptionRef CallTranslation::give_back(Description& file) {
+  if (!file.opened_before) return nullptr;
+  file.slot = kNoFile;
+  open_files_.forget(file);
+  return std::exchange(file.opened_before, nullptr);
 }
 
 void CallTranslation::close_call(Task& task, const SystemCall& call) {
   if (call.result == -EBADF || call.fd < 0) return;
-  Descriptor* descriptor = task.files->find(call.fd);
-  if (descriptor && descriptor->reused && call.enter_ns < descriptor->reused_ns) {
-    descriptor->reused = false;  // the earlier file, which is closed already
-    return;
-  }
+  if (task.files->is_late_close(call.fd, call.enter_ns)) return;
   // Linux closes even where it reports an error; an interrupted close is not one to expect.
   const std::int64_t result =
       call.result < 0 && call.result != -EINTR && call.result > -512 ? call.result : 0;
@@ -215,20 +111,17 @@ void CallTranslation::close_range_call(Task& task, const SystemCall& call) {
 void CallTranslation::dup_call(Task& task, const SystemCall& call) {
   if (call.result < 0 || call.fd < 0) return;
   if (call.result == call.fd) return;  // dup2 to itself
-  DescriptionRef file;
-  if (Descriptor* descriptor = task.files->find(call.fd)) {
-    file = descriptor->description;
-  } else {
-    file = inherit(task, call, call.fd, call.fd_path, Use::other);
-  }
+  const std::uint64_t of_kernel = call.file != 0 ? call.file : call.result_file;
+  DescriptionRef file = find_file(task, call, {call.fd, call.fd_path, of_kernel}, Use::other);
   if (call.result > INT_MAX) return;
   const auto number = static_cast<int>(call.result);
-  drop(task, call.enter_ns, call.exit_ns, task.files->take(number));
+  const bool replaces = call.fd2 == number;  // dup2; others are given what is free
+  if (replaces) drop(task, call.enter_ns, call.exit_ns, task.files->take(number));
   put(task, call, number, std::move(file), (call.flags & O_CLOEXEC) != 0);
 }
 
 void CallTranslation::set_flags_call(Task& task, const SystemCall& call) {
-  Description* file = file_of(task, call, call.fd, call.fd_path, Use::reading);
+  Description* file = file_of(task, call, first_file(call), Use::reading);
   if (!file) return;
   Operation operation;
   operation.kind = OperationKind::set_flags;
@@ -262,7 +155,7 @@ void CallTranslation::file_call(Task& task, const SystemCall& call) {
   }
   const bool writes = call.call == Call::ftruncate || call.call == Call::fallocate ||
                       (call.call == Call::record_lock && call.flags == F_WRLCK);
-  target.file = file_of(task, call, call.fd, call.fd_path, writes ? Use::writing : Use::reading);
+  target.file = file_of(task, call, first_file(call), writes ? Use::writing : Use::reading);
   if (!target.file) return;
   if (call.stat && call.result >= 0 && !S_ISREG(call.stat->mode) && !S_ISDIR(call.stat->mode) &&
       !S_ISLNK(call.stat->mode)) {

@@ -5,32 +5,38 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
+#include "traces/calls/system_call.h"
 #include "traces/operation.h"
 
 namespace filereel {
 
 // An open file: what dup and fork share.
-struct Description {
-  FileSlot slot = kNoFile;  // kNoFile: open since before the trace, and not used so far
-  PathId path = 0;          // follows renames of the directories above it
-  std::uint32_t flags = 0;  // O_*
+struct Description : std::enable_shared_from_this<Description> {
+  FileSlot slot = kNoFile;   // kNoFile: open since before the trace, and not used so far
+  std::uint64_t number = 0;  // the kernel's for it, while it has one; see OpenFiles
+  PathId path = 0;           // follows renames of the directories above it
+  std::uint32_t flags = 0;   // O_*
   std::uint64_t offset = 0;
   std::uint64_t entries = 0;  // of a directory: how many were listed since its beginning
   bool directory = false;
-  bool inherited = false;  // open since before the trace: flags and offset are guesses
+  bool inherited = false;  // open since before the trace: flags and offset are guesses, unless
+  bool flags_known = false;
+  std::optional<SeenStat> seen;   // what it was when the trace began, if that is known
+  std::uint64_t size_before = 0;  // the same, until the trace shows it by appending to the file
   bool position_used = false;
+  bool position_guessed = false;  // and used: what is read there may be another part of the file
+  // Whose slot this uses, with a position of its own: the file has no name to open it by.
+  std::shared_ptr<Description> opened_before;
 };
 using DescriptionRef = std::shared_ptr<Description>;
 
 struct Descriptor {
   DescriptionRef description;  // null: no file
   bool close_on_exec = false;
-  // The number was given out again at this time while it was not known to be free: a close that
-  // began before meant the earlier file.
-  bool reused = false;
-  std::uint64_t reused_ns = 0;
+  std::uint64_t since_ns = 0;  // when the number was given out
 };
 
 // Numbers to open files. Shared by the tasks that were cloned with CLONE_FILES.
@@ -48,12 +54,24 @@ class DescriptorTable {
   // Takes `number` out; an empty descriptor if it was not open.
   Descriptor take(int number);
 
+  // A close of `number` has not returned yet, although the number was given out again by `at_ns`.
+  void expect_close(int number, std::uint64_t at_ns);
+  // Whether a close that began at `began_ns` is one of those: what has the number now stays.
+  bool is_late_close(int number, std::uint64_t began_ns);
+
   // Takes out all from `first` to `last`, in order.
   std::vector<Descriptor> take_range(int first, int last);
   std::vector<Descriptor> take_close_on_exec();
   void set_close_on_exec(int first, int last);
 
-  // Adds what `other` has at numbers that are free here.
+  // What the process has open without a number, for io_uring.
+  // Returns what has lost its place to it: the kernel gave its number to `file`.
+  Descriptor hold(const DescriptionRef& file);
+  std::vector<Descriptor> take_held();
+  // All that is open, with what has no number.
+  std::vector<Descriptor> take_all();
+
+  // Adds what `other` has where there is nothing here.
   void add_missing(const DescriptorTable& other);
 
   // Calls `visit` with every open file.
@@ -62,12 +80,16 @@ class DescriptorTable {
     for (auto& [number, descriptor] : open_) {
       if (descriptor.description) visit(*descriptor.description);
     }
+    for (auto& [number, descriptor] : held_) visit(*descriptor.description);
   }
 
   std::size_t size() const { return open_.size(); }
 
  private:
   std::map<int, Descriptor> open_;
+  std::map<std::uint64_t, Descriptor> held_;  // by the kernel's number
+  // By number: until when closes that are to come must have begun, in order.
+  std::map<int, std::vector<std::uint64_t>> late_closes_;
 };
 
 }  // namespace filereel

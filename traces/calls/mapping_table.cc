@@ -19,12 +19,24 @@ std::uint64_t AddressSpace::end_of(std::uint64_t address, std::uint64_t length) 
   return std::min((address + length + kPage - 1) & ~(kPage - 1), highest);
 }
 
-bool AddressSpace::add(std::uint64_t begin, std::uint64_t end, FileSlot mapping,
-                       std::uint64_t offset, MappingUses& uses) {
-  if (pieces_.size() >= kMaxPieces || begin >= end) return false;
-  if (!pieces_.emplace(begin, MappedPiece{end, mapping, offset}).second) return false;
-  uses.add(mapping);
+bool AddressSpace::add(std::uint64_t begin, const MappedPiece& piece, MappingUses& uses) {
+  if (pieces_.size() >= kMaxPieces || begin >= piece.end) return false;
+  if (!pieces_.emplace(begin, piece).second) return false;
+  by_file_.emplace(piece.shown.file, begin);
+  uses.add(piece.mapping);
   return true;
+}
+
+bool AddressSpace::add_somewhere(std::uint64_t length, FileSlot mapping, const MappedFile& shown,
+                                 MappingUses& uses) {
+  const std::uint64_t behind = pieces_.empty() ? 0 : pieces_.rbegin()->second.end;
+  const std::uint64_t begin = std::max(kSomewhere, behind);
+  return add(begin, {end_of(begin, length), mapping, 0, shown}, uses);
+}
+
+AddressSpace::Pieces::iterator AddressSpace::erase(Pieces::iterator piece) {
+  by_file_.erase({piece->second.shown.file, piece->first});
+  return pieces_.erase(piece);
 }
 
 void AddressSpace::remove(std::uint64_t begin, std::uint64_t end, MappingUses& uses,
@@ -40,15 +52,17 @@ void AddressSpace::remove(std::uint64_t begin, std::uint64_t end, MappingUses& u
       continue;
     }
     if (piece.end > end) {
-      pieces_.emplace(end,
-                      MappedPiece{piece.end, piece.mapping, piece.offset + (end - piece_begin)});
+      MappedPiece rest = piece;
+      rest.offset += end - piece_begin;
+      pieces_.emplace(end, rest);
+      by_file_.emplace(piece.shown.file, end);
       uses.add(piece.mapping);
     }
     if (piece_begin < begin) {
       at->second.end = begin;
       ++at;
     } else {
-      at = pieces_.erase(at);
+      at = erase(at);
       if (uses.remove(piece.mapping)) gone.push_back(piece.mapping);
     }
   }
@@ -73,7 +87,7 @@ void AddressSpace::move(std::uint64_t from, std::uint64_t end, std::uint64_t to,
   remove(from, end, uses, gone);
   remove(to, new_end, uses, gone);
   for (const Moved& one : moved) {
-    add(one.begin, one.piece.end, one.piece.mapping, one.piece.offset, uses);
+    add(one.begin, one.piece, uses);
     if (uses.remove(one.piece.mapping)) gone.push_back(one.piece.mapping);
   }
 }
@@ -92,8 +106,36 @@ std::vector<AddressSpace::Part> AddressSpace::parts(std::uint64_t begin, std::ui
   return found;
 }
 
+std::vector<AddressSpace::Part> AddressSpace::parts_of_file(FileId file, std::uint64_t begin,
+                                                            std::uint64_t end,
+                                                            bool only_shared) const {
+  std::vector<Part> found;
+  struct Shown {
+    std::uint64_t begin, end;  // in the file
+    const MappedPiece* piece;
+  };
+  std::vector<Shown> shown;
+  for (auto at = by_file_.lower_bound({file, 0}); at != by_file_.end() && at->first == file; ++at) {
+    const auto& [address, piece] = *pieces_.find(at->second);
+    if (only_shared && !piece.shown.shared) continue;
+    const std::uint64_t first = piece.shown.offset + piece.offset;
+    const std::uint64_t last = first + std::min(piece.end - address, UINT64_MAX - first);
+    if (first < end && begin < last) shown.push_back({first, last, &piece});
+  }
+  std::ranges::sort(shown, {}, &Shown::begin);
+  for (const Shown& one : shown) {
+    begin = std::max(begin, one.begin);
+    const std::uint64_t last = std::min(end, one.end);
+    if (begin >= last) continue;
+    found.push_back({one.piece->mapping, begin - one.piece->shown.offset, last - begin});
+    begin = last;
+  }
+  return found;
+}
+
 void AddressSpace::copy_from(const AddressSpace& other, MappingUses& uses) {
   pieces_ = other.pieces_;
+  by_file_ = other.by_file_;
   for (const auto& [begin, piece] : pieces_) uses.add(piece.mapping);
 }
 

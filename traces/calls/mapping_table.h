@@ -4,12 +4,21 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <set>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "traces/operation.h"
 
 namespace filereel {
+
+// What a mapping shows.
+struct MappedFile {
+  FileId file = kNoFileId;
+  std::uint64_t offset = 0;  // of the mapping's begin in the file
+  bool shared = false;
+};
 
 // Part of a mapping that is still there: a mapping loses pieces when other maps or unmaps lie over
 // it.
@@ -17,6 +26,7 @@ struct MappedPiece {
   std::uint64_t end = 0;
   FileSlot mapping = 0;
   std::uint64_t offset = 0;  // of the piece's begin in the mapping
+  MappedFile shown;          // by the whole mapping
 };
 
 // How many pieces each mapping has, in all address spaces: forked processes share mappings.
@@ -41,8 +51,11 @@ class AddressSpace {
   static std::uint64_t end_of(std::uint64_t address, std::uint64_t length);
 
   // False if there are too many pieces already. What was there must have been removed.
-  bool add(std::uint64_t begin, std::uint64_t end, FileSlot mapping, std::uint64_t offset,
-           MappingUses& uses);
+  bool add(std::uint64_t begin, const MappedPiece& piece, MappingUses& uses);
+
+  // Adds a mapping of the whole file whose address nobody knows: it stays until all go.
+  bool add_somewhere(std::uint64_t length, FileSlot mapping, const MappedFile& shown,
+                     MappingUses& uses);
 
   // Takes [begin, end) out; mappings whose last piece went are added to `gone`.
   void remove(std::uint64_t begin, std::uint64_t end, MappingUses& uses,
@@ -59,11 +72,21 @@ class AddressSpace {
   };
   // What is mapped in [begin, end).
   std::vector<Part> parts(std::uint64_t begin, std::uint64_t end) const;
+  // Where the bytes [begin, end) of a file are mapped, each byte once, as far as they are.
+  std::vector<Part> parts_of_file(FileId file, std::uint64_t begin, std::uint64_t end,
+                                  bool only_shared) const;
 
   void copy_from(const AddressSpace& other, MappingUses& uses);
 
  private:
-  std::map<std::uint64_t, MappedPiece> pieces_;  // by their begin
+  using Pieces = std::map<std::uint64_t, MappedPiece>;
+  // Addresses that no program has.
+  static constexpr std::uint64_t kSomewhere = 1ULL << 63;
+
+  Pieces::iterator erase(Pieces::iterator piece);
+
+  Pieces pieces_;                                       // by their begin
+  std::set<std::pair<FileId, std::uint64_t>> by_file_;  // their begins
 };
 
 }  // namespace filereel

@@ -29,6 +29,10 @@ bool names_file(std::string_view tracer_path) {
          !starts_with_directory(tracer_path, "/sys") && !tracer_path.starts_with("/memfd:");
 }
 
+bool is_deleted(std::string_view tracer_path) {
+  return tracer_path.ends_with(kDeleted);
+}
+
 PathId PathResolution::component(PathId parent, std::string_view name) {
   PathTable& paths = builder_.tables().paths;
   if (name.size() <= kMaxName) return paths.add(parent, name);
@@ -64,7 +68,7 @@ PathId PathResolution::resolve(std::string_view path, const Question& question) 
     bool last = true;
     for (std::size_t i = 0; i < depth; ++i) last = last && rest[i].empty();
     if ((!last || question.follow) && links < kMaxLinks) {
-      if (const auto link = link_at(next)) {
+      if (const auto link = link_at(next, question.look)) {
         ++links;
         const std::string& target = builder_.tables().texts.text(*link);
         if (target.starts_with('/')) at = question.root;
@@ -79,15 +83,29 @@ PathId PathResolution::resolve(std::string_view path, const Question& question) 
 }
 
 void PathResolution::expect_link(std::string_view path, std::string_view text) {
-  const PathId link = builder_.path(path);
+  expect_link(builder_.path(path), builder_.tables().texts.add(text));
+}
+
+void PathResolution::expect_link(PathId link, TextId text) {
   if (is_left_out(link) || builder_.tables().paths.is_root(link)) return;
   if (expected_.size() <= link) expected_.resize(builder_.tables().paths.size());
   // The first text is what was there from the beginning.
-  if (expected_[link] == 0) expected_[link] = builder_.tables().texts.add(text);
+  if (expected_[link] == 0) expected_[link] = text;
 }
 
-std::optional<TextId> PathResolution::link_at(PathId path) {
+void PathResolution::look_at(PathId path) {
+  const PathTable& paths = builder_.tables().paths;
+  if (looked_at_.size() <= path) looked_at_.resize(std::size_t{path} + paths.size());
+  if (looked_at_[path]) return;
+  looked_at_[path] = true;
+  if (builder_.model().last_change(path)) return;
+  const std::string name = "/" + paths.relative(path);
+  if (const std::string text = existing_(name); !text.empty()) expect_link(name, text);
+}
+
+std::optional<TextId> PathResolution::link_at(PathId path, bool look) {
   TreeModel& model = builder_.model();
+  if (existing_ && look) look_at(path);
   if (path < expected_.size() && expected_[path] != 0) {
     const TextId text = std::exchange(expected_[path], 0);
     if (model.presence(path) != TreeModel::Presence::absent && !model.last_change(path)) {
@@ -98,7 +116,7 @@ std::optional<TextId> PathResolution::link_at(PathId path) {
 }
 
 PathId PathResolution::real(std::string_view absolute, bool& deleted) {
-  deleted = absolute.ends_with(kDeleted);
+  deleted = is_deleted(absolute);
   if (deleted) absolute.remove_suffix(kDeleted.size());
   const PathId path = builder_.path(absolute.substr(0, PATH_MAX));
   if (!deleted) confirm(path);

@@ -3,8 +3,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "traces/model/trace_builder.h"
@@ -13,17 +16,24 @@ namespace filereel {
 
 class PathResolution {
  public:
+  // As ResolverOptions::link_at.
+  using LinkText = std::function<std::string(const std::string& path)>;
+
   // `builder` outlives this.
-  explicit PathResolution(TraceBuilder& builder) : builder_(builder) {}
+  explicit PathResolution(TraceBuilder& builder, LinkText existing = {})
+      : builder_(builder), existing_(std::move(existing)) {}
 
   struct Question {
     PathId base = 0;      // where a relative path begins
     PathId root = 0;      // the process's root
     bool follow = true;   // the last component, if it is a symbolic link
     bool failed = false;  // the call failed: what is missing may be in the middle
+    bool look = true;     // at the links that there are: it sees the mounts that we see
   };
   // The real path of what `path` names, as far as links are known.
   PathId resolve(std::string_view path, const Question& question);
+
+  bool looks() const { return static_cast<bool>(existing_); }
 
   // The number of an absolute path that the tracer knows to be real. `deleted`: it was unlinked.
   PathId real(std::string_view absolute, bool& deleted);
@@ -34,6 +44,7 @@ class PathResolution {
 
   // See CallResolver.
   void expect_link(std::string_view path, std::string_view text);
+  void expect_link(PathId link, TextId text);
 
   bool is_below(PathId path, PathId ancestor) const;  // or the same
   // `path`, which is at or below `from`, after `from` has become `to`.
@@ -49,7 +60,8 @@ class PathResolution {
  private:
   PathId component(PathId parent, std::string_view name);
   // The text if `path` is a symbolic link.
-  std::optional<TextId> link_at(PathId path);
+  std::optional<TextId> link_at(PathId path, bool look);
+  void look_at(PathId path);
   void confirm(PathId real);
   bool is_confirmed(PathId path) const { return path < confirmed_.size() && confirmed_[path]; }
 
@@ -60,10 +72,15 @@ class PathResolution {
   TraceBuilder& builder_;
   std::vector<Extent> extents_;   // by PathId, as far as they were needed
   std::vector<TextId> expected_;  // texts of links, by PathId; 0: none
-  std::vector<bool> confirmed_;   // paths that the tracer gave: no component is a link
+  LinkText existing_;
+  std::vector<bool> looked_at_;  // by PathId: existing_ was asked
+  std::vector<bool> confirmed_;  // paths that the tracer gave: no component is a link
 };
 
 // What the tracer calls a descriptor's path is a file's: absolute, not below /proc …
 bool names_file(std::string_view tracer_path);
+
+// Whether the tracer says that what had this path has been unlinked.
+bool is_deleted(std::string_view tracer_path);
 
 }  // namespace filereel

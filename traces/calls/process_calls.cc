@@ -8,6 +8,36 @@
 
 namespace filereel {
 
+void CallTranslation::begin_process(const KnownProcess& known) {
+  if (tasks_.find_process(known.id)) return;
+  SystemCall first;
+  first.thread = first.process = known.id;
+  Task& task = new_root_task(first);
+  bool deleted = false;
+  if (!known.root.empty()) task.surroundings->root = paths_.real(known.root, deleted);
+  if (!known.directory.empty()) {
+    task.surroundings->directory = paths_.real(known.directory, deleted);
+  }
+  task.surroundings->umask = known.mode_mask;
+  for (const std::uint32_t thread : known.threads) {
+    first.thread = thread;
+    if (thread != known.id) new_root_task(first);
+  }
+  first.thread = known.id;
+  for (const KnownProcess::Open& open : known.open) {
+    const DescriptionRef file = inherit(task, first, {open.number, open.path, 0}, Use::other);
+    if (file) {
+      file->flags = open.flags & ~static_cast<std::uint32_t>(O_CLOEXEC);
+      file->offset = open.position;
+      file->flags_known = file->position_used = true;
+      file->seen = open.stat;
+      if (open.stat) file->size_before = open.stat->size;
+    }
+    task.files->put(open.number,
+                    {.description = file, .close_on_exec = (open.flags & O_CLOEXEC) != 0});
+  }
+}
+
 void CallTranslation::fork_call(Task& task, const SystemCall& call) {
   if (call.result <= 0 || call.result > UINT32_MAX) return;
   const auto thread = static_cast<std::uint32_t>(call.result);
@@ -33,6 +63,7 @@ void CallTranslation::fork_call(Task& task, const SystemCall& call) {
       call.flags & CLONE_FILES ? task.files : std::make_shared<DescriptorTable>(*task.files);
   child.surroundings = call.flags & CLONE_FS ? task.surroundings
                                              : std::make_shared<Surroundings>(*task.surroundings);
+  if (call.flags & CLONE_NEWNS) leave_mounts(*child.surroundings);
   if (call.flags & CLONE_VM) {
     child.memory = task.memory;
   } else {
@@ -57,7 +88,7 @@ void CallTranslation::adopt(Task& parent, Task& child, const SystemCall& call) {
     parent.files->add_missing(*guessed);
     // Where the parent knows better, what was taken for the child's is closed.
     if (guessed.use_count() == 1) {
-      for (Descriptor& descriptor : guessed->take_range(0, INT32_MAX)) {
+      for (Descriptor& descriptor : guessed->take_all()) {
         drop(child, call.enter_ns, call.exit_ns, std::move(descriptor));
       }
     }
@@ -81,6 +112,14 @@ void CallTranslation::unshare_call(Task& task, const SystemCall& call) {
   if (call.flags & (CLONE_FS | CLONE_NEWNS)) {
     task.surroundings = std::make_shared<Surroundings>(*task.surroundings);
   }
+  if (call.flags & CLONE_NEWNS) leave_mounts(*task.surroundings);
+}
+
+void CallTranslation::leave_mounts(Surroundings& surroundings) {
+  surroundings.other_mounts = true;
+  if (paths_.looks()) {
+    builder_.approximated("symbolic links in another mount namespace are not looked at");
+  }
 }
 
 void CallTranslation::exec_call(Task& task, const SystemCall& call) {
@@ -102,6 +141,9 @@ void CallTranslation::exec_call(Task& task, const SystemCall& call) {
   for (Descriptor& descriptor : task.files->take_close_on_exec()) {
     drop(task, call.exit_ns, call.exit_ns, std::move(descriptor));
   }
+  for (Descriptor& descriptor : task.files->take_held()) {
+    drop(task, call.exit_ns, call.exit_ns, std::move(descriptor));
+  }
   unmap_all(task, call.exit_ns);
   task.memory = std::make_shared<AddressSpace>();
   const std::size_t slash = call.path.rfind('/');
@@ -111,7 +153,7 @@ void CallTranslation::exec_call(Task& task, const SystemCall& call) {
 
 void CallTranslation::close_all(Task& task, std::uint64_t at_ns) {
   if (task.files.use_count() > 1) return;
-  for (Descriptor& descriptor : task.files->take_range(0, INT32_MAX)) {
+  for (Descriptor& descriptor : task.files->take_all()) {
     drop(task, at_ns, at_ns, std::move(descriptor));
   }
 }
@@ -124,6 +166,8 @@ void CallTranslation::end_task(Task& task, std::uint64_t at_ns, bool emits_exit)
     operation.kind = OperationKind::exit;
     emit_at(task, at_ns, at_ns, operation);
   }
+  last_ended_.number = task.number;
+  last_ended_.last_start_ns = task.last_start_ns;
   tasks_.remove(task, at_ns);
 }
 

@@ -88,6 +88,7 @@ struct SeenStat {
   std::uint32_t mode = 0;  // st_mode, file type included
   std::uint64_t size = 0;
   std::uint64_t device = 0, inode = 0;  // 0: not known
+  std::uint32_t generation = 0;         // of the inode
 };
 
 // What members mean beyond what they say, where calls differ:
@@ -109,7 +110,9 @@ struct SeenStat {
 //                        from, SEEK_* (none: SEEK_SET)
 //   mmap                 mode: PROT_*, flags: MAP_*; fd kNone if anonymous
 //   mremap               offset: the old length, length: the new one; result: the new address
-//   fault                address, flags: 1 for a write, length: 0 for one page
+//   fault                flags: 1 for a write; either address, with length: 0 for one page, or the
+//                        file: `stat` its identity and size, fd_path, offset and length in it
+//   open                 stat: of what was opened, as it is after the call
 //   dup                  flags: O_CLOEXEC; close_range: fd to fd2 (negative: all), CLOSE_RANGE_*
 //   umask                mode: the new one
 //   unshare              flags: CLONE_*
@@ -119,6 +122,7 @@ struct SystemCall {
 
   Call call = Call::close;
   std::uint32_t thread = 0;    // as the system calls it (tid)
+  std::uint32_t process = 0;   // its thread group; 0: not known
   std::uint64_t enter_ns = 0;  // since the trace's begin
   std::uint64_t exit_ns = 0;
   std::int64_t result = 0;  // -errno for a failure
@@ -145,6 +149,13 @@ struct SystemCall {
   // that `fd`, `fd2`, `dir`, or the result of an open refers to. Empty: not known; "socket:[1]",
   // "pipe:[2]", "anon_inode:…" and paths in /dev, /proc and /sys are no files.
   std::string fd_path, fd2_path, dir_path, dir2_path, result_path;
+
+  // What a tracer that sees the kernel's own objects knows beside. Numbers of open files are what
+  // dup and fork share and no other has while it is open; 0: not known.
+  std::uint64_t file = 0, file2 = 0, dir_file = 0, dir2_file = 0, result_file = 0;
+  std::optional<std::uint64_t> position;     // read, write: of fd's open file after the call
+  std::optional<std::uint64_t> size_before;  // open: of the file that there was, before O_TRUNC
+  std::optional<bool> created;               // open: whether the call made the file
 };
 
 }  // namespace filereel

@@ -16,8 +16,18 @@ namespace filereel {
 
 // What CLONE_FS shares.
 struct Surroundings {
-  PathId directory = 0;  // the working directory
+  PathId directory = 0;            // the working directory
+  std::uint64_t directory_ns = 0;  // when it had become that
+  std::uint64_t changed_at = 0;    // and how many operations there were
+  // Earlier ones of threads that share it, until how many operations there were: a call that was
+  // under way then may have met them.
+  struct Stay {
+    PathId directory;
+    std::uint64_t until;
+  };
+  std::vector<Stay> stays;
   PathId root = 0;
+  bool other_mounts = false;  // it went into a mount namespace of its own
   std::uint32_t umask = 022;  // the usual one; what the program began with is not known
 };
 

@@ -1,0 +1,52 @@
+#include "traces/calls/existing_links.h"
+
+#include <array>
+
+#include <fmt/format.h>
+#include <limits.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "traces/calls/path_resolution.h"
+
+namespace filereel {
+namespace {
+
+constexpr std::uint64_t kClockTick = 10'000'000;  // a file's time is the last tick's
+
+std::string link_text(const std::string& path) {
+  std::array<char, PATH_MAX> text;
+  const ssize_t length = readlink(path.c_str(), text.data(), text.size());
+  return length > 0 ? std::string(text.data(), static_cast<std::size_t>(length)) : std::string();
+}
+
+}  // namespace
+
+ExistingLinks::ExistingLinks(std::uint64_t since_ns, std::uint32_t process, TraceBuilder& builder)
+    : since_ns_(since_ns),
+      namespace_(fmt::format("/proc/{}/ns/mnt", process)),
+      here_(link_text("/proc/self/ns/mnt")),
+      builder_(&builder) {}
+
+bool ExistingLinks::sees_what_is_recorded() {
+  // It may have left since, or have ended.
+  if (const std::string now = link_text(namespace_); !now.empty()) same_ = now == here_;
+  return same_;
+}
+
+std::string ExistingLinks::operator()(const std::string& path) {
+  struct stat status{};
+  if (!names_file(path)) return {};
+  if (!sees_what_is_recorded()) {
+    builder_->approximated("symbolic links in another mount namespace are not looked at");
+    return {};
+  }
+  if (lstat(path.c_str(), &status) != 0 || !S_ISLNK(status.st_mode)) return {};
+  const std::uint64_t changed_ns =
+      static_cast<std::uint64_t>(status.st_ctim.tv_sec) * 1'000'000'000 +
+      static_cast<std::uint64_t>(status.st_ctim.tv_nsec);
+  if (changed_ns + kClockTick > since_ns_) return {};
+  return link_text(path);
+}
+
+}  // namespace filereel
