@@ -1,0 +1,430 @@
+"""filereel record, from the outside: how it begins and ends, what it says and returns."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tarfile
+import time
+import unittest
+
+from support import FILEREEL, IntegrationTest, call, find, have, main, tree_shape, wait_until
+
+
+BPF = have(FILEREEL) and "by BPF" in call(FILEREEL, "doctor")
+
+
+class Recording:
+    """What holds for both recorders."""
+
+    def record(self, *arguments, **options):
+        return self.filereel("record", "--backend", self.BACKEND, "-o", "app.reel", *arguments, **options)
+
+    def operations(self, reel="app.reel"):
+        return self.filereel("show", reel, "--operations").out.splitlines()
+
+    def summary(self, reel="app.reel"):
+        return self.filereel("show", reel).out
+
+    def starts(self, *arguments):
+        """A recording that has begun."""
+        running = self.start("record", "--backend", self.BACKEND, "-o", "app.reel", *arguments)
+        self.addCleanup(lambda: [os.kill(pid, signal.SIGKILL) for pid in running.children()])
+        return running
+
+    def wait_for(self, name):
+        self.assertTrue(wait_until((self.scratch / name).exists, 20), f"{name} was not made")
+
+    def ticking(self, *trap):
+        """A shell that says in a file that it runs, and goes on until it is ended."""
+        return ["sh", "-c", "".join(trap) + "touch begun; while :; do echo tick >>ticks; "
+                "sleep 0.02; done"]
+
+    def replays(self, *folders):
+        """The reel, done again below a fresh folder, makes equal trees."""
+        self.filereel("replay", "app.reel", self.folder("again"), "--verify", "tree")
+        for folder in folders:
+            there = tree_shape(f"{self.scratch}/again{folder}")
+            self.assertEqual(there, tree_shape(folder))
+            self.assertTrue(there)
+
+    def test_a_script_and_its_children_replay_to_an_equal_tree(self):
+        work = self.folder("work")
+        done = self.record("--", "sh", "-c", "cd work; mkdir a b; echo one >a/one; cp a/one b/two; "
+                           "mv b/two b/three; ln -s ../a/one b/link; cat b/link >>b/three; rm a/one")
+        self.assertEqual(done.out, "")
+        self.assertIn("recording by " + self.SAID, done.err)
+        self.assertIn("app.reel: ", done.err)
+        self.replays(work)
+
+    def test_tar_replays_to_an_equal_tree(self):
+        source, out = self.folder("source"), self.folder("out")
+        for i in range(300):
+            (source / f"{i}").write_bytes(b"x" * (i * 37))
+        with tarfile.open(self.scratch / "a.tar", "w") as archive:
+            archive.add(source, "in")
+        self.record("--", "tar", "xf", "a.tar", "-C", "out")
+        self.replays(out)
+        self.assertNotIn("lost", self.summary())
+
+    def test_what_the_program_prints_is_all_that_is_on_standard_output(self):
+        done = self.record("--", "printf", "x\\0y")
+        self.assertEqual(done.out, "x\0y")
+        self.assertEqual(self.record("-q", "--", "true").err, "")
+
+    def test_standard_input_is_the_programs(self):
+        (self.scratch / "input").write_text("from here\n")
+        with open(self.scratch / "input") as stdin:
+            done = subprocess.run([FILEREEL, "record", "-q", "--backend", self.BACKEND, "-o", "a.reel",
+                                   "--", "cat"], cwd=self.scratch, stdin=stdin,
+                                  capture_output=True, timeout=60)
+        self.assertEqual((done.returncode, done.stdout), (0, b"from here\n"))
+        self.assertTrue([line for line in self.operations("a.reel")
+                         if f"path={str(self.scratch)[1:]}/input " in line])
+
+    def test_the_reel_is_named_after_the_program(self):
+        self.filereel("record", "--backend", self.BACKEND, "--", "/bin/echo", "a")
+        self.assertTrue((self.scratch / "echo.reel").exists())
+
+    def test_links_that_were_there_before_are_known(self):
+        (self.folder("real") / "file").write_text("x")
+        (self.scratch / "link").symlink_to("real")
+        time.sleep(0.05)
+        self.record("--", "sh", "-c", f"test -e {self.scratch}/link/file; touch link/new")
+        lines = [line for line in self.operations() if "/real/file" in line]
+        self.assertTrue(lines)
+        self.assertFalse([line for line in self.operations() if "/link/" in line])
+
+    def test_a_program_that_does_not_exist_is_an_error_and_leaves_nothing(self):
+        done = self.record("--", "no-such-program", status=None)
+        self.assert_refused(done, 1, "no-such-program", "No such file", "PATH")
+        (self.scratch / "text").write_text("#!/bin/sh\n")
+        done = self.record("--", "./text", status=None)
+        self.assert_refused(done, 1, "./text", "Permission denied", "chmod +x")
+        self.assertEqual([path.name for path in self.scratch.iterdir()], ["text"])
+
+    def test_a_recording_begins_with_the_exec_that_succeeds(self):
+        self.folder("empty")
+        env = self.environment(PATH=f"{self.scratch}/empty:{os.environ['PATH']}")
+        self.record("--", "true", env=env)
+        lines = [line for line in self.operations() if " exec " in line]
+        self.assertEqual(len(lines), 1, lines)
+        self.assertNotIn("/empty", "\n".join(self.operations()))
+
+    @unittest.skipUnless(os.geteuid() == 0, "needs root")
+    def test_a_full_disk_is_an_error_that_says_whether_the_program_goes_on(self):
+        disk = self.folder("disk")
+        call("mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", disk)
+        self.addCleanup(call, "umount", disk)
+        done = self.filereel("record", "--backend", self.BACKEND, "-q", "-o", "disk/a.reel", "--",
+                             sys.executable, "-c", """
+import os, time
+os.closerange(0, 3)
+open("pid", "w").write(str(os.getpid()))
+for i in range(40000):
+    try:
+        os.stat(os.urandom(16).hex())
+    except OSError:
+        pass
+time.sleep(8)
+""", status=None)
+        os.kill(int((self.scratch / "pid").read_text()), signal.SIGKILL)
+        self.assert_refused(done, 1, "No space left", "goes on without being recorded")
+        self.assertEqual(list(disk.iterdir()), [])
+
+    def test_bad_usage_is_refused_in_one_line(self):
+        for words, said in [((), "--pid"), (("--pid", os.getpid(), "--", "true"), "--pid"),
+                            (("--duration", "5", "--", "true"), "unit"),
+                            (("--under", "nowhere", "--", "true"), "nowhere")]:
+            done = self.filereel("record", "--backend", self.BACKEND, *words, status=None)
+            self.assertIn(done.code, [1, 2, 3])
+            self.assert_refused(done, done.code, said)
+
+    def test_a_process_that_does_not_exist_is_an_error(self):
+        ended = subprocess.Popen(["true"])
+        ended.wait()
+        self.assert_refused(self.record("--pid", ended.pid, status=None), 1, ended.pid)
+
+    def test_a_failure_of_the_program_is_told_and_passed_on_if_asked_for(self):
+        done = self.record("--", "sh", "-c", "exit 7")
+        self.assertIn("sh exited with 7", done.err)
+        self.record("--exit-code", "--", "sh", "-c", "exit 7", status=7)
+        self.assertIn("killed by signal 9", self.record("--", "sh", "-c", "kill -9 $$").err)
+        self.record("--exit-code", "--", "sh", "-c", "kill -9 $$", status=137)
+        self.record("--exit-code", "--", "true", status=0)
+        self.assertTrue(self.operations())
+
+    def test_a_duration_ends_the_program(self):
+        begun = time.monotonic()
+        done = self.record("--duration", "300 ms", "--", *self.ticking())
+        self.assertLess(time.monotonic() - begun, 8)
+        self.assertNotIn("killed", done.err)
+        ticks = (self.scratch / "ticks").read_text()
+        time.sleep(0.1)
+        self.assertEqual((self.scratch / "ticks").read_text(), ticks)
+        self.assertIn("path=" + str(self.scratch)[1:] + "/ticks", "\n".join(self.operations()))
+
+    def test_a_duration_does_not_hold_up_a_program_that_ends_before(self):
+        begun = time.monotonic()
+        self.record("--duration", "1 h", "--", "true")
+        self.assertLess(time.monotonic() - begun, 10)
+
+    def test_an_interrupted_program_leaves_a_whole_reel(self):
+        running = self.starts("--", *self.ticking())
+        self.wait_for("ticks")
+        running.kill(signal.SIGINT)
+        done = running.finish()
+        self.assertEqual(done.code, 130, done)
+        self.assertIn("/ticks", "\n".join(self.operations()))
+        self.assertNotIn("torn", self.summary())
+
+    @unittest.skipUnless(have("nohup"), "needs nohup")
+    def test_a_hangup_that_is_ignored_ends_nothing(self):
+        running = self.start("record", "--backend", self.BACKEND, "-o", "app.reel", "--", "sh", "-c",
+                             "touch begun; sleep 0.6; echo a >late", wrap=["nohup"])
+        self.wait_for("begun")
+        running.kill(signal.SIGHUP)
+        self.assertEqual(running.finish().code, 0)
+        self.assertIn("/late", "\n".join(self.operations()))
+
+    def test_a_program_that_ends_tidily_when_interrupted_is_no_failure(self):
+        running = self.starts("--", *self.ticking("trap 'echo bye >bye; exit 0' TERM; "))
+        self.wait_for("ticks")
+        running.kill(signal.SIGTERM)
+        self.assertEqual(running.finish().code, 0)
+        self.assertIn("/bye", "\n".join(self.operations()))
+
+    def test_a_program_that_does_not_end_goes_on_and_that_is_told(self):
+        # Its end of the pipes would keep this test waiting.
+        closing = "exec >/dev/null 2>&1; trap '' TERM; "
+        running = self.starts("--exit-code", "--", *self.ticking(closing))
+        self.wait_for("ticks")
+        program, = [pid for pid in running.children() if self.runs(pid) == "sh"]
+        self.addCleanup(os.kill, program, signal.SIGKILL)
+        running.kill(signal.SIGINT)
+        done = running.finish()
+        self.assertEqual(done.code, 130, done)
+        self.assertIn("sh goes on without being recorded", done.err)
+        self.assertIn("/ticks", "\n".join(self.operations()))
+        size = (self.scratch / "ticks").stat().st_size
+        self.assertTrue(wait_until(lambda: (self.scratch / "ticks").stat().st_size > size, 10))
+
+    def test_a_program_that_is_stopped_ends_too(self):
+        running = self.starts("--", "sh", "-c", "echo $$ >stopped; kill -STOP $$; echo a >on")
+        self.wait_for("stopped")
+        time.sleep(0.3)
+        begun = time.monotonic()
+        running.kill(signal.SIGINT)
+        done = running.finish()
+        self.assertLess(time.monotonic() - begun, 8)
+        self.assertEqual(done.code, 130, done)
+        self.assertNotIn("goes on", done.err)
+
+    def test_children_that_outlive_the_program_are_recorded_to_their_end(self):
+        self.record("--", "sh", "-c", "(sleep 0.3; echo late >late) &")
+        self.assertIn("/late", "\n".join(self.operations()))
+
+    def other(self):
+        """A Python program that was there before, with a file open at a position."""
+        (self.scratch / "old").write_text("0123456789" * 100)
+        program = subprocess.Popen([sys.executable, "-c", """
+import os, threading, time
+old = open("old", "rb", buffering=0)
+old.read(250)
+def work():
+    while True:
+        open("made", "ab").write(b"x")
+        time.sleep(0.02)
+threading.Thread(target=work).start()
+while True:
+    old.read(1)
+    time.sleep(0.02)
+"""], cwd=self.scratch)
+
+        def stop():
+            program.kill()
+            program.wait()
+        self.addCleanup(stop)
+        self.wait_for("made")
+        return program
+
+    def test_a_running_process_is_recorded_and_goes_on(self):
+        program = self.other()
+        done = self.record("--pid", program.pid, "--duration", "300 ms")
+        self.assertEqual(done.code, 0)
+        self.assertIsNone(program.poll())
+        with open(f"/proc/{program.pid}/status") as status:
+            self.assertIn("TracerPid:\t0\n", status.read())
+        size = (self.scratch / "made").stat().st_size
+        self.assertTrue(wait_until(lambda: (self.scratch / "made").stat().st_size > size, 10))
+        lines = self.operations()
+        self.assertTrue([line for line in lines if "/made" in line])
+        offsets = [int(line.split("offset=")[1].split()[0]) for line in lines
+                   if " read " in line and "length=1 " in line]
+        self.assertGreaterEqual(offsets[0], 250)
+        self.assertLess(offsets[-1], 1000)
+
+    def test_the_shell_that_filereel_runs_in_is_recorded_without_filereel(self):
+        done = self.filereel("record --backend strace -o app.reel --pid $$ --duration 500ms & "
+                             "sleep 0.2; echo a >a; wait", wrap=["sh", "-c", 'eval "$0 $1"'])
+        self.assertEqual(done.code, 0)
+        text = "\n".join(self.operations())
+        self.assertIn(f"path={str(self.scratch)[1:]}/a ", text)
+        self.assertNotIn("app.reel", text)
+
+    def test_the_recording_of_a_process_ends_with_ctrl_c(self):
+        program = self.other()
+        running = self.starts("--pid", program.pid)
+        time.sleep(0.5)
+        running.kill(signal.SIGINT)
+        self.assertEqual(running.finish().code, 0)
+        self.assertIsNone(program.poll())
+        self.assertTrue(self.operations())
+
+    def test_a_program_goes_on_when_filereel_is_killed(self):
+        # The program does nearly nothing but vfork: who follows it must let go of parent and child.
+        forking = "while :; do for i in 1 2 3 4 5 6 7 8; do ./none; done 2>&-; echo tick >>ticks; done"
+        for attempt in range(5):
+            running = self.starts("--", "sh", "-c", forking)
+            self.wait_for("ticks")
+            time.sleep(0.01 * attempt)
+            program, = [pid for pid in running.children() if self.runs(pid) == "sh"]
+            try:
+                running.kill(signal.SIGKILL)
+                running.process.wait()
+                size = (self.scratch / "ticks").stat().st_size
+                goes_on = wait_until(lambda: (self.scratch / "ticks").stat().st_size > size + 10, 10)
+                self.assertTrue(goes_on, self.state_of(program))
+            finally:
+                os.kill(program, signal.SIGKILL)
+            self.assertFalse((self.scratch / "app.reel").exists())
+            (self.scratch / "ticks").unlink()
+
+    @staticmethod
+    def state_of(pid):
+        with open(f"/proc/{pid}/status") as status:
+            return "".join(line for line in status if line.startswith(("State", "Tracer", "Sig", "Shd")))
+
+    @staticmethod
+    def runs(pid):
+        with open(f"/proc/{pid}/comm") as name:
+            return name.read().strip()
+
+    def test_only_what_touches_a_directory(self):
+        self.folder("in"), self.folder("out")
+        self.record("--under", "in", "--", "sh", "-c", "echo a >in/a; echo b >out/b")
+        text = "\n".join(self.operations())
+        self.assertIn("/in/a", text)
+        self.assertNotIn("/out/b", text)
+
+
+@unittest.skipUnless(have("strace"), "needs strace")
+class RecordingByStrace(Recording, IntegrationTest):
+    BACKEND, SAID = "strace", "strace"
+
+    def test_the_program_has_one_processor_or_all(self):
+        if len(os.sched_getaffinity(0)) < 2:
+            self.skipTest("there is one processor")
+        self.assertEqual(self.record("--", "nproc").out, "1\n")
+        self.assertNotEqual(self.record("--all-processors", "--", "nproc").out, "1\n")
+
+
+@unittest.skipUnless(BPF, "needs BPF")
+class RecordingByBpf(Recording, IntegrationTest):
+    BACKEND, SAID = "bpf", "BPF"
+
+    @unittest.skipUnless(have("cc"), "needs cc")
+    def test_a_burst_of_small_calls_loses_nothing_whatever_else_runs(self):
+        burst, peers = self.scratch / "burst", pathlib.Path(__file__).parents[1] / "peers"
+        call("cc", "-O2", "-pthread", "-o", burst, peers / "burst.c")
+        for crowd in (0, os.cpu_count()):
+            others = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(crowd)]
+            try:
+                self.record("--", burst, "file", "150000")
+            finally:
+                for other in others:
+                    other.kill()
+                    other.wait()
+            known = json.loads(self.filereel("show", "app.reel", "--json").out)
+            self.assertEqual(known.get("lost", {}), {})
+            self.assertGreaterEqual(known["operations"], 300000)
+
+    def test_what_recording_adds_to_a_call_is_in_the_reel(self):
+        self.record("--", "true")
+        self.assertRegex(self.summary(), r"recorder +added \d+ ns")
+
+    def test_programs_and_libraries_are_mapped_and_their_faults_recorded(self):
+        self.record("--", "true")
+        faults = [line for line in self.operations() if " fault " in line]
+        self.record("--no-faults", "--", "true")
+        self.assertTrue(faults)
+        self.assertFalse([line for line in self.operations() if " fault " in line])
+
+    @unittest.skipUnless(have("unshare"), "needs unshare")
+    def test_mounts_are_lost_and_other_mounts_links_not_looked_at(self):
+        self.record("--", "unshare", "-m", "sh", "-c", "mount -t tmpfs none /mnt && ls /mnt")
+        known = json.loads(self.filereel("show", "app.reel", "--json").out)
+        self.assertGreaterEqual(known["lost"]["calls that filereel does not follow"], 1)
+        self.assertIn("symbolic links in another mount namespace are not looked at",
+                      known["approximated"])
+
+
+@unittest.skipUnless(have("strace", "setpriv") and os.geteuid() == 0, "needs root, strace, setpriv")
+class WithoutPrivileges(IntegrationTest):
+    NOBODY = ["setpriv", "--reuid", "65534", "--regid", "65534", "--clear-groups"]
+
+    def test_one_line_says_what_is_missing_and_that_strace_is_used(self):
+        os.chmod(self.scratch, 0o777)
+        done = self.filereel("record", "-o", "app.reel", "--", "sh", "-c", "echo a >a",
+                             wrap=self.NOBODY)
+        said, = [line for line in done.err.splitlines() if line.startswith("recording ")]
+        self.assertIn("by strace", said)
+        self.assertIn("BPF", said)
+        self.assertTrue((self.scratch / "app.reel").exists())
+        doctor = self.filereel("doctor", wrap=self.NOBODY)
+        told, = [line for line in doctor.out.splitlines() if line.startswith("recording ")]
+        self.assertEqual(told.split(None, 1)[1], said.split(None, 1)[1])
+
+    def test_bpf_alone_is_refused(self):
+        os.chmod(self.scratch, 0o777)
+        done = self.filereel("record", "--backend", "bpf", "--", "true", wrap=self.NOBODY,
+                             status=None)
+        self.assert_refused(done, 1, "BPF", "root")
+
+    def test_a_process_of_somebody_else_is_refused(self):
+        os.chmod(self.scratch, 0o777)
+        other = subprocess.Popen(["sleep", "60"])
+        self.addCleanup(other.wait)
+        self.addCleanup(other.kill)
+        for process in [other.pid, 1]:
+            done = self.filereel("record", "--backend", "strace", "-o", "app.reel", "--pid", process,
+                                 wrap=self.NOBODY, status=None)
+            self.assert_refused(done, 1, process, f"/proc/{process}/cwd", "denied", "is it yours")
+
+    @unittest.skipUnless(BPF, "needs BPF")
+    def test_two_capabilities_are_enough_for_ones_own_processes_alone(self):
+        os.chmod(self.scratch, 0o777)
+        capable = [*self.NOBODY, "--inh-caps", "+bpf,+perfmon", "--ambient-caps", "+bpf,+perfmon"]
+
+        def record(user):
+            other = subprocess.Popen([*user, "sh", "-c", "while :; do echo a >a; sleep 0.02; done"],
+                                     cwd=self.scratch)
+            self.addCleanup(other.wait)
+            self.addCleanup(other.kill)
+            self.assertTrue(wait_until((self.scratch / "a").exists, 20))
+            return other, self.filereel("record", "--backend", "bpf", "-o", "app.reel", "--pid",
+                                        other.pid, "--duration", "300ms", wrap=capable, status=None)
+
+        other, done = record([])
+        self.assert_refused(done, 1, f"/proc/{other.pid}/cwd", "denied", "is it yours", "root")
+        other.kill()
+        (self.scratch / "a").unlink()
+        self.assertEqual(record(self.NOBODY)[1].code, 0)
+        self.assertIn(f"path={str(self.scratch)[1:]}/a ",
+                      self.filereel("show", "app.reel", "--operations").out)
+
+
+if __name__ == "__main__":
+    main()

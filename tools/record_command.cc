@@ -1,0 +1,217 @@
+// filereel record: what a program does to files becomes a reel.
+#include <chrono>
+#include <condition_variable>
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <boost/filesystem/operations.hpp>
+#include <errno.h>
+#include <fmt/format.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "filesets/error.h"
+#include "filesets/printable.h"
+#include "filesets/units.h"
+#include "tools/commands.h"
+#include "tools/progress.h"
+#include "tools/recorder_choice.h"
+#include "tools/reel_output.h"
+#include "tools/signals.h"
+#include "traces/record/running_process.h"
+
+namespace filereel {
+namespace {
+
+// Quick, so that what remains to be written when the program has ended is soon done.
+constexpr int kCompression = 1;
+
+struct RecordArguments {
+  std::vector<std::string> command;
+  std::string output, backend = "auto", under, duration;
+  std::uint32_t process = 0;
+  bool exit_code = false, no_faults = false, all_processors = false;
+};
+
+void check_process(std::uint32_t process) {
+  if (process == static_cast<std::uint32_t>(getpid())) {
+    throw Error(ErrorKind::usage, "--pid is filereel itself; give another process");
+  }
+  if (kill(static_cast<pid_t>(process), 0) != 0 && errno == ESRCH) {
+    throw Error(ErrorKind::failed,
+                fmt::format("there is no process {}; give one that runs (pgrep NAME)", process));
+  }
+  check_visible(process);
+}
+
+RecordRequest make_request(const RecordArguments& arguments) {
+  if (arguments.command.empty() == (arguments.process == 0)) {
+    throw Error(ErrorKind::usage,
+                "give either a program, behind --, or --pid; see filereel record --help");
+  }
+  if (arguments.process != 0) check_process(arguments.process);
+  RecordRequest request;
+  request.command = arguments.command;
+  request.process = arguments.process;
+  request.faults = !arguments.no_faults;
+  request.one_processor = !arguments.all_processors;
+  if (!arguments.under.empty()) {
+    boost::system::error_code error;
+    request.under = boost::filesystem::canonical(arguments.under, error).string();
+    if (error) {
+      throw Error(ErrorKind::failed, fmt::format("--under {}: {}; give a directory that exists",
+                                                 printable(arguments.under), error.message()));
+    }
+  }
+  return request;
+}
+
+std::string default_output(const RecordRequest& request) {
+  std::string name;
+  if (!request.command.empty()) {
+    name = request.command.front();
+  } else {
+    std::getline(std::ifstream(fmt::format("/proc/{}/comm", request.process)), name);
+  }
+  name = base_name(name);
+  return (name.empty() ? "program" : name) + ".reel";
+}
+
+// What ends a recording from outside: a signal, or the end of the time that was given.
+class RecordingEnd {
+ public:
+  explicit RecordingEnd(const std::stop_token& signal)
+      : on_signal_(signal, [this] { stop_.request_stop(); }) {}
+
+  void count_down(std::uint64_t duration_ns) {
+    timer_ = std::jthread([this, duration_ns](const std::stop_token& over) {
+      std::mutex idle;
+      std::condition_variable_any wake;
+      std::unique_lock lock(idle);
+      wake.wait_for(lock, over, std::chrono::nanoseconds(duration_ns), [] { return false; });
+      if (!over.stop_requested()) stop_.request_stop();
+    });
+  }
+
+  std::stop_token token() const { return stop_.get_token(); }
+
+ private:
+  std::stop_source stop_;
+  std::stop_callback<std::function<void()>> on_signal_;
+  std::jthread timer_;
+};
+
+// What remarks call it.
+std::string program_name(const RecordArguments& arguments) {
+  return arguments.command.empty() ? fmt::format("process {}", arguments.process)
+                                   : printable(base_name(arguments.command.front()));
+}
+
+// What the command returns for the program's end.
+int exit_code_for(const RecordArguments& arguments, const RecordOutcome& outcome, bool interrupted,
+                  const Session& session) {
+  constexpr int kKilled = 128;
+  if (arguments.command.empty()) return 0;  // Ctrl-C is how that recording ends
+  if (!outcome.status) {
+    session.notice(program_name(arguments) + " goes on without being recorded");
+    return interrupted || arguments.exit_code ? Session::kInterrupted : 0;
+  }
+  const int status = *outcome.status;
+  if (arguments.exit_code) return status;
+  if (interrupted) return status < kKilled ? 0 : Session::kInterrupted;
+  if (status != 0 && arguments.duration.empty()) {
+    session.notice(fmt::format("{} {}", program_name(arguments),
+                               status > kKilled
+                                   ? fmt::format("was killed by signal {}", status - kKilled)
+                                   : fmt::format("exited with {}", status)));
+  }
+  return 0;
+}
+
+// While the recording has not been told of its end.
+bool still_runs(const RecordArguments& arguments) {
+  if (!arguments.command.empty()) {  // filereel's only child that is left
+    siginfo_t info{};
+    return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == 0;
+  }
+  return kill(static_cast<pid_t>(arguments.process), 0) == 0 || errno != ESRCH;
+}
+
+// Throws the error again, for somebody who may not see that the program has not ended with it.
+[[noreturn]] void fail(const RecordArguments& arguments, const Error& error) {
+  if (!still_runs(arguments)) throw error;
+  throw Error(error.kind(), fmt::format("{}; {} goes on without being recorded", error.what(),
+                                        program_name(arguments)));
+}
+
+void record(const RecordArguments& arguments, Session& session) {
+  RecordRequest request = make_request(arguments);
+  std::optional<std::uint64_t> duration_ns;
+  if (!arguments.duration.empty()) {
+    duration_ns = parse_duration(arguments.duration, "--duration", ErrorKind::usage);
+  }
+  const RecorderChoice choice = choose_recorder(arguments.backend);
+  const SignalWatch signals;
+  ReelOutput output(arguments.output.empty() ? default_output(request) : arguments.output,
+                    {.compression = kCompression, .time_unit_ns = choice.backend->time_unit_ns});
+  const std::unique_ptr<Recorder> recorder = choice.backend->make();
+  RecordOutcome outcome;
+  bool started = false;
+  try {
+    const auto begin = std::chrono::steady_clock::now();
+    ProgressLine line(session, [&] {
+      const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
+      return fmt::format("{}  {} operations  {}  {} lost", format_duration(elapsed.count()),
+                         output.written(), format_size(output.bytes()), recorder->lost());
+    });
+    RecordingEnd end(signals.token());
+    request.started = [&] {
+      started = true;
+      line.notice("recording " + choice.description);
+      if (duration_ns) end.count_down(*duration_ns);
+    };
+    outcome = recorder->record(request, output.builder(), end.token());
+  } catch (const Error& error) {
+    if (!started) throw;
+    fail(arguments, error);
+  }
+  output.finish_quietly(true, session);
+  session.exit_code = exit_code_for(arguments, outcome, signals.requested(), session);
+}
+
+}  // namespace
+
+void add_record_command(CLI::App& app, Session& session) {
+  CLI::App* command =
+      app.add_subcommand("record", "Record what a program does to files, as a reel");
+  const auto arguments = std::make_shared<RecordArguments>();
+  command->add_option("COMMAND", arguments->command, "The program and its arguments, behind --");
+  command->add_option("--pid", arguments->process, "Record this process, until Ctrl-C")
+      ->check(CLI::Range(1U, 1U << 22));
+  command->add_option("-o,--output", arguments->output,
+                      "The .reel file to write (the program's name, here)");
+  command->add_option("--backend", arguments->backend, "auto, bpf or strace")
+      ->capture_default_str();
+  command->add_option("--under", arguments->under, "Only what touches this directory");
+  command->add_option("--duration", arguments->duration, "End after this time, such as 30s");
+  command->add_flag("--exit-code", arguments->exit_code, "Return what the program returns");
+  command->add_flag("--no-faults", arguments->no_faults,
+                    "Leave out what memory maps read and write");
+  command->add_flag("--all-processors", arguments->all_processors,
+                    "Do not keep the program on one processor under strace; slower");
+  command->footer(
+      "Examples:\n  filereel record -o app.reel -- tar xf linux.tar\n"
+      "  filereel record --pid $(pgrep -o mariadbd) --duration 30s --under /var/lib/mysql\n"
+      "  filereel show app.reel");
+  command->callback([arguments, &session] { record(*arguments, session); });
+}
+
+}  // namespace filereel

@@ -1,0 +1,50 @@
+#include "tools/recorder_choice.h"
+
+#include <fmt/format.h>
+
+#include "filesets/error.h"
+
+namespace filereel {
+namespace {
+
+// The first that works, and why those before it do not; without one, why none does.
+RecorderChoice best_recorder() {
+  std::string missing;
+  for (const RecorderBackend& backend : recorder_backends()) {
+    const std::string here = backend.missing();
+    if (here.empty()) {
+      const std::string_view because = missing.empty() ? "" : ": ";
+      return {&backend, fmt::format("by {}{}{}", backend.what, because, missing)};
+    }
+    missing += (missing.empty() ? "" : "; ") + here;
+  }
+  return {nullptr, missing};
+}
+
+}  // namespace
+
+RecorderChoice choose_recorder(std::string_view name) {
+  if (name == "auto") {
+    RecorderChoice best = best_recorder();
+    if (best.backend) return best;
+    throw Error(ErrorKind::failed, fmt::format("nothing can be recorded: {}", best.description));
+  }
+  std::string names = "auto";
+  for (const RecorderBackend& backend : recorder_backends()) {
+    names += fmt::format(", {}", backend.name);
+    if (backend.name != name) continue;
+    if (const std::string missing = backend.missing(); !missing.empty()) {
+      throw Error(ErrorKind::failed, fmt::format("nothing can be recorded: {}", missing));
+    }
+    return {&backend, fmt::format("by {}", backend.what)};
+  }
+  throw Error(ErrorKind::usage,
+              fmt::format("there is no backend '{}'; use one of {}", name, names));
+}
+
+std::string describe_recorders() {
+  const RecorderChoice best = best_recorder();
+  return best.backend ? best.description : "no: " + best.description;
+}
+
+}  // namespace filereel
