@@ -1,0 +1,279 @@
+#include "traces/mysql/mysql_mix.h"
+
+#include <map>
+#include <set>
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "filesets/error.h"
+#include "tests/traces/mysql_mix.h"
+
+namespace filereel {
+namespace {
+
+using enum OperationKind;
+
+std::string refusal(const MysqlMixOptions& options) {
+  try {
+    MysqlMix mix(options);
+  } catch (const Error& error) {
+    CHECK(error.kind() == ErrorKind::unusable_input);
+    return error.what();
+  }
+  return "";
+}
+
+TEST_CASE("shares that do not add up to everything are refused") {
+  MysqlMixOptions options;
+  options.shares[0] += 1'000;
+  CHECK(refusal(options) ==
+        "mysql-mix: the shares of the statements add up to 101 %: make that 100 %");
+  options.shares = {};
+  CHECK(refusal(options).find("add up to 0 %") != std::string::npos);
+}
+
+TEST_CASE("options that have no sense are refused with what to give") {
+  MysqlMixOptions options;
+  options.connections = 0;
+  CHECK(refusal(options) == "mysql-mix: 0 connections: give 1 to 256");
+  options = {};
+  options.transactions = 0;
+  CHECK(refusal(options) == "mysql-mix: no transactions: give 1 or more");
+  options = {};
+  options.rows = 0;
+  CHECK(refusal(options).find("0 rows") != std::string::npos);
+  options = {};
+  options.row_bytes = 33;
+  CHECK(refusal(options) == "mysql-mix: row_bytes 33: give 1 to 32");
+  options = {};
+  options.buffer_pool = 1 << 20;
+  CHECK(refusal(options).find("give 5 MiB to 1 TiB") != std::string::npos);
+  options = {};
+  options.flush_log_at_commit = 3;
+  CHECK(refusal(options) == "mysql-mix: flush_log_at_commit 3: give 0, 1 or 2");
+  options = {};
+  options.block = 1024;
+  CHECK(refusal(options) == "mysql-mix: a block of 1024 bytes: give 512 or 4096");
+}
+
+TEST_CASE("the same options make the same trace, also when it is done again") {
+  MysqlTrace first(small_mysql());
+  const std::vector<RecordedOperation> before = first.operations;
+  const auto same = [&](const std::vector<RecordedOperation>& other) {
+    REQUIRE(other.size() == before.size());
+    for (std::size_t i = 0; i < other.size(); ++i) {
+      const Operation &a = before[i].operation, &b = other[i].operation;
+      if (before[i].start_ns != other[i].start_ns || a.kind != b.kind || a.offset != b.offset ||
+          a.length != b.length || a.file != b.file || a.thread != b.thread || a.entry != b.entry ||
+          a.path != b.path) {
+        return false;
+      }
+    }
+    return true;
+  };
+  first.mix.rewind();
+  first.read();
+  CHECK(same(first.operations));
+  CHECK(same(MysqlTrace(small_mysql()).operations));
+}
+
+TEST_CASE("another seed makes another trace") {
+  MysqlMixOptions other = small_mysql();
+  other.seed = 2;
+  const MysqlTrace a(small_mysql()), b(other);
+  bool differs = a.operations.size() != b.operations.size();
+  for (std::size_t i = 0; !differs && i < a.operations.size(); ++i) {
+    differs = a.operations[i].operation.offset != b.operations[i].operation.offset;
+  }
+  CHECK(differs);
+}
+
+TEST_CASE("what is said of the trace is what is in it") {
+  const MysqlTrace trace(small_mysql());
+  const TraceInfo& info = trace.mix.info();
+  CHECK(info.operations == trace.operations.size());
+  std::map<OperationKind, std::uint64_t> kinds;
+  std::vector<std::uint64_t> starts(info.threads.size());
+  for (std::size_t i = 0; i < trace.operations.size(); ++i) {
+    const RecordedOperation& one = trace.operations[i];
+    REQUIRE(one.operation.position == i);
+    REQUIRE(one.operation.thread < info.threads.size());
+    REQUIRE(one.start_ns >= starts[one.operation.thread]);
+    starts[one.operation.thread] = one.start_ns;
+    ++kinds[one.operation.kind];
+  }
+  for (const auto& [kind, count] : kinds) {
+    CHECK(info.by_kind[static_cast<std::size_t>(kind)] == count);
+  }
+  CHECK(kinds[open] == kinds[close]);
+  CHECK(info.facts.at("transactions") == "2000");
+  CHECK(trace.commits() > 800);  // 52 % of the statements change something, mostly
+  CHECK(trace.commits() < 1'100);
+}
+
+TEST_CASE("the files exist before the trace, and nothing is read behind their end") {
+  const MysqlTrace trace(small_mysql());
+  std::map<std::string, std::uint64_t> sizes;
+  for (const Entry& entry : trace.mix.trees().initial.entries) {
+    if (entry.kind == EntryKind::file) sizes[entry.path] = entry.size;
+  }
+  CHECK(sizes.size() == 10);
+  CHECK(sizes.at("var/lib/mysql/ib_logfile0") == 96 << 20);
+  std::map<FileSlot, std::uint64_t> ends;
+  std::uint64_t reads = 0;
+  for (const RecordedOperation& one : trace.operations) {
+    const Operation& op = one.operation;
+    if (op.kind == open) ends[op.file] = sizes.at(trace.mix.tables().paths.relative(op.path));
+    if (op.kind == write || op.kind == allocate) {
+      ends[op.file] = std::max(ends[op.file], op.offset + op.length);
+    }
+    if (op.kind != read) continue;
+    ++reads;
+    REQUIRE(op.offset + op.length <= ends[op.file]);
+    REQUIRE(op.expected == static_cast<std::int64_t>(op.length));
+    REQUIRE(op.offset % (16 << 10) == 0);
+  }
+  CHECK(reads > 500);
+}
+
+TEST_CASE("each commit of one connection writes and syncs both logs once") {
+  MysqlMixOptions options = mysql_options(Statement::insert);
+  options.connections = 1;
+  options.fulltext = false;
+  const MysqlTrace trace(options);
+  CHECK(trace.commits() == 2'000);
+  CHECK(trace.count(write, "binlog.000001") == 2'000);
+  CHECK(trace.count(sync_data, "binlog.000001") == 2'000);
+  // Once a second and at checkpoints there are some more.
+  CHECK(trace.count(sync_data, "ib_logfile0") >= 2'000);
+  CHECK(trace.count(sync_data, "ib_logfile0") < 2'030);
+}
+
+TEST_CASE("the binary log is appended to without gaps") {
+  const MysqlTrace trace(mysql_options(Statement::update_key));
+  std::uint64_t end = 0;
+  for (const RecordedOperation& one : trace.operations) {
+    if (!trace.is(one.operation, write, "binlog.000001")) continue;
+    if (end != 0) REQUIRE(one.operation.offset == end);
+    end = one.operation.offset + one.operation.length;
+  }
+  CHECK(end > 2'000 * 200);
+}
+
+TEST_CASE("commits of several connections share writes") {
+  const MysqlTrace trace(mysql_options(Statement::insert));
+  CHECK(trace.count(write, "binlog.000001") < 1'800);
+  CHECK(trace.count(write, "binlog.000001") > 500);
+}
+
+TEST_CASE("the policies of the logs decide how often they are written and synced") {
+  MysqlMixOptions options = mysql_options(Statement::insert);
+  const MysqlTrace durable(options);
+  options.flush_log_at_commit = 2;
+  const MysqlTrace written(options);
+  options.flush_log_at_commit = 0;
+  const MysqlTrace neither(options);
+  CHECK(written.count(sync_data, "ib_logfile0") * 5 < durable.count(sync_data, "ib_logfile0"));
+  CHECK(written.count(write, "ib_logfile0") * 2 > durable.count(write, "ib_logfile0"));
+  // Left are the writes that go before those of pages, once a second, and at checkpoints.
+  CHECK(neither.count(write, "ib_logfile0") * 3 < durable.count(write, "ib_logfile0"));
+  for (const RecordedOperation& one : neither.operations) {
+    const bool by_connection = one.operation.thread < options.connections;
+    REQUIRE(!(by_connection && neither.is(one.operation, write, "ib_logfile0")));
+  }
+
+  options.sync_binlog = 0;
+  CHECK(MysqlTrace(options).count(sync_data, "binlog.000001") == 0);
+  options.sync_binlog = 10;
+  const MysqlTrace tenth(options);
+  const std::uint64_t groups = tenth.count(write, "binlog.000001");
+  CHECK(tenth.count(sync_data, "binlog.000001") >= groups / 10);
+  CHECK(tenth.count(sync_data, "binlog.000001") <= groups / 10 + 1);
+}
+
+TEST_CASE("no page is written, nor read, while the data fits the pool") {
+  MysqlMixOptions options = mysql_options(Statement::update_key);
+  options.buffer_pool = 1 << 30;
+  const MysqlTrace trace(options);
+  CHECK(trace.page_writes() == 0);
+  CHECK(trace.mix.info().by_kind[static_cast<std::size_t>(read)] < 30);
+}
+
+TEST_CASE("every page that is written was in a doublewrite before, which was synced") {
+  const MysqlTrace trace(mysql_options(Statement::update_key, 4'000));
+  std::uint64_t covered = 0, pages = 0, batches = 0;
+  bool synced = true;
+  for (const RecordedOperation& one : trace.operations) {
+    const Operation& op = one.operation;
+    if (trace.is_doublewrite(op)) {
+      CHECK(op.length <= 2 << 20);
+      covered += op.length / (16 << 10);
+      synced = false;
+      ++batches;
+    }
+    if (trace.is(op, sync_data, "ibdata1")) synced = true;
+    if (!trace.is_page_write(op) || batches == 0) continue;  // one may have been under way
+    ++pages;
+    REQUIRE(synced);
+    REQUIRE(pages <= covered + 128);
+    REQUIRE(op.length == 16 << 10);
+    REQUIRE(op.asynchronous);
+  }
+  CHECK(batches > 20);
+  CHECK(pages > 20 * 64);
+}
+
+TEST_CASE("without the doublewrite buffer pages are written once") {
+  MysqlMixOptions options = mysql_options(Statement::update_key, 4'000);
+  options.doublewrite = false;
+  const MysqlTrace trace(options);
+  CHECK(trace.page_writes() > 1'000);
+  for (const RecordedOperation& one : trace.operations) CHECK(!trace.is_doublewrite(one.operation));
+}
+
+TEST_CASE("without native AIO threads write the pages, and nothing is asynchronous") {
+  MysqlMixOptions options = mysql_options(Statement::update_key, 4'000);
+  options.native_aio = false;
+  const MysqlTrace trace(options);
+  std::set<std::uint32_t> writers;
+  for (const RecordedOperation& one : trace.operations) {
+    REQUIRE(!one.operation.asynchronous);
+    if (trace.is_page_write(one.operation)) writers.insert(one.operation.thread);
+  }
+  CHECK(writers.size() == 4);
+  CHECK(trace.mix.info().by_kind[static_cast<std::size_t>(reap)] == 0);
+}
+
+TEST_CASE("without a full-text index there are no files of words") {
+  MysqlMixOptions options = mysql_options(Statement::update_key);
+  options.fulltext = false;
+  options.buffer_pool = 64 << 20;
+  const MysqlTrace trace(options);
+  CHECK(trace.mix.trees().initial.totals().files == 4);
+  CHECK(trace.page_writes() == 0);
+}
+
+TEST_CASE("a scan of a table that is not in the pool is read ahead by extents") {
+  MysqlMixOptions options = mysql_options(Statement::select_scan, 8);
+  options.connections = 1;
+  options.fulltext = false;
+  options.rows = 400'000;  // more than the pool holds
+  const MysqlTrace trace(options);
+  std::uint64_t ahead = 0, waited = 0;
+  for (const RecordedOperation& one : trace.operations) {
+    if (!trace.is(one.operation, read, "items.ibd")) continue;
+    ++(one.operation.asynchronous ? ahead : waited);
+  }
+  CHECK(ahead > 2'000);
+  CHECK(waited * 4 < ahead);
+}
+
+TEST_CASE("reading alone changes nothing") {
+  const MysqlTrace trace(mysql_options(Statement::select_key));
+  CHECK(trace.commits() == 0);
+  CHECK(trace.count(write, "binlog.000001") == 0);
+}
+
+}  // namespace
+}  // namespace filereel

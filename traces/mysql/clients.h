@@ -1,0 +1,81 @@
+// The connections: each does one statement after another, each of them a transaction.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "filesets/random.h"
+#include "traces/mysql/binary_log.h"
+#include "traces/mysql/fulltext_index.h"
+#include "traces/mysql/item_table.h"
+#include "traces/mysql/mysql_mix.h"
+#include "traces/mysql/page_cache.h"
+#include "traces/mysql/undo_log.h"
+
+namespace filereel {
+
+class Clients {
+ public:
+  // `fulltext` is null if there is no such index.
+  Clients(const MysqlMixOptions& options, ServerCalls& calls, PageCache& cache, UndoLog& undo,
+          BinaryLog& binlog, ItemTable& table, FulltextIndex* fulltext);
+
+  // Begins to do so many transactions more.
+  void start(std::uint64_t transactions);
+  // Whether all of them are done.
+  bool done() const { return working_ == 0; }
+  // Transactions that changed something, of those since start().
+  std::uint64_t commits() const { return commits_; }
+
+ private:
+  // What a transaction has changed so far.
+  struct Transaction {
+    std::vector<PageId> pages;             // the purge will come to them
+    std::uint64_t undo = 0;                // bytes
+    std::uint64_t added = 0, removed = 0;  // documents
+  };
+
+  Part connection(std::uint32_t thread);
+  Part perform(std::uint32_t thread, Statement statement);
+  Part insert(std::uint32_t thread);
+  Part update_key(std::uint32_t thread);
+  Part update_text(std::uint32_t thread);
+  Part remove(std::uint32_t thread, std::uint64_t first, std::uint64_t count, std::uint64_t text);
+  Part select_text(std::uint32_t thread);
+  Part scan(std::uint32_t thread, std::uint64_t row_ns);
+
+  Part remove_document(std::uint32_t thread, Transaction& transaction);
+  Part update_row(std::uint32_t thread, std::uint64_t id, Transaction& transaction);
+  Part remove_row(std::uint32_t thread, std::uint64_t id, Transaction& transaction);
+  Part add_document(std::uint32_t thread, Transaction& transaction);
+  Part commit(std::uint32_t thread, Transaction& transaction, std::uint64_t text_bytes);
+  Part commit_in_order(std::uint32_t thread, const Transaction& transaction);
+  Part flush_log(std::uint32_t thread);
+
+  Part lock_rows(bool all);
+  void unlock_rows(bool all);
+
+  Statement choose();
+  std::uint64_t some_row() { return 1 + random_.below(first_rows_); }
+  std::uint64_t rows_with_word();
+
+  const MysqlMixOptions& options_;
+  ServerCalls& calls_;
+  PageCache& cache_;
+  UndoLog& undo_;
+  BinaryLog& binlog_;
+  ItemTable& table_;
+  FulltextIndex* fulltext_;
+  Random random_;
+  std::uint64_t first_rows_;
+  std::uint64_t words_per_row_;
+  std::uint64_t left_ = 0;  // transactions that no connection has begun
+  std::uint64_t commits_ = 0;
+  std::uint32_t working_ = 0;
+  std::uint32_t writers_ = 0;  // that have locked rows
+  bool all_locked_ = false;
+  Signal unlocked_;
+};
+
+}  // namespace filereel

@@ -1,0 +1,166 @@
+#include "traces/mysql/page_cleaner.h"
+
+#include <algorithm>
+
+namespace filereel {
+namespace {
+
+constexpr std::size_t kBatch = 128;  // pages of one doublewrite
+constexpr std::uint64_t kDoublewriteAt = 1 << 20;
+constexpr std::size_t kMostOfRound = 2000;    // innodb_io_capacity_max: written pages
+constexpr std::uint32_t kNeighbourhood = 64;  // pages: innodb_flush_neighbors
+// Of the log's capacity: where pages are written only to shorten it, and down to where.
+constexpr std::uint64_t kLongLog = RedoLog::capacity() / 10 * 9 / 8 * 7;
+constexpr std::uint64_t kShortened = kLongLog - (1 << 20);
+
+}  // namespace
+
+PageCleaner::PageCleaner(ServerCalls& calls, ServerThreads threads, PageIo& io, PageCache& cache,
+                         bool doublewrite)
+    : calls_(calls),
+      threads_(threads),
+      io_(io),
+      cache_(cache),
+      doublewrite_(doublewrite),
+      handed_over_(calls.simulation()),
+      completed_(calls.simulation()) {}
+
+void PageCleaner::start() {
+  calls_.simulation().start(run());
+  calls_.simulation().start(complete());
+}
+
+std::uint64_t PageCleaner::log_age() {
+  return cache_.redo().end() - cache_.oldest_change();
+}
+
+Part PageCleaner::run() {
+  for (;;) {
+    while (!cache_.needs_room() && log_age() < kLongLog) co_await cache_.wanted().wait();
+    if (cache_.needs_room()) co_await make_room();
+    if (log_age() >= kLongLog) co_await keep_log_short();
+    round_ends_ = true;
+    co_await hand_over();
+    while (!doublewrite_ && is_running_) co_await completed_.wait();
+    round_ends_ = false;
+    cache_.cleaned().raise();
+  }
+}
+
+// One round: gives clean pages up and writes dirty ones, from the end of the list on, until enough
+// frames are free or so many pages were written. What is written is given up when a later round
+// finds it clean.
+Part PageCleaner::make_room() {
+  BufferPool& pool = cache_.pool();
+  std::size_t evicted = 0;
+  const std::uint64_t before = pages_written_;
+  BufferPool::Frame frame = pool.last();
+  while (frame != BufferPool::kNone && pool.used() > PageCache::kFewestPages &&
+         pool.free() < PageCache::kScanDepth && pages_written_ - before < kMostOfRound) {
+    const BufferPool::Frame next = pool.before(frame);
+    const bool here = pool.arrival(frame) <= calls_.simulation().now();
+    if (pool.dirty(frame)) {
+      // The list may change meanwhile: the next page is found again by its name.
+      const PageId next_page = next == BufferPool::kNone ? PageId{} : pool.page(next);
+      co_await write_with_neighbours(frame);
+      frame = next == BufferPool::kNone ? next : pool.find(next_page);
+      if (frame == BufferPool::kNone && next != BufferPool::kNone) frame = pool.last();
+      continue;
+    }
+    if (!pool.writing(frame) && here) {
+      pool.evict(frame);
+      if (++evicted % kBatch == 0) cache_.cleaned().raise();
+    }
+    frame = next;
+  }
+}
+
+Part PageCleaner::keep_log_short() {
+  BufferPool& pool = cache_.pool();
+  while (pool.oldest_dirty() != BufferPool::kNone && log_age() > kShortened) {
+    co_await write_with_neighbours(pool.oldest_dirty());
+  }
+}
+
+// Dirty pages that stand next to it in the file, in the same extent.
+Part PageCleaner::write_with_neighbours(BufferPool::Frame frame) {
+  BufferPool& pool = cache_.pool();
+  const PageId page = pool.page(frame);
+  const std::uint32_t low = page.number / kNeighbourhood * kNeighbourhood;
+  const auto is_dirty = [&](std::uint32_t number) {
+    const BufferPool::Frame there = pool.find({page.file, number});
+    return there != BufferPool::kNone && pool.dirty(there) && !pool.writing(there);
+  };
+  std::uint32_t first = page.number, end = page.number + 1;
+  while (first > low && is_dirty(first - 1)) --first;
+  while (end < low + kNeighbourhood && is_dirty(end)) ++end;
+  for (std::uint32_t number = first; number < end; ++number) {
+    if (number != page.number && !is_dirty(number)) continue;
+    const BufferPool::Frame there = pool.find({page.file, number});
+    if (there != BufferPool::kNone && pool.dirty(there)) co_await write_page(there);
+  }
+}
+
+// A page is written after the redo log of its changes.
+Part PageCleaner::write_page(BufferPool::Frame frame) {
+  BufferPool& pool = cache_.pool();
+  if (pool.writing(frame)) {  // changed again while it is being written
+    co_await hand_over();
+    while (is_running_) co_await completed_.wait();
+    co_return;
+  }
+  const PageId page = pool.page(frame);
+  pool.begin_write(frame);
+  ++pages_written_;
+  batch_.push_back(page);
+  const std::uint64_t newest = pool.newest(frame);
+  if (newest > cache_.redo().durable()) {
+    co_await cache_.redo().write_up_to(threads_.cleaner(), newest, true);
+  }
+  if (batch_.size() == kBatch) co_await hand_over();
+}
+
+// Begins to write the batch, when the one before is done.
+Part PageCleaner::hand_over() {
+  if (batch_.empty()) co_return;
+  while (is_running_) co_await completed_.wait();
+  is_running_ = true;
+  running_.swap(batch_);
+  batch_.clear();
+  if (doublewrite_) {
+    io_.write(threads_.cleaner(), ServerFile::system, kDoublewriteAt, running_.size() * kPage,
+              requests_);
+    co_await io_.wait(threads_.cleaner(), requests_);
+  }
+  handed_over_.raise();
+}
+
+Part PageCleaner::complete() {
+  const std::uint32_t thread = threads_.completer();
+  PageIo::Requests pages;
+  for (;;) {
+    while (!is_running_) co_await handed_over_.wait();
+    if (doublewrite_) co_await calls_.sync(thread, ServerFile::system);
+    for (const PageId page : running_) {
+      io_.write(thread, page.file, page.number * kPage, kPage, pages);
+      touched_[static_cast<std::size_t>(page.file)] = true;
+    }
+    co_await io_.wait(thread, pages);
+    for (const PageId page : running_) {
+      cache_.pool().end_write(cache_.pool().find(page));
+    }
+    // The doublewrite buffer may be used again when its pages are durable; without it there is
+    // time.
+    for (std::size_t i = 0; i < kServerFiles && (doublewrite_ || round_ends_); ++i) {
+      if (!touched_[i]) continue;
+      touched_[i] = false;
+      co_await calls_.sync(thread, static_cast<ServerFile>(i));
+    }
+    running_.clear();
+    is_running_ = false;
+    completed_.raise();
+    cache_.cleaned().raise();
+  }
+}
+
+}  // namespace filereel

@@ -1,0 +1,66 @@
+#include "traces/mysql/redo_log.h"
+
+#include <algorithm>
+
+namespace filereel {
+namespace {
+
+constexpr std::uint64_t kFirstByte = 54321;  // what the making of the server and its table wrote
+// The two places of the header that checkpoints go to in turn, and their size.
+constexpr std::uint64_t kCheckpointAt = 4096, kCheckpointSize = 4096;
+// So much is gathered before it is written (innodb_log_write_ahead_size is the block's affair).
+constexpr std::uint64_t kBuffer = 2 << 20;
+
+}  // namespace
+
+RedoLog::RedoLog(ServerCalls& calls, std::uint64_t block)
+    : calls_(calls),
+      block_(block),
+      end_(kFirstByte),
+      written_(kFirstByte),
+      durable_(kFirstByte),
+      checkpointed_(kFirstByte),
+      done_(calls.simulation()) {}
+
+Part RedoLog::write_up_to(std::uint32_t thread, std::uint64_t place, bool sync) {
+  while ((sync ? durable_ : written_) < place) {
+    if (busy_) {
+      co_await done_.wait();
+      continue;
+    }
+    busy_ = true;
+    co_await write_new(thread);
+    if (sync) {
+      const std::uint64_t durable = written_;
+      co_await calls_.sync(thread, ServerFile::redo_log);
+      durable_ = std::max(durable_, durable);
+    }
+    busy_ = false;
+    done_.raise();
+  }
+}
+
+// Writes the block in which the last write ended again, and all behind it.
+Part RedoLog::write_new(std::uint32_t thread) {
+  while (written_ < end_) {
+    const std::uint64_t at = written_ % capacity();
+    const std::uint64_t bytes = std::min({end_ - written_, kBuffer, capacity() - at});
+    const std::uint64_t begin = at / block_ * block_;
+    const std::uint64_t end = (at + bytes + block_ - 1) / block_ * block_;
+    const std::uint64_t up_to = written_ + bytes;
+    co_await calls_.write(thread, ServerFile::redo_log, kHeader + begin, end - begin);
+    written_ = up_to;
+    if (bytes < kBuffer) break;  // what came meanwhile is for the next one
+  }
+}
+
+Part RedoLog::checkpoint(std::uint32_t thread, std::uint64_t place) {
+  if (place <= checkpointed_) co_return;
+  co_await write_up_to(thread, end_, true);
+  const std::uint64_t offset = kCheckpointAt * (1 + ++checkpoints_ % 2);
+  co_await calls_.write(thread, ServerFile::redo_log, offset, kCheckpointSize);
+  co_await calls_.sync(thread, ServerFile::redo_log);
+  checkpointed_ = place;
+}
+
+}  // namespace filereel

@@ -1,0 +1,44 @@
+// The whole simulated server.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "traces/model/trace_builder.h"
+#include "traces/mysql/clients.h"
+#include "traces/mysql/mysql_mix.h"
+#include "traces/mysql/page_cleaner.h"
+
+namespace filereel {
+
+class MysqlServer {
+ public:
+  // Both outlive this object. Does what settles the server first, of which nothing gets into the
+  // trace.
+  MysqlServer(const MysqlMixOptions& options, TraceBuilder& trace);
+
+  // Goes on; operations are added to the trace on the way. False at the end.
+  bool step();
+  std::uint64_t commits() const { return clients_.commits(); }
+
+ private:
+  Part master();
+  void name_threads(TraceBuilder& trace);
+
+  const MysqlMixOptions& options_;
+  ServerThreads threads_;
+  Simulation simulation_;
+  ServerCalls calls_;
+  RedoLog redo_;
+  BinaryLog binlog_;
+  PageIo io_;
+  PageCache cache_;
+  UndoLog undo_;
+  PageCleaner cleaner_;
+  ItemTable table_;
+  std::optional<FulltextIndex> fulltext_;
+  Clients clients_;
+  bool ended_ = false;
+};
+
+}  // namespace filereel

@@ -1,0 +1,134 @@
+// A discrete-event simulation with a virtual clock: its processes are coroutines that sleep, wait
+// for signals and call each other.
+#pragma once
+
+#include <coroutine>
+#include <cstdint>
+#include <exception>
+#include <queue>
+#include <utility>
+#include <vector>
+
+namespace filereel {
+
+// A part of a process that it waits for: co_await part(). Owns its frame, so that destroying a
+// process destroys all that it is in. What is thrown leaves Simulation::step.
+class Part {
+ public:
+  struct promise_type {
+    std::coroutine_handle<> caller;
+
+    Part get_return_object() {
+      return Part(std::coroutine_handle<promise_type>::from_promise(*this));
+    }
+    std::suspend_always initial_suspend() noexcept { return {}; }
+    struct Final {
+      bool await_ready() noexcept { return false; }
+      std::coroutine_handle<> await_suspend(std::coroutine_handle<promise_type> done) noexcept {
+        const std::coroutine_handle<> caller = done.promise().caller;
+        return caller ? caller : std::noop_coroutine();
+      }
+      void await_resume() noexcept {}
+    };
+    Final final_suspend() noexcept { return {}; }
+    void return_void() noexcept {}
+    void unhandled_exception() { std::rethrow_exception(std::current_exception()); }
+  };
+
+  Part(Part&& other) noexcept : body_(std::exchange(other.body_, {})) {}
+  Part(const Part&) = delete;
+  Part& operator=(const Part&) = delete;
+  Part& operator=(Part&&) = delete;
+  ~Part() {
+    if (body_) body_.destroy();
+  }
+
+  bool await_ready() const noexcept { return false; }
+  std::coroutine_handle<> await_suspend(std::coroutine_handle<> caller) noexcept {
+    body_.promise().caller = caller;
+    return body_;
+  }
+  void await_resume() const noexcept {}
+
+  std::coroutine_handle<> body() const { return body_; }
+
+ private:
+  explicit Part(std::coroutine_handle<promise_type> body) : body_(body) {}
+  std::coroutine_handle<promise_type> body_;
+};
+
+// Times are nanoseconds of the virtual clock. What is due at the same time comes in the order in
+// which it was scheduled, so that a simulation is the same every time.
+class Simulation {
+ public:
+  std::uint64_t now() const { return now_; }
+
+  // Begins a process now. It lives as long as the simulation.
+  void start(Part process) {
+    schedule(now_, process.body());
+    processes_.push_back(std::move(process));
+  }
+
+  void schedule(std::uint64_t at, std::coroutine_handle<> who) {
+    due_.push({at, ++scheduled_, who});
+  }
+
+  // Does what is due next; false if nothing is.
+  bool step() {
+    if (due_.empty()) return false;
+    const Due next = due_.top();
+    due_.pop();
+    now_ = next.at;
+    next.who.resume();
+    return true;
+  }
+
+  struct Sleep {
+    Simulation& simulation;
+    std::uint64_t until;
+    bool await_ready() const noexcept { return until <= simulation.now_; }
+    void await_suspend(std::coroutine_handle<> who) { simulation.schedule(until, who); }
+    void await_resume() const noexcept {}
+  };
+  Sleep sleep_until(std::uint64_t time) { return {*this, time}; }
+  Sleep sleep(std::uint64_t ns) { return {*this, now_ + ns}; }
+
+ private:
+  struct Due {
+    std::uint64_t at, number;
+    std::coroutine_handle<> who;
+    bool operator<(const Due& other) const {
+      return at != other.at ? at > other.at : number > other.number;
+    }
+  };
+
+  std::uint64_t now_ = 0, scheduled_ = 0;
+  std::priority_queue<Due> due_;
+  std::vector<Part> processes_;
+};
+
+// What processes wait for: co_await signal.wait().
+class Signal {
+ public:
+  explicit Signal(Simulation& simulation) : simulation_(simulation) {}
+
+  struct Wait {
+    Signal& signal;
+    bool await_ready() const noexcept { return false; }
+    void await_suspend(std::coroutine_handle<> who) { signal.waiting_.push_back(who); }
+    void await_resume() const noexcept {}
+  };
+  Wait wait() { return {*this}; }
+
+  // All that wait go on, now.
+  void raise() {
+    for (const std::coroutine_handle<> who : waiting_) simulation_.schedule(simulation_.now(), who);
+    waiting_.clear();
+  }
+
+ private:
+  Simulation& simulation_;
+  std::vector<std::coroutine_handle<>> waiting_;
+};
+
+}  // namespace filereel
