@@ -1,0 +1,355 @@
+#include "traces/workload/workload.h"
+
+#include <algorithm>
+
+#include <doctest/doctest.h>
+
+#include "filesets/error.h"
+#include "traces/catalog_reel.h"
+#include "traces/reel/reel_reader.h"
+
+namespace filereel {
+namespace {
+
+std::string complaint(std::string_view text) {
+  try {
+    Workload::from_yaml(text, "w.yaml");
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "none";
+}
+
+bool refused(std::string_view text, std::string_view place_and_words) {
+  const std::string what = complaint(text);
+  const bool good =
+      what.find(place_and_words) != std::string::npos && what.find('\n') == std::string::npos;
+  if (!good) MESSAGE(what);
+  return good;
+}
+
+constexpr std::string_view kReads =
+    "files: {count: 2, size: 1 MiB}\n"
+    "access: {size: 4 KiB, random: 100 %}\n";
+
+TEST_CASE("ten lines make a workload") {
+  const Workload workload = Workload::from_yaml(std::string(kReads) +
+                                                    "description: Reads\n"
+                                                    "direct: true\n"
+                                                    "depth: [1, 4, 16]\n"
+                                                    "stop: {time: 10 s}\n",
+                                                "w.yaml");
+  CHECK(workload.description == "Reads");
+  CHECK(workload.points() == 3);
+  REQUIRE(workload.axes().size() == 1);
+  CHECK(workload.axes()[0].name == "depth");
+  const Recipe recipe = workload.recipe(2);
+  REQUIRE(recipe.phases.size() == 1);
+  const RecipeThreads& threads = recipe.phases[0].threads.at(0);
+  CHECK(threads.depth == 16);
+  CHECK(threads.direct);
+  CHECK(threads.access->random == 100'000);
+  CHECK(threads.access->reads == 100'000);
+  CHECK(recipe.phases[0].stop.time_ns == 10'000'000'000);
+  CHECK(recipe.files.at(0).count == 2);
+}
+
+TEST_CASE("lists and ranges are axes, the last of which turns fastest") {
+  const Workload workload = Workload::from_yaml(
+      "files: {size: 16 MiB}\n"
+      "access: {size: {from: 4 KiB, to: 16 KiB, times: 2}, reads: {from: 0 %, to: 100 %, step: 50 "
+      "%}}\n",
+      "w.yaml");
+  CHECK(workload.points() == 9);
+  using Parameters = std::vector<std::pair<std::string, std::string>>;
+  CHECK(workload.parameters(0) == Parameters{{"size", "4 KiB"}, {"reads", "0 %"}});
+  CHECK(workload.parameters(1) == Parameters{{"size", "4 KiB"}, {"reads", "50 %"}});
+  CHECK(workload.parameters(8) == Parameters{{"size", "16 KiB"}, {"reads", "100 %"}});
+  CHECK(workload.recipe(7).phases[0].threads[0].access->sizes[0].size == 16384);
+  CHECK(workload.recipe(7).phases[0].threads[0].access->reads == 50'000);
+}
+
+TEST_CASE("axes are in the order of the text") {
+  const Workload workload = Workload::from_yaml(
+      "files: {size: 16 MiB}\n"
+      "access: {random: [0 %, 100 %], reads: [100 %, 0 %], size: [4 KiB, 8 KiB]}\n"
+      "depth: [1, 2]\n",
+      "w.yaml");
+  std::string names;
+  for (const SweepAxis& axis : workload.axes()) names += axis.name + " ";
+  CHECK(names == "random reads size depth ");
+  CHECK(workload.recipe(1).phases[0].threads[0].depth == 2);
+  CHECK(workload.recipe(8).phases[0].threads[0].access->random == 100'000);
+  CHECK(workload.recipe(8).phases[0].threads[0].access->sizes[0].size == 4096);
+}
+
+TEST_CASE("an alias of a list is the same axis, and keys that are alike get their phase's name") {
+  const Workload shared = Workload::from_yaml(
+      "files: {size: 16 MiB}\n"
+      "phases:\n"
+      "  - {name: a, access: {size: &sizes [4 KiB, 8 KiB]}}\n"
+      "  - {name: b, access: {size: *sizes, reads: 0 %}}\n",
+      "w.yaml");
+  CHECK(shared.points() == 2);
+  CHECK(shared.axes().at(0).name == "size");
+  CHECK(shared.recipe(1).phases[1].threads[0].access->sizes[0].size == 8192);
+  const Workload apart = Workload::from_yaml(
+      "files: {size: 16 MiB}\n"
+      "phases:\n"
+      "  - {name: a, access: {size: [4 KiB, 8 KiB]}}\n"
+      "  - {name: b, access: {size: [4 KiB, 8 KiB]}}\n",
+      "w.yaml");
+  CHECK(apart.points() == 4);
+  CHECK(apart.axes().at(1).name == "b.size");
+}
+
+TEST_CASE("values can be replaced by name") {
+  Workload workload = Workload::from_yaml(std::string(kReads) + "depth: [1, 4]\n", "w.yaml");
+  workload.set_values({{"depth", {"2", "8", "32"}}});
+  CHECK(workload.points() == 3);
+  CHECK(workload.recipe(2).phases[0].threads[0].depth == 32);
+  workload.set_values({{"depth", {"2", "8", "32"}}, {"random", {"50 %"}}});
+  CHECK(workload.points() == 3);
+  CHECK(workload.recipe(0).phases[0].threads[0].access->random == 50'000);
+  CHECK_THROWS_WITH(workload.set_values({{"deepness", {"1"}}}),
+                    "the workload has no value 'deepness' that could be replaced");
+  // "size" is of the files and of the accesses.
+  Workload again = Workload::from_yaml(kReads, "w.yaml");
+  CHECK_THROWS_WITH_AS(again.set_values({{"size", {"8 KiB"}}}),
+                       doctest::Contains("stands in the workload 2 times"), Error);
+  Workload third = Workload::from_yaml(kReads, "w.yaml");
+  third.set_values({{"files.size", {"2 MiB"}}});
+  CHECK(third.recipe(0).files[0].size == 2 << 20);
+}
+
+TEST_CASE("what is not possible is refused with line and column") {
+  CHECK(
+      refused("files: {size: 1 MiB}\naccess: {size: 4 KiB}\ndept: 3\n", "w.yaml:3:1: unknown key"));
+  CHECK(
+      refused("files: {size: 1 MiB}\n"
+              "access:\n"
+              "  sizes: [{size: 4 KiB, share: 60 %}, {size: 8 KiB, share: 30 %}]\n",
+              "w.yaml:3:10: 'sizes' has shares that add up to 90 %"));
+  CHECK(
+      refused("files: {size: 0}\naccess: {size: 4 KiB}\n", "w.yaml:1:15: 'size' must be at least"));
+  CHECK(refused("files: {size: 1 MiB}\naccess: {size: 0}\n", "w.yaml:2:16: 'size' must be 1 B"));
+  CHECK(
+      refused("files: {size: 1 MiB}\naccess: {size: 2 MiB}\n", "w.yaml:2:16: 'size' is more than"));
+  CHECK(refused(std::string(kReads) + "depth: {from: 1, to: 1000000000, step: 1}\n",
+                "w.yaml:3:8: 'depth' makes a sweep of 1000000000 points; at most 10000"));
+  CHECK(refused(std::string(kReads) + "depth: []\n", "w.yaml:3:8: 'depth' is an empty list"));
+  CHECK(refused(std::string(kReads) + "depth: [1, {from: 2}]\n", "must be a single value"));
+  CHECK(
+      refused("\x7f"
+              "ELF\x02\x01",
+              "w.yaml:1:"));
+  CHECK(refused("a: [1, 2\n", "w.yaml:"));
+  CHECK(refused("just words\n", "must be a map"));
+  CHECK(refused(std::string(kReads) + "think: 5\n", "w.yaml:3:8"));
+  CHECK(refused(std::string(kReads) + "rate: fast\n", "such as 100/s"));
+  CHECK(refused(std::string(kReads) + "warm_up: 1 s\n", "needs a stop after a time, and no other"));
+  CHECK(refused("files: {size: 1 MiB}\naccess: {size: 1000}\ndirect: true\n", "multiple of 512"));
+  CHECK(refused("files: {size: 1 MiB}\n", "needs one of 'access', 'do' and 'choose'"));
+  CHECK(refused("access: {size: 4 KiB}\n", "lacks the key 'files'"));
+  CHECK(refused("files: {size: 1 MiB}\naccess: {size: 4 KiB}\nphases: []\n", "belongs into one"));
+  CHECK(refused("files: {size: 1 MiB}\nphases:\n  - {access: {size: 4 KiB}, files: other}\n",
+                "names no group of files: there is no 'other'"));
+}
+
+TEST_CASE("a product of axes that is too large is refused before it is run") {
+  std::string text = "files: {size: 64 MiB}\nphases:\n";
+  for (int i = 0; i < 9; ++i) {
+    text += "  - {access: {size: [1 KiB, 2 KiB, 4 KiB, 8 KiB, 16 KiB, 32 KiB, 64 KiB, 128 KiB]}}\n";
+  }
+  CHECK(refused(text, "at most 10000 are run"));
+}
+
+TEST_CASE("a phase may name its engine, and poll where all is direct") {
+  const Workload workload =
+      Workload::from_yaml(std::string(kReads) + "engine: [io_uring, blocking]\n", "w.yaml");
+  CHECK(workload.recipe(0).phases[0].engine == RequestEngine::io_uring);
+  CHECK(workload.recipe(1).phases[0].engine == RequestEngine::blocking);
+  CHECK(refused(std::string(kReads) + "engine: fast\n", "must be one of auto, blocking, io_uring"));
+  CHECK(complaint(std::string(kReads) + "poll: true\ndirect: true\n") == "none");
+  CHECK(refused(std::string(kReads) + "poll: true\n", "w.yaml:3:7: 'poll' needs direct: true"));
+}
+
+TEST_CASE("a phase works only on files that are there") {
+  const std::string absent = "files: {count: 3, size: 4 KiB, exist: false}\n";
+  CHECK(complaint(absent + "do: [create, read, remove]\n") == "none");
+  CHECK(refused(absent + "do: [read]\n", "needs files that do not exist"));
+  CHECK(refused(absent + "access: {size: 4 KiB}\n", "works on files that do not exist"));
+  CHECK(refused(absent + "do: [list]\n", "needs files that do not exist"));
+  CHECK(complaint(absent + "access: {size: 4 KiB, reads: 0 %, truncate: true}\n") == "none");
+  CHECK(refused(absent + "access: {size: 4 KiB, reads: 0 %, truncate: true, zone: 0 % to 50 %}\n",
+                "leave out zone and disjoint"));
+  const std::string there = "files: {count: 3, size: 4 KiB}\n";
+  CHECK(refused(there + "do: [create]\n", "makes files that exist already"));
+  CHECK(refused(there + "do: [remove]\nstop: {time: 1 s}\n", "ends after one pass"));
+  CHECK(complaint(there + "do: [remove, create]\nstop: {time: 1 s}\n") == "none");
+  CHECK(refused(there + "phases:\n  - do: [{step: append, size: 1 KiB}]\n  - do: [read]\n",
+                "left longer or with other names"));
+  CHECK(refused(there + "choose: [{share: 50 %, do: [read]}, {share: 50 %, do: [remove]}]\n",
+                "which a choice cannot"));
+  // Whatever is chosen last.
+  const std::string longer = "{share: 50 %, do: [{step: append, size: 1 KiB}]}";
+  const std::string whole = "{share: 50 %, do: [rewrite]}";
+  for (const std::string& choices : {longer + ", " + whole, whole + ", " + longer}) {
+    CHECK(refused(there + "phases:\n  - choose: [" + choices + "]\n  - do: [read]\n",
+                  "left longer or with other names"));
+  }
+  CHECK(refused(there + "choose: [{share: 50 %, do: [read]}, {share: 40 %, do: [stat]}]\n",
+                "add up to 90 %"));
+}
+
+TEST_CASE("a load on a database server is read with its shares") {
+  const Workload workload = Workload::from_yaml(
+      "mysql:\n"
+      "  connections: [1, 4]\n"
+      "  statements: {insert: 60 %, select-key: 40 %}\n"
+      "  sync_binlog: 0\n"
+      "  buffer_pool: 128 MiB\n",
+      "w.yaml");
+  CHECK(workload.points() == 2);
+  const Recipe recipe = workload.recipe(1, 0.5);
+  REQUIRE(recipe.mysql);
+  CHECK(recipe.mysql->connections == 4);
+  CHECK(recipe.mysql->shares[0] == 60'000);
+  CHECK(recipe.mysql->sync_binlog == 0);
+  CHECK(recipe.mysql->buffer_pool == 64 << 20);
+  CHECK(refused("mysql: {statements: {insert: 60 %}}\n", "w.yaml:1:21: 'statements' has shares"));
+  CHECK(refused("mysql: {block: 1 KiB}\n", "must be 512 B or 4 KiB"));
+  CHECK(refused("mysql: {buffer_pool: 2 TiB}\n", "w.yaml:1:22: 'buffer_pool' must be at most"));
+  CHECK(refused("mysql: {rows: 5}\nfiles: {size: 1 MiB}\n", "cannot stand beside 'mysql'"));
+  CHECK(refused("reel: a.reel\nmysql: {rows: 5}\n", "cannot stand beside 'reel'"));
+}
+
+TEST_CASE("axes have names of their own, however deep their keys lie") {
+  const auto names = [](const std::string& text) {
+    std::string all;
+    const Workload workload = Workload::from_yaml(text, "w.yaml");
+    for (const SweepAxis& axis : workload.axes()) all += axis.name + ";";
+    return all;
+  };
+  CHECK(names("files: {size: 1 MiB}\naccess: {sizes: [{size: [4 KiB, 8 KiB], share: 50 %},"
+              " {size: [16 KiB, 32 KiB], share: 50 %}]}\n") == "size;size 2;");
+  const std::string threads = "threads: [{count: [1, 2], access: {size: 4 KiB}}]}\n";
+  const std::string phases =
+      "files: {size: 1 MiB}\nphases:\n  - {name: a, " + threads + "  - {name: b, " + threads;
+  CHECK(names(phases) == "a.threads-1.count;b.threads-1.count;");
+  Workload workload = Workload::from_yaml(phases, "w.yaml");
+  workload.set_values({{"b.threads-1.count", {"3"}}});
+  CHECK(workload.points() == 2);
+  CHECK(workload.recipe(1).phases[1].threads[0].count == 3);
+  CHECK(refused(std::string(kReads) + "depth: [1, 1, 4]\n",
+                "w.yaml:3:8: 'depth' has the value 1 twice"));
+}
+
+TEST_CASE("what would be ignored is refused") {
+  const std::string files = "files: {count: 4, size: 1 MiB}\n";
+  CHECK(refused(files + "do: [overwrite]\nwrite_through: true\n", "is for access"));
+  CHECK(refused(std::string(kReads) + "sync: {every: 10, kind: none}\n",
+                "must be one of fsync, fdatasync"));
+  CHECK(refused(files + "do: [{step: read, sync: fsync}]\n", "is for steps that write"));
+  CHECK(refused(files + "do: [{step: stat, block: 4 KiB}]\n", "is for steps that read or write"));
+  CHECK(refused(std::string(kReads) + "depth: 4\nthink: 1 ms\n", "needs a depth of 1"));
+  CHECK(refused(std::string(kReads) + "rate: 5/s\nthink: 1 ms\n", "cannot stand beside rate"));
+  CHECK(refused(std::string(kReads) + "warm_up: 1 s\nstop: {time: 1 s, operations: 5}\n",
+                "and no other: those could end in it"));
+  CHECK(refused("files: {set: iso, per_directory: 2}\ndo: [read]\n", "is the set's own"));
+  CHECK(refused("mysql: {rows: 5}\nstop: {time: 1 s}\n", "cannot stand beside 'mysql'"));
+  CHECK(refused(files + "phases: [{measured: false, do: [read]}]\n", "no phase that is measured"));
+  CHECK(refused(std::string(kReads) + "stop: {time: 800 h}\n", "must be at most 30 days"));
+  CHECK(refused(files + "access: {size: 64 KiB, disjoint: true}\ncount: [1, 2, 128]\n",
+                "w.yaml:2:9: 'access' has no room: accesses of 64 KiB do not fit"));
+}
+
+TEST_CASE("threads that work at the same time do not spoil each other's files") {
+  const std::string files = "files: [{name: a, count: 4, size: 1 MiB}, {name: b, size: 1 MiB}]\n";
+  const std::string reads = "{files: a, do: [read]}";
+  const auto phase = [&](const std::string& other) {
+    return files + "phases:\n  - threads: [" + reads + ", " + other + "]\n";
+  };
+  CHECK(complaint(phase("{files: a, do: [overwrite]}")) == "none");
+  CHECK(complaint(phase("{files: b, do: [rewrite]}")) == "none");
+  CHECK(refused(phase("{files: a, do: [rewrite]}"),
+                "w.yaml:3:39: an item of 'threads' works on 'a'"));
+  CHECK(refused(phase("{files: a, do: [remove]}"), "at the same time as other threads"));
+}
+
+TEST_CASE("the group that threads work on is told by its name, which may be swept") {
+  const std::string files = "files: [{name: a, size: 1 MiB}, {name: b, size: 1 MiB}]\n";
+  const Workload workload = Workload::from_yaml(
+      files + "phases:\n  - {files: [b, a], do: [read]}\n  - {do: [read]}\n", "w.yaml");
+  REQUIRE(workload.points() == 2);
+  CHECK(workload.axes().at(0).name == "files");
+  CHECK(workload.recipe(0).phases[0].threads[0].files == 1);
+  CHECK(workload.recipe(1).phases[0].threads[0].files == 0);
+  CHECK(workload.recipe(0).phases[1].threads[0].files == 0);
+  CHECK(refused(files + "phases:\n  - {files: [b, c], do: [read]}\n", "there is no 'c'"));
+  CHECK(refused(files + "phases:\n  - {files: {name: a}, do: [read]}\n", "w.yaml:3:"));
+  CHECK(refused(files + "phases:\n  - {files: b, threads: [{do: [read]}]}\n",
+                "'files' belongs into one of the 'threads'"));
+  CHECK(complaint(files + "threads: [{do: [read]}, {files: b, do: [remove]}]\n") == "none");
+}
+
+TEST_CASE("files that time may leave half done are not worked on afterwards") {
+  const std::string files = "files: {count: 4, size: 1 MiB}\nphases:\n";
+  const std::string time = ", stop: {time: 10 ms}}\n";
+  const std::string read = "  - {do: [read]}\n";
+  CHECK(refused(files + "  - {do: [remove, create]" + time + read,
+                "left longer or with other names"));
+  CHECK(refused(files + "  - {do: [rewrite]" + time + read, "left longer or with other names"));
+  CHECK(complaint(files + "  - {do: [overwrite]" + time + read) == "none");
+}
+
+TEST_CASE("scaling makes files smaller before it makes them fewer") {
+  const Workload workload = Workload::from_yaml(
+      "files: [{name: a, count: 128, size: 16 MiB}, {name: b, count: 50000, size: 1 KiB}]\n"
+      "phases:\n  - {access: {size: 4 KiB}, stop: {operations: 1000}}\n",
+      "w.yaml");
+  const Recipe tenth = workload.recipe(0, 0.1);
+  CHECK(tenth.files[0].count == 128);
+  CHECK(tenth.files[0].size < (17 << 20) / 10);
+  CHECK(tenth.files[0].size % 4096 == 0);
+  CHECK(tenth.files[1].count == 5000);
+  CHECK(tenth.files[1].size == 1024);
+  CHECK(tenth.phases[0].stop.operations == 100);
+  const Recipe thousandth = workload.recipe(0, 0.001);
+  CHECK(thousandth.files[0].size == 1 << 20);
+  CHECK(thousandth.files[0].count == 2);
+}
+
+TEST_CASE("reels of the catalogue are read from memory, and workloads name only those") {
+  for (const CatalogReel& reel : reel_catalog()) {
+    INFO(reel.name);
+    CHECK(reel.bytes.size() <= 1'000'000);
+    const ReelReader reader(reel.bytes, std::string(reel.name));
+    CHECK(reader.info().complete);
+    CHECK(reader.info().operations > 0);
+  }
+  for (const CatalogWorkload& one : list_catalog_workloads()) {
+    const std::string reel = catalog_workload(one.name).recipe(0).reel;
+    INFO(one.name);
+    if (!reel.empty()) CHECK(std::ranges::count(reel_catalog(), reel, &CatalogReel::name) == 1);
+  }
+}
+
+TEST_CASE("every workload of the catalogue can be read") {
+  CHECK(list_catalog_workloads().size() > 0);
+  for (const CatalogWorkload& one : list_catalog_workloads()) {
+    INFO(one.name);
+    CHECK(is_catalog_workload(one.name));
+    const Workload workload = catalog_workload(one.name);
+    CHECK(!workload.description.empty());
+    CHECK(!workload.source.empty());
+    for (std::uint64_t point = 0; point < workload.points(); ++point) {
+      CHECK_NOTHROW(workload.recipe(point, 0.01));
+    }
+  }
+  CHECK(!is_catalog_workload("nothing"));
+  CHECK_THROWS_AS(catalog_workload("nothing"), Error);
+}
+
+}  // namespace
+}  // namespace filereel

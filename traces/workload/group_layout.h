@@ -1,0 +1,48 @@
+// The files of a workload's group: names, sizes and numbers.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "filesets/file_set.h"
+#include "traces/path_table.h"
+#include "traces/workload/access_stream.h"
+#include "traces/workload/recipe.h"
+#include "traces/workload/step_stream.h"
+
+namespace filereel {
+
+// Lies in the directory of the group's name; copies in NAME.copy beside it.
+class GroupLayout {
+ public:
+  // Adds the group's entries to `all`, whose numbers are the FileIds, and its names to `paths`.
+  // `has_copies`: some step makes them. Throws Error.
+  GroupLayout(const RecipeFiles& files, const Recipe& recipe, bool has_copies,
+              std::uint64_t free_bytes, FileSet& all, PathTable& paths);
+
+  const FileSpace& space(bool direct) const { return direct ? direct_space_ : space_; }
+  const std::vector<AccessFile>& access_files() const { return access_files_; }
+  const std::vector<StepFile>& step_files() const { return step_files_; }
+  // Below the group's own, parents first: what a phase makes that makes the files.
+  const std::vector<PathId>& directories() const { return directories_; }
+
+  // What of `all` there is before the first phase, appended to `initial`. `with_directories`: also
+  // those of files that are made later.
+  void add_initial(const FileSet& all, bool with_directories, FileSet& initial) const;
+
+ private:
+  void add_entries(const RecipeFiles& files, const Recipe& recipe, std::uint64_t free_bytes,
+                   FileSet& all);
+  void add_names(const RecipeFiles& files, bool has_copies, FileSet& all, PathTable& paths);
+
+  bool exists_;
+  std::size_t first_, end_,
+      copies_end_;  // of its entries in `all`: its own, then copies' directory
+  FileSpace space_{{}, false}, direct_space_{{}, true};
+  std::vector<AccessFile> access_files_;
+  std::vector<StepFile> step_files_;
+  std::vector<PathId> directories_;
+};
+
+}  // namespace filereel

@@ -1,0 +1,263 @@
+#include "traces/workload/recipe_reader.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "filesets/catalog.h"
+#include "filesets/error.h"
+#include "traces/workload/mysql_reader.h"
+#include "traces/workload/threads_reader.h"
+
+namespace filereel {
+namespace {
+
+constexpr std::array<std::string_view, 10> kWholeKeys = {
+    "description", "source", "notes",  "file_systems", "runs",
+    "seed",        "fresh",  "phases", "mysql",        "reel"};
+constexpr std::array<std::string_view, 7> kPhaseKeys = {"measured", "caches", "threads", "stop",
+                                                        "warm_up",  "engine", "poll"};
+constexpr std::size_t kMostGroups = 100, kMostPhases = 1000, kMostThreadGroups = 1000;
+constexpr std::uint64_t kMostFiles = 10'000'000, kMostFileSize = 1ull << 44,
+                        kMostBytes = 1ull << 60;
+
+using Keys = std::vector<std::string_view>;
+Keys keys_of(std::initializer_list<std::span<const std::string_view>> parts) {
+  Keys keys;
+  for (const auto part : parts) std::ranges::copy(part, std::back_inserter(keys));
+  return keys;
+}
+
+class Reader {
+ public:
+  Reader(const YamlValue& document, Sweep& sweep)
+      : keys_(workload_keys(document)), map_(keys_, sweep), sweep_(sweep) {}
+
+  Recipe read() {
+    map_.read_number("seed", recipe_.seed, 0, UINT64_MAX);
+    constexpr std::array<Words<bool>, 2> kFresh = {{{"point", true}, {"run", false}}};
+    map_.read("fresh", recipe_.fresh,
+              [&](const YamlValue& value) { return meaning_of(value, kFresh); });
+    if (map_.whole("reel")) {
+      refuse_with_files("reel");
+      recipe_.reel = map_.one("reel")->text();
+      return std::move(recipe_);
+    }
+    if (map_.whole("mysql")) {
+      refuse_with_files("mysql");
+      recipe_.mysql = read_mysql(*map_.whole("mysql"), sweep_);
+      recipe_.mysql->seed = recipe_.seed;
+      return std::move(recipe_);
+    }
+    if (!map_.whole("files")) map_.self().fail("lacks the key 'files'");
+    read_groups(*map_.whole("files"));
+    // Of a phase `files` is the name of a group: there it says nothing, here it is the groups.
+    const SweptMap phase(keys_.without("files"), sweep_);
+    if (const YamlValue* const phases = map_.whole("phases")) {
+      for (const std::string_view key : keys_of({kPhaseKeys, kThreadKeys})) {
+        if (phase.whole(key)) {
+          phase.whole(key)->fail("belongs into one of the phases, or there are none");
+        }
+      }
+      for (const YamlValue& item : phases->list(kMostPhases)) read_phase(item);
+      if (recipe_.phases.empty()) phases->fail("is empty: give at least one phase");
+      if (std::ranges::none_of(recipe_.phases, &RecipePhase::measured)) {
+        phases->fail("has no phase that is measured");
+      }
+    } else {
+      add_phase(phase, "run");
+    }
+    return std::move(recipe_);
+  }
+
+ private:
+  void refuse_with_files(std::string_view key) const {
+    const std::array<std::string_view, 3> whole = {"phases", "mysql", "reel"};
+    for (const std::string_view other : keys_of({whole, kPhaseKeys, kThreadKeys})) {
+      if (other != key && map_.whole(other)) {
+        map_.whole(other)->fail(fmt::format("cannot stand beside '{}', which says it all", key));
+      }
+    }
+  }
+
+  void read_groups(const YamlValue& value) {
+    if (!value.is_list()) {
+      read_group(value);
+    } else {
+      for (const YamlValue& item : value.list(kMostGroups)) read_group(item);
+    }
+    if (recipe_.files.empty()) value.fail("is empty: give at least one group of files");
+  }
+
+  void read_group(const YamlValue& value) {
+    RecipeFiles files;
+    const YamlMap keys =
+        value.map({"name", "count", "size", "fill", "set", "content", "per_directory", "exist"});
+    files.name = keys.find("name") ? keys.find("name")->text() : "files";
+    const Sweep::Scope scope(sweep_, files.name);
+    const SweptMap map(keys, sweep_);
+    check_name(keys.find("name") ? *keys.find("name") : value, files.name);
+    const int sizes = (map.whole("size") != nullptr) + (map.whole("fill") != nullptr) +
+                      (map.whole("set") != nullptr);
+    if (sizes != 1) value.fail("needs one of 'size', 'fill' and 'set'");
+    map.read_number("count", files.count, 1, kMostFiles);
+    map.read_size("size", files.size);
+    if (files.size > kMostFileSize) map.one("size")->fail("must be at most 16 TiB");
+    if (files.size > 0 && files.count > kMostBytes / files.size) {
+      value.fail("is more than 1 EiB together: no volume holds that");
+    }
+    map.read("fill", files.fill, [](const YamlValue& one) { return one.share() / 100'000.0; });
+    if (map.whole("fill") && !(files.fill > 0 && files.fill <= 0.98)) {
+      map.one("fill")->fail("must be over 0 % and at most 98 %: file systems need some room");
+    }
+    if (map.whole("set")) {
+      files.set = map.one("set")->text();
+      if (map.whole("count")) map.whole("count")->fail("is for files of one size, not for sets");
+      for (const std::string_view key : {"content", "per_directory"}) {
+        if (map.whole(key)) map.whole(key)->fail("is the set's own");
+      }
+    }
+    if (map.whole("content")) files.compressed_permille = read_content(*map.one("content"));
+    map.read_number("per_directory", files.per_directory, 1, kMostFiles);
+    map.read_truth("exist", files.exist);
+    states_.push_back(files.exist ? GroupState::present : GroupState::absent);
+    recipe_.files.push_back(std::move(files));
+  }
+
+  // The name is that of a directory too.
+  void check_name(const YamlValue& value, const std::string& name) const {
+    const bool usable = !name.empty() && name.size() <= 64 && std::ranges::all_of(name, [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+             c == '-' || c == '_';
+    });
+    if (!usable) value.fail("must be made of letters, digits, - and _, at most 64");
+    if (std::ranges::find(recipe_.files, name, &RecipeFiles::name) != recipe_.files.end()) {
+      value.fail(fmt::format("is the second group of the name '{}'", name));
+    }
+  }
+
+  static std::uint16_t read_content(const YamlValue& value) {
+    const std::string text = value.text();
+    if (text == "incompressible") return 1000;
+    if (text == "zeros") return 0;
+    if (!text.ends_with('%')) {
+      value.fail(
+          fmt::format("must be incompressible, zeros, or what compression leaves, such as "
+                      "45 %, not '{}'",
+                      printable(text)));
+    }
+    return value.permille();
+  }
+
+  void read_phase(const YamlValue& value) {
+    const std::string number = fmt::format("phase-{}", recipe_.phases.size() + 1);
+    const Keys keys = keys_of({kPhaseKeys, kThreadKeys, std::array<std::string_view, 1>{"name"}});
+    const YamlMap map = value.map(keys);
+    const std::string name = map.find("name") ? map.find("name")->text() : number;
+    if (std::ranges::find(recipe_.phases, name, &RecipePhase::name) != recipe_.phases.end()) {
+      map.require("name").fail("names a second phase so");
+    }
+    if (name.empty()) map.require("name").fail("is empty");
+    const Sweep::Scope scope(sweep_, name);
+    add_phase(SweptMap(map, sweep_), name);
+  }
+
+  void add_phase(const SweptMap& map, const std::string& name) {
+    RecipePhase phase;
+    phase.name = name;
+    map.read_truth("measured", phase.measured);
+    constexpr std::array<Words<bool>, 2> kCaches = {{{"cold", true}, {"keep", false}}};
+    map.read("caches", phase.cold,
+             [&](const YamlValue& value) { return meaning_of(value, kCaches); });
+    map.read_duration("warm_up", phase.warm_up_ns);
+    constexpr std::array<Words<RequestEngine>, 3> kEngines = {
+        {{"auto", RequestEngine::automatic},
+         {"blocking", RequestEngine::blocking},
+         {"io_uring", RequestEngine::io_uring}}};
+    map.read("engine", phase.engine,
+             [&](const YamlValue& value) { return meaning_of(value, kEngines); });
+    map.read_truth("poll", phase.poll);
+    if (map.whole("stop")) phase.stop = read_stop(*map.whole("stop"));
+    const StopRule& stop = phase.stop;
+    if (phase.warm_up_ns > 0 &&
+        (stop.time_ns == 0 || stop.operations > 0 || stop.bytes > 0 || stop.passes > 0)) {
+      map.one("warm_up")->fail("needs a stop after a time, and no other: those could end in it");
+    }
+    const YamlValue* const groups = map.whole("threads");
+    if (!groups) {
+      phase.threads.push_back(read_threads(map, recipe_, phase, states_));
+    } else {
+      read_thread_groups(map, *groups, phase);
+    }
+    check_polling(map, phase);
+    recipe_.phases.push_back(std::move(phase));
+  }
+
+  // They work at the same time.
+  void check_neighbours(const YamlValue& last, const RecipePhase& phase) const {
+    const RecipeThreads& one = phase.threads.back();
+    for (std::size_t i = 0; i + 1 < phase.threads.size(); ++i) {
+      const RecipeThreads& other = phase.threads[i];
+      if (one.files != other.files || !(disturbs_others(one) || disturbs_others(other))) continue;
+      last.fail(
+          fmt::format("works on '{}' at the same time as other threads, and some of them make, "
+                      "remove, rename or cut files: give them files of their own",
+                      printable(recipe_.files[one.files].name)));
+    }
+  }
+
+  // Polling is the engine's, so all that it does must be of the kind that can be polled for.
+  static void check_polling(const SweptMap& map, const RecipePhase& phase) {
+    const auto polls = [](const RecipeThreads& threads) {
+      return threads.access && threads.direct;
+    };
+    if (!phase.poll || std::ranges::all_of(phase.threads, polls)) return;
+    map.one("poll")->fail("needs direct: true of all threads: the page cache has nothing to poll");
+  }
+
+  void read_thread_groups(const SweptMap& map, const YamlValue& groups, RecipePhase& phase) {
+    for (const std::string_view key : kThreadKeys) {
+      if (map.whole(key)) {
+        map.whole(key)->fail("belongs into one of the 'threads', or there are none");
+      }
+    }
+    for (const YamlValue& item : groups.list(kMostThreadGroups)) {
+      const Keys keys = keys_of({kThreadKeys, std::array<std::string_view, 1>{"name"}});
+      const YamlMap own = item.map(keys);
+      const Sweep::Scope scope(sweep_, own.find("name")
+                                           ? own.find("name")->text()
+                                           : fmt::format("threads-{}", phase.threads.size() + 1));
+      phase.threads.push_back(read_threads(SweptMap(own, sweep_), recipe_, phase, states_));
+      check_neighbours(item, phase);
+    }
+    if (phase.threads.empty()) groups.fail("is empty: give at least one group of threads");
+  }
+
+  StopRule read_stop(const YamlValue& value) const {
+    const SweptMap map(value.map({"time", "operations", "bytes", "passes"}), sweep_);
+    StopRule stop;
+    map.read_duration("time", stop.time_ns);
+    if (map.whole("time") && stop.time_ns == 0) map.one("time")->fail("must be more than 0");
+    map.read_number("operations", stop.operations, 1, UINT64_MAX / 2);
+    map.read_size("bytes", stop.bytes);
+    map.read_number("passes", stop.passes, 1, UINT32_MAX);
+    return stop;
+  }
+
+  YamlMap keys_;
+  SweptMap map_;
+  Sweep& sweep_;
+  Recipe recipe_;
+  std::vector<GroupState> states_;  // by group, after the phases that were read
+};
+
+}  // namespace
+
+YamlMap workload_keys(const YamlValue& document) {
+  return document.map(keys_of({kWholeKeys, kPhaseKeys, kThreadKeys}));
+}
+
+Recipe read_recipe(const YamlValue& document, Sweep& sweep) {
+  return Reader(document, sweep).read();
+}
+
+}  // namespace filereel

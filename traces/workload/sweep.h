@@ -1,0 +1,82 @@
+// Values of a workload that may be swept: a list, or a range, where one value would do.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "filesets/specification/yaml_reader.h"
+
+namespace filereel {
+
+inline constexpr std::uint64_t kMostPoints = 10'000;  // of one workload
+
+// A value that is swept.
+struct SweepAxis {
+  std::string name;  // its key; SCOPE.KEY or SCOPE.SCOPE.KEY where several have the same key
+  std::vector<std::string> values;  // as written
+};
+
+// Values that stand in the place of those in the text, by KEY, SCOPE.KEY or SCOPE.SCOPE.KEY.
+using SweepOverrides = std::map<std::string, std::vector<std::string>, std::less<>>;
+
+// Finds the axes of a document while it is read for the first time, and takes the right value of
+// each while it is read again. An alias of a list is the same axis as the list.
+class Sweep {
+ public:
+  explicit Sweep(SweepOverrides overrides = {}) : overrides_(std::move(overrides)) {}
+
+  // What keys are part of (a phase's name, say) until it goes out of scope.
+  class Scope {
+   public:
+    Scope(Sweep& sweep, std::string name) : sweep_(sweep) {
+      sweep_.scopes_.push_back(std::move(name));
+    }
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+    ~Scope() { sweep_.scopes_.pop_back(); }
+
+   private:
+    Sweep& sweep_;
+  };
+
+  // The value of `key` at this point. Throws Error(unusable_input) for lists that are empty, ranges
+  // that make no sense, sweeps of more than kMostPoints, and axes that only some points have.
+  YamlValue pick(std::string_view key, const YamlValue& value);
+
+  // To be called when the document was read once: its axes are known from then on. Throws
+  // Error(usage) for an override of what is not there, or is there more than once.
+  void settle();
+
+  const std::vector<SweepAxis>& axes() const { return axes_; }
+  std::uint64_t points() const { return points_; }
+
+  // The document is read at this point next; points count through the last axis first.
+  void go_to(std::uint64_t point);
+  // The number of each axis' value at a point.
+  std::vector<std::size_t> at(std::uint64_t point) const;
+
+ private:
+  struct Place {
+    std::string where;
+    std::vector<std::string> names;  // that it goes by, from the key alone to all scopes
+    std::vector<YamlValue> values;
+  };
+
+  const std::vector<std::string>* override_of(std::string_view key, const std::string& where);
+  std::vector<std::string> names_of(std::string_view key) const;
+  std::string name_of(const Place& place) const;
+
+  SweepOverrides overrides_;
+  std::map<std::string, std::vector<std::string>> used_;  // by override: where it stands
+  std::vector<std::string> scopes_;
+  std::vector<Place> places_;  // by axis
+  std::vector<SweepAxis> axes_;
+  std::vector<std::size_t> now_;  // by axis: the number of the value that is taken
+  std::uint64_t points_ = 1;
+  bool settled_ = false;
+};
+
+}  // namespace filereel

@@ -1,0 +1,309 @@
+#include "traces/workload/synthesis.h"
+
+#include <algorithm>
+#include <bitset>
+#include <initializer_list>
+
+#include <fmt/format.h>
+
+#include "filesets/error.h"
+#include "filesets/random.h"
+#include "traces/workload/group_layout.h"
+
+namespace filereel {
+namespace {
+
+// Files of one group that every thread of an access mix holds open.
+constexpr std::size_t kMostOpen = 16 * 1024;
+
+bool has_step(const RecipeThreads& threads, StepKind kind) {
+  return std::ranges::any_of(threads.choices, [kind](const StepChoice& choice) {
+    return std::ranges::find(choice.steps, kind, &FileStep::kind) != choice.steps.end();
+  });
+}
+
+// Whether it is true of some threads that work on the group.
+bool any_threads(const Recipe& recipe, std::size_t group, const auto& is_true) {
+  return std::ranges::any_of(recipe.phases, [&](const RecipePhase& phase) {
+    return std::ranges::any_of(phase.threads, [&](const RecipeThreads& threads) {
+      return threads.files == group && is_true(threads);
+    });
+  });
+}
+
+bool has_step(const Recipe& recipe, std::size_t group, StepKind kind) {
+  return any_threads(recipe, group, [kind](const auto& one) { return has_step(one, kind); });
+}
+
+// Whether a phase's accesses make the group's files, which makes no directories.
+bool is_made_by_access(const Recipe& recipe, std::size_t group) {
+  return any_threads(recipe, group, [](const RecipeThreads& threads) {
+    return threads.access && threads.access->truncate;
+  });
+}
+
+// Part `number` of `count` nearly equal ones.
+std::uint64_t part_of(std::uint64_t whole, std::uint64_t number, std::uint64_t count) {
+  return whole / count + (number < whole % count ? 1 : 0);
+}
+
+// The kinds that threads of a workload use.
+std::bitset<kOperationKinds> kinds_of(const RecipePhase& phase) {
+  std::bitset<kOperationKinds> kinds;
+  const auto add = [&kinds](std::initializer_list<OperationKind> some) {
+    for (const OperationKind kind : some) kinds.set(static_cast<std::size_t>(kind));
+  };
+  using enum OperationKind;
+  add({open, close, read, write, sync, sync_data});
+  for (const RecipeThreads& threads : phase.threads) {
+    if (threads.think_ns > 0 || threads.rate > 0) add({pace});
+    if (!threads.access) add({barrier, make_directory, unlink, rename, stat, list});
+  }
+  return kinds;
+}
+
+}  // namespace
+
+struct Synthesis::State {
+  const Recipe& recipe;
+  SynthesisOptions options;
+  PathTable paths;
+  TextTable texts;
+  FileSet all, initial, largest;
+  std::vector<GroupLayout> groups;
+
+  State(const Recipe& what, const SynthesisOptions& how) : recipe(what), options(how) {
+    all.name = initial.name = largest.name = "workload";
+    all.seed = initial.seed = largest.seed = recipe.seed;
+    for (std::size_t i = 0; i < recipe.files.size(); ++i) {
+      groups.emplace_back(recipe.files[i], recipe, has_step(recipe, i, StepKind::copy),
+                          options.free_bytes, all, paths);
+      groups.back().add_initial(all, is_made_by_access(recipe, i), initial);
+      check_open_files(i);
+    }
+    largest = all;
+    for (std::size_t i = 0; i < recipe.files.size(); ++i) add_largest(i);
+  }
+
+  void check_open_files(std::size_t group) const {
+    const std::size_t files = groups[group].access_files().size();
+    const bool opened =
+        any_threads(recipe, group, [](const auto& threads) { return threads.access.has_value(); });
+    if (!opened || files <= kMostOpen) return;
+    throw Error(ErrorKind::unusable_input,
+                fmt::format("access to '{}' would hold {} files open: at most {}, so use fewer "
+                            "and larger ones",
+                            recipe.files[group].name, files, kMostOpen));
+  }
+
+  // What the phases can append to one file of the group at most, as far as their limits say.
+  std::uint64_t appended(std::size_t group) const {
+    constexpr std::uint64_t kMost = 1ull << 50;
+    const std::uint64_t files = groups[group].step_files().size();
+    double bytes = 0;
+    for (const RecipePhase& phase : recipe.phases) {
+      const std::uint64_t turns =
+          phase.stop.operations > 0 ? phase.stop.operations / files + 1 : phase.stop.passes;
+      const auto times = static_cast<double>(std::max<std::uint64_t>(1, turns));
+      for (const RecipeThreads& threads : phase.threads) {
+        if (threads.files != group) continue;
+        for (const StepChoice& choice : threads.choices) {
+          for (const FileStep& step : choice.steps) bytes += static_cast<double>(step.size) * times;
+        }
+      }
+    }
+    return static_cast<std::uint64_t>(std::min(bytes, static_cast<double>(kMost)));
+  }
+
+  // Copies, what is written beside before it takes a file's place, and what is appended.
+  void add_largest(std::size_t group) {
+    const std::uint64_t more = appended(group);
+    for (const StepFile& file : groups[group].step_files()) {
+      largest.entries[file.entry].size += more;
+    }
+    const bool copies = has_step(recipe, group, StepKind::copy);
+    const bool replaces = has_step(recipe, group, StepKind::replace);
+    for (const StepFile& file : groups[group].step_files()) {
+      const auto add = [&](PathId path) {
+        Entry entry = largest.entries[file.entry];
+        entry.path = paths.relative(path);
+        largest.entries.push_back(std::move(entry));
+      };
+      if (copies) add(file.copy);
+      if (replaces) add(file.beside);
+    }
+  }
+
+  // Threads of the group that have something to do: of those that go through files no more than
+  // there are.
+  std::uint32_t working(const RecipeThreads& threads) const {
+    if (threads.access) return threads.count;
+    const std::size_t files = groups[threads.files].step_files().size();
+    return static_cast<std::uint32_t>(std::min<std::size_t>(threads.count, files));
+  }
+
+  void check_zones() const {
+    for (const RecipePhase& phase : recipe.phases) {
+      for (const RecipeThreads& threads : phase.threads) {
+        if (threads.access) check_zone(*threads.access, space_of(threads).bytes(), threads.count);
+      }
+    }
+  }
+
+  // What the volume cannot do goes through the cache at the same places.
+  const FileSpace& space_of(const RecipeThreads& threads) const {
+    return groups[threads.files].space(threads.direct);
+  }
+
+  // Whether the phase is the first to make the group's files, so that it makes directories too.
+  bool makes_directories(std::size_t phase, const RecipeThreads& threads) const {
+    if (recipe.files[threads.files].exist || !has_step(threads, StepKind::create)) return false;
+    for (std::size_t before = 0; before < phase; ++before) {
+      for (const RecipeThreads& other : recipe.phases[before].threads) {
+        if (other.files == threads.files && has_step(other, StepKind::create)) return false;
+      }
+    }
+    return true;
+  }
+
+  // Threads that wait for one another at barriers must be all of the phase.
+  void check_barriers(std::size_t phase) const {
+    const RecipePhase& what = recipe.phases[phase];
+    for (const RecipeThreads& threads : what.threads) {
+      if (what.threads.size() < 2 || !makes_directories(phase, threads)) continue;
+      if (groups[threads.files].directories().empty()) continue;
+      throw Error(ErrorKind::unusable_input,
+                  fmt::format("phase '{}' makes directories while other threads do something "
+                              "else: make the files in a phase of their own",
+                              what.name));
+    }
+  }
+
+  // Whether requests in flight are as many threads that block.
+  bool blocks(const RecipePhase& phase) const {
+    return options.depth_as_threads || phase.engine == RequestEngine::blocking;
+  }
+
+  void add_access(Trace& trace, const RecipePhase& phase, const RecipeThreads& threads,
+                  std::uint32_t thread, const StopRule& stop, std::uint64_t seed) const {
+    const GroupLayout& group = groups[threads.files];
+    // Files that are made anew are made by one.
+    const bool many = blocks(phase) && !threads.access->truncate;
+    const std::uint32_t turns = many ? threads.depth : 1;
+    for (std::uint32_t turn = 0; turn < turns; ++turn) {
+      trace.threads.push_back(make_access_source({.threads = threads,
+                                                  .files = group.access_files(),
+                                                  .space = space_of(threads),
+                                                  .direct = threads.direct && options.direct,
+                                                  .thread = thread,
+                                                  .seed = seed,
+                                                  .spots_seed = recipe.seed,
+                                                  .turn = turn,
+                                                  .turns = turns,
+                                                  .operations = stop.operations,
+                                                  .bytes = stop.bytes,
+                                                  .passes = stop.passes}));
+      trace.depths.push_back(blocks(phase) ? 1 : threads.depth);
+    }
+  }
+
+  void add_steps(Trace& trace, const RecipeThreads& threads, std::uint32_t thread,
+                 const StopRule& stop, std::uint64_t seed, bool directories) const {
+    const GroupLayout& group = groups[threads.files];
+    StepJob job{.threads = threads,
+                .files = group.step_files(),
+                .directories = {},
+                .thread = thread,
+                .threads_of_group = working(threads),
+                .seed = seed,
+                .operations = stop.operations,
+                .bytes = stop.bytes,
+                .passes = stop.passes};
+    if (directories) job.directories = group.directories();
+    trace.threads.push_back(make_step_source(job));
+    trace.depths.push_back(1);
+  }
+};
+
+Synthesis::Synthesis(const Recipe& recipe, const SynthesisOptions& options)
+    : state_(std::make_unique<State>(recipe, options)) {
+  state_->check_zones();
+  for (std::size_t phase = 0; phase < recipe.phases.size(); ++phase) state_->check_barriers(phase);
+}
+Synthesis::~Synthesis() = default;
+
+const FileSet& Synthesis::initial() const {
+  return state_->initial;
+}
+
+const FileSet& Synthesis::largest() const {
+  return state_->largest;
+}
+
+const PathTable& Synthesis::paths() const {
+  return state_->paths;
+}
+
+Trace Synthesis::trace(std::size_t phase) const {
+  const RecipePhase& what = state_->recipe.phases[phase];
+  Trace trace;
+  trace.paths = &state_->paths;
+  trace.texts = &state_->texts;
+  trace.files = &state_->all;
+  trace.slots = kStepSlots;
+  trace.overlapping = true;
+  trace.kinds = kinds_of(what);
+  std::uint64_t threads_of_all = 0, number = 0;
+  for (const RecipeThreads& threads : what.threads) threads_of_all += state_->working(threads);
+  for (const RecipeThreads& threads : what.threads) {
+    const bool directories = state_->makes_directories(phase, threads);
+    if (threads.access) {
+      const auto files = state_->groups[threads.files].access_files().size();
+      trace.slots = std::max(trace.slots, static_cast<FileSlot>(files));
+      for (const SizeShare& one : threads.access->sizes) {
+        trace.largest_io = std::max(trace.largest_io, one.size);
+      }
+    } else {
+      trace.largest_io = std::max(trace.largest_io, largest_block(threads));
+    }
+    for (std::uint32_t thread = 0; thread < state_->working(threads); ++thread, ++number) {
+      StopRule stop = what.stop;
+      stop.operations = part_of(stop.operations, number, threads_of_all);
+      stop.bytes = part_of(stop.bytes, number, threads_of_all);
+      // A thread whose part is nothing has nothing to do.
+      if (what.stop.operations > 0 && stop.operations == 0) continue;
+      if (what.stop.bytes > 0 && stop.bytes == 0) continue;
+      const bool limited = stop.time_ns > 0 || stop.operations > 0 || stop.bytes > 0;
+      if (!limited && stop.passes == 0) stop.passes = 1;
+      const std::uint64_t seed = mix_seed(mix_seed(state_->recipe.seed, phase), number);
+      if (threads.access) {
+        state_->add_access(trace, what, threads, thread, stop, seed);
+      } else {
+        state_->add_steps(trace, threads, thread, stop, seed, directories);
+      }
+    }
+  }
+  return trace;
+}
+
+bool Synthesis::queues(std::size_t phase) const {
+  const RecipePhase& what = state_->recipe.phases[phase];
+  if (state_->blocks(what)) return false;
+  const bool deep = std::ranges::any_of(
+      what.threads, [](const RecipeThreads& threads) { return threads.depth > 1; });
+  return deep || what.poll || what.engine == RequestEngine::io_uring;
+}
+
+std::uint64_t Synthesis::bytes(std::size_t phase) const {
+  const RecipePhase& what = state_->recipe.phases[phase];
+  if (what.stop.bytes > 0) return what.stop.bytes;
+  if (what.stop.time_ns > 0 || what.stop.operations > 0) return 0;
+  std::uint64_t bytes = 0;
+  for (const RecipeThreads& threads : what.threads) {
+    const std::uint64_t space = state_->space_of(threads).bytes();
+    bytes += threads.access ? bytes_of_pass(*threads.access, space, threads.count) : space;
+  }
+  return bytes * std::max<std::uint64_t>(1, what.stop.passes);
+}
+
+}  // namespace filereel

@@ -1,0 +1,262 @@
+#include "traces/workload/threads_reader.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "filesets/error.h"
+#include "traces/workload/access_pattern.h"
+#include "traces/workload/access_reader.h"
+
+namespace filereel {
+namespace {
+
+using Choices = std::vector<StepChoice>;
+
+constexpr std::size_t kMostItems = 1000;
+constexpr std::uint64_t kMostThreads = 1024, kMostDepth = 256;
+constexpr std::uint64_t kMostBlock = 1 << 30, kMostAppended = 1ull << 44;
+
+constexpr std::array<Words<StepKind>, 11> kSteps = {{{"create", StepKind::create},
+                                                     {"read", StepKind::read},
+                                                     {"overwrite", StepKind::overwrite},
+                                                     {"rewrite", StepKind::rewrite},
+                                                     {"append", StepKind::append},
+                                                     {"replace", StepKind::replace},
+                                                     {"rename", StepKind::rename},
+                                                     {"copy", StepKind::copy},
+                                                     {"stat", StepKind::stat},
+                                                     {"list", StepKind::list},
+                                                     {"remove", StepKind::remove}}};
+constexpr std::array<Words<FileOrder>, 3> kOrders = {{{"given", FileOrder::given},
+                                                      {"shuffled", FileOrder::shuffled},
+                                                      {"random", FileOrder::random}}};
+
+// Follows one file through the steps.
+class FileFate {
+ public:
+  explicit FileFate(GroupState state) : state_(state) {}
+
+  void take(const FileStep& step, const YamlValue& where) {
+    // Cut in the middle these leave less than there was.
+    cut_matters_ = cut_matters_ || step.kind == StepKind::rewrite ||
+                   step.kind == StepKind::create || step.kind == StepKind::remove;
+    if (step.kind == StepKind::create) {
+      if (state_ != GroupState::absent) where.fail("makes files that exist already: remove them");
+      state_ = GroupState::present;
+      return;
+    }
+    if (state_ == GroupState::absent)
+      where.fail("needs files that do not exist: create them first");
+    switch (step.kind) {
+      case StepKind::append:
+      case StepKind::rename:
+        state_ = GroupState::changed;
+        break;
+      case StepKind::remove:
+        state_ = GroupState::absent;
+        break;
+      default:
+        break;
+    }
+  }
+
+  // What another file can go through instead, which is as much there or not in the end.
+  void take_choice(const FileFate& other) {
+    if (other.state_ == GroupState::changed) state_ = GroupState::changed;
+    cut_matters_ = cut_matters_ || other.cut_matters_;
+  }
+
+  GroupState state() const { return state_; }
+  bool cut_matters() const { return cut_matters_; }
+
+ private:
+  GroupState state_;
+  bool cut_matters_ = false;
+};
+
+FileStep read_step(const YamlValue& value, Sweep& sweep) {
+  FileStep step;
+  if (!value.is_map()) {
+    step.kind = meaning_of(value, kSteps);
+  } else {
+    const SweptMap map(value.map({"step", "block", "size", "sync"}), sweep);
+    step.kind = meaning_of(map.whole("step") ? *map.one("step") : value, kSteps);
+    map.read_size("block", step.block);
+    if (step.block > kMostBlock) map.one("block")->fail("must be at most 1 GiB");
+    if (map.whole("block") && !moves_content(step.kind)) {
+      map.whole("block")->fail("is for steps that read or write");
+    }
+    map.read_size("size", step.size);
+    if (step.size > kMostAppended) map.one("size")->fail("must be at most 16 TiB");
+    map.read("sync", step.sync, read_step_sync);
+    if (map.whole("sync") && (!moves_content(step.kind) || step.kind == StepKind::read)) {
+      map.whole("sync")->fail("is for steps that write");
+    }
+    if (step.kind != StepKind::append && step.size > 0) value.fail("has a size: only append has");
+  }
+  if (step.kind == StepKind::append && step.size == 0) {
+    value.fail("needs a size: {step: append, size: 4 KiB}");
+  }
+  return step;
+}
+
+std::vector<FileStep> read_steps(const YamlValue& list, Sweep& sweep, FileFate& fate) {
+  std::vector<FileStep> steps;
+  for (const YamlValue& item : list.list(kMostItems)) {
+    steps.push_back(read_step(item, sweep));
+    fate.take(steps.back(), item);
+  }
+  if (steps.empty()) list.fail("is empty: give at least one step");
+  return steps;
+}
+
+// What the threads do to their files, and the state that leaves them in.
+Choices read_choices(const SweptMap& map, GroupState before, FileFate& fate) {
+  if (const YamlValue* const list = map.whole("do")) {
+    return {{.steps = read_steps(*list, map.sweep(), fate)}};
+  }
+  const YamlValue& list = *map.whole("choose");
+  Choices choices;
+  for (const YamlValue& item : list.list(kMostItems)) {
+    const SweptMap one(item.map({"share", "do"}), map.sweep());
+    StepChoice choice;
+    one.read_share("share", choice.share);
+    FileFate own(before);
+    if (!one.whole("do")) item.fail("lacks the key 'do'");
+    choice.steps = read_steps(*one.whole("do"), map.sweep(), own);
+    if ((own.state() == GroupState::absent) != (before == GroupState::absent)) {
+      item.fail("makes or removes files, which a choice cannot: the others would not know");
+    }
+    fate.take_choice(own);
+    choices.push_back(std::move(choice));
+  }
+  if (choices.empty()) list.fail("is empty: give at least one choice");
+  check_shares(list, choices);
+  return choices;
+}
+
+double read_rate(const YamlValue& value) {
+  const std::string text = value.text();
+  double rate = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rate);
+  const std::string_view rest(end, static_cast<std::size_t>(text.data() + text.size() - end));
+  if (error != std::errc() || (rest != "/s" && rest != " /s") || !(rate > 0 && rate <= 1e9)) {
+    value.fail(fmt::format("must be so many a second, such as 100/s, not '{}'", printable(text)));
+  }
+  return rate;
+}
+
+// Which group `map` names: the first one unless it says.
+std::uint32_t group_of(const SweptMap& map, const Recipe& recipe) {
+  const std::optional<YamlValue> name = map.one("files");
+  if (!name) return 0;
+  const auto found = std::ranges::find(recipe.files, name->text(), &RecipeFiles::name);
+  if (found != recipe.files.end()) return static_cast<std::uint32_t>(found - recipe.files.begin());
+  name->fail(fmt::format("names no group of files: there is no '{}'", printable(name->text())));
+}
+
+void read_do(const SweptMap& map, const RecipePhase& phase, RecipeThreads& threads,
+             GroupState& state) {
+  if (state == GroupState::changed) {
+    map.self().fail("works on files that a phase before it left longer or with other names");
+  }
+  FileFate fate(state);
+  threads.choices = read_choices(map, state, fate);
+  if (threads.depth > 1) {
+    map.one("depth")->fail("is for access: steps of a file follow each other");
+  }
+  const StopRule& stop = phase.stop;
+  const bool cut = stop.time_ns > 0 || stop.operations > 0 || stop.bytes > 0;
+  const bool repeats = stop.passes > 1 || cut || threads.order == FileOrder::random;
+  const bool makes =
+      state != fate.state() && (state == GroupState::absent || fate.state() == GroupState::absent);
+  if (makes && repeats) {
+    map.self().fail(
+        "makes or removes files: that ends after one pass, without a limit of time, operations or "
+        "bytes and in an order that takes each file once");
+  }
+  // The other limits end between two files.
+  state = stop.time_ns > 0 && fate.cut_matters() ? GroupState::changed : fate.state();
+}
+
+// Of groups whose size is known here; the others are checked when it is.
+void check_room(const YamlValue& access, const RecipeThreads& threads, const RecipeFiles& files) {
+  if (files.size == 0) return;
+  const std::uint64_t bytes = FileSpace::used(files.size, threads.direct) * files.count;
+  try {
+    check_zone(*threads.access, bytes, threads.count);
+  } catch (const Error& error) {
+    access.fail(fmt::format("has no room: {}", error.what()));
+  }
+}
+
+void read_access_of(const SweptMap& map, const RecipePhase& phase, RecipeThreads& threads,
+                    GroupState& state, const RecipeFiles& files) {
+  threads.access = read_access(*map.whole("access"), map.sweep(), files, threads.direct);
+  if (threads.access->truncate) {
+    const StopRule& stop = phase.stop;
+    const bool whole = stop.time_ns == 0 && stop.operations == 0 && stop.bytes == 0 &&
+                       phase.warm_up_ns == 0 && threads.count == 1;
+    if (!whole) {
+      map.whole("access")->fail(
+          "makes files anew: one thread does that, in whole passes without another limit");
+    }
+    state = GroupState::present;
+  } else if (state != GroupState::present) {
+    map.self().fail(state == GroupState::absent
+                        ? "works on files that do not exist: a phase must make them first"
+                        : "works on files that a phase before it left longer or with other names");
+  }
+  check_room(*map.whole("access"), threads, files);
+  if (map.whole("order")) map.one("order")->fail("is for steps: access says where it goes itself");
+}
+
+}  // namespace
+
+bool disturbs_others(const RecipeThreads& threads) {
+  if (threads.access) return threads.access->truncate;
+  return std::ranges::any_of(threads.choices, [](const StepChoice& choice) {
+    return std::ranges::any_of(choice.steps, [](const FileStep& step) {
+      return step.kind != StepKind::read && step.kind != StepKind::overwrite &&
+             step.kind != StepKind::stat && step.kind != StepKind::list;
+    });
+  });
+}
+
+RecipeThreads read_threads(const SweptMap& map, const Recipe& recipe, const RecipePhase& phase,
+                           std::vector<GroupState>& states) {
+  RecipeThreads threads;
+  map.read_number("count", threads.count, 1, kMostThreads);
+  map.read_number("depth", threads.depth, 1, kMostDepth);
+  map.read_truth("direct", threads.direct);
+  map.read_truth("write_through", threads.write_through);
+  map.read_duration("think", threads.think_ns);
+  map.read("rate", threads.rate, read_rate);
+  if (map.whole("rate") && map.whole("think")) {
+    map.whole("think")->fail("cannot stand beside rate, which says when accesses begin");
+  }
+  if (threads.think_ns > 0 && threads.depth > 1) {
+    map.one("think")->fail("needs a depth of 1: there is no pause with requests in flight");
+  }
+  map.read("order", threads.order,
+           [](const YamlValue& value) { return meaning_of(value, kOrders); });
+  threads.files = group_of(map, recipe);
+  if (const YamlValue* const sync = map.whole("sync")) {
+    threads.sync = read_sync(*sync, map.sweep());
+  }
+  const int kinds = (map.whole("access") != nullptr) + (map.whole("do") != nullptr) +
+                    (map.whole("choose") != nullptr);
+  if (kinds != 1) map.self().fail("needs one of 'access', 'do' and 'choose'");
+  GroupState& state = states[threads.files];
+  if (map.whole("access")) {
+    read_access_of(map, phase, threads, state, recipe.files[threads.files]);
+  } else {
+    read_do(map, phase, threads, state);
+    if (threads.direct) map.one("direct")->fail("is for access: steps go through the page cache");
+    if (threads.write_through) map.one("write_through")->fail("is for access: steps have a sync");
+    if (map.whole("sync")) map.whole("sync")->fail("is for access: steps have a sync of their own");
+  }
+  return threads;
+}
+
+}  // namespace filereel

@@ -1,0 +1,91 @@
+#include "traces/workload/workload.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "filesets/catalog_file.h"
+#include "filesets/error.h"
+#include "traces/workload/recipe_reader.h"
+#include "traces/workload/recipe_scaling.h"
+
+namespace filereel {
+
+void Workload::read() {
+  Sweep sweep(overrides_);
+  const YamlMap map = workload_keys(document_);
+  const auto text = [&map](std::string_view key, std::string& out) {
+    if (const YamlValue* value = map.find(key)) out = value->text();
+  };
+  text("description", description);
+  text("source", source);
+  text("notes", notes);
+  file_systems = {"ext4"};
+  if (const YamlValue* value = map.find("file_systems")) {
+    file_systems.clear();
+    constexpr std::size_t kMost = 100;
+    for (const YamlValue& item : value->list(kMost)) file_systems.push_back(item.text());
+    if (file_systems.empty()) value->fail("is empty");
+  }
+  if (const YamlValue* value = map.find("runs")) {
+    runs = static_cast<std::uint32_t>(value->whole_number(1, kMostRuns));
+  }
+  read_recipe(document_, sweep);
+  sweep.settle();
+  for (std::uint64_t point = 1; point < sweep.points(); ++point) {
+    sweep.go_to(point);
+    read_recipe(document_, sweep);
+  }
+  sweep_ = std::move(sweep);
+}
+
+Workload Workload::from_yaml(std::string_view text, std::string_view file_name) {
+  Workload workload(parse_yaml(text, file_name, "workload"));
+  workload.name = file_name;
+  workload.read();
+  return workload;
+}
+
+void Workload::set_values(SweepOverrides values) {
+  overrides_ = std::move(values);
+  read();
+}
+
+Recipe Workload::recipe(std::uint64_t point, double scale) const {
+  Sweep sweep = sweep_;
+  sweep.go_to(point);
+  return scaled(read_recipe(document_, sweep), scale);
+}
+
+std::vector<std::pair<std::string, std::string>> Workload::parameters(std::uint64_t point) const {
+  const std::vector<std::size_t> numbers = sweep_.at(point);
+  std::vector<std::pair<std::string, std::string>> parameters;
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    parameters.emplace_back(axes()[i].name, axes()[i].values[numbers[i]]);
+  }
+  return parameters;
+}
+
+std::vector<CatalogWorkload> list_catalog_workloads() {
+  std::vector<CatalogWorkload> workloads;
+  for (const CatalogFile& file : workload_catalog()) {
+    const Workload workload = Workload::from_yaml(file.text, file.name);
+    const bool recorded = !workload.recipe(0).reel.empty();
+    workloads.push_back({workload.name, workload.description, recorded});
+  }
+  return workloads;
+}
+
+bool is_catalog_workload(std::string_view name) {
+  return std::ranges::find(workload_catalog(), name, &CatalogFile::name) !=
+         workload_catalog().end();
+}
+
+Workload catalog_workload(std::string_view name) {
+  const auto found = std::ranges::find(workload_catalog(), name, &CatalogFile::name);
+  if (found != workload_catalog().end()) return Workload::from_yaml(found->text, found->name);
+  throw Error(ErrorKind::usage,
+              fmt::format("there is no workload '{}': `filereel list` shows the catalogue", name));
+}
+
+}  // namespace filereel
