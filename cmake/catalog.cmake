@@ -12,3 +12,18 @@ function(filereel_catalog target folder name)
     VERBATIM)
   target_sources(${target} PRIVATE ${out})
 endfunction()
+
+# The same for the recorded traces of a folder: generates filereel::reel_catalog()
+# (traces/catalog_reel.h).
+function(filereel_reel_catalog target folder)
+  file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${folder}/*.reel)
+  set(out ${PROJECT_BINARY_DIR}/generated/reel_catalog.cc)
+  add_custom_command(
+    OUTPUT ${out}
+    COMMAND ${CMAKE_COMMAND} -DOUT=${out} "-DFILES=${files}"
+            -P ${PROJECT_SOURCE_DIR}/cmake/embed_reels.cmake
+    DEPENDS ${files} ${PROJECT_SOURCE_DIR}/cmake/embed_reels.cmake
+    VERBATIM)
+  target_sources(${target} PRIVATE ${out})
+  set_source_files_properties(${out} PROPERTIES OBJECT_DEPENDS "${files}")
+endfunction()
