@@ -9,11 +9,7 @@
 #include "filesets/file_set.h"
 
 inline filereel::Entry directory(const std::string& path, std::uint32_t mode = 0755) {
-  filereel::Entry entry;
-  entry.path = path;
-  entry.kind = filereel::EntryKind::directory;
-  entry.mode = mode;
-  return entry;
+  return filereel::directory_entry(path, mode);
 }
 
 inline filereel::Entry file(const std::string& path, std::uint64_t size,

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "filesets/error.h"
+#include "traces/operation_makers.h"
 #include "traces/operation_stream.h"
 
 namespace filereel {
@@ -40,61 +41,6 @@ struct Job {
   bool first() const { return thread == 0; }
   bool shared() const { return options.threads > 1; }
 };
-
-// The owner must be able to go on working in what was made; no set-uid or set-gid bits.
-std::uint32_t directory_mode(const Entry& entry) {
-  return (entry.mode & 0777) | 0700;
-}
-std::uint32_t file_mode(const Entry& entry) {
-  return (entry.mode & 0777) | 0600;
-}
-
-Operation named(OperationKind kind, PathId path) {
-  Operation operation;
-  operation.kind = kind;
-  operation.path = path;
-  return operation;
-}
-
-Operation make_directory(PathId path, std::uint32_t mode) {
-  Operation operation = named(OperationKind::make_directory, path);
-  operation.mode = mode;
-  return operation;
-}
-
-Operation open_file(PathId path, FileSlot slot, int flags, std::uint32_t mode = 0) {
-  Operation operation = named(OperationKind::open, path);
-  operation.file = slot;
-  operation.flags = static_cast<std::uint32_t>(flags);
-  operation.mode = mode;
-  return operation;
-}
-
-Operation close_file(FileSlot slot, bool counts_file) {
-  Operation operation;
-  operation.kind = OperationKind::close;
-  operation.file = slot;
-  operation.counts_file = counts_file;
-  return operation;
-}
-
-Operation data(OperationKind kind, FileSlot slot, std::uint64_t offset, std::uint64_t length) {
-  Operation operation;
-  operation.kind = kind;
-  operation.file = slot;
-  operation.offset = offset;
-  operation.length = length;
-  operation.expected = static_cast<std::int64_t>(length);
-  return operation;
-}
-
-Operation truncate_file(FileSlot slot, std::uint64_t size) {
-  Operation operation;
-  operation.kind = OperationKind::truncate;
-  operation.file = slot;
-  operation.offset = size;
-  return operation;
-}
 
 // Walks the parts of a file that hold data, in pieces of at most `step` bytes that do not straddle
 // a hole: for (Pieces at(size, holes, step); !at.done(); at.advance()).
@@ -142,7 +88,7 @@ OperationStream make_tree(Job job) {
     co_yield make_directory(job.to.back(), 0755);
     for (std::size_t i = 0; i < entries.size(); ++i) {
       if (job.shared() && entries[i].kind == EntryKind::directory) {
-        co_yield make_directory(job.to[i], directory_mode(entries[i]));
+        co_yield make_directory(job.to[i], directory_mode(entries[i].mode));
       }
     }
   }
@@ -152,7 +98,7 @@ OperationStream make_tree(Job job) {
   for (std::uint32_t i = 0; i < entries.size(); ++i) {
     const Entry& entry = entries[i];
     if (entry.kind == EntryKind::directory && !job.shared()) {
-      co_yield make_directory(job.to[i], directory_mode(entry));
+      co_yield make_directory(job.to[i], directory_mode(entry.mode));
     }
     if (entry.kind == EntryKind::directory || entry.kind == EntryKind::hard_link) continue;
     if (!job.mine(files++)) continue;
@@ -164,7 +110,7 @@ OperationStream make_tree(Job job) {
     }
 
     if (copies) co_yield open_file(job.from[i], kSource, O_RDONLY);
-    co_yield open_file(job.to[i], kDestination, O_WRONLY | O_CREAT | O_EXCL, file_mode(entry));
+    co_yield open_file(job.to[i], kDestination, O_WRONLY | O_CREAT | O_EXCL, file_mode(entry.mode));
     const std::uint64_t step = in_kernel ? kKernelCopyBytes : job.options.block_size;
     const std::span<const Hole> holes =
         job.options.fill_holes ? std::span<const Hole>{} : std::span<const Hole>(entry.holes);

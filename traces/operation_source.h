@@ -3,6 +3,7 @@
 
 #include <bitset>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <vector>
@@ -24,6 +25,11 @@ class OperationSource {
   // than memory has not been read so far yet.
   virtual std::size_t next(std::span<Operation> out) = 0;
 
+  // Time is up: from now on only what belongs to the end is given (closing syncs and closes), then
+  // the end. Called by the thread that calls next(), for sources that would go on for ever. Of what
+  // the last next() gave, some may not have been executed.
+  virtual void wind_up() noexcept {}
+
   // Whether next() would block now. What is in flight is waited for before: others may need it.
   virtual bool would_wait() const { return false; }
 };
@@ -40,6 +46,11 @@ struct Trace {
   FileSlot mappings = 0;         // the same for mappings
   bool shared_slots = false;     // a number means the same open file in all threads
   std::uint64_t largest_io = 0;  // bytes of the largest read or write
+  // By thread: requests in flight at once. Empty or 1: one after the other.
+  std::vector<std::uint32_t> depths;
+  // Requests in flight together may touch the same bytes: the order between them makes no
+  // difference.
+  bool overlapping = false;
   // The kinds that occur; all if not known.
   std::bitset<kOperationKinds> kinds = std::bitset<kOperationKinds>().set();
 };

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "filesets/file_set.h"
@@ -15,6 +16,9 @@ namespace filereel {
 // How far the content of trace trees compresses (Content::compressed_permille). Recorded traces do
 // not know their data; half is a middling figure.
 inline constexpr std::uint16_t kTraceCompressedPermille = 500;
+
+// How reasons in TraceInfo::lost begin that are the recorder's: what it saw and could not keep.
+inline constexpr std::string_view kEventsLost = "events lost while recording";
 
 // The names that operations refer to. Grows while a trace is made; complete when one is read.
 struct TraceTables {
@@ -54,6 +58,8 @@ struct TraceInfo {
   std::uint32_t files = 0;       // FileIds are below this
   std::uint64_t largest_io = 0;  // bytes of the largest read or write
   bool timed = true;             // the times mean something
+  // What the recorder added to the time between two calls of a thread; 0: nothing, or not known.
+  std::uint32_t recorder_ns = 0;
   // Recorded calls that are not in the trace, or only approximately, by reason: "lost events",
   // "writes to a memory map (not visible)" …
   std::map<std::string, std::uint64_t> lost, approximated;

@@ -18,6 +18,7 @@ struct Sample {
   TraceInfo info;
   TraceTrees trees;
   VectorRecordedSource source;
+  PartsTrace trace{source, tables, info, trees};
   PathId folder, file, renamed;
 
   Sample() {
@@ -59,7 +60,7 @@ std::vector<RecordedOperation> all_of(RecordedSource& source, std::size_t batch)
 
 TEST_CASE("every operation comes once for each copy, with numbers and paths of its own") {
   Sample sample;
-  TraceCopies copies(sample.source, sample.tables, sample.info, sample.trees, 3);
+  TraceCopies copies(sample.trace, 3);
   const auto all = all_of(copies, 4);
   REQUIRE(all.size() == 15);
   const PathTable& paths = copies.tables().paths;
@@ -85,7 +86,7 @@ TEST_CASE("every operation comes once for each copy, with numbers and paths of i
 
 TEST_CASE("what belongs to the trace is that of all copies together") {
   Sample sample;
-  const TraceCopies copies(sample.source, sample.tables, sample.info, sample.trees, 2);
+  const TraceCopies copies(sample.trace, 2);
   CHECK(copies.info().operations == 10);
   CHECK(copies.info().slots == 6);
   CHECK(copies.info().mappings == 4);
@@ -107,10 +108,9 @@ TEST_CASE("what belongs to the trace is that of all copies together") {
 
 TEST_CASE("copies can be read again") {
   Sample sample;
-  TraceCopies copies(sample.source, sample.tables, sample.info, sample.trees, 2);
+  TraceCopies copies(sample.trace, 2);
   std::vector<RecordedOperation> some(3);
   copies.next(some);
-  sample.source.at = 0;
   copies.rewind();
   CHECK(all_of(copies, 100).size() == 10);
 }
@@ -118,8 +118,7 @@ TEST_CASE("copies can be read again") {
 TEST_CASE("more copies than there are numbers for are refused") {
   Sample sample;
   sample.info.slots = 1'000'000;
-  CHECK_THROWS_AS(TraceCopies(sample.source, sample.tables, sample.info, sample.trees, 1'000'000),
-                  Error);
+  CHECK_THROWS_AS(TraceCopies(sample.trace, 1'000'000), Error);
 }
 
 }  // namespace

@@ -3,8 +3,10 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <unistd.h>
 #include <zstd.h>
 
+#include "filesets/descriptor.h"
 #include "filesets/error.h"
 #include "tests/temp_dir.h"
 #include "traces/import/importer.h"
@@ -94,4 +96,33 @@ TEST_CASE("Packed text that is cut off or damaged is refused") {
 TEST_CASE("A file that cannot be opened is named") {
   CHECK_THROWS_WITH_AS(LineReader("/nonexistent/trace"), doctest::Contains("/nonexistent/trace: "),
                        Error);
+}
+
+TEST_CASE("what another program writes is read as it comes, and peeking waits for no more") {
+  int ends[2];
+  REQUIRE(pipe(ends) == 0);
+  Descriptor write_end(ends[1]);
+  const auto say = [&](std::string_view text) {
+    REQUIRE(::write(write_end.get(), text.data(), text.size()) ==
+            static_cast<ssize_t>(text.size()));
+  };
+  say("first\nsec");
+  LineReader reader(Descriptor(ends[0]), "a pipe");
+  CHECK(reader.peek().starts_with("first"));
+  std::string_view line;
+  REQUIRE(reader.next(line));
+  CHECK(line == "first");
+  say("ond\nlast");
+  write_end.reset();
+  CHECK(lines(reader) == std::vector<std::string>{"second", "last"});
+  CHECK(reader.again() == nullptr);
+}
+
+TEST_CASE("a pipe into which nothing was written is empty") {
+  int ends[2];
+  REQUIRE(pipe(ends) == 0);
+  close(ends[1]);
+  LineReader reader(Descriptor(ends[0]), "a pipe");
+  CHECK(reader.peek().empty());
+  CHECK(lines(reader).empty());
 }

@@ -1,26 +1,20 @@
 #include "traces/operation.h"
 
 #include <array>
-#include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <sstream>
 #include <string>
 #include <utility>
 
 #include <doctest/doctest.h>
 
+#include "tests/kept_file.h"
 #include "traces/reel/operation_check.h"
 
 namespace filereel {
 namespace {
 
 std::string specification() {
-  const char* data = getenv("FILEREEL_TEST_DATA");
-  REQUIRE_MESSAGE(data != nullptr, "set FILEREEL_TEST_DATA to the folder tests/");
-  std::ifstream file(std::string(data) + "/../docs/reel-format.md");
-  REQUIRE(file.is_open());
-  return {std::istreambuf_iterator<char>(file), {}};
+  return kept_file("../docs/reel-format.md");
 }
 
 std::string columns(Field fields) {

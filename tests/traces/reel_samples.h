@@ -140,6 +140,7 @@ inline void fill_sample(SampleTrace& sample, std::size_t operations) {
   }
   sample.info.slots = sample.info.mappings = RandomOperations::kSlots + 1;
   sample.info.files = RandomOperations::kFiles;
+  sample.info.recorder_ns = 310;
   sample.info.lost = {{"lost events", 3}};
   sample.info.approximated = {{"names that were too long", 1}, {"offsets", 12'345'678'901}};
 

@@ -414,9 +414,10 @@ TEST_CASE("what is no reel, or a newer one, is refused in one clear line") {
   CHECK(error_of("#!/bin/sh\n", read)->find("not a reel") != std::string::npos);
   const SampleTrace nothing;
   std::string newer = reel_of(nothing);
-  newer[8] = 2;
+  newer[8] = 3;
   CHECK(*error_of(newer, read) ==
-        "x.reel: byte 8: version 2 of the reel format is not known, only 1; use a newer filereel");
+        "x.reel: byte 8: version 3 of the reel format is not known, only 1 to 2; use a newer "
+        "filereel");
   CHECK_THROWS_WITH_AS(ReelReader("/nonexistent/x.reel"),
                        "/nonexistent/x.reel: cannot read: No such file or directory", Error);
 }
@@ -425,21 +426,26 @@ TEST_CASE("what is no reel, or a newer one, is refused in one clear line") {
 TEST_CASE("a sample for the corpus is written" * doctest::skip()) {
   SampleTrace sample;
   fill_sample(sample, 200);
-  std::ofstream("good-v1.reel", std::ios::binary) << reel_of(sample);
+  std::ofstream("good-v2.reel", std::ios::binary) << reel_of(sample);
 }
 
-TEST_CASE("a reel of version 1 that was written long ago is still read") {
+TEST_CASE("reels of all versions that were written long ago are still read") {
   const char* const data = std::getenv("FILEREEL_TEST_DATA");
   REQUIRE(data != nullptr);
-  const std::string path = std::string(data) + "/fuzz/corpus/reel/good-v1.reel";
   SampleTrace sample;
   fill_sample(sample, 200);
-  ReelReader reader(path);
-  const auto read = all_of(reader);
-  CHECK(read.size() == 200);
-  CHECK(same_prefix(read, sample.operations) == 200);
-  check_same_set(reader.trees().final, sample.trees.final);
-  CHECK(reader.info().facts == sample.info.facts);
+  for (const std::uint32_t version : {1U, 2U}) {
+    CAPTURE(version);
+    ReelReader reader(std::string(data) + "/fuzz/corpus/reel/good-v" + std::to_string(version) +
+                      ".reel");
+    CHECK(reader.version() == version);
+    const auto read = all_of(reader);
+    CHECK(read.size() == 200);
+    CHECK(same_prefix(read, sample.operations) == 200);
+    check_same_set(reader.trees().final, sample.trees.final);
+    CHECK(reader.info().facts == sample.info.facts);
+    CHECK(reader.info().recorder_ns == (version == 1 ? 0 : sample.info.recorder_ns));
+  }
 }
 
 }  // namespace

@@ -35,13 +35,7 @@ FileSet Carrier::tree(const FileSet& set) const {
   FileSet changed;
   changed.name = set.name;
   changed.entries.reserve(set.entries.size() + 1);
-  if (!below_.empty()) {
-    Entry directory;
-    directory.path = below_;
-    directory.kind = EntryKind::directory;
-    directory.mode = 0755;
-    changed.entries.push_back(directory);
-  }
+  if (!below_.empty()) changed.entries.push_back(directory_entry(below_));
   for (Entry entry : set.entries) {
     entry.path = changed_path(entry.path);
     if (entry.kind == EntryKind::hard_link) entry.target = changed_path(entry.target);
@@ -207,6 +201,7 @@ void Carrier::add_losses() {
   for (const auto& [what, count] : input_.info.lost) out_.lost(what, count);
   for (const auto& [what, count] : input_.info.approximated) out_.approximated(what, count);
   if (!input_.info.complete) out_.lost("the end of a torn trace");
+  out_.recorder_added(input_.info.recorder_ns);
 }
 
 FileSet unite(std::vector<FileSet> sets) {

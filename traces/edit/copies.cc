@@ -20,24 +20,25 @@ bool is_mapping(OperationKind kind) {
 
 }  // namespace
 
-TraceCopies::TraceCopies(RecordedSource& source, const TraceTables& tables, const TraceInfo& info,
-                         const TraceTrees& trees, std::uint32_t count)
-    : source_(source),
+TraceCopies::TraceCopies(RecordedTrace& original, std::uint32_t count)
+    : original_(original),
       count_(count),
-      threads_(static_cast<std::uint32_t>(info.threads.size())),
-      slots_(info.slots),
-      mappings_(info.mappings),
-      files_(info.files),
+      threads_(static_cast<std::uint32_t>(original.info().threads.size())),
+      slots_(original.info().slots),
+      mappings_(original.info().mappings),
+      files_(original.info().files),
       read_(kBatch) {
   constexpr std::uint64_t kNumbers = std::numeric_limits<std::uint32_t>::max();
-  const auto most = std::max<std::uint64_t>(
-      {threads_, slots_, mappings_, files_, tables.paths.size(), trees.initial.entries.size(), 1});
+  const TraceTrees& trees = original.trees();
+  const auto most =
+      std::max<std::uint64_t>({threads_, slots_, mappings_, files_, original.tables().paths.size(),
+                               trees.initial.entries.size(), 1});
   if (most * count_ + count_ + kRoles >= kNumbers) {
     throw Error(ErrorKind::usage,
                 fmt::format("{} copies of this trace are too many: ask for fewer", count_));
   }
-  copy_tables(tables);
-  copy_info(info);
+  copy_tables(original.tables());
+  copy_info(original.info());
   trees_ = {copy_set(trees.initial), trees.absent * count_, copy_set(trees.final)};
 }
 
@@ -95,10 +96,7 @@ FileSet TraceCopies::copy_set(const FileSet& set) const {
   copies.seed = set.seed;
   for (std::uint32_t copy = 0; copy < count_; ++copy) {
     const std::string folder = fmt::format("{}", copy + 1);
-    Entry& root = copies.entries.emplace_back();
-    root.path = folder;
-    root.kind = EntryKind::directory;
-    root.mode = 0755;
+    copies.entries.push_back(directory_entry(folder));
     for (Entry entry : set.entries) {
       entry.path = folder + "/" + entry.path;
       if (entry.kind == EntryKind::hard_link) entry.target = folder + "/" + entry.target;
@@ -135,7 +133,7 @@ std::size_t TraceCopies::next(std::span<RecordedOperation> out) {
   std::size_t given = 0;
   while (given < out.size()) {
     if (at_ == filled_) {
-      filled_ = source_.next(read_);
+      filled_ = original_.next(read_);
       at_ = 0;
       if (filled_ == 0) break;
     }
@@ -149,6 +147,7 @@ std::size_t TraceCopies::next(std::span<RecordedOperation> out) {
 }
 
 void TraceCopies::rewind() {
+  original_.rewind();
   at_ = filled_ = 0;
   copy_ = 0;
 }

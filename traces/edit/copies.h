@@ -4,28 +4,25 @@
 #include <cstdint>
 #include <vector>
 
-#include "traces/recorded_operation.h"
-#include "traces/trace_info.h"
+#include "traces/recorded_trace.h"
 
 namespace filereel {
 
 // `count` copies of a trace, each in a directory of its own ("1", "2" …), side by side: of every
 // operation there is one for each copy. Nothing of the trace is held in memory but its tables and
 // trees.
-class TraceCopies final : public RecordedSource {
+class TraceCopies final : public RecordedTrace {
  public:
-  // All outlive this object; `source` is at its beginning, also after each rewind(). Throws
+  // `original` is at its beginning and outlives this object, which reads and rewinds it. Throws
   // Error(usage) if the copies are too many for the numbers that there are.
-  TraceCopies(RecordedSource& source, const TraceTables& tables, const TraceInfo& info,
-              const TraceTrees& trees, std::uint32_t count);
+  TraceCopies(RecordedTrace& original, std::uint32_t count);
 
-  const TraceTables& tables() const { return tables_; }
-  const TraceInfo& info() const { return info_; }
-  const TraceTrees& trees() const { return trees_; }
+  const TraceTables& tables() const override { return tables_; }
+  const TraceInfo& info() const override { return info_; }
+  const TraceTrees& trees() const override { return trees_; }
 
   std::size_t next(std::span<RecordedOperation> out) override;
-  // To be called when the source was rewound.
-  void rewind();
+  void rewind() override;
 
  private:
   void copy_tables(const TraceTables& tables);
@@ -34,14 +31,14 @@ class TraceCopies final : public RecordedSource {
   RecordedOperation of_copy(const RecordedOperation& original, std::uint32_t copy) const;
   PathId path_of(PathId original, std::uint32_t copy) const;
 
-  RecordedSource& source_;
+  RecordedTrace& original_;
   std::uint32_t count_;
   // Of one copy.
   std::uint32_t threads_, slots_, mappings_, files_, paths_ = 0;
   TraceTables tables_;
   TraceInfo info_;
   TraceTrees trees_;
-  std::vector<RecordedOperation> read_;  // from the source
+  std::vector<RecordedOperation> read_;  // from the original
   std::size_t at_ = 0, filled_ = 0;      // in read_
   std::uint32_t copy_ = 0;               // of read_[at_], the next to be given
 };

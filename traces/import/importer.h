@@ -4,18 +4,27 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
 #include <string_view>
 
+#include "filesets/descriptor.h"
 #include "traces/model/trace_builder.h"
 
 namespace filereel {
 
 struct ImportOptions {
   std::string working_directory = "/";  // of the recorded program, where the trace does not say
+  std::string under{};                  // see ResolverOptions
   std::stop_token stop{};
+  // The input is written while the program runs here, since that time of the system's clock.
+  struct Live {
+    std::uint64_t since_ns = 0;
+    std::uint32_t process = 0;
+  };
+  std::optional<Live> live{};
 };
 
 // Text input, line by line, in bounded memory.
@@ -23,6 +32,8 @@ class LineReader {
  public:
   // "-" is standard input. Throws Error(failed) if it cannot be opened.
   explicit LineReader(const std::string& path);
+  // A pipe into which another program writes meanwhile. Waits for its first bytes.
+  LineReader(Descriptor input, std::string name);
   // The text itself; for tests. It outlives the reader.
   LineReader(std::string_view text, std::string name);
   ~LineReader();
@@ -33,7 +44,7 @@ class LineReader {
   // than 16 MiB throws Error(unusable_input).
   bool next(std::string_view& line);
 
-  // The first bytes of the input (up to 64 KiB), which next() gives again.
+  // The first bytes of the input (up to 64 KiB; of a pipe what is there), which next() gives again.
   std::string_view peek();
 
   // The same input from its beginning; null if it can be read only once, as a pipe.

@@ -21,6 +21,7 @@ namespace {
 constexpr std::size_t kBlock = std::size_t{256} << 10;
 constexpr std::size_t kPeek = std::size_t{64} << 10;
 constexpr std::size_t kLongestLine = std::size_t{16} << 20;
+constexpr useconds_t kPauseUs = 5000;  // in which a pipe of 1 MiB does not fill up
 constexpr std::string_view kZstdMagic = "\x28\xb5\x2f\xfd";
 constexpr int kLargestWindowLog = 27;  // zstd's own limit without --long
 
@@ -37,6 +38,8 @@ struct LineReader::State {
   Descriptor opened;
   int fd = -1;  // -1: everything is in `text`
   bool compressed = false;
+  bool grows = false;    // another program writes it meanwhile
+  bool drained = false;  // the last read left nothing behind
   std::unique_ptr<ZSTD_DStream, FreeDStream> stream;
   bool between_frames = true;
   std::vector<char> raw;  // compressed bytes, of which `raw_at` up to `raw_end` are to be read
@@ -51,14 +54,17 @@ struct LineReader::State {
     return fd < 0 ? text.substr(begin) : std::string_view(buffer.data() + begin, end - begin);
   }
   void fill();
-  std::size_t read_file(char* into, std::size_t size) const;
+  std::size_t read_file(char* into, std::size_t size);
   std::size_t decompress(char* into, std::size_t size);
   void begin_file();
 };
 
-std::size_t LineReader::State::read_file(char* into, std::size_t size) const {
+std::size_t LineReader::State::read_file(char* into, std::size_t size) {
+  // So that the writer need not wake this process up for each line.
+  if (grows && drained) usleep(kPauseUs);
   while (true) {
     const ssize_t got = ::read(fd, into, size);
+    drained = got >= 0 && static_cast<std::size_t>(got) < size;
     if (got >= 0) return static_cast<std::size_t>(got);
     if (errno == EINTR) continue;
     throw Error(ErrorKind::failed,
@@ -144,6 +150,14 @@ LineReader::LineReader(const std::string& path) : state_(std::make_unique<State>
   state_->begin_file();
 }
 
+LineReader::LineReader(Descriptor input, std::string name) : state_(std::make_unique<State>()) {
+  state_->name = std::move(name);
+  state_->fd = input.get();
+  state_->opened = std::move(input);
+  state_->grows = true;
+  state_->begin_file();
+}
+
 LineReader::LineReader(std::string_view text, std::string name)
     : state_(std::make_unique<State>()) {
   state_->name = std::move(name);
@@ -180,7 +194,10 @@ bool LineReader::next(std::string_view& line) {
 }
 
 std::string_view LineReader::peek() {
-  while (!state_->ended && state_->rest().size() < kPeek) state_->fill();
+  while (!state_->ended && state_->rest().size() < kPeek) {
+    if (state_->grows && !state_->rest().empty()) break;
+    state_->fill();
+  }
   return state_->rest().substr(0, kPeek);
 }
 

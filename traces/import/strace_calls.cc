@@ -217,6 +217,10 @@ constexpr auto kCalls = sorted(std::array{
 
 }  // namespace
 
+std::span<const StraceCall> strace_calls() {
+  return kCalls;
+}
+
 const StraceCall* find_strace_call(std::string_view name) {
   const auto at = std::ranges::lower_bound(kCalls, name, ByLength(), &StraceCall::name);
   return at != kCalls.end() && at->name == name ? &*at : nullptr;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "traces/calls/system_call.h"
@@ -26,6 +27,8 @@ struct StraceCall {
   // What the letters cannot say; false if the call is not about files after all.
   bool (*finish)(StraceReader& reader, SystemCall& call) = nullptr;
 };
+
+std::span<const StraceCall> strace_calls();
 
 // nullptr: a call that is not about files.
 const StraceCall* find_strace_call(std::string_view name);

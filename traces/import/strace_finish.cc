@@ -10,28 +10,13 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "traces/calls/call_forms.h"
 #include "traces/import/strace_reader.h"
 #include "traces/import/strace_text.h"
 #include "traces/operation.h"
 
 namespace filereel::strace_finish {
 namespace {
-
-// A call whose path is "" and that means the descriptor itself.
-bool means_descriptor(const SystemCall& call) {
-  return call.path.empty() && (call.flags & AT_EMPTY_PATH) != 0;
-}
-
-void take_descriptor(Call by_descriptor, SystemCall& call) {
-  if (call.dir == SystemCall::kCwd) {
-    call.path = ".";
-    return;
-  }
-  call.call = by_descriptor;
-  call.fd = call.dir;
-  std::swap(call.fd_path, call.dir_path);
-  call.dir = SystemCall::kCwd;
-}
 
 std::uint64_t nanoseconds(std::string_view seconds, std::string_view part, std::uint64_t unit) {
   return strace_value(seconds).value_or(0) * 1'000'000'000 + strace_value(part).value_or(0) * unit;
@@ -131,33 +116,14 @@ bool ioctl(StraceReader& reader, SystemCall& call) {
 bool fcntl(StraceReader& reader, SystemCall& call) {
   const std::uint64_t command = strace_value(reader.arguments()[1]).value_or(F_GETFD);
   const std::string_view argument = reader.arguments()[2];
-  switch (command) {
-    case F_DUPFD_CLOEXEC:
-      call.flags = O_CLOEXEC;
-      [[fallthrough]];
-    case F_DUPFD:
-      call.call = Call::dup;
-      return true;
-    case F_SETFD:
-      call.call = Call::set_cloexec;
-      call.flags = reader.value(argument) & FD_CLOEXEC;
-      return true;
-    case F_SETFL:
-      call.call = Call::set_flags;
-      call.flags = reader.value(argument);
-      return true;
-    case F_SETLK:
-    case F_SETLKW:
-    case F_OFD_SETLK:
-    case F_OFD_SETLKW:
-      break;
-    default:
-      return false;
+  if (command == F_SETFD || command == F_SETFL) {
+    take_fcntl(static_cast<int>(command), reader.value(argument), call);
+    return true;
   }
+  const Fcntl form = take_fcntl(static_cast<int>(command), 0, call);
+  if (form != Fcntl::lock) return form == Fcntl::whole;
   if (!argument.starts_with('{')) return false;
-  call.call = Call::record_lock;
   call.flags = reader.value(strace_member(argument, "l_type"));
-  call.mode = command == F_SETLKW || command == F_OFD_SETLKW ? 1 : 0;
   call.offset = reader.value(strace_member(argument, "l_start"));
   call.offset2 = reader.value(strace_member(argument, "l_whence"));
   call.length = reader.value(strace_member(argument, "l_len"));

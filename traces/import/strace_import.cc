@@ -1,8 +1,6 @@
 #include "traces/import/strace_import.h"
 
 #include <algorithm>
-#include <array>
-#include <ctime>
 #include <optional>
 #include <utility>
 
@@ -10,8 +8,10 @@
 
 #include "filesets/error.h"
 #include "filesets/printable.h"
+#include "traces/calls/existing_links.h"
 #include "traces/import/strace_links.h"
 #include "traces/import/strace_text.h"
+#include "traces/model/utc_date.h"
 
 namespace filereel {
 namespace {
@@ -29,12 +29,12 @@ bool goes_on(std::string_view text) {
          text.starts_with("<unfinished ...>");
 }
 
-std::string date(std::uint64_t ns) {
-  const std::time_t seconds = static_cast<std::time_t>(ns / 1'000'000'000);
-  std::tm parts{};
-  if (gmtime_r(&seconds, &parts) == nullptr) return {};
-  std::array<char, 40> text{};
-  return {text.data(), std::strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S UTC", &parts)};
+ResolverOptions resolver_options(const ImportOptions& options, TraceBuilder& builder) {
+  ResolverOptions made{.working_directory = options.working_directory, .under = options.under};
+  if (const auto& live = options.live) {
+    made.link_at = ExistingLinks(live->since_ns, live->process, builder);
+  }
+  return made;
 }
 
 }  // namespace
@@ -43,7 +43,7 @@ StraceImport::StraceImport(LineReader& input, TraceBuilder& builder, const Impor
     : input_(input),
       builder_(builder),
       options_(options),
-      resolver_(builder, {options.working_directory}),
+      resolver_(builder, resolver_options(options, builder)),
       threads_(input.peek()) {}
 
 bool StraceImport::run() {
@@ -66,7 +66,7 @@ bool StraceImport::run() {
 }
 
 void StraceImport::check_understood() {
-  if (understood_ > 0) return;
+  if (understood_ > 0 || (lines_ == 0 && options_.live)) return;
   throw Error(ErrorKind::unusable_input,
               fmt::format("{}:{}: no line so far is one of strace's; give what strace -f -o FILE "
                           "wrote",
@@ -171,6 +171,7 @@ void StraceImport::begin_call(StraceThread& thread, const StraceLine& line, std:
   thread.pending.text = line.text;
   thread.pending.enter_ns = at_ns;
   thread.pending.as = thread.id;
+  if (awaits_exec_) return;
   if (reader_.read_beginning(*call, line.text) != StraceReader::Outcome::read) return;
   for (SystemCall& one : reader_.calls()) {
     one.thread = thread.id;
@@ -210,6 +211,8 @@ bool StraceImport::end_call(StraceThread& thread, const StraceCall& call, std::s
     case StraceReader::Outcome::read:
       break;
   }
+  if (awaits_exec_ && (call.call != Call::exec || !reader_.succeeded())) return true;
+  awaits_exec_ = false;
   const bool entered = pending != nullptr && pending->entered;
   // What was interrupted is made again, and is in the trace again.
   if (reader_.result().text.starts_with("? ERESTART") && !entered) return true;
@@ -280,7 +283,7 @@ void StraceImport::finish() {
   }
   builder_.fact("source", "strace");
   if (!command_.empty()) builder_.fact("command", command_);
-  if (clock_.began() != 0) builder_.fact("recorded", date(clock_.began()));
+  if (clock_.began() != 0) builder_.fact("recorded", utc_date(clock_.began()));
   if (clock_.whole_seconds()) builder_.fact("times", "whole seconds (strace -t)");
 }
 

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -17,6 +19,12 @@ class StraceImport {
  public:
   // All outlive the object.
   StraceImport(LineReader& input, TraceBuilder& builder, const ImportOptions& options);
+
+  // See CallResolver. To be said before run().
+  void begin_process(const KnownProcess& process) { resolver_.begin_process(process); }
+
+  // Leaves out what comes before the first exec that succeeds. To be said before run().
+  void begin_with_exec() { awaits_exec_ = true; }
 
   // Reads everything; false if the stop was requested.
   bool run();
@@ -53,6 +61,7 @@ class StraceImport {
   int joins_ = 0;                             // of this fragment
   std::uint64_t lines_ = 0, understood_ = 0;  // lines that are not empty
   std::string command_;
+  bool awaits_exec_ = false;
 };
 
 }  // namespace filereel

@@ -123,13 +123,17 @@ void FileTree::learn_kind(NodeId id, FileKind kind) {
   node.kind_assumed = false;
 }
 
-void FileTree::place_initially(NodeId id, NodeId directory, NameId name) {
+void FileTree::list_initially(NodeId id, NodeId directory, NameId name) {
   FileNode& node = nodes_[id];
   node.initial_parent = directory;
   node.initial_name = name;
   node.pinned = true;
-  node.data.now_before();
   ++nodes_[directory].initial_children;
+}
+
+void FileTree::place_initially(NodeId id, NodeId directory, NameId name) {
+  list_initially(id, directory, name);
+  nodes_[id].data.now_before();
 }
 
 NodeId FileTree::require_child(NodeId directory, NameId name) {
@@ -279,9 +283,10 @@ std::optional<PathId> FileTree::path_of(NodeId id) {
   std::vector<NameId> names;
   for (; id != kNoNode && nodes_[id].parent != kNoNode; id = nodes_[id].parent) {
     const FileNode& node = nodes_[id];
-    const auto& entries = nodes_[node.parent].directory->entries;
-    const auto found = entries.find(node.name);
-    if (found == entries.end() || found->second.node != id || names.size() > kMaxDepth) return {};
+    const auto& parent = nodes_[node.parent].directory;
+    if (!parent || names.size() > kMaxDepth) return {};  // it is gone
+    const auto found = parent->entries.find(node.name);
+    if (found == parent->entries.end() || found->second.node != id) return {};
     names.push_back(node.name);
   }
   if (id == kNoNode || !nodes_[id].given) return {};  // without a name from the beginning

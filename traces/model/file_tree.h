@@ -20,6 +20,9 @@ using NameId = TextId;  // one component of paths
 
 enum class FileKind : std::uint8_t { unknown, file, directory, symlink, special };
 
+// By the type in st_mode; of a device or a pipe the nearest thing to it.
+FileKind kind_of_mode(std::uint32_t mode);
+
 // What is known of one name in a directory.
 struct DirectoryEntry {
   static constexpr std::uint64_t kNever = UINT64_MAX;
@@ -42,7 +45,16 @@ struct FileNode {
 
   explicit FileNode(Origin origin) : data(origin) {}
 
-  FileData data;
+  // Calls `change` with all that is known of the bytes.
+  template <typename Change>
+  void change_data(Change change) {
+    change(data);
+    if (seen) change(*seen);
+  }
+  const FileData& known() const { return seen ? *seen : data; }
+
+  FileData data;                   // as operations tell
+  std::unique_ptr<FileData> seen;  // the same with what the trace's source saw beside; or null
   FileKind kind = FileKind::unknown;
   bool kind_assumed = false;  // hardly more than a guess: evidence replaces it
   bool exists = false;
@@ -102,6 +114,8 @@ class FileTree {
   // Evidence replaces guesses; the first evidence stays.
   void learn_kind(NodeId id, FileKind kind);
   void found_missing(PathId path);
+  // It has just been opened.
+  void learn_opened(NodeId id, const TreeModel::OpenedFile& opened);
   void found_not_empty(NodeId id);
 
   // The trace made something new of this name; kNoNode if that is impossible.
@@ -158,6 +172,7 @@ class FileTree {
   DirectoryEntry& entry(NodeId directory, NameId name);
   Found child(Found directory, NameId name) const;
   NodeId require_child(NodeId directory, NameId name);
+  void list_initially(NodeId id, NodeId directory, NameId name);
   void place_initially(NodeId id, NodeId directory, NameId name);
   bool can_be_made(const FileNode& node, FileKind kind) const;
   bool has_children(const FileNode& node) const;

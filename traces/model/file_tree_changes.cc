@@ -80,6 +80,7 @@ NodeId FileTree::make(PathId path, FileKind kind, std::uint64_t position) {
     if (node.initial_parent != kNoNode) --nodes_[node.initial_parent].initial_children;
     node.initial_parent = kNoNode;
     node.data.now_made();
+    node.seen.reset();
     node.closed = true;
     node.kind = kind;
     node.kind_assumed = false;
@@ -126,9 +127,32 @@ NodeId FileTree::make_or_open(PathId path, std::uint64_t position) {
   return id;
 }
 
+void FileTree::learn_opened(NodeId id, const TreeModel::OpenedFile& opened) {
+  FileNode& node = nodes_[id];
+  const Origin origin = node.known().origin();
+  if (node.given || origin == Origin::made) return;
+  if (!opened.existed) {
+    if (origin == Origin::perhaps) node.seen = std::make_unique<FileData>(Origin::made);
+    return;
+  }
+  learn_kind(id, kind_of_mode(opened.mode));
+  const auto mode = static_cast<std::uint16_t>(opened.mode & 0777);
+  if (node.mode == FileNode::kNoMode && mode != 0) node.mode = node.initial_mode = mode;
+  if (origin == Origin::perhaps) {
+    node.seen = std::make_unique<FileData>(node.data);
+    node.seen->now_before();
+    entry(node.initial_parent, node.initial_name).found_missing = false;
+    list_initially(id, node.initial_parent, node.initial_name);
+  }
+  if (node.kind != FileKind::file || !opened.size) return;
+  if (!node.seen && !node.data.exact()) node.seen = std::make_unique<FileData>(node.data);
+  if (node.seen && !node.seen->exact()) node.seen->has_size(*opened.size);
+}
+
 void FileTree::settle(NodeId id) {
   const FileNode& node = nodes_[id];
-  if (node.data.origin() != Origin::before || node.pinned) return;
+  // What its source saw is not guessed.
+  if (node.data.origin() != Origin::before || node.pinned || node.seen) return;
   entry(node.initial_parent, node.initial_name).found_missing = false;
   place_initially(id, node.initial_parent, node.initial_name);
 }

@@ -100,8 +100,8 @@ class FileTree::SetWriter {
         entry.mode = mode == FileNode::kNoMode ? 0644 : mode | 0600u;
         if (node.runs) entry.mode |= mode == FileNode::kNoMode ? 0111 : 0100;
         entry.content = content(node);
-        entry.size =
-            std::min(initial_ ? node.data.initial_size() : node.data.size(), kMaxBytes - bytes_);
+        entry.size = std::min(initial_ ? node.known().initial_size() : node.known().size(),
+                              kMaxBytes - bytes_);
         bytes_ += entry.size;
         const auto holes = tree_.initial_holes_.find(id);
         if (initial_ && holes != tree_.initial_holes_.end()) entry.holes = holes->second;
@@ -125,7 +125,7 @@ FileSet FileTree::initial_set() const {
   SetWriter writer(*this, true);
   for (NodeId id = 0; id < nodes_.size(); ++id) {
     const FileNode& node = nodes_[id];
-    if (!node.exists || node.data.origin() != Origin::before) continue;
+    if (!node.exists || node.known().origin() != Origin::before) continue;
     if (node.initial_parent != kNoNode) writer.list(node.initial_parent, node.initial_name, id);
   }
   for (const InitialName& link : initial_links_) writer.list(link.parent, link.name, link.node);

@@ -99,6 +99,10 @@ void TraceBuilder::fact(std::string_view name, std::string_view value) {
   info_.facts[std::string(name)] = value;
 }
 
+void TraceBuilder::recorder_added(std::uint32_t ns) {
+  info_.recorder_ns = std::max(info_.recorder_ns, ns);
+}
+
 const TraceInfo& TraceBuilder::info() {
   counter_.fill(info_);
   info_.files = model_.files();

@@ -45,6 +45,8 @@ class TraceBuilder {
   void lost(std::string_view what, std::uint64_t count = 1);
   void approximated(std::string_view what, std::uint64_t count = 1);
   void fact(std::string_view name, std::string_view value);
+  // TraceInfo::recorder_ns; of several the largest counts.
+  void recorder_added(std::uint32_t ns);
 
   std::uint64_t operations() const { return counter_.operations(); }
 

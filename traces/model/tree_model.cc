@@ -83,6 +83,10 @@ void TreeModel::learn_link(PathId path, TextId text) {
   state_->learn_text(state_->tree.require(path), text);
 }
 
+void TreeModel::learn_opened(FileSlot slot, const OpenedFile& opened) {
+  state_->expected_open = {slot, opened};
+}
+
 FileId TreeModel::file_of(PathId path) const {
   const NodeId id = state_->tree.present(path);
   return id == kNoNode ? kNoFileId : state_->tree.file_id(id);
@@ -105,6 +109,11 @@ std::uint64_t TreeModel::size(FileId file) const {
 bool TreeModel::size_is_exact(FileId file) const {
   const NodeId id = state_->tree.node_of(file);
   return id != kNoNode && state_->tree.node(id).data.exact();
+}
+
+bool TreeModel::is_initial(FileId file) const {
+  const NodeId id = state_->tree.node_of(file);
+  return id != kNoNode && state_->tree.node(id).known().origin() == Origin::before;
 }
 
 std::uint32_t TreeModel::files() const {

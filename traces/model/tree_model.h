@@ -53,6 +53,16 @@ class TreeModel {
   // Makes known what the trace's source says beside the operations: `path` is a symbolic link.
   void learn_link(PathId path, TextId text);
 
+  // What the trace's source saw of a file as it was opened, beside what operations say.
+  struct OpenedFile {
+    bool existed = true;                // before the call; else the call made it
+    std::uint32_t mode = 0;             // st_mode of what existed; 0: not known
+    std::optional<std::uint64_t> size;  // of what existed, before the call
+  };
+  // `opened` is what the next open of `slot` finds. Only trees show it: what is said of sizes while
+  // the trace is made, and `hole`, stay what operations tell.
+  void learn_opened(FileSlot slot, const OpenedFile& opened);
+
   FileId file_of(PathId path) const;         // kNoFileId: unknown or absent
   FileId file_of_slot(FileSlot slot) const;  // kNoFileId: not open
   // The name that the file got last, if it still has it: its path, else nothing.
@@ -61,6 +71,8 @@ class TreeModel {
   // `size_is_exact`.
   std::uint64_t size(FileId file) const;
   bool size_is_exact(FileId file) const;
+  // Whether it was there before the trace, as far as is known.
+  bool is_initial(FileId file) const;
 
   std::uint32_t files() const;  // FileIds are below this
   // At the end (initial) or at any moment (current); see TraceTrees.

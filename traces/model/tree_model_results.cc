@@ -19,6 +19,8 @@ bool writes(std::uint32_t open_flags) {
   return (open_flags & O_ACCMODE) != O_RDONLY && (open_flags & O_PATH) == 0;
 }
 
+}  // namespace
+
 FileKind kind_of_mode(std::uint32_t mode) {
   switch (mode & S_IFMT) {
     case 0:
@@ -32,9 +34,11 @@ FileKind kind_of_mode(std::uint32_t mode) {
   }
 }
 
-}  // namespace
-
 NodeId TreeModel::State::opened(const Operation& operation) {
+  std::optional<OpenedFile> seen;
+  if (expected_open && expected_open->first == operation.file) {
+    seen = std::exchange(expected_open, std::nullopt)->second;
+  }
   if (operation.file >= kMaxSlots) return kNoNode;
   const std::uint32_t flags = operation.flags;
   NodeId id = kNoNode;
@@ -51,13 +55,14 @@ NodeId TreeModel::State::opened(const Operation& operation) {
   if (id == kNoNode) return id;
   FileNode& node = tree.node(id);
   if (writes(flags)) tree.learn_kind(id, FileKind::file);
+  if (seen && !is_nameless(flags)) tree.learn_opened(id, *seen);
   if ((flags & O_CREAT) != 0 && node.data.origin() != Origin::before &&
       node.mode == FileNode::kNoMode) {
     node.mode = static_cast<std::uint16_t>(operation.mode & 0777);
   }
   if ((flags & O_TRUNC) != 0) {
     tree.learn_kind(id, FileKind::file);
-    node.data.truncate(0);
+    node.change_data([](FileData& data) { data.truncate(0); });
   }
   closed(operation.file);
   if (slots.size() <= operation.file) slots.resize(operation.file + 1);
@@ -74,7 +79,7 @@ void TreeModel::State::was_read(NodeId id, Operation& operation) {
   FileNode& node = tree.node(id);
   tree.learn_kind(id, FileKind::file);
   const auto got = static_cast<std::uint64_t>(operation.expected);
-  node.data.was_read(operation.offset, operation.length, got);
+  node.change_data([&](FileData& data) { data.was_read(operation.offset, operation.length, got); });
   tree.settle(id);
   operation.hole = node.data.hole(operation.offset, got);
 }
@@ -86,11 +91,13 @@ void TreeModel::State::written(NodeId id, const Operation& operation) {
   const auto length = static_cast<std::uint64_t>(operation.expected);
   if (length == 0) return;
   // Appending shows where the end was.
-  if ((file->flags & O_APPEND) != 0 && !node.data.exact()) {
-    node.data.has_size(operation.offset);
-    tree.settle(id);
-  }
-  node.data.write(operation.offset, length, operation.data == DataSource::generated);
+  node.change_data([&](FileData& data) {
+    if ((file->flags & O_APPEND) != 0 && !data.exact()) data.has_size(operation.offset);
+  });
+  if ((file->flags & O_APPEND) != 0) tree.settle(id);
+  node.change_data([&](FileData& data) {
+    data.write(operation.offset, length, operation.data == DataSource::generated);
+  });
 }
 
 void TreeModel::State::copied(NodeId id, const Operation& operation) {
@@ -103,10 +110,10 @@ void TreeModel::State::copied(NodeId id, const Operation& operation) {
     if (operation.method == CopyMethod::reflink && operation.length == 0) {
       length = source.data.size() - std::min(source.data.size(), operation.second);
     }
-    source.data.was_copied(operation.second, length);
+    source.change_data([&](FileData& data) { data.was_copied(operation.second, length); });
     tree.settle(from);
   }
-  tree.node(id).data.write(operation.offset, length, false);
+  tree.node(id).change_data([&](FileData& data) { data.write(operation.offset, length, false); });
 }
 
 void TreeModel::State::seen(NodeId id, const Operation& operation) {
@@ -115,6 +122,7 @@ void TreeModel::State::seen(NodeId id, const Operation& operation) {
   FileNode& node = tree.node(id);
   if (S_ISREG(operation.mode)) {
     node.data.has_size(operation.length);
+    if (node.seen && !node.seen->exact()) node.seen->has_size(operation.length);
     tree.settle(id);
   }
   const auto mode = static_cast<std::uint16_t>(operation.mode & 0777);
@@ -127,7 +135,8 @@ void TreeModel::State::seen(NodeId id, const Operation& operation) {
 void TreeModel::State::mapped(NodeId id, const Operation& operation) {
   if (operation.source >= kMaxSlots) return;
   tree.learn_kind(id, FileKind::file);
-  tree.node(id).data.was_mapped(operation.offset, operation.length);
+  tree.node(id).change_data(
+      [&](FileData& data) { data.was_mapped(operation.offset, operation.length); });
   tree.settle(id);
   unmapped(operation.source);
   if (mappings.size() <= operation.source) mappings.resize(operation.source + 1);
@@ -141,20 +150,21 @@ void TreeModel::State::unmapped(FileSlot number) {
 
 void TreeModel::State::faulted(const Mapping& mapping, const Operation& operation) {
   if (operation.offset >= mapping.length) return;
-  FileData& data = tree.node(mapping.node).data;
+  const std::uint64_t offset = mapping.offset + operation.offset;
   const std::uint64_t length = std::min(operation.length, mapping.length - operation.offset);
-  data.was_mapped(mapping.offset + operation.offset, length);
-  if ((operation.flags & 1) != 0 && mapping.shared()) {
-    data.store(mapping.offset + operation.offset, length);
-  }
+  tree.node(mapping.node).change_data([&](FileData& data) {
+    data.was_mapped(offset, length);
+    if ((operation.flags & 1) != 0 && mapping.shared()) data.store(offset, length);
+  });
 }
 
 // Nobody syncs a mapping without having stored into it.
 void TreeModel::State::synced(const Mapping& mapping, const Operation& operation) {
   if (!mapping.shared() || !mapping.writable() || operation.offset >= mapping.length) return;
-  tree.node(mapping.node)
-      .data.store(mapping.offset + operation.offset,
-                  std::min(operation.length, mapping.length - operation.offset));
+  const std::uint64_t length = std::min(operation.length, mapping.length - operation.offset);
+  tree.node(mapping.node).change_data([&](FileData& data) {
+    data.store(mapping.offset + operation.offset, length);
+  });
 }
 
 void TreeModel::State::learn_text(NodeId id, TextId text) {
@@ -187,7 +197,7 @@ void TreeModel::State::succeeded(Operation& operation) {
     case truncate:
       if (const NodeId id = target(operation); set_entry(id)) {
         tree.learn_kind(id, FileKind::file);
-        tree.node(id).data.truncate(operation.offset);
+        tree.node(id).change_data([&](FileData& data) { data.truncate(operation.offset); });
       }
       return;
     case copy_range:
@@ -196,7 +206,9 @@ void TreeModel::State::succeeded(Operation& operation) {
     case allocate:
       if (const NodeId id = of_slot(operation.file); set_entry(id)) {
         tree.learn_kind(id, FileKind::file);
-        tree.node(id).data.allocate(operation.flags, operation.offset, operation.length);
+        tree.node(id).change_data([&](FileData& data) {
+          data.allocate(operation.flags, operation.offset, operation.length);
+        });
       }
       return;
     case stat:

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include <fcntl.h>
@@ -73,6 +75,7 @@ struct TreeModel::State {
   FileTree tree;
   std::vector<OpenFile> slots;
   std::vector<Mapping> mappings;
+  std::optional<std::pair<FileSlot, OpenedFile>> expected_open;  // see learn_opened
 };
 
 // Whether an open with these flags makes a file without a name.

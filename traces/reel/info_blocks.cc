@@ -139,12 +139,14 @@ std::string put_info(const TraceInfo& info, const TraceTrees& trees, Packer& pac
   put_set(out, trees.initial);
   put_varint(out, trees.absent);
   put_set(out, trees.final);
+  put_varint(out, info.recorder_ns);
   std::string packed;
   packer.put_packed(packed, out);
   return packed;
 }
 
-void take_info(ByteReader packed, Unpacker& unpacker, TraceInfo& info, TraceTrees& trees) {
+void take_info(ByteReader packed, std::uint32_t version, Unpacker& unpacker, TraceInfo& info,
+               TraceTrees& trees) {
   const std::string bytes = unpacker.take_packed(packed, kMaxBlockSize);
   packed.expect_end();
   ByteReader in(std::as_bytes(std::span(bytes)));
@@ -174,6 +176,9 @@ void take_info(ByteReader packed, Unpacker& unpacker, TraceInfo& info, TraceTree
   take_set(in, trees.initial);
   trees.absent = in.varint();
   take_set(in, trees.final);
+  if (version >= 2) {
+    info.recorder_ns = static_cast<std::uint32_t>(in.varint(UINT32_MAX, "the recorder's cost"));
+  }
   in.expect_end();
 }
 

@@ -20,7 +20,8 @@ void take_threads(ByteReader in, std::uint32_t count, Unpacker& unpacker, TraceI
 // All of `info` but the threads, all of `trees` but the entries. Throws Error(unusable_input) if a
 // fact is too long.
 std::string put_info(const TraceInfo& info, const TraceTrees& trees, Packer& packer);
-void take_info(ByteReader in, Unpacker& unpacker, TraceInfo& info, TraceTrees& trees);
+void take_info(ByteReader in, std::uint32_t version, Unpacker& unpacker, TraceInfo& info,
+               TraceTrees& trees);
 
 struct IndexEntry {
   BlockType type = BlockType::info;

@@ -86,10 +86,11 @@ void ReelInput::fail_foreign() const {
 }
 
 void ReelInput::fail_version(std::uint32_t version) const {
-  throw Error(ErrorKind::unusable_input,
-              fmt::format("{}: byte {}: version {} of the reel format is not known, only {}; use a "
-                          "newer filereel",
-                          name_, kReelMagic.size(), version, kReelFormatVersion));
+  throw Error(
+      ErrorKind::unusable_input,
+      fmt::format("{}: byte {}: version {} of the reel format is not known, only 1 to {}; use "
+                  "a newer filereel",
+                  name_, kReelMagic.size(), version, kReelFormatVersion));
 }
 
 }  // namespace filereel

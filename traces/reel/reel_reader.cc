@@ -59,6 +59,7 @@ struct ReelReader::State {
   std::uint32_t unit = 1;
   OperationLimits limits;
   std::vector<OperationsAt> blocks;
+  std::uint32_t version = 0;
   std::uint64_t operations = 0;  // of all blocks
   std::uint64_t place = 0;       // of the block that is worked on: what messages name
   OperationBlockReader reader;
@@ -95,8 +96,8 @@ std::uint32_t ReelReader::State::load_header() {
   if (!view.starts_with(kReelMagic)) input.fail_foreign();
   if (size < bytes.size()) throw Damage("the file ends inside its header");
   ByteReader in{std::span(bytes).subspan(kReelMagic.size())};
-  const std::uint32_t version = in.u32();
-  if (version != kReelFormatVersion) input.fail_version(version);
+  version = in.u32();
+  if (version == 0 || version > kReelFormatVersion) input.fail_version(version);
   const std::uint32_t time_unit = in.u32();
   if (in.u64() != XXH3_64bits(bytes.data(), kReelHeaderSize - sizeof(std::uint64_t))) {
     throw Damage("the header's checksum is wrong");
@@ -138,7 +139,7 @@ void ReelReader::State::load_block(std::uint64_t offset, const BlockHeader& head
     case BlockType::info:
       if (has_info) throw Damage("there are two blocks of information");
       has_info = true;
-      take_info(in, unpacker, info, trees);
+      take_info(in, version, unpacker, info, trees);
       break;
     case BlockType::operations:
     case BlockType::index:
@@ -317,6 +318,10 @@ ReelReader::ReelReader(std::span<const std::byte> bytes, std::string name)
 }
 
 ReelReader::~ReelReader() = default;
+
+std::uint32_t ReelReader::version() const {
+  return state_->version;
+}
 
 const TraceTables& ReelReader::tables() const {
   return state_->tables;

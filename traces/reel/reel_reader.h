@@ -6,12 +6,11 @@
 #include <span>
 #include <string>
 
-#include "traces/recorded_operation.h"
-#include "traces/trace_info.h"
+#include "traces/recorded_trace.h"
 
 namespace filereel {
 
-inline constexpr int kReelFormatVersion = 1;
+inline constexpr int kReelFormatVersion = 2;
 
 // Limits of the format; files beyond them are neither written nor read.
 inline constexpr std::uint32_t kMaxReelPaths = 8'000'000;
@@ -22,7 +21,7 @@ inline constexpr std::uint32_t kMaxReelFiles = 1u << 26;
 
 // A reel, opened. The tables, the trees and the facts are read at once; the operations stream in
 // bounded memory, from the beginning to the end, as often as wanted.
-class ReelReader final : public RecordedSource {
+class ReelReader final : public RecordedTrace {
  public:
   // Reads what precedes the operations. A torn file (one that was not finished) is read up to its
   // last whole block: info().complete is false, and the trees and counts are found again by
@@ -33,14 +32,15 @@ class ReelReader final : public RecordedSource {
   ReelReader(std::span<const std::byte> bytes, std::string name);
   ~ReelReader() override;
 
-  const TraceTables& tables() const;
-  const TraceInfo& info() const;
-  const TraceTrees& trees() const;
+  std::uint32_t version() const;  // of the format, from 1
+  const TraceTables& tables() const override;
+  const TraceInfo& info() const override;
+  const TraceTrees& trees() const override;
 
   // Every operation is checked: its numbers are within the tables, offsets and lengths within
   // 2^63 - 1. Throws Error(unusable_input) where the file is damaged.
   std::size_t next(std::span<RecordedOperation> out) override;
-  void rewind();
+  void rewind() override;
 
  private:
   struct State;
