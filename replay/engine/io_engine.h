@@ -69,12 +69,13 @@ struct EngineContext {
   std::bitset<kOperationKinds> kinds;  // those that occur
   Verify verify = Verify::results;
   std::uint32_t queue_depth = 0;     // uring: 0 as recorded, else so many requests in flight
+  bool overlapping = false;          // see Trace
+  bool poll = false;                 // uring: poll for direct reads and writes (why_no_polling)
   bool change_owners = false;        // execute change_owner
   LaneBoard* board = nullptr;        // told of every operation done; null: nobody waits
   DivergenceJudge* judge = nullptr;  // null: every divergence is a true mismatch
   // Bumped when a directory got another name or none: cached directories may be stale.
   std::atomic<std::uint64_t>* directories = nullptr;
-  const std::uint64_t* start_ns = nullptr;  // of the replay, for the time series; set by then
   std::stop_token stop;
 };
 
@@ -83,26 +84,44 @@ inline bool is_user_attribute(std::string_view name) noexcept {
   return name.starts_with("user.");
 }
 
+// How an engine's execute() ended.
+enum class Execution : std::uint8_t {
+  all,      // everything was executed
+  alarm,    // the alarm's time came
+  stopped,  // at a true mismatch that was to stop it, or at the context's stop
+};
+
 // One thread's engine: its buffer, its requests in flight, its statistics. Not shared between
 // threads.
 class IoEngine {
  public:
   virtual ~IoEngine() = default;
 
+  // To be called before everything else, before the clock starts and by the thread that is to
+  // execute.
+  virtual void begin() noexcept {}
+  // To be called after everything else by the same thread, if it has called begin().
+  virtual void end() noexcept {}
+
   // Makes ready, while there is time, what the next operation needs.
   virtual void prepare(const Operation&) noexcept {}
 
-  // Executes `operations` (calls only, no barriers, awaits or paces) in order, until the first true
-  // mismatch if `stop_on_divergence`, or until the context's stop is requested. Neither throws nor
-  // allocates. False: it stopped early.
-  virtual bool execute(std::span<const Operation> operations, bool stop_on_divergence) noexcept = 0;
+  // Executes `operations` (calls only, no barriers, awaits or paces) in order and takes them from
+  // their front, until the alarm, until the first true mismatch if `stop_on_divergence`, or until
+  // the context's stop is requested. Neither throws nor allocates. What was taken may be in flight
+  // or still about to be.
+  virtual Execution execute(std::span<const Operation>& operations,
+                            bool stop_on_divergence) noexcept = 0;
 
-  // Waits until nothing is in flight. To be called before waiting for other threads, and at the
-  // end.
+  // The time of the stopwatch from which on execute() begins nothing more; never until it is set.
+  virtual void set_alarm(std::uint64_t at_ns) noexcept = 0;
+
+  // Sees everything that was taken to its end. To be called before waiting for other threads, and
+  // at the end. False: there was a true mismatch that was to stop it.
   virtual bool drain() noexcept = 0;
 
   // Returns at `due_ns` of the stopwatch, at once if that is past, or soon after a requested stop.
-  // What is in flight goes on, and is seen when it ends. False: as of execute().
+  // What is in flight goes on, and is seen when it ends. False: as of drain().
   virtual bool wait_until(std::uint64_t due_ns) noexcept = 0;
 
   virtual ReplayStatistics& statistics() = 0;
@@ -115,6 +134,8 @@ std::string_view engine_name(EngineKind kind);
 EngineKind parse_engine(std::string_view name);
 // Nothing, or why this kernel cannot do io_uring and what to do.
 std::optional<std::string> why_no_uring();
+// Nothing, or why requests to files below `directory` cannot be polled for.
+std::optional<std::string> why_no_polling(int directory);
 
 // `lane` is the thread's number on the board. Throws Error(failed) if the engine cannot be set up.
 std::unique_ptr<IoEngine> make_engine(EngineKind kind, const EngineContext& context,

@@ -7,6 +7,10 @@ std::optional<std::string> why_no_uring() {
   return "this filereel was built without io_uring; install liburing-dev and build it again";
 }
 
+std::optional<std::string> why_no_polling(int) {
+  return why_no_uring();
+}
+
 std::unique_ptr<IoEngine> make_uring_engine(const EngineContext&, std::uint32_t) {
   throw Error(ErrorKind::failed, *why_no_uring());
 }

@@ -91,11 +91,11 @@ TEST_CASE("directories, links and names are made, found, moved and removed") {
   CHECK(bench.run(bench.at(stat, "d/g")) == 0);
   CHECK(bench.run(bench.at(stat, "d/s")) == 0);
   CHECK(bench.run(bench.at(stat, "nothing")) == -ENOENT);
-  CHECK(bench.run(EngineRig::use(stat, 0)) == 0);
+  CHECK(bench.run(of_file(stat, 0)) == 0);
   CHECK(bench.run(bench.at(access, "d/g", R_OK | W_OK)) == 0);
   CHECK(bench.run(bench.at(access, "d/g", X_OK)) == -EACCES);
   CHECK(bench.run(bench.at(stat_volume, "d/s")) == 0);
-  CHECK(bench.run(EngineRig::use(stat_volume, 0)) == 0);
+  CHECK(bench.run(of_file(stat_volume, 0)) == 0);
   CHECK(bench.run(bench.at(change_directory, "d")) == 0);
   CHECK(bench.run(bench.at(change_directory, "d/g")) == -ENOTDIR);
 
@@ -112,7 +112,7 @@ TEST_CASE("the root itself is a directory like others") {
   CHECK(bench.run(bench.at(stat, "")) == 0);
   CHECK(bench.run(bench.at(make_directory, "")) == -EEXIST);
   CHECK(bench.run(bench.open(0, "", O_RDONLY | O_DIRECTORY)) == 0);
-  Operation entries = EngineRig::use(list, 0);
+  Operation entries = of_file(list, 0);
   entries.length = 4096;
   CHECK(bench.run(entries) == 0);
   CHECK(bench.run(bench.at(remove_directory, "")) < 0);
@@ -129,7 +129,7 @@ TEST_CASE("files are written, read, cut, preallocated and copied") {
         10'000);
   CHECK(bench.run(EngineRig::transfer(read, 0, 9'000, 5'000)) == 1'000);
 
-  Operation cut = EngineRig::use(truncate, 0);
+  Operation cut = of_file(truncate, 0);
   cut.offset = 5'000;
   CHECK(bench.run(cut) == 0);
   cut = bench.at(truncate, "f");
@@ -138,13 +138,13 @@ TEST_CASE("files are written, read, cut, preallocated and copied") {
   CHECK(status_of(bench.near("f")).st_size == 6'000);
   CHECK(bench.run(bench.at(truncate, "")) == -EISDIR);
 
-  Operation more = EngineRig::use(allocate, 0);
+  Operation more = of_file(allocate, 0);
   more.offset = 6'000;
   more.length = 10'000;
   const std::int64_t allocated = bench.run(more);
   if (allocated != -EOPNOTSUPP) CHECK(allocated == 0);
 
-  Operation hole = EngineRig::use(seek, 0);
+  Operation hole = of_file(seek, 0);
   hole.flags = SEEK_HOLE;
   CHECK(bench.run(hole) == 0);
   hole.flags = SEEK_SET;
@@ -154,7 +154,7 @@ TEST_CASE("files are written, read, cut, preallocated and copied") {
        {CopyMethod::copy_file_range, CopyMethod::sendfile, CopyMethod::splice}) {
     CAPTURE(copy_method_name(method));
     REQUIRE(bench.run(bench.open(1, "copy", O_RDWR | O_CREAT | O_TRUNC)) == 0);
-    Operation copy = EngineRig::use(copy_range, 1);
+    Operation copy = of_file(copy_range, 1);
     copy.source = 0;
     copy.method = method;
     copy.second = 1'000;  // of the source
@@ -168,14 +168,14 @@ TEST_CASE("files are written, read, cut, preallocated and copied") {
     copy.length = std::uint64_t{1} << 62;
     CHECK(bench.run(copy) == 3'000);
   }
-  Operation clone = EngineRig::use(copy_range, 1);
+  Operation clone = of_file(copy_range, 1);
   clone.source = 0;
   clone.method = CopyMethod::reflink;
   clone.length = 4'096;
   const std::int64_t cloned = bench.run(clone);
   CHECK((cloned == 4'096 || cloned == -EOPNOTSUPP || cloned == -EINVAL || cloned == -ENOTTY));
-  CHECK(bench.run(EngineRig::use(close, 0)) == 0);
-  CHECK(bench.run(EngineRig::use(close, 0)) == -EBADF);
+  CHECK(bench.run(of_file(close, 0)) == 0);
+  CHECK(bench.run(of_file(close, 0)) == -EBADF);
   CHECK(bench.run(EngineRig::transfer(read, 0, 0, 10)) == -EBADF);
 }
 
@@ -210,14 +210,14 @@ TEST_CASE("transfers beyond the buffer go in pieces and give one result") {
 TEST_CASE("data is made durable in every way") {
   Bench bench;
   REQUIRE(bench.make_file("f", 10'000) == 10'000);
-  CHECK(bench.run(EngineRig::use(sync, 0)) == 0);
-  CHECK(bench.run(EngineRig::use(sync_data, 0)) == 0);
-  Operation range = EngineRig::use(sync_range, 0);
+  CHECK(bench.run(of_file(sync, 0)) == 0);
+  CHECK(bench.run(of_file(sync_data, 0)) == 0);
+  Operation range = of_file(sync_range, 0);
   range.length = 4'096;
   range.flags = SYNC_FILE_RANGE_WRITE;
   CHECK(bench.run(range) == 0);
-  CHECK(bench.run(EngineRig::use(sync_volume, 0)) == 0);
-  CHECK(bench.run(EngineRig::use(sync_volume, kNoFile)) == 0);
+  CHECK(bench.run(of_file(sync_volume, 0)) == 0);
+  CHECK(bench.run(of_file(sync_volume, kNoFile)) == 0);
 }
 
 TEST_CASE("attributes of files are set as asked, by file and by name") {
@@ -225,7 +225,7 @@ TEST_CASE("attributes of files are set as asked, by file and by name") {
   REQUIRE(bench.make_file("f", 0) == 0);
   CHECK(bench.run(bench.at(change_mode, "f", 0604)) == 0);
   CHECK((status_of(bench.near("f")).st_mode & 07777) == 0604);
-  Operation mode = EngineRig::use(change_mode, 0);
+  Operation mode = of_file(change_mode, 0);
   mode.mode = 0640;
   CHECK(bench.run(mode) == 0);
   CHECK((status_of(bench.near("f")).st_mode & 07777) == 0640);
@@ -236,7 +236,7 @@ TEST_CASE("attributes of files are set as asked, by file and by name") {
   CHECK(bench.run(times) == 0);
   CHECK(status_of(bench.near("f")).st_mtim.tv_sec == 1'234);
   CHECK(status_of(bench.near("f")).st_atim.tv_sec == -2);
-  times = EngineRig::use(set_times, 0);
+  times = of_file(set_times, 0);
   times.offset = kTimeOmit;
   times.second = kTimeNow;
   CHECK(bench.run(times) == 0);
@@ -291,7 +291,7 @@ TEST_CASE("directories are read from their beginning or on from where they were"
   Bench bench;
   for (int i = 0; i < 100; ++i) std::ofstream(bench.near(std::to_string(i)));
   REQUIRE(bench.run(bench.open(0, "", O_RDONLY | O_DIRECTORY)) == 0);
-  Operation entries = EngineRig::use(list, 0);
+  Operation entries = of_file(list, 0);
   entries.length = 1'024;
   CHECK(bench.run(entries) == 0);
   const off_t after_one = lseek(bench.performer->fd(0), 0, SEEK_CUR);
@@ -309,23 +309,23 @@ TEST_CASE("advice, flags and locks reach the open file") {
   Bench bench;
   REQUIRE(bench.make_file("f", 10'000, 0) == 10'000);
   REQUIRE(bench.run(bench.open(1, "f", O_RDWR)) == 0);
-  Operation advice = EngineRig::use(advise, 0);
+  Operation advice = of_file(advise, 0);
   advice.flags = POSIX_FADV_WILLNEED;
   CHECK(bench.run(advice) == 0);
-  Operation ahead = EngineRig::use(read_ahead, 0);
+  Operation ahead = of_file(read_ahead, 0);
   ahead.length = 10'000;
   CHECK(bench.run(ahead) == 0);
 
-  Operation flags = EngineRig::use(set_flags, 0);
+  Operation flags = of_file(set_flags, 0);
   flags.flags = O_NONBLOCK | O_APPEND | O_ASYNC;
   CHECK(bench.run(flags) == 0);
   CHECK((fcntl(bench.performer->fd(0), F_GETFL) & (O_APPEND | O_ASYNC | O_NONBLOCK)) == O_NONBLOCK);
 
   for (const std::uint32_t kind : {std::uint32_t{0}, lock_flags::kRecord}) {
     CAPTURE(kind);
-    Operation mine = EngineRig::use(lock, 0);
+    Operation mine = of_file(lock, 0);
     mine.flags = kind | lock_flags::kExclusive;
-    Operation other = EngineRig::use(lock, 1);
+    Operation other = of_file(lock, 1);
     other.flags = kind | lock_flags::kShared;
     CHECK(bench.run(mine) == 0);
     CHECK(bench.run(other) == -EAGAIN);
@@ -355,7 +355,7 @@ TEST_CASE("a lock that waits gets what another thread lets go") {
   REQUIRE(bench.make_file("f", 1) == 1);
   const Descriptor other(::open(bench.near("f").c_str(), O_RDWR));
   REQUIRE(flock(other.get(), LOCK_EX) == 0);
-  Operation mine = EngineRig::use(lock, 0);
+  Operation mine = of_file(lock, 0);
   mine.flags = lock_flags::kExclusive | lock_flags::kWait;
   const std::jthread holder([&] {
     usleep(20'000);
@@ -368,7 +368,7 @@ TEST_CASE("maps are made, faulted in, synced and undone, and never run") {
   Bench bench;
   REQUIRE(bench.make_file("f", 40'000) == 40'000);
   const auto mapping = [](OperationKind kind, FileSlot number, std::uint64_t length) {
-    Operation operation = EngineRig::use(kind, kNoFile);
+    Operation operation = of_file(kind, kNoFile);
     operation.source = number;
     operation.length = length;
     return operation;
@@ -408,7 +408,7 @@ TEST_CASE("maps are made, faulted in, synced and undone, and never run") {
   CHECK(bench.run(to_disk) == 0);
 
   // Behind the file's end a load would be a signal; here it is a result.
-  Operation cut = EngineRig::use(truncate, 0);
+  Operation cut = of_file(truncate, 0);
   CHECK(bench.run(cut) == 0);
   CHECK(bench.run(mapping(fault, 0, 4'096)) == -EFAULT);
 
@@ -466,7 +466,7 @@ TEST_CASE("numbers that no open file and no mapping has are errors, not accident
     if (!info.is_call || kind == open || kind == sync_volume) continue;
     if (!has(info.fields, Field::file | Field::source)) continue;
     for (const FileSlot number : {FileSlot{15}, FileSlot{16}, kNoFile - 1}) {
-      Operation operation = EngineRig::use(kind, number);
+      Operation operation = of_file(kind, number);
       operation.source = number;
       operation.length = 1;
       operation.flags = kind == map ? MAP_SHARED << 8 : 0;
@@ -499,7 +499,7 @@ TEST_CASE("every kind that is a call is executed") {
     const OperationInfo& info = operation_info(kind);
     if (!info.is_call || kind == reap || kind == change_owner) continue;
     CAPTURE(info.name);
-    Operation operation = EngineRig::use(kind, 0);
+    Operation operation = of_file(kind, 0);
     // An error that the call itself makes up: nothing else gives it.
     operation.expected = -EHWPOISON;
     operation.path = bench.paths.add(Role::near, "nothing");

@@ -9,6 +9,7 @@
 #include "replay/engine/divergence_judge.h"
 #include "replay/engine/io_engine.h"
 #include "tests/replay/two_volumes.h"
+#include "traces/operation_makers.h"
 #include "traces/path_table.h"
 #include "traces/text_table.h"
 
@@ -40,31 +41,18 @@ struct EngineRig {
   std::string near(const std::string& path) const { return volumes.near / path; }
 
   Operation at(OperationKind kind, const std::string& path, std::uint32_t mode = 0755) {
-    Operation operation;
-    operation.kind = kind;
-    operation.path = paths.add(Role::near, path);
+    Operation operation = named(kind, paths.add(Role::near, path));
     operation.mode = mode;
     return operation;
   }
   Operation open(FileSlot file, const std::string& path, int flags, FileId entry = kNoFileId) {
-    Operation operation = at(OperationKind::open, path, 0644);
-    operation.file = file;
-    operation.flags = static_cast<std::uint32_t>(flags);
+    Operation operation = open_file(paths.add(Role::near, path), file, flags, 0644);
     operation.entry = entry;
-    return operation;
-  }
-  static Operation use(OperationKind kind, FileSlot file) {
-    Operation operation;
-    operation.kind = kind;
-    operation.file = file;
     return operation;
   }
   static Operation transfer(OperationKind kind, FileSlot file, std::uint64_t offset,
                             std::uint64_t length, FileId entry = 0) {
-    Operation operation = use(kind, file);
-    operation.offset = offset;
-    operation.length = length;
-    operation.expected = static_cast<std::int64_t>(length);
+    Operation operation = data(kind, file, offset, length);
     operation.entry = entry;
     return operation;
   }

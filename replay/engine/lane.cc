@@ -1,0 +1,218 @@
+#include "replay/engine/lane.h"
+
+#include <algorithm>
+
+#include <errno.h>
+
+#include "replay/engine/precise_sleep.h"
+#include "replay/measure/clock.h"
+
+namespace filereel {
+
+std::bitset<kOperationKinds> SharedReplay::call_kinds() {
+  std::bitset<kOperationKinds> result;
+  for (std::size_t i = 0; i < kOperationKinds; ++i) {
+    result[i] = operation_info(static_cast<OperationKind>(i)).is_call;
+  }
+  return result;
+}
+
+bool Lane::run() {
+  last_end_ns_ = replay_.start_ns;
+  engine_.statistics().series_origin_ns = replay_.start_ns;
+  if (replay_.options.warm_up_ns > 0) {
+    stage_ = Stage::warm_up;
+    set_alarm(replay_.measured_start_ns());
+  } else if (replay_.options.run_for_ns > 0) {
+    set_alarm(replay_.start_ns + replay_.options.run_for_ns);
+  }
+  const bool complete = take_all();
+  const bool drained = engine_.drain();
+  publish();
+  // Who did not get as far as the measured time has nothing to count, unless it went wrong.
+  if (complete && drained && stage_ == Stage::warm_up) begin_measuring();
+  return complete && drained;
+}
+
+bool Lane::take_all() {
+  for (;;) {
+    if (source_.would_wait() && !engine_.drain()) return false;
+    const std::size_t filled = source_.next(batch_);
+    if (alarm_ns_ != kNever) {
+      if (!heed_alarm(now_ns())) return false;
+      if (stage_ == Stage::wind_up) continue;  // what was given is left out
+    }
+    if (filled == 0) return ended();
+    if (!replay_.options.board) number(filled);
+    if (!execute({batch_.data(), filled})) return false;
+    publish();
+  }
+}
+
+// Whether this is the end, and not a schedule that was stopped and so ended its lanes.
+bool Lane::ended() {
+  if (stage_ == Stage::wind_up) return !replay_.stop.stop_requested();
+  return !replay_.options.board || !replay_.options.board->released();
+}
+
+// A workload numbers nothing.
+void Lane::number(std::size_t filled) {
+  for (std::size_t i = 0; i < filled; ++i) {
+    batch_[i].thread = number_;
+    batch_[i].position = position_;
+    if (is_call(batch_[i])) ++position_;
+  }
+}
+
+// What is left when time is up is left out.
+bool Lane::execute(std::span<const Operation> rest) {
+  if (stage_ == Stage::wind_up) return execute_last(rest);
+  while (!rest.empty() && stage_ != Stage::wind_up) {
+    if (is_call(rest.front())) {
+      if (!execute_calls(rest)) return false;
+      continue;
+    }
+    const Operation& control = rest.front();
+    rest = rest.subspan(1);
+    if (control.kind == OperationKind::pace && !rest.empty()) engine_.prepare(rest.front());
+    if (!obey(control)) return false;
+  }
+  return true;
+}
+
+// All up to the next one that is no call, or to the alarm; takes them from `rest`.
+bool Lane::execute_calls(std::span<const Operation>& rest) {
+  const auto control =
+      std::ranges::find_if(rest, [this](const Operation& op) { return !is_call(op); });
+  const auto count = static_cast<std::size_t>(control - rest.begin());
+  std::span<const Operation> calls = rest.first(count);
+  const Execution how = engine_.execute(calls, replay_.options.stop_on_divergence);
+  rest = rest.subspan(count - calls.size());
+  if (how == Execution::stopped) return false;
+  if (replay_.paced) last_end_ns_ = now_ns();
+  return how != Execution::alarm || heed_alarm(now_ns());
+}
+
+// The source does not know how far its operations got: it may close and sync what was not opened.
+// No time is kept any more.
+bool Lane::execute_last(std::span<const Operation> rest) {
+  for (; !rest.empty(); rest = rest.subspan(1)) {
+    const Operation& op = rest.front();
+    if (op.kind == OperationKind::pace) continue;
+    const bool uses_open = op.kind != OperationKind::open && op.file != kNoFile;
+    if (uses_open && (op.file >= open_files_.size() || open_files_[op.file].fd.load() < 0)) {
+      continue;
+    }
+    std::span<const Operation> one = rest.first(1);
+    if (is_call(op) ? !execute_calls(one) : !obey(op)) return false;
+  }
+  return true;
+}
+
+// An operation that orders the replay. What the engine has in flight is waited for before this
+// thread waits for others, who may wait for just that, and before it counts what it did itself.
+bool Lane::obey(const Operation& op) {
+  switch (op.kind) {
+    case OperationKind::pace:
+      return pace(op);
+    case OperationKind::await:
+      if (!engine_.drain()) return false;
+      if (replay_.options.board) replay_.options.board->wait(op.source, op.second);
+      if (replay_.stop.stop_requested()) return false;
+      return alarm_ns_ == kNever || heed_alarm(now_ns());
+    case OperationKind::barrier:
+      if (!engine_.drain()) return false;
+      replay_.meeting.arrive_and_wait();
+      return alarm_ns_ == kNever || heed_alarm(now_ns());
+    case OperationKind::make_node:
+      ++engine_.statistics().refused;
+      if (replay_.options.judge && op.expected >= 0) {
+        replay_.options.judge->judge(op, op.path, -EPERM);
+      }
+      break;
+    default:  // fork, join, exit: the schedule has turned them into awaits
+      break;
+  }
+  if (!engine_.drain()) return false;
+  if (replay_.options.board) replay_.options.board->advance(number_);
+  if (replay_.paced) last_end_ns_ = now_ns();
+  return true;
+}
+
+bool Lane::pace(const Operation& op) {
+  if (!sleeps_precisely_) prepare_precise_sleep();
+  sleeps_precisely_ = true;
+  if (replay_.queues && op.flags == pace_flags::kFromLastEnd) {
+    if (!engine_.drain()) return false;
+    last_end_ns_ = now_ns();
+  }
+  std::uint64_t now = now_ns();
+  std::uint64_t due = op.offset;
+  switch (op.flags) {
+    case pace_flags::kFromLastEnd:
+      due += last_end_ns_;
+      break;
+    case pace_flags::kFromNow:
+      due += now;
+      break;
+    default:
+      due += replay_.start_ns;
+      break;
+  }
+  while (due > now) {
+    if (!engine_.wait_until(std::min(due, alarm_ns_)) || replay_.stop.stop_requested()) {
+      return false;
+    }
+    now = now_ns();
+    if (!heed_alarm(now)) return false;
+    if (stage_ == Stage::wind_up) return true;
+  }
+  engine_.statistics().lateness.record(now > due ? now - due : 0);
+  return true;
+}
+
+void Lane::set_alarm(std::uint64_t at_ns) {
+  alarm_ns_ = at_ns;
+  engine_.set_alarm(at_ns);
+}
+
+// What is to happen at the alarm's time, if that has come.
+bool Lane::heed_alarm(std::uint64_t now) {
+  if (now >= alarm_ns_ && stage_ == Stage::warm_up) begin_measuring();
+  return now < alarm_ns_ || begin_winding_up();
+}
+
+void Lane::begin_measuring() {
+  stage_ = Stage::measured;
+  const std::uint64_t start = replay_.measured_start_ns();
+  engine_.statistics().restart(start);
+  if (ReplayProgress* const progress = replay_.options.progress) {
+    progress->bytes.fetch_sub(published_.bytes, std::memory_order_relaxed);
+    progress->files.fetch_sub(published_.files, std::memory_order_relaxed);
+    published_ = {};
+  }
+  set_alarm(replay_.options.run_for_ns > 0 ? start + replay_.options.run_for_ns : kNever);
+}
+
+bool Lane::begin_winding_up() {
+  stage_ = Stage::wind_up;
+  set_alarm(kNever);
+  // The lanes of a schedule wait for one another, and all have the same time.
+  if (replay_.options.board) replay_.options.board->release_all();
+  if (!engine_.drain()) return false;
+  source_.wind_up();
+  return true;
+}
+
+void Lane::publish() {
+  ReplayProgress* const progress = replay_.options.progress;
+  if (!progress) return;
+  const ReplayStatistics& statistics = engine_.statistics();
+  const ReplayStatistics::Published now =
+      replay_.options.board ? statistics.published_operations() : statistics.published();
+  progress->bytes.fetch_add(now.bytes - published_.bytes, std::memory_order_relaxed);
+  progress->files.fetch_add(now.files - published_.files, std::memory_order_relaxed);
+  published_ = now;
+}
+
+}  // namespace filereel

@@ -1,0 +1,91 @@
+// One thread of a replay: takes its operations from their source to the engine, and keeps the time.
+#pragma once
+
+#include <array>
+#include <barrier>
+#include <bitset>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <stop_token>
+
+#include "replay/engine/replayer.h"
+
+namespace filereel {
+
+// What the threads of a replay share beside the engines' context.
+struct SharedReplay {
+  // Kinds that are calls.
+  static std::bitset<kOperationKinds> call_kinds();
+
+  const ReplayOptions& options;
+  std::barrier<>& meeting;
+  std::stop_token stop;
+  const std::uint64_t& start_ns;  // set before the first operation
+  bool queues;                    // threads have queues of requests (Trace::depths)
+  bool paced;                     // there are operations with times
+  std::bitset<kOperationKinds> calls = call_kinds();
+
+  std::uint64_t measured_start_ns() const { return start_ns + options.warm_up_ns; }
+};
+
+class Lane {
+ public:
+  // All outlive the lane. `open_files` are those of its engine.
+  Lane(const SharedReplay& replay, OperationSource& source, IoEngine& engine,
+       std::span<const OpenFile> open_files, std::uint32_t number)
+      : replay_(replay),
+        source_(source),
+        engine_(engine),
+        open_files_(open_files),
+        number_(number) {}
+  Lane(const Lane&) = delete;
+  Lane& operator=(const Lane&) = delete;
+
+  // To the end, of the source or of the time; false if it stopped early. Nothing is in flight then.
+  bool run();
+
+ private:
+  // Small enough for the first-level cache, large enough that refilling does not show.
+  static constexpr std::size_t kBatch = 64;
+  static constexpr std::uint64_t kNever = UINT64_MAX;
+
+  enum class Stage : std::uint8_t {
+    warm_up,   // until the alarm; what is done is not counted
+    measured,  // until the alarm or the end
+    wind_up,   // time is up: what the source gives still
+  };
+
+  bool take_all();
+  bool ended();
+  void number(std::size_t filled);
+  bool is_call(const Operation& op) const {
+    return replay_.calls[static_cast<std::size_t>(op.kind)];
+  }
+  bool execute(std::span<const Operation> rest);
+  bool execute_calls(std::span<const Operation>& rest);
+  bool execute_last(std::span<const Operation> rest);
+  bool obey(const Operation& op);
+  bool pace(const Operation& op);
+
+  void set_alarm(std::uint64_t at_ns);
+  bool heed_alarm(std::uint64_t now);
+  void begin_measuring();
+  bool begin_winding_up();
+  void publish();
+
+  const SharedReplay& replay_;
+  OperationSource& source_;
+  IoEngine& engine_;
+  std::span<const OpenFile> open_files_;
+  std::uint32_t number_;
+  Stage stage_ = Stage::measured;
+  std::uint64_t alarm_ns_ = kNever;
+  std::uint64_t position_ = 0;
+  std::uint64_t last_end_ns_ = 0;  // of an operation, where there are paces
+  bool sleeps_precisely_ = false;
+  ReplayStatistics::Published published_;
+  std::array<Operation, kBatch> batch_;
+};
+
+}  // namespace filereel

@@ -1,0 +1,76 @@
+// What io_uring can do here, found out by trying.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "filesets/descriptor.h"
+#include "filesets/error.h"
+#include "replay/engine/buffer.h"
+#include "replay/engine/io_engine.h"
+#include "replay/engine/uring_ring.h"
+#include "replay/volumes/sysfs.h"
+
+namespace filereel {
+namespace {
+
+std::string no_polling(const std::string& why) {
+  return fmt::format(
+      "completions are not polled for ({}): requests end by interrupts; polling needs a device "
+      "whose driver has queues for it, such as NVMe with nvme.poll_queues=2",
+      why);
+}
+
+// Reads `file` directly by a polled request; what that gave.
+std::int64_t read_polled(int file, const Buffer& buffer) {
+  Ring ring(1, true);
+  ring.begin();
+  ring.queue_read({file, false}, buffer.first(buffer.size()), 0, nullptr);
+  std::int64_t got = 0;
+  const auto see = [&got](void*, std::int64_t result) { got = result; };
+  do {
+    if (const int result = ring.submit(1); result < 0) return result;
+  } while (ring.reap(see) == 0);
+  return got;
+}
+
+}  // namespace
+
+std::optional<std::string> why_no_uring() {
+  try {
+    Ring(2);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> why_no_polling(int directory) {
+  if (auto why = why_no_uring()) return why;
+  const Descriptor file(openat(directory, ".", O_TMPFILE | O_RDWR | O_DIRECT | O_CLOEXEC, 0600));
+  const Buffer buffer(1);
+  const auto wanted = static_cast<std::int64_t>(buffer.size());
+  if (file.get() < 0 || pwrite(file.get(), buffer.data(), buffer.size(), 0) != wanted) {
+    return no_polling(fmt::format("direct I/O does not go: {}", strerror(errno)));
+  }
+  try {
+    const std::int64_t got = read_polled(file.get(), buffer);
+    if (got < 0) return no_polling(strerror(static_cast<int>(-got)));
+    if (got != wanted) return no_polling("a read came short");
+  } catch (const Error& error) {
+    return no_polling(error.what());
+  }
+  // Some kernels take such requests and end them by interrupts.
+  struct stat info{};
+  if (fstat(file.get(), &info) != 0) return std::nullopt;
+  const std::string device =
+      fmt::format("/sys/dev/block/{}:{}", major(info.st_dev), minor(info.st_dev));
+  for (const char* const queue : {"/queue/io_poll", "/../queue/io_poll"}) {
+    if (read_sysfs(device + queue) == "0") return no_polling("the device has no queues for it");
+  }
+  return std::nullopt;
+}
+
+}  // namespace filereel
