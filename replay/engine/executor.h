@@ -18,15 +18,20 @@ class Executor final : public IoEngine {
 
   void prepare(const Operation& op) noexcept override { performer_.prepare_ahead(op); }
 
-  bool execute(std::span<const Operation> operations, bool stop_on_divergence) noexcept override {
-    for (const Operation& op : operations) {
-      if (context_.stop.stop_requested()) return false;
+  Execution execute(std::span<const Operation>& operations,
+                    bool stop_on_divergence) noexcept override {
+    while (!operations.empty()) {
+      if (context_.stop.stop_requested()) return Execution::stopped;
+      const Operation& op = operations.front();
+      operations = operations.subspan(1);
       const bool good = perform(op);
       if (context_.board) context_.board->advance(lane_);
-      if (!good && stop_on_divergence) return false;
+      if (!good && stop_on_divergence) return Execution::stopped;
+      if (last_end_ns_ >= alarm_ns_) return Execution::alarm;
     }
-    return true;
+    return Execution::all;
   }
+  void set_alarm(std::uint64_t at_ns) noexcept override { alarm_ns_ = at_ns; }
 
   bool drain() noexcept override { return true; }
   bool wait_until(std::uint64_t due_ns) noexcept override {
@@ -48,6 +53,7 @@ class Executor final : public IoEngine {
     const std::uint64_t start = now_ns();
     std::int64_t result = performer_.call(op);
     const std::uint64_t end = now_ns();
+    last_end_ns_ = end;
     if constexpr (!Calls::kReal) result = op.expected;
     const bool good = recorder_.record(op, result, end - start - performer_.take_own_ns(), end);
     if (Calls::kReal && recorder_.checks_content(op, result)) [[unlikely]] {
@@ -64,6 +70,8 @@ class Executor final : public IoEngine {
   std::uint32_t lane_;
   Performer<Calls> performer_;
   Recorder recorder_;
+  std::uint64_t last_end_ns_ = 0;
+  std::uint64_t alarm_ns_ = UINT64_MAX;
 };
 
 }  // namespace filereel

@@ -60,8 +60,7 @@ class Recorder {
     }
     kind.bytes += bytes;
     ++statistics_.operations;
-    const std::uint64_t begin = context_.start_ns ? *context_.start_ns : end_ns;
-    statistics_.series.record(end_ns - begin, latency_ns, bytes);
+    statistics_.series.record(end_ns - statistics_.series_origin_ns, latency_ns, bytes);
     if (op.loose) ++statistics_.unverified;
     return op.loose || result == op.expected;
   }

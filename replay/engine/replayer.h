@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <stop_token>
 
 #include "replay/engine/io_engine.h"
@@ -13,7 +14,8 @@ namespace filereel {
 
 struct ReplayOptions {
   EngineKind engine = EngineKind::blocking;
-  std::uint32_t queue_depth = 0;  // see EngineContext
+  std::uint32_t queue_depth = 0;  // see EngineContext; Trace::depths is preferred
+  bool poll = false;              // see EngineContext
   Verify verify = Verify::results;
   bool change_owners = false;
   bool stop_on_divergence = true;
@@ -21,15 +23,26 @@ struct ReplayOptions {
   DivergenceJudge* judge = nullptr;    // see EngineContext
   std::stop_token stop = {};           // stops between two operations
   ReplayProgress* progress = nullptr;  // added to while the replay runs
+  // Before the measured time: what ends in it is not counted, but for divergences.
+  std::uint64_t warm_up_ns = 0;
+  // The measured time, from the end of the warm-up; 0: until the sources end. When it has passed
+  // each thread ends the operation that it is at, and what it has in flight; then its source winds
+  // up, and what that gives still (closing syncs, closes) is executed and counted. The lanes of a
+  // schedule just end.
+  std::uint64_t run_for_ns = 0;
+  // Called once, when the measured time begins, by the thread that called replay(): for counters of
+  // the caller's.
+  std::function<void()> on_measured_start = {};
 };
 
 struct ReplayOutcome {
   ReplayStatistics statistics;  // of all threads
-  double elapsed_s = 0;         // from the first thread's first operation to the last one's last
+  double elapsed_s = 0;  // from the first thread's first operation, or from the end of the warm-up,
+                         // to the end of the last thread's last one
   std::uint64_t end_ns = 0;  // of the stopwatch, when that ended; what was open is closed after it
   double cpu_user_s = 0;     // of this process meanwhile
   double cpu_system_s = 0;
-  bool complete = false;  // every operation was executed
+  bool complete = false;  // every operation was executed, or all that the time allowed
 };
 
 // Executes the trace's threads at once, each on a thread of its own. `roots` are descriptors of the

@@ -18,6 +18,17 @@ void ReplayStatistics::prepare(const std::bitset<kOperationKinds>& occurring) {
   examples.reserve(kDivergenceClasses * kDivergenceExamples);
 }
 
+void ReplayStatistics::restart(std::uint64_t now_ns) noexcept {
+  for (KindStatistics& kind : kinds) {
+    kind.bytes = kind.errors = 0;
+    kind.latency.clear();
+  }
+  operations = files = unverified = refused = 0;
+  lateness.clear();
+  series = {};
+  series_origin_ns = now_ns;
+}
+
 void ReplayStatistics::merge(const ReplayStatistics& other) {
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     kinds[i].bytes += other.kinds[i].bytes;

@@ -54,12 +54,15 @@ struct ReplayStatistics {
   std::uint64_t refused = 0;         // not executed: device nodes, owners, attributes of the system
   Histogram lateness;                // how long after its time an operation began; paced replays
   TimeSeries series;
+  std::uint64_t series_origin_ns = 0;  // the stopwatch's time at which the series begins
 
   const KindStatistics& of(OperationKind kind) const {
     return kinds[static_cast<std::size_t>(kind)];
   }
   // Takes the memory that counting operations of these kinds needs, so that it takes none later.
   void prepare(const std::bitset<kOperationKinds>& occurring);
+  // Forgets everything but divergences, and allocates nothing; the series begins at `now_ns`.
+  void restart(std::uint64_t now_ns) noexcept;
   void merge(const ReplayStatistics& other);
 
   // How far a replay is: each byte of content counts once, so of a copy only what was written.

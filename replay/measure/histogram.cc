@@ -14,6 +14,11 @@ void Histogram::merge(const Histogram& other) {
   max_ = std::max(max_, other.max_);
 }
 
+void Histogram::clear() noexcept {
+  std::ranges::fill(counts_, 0);
+  count_ = max_ = total_ = 0;
+}
+
 std::uint64_t Histogram::percentile(double share) const {
   const auto wanted =
       static_cast<std::uint64_t>(std::max(1.0, std::ceil(share * static_cast<double>(count_))));

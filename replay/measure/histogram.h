@@ -31,6 +31,8 @@ class Histogram {
   }
 
   void merge(const Histogram& other);
+  // Forgets all values and keeps the memory.
+  void clear() noexcept;
 
   std::uint64_t count() const { return count_; }
   std::uint64_t max() const { return max_; }

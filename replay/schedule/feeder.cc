@@ -9,12 +9,12 @@
 
 namespace filereel {
 
-Feeder::Feeder(RecordedSource& source, const Lanes& lanes, std::size_t threads, const Pace& pace,
+Feeder::Feeder(RecordedSource& source, const Lanes& lanes, const Pacing& pacing, bool paced,
                std::unique_ptr<Dependencies> dependencies, const Output& output)
     : source_(source),
       lanes_(lanes),
-      pacing_(pace, threads),
-      paced_(pace.kind != Pace::Kind::asap),
+      pacing_(pacing),
+      paced_(paced),
       dependencies_(std::move(dependencies)),
       out_(output),
       open_(lanes.count),

@@ -30,7 +30,7 @@ class Feeder {
   };
 
   // Everything outlives the feeder. No dependencies: there is one lane.
-  Feeder(RecordedSource& source, const Lanes& lanes, std::size_t threads, const Pace& pace,
+  Feeder(RecordedSource& source, const Lanes& lanes, const Pacing& pacing, bool paced,
          std::unique_ptr<Dependencies> dependencies, const Output& output);
 
   // Returns at the end of the trace or when cancelled, throws what the source throws; the queues

@@ -103,7 +103,9 @@ bool Pacing::think(const RecordedOperation& recorded, Operation& pace) {
   pace.flags = !first          ? pace_flags::kFromLastEnd
                : thread.forked ? pace_flags::kFromNow
                                : pace_flags::kFromStart;
-  pace.offset = scaled(recorded.start_ns - std::min(begin, recorded.start_ns));
+  std::uint64_t pause = recorded.start_ns - std::min(begin, recorded.start_ns);
+  if (pace.flags != pace_flags::kFromStart) pause -= std::min(pause, recorder_ns_);
+  pace.offset = scaled(pause);
   return pace.offset > kShortestPauseNs;
 }
 

@@ -123,7 +123,8 @@ void Schedule::State::start(RecordedSource& source) {
     mappings = dependencies->mappings();
   }
   feeder = std::make_unique<Feeder>(
-      source, lanes, info.threads.size(), options.pace, std::move(dependencies),
+      source, lanes, Pacing(options.pace, info.threads.size(), info.recorder_ns),
+      options.pace.kind != Pace::Kind::asap, std::move(dependencies),
       Feeder::Output{pool, queues, board, waits, cancelled, prefilled});
   board.on_release([this] { cancel(); });
   thread = std::jthread([this] {

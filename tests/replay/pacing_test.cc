@@ -99,6 +99,29 @@ TEST_CASE("at pace think a thread pauses as long as it did between its operation
   CHECK(paces[5].flags == pace_flags::kFromStart);  // nobody forked it
 }
 
+TEST_CASE("what the recorder added is taken off pauses, not off times") {
+  HandTrace trace;
+  timed(trace, 0, make_directory, 5'000, 1'000);
+  timed(trace, 0, fork, 10'000, 2'000);
+  trace.source.operations.back().operation.second = 1;
+  timed(trace, 1, make_directory, 40'000, 50'000);
+  timed(trace, 0, make_directory, 13'400, 100);  // a pause that was the recorder's
+  trace.finish();
+  trace.info.recorder_ns = 1'500;
+  const auto paces = [&](const char* pace) {
+    Pacing pacing(parse_pace(pace), 2, trace.info.recorder_ns);
+    std::vector<std::uint64_t> offsets;
+    for (const RecordedOperation& recorded : trace.source.operations) {
+      Operation one;
+      if (pacing.add(recorded, one)) offsets.push_back(one.offset);
+    }
+    return offsets;
+  };
+  CHECK(paces("think") == std::vector<std::uint64_t>{5'000, 2'500, 26'500});
+  CHECK(paces("think/2x") == std::vector<std::uint64_t>{2'500, 1'250, 13'250});
+  CHECK(paces("natural") == std::vector<std::uint64_t>{5'000, 10'000, 40'000, 13'400});
+}
+
 TEST_CASE("times beyond all measure are far away, but times") {
   HandTrace trace;
   timed(trace, 0, make_directory, UINT64_MAX, UINT64_MAX);
@@ -137,13 +160,15 @@ TEST_CASE("natural pace takes the recorded time and says how late operations wer
   const ReplayOutcome outcome = replay_null(trace, {.pace = parse_pace("natural")});
   CHECK(outcome.complete);
   // Only bounds that a busy machine keeps; how exact it is, tests/peers/reel_figures.py measures.
-  CHECK(outcome.elapsed_s >= 0.499);
+  // Less than the recorded 0.5 s is right too: the pace begins when the lanes are let go, the
+  // elapsed time when the first of them runs.
+  CHECK(outcome.elapsed_s >= 0.4);
   CHECK(outcome.elapsed_s < 5);
   CHECK(outcome.statistics.lateness.count() == 2000);
   MESSAGE("lateness p50 ", outcome.statistics.lateness.percentile(0.5), " ns, p99 ",
           outcome.statistics.lateness.percentile(0.99), " ns");
   const ReplayOutcome faster = replay_null(trace, {.pace = parse_pace("4x")});
-  CHECK(faster.elapsed_s >= 0.124);
+  CHECK(faster.elapsed_s >= 0.1);
   CHECK(faster.elapsed_s < 5);
 }
 
@@ -155,7 +180,7 @@ TEST_CASE("pace think keeps pauses, not times") {
     timed(trace, 0, make_directory, i * 1010 * kMs, 1000 * kMs);
   const ReplayOutcome outcome = replay_null(trace, {.pace = parse_pace("think")});
   CHECK(outcome.complete);
-  CHECK(outcome.elapsed_s >= 0.19);
+  CHECK(outcome.elapsed_s >= 0.15);
   CHECK(outcome.elapsed_s < 10);  // with the calls' times it would be 20
 }
 

@@ -114,7 +114,7 @@ std::uint64_t bytes_outside_holes(const FileSet& set) {
 
 TEST_CASE("the five steps make, read, copy and delete a tree byte for byte") {
   const FileSet set = varied_set();
-  const mode_t umask_before = umask(022);
+  const mode_t umask_before = umask(077);
   for (const CopyMethod method :
        {CopyMethod::readwrite, CopyMethod::copy_file_range, CopyMethod::sendfile}) {
     for (const std::uint32_t threads : {1U, 3U}) {
