@@ -12,6 +12,10 @@ struct HostInfo {
   std::uint64_t memory = 0;  // bytes
   std::string kernel;        // release
   std::string governor;      // of the first core; "" where there is none
+  std::string clock_source;  // "tsc", "kvm-clock" …
+  // What a release's name leaves open: distributions patch a kernel under the same release, and
+  // microcode brings cures that make system calls slower. "" where there is none.
+  std::string kernel_build = {}, microcode = {};
 };
 
 HostInfo describe_host();

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "filesets/error.h"
+#include "filesets/process.h"
 #include "filesets/units.h"
 
 namespace filereel {
@@ -116,14 +117,26 @@ void Backing::open_block_device(const VolumeOptions& options) {
   size_ = device_size(file_.get());
 }
 
+void Backing::format(FileSystemKind kind) {
+  const FileSystemInfo& info = file_system_info(kind);
+  if (is_device()) discard();
+  formatted_ = false;
+  run_program(make_command(kind, source(), size_, is_device()), info.make_package,
+              fmt::format("cannot make {} on {}", info.name, target_.text()));
+  formatted_ = true;
+  flush();
+  drop_caches();
+}
+
+// Tells a block device that nothing on it is needed, so that every file system starts on it as
+// fresh as it can be. Not all mkfs programs do.
 void Backing::discard() {
   std::uint64_t range[2] = {0, size_};
   ioctl(file_.get(), BLKDISCARD, range);  // fails where the drive cannot, and nothing is lost
 }
 
 void Backing::flush() {
-  const int device = loop_ ? loop_->descriptor() : file_.get();
-  if (fsync(device) != 0 || (loop_ && fsync(file_.get()) != 0)) {
+  if (fsync(descriptor()) != 0 || (loop_ && fsync(file_.get()) != 0)) {
     fail(fmt::format("cannot write everything to {}: {}", target_.path, strerror(errno)));
   }
 }
@@ -141,14 +154,8 @@ Residency Backing::resident() const {
 
 std::optional<dev_t> Backing::device() const {
   struct stat info{};
-  if (fstat(loop_ ? loop_->descriptor() : file_.get(), &info) != 0) return std::nullopt;
+  if (fstat(descriptor(), &info) != 0) return std::nullopt;
   return S_ISBLK(info.st_mode) ? std::optional(info.st_rdev) : std::nullopt;
-}
-
-dev_t Backing::identity() const {
-  struct stat info{};
-  fstat(file_.get(), &info);
-  return is_device() ? info.st_rdev : info.st_dev;
 }
 
 void Backing::check_present() const {
@@ -161,7 +168,11 @@ void Backing::check_present() const {
 }
 
 void Backing::finish(bool keep) {
+  const bool spoiled = file_ && !is_device() && !formatted_;
+  if (spoiled) fsync(descriptor());  // nothing comes after what follows
   loop_.reset();
+  // A later run would take what lies in it for somebody else's: it has no label of filereel's.
+  if (spoiled && ftruncate(file_.get(), 0) != 0) lease_->keep();  // then that tells it
   file_.reset();
   if (target_.temporary && !keep) unlink(target_.path.c_str());
   lease_.reset();

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 
@@ -27,12 +26,12 @@ class Backing {
   // What is formatted and mounted: a block device, or the image itself where there is no loop
   // device.
   const std::string& source() const { return loop_ ? loop_->path() : target_.path; }
+  int descriptor() const { return loop_ ? loop_->descriptor() : file_.get(); }  // the same
   std::uint64_t size() const { return size_; }
   bool is_device() const { return target_.kind == TargetKind::block_device; }
 
-  // Tells a block device that nothing on it is needed, so that every file system starts on it as
-  // fresh as it can be. Not all mkfs programs do.
-  void discard();
+  // Makes a file system on it, which is on the device when this returns. Throws Error(failed).
+  void format(FileSystemKind kind);
 
   void flush();                // returns when all written to it is on the device
   void drop_caches();          // of the kernel, after flush()
@@ -40,25 +39,26 @@ class Backing {
 
   // For sysfs: the loop or block device; nothing for an image without a loop device.
   std::optional<dev_t> device() const;
-  // The same, or what the image file lies on.
-  dev_t identity() const;
 
   // Throws Error(failed) if the image file was removed or replaced.
   void check_present() const;
 
-  // Gives everything back; temporary images are removed unless `keep`.
+  // Gives everything back; temporary images are removed unless `keep`. One that was written to and
+  // holds no file system is emptied.
   void finish(bool keep);
 
  private:
   void open_image(const VolumeOptions& options);
   void open_block_device(const VolumeOptions& options);
   void allocate_image();
+  void discard();
 
   Target target_;
   std::optional<Lease> lease_;
   Descriptor file_;  // the image or the block device
   std::optional<LoopDevice> loop_;
   std::uint64_t size_ = 0;
+  bool formatted_ = false;
 };
 
 }  // namespace filereel

@@ -78,6 +78,16 @@ std::string user_of(dev_t device) {
   return "";
 }
 
+std::optional<DeviceCounters> read_counters(const std::string& folder) {
+  std::istringstream stat(read_sysfs(folder + "/stat"));
+  // Reads: requests, merged, sectors, ms; writes: the same (Documentation/block/stat.rst).
+  std::uint64_t field[7];
+  for (std::uint64_t& value : field) {
+    if (!(stat >> value)) return std::nullopt;
+  }
+  return DeviceCounters{field[2] * kSector, field[6] * kSector};
+}
+
 }  // namespace
 
 DeviceContents probe_contents(const std::string& path) {
@@ -143,46 +153,16 @@ void check_may_format(const std::string& path, const std::vector<std::string>& d
   }
 }
 
-DeviceIdentity identify_device(dev_t device) {
-  std::string folder = sysfs_folder(device);
-  DeviceIdentity identity;
-  // A loop device's drive is the one that its file lies on. Files on files on files end somewhere.
-  for (int depth = 0; depth < 4; ++depth) {
-    const std::string file = read_sysfs(folder + "/loop/backing_file");
-    struct stat info{};
-    if (file.empty() || stat(file.c_str(), &info) != 0) break;
-    folder = sysfs_folder(info.st_dev);
-  }
-  if (!read_sysfs(folder + "/partition").empty()) folder += "/..";
-  boost::system::error_code error;
-  const fs::path disk = fs::canonical(folder, error);
-  if (error) return identity;
-  folder = disk.string();
-  identity.name = disk.filename().string();
-  identity.model = read_sysfs(folder + "/device/model");
-  identity.serial = read_sysfs(folder + "/device/serial");
-  identity.firmware = read_sysfs(folder + "/device/firmware_rev");
-  if (identity.firmware.empty()) identity.firmware = read_sysfs(folder + "/device/rev");  // SCSI
-  identity.size = strtoull(read_sysfs(folder + "/size").c_str(), nullptr, 10) * kSector;
-  const std::string rotational = read_sysfs(folder + "/queue/rotational");
-  if (!rotational.empty()) identity.rotational = rotational == "1";
-  // "none [mq-deadline] kyber": the active one stands in brackets.
-  const std::string schedulers = read_sysfs(folder + "/queue/scheduler");
-  const std::size_t open = schedulers.find('['), close = schedulers.find(']');
-  identity.scheduler = close == std::string::npos || open == std::string::npos
-                           ? schedulers
-                           : schedulers.substr(open + 1, close - open - 1);
-  return identity;
+std::optional<DeviceCounters> read_device_counters(dev_t device) {
+  std::optional<DeviceCounters> counters = read_counters(sysfs_folder(device));
+  if (counters) counters->device = device;
+  return counters;
 }
 
-std::optional<DeviceCounters> read_device_counters(dev_t device) {
-  std::istringstream stat(read_sysfs(sysfs_folder(device) + "/stat"));
-  // Reads: requests, merged, sectors, ms; writes: the same (Documentation/block/stat.rst).
-  std::uint64_t field[7];
-  for (std::uint64_t& value : field) {
-    if (!(stat >> value)) return std::nullopt;
-  }
-  return DeviceCounters{field[2] * kSector, field[6] * kSector, device};
+std::optional<DeviceCounters> read_drive_counters(const std::string& name) {
+  std::string folder = name;
+  std::ranges::replace(folder, '/', '!');  // as sysfs writes it
+  return read_counters("/sys/block/" + folder);
 }
 
 }  // namespace filereel

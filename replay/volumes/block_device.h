@@ -1,4 +1,4 @@
-// Block devices: what is on them, who uses them, which drive they are.
+// Block devices: what is on them, who uses them, what went through them.
 #pragma once
 
 #include <cstdint>
@@ -26,17 +26,6 @@ std::uint64_t device_size(int fd);
 // mounted (nor its partitions), no swap space, held by no other device, not in use, and writable.
 void check_may_format(const std::string& path, const std::vector<std::string>& destroy);
 
-// The drive behind a block device: the disk of a partition, the drive under a loop device's file.
-struct DeviceIdentity {
-  std::string name;  // the kernel's name of the whole disk: "nvme0n1"; "" where there is none
-  std::string model, serial, firmware;
-  std::uint64_t size = 0;  // bytes
-  std::optional<bool> rotational;
-  std::string scheduler;  // the active one
-};
-
-DeviceIdentity identify_device(dev_t device);
-
 // What has gone through a block device since the machine started, in bytes.
 struct DeviceCounters {
   std::uint64_t read = 0;
@@ -46,5 +35,8 @@ struct DeviceCounters {
 
 // Nothing for what has no such device: tmpfs, network file systems.
 std::optional<DeviceCounters> read_device_counters(dev_t device);
+
+// Of a whole drive by the kernel's name for it, such as "nvme0n1".
+std::optional<DeviceCounters> read_drive_counters(const std::string& name);
 
 }  // namespace filereel

@@ -47,14 +47,9 @@ class DeviceVolume final : public Volume {
                               info.name, info.least_size));
     }
     if (mount_) unmount();
-    if (backing_.is_device()) {
-      check_may_format(target_.path, options_.destroy);  // somebody may use it by now
-      backing_.discard();
-    }
-    run_program(make_command(kind_, backing_.source(), backing_.size(), backing_.is_device()),
-                info.make_package, fmt::format("cannot make {} on {}", info.name, target_.text()));
-    backing_.flush();
-    backing_.drop_caches();
+    // Somebody may use it by now.
+    if (backing_.is_device()) check_may_format(target_.path, options_.destroy);
+    backing_.format(kind_);
     mount();
   }
 
@@ -88,6 +83,12 @@ class DeviceVolume final : public Volume {
   }
 
   int root() const override { return mount_->root(); }
+
+  int raw() const override {
+    if (mount_) return -1;
+    if (backing_.is_device()) check_may_format(target_.path, options_.destroy);
+    return backing_.descriptor();
+  }
 
   void check_present() const override {
     backing_.check_present();
@@ -132,12 +133,15 @@ class DeviceVolume final : public Volume {
     description.target_kind = target_kind_name(target_.kind);
     description.file_system = file_system_info(kind_).name;
     description.driver = driver_.kernel ? "kernel" : driver_.name;
-    if (const auto mounted = mounted_at(mount_->path())) {
+    if (const auto mounted = mount_ ? mounted_at(mount_->path()) : std::nullopt) {
       description.mount_options = mounted->options;
     }
     description.age = "fresh";
     description.size = backing_.size();
-    description.device = identify_device(backing_.identity());
+    const std::optional<dev_t> device = backing_.device();
+    DeviceStack stack = device ? identify_devices(*device) : identify_image(target_.path);
+    description.drives = std::move(stack.drives);
+    description.layers = std::move(stack.layers);
     return description;
   }
 
@@ -177,6 +181,7 @@ std::unique_ptr<Volume> open_device_volume(const Target& target, const VolumeOpt
 }
 
 std::unique_ptr<Volume> open_volume(const Target& target, const VolumeOptions& options) {
+  remove_stale_mount_points();
   return target.kind == TargetKind::directory ? open_directory_volume(target, options)
                                               : open_device_volume(target, options);
 }

@@ -64,6 +64,7 @@ class DirectoryVolume final : public Volume {
     lease_->keep(lease_->found());  // should anything fail from here on
     if (const auto mounted = mounted_at(target_.path)) mounted_ = *mounted;
     if (mounted_.type.empty()) mounted_.type = type_by_magic(root_.get());
+    device_ = storage_of_file(target_.path).device;
     if (options.makes) makes_ = options.makes(limits());
     clear(names_of(lease_->noted()));
     lease_->note(note_of(makes_));
@@ -158,11 +159,13 @@ class DirectoryVolume final : public Volume {
     description.age = "used";
     struct statvfs info{};
     if (fstatvfs(root_.get(), &info) == 0) description.size = info.f_blocks * info.f_frsize;
-    description.device = identify_device(device());
+    DeviceStack stack = identify_devices(device_);
+    description.drives = std::move(stack.drives);
+    description.layers = std::move(stack.layers);
     return description;
   }
 
-  std::optional<DeviceCounters> counters() const override { return read_device_counters(device()); }
+  std::optional<DeviceCounters> counters() const override { return read_device_counters(device_); }
 
   void finish(bool keep) override {
     if (!lease_) return;
@@ -239,13 +242,6 @@ class DirectoryVolume final : public Volume {
         static_cast<int>(syscall(SYS_openat2, root_.get(), path.c_str(), &how, sizeof how)));
   }
 
-  // btrfs shows a number that no device has: then the mount's source tells.
-  dev_t device() const {
-    struct stat info{};
-    if (stat(mounted_.source.c_str(), &info) == 0 && S_ISBLK(info.st_mode)) return info.st_rdev;
-    return fstat(root_.get(), &info) == 0 ? info.st_dev : 0;
-  }
-
   Target target_;
   Role role_;
   bool keep_;
@@ -254,6 +250,7 @@ class DirectoryVolume final : public Volume {
   Descriptor root_;
   std::optional<Lease> lease_;
   MountedFileSystem mounted_;
+  dev_t device_ = 0;  // 0: there is none
 };
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include "replay/volumes/lease.h"
 
 #include <array>
-#include <string_view>
 #include <utility>
 
 #include <errno.h>

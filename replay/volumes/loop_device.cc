@@ -55,9 +55,6 @@ LoopDevice::LoopDevice(const std::string& image) {
       config.fd = static_cast<unsigned>(file.get());
       config.info.lo_flags = direct ? LO_FLAGS_AUTOCLEAR | LO_FLAGS_DIRECT_IO : LO_FLAGS_AUTOCLEAR;
       if (ioctl(device.get(), LOOP_CONFIGURE, &config) == 0) {
-        loop_info64 info{};
-        direct_io_ = ioctl(device.get(), LOOP_GET_STATUS64, &info) == 0 &&
-                     (info.lo_flags & LO_FLAGS_DIRECT_IO) != 0;
         path_ = std::move(path);
         device_ = std::move(device);
         return;

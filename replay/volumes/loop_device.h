@@ -17,12 +17,10 @@ class LoopDevice {
 
   const std::string& path() const { return path_; }  // "/dev/loop3"
   int descriptor() const { return device_.get(); }   // open for reading and writing
-  bool direct_io() const { return direct_io_; }
 
  private:
   std::string path_;
   Descriptor device_;
-  bool direct_io_ = false;
 };
 
 // Whether this process may set up loop devices.

@@ -1,4 +1,4 @@
-// Mounts, and what is mounted.
+// Mounts.
 #pragma once
 
 #include <optional>
@@ -9,8 +9,9 @@
 #include <sys/types.h>
 
 #include "filesets/descriptor.h"
+#include "filesets/mount_info.h"
+#include "filesets/process.h"
 #include "replay/volumes/file_system.h"
-#include "replay/volumes/process.h"
 
 namespace filereel {
 
@@ -68,19 +69,5 @@ class Mount {
 
 // Removes the mount points that killed runs left behind: folders of dead processes only.
 void remove_stale_mount_points();
-
-// A line of /proc/self/mountinfo.
-struct MountedFileSystem {
-  dev_t device = 0;
-  std::string mount_point;
-  std::string type;     // "ext4", "fuseblk", "fuse.fusefat"
-  std::string source;   // "/dev/sda1"
-  std::string options;  // of the mount and of the file system
-};
-
-std::vector<MountedFileSystem> mounted_file_systems();
-
-// What is mounted where `path` lies; nothing if that cannot be told.
-std::optional<MountedFileSystem> mounted_at(const std::string& path);
 
 }  // namespace filereel

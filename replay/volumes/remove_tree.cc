@@ -1,10 +1,5 @@
 #include "replay/volumes/remove_tree.h"
 
-#include <memory>
-#include <string_view>
-#include <vector>
-
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -14,6 +9,7 @@
 
 #include "filesets/descriptor.h"
 #include "filesets/error.h"
+#include "replay/volumes/directory_names.h"
 
 namespace filereel {
 namespace {
@@ -21,18 +17,6 @@ namespace {
 [[noreturn]] void fail(const std::string& path, int error) {
   throw Error(ErrorKind::failed,
               fmt::format("cannot remove {}: {}; remove it by hand", path, strerror(error)));
-}
-
-std::vector<std::string> names_in(int directory, const std::string& path) {
-  const int copy = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  const std::unique_ptr<DIR, int (*)(DIR*)> stream(copy < 0 ? nullptr : fdopendir(copy), closedir);
-  if (!stream) fail(path, errno);
-  std::vector<std::string> names;
-  while (const dirent* entry = readdir(stream.get())) {
-    const std::string_view name = entry->d_name;
-    if (name != "." && name != "..") names.emplace_back(name);
-  }
-  return names;
 }
 
 void remove_entry(int parent, const std::string& name, const std::string& path, dev_t device) {
@@ -45,7 +29,9 @@ void remove_entry(int parent, const std::string& name, const std::string& path, 
     struct stat info{};
     if (!directory || fstat(directory.get(), &info) != 0) fail(path, errno);
     if (info.st_dev != device) fail(path, EXDEV);
-    for (const std::string& child : names_in(directory.get(), path)) {
+    const auto children = names_in(directory.get());
+    if (!children) fail(path, errno);
+    for (const std::string& child : *children) {
       remove_entry(directory.get(), child, path + "/" + child, device);
     }
   }

@@ -37,11 +37,7 @@ Target parse_image(std::string_view text) {
                             "name is written twice)",
                             option));
   }
-  try {
-    target.size = parse_size(option.substr(kSize.size()), "size");
-  } catch (const Error& error) {
-    throw Error(ErrorKind::usage, error.what());
-  }
+  target.size = parse_size(option.substr(kSize.size()), "size", ErrorKind::usage);
   if (target.size < kLeastImage) {
     throw Error(ErrorKind::usage, fmt::format("an image of {} is too small for a file system: say "
                                               "size=64M or more",

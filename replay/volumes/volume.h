@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "replay/volumes/block_device.h"
+#include "replay/volumes/device_identity.h"
 #include "replay/volumes/file_system.h"
 #include "replay/volumes/mount.h"
 #include "replay/volumes/target.h"
@@ -26,9 +27,10 @@ struct VolumeDescription {
   std::string file_system;  // "ext4"; for a directory what the kernel calls it
   std::string driver;       // "kernel" or the FUSE program
   std::string mount_options;
-  std::string age;         // "fresh" or "used"
-  std::uint64_t size = 0;  // bytes
-  DeviceIdentity device;
+  std::string age;                          // "fresh" or "used"
+  std::uint64_t size = 0;                   // bytes
+  std::vector<DeviceIdentity> drives = {};  // all that the volume lies on
+  std::vector<std::string> layers = {};     // see DeviceStack
 };
 
 // How cold the caches were when a step began.
@@ -58,6 +60,10 @@ class Volume {
   // The root directory's descriptor; changes with prepare and make_cold.
   virtual int root() const = 0;
 
+  // Before the first prepare: what the file system is going to lie on, open for reading and
+  // writing; nothing on it is needed. -1 where there is no such thing, as for directories.
+  virtual int raw() const { return -1; }
+
   // Throws if the volume is no longer the one that was prepared: unmounted or replaced.
   virtual void check_present() const = 0;
 
@@ -68,6 +74,7 @@ class Volume {
   virtual std::optional<std::uint64_t> free_bytes() const = 0;  // nothing: the driver does not say
   // How many files and directories can still be made; nothing: as many as fit, or it does not say.
   virtual std::optional<std::uint64_t> free_entries() const { return std::nullopt; }
+  // Before prepare, what it says of a file system that is still to be made means nothing.
   virtual VolumeDescription describe() const = 0;
   virtual std::optional<DeviceCounters> counters() const = 0;
   virtual double driver_cpu_s() const { return 0; }
@@ -91,7 +98,7 @@ struct VolumeOptions {
 };
 
 // Checks all that can be checked without changing anything, then takes possession of the target.
-// Throws Error.
+// Removes the mount points that killed runs left behind. Throws Error.
 std::unique_ptr<Volume> open_volume(const Target& target, const VolumeOptions& options);
 
 // The volume kinds' own makers, for open_volume.

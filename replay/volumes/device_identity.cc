@@ -1,0 +1,138 @@
+#include "replay/volumes/device_identity.h"
+
+#include <algorithm>
+#include <set>
+#include <string_view>
+
+#include <boost/filesystem.hpp>
+#include <fmt/format.h>
+#include <sys/sysmacros.h>
+
+#include "filesets/printable.h"
+#include "replay/volumes/sysfs.h"
+
+namespace filereel {
+namespace {
+
+namespace fs = boost::filesystem;
+
+// The devices that a folder of symbolic links names, sorted; where there is none, nothing.
+std::vector<fs::path> linked_devices(const std::string& folder) {
+  std::vector<fs::path> devices;
+  boost::system::error_code error;
+  fs::directory_iterator entry(folder, error);
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    boost::system::error_code broken;
+    const fs::path device = fs::canonical(entry->path(), broken);
+    if (!broken) devices.push_back(device);
+  }
+  std::ranges::sort(devices);
+  return devices;
+}
+
+// "vg-data (LVM)", by the prefix that whoever made it gave its UUID.
+std::string describe_mapped(const std::string& name, std::string_view uuid) {
+  std::string_view kind = "device mapper";
+  if (uuid.starts_with("LVM-")) kind = "LVM";
+  if (uuid.starts_with("CRYPT-")) kind = "crypt";
+  if (uuid.starts_with("mpath-")) kind = "multipath";
+  if (uuid.starts_with("part")) kind = "partition";
+  return fmt::format("{} ({})", printable(name), kind);
+}
+
+class Descent {
+ public:
+  Descent(const DeviceSources& sources, DeviceStack& stack) : sources_(sources), stack_(stack) {}
+
+  // The device of a mounted file system, and with it all others that this file system spans.
+  void file_system(dev_t number, int depth = 0) {
+    boost::system::error_code error;
+    const fs::path mine = fs::canonical(
+        fmt::format("{}/dev/block/{}:{}", sources_.sys, major(number), minor(number)), error);
+    if (error) return;
+    fs::directory_iterator one(sources_.sys + "/fs/btrfs", error);
+    for (; !error && one != fs::directory_iterator(); one.increment(error)) {
+      const std::vector<fs::path> members = linked_devices(one->path().string() + "/devices");
+      if (members.size() < 2 || std::ranges::find(members, mine) == members.end()) continue;
+      layer(fmt::format("btrfs of {}", members.size()));
+      for (const fs::path& member : members) folder(member, depth + 1);
+    }
+    folder(mine, depth);
+  }
+
+  void file(const std::string& path, std::string_view how, int depth) {
+    const FileStorage storage = sources_.storage_of(path);
+    layer(fmt::format(
+        "file on {}{}",
+        storage.file_system.empty() ? "an unknown file system" : printable(storage.file_system),
+        how));
+    if (storage.device != 0) file_system(storage.device, depth + 1);
+  }
+
+ private:
+  // Real stacks have a handful; a tree that goes on for ever is left alone.
+  static constexpr int kDeepest = 32;
+  static constexpr std::size_t kMostDevices = 4096;
+
+  void layer(std::string text) {
+    if (std::ranges::find(stack_.layers, text) == stack_.layers.end()) {
+      stack_.layers.push_back(std::move(text));
+    }
+  }
+
+  void folder(const fs::path& path, int depth) {
+    if (depth > kDeepest || seen_.size() >= kMostDevices || !seen_.insert(path.string()).second) {
+      return;
+    }
+    const std::string name = path.filename().string();
+    const auto read = [&](const char* file) { return read_sysfs(path.string() + "/" + file); };
+    if (!read("partition").empty()) {
+      layer(name + " (partition)");
+      folder(path.parent_path(), depth + 1);
+      return;
+    }
+    if (name.starts_with("loop")) {
+      const std::string backing = read("loop/backing_file");
+      if (!backing.empty()) file(backing, " (loop device)", depth);
+      return;
+    }
+    std::vector<fs::path> below = linked_devices(path.string() + "/slaves");
+    const std::string mapped = read("dm/name");
+    boost::system::error_code ignored;
+    const bool is_md = fs::exists(path / "md", ignored);
+    if (!mapped.empty()) {
+      const std::string uuid = read("dm/uuid");
+      layer(describe_mapped(mapped, uuid));
+      // All paths lead to the same drive.
+      if (uuid.starts_with("mpath-") && below.size() > 1) below.resize(1);
+    } else if (is_md) {
+      layer(fmt::format("{} ({} of {})", name, read("md/level"), below.size()));
+    } else if (below.empty()) {
+      stack_.drives.push_back(
+          read_drive_identity(path.string(), fs::canonical(sources_.sys).string(), sources_.udev));
+    } else {
+      layer(name);
+    }
+    for (const fs::path& one : below) folder(one, depth + 1);
+  }
+
+  const DeviceSources& sources_;
+  DeviceStack& stack_;
+  std::set<std::string> seen_;
+};
+
+}  // namespace
+
+DeviceStack identify_devices(dev_t device, const DeviceSources& sources) {
+  DeviceStack stack;
+  Descent(sources, stack).file_system(device);
+  return stack;
+}
+
+DeviceStack identify_image(const std::string& path, const DeviceSources& sources) {
+  DeviceStack stack;
+  Descent(sources, stack).file(path, "", 0);
+  return stack;
+}
+
+}  // namespace filereel

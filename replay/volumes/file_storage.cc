@@ -1,0 +1,53 @@
+#include "replay/volumes/file_storage.h"
+
+#include <optional>
+
+#include <boost/filesystem/path.hpp>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include "filesets/mount_info.h"
+
+namespace filereel {
+namespace {
+
+// Overlays on overlays and FUSE on images end somewhere.
+constexpr int kMostHops = 8;
+
+// "upperdir" of "rw,lowerdir=/a,upperdir=/b,workdir=/c".
+std::string option(const std::string& options, const std::string& name) {
+  const std::string key = "," + name + "=";
+  const std::size_t found = options.find(key);
+  if (found == std::string::npos) return "";
+  const std::size_t begin = found + key.size();
+  return options.substr(begin, options.find(',', begin) - begin);
+}
+
+dev_t device_of(const std::string& path, int hops) {
+  struct stat info{};
+  if (hops == 0 || stat(path.c_str(), &info) != 0) return 0;
+  if (S_ISBLK(info.st_mode)) return info.st_rdev;
+  if (major(info.st_dev) != 0) return info.st_dev;
+  const std::optional<MountedFileSystem> mounted = mounted_at(path);
+  if (!mounted) return 0;
+  if (mounted->type == "overlay") return device_of(option(mounted->options, "upperdir"), hops - 1);
+  // The source of a network file system is no path, or none of this machine.
+  const bool local = mounted->type == "btrfs" || mounted->type.starts_with("fuse");
+  return local && mounted->source.starts_with('/') ? device_of(mounted->source, hops - 1) : 0;
+}
+
+}  // namespace
+
+FileStorage storage_of_file(const std::string& path) {
+  struct stat info{};
+  std::string there = path;
+  // As the kernel names the removed file of a loop device: "/x/a.img (deleted)".
+  if (stat(there.c_str(), &info) != 0) there = boost::filesystem::path(path).parent_path().string();
+  if (there.empty() || stat(there.c_str(), &info) != 0) return {};
+  FileStorage storage;
+  storage.device = device_of(there, kMostHops);
+  if (const auto mounted = mounted_at(there)) storage.file_system = mounted->type;
+  return storage;
+}
+
+}  // namespace filereel

@@ -1,0 +1,28 @@
+#include "replay/volumes/direct_io.h"
+
+#include <boost/filesystem/operations.hpp>
+#include <doctest/doctest.h>
+#include <fcntl.h>
+
+#include "filesets/descriptor.h"
+#include "tests/temp_dir.h"
+
+namespace filereel {
+namespace {
+
+TEST_CASE("trying direct I/O leaves nothing behind, whatever comes of it") {
+  TempDir temp;
+  const Descriptor root(open(temp.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  can_do_direct_io(root.get(), "probe", 4096, 4096);
+  CHECK(boost::filesystem::is_empty(temp.path()));
+}
+
+TEST_CASE("no file system does direct I/O of some odd bytes") {
+  TempDir temp;
+  const Descriptor root(open(temp.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  CHECK_FALSE(can_do_direct_io(root.get(), "probe", 24, 24));
+  CHECK(boost::filesystem::is_empty(temp.path()));
+}
+
+}  // namespace
+}  // namespace filereel
