@@ -1,0 +1,45 @@
+#include "replay/statistics/bootstrap.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace filereel {
+namespace {
+
+// The probability that at least `least` of `n` draws hit, each with the probability `p`, 0 < p < 1.
+double at_least(std::size_t least, std::size_t n, double p) {
+  const double odds = std::log(p / (1 - p));
+  double log_of_one = static_cast<double>(n) * std::log1p(-p);  // that exactly i draws hit
+  double sum = 0;
+  for (std::size_t i = 0; i <= n; ++i) {
+    if (i >= least) sum += std::exp(log_of_one);
+    log_of_one += odds + std::log(static_cast<double>(n - i) / static_cast<double>(i + 1));
+  }
+  return sum;
+}
+
+}  // namespace
+
+std::optional<Interval> median_interval(std::span<const double> values) {
+  constexpr double kTail = 0.025;
+  const std::size_t n = values.size();
+  if (n < kLeastForInterval) return std::nullopt;
+  std::vector<double> order(values.begin(), values.end());
+  std::ranges::sort(order);
+  // The lower middle value of a resample is among the k smallest values if at least half of the
+  // draws are. The first k for which that is not rare is the limit; the upper one is its mirror.
+  const std::size_t half = (n + 1) / 2;
+  std::size_t first = 1, last = half;
+  while (first < last) {
+    const std::size_t k = (first + last) / 2;
+    if (at_least(half, n, static_cast<double>(k) / static_cast<double>(n)) > kTail) {
+      last = k;
+    } else {
+      first = k + 1;
+    }
+  }
+  return Interval{order[first - 1], order[n - first]};
+}
+
+}  // namespace filereel

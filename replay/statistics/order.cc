@@ -1,0 +1,40 @@
+#include "replay/statistics/order.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace filereel {
+namespace {
+
+std::vector<double> sorted(std::span<const double> values) {
+  std::vector<double> copy(values.begin(), values.end());
+  std::ranges::sort(copy);
+  return copy;
+}
+
+}  // namespace
+
+double median(std::span<const double> values) {
+  const std::vector<double> order = sorted(values);
+  const std::size_t middle = order.size() / 2;
+  return order.size() % 2 == 1 ? order[middle] : (order[middle - 1] + order[middle]) / 2;
+}
+
+double quantile(std::span<const double> values, double p) {
+  const std::vector<double> order = sorted(values);
+  const double place = p * static_cast<double>(order.size() - 1);
+  const auto below = static_cast<std::size_t>(place);
+  const std::size_t above = std::min(below + 1, order.size() - 1);
+  return std::lerp(order[below], order[above], place - static_cast<double>(below));
+}
+
+double median_absolute_deviation(std::span<const double> values) {
+  const double middle = median(values);
+  std::vector<double> distances;
+  distances.reserve(values.size());
+  for (const double value : values) distances.push_back(std::abs(value - middle));
+  return median(distances);
+}
+
+}  // namespace filereel

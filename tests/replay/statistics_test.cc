@@ -1,0 +1,223 @@
+#include <algorithm>
+#include <cmath>
+#include <random>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "replay/statistics/bootstrap.h"
+#include "replay/statistics/drift.h"
+#include "replay/statistics/holm.h"
+#include "replay/statistics/mann_whitney.h"
+#include "replay/statistics/order.h"
+#include "replay/statistics/outliers.h"
+#include "replay/statistics/shape.h"
+#include "replay/statistics/shift.h"
+
+namespace filereel {
+namespace {
+
+using Values = std::vector<double>;
+using doctest::Approx;
+
+Approx close(double value) {
+  return Approx(value).epsilon(1e-9);
+}
+
+// Permeability constants of the placenta (Hollander and Wolfe, table 4.1), the example of R's
+// wilcox.test.
+const Values kAtTerm = {0.80, 0.83, 1.89, 1.04, 1.45, 1.38, 1.91, 1.64, 0.73, 1.46};
+const Values kEarly = {1.15, 0.88, 0.90, 0.74, 1.21};
+
+Values normal_values(std::mt19937_64& random, std::size_t count, double mean, double deviation) {
+  Values values(count);
+  std::normal_distribution<double> normal(mean, deviation);
+  for (double& value : values) value = normal(random);
+  return values;
+}
+
+TEST_CASE("quantiles lie linearly between their neighbours, as R's do by default") {
+  const Values values = {7, 1, 3, 10};
+  CHECK(median(values) == close(5));
+  CHECK(quantile(values, 0) == close(1));
+  CHECK(quantile(values, 0.25) == close(2.5));
+  CHECK(quantile(values, 0.9) == close(9.1));
+  CHECK(quantile(values, 1) == close(10));
+  CHECK(median(Values{4}) == close(4));
+  CHECK(median_absolute_deviation(Values{1, 1, 2, 2, 4, 6, 9}) == close(1));
+}
+
+TEST_CASE("an outlier is far away by the deviation of the rest") {
+  CHECK(outliers(Values{2.1, 2.6, 2.4, 2.5, 2.3, 2.1, 2.3, 2.6, 8.2, 8.3}) ==
+        std::vector<std::size_t>{8, 9});
+  CHECK(outliers(Values{1, 2, 3, 4, 5, 6, 7}).empty());
+  CHECK(outliers({}).empty());
+}
+
+TEST_CASE("among equal values only what is far away is an outlier") {
+  CHECK(outliers(Values{5, 5, 5, 5, 5, 5, 5, 5, 5, 6}) == std::vector<std::size_t>{9});
+  CHECK(outliers(Values{5, 5, 5, 5, 5}).empty());
+  CHECK(outliers(Values{5, 5, 5, 6, 6}).empty());
+}
+
+TEST_CASE("there is no interval of a median below five values") {
+  CHECK_FALSE(median_interval(Values{1, 2, 3, 4}));
+  const auto five = median_interval(Values{5, 1, 3, 2, 4});
+  REQUIRE(five);
+  CHECK(five->low == 1);
+  CHECK(five->high == 5);
+}
+
+TEST_CASE("the interval of a median is the one that resampling comes to") {
+  std::mt19937_64 random(7);
+  const Values values = normal_values(random, 21, 100, 5);
+  std::uniform_int_distribution<std::size_t> pick(0, values.size() - 1);
+  Values medians, resample(values.size());
+  for (int i = 0; i < 20'000; ++i) {
+    for (double& value : resample) value = values[pick(random)];
+    medians.push_back(median(resample));
+  }
+  const auto interval = median_interval(values);
+  REQUIRE(interval);
+  CHECK(interval->low == close(quantile(medians, 0.025)));
+  CHECK(interval->high == close(quantile(medians, 0.975)));
+}
+
+TEST_CASE("the interval of a median holds the true one nearly always") {
+  std::mt19937_64 random(11);
+  for (const std::size_t count : {10, 30}) {
+    int held = 0;
+    for (int i = 0; i < 2000; ++i) {
+      const auto interval = median_interval(normal_values(random, count, 10, 1));
+      held += interval->low <= 10 && 10 <= interval->high ? 1 : 0;
+    }
+    CHECK(held >= 1880);  // 94 %
+    CHECK(held < 2000);
+  }
+}
+
+TEST_CASE("the rank test is exact for small samples") {
+  const MannWhitney test = mann_whitney(kAtTerm, kEarly);
+  CHECK(test.u == close(35));
+  CHECK(test.p == close(0.2544122544122544));  // R: 0.2544
+  CHECK(mann_whitney(kEarly, kAtTerm).p == close(test.p));
+  CHECK(mann_whitney(kEarly, kAtTerm).u == close(15));
+}
+
+TEST_CASE("the rank test is exact with ties, too") {
+  // By going through all 462 and 35 ways to deal them out.
+  const MannWhitney test = mann_whitney(Values{1, 2, 2, 3, 5}, Values{2, 4, 5, 5, 6, 7});
+  CHECK(test.u == close(5));
+  CHECK(test.p == close(0.08874458874458875));
+  CHECK(mann_whitney(Values{1, 1, 1}, Values{1, 1, 2, 2}).p == close(0.42857142857142855));
+  CHECK(mann_whitney(Values{3, 3, 3}, Values{3, 3}).p == close(1));
+}
+
+TEST_CASE("large samples have the normal approximation's probability") {
+  Values first, shifted, tied, tied_shifted;
+  for (int i = 0; i < 100; ++i) {
+    first.push_back(i + 1);
+    shifted.push_back(i + 8.25);
+    tied.push_back(i / 5);
+    tied_shifted.push_back(i / 5 + 1);
+  }
+  CHECK(mann_whitney(first, shifted).p == close(0.0779164997764631));  // SciPy, asymptotic
+  CHECK(mann_whitney(tied, tied_shifted).p == close(0.23351632282420254));
+  CHECK(mann_whitney(Values(100, 1.0), Values(100, 1.0)).p == 1);
+}
+
+TEST_CASE("two samples that do not overlap have the least probability there is") {
+  Values low(10), high(10);
+  for (int i = 0; i < 10; ++i) {
+    low[static_cast<std::size_t>(i)] = i;
+    high[static_cast<std::size_t>(i)] = i + 10;
+  }
+  CHECK(least_p(10, 10) == close(2.0 / 184'756));
+  CHECK(mann_whitney(low, high).p == close(least_p(10, 10)));
+  CHECK(least_p(3, 3) == close(0.1));
+}
+
+TEST_CASE("exact and approximate probabilities meet where one takes over from the other") {
+  std::mt19937_64 random(5);
+  const Values first = normal_values(random, 38, 0, 1), second = normal_values(random, 38, 0.5, 1);
+  Values more = second;
+  more.push_back(median(second));
+  more.push_back(median(second));
+  const double exact = mann_whitney(first, second).p, approximate = mann_whitney(first, more).p;
+  CHECK(std::abs(std::log(exact / approximate)) < 0.25);
+}
+
+TEST_CASE("Holm's correction is that of R's p.adjust") {
+  const std::vector<double> adjusted = holm_adjusted(Values{0.01, 0.04, 0.03, 0.005});
+  const Values expected = {0.03, 0.06, 0.06, 0.02};
+  for (std::size_t i = 0; i < expected.size(); ++i) CHECK(adjusted[i] == close(expected[i]));
+  CHECK(holm_adjusted(Values{0.7, 0.9}) == Values{1, 1});
+  CHECK(holm_adjusted({}).empty());
+}
+
+TEST_CASE("the ratio of two samples is the median of all ratios of two values") {
+  const Ratio ratio = ratio_of(kAtTerm, kEarly);
+  CHECK(ratio.estimate == close(0.7623304256784819));
+  REQUIRE(ratio.interval);
+  CHECK(ratio.interval->low == close(0.5103448275862069));  // the 9th of 50, as by qwilcox
+  CHECK(ratio.interval->high == close(1.1634615384615383));
+  CHECK(ratio_of(kEarly, kAtTerm).estimate == close(1 / ratio.estimate));
+}
+
+TEST_CASE("a ratio has an interval from four values each") {
+  CHECK_FALSE(ratio_of(Values{1, 2, 3}, Values{1, 2, 3}).interval);
+  const Ratio four = ratio_of(Values{1, 1, 1, 2}, Values{2, 2, 2, 2});
+  REQUIRE(four.interval);
+  CHECK(four.interval->low == close(1));
+  CHECK(four.interval->high == close(2));
+}
+
+TEST_CASE("the interval of a ratio holds the true one nearly always") {
+  std::mt19937_64 random(3);
+  int held = 0;
+  for (int i = 0; i < 2000; ++i) {
+    const Ratio ratio =
+        ratio_of(normal_values(random, 10, 100, 3), normal_values(random, 10, 105, 3));
+    held += ratio.interval->low <= 1.05 && 1.05 <= ratio.interval->high ? 1 : 0;
+  }
+  CHECK(held >= 1880);
+  CHECK(held < 2000);
+}
+
+TEST_CASE("ratios of very many values are found without all of them in memory") {
+  std::mt19937_64 random(4);
+  const Ratio ratio =
+      ratio_of(normal_values(random, 10'000, 100, 3), normal_values(random, 10'000, 110, 3));
+  CHECK(ratio.estimate == Approx(1.1).epsilon(0.002));
+  CHECK(ratio.interval->high - ratio.interval->low < 0.003);
+}
+
+TEST_CASE("a series that goes somewhere drifts") {
+  const auto exact = drift_of(Values{4.1, 3.9, 4.4, 4.6, 4.3, 4.9, 5.0, 4.8});
+  REQUIRE(exact);
+  CHECK(exact->p == close(0.03115079365079365));  // SciPy's kendalltau, exact
+  const auto tied = drift_of(Values{1, 1, 2, 2, 3, 3, 2, 4, 4, 5, 4, 6});
+  CHECK(tied->p == close(0.0003481413713094692));
+  CHECK(tied->change == close(4.5 / 1.5));
+  CHECK(drift_of(Values(8, 2.0))->p == 1);
+  CHECK_FALSE(drift_of(Values{1, 2, 3, 4, 5}));
+}
+
+TEST_CASE("two groups of values are seen, one is not cut in two") {
+  const auto modes = two_modes(Values{10, 20.5, 10.2, 9.9, 20, 10.1, 21, 9.8, 10, 20.2});
+  REQUIRE(modes);
+  CHECK(modes->low == close(10));
+  CHECK(modes->high == close(20.35));
+  CHECK(modes->in_low == 6);
+  CHECK_FALSE(two_modes(Values{1, 1, 1, 1, 9, 9, 9, 9, 9}));  // too few
+  CHECK_FALSE(two_modes(Values(20, 3.0)));
+  CHECK_FALSE(
+      two_modes(Values{1, 1.1, 1.2, 0.9, 1, 1.05, 0.95, 1.1, 1, 1.15, 0.9, 7}));  // one stray
+  std::mt19937_64 random(9);
+  int seen = 0;
+  for (int i = 0; i < 1000; ++i) seen += two_modes(normal_values(random, 10, 5, 1)) ? 1 : 0;
+  CHECK(seen <= 20);
+}
+
+}  // namespace
+}  // namespace filereel
