@@ -2,6 +2,9 @@
 
 #include <string>
 
+#include "filesets/error.h"
+#include "replay/measure/clock.h"
+
 namespace filereel {
 
 LatencySummary summarise(const Histogram& latency) {
@@ -44,8 +47,28 @@ void fill_sample(Sample& sample, const ReplayOutcome& outcome, const PathTable& 
   }
 }
 
+void begin_sample(Sample& sample, const std::vector<Volume*>& volumes, std::uint64_t run_began_ns) {
+  look_at_rest(volumes, sample.conditions);
+  add_clock_rates(sample.conditions);
+  sample.started_s = static_cast<double>(now_ns() - run_began_ns) * 1e-9;
+}
+
+void wait_until_durable(Sample& sample, const ReplayOutcome& outcome,
+                        const std::vector<Volume*>& volumes) {
+  for (Volume* volume : volumes) {
+    try {
+      volume->sync();
+    } catch (const Error&) {
+      volume->check_present();  // throws what explains it better, if so
+      throw;
+    }
+  }
+  sample.durable_s = outcome.elapsed_s + static_cast<double>(now_ns() - outcome.end_ns) * 1e-9;
+}
+
 Outside look_outside(const std::vector<Volume*>& volumes) {
   Outside sum;
+  sum.processors = look_at_processors();
   for (const Volume* volume : volumes) {
     sum.driver_cpu_s += volume->driver_cpu_s();
     const std::optional<DeviceCounters> counters = volume->counters();
@@ -57,8 +80,12 @@ Outside look_outside(const std::vector<Volume*>& volumes) {
   return sum;
 }
 
-void add_outside(Sample& sample, const Outside& before, const Outside& after) {
+void add_outside(Sample& sample, const Outside& before, const Outside& after,
+                 const std::vector<Volume*>& volumes) {
   sample.cpu_driver_s = after.driver_cpu_s - before.driver_cpu_s;
+  add_processor_shares(before.processors, after.processors, sample.cpu_driver_s, sample.conditions);
+  add_clock_rates(sample.conditions);
+  if (!volumes.empty()) add_volume_used(*volumes.front(), sample.conditions);
   if (!before.device || !after.device) return;
   sample.device_bytes_read = after.device->read - before.device->read;
   sample.device_bytes_written = after.device->written - before.device->written;

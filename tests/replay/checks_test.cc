@@ -1,0 +1,217 @@
+#include "replay/runner/checks.h"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "tests/sample_result.h"
+
+namespace filereel {
+namespace {
+
+// Of one measurement, 100 MB each; none of it gives reason for a warning.
+Result result_of(const std::vector<double>& seconds, const std::string& set = "iso") {
+  Result result;
+  result.host.clock_source = "tsc";
+  Measurement& one =
+      result.measurements.emplace_back(measurement_of(set, "read", "ext4", "kernel"));
+  for (std::size_t i = 0; i < seconds.size(); ++i) {
+    Sample& sample = one.samples.emplace_back(
+        sample_of(static_cast<std::uint32_t>(i + 1), seconds[i], seconds[i], 100'000'000, 3));
+    sample.cached_before = 0;
+    sample.conditions = {.other_cpu = 0.01,
+                         .stolen_cpu = 0.0,
+                         .cpu_mhz_low = 1000,
+                         .cpu_mhz_high = 3000,
+                         .idle_device_bytes_per_s = 0.0,
+                         .volume_used = 0.5};
+  }
+  return result;
+}
+
+const std::vector<double> kSteady = {1.00, 1.02, 0.99, 1.01, 0.98, 1.00, 1.02, 1.01, 0.99, 1.00};
+
+std::vector<std::string> codes_of(Result result) {
+  check_result(result);
+  std::vector<std::string> codes;
+  for (const Warning& warning : result.warnings) {
+    CHECK_FALSE(warning.text.empty());
+    CHECK_FALSE(warning.next_step.empty());
+    codes.push_back(warning.code);
+  }
+  return codes;
+}
+
+std::string text_of(Result result, const std::string& code) {
+  check_result(result);
+  const auto found = std::ranges::find(result.warnings, code, &Warning::code);
+  return found == result.warnings.end() ? "" : found->text;
+}
+
+using Codes = std::vector<std::string>;
+
+TEST_CASE("a steady measurement on a quiet machine gives no reason for a warning") {
+  CHECK(codes_of(result_of(kSteady)).empty());
+  CHECK(codes_of(Result{}).empty());
+}
+
+TEST_CASE("too few samples are told once, however many measurements have them") {
+  Result result = result_of({1, 1, 1});
+  CHECK(text_of(result, "too-few-samples") ==
+        "1 measurement of 3 or fewer samples: too few for a confidence interval, and to compare "
+        "with");
+  for (int i = 0; i < 24; ++i) result.measurements.push_back(result.measurements[0]);
+  result.measurements[7].samples.resize(1);
+  CHECK(codes_of(result) == Codes{"too-few-samples"});
+  CHECK(text_of(result, "too-few-samples").starts_with("25 measurements of 3 or fewer"));
+  result.measurements[3] = result_of(kSteady).measurements[0];
+  CHECK(text_of(result, "too-few-samples").starts_with("24 of 25 measurements"));
+  CHECK(codes_of(result_of({1, 1, 1, 1, 1})).empty());
+}
+
+TEST_CASE("samples that failed or moved no data do not count, nor do replays without a volume") {
+  Result result = result_of({1, 1, 1, 1, 1});
+  result.measurements[0].samples[2].divergences = 1;
+  CHECK(codes_of(result) == Codes{"too-few-samples"});
+  for (Sample& sample : result.measurements[0].samples) sample.moved_no_data = true;
+  CHECK(codes_of(result).empty());
+  Result null = result_of({1});
+  null.measurements[0].file_system = "none";
+  CHECK(codes_of(null).empty());
+}
+
+TEST_CASE("caches that were not cold are told once for a file system, with the worst") {
+  Result result = result_of(kSteady);
+  result.measurements.push_back(result.measurements[0]);
+  result.measurements[1].set = "mp3";
+  result.measurements[0].samples[1].cached_before = 0.03;
+  result.measurements[1].samples[4].cached_before = 0.4;
+  CHECK(codes_of(result) == Codes{"not-cold"});
+  CHECK(text_of(result, "not-cold") ==
+        "40 % of the content was cached before 'read of mp3' on ext4 began, so it was faster than "
+        "the device (2 measurements)");
+  for (Measurement& one : result.measurements) {
+    for (Sample& sample : one.samples) sample.cold_method = "warm";
+  }
+  CHECK(codes_of(result).empty());  // it was asked for
+}
+
+TEST_CASE("where only contents could be thrown out of the caches it says so") {
+  Result result = result_of(kSteady);
+  for (Sample& sample : result.measurements[0].samples) sample.cold_method = "fadvise";
+  CHECK(codes_of(result) == Codes{"not-cold"});
+  CHECK(text_of(result, "not-cold").find("names and inodes stayed") != std::string::npos);
+}
+
+TEST_CASE("two groups of samples are named with their places") {
+  const std::vector<double> two = {1.00, 2.02, 0.99, 2.01, 1.98, 1.00, 1.02, 2.01, 1.99, 1.00};
+  CHECK(codes_of(result_of(two)) == Codes{"bimodal"});
+  CHECK(text_of(result_of(two), "bimodal") ==
+        "'read of iso' on ext4 came out in two groups, around 49.8 and 100 MB/s");
+}
+
+TEST_CASE("two groups that lie close together matter to nobody") {
+  const std::vector<double> near = {1.000, 1.052, 1.001, 1.051, 1.052,
+                                    1.000, 1.001, 1.051, 1.052, 1.000};
+  CHECK(codes_of(result_of(near)).empty());
+}
+
+TEST_CASE("a trend is told with its direction") {
+  std::vector<double> slower;
+  for (int i = 0; i < 12; ++i) slower.push_back(1 + 0.04 * i);
+  CHECK(codes_of(result_of(slower)) == Codes{"drift"});
+  CHECK(text_of(result_of(slower), "drift") ==
+        "'read of iso' on ext4 became 23 % slower in the course of the run");
+  std::vector<double> faster(slower.rbegin(), slower.rend());
+  CHECK(text_of(result_of(faster), "drift") ==
+        "'read of iso' on ext4 became 30 % faster in the course of the run");
+  std::vector<double> hardly;
+  for (int i = 0; i < 12; ++i) hardly.push_back(1 + 0.002 * i);
+  CHECK(codes_of(result_of(hardly)).empty());
+}
+
+TEST_CASE("one of many measurements may look like a trend by chance") {
+  // Of seven values in order, which happens once in 2520 series.
+  Result result = result_of({1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6});
+  CHECK(codes_of(result) == Codes{"drift"});
+  const Result steady = result_of({1.00, 1.02, 0.99, 1.01, 0.98, 1.00, 1.02});
+  for (int i = 0; i < 30; ++i) result.measurements.push_back(steady.measurements[0]);
+  CHECK(codes_of(result).empty());
+}
+
+TEST_CASE("a drive that others use is told by how often and how much") {
+  Result result = result_of(kSteady);
+  std::vector<Sample>& samples = result.measurements[0].samples;
+  samples[0].conditions.idle_device_bytes_per_s = 80e6;
+  samples[1].conditions.idle_device_bytes_per_s = 80e6;
+  CHECK(codes_of(result).empty());  // two moments of ten
+  samples[2].conditions.idle_device_bytes_per_s = 40e6;
+  CHECK(codes_of(result) == Codes{"device-busy"});
+  CHECK(text_of(result, "device-busy").find("before 3 of 10 steps") != std::string::npos);
+  for (Sample& sample : samples) sample.conditions.idle_device_bytes_per_s = 4e6;  // of 100e6
+  CHECK(codes_of(result).empty());
+  for (Sample& sample : samples) sample.conditions.idle_device_bytes_per_s.reset();
+  CHECK(codes_of(result).empty());
+}
+
+TEST_CASE("processors that others use are told, be it programs or a host") {
+  Result result = result_of(kSteady);
+  for (Sample& sample : result.measurements[0].samples) sample.conditions.other_cpu = 0.45;
+  CHECK(codes_of(result) == Codes{"cpu-busy"});
+  CHECK(text_of(result, "cpu-busy") ==
+        "other programs took 45 % of the processors' time, as the median of 10 of 10 samples");
+  for (Sample& sample : result.measurements[0].samples) {
+    sample.conditions.other_cpu = 0.15;
+    sample.conditions.stolen_cpu = 0.1;
+  }
+  CHECK(codes_of(result) == Codes{"cpu-stolen"});
+}
+
+TEST_CASE("processors that do not keep their clock are told") {
+  Result result = result_of(kSteady);
+  result.measurements[0].samples[3].conditions.cpu_mhz_high = 2600;  // turbo
+  CHECK(codes_of(result).empty());
+  result.measurements[0].samples[3].conditions.cpu_mhz_high = 1200;
+  CHECK(codes_of(result) == Codes{"cpu-frequency"});
+  CHECK(text_of(result, "cpu-frequency").find("1.2 to 3.0 GHz") != std::string::npos);
+}
+
+TEST_CASE("a clock that the kernel fell back to is told") {
+  Result result = result_of(kSteady);
+  result.host.clock_source = "hpet";
+  CHECK(codes_of(result) == Codes{"clock-unstable"});
+  result.host.clock_source = "kvm-clock";
+  CHECK(codes_of(result).empty());
+}
+
+TEST_CASE("a volume with little room left is told with the worst moment") {
+  Result result = result_of(kSteady);
+  result.measurements[0].samples[3].conditions.volume_used = 0.999;
+  CHECK(codes_of(result) == Codes{"volume-nearly-full"});
+  CHECK(text_of(result, "volume-nearly-full") ==
+        "the volume was 99 % full after 'read of iso' on "
+        "ext4");
+}
+
+TEST_CASE("checking again replaces the warnings of the time before and leaves the others") {
+  Result result = result_of({1, 1, 1});
+  result.warn({"fuse-driver", "a", "b"});
+  check_result(result);
+  check_result(result);
+  CHECK(result.warnings.size() == 2);
+  result.measurements[0] = result_of(kSteady).measurements[0];
+  check_result(result);
+  REQUIRE(result.warnings.size() == 1);
+  CHECK(result.warnings[0].code == "fuse-driver");
+}
+
+TEST_CASE("odd names are printed safely in warnings") {
+  Result result = result_of({1}, "a\x1b[31m");
+  result.measurements[0].samples[0].cached_before = 1;
+  CHECK(text_of(result, "not-cold").find('\x1b') == std::string::npos);
+}
+
+}  // namespace
+}  // namespace filereel

@@ -1,0 +1,168 @@
+#include "replay/runner/repetitions.h"
+
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "tests/sample_result.h"
+
+namespace filereel {
+namespace {
+
+// A clock that is set by hand, and the measurements of a part of a run.
+struct Rig {
+  std::uint64_t now = 1'000;
+  std::vector<Measurement> measurements = {measurement_of("iso", "create", "ext4", "kernel"),
+                                           measurement_of("iso", "read", "ext4", "kernel")};
+
+  Nanoseconds clock() {
+    return [this] { return now; };
+  }
+  std::vector<Measurement*> list() {
+    std::vector<Measurement*> all;
+    for (Measurement& one : measurements) all.push_back(&one);
+    return all;
+  }
+  // A repetition that takes so long and moves 100 MB in `durable_s` each.
+  void measure(double seconds, double durable_s) {
+    now += static_cast<std::uint64_t>(seconds * 1e9);
+    for (Measurement& one : measurements) {
+      const auto run = static_cast<std::uint32_t>(one.samples.size() + 1);
+      one.samples.push_back(sample_of(run, durable_s, durable_s, 100'000'000, 3));
+    }
+  }
+  // Runs to the end; gives how many there were. The times alternate by `noise` around 1 s.
+  std::uint32_t run(Repetitions& repetitions, double seconds, double noise) {
+    while (repetitions.next(list())) {
+      measure(seconds, 1 + (repetitions.run() % 2 == 0 ? noise : -noise));
+    }
+    return repetitions.run();
+  }
+  std::string ended() const {
+    CHECK(measurements[0].runs_ended == measurements[1].runs_ended);
+    return measurements[0].runs_ended;
+  }
+};
+
+TEST_CASE("as many repetitions as asked for, and nothing noted of their end") {
+  Rig rig;
+  Repetitions repetitions(3, std::nullopt, rig.clock());
+  CHECK(repetitions.runs() == 3);
+  CHECK(rig.run(repetitions, 1000, 0.5) == 3);
+  CHECK(rig.ended().empty());
+}
+
+TEST_CASE("what does not vary is precise after the least number of repetitions") {
+  Rig rig;
+  Repetitions repetitions(3, AutoRuns{.least = 7}, rig.clock());
+  CHECK(repetitions.runs() == 0);
+  CHECK(rig.run(repetitions, 1, 0) == 7);
+  CHECK(rig.ended() == "precise");
+}
+
+TEST_CASE("what varies too much goes on until there are as many as there may be") {
+  Rig rig;
+  Repetitions repetitions(3, AutoRuns{.width = 0.01, .most = 12}, rig.clock());
+  CHECK(rig.run(repetitions, 1, 0.2) == 12);
+  CHECK(rig.ended() == "most");
+}
+
+TEST_CASE("no repetition begins that would end after the budget") {
+  Rig rig;
+  Repetitions repetitions(3, AutoRuns{.width = 0.01, .budget_s = 95}, rig.clock());
+  CHECK(rig.run(repetitions, 10, 0.2) == 9);
+  CHECK(rig.ended() == "budget");
+}
+
+TEST_CASE("there is one repetition however small the budget is") {
+  Rig rig;
+  Repetitions repetitions(3, AutoRuns{.budget_s = 0}, rig.clock());
+  CHECK(rig.run(repetitions, 10, 0) == 1);
+  CHECK(rig.ended() == "budget");
+}
+
+TEST_CASE("a measurement that is precise says so where another one was not") {
+  Rig rig;
+  Repetitions repetitions(3, AutoRuns{.width = 0.01, .most = 8}, rig.clock());
+  while (repetitions.next(rig.list())) {
+    rig.measure(1, 1);
+    Sample& other = rig.measurements[1].samples.back();
+    other.durable_s = repetitions.run() % 2 == 0 ? 1.5 : 0.5;
+  }
+  CHECK(rig.measurements[0].runs_ended == "precise");
+  CHECK(rig.measurements[1].runs_ended == "most");
+}
+
+TEST_CASE("steps that have no rate keep nothing from being precise") {
+  Rig rig;
+  rig.measurements[1].samples.clear();
+  Repetitions repetitions(3, AutoRuns{}, rig.clock());
+  while (repetitions.next(rig.list())) {
+    rig.measure(1, 1);
+    rig.measurements[1].samples.clear();
+  }
+  CHECK(repetitions.run() == 5);
+}
+
+TEST_CASE("the stretches of repetitions lie within the whole and one after the other") {
+  Rig rig;
+  Repetitions fixed(4, std::nullopt, rig.clock());
+  double end = 0;
+  while (fixed.next(rig.list())) {
+    CHECK(fixed.stretch().begin == doctest::Approx(end));
+    end = fixed.stretch().begin + fixed.stretch().length;
+    rig.measure(1, 1);
+  }
+  CHECK(end == doctest::Approx(1));
+  Rig noisy;
+  Repetitions automatic(1, AutoRuns{.width = 0.01, .budget_s = 50}, noisy.clock());
+  while (automatic.next(noisy.list())) {
+    CHECK(automatic.stretch().begin >= 0);
+    CHECK(automatic.stretch().begin + automatic.stretch().length <= doctest::Approx(1));
+    noisy.measure(1, automatic.run() % 2 == 0 ? 2 : 1);
+  }
+}
+
+TEST_CASE("groups share the budget, and get what those before them left") {
+  Rig rig;
+  SharedBudget budget(AutoRuns{.budget_s = 90}, 3, rig.clock());
+  CHECK(budget.next()->budget_s == doctest::Approx(30));
+  rig.now += 10'000'000'000;
+  CHECK(budget.next()->budget_s == doctest::Approx(40));
+  rig.now += 100'000'000'000;
+  CHECK(budget.next()->budget_s == doctest::Approx(0));
+  CHECK_FALSE(SharedBudget(std::nullopt, 3, rig.clock()).next());
+}
+
+TEST_CASE("every second repetition takes the volumes the other way round") {
+  const auto order = [](std::uint32_t run, std::size_t volumes) {
+    std::vector<std::size_t> sequence;
+    double end = 0.5;
+    for (const Turn& turn : turns_of(run, volumes, {0.5, 0.25})) {
+      CHECK(turn.stretch.begin == doctest::Approx(end));
+      end = turn.stretch.begin + turn.stretch.length;
+      sequence.push_back(turn.volume);
+    }
+    CHECK(end == doctest::Approx(0.75));
+    return sequence;
+  };
+  CHECK(order(1, 2) == std::vector<std::size_t>{0, 1});
+  CHECK(order(2, 2) == std::vector<std::size_t>{1, 0});
+  CHECK(order(3, 2) == std::vector<std::size_t>{0, 1});
+  CHECK(order(2, 1) == std::vector<std::size_t>{0});
+}
+
+TEST_CASE("measurements that were there before are not among the new ones") {
+  Result one, other;
+  one.measurements.push_back(measurement_of("iso", "create", "ext4", "kernel"));
+  Result* const results[] = {&one, &other};
+  const NewMeasurements added(results);
+  CHECK(added.list().empty());
+  one.measurements.push_back(measurement_of("iso", "read", "ext4", "kernel"));
+  other.measurements.push_back(measurement_of("mp3", "read", "ext4", "kernel"));
+  CHECK(added.list() == std::vector<Measurement*>{&one.measurements[1], &other.measurements[0]});
+}
+
+}  // namespace
+}  // namespace filereel

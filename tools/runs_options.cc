@@ -1,0 +1,69 @@
+#include "tools/runs_options.h"
+
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "filesets/error.h"
+#include "filesets/units.h"
+
+namespace filereel {
+namespace {
+
+std::uint32_t parse_count(const std::string& text) {
+  std::uint32_t count = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, count);
+  if (error == std::errc() && stop == end && count >= 1 && count <= Plan::kMostRuns) return count;
+  throw Error(ErrorKind::usage,
+              fmt::format("--runs {}: must be auto, or 1 to {}", text, Plan::kMostRuns));
+}
+
+// "3%" as 0.03.
+double parse_precision(const std::string& text) {
+  double percent = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, percent);
+  const std::string_view unit(stop, end);
+  if (error == std::errc() && (unit == "%" || unit == " %") && percent > 0 && percent <= 100) {
+    return percent / 100;
+  }
+  throw Error(ErrorKind::usage,
+              fmt::format("--precision {}: must be a share such as 3%, at most 100%", text));
+}
+
+double parse_budget(const std::string& text) {
+  const std::uint64_t time = parse_duration(text, "--budget", ErrorKind::usage);
+  if (time == 0) throw Error(ErrorKind::usage, "--budget must be more than 0");
+  return static_cast<double>(time) * 1e-9;
+}
+
+}  // namespace
+
+void add_runs_options(CLI::App& command, RunsArguments& arguments, const std::string& what) {
+  command.add_option("--runs", arguments.runs, what + "; auto: until all is precise");
+  command.add_option("--precision", arguments.precision,
+                     "With --runs auto: width of the medians' 95 % intervals to reach (5%)");
+  command.add_option("--budget", arguments.budget,
+                     "With --runs auto: when to end at the latest (30min)");
+}
+
+void apply_runs(const RunsArguments& arguments, std::uint32_t& runs,
+                std::optional<AutoRuns>& automatic) {
+  if (arguments.runs == "auto") {
+    if (!automatic) automatic.emplace();
+  } else if (!arguments.runs.empty()) {
+    runs = parse_count(arguments.runs);
+    automatic.reset();
+  }
+  const auto check = [&](const std::string& text, std::string_view option) {
+    if (text.empty() || automatic) return;
+    throw Error(ErrorKind::usage, fmt::format("{} is for automatic runs: say --runs auto", option));
+  };
+  check(arguments.precision, "--precision");
+  check(arguments.budget, "--budget");
+  if (!arguments.precision.empty()) automatic->width = parse_precision(arguments.precision);
+  if (!arguments.budget.empty()) automatic->budget_s = parse_budget(arguments.budget);
+}
+
+}  // namespace filereel

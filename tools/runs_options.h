@@ -1,0 +1,26 @@
+// --runs, --precision and --budget of the commands that measure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "replay/runner/plan.h"
+
+namespace filereel {
+
+// As said; what was not is empty.
+struct RunsArguments {
+  std::string runs, precision, budget;
+};
+
+// Adds the options to a command; `arguments` outlives it. `what` is the help of --runs.
+void add_runs_options(CLI::App& command, RunsArguments& arguments, const std::string& what);
+
+// Takes what was said over what stands there. Throws Error(usage).
+void apply_runs(const RunsArguments& arguments, std::uint32_t& runs,
+                std::optional<AutoRuns>& automatic);
+
+}  // namespace filereel
