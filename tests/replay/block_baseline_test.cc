@@ -1,0 +1,166 @@
+#include "replay/runner/block_baseline.h"
+
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "filesets/error.h"
+#include "replay/runner/baseline_run.h"
+#include "replay/runner/fio.h"
+#include "replay/runner/result_json.h"
+#include "tests/replay/bare_volume.h"
+#include "tests/replay/watcher.h"
+#include "tests/sample_result.h"
+
+namespace filereel {
+namespace {
+
+BlockBaseline baseline(const std::string& pattern, double mb_per_s) {
+  return {"ext4", "device", pattern, 128 << 10, 32, mb_per_s, mb_per_s * 8, "3.33"};
+}
+
+// 100 MB written in a second, on a device that writes 400 MB/s.
+Result written() {
+  Result result;
+  result.baselines = {baseline("write", 400), baseline("read", 1000), baseline("randwrite", 50)};
+  Measurement& one = result.measurements.emplace_back(measurement_of("iso", "create", "ext4", ""));
+  one.access = {false, 128 << 10, 32};
+  Sample& sample = one.samples.emplace_back(sample_of(1, 0.5, 1, 100'000'000, 3));
+  sample.latency["write"].bytes = 100'000'000;
+  sample.device_bytes_written = 125'000'000;
+  sample.device_bytes_read = 1'000'000;
+  return result;
+}
+
+std::optional<double> share_of(const Result& result) {
+  return block_share(result, result.measurements.front());
+}
+
+TEST_CASE("the share of the block level is that of the same pattern, size and depth") {
+  Result result = written();
+  CHECK(*share_of(result) == doctest::Approx(0.25));
+  result.measurements[0].access->random = true;
+  CHECK(*share_of(result) == doctest::Approx(2));
+  result.measurements[0].access = {false, 4096, 32};
+  CHECK_FALSE(share_of(result));
+  result.measurements[0].access = {false, 128 << 10, 1};
+  CHECK_FALSE(share_of(result));
+  result.measurements[0].access.reset();
+  CHECK_FALSE(share_of(result));
+}
+
+TEST_CASE("what reads and writes takes as long at block level as both one after the other") {
+  Result result = written();
+  result.measurements[0].operation = "copy-near";
+  result.measurements[0].samples[0].latency["read"].bytes = 100'000'000;
+  CHECK(*share_of(result) == doctest::Approx(0.35));
+  result.measurements[0].operation = "copy-far";
+  CHECK_FALSE(share_of(result));
+}
+
+TEST_CASE("samples that failed or moved no data have no share of the block level") {
+  Result result = written();
+  Sample half = result.measurements[0].samples[0];
+  half.durable_s = 0.001;
+  half.divergences = 1;
+  result.measurements[0].samples.push_back(half);
+  CHECK(*share_of(result) == doctest::Approx(0.25));
+  result.measurements[0].samples[0].moved_no_data = true;
+  CHECK_FALSE(share_of(result));
+  CHECK_FALSE(device_bytes_per_file_byte(result.measurements[0]).written);
+}
+
+TEST_CASE("device bytes per file byte are told of what was written and what was read") {
+  Result result = written();
+  Measurement& one = result.measurements[0];
+  CHECK(*device_bytes_per_file_byte(one).written == doctest::Approx(1.25));
+  CHECK_FALSE(device_bytes_per_file_byte(one).read);
+  one.samples[0].latency["read"].bytes = 2'000'000;
+  CHECK(*device_bytes_per_file_byte(one).read == doctest::Approx(0.5));
+  one.samples[0].device_bytes_written.reset();
+  CHECK_FALSE(device_bytes_per_file_byte(one).written);
+}
+
+TEST_CASE("sizes at block level are whole blocks") {
+  CHECK(baseline_block_size(1) == 4096);
+  CHECK(baseline_block_size(4096) == 4096);
+  CHECK(baseline_block_size(4097) == 8192);
+  CHECK(baseline_block_size(1 << 30) == 16 << 20);
+}
+
+TEST_CASE("what a measurement asks of the device comes back from JSON") {
+  Result result = sample_result();
+  result.measurements[0].access = {true, 8192, 7};
+  const Result again = result_from_json(result_to_json(result), "r.json");
+  REQUIRE(again.measurements[0].access);
+  CHECK(again.measurements[0].access->random);
+  CHECK(again.measurements[0].access->block_size == 8192);
+  CHECK(again.measurements[0].access->depth == 7);
+  CHECK_FALSE(again.measurements[1].access);
+}
+
+TEST_CASE("baselines that the result has of another file system are not measured again") {
+  Result result;
+  result.baselines = {baseline("write", 400), baseline("read", 1000)};
+  const BareVolume volume;  // on which nothing can be measured
+  Watcher watcher;
+  const AccessShape known{false, 128 << 10, 32}, unknown{true, 128 << 10, 1};
+  const auto measured = measure_baselines(volume, {&known, 1}, watcher, {}, result);
+  REQUIRE(measured);
+  CHECK(measured->size() == 2);
+  CHECK(watcher.steps.empty());
+  CHECK(result.warnings.empty());
+  const AccessShape both[] = {unknown, known};
+  CHECK(measure_baselines(volume, both, watcher, {}, result)->size() == 2);
+  CHECK(result.warnings.size() == 1);
+
+  add_baselines(*measured, "xfs", result);
+  add_baselines(*measured, "xfs", result);
+  REQUIRE(result.baselines.size() == 4);
+  CHECK(result.baselines[3].file_system == "xfs");
+  CHECK(result.baselines[3].pattern == "read");
+  BlockBaseline deeper = baseline("read", 2000);
+  deeper.depth = 64;
+  add_baselines({&deeper, 1}, "xfs", result);
+  CHECK(result.baselines.size() == 5);
+}
+
+TEST_CASE("a phase is to block level what most of its accesses are") {
+  RecipePhase phase;
+  RecipeThreads threads;
+  threads.count = 3;
+  threads.depth = 4;
+  AccessMix& mix = threads.access.emplace();
+  mix.sizes = {{4096, 30'000}, {16384, 70'000}};
+  mix.random = 100'000;
+  phase.threads = {threads};
+  CHECK(access_shape(phase)->random);
+  CHECK(access_shape(phase)->block_size == 16384);
+  CHECK(access_shape(phase)->depth == 12);
+  phase.threads[0].access->reads = 0;  // written back by the kernel
+  CHECK(access_shape(phase)->depth == kCachedDepth);
+  phase.threads[0].direct = true;
+  CHECK(access_shape(phase)->depth == 12);
+  phase.threads[0].access->random = 0;
+  CHECK_FALSE(access_shape(phase)->random);
+  CHECK_FALSE(access_shape(RecipePhase{}));
+}
+
+TEST_CASE("fio's figures are read whatever stands around them") {
+  const std::string text =
+      "note: both iodepth >= 1\n{\"fio version\": \"fio-3.33\", \"jobs\": [{\"error\": 0,"
+      "\"read\": {\"io_bytes\": 0, \"bw_bytes\": 0, \"iops\": 0.0},"
+      "\"write\": {\"io_bytes\": 8192, \"bw_bytes\": 2500000, \"iops\": 610.5}}]}\n";
+  const FioFigures figures = fio_figures(text);
+  CHECK(figures.version == "3.33");
+  CHECK(figures.bytes == 8192);
+  CHECK(figures.mb_per_s == doctest::Approx(2.5));
+  CHECK(figures.iops == doctest::Approx(610.5));
+  for (const char* bad : {"", "fio: no such file", "{", "{}", "{\"jobs\": []}", "}{"}) {
+    CAPTURE(bad);
+    CHECK_THROWS_AS(fio_figures(bad), Error);
+  }
+}
+
+}  // namespace
+}  // namespace filereel

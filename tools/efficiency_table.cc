@@ -1,0 +1,91 @@
+#include "tools/efficiency_table.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "filesets/printable.h"
+#include "filesets/units.h"
+#include "replay/runner/block_baseline.h"
+#include "tools/workload_table.h"
+
+namespace filereel {
+namespace {
+
+using Rows = std::vector<std::vector<std::string>>;
+
+std::string baselines(const Result& result, const Bold& bold) {
+  Rows rows = {{"block level (fio)", "on", "blocks", "depth", "MB/s", "IOPS"}};
+  for (const BlockBaseline& one : result.baselines) {
+    rows.push_back({printable(one.file_system) + " " + printable(one.pattern), printable(one.on),
+                    format_binary_size(one.block_size), fmt::format("{}", one.depth),
+                    short_number(one.mb_per_s), short_number(one.iops)});
+  }
+  return format_table(rows, bold);
+}
+
+std::string name_of(const Measurement& one) {
+  std::string name = one.file_system;
+  if (!one.set.empty()) name += " " + one.set;
+  name += " " + one.operation;
+  for (const auto& [axis, value] : one.parameters) name += fmt::format(", {} {}", axis, value);
+  return printable(name);
+}
+
+std::string ratio(const std::optional<double>& value) {
+  return value ? fmt::format("{:.2f}", *value) : "-";
+}
+
+std::string percentage(const std::optional<double>& share) {
+  if (!share) return "-";
+  const double percent = *share * 100;
+  return percent < 9.95 ? fmt::format("{:.1f} %", percent) : fmt::format("{:.0f} %", percent);
+}
+
+std::string shares(const Result& result, const Bold& bold) {
+  Rows rows = {{"files by block level", "share", "device/file bytes written", "read"}};
+  for (const Measurement& one : result.measurements) {
+    const std::optional<double> share = block_share(result, one);
+    const DeviceBytes device = device_bytes_per_file_byte(one);
+    if (!share && !device.written && !device.read) continue;
+    rows.push_back({name_of(one), percentage(share), ratio(device.written), ratio(device.read)});
+  }
+  return rows.size() > 1 ? format_table(rows, bold) : "";
+}
+
+}  // namespace
+
+std::string format_efficiency(const Result& result, const Bold& bold) {
+  if (result.baselines.empty()) return "";
+  return baselines(result, bold) + "\n" + shares(result, bold) + "\n";
+}
+
+std::string describe_runs(const Result& result) {
+  const std::optional<AutoRuns>& automatic = result.plan.auto_runs;
+  if (!automatic) return counted(result.plan.runs, "run", "runs") + " each";
+  std::size_t least = std::numeric_limits<std::size_t>::max(), most = 0, precise = 0, all = 0;
+  bool out_of_time = false;
+  for (const Measurement& one : result.measurements) {
+    if (one.samples.empty()) continue;
+    ++all;
+    least = std::min(least, one.samples.size());
+    most = std::max(most, one.samples.size());
+    if (one.runs_ended == "precise") ++precise;
+    out_of_time = out_of_time || one.runs_ended == "budget";
+  }
+  if (all == 0) return "no runs";
+  std::string text = least == most ? counted(most, "run", "runs") + " each"
+                                   : fmt::format("{} to {} runs each", least, most);
+  text += fmt::format(", {} of {} measurements precise to {:.3g} %", precise, all,
+                      automatic->width * 100);
+  if (out_of_time) {
+    text += fmt::format(" (the {} were over)", format_duration(automatic->budget_s));
+  }
+  return text;
+}
+
+}  // namespace filereel
