@@ -45,17 +45,25 @@ inline filereel::VolumeDescription volume_of(filereel::Role role, const std::str
   volume.age = "fresh";
   volume.size = 64'000'000'000;
   if (role == filereel::Role::near) {
-    volume.device = {"sdb", "Fast Disk 3", "S123", "1.07", 128'000'000'000, false, "mq-deadline"};
+    volume.drives = {{"sdb", "Fast Disk 3", "S123", "1.07", "sata", 128'000'000'000, false,
+                      "mq-deadline", "write back", 512, 4096, 64, 128}};
+    volume.layers = {"sdb1 (partition)"};
   }
   return volume;
 }
 
-inline filereel::Result sample_result() {
-  using namespace filereel;
-  Result result;
+// Of which nothing but its beginning is known.
+inline filereel::Result begun_result() {
+  filereel::Result result;
   result.version = "0.1.0";
   result.started = "2024-02-29T12:00:00Z";
-  result.host = {"A Processor @ 3.00GHz", 8, 16'000'000'000, "6.1.0-test", "performance"};
+  result.host = {"A Processor @ 3.00GHz", 8, 16'000'000'000, "6.1.0-test", "performance", "tsc"};
+  return result;
+}
+
+inline filereel::Result sample_result() {
+  using namespace filereel;
+  Result result = begun_result();
   result.plan.name = "fc-test";
   result.plan.file_systems = {FileSystemKind::ext4, FileSystemKind::ntfs};
   result.plan.sets = {"iso", "m\u00fcsic"};
@@ -115,10 +123,7 @@ inline filereel::Result sample_result() {
 // The same for a replay of a recorded trace.
 inline filereel::Result sample_replay() {
   using namespace filereel;
-  Result result;
-  result.version = "0.1.0";
-  result.started = "2024-02-29T12:00:00Z";
-  result.host = {"A Processor @ 3.00GHz", 8, 16'000'000'000, "6.1.0-test", "performance"};
+  Result result = begun_result();
   result.plan.name = "replay";
   result.plan.workload = kReelWorkload;
   result.plan.sets = {"app.reel"};
@@ -177,5 +182,34 @@ inline filereel::Result sample_replay() {
     tree.examples = {{"a/c", "has 5 bytes instead of 10"}};
   }
   result.measurements = {std::move(measurement)};
+  return result;
+}
+
+// The same for a workload that sweeps sizes and depths; the last point was not measured.
+inline filereel::Result sample_sweep() {
+  using namespace filereel;
+  Result result = begun_result();
+  result.plan.name = result.plan.workload = "reads.yaml";
+  result.plan.file_systems = {FileSystemKind::ext4};
+  result.plan.runs = 1;
+  result.volumes = {volume_of(Role::near, "ext4", "kernel")};
+  result.overhead_ns = 99;
+  result.sweeps = {{"reads.yaml", {{"size", {"4 KiB", "1 MiB"}}, {"depth", {"1", "4", "16"}}}}};
+  for (std::uint64_t point = 0; point < 5; ++point) {
+    Measurement& one =
+        result.measurements.emplace_back(measurement_of("", "read", "ext4", "kernel"));
+    one.workload = "reads.yaml";
+    const std::uint64_t size = point < 3 ? 4096 : 1 << 20;
+    one.parameters = {{"size", point < 3 ? "4 KiB" : "1 MiB"},
+                      {"depth", result.sweeps[0].axes[1].values[point % 3]}};
+    Sample& sample = one.samples.emplace_back(sample_of(1, 2, 2.5, 0, 0));
+    sample.operations = 1000 * (point + 1);
+    sample.bytes = size * sample.operations;
+    LatencySummary& reads = sample.latency["read"];
+    reads.count = sample.operations;
+    reads.bytes = sample.bytes;
+    reads.p50_us = 12.5 * static_cast<double>(point + 1);
+    reads.p99_us = 250;
+  }
   return result;
 }

@@ -1,42 +1,69 @@
 #include "replay/runner/result.h"
 
 #include <algorithm>
-#include <functional>
+#include <utility>
+
+#include "replay/statistics/bootstrap.h"
+#include "replay/statistics/order.h"
+#include "replay/statistics/outliers.h"
 
 namespace filereel {
 namespace {
 
-std::optional<Spread> spread_of(std::vector<double> values) {
+std::optional<Spread> spread_of(const std::vector<double>& values) {
   if (values.empty()) return std::nullopt;
-  std::ranges::sort(values);
-  const std::size_t middle = values.size() / 2;
-  const double median =
-      values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
-  return Spread{median, values.front(), values.back()};
-}
-
-std::optional<Spread> rate(const std::vector<Sample>& samples, std::uint64_t Sample::* amount,
-                           double Sample::* seconds, double unit) {
-  std::vector<double> values;
-  for (const Sample& sample : samples) {
-    const bool data = amount == &Sample::bytes;
-    // A replay that went its own way has figures all the same, and says what differed.
-    const bool failed = sample.reel ? sample.reel->ended_early : sample.divergences > 0;
-    if (failed || sample.*seconds <= 0 || (data && sample.moved_no_data)) continue;
-    if (sample.*amount > 0)
-      values.push_back(static_cast<double>(sample.*amount) / unit / sample.*seconds);
-  }
-  return spread_of(std::move(values));
+  const auto [low, high] = std::ranges::minmax(values);
+  return Spread{median(values), low, high, median_interval(values),
+                static_cast<std::uint32_t>(outliers(values).size())};
 }
 
 }  // namespace
 
-Summary Measurement::summary() const {
+bool has_failed(const Sample& sample) {
+  return sample.reel ? sample.reel->ended_early : sample.divergences > 0;
+}
+
+SampleRates rates_of(const Measurement& measurement, const Sample& sample) {
   constexpr double kMega = 1e6;
-  return {rate(samples, &Sample::bytes, &Sample::durable_s, kMega),
-          rate(samples, &Sample::bytes, &Sample::elapsed_s, kMega),
-          rate(samples, &Sample::files, &Sample::durable_s, 1),
-          reel ? rate(samples, &Sample::operations, &Sample::elapsed_s, 1) : std::nullopt};
+  const auto rate = [&](std::uint64_t amount, double unit,
+                        double seconds) -> std::optional<double> {
+    if (amount == 0 || seconds <= 0 || has_failed(sample)) return std::nullopt;
+    return static_cast<double>(amount) / unit / seconds;
+  };
+  const std::uint64_t bytes = sample.moved_no_data ? 0 : sample.bytes;
+  const std::uint64_t operations = measurement.workload == kFcTestWorkload ? 0 : sample.operations;
+  return {rate(bytes, kMega, sample.durable_s), rate(bytes, kMega, sample.elapsed_s),
+          rate(sample.files, 1, sample.durable_s), rate(operations, 1, sample.elapsed_s)};
+}
+
+Summary Measurement::summary() const {
+  std::vector<SampleRates> rates;
+  for (const Sample& sample : samples) rates.push_back(rates_of(*this, sample));
+  const auto spread = [&](std::optional<double> SampleRates::* rate) {
+    std::vector<double> values;
+    for (const SampleRates& one : rates) {
+      if (one.*rate) values.push_back(*(one.*rate));
+    }
+    return spread_of(values);
+  };
+  return {spread(&SampleRates::mb_per_s), spread(&SampleRates::mb_per_s_elapsed),
+          spread(&SampleRates::files_per_s), spread(&SampleRates::operations_per_s)};
+}
+
+std::optional<Spread> Measurement::latency(const std::string& kind,
+                                           double LatencySummary::* percentile) const {
+  std::vector<double> values;
+  for (const Sample& sample : samples) {
+    const auto found = sample.latency.find(kind);
+    if (has_failed(sample) || found == sample.latency.end() || found->second.count == 0) continue;
+    values.push_back(found->second.*percentile);
+  }
+  return spread_of(values);
+}
+
+void Result::add(Measurement& measurement, Sample sample) {
+  plan.runs = std::max(plan.runs, sample.run);
+  measurement.samples.push_back(std::move(sample));
 }
 
 void Result::warn(Warning warning) {

@@ -8,6 +8,7 @@
 #include "filesets/error.h"
 #include "replay/runner/result_json.h"
 #include "tools/table.h"
+#include "tools/workload_table.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   filereel::Result result;
@@ -16,7 +17,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   } catch (const filereel::Error&) {
     return 0;
   }
-  filereel::format_result(result, [](std::string text) { return text; });
+  const auto plain = [](std::string text) { return text; };
+  filereel::format_result(result, plain);
+  filereel::format_workload(result, plain);
   const std::string written = filereel::result_to_json(result);
   const std::string again =
       filereel::result_to_json(filereel::result_from_json(written, "written"));

@@ -1,16 +1,16 @@
 #include "replay/runner/result_json.h"
 
 #include <algorithm>
-#include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <limits>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
 #include "filesets/error.h"
+#include "tests/kept_file.h"
 #include "tests/sample_result.h"
 
 namespace filereel {
@@ -18,11 +18,19 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string golden_text() {
-  const char* data = getenv("FILEREEL_TEST_DATA");
-  REQUIRE_MESSAGE(data != nullptr, "set FILEREEL_TEST_DATA to the folder tests/");
-  std::ifstream in(std::string(data) + "/replay/golden/result-v1.json");
-  return {std::istreambuf_iterator<char>(in), {}};
+std::string golden_text(const std::string& name = "result-v1.json") {
+  return kept_file("replay/golden/" + name);
+}
+
+// New members may come, none may go or change.
+void check_still_written(const Json& golden, const Json& now) {
+  const Json written = now.flatten(), wanted = golden.flatten();
+  for (const auto& [pointer, value] : wanted.items()) {
+    if (pointer == "/schema_version") continue;
+    CAPTURE(pointer);
+    REQUIRE(written.contains(pointer));
+    CHECK(written.at(pointer) == value);
+  }
 }
 
 std::string refusal(const std::string& text) {
@@ -76,13 +84,13 @@ void check_sample_result(const Result& got) {
   CHECK(got.volumes[0].mount_options == "rw,relatime");
   CHECK(got.volumes[0].age == "fresh");
   CHECK(got.volumes[0].size == 64'000'000'000);
-  CHECK(got.volumes[0].device.model == "Fast Disk 3");
-  CHECK(got.volumes[0].device.serial == "S123");
-  CHECK(got.volumes[0].device.firmware == "1.07");
-  CHECK(got.volumes[0].device.size == 128'000'000'000);
-  CHECK(got.volumes[0].device.rotational == false);
-  CHECK(got.volumes[0].device.scheduler == "mq-deadline");
-  CHECK_FALSE(got.volumes[1].device.rotational);
+  CHECK(got.volumes[0].drives.at(0).model == "Fast Disk 3");
+  CHECK(got.volumes[0].drives.at(0).serial == "S123");
+  CHECK(got.volumes[0].drives.at(0).firmware == "1.07");
+  CHECK(got.volumes[0].drives.at(0).size == 128'000'000'000);
+  CHECK(got.volumes[0].drives.at(0).rotational == false);
+  CHECK(got.volumes[0].drives.at(0).scheduler == "mq-deadline");
+  CHECK(got.volumes[1].drives.empty());
 
   REQUIRE(got.warnings.size() == 2);
   CHECK(got.warnings[1].code == "not-cold");
@@ -156,13 +164,15 @@ TEST_CASE("a result of schema version 1 still loads") {
 }
 
 TEST_CASE("what other programs rely on is still written as in the golden file") {
-  const Json golden = Json::parse(golden_text()).flatten();
-  const Json now = Json::parse(result_to_json(sample_result())).flatten();
-  // New members may come, none may go or change.
-  for (const auto& [pointer, value] : golden.items()) {
-    CAPTURE(pointer);
-    REQUIRE(now.contains(pointer));
-    CHECK(now.at(pointer) == value);
+  check_still_written(Json::parse(golden_text()), Json::parse(result_to_json(sample_result())));
+}
+
+TEST_CASE("what programs of schema version 1 wrote is read and written again in full") {
+  for (const char* name : {"fc-test-v1.json", "workload-v1.json", "reel-v1.json"}) {
+    CAPTURE(name);
+    const std::string text = golden_text(name);
+    check_still_written(Json::parse(text),
+                        Json::parse(result_to_json(result_from_json(text, name))));
   }
 }
 
@@ -205,6 +215,62 @@ TEST_CASE("a replay has its parameters, its classes and its rate of operations i
   CHECK(sample["reel"]["lateness"]["max_us"] == 900);
   CHECK(sample["reel"]["series"][0]["mean_us"] == 2.5);
   CHECK(sample["reel"]["tree"]["differences"] == 1);
+}
+
+TEST_CASE("a sweep comes back as it was written") {
+  const std::string text = result_to_json(sample_sweep());
+  const Result got = result_from_json(text, "drive.json");
+  CHECK(result_to_json(got) == text);
+  REQUIRE(got.sweeps.size() == 1);
+  CHECK(got.sweeps[0].workload == "reads.yaml");
+  REQUIRE(got.sweeps[0].axes.size() == 2);
+  CHECK(got.sweeps[0].axes[1].name == "depth");
+  CHECK(got.sweeps[0].axes[1].values.size() == 3);
+  CHECK(got.measurements.at(4).parameters ==
+        std::vector<std::pair<std::string, std::string>>{{"size", "1 MiB"}, {"depth", "4"}});
+}
+
+TEST_CASE("the matrices of a sweep are nested by its axes, with null where nothing was measured") {
+  const Json json = Json::parse(result_to_json(sample_sweep()));
+  CHECK(json["measurements"][3]["parameters"]["size"] == "1 MiB");
+  REQUIRE(json["sweeps"].size() == 1);
+  const Json& sweep = json["sweeps"][0];
+  CHECK(sweep["workload"] == "reads.yaml");
+  CHECK(sweep["operation"] == "read");
+  CHECK(sweep["file_system"] == "ext4");
+  CHECK(sweep["axes"][0]["values"][1] == "1 MiB");
+  CHECK(sweep["operations_per_s"] == Json::parse("[[500.0,1000.0,1500.0],[2000.0,2500.0,null]]"));
+  CHECK(sweep["read_p50_us"] == Json::parse("[[12.5,25.0,37.5],[50.0,62.5,null]]"));
+  CHECK(sweep["mb_per_s"][1][2].is_null());
+  CHECK_FALSE(sweep.contains("files_per_s"));
+}
+
+TEST_CASE("a workload that is a recorded trace keeps how it was replayed beside its parameters") {
+  Result result = sample_replay();
+  result.plan.workload = result.measurements[0].workload = "app";
+  result.measurements[0].parameters = {{"order", "7"}};
+  const std::string text = result_to_json(result);
+  const Json json = Json::parse(text);
+  CHECK(json["measurements"][0]["parameters"]["order"] == "7");
+  CHECK(json["measurements"][0]["replay"]["order"] == "resource");
+  const Result got = result_from_json(text, "drive.json");
+  CHECK(got.measurements.at(0).reel->pace == "2x");
+  CHECK(result_to_json(got) == text);
+}
+
+TEST_CASE("sweeps of no points, or of far too many, are refused") {
+  const auto refused = [](const Json& axes) {
+    Json json = Json::parse(result_to_json(sample_sweep()));
+    json["sweeps"][0]["axes"] = axes;
+    return refusal(json.dump());
+  };
+  const Json many = {{"name", "a"}, {"values", std::vector<std::string>(101, "1")}};
+  CHECK_FALSE(refused(Json::array()).empty());
+  CHECK_FALSE(refused({{{"name", "a"}, {"values", Json::array()}}}).empty());
+  CHECK_FALSE(refused(Json::array({many, many})).empty());
+  CHECK(refused(Json::array({many})).empty());
+  CHECK_FALSE(refused(5).empty());
+  CHECK_FALSE(refused({{{"name", "a"}, {"values", {1}}}}).empty());
 }
 
 TEST_CASE("an empty result is a result") {
