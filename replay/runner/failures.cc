@@ -1,8 +1,8 @@
 #include "replay/runner/failures.h"
 
-#include <string_view>
-
+#include <errno.h>
 #include <fmt/format.h>
+#include <string.h>
 
 #include "filesets/printable.h"
 #include "replay/engine/statistics.h"
@@ -16,6 +16,49 @@ bool is_failure(std::string_view kind_of) {
          kind_of == divergence_class_name(DivergenceClass::content);
 }
 
+class Failures {
+ public:
+  void add(const Measurement& measurement) {
+    for (const Sample& sample : measurement.samples) {
+      if (sample.reel) add(sample, *sample.reel);
+    }
+  }
+
+  std::string text() const {
+    std::string text;
+    const auto add = [&](std::uint64_t count, std::string_view one, std::string_view many) {
+      if (count == 0) return;
+      if (!text.empty()) text += ", ";
+      text += fmt::format("{} {}", count, count == 1 ? one : many);
+    };
+    add(mismatches_, "true mismatch", "true mismatches");
+    add(contents_, "read of wrong content", "reads of wrong content");
+    add(differences_, "difference of the tree", "differences of the tree");
+    return first_.empty() ? text : fmt::format("{} ({})", text, first_);
+  }
+
+ private:
+  void add(const Sample& sample, const ReelSample& reel) {
+    const auto count = [&](DivergenceClass one) {
+      const auto found = reel.divergences.find(std::string(divergence_class_name(one)));
+      return found == reel.divergences.end() ? 0 : found->second;
+    };
+    mismatches_ += count(DivergenceClass::mismatch);
+    contents_ += count(DivergenceClass::content);
+    for (const DivergenceExample& one : sample.examples) {
+      if (first_.empty() && is_failure(one.kind_of)) first_ = describe_divergence(one);
+    }
+    if (!reel.tree) return;
+    differences_ += reel.tree->differences;
+    for (const TreeDifference& one : reel.tree->examples) {
+      if (first_.empty()) first_ = fmt::format("{} {}", one.path, one.text);
+    }
+  }
+
+  std::uint64_t mismatches_ = 0, contents_ = 0, differences_ = 0;
+  std::string first_;
+};
+
 }  // namespace
 
 std::string describe_divergence(const DivergenceExample& one) {
@@ -27,37 +70,27 @@ std::string describe_divergence(const DivergenceExample& one) {
 }
 
 std::string failures_of(const Result& result) {
-  std::uint64_t mismatches = 0, contents = 0, differences = 0;
-  std::string first;
-  for (const Measurement& measurement : result.measurements) {
-    for (const Sample& sample : measurement.samples) {
-      if (!sample.reel) continue;
-      const auto count = [&](DivergenceClass one) {
-        const auto found = sample.reel->divergences.find(std::string(divergence_class_name(one)));
-        return found == sample.reel->divergences.end() ? 0 : found->second;
-      };
-      mismatches += count(DivergenceClass::mismatch);
-      contents += count(DivergenceClass::content);
-      for (const DivergenceExample& one : sample.examples) {
-        if (first.empty() && is_failure(one.kind_of)) first = describe_divergence(one);
-      }
-      if (!sample.reel->tree) continue;
-      differences += sample.reel->tree->differences;
-      for (const TreeDifference& one : sample.reel->tree->examples) {
-        if (first.empty()) first = fmt::format("{} {}", one.path, one.text);
-      }
-    }
-  }
-  std::string text;
-  const auto add = [&](std::uint64_t count, std::string_view one, std::string_view many) {
-    if (count == 0) return;
-    if (!text.empty()) text += ", ";
-    text += fmt::format("{} {}", count, count == 1 ? one : many);
-  };
-  add(mismatches, "true mismatch", "true mismatches");
-  add(contents, "read of wrong content", "reads of wrong content");
-  add(differences, "difference of the tree", "differences of the tree");
-  return first.empty() ? text : fmt::format("{} ({})", text, first);
+  Failures failures;
+  for (const Measurement& measurement : result.measurements) failures.add(measurement);
+  return failures.text();
+}
+
+std::string failures_of(const Measurement& measurement) {
+  Failures failures;
+  failures.add(measurement);
+  return failures.text();
+}
+
+std::string describe_failure(const std::string& where, const DivergenceExample& what,
+                             std::string_view room) {
+  const std::string result =
+      what.result < 0 ? strerror(static_cast<int>(-what.result))
+                      : fmt::format("{} bytes instead of {}", what.result, what.expected);
+  const bool full = what.result == -ENOSPC || (what.result >= 0 && what.operation == "write");
+  return fmt::format("{}: {} of {} failed (operation {}): {}; {}", where, what.operation,
+                     printable(what.path), what.position + 1, result,
+                     full ? fmt::format("the volume is full: {}", room)
+                          : "see the kernel's log (dmesg) for the device");
 }
 
 }  // namespace filereel

@@ -1,16 +1,14 @@
 #include "replay/runner/plan.h"
 
 #include <algorithm>
-#include <array>
-#include <fstream>
+#include <optional>
 
-#include <errno.h>
 #include <fmt/format.h>
-#include <string.h>
 
 #include "filesets/catalog_file.h"
 #include "filesets/error.h"
 #include "filesets/specification/scaling.h"
+#include "filesets/specification/yaml_file.h"
 #include "filesets/specification/yaml_reader.h"
 
 namespace filereel {
@@ -36,6 +34,40 @@ void read_list(const YamlMap& map, std::string_view key, std::vector<Item>& item
   if (items.empty()) value->fail("is empty");
 }
 
+// `runs`, and what belongs to automatic ones.
+void read_runs(const YamlMap& map, Plan& plan) {
+  const YamlValue* runs = map.find("runs");
+  if (runs && runs->text() == "auto") {
+    plan.auto_runs.emplace();
+  } else if (runs) {
+    plan.runs = static_cast<std::uint32_t>(runs->whole_number(1, Plan::kMostRuns));
+  }
+  const auto with_auto = [&](std::string_view key) {
+    const YamlValue* value = map.find(key);
+    if (value && !plan.auto_runs) value->fail("is for runs: auto");
+    return value;
+  };
+  if (const YamlValue* value = with_auto("precision")) {
+    constexpr double kWhole = 100'000;  // of YamlValue::share
+    plan.auto_runs->width = value->share() / kWhole;
+    if (plan.auto_runs->width == 0) value->fail("must be more than 0");
+  }
+  if (const YamlValue* value = with_auto("budget")) {
+    plan.auto_runs->budget_s = static_cast<double>(value->duration()) * 1e-9;
+    if (plan.auto_runs->budget_s <= 0) value->fail("must be more than 0");
+  }
+  const auto count = [&](std::string_view key, std::uint32_t& number) {
+    const YamlValue* value = with_auto(key);
+    if (value) number = static_cast<std::uint32_t>(value->whole_number(1, Plan::kMostRuns));
+  };
+  count("least_runs", plan.auto_runs ? plan.auto_runs->least : plan.runs);
+  count("most_runs", plan.auto_runs ? plan.auto_runs->most : plan.runs);
+  if (plan.auto_runs && plan.auto_runs->most < plan.auto_runs->least) {
+    map.self().fail(fmt::format("has fewer most_runs ({}) than least_runs ({})",
+                                plan.auto_runs->most, plan.auto_runs->least));
+  }
+}
+
 }  // namespace
 
 std::vector<FcStep> ordered_operations(std::vector<FcStep> operations) {
@@ -57,9 +89,9 @@ void check_block_size(std::uint64_t bytes) {
 
 Plan plan_from_yaml(std::string_view text, std::string_view file_name) {
   const YamlValue document = parse_yaml(text, file_name, "plan");
-  const YamlMap map =
-      document.map({"description", "workload", "file_systems", "sets", "operations", "runs",
-                    "scale", "block_size", "copy_method", "threads", "warm"});
+  const YamlMap map = document.map({"description", "workload", "file_systems", "sets", "operations",
+                                    "runs", "precision", "budget", "least_runs", "most_runs",
+                                    "scale", "block_size", "copy_method", "threads", "warm"});
   Plan plan;
   plan.name = file_name;
   if (const YamlValue* value = map.find("description")) plan.description = value->text();
@@ -81,9 +113,7 @@ Plan plan_from_yaml(std::string_view text, std::string_view file_name) {
   } catch (const Error& error) {
     map.require("operations").fail(error.what());
   }
-  if (const YamlValue* value = map.find("runs")) {
-    plan.runs = static_cast<std::uint32_t>(value->whole_number(1, Plan::kMostRuns));
-  }
+  read_runs(map, plan);
   if (const YamlValue* value = map.find("scale")) plan.scale = value->number(1e-9, kMaxScale);
   if (const YamlValue* value = map.find("block_size")) {
     plan.fc_test.block_size = value->size();
@@ -101,11 +131,7 @@ Plan plan_from_yaml(std::string_view text, std::string_view file_name) {
   if (const YamlValue* value = map.find("threads")) {
     plan.fc_test.threads = static_cast<std::uint32_t>(value->whole_number(1, kMostThreads));
   }
-  if (const YamlValue* value = map.find("warm")) {
-    const std::string word = value->text();
-    if (word != "true" && word != "false") value->fail("must be true or false");
-    plan.warm = word == "true";
-  }
+  if (const YamlValue* value = map.find("warm")) plan.warm = value->truth();
   return plan;
 }
 
@@ -118,28 +144,22 @@ std::vector<CatalogPlan> list_catalog_plans() {
   return plans;
 }
 
+bool is_catalog_plan(std::string_view name) {
+  return std::ranges::find(plan_catalog(), name, &CatalogFile::name) != plan_catalog().end();
+}
+
 Plan load_plan(const std::string& name_or_path) {
   for (const CatalogFile& file : plan_catalog()) {
     if (file.name == name_or_path) return plan_from_yaml(file.text, file.name);
   }
-  std::ifstream in(name_or_path, std::ios::binary);
-  if (!in) {
+  const std::optional<std::string> text = read_yaml_file(name_or_path, "a plan");
+  if (!text) {
     throw Error(ErrorKind::usage,
                 fmt::format("there is no plan '{}', neither in the catalogue nor as a file: "
                             "`filereel list` shows the catalogue",
                             name_or_path));
   }
-  std::string text;
-  std::array<char, 1 << 16> piece;
-  while (in && text.size() <= kMaxYamlBytes) {
-    in.read(piece.data(), piece.size());
-    text.append(piece.data(), static_cast<std::size_t>(in.gcount()));
-  }
-  if (in.bad()) {
-    throw Error(ErrorKind::failed, fmt::format("{}: cannot read: {}; name a plan in a YAML file",
-                                               name_or_path, strerror(errno)));
-  }
-  return plan_from_yaml(text, name_or_path);
+  return plan_from_yaml(*text, name_or_path);
 }
 
 }  // namespace filereel

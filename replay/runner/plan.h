@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,14 @@
 
 namespace filereel {
 
+// Repetitions go on until every measurement is precise enough, or the time is over.
+struct AutoRuns {
+  double width = 0.05;      // of the 95 % interval of the median, as a share of the median
+  double budget_s = 1800;   // no repetition begins that would probably end after that
+  std::uint32_t least = 5;  // repetitions before the interval is looked at
+  std::uint32_t most = 100;
+};
+
 struct Plan {
   std::string name;
   std::string description;
@@ -19,6 +28,7 @@ struct Plan {
   std::vector<std::string> sets;             // catalogue names or files (load_file_set)
   std::vector<FcStep> operations;            // a subset in FcStep's order, beginning with create
   std::uint32_t runs = 3;                    // repetitions of each set, 1 to kMostRuns
+  std::optional<AutoRuns> auto_runs;         // then `runs` of a result is how many there were
   double scale = 1.0;
   FcTestOptions fc_test;
   bool warm = false;  // leave the caches as they are before each step
@@ -31,6 +41,7 @@ struct CatalogPlan {
 };
 
 std::vector<CatalogPlan> list_catalog_plans();
+bool is_catalog_plan(std::string_view name);
 
 // A plan of the catalogue, or one from a YAML file (docs/plans.md). Throws Error.
 Plan load_plan(const std::string& name_or_path);

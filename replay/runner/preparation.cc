@@ -1,8 +1,12 @@
 #include "replay/runner/preparation.h"
 
 #include <algorithm>
+#include <ctime>
+#include <iterator>
+#include <utility>
 
 #include <boost/filesystem.hpp>
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include "filesets/error.h"
@@ -57,32 +61,78 @@ std::uint64_t usual_least_size(const FileSystemInfo& info) {
                                             : info.least_size;
 }
 
+// Throws Error(usage) unless these are two places.
+void check_apart(std::string_view name, const Target& one, std::string_view other_name,
+                 const Target& other) {
+  boost::system::error_code ignored;
+  if (full_path(one.path) == full_path(other.path) ||
+      boost::filesystem::equivalent(one.path, other.path, ignored)) {
+    throw Error(ErrorKind::usage, fmt::format("{} and {} are the same ({}): name two volumes", name,
+                                              other_name, one.path));
+  }
+  const std::string path = full_path(one.path).string() + "/";
+  const std::string other_path = full_path(other.path).string() + "/";
+  const bool directories = one.kind == TargetKind::directory && other.kind == TargetKind::directory;
+  if (directories && (path.starts_with(other_path) || other_path.starts_with(path))) {
+    throw Error(ErrorKind::usage,
+                fmt::format("{} and {} lie one inside the other: name two directories apart",
+                            one.path, other.path));
+  }
+}
+
+// Throws Error(usage) where a volume makes sense only beside another one.
+void check_which_are_named(const NamedTargets& named) {
+  const auto needs = [](bool given, bool needed, std::string_view option, std::string_view other) {
+    if (!given || needed) return;
+    throw Error(ErrorKind::usage, fmt::format("{} needs {} as well", option, other));
+  };
+  const bool near = named.near.has_value(), far = named.far.has_value();
+  needs(far, near, "--far", "--near");
+  needs(named.against.has_value(), near, "--against", "--near");
+  needs(named.against_far.has_value(), named.against.has_value(), "--against-far", "--against");
+  needs(named.against_far.has_value(), far, "--against-far", "--far");
+  const auto mixed = [](const std::optional<Target>& one, const std::optional<Target>& other) {
+    return one && other &&
+           (one->kind == TargetKind::directory) != (other->kind == TargetKind::directory);
+  };
+  if (mixed(named.near, named.against) || mixed(named.far, named.against_far)) {
+    throw Error(ErrorKind::usage,
+                "a directory on the one side and what is formatted on the other cannot be "
+                "compared: name two directories, or two images or devices");
+  }
+}
+
 }  // namespace
 
-ChosenTargets choose_targets(const std::optional<Target>& near, const std::optional<Target>& far,
-                             MountPower power) {
-  if (!near && far) {
-    throw Error(ErrorKind::usage, "--far needs --near as well");
+void begin_result(Result& result) {
+  result.version = FILEREEL_VERSION;
+  result.started = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(time(nullptr)));
+  result.host = describe_host();
+}
+
+std::vector<Target*> ChosenTargets::all() {
+  std::vector<Target*> list = {&near};
+  for (std::optional<Target>* other : {&far, &against, &against_far}) {
+    if (*other) list.push_back(&**other);
   }
-  if (!near) return {own_target(Role::near, power), own_target(Role::far, power)};
-  if (far) {
-    boost::system::error_code ignored;
-    if (full_path(near->path) == full_path(far->path) ||
-        boost::filesystem::equivalent(near->path, far->path, ignored)) {
-      throw Error(ErrorKind::usage,
-                  fmt::format("near and far are the same ({}): name two volumes", near->path));
-    }
-    const std::string near_path = full_path(near->path).string() + "/";
-    const std::string far_path = full_path(far->path).string() + "/";
-    const bool directories =
-        near->kind == TargetKind::directory && far->kind == TargetKind::directory;
-    if (directories && (near_path.starts_with(far_path) || far_path.starts_with(near_path))) {
-      throw Error(ErrorKind::usage,
-                  fmt::format("{} and {} lie one inside the other: name two directories apart",
-                              near->path, far->path));
+  return list;
+}
+
+ChosenTargets choose_targets(const NamedTargets& named, MountPower power) {
+  check_which_are_named(named);
+  if (!named.near) return {own_target(Role::near, power), own_target(Role::far, power), {}, {}};
+  const std::pair<std::string_view, const std::optional<Target>&> targets[] = {
+      {"near", named.near},
+      {"far", named.far},
+      {"against", named.against},
+      {"against-far", named.against_far}};
+  for (std::size_t i = 0; i < std::size(targets); ++i) {
+    for (std::size_t j = i + 1; j < std::size(targets); ++j) {
+      if (!targets[i].second || !targets[j].second) continue;
+      check_apart(targets[i].first, *targets[i].second, targets[j].first, *targets[j].second);
     }
   }
-  return {*near, far};
+  return {*named.near, named.far, named.against, named.against_far};
 }
 
 std::vector<FileSystemKind> usable_file_systems(const std::vector<FileSystemKind>& wanted,
@@ -124,7 +174,7 @@ std::vector<FileSystemKind> usable_file_systems(const std::vector<FileSystemKind
   return usable;
 }
 
-std::uint64_t image_size(const std::vector<FileSet>& sets, const std::vector<FileSystemKind>& kinds,
+std::uint64_t image_size(std::span<const FileSet> sets, const std::vector<FileSystemKind>& kinds,
                          std::uint64_t copies) {
   constexpr std::uint64_t kOwnInodes = 1024;  // reserved ones, and those that rounding costs
   std::uint64_t size = 0;
@@ -151,24 +201,28 @@ std::uint64_t copies_on(Role role, const Plan& plan) {
 }
 
 void check_room(const FileSet& set, const FileSystemLimits& limits, std::uint64_t copies,
-                std::uint64_t bytes, const std::string& volume) {
+                std::uint64_t bytes, const std::string& volume, std::string_view advice) {
   const std::uint64_t needed = space_needed(set, limits, copies);
   if (needed <= bytes) return;
   throw Error(ErrorKind::failed,
-              fmt::format("{} has no room for the set '{}': it takes {} there and {} are free; use "
-                          "--scale, fewer --operations or a larger volume",
-                          volume, set.name, format_size(needed), format_size(bytes)));
+              fmt::format("{} has no room for the set '{}': it takes {} there and {} are free; {}",
+                          volume, set.name, format_size(needed), format_size(bytes), advice));
 }
 
-void check_entries(const FileSet& set, std::uint64_t copies, std::uint64_t entries,
-                   const std::string& volume) {
+void check_room(const FileSet& set, const Volume& volume, std::uint64_t copies,
+                std::string_view advice) {
+  const std::string name = volume.describe().target;
+  if (const std::optional<std::uint64_t> free = volume.free_bytes()) {
+    check_room(set, volume.limits(), copies, *free, name, advice);
+  }
+  const std::optional<std::uint64_t> entries = volume.free_entries();
   const std::uint64_t needed = entries_needed(set, copies);
-  if (needed <= entries) return;
+  if (!entries || needed <= *entries) return;
   throw Error(
       ErrorKind::failed,
       fmt::format("{} has no room for the set '{}': it is {} files and directories there and {} "
-                  "can be made (inodes); use --scale, fewer --operations or a larger volume",
-                  volume, set.name, needed, entries));
+                  "can be made (inodes); {}",
+                  name, set.name, needed, *entries, advice));
 }
 
 void warn_of_fitting(const FittedSet& fitted, const std::string& file_system, Result& result) {

@@ -36,10 +36,10 @@ void fit_paths(FileSet& set, NameFitter& names) {
   }
 }
 
-bool needs_fitting(const TraceTables& tables, const TraceTrees& trees,
+bool needs_fitting(const PathTable& paths, const TraceTrees& trees,
                    const FileSystemLimits& limits) {
   if (limits.windows_names) return true;
-  return std::ranges::any_of(names_in_root(tables, trees.initial), NameFitter::is_reserved);
+  return std::ranges::any_of(names_in_root(paths, trees.initial), NameFitter::is_reserved);
 }
 
 }  // namespace
@@ -65,27 +65,25 @@ std::string NameFitter::fit(std::string_view name, bool in_root) {
   return fitted;
 }
 
-FittedTrace fit_trace(const TraceTables& tables, const TraceTrees& trees,
+FittedTrace fit_trace(const PathTable& paths, const TextTable& texts, const TraceTrees& trees,
                       const FileSystemLimits& limits) {
   FittedTrace fitted;
   fitted.initial = trees.initial;
   fitted.final = trees.final;
-  if (needs_fitting(tables, trees, limits)) {
+  if (needs_fitting(paths, trees, limits)) {
     NameFitter names(limits);
     fitted.tables = std::make_unique<TraceTables>();
     std::set<std::string> seen;
-    for (PathId id = kRoles; id < tables.paths.size(); ++id) {
-      const PathTable::Node& node = tables.paths.node(id);
-      std::string name = names.fit(node.name, tables.paths.is_root(node.parent));
+    for (PathId id = kRoles; id < paths.size(); ++id) {
+      const PathTable::Node& node = paths.node(id);
+      std::string name = names.fit(node.name, paths.is_root(node.parent));
       if (name != node.name && seen.insert(node.name).second) {
         if (fitted.escaped.size() < kExamples) fitted.escaped.push_back({node.name, name});
       }
       fitted.tables->paths.append(node.parent, name);
     }
     fitted.names_changed = seen.size();
-    for (TextId id = 1; id < tables.texts.size(); ++id) {
-      fitted.tables->texts.append(tables.texts.text(id));
-    }
+    for (TextId id = 1; id < texts.size(); ++id) fitted.tables->texts.append(texts.text(id));
     fit_paths(fitted.initial, names);
     fit_paths(fitted.final, names);
   }
@@ -110,12 +108,12 @@ FittedTrace fit_trace(const TraceTables& tables, const TraceTrees& trees,
   return fitted;
 }
 
-std::vector<std::string_view> names_in_root(const TraceTables& tables, const FileSet& initial) {
+std::vector<std::string_view> names_in_root(const PathTable& paths, const FileSet& initial) {
   std::vector<std::string_view> names;
   const PathId root = PathTable::root(Role::near);
-  for (PathId id = tables.paths.node(root).first_child; id != PathTable::kNone;
-       id = tables.paths.node(id).next_sibling) {
-    names.push_back(tables.paths.node(id).name);
+  for (PathId id = paths.node(root).first_child; id != PathTable::kNone;
+       id = paths.node(id).next_sibling) {
+    names.push_back(paths.node(id).name);
   }
   for (const Entry& entry : initial.entries) {
     const std::string_view path = entry.path;

@@ -43,11 +43,20 @@ struct FittedTrace {
   std::uint64_t symlinks_left_out = 0, hard_links_left_out = 0, holes_filled = 0;
 };
 
-// Throws Error(failed) if an initial file is too large for the volume or a name too long.
-FittedTrace fit_trace(const TraceTables& tables, const TraceTrees& trees,
+// Throws Error(failed) if a file of the initial tree is too large for the volume or a name too
+// long.
+FittedTrace fit_trace(const PathTable& paths, const TextTable& texts, const TraceTrees& trees,
                       const FileSystemLimits& limits);
+inline FittedTrace fit_trace(const TraceTables& tables, const TraceTrees& trees,
+                             const FileSystemLimits& limits) {
+  return fit_trace(tables.paths, tables.texts, trees, limits);
+}
 
 // The names that a trace has directly in the root.
-std::vector<std::string_view> names_in_root(const TraceTables& tables, const FileSet& initial);
+std::vector<std::string_view> names_in_root(const PathTable& paths, const FileSet& initial);
+inline std::vector<std::string_view> names_in_root(const TraceTables& tables,
+                                                   const FileSet& initial) {
+  return names_in_root(tables.paths, initial);
+}
 
 }  // namespace filereel

@@ -4,129 +4,81 @@
 #include <array>
 #include <memory>
 
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <string.h>
 
-#include "filesets/descriptor.h"
 #include "filesets/error.h"
 #include "filesets/printable.h"
-#include "filesets/scan/populate.h"
-#include "filesets/units.h"
 #include "replay/engine/replayer.h"
-#include "replay/measure/clock.h"
+#include "replay/runner/baseline_run.h"
+#include "replay/runner/fio.h"
 #include "replay/runner/preparation.h"
+#include "replay/runner/prepared_volume.h"
 #include "replay/runner/reel_fit.h"
+#include "replay/runner/reel_sample.h"
+#include "replay/runner/reel_shape.h"
+#include "replay/runner/repetitions.h"
 #include "replay/runner/sampling.h"
 #include "replay/runner/step_watch.h"
+#include "replay/statistics/order.h"
 #include "traces/edit/copies.h"
 
 namespace filereel {
 namespace {
 
 constexpr std::array<std::string_view, 3> kVerifies = {"results", "content", "tree"};
+constexpr std::string_view kRoomAdviceOfReels = "use a larger volume";
 
-// Throws unless the directory holds nothing but what belongs to the volume. (What was just made is
-// empty; but some FUSE drivers list the volume's label as a file.)
-void check_nothing_else(int root, const std::string& volume) {
-  const int copy = openat(root, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  const std::unique_ptr<DIR, int (*)(DIR*)> stream(copy < 0 ? nullptr : fdopendir(copy), closedir);
-  if (!stream) {
-    throw Error(ErrorKind::failed,
-                fmt::format("cannot read {}: {}; choose another volume", volume, strerror(errno)));
-  }
-  while (const dirent* entry = readdir(stream.get())) {
-    const std::string_view name = entry->d_name;
-    if (name == "." || name == ".." || NameFitter::is_reserved(name)) continue;
-    throw Error(ErrorKind::failed,
-                fmt::format("{} holds {}, which filereel did not make: move it away or name "
-                            "another directory",
-                            volume, printable(name)));
-  }
-}
-
-std::vector<std::string> file_paths(const FileSet& set) {
-  std::vector<std::string> paths;
-  for (const Entry& entry : set.entries) {
-    if (entry.kind == EntryKind::file) paths.push_back(entry.path);
-  }
-  return paths;
-}
-
-std::vector<SeriesPoint> points_of(const TimeSeries& series) {
-  std::vector<SeriesPoint> points;
-  for (std::size_t i = 0; i < series.size(); ++i) {
-    const TimeSeries::Interval& one = series[i];
-    if (one.operations == 0) continue;
-    points.push_back(
-        {.t_s = static_cast<double>(i * series.width_ns()) * 1e-9,
-         .operations = one.operations,
-         .bytes = one.bytes,
-         .mean_us = static_cast<double>(one.total_ns) * 1e-3 / static_cast<double>(one.operations),
-         .max_us = static_cast<double>(one.max_ns) * 1e-3});
-  }
-  return points;
-}
-
-void fill_reel_sample(Sample& sample, const ReplayOutcome& outcome, const PathTable& paths) {
-  fill_sample(sample, outcome, paths);
-  const ReplayStatistics& statistics = outcome.statistics;
-  for (std::size_t i = 0; i < statistics.examples.size(); ++i) {
-    sample.examples[i].kind_of = divergence_class_name(statistics.examples[i].kind_of);
-  }
-  ReelSample& reel = sample.reel.emplace();
-  reel.bytes_read = statistics.of(OperationKind::read).bytes;
-  reel.bytes_written = statistics.of(OperationKind::write).bytes;
-  reel.bytes_copied = statistics.of(OperationKind::copy_range).bytes;
-  sample.bytes = reel.bytes_read + reel.bytes_written + reel.bytes_copied;
-  for (std::size_t i = 0; i < kDivergenceClasses; ++i) {
-    if (statistics.by_class[i] == 0) continue;
-    const auto name = divergence_class_name(static_cast<DivergenceClass>(i));
-    reel.divergences.emplace(std::string(name), statistics.by_class[i]);
-  }
-  reel.unverified = statistics.unverified;
-  reel.refused = statistics.refused;
-  if (statistics.lateness.count() > 0) reel.lateness = summarise(statistics.lateness);
-  reel.series = points_of(statistics.series);
-}
-
-class ReelRun {
+// A volume that a trace is replayed on, with the result it fills.
+class ReelSide {
  public:
-  ReelRun(const ReelRunRequest& request, const ReelInput& input, RunObserver& observer,
-          Result& result)
-      : request_(request), input_(input), observer_(observer), result_(result) {
+  ReelSide(const ReelRunRequest& request, const std::optional<Target>& target,
+           const ReelInput& input, RunObserver& observer, Result& result)
+      : request_(request), target_(target), input_(input), observer_(observer), result_(result) {
     if (request_.clients > 1) {
-      copies_ = std::make_unique<TraceCopies>(input.source, input.tables, input.info, input.trees,
-                                              request_.clients);
+      copies_ = std::make_unique<TraceCopies>(input.trace, request_.clients);
     }
   }
 
-  bool execute() {
+  // Before anything else. False when the stop was requested.
+  bool begin() {
     choose_engine();
     warn_of_trace();
     measure_overhead();
+    if (request_.stop.stop_requested()) return false;
     if (!null()) open();
-    for (std::uint32_t run = 1; run <= request_.runs && !ended_early_; ++run) {
-      if (!repeat(run)) return false;
-    }
-    if (volume_) volume_->finish(request_.keep);
-    result_.complete = !ended_early_;
-    observer_.result_grew(result_);
     return true;
   }
 
- private:
-  RecordedSource& source() { return copies_ ? *copies_ : input_.source; }
-  const TraceTables& tables() const { return copies_ ? copies_->tables() : input_.tables; }
-  const TraceInfo& info() const { return copies_ ? copies_->info() : input_.info; }
-  const TraceTrees& trees() const { return copies_ ? copies_->trees() : input_.trees; }
-  void rewind() {
-    input_.rewind();
-    if (copies_) copies_->rewind();
+  // Once all sides have begun, before the first repetition. False when the stop was requested.
+  bool measure_block_level() {
+    if (null() || !request_.block_baseline) return true;
+    constexpr std::size_t kSizes = 3;
+    rewind();
+    const auto shapes = access_shapes(source(), request_.depth, kSizes);
+    if (shapes.empty()) return true;
+    auto measured = measure_baselines(*volume_, shapes, observer_, request_.stop, result_);
+    if (!measured) return false;
+    baselines_ = std::move(*measured);
+    shape_ = shapes.front();
+    return true;
   }
+
+  // False when the stop was requested.
+  bool repeat(const Repetitions& repetitions, const Stretch& stretch);
+
+  void finish() {
+    if (volume_) volume_->finish(request_.keep);
+  }
+
+  // At a divergence, as was asked for: there is no other repetition then.
+  bool ended_early() const { return ended_early_; }
+
+ private:
+  RecordedTrace& source() const { return copies_ ? *copies_ : input_.trace; }
+  const TraceTables& tables() const { return source().tables(); }
+  const TraceInfo& info() const { return source().info(); }
+  const TraceTrees& trees() const { return source().trees(); }
+  void rewind() { source().rewind(); }
   bool null() const { return engine_ == EngineKind::null; }
 
   void choose_engine() {
@@ -145,7 +97,7 @@ class ReelRun {
       result_.warn({"io-uring-unavailable", *why,
                     "what the trace had in flight together is done one after the other"});
     }
-    if (!null() && !request_.target) {
+    if (!null() && !target_) {
       throw Error(ErrorKind::usage,
                   "name a volume to replay on: a directory, image:FILE or a block device");
     }
@@ -154,17 +106,23 @@ class ReelRun {
   }
 
   void warn_of_trace() {
-    const auto count = [&](const std::map<std::string, std::uint64_t>& counts, const char* code,
-                           std::string_view what, const char* next_step) {
-      for (const auto& [reason, number] : counts) {
-        result_.warn(
-            {code, fmt::format("{}: {} ({})", what, printable(reason), number), next_step});
-      }
+    const auto warn = [&](const char* code, std::string_view what, const std::string& reason,
+                          std::uint64_t number, const char* next_step) {
+      result_.warn({code, fmt::format("{}: {} ({})", what, printable(reason), number), next_step});
     };
-    count(info().lost, "trace-lost", "not in the trace",
-          "the replay does less than the program did");
-    count(info().approximated, "trace-approximated", "only nearly in the trace",
-          "docs/import.md says how calls become operations");
+    for (const auto& [reason, number] : info().lost) {
+      if (reason.starts_with(kEventsLost)) {
+        warn("trace-events-lost", "not in the trace", reason, number,
+             "record again, less of it (--under) or while the machine is less busy");
+      } else {
+        warn("trace-lost", "not in the trace", reason, number,
+             "the replay does less than the program did");
+      }
+    }
+    for (const auto& [reason, number] : info().approximated) {
+      warn("trace-approximated", "only nearly in the trace", reason, number,
+           "docs/import.md says how calls become operations");
+    }
     if (!info().complete) {
       result_.warn({"trace-torn",
                     fmt::format("{} is torn: its first {} operations are replayed", input_.name,
@@ -200,12 +158,11 @@ class ReelRun {
       if (i == 0 || operations == 0) continue;  // the first one warms up
       costs.push_back((outcome.cpu_user_s + outcome.cpu_system_s) * 1e9 / operations);
     }
-    std::ranges::sort(costs);
-    if (!costs.empty()) result_.overhead_ns = costs[costs.size() / 2];
+    if (!costs.empty()) result_.overhead_ns = median(costs);
   }
 
   void open() {
-    Target target = *request_.target;
+    Target target = *target_;
     if (target.kind == TargetKind::directory) {
       if (request_.file_system) {
         throw Error(ErrorKind::usage,
@@ -223,111 +180,50 @@ class ReelRun {
                  .destroy = request_.destroy,
                  .keep = request_.keep,
                  .makes = [this](const FileSystemLimits& limits) { return names_made(limits); }});
+    if (request_.against) add_label(*volume_, result_);
   }
 
   std::vector<std::string> names_made(const FileSystemLimits& limits) const {
     const FittedTrace fitted = fit_trace(tables(), trees(), limits);
     const auto names = names_in_root(fitted.tables ? *fitted.tables : tables(), fitted.initial);
-    return {names.begin(), names.end()};
+    std::vector<std::string> made(names.begin(), names.end());
+    if (request_.block_baseline) made.emplace_back(kBaselineFile);
+    return made;
   }
 
   // All that is ever written may lie there at once, for all that is known.
   std::uint64_t image_for(FileSystemKind kind) const {
     const FileSystemLimits& limits = file_system_info(kind).limits;
     const std::uint64_t per_file = std::max(limits.bytes_per_inode, limits.cluster);
+    const auto size_for = [&](const FileSet& set) { return image_size({&set, 1}, {kind}, 1); };
     const std::uint64_t most =
-        image_size({trees().initial, trees().final}, {kind}, 1) + info().files * per_file;
+        std::max(size_for(trees().initial), size_for(trees().final)) + info().files * per_file;
     constexpr std::uint64_t kMiB = 1 << 20;
     return (most + info().bytes_written + info().bytes_written / 4 + kMiB - 1) / kMiB * kMiB;
   }
 
-  // False when the stop was requested.
-  bool repeat(std::uint32_t run) {
-    if (request_.stop.stop_requested()) return false;
-    ReplayProgress progress;
-    const StepInfo step{.file_system = null() ? "" : volume_name(),
-                        .set = input_.name,
-                        .operation = "replay",
-                        .run = run,
-                        .runs = request_.runs,
-                        .bytes = 0,
-                        .files = info().operations,
-                        .done = static_cast<double>(run - 1) / request_.runs,
-                        .share = 1.0 / request_.runs};
-    const StepWatch watch(observer_, step, progress);
-    Sample sample;
-    sample.run = run;
-    if (!null() && !prepare(run, sample)) return false;
-    if (null() && run == 1) add_measurement("none", "none");
-    if (!measure(sample, progress)) return false;
-    result_.measurements.back().samples.push_back(std::move(sample));
-    observer_.result_grew(result_);
-    return !interrupted_;
-  }
-
-  std::string volume_name() const { return request_.target->text(); }
-
   // The volume as the trace wants it, with cold caches.
   bool prepare(std::uint32_t run, Sample& sample) {
-    volume_->prepare(file_system_);
+    prepare_empty(*volume_, file_system_);
     if (run == 1) {
       fitted_ = fit_trace(tables(), trees(), volume_->limits());
-      describe();
+      const VolumeDescription volume = volume_->describe();
+      add_measurement(volume.file_system, volume.driver);
+      add_volume(*volume_, result_);
+      add_fitting(fitted_, volume.file_system, input_.name, result_);
     }
-    if (!file_system_) check_nothing_else(volume_->root(), volume_name());
-    if (const std::optional<std::uint64_t> free = volume_->free_bytes()) {
-      check_room(fitted_.initial, volume_->limits(), 1, *free, volume_name());
+    if (!fill_volume(*volume_, fitted_.initial, fitted_.initial, kRoomAdviceOfReels,
+                     request_.stop)) {
+      return false;
     }
-    const PopulateTotals made = populate_below(volume_->root(), fitted_.initial, volume_name(),
-                                               {.keep_set_id = false, .stop = request_.stop}, {});
-    if (made.interrupted) return false;
-    if (request_.warm) {
-      volume_->check_present();
-      sample.cold_method = "warm";
-      return true;
-    }
-    const std::vector<std::string> paths = file_paths(fitted_.initial);
-    const Coldness coldness = volume_->make_cold(paths, made.set.bytes);
-    sample.cold_method = coldness.method;
-    if (made.set.bytes > 0) sample.cached_before = coldness.cached;
+    set_caches(*volume_, fitted_.initial, request_.warm, sample);
     return true;
-  }
-
-  void describe() {
-    const VolumeDescription volume = volume_->describe();
-    add_measurement(volume.file_system, volume.driver);
-    if (volume.driver != "kernel") {
-      result_.warn({"fuse-driver",
-                    fmt::format("{} was served by {}, a FUSE driver: its speed is that of the "
-                                "driver, not of the device",
-                                volume.file_system, volume.driver),
-                    "use a kernel that has the file system's own driver to compare devices"});
-    }
-    if (fitted_.names_changed > 0) {
-      const EscapedPath& first = fitted_.escaped.front();
-      result_.warn({"names-escaped",
-                    fmt::format("{} names are escaped on {}: {} -> {}{}", fitted_.names_changed,
-                                volume.file_system, printable(first.original), first.escaped,
-                                fitted_.names_changed > 1 ? ", …" : ""),
-                    "the result file lists them"});
-      result_.escaped_names.push_back({volume.file_system, input_.name, fitted_.escaped});
-    }
-    const auto downgrade = [&](std::uint64_t number, std::string_view what) {
-      if (number == 0) return;
-      result_.warn(
-          {"downgraded",
-           fmt::format("{} has none: {} {} of the initial tree", volume.file_system, number, what),
-           "what the trace does with them fails there, and is counted as a limit"});
-    };
-    downgrade(fitted_.symlinks_left_out, "symbolic links are left out");
-    downgrade(fitted_.hard_links_left_out, "hard links are left out");
-    downgrade(fitted_.holes_filled, "files with holes are written out in full");
-    result_.volumes.push_back(volume);
   }
 
   void add_measurement(const std::string& file_system, const std::string& driver) {
     Measurement& measurement = result_.measurements.emplace_back();
-    measurement.workload = kReelWorkload;
+    measurement.workload = request_.workload;
+    measurement.parameters = request_.parameters;
     measurement.set = input_.name;
     measurement.operation = "replay";
     measurement.file_system = file_system;
@@ -339,6 +235,8 @@ class ReelRun {
                         .depth = request_.depth,
                         .clients = request_.clients,
                         .warm = request_.warm};
+    add_baselines(baselines_, file_system, result_);
+    if (!baselines_.empty()) measurement.access = shape_;
   }
 
   // False when the stop was requested before the end.
@@ -350,6 +248,7 @@ class ReelRun {
     const std::vector<Volume*> used =
         volume_ ? std::vector<Volume*>{volume_.get()} : std::vector<Volume*>{};
     const std::array<int, kRoles> roots = {volume_ ? volume_->root() : 0, -1};
+    begin_sample(sample, used, request_.began_ns);
     const Outside before = look_outside(used);
     const ReplayOutcome outcome = replay(
         schedule.trace(), roots,
@@ -363,8 +262,11 @@ class ReelRun {
          .stop = request_.stop,
          .progress = &progress});
     if (request_.stop.stop_requested() && !outcome.complete) return false;
+    if (volume_) {
+      wait_until_durable(sample, outcome, used);
+      volume_->check_present();
+    }
     schedule.check();
-    if (volume_) volume_->check_present();
     fill_reel_sample(sample, outcome, names.paths);
     sample.reel->waits = schedule.waits();
     ended_early_ = sample.reel->ended_early = !outcome.complete;
@@ -372,9 +274,7 @@ class ReelRun {
       sample.durable_s = sample.elapsed_s;
       return true;
     }
-    volume_->sync();
-    sample.durable_s = outcome.elapsed_s + static_cast<double>(now_ns() - outcome.end_ns) * 1e-9;
-    add_outside(sample, before, look_outside(used));
+    add_outside(sample, before, look_outside(used), used);
     if (request_.verify == ReelVerify::tree) {
       sample.reel->tree =
           compare_tree(volume_->root(), fitted_.final, volume_->limits(), request_.stop);
@@ -385,6 +285,7 @@ class ReelRun {
   }
 
   const ReelRunRequest& request_;
+  const std::optional<Target>& target_;
   const ReelInput& input_;
   RunObserver& observer_;
   Result& result_;
@@ -393,9 +294,35 @@ class ReelRun {
   std::optional<FileSystemKind> file_system_;
   FittedTrace fitted_;
   std::unique_ptr<Volume> volume_;
+  std::vector<BlockBaseline> baselines_;
+  AccessShape shape_;
   bool interrupted_ = false;  // while the tree was compared
-  bool ended_early_ = false;  // at a divergence, as was asked for
+  bool ended_early_ = false;
 };
+
+bool ReelSide::repeat(const Repetitions& repetitions, const Stretch& stretch) {
+  if (request_.stop.stop_requested()) return false;
+  const std::uint32_t run = repetitions.run();
+  ReplayProgress progress;
+  const StepInfo step{.file_system = null() ? "" : target_->text(),
+                      .set = input_.name,
+                      .operation = "replay",
+                      .run = run,
+                      .runs = repetitions.runs(),
+                      .bytes = 0,
+                      .files = info().operations,
+                      .done = stretch.begin,
+                      .share = stretch.length};
+  const StepWatch watch(observer_, step, progress);
+  Sample sample;
+  sample.run = run;
+  if (!null() && !prepare(run, sample)) return false;
+  if (null() && run == 1) add_measurement("none", "none");
+  if (!measure(sample, progress)) return false;
+  result_.add(result_.measurements.back(), std::move(sample));
+  observer_.result_grew(result_);
+  return !interrupted_;
+}
 
 }  // namespace
 
@@ -412,16 +339,48 @@ ReelVerify parse_reel_verify(std::string_view name) {
 
 bool run_reel(const ReelRunRequest& request, const ReelInput& input, RunObserver& observer,
               Result& result) {
-  result.version = FILEREEL_VERSION;
-  result.started = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(time(nullptr)));
-  result.host = describe_host();
+  begin_result(result);
   result.plan.name = "replay";
   result.plan.workload = kReelWorkload;
   result.plan.sets = {input.name};
-  result.plan.runs = request.runs;
+  result.plan.runs = request.auto_runs ? 1 : request.runs;
+  result.plan.auto_runs = request.auto_runs;
   result.plan.warm = request.warm;
   if (request.file_system) result.plan.file_systems = {*request.file_system};
-  return ReelRun(request, input, observer, result).execute();
+  if (request.block_baseline) check_fio();
+  Result* const results[] = {&result};
+  if (!measure_reel(request, input, observer, results)) return false;
+  const auto whole = [](const Sample& sample) { return !sample.reel->ended_early; };
+  result.complete = std::ranges::all_of(result.measurements.back().samples, whole);
+  observer.result_grew(result);
+  return true;
+}
+
+bool measure_reel(const ReelRunRequest& request, const ReelInput& input, RunObserver& observer,
+                  std::span<Result* const> results) {
+  std::vector<std::unique_ptr<ReelSide>> sides;
+  for (Result* result : results) {
+    sides.push_back(std::make_unique<ReelSide>(
+        request, sides.empty() ? request.target : request.against, input, observer, *result));
+  }
+  for (const auto& side : sides) {
+    if (!side->begin()) return false;
+  }
+  for (const auto& side : sides) {
+    if (!side->measure_block_level()) return false;
+  }
+  Repetitions repetitions(request.runs, request.auto_runs);
+  const NewMeasurements added(results);
+  bool ended = false;
+  while (!ended && repetitions.next(added.list())) {
+    for (const Turn& turn : turns_of(repetitions.run(), sides.size(), repetitions.stretch())) {
+      ReelSide& side = *sides[turn.volume];
+      if (!side.repeat(repetitions, turn.stretch)) return false;
+      ended = ended || side.ended_early();
+    }
+  }
+  for (const auto& side : sides) side->finish();
+  return true;
 }
 
 }  // namespace filereel

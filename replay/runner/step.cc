@@ -2,16 +2,12 @@
 
 #include <algorithm>
 
-#include "replay/measure/clock.h"
 #include "replay/runner/sampling.h"
+#include "replay/statistics/order.h"
 #include "replay/volumes/shared_extents.h"
 
 namespace filereel {
 namespace {
-
-double seconds_since(std::uint64_t start_ns) {
-  return static_cast<double>(now_ns() - start_ns) * 1e-9;
-}
 
 // The set's regular files below `root`, as they lie on a volume.
 std::vector<std::string> file_paths(const FileSet& set, std::string_view root) {
@@ -71,20 +67,18 @@ StepOutcome measure_step(const FcTest& test, const FileSet& set, FcStep step,
 
   std::array<int, kRoles> roots = {-1, -1};
   for (std::size_t i = 0; i < used.size(); ++i) roots[i] = used[i]->root();
+  begin_sample(sample, used, options.run_began_ns);
   const Outside before = look_outside(used);
   const ReplayOutcome outcome =
       replay(test.trace(step), roots, {.stop = options.stop, .progress = options.progress});
   result.complete = outcome.complete && outcome.statistics.divergences == 0;
-  if (result.complete) {
-    for (Volume* volume : used) volume->sync();
-    sample.durable_s = outcome.elapsed_s + seconds_since(outcome.end_ns);
-  }
+  if (result.complete) wait_until_durable(sample, outcome, used);
   fill_sample(sample, outcome, test.paths());
   if (!result.complete) return result;
 
   // Holes are content too: the steps compare only if all count the same bytes.
   sample.bytes = step == FcStep::remove ? 0 : test.bytes();
-  add_outside(sample, before, look_outside(used));
+  add_outside(sample, before, look_outside(used), used);
   const bool copied = step == FcStep::copy_near || step == FcStep::copy_far;
   if (copied && options.copy_method == CopyMethod::reflink) sample.moved_no_data = true;
   if (copied && options.copy_method == CopyMethod::copy_file_range) {
@@ -103,8 +97,7 @@ double measure_overhead_ns(const FcTest& test) {
     const auto threads = static_cast<double>(test.threads());  // they work at the same time
     if (operations > 0) costs.push_back(outcome.elapsed_s * 1e9 * threads / operations);
   }
-  std::ranges::sort(costs);
-  return costs.empty() ? 0 : costs[costs.size() / 2];
+  return costs.empty() ? 0 : median(costs);
 }
 
 }  // namespace filereel

@@ -4,7 +4,6 @@
 #include <array>
 #include <cstdint>
 #include <stop_token>
-#include <string>
 #include <vector>
 
 #include "replay/engine/replayer.h"
@@ -17,6 +16,7 @@ namespace filereel {
 struct StepOptions {
   bool warm = false;
   CopyMethod copy_method = CopyMethod::readwrite;
+  std::uint64_t run_began_ns = 0;  // see begin_sample
   std::stop_token stop = {};
   ReplayProgress* progress = nullptr;
 };

@@ -1,11 +1,9 @@
 #include "replay/runner/tree_check.h"
 
 #include <algorithm>
-#include <memory>
 #include <string_view>
 #include <unordered_map>
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -16,6 +14,7 @@
 #include "filesets/printable.h"
 #include "replay/engine/descriptor_limit.h"
 #include "replay/runner/reel_fit.h"
+#include "replay/volumes/directory_names.h"
 
 namespace filereel {
 namespace {
@@ -81,9 +80,9 @@ class Comparer {
   }
 
   void walk(int parent, const std::string& path) {
-    std::vector<std::string> names;
-    if (!read_names(parent, names)) return unreadable(path, errno);
-    for (const std::string& name : names) {
+    const auto names = names_in(parent);
+    if (!names) return unreadable(path, errno);
+    for (const std::string& name : *names) {
       if (stop_.stop_requested()) return;
       if (path.empty() && is_volumes_own(name)) continue;
       look(parent, name.c_str(), path.empty() ? name : fmt::format("{}/{}", path, name));
@@ -93,21 +92,6 @@ class Comparer {
   bool is_volumes_own(const std::string& name) const {
     const bool is_label = limits_.lists_label && name == kVolumeLabel && !expected_.contains(name);
     return is_label || NameFitter::is_reserved(name);
-  }
-
-  // Read at once, so that a deep tree takes one descriptor per level.
-  static bool read_names(int directory, std::vector<std::string>& names) {
-    const int copy = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    const std::unique_ptr<DIR, int (*)(DIR*)> stream(copy < 0 ? nullptr : fdopendir(copy),
-                                                     closedir);
-    if (!stream) return false;
-    errno = 0;
-    while (const dirent* entry = readdir(stream.get())) {
-      const std::string_view name = entry->d_name;
-      if (name != "." && name != "..") names.emplace_back(name);
-      errno = 0;
-    }
-    return errno == 0;
   }
 
   void look(int parent, const char* name, const std::string& path) {

@@ -1,5 +1,7 @@
 #include "replay/runner/failures.h"
 
+#include <string>
+
 #include <doctest/doctest.h>
 
 #include "tests/sample_result.h"
@@ -31,6 +33,13 @@ TEST_CASE("wrong content fails a replay, and a difference of the tree alone is n
   sample.reel->divergences = {{"content", 1}};
   CHECK(failures_of(result) ==
         "1 read of wrong content, 1 difference of the tree (a/c has 5 bytes instead of 10)");
+}
+
+TEST_CASE("a failed operation is told with its file, fit for one line, and what helps") {
+  const DivergenceExample full{16, 1, "write", "a\x1b[31m", 65536, -28};
+  const std::string text = describe_failure("ext4, run 2", full, "use a larger volume");
+  CHECK(text.starts_with("ext4, run 2: write of a\\x1b[31m failed (operation 17): "));
+  CHECK(text.ends_with("; the volume is full: use a larger volume"));
 }
 
 }  // namespace

@@ -173,5 +173,25 @@ TEST_CASE("a block is 1 byte to 1 GiB") {
   CHECK_THROWS_AS(check_block_size((1 << 30) + 1ULL), Error);
 }
 
+TEST_CASE("automatic runs have a precision, a budget and bounds") {
+  CHECK_FALSE(plan("sets: [iso]").auto_runs);
+  const Plan usual = plan("{sets: [iso], runs: auto}");
+  REQUIRE(usual.auto_runs);
+  CHECK(usual.auto_runs->width == doctest::Approx(0.05));
+  CHECK(usual.auto_runs->budget_s == doctest::Approx(1800));
+  const Plan own =
+      plan("{sets: [iso], runs: auto, precision: 2.5 %, budget: 2 h, least_runs: 6, most_runs: 9}");
+  REQUIRE(own.auto_runs);
+  CHECK(own.auto_runs->width == doctest::Approx(0.025));
+  CHECK(own.auto_runs->budget_s == doctest::Approx(7200));
+  CHECK(own.auto_runs->least == 6);
+  CHECK(own.auto_runs->most == 9);
+  check_refused("{sets: [iso], runs: 3, budget: 1 h}", "my.yaml:1:", "runs: auto");
+  check_refused("{sets: [iso], precision: 3 %}", "my.yaml:1:", "runs: auto");
+  check_refused("{sets: [iso], runs: auto, precision: 0 %}", "my.yaml:1:", "more than 0");
+  check_refused("{sets: [iso], runs: auto, most_runs: 2}", "my.yaml:1:", "fewer most_runs");
+  check_refused("{sets: [iso], runs: often}", "my.yaml:1:", "runs");
+}
+
 }  // namespace
 }  // namespace filereel

@@ -45,6 +45,18 @@ TEST_CASE("one sample is median, low and high at once") {
   CHECK(got.mb_per_s_elapsed->median == doctest::Approx(5));
 }
 
+TEST_CASE("from five samples on a median has an interval, and what does not belong is counted") {
+  CHECK_FALSE(summary({sample(1), sample(2), sample(3), sample(4)}).mb_per_s->interval);
+  const Summary got = summary({sample(1), sample(1.01), sample(0.99), sample(1.02), sample(1.01),
+                               sample(1), sample(0.98), sample(1), sample(1.01), sample(9)});
+  REQUIRE(got.mb_per_s->interval);
+  CHECK(got.mb_per_s->interval->low <= got.mb_per_s->median);
+  CHECK(got.mb_per_s->median <= got.mb_per_s->interval->high);
+  CHECK(got.mb_per_s->low < got.mb_per_s->interval->low);
+  CHECK(got.mb_per_s->outliers == 1);
+  CHECK(got.files_per_s->outliers == 1);
+}
+
 TEST_CASE("durable and elapsed are two different rates") {
   const Summary got = summary({sample(4, 1), sample(5, 2)});
   CHECK(got.mb_per_s->high == doctest::Approx(2.5));
@@ -92,6 +104,33 @@ TEST_CASE("steps without data or without time have no rates") {
   CHECK(none.files_per_s->median == doctest::Approx(50));
   CHECK_FALSE(summary({sample(0, 0)}).mb_per_s);
   CHECK_FALSE(summary({sample(1, 1, 5, 0)}).files_per_s);
+}
+
+TEST_CASE("workloads have a rate of operations, FC-Test has none") {
+  Measurement measurement;
+  measurement.samples = {sample(4, 2)};
+  measurement.samples[0].operations = 500;
+  measurement.workload = "reads";
+  REQUIRE(measurement.summary().operations_per_s);
+  CHECK(measurement.summary().operations_per_s->median == 250);
+  measurement.workload = kFcTestWorkload;
+  CHECK_FALSE(measurement.summary().operations_per_s);
+}
+
+TEST_CASE("latencies are those of the samples that did not fail") {
+  Measurement measurement;
+  measurement.samples = {sample(1), sample(1), sample(1), sample(1)};
+  for (std::size_t i = 0; i < 3; ++i) {
+    LatencySummary& reads = measurement.samples[i].latency["read"];
+    reads.count = 1;
+    reads.p99_us = static_cast<double>(i + 1);
+  }
+  measurement.samples[2].divergences = 1;
+  const auto got = measurement.latency("read", &LatencySummary::p99_us);
+  REQUIRE(got);
+  CHECK(got->median == 1.5);
+  CHECK(got->high == 2);
+  CHECK_FALSE(measurement.latency("write", &LatencySummary::p99_us));
 }
 
 TEST_CASE("the same warning is kept once, other ones beside it") {

@@ -1,0 +1,29 @@
+#include "replay/runner/runnable.h"
+
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "filesets/error.h"
+#include "filesets/specification/yaml_file.h"
+
+namespace filereel {
+
+Runnable load_runnable(const std::string& name_or_path) {
+  if (is_catalog_plan(name_or_path)) return load_plan(name_or_path);
+  if (is_catalog_workload(name_or_path)) return catalog_workload(name_or_path);
+  const std::optional<std::string> text = read_yaml_file(name_or_path, "a plan or a workload");
+  if (!text) {
+    throw Error(ErrorKind::usage,
+                fmt::format("there is no plan or workload '{}', neither in the catalogue nor as a "
+                            "file: `filereel list` shows the catalogue",
+                            name_or_path));
+  }
+  const YamlValue document = parse_yaml(*text, name_or_path, "workload");
+  if (document.has_key("workload") || document.has_key("sets")) {
+    return plan_from_yaml(*text, name_or_path);
+  }
+  return Workload::from_yaml(*text, name_or_path);
+}
+
+}  // namespace filereel

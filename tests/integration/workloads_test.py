@@ -1,0 +1,138 @@
+"""Every workload that `filereel list` names runs at a small scale, and its result holds its sweep."""
+
+import itertools
+import json
+import math
+import pathlib
+
+from support import IntegrationTest, main, needs
+
+CATALOG = pathlib.Path(__file__).resolve().parents[2] / "traces/catalog"
+SCALE, TIME = 0.002, "50ms"
+LONG_TIME = "300ms"  # for machines that are too busy to begin within TIME
+MOST_RECORDED = 200e6  # bytes that a recording that is replayed here may have and write
+# Those that fill the volume have no size that could be scaled.
+SCALES = {"zones": 1}
+VOLUME = {"zones": "64M"}
+# The lengths of the axes, in their order.
+SHAPES = {
+    "atto": [15], "cached-direct": [2, 2, 2], "database-67-33": [9], "exchange": [9],
+    "fc-pattern": [2, 5], "fio-matrix": [2, 3, 3, 4], "iometer-database": [11, 9],
+    "iometer-fileserver": [9], "iometer-webserver": [9], "iometer-workstation": [9],
+    "multi-stream": [2, 4, 4], "mysql-mix": [3], "queue-matrix": [6, 6], "random-block-size": [2, 12],
+    "random-read": [4], "response-time": [2], "sequential-block-size": [2, 12], "sysbench-fileio-large": [3],
+    "sysbench-ratio": [9], "zones": [20],
+}
+# What the catalogue is asked to have, whatever else it has.
+NAMES = """
+    atto cached-direct create-files database-67-33 exchange fc-pattern fio-matrix iometer-database
+    iometer-fileserver iometer-webserver iometer-workstation multi-stream mysql-mix naspt-content-creation
+    naspt-directory-copy-from naspt-directory-copy-to naspt-file-copy-from naspt-file-copy-to
+    naspt-hd-playback naspt-hd-playback-2x naspt-hd-playback-4x naspt-hd-playback-and-record
+    naspt-hd-record naspt-office-productivity naspt-photo-album overwrite-files
+    pcmark-vantage-application-loading pcmark-vantage-defender pcmark-vantage-gaming
+    pcmark-vantage-media-center pcmark-vantage-media-player pcmark-vantage-movie-maker
+    pcmark-vantage-photo-gallery pcmark-vantage-startup pcmark05-application-loading
+    pcmark05-file-write pcmark05-general-use pcmark05-startup pcmark05-virus-scan queue-matrix
+    random-block-size response-time sequential-block-size sysbench-fileio sysbench-ratio
+    winbench-business winbench-highend zones""".split()
+
+
+def shape(matrix):
+    """The lengths of nested lists; fails where they are not all alike."""
+    if not isinstance(matrix, list):
+        return []
+    shapes = [shape(one) for one in matrix]
+    assert all(one == shapes[0] for one in shapes), "ragged"
+    return [len(matrix)] + shapes[0]
+
+
+def flat(matrix):
+    return itertools.chain.from_iterable(map(flat, matrix)) if isinstance(matrix, list) \
+        else [matrix]
+
+
+class EveryWorkload(IntegrationTest):
+
+    def names(self, section):
+        """What the list has under a heading; not FC-Test, which is a plan too."""
+        lines = iter(self.filereel("list").out.splitlines())
+        self.assertIn(section, lines)
+        found = [line.split()[0] for line in itertools.takewhile(str.strip, lines)]
+        return [name for name in found if name != "fc-test"]
+
+    def run_small(self, name, time=TIME):
+        image = self.scratch / f"{name}.img"
+        size = VOLUME.get(name, "400M")
+        timed = [] if name == "mysql-mix" else ["--time", time]
+        self.filereel("run", name, "--near", f"image:{image},size={size}", "--fs", "ext4",
+                      "--scale", SCALES.get(name, SCALE), *timed, "--runs", "1",
+                      "--json", f"{name}.json")
+        result = self.result(f"{name}.json")
+        if time == TIME and not all(one["samples"][0]["operations"]
+                                    for one in result["measurements"]):
+            return self.run_small(name, LONG_TIME)
+        return image, result
+
+    def check(self, name, result):
+        self.assertTrue(result["complete"])
+        self.assertGreater(len(result["measurements"]), 0)
+        for one in result["measurements"]:
+            self.assertEqual(one["workload"], name)
+            self.assertEqual(len(one["samples"]), 1)
+            sample = one["samples"][0]
+            self.assertGreater(sample["operations"], 0, one)
+            self.assertEqual(sample["divergences"]["count"], 0, sample["divergences"])
+        expected = SHAPES.get(name, [])
+        self.assertEqual(bool(result.get("sweeps")), bool(expected))
+        operations = {one["operation"] for one in result["measurements"]}
+        self.assertEqual(len(result["measurements"]), math.prod(expected) * len(operations))
+        for sweep in result.get("sweeps", []):
+            lengths = [len(axis["values"]) for axis in sweep["axes"]]
+            self.assertEqual(lengths, expected)
+            self.assertEqual(shape(sweep["operations_per_s"]), expected)
+            for figure in flat(sweep["operations_per_s"]):
+                self.assertGreater(figure, 0)
+        self.assertEqual({sweep["operation"] for sweep in result.get("sweeps", [])},
+                         operations if expected else set())
+
+    def check_recording(self, name):
+        """Those that are too large are read and compiled to the end, but not done."""
+        reel = CATALOG / f"{name}.reel"
+        content = json.loads(self.filereel("show", reel, "--json").out)
+        self.assertTrue(content["complete"])
+        self.assertGreater(content["operations"], 0)
+        self.assertLessEqual(reel.stat().st_size, 1 << 20)
+        if content["initial"]["bytes"] + content["bytes_written"] > MOST_RECORDED:
+            self.filereel("replay", reel, "--engine", "null", "--json", f"{name}.json")
+            result = self.result(f"{name}.json")
+            self.assertEqual(result["measurements"][0]["samples"][0]["divergences"]["count"], 0)
+        else:
+            image = self.scratch / f"{name}.img"
+            self.filereel("run", name, "--near", f"image:{image},size=800M", "--fs", "ext4",
+                          "--runs", "1", "--json", f"{name}.json")
+            self.check(name, self.result(f"{name}.json"))
+            image.unlink()
+
+    @needs("ext4")
+    def test_each_runs_at_every_point_without_a_divergence(self):
+        names = self.names("Workloads")
+        self.assertEqual(set(NAMES) - set(names), set())
+        for name in names:
+            with self.subTest(name):
+                image, result = self.run_small(name)
+                self.check(name, result)
+                if name == "fc-pattern":
+                    self.check_clean("ext4", image)
+                image.unlink()
+        self.assert_nothing_left()
+
+    @needs("ext4")
+    def test_each_recording_replays_without_a_divergence(self):
+        for name in self.names("Recorded programs"):
+            with self.subTest(name):
+                self.check_recording(name)
+
+
+if __name__ == "__main__":
+    main()

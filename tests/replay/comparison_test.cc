@@ -1,0 +1,415 @@
+#include "replay/compare/comparison.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+#include <pugixml.hpp>
+
+#include "replay/compare/comparison_json.h"
+#include "replay/compare/junit_xml.h"
+#include "replay/runner/hidden_serials.h"
+#include "tests/sample_result.h"
+
+namespace filereel {
+namespace {
+
+// `count` runs that take `seconds`, more or less.
+Measurement runs_of(const std::string& operation, double seconds, std::size_t count,
+                    std::uint64_t seed, double noise = 0.01) {
+  Measurement measurement = measurement_of("iso", operation, "ext4", "kernel");
+  std::mt19937_64 random(seed);
+  std::normal_distribution<double> normal(1, noise);
+  for (std::size_t run = 1; run <= count; ++run) {
+    const double durable_s = seconds * normal(random);
+    measurement.samples.push_back(
+        sample_of(static_cast<std::uint32_t>(run), durable_s / 2, durable_s, 800'000'000, 3));
+  }
+  return measurement;
+}
+
+Result result_with(std::vector<Measurement> measurements) {
+  Result result = sample_result();
+  result.label = "drive";
+  result.measurements = std::move(measurements);
+  return result;
+}
+
+ResultComparison compare(const Result& base, const Result& fresh, CompareOptions options = {}) {
+  return compare_results({&base, 1}, {&fresh, 1}, options);
+}
+
+ComparedMeasurement compare_one(Measurement base, Measurement fresh) {
+  const ResultComparison comparison =
+      compare(result_with({std::move(base)}), result_with({std::move(fresh)}));
+  REQUIRE(comparison.measurements.size() == 1);
+  return comparison.measurements.front();
+}
+
+const Warning* warning(const ResultComparison& comparison, const std::string& code) {
+  for (const Warning& one : comparison.warnings) {
+    if (one.code == code) return &one;
+  }
+  return nullptr;
+}
+
+TEST_CASE("what takes longer is slower, and one is enough for the whole") {
+  const Result base = result_with({runs_of("create", 2, 10, 1), runs_of("read", 1, 10, 2)});
+  const Result fresh = result_with({runs_of("create", 2, 10, 3), runs_of("read", 1.05, 10, 4)});
+  const ResultComparison comparison = compare(base, fresh);
+  CHECK(comparison.measurements[0].verdict == Verdict::same);
+  const ComparedMeasurement& read = comparison.measurements[1];
+  CHECK(read.verdict == Verdict::slower);
+  CHECK(read.ratio == doctest::Approx(1.05).epsilon(0.01));
+  REQUIRE(read.ratio_interval);
+  CHECK(read.ratio_interval->low < read.ratio);
+  CHECK(read.ratio < read.ratio_interval->high);
+  CHECK(*read.p_holm >= *read.p);
+  CHECK(read.figure == Figure::durable);
+  CHECK(comparison.regressed());
+  CHECK(compare(fresh, base).overall == Verdict::faster);
+  CHECK_FALSE(compare(fresh, base).regressed());
+}
+
+TEST_CASE("a change below the threshold is no regression") {
+  const Result base = result_with({runs_of("create", 2, 20, 1, 0.001)});
+  const Result fresh = result_with({runs_of("create", 2.02, 20, 2, 0.001)});
+  CHECK(compare(base, fresh).overall == Verdict::same);
+  CHECK(compare(base, fresh, {.threshold = 0.005}).overall == Verdict::slower);
+}
+
+TEST_CASE("where chance could do it, nothing can be told, and more runs are advised") {
+  const auto noisy =
+      compare_one(runs_of("create", 2, 10, 1, 0.2), runs_of("create", 2.1, 10, 2, 0.2));
+  CHECK(noisy.verdict == Verdict::cannot_tell);
+  CHECK(noisy.reason.contains("something from"));
+  REQUIRE(noisy.runs_needed);
+  CHECK(*noisy.runs_needed > 20);
+  const auto few = compare_one(runs_of("create", 2, 3, 1), runs_of("create", 3, 3, 2));
+  CHECK(few.verdict == Verdict::cannot_tell);
+  CHECK(few.reason == "too few runs");
+  CHECK(few.runs_needed == 5);  // 2 / C(10, 5) is below 2 %, 2 / C(8, 4) is not
+}
+
+TEST_CASE("a side that moves as far by itself explains the difference") {
+  Measurement base = runs_of("create", 2, 10, 1), fresh = runs_of("create", 2.1, 10, 2);
+  REQUIRE(compare_one(base, fresh).verdict == Verdict::slower);
+  for (std::size_t run = 0; run < 10; ++run)
+    fresh.samples[run].durable_s = 1.99 + 0.03 * static_cast<double>(run);
+  const auto moved = compare_one(base, fresh);
+  CHECK(moved.verdict == Verdict::cannot_tell);
+  CHECK(moved.reason.contains("the times of the new change by"));
+}
+
+TEST_CASE("a machine that is busier on the slower side explains the difference") {
+  Measurement base = runs_of("create", 2, 10, 1), fresh = runs_of("create", 2.2, 10, 2);
+  for (Sample& sample : base.samples) sample.conditions.other_cpu = 0.02;
+  CHECK(compare_one(base, fresh).verdict == Verdict::slower);  // nothing known of the new
+  for (Sample& sample : fresh.samples) sample.conditions.other_cpu = 0.3;
+  CHECK(compare_one(base, fresh).verdict == Verdict::cannot_tell);
+  CHECK(compare_one(base, fresh).reason.contains("others took 2 % of the processors"));
+  CHECK(compare_one(fresh, base).verdict == Verdict::cannot_tell);
+}
+
+TEST_CASE("slower although the machine was less busy is slower") {
+  Measurement base = runs_of("create", 2, 10, 1), fresh = runs_of("create", 2.2, 10, 2);
+  for (Sample& sample : base.samples) sample.conditions.other_cpu = 0.3;
+  for (Sample& sample : fresh.samples) sample.conditions.other_cpu = 0.02;
+  CHECK(compare_one(base, fresh).verdict == Verdict::slower);
+}
+
+TEST_CASE("failed samples and copies without data are not compared") {
+  Measurement base = runs_of("create", 2, 12, 1), fresh = runs_of("create", 2, 12, 2);
+  fresh.samples[0].divergences = 1;
+  fresh.samples[1].durable_s = 0;
+  const auto row = compare_one(base, fresh);
+  CHECK(row.fresh.samples == 10);
+  CHECK(row.fresh.left_out == 2);
+  CHECK(row.base.left_out == 0);
+  for (Sample& sample : fresh.samples) sample.moved_no_data = true;
+  const auto copies = compare_one(base, fresh);
+  CHECK(copies.verdict == Verdict::cannot_tell);
+  CHECK(copies.reason.contains("moved no data"));
+  CHECK_FALSE(copies.p);
+  for (Sample& sample : fresh.samples) sample.moved_no_data = false;
+  for (Sample& sample : fresh.samples) sample.divergences = 1;
+  CHECK(compare_one(base, fresh).reason.contains("no run of the new succeeded"));
+}
+
+TEST_CASE("different work is not compared") {
+  Measurement base = runs_of("create", 2, 10, 1), fresh = runs_of("create", 3, 10, 2);
+  fresh.samples[4].files = 4;
+  const auto row = compare_one(base, fresh);
+  CHECK(row.verdict == Verdict::cannot_tell);
+  CHECK(row.reason.contains("different work"));
+  const Result before = result_with({runs_of("create", 2, 10, 1)});
+  Result after = result_with({runs_of("create", 3, 10, 2)});
+  after.plan.scale = 0.25;
+  CHECK(
+      compare(before, after).measurements[0].reason.contains("different scales: 0.5 against 0.25"));
+}
+
+Measurement phase(double elapsed_s, double operations_per_s, std::uint64_t seed, double noise) {
+  Measurement measurement = measurement_of("", "read", "ext4", "kernel");
+  measurement.workload = "random-read";
+  measurement.parameters = {{"block", "4 KiB"}};
+  std::mt19937_64 random(seed);
+  std::normal_distribution<double> normal(1, noise);
+  for (std::uint32_t run = 1; run <= 10; ++run) {
+    Sample sample = sample_of(run, elapsed_s, elapsed_s + 1, 0, 1);
+    sample.operations = static_cast<std::uint64_t>(elapsed_s * operations_per_s * normal(random));
+    sample.bytes = sample.operations * 4096;
+    measurement.samples.push_back(sample);
+  }
+  return measurement;
+}
+
+TEST_CASE("phases that end by time are compared by their rates") {
+  const auto row = compare_one(phase(10, 5000, 1, 0.01), phase(10, 4500, 2, 0.01));
+  CHECK(row.figure == Figure::per_operation);
+  CHECK(row.verdict == Verdict::slower);
+  CHECK(row.ratio == doctest::Approx(1 / 0.9).epsilon(0.02));
+  CHECK(row.base.median == doctest::Approx(1.0 / 5000).epsilon(0.02));
+}
+
+TEST_CASE("phases of so much work are compared by the time until calls return") {
+  const auto row = compare_one(phase(10, 5000, 1, 0), phase(10, 5000, 2, 0));
+  CHECK(row.figure == Figure::elapsed);
+  CHECK(row.verdict == Verdict::same);
+  const auto differs = compare_one(phase(10, 5000, 1, 0), phase(15, 5000, 2, 0));
+  CHECK(differs.reason.contains("different work"));
+  Measurement large = phase(10, 5000, 1, 0.01);
+  for (Sample& sample : large.samples) sample.bytes *= 2;
+  CHECK(compare_one(phase(10, 5000, 1, 0.01), large).reason.contains("different work"));
+}
+
+TEST_CASE("replays that keep recorded times are compared by the time in calls") {
+  const auto replay = [](double in_calls_us) {
+    Measurement measurement = runs_of("replay", 5, 10, 1);
+    measurement.workload = kReelWorkload;
+    measurement.reel = {
+        .order = "resource", .pace = "natural", .engine = "blocking", .verify = "none"};
+    for (Sample& sample : measurement.samples) {
+      sample.reel.emplace();
+      sample.latency["read"].total_us = in_calls_us * (1 + 0.001 * sample.run);
+    }
+    return measurement;
+  };
+  const auto row = compare_one(replay(1000), replay(1300));
+  CHECK(row.figure == Figure::in_calls);
+  CHECK(row.verdict == Verdict::slower);
+  Measurement other_pace = replay(1300);
+  other_pace.reel->pace = "asap";
+  const ResultComparison apart = compare(result_with({replay(1000)}), result_with({other_pace}));
+  CHECK(apart.measurements.empty());
+  CHECK(apart.only_base.size() == 1);
+  CHECK(apart.only_fresh.size() == 1);
+  CHECK(warning(apart, "not-in-both"));
+}
+
+TEST_CASE("groups of results are pooled") {
+  const std::vector<Result> base = {result_with({runs_of("create", 2, 5, 1)}),
+                                    result_with({runs_of("create", 2, 5, 2)})};
+  const std::vector<Result> fresh = {result_with({runs_of("create", 2.1, 5, 3)}),
+                                     result_with({runs_of("create", 2.1, 5, 4)})};
+  const ResultComparison comparison = compare_results(base, fresh);
+  CHECK(comparison.measurements[0].base.samples == 10);
+  CHECK(comparison.measurements[0].verdict == Verdict::slower);
+}
+
+TEST_CASE("chance hardly ever makes anything slower among many measurements") {
+  int alarms = 0, found = 0;
+  for (std::uint64_t round = 0; round < 100; ++round) {
+    std::vector<Measurement> base, fresh;
+    for (std::uint64_t i = 0; i < 30; ++i) {
+      base.push_back(runs_of("step " + std::to_string(i), 2, 10, round * 1000 + i));
+      fresh.push_back(runs_of("step " + std::to_string(i), 2, 10, round * 1000 + 500 + i));
+    }
+    alarms += compare(result_with(base), result_with(fresh)).regressed() ? 1 : 0;
+    fresh[7] = runs_of("step 7", 2.1, 10, round * 1000 + 900);
+    found +=
+        compare(result_with(base), result_with(fresh)).measurements[7].verdict == Verdict::slower
+            ? 1
+            : 0;
+  }
+  CHECK(alarms <= 1);
+  CHECK(found >= 95);
+}
+
+TEST_CASE("what else changed is told, the firmware first") {
+  const Result base = result_with({runs_of("create", 2, 10, 1)});
+  Result fresh = base;
+  CHECK(compare(base, fresh).changes.empty());
+  fresh.host.kernel = "6.2.0";
+  fresh.plan.warm = true;
+  fresh.volumes[0].mount_options = "rw,noatime";
+  for (DeviceIdentity* drive : {&fresh.volumes[0].drives[0], &fresh.volumes[2].drives[0]}) {
+    drive->firmware = "1.08";
+  }
+  const ResultComparison comparison = compare(base, fresh);
+  REQUIRE(comparison.changes.size() == 4);
+  CHECK(comparison.changes[0].kind == ChangeKind::firmware);
+  CHECK(comparison.changes[0].what == "firmware (near)");
+  CHECK(comparison.changes[0].base == "1.07");
+  CHECK(comparison.changes[0].fresh == "1.08");
+  CHECK(comparison.changes[1].what == "mount options of ext4 (near)");
+  CHECK(comparison.changes[2].what == "kernel");
+  CHECK(comparison.changes[3].what == "caches");
+  REQUIRE(warning(comparison, "something-else-changed"));
+  CHECK(warning(comparison, "something-else-changed")->text.contains("firmware may not be"));
+}
+
+TEST_CASE(
+    "another drive is what two drives are compared for, and may be what firmware is taken for") {
+  const Result base = result_with({runs_of("create", 2, 10, 1)});
+  Result fresh = base;
+  for (VolumeDescription& volume : fresh.volumes) {
+    for (DeviceIdentity& drive : volume.drives) drive.model = "Other Disk";
+  }
+  const ResultComparison drives = compare(base, fresh);
+  REQUIRE(drives.changes.size() == 1);
+  CHECK(drives.changes[0].kind == ChangeKind::drive);
+  CHECK_FALSE(warning(drives, "something-else-changed"));
+  fresh.host.governor = "powersave";
+  const ResultComparison machines = compare(base, fresh);
+  REQUIRE(warning(machines, "something-else-changed"));
+  CHECK(warning(machines, "something-else-changed")->text ==
+        "governor changed: the drive may not be the cause");
+  for (VolumeDescription& volume : fresh.volumes) {
+    for (DeviceIdentity& drive : volume.drives) drive.firmware = "1.08";
+  }
+  const ResultComparison firmware = compare(base, fresh);
+  REQUIRE(warning(firmware, "something-else-changed"));
+  CHECK(warning(firmware, "something-else-changed")->text ==
+        "model (near), governor changed, too: the firmware may not be the cause");
+}
+
+// Names and values, a line each.
+std::string changes_text(const Result& base, const Result& fresh) {
+  std::string text;
+  for (const Change& one : compare(base, fresh).changes) {
+    text += one.what + ": " + one.base + " -> " + one.fresh + "\n";
+  }
+  return text;
+}
+
+TEST_CASE("another build of a kernel, other microcode and other layers are changes") {
+  Result base = result_with({runs_of("create", 2, 10, 1)});
+  base.host.kernel_build = "#1 SMP Debian 6.1.76-1";
+  base.host.microcode = "0x1";
+  base.volumes.resize(1);
+  Result fresh = base;
+  fresh.host.kernel_build = "#1 SMP Debian 6.1.90-1";
+  fresh.host.microcode = "0x2";
+  fresh.volumes[0].layers = {"vg-data (LVM)", "sdb2 (partition)"};
+  CHECK(changes_text(base, fresh) ==
+        "layers of ext4 (near): partition 1 -> vg-data (LVM) on partition 2\n"
+        "kernel build: #1 SMP Debian 6.1.76-1 -> #1 SMP Debian 6.1.90-1\n"
+        "microcode: 0x1 -> 0x2\n");
+  fresh = base;
+  fresh.volumes[0].layers.clear();
+  CHECK(changes_text(base, fresh) == "layers of ext4 (near): partition 1 -> none\n");
+}
+
+TEST_CASE("a drive that the kernel calls by another name lies under the same layers") {
+  Result base = result_with({runs_of("create", 2, 10, 1)}), fresh = base;
+  for (VolumeDescription& volume : fresh.volumes) {
+    if (!volume.layers.empty()) volume.layers = {"sdc1 (partition)"};
+  }
+  CHECK(changes_text(base, fresh).empty());
+}
+
+TEST_CASE("a serial number that one side hides is compared by its digest") {
+  Result plain = result_with({runs_of("create", 2, 10, 1)});
+  for (VolumeDescription& volume : plain.volumes) {
+    if (!volume.drives.empty()) volume.layers = {"S123-crypt (crypt)"};
+  }
+  Result hidden = plain;
+  std::ranges::for_each(hidden.volumes, hide_serials);
+  hidden.serials_hidden = true;
+  CHECK(changes_text(plain, hidden).empty());
+  CHECK(changes_text(hidden, plain).empty());
+  CHECK(changes_text(hidden, hidden).empty());
+  for (VolumeDescription& volume : plain.volumes) {
+    for (DeviceIdentity& drive : volume.drives) drive.serial = "S124";
+    volume.layers.clear();
+  }
+  const std::string changes = changes_text(hidden, plain);
+  CHECK(changes.starts_with("serial number (near): hidden-"));
+  CHECK_FALSE(changes.contains("S124"));
+}
+
+TEST_CASE("what an older result does not know is no change") {
+  const Result base = result_with({runs_of("create", 2, 10, 1)});
+  Result fresh = base;
+  fresh.host.clock_source.clear();
+  for (VolumeDescription& volume : fresh.volumes) {
+    volume.layers.clear();
+    for (DeviceIdentity& drive : volume.drives) {
+      drive.write_cache.clear();
+      drive.logical_block = drive.physical_block = 0;
+    }
+  }
+  CHECK(compare(base, fresh).changes.empty());
+}
+
+TEST_CASE("an incomplete result is compared as far as it goes, and marked") {
+  const Result base = result_with({runs_of("create", 2, 10, 1), runs_of("read", 1, 10, 2)});
+  Result fresh = result_with({runs_of("create", 2, 7, 3)});
+  fresh.complete = false;
+  const ResultComparison comparison = compare(base, fresh);
+  CHECK_FALSE(comparison.complete);
+  CHECK(warning(comparison, "incomplete"));
+  REQUIRE(comparison.measurements.size() == 1);
+  CHECK(comparison.measurements[0].fresh.samples == 7);
+  CHECK(comparison.only_base.size() == 1);
+}
+
+TEST_CASE("results without anything in common compare to nothing") {
+  const ResultComparison comparison = compare(result_with({}), result_with({}));
+  CHECK(comparison.overall == Verdict::cannot_tell);
+  CHECK(comparison_to_json(comparison).ends_with("}\n"));
+}
+
+TEST_CASE("the JSON says what the comparison says") {
+  const Result base = result_with({runs_of("create", 2, 10, 1), runs_of("read", 1, 3, 2)});
+  const Result fresh = result_with({runs_of("create", 2.2, 10, 3), runs_of("read", 1, 3, 4)});
+  const ResultComparison comparison = compare(base, fresh);
+  const auto json = nlohmann::json::parse(comparison_to_json(comparison));
+  CHECK(json["schema_version"] == 1);
+  CHECK(json["overall"] == "slower");
+  CHECK(json["counts"]["slower"] == 1);
+  CHECK(json["counts"]["cannot tell"] == 1);
+  CHECK(json["measurements"][0]["ratio"] == comparison.measurements[0].ratio);
+  CHECK(json["measurements"][0]["new"]["median_s"] == comparison.measurements[0].fresh.median);
+  CHECK(json["measurements"][1]["runs_needed"] == *comparison.measurements[1].runs_needed);
+  CHECK_FALSE(json["measurements"][1].contains("ratio_interval_95"));
+}
+
+TEST_CASE("JUnit fails what is slower and skips what cannot be told, whatever the names hold") {
+  const std::string name = "a<b>&\"c\"\x01\xff ü";
+  Measurement slow = runs_of("create", 2.2, 10, 3), quick = runs_of("create", 2, 10, 1);
+  slow.set = quick.set = name;
+  const ResultComparison comparison =
+      compare(result_with({quick, runs_of("read", 1, 2, 2), runs_of("delete", 1, 2, 2)}),
+              result_with({slow, runs_of("read", 1, 2, 4)}));
+  pugi::xml_document document;
+  REQUIRE(document.load_string(comparison_to_junit(comparison).c_str()));
+  const pugi::xml_node suite = document.child("testsuites").child("testsuite");
+  CHECK(suite.attribute("tests").as_int() == 3);
+  CHECK(suite.attribute("failures").as_int() == 1);
+  CHECK(suite.attribute("skipped").as_int() == 2);
+  const pugi::xml_node test = suite.child("testcase");
+  CHECK(std::string(test.attribute("name").value()) == "a<b>&\"c\"\\x01\\xff ü create ext4");
+  CHECK(std::string_view(test.child("failure").attribute("message").value())
+            .contains("% time until durable"));
+  CHECK(suite.find_child_by_attribute("testcase", "name", "iso read ext4").child("skipped"));
+}
+
+}  // namespace
+}  // namespace filereel

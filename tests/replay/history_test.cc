@@ -1,0 +1,188 @@
+#include "replay/history/history.h"
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "filesets/error.h"
+#include "replay/history/entry_name.h"
+#include "replay/runner/result_json.h"
+#include "tests/sample_result.h"
+#include "tests/temp_dir.h"
+
+namespace filereel {
+namespace {
+
+Result result_of(const std::string& firmware, const std::string& started) {
+  Result result = sample_result();
+  result.started = started;
+  for (VolumeDescription& volume : result.volumes) {
+    if (volume.role == Role::near) volume.drives.at(0).firmware = firmware;
+  }
+  return result;
+}
+
+DeviceIdentity drive_of(const std::string& name, const std::string& model = "",
+                        const std::string& serial = "", const std::string& firmware = "") {
+  DeviceIdentity drive;
+  drive.name = name;
+  drive.model = model;
+  drive.serial = serial;
+  drive.firmware = firmware;
+  return drive;
+}
+
+std::string model_name(const std::string& model) {
+  Result result = sample_result();
+  for (VolumeDescription& volume : result.volumes) {
+    for (DeviceIdentity& drive : volume.drives) drive = drive_of("", model);
+  }
+  return entry_name(result);
+}
+
+std::string content(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+std::size_t files_below(const std::string& folder) {
+  std::size_t files = 0;
+  for (const auto& one : std::filesystem::recursive_directory_iterator(folder)) {
+    files += one.is_regular_file() ? 1 : 0;
+  }
+  return files;
+}
+
+TEST_CASE("a result is called by its drive, firmware, time and plan") {
+  CHECK(entry_name(sample_result()) == "Fast-Disk-3-S123/1.07/2024-02-29T12-00-00Z-fc-test");
+  CHECK(entry_name(sample_replay()).ends_with("/2024-02-29T12-00-00Z-app.reel"));
+}
+
+TEST_CASE("without a drive the label names a result, without a label the kernel's name") {
+  Result result = sample_result();
+  for (VolumeDescription& volume : result.volumes) volume.drives = {drive_of("vda")};
+  CHECK(entry_name(result) == "vda/no-firmware/2024-02-29T12-00-00Z-fc-test");
+  result.label = "the old one";
+  CHECK(entry_name(result) == "the-old-one/no-firmware/2024-02-29T12-00-00Z-fc-test");
+  result.label.clear();
+  for (VolumeDescription& volume : result.volumes) volume.drives.clear();
+  CHECK(tested_device(result).name == "unknown");
+}
+
+TEST_CASE("all drives of an array name it, each once") {
+  Result result = sample_result();
+  result.volumes.at(0).drives.push_back(drive_of("sdc", "Fast Disk 3", "S124", "1.08"));
+  const TestedDevice device = tested_device(result);
+  CHECK(device.name == "Fast Disk 3 S123 + Fast Disk 3 S124");
+  CHECK(device.firmware == "1.07 + 1.08");
+}
+
+TEST_CASE("a drive's words never lead out of the folder") {
+  CHECK(model_name("../../etc/passwd").starts_with("_.-..-etc-passwd/"));
+  CHECK(model_name("..").starts_with("unknown/"));
+  CHECK(model_name("/").starts_with("unknown/"));
+  CHECK(model_name("a\nb\x1b[31m\x7f").starts_with("a-b-31m/"));
+  CHECK(model_name("-rf").starts_with("rf/"));
+  CHECK(model_name("d\u00fcse").starts_with("d\u00fcse/"));
+  CHECK(model_name("\xff\xfe").starts_with("unknown/"));
+  CHECK(file_name_of(std::string("a\0b", 3)) == "a-b");
+}
+
+TEST_CASE("names that are too long are cut between characters and stay different") {
+  std::string name;
+  for (int i = 0; i < 100; ++i) name += "\u00fc";
+  const std::string one = file_name_of(name + "1"), other = file_name_of(name + "2");
+  CHECK(one.size() <= 100);
+  CHECK(one != other);
+  CHECK(one.contains("\u00fc-"));
+}
+
+TEST_CASE("the same result twice is one, a different one of the same second is another") {
+  const TempDir folder;
+  const std::string history = folder / "drives";
+  Result result = sample_result();
+  const std::string text = result_to_json(result);
+  const AddedResult first = add_to_history(history, result, text);
+  CHECK_FALSE(first.was_there);
+  CHECK(content(history + "/" + first.name + ".json") == text);
+  CHECK(add_to_history(history, result, text).was_there);
+  result.note = "again";
+  const AddedResult second = add_to_history(history, result, result_to_json(result));
+  CHECK_FALSE(second.was_there);
+  CHECK(second.name == first.name + "-2");
+  CHECK(add_to_history(history, result, result_to_json(result)).name == second.name);
+  CHECK(content(history + "/" + first.name + ".json") == text);
+  CHECK(files_below(history) == 2);
+}
+
+TEST_CASE("what is there already is never overwritten, whatever it is") {
+  const TempDir folder;
+  const Result result = sample_result();
+  const std::string name = entry_name(result);
+  std::filesystem::create_directories((folder / name) + ".json");
+  CHECK_THROWS_AS(add_to_history(folder.path(), result, "x"), Error);
+  std::filesystem::remove((folder / name) + ".json");
+  std::ofstream((folder / name) + ".json") << "mine";
+  CHECK(add_to_history(folder.path(), result, "x").name == name + "-2");
+  CHECK(content((folder / name) + ".json") == "mine");
+}
+
+TEST_CASE("results are numbered by time, and what is none is named") {
+  const TempDir folder;
+  const Result late = result_of("2.0", "2024-03-01T00:00:00Z"),
+               early = result_of("1.0", "2024-02-01T00:00:00Z");
+  add_to_history(folder.path(), late, result_to_json(late));
+  add_to_history(folder.path(), early, result_to_json(early));
+  std::ofstream(folder / "notes.txt") << "mine";
+  std::ofstream(folder / "other.json") << "{}";
+  std::filesystem::create_directory_symlink("/", folder / "link");
+  const HistoryFolder history = read_history(folder.path());
+  REQUIRE(history.entries.size() == 2);
+  CHECK(history.entries[0].number == 1);
+  CHECK(history.entries[0].firmware == "1.0");
+  CHECK(history.entries[0].device == "Fast Disk 3 S123");
+  CHECK(history.entries[1].started == "2024-03-01T00:00:00Z");
+  REQUIRE(history.others.size() == 3);
+  CHECK(history.others[0].ends_with("link: is no result"));
+  CHECK(history.others[1].ends_with("notes.txt: is no result"));
+  CHECK(history.others[2].contains("other.json: "));
+}
+
+TEST_CASE("results are found by number, by name, and by the folder they are in") {
+  const TempDir folder;
+  for (const char* started :
+       {"2024-02-01T00:00:00Z", "2024-02-02T00:00:00Z", "2024-02-03T00:00:00Z"}) {
+    const Result result =
+        result_of(started == std::string("2024-02-03T00:00:00Z") ? "2.0" : "1.0", started);
+    add_to_history(folder.path(), result, result_to_json(result));
+  }
+  const HistoryFolder history = read_history(folder.path());
+  const auto numbers = [&](std::string_view which) {
+    std::vector<std::uint32_t> found;
+    for (const HistoryEntry& entry : find_entries(history, which)) found.push_back(entry.number);
+    return found;
+  };
+  using Numbers = std::vector<std::uint32_t>;
+  CHECK(numbers("2") == Numbers{2});
+  CHECK(numbers("Fast-Disk-3-S123/2.0/2024-02-03T00-00-00Z-fc-test") == Numbers{3});
+  CHECK(numbers("Fast-Disk-3-S123/2.0/2024-02-03T00-00-00Z-fc-test.json") == Numbers{3});
+  CHECK(numbers("Fast-Disk-3-S123/1.0") == Numbers{1, 2});
+  CHECK(numbers("Fast-Disk-3-S123/1.0/") == Numbers{1, 2});
+  CHECK(numbers("Fast-Disk-3-S123") == Numbers{1, 2, 3});
+  for (const char* nothing : {"0", "4", "", "Fast", "1.0", "99999999999999999999", "/"}) {
+    CHECK_THROWS_AS(numbers(nothing), Error);
+  }
+}
+
+TEST_CASE("a folder that is not there is no history") {
+  const TempDir folder;
+  CHECK_THROWS_AS(read_history(folder / "none"), Error);
+  CHECK(read_history(folder.path()).entries.empty());
+}
+
+}  // namespace
+}  // namespace filereel

@@ -1,0 +1,302 @@
+#include <algorithm>
+#include <limits>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+#include "replay/report/figures.h"
+#include "replay/report/findings.h"
+#include "replay/report/html_report.h"
+#include "replay/report/report_data.h"
+#include "replay/report/text_reports.h"
+#include "replay/report/wording.h"
+#include "tests/sample_result.h"
+
+namespace filereel {
+namespace {
+
+using Json = nlohmann::json;
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::istringstream in(text);
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+std::vector<ReportedResult> just(Result result) {
+  return {{"drive.json", std::move(result)}};
+}
+
+constexpr std::string_view kHostile = "</script><script>alert(1)</script><!-- \u2028 & \xff\"'";
+
+Result hostile_result() {
+  Result result = sample_result();
+  result.label = result.note = result.started = kHostile;
+  result.warnings = {{std::string(kHostile), std::string(kHostile), std::string(kHostile)}};
+  for (Measurement& one : result.measurements) {
+    one.set = one.operation = one.file_system = one.driver = kHostile;
+  }
+  for (VolumeDescription& volume : result.volumes) volume.target = volume.mount_options = kHostile;
+  return result;
+}
+
+TEST_CASE("data for a script cannot end it, open a comment or end a line") {
+  CHECK(script_safe("\"</script><!--&\u2028\u2029\"") ==
+        "\"\\u003c/script\\u003e\\u003c!--\\u0026\\u2028\\u2029\"");
+  CHECK(script_safe("\"\u2027\u202a\"") == "\"\u2027\u202a\"");
+  CHECK(script_safe("\"\xe2\x80") == "\"\xe2\x80");  // a torn character is passed on
+  const std::string data = report_data(just(hostile_result()));
+  CHECK(data.find_first_of("<>&\n") == std::string::npos);
+  CHECK_FALSE(data.contains("\u2028"));
+  CHECK(Json::parse(data)["results"][0]["label"].get<std::string>().contains(
+      "</script><script>alert(1)</script><!-- \u2028 & "));
+}
+
+TEST_CASE("a hostile result adds no markup to the page") {
+  const std::string clean = html_report(just(sample_result()));
+  const std::string hostile = html_report(just(hostile_result()));
+  const auto count = [](const std::string& text, std::string_view part) {
+    std::size_t found = 0;
+    for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) {
+      ++found;
+    }
+    return found;
+  };
+  for (const std::string_view mark : {"<script", "</script", "<!--", "alert(1)</"}) {
+    CHECK(count(hostile, mark) == count(clean, mark));
+  }
+  CHECK(count(clean, "<script") == 3);
+}
+
+TEST_CASE("the page allows its own scripts and nothing from anywhere") {
+  const std::string page = html_report(just(sample_result()));
+  CHECK(page.contains("default-src 'none'; script-src 'sha256-"));
+  CHECK_FALSE(page.contains("unsafe-inline"));
+  CHECK_FALSE(page.contains("@DATA@"));
+  CHECK_FALSE(page.contains("_HASH@"));
+  CHECK(page.contains("Chart.js 3.9"));
+  CHECK(page.contains("Permission is hereby granted, free of charge"));
+  CHECK(page.contains("<title>Fast Disk 3 1.07"));
+}
+
+TEST_CASE("figures of a page are those of the summaries") {
+  const Result result = sample_result();
+  const Json data = Json::parse(report_data(just(result)));
+  const Json& measurements = data["results"][0]["measurements"];
+  REQUIRE(measurements.size() == result.measurements.size());
+  for (std::size_t i = 0; i < measurements.size(); ++i) {
+    const Summary summary = result.measurements[i].summary();
+    const Json& figures = measurements[i]["figures"];
+    CHECK(figures.contains("mb_per_s") == summary.mb_per_s.has_value());
+    CHECK(figures.contains("files_per_s") == summary.files_per_s.has_value());
+    if (!summary.mb_per_s) continue;
+    CHECK(figures["mb_per_s"]["median"] == summary.mb_per_s->median);
+    CHECK(figures["mb_per_s"]["low"] == summary.mb_per_s->low);
+    CHECK(figures["mb_per_s"]["high"] == summary.mb_per_s->high);
+  }
+  CHECK(measurements[1]["samples"][0]["moved_no_data"] == true);
+  CHECK(measurements[3]["samples"][0]["failed"] == true);
+}
+
+TEST_CASE("results are called by their labels, else by their drives, and no two alike") {
+  std::vector<ReportedResult> results(5);
+  results[0].result = results[1].result = sample_result();
+  results[2].result.label = "new firmware";
+  results[3].result.started = "2024-02-29T12:00:00Z";
+  results[4].result.label = "Fast Disk 3 1.07 (2)";
+  const std::vector<std::string> names = result_names(results);
+  CHECK(names == std::vector<std::string>{"Fast Disk 3 1.07", "Fast Disk 3 1.07 (2)",
+                                          "new firmware", "2024-02-29T12:00:00Z",
+                                          "Fast Disk 3 1.07 (2) (2)"});
+}
+
+TEST_CASE("two results come with their comparison, others with none") {
+  std::vector<ReportedResult> results(2, {"drive.json", sample_result()});
+  for (Sample& sample : results[1].result.measurements[0].samples) sample.durable_s *= 2;
+  results[1].result.label = "after";
+  const Json data = Json::parse(report_data(results));
+  const Json& comparison = data["comparison"];
+  CHECK(comparison["fresh"] == "after");
+  CHECK(comparison["measurements"][0]["key"] == "fc-test iso create ext4");
+  CHECK(comparison["measurements"][0]["fresh"] == doctest::Approx(5));
+  results.pop_back();
+  CHECK_FALSE(Json::parse(report_data(results)).contains("comparison"));
+}
+
+TEST_CASE("shares of kinds are of all samples, most time first") {
+  Measurement one = measurement_of("iso", "read", "ext4", "kernel");
+  for (int i = 0; i < 2; ++i) {
+    Sample& sample = one.samples.emplace_back();
+    sample.latency["open"] = {.count = 30, .total_us = 100};
+    sample.latency["read"] = {.count = 10, .bytes = 4096, .total_us = 300};
+    sample.latency["close"] = {};
+  }
+  const std::vector<KindShare> kinds = shares_of_kinds(one);
+  REQUIRE(kinds.size() == 2);
+  CHECK(kinds[0].kind == "read");
+  CHECK(kinds[0].count == 20);
+  CHECK(kinds[0].bytes == 8192);
+  CHECK(kinds[0].share_of_time == doctest::Approx(0.75));
+  CHECK(kinds[0].share_of_calls == doctest::Approx(0.25));
+  CHECK(kinds[0].seconds == doctest::Approx(600e-6));
+}
+
+TEST_CASE("rates over time go by the width of each stretch, the last by the end") {
+  const Result result = sample_replay();
+  const std::vector<RatePoint> points = rates_over_time(result.measurements[0].samples[1]);
+  REQUIRE(points.size() == 2);
+  CHECK(points[0].operations_per_s == doctest::Approx(200'000));
+  CHECK(points[0].mb_per_s == doctest::Approx(1000));
+  CHECK(points[1].operations_per_s == doctest::Approx(3000 / 0.99));
+  CHECK(rates_over_time(Sample{}).empty());
+}
+
+Measurement steady(const std::string& set, const std::string& operation,
+                   const std::string& file_system, double mb_per_s) {
+  Measurement one = measurement_of(set, operation, file_system, "kernel");
+  one.samples = {sample_of(1, 1, 1, static_cast<std::uint64_t>(mb_per_s * 1e6), 10)};
+  return one;
+}
+
+TEST_CASE("scores are geometric means over the sets that all have measured") {
+  Result result;
+  result.measurements = {steady("a", "read", "ext4", 100), steady("b", "read", "ext4", 400),
+                         steady("a", "read", "xfs", 90),   steady("b", "read", "xfs", 360),
+                         steady("c", "read", "xfs", 9000), steady("a", "create", "xfs", 1)};
+  const std::vector<Score> scores = scores_of(just(result));
+  REQUIRE(scores.size() == 3);
+  CHECK(scores[0].rate == doctest::Approx(200));
+  CHECK(scores[0].best);
+  CHECK(scores[1].file_system == "xfs");
+  CHECK(scores[1].sets == 2);
+  CHECK(scores[1].rate == doctest::Approx(180));
+  CHECK_FALSE(scores[1].best);
+  CHECK_FALSE(scores[2].best);  // alone
+  CHECK(findings_of(just(result)).front() ==
+        "ext4 is ahead in 1 of 1 operations, by the mean of the file sets.");
+}
+
+TEST_CASE("a replay's finding says what it took and what differed") {
+  const std::vector<std::string> findings = findings_of(just(sample_replay()));
+  REQUIRE_FALSE(findings.empty());
+  CHECK(findings.front() ==
+        "app.reel took 2.0 s on ext4, 2.5 s until all was durable; 3 of 5000 results differed from "
+        "the trace.");
+}
+
+TEST_CASE("a replay that ended early is not the typical one, unless all did") {
+  Measurement replay = sample_replay().measurements[0];
+  replay.samples.resize(2);
+  replay.samples[1].reel->ended_early = true;
+  CHECK(typical_sample(replay)->run == 1);
+  replay.samples[0].reel->ended_early = true;
+  CHECK(typical_sample(replay)->run == 2);
+  replay.samples.clear();
+  CHECK(typical_sample(replay) == nullptr);
+}
+
+TEST_CASE("samples become rows of as many cells as the first row has names") {
+  Result result = sample_result();
+  result.label = "=1+1,\"x\"\ny";
+  const std::string csv = samples_csv(just(result));
+  CHECK(csv.starts_with("result,label,file,started,complete,drives,workload,set,operation,"));
+  // The label is quoted, its quotes doubled, and no formula.
+  CHECK(csv.contains("\n\"'=1+1,\"\"x\"\"\ny\","));
+  result.label = "plain";
+  const std::vector<std::string> lines = lines_of(samples_csv(just(result)));
+  CHECK(lines.size() == 1 + 3 + 1 + 1 + 1);
+  const auto cells = [](const std::string& line) { return std::ranges::count(line, ',') + 1; };
+  for (const std::string& line : lines) CHECK(cells(line) == cells(lines[0]));
+  CHECK(
+      lines[1].starts_with("plain,plain,drive.json,2024-02-29T12:00:00Z,1,Fast Disk 3 1.07,fc-test,"
+                           "iso,create,ext4,kernel,,1,1,2,800000000,3,9,400,800,1.5,,0.125,0.5,"
+                           "0.0625,4096,801000000,0.25,0,0,0"));
+  CHECK(lines[4].ends_with(",,,,1,0,0"));  // no data moved, not known how cached
+  CHECK(lines.back().ends_with(",1,1"));   // failed
+}
+
+TEST_CASE("Markdown has a table for each figure and says what is not whole") {
+  Result result = sample_result();
+  result.complete = false;
+  result.label = "a|b <i>";
+  const std::string text = markdown_report(just(result));
+  CHECK(text.contains("## a\\|b \\<i\\>\n\n**Incomplete: "));
+  CHECK(
+      text.contains("| MB/s until durable | create | copy-far |\n|---|---:|---:|\n"
+                    "| iso | 320 (200–400) | – |\n| müsic | – | no data moved |\n"));
+  CHECK(text.contains("- warning: ntfs was served by ntfs-3g (fuse-driver); use another kernel"));
+  for (const std::string& line : lines_of(markdown_report(just(hostile_result())))) {
+    for (std::size_t at = line.find('<'); at != std::string::npos; at = line.find('<', at + 1)) {
+      CHECK((at > 0 && line[at - 1] == '\\'));
+    }
+  }
+}
+
+TEST_CASE("sweeps become a row of Markdown for each point") {
+  const std::string text = markdown_report(just(sample_sweep()));
+  CHECK(text.contains("| reads.yaml read, size 1 MiB, depth 4 |"));
+}
+
+TEST_CASE("Google Benchmark's repetitions are samples, without those that failed") {
+  const Json json = Json::parse(google_benchmark_json(sample_result()));
+  CHECK(json["context"]["num_cpus"] == 8);
+  const Json& benchmarks = json["benchmarks"];
+  REQUIRE(benchmarks.size() == 6);
+  const Json& first = benchmarks[0];
+  CHECK(first["name"] == "fc-test/iso/create/ext4");
+  CHECK(first["run_name"] == first["name"]);
+  CHECK(first["run_type"] == "iteration");
+  CHECK(first["repetitions"] == 3);
+  CHECK(benchmarks[2]["repetition_index"] == 2);
+  CHECK(first["iterations"] == 1);
+  CHECK(first["time_unit"] == "ns");
+  CHECK(first["real_time"] == doctest::Approx(2e9));  // until durable
+  CHECK(first["cpu_time"] == doctest::Approx(0.6875e9));
+  CHECK(first["bytes_per_second"] == doctest::Approx(400e6));
+  CHECK(benchmarks[3]["name"] == "fc-test/iso/create/ext4_median");
+  CHECK(benchmarks[3]["run_type"] == "aggregate");
+  CHECK(benchmarks[3]["real_time"] == doctest::Approx(2.5e9));
+  CHECK(benchmarks[4]["label"] == "no data moved");
+}
+
+TEST_CASE("in Google Benchmark's form an operation of a workload is an iteration") {
+  const Json json = Json::parse(google_benchmark_json(sample_sweep()));
+  const Json& first = json["benchmarks"][0];
+  CHECK(first["name"] == "reads.yaml/read/size:4 KiB/depth:1/ext4");
+  CHECK(first["iterations"] == 1000);
+  CHECK(first["real_time"] == doctest::Approx(2e6));
+}
+
+TEST_CASE("figures have three significant digits") {
+  CHECK(rate_text(0.123) == "0.12");
+  CHECK(rate_text(9.994) == "9.99");
+  CHECK(rate_text(9.996) == "10.0");
+  CHECK(rate_text(99.96) == "100");
+  CHECK(rate_text(12345.6) == "12346");
+  CHECK(share_text(0.345) == "34 %");
+}
+
+TEST_CASE("figures that are no numbers are no figures of a page") {
+  Result result = sample_result();
+  result.measurements[0].samples[0].elapsed_s = std::numeric_limits<double>::quiet_NaN();
+  result.measurements[0].samples[0].durable_s = std::numeric_limits<double>::infinity();
+  const Json data = Json::parse(report_data(just(result)));
+  CHECK(data["results"][0]["measurements"][0]["samples"][0]["elapsed_s"].is_null());
+}
+
+TEST_CASE("a result without anything makes a page all the same") {
+  Result result;
+  CHECK(html_report(just(result)).contains("report-data"));
+  CHECK(lines_of(samples_csv(just(result))).size() == 1);
+  CHECK(markdown_report(just(result)).contains("**Incomplete"));
+  CHECK(Json::parse(google_benchmark_json(result))["benchmarks"].empty());
+}
+
+}  // namespace
+}  // namespace filereel

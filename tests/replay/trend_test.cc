@@ -1,0 +1,104 @@
+#include "replay/history/trend.h"
+
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "replay/history/entry_name.h"
+#include "tests/sample_result.h"
+
+namespace filereel {
+namespace {
+
+// A result whose one measurement took `seconds` for 100 MB.
+HistoryEntry entry_of(std::uint32_t number, const std::string& firmware, double seconds) {
+  HistoryEntry entry;
+  entry.number = number;
+  entry.device = "Fast Disk 3 S123";
+  entry.firmware = firmware;
+  entry.started = "2024-02-0" + std::to_string(number);
+  entry.result = sample_result();
+  Measurement create = measurement_of("iso", "create", "ext4", "kernel");
+  create.samples = {sample_of(1, seconds, seconds, 100'000'000, 3)};
+  entry.result.measurements = {create};
+  return entry;
+}
+
+HistoryFolder folder_of(std::vector<HistoryEntry> entries) {
+  return {.entries = std::move(entries), .others = {}};
+}
+
+TEST_CASE("a measurement's points are its medians by time, with the firmware they had") {
+  const std::vector<DeviceTrend> trends =
+      trends_of(folder_of({entry_of(1, "1.0", 1), entry_of(2, "1.0", 1), entry_of(3, "2.0", 2)}));
+  REQUIRE(trends.size() == 1);
+  CHECK(trends[0].device == "Fast Disk 3 S123");
+  REQUIRE(trends[0].firmware.size() == 2);
+  CHECK(trends[0].firmware[1].name == "2.0");
+  CHECK(trends[0].firmware[1].started == "2024-02-03");
+  REQUIRE(trends[0].series.size() == 1);
+  const TrendSeries& series = trends[0].series[0];
+  CHECK(series.unit == "MB/s");
+  CHECK(series.options.empty());
+  REQUIRE(series.points.size() == 3);
+  CHECK(series.points[0].figure.median == doctest::Approx(100));
+  CHECK(series.points[2].figure.median == doctest::Approx(50));
+  CHECK(series.points[2].entry == 3);
+  CHECK(series.change == doctest::Approx(-0.5));
+  REQUIRE(series.firmware_change);
+  CHECK(*series.firmware_change == doctest::Approx(-0.5));
+}
+
+TEST_CASE("the change by firmware is that between the last two it was measured with") {
+  const std::vector<DeviceTrend> trends =
+      trends_of(folder_of({entry_of(1, "1.0", 4), entry_of(2, "2.0", 1), entry_of(3, "2.0", 3),
+                           entry_of(4, "2.0", 2), entry_of(5, "3.0", 1), entry_of(6, "3.0", 1)}));
+  const TrendSeries& series = trends.at(0).series.at(0);
+  CHECK(series.change == doctest::Approx(3.0));
+  CHECK(series.firmware_change.value() == doctest::Approx(1.0));  // 50 MB/s to 100 MB/s
+  CHECK_FALSE(trends_of(folder_of({entry_of(1, "1.0", 4), entry_of(2, "1.0", 1)}))
+                  .at(0)
+                  .series.at(0)
+                  .firmware_change);
+}
+
+TEST_CASE("what was measured with other options is another line, which says which") {
+  HistoryEntry other = entry_of(2, "1.0", 1);
+  other.result.plan.scale = 2;
+  const std::vector<DeviceTrend> trends =
+      trends_of(folder_of({entry_of(1, "1.0", 1), other, entry_of(3, "1.0", 1)}));
+  REQUIRE(trends.at(0).series.size() == 2);
+  CHECK(trends[0].series[0].points.size() == 2);
+  CHECK(trends[0].series[1].options.starts_with("scale 2, "));
+}
+
+TEST_CASE("drives are apart, and filters leave out the rest") {
+  HistoryEntry other = entry_of(2, "1.0", 1);
+  other.device = "Slow Disk";
+  const HistoryFolder history = folder_of({entry_of(1, "1.0", 1), other});
+  CHECK(trends_of(history).size() == 2);
+  CHECK(trends_of(history, {.devices = {"Slow-Disk"}}).at(0).device == "Slow Disk");
+  CHECK(trends_of(history, {.devices = {"Slow Disk"}}).size() == 1);
+  CHECK(trends_of(history, {.sets = {"mp3"}}).empty());
+  CHECK(trends_of(history, {.operations = {"create"}}).size() == 2);
+  CHECK(trends_of(history, {.file_systems = {"ntfs"}}).empty());
+}
+
+TEST_CASE("what moves no data is shown in files a second, and what failed not at all") {
+  HistoryEntry entry = entry_of(1, "1.0", 2);
+  entry.result.measurements[0].operation = "delete";
+  entry.result.measurements[0].samples[0].bytes = 0;
+  CHECK(trends_of(folder_of({entry})).at(0).series.at(0).unit == "files/s");
+  entry.result.measurements[0].samples[0].divergences = 1;
+  CHECK(trends_of(folder_of({entry})).empty());
+}
+
+TEST_CASE("workloads are shown in operations a second") {
+  HistoryEntry entry = entry_of(1, "1.0", 2);
+  entry.result = sample_replay();
+  CHECK(trends_of(folder_of({entry})).at(0).series.at(0).unit == "operations/s");
+}
+
+}  // namespace
+}  // namespace filereel

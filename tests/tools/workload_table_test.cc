@@ -1,0 +1,110 @@
+#include "tools/workload_table.h"
+
+#include <sstream>
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "filesets/error.h"
+#include "tests/kept_file.h"
+#include "tests/sample_result.h"
+#include "tools/workload_command.h"
+
+namespace filereel {
+namespace {
+
+std::string plain(const std::string& text) {
+  return text;
+}
+
+TEST_CASE("numbers are shortened to three digits and a letter") {
+  CHECK(short_number(0) == "0.00");
+  CHECK(short_number(1.234) == "1.23");
+  CHECK(short_number(9.996) == "10.0");
+  CHECK(short_number(456.4) == "456");
+  CHECK(short_number(999.6) == "1.00k");
+  CHECK(short_number(1234) == "1.23k");
+  CHECK(short_number(123'456) == "123k");
+  CHECK(short_number(999'600) == "1.00M");
+  CHECK(short_number(2.5e9) == "2.50G");
+  CHECK(short_number(5e13) == "50000G");
+}
+
+TEST_CASE("a sweep of two axes is shown as matrices, as in the golden file") {
+  CHECK(format_workload(sample_sweep(), plain) == kept_file("tools/golden/sweep.txt"));
+}
+
+TEST_CASE("a workload without a sweep has a row for each phase and columns for what there is") {
+  Result result = sample_sweep();
+  result.sweeps.clear();
+  result.measurements.resize(2);
+  for (Measurement& one : result.measurements) one.parameters.clear();
+  result.measurements[1].operation = "again";
+  result.complete = true;
+  const std::string text = format_workload(result, plain);
+  CHECK(text.contains("phase"));
+  CHECK(text.contains("\nread "));
+  CHECK(text.contains("\nagain "));
+  CHECK(text.contains("read p99"));
+  CHECK_FALSE(text.contains("write p99"));
+  CHECK_FALSE(text.contains("files/s"));
+  CHECK_FALSE(text.contains("INCOMPLETE"));
+}
+
+TEST_CASE("one axis has a row for each value, also for those that were not measured") {
+  Result result = sample_sweep();
+  result.sweeps[0].axes = {{"depth", {"1", "4", "16", "64"}}};
+  result.measurements.resize(3);
+  for (Measurement& one : result.measurements) one.parameters.erase(one.parameters.begin());
+  const std::string text = format_workload(result, plain);
+  CHECK(text.contains("\ndepth "));
+  CHECK(text.contains("\n16 "));
+  CHECK(text.contains("\n64 "));
+}
+
+TEST_CASE("more axes are headings over the matrices of the last two") {
+  Result result = sample_sweep();
+  result.sweeps[0].axes.insert(result.sweeps[0].axes.begin(), {"threads", {"1", "2"}});
+  for (Measurement& one : result.measurements) {
+    one.parameters.insert(one.parameters.begin(), {"threads", "2"});
+  }
+  const std::string text = format_workload(result, plain);
+  CHECK(text.contains("read, threads 2: operations/s\n"));
+  CHECK(text.contains("read, threads 2: MB/s\n"));
+}
+
+TEST_CASE("wide matrices go on below, and no line is too long") {
+  Result result = sample_sweep();
+  std::vector<std::string>& depths = result.sweeps[0].axes[1].values;
+  while (depths.size() < 40) depths.push_back(std::to_string(depths.size() * 100));
+  const std::string text = format_workload(result, plain);
+  std::istringstream lines(text.substr(0, text.find("1 run each")));
+  std::size_t headings = 0;
+  for (std::string line; std::getline(lines, line);) {
+    CHECK(line.size() <= 100);
+    if (line.starts_with("size \\ depth")) ++headings;
+  }
+  CHECK(headings > 2);
+}
+
+TEST_CASE("files of what somebody else wrote cannot command the terminal") {
+  Result result = sample_sweep();
+  result.sweeps[0].axes[0].values[0] = "\x1b[31m";
+  result.measurements[0].parameters[0].second = "\x1b[31m";
+  result.measurements[0].operation = "a\nb";
+  CHECK_FALSE(format_workload(result, plain).contains("\x1b"));
+}
+
+TEST_CASE("sweeps of the command line are a key and its values") {
+  const SweepArgument sweep = parse_sweep("depth=1, 4,16");
+  CHECK(sweep.key == "depth");
+  CHECK(sweep.values == std::vector<std::string>{"1", "4", "16"});
+  CHECK(parse_sweep("a={from: 1, to: 8, times: 2}").values.size() == 1);
+  for (const char* bad : {"", "depth", "=1", "depth=", "depth=1,,2"}) {
+    CAPTURE(bad);
+    CHECK_THROWS_AS(parse_sweep(bad), Error);
+  }
+}
+
+}  // namespace
+}  // namespace filereel
