@@ -1,0 +1,221 @@
+#include "replay/compare/changes.h"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "filesets/units.h"
+#include "replay/runner/hidden_serials.h"
+
+namespace filereel {
+namespace {
+
+// All that a group says of one thing, each once; "" is nothing said.
+class Values {
+ public:
+  void add(std::string value) {
+    if (value.empty() || std::ranges::find(values_, value) != values_.end()) return;
+    values_.push_back(std::move(value));
+  }
+  bool empty() const { return values_.empty(); }
+  std::string text() const { return fmt::format("{}", fmt::join(values_, ", ")); }
+  bool differ_from(const Values& other) const {
+    return !std::ranges::is_permutation(values_, other.values_);
+  }
+
+ private:
+  std::vector<std::string> values_;
+};
+
+// A result with its volumes as they are compared.
+struct Looked {
+  const Result& result;
+  std::vector<VolumeDescription> volumes;
+};
+
+// With `hide` the volumes are those of a result that hides its serial numbers.
+std::vector<Looked> look_at(std::span<const Result> results, bool hide) {
+  std::vector<Looked> list;
+  for (const Result& result : results) {
+    Looked& one = list.emplace_back(Looked{result, result.volumes});
+    if (hide && !result.serials_hidden) std::ranges::for_each(one.volumes, hide_serials);
+  }
+  return list;
+}
+
+// One list of what there is to look at, in the order in which changes are told.
+struct Aspect {
+  ChangeKind kind;
+  std::string what;
+  std::function<void(const Looked&, Values&)> collect;
+};
+
+std::string number(std::uint64_t value) {
+  return value == 0 ? "" : std::to_string(value);
+}
+
+std::string size_text(std::uint64_t bytes) {
+  return bytes == 0 ? "" : format_size(bytes);
+}
+
+// Partitions by their number alone: the kernel may call the same drive "sdb" after a restart, and
+// the same image "loop1".
+std::string layer_text(const std::string& layer) {
+  constexpr std::string_view kPartition = " (partition)";
+  if (!layer.ends_with(kPartition)) return layer;
+  const std::string name = layer.substr(0, layer.size() - kPartition.size());
+  return "partition " + name.substr(name.find_last_not_of("0123456789") + 1);
+}
+
+std::string layers_text(const VolumeDescription& volume) {
+  if (volume.layers.empty()) {
+    // Results of schema version 1 know neither layers nor the blocks of drives.
+    const auto knows = [](const DeviceIdentity& drive) { return drive.logical_block != 0; };
+    return std::ranges::any_of(volume.drives, knows) ? "none" : "";
+  }
+  std::vector<std::string> texts;
+  std::ranges::transform(volume.layers, std::back_inserter(texts), layer_text);
+  return fmt::format("{}", fmt::join(texts, " on "));
+}
+
+struct DriveAspect {
+  ChangeKind kind;
+  const char* what;
+  std::string (*text)(const DeviceIdentity&);
+};
+
+constexpr auto kDriveAspects = std::to_array<DriveAspect>({
+    {ChangeKind::firmware, "firmware", [](const DeviceIdentity& d) { return d.firmware; }},
+    {ChangeKind::drive, "model", [](const DeviceIdentity& d) { return d.model; }},
+    {ChangeKind::drive, "serial number", [](const DeviceIdentity& d) { return d.serial; }},
+    {ChangeKind::drive, "capacity", [](const DeviceIdentity& d) { return size_text(d.size); }},
+    {ChangeKind::other, "transport", [](const DeviceIdentity& d) { return d.transport; }},
+    {ChangeKind::other, "scheduler", [](const DeviceIdentity& d) { return d.scheduler; }},
+    {ChangeKind::other, "write cache", [](const DeviceIdentity& d) { return d.write_cache; }},
+    {ChangeKind::other, "physical block",
+     [](const DeviceIdentity& d) { return number(d.physical_block); }},
+    {ChangeKind::other, "queue length",
+     [](const DeviceIdentity& d) { return number(d.queue_requests); }},
+    {ChangeKind::other, "read-ahead",
+     [](const DeviceIdentity& d) { return size_text(std::uint64_t{d.read_ahead_kib} * 1024); }},
+});
+
+struct VolumeAspect {
+  const char* what;
+  std::string (*text)(const VolumeDescription&);
+};
+
+constexpr auto kVolumeAspects = std::to_array<VolumeAspect>({
+    {"kind of volume", [](const VolumeDescription& v) { return v.target_kind; }},
+    {"driver", [](const VolumeDescription& v) { return v.driver; }},
+    {"mount options", [](const VolumeDescription& v) { return v.mount_options; }},
+    {"age", [](const VolumeDescription& v) { return v.age; }},
+    {"volume size", [](const VolumeDescription& v) { return size_text(v.size); }},
+    {"layers", layers_text},
+});
+
+struct PlainAspect {
+  const char* what;
+  std::string (*text)(const Result&);
+};
+
+constexpr auto kPlainAspects = std::to_array<PlainAspect>({
+    {"filereel", [](const Result& r) { return r.version; }},
+    {"kernel", [](const Result& r) { return r.host.kernel; }},
+    {"kernel build", [](const Result& r) { return r.host.kernel_build; }},
+    {"processor", [](const Result& r) { return r.host.cpu; }},
+    {"microcode", [](const Result& r) { return r.host.microcode; }},
+    {"cores", [](const Result& r) { return number(r.host.cores); }},
+    {"memory", [](const Result& r) { return size_text(r.host.memory); }},
+    {"governor", [](const Result& r) { return r.host.governor; }},
+    {"clock", [](const Result& r) { return r.host.clock_source; }},
+    {"caches", [](const Result& r) { return std::string(r.plan.warm ? "warm" : "cold"); }},
+    {"block size", [](const Result& r) { return format_binary_size(r.plan.fc_test.block_size); }},
+    {"copy method",
+     [](const Result& r) { return std::string(copy_method_name(r.plan.fc_test.copy_method)); }},
+    {"threads", [](const Result& r) { return number(r.plan.fc_test.threads); }},
+});
+
+std::vector<Aspect> drive_aspects(Role role) {
+  std::vector<Aspect> list;
+  for (const DriveAspect& aspect : kDriveAspects) {
+    list.push_back({aspect.kind, fmt::format("{} ({})", aspect.what, role_name(role)),
+                    [role, text = aspect.text](const Looked& looked, Values& values) {
+                      for (const VolumeDescription& volume : looked.volumes) {
+                        if (volume.role != role) continue;
+                        for (const DeviceIdentity& one : volume.drives) values.add(text(one));
+                      }
+                    }});
+  }
+  return list;
+}
+
+// Of the file systems that the results have, in their order.
+std::vector<Aspect> volume_aspects(Role role, const std::string& file_system) {
+  std::vector<Aspect> list;
+  for (const VolumeAspect& aspect : kVolumeAspects) {
+    list.push_back({ChangeKind::other,
+                    fmt::format("{} of {} ({})", aspect.what, file_system, role_name(role)),
+                    [=, text = aspect.text](const Looked& looked, Values& values) {
+                      for (const VolumeDescription& volume : looked.volumes) {
+                        const bool is_it = volume.role == role && volume.file_system == file_system;
+                        if (is_it) values.add(text(volume));
+                      }
+                    }});
+  }
+  return list;
+}
+
+std::vector<Aspect> all_aspects(std::span<const Result> base) {
+  std::vector<Aspect> list;
+  const auto append = [&](std::vector<Aspect> more) {
+    std::ranges::move(more, std::back_inserter(list));
+  };
+  append(drive_aspects(Role::near));
+  append(drive_aspects(Role::far));
+  std::vector<std::pair<Role, std::string>> seen;
+  for (const Result& result : base) {
+    for (const VolumeDescription& volume : result.volumes) {
+      const std::pair place(volume.role, volume.file_system);
+      if (std::ranges::find(seen, place) != seen.end()) continue;
+      seen.push_back(place);
+      append(volume_aspects(volume.role, volume.file_system));
+    }
+  }
+  for (const PlainAspect& aspect : kPlainAspects) {
+    list.push_back({ChangeKind::other, aspect.what,
+                    [text = aspect.text](const Looked& looked, Values& values) {
+                      values.add(text(looked.result));
+                    }});
+  }
+  return list;
+}
+
+}  // namespace
+
+std::vector<Change> changes_between(std::span<const Result> base, std::span<const Result> fresh) {
+  // A drive whose serial number some of the results hide is the same drive.
+  const auto hides = [](std::span<const Result> results) {
+    return std::ranges::any_of(results, &Result::serials_hidden);
+  };
+  const bool hide = hides(base) || hides(fresh);
+  const std::vector<Looked> base_looked = look_at(base, hide), fresh_looked = look_at(fresh, hide);
+  std::vector<Change> changes;
+  for (const Aspect& aspect : all_aspects(base)) {
+    Values before, after;
+    for (const Looked& one : base_looked) aspect.collect(one, before);
+    for (const Looked& one : fresh_looked) aspect.collect(one, after);
+    if (before.empty() || after.empty() || !before.differ_from(after)) continue;
+    changes.push_back({aspect.kind, aspect.what, before.text(), after.text()});
+  }
+  std::ranges::stable_sort(changes, {}, &Change::kind);
+  return changes;
+}
+
+}  // namespace filereel

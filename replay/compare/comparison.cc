@@ -1,0 +1,225 @@
+#include "replay/compare/comparison.h"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "replay/compare/changes.h"
+#include "replay/compare/verdict.h"
+#include "replay/compare/work.h"
+#include "replay/statistics/bootstrap.h"
+#include "replay/statistics/order.h"
+
+namespace filereel {
+namespace {
+
+std::string names_of(std::span<const Result> results) {
+  std::vector<std::string> names;
+  for (const Result& result : results) {
+    const std::string& name = result.label.empty() ? result.started : result.label;
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+ComparedSide side_of(const Gathered& gathered, std::span<const double> figures) {
+  ComparedSide side{.samples = static_cast<std::uint32_t>(figures.size()),
+                    .left_out = gathered.failed + gathered.no_data};
+  if (!figures.empty()) side.median = median(figures);
+  side.interval = median_interval(figures);
+  return side;
+}
+
+Tested test(const Gathered& base, const Gathered& fresh) {
+  Tested tested;
+  ComparedMeasurement& row = tested.row;
+  row.key = base.key;
+  const FigureChoice choice = choose_figure(base, fresh);
+  row.figure = choice.figure;
+  row.reason = choice.obstacle;
+  const std::vector<double> before = figures_of(base, choice.figure),
+                            after = figures_of(fresh, choice.figure);
+  row.base = side_of(base, before);
+  row.fresh = side_of(fresh, after);
+  if (choice.obstacle.empty()) {
+    test_figures(before, after, tested);
+    tested.base_busy = busy_share(base);
+    tested.fresh_busy = busy_share(fresh);
+  }
+  return tested;
+}
+
+Verdict overall_of(const ResultComparison& comparison) {
+  if (comparison.count(Verdict::slower) > 0) return Verdict::slower;
+  if (comparison.count(Verdict::faster) > 0) return Verdict::faster;
+  const bool all_same = !comparison.measurements.empty() &&
+                        comparison.count(Verdict::same) == comparison.measurements.size();
+  return all_same ? Verdict::same : Verdict::cannot_tell;
+}
+
+void warn_of_incomplete(std::span<const Result> results, std::string_view side,
+                        ResultComparison& comparison) {
+  const auto incomplete =
+      std::ranges::count_if(results, [](const Result& one) { return !one.complete; });
+  if (incomplete == 0) return;
+  comparison.complete = false;
+  comparison.warnings.push_back(
+      {"incomplete",
+       results.size() == 1 ? fmt::format("the run of {} ended before all was measured", side)
+                           : fmt::format("{} of the {} runs of {} ended before all was measured",
+                                         incomplete, results.size(), side),
+       "run it again to its end"});
+}
+
+void warn_of_missing(const std::vector<MeasurementKey>& keys, std::string_view side,
+                     ResultComparison& comparison) {
+  if (keys.empty()) return;
+  comparison.warnings.push_back(
+      {"not-in-both",
+       fmt::format("{} {} only in {}: {}{}", keys.size(),
+                   keys.size() == 1 ? "measurement is" : "measurements are", side,
+                   key_text(keys.front()), keys.size() > 1 ? " …" : ""),
+       "run both with the same plan and options"});
+}
+
+void warn_of_changes(ResultComparison& comparison) {
+  const bool firmware = std::ranges::find(comparison.changes, ChangeKind::firmware,
+                                          &Change::kind) != comparison.changes.end();
+  std::vector<std::string_view> others;  // than what is to be judged: the firmware, else the drive
+  for (const Change& change : comparison.changes) {
+    const bool counts =
+        change.kind == ChangeKind::drive ? firmware : change.kind == ChangeKind::other;
+    if (counts) others.push_back(change.what);
+  }
+  if (others.empty()) return;
+  comparison.warnings.push_back({"something-else-changed",
+                                 fmt::format("{} changed{}", fmt::join(others, ", "),
+                                             firmware ? ", too: the firmware may not be the cause"
+                                                      : ": the drive may not be the cause"),
+                                 "repeat one of the two so that only one thing differs"});
+}
+
+void warn_of_disturbance(std::span<const Tested> rows, ResultComparison& comparison) {
+  const auto disturbed = std::ranges::count_if(rows, &Tested::disturbed);
+  if (disturbed == 0) return;
+  comparison.warnings.push_back(
+      {"unsteady",
+       fmt::format("of {} of {} measurements the difference may come from the time when they were "
+                   "measured: {} is the first",
+                   disturbed, rows.size(),
+                   key_text(std::ranges::find_if(rows, &Tested::disturbed)->row.key)),
+       "let the drive and the machine settle, and measure the two in turns (filereel run "
+       "--against)"});
+}
+
+}  // namespace
+
+std::string_view verdict_name(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::same:
+      return "same";
+    case Verdict::faster:
+      return "faster";
+    case Verdict::slower:
+      return "slower";
+    case Verdict::cannot_tell:
+      break;
+  }
+  return "cannot tell";
+}
+
+std::string_view figure_name(Figure figure) {
+  switch (figure) {
+    case Figure::durable:
+      return "time until durable";
+    case Figure::elapsed:
+      return "time until the last call returned";
+    case Figure::per_operation:
+      return "time per operation";
+    case Figure::in_calls:
+      break;
+  }
+  return "time in calls";
+}
+
+std::string_view change_kind_name(ChangeKind kind) {
+  switch (kind) {
+    case ChangeKind::firmware:
+      return "firmware";
+    case ChangeKind::drive:
+      return "drive";
+    case ChangeKind::other:
+      break;
+  }
+  return "other";
+}
+
+MeasurementKey key_of(const Measurement& measurement) {
+  MeasurementKey key{measurement.workload, measurement.set, measurement.operation,
+                     measurement.file_system, measurement.parameters};
+  if (const auto& reel = measurement.reel) {
+    const std::pair<std::string, std::string> how[] = {{"order", reel->order},
+                                                       {"pace", reel->pace},
+                                                       {"engine", reel->engine},
+                                                       {"depth", std::to_string(reel->depth)},
+                                                       {"verify", reel->verify},
+                                                       {"clients", std::to_string(reel->clients)},
+                                                       {"caches", reel->warm ? "warm" : "cold"}};
+    key.parameters.insert(key.parameters.end(), std::begin(how), std::end(how));
+  }
+  return key;
+}
+
+std::string key_text(const MeasurementKey& key) {
+  std::vector<std::string> parts;
+  for (const std::string* part : {&key.workload, &key.set, &key.operation, &key.file_system}) {
+    if (!part->empty()) parts.push_back(*part);
+  }
+  for (const auto& [name, value] : key.parameters) {
+    parts.push_back(fmt::format("{}={}", name, value));
+  }
+  return fmt::format("{}", fmt::join(parts, " "));
+}
+
+std::size_t ResultComparison::count(Verdict verdict) const {
+  return static_cast<std::size_t>(
+      std::ranges::count(measurements, verdict, &ComparedMeasurement::verdict));
+}
+
+ResultComparison compare_results(std::span<const Result> base, std::span<const Result> fresh,
+                                 const CompareOptions& options) {
+  ResultComparison comparison;
+  comparison.base_name = names_of(base);
+  comparison.fresh_name = names_of(fresh);
+  comparison.options = options;
+  const std::vector<Gathered> before = gather(base), after = gather(fresh);
+  std::map<MeasurementKey, const Gathered*> unmatched;
+  for (const Gathered& one : after) unmatched.emplace(one.key, &one);
+  std::vector<Tested> rows;
+  for (const Gathered& one : before) {
+    const auto found = unmatched.find(one.key);
+    if (found == unmatched.end()) {
+      comparison.only_base.push_back(one.key);
+      continue;
+    }
+    rows.push_back(test(one, *found->second));
+    unmatched.erase(found);
+  }
+  for (const Gathered& one : after) {
+    if (unmatched.contains(one.key)) comparison.only_fresh.push_back(one.key);
+  }
+  judge(rows, options);
+  comparison.changes = changes_between(base, fresh);
+  warn_of_incomplete(base, "the base", comparison);
+  warn_of_incomplete(fresh, "the new", comparison);
+  warn_of_missing(comparison.only_base, "the base", comparison);
+  warn_of_missing(comparison.only_fresh, "the new", comparison);
+  warn_of_changes(comparison);
+  warn_of_disturbance(rows, comparison);
+  for (Tested& tested : rows) comparison.measurements.push_back(std::move(tested.row));
+  comparison.overall = overall_of(comparison);
+  return comparison;
+}
+
+}  // namespace filereel

@@ -1,0 +1,113 @@
+// Two results, or two groups of results, held against each other: plain data, and what makes it.
+// docs/compare.md says how it is decided; comparison_json.h and junit_xml.h write it down.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "replay/runner/result.h"
+#include "replay/statistics/interval.h"
+
+namespace filereel {
+
+enum class Verdict : std::uint8_t { same, faster, slower, cannot_tell };
+
+// "same", "faster", "slower", "cannot tell".
+std::string_view verdict_name(Verdict verdict);
+
+// What is compared. Always a time, so that more is slower.
+enum class Figure : std::uint8_t {
+  durable,        // seconds until everything was on the device: FC-Test
+  elapsed,        // seconds until the last call returned: workloads and replays of so much work
+  per_operation,  // seconds of elapsed time per operation: phases that end by time
+  in_calls,       // seconds spent in calls: replays whose pace, not the volume, sets the time
+};
+
+// "time until durable", "time until the last call returned", "time per operation",
+// "time in calls".
+std::string_view figure_name(Figure figure);
+
+struct CompareOptions {
+  double threshold = 0.02;  // the smallest change of time that matters, as a share
+  // The probability that chance alone makes any "slower" in a whole comparison. It is the same for
+  // "faster".
+  double false_alarms = 0.01;
+};
+
+// What says that two measurements are of the same thing.
+struct MeasurementKey {
+  std::string workload, set, operation, file_system;
+  // A sweep's point, or how a recorded trace was replayed; names and values in their order.
+  std::vector<std::pair<std::string, std::string>> parameters;
+
+  auto operator<=>(const MeasurementKey&) const = default;
+};
+
+MeasurementKey key_of(const Measurement& measurement);
+
+// "fc-test programs create ext4", "random-read ext4 block=4 KiB": one line, bytes as they are.
+std::string key_text(const MeasurementKey& key);
+
+struct ComparedSide {
+  std::uint32_t samples = 0;              // compared
+  std::uint32_t left_out = 0;             // that failed or moved no data
+  double median = 0;                      // of the figure, in seconds; 0 without samples
+  std::optional<Interval> interval = {};  // 95 %, of the median
+};
+
+struct ComparedMeasurement {
+  MeasurementKey key;
+  Figure figure = Figure::durable;
+  ComparedSide base, fresh;
+  // Time of the new by time of the base for the same work: 1.05 takes 5 % longer (Hodges-Lehmann).
+  // 1 where nothing can be compared.
+  double ratio = 1;
+  std::optional<Interval> ratio_interval = {};  // 95 %; nothing for too few samples
+  std::optional<double> p;       // Mann-Whitney, two-sided; nothing where nothing was tested
+  std::optional<double> p_holm;  // the same, corrected for all that were tested
+  Verdict verdict = Verdict::cannot_tell;
+  std::string reason;                             // of "cannot tell", else ""
+  std::optional<std::uint32_t> runs_needed = {};  // about, on each side, where more runs would help
+};
+
+// A drive is another one by its model, serial number or capacity.
+enum class ChangeKind : std::uint8_t { firmware, drive, other };
+
+// "firmware", "drive", "other".
+std::string_view change_kind_name(ChangeKind kind);
+
+// Something other than the figures that is not the same on both sides.
+struct Change {
+  ChangeKind kind = ChangeKind::other;
+  std::string what;         // "firmware", "kernel", "mount options of ext4 (near)" …
+  std::string base, fresh;  // several values within a group: joined with ", "; "-" for none
+};
+
+struct ResultComparison {
+  // Labels of the results, else when they were started; several joined with ", ".
+  std::string base_name, fresh_name;
+  CompareOptions options;
+  std::vector<ComparedMeasurement> measurements;  // in the order of the base
+  std::vector<MeasurementKey> only_base, only_fresh;
+  // Slower if any measurement is; else faster if any is; else same if all are.
+  Verdict overall = Verdict::cannot_tell;
+  std::vector<Change> changes;    // firmware first, then the drives
+  std::vector<Warning> warnings;  // incomplete results, changes that make the cause doubtful …
+  bool complete = true;           // all results were
+
+  std::size_t count(Verdict verdict) const;
+  bool regressed() const { return overall == Verdict::slower; }
+};
+
+// The samples of a group are pooled. Neither group may be empty.
+ResultComparison compare_results(std::span<const Result> base, std::span<const Result> fresh,
+                                 const CompareOptions& options = {});
+
+}  // namespace filereel

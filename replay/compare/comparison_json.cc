@@ -1,0 +1,112 @@
+#include "replay/compare/comparison_json.h"
+
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace filereel {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+void put(Json& json, const char* key, const std::optional<Interval>& interval) {
+  if (interval) json[key] = {{"low", interval->low}, {"high", interval->high}};
+}
+
+Json to_json(const std::vector<MeasurementKey>& keys) {
+  Json list = Json::array();
+  for (const MeasurementKey& key : keys) list.push_back(key_to_json(key));
+  return list;
+}
+
+Json to_json(const ComparedSide& side) {
+  Json json = {{"samples", side.samples}, {"left_out", side.left_out}};
+  if (side.samples > 0) json["median_s"] = side.median;
+  put(json, "interval_95", side.interval);
+  return json;
+}
+
+std::string_view figure_code(Figure figure) {
+  switch (figure) {
+    case Figure::durable:
+      return "durable";
+    case Figure::elapsed:
+      return "elapsed";
+    case Figure::per_operation:
+      return "per_operation";
+    case Figure::in_calls:
+      break;
+  }
+  return "in_calls";
+}
+
+Json to_json(const ComparedMeasurement& one) {
+  Json json = key_to_json(one.key);
+  json["figure"] = figure_code(one.figure);
+  json["base"] = to_json(one.base);
+  json["new"] = to_json(one.fresh);
+  if (one.p) json["ratio"] = one.ratio;
+  put(json, "ratio_interval_95", one.ratio_interval);
+  if (one.p) json["p"] = *one.p;
+  if (one.p_holm) json["p_holm"] = *one.p_holm;
+  json["verdict"] = verdict_name(one.verdict);
+  if (!one.reason.empty()) json["reason"] = one.reason;
+  if (one.runs_needed) json["runs_needed"] = *one.runs_needed;
+  return json;
+}
+
+}  // namespace
+
+Json key_to_json(const MeasurementKey& key) {
+  Json parameters = Json::object();
+  for (const auto& [name, value] : key.parameters) parameters[name] = value;
+  return {{"workload", key.workload},
+          {"set", key.set},
+          {"operation", key.operation},
+          {"file_system", key.file_system},
+          {"parameters", std::move(parameters)}};
+}
+
+std::string comparison_to_json(const ResultComparison& comparison) {
+  Json counts = Json::object();
+  for (const Verdict verdict :
+       {Verdict::slower, Verdict::faster, Verdict::same, Verdict::cannot_tell}) {
+    counts[std::string(verdict_name(verdict))] = comparison.count(verdict);
+  }
+  Json changes = Json::array();
+  for (const Change& change : comparison.changes) {
+    changes.push_back({{"kind", change_kind_name(change.kind)},
+                       {"what", change.what},
+                       {"base", change.base},
+                       {"new", change.fresh}});
+  }
+  Json warnings = Json::array();
+  for (const Warning& warning : comparison.warnings) {
+    warnings.push_back(
+        {{"code", warning.code}, {"text", warning.text}, {"next_step", warning.next_step}});
+  }
+  Json measurements = Json::array();
+  for (const ComparedMeasurement& one : comparison.measurements) {
+    measurements.push_back(to_json(one));
+  }
+  const Json json = {{"schema_version", kComparisonSchemaVersion},
+                     {"filereel", {{"version", FILEREEL_VERSION}}},
+                     {"base", comparison.base_name},
+                     {"new", comparison.fresh_name},
+                     {"threshold", comparison.options.threshold},
+                     {"false_alarms", comparison.options.false_alarms},
+                     {"complete", comparison.complete},
+                     {"overall", verdict_name(comparison.overall)},
+                     {"counts", std::move(counts)},
+                     {"changes", std::move(changes)},
+                     {"warnings", std::move(warnings)},
+                     {"measurements", std::move(measurements)},
+                     {"only_in_base", to_json(comparison.only_base)},
+                     {"only_in_new", to_json(comparison.only_fresh)}};
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace filereel

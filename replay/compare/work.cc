@@ -1,0 +1,167 @@
+#include "replay/compare/work.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <iterator>
+#include <map>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "filesets/units.h"
+#include "replay/statistics/order.h"
+
+namespace filereel {
+namespace {
+
+double seconds_in_calls(const Sample& sample) {
+  double microseconds = 0;
+  for (const auto& [kind, latency] : sample.latency) microseconds += latency.total_us;
+  return microseconds / 1e6;
+}
+
+double figure_of(const Sample& sample, Figure figure) {
+  switch (figure) {
+    case Figure::durable:
+      return sample.durable_s;
+    case Figure::elapsed:
+      return sample.elapsed_s;
+    case Figure::per_operation:
+      return sample.elapsed_s / static_cast<double>(sample.operations);
+    case Figure::in_calls:
+      break;
+  }
+  return seconds_in_calls(sample);
+}
+
+template <class Predicate>
+bool all_samples(const Gathered& base, const Gathered& fresh, Predicate predicate) {
+  return std::ranges::all_of(base.samples, predicate) &&
+         std::ranges::all_of(fresh.samples, predicate);
+}
+
+bool same_operations(const Gathered& base, const Gathered& fresh) {
+  return all_samples(base, fresh, [&](const Sample* one) {
+    return one->operations == base.samples.front()->operations;
+  });
+}
+
+// Whether the time was given and the work was what could be done in it.
+bool ended_by_time(const Gathered& base, const Gathered& fresh) {
+  constexpr double kSlack = 0.1;  // the last operations are waited for
+  std::vector<double> elapsed = figures_of(base, Figure::elapsed);
+  std::ranges::copy(figures_of(fresh, Figure::elapsed), std::back_inserter(elapsed));
+  const double middle = median(elapsed);
+  return std::ranges::all_of(elapsed,
+                             [&](double one) { return std::abs(one - middle) <= kSlack * middle; });
+}
+
+// Bytes of an operation, half-way through the samples.
+double operation_size(const Gathered& side) {
+  std::vector<double> sizes;
+  for (const Sample* one : side.samples) {
+    sizes.push_back(static_cast<double>(one->bytes) / static_cast<double>(one->operations));
+  }
+  return median(sizes);
+}
+
+std::string work_text(const Sample& sample) {
+  return fmt::format("{} in {} files, {} operations", format_size(sample.bytes), sample.files,
+                     sample.operations);
+}
+
+std::string different_work(const Gathered& base, const Gathered& fresh) {
+  return fmt::format("different work: {} against {}", work_text(*base.samples.front()),
+                     work_text(*fresh.samples.front()));
+}
+
+FigureChoice choose_of_fc_test(const Gathered& base, const Gathered& fresh) {
+  const Sample& first = *base.samples.front();
+  const bool same = all_samples(base, fresh, [&](const Sample* one) {
+    return one->bytes == first.bytes && one->files == first.files;
+  });
+  return {Figure::durable, same ? "" : different_work(base, fresh)};
+}
+
+FigureChoice choose_of_others(const Gathered& base, const Gathered& fresh) {
+  constexpr double kAlike = 0.02;  // short reads at the end of files, mixes that chance decides
+  const double size = operation_size(base);
+  const bool sizes_alike = std::abs(operation_size(fresh) - size) <= kAlike * size;
+  const bool so_much = same_operations(base, fresh);
+  if (!sizes_alike || (!so_much && !ended_by_time(base, fresh))) {
+    return {Figure::elapsed, different_work(base, fresh)};
+  }
+  const auto has_latency = [](const Sample* one) { return seconds_in_calls(*one) > 0; };
+  if (base.paced && all_samples(base, fresh, has_latency)) return {Figure::in_calls, ""};
+  return {so_much ? Figure::elapsed : Figure::per_operation, ""};
+}
+
+std::string why_none(const Gathered& side, std::string_view name) {
+  if (side.no_data > 0) return fmt::format("the copies of {} moved no data: they share it", name);
+  if (side.failed > 0) return fmt::format("no run of {} succeeded", name);
+  return fmt::format("{} has no runs of it", name);
+}
+
+}  // namespace
+
+std::vector<Gathered> gather(std::span<const Result> results) {
+  std::vector<Gathered> all;
+  std::map<MeasurementKey, std::size_t> places;
+  for (const Result& result : results) {
+    for (const Measurement& measurement : result.measurements) {
+      const auto [place, is_new] = places.try_emplace(key_of(measurement), all.size());
+      if (is_new) all.emplace_back().key = place->first;
+      Gathered& side = all[place->second];
+      side.paced = measurement.reel && measurement.reel->pace != "asap";
+      if (std::ranges::find(side.scales, result.plan.scale) == side.scales.end()) {
+        side.scales.push_back(result.plan.scale);
+      }
+      const bool counts_operations = measurement.workload != kFcTestWorkload;
+      for (const Sample& sample : measurement.samples) {
+        if (sample.moved_no_data) {
+          ++side.no_data;
+        } else if (has_failed(sample) || !(sample.durable_s > 0) || !(sample.elapsed_s > 0) ||
+                   (counts_operations && sample.operations == 0)) {
+          ++side.failed;
+        } else {
+          side.samples.push_back(&sample);
+        }
+      }
+    }
+  }
+  return all;
+}
+
+FigureChoice choose_figure(const Gathered& base, const Gathered& fresh) {
+  const bool fc_test = base.key.workload == kFcTestWorkload;
+  const Figure usual = fc_test ? Figure::durable : Figure::elapsed;
+  if (base.samples.empty()) return {usual, why_none(base, "the base")};
+  if (fresh.samples.empty()) return {usual, why_none(fresh, "the new")};
+  if (base.scales.size() > 1 || base.scales != fresh.scales) {
+    return {usual, fmt::format("different scales: {} against {}", fmt::join(base.scales, ", "),
+                               fmt::join(fresh.scales, ", "))};
+  }
+  return fc_test ? choose_of_fc_test(base, fresh) : choose_of_others(base, fresh);
+}
+
+std::vector<double> figures_of(const Gathered& side, Figure figure) {
+  std::vector<double> figures;
+  figures.reserve(side.samples.size());
+  for (const Sample* sample : side.samples) figures.push_back(figure_of(*sample, figure));
+  return figures;
+}
+
+std::optional<double> busy_share(const Gathered& side) {
+  std::vector<double> shares;
+  for (const Sample* sample : side.samples) {
+    const Conditions& conditions = sample->conditions;
+    if (conditions.other_cpu) {
+      shares.push_back(*conditions.other_cpu + conditions.stolen_cpu.value_or(0));
+    }
+  }
+  if (shares.empty()) return std::nullopt;
+  return median(shares);
+}
+
+}  // namespace filereel

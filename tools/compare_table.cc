@@ -1,0 +1,128 @@
+#include "tools/compare_table.h"
+
+#include <map>
+#include <sstream>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "filesets/printable.h"
+#include "filesets/units.h"
+#include "tools/table.h"
+
+namespace filereel {
+namespace {
+
+// Three digits, so that changes of a percent or two can be seen.
+std::string seconds(const ComparedSide& side) {
+  if (side.samples == 0) return "-";
+  if (side.median >= 0.9995 && side.median < 99.95) return fmt::format("{:#.3g} s", side.median);
+  return format_duration(side.median);
+}
+
+std::string runs(const ComparedSide& side) {
+  return side.left_out == 0 ? std::to_string(side.samples)
+                            : fmt::format("{} of {}", side.samples, side.samples + side.left_out);
+}
+
+std::string probability(double p) {
+  return p < 0.0001 ? fmt::format("{:.0e}", p) : fmt::format("{:.4f}", p);
+}
+
+std::vector<std::string> row_of(const ComparedMeasurement& one) {
+  const auto percent = [](double ratio) { return fmt::format("{:+.1f}", (ratio - 1) * 100); };
+  std::vector<std::string> cells = {printable(key_text(one.key)),
+                                    runs(one.base) + " + " + runs(one.fresh), seconds(one.base),
+                                    seconds(one.fresh)};
+  cells.push_back(one.p ? percent(one.ratio) + " %" : "-");
+  cells.push_back(one.ratio_interval ? fmt::format("{} to {} %", percent(one.ratio_interval->low),
+                                                   percent(one.ratio_interval->high))
+                                     : "-");
+  cells.push_back(one.p_holm ? probability(*one.p_holm) : "-");
+  cells.emplace_back(verdict_name(one.verdict));
+  return cells;
+}
+
+std::string table(const ResultComparison& comparison, const Session& session, int descriptor) {
+  std::vector<std::vector<std::string>> rows = {
+      {"measurement", "runs", "base", "new", "time", "95 % interval", "p", "verdict"}};
+  for (const ComparedMeasurement& one : comparison.measurements) rows.push_back(row_of(one));
+  std::istringstream lines(format_columns(rows));
+  std::string text, line;
+  std::getline(lines, line);
+  text = session.bold(line, descriptor) + "\n";
+  for (const ComparedMeasurement& one : comparison.measurements) {
+    std::getline(lines, line);
+    if (one.verdict == Verdict::slower) line = session.colored(line, Color::red, descriptor);
+    if (one.verdict == Verdict::faster) line = session.colored(line, Color::green, descriptor);
+    text += line + "\n";
+  }
+  return text;
+}
+
+std::string changes(const ResultComparison& comparison, const Session& session, int descriptor) {
+  std::string text;
+  for (const Change& change : comparison.changes) {
+    const std::string line = fmt::format("{}: {} -> {}", printable(change.what),
+                                         printable(change.base), printable(change.fresh));
+    const bool headline = change.kind == ChangeKind::firmware;
+    text += (headline ? session.bold(line, descriptor) : "also changed: " + line) + "\n";
+  }
+  return text;
+}
+
+// Why some cannot be told, a line for all that have the same reason.
+std::string reasons(const ResultComparison& comparison) {
+  std::vector<std::string> order;
+  std::map<std::string, std::vector<const MeasurementKey*>> keys;
+  for (const ComparedMeasurement& one : comparison.measurements) {
+    if (one.verdict != Verdict::cannot_tell) continue;
+    std::string reason = one.reason;
+    if (one.runs_needed) {
+      reason += fmt::format("; about {} runs each could", *one.runs_needed);
+    }
+    if (keys[reason].empty()) order.push_back(reason);
+    keys[reason].push_back(&one.key);
+  }
+  std::string text;
+  for (const std::string& reason : order) {
+    const auto& list = keys[reason];
+    text += fmt::format("cannot tell {}", printable(key_text(*list.front())));
+    if (list.size() > 1) text += fmt::format(" and {} more", list.size() - 1);
+    text += fmt::format(": {}\n", reason);
+  }
+  return text;
+}
+
+std::string conclusion(const ResultComparison& comparison, const Session& session, int descriptor) {
+  const std::string counts =
+      fmt::format("{} slower, {} faster, {} same, {} cannot tell",
+                  comparison.count(Verdict::slower), comparison.count(Verdict::faster),
+                  comparison.count(Verdict::same), comparison.count(Verdict::cannot_tell));
+  const std::string overall =
+      session.bold(fmt::format("Overall: {}", verdict_name(comparison.overall)), descriptor);
+  return fmt::format(
+      "{} ({}; changes of {:.3g} % matter, chance makes one \"slower\" in {:.0f} comparisons)\n",
+      overall, counts, comparison.options.threshold * 100, 1 / comparison.options.false_alarms);
+}
+
+}  // namespace
+
+std::string format_comparison(const ResultComparison& comparison, const Session& session,
+                              int descriptor) {
+  std::string text = fmt::format("base: {}; new: {}\n", printable(comparison.base_name),
+                                 printable(comparison.fresh_name));
+  text += changes(comparison, session, descriptor) + "\n";
+  if (!comparison.measurements.empty()) text += table(comparison, session, descriptor) + "\n";
+  text += reasons(comparison);
+  if (!comparison.complete)
+    text += "INCOMPLETE: what there is was compared, see the numbers of runs\n";
+  for (const Warning& warning : comparison.warnings) {
+    text += fmt::format("warning: {} [{}]; {}\n", printable(warning.text, 400), warning.code,
+                        warning.next_step);
+  }
+  return text + conclusion(comparison, session, descriptor);
+}
+
+}  // namespace filereel

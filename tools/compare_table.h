@@ -1,0 +1,16 @@
+// A comparison for people.
+#pragma once
+
+#include <string>
+
+#include "replay/compare/comparison.h"
+#include "tools/session.h"
+
+namespace filereel {
+
+// What changed, a line for each measurement, and what it comes to. Slower and faster lines have
+// colours where the descriptor that it goes to has.
+std::string format_comparison(const ResultComparison& comparison, const Session& session,
+                              int descriptor);
+
+}  // namespace filereel

@@ -1,0 +1,19 @@
+// Files that options name for what a command writes.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace filereel {
+
+struct OutputFile {
+  std::string_view option;
+  std::string file;  // "" for none, "-" for standard output
+};
+
+// To be called before any work is done. Throws Error unless each output has a place of its own and
+// can be written.
+void check_output_files(const std::vector<OutputFile>& outputs);
+
+}  // namespace filereel

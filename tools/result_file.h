@@ -1,0 +1,18 @@
+// Results that were kept in files.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "replay/runner/result.h"
+
+namespace filereel {
+
+// "-" is standard input. Throws Error(unusable_input).
+Result load_result(const std::string& path);
+
+// The same in two steps, for who needs the file's bytes too.
+std::string read_result(const std::string& path);
+Result load_result(const std::string& path, std::string_view text);
+
+}  // namespace filereel
