@@ -1,0 +1,61 @@
+#include "replay/report/comparison_data.h"
+
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace filereel {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json to_json(const std::vector<MeasurementKey>& keys) {
+  Json list = Json::array();
+  for (const MeasurementKey& key : keys) list.push_back(key_text(key));
+  return list;
+}
+
+Json to_json(const ComparedMeasurement& one) {
+  Json json = {{"key", key_text(one.key)},
+               {"figure", figure_name(one.figure)},
+               {"verdict", verdict_name(one.verdict)},
+               {"reason", one.reason},
+               {"base_samples", one.base.samples},
+               {"fresh_samples", one.fresh.samples}};
+  if (one.base.samples > 0) json["base"] = one.base.median;
+  if (one.fresh.samples > 0) json["fresh"] = one.fresh.median;
+  if (one.p) json["ratio"] = one.ratio;
+  if (one.ratio_interval) {
+    json["ratio_interval"] = {one.ratio_interval->low, one.ratio_interval->high};
+  }
+  if (one.p_holm) json["p_holm"] = *one.p_holm;
+  return json;
+}
+
+}  // namespace
+
+Json comparison_data(const ResultComparison& comparison) {
+  Json json = {{"base", comparison.base_name},
+               {"fresh", comparison.fresh_name},
+               {"threshold", comparison.options.threshold},
+               {"false_alarms", comparison.options.false_alarms},
+               {"overall", verdict_name(comparison.overall)},
+               {"changes", Json::array()},
+               {"warnings", Json::array()},
+               {"measurements", Json::array()},
+               {"only_base", to_json(comparison.only_base)},
+               {"only_fresh", to_json(comparison.only_fresh)}};
+  for (const Change& one : comparison.changes) {
+    json["changes"].push_back({{"what", one.what}, {"base", one.base}, {"fresh", one.fresh}});
+  }
+  for (const Warning& one : comparison.warnings) {
+    json["warnings"].push_back(
+        {{"code", one.code}, {"text", one.text}, {"next_step", one.next_step}});
+  }
+  for (const ComparedMeasurement& one : comparison.measurements) {
+    json["measurements"].push_back(to_json(one));
+  }
+  return json;
+}
+
+}  // namespace filereel

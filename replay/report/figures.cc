@@ -1,0 +1,205 @@
+#include "replay/report/figures.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+namespace filereel {
+namespace {
+
+// The measurements of FC-Test with a figure, by what a mean is taken over.
+struct FigureOfSet {
+  std::string set;
+  double rate = 0;
+  bool of_files = false;
+};
+
+std::optional<FigureOfSet> figure_of(const Measurement& measurement) {
+  const Summary summary = measurement.summary();
+  if (summary.mb_per_s) return FigureOfSet{measurement.set, summary.mb_per_s->median, false};
+  if (summary.files_per_s && measurement.operation == fc_step_name(FcStep::remove)) {
+    return FigureOfSet{measurement.set, summary.files_per_s->median, true};
+  }
+  return std::nullopt;
+}
+
+struct Group {
+  std::size_t result = 0;
+  std::string operation, file_system;
+  std::vector<FigureOfSet> sets;
+};
+
+std::vector<Group> groups_of(std::span<const ReportedResult> results) {
+  std::vector<Group> groups;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    for (const Measurement& one : results[i].result.measurements) {
+      const std::optional<FigureOfSet> figure = figure_of(one);
+      if (one.workload != kFcTestWorkload || !figure) continue;
+      auto group = std::ranges::find_if(groups, [&](const Group& other) {
+        return other.result == i && other.operation == one.operation &&
+               other.file_system == one.file_system;
+      });
+      if (group == groups.end()) {
+        group = groups.insert(groups.end(), {i, one.operation, one.file_system, {}});
+      }
+      group->sets.push_back(*figure);
+    }
+  }
+  return groups;
+}
+
+// The sets that all groups of the operation have.
+std::set<std::string> common_sets(const std::vector<Group>& groups, const std::string& operation) {
+  std::map<std::string, std::size_t> counts;
+  std::size_t of_operation = 0;
+  for (const Group& group : groups) {
+    if (group.operation != operation) continue;
+    ++of_operation;
+    std::set<std::string> names;
+    for (const FigureOfSet& one : group.sets) names.insert(one.set);
+    for (const std::string& name : names) ++counts[name];
+  }
+  std::set<std::string> common;
+  for (const auto& [name, count] : counts) {
+    if (count == of_operation) common.insert(name);
+  }
+  return common;
+}
+
+}  // namespace
+
+std::string drives_text(const Result& result) {
+  std::vector<std::string> names;
+  const auto add = [&](const DeviceIdentity& drive) {
+    if (drive.model.empty()) return;
+    std::string name = drive.model + (drive.firmware.empty() ? "" : " " + drive.firmware);
+    if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
+  };
+  for (const VolumeDescription& volume : result.volumes) {
+    for (const DeviceIdentity& drive : volume.drives) add(drive);
+  }
+  return fmt::format("{}", fmt::join(names, " + "));
+}
+
+std::vector<std::string> file_systems_of(const Result& result) {
+  std::vector<std::string> names;
+  for (const Measurement& one : result.measurements) {
+    if (!one.samples.empty() && std::ranges::find(names, one.file_system) == names.end()) {
+      names.push_back(one.file_system);
+    }
+  }
+  return names;
+}
+
+std::vector<std::string> result_names(std::span<const ReportedResult> results) {
+  std::vector<std::string> names;
+  for (const ReportedResult& one : results) {
+    const Result& result = one.result;
+    std::string name = result.label;
+    if (name.empty()) name = drives_text(result);
+    if (name.empty() && !result.volumes.empty()) name = result.volumes.front().target;
+    if (name.empty()) name = result.started;
+    const std::string first = name;
+    for (int number = 2; std::ranges::find(names, name) != names.end(); ++number) {
+      name = fmt::format("{} ({})", first, number);
+    }
+    names.push_back(std::move(name));
+  }
+  return names;
+}
+
+const Sample* typical_sample(const Measurement& measurement) {
+  std::vector<const Sample*> order;
+  for (const Sample& sample : measurement.samples) order.push_back(&sample);
+  if (order.empty()) return nullptr;
+  std::ranges::stable_sort(
+      order, {}, [](const Sample* one) { return std::pair(has_failed(*one), one->elapsed_s); });
+  const auto failed = static_cast<std::size_t>(
+      std::ranges::count_if(order, [](const Sample* one) { return has_failed(*one); }));
+  const std::size_t usable = failed < order.size() ? order.size() - failed : order.size();
+  return order[(usable - 1) / 2];
+}
+
+std::vector<KindShare> shares_of_kinds(const Measurement& measurement) {
+  std::map<std::string, KindShare> kinds;
+  double seconds = 0, calls = 0;
+  for (const Sample& sample : measurement.samples) {
+    for (const auto& [name, latency] : sample.latency) {
+      if (latency.count == 0) continue;
+      KindShare& kind = kinds[name];
+      kind.kind = name;
+      kind.count += latency.count;
+      kind.errors += latency.errors;
+      kind.bytes += latency.bytes;
+      kind.seconds += latency.total_us * 1e-6;
+      seconds += latency.total_us * 1e-6;
+      calls += static_cast<double>(latency.count);
+    }
+  }
+  std::vector<KindShare> list;
+  for (auto& [name, kind] : kinds) {
+    kind.share_of_time = seconds > 0 ? kind.seconds / seconds : 0;
+    kind.share_of_calls = static_cast<double>(kind.count) / calls;
+    list.push_back(std::move(kind));
+  }
+  std::ranges::stable_sort(list, [](const KindShare& a, const KindShare& b) {
+    return std::tie(a.seconds, a.count) > std::tie(b.seconds, b.count);
+  });
+  return list;
+}
+
+std::vector<RatePoint> rates_over_time(const Sample& sample) {
+  constexpr double kMega = 1e6;
+  std::vector<RatePoint> points;
+  if (!sample.reel) return points;
+  const std::vector<SeriesPoint>& series = sample.reel->series;
+  for (std::size_t i = 0; i < series.size(); ++i) {
+    const SeriesPoint& one = series[i];
+    // The last stretch ends with the replay.
+    const double end = i + 1 < series.size() ? series[i + 1].t_s : sample.elapsed_s;
+    const double width = end - one.t_s;
+    points.push_back(
+        {.t_s = one.t_s,
+         .operations_per_s = width > 0 ? static_cast<double>(one.operations) / width : 0,
+         .mb_per_s = width > 0 ? static_cast<double>(one.bytes) / kMega / width : 0,
+         .mean_us = one.mean_us,
+         .max_us = one.max_us});
+  }
+  return points;
+}
+
+std::vector<Score> scores_of(std::span<const ReportedResult> results) {
+  const std::vector<Group> groups = groups_of(results);
+  std::vector<Score> scores;
+  for (const Group& group : groups) {
+    const std::set<std::string> common = common_sets(groups, group.operation);
+    Score score{
+        .result = group.result, .operation = group.operation, .file_system = group.file_system};
+    double logarithms = 0;
+    for (const FigureOfSet& one : group.sets) {
+      if (!common.contains(one.set)) continue;
+      ++score.sets;
+      logarithms += std::log(one.rate);
+      score.of_files = one.of_files;
+    }
+    if (score.sets == 0) continue;
+    score.rate = std::exp(logarithms / score.sets);
+    scores.push_back(std::move(score));
+  }
+  for (Score& score : scores) {
+    const auto same = [&](const Score& other) { return other.operation == score.operation; };
+    score.best = std::ranges::count_if(scores, same) > 1 &&
+                 std::ranges::none_of(scores, [&](const Score& other) {
+                   return same(other) && other.rate > score.rate;
+                 });
+  }
+  return scores;
+}
+
+}  // namespace filereel

@@ -1,0 +1,116 @@
+#include "replay/report/findings.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "filesets/units.h"
+#include "replay/report/wording.h"
+#include "replay/runner/block_baseline.h"
+
+namespace filereel {
+namespace {
+
+using Findings = std::vector<std::string>;
+using Results = std::span<const ReportedResult>;
+
+// Who is ahead in how many of FC-Test's operations.
+void add_leaders(Results results, const std::vector<std::string>& names, Findings& findings) {
+  std::vector<std::pair<std::string, int>> leaders;
+  std::vector<std::string> contested;
+  for (const Score& score : scores_of(results)) {
+    if (!score.best) continue;
+    const std::string who = results.size() > 1
+                                ? fmt::format("{} with {}", names[score.result], score.file_system)
+                                : score.file_system;
+    if (std::ranges::find(contested, score.operation) == contested.end()) {
+      contested.push_back(score.operation);
+    }
+    auto leader = std::ranges::find(leaders, who, &std::pair<std::string, int>::first);
+    if (leader == leaders.end()) leader = leaders.insert(leaders.end(), {who, 0});
+    ++leader->second;
+  }
+  std::ranges::stable_sort(leaders, std::greater{}, &std::pair<std::string, int>::second);
+  for (const auto& [who, count] : leaders) {
+    findings.push_back(
+        fmt::format("{} is ahead in {} of {} operations, by the mean of the file sets.", who, count,
+                    contested.size()));
+  }
+}
+
+void add_replays(Results results, const std::vector<std::string>& names, Findings& findings) {
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    for (const Measurement& one : results[i].result.measurements) {
+      const Sample* sample = typical_sample(one);
+      if (!sample || !sample->reel) continue;
+      std::string text = fmt::format("{}{} took {}", results.size() > 1 ? names[i] + ": " : "",
+                                     subject_of(one), format_duration(sample->elapsed_s));
+      if (one.file_system != "none") {
+        text += fmt::format(" on {}, {} until all was durable", one.file_system,
+                            format_duration(sample->durable_s));
+      }
+      text += sample->divergences == 0 ? "; every result was that of the trace."
+                                       : fmt::format("; {} of {} results differed from the trace.",
+                                                     sample->divergences, sample->operations);
+      findings.push_back(std::move(text));
+    }
+  }
+}
+
+void add_block_shares(Results results, Findings& findings) {
+  std::vector<double> shares;
+  for (const ReportedResult& one : results) {
+    for (const Measurement& measurement : one.result.measurements) {
+      if (const auto share = block_share(one.result, measurement)) shares.push_back(*share);
+    }
+  }
+  if (shares.empty()) return;
+  const auto [low, high] = std::ranges::minmax(shares);
+  findings.push_back(
+      fmt::format("Work on files reaches {} to {} of what the same device does at block level.",
+                  share_text(low), share_text(high)));
+}
+
+// The measurement whose samples lie furthest apart, where there are enough of them to say so.
+void add_least_steady(Results results, const std::vector<std::string>& names, Findings& findings) {
+  constexpr std::size_t kEnough = 3;
+  constexpr double kNotable = 0.1;
+  double widest = 0;
+  std::string text;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    for (const Measurement& one : results[i].result.measurements) {
+      if (one.samples.size() < kEnough) continue;
+      const Summary summary = one.summary();
+      const auto& [spread, unit] = summary.mb_per_s ? std::pair(summary.mb_per_s, "MB/s")
+                                   : summary.files_per_s
+                                       ? std::pair(summary.files_per_s, "files/s")
+                                       : std::pair(summary.operations_per_s, "operations/s");
+      if (!spread || spread->median <= 0) continue;
+      const double width = (spread->high - spread->low) / spread->median;
+      if (width <= widest) continue;
+      widest = width;
+      text =
+          fmt::format("The least steady is {}{} on {}: {} to {} {} in {} repetitions.",
+                      results.size() > 1 ? names[i] + ", " : "", subject_of(one), one.file_system,
+                      rate_text(spread->low), rate_text(spread->high), unit, one.samples.size());
+    }
+  }
+  if (widest >= kNotable) findings.push_back(text);
+}
+
+}  // namespace
+
+std::vector<std::string> findings_of(Results results) {
+  const std::vector<std::string> names = result_names(results);
+  Findings findings;
+  add_leaders(results, names, findings);
+  add_replays(results, names, findings);
+  add_block_shares(results, findings);
+  add_least_steady(results, names, findings);
+  return findings;
+}
+
+}  // namespace filereel

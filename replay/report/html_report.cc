@@ -1,0 +1,60 @@
+#include "replay/report/html_report.h"
+
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "filesets/printable.h"
+#include "replay/report/report_data.h"
+#include "replay/report/report_page.h"
+
+namespace filereel {
+namespace {
+
+// As text in an element. What is not UTF-8 the browser shows as a replacement character.
+std::string html_text(std::string_view text) {
+  std::string html;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        html += "&amp;";
+        break;
+      case '<':
+        html += "&lt;";
+        break;
+      case '>':
+        html += "&gt;";
+        break;
+      default:
+        html += c;
+    }
+  }
+  return html;
+}
+
+std::string title_of(std::span<const ReportedResult> results) {
+  constexpr std::size_t kNamed = 3;
+  std::string title;
+  const std::vector<std::string> names = result_names(results);
+  for (std::size_t i = 0; i < names.size() && i < kNamed; ++i) {
+    title += (i > 0 ? ", " : "") + names[i];
+  }
+  if (names.size() > kNamed) title += fmt::format(" and {} more", names.size() - kNamed);
+  return printable(title);
+}
+
+}  // namespace
+
+std::string html_report(std::span<const ReportedResult> results) {
+  constexpr std::string_view kTitle = "@TITLE@", kData = "@DATA@";
+  const std::string_view page = report_page();
+  const std::size_t title = page.find(kTitle), data = page.find(kData);
+  std::string html(page.substr(0, title));
+  html += html_text(title_of(results));
+  html += page.substr(title + kTitle.size(), data - title - kTitle.size());
+  html += report_data(results);
+  html += page.substr(data + kData.size());
+  return html;
+}
+
+}  // namespace filereel

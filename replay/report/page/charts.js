@@ -1,0 +1,239 @@
+// Charts by Chart.js, each a figure with a title, a text for those who do not see it, and its
+// figures as a table.
+
+const shown = new Map();  // canvas -> {make}: how its chart is drawn anew in other colours
+
+Chart.defaults.animation = false;
+Chart.defaults.maintainAspectRatio = false;
+Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
+Chart.defaults.plugins.legend.display = false;
+
+const WHISKER_CAP = 3;
+
+// Draws the range of each bar, and its figure behind it. A dataset's `ranges` are [low, high, sure]
+// or null; what is not sure (extremes) is dashed.
+const whiskers = {
+  id: 'whiskers',
+  afterDatasetsDraw(chart) {
+    const brush = chart.ctx, scale = chart.scales.x;
+    const ink = theme.colour('--text');
+    brush.save();
+    brush.strokeStyle = brush.fillStyle = ink;
+    brush.lineWidth = 1.2;
+    brush.font = `11px ${Chart.defaults.font.family}`;
+    brush.textBaseline = 'middle';
+    chart.data.datasets.forEach((dataset, index) => {
+      chart.getDatasetMeta(index).data.forEach((bar, i) => {
+        const value = dataset.data[i];
+        if (value === null || value === undefined) return;
+        const range = dataset.ranges && dataset.ranges[i];
+        let end = bar.x;
+        if (range) {
+          const [low, high, sure] = range;
+          const from = scale.getPixelForValue(low), to = scale.getPixelForValue(high);
+          brush.setLineDash(sure ? [] : [2, 2]);
+          brush.beginPath();
+          brush.moveTo(from, bar.y);
+          brush.lineTo(to, bar.y);
+          brush.stroke();
+          brush.setLineDash([]);
+          for (const x of [from, to]) {
+            brush.beginPath();
+            brush.moveTo(x, bar.y - WHISKER_CAP);
+            brush.lineTo(x, bar.y + WHISKER_CAP);
+            brush.stroke();
+          }
+          end = Math.max(end, to);
+        }
+        if (dataset.texts) brush.fillText(dataset.texts[i], end + 5, bar.y);
+      });
+    });
+    brush.restore();
+  },
+};
+
+// A figure whose chart `make` describes for Chart.js each time that it is drawn. `rows` has the
+// table's figures; `words` says it all to those who do not see it.
+function chartFigure({title, level = 'h3', height, words, make, tableOf, caption}) {
+  const canvas = element('canvas', {role: 'img', 'aria-label': words, tabindex: '-1'}, words);
+  const plot = element('div', {class: 'plot'}, canvas);
+  plot.style.height = `${height}px`;
+  const figure = element('figure', {}, element(level, {}, title), plot,
+      caption ? element('figcaption', {}, caption) : null,
+      tableOf ? unfolding('Figures of this chart', tableOf) : null);
+  figure.draw = () => {
+    const old = Chart.getChart(canvas);
+    if (old) old.destroy();
+    new Chart(canvas, make());
+    shown.set(canvas, figure);
+  };
+  return figure;
+}
+
+// Puts figures where they are seen, and draws them: Chart.js needs to know the room.
+function place(parent, figures) {
+  for (const canvas of parent.querySelectorAll('canvas')) {
+    const chart = Chart.getChart(canvas);
+    if (chart) chart.destroy();
+    shown.delete(canvas);
+  }
+  parent.replaceChildren(...figures);
+  for (const figure of figures) {
+    if (figure.draw) figure.draw();
+  }
+}
+
+function redrawAll() {
+  theme.apply();
+  for (const figure of shown.values()) figure.draw();
+  for (const swatch of document.querySelectorAll('.legend canvas')) swatch.redraw();
+}
+
+function axis(title, more = {}) {
+  return {
+    title: {display: Boolean(title), text: title, color: theme.colour('--quiet')},
+    grid: {color: theme.colour('--line'), borderColor: theme.colour('--strong-line')},
+    ticks: {color: theme.colour('--quiet'), maxRotation: 0, ...more.ticks},
+    ...Object.fromEntries(Object.entries(more).filter(([key]) => key !== 'ticks')),
+  };
+}
+
+// Of an axis: no zeros behind the point.
+const tick = (text) => text.replace(/(\.\d*?)0+(?=\D|$)/, '$1').replace(/\.(?=\D|$)/, '');
+
+const shortened = (text, most = 18) => text.length > most ? text.slice(0, most - 1) + '…' : text;
+
+const BAR = 16, GAP = 13;  // pixels
+
+// Bars from left to right: a row for each category, in it a bar for each series. `spreads[series]
+// [category]` is a spread or null.
+function barChart({title, figure, categories, names, spreads, notes}) {
+  const used = (spread) => spread && Number.isFinite(spread.median);
+  const most = Math.max(0, ...spreads.flat().filter(used).map((one) => {
+    const range = rangeOf(one);
+    return Math.max(one.median, range ? range.high : 0);
+  }));
+  const sentences = categories.map((category, c) => `${category}: ` + names.map((name, s) => {
+    const spread = spreads[s][c];
+    const note = notes && notes[s][c];
+    if (!used(spread)) return note ? `${name} ${note}` : `${name} not measured`;
+    const range = rangeText(figure, spread);
+    return `${name} ${figureText(figure, spread.median)}${range ? ` (${range})` : ''}`;
+  }).join(', '));
+  return chartFigure({
+    title,
+    height: categories.length * (names.length * BAR + GAP) + 52,
+    words: `Bar chart: ${title}, ${FIGURES[figure].title}. ${sentences.join('; ')}.`,
+    make: () => ({
+      type: 'bar',
+      plugins: [whiskers],
+      data: {
+        labels: categories,
+        datasets: names.map((name, s) => ({
+          label: name,
+          data: spreads[s].map((one) => used(one) ? one.median : null),
+          ranges: spreads[s].map((one) => {
+            const range = used(one) ? rangeOf(one) : null;
+            return range && [range.low, range.high, range.sure];
+          }),
+          texts: spreads[s].map((one) => used(one) ? figureText(figure, one.median) : ''),
+          backgroundColor: patternOf(s),
+          borderColor: colourOf(s),
+          borderWidth: 1,
+          barThickness: BAR - 3,
+        })),
+      },
+      options: {
+        indexAxis: 'y',
+        layout: {padding: {right: 8}},
+        scales: {
+          x: axis(FIGURES[figure].unit, {
+            beginAtZero: true,
+            // Room for the figures behind the bars.
+            suggestedMax: most * 1.16,
+            ticks: {callback: (value) => tick(number(value)), maxTicksLimit: 6},
+          }),
+          y: axis('', {
+            grid: {display: false, borderColor: theme.colour('--strong-line')},
+            ticks: {
+              color: theme.colour('--text'),
+              callback: (value, i) => shortened(categories[i]),
+              autoSkip: false,
+            },
+          }),
+        },
+        plugins: {tooltip: {callbacks: {label: (item) => {
+          const spread = spreads[item.datasetIndex][item.dataIndex];
+          const range = rangeText(figure, spread);
+          return `${item.dataset.label}: ${withUnit(figure, spread.median)}${range ? ` (${range})` : ''}`;
+        }}}},
+      },
+    }),
+    tableOf: () => table(`${title.split(': ')[0]}: ${FIGURES[figure].title}, median and range`, ['', ...names],
+        categories.map((category, c) => [category, ...names.map((name, s) => {
+          const spread = spreads[s][c];
+          if (!used(spread)) return (notes && notes[s][c]) || '–';
+          return spreadCell(figure, spread);
+        })])),
+  });
+}
+
+function spreadCell(figure, spread) {
+  if (!spread) return '–';
+  const range = rangeText(figure, spread);
+  return {text: figureText(figure, spread.median), value: spread.median, range: range && `(${range})`};
+}
+
+// Curves. `lines` are {name, points: [{x, y}]}; what is logarithmic shows no zero.
+function lineChart({title, xTitle, yTitle, xLabels, lines, logarithmic, text, caption, dots, tableOf,
+                    words, xText, height = 280, from = 0}) {
+  return chartFigure({
+    title,
+    height,
+    words,
+    caption,
+    tableOf,
+    make: () => ({
+      type: 'line',
+      data: {
+        labels: xLabels,
+        datasets: lines.map((line, i) => ({
+          label: line.name,
+          data: line.points,
+          borderColor: colourOf(i + from),
+          backgroundColor: colourOf(i + from),
+          borderDash: dots ? [] : dashOf(i + from),
+          borderWidth: 2,
+          pointStyle: pointOf(i + from),
+          pointRadius: dots ? 4 : line.points.length > 40 ? 0 : 3,
+          showLine: !dots,
+          spanGaps: false,
+        })),
+      },
+      options: {
+        interaction: {mode: 'nearest', intersect: false, axis: dots ? 'xy' : 'x'},
+        scales: {
+          x: axis(xTitle, xLabels
+              ? {type: 'category', offset: Boolean(dots), ticks: {callback: (value, i) => shortened(String(xLabels[i]), 12)}}
+              : {type: 'linear', ticks: xText ? {callback: (value) => tick(xText(value))} : {}}),
+          y: axis(yTitle, {
+            type: logarithmic ? 'logarithmic' : 'linear',
+            beginAtZero: !logarithmic,
+            ticks: {callback: (value) => {
+              if (logarithmic && !Number.isInteger(Math.log10(value))) return '';
+              return tick(text(value));
+            }, maxTicksLimit: 8},
+          }),
+        },
+        plugins: {
+          legend: {
+            display: lines.length > 1,
+            position: 'bottom',
+            labels: {usePointStyle: true, color: theme.colour('--text'), boxHeight: 7},
+          },
+          tooltip: {callbacks: {label: (item) => `${item.dataset.label}: ${text(item.parsed.y)}`}},
+        },
+      },
+    }),
+  });
+}

@@ -1,0 +1,98 @@
+// Makers of elements. Foreign text becomes text nodes and nothing else.
+
+function element(name, attributes, ...children) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes || {})) {
+    if (value === null || value === undefined || value === false) continue;
+    if (key === 'class') made.className = value;
+    else if (key === 'onclick') made.addEventListener('click', value);
+    else made.setAttribute(key, value === true ? '' : value);
+  }
+  for (const child of children.flat()) {
+    if (child === null || child === undefined || child === '') continue;
+    made.append(child instanceof Node ? child : document.createTextNode(String(child)));
+  }
+  return made;
+}
+
+// Text that names people, drives and files: on its own, whatever way it is written.
+const named = (text) => element('bdi', {}, text);
+
+let usedIds = 0;
+const freshId = (stem) => `${stem}-${++usedIds}`;
+
+// A part of the page with its heading, listed in the contents.
+function section(title, ...children) {
+  const id = freshId('part');
+  const part = element('section', {'aria-labelledby': id}, element('h2', {id}, title), children);
+  document.getElementById('main').append(part);
+  return part;
+}
+
+// Cells: a text, a node, or {text, value, range, class, left}. `value` is the figure in full.
+function cell(kind, content, left) {
+  if (content === null || content === undefined) content = '–';
+  if (content instanceof Node || typeof content !== 'object') {
+    return element(kind, left ? {class: 'text'} : {}, content);
+  }
+  const made = element(kind, {class: content.left || left ? 'text' : content.class}, content.text);
+  if (content.value !== undefined) made.dataset.value = content.value;
+  if (content.range) made.append(' ', element('span', {class: 'range'}, content.range));
+  if (content.class && (content.left || left)) made.classList.add(content.class);
+  return made;
+}
+
+// A table that scrolls sideways within itself. `left` holds the columns of text besides the first.
+function table(caption, heading, rows, {left = [], rowClass = () => null} = {}) {
+  const head = element('tr', {}, heading.map((text, i) => {
+    const made = cell('th', text, left.includes(i));
+    made.setAttribute('scope', 'col');
+    return made;
+  }));
+  const body = rows.map((row) => element('tr', {class: rowClass(row)}, row.map((content, i) => {
+    const made = cell(i === 0 ? 'th' : 'td', content, i === 0 || left.includes(i));
+    if (i === 0) made.setAttribute('scope', 'row');
+    return made;
+  })));
+  return element('div', {class: 'scroll', tabindex: '0', role: 'region', 'aria-label': caption},
+      element('table', {}, element('caption', {}, caption), element('thead', {}, head),
+          element('tbody', {}, body)));
+}
+
+// Something that is made when it is opened for the first time.
+function unfolding(summary, make) {
+  const details = element('details', {}, element('summary', {}, summary));
+  const fill = () => {
+    if (details.childElementCount === 1) details.append(make());
+  };
+  details.addEventListener('toggle', () => details.open && fill());
+  details.fillNow = fill;
+  return details;
+}
+
+// Buttons of which one is pressed. `options` are pairs of value and label.
+function segments(label, options, chosen, onchoose) {
+  const buttons = options.map(([value, text]) => element('button', {
+    type: 'button',
+    'aria-pressed': String(value === chosen),
+    onclick: () => {
+      for (const other of buttons) other.setAttribute('aria-pressed', String(other === button(value)));
+      onchoose(value);
+    },
+  }, text));
+  const button = (value) => buttons[options.findIndex(([other]) => other === value)];
+  return element('div', {class: 'segments', role: 'group', 'aria-label': label}, buttons);
+}
+
+function selection(label, options, onchoose) {
+  const id = freshId('choice');
+  const list = element('select', {id},
+      options.map(([value, text]) => element('option', {value}, text)));
+  list.addEventListener('change', () => onchoose(list.value));
+  return element('label', {for: id}, label + ' ', list);
+}
+
+function facts(pairs) {
+  return element('dl', {class: 'facts'}, pairs.filter(([, value]) => value).map(
+      ([name, value]) => element('div', {}, element('dt', {}, name), element('dd', {}, value))));
+}

@@ -1,0 +1,104 @@
+// Warnings, the machine, and how it was measured.
+
+function showWarnings(data) {
+  const several = data.results.length > 1;
+  const all = data.results.flatMap((result) => result.warnings.map((one) => ({one, result})));
+  if (all.length === 0) return;
+  const part = section('Warnings');
+  part.id = 'warnings';
+  // Those of one code that ask for the same step stand together.
+  const kinds = new Map();
+  for (const item of all) {
+    const kind = `${item.one.code}\n${item.one.next_step}`;
+    kinds.set(kind, [...(kinds.get(kind) || []), item]);
+  }
+  const text = ({one, result}) => [named(one.text), several ? [' (', named(result.name), ')'] : ''];
+  part.append(element('ul', {class: 'warnings'}, [...kinds.values()].map((list) => element('li', {},
+      element('strong', {}, text(list[0])), ' ', element('code', {}, list[0].one.code),
+      list[0].one.next_step ? element('div', {class: 'next'}, '→ ', named(list[0].one.next_step)) : '',
+      list.length > 1 ? unfolding(`${whole(list.length - 1)} more of this kind`, () => element('ul', {},
+          list.slice(1).map((item) => element('li', {}, text(item))))) : ''))));
+}
+
+function driveText(drive) {
+  const kind = drive.rotational === undefined ? '' : drive.rotational ? 'rotating' : 'solid state';
+  return [[drive.model, drive.firmware && `firmware ${drive.firmware}`, drive.serial && `serial ${drive.serial}`]
+              .filter(Boolean).join(', '),
+          [drive.name, drive.transport, drive.size ? size(drive.size) : '', kind].filter(Boolean).join(', '),
+          [drive.scheduler && `scheduler ${drive.scheduler}`, drive.write_cache,
+           drive.physical_block ? `blocks of ${drive.logical_block} / ${drive.physical_block}\u202fB` : '',
+           drive.queue_requests ? `${drive.queue_requests} requests` : '',
+           drive.read_ahead_kib ? `read ahead ${drive.read_ahead_kib}\u202fKiB` : ''].filter(Boolean).join(', ')]
+      .filter(Boolean).join('; ');
+}
+
+function environmentOf(result) {
+  const host = result.host;
+  const rows = [
+    ['Label', result.label], ['Note', result.note], ['Result file', result.file], ['Started', result.started],
+    ['Complete', result.complete ? 'yes' : 'no: the run ended before all was measured'],
+    ['Processor', host.cpu && `${host.cpu}, ${counted(host.cores, 'core', 'cores')}`],
+    ['Memory', host.memory ? size(host.memory) : ''], ['Kernel', host.kernel && `Linux ${host.kernel}${host.kernel_build ? `, ${host.kernel_build}` : ''}`],
+    ['Microcode', host.microcode], ['Governor', host.governor || 'not known'], ['Clock', host.clock_source],
+    ['filereel', `${result.version}${result.overhead_ns ? `, ${Math.round(result.overhead_ns)}\u202fns of its own per operation` : ''}`],
+    ['Plan', `${result.plan.name}, ${describePlan(result)}`],
+  ];
+  const drives = unique(result.volumes.flatMap((volume) => volume.drives.map(driveText)));
+  drives.forEach((text, i) => rows.push([drives.length > 1 ? `Drive ${i + 1}` : 'Drive', text]));
+  for (const volume of result.volumes) {
+    rows.push([`${volume.role}, ${volume.file_system}`,
+      [volume.target, volume.target_kind, volume.driver === 'kernel' ? 'kernel driver' : `FUSE: ${volume.driver}`,
+       volume.age, volume.size ? size(volume.size) : '', volume.layers.join(' on '),
+       volume.mount_options && `mounted ${volume.mount_options}`].filter(Boolean).join('; ')]);
+  }
+  return rows;
+}
+
+function showEnvironment(data) {
+  const part = section('Environment');
+  const columns = data.results.map((result) => new Map(environmentOf(result)));
+  const names = unique(columns.flatMap((column) => [...column.keys()]));
+  const own = ['Label', 'Note', 'Result file', 'Started'];
+  const rows = names.map((name) => [named(name), ...columns.map((column) => named(column.get(name) || '–'))])
+      .filter((row) => row.slice(1).some((one) => one.textContent !== '–'));
+  const several = columns.length > 1;
+  const differs = (row) => several && !own.includes(row[0].textContent) &&
+      unique(row.slice(1).map((one) => one.textContent)).length > 1 ? 'differs' : null;
+  part.append(table(several ? 'The machines and volumes; ≠ marks what is not the same' : 'The machine and the volumes',
+      ['', ...data.results.map((one) => several ? named(one.name) : '')], rows,
+      {left: data.results.map((_, i) => i + 1), rowClass: differs}));
+}
+
+const GLOSSARY = [
+  ['MB/s', '10⁶ bytes of file content a second. A copy counts its content once.'],
+  ['until durable', 'The time ends when everything is on the device: after the file system and the drive were told to write back and have said that it is done.'],
+  ['until calls return', 'The time ends when the last call has returned; written data may still be in memory.'],
+  ['near, far', 'The two volumes: work is done on near; copy-far copies from near to far.'],
+  ['median', 'The middle of the samples: half are lower, half are higher.'],
+  ['95 % interval', 'A range in which the true median lies with 95 % confidence, computed from the samples by bootstrap. With too few samples the extremes are shown instead.'],
+  ['outlier', 'A sample that lies far from the others: its modified Z-score is above 3.5. It still counts.'],
+  ['p99', 'The 99th percentile: 99 of 100 calls were at most as slow.'],
+  ['share of the block-level speed', 'How fast the files were worked on, as a share of what fio reaches on the same device with blocks of the same size.'],
+  ['device bytes per file byte', 'What reached the device, journal and metadata included, for each byte of file content.'],
+  ['incomplete', 'The run was interrupted or failed; what is shown was measured, the rest is missing.'],
+];
+
+function showMethod(data) {
+  const part = section('How it was measured');
+  const workloads = unique(data.results.map((one) => one.plan.workload));
+  if (workloads.includes('fc-test')) {
+    part.append(element('p', {}, 'FC-Test creates, reads, copies and deletes sets of files as people have them: installations, music, disk images, programs. Each repetition begins with freshly made file systems.'));
+  }
+  if (workloads.includes('reel')) {
+    part.append(element('p', {}, 'A recorded trace was done again: the same operations on the same files, in an order that keeps what depends on each other, with a stopwatch around each call.'));
+  }
+  if (workloads.some((one) => one !== 'fc-test' && one !== 'reel')) {
+    part.append(element('p', {}, 'Workloads do what their description says, phase by phase, on files made for them.'));
+  }
+  part.append(
+      element('p', {}, 'Before each step the caches are made cold, unless it says warm: by unmounting and mounting again, by dropping what the kernel holds, or file by file. How much was cached all the same is measured and stands beside each sample.'),
+      element('p', {}, 'filereel works on files through a file system. Its figures are those of drive, driver and file system together, and lie below what block-level tests of the same drive show.'),
+      element('h3', {}, 'Words'),
+      element('dl', {class: 'glossary'}, GLOSSARY.flatMap(
+          ([word, meaning]) => [element('dt', {}, word), element('dd', {}, meaning)])));
+}

@@ -1,0 +1,239 @@
+// One measurement in full: its samples, its latencies, what it spent its time on, how it went.
+
+const PERCENTILES = [['p50_us', 'p50'], ['p90_us', 'p90'], ['p95_us', 'p95'], ['p99_us', 'p99'],
+                     ['p99_9_us', 'p99.9'], ['p99_99_us', 'p99.99'], ['max_us', 'max']];
+const MOST_LINES = 6;
+
+function samplesChart(one) {
+  const figure = Object.keys(FIGURES).find((key) => one.figures[key]);
+  if (!figure) return null;
+  const points = one.samples.filter((sample) => sample[figure] !== undefined)
+      .map((sample) => ({x: sample.run, y: sample[figure]}));
+  if (points.length < 2) return null;
+  const spread = one.figures[figure];
+  const range = rangeOf(spread);
+  return lineChart({
+    title: `Samples: ${FIGURES[figure].title}`,
+    xTitle: 'repetition',
+    yTitle: FIGURES[figure].unit,
+    xLabels: points.map((point) => point.x),
+    text: number,
+    dots: true,
+    height: 240,
+    lines: [{name: one.subject, points}],
+    words: `Dots: ${one.subject} on ${one.file_system}, ${FIGURES[figure].title}, by repetition: ` +
+        points.map((point) => number(point.y)).join(', ') + '.',
+    caption: `Median ${number(spread.median)}` + (range
+        ? `, ${range.sure ? '95 % interval' : 'extremes'} ${number(range.low)}–${number(range.high)}` : '') +
+        (spread.outliers ? `, ${counted(spread.outliers, 'outlier', 'outliers')}` : '') +
+        `; ${counted(points.length, 'sample', 'samples')}.`,
+  });
+}
+
+function percentilesChart(one) {
+  const kinds = one.kinds.filter((kind) => kind.p50_us).slice(0, MOST_LINES);
+  if (kinds.length === 0) return null;
+  const value = (kind, key) => kind[key] && kind[key].median > 0 ? kind[key].median : null;
+  return lineChart({
+    title: 'Latency percentiles',
+    yTitle: 'latency of a call',
+    xLabels: PERCENTILES.map(([, label]) => label),
+    text: microseconds,
+    logarithmic: true,
+    lines: kinds.map((kind) => ({name: kind.kind, points: PERCENTILES.map(([key]) => value(kind, key))})),
+    words: 'Line chart: latency percentiles of calls. ' + kinds.map((kind) => `${kind.kind}: ` +
+        PERCENTILES.filter(([key]) => kind[key])
+            .map(([key, label]) => `${label} ${microseconds(kind[key].median)}`).join(', ')).join('; ') + '.',
+    caption: one.kinds.length > kinds.length
+        ? `The ${kinds.length} kinds of calls that took most time, of ${one.kinds.length}.` : null,
+    tableOf: () => table('Latency of calls, median of the repetitions',
+        ['operation', ...PERCENTILES.map(([, label]) => label)],
+        one.kinds.filter((kind) => kind.p50_us).map((kind) => [kind.kind, ...PERCENTILES.map(([key]) =>
+          kind[key] ? {text: microseconds(kind[key].median), value: kind[key].median} : '–')])),
+  });
+}
+
+function sharesChart(one) {
+  const kinds = one.kinds;
+  if (kinds.length === 0) return null;
+  const top = kinds.slice(0, 10);
+  const names = ['share of the time in calls', 'share of the calls'];
+  const values = [top.map((kind) => kind.share_of_time), top.map((kind) => kind.share_of_calls)];
+  return chartFigure({
+    title: 'What the time went to',
+    height: top.length * (2 * BAR + GAP) + 90,
+    words: 'Bar chart: operations by kind. ' + top.map((kind) =>
+      `${kind.kind}: ${share(kind.share_of_time)} of the time, ${share(kind.share_of_calls)} of the calls`).join('; ') + '.',
+    caption: kinds.length > top.length ? `The first ${top.length} of ${kinds.length} kinds.` : null,
+    make: () => ({
+      type: 'bar',
+      plugins: [whiskers],
+      data: {
+        labels: top.map((kind) => kind.kind),
+        datasets: names.map((name, s) => ({
+          label: name, data: values[s], texts: values[s].map(share), backgroundColor: patternOf(s),
+          borderColor: colourOf(s), borderWidth: 1, barThickness: BAR - 3,
+        })),
+      },
+      options: {
+        indexAxis: 'y',
+        scales: {
+          x: axis('', {beginAtZero: true, suggestedMax: Math.max(...values.flat()) * 1.16,
+                       ticks: {callback: (value) => `${Math.round(value * 100)} %`, maxTicksLimit: 6}}),
+          y: axis('', {grid: {display: false}, ticks: {autoSkip: false, color: theme.colour('--text'),
+                       callback: (value, i) => shortened(top[i].kind)}}),
+        },
+        plugins: {
+          legend: {display: true, position: 'bottom', labels: {color: theme.colour('--text'), boxHeight: 9}},
+          tooltip: {callbacks: {label: (item) => `${item.dataset.label}: ${share(item.parsed.x)}`}},
+        },
+      },
+    }),
+    tableOf: () => table('Operations, all repetitions together',
+        ['operation', 'calls', 'of all', 'errors', 'bytes', 'time in calls', 'of all'],
+        kinds.map((kind) => [kind.kind, {text: whole(kind.count), value: kind.count},
+          share(kind.share_of_calls), whole(kind.errors), size(kind.bytes),
+          {text: seconds(kind.seconds), value: kind.seconds},
+          {text: share(kind.share_of_time), value: kind.share_of_time}])),
+  });
+}
+
+// Of the replay whose time is in the middle.
+function courseCharts(one) {
+  const series = one.replay ? one.replay.series : [];
+  if (series.length === 0) return [];
+  const points = (key) => series.map((at) => ({x: at.t_s, y: at[key] > 0 ? at[key] : null}));
+  const figure = series.some((at) => at.mb_per_s > 0) ? 'mb_per_s' : 'operations_per_s';
+  const unit = FIGURES[figure].unit;
+  const most = (key) => Math.max(...series.map((at) => at[key]));
+  return [
+    lineChart({
+      title: `Latency over time, repetition ${one.replay.run}`,
+      xTitle: 'seconds since the start', yTitle: 'latency of a call', text: microseconds,
+      xText: (value) => number(value), logarithmic: true,
+      lines: [{name: 'mean', points: points('mean_us')}, {name: 'longest', points: points('max_us')}],
+      words: `Line chart: latency over time, ${series.length} stretches; the longest call took ${microseconds(most('max_us'))}.`,
+      tableOf: () => table('Course of the replay',
+          ['since the start', 'operations/s', 'MB/s', 'mean latency', 'longest'],
+          series.map((at) => [seconds(at.t_s), number(at.operations_per_s), number(at.mb_per_s),
+                              microseconds(at.mean_us), microseconds(at.max_us)])),
+    }),
+    lineChart({
+      title: `Rate over time, repetition ${one.replay.run}`,
+      xTitle: 'seconds since the start', yTitle: unit, text: number, xText: (value) => number(value),
+      from: 2,
+      lines: [{name: unit, points: points(figure)}],
+      words: `Line chart: ${unit} over time, ${series.length} stretches; at most ${number(most(figure))}.`,
+    }),
+  ];
+}
+
+function measurementFacts(one) {
+  const pairs = Object.keys(FIGURES).filter((key) => one.figures[key]).map((key) => {
+    const range = rangeText(key, one.figures[key]);
+    return [FIGURES[key].title, `${figureText(key, one.figures[key].median)}${range ? ` (${range})` : ''}`];
+  });
+  pairs.push(['Driver', one.driver === 'kernel' ? 'kernel' : named(`FUSE: ${one.driver}`)]);
+  if (one.block_share !== undefined) pairs.push(['Share of the block-level speed', share(one.block_share)]);
+  if (one.device_written !== undefined) {
+    pairs.push(['Device bytes written per file byte', number(one.device_written)]);
+  }
+  if (one.device_read !== undefined) pairs.push(['Device bytes read per file byte', number(one.device_read)]);
+  if (one.replay) {
+    const replay = one.replay;
+    pairs.push(['Elapsed', seconds(replay.elapsed_s)]);
+    if (one.file_system !== 'none') pairs.push(['Until durable', seconds(replay.durable_s)]);
+    pairs.push(['Data', `${size(replay.bytes_read)} read, ${size(replay.bytes_written)} written`]);
+    if (replay.lateness) {
+      pairs.push(['Late by', `${microseconds(replay.lateness.p50_us)} (median), ${microseconds(replay.lateness.p99_us)} (p99)`]);
+    }
+    pairs.push(['Results unlike the trace', replay.differ === 0 ? 'none'
+        : Object.entries(replay.classes).map(([name, count]) => `${whole(count)} ${name}`).join(', ') || whole(replay.differ)]);
+    if (replay.tree) pairs.push(['The tree at the end', replay.tree.differences === 0 ? 'as after the trace'
+        : counted(replay.tree.differences, 'difference', 'differences')]);
+  }
+  if (one.reel) {
+    const reel = one.reel;
+    pairs.push(['Replayed', `order ${reel.order}, pace ${reel.pace}, engine ${reel.engine}` +
+        (reel.depth ? ` at depth ${reel.depth}` : '') + (reel.clients > 1 ? `, ${reel.clients} clients` : '')]);
+  }
+  const ended = {precise: 'precise enough', budget: 'the time was over', most: 'the most repetitions'}[one.runs_ended];
+  if (ended) pairs.push(['Repetitions ended', ended]);
+  return facts(pairs);
+}
+
+function samplesTable(list, severalResults) {
+  const heading = [...(severalResults ? ['result'] : []), 'measurement', 'file system', 'run', 'elapsed',
+                   'until durable', 'bytes', 'files', 'operations', 'MB/s', 'files/s', 'processor time',
+                   'device read', 'device written', 'cached before', ''];
+  const rows = list.flatMap(({one, result}) => one.samples.map((sample) => [
+    ...(severalResults ? [named(result.name)] : []), named(one.subject), one.file_system, sample.run,
+    {text: seconds(sample.elapsed_s), value: sample.elapsed_s},
+    {text: seconds(sample.durable_s), value: sample.durable_s},
+    size(sample.bytes), whole(sample.files), whole(sample.operations),
+    sample.mb_per_s === undefined ? '–' : {text: number(sample.mb_per_s), value: sample.mb_per_s},
+    sample.files_per_s === undefined ? '–' : {text: number(sample.files_per_s), value: sample.files_per_s},
+    seconds(sample.cpu_s), size(sample.device_bytes_read), size(sample.device_bytes_written),
+    sample.cached_before === undefined ? '–' : share(sample.cached_before),
+    sample.failed ? 'failed' : sample.moved_no_data ? 'no data moved' : '',
+  ]));
+  return table('Every sample', heading, rows, {left: severalResults ? [1, 2] : [1]});
+}
+
+function showMeasurements(data) {
+  const list = data.results.flatMap((result) => result.measurements.map((one) => ({one, result})));
+  if (list.length === 0) return;
+  const several = data.results.length > 1;
+  const part = section('Each measurement');
+  const label = ({one, result}) =>
+      (several ? `${result.name}: ` : '') + `${one.subject} on ${one.file_system}`;
+  const controls = element('div', {class: 'controls'});
+  const about = element('div'), charts = element('div', {class: 'grid'});
+  if (list.length > 1) {
+    controls.append(selection('Measurement', list.map((item, i) => [String(i), label(item)]),
+        (value) => choose(Number(value))));
+  }
+  part.append(controls, about, charts);
+
+  function choose(index) {
+    const {one} = list[index];
+    about.replaceChildren(element('h3', {}, named(label(list[index]))), measurementFacts(one));
+    if (one.examples.length) {
+      about.append(unfolding(`${counted(one.examples.length, 'result', 'results')} unlike the trace`,
+          () => element('ul', {}, one.examples.map((example) =>
+            element('li', {}, `repetition ${example.run}: `, named(example.text))))));
+    }
+    place(charts, [samplesChart(one), ...courseCharts(one), percentilesChart(one), sharesChart(one)]
+        .filter(Boolean));
+  }
+  choose(0);
+
+  if (list.some(({one}) => one.block_share !== undefined || one.device_written !== undefined ||
+                           one.device_read !== undefined)) {
+    part.append(element('h3', {}, 'File efficiency'), efficiencyTable(data, list, several));
+  }
+  const count = list.reduce((sum, {one}) => sum + one.samples.length, 0);
+  const samples = unfolding(`All ${counted(count, 'sample', 'samples')}`, () => samplesTable(list, several));
+  samples.classList.add('long');
+  part.append(samples);
+}
+
+function efficiencyTable(data, list, several) {
+  return unfolding('What files cost at block level', () => {
+    const parts = [table('Speed of the work on files by that of blocks, and bytes at the device for each byte of files',
+        [...(several ? ['result'] : []), 'measurement', 'file system', 'share of block-level speed', 'written', 'read'],
+        list.map(({one, result}) => [...(several ? [named(result.name)] : []), named(one.subject), one.file_system,
+          one.block_share === undefined ? '–' : {text: share(one.block_share), value: one.block_share},
+          one.device_written === undefined ? '–' : {text: number(one.device_written), value: one.device_written},
+          one.device_read === undefined ? '–' : {text: number(one.device_read), value: one.device_read}]),
+        {left: several ? [1, 2] : [1]})];
+    const baselines = data.results.flatMap((result) => result.baselines.map((one) => ({one, result})));
+    if (baselines.length) {
+      parts.push(table('Block level, by fio', [...(several ? ['result'] : []), 'pattern', 'file system', 'on', 'block', 'depth', 'MB/s', 'IOPS', 'version'],
+          baselines.map(({one, result}) => [...(several ? [named(result.name)] : []), one.pattern, one.file_system, one.on,
+            binarySize(one.block_size), one.depth, {text: number(one.mb_per_s), value: one.mb_per_s},
+            {text: number(one.iops), value: one.iops}, one.fio])));
+    }
+    return element('div', {}, parts);
+  });
+}

@@ -1,0 +1,41 @@
+// Puts the page together.
+
+const data = JSON.parse(document.getElementById('report-data').textContent);
+
+theme.apply();
+document.getElementById('theme').replaceWith(Object.assign(
+    segments('Colours', [['auto', 'Auto'], ['light', 'Light'], ['dark', 'Dark']], 'auto', (choice) => {
+      theme.choice = choice;
+      redrawAll();
+    }), {id: 'theme'}));
+theme.preferred.addEventListener('change', redrawAll);
+
+showSummary(data);
+showSpeeds(data);
+showComparison(data);
+showSweeps(data);
+showMeasurements(data);
+showWarnings(data);
+showEnvironment(data);
+showMethod(data);
+
+document.getElementById('contents').append(element('ul', {},
+    [...document.querySelectorAll('main h2')].map(
+        (heading) => element('li', {}, element('a', {href: `#${heading.id}`}, heading.textContent)))));
+
+// On paper: light colours, and the tables of the charts, but not every sample.
+let opened = [];
+window.addEventListener('beforeprint', () => {
+  theme.printing = true;
+  redrawAll();
+  opened = [...document.querySelectorAll('main details:not([open]):not(.long)')];
+  for (const details of opened) {
+    details.fillNow();
+    details.open = true;
+  }
+});
+window.addEventListener('afterprint', () => {
+  theme.printing = false;
+  redrawAll();
+  for (const details of opened) details.open = false;
+});

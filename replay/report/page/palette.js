@@ -1,0 +1,75 @@
+// Colours of Okabe and Ito, "Color Universal Design" (2008), which people with any kind of colour
+// vision can tell apart, in an order in which neighbours differ in lightness too; and a pattern for
+// each, so that colour is never the only sign.
+
+const COLOURS = {
+  light: ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#56b4e9', '#d55e00', '#7a7f87', '#b8a800'],
+  dark: ['#4aa8e0', '#f0b23c', '#2fc096', '#e09fc2', '#8fd0f5', '#f08144', '#a4abb5', '#f0e442'],
+};
+const POINTS = ['circle', 'rect', 'triangle', 'rectRot', 'star', 'crossRot', 'cross', 'dash'];
+const DASHES = [[], [7, 3], [2, 3], [9, 3, 2, 3], [4, 2], [12, 4], [1, 2], [6, 2, 1, 2, 1, 2]];
+
+const theme = {
+  choice: 'auto',
+  printing: false,
+  preferred: window.matchMedia('(prefers-color-scheme: dark)'),
+  name() {
+    if (this.printing) return 'light';
+    return this.choice === 'auto' ? (this.preferred.matches ? 'dark' : 'light') : this.choice;
+  },
+  apply() { document.documentElement.dataset.theme = this.name(); },
+  colour(variable) {
+    return getComputedStyle(document.documentElement).getPropertyValue(variable).trim();
+  },
+};
+
+const colourOf = (series) => COLOURS[theme.name()][series % COLOURS.light.length];
+const pointOf = (series) => POINTS[series % POINTS.length];
+const dashOf = (series) => DASHES[series % DASHES.length];
+
+// Fills of bars: plain, then stripes, dots and others in the page's colour over the series' own.
+function patternOf(series) {
+  const colour = colourOf(series);
+  const kind = series % COLOURS.light.length;
+  if (kind === 0) return colour;
+  const tile = document.createElement('canvas');
+  tile.width = tile.height = 8;
+  const brush = tile.getContext('2d');
+  brush.fillStyle = colour;
+  brush.fillRect(0, 0, 8, 8);
+  brush.strokeStyle = brush.fillStyle = theme.colour('--card');
+  brush.globalAlpha = 0.55;
+  brush.lineWidth = 1.6;
+  const line = (x1, y1, x2, y2) => {
+    brush.beginPath();
+    brush.moveTo(x1, y1);
+    brush.lineTo(x2, y2);
+    brush.stroke();
+  };
+  const rising = () => [[-2, 2, 2, -2], [-2, 10, 10, -2], [6, 10, 10, 6]].forEach((l) => line(...l));
+  const falling = () => [[-2, 6, 2, 10], [-2, -2, 10, 10], [6, -2, 10, 2]].forEach((l) => line(...l));
+  const dots = () => [[2, 2], [6, 6]].forEach(([x, y]) => brush.fillRect(x - 1, y - 1, 2, 2));
+  const upright = () => line(4, 0, 4, 8);
+  const level = () => line(0, 4, 8, 4);
+  [null, [rising], [dots], [falling], [upright], [level], [rising, falling], [upright, level]][kind]
+      .forEach((draw) => draw());
+  return brush.createPattern(tile, 'repeat');
+}
+
+// What a series is called and looks like, as a list under a heading.
+function legend(names, more) {
+  const list = element('ul', {class: 'legend', 'aria-label': 'Legend'});
+  names.forEach((name, i) => {
+    const swatch = element('canvas', {width: 44, height: 28, 'aria-hidden': 'true'});
+    swatch.redraw = () => {
+      const brush = swatch.getContext('2d');
+      brush.setTransform(2, 0, 0, 2, 0, 0);
+      brush.fillStyle = patternOf(i);
+      brush.fillRect(0, 0, 22, 14);
+    };
+    swatch.redraw();
+    list.append(element('li', {}, swatch, named(name)));
+  });
+  if (more) list.append(element('li', {class: 'quiet'}, more));
+  return list;
+}

@@ -1,0 +1,100 @@
+// Figures in words: three significant digits as far as they mean anything, always with units.
+
+function number(value) {
+  if (value === null || value === undefined || !Number.isFinite(value)) return '–';
+  if (value >= 99.95) return value.toFixed(0).replace(/\B(?=(\d{3})+$)/g, '\u202f');
+  if (value >= 9.995) return value.toFixed(1);
+  return value.toFixed(2);
+}
+
+function whole(value) {
+  if (value === null || value === undefined) return '–';
+  return String(value).replace(/\B(?=(\d{3})+$)/g, '\u202f');
+}
+
+function scaled(value, step, units) {
+  let unit = 0;
+  while (value >= step * 0.9995 && unit + 1 < units.length) {
+    value /= step;
+    ++unit;
+  }
+  const digits = value >= 99.95 || (unit === 0 && Number.isInteger(value)) ? 0 : value >= 9.995 ? 1 : 2;
+  return value.toFixed(digits) + '\u202f' + units[unit];
+}
+
+function size(bytes) {
+  if (bytes === null || bytes === undefined) return '–';
+  return scaled(bytes, 1000, ['B', 'kB', 'MB', 'GB', 'TB', 'PB']);
+}
+
+function binarySize(bytes) {
+  const units = ['B', 'KiB', 'MiB', 'GiB'];
+  let unit = 0;
+  while (bytes > 0 && bytes % 1024 === 0 && unit + 1 < units.length) {
+    bytes /= 1024;
+    ++unit;
+  }
+  return `${bytes}\u202f${units[unit]}`;
+}
+
+function microseconds(us) {
+  if (us === null || us === undefined) return '–';
+  if (us < 1) return scaled(us * 1000, 1000, ['ns', 'µs']);
+  return scaled(us, 1000, ['µs', 'ms', 's']);
+}
+
+function seconds(s) {
+  if (s === null || s === undefined) return '–';
+  if (s < 60) return microseconds(s * 1e6);
+  const minutes = Math.floor(Math.round(s) / 60);
+  return `${minutes}\u202fmin ${String(Math.round(s) % 60).padStart(2, '0')}\u202fs`;
+}
+
+function share(value) {
+  if (value === null || value === undefined) return '–';
+  const percent = value * 100;
+  return (percent < 9.95 ? percent.toFixed(1) : percent.toFixed(0)) + '\u202f%';
+}
+
+// "2024-02-29 12:00 UTC" of what is ISO 8601.
+function moment(text) {
+  const parts = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2}):\d{2}Z$/.exec(text);
+  return parts ? `${parts[1]} ${parts[2]}\u202fUTC` : text;
+}
+
+function counted(count, one, many) {
+  return `${whole(count)} ${count === 1 ? one : many}`;
+}
+
+// What can be shown as bars, dots and curves. `text` writes a value with its unit.
+const FIGURES = {
+  mb_per_s: {title: 'MB/s until durable', unit: 'MB/s', more: true},
+  mb_per_s_elapsed: {title: 'MB/s until calls return', unit: 'MB/s', more: true},
+  files_per_s: {title: 'Files/s until durable', unit: 'files/s', more: true},
+  operations_per_s: {title: 'Operations/s until calls return', unit: 'operations/s', more: true},
+  read_p50_us: {title: 'Read latency, median', unit: 'µs', time: true},
+  read_p99_us: {title: 'Read latency, 99th percentile', unit: 'µs', time: true},
+  write_p50_us: {title: 'Write latency, median', unit: 'µs', time: true},
+  write_p99_us: {title: 'Write latency, 99th percentile', unit: 'µs', time: true},
+};
+
+function figureText(figure, value) {
+  return FIGURES[figure].time ? microseconds(value) : number(value);
+}
+
+function withUnit(figure, value) {
+  return FIGURES[figure].time ? microseconds(value) : `${number(value)} ${FIGURES[figure].unit}`;
+}
+
+// The range that a whisker shows: the interval, else the extremes; nothing for one sample.
+function rangeOf(spread) {
+  if (spread.interval_95) return {...spread.interval_95, sure: true};
+  if (spread.low === spread.high) return null;
+  return {low: spread.low, high: spread.high, sure: false};
+}
+
+function rangeText(figure, spread) {
+  const range = rangeOf(spread);
+  if (!range) return '';
+  return `${figureText(figure, range.low)}–${figureText(figure, range.high)}`;
+}

@@ -1,0 +1,268 @@
+#include "replay/report/report_data.h"
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "replay/report/comparison_data.h"
+#include "replay/report/findings.h"
+#include "replay/report/wording.h"
+#include "replay/runner/block_baseline.h"
+#include "replay/runner/failures.h"
+#include "replay/runner/members_json.h"
+#include "replay/runner/result_sweep.h"
+
+namespace filereel {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json samples(const Measurement& measurement) {
+  Json list = Json::array();
+  for (const Sample& sample : measurement.samples) {
+    const SampleRates rates = rates_of(measurement, sample);
+    Json& json = list.emplace_back(Json{{"run", sample.run},
+                                        {"elapsed_s", sample.elapsed_s},
+                                        {"durable_s", sample.durable_s},
+                                        {"bytes", sample.bytes},
+                                        {"files", sample.files},
+                                        {"operations", sample.operations}});
+    put(json, "mb_per_s", rates.mb_per_s);
+    put(json, "mb_per_s_elapsed", rates.mb_per_s_elapsed);
+    put(json, "files_per_s", rates.files_per_s);
+    put(json, "operations_per_s", rates.operations_per_s);
+    json["cpu_s"] = sample.cpu_user_s + sample.cpu_system_s + sample.cpu_driver_s;
+    put(json, "device_bytes_read", sample.device_bytes_read);
+    put(json, "device_bytes_written", sample.device_bytes_written);
+    put(json, "cached_before", sample.cached_before);
+    json["cold_method"] = sample.cold_method;
+    if (sample.moved_no_data) json["moved_no_data"] = true;
+    if (has_failed(sample)) json["failed"] = true;
+  }
+  return list;
+}
+
+// What went on in calls: shares and latencies of each kind of operation.
+Json kinds(const Measurement& measurement) {
+  Json list = Json::array();
+  for (const KindShare& kind : shares_of_kinds(measurement)) {
+    Json& json = list.emplace_back(Json{{"kind", kind.kind},
+                                        {"count", kind.count},
+                                        {"errors", kind.errors},
+                                        {"bytes", kind.bytes},
+                                        {"seconds", kind.seconds},
+                                        {"share_of_time", kind.share_of_time},
+                                        {"share_of_calls", kind.share_of_calls}});
+    for (const auto& percentile : kPercentiles) {
+      put(json, percentile.name, measurement.latency(kind.kind, percentile.place));
+    }
+  }
+  return list;
+}
+
+// What only replays of recorded traces have, of the typical sample.
+std::optional<Json> replayed(const Measurement& measurement) {
+  const Sample* sample = typical_sample(measurement);
+  if (!sample || !sample->reel) return std::nullopt;
+  const ReelSample& reel = *sample->reel;
+  Json json = {{"run", sample->run},
+               {"elapsed_s", sample->elapsed_s},
+               {"durable_s", sample->durable_s},
+               {"bytes_read", reel.bytes_read},
+               {"bytes_written", reel.bytes_written},
+               {"bytes_copied", reel.bytes_copied},
+               {"waits", reel.waits},
+               {"unverified", reel.unverified},
+               {"refused", reel.refused},
+               {"ended_early", reel.ended_early},
+               {"differ", sample->divergences}};
+  json["classes"] = reel.divergences;
+  put(json, "lateness", reel.lateness);
+  put(json, "tree", reel.tree);
+  json["series"] = Json::array();
+  for (const RatePoint& one : rates_over_time(*sample)) {
+    json["series"].push_back({{"t_s", one.t_s},
+                              {"operations_per_s", one.operations_per_s},
+                              {"mb_per_s", one.mb_per_s},
+                              {"mean_us", one.mean_us},
+                              {"max_us", one.max_us}});
+  }
+  return json;
+}
+
+Json examples(const Measurement& measurement) {
+  Json list = Json::array();
+  for (const Sample& sample : measurement.samples) {
+    for (const DivergenceExample& one : sample.examples) {
+      list.push_back({{"run", sample.run}, {"text", describe_divergence(one)}});
+    }
+  }
+  return list;
+}
+
+// Where the bars of a measurement stand: charts by group, in them places by category.
+std::pair<std::string, std::string> place_of(const Measurement& one) {
+  if (one.workload == kFcTestWorkload) return {one.operation, one.set};
+  if (one.workload == kReelWorkload) return {"replay", one.set};
+  return {one.workload, one.operation};
+}
+
+bool is_swept(const Result& result, const Measurement& one) {
+  return std::ranges::any_of(
+      result.sweeps, [&](const SweptWorkload& sweep) { return sweep.workload == one.workload; });
+}
+
+Json to_json(const Result& result, const Measurement& measurement) {
+  const auto [group, category] = place_of(measurement);
+  Json json = {{"subject", subject_of(measurement)},
+               {"workload", measurement.workload},
+               {"group", group},
+               {"category", category},
+               {"file_system", measurement.file_system},
+               {"driver", measurement.driver},
+               {"swept", is_swept(result, measurement)},
+               {"runs_ended", measurement.runs_ended}};
+  put(json, "reel", measurement.reel);
+  json["figures"] = measurement.summary();
+  put(json, "block_share", block_share(result, measurement));
+  const DeviceBytes device = device_bytes_per_file_byte(measurement);
+  put(json, "device_written", device.written);
+  put(json, "device_read", device.read);
+  json["kinds"] = kinds(measurement);
+  if (std::optional<Json> replay = replayed(measurement)) json["replay"] = std::move(*replay);
+  json["examples"] = examples(measurement);
+  json["samples"] = samples(measurement);
+  return json;
+}
+
+Json sweeps(const Result& result) {
+  Json list = Json::array();
+  for (const SweptWorkload& sweep : result.sweeps) {
+    for (const SweepCells& cells : cells_of(result, sweep)) {
+      Json& json = list.emplace_back(Json{{"workload", sweep.workload},
+                                          {"operation", cells.operation},
+                                          {"file_system", cells.file_system},
+                                          {"axes", sweep.axes},
+                                          {"figures", Json::object()}});
+      for (const SweepFigure& figure : sweep_figures()) {
+        Json points = Json::array();
+        bool any = false;
+        for (const Measurement* one : cells.points) {
+          const std::optional<Spread> spread = one ? figure.of(*one) : std::nullopt;
+          any = any || spread.has_value();
+          points.push_back(spread ? Json(*spread) : Json(nullptr));
+        }
+        if (any) json["figures"][std::string(figure.name)] = std::move(points);
+      }
+    }
+  }
+  return list;
+}
+
+Json to_json(const VolumeDescription& volume) {
+  Json json = {{"role", role_name(volume.role)}};
+  put_members(json, volume);
+  return json;
+}
+
+Json to_json(const Plan& plan) {
+  Json json = {{"name", plan.name},
+               {"workload", plan.workload},
+               {"runs", plan.runs},
+               {"scale", plan.scale},
+               {"warm", plan.warm}};
+  if (plan.workload == kFcTestWorkload) {
+    json["block_size"] = plan.fc_test.block_size;
+    json["copy_method"] = copy_method_name(plan.fc_test.copy_method);
+    json["threads"] = plan.fc_test.threads;
+  }
+  put(json, "auto_runs", plan.auto_runs);
+  return json;
+}
+
+Json to_json(const ReportedResult& reported, const std::string& name) {
+  const Result& result = reported.result;
+  Json json = {{"name", name},
+               {"file", reported.file},
+               {"label", result.label},
+               {"note", result.note},
+               {"started", result.started},
+               {"version", result.version},
+               {"complete", result.complete},
+               {"overhead_ns", result.overhead_ns},
+               {"host", result.host},
+               {"plan", to_json(result.plan)},
+               {"drives", drives_text(result)},
+               {"volumes", Json::array()},
+               {"warnings", result.warnings},
+               {"baselines", result.baselines},
+               {"sweeps", sweeps(result)},
+               {"measurements", Json::array()}};
+  for (const VolumeDescription& volume : result.volumes) json["volumes"].push_back(to_json(volume));
+  for (const Measurement& measurement : result.measurements) {
+    if (measurement.samples.empty()) continue;
+    json["measurements"].push_back(to_json(result, measurement));
+  }
+  return json;
+}
+
+Json scores(std::span<const ReportedResult> results) {
+  Json list = Json::array();
+  for (const Score& score : scores_of(results)) {
+    list.push_back({{"result", score.result},
+                    {"operation", score.operation},
+                    {"file_system", score.file_system},
+                    {"sets", score.sets},
+                    {"rate", score.rate},
+                    {"of_files", score.of_files},
+                    {"best", score.best}});
+  }
+  return list;
+}
+
+}  // namespace
+
+std::string report_data(std::span<const ReportedResult> results) {
+  const std::vector<std::string> names = result_names(results);
+  Json json = {{"results", Json::array()}};
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    json["results"].push_back(to_json(results[i], names[i]));
+  }
+  if (results.size() == 2) {
+    ResultComparison comparison = compare_results({&results[0].result, 1}, {&results[1].result, 1});
+    comparison.base_name = names[0];
+    comparison.fresh_name = names[1];
+    json["comparison"] = comparison_data(comparison);
+  }
+  json["findings"] = findings_of(results);
+  json["scores"] = scores(results);
+  return script_safe(json.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+std::string script_safe(std::string_view json) {
+  constexpr std::string_view kLineSeparator = "\xe2\x80\xa8", kParagraphSeparator = "\xe2\x80\xa9";
+  std::string safe;
+  safe.reserve(json.size());
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    const std::string_view rest = json.substr(i);
+    if (json[i] == '<') {
+      safe += "\\u003c";
+    } else if (json[i] == '>') {
+      safe += "\\u003e";
+    } else if (json[i] == '&') {
+      safe += "\\u0026";
+    } else if (rest.starts_with(kLineSeparator) || rest.starts_with(kParagraphSeparator)) {
+      safe += rest.starts_with(kLineSeparator) ? "\\u2028" : "\\u2029";
+      i += kLineSeparator.size() - 1;
+    } else {
+      safe += json[i];
+    }
+  }
+  return safe;
+}
+
+}  // namespace filereel

@@ -1,0 +1,11 @@
+// The page's template with its style and scripts, embedded at build time (cmake/report_page.cmake).
+#pragma once
+
+#include <string_view>
+
+namespace filereel {
+
+// HTML; @TITLE@ and @DATA@ stand for what differs from report to report, each once.
+std::string_view report_page();
+
+}  // namespace filereel

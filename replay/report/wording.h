@@ -1,0 +1,25 @@
+// How reports write figures down.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "replay/runner/result.h"
+
+namespace filereel {
+
+// Three significant digits as far as they mean anything: "0.12", "9.99", "12.3", "1234".
+std::string rate_text(double value);
+
+// "812", "812 (790–830)": the median and, where there is more than one sample, the extremes; "–"
+// for nothing.
+std::string spread_text(const std::optional<Spread>& spread);
+
+// "34 %".
+std::string share_text(double share);
+
+// What a measurement is of, without where: "create install", "app.reel", "random-read, depth 4".
+std::string subject_of(const Measurement& measurement);
+
+}  // namespace filereel

@@ -1,0 +1,449 @@
+"""Reports in a browser: nothing is loaded, every chart is drawn, and the figures are the result's."""
+
+import contextlib
+import csv
+import io
+import json
+import pathlib
+import signal
+import statistics
+import subprocess
+import sys
+import unittest
+
+from support import IntegrationTest, find, have, main, wait_until, why_not
+
+try:
+    import selenium  # noqa: F401
+except ImportError:  # another Python than the one that the distribution's packages are for
+    sys.path.append("/usr/lib/python3/dist-packages")
+with contextlib.suppress(ImportError):
+    from selenium import webdriver
+    from selenium.webdriver.chrome.service import Service
+    from selenium.webdriver.common.by import By
+    from selenium.webdriver.support.ui import Select
+
+GOLDEN = pathlib.Path(__file__).resolve().parents[1] / "replay/golden"
+COMPARE_PY = "/usr/share/benchmark/compare.py"
+SETS = ["install", "iso", "mp3", "programs", "windows"]
+OPERATIONS = ["create", "read", "copy-near", "copy-far", "delete"]
+FIGURES = {"MB/s until durable": "mb_per_s", "MB/s until calls return": "mb_per_s_elapsed",
+           "Files/s until durable": "files_per_s",
+           "Operations/s until calls return": "operations_per_s"}
+PHONE, DESK = 360, 1280
+
+NO_BROWSER = None if "webdriver" in globals() and have("chromium", "chromedriver") else \
+    "needs chromium, chromedriver and selenium"
+
+# Functions for scripts. Charts of which nothing can be seen, by their titles; all of them with what
+# they show; both for every choice of a list.
+FUNCTIONS = """
+const small = Object.assign(document.createElement('canvas'), {width: 200, height: 200});
+const brush = small.getContext('2d', {willReadFrequently: true});
+const blank = () => [...document.querySelectorAll('.plot canvas')].filter((canvas) => {
+  if (!canvas.width || !canvas.height || !canvas.offsetWidth || !canvas.offsetHeight) return true;
+  brush.clearRect(0, 0, small.width, small.height);
+  brush.drawImage(canvas, 0, 0, small.width, small.height);
+  const {data} = brush.getImageData(0, 0, small.width, small.height);
+  return new Set(new Uint32Array(data.buffer)).size < 5;
+}).map((canvas) => canvas.closest('figure').querySelector('h3').textContent);
+const charts = () => [...document.querySelectorAll('.plot canvas')].map((canvas) => {
+  const {labels, datasets} = Chart.getChart(canvas).data;
+  return {title: canvas.closest('figure').querySelector('h3').textContent,
+          words: canvas.getAttribute('aria-label'), labels,
+          datasets: datasets.map(({label, data, ranges}) => ({label, data, ranges}))};
+});
+const forEachChoice = (list, get) => [...list.options].map((option, i) => {
+  list.selectedIndex = i;
+  list.dispatchEvent(new Event('change'));
+  return get();
+});
+"""
+BLANK = FUNCTIONS + "return blank()"
+CHARTS = FUNCTIONS + "return charts()"
+BLANK_OF_CHOICES = FUNCTIONS + "return forEachChoice(arguments[0], blank)"
+CHARTS_OF_CHOICES = FUNCTIONS + "return forEachChoice(arguments[0], charts)"
+
+TABLES = """return [...document.querySelectorAll('table')].map((table) => ({
+  caption: table.caption.textContent,
+  heading: [...table.tHead.rows[0].cells].map((one) => one.textContent),
+  rows: [...table.tBodies[0].rows].map((row) => [...row.cells].map((one) => ({
+    text: one.textContent, value: one.dataset.value === undefined ? null : Number(one.dataset.value)}))),
+}))"""
+
+
+def file_systems():
+    """Three that can be tested here; the kernel's come first, as FUSE is slow."""
+    usable = [one for one in ("ext4", "ntfs", "fat32", "xfs", "btrfs") if why_not(one) is None]
+    return usable[:3]
+
+
+def number(value):
+    """As the page writes figures."""
+    digits = 0 if value >= 99.95 else 1 if value >= 9.995 else 2
+    return f"{value:,.{digits}f}".replace(",", "\u202f")
+
+
+def range_of(spread):
+    """What a whisker shows."""
+    if "interval_95" in spread:
+        return [spread["interval_95"]["low"], spread["interval_95"]["high"], True]
+    return None if spread["low"] == spread["high"] else [spread["low"], spread["high"], False]
+
+
+@unittest.skipIf(NO_BROWSER, NO_BROWSER)
+class ReportTest(IntegrationTest):
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        options = webdriver.ChromeOptions()
+        options.binary_location = find("chromium")
+        for argument in ("--headless=new", "--no-sandbox", "--disable-dev-shm-usage",
+                         "--disable-gpu", "--hide-scrollbars"):
+            options.add_argument(argument)
+        options.set_capability("goog:loggingPrefs", {"performance": "ALL", "browser": "ALL"})
+        cls.browser = webdriver.Chrome(options=options, service=Service(find("chromedriver")))
+        cls.addClassCleanup(cls.browser.quit)
+
+    def open(self, page, width=DESK, scheme="light"):
+        browser = self.browser
+        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
+            "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width == PHONE})
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {
+            "features": [{"name": "prefers-color-scheme", "value": scheme},
+                         {"name": "prefers-reduced-motion", "value": "reduce"}]})
+        browser.get("about:blank")
+        browser.get_log("performance"), browser.get_log("browser")
+        self.url = pathlib.Path(page).resolve().as_uri()
+        browser.get(self.url)
+
+    def script(self, text, *arguments):
+        return self.browser.execute_script(text, *arguments)
+
+    def all(self, selector):
+        return self.browser.find_elements(By.CSS_SELECTOR, selector)
+
+    def assert_quiet(self):
+        """Nothing was asked of anybody, and nothing went wrong."""
+        requests = []
+        for entry in self.browser.get_log("performance"):
+            message = json.loads(entry["message"])["message"]
+            if message["method"] == "Network.requestWillBeSent":
+                requests.append(message["params"]["request"]["url"])
+        self.assertEqual([one for one in requests
+                          if one.split("#")[0] != self.url and not one.startswith("data:")], [])
+        self.assertIn(self.url, requests)
+        self.assertEqual(self.browser.get_log("browser"), [])
+
+    def assert_drawn(self):
+        self.assertEqual(self.script(BLANK), [])
+
+    def click(self, element):
+        self.script("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'}); arguments[0].focus()", element)
+        self.assertEqual(self.browser.switch_to.active_element, element, "has no keyboard focus")
+        element.click()
+
+    def click_through(self):
+        """Everything that can be pressed, chosen and opened."""
+        for i in range(len(self.all("button"))):
+            button = self.all("button")[i]
+            self.click(button)
+            self.assertEqual(button.get_attribute("aria-pressed"), "true")
+            self.assert_drawn()
+        for i in range(len(self.all("select"))):
+            choices = self.all("select")[i]
+            self.assertEqual([one for one in self.script(BLANK_OF_CHOICES, choices) if one], [])
+            Select(choices).select_by_index(0)
+            self.assert_drawn()
+        for summary in self.all("summary"):
+            self.click(summary)
+            self.assertTrue(self.script("return arguments[0].parentNode.open", summary))
+        self.assertEqual(self.script("return [...document.querySelectorAll('canvas[role=img]')]"
+                                     ".filter((one) => one.getAttribute('aria-label').length < 20)"),
+                         [])
+
+    def assert_fits(self):
+        self.assertLessEqual(self.script("return document.documentElement.scrollWidth"), PHONE)
+
+    def report(self, *arguments):
+        page = self.scratch / "page.html"
+        self.filereel("report", *arguments, "-o", page)
+        return page
+
+    def edited(self, name, **changes):
+        """A golden result with other members."""
+        result = json.loads((GOLDEN / "fc-test-v1.json").read_text())
+        result.update(changes)
+        path = self.scratch / name
+        path.write_text(json.dumps(result))
+        return path
+
+
+class RealRun(ReportTest):
+
+    def check_bars(self, summaries, kinds):
+        """Charts and their tables show the medians and ranges of the result."""
+        shown = 0
+        for title, figure in FIGURES.items():
+            buttons = [one for one in self.all("button") if one.text == title]
+            if not buttons:
+                continue
+            self.click(buttons[0])
+            bars = [one for one in self.script(CHARTS) if one["datasets"][0]["ranges"] is not None
+                    and one["title"].split(":")[0] in OPERATIONS]
+            self.assertEqual([one["title"].split(":")[0] for one in bars], OPERATIONS)
+            self.script("document.querySelectorAll('figure details').forEach("
+                        "(one) => { one.open = true; one.fillNow(); })")
+            tables = {one["caption"]: one for one in self.script(TABLES)}
+            for chart in bars:
+                operation = chart["title"].split(":")[0]
+                used = figure if operation != "delete" else "files_per_s"
+                self.assertEqual(chart["labels"], SETS)
+                self.assertEqual([one["label"] for one in chart["datasets"]], kinds)
+                name = next(name for name, code in FIGURES.items() if code == used)
+                table = tables[f"{operation}: {name}, median and range"]
+                self.assertEqual(table["heading"][1:], kinds)
+                for column, dataset in enumerate(chart["datasets"]):
+                    for row, name in enumerate(SETS):
+                        spread = summaries[kinds[column], name, operation][used]
+                        self.assertEqual(dataset["data"][row], spread["median"])
+                        self.assertEqual(dataset["ranges"][row], range_of(spread))
+                        cell = table["rows"][row][column + 1]
+                        self.assertEqual(cell["value"], spread["median"])
+                        self.assertEqual(cell["text"].split(" ")[0], number(spread["median"]))
+                        self.assertIn(number(spread["median"]), chart["words"])
+                        shown += 1
+        return shown
+
+    def check_measurement(self, one, charts):
+        samples = charts["Samples: " + ("Files/s until durable" if one["operation"] == "delete"
+                                        else "MB/s until durable")]
+        amount = "files" if one["operation"] == "delete" else "bytes"
+        unit = 1 if one["operation"] == "delete" else 1e6
+        for point, sample in zip(samples["datasets"][0]["data"], one["samples"], strict=True):
+            self.assertEqual(point["x"], sample["run"])
+            self.assertAlmostEqual(point["y"] * sample["durable_s"] * unit / sample[amount], 1)
+        percentiles = charts["Latency percentiles"]
+        for dataset in percentiles["datasets"]:
+            latencies = [sample["latency"][dataset["label"]] for sample in one["samples"]]
+            for label, shown in zip(percentiles["labels"], dataset["data"], strict=True):
+                key = label.replace(".", "_") + "_us"
+                median = statistics.median(latency[key] for latency in latencies)
+                self.assertAlmostEqual(shown or 0, median)
+        shares = charts["What the time went to"]
+        totals = {kind: sum(sample["latency"][kind]["total_us"] for sample in one["samples"])
+                  for kind in one["samples"][0]["latency"]}
+        for kind, share in zip(shares["labels"], shares["datasets"][0]["data"], strict=True):
+            self.assertAlmostEqual(share, totals[kind] / sum(totals.values()))
+
+    def test_the_report_of_a_run_shows_its_figures_and_loads_nothing(self):
+        kinds = file_systems()
+        if len(kinds) < 3:
+            self.skipTest("needs three file systems, as root")
+        self.filereel("run", "--near", f"image:{self.scratch}/a.img,size=256M",
+                      "--far", f"image:{self.scratch}/b.img,size=256M", "--fs", ",".join(kinds),
+                      "--set", ",".join(SETS), "--scale", "0.0005", "--runs", "2",
+                      "--json", "r.json", "--html", "r.html", timeout=400)
+        result = self.result()
+        measured = result["measurements"]
+        self.assertEqual(len(measured), 3 * 5 * 5)
+        summaries = {(one["file_system"], one["set"], one["operation"]): one["summary"]
+                     for one in measured}
+        self.open(self.scratch / "r.html")
+        self.assert_drawn()
+        self.assertEqual(self.check_bars(summaries, kinds), 3 * 3 * 5 * 5)
+        shown = self.script(CHARTS_OF_CHOICES, self.all("select")[0])
+        for one, charts in zip(measured, shown, strict=True):
+            self.check_measurement(one, {chart["title"]: chart for chart in charts})
+        self.click_through()
+        table = next(one for one in self.script(TABLES) if one["caption"] == "Every sample")
+        samples = [sample for one in measured for sample in one["samples"]]
+        self.assertEqual([row[3]["value"] for row in table["rows"]],
+                         [sample["elapsed_s"] for sample in samples])
+        self.assertEqual([row[4]["value"] for row in table["rows"]],
+                         [sample["durable_s"] for sample in samples])
+        warnings = self.script("return document.querySelector('#warnings').textContent")
+        for warning in result["warnings"]:
+            self.assertIn(warning["text"], warnings)
+        self.assert_quiet()
+
+        # The same from the result file, apart from the file's name.
+        data = "return JSON.parse(document.getElementById('report-data').textContent)"
+        from_run = self.script(data)
+        self.open(self.report("r.json"), PHONE)
+        self.assert_drawn()
+        self.assert_fits()
+        from_file = self.script(data)
+        self.assertEqual(from_file["results"][0].pop("file"), "r.json")
+        from_run["results"][0].pop("file")
+        self.assertEqual(from_file, from_run)
+        self.assert_quiet()
+
+    def test_an_interrupted_run_has_a_report_that_says_so(self):
+        running = self.start("run", "--near", self.folder("near"), "--far", self.folder("far"),
+                             "--runs", "1000", "--set", self.many_small_files(200), "--json",
+                             "r.json", "--html", "r.html")
+        self.assertTrue(wait_until(lambda: self.steps_measured() >= 2, 30))
+        running.kill(signal.SIGINT)
+        self.assertEqual(running.finish().code, 130)
+        self.assertFalse(self.result()["complete"])
+        self.open(self.scratch / "r.html")
+        self.assertEqual(len(self.all(".banner.incomplete")), 1)
+        self.assertIn("no: the run ended", self.all("main")[0].text)
+        self.assert_drawn()
+        self.assert_quiet()
+
+
+class KeptResults(ReportTest):
+
+    def test_a_replay_shows_its_latencies_over_time(self):
+        self.open(self.report(GOLDEN / "reel-v1.json"))
+        self.click_through()
+        self.assert_drawn()
+        series = json.loads((GOLDEN / "reel-v1.json").read_text())
+        samples = sorted(series["measurements"][0]["samples"], key=lambda one: one["elapsed_s"])
+        points = samples[(len(samples) - 1) // 2]["reel"]["series"]
+        chart = next(one for one in self.script(CHARTS) if "Latency over time" in one["title"])
+        self.assertEqual([point["y"] for point in chart["datasets"][1]["data"]],
+                         [point["max_us"] or None for point in points])
+        self.assertEqual([point["x"] for point in chart["datasets"][0]["data"]],
+                         [point["t_s"] for point in points])
+        self.assert_quiet()
+
+    def test_a_sweep_shows_its_matrix_as_curves(self):
+        path = GOLDEN / "workload-v1.json"
+        sweep = json.loads(path.read_text())["sweeps"][0]
+        self.open(self.report(path))
+        self.click_through()
+        self.open(self.report(path))
+        chart = next(one for one in self.script(CHARTS) if sweep["operation"] in one["title"])
+        figure = next(code for name, code in FIGURES.items() if chart["title"].endswith(name))
+        matrix = sweep[figure]
+        lines = matrix if isinstance(matrix[0], list) else [matrix]
+        self.assertEqual([one["data"] for one in chart["datasets"]], lines)
+        self.assertEqual(chart["labels"], sweep["axes"][-1]["values"])
+        self.assert_quiet()
+
+    def test_two_results_come_with_the_verdicts_of_compare(self):
+        before = self.edited("before.json", label="before the update")
+        slower = json.loads(before.read_text())
+        for one in slower["measurements"]:
+            for sample in one["samples"]:
+                sample["durable_s"] *= 1.5
+        after = self.edited("after.json", label="after", measurements=slower["measurements"])
+        told = json.loads(self.filereel("compare", before, after, "--json", "-", status=None).out)
+        self.open(self.report(before, after))
+        self.click_through()
+        table = next(one for one in self.script(TABLES) if "Time for the same work" in one["caption"])
+        self.assertEqual([row[1]["text"][2:] for row in table["rows"]],
+                         [one["verdict"] for one in told["measurements"]])
+        self.assertEqual([row[2]["value"] for row in table["rows"]],
+                         [one.get("ratio") for one in told["measurements"]])
+        self.assert_quiet()
+
+    def test_many_results_stand_side_by_side(self):
+        files = [self.edited(f"{i}.json", label=f"drive {i}") for i in range(9)]
+        self.open(self.report(*files), PHONE, "dark")
+        self.assertEqual(self.script("return document.documentElement.dataset.theme"), "dark")
+        self.click_through()
+        charts = [one for one in self.script(CHARTS) if len(one["datasets"]) == 9]
+        self.assertTrue(charts)
+        for chart in charts:
+            self.assertEqual([one["label"] for one in chart["datasets"]],
+                             [f"drive {i}" for i in range(9)])
+        self.assert_fits()
+        self.assert_quiet()
+
+    def test_a_hostile_result_is_text_and_nothing_else(self):
+        attack = "</script><script>window.owned=1</script><img src=http://x.invalid/ onerror=owned=2>" \
+                 "<!--\u2028\u202e\x7f\x1b]0;&quot;"
+
+        def poison(value, key=""):
+            if isinstance(value, dict):
+                return {name: poison(one, name) for name, one in value.items()}
+            if isinstance(value, list):
+                return [poison(one, key) for one in value]
+            fixed = {"role", "kind", "file_systems", "operations", "copy_method", "workload", "started"}
+            return value + attack if isinstance(value, str) and key not in fixed else value
+
+        for name in ("fc-test-v1.json", "reel-v1.json", "workload-v1.json"):
+            path = self.scratch / name
+            path.write_text(json.dumps(poison(json.loads((GOLDEN / name).read_text())
+                                              | {"label": attack, "note": attack})))
+            self.open(self.report(path))
+            self.click_through()
+            self.assertIsNone(self.script("return window.owned"))
+            self.assertEqual(len(self.all("script")), 3)
+            self.assertEqual(self.all("img, iframe, object, embed, form"), [])
+            self.assertIn("<script>window.owned=1</script>", self.all("h1")[0].text)
+            self.assert_quiet()
+
+    def test_the_policy_stops_foreign_scripts_and_requests(self):
+        self.open(self.report(GOLDEN / "fc-test-v1.json"))
+        self.script("const script = document.createElement('script');"
+                    "script.textContent = 'window.owned = 1'; document.body.append(script)")
+        self.assertIsNone(self.script("return window.owned"))
+        answer = self.browser.execute_async_script(
+            "const done = arguments[0]; fetch('http://127.0.0.1:9/').then(() => done('sent'), "
+            "(error) => done(String(error)))")
+        self.assertIn("TypeError", answer)
+        refused = " ".join(entry["message"] for entry in self.browser.get_log("browser"))
+        self.assertIn("script-src", refused)
+        self.assertIn("Content Security Policy", refused)
+
+    def test_it_prints_light_and_complete(self):
+        self.open(self.report(GOLDEN / "fc-test-v1.json"), scheme="dark")
+        self.script("window.addEventListener('beforeprint', () => {"
+                    "  window.printed = document.documentElement.dataset.theme; })")
+        page = self.browser.execute_cdp_cmd("Page.printToPDF", {"printBackground": True})["data"]
+        self.assertGreater(len(page), 20_000)
+        self.assertEqual(self.script("return window.printed"), "light")
+        self.assertEqual(self.script("return document.documentElement.dataset.theme"), "dark")
+        self.assert_drawn()
+
+    def test_headings_go_down_step_by_step(self):
+        self.open(self.report(GOLDEN / "fc-test-v1.json"))
+        levels = self.script("return [...document.querySelectorAll('h1, h2, h3, h4')]"
+                             ".map((one) => Number(one.tagName[1]))")
+        self.assertEqual(levels[0], 1)
+        self.assertEqual(levels.count(1), 1)
+        self.assertTrue(all(b - a <= 1 for a, b in zip(levels, levels[1:])), levels)
+
+
+class OtherPrograms(IntegrationTest):
+
+    def test_spreadsheets_get_every_sample(self):
+        path = GOLDEN / "fc-test-v1.json"
+        rows = list(csv.DictReader(io.StringIO(self.filereel("report", path, "--csv", "-").out)))
+        samples = [(one, sample) for one in json.loads(path.read_text())["measurements"]
+                   for sample in one["samples"]]
+        self.assertEqual(len(rows), len(samples))
+        for row, (one, sample) in zip(rows, samples):
+            self.assertEqual(row["set"], one["set"])
+            for key in ("elapsed_s", "durable_s", "bytes", "files", "operations", "cpu_user_s"):
+                self.assertEqual(float(row[key]), sample[key])
+
+    @unittest.skipUnless(pathlib.Path(COMPARE_PY).exists(), "needs libbenchmark-tools")
+    def test_google_benchmark_compares_two_results(self):
+        result = json.loads((GOLDEN / "fc-test-v1.json").read_text())
+        self.filereel("report", GOLDEN / "fc-test-v1.json", "--google-benchmark", "old.json")
+        for one in result["measurements"]:
+            for sample in one["samples"]:
+                sample["durable_s"] *= 2
+        (self.scratch / "slow.json").write_text(json.dumps(result))
+        self.filereel("report", "slow.json", "--google-benchmark", "new.json")
+        done = subprocess.run(["/usr/bin/python3", COMPARE_PY, "--no-color", "benchmarks", "old.json",
+                               "new.json"], cwd=self.scratch, capture_output=True, text=True,
+                              timeout=60)
+        if "ModuleNotFoundError" in done.stderr:
+            self.skipTest("compare.py needs scipy")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        first = result["measurements"][0]
+        line = next(line for line in done.stdout.splitlines()
+                    if line.startswith(f"fc-test/{first['set']}/{first['operation']}/"))
+        self.assertIn("+1.0000", line)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,85 @@
+// filereel report: shows results as a page, tables or data of other programs.
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "filesets/error.h"
+#include "replay/report/html_report.h"
+#include "replay/report/text_reports.h"
+#include "tools/commands.h"
+#include "tools/output_files.h"
+#include "tools/result_file.h"
+
+namespace filereel {
+namespace {
+
+struct ReportArguments {
+  std::vector<std::string> results;
+  std::string html, csv, markdown, google_benchmark;
+};
+
+struct Output {
+  const std::string* file;
+  std::function<std::string(const std::vector<ReportedResult>&)> make;
+};
+
+std::vector<Output> outputs_of(const ReportArguments& arguments) {
+  const std::vector<Output> all = {
+      {&arguments.html, html_report},
+      {&arguments.csv, samples_csv},
+      {&arguments.markdown, markdown_report},
+      {&arguments.google_benchmark,
+       [](const std::vector<ReportedResult>& results) {
+         return google_benchmark_json(results.front().result);
+       }},
+  };
+  std::vector<Output> wanted;
+  std::ranges::copy_if(all, std::back_inserter(wanted),
+                       [](const Output& one) { return !one.file->empty(); });
+  if (wanted.empty()) {
+    throw Error(ErrorKind::usage, "report needs to know where to: add -o report.html");
+  }
+  check_output_files({{"--output", arguments.html},
+                      {"--csv", arguments.csv},
+                      {"--markdown", arguments.markdown},
+                      {"--google-benchmark", arguments.google_benchmark}});
+  if (!arguments.google_benchmark.empty() && arguments.results.size() > 1) {
+    throw Error(ErrorKind::usage,
+                "--google-benchmark writes one result: name one, its compare.py takes two files");
+  }
+  return wanted;
+}
+
+void report(const ReportArguments& arguments, const Session& session) {
+  const std::vector<Output> outputs = outputs_of(arguments);
+  std::vector<ReportedResult> results;
+  for (const std::string& path : arguments.results) results.push_back({path, load_result(path)});
+  for (const Output& output : outputs) session.print_to(*output.file, output.make(results));
+}
+
+}  // namespace
+
+void add_report_command(CLI::App& app, Session& session) {
+  CLI::App* command =
+      app.add_subcommand("report", "Show results as a page with charts, as tables or as data");
+  const auto arguments = std::make_shared<ReportArguments>();
+  command->add_option("RESULT", arguments->results, "Results that run or replay wrote with --json")
+      ->required();
+  command->add_option("-o,--output", arguments->html,
+                      "Write the page here, one HTML file that needs no network; - for standard "
+                      "output");
+  command->add_option("--csv", arguments->csv, "Write every sample here, a row each");
+  command->add_option("--markdown", arguments->markdown, "Write tables here");
+  command->add_option("--google-benchmark", arguments->google_benchmark,
+                      "Write what Google Benchmark's compare.py reads here, of one result");
+  command->footer(
+      "Examples:\n  filereel report drive.json -o drive.html\n"
+      "  filereel report before.json after.json -o firmware.html --markdown firmware.md\n"
+      "  filereel report drive.json --csv - | head");
+  command->callback([arguments, &session] { report(*arguments, session); });
+}
+
+}  // namespace filereel
