@@ -1,0 +1,82 @@
+#include "replay/history/entry_name.h"
+
+#include <algorithm>
+#include <vector>
+
+#include <fmt/format.h>
+#include <xxhash.h>
+
+#include "filesets/utf8.h"
+
+namespace filereel {
+namespace {
+
+constexpr std::size_t kLongestName = 100;
+
+bool stays(std::string_view character) {
+  const char first = character.front();
+  return character.size() > 1 || (first >= '0' && first <= '9') || (first >= 'a' && first <= 'z') ||
+         (first >= 'A' && first <= 'Z') || first == '.' || first == '_' || first == '+';
+}
+
+// Each text once, in order.
+std::string joined(const std::vector<std::string>& texts) {
+  std::vector<std::string> once;
+  for (const std::string& text : texts) {
+    if (!text.empty() && std::ranges::find(once, text) == once.end()) once.push_back(text);
+  }
+  return fmt::format("{}", fmt::join(once, " + "));
+}
+
+}  // namespace
+
+TestedDevice tested_device(const Result& result) {
+  std::vector<std::string> names, firmware, kernel_names;
+  for (const VolumeDescription& volume : result.volumes) {
+    if (volume.role != Role::near) continue;
+    for (const DeviceIdentity& drive : volume.drives) {
+      const bool both = !drive.model.empty() && !drive.serial.empty();
+      names.push_back(drive.model + (both ? " " : "") + drive.serial);
+      firmware.push_back(drive.firmware);
+      kernel_names.push_back(drive.name);
+    }
+  }
+  TestedDevice device = {.name = joined(names), .firmware = joined(firmware)};
+  if (device.name.empty()) device.name = result.label;
+  if (device.name.empty()) device.name = joined(kernel_names);
+  if (device.name.empty()) device.name = "unknown";
+  return device;
+}
+
+std::string file_name_of(std::string_view text) {
+  std::string name;
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::optional<Character> character = first_character(rest);
+    const std::string_view bytes = rest.substr(0, character ? character->length : 1);
+    if (character && stays(bytes)) {
+      name += bytes;
+    } else if (!name.empty() && name.back() != '-') {
+      name += '-';
+    }
+    rest.remove_prefix(bytes.size());
+  }
+  while (name.ends_with('-') || name.ends_with('.')) name.pop_back();
+  if (name.starts_with('.')) name.front() = '_';
+  if (name.empty()) return "unknown";
+  if (name.size() <= kLongestName) return name;
+  const std::string number = fmt::format("-{:08x}", XXH32(text.data(), text.size(), 0));
+  std::size_t length = kLongestName - number.size();
+  while ((static_cast<unsigned char>(name[length]) & 0xc0) == 0x80) --length;  // whole characters
+  return name.substr(0, length) + number;
+}
+
+std::string entry_name(const Result& result) {
+  const TestedDevice device = tested_device(result);
+  const bool reel = result.plan.workload == kReelWorkload && !result.plan.sets.empty();
+  return fmt::format("{}/{}/{}-{}", file_name_of(device.name),
+                     device.firmware.empty() ? "no-firmware" : file_name_of(device.firmware),
+                     file_name_of(result.started),
+                     file_name_of(reel ? result.plan.sets.front() : result.plan.name));
+}
+
+}  // namespace filereel

@@ -1,0 +1,150 @@
+#include "replay/history/history.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+#include <tuple>
+
+#include <boost/filesystem.hpp>
+#include <fmt/format.h>
+
+#include "filesets/atomic_file.h"
+#include "filesets/error.h"
+#include "filesets/printable.h"
+#include "filesets/read_file.h"
+#include "replay/history/entry_name.h"
+#include "replay/runner/result_json.h"
+
+namespace filereel {
+namespace {
+
+namespace fs = boost::filesystem;
+
+constexpr std::string_view kSuffix = ".json";
+constexpr int kDeepest = 2;  // folders between a history and its results
+
+// Nothing for what is no regular file: a pipe would be waited for.
+std::optional<std::string> read_regular_file(const std::string& path) {
+  boost::system::error_code ignored;
+  return fs::is_regular_file(path, ignored) ? read_file(path) : std::nullopt;
+}
+
+// What lies in a folder, in the order of the names. Nothing that is not in it: links are not
+// followed to other folders.
+std::vector<fs::directory_entry> contents_of(const std::string& folder) {
+  std::vector<fs::directory_entry> found;
+  boost::system::error_code error;
+  fs::directory_iterator entry(folder, error);
+  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
+    found.push_back(*entry);
+  }
+  if (error) {
+    throw Error(ErrorKind::unusable_input,
+                fmt::format("{}: {}; name a folder that `filereel history DIR add` made",
+                            printable(folder), error.message()));
+  }
+  std::ranges::sort(found, {}, [](const auto& one) { return one.path().native(); });
+  return found;
+}
+
+void read_entry(const std::string& path, const std::string& name, HistoryFolder& into) {
+  try {
+    const std::optional<std::string> text = read_regular_file(path);
+    if (!text) throw Error(ErrorKind::unusable_input, printable(path) + ": cannot be read");
+    HistoryEntry entry;
+    entry.result = result_from_json(*text, printable(path));
+    entry.name = name;
+    const TestedDevice device = tested_device(entry.result);
+    entry.device = device.name;
+    entry.firmware = device.firmware;
+    entry.started = entry.result.started;
+    entry.label = entry.result.label;
+    into.entries.push_back(std::move(entry));
+  } catch (const Error& error) {
+    into.others.emplace_back(error.what());
+  }
+}
+
+void read_folder(const std::string& folder, const std::string& below, int depth,
+                 HistoryFolder& into) {
+  for (const fs::directory_entry& one : contents_of(folder)) {
+    const std::string path = one.path().string();
+    const std::string name = below + one.path().filename().string();
+    boost::system::error_code ignored;
+    const fs::file_type type = one.symlink_status(ignored).type();
+    if (type == fs::directory_file && depth < kDeepest) {
+      try {
+        read_folder(path, name + "/", depth + 1, into);
+      } catch (const Error& error) {
+        into.others.emplace_back(error.what());
+      }
+    } else if (type == fs::regular_file && name.ends_with(kSuffix)) {
+      read_entry(path, name.substr(0, name.size() - kSuffix.size()), into);
+    } else {
+      into.others.push_back(printable(path) + ": is no result");
+    }
+  }
+}
+
+}  // namespace
+
+HistoryFolder read_history(const std::string& folder) {
+  HistoryFolder history;
+  read_folder(folder, "", 0, history);
+  const auto order = [](const HistoryEntry& one) { return std::tie(one.started, one.name); };
+  std::ranges::sort(history.entries, {}, order);
+  std::uint32_t number = 0;
+  for (HistoryEntry& entry : history.entries) entry.number = ++number;
+  return history;
+}
+
+std::vector<HistoryEntry> find_entries(const HistoryFolder& history, std::string_view which) {
+  while (which.ends_with('/')) which.remove_suffix(1);
+  const std::string_view name =
+      which.ends_with(kSuffix) ? which.substr(0, which.size() - kSuffix.size()) : which;
+  std::uint32_t number = 0;
+  const auto [end, error] = std::from_chars(which.data(), which.data() + which.size(), number);
+  const bool is_number = error == std::errc() && end == which.data() + which.size();
+  std::vector<HistoryEntry> found;
+  for (const HistoryEntry& entry : history.entries) {
+    const bool inside = entry.name.starts_with(name) && entry.name.substr(name.size(), 1) == "/";
+    if (entry.name == name || inside || (is_number && entry.number == number)) {
+      found.push_back(entry);
+    }
+  }
+  if (found.empty()) {
+    throw Error(ErrorKind::usage,
+                fmt::format("there is no result '{}' in the history: give a number, a name or the "
+                            "folder of a device or firmware, as `filereel history DIR list` shows",
+                            printable(which)));
+  }
+  return found;
+}
+
+AddedResult add_to_history(const std::string& folder, const Result& result, std::string_view text) {
+  const std::string wanted = entry_name(result);
+  const fs::path parent = fs::path(folder) / fs::path(wanted).parent_path();
+  boost::system::error_code error;
+  fs::create_directories(parent, error);
+  if (error) {
+    throw Error(ErrorKind::failed, fmt::format("{}: cannot make the folder: {}",
+                                               printable(parent.string()), error.message()));
+  }
+  for (int attempt = 1;; ++attempt) {
+    const std::string name = attempt == 1 ? wanted : fmt::format("{}-{}", wanted, attempt);
+    const std::string path = fmt::format("{}/{}{}", folder, name, kSuffix);
+    std::optional<std::string> there = read_file(path);
+    if (!there) {
+      AtomicFile file(path);
+      file.write(text);
+      if (file.commit_new()) return {.name = name};
+      there = read_file(path);  // somebody else was faster
+    }
+    if (!there) {
+      throw Error(ErrorKind::failed, printable(path) + ": is in the way and cannot be read");
+    }
+    if (*there == text) return {.name = name, .was_there = true};
+  }
+}
+
+}  // namespace filereel

@@ -1,0 +1,143 @@
+#include "replay/history/trend.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "filesets/units.h"
+#include "replay/history/entry_name.h"
+#include "replay/statistics/order.h"
+
+namespace filereel {
+namespace {
+
+bool wanted(const std::vector<std::string>& list, std::string_view one) {
+  return list.empty() || std::ranges::find(list, one) != list.end();
+}
+
+struct Headline {
+  std::string_view unit;
+  std::optional<Spread> spread;
+};
+
+Headline headline(const Measurement& measurement) {
+  const Summary summary = measurement.summary();
+  if (measurement.workload != kFcTestWorkload && summary.operations_per_s) {
+    return {"operations/s", summary.operations_per_s};
+  }
+  if (summary.mb_per_s) return {"MB/s", summary.mb_per_s};
+  return {"files/s", summary.files_per_s};
+}
+
+// What is not in the key and makes figures another thing.
+std::string options_of(const Measurement& measurement, const Plan& plan) {
+  std::string text = fmt::format("scale {}", plan.scale);
+  if (measurement.workload == kFcTestWorkload) {
+    text += fmt::format(", blocks of {}, copies by {}", format_binary_size(plan.fc_test.block_size),
+                        copy_method_name(plan.fc_test.copy_method));
+    if (plan.fc_test.threads > 1) text += fmt::format(", {} threads", plan.fc_test.threads);
+  }
+  if (plan.warm) text += ", warm caches";
+  return text + ", driver " + measurement.driver;
+}
+
+double change_between(double before, double after) {
+  return before > 0 ? after / before - 1 : 0;
+}
+
+// A device's trend while it grows: where the series of a key, unit and options is.
+struct Growing {
+  DeviceTrend trend;
+  std::map<std::tuple<MeasurementKey, std::string, std::string>, std::size_t> places = {};
+};
+
+Growing& trend_for(std::vector<Growing>& trends, const std::string& device) {
+  const auto found =
+      std::ranges::find_if(trends, [&](const Growing& one) { return one.trend.device == device; });
+  if (found != trends.end()) return *found;
+  return trends.emplace_back(Growing{{.device = device, .firmware = {}, .series = {}}});
+}
+
+void add_point(Growing& growing, const HistoryEntry& entry, const Measurement& measurement) {
+  const Headline figure = headline(measurement);
+  if (!figure.spread) return;
+  const MeasurementKey key = key_of(measurement);
+  const std::string unit(figure.unit), options = options_of(measurement, entry.result.plan);
+  std::vector<TrendSeries>& all = growing.trend.series;
+  const auto [place, is_new] = growing.places.try_emplace({key, unit, options}, all.size());
+  if (is_new) all.push_back({.key = key, .options = options, .unit = unit, .points = {}});
+  all[place->second].points.push_back({.entry = entry.number,
+                                       .started = entry.started,
+                                       .firmware = entry.firmware,
+                                       .complete = entry.result.complete,
+                                       .figure = *figure.spread});
+}
+
+void finish(TrendSeries& series, const std::vector<TrendFirmware>& firmware) {
+  const std::vector<TrendPoint>& points = series.points;
+  series.change = change_between(points.front().figure.median, points.back().figure.median);
+  // The last two revisions that this measurement was made with.
+  std::optional<double> last;
+  for (auto revision = firmware.rbegin(); revision != firmware.rend(); ++revision) {
+    std::vector<double> medians;
+    for (const TrendPoint& point : points) {
+      if (point.firmware == revision->name) medians.push_back(point.figure.median);
+    }
+    if (medians.empty()) continue;
+    const double middle = median(medians);
+    if (last) {
+      series.firmware_change = change_between(middle, *last);
+      return;
+    }
+    last = middle;
+  }
+}
+
+// Leaves the options where they tell series of the same key from each other.
+void shorten_options(std::vector<TrendSeries>& all) {
+  std::map<std::pair<MeasurementKey, std::string>, int> counts;
+  for (const TrendSeries& one : all) ++counts[{one.key, one.unit}];
+  for (TrendSeries& one : all) {
+    if (counts[{one.key, one.unit}] == 1) one.options.clear();
+  }
+}
+
+}  // namespace
+
+std::vector<DeviceTrend> trends_of(const HistoryFolder& history, const TrendFilter& filter) {
+  std::vector<Growing> growing;
+  for (const HistoryEntry& entry : history.entries) {
+    if (!wanted(filter.devices, entry.device) &&
+        !wanted(filter.devices, file_name_of(entry.device))) {
+      continue;
+    }
+    Growing& one = trend_for(growing, entry.device);
+    std::vector<TrendFirmware>& firmware = one.trend.firmware;
+    if (std::ranges::find(firmware, entry.firmware, &TrendFirmware::name) == firmware.end()) {
+      firmware.push_back({entry.firmware, entry.started});
+    }
+    for (const Measurement& measurement : entry.result.measurements) {
+      if (wanted(filter.sets, measurement.set) &&
+          wanted(filter.operations, measurement.operation) &&
+          wanted(filter.file_systems, measurement.file_system)) {
+        add_point(one, entry, measurement);
+      }
+    }
+  }
+  std::vector<DeviceTrend> trends;
+  for (Growing& one : growing) {
+    DeviceTrend& trend = one.trend;
+    if (trend.series.empty()) continue;
+    for (TrendSeries& series : trend.series) finish(series, trend.firmware);
+    shorten_options(trend.series);
+    trends.push_back(std::move(trend));
+  }
+  return trends;
+}
+
+}  // namespace filereel

@@ -1,0 +1,154 @@
+// filereel history: keeps results by drive and firmware, and shows how they went over time.
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "replay/history/history.h"
+#include "replay/history/trend.h"
+#include "tools/commands.h"
+#include "tools/comparison_output.h"
+#include "tools/history_table.h"
+#include "tools/result_file.h"
+
+namespace filereel {
+namespace {
+
+struct HistoryArguments {
+  std::string folder;
+  std::vector<std::string> results;
+  TrendFilter filter;
+  std::string base, fresh;
+  ComparisonOutput comparison;
+  bool json = false;
+};
+
+Bold bold(const Session& session) {
+  return [&session](const std::string& text) { return session.bold(text, STDOUT_FILENO); };
+}
+
+// The history, after a remark on what is none of it.
+HistoryFolder load_history(const HistoryArguments& arguments, const Session& session) {
+  HistoryFolder history = read_history(arguments.folder);
+  if (!history.others.empty()) {
+    const std::size_t more = history.others.size() - 1;
+    session.notice(fmt::format("left out: {}{}", history.others.front(),
+                               more == 0 ? "" : fmt::format(", and {} more", more)));
+  }
+  return history;
+}
+
+// Reads all before it adds any, so that a mistake in a name adds nothing.
+void add(const HistoryArguments& arguments, const Session& session) {
+  std::vector<std::pair<std::string, Result>> results;
+  for (const std::string& path : arguments.results) {
+    std::string text = read_result(path);
+    Result result = load_result(path, text);
+    results.emplace_back(std::move(text), std::move(result));
+  }
+  for (const auto& [text, result] : results) {
+    const AddedResult added = add_to_history(arguments.folder, result, text);
+    session.print(fmt::format("{}{}\n", added.name, added.was_there ? " (was there)" : ""));
+  }
+}
+
+void list(const HistoryArguments& arguments, const Session& session) {
+  const HistoryFolder history = load_history(arguments, session);
+  session.print(arguments.json ? history_to_json(history) : format_history(history, bold(session)));
+}
+
+std::vector<Result> find_results(const HistoryFolder& history, const std::string& which) {
+  std::vector<Result> results;
+  for (HistoryEntry& entry : find_entries(history, which)) {
+    results.push_back(std::move(entry.result));
+  }
+  return results;
+}
+
+void compare(const HistoryArguments& arguments, Session& session) {
+  check_output(arguments.comparison);
+  const HistoryFolder history = load_history(arguments, session);
+  show_comparison(find_results(history, arguments.base), find_results(history, arguments.fresh),
+                  arguments.comparison, session);
+}
+
+void trend(const HistoryArguments& arguments, const Session& session) {
+  const HistoryFolder history = load_history(arguments, session);
+  const std::vector<DeviceTrend> trends = trends_of(history, arguments.filter);
+  session.print(arguments.json ? trends_to_json(trends) : format_trends(trends, bold(session)));
+}
+
+void add_add(CLI::App& history, const std::shared_ptr<HistoryArguments>& arguments,
+             const Session& session) {
+  CLI::App* command =
+      history.add_subcommand("add", "Copy results into DIR, by device and firmware");
+  command->add_option("RESULTS", arguments->results, "Results that run or replay wrote with --json")
+      ->required();
+  command->footer("Example:\n  filereel history drives add before.json after.json");
+  command->callback([arguments, &session] { add(*arguments, session); });
+}
+
+void add_list(CLI::App& history, const std::shared_ptr<HistoryArguments>& arguments,
+              const Session& session) {
+  CLI::App* command = history.add_subcommand("list", "List the results in DIR (the default)");
+  command->add_flag("--json", arguments->json, "For programs");
+  command->footer("Example:\n  filereel history drives list");
+  command->callback([arguments, &session] { list(*arguments, session); });
+}
+
+void add_compare(CLI::App& history, const std::shared_ptr<HistoryArguments>& arguments,
+                 Session& session) {
+  CLI::App* command = history.add_subcommand(
+      "compare", "Say what became slower or faster between two of them, as filereel compare");
+  const std::string names = ": number, name, or folder of a device or firmware, as list shows";
+  command->add_option("A", arguments->base, "The base" + names)->required();
+  command->add_option("B", arguments->fresh, "The new" + names)->required();
+  add_comparison_options(*command, arguments->comparison);
+  command->footer(
+      "Exits with 4 if anything is slower.\n\nExamples:\n  filereel history drives compare 1 2\n"
+      "  filereel history drives compare Fast-Disk-3-S123/1.07 Fast-Disk-3-S123/1.08");
+  command->callback([arguments, &session] { compare(*arguments, session); });
+}
+
+void add_trend(CLI::App& history, const std::shared_ptr<HistoryArguments>& arguments,
+               const Session& session) {
+  CLI::App* command =
+      history.add_subcommand("trend", "Show how each measurement went, result by result");
+  command->add_option("--device", arguments->filter.devices, "Only these, as list names them")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command->add_option("--set", arguments->filter.sets, "Only these file sets")->delimiter(',');
+  command->add_option("--operations", arguments->filter.operations, "Only these operations")
+      ->delimiter(',');
+  command->add_option("--fs", arguments->filter.file_systems, "Only these file systems")
+      ->delimiter(',');
+  command->add_flag("--json", arguments->json, "For programs");
+  command->footer("Example:\n  filereel history drives trend --fs ext4 --operations create,read");
+  command->callback([arguments, &session] { trend(*arguments, session); });
+}
+
+}  // namespace
+
+void add_history_command(CLI::App& app, Session& session) {
+  CLI::App* command =
+      app.add_subcommand("history", "Keep results by device and firmware, and show the trend");
+  const auto arguments = std::make_shared<HistoryArguments>();
+  command->add_option("DIR", arguments->folder, "Folder of results; add makes it")->required();
+  command->require_subcommand(0, 1);
+  add_add(*command, arguments, session);
+  add_list(*command, arguments, session);
+  add_compare(*command, arguments, session);
+  add_trend(*command, arguments, session);
+  command->footer(
+      "Examples:\n  filereel history drives add drive.json\n  filereel history drives\n"
+      "  filereel history drives compare 1 2\n"
+      "  filereel history drives trend --fs ext4");
+  command->callback([command, arguments, &session] {
+    if (command->get_subcommands().empty()) list(*arguments, session);
+  });
+}
+
+}  // namespace filereel

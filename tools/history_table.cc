@@ -1,0 +1,170 @@
+#include "tools/history_table.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "filesets/printable.h"
+#include "replay/compare/comparison_json.h"
+#include "replay/report/wording.h"
+
+namespace filereel {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string dump(const Json& json) {
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string or_dash(const std::string& text) {
+  return text.empty() ? "-" : printable(text);
+}
+
+std::string percent(const std::optional<double>& share) {
+  constexpr double kHundred = 100;
+  return share ? fmt::format("{:+.1f} %", *share * kHundred) : "-";
+}
+
+std::string file_systems(const Result& result) {
+  std::vector<std::string> names;
+  for (const Measurement& one : result.measurements) {
+    if (std::ranges::find(names, one.file_system) == names.end()) names.push_back(one.file_system);
+  }
+  return names.empty() ? "-" : printable(fmt::format("{}", fmt::join(names, ",")));
+}
+
+std::string key_line(const TrendSeries& series) {
+  std::string line = key_text(series.key);
+  if (!series.options.empty()) line += " (" + series.options + ")";
+  return printable(line);
+}
+
+}  // namespace
+
+std::string format_history(const HistoryFolder& history, const Bold& bold) {
+  std::vector<std::string> devices;
+  for (const HistoryEntry& entry : history.entries) {
+    if (std::ranges::find(devices, entry.device) == devices.end()) devices.push_back(entry.device);
+  }
+  std::string text;
+  for (const std::string& device : devices) {
+    if (!text.empty()) text += "\n";
+    text += bold(printable(device)) + "\n";
+    std::vector<std::vector<std::string>> rows = {
+        {"", "started", "firmware", "plan", "file systems", "measurements", "label", "name"}};
+    for (const HistoryEntry& entry : history.entries) {
+      if (entry.device != device) continue;
+      const Result& result = entry.result;
+      rows.push_back(
+          {fmt::format("{}", entry.number), printable(entry.started), or_dash(entry.firmware),
+           or_dash(result.plan.name), file_systems(result),
+           fmt::format("{}{}", result.measurements.size(), result.complete ? "" : " (incomplete)"),
+           or_dash(entry.label), printable(entry.name)});
+    }
+    text += format_columns(rows);
+  }
+  return text.empty() ? "no results\n" : text;
+}
+
+std::string history_to_json(const HistoryFolder& history) {
+  Json list = Json::array();
+  for (const HistoryEntry& entry : history.entries) {
+    list.push_back({{"number", entry.number},
+                    {"name", entry.name},
+                    {"device", entry.device},
+                    {"firmware", entry.firmware},
+                    {"started", entry.started},
+                    {"label", entry.label},
+                    {"plan", entry.result.plan.name},
+                    {"measurements", entry.result.measurements.size()},
+                    {"complete", entry.result.complete}});
+  }
+  return dump({{"results", std::move(list)}});
+}
+
+std::string sparkline(const TrendSeries& series) {
+  static constexpr std::array<std::string_view, 8> kBars = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+  constexpr double kLeastRange = 0.1;  // of the highest
+  const auto [low, high] =
+      std::ranges::minmax(series.points, {}, [](const auto& one) { return one.figure.median; });
+  const double top = high.figure.median;
+  const double range = std::max(top - low.figure.median, top * kLeastRange);
+  // In the middle where it does not fill the height.
+  const double bottom = (top + low.figure.median - range) / 2;
+  std::string text;
+  const TrendPoint* before = nullptr;
+  for (const TrendPoint& point : series.points) {
+    if (before && before->firmware != point.firmware) text += "|";
+    before = &point;
+    const double share = range > 0 ? (point.figure.median - bottom) / range : 0.5;
+    const double step = std::floor(share * static_cast<double>(kBars.size()));
+    text += kBars.at(
+        static_cast<std::size_t>(std::clamp(step, 0.0, static_cast<double>(kBars.size() - 1))));
+  }
+  return text;
+}
+
+std::string format_trends(const std::vector<DeviceTrend>& trends, const Bold& bold) {
+  std::string text;
+  for (const DeviceTrend& trend : trends) {
+    if (!text.empty()) text += "\n";
+    text += bold(printable(trend.device)) + "\n";
+    std::string revisions;
+    for (const TrendFirmware& one : trend.firmware) {
+      if (!revisions.empty()) revisions += " | ";
+      revisions += fmt::format("{} from {}", one.name.empty() ? "unknown" : printable(one.name),
+                               printable(one.started));
+    }
+    text += "firmware: " + revisions + "\n";
+    std::vector<std::vector<std::string>> rows = {
+        {"measurement", "unit", "results", "first", "last", "change", "by firmware", "over time"}};
+    for (const TrendSeries& series : trend.series) {
+      rows.push_back({key_line(series), series.unit, fmt::format("{}", series.points.size()),
+                      rate_text(series.points.front().figure.median),
+                      rate_text(series.points.back().figure.median), percent(series.change),
+                      percent(series.firmware_change), sparkline(series)});
+    }
+    text += format_columns(rows);
+  }
+  return text.empty() ? "no measurements\n" : text;
+}
+
+std::string trends_to_json(const std::vector<DeviceTrend>& trends) {
+  Json devices = Json::array();
+  for (const DeviceTrend& trend : trends) {
+    Json firmware = Json::array(), measurements = Json::array();
+    for (const TrendFirmware& one : trend.firmware) {
+      firmware.push_back({{"name", one.name}, {"started", one.started}});
+    }
+    for (const TrendSeries& series : trend.series) {
+      Json points = Json::array();
+      for (const TrendPoint& point : series.points) {
+        points.push_back({{"number", point.entry},
+                          {"started", point.started},
+                          {"firmware", point.firmware},
+                          {"complete", point.complete},
+                          {"median", point.figure.median},
+                          {"low", point.figure.low},
+                          {"high", point.figure.high}});
+      }
+      Json& json = measurements.emplace_back(key_to_json(series.key));
+      json["options"] = series.options;
+      json["unit"] = series.unit;
+      json["change"] = series.change;
+      json["points"] = std::move(points);
+      if (series.firmware_change) json["firmware_change"] = *series.firmware_change;
+    }
+    devices.push_back({{"device", trend.device},
+                       {"firmware", std::move(firmware)},
+                       {"measurements", std::move(measurements)}});
+  }
+  return dump({{"devices", std::move(devices)}});
+}
+
+}  // namespace filereel
