@@ -22,8 +22,8 @@ int complain(std::string text, int code) {
 
 // The command that the arguments got to, for a pointer to its help.
 std::string command_path(const CLI::App& app) {
-  std::string path = "filereel";
-  for (const CLI::App* command : app.get_subcommands()) path += " " + command->get_name();
+  std::string path = app.get_name();
+  for (const CLI::App* command : app.get_subcommands()) path += " " + command_path(*command);
   return path;
 }
 
@@ -38,22 +38,20 @@ void check_command(const CLI::App& app, std::string_view word) {
 
 }  // namespace
 
-int run_command_line(int argc, const char* const* argv) {
-  signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of writing, and the volumes are tidied up
-  CLI::App app("Tests storage the way people use it: whole files through a file system.",
-               "filereel");
+void add_commands(CLI::App& app, Session& session) {
   app.set_version_flag("--version", "filereel " FILEREEL_VERSION);
   app.require_subcommand(1);
   app.fallthrough();
   app.footer(
       "Start with:\n  filereel run          FC-Test on two images in this directory, about a "
       "minute\n  filereel doctor       what this machine can do");
-  Session session;
   app.add_flag("-q,--quiet", session.quiet, "No progress and no remarks, only results");
   app.add_flag("--no-color", session.no_color, "No bold text (also: NO_COLOR in the environment)");
   add_run_command(app, session);
+  add_record_command(app, session);
   add_import_command(app, session);
   add_replay_command(app, session);
+  add_report_command(app, session);
   add_capture_command(app, session);
   add_populate_command(app, session);
   add_show_command(app, session);
@@ -62,8 +60,19 @@ int run_command_line(int argc, const char* const* argv) {
   add_merge_command(app, session);
   add_repeat_command(app, session);
   add_anonymise_command(app, session);
+  add_compare_command(app, session);
   add_list_command(app, session);
   add_doctor_command(app, session);
+  add_history_command(app, session);
+  add_completion_command(app, session);
+}
+
+int run_command_line(int argc, const char* const* argv) {
+  signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of writing, and the volumes are tidied up
+  CLI::App app("Tests storage the way people use it: whole files through a file system.",
+               "filereel");
+  Session session;
+  add_commands(app, session);
   try {
     if (argc > 1) check_command(app, argv[1]);
     app.parse(argc, argv);

@@ -12,14 +12,22 @@ void add_run_command(CLI::App& app, Session& session);
 void add_capture_command(CLI::App& app, Session& session);
 void add_populate_command(CLI::App& app, Session& session);
 void add_show_command(CLI::App& app, Session& session);
+void add_record_command(CLI::App& app, Session& session);
 void add_import_command(CLI::App& app, Session& session);
 void add_export_command(CLI::App& app, Session& session);
 void add_replay_command(CLI::App& app, Session& session);
+void add_report_command(CLI::App& app, Session& session);
 void add_cut_command(CLI::App& app, Session& session);
 void add_merge_command(CLI::App& app, Session& session);
 void add_repeat_command(CLI::App& app, Session& session);
 void add_anonymise_command(CLI::App& app, Session& session);
+void add_compare_command(CLI::App& app, Session& session);
 void add_list_command(CLI::App& app, Session& session);
 void add_doctor_command(CLI::App& app, Session& session);
+void add_history_command(CLI::App& app, Session& session);
+void add_completion_command(CLI::App& app, Session& session);
+
+// All of them, and the options that they share.
+void add_commands(CLI::App& app, Session& session);
 
 }  // namespace filereel

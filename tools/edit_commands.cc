@@ -3,8 +3,10 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -84,14 +86,6 @@ void edit(const std::vector<std::string>& reels, const std::string& output, std:
   out.finish(editing.timed(), session);
 }
 
-std::uint64_t duration_option(const std::string& text, const char* option) {
-  try {
-    return parse_duration(text, option);
-  } catch (const Error& error) {
-    throw Error(ErrorKind::usage, error.what());
-  }
-}
-
 }  // namespace
 
 void add_cut_command(CLI::App& app, Session& session) {
@@ -112,8 +106,12 @@ void add_cut_command(CLI::App& app, Session& session) {
   command->footer("Example:\n  filereel cut app.reel -o start.reel --to 10s --path var/lib/mysql");
   command->callback([arguments, &session] {
     Cut cut;
-    if (!arguments->from.empty()) cut.from_ns = duration_option(arguments->from, "--from");
-    if (!arguments->to.empty()) cut.to_ns = duration_option(arguments->to, "--to");
+    const auto time = [](const std::string& text, std::string_view option) {
+      return text.empty() ? std::nullopt
+                          : std::optional(parse_duration(text, option, ErrorKind::usage));
+    };
+    cut.from_ns = time(arguments->from, "--from");
+    cut.to_ns = time(arguments->to, "--to");
     if (cut.to_ns && cut.from_ns.value_or(0) >= *cut.to_ns) {
       throw Error(ErrorKind::usage,
                   fmt::format("nothing lies between --from {} and --to {}",

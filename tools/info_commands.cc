@@ -1,7 +1,6 @@
 // filereel list, show and doctor: what there is, what is in a file, what this machine can do.
 #include <algorithm>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <optional>
@@ -21,9 +20,13 @@
 #include "replay/runner/plan.h"
 #include "replay/runner/result_json.h"
 #include "tools/commands.h"
+#include "tools/recorder_choice.h"
 #include "tools/reel_summary.h"
 #include "tools/replay_table.h"
+#include "tools/result_file.h"
 #include "tools/table.h"
+#include "tools/workload_table.h"
+#include "traces/workload/workload.h"
 
 namespace filereel {
 namespace {
@@ -31,19 +34,37 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Rows = std::vector<std::vector<std::string>>;
 
+// The length of the longest name.
+template <class List>
+std::size_t width_of(const List& list) {
+  std::size_t width = 0;
+  for (const auto& one : list) width = std::max(width, one.name.size());
+  return width;
+}
+
 void list(const Session& session) {
-  std::string text = session.bold("File sets", STDOUT_FILENO) + "\n";
-  for (const CatalogFileSet& set : list_catalog_file_sets()) {
-    text += fmt::format("  {:<12} {:>6} files {:>8}  {}\n", set.name, set.files,
+  const auto heading = [&](const std::string& text) {
+    return session.bold(text, STDOUT_FILENO) + "\n";
+  };
+  std::string text = heading("File sets");
+  const std::vector<CatalogFileSet> sets = list_catalog_file_sets();
+  for (const CatalogFileSet& set : sets) {
+    text += fmt::format("  {:<{}} {:>6} files {:>8}  {}\n", set.name, width_of(sets), set.files,
                         format_size(set.bytes), set.description);
   }
-  text += "\n" + session.bold("Plans", STDOUT_FILENO) + "\n";
-  for (const CatalogPlan& plan : list_catalog_plans()) {
-    text += fmt::format("  {:<12} {}\n", plan.name, plan.description);
+  text += "\n" + heading("Plans");
+  const std::vector<CatalogPlan> plans = list_catalog_plans();
+  for (const CatalogPlan& plan : plans) {
+    text += fmt::format("  {:<{}}  {}\n", plan.name, width_of(plans), plan.description);
   }
-  text += "\n" + session.bold("Workloads", STDOUT_FILENO) +
-          "\n  fc-test      create, read, copy near, copy far and delete a file set\n";
-  session.print(text);
+  text += "\n" + heading("Workloads");
+  const std::vector<CatalogWorkload> workloads = list_catalog_workloads();
+  std::string recorded;
+  for (const CatalogWorkload& one : workloads) {
+    (one.recorded ? recorded : text) +=
+        fmt::format("  {:<{}}  {}\n", one.name, width_of(workloads), one.description);
+  }
+  session.print(text + "\n" + heading("Recorded programs") + recorded);
 }
 
 // The shape of a file set, as people and programs want it.
@@ -147,13 +168,10 @@ std::string shape_to_json(const FileSet& set) {
 }
 
 // Results are JSON objects; nothing else that `show` reads begins like that.
-bool is_result(const std::string& path, std::string& text) {
+bool is_result(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   char first = 0;
-  if (!(in >> std::ws >> first) || first != '{') return false;
-  in.seekg(0);
-  text.assign(std::istreambuf_iterator<char>(in), {});
-  return true;
+  return in >> std::ws >> first && first == '{';
 }
 
 void show(const std::string& name, bool json, bool operations, Session& session) {
@@ -165,15 +183,15 @@ void show(const std::string& name, bool json, bool operations, Session& session)
     show_reel(name, json, session);
     return;
   }
-  std::string text;
-  if (is_result(name, text)) {
-    const Result result = result_from_json(text, name);
+  if (is_result(name)) {
+    const Result result = load_result(name);
     const auto bold = [&](const std::string& heading) {
       return session.bold(heading, STDOUT_FILENO);
     };
-    session.print(json                                    ? result_to_json(result)
-                  : result.plan.workload == kReelWorkload ? format_replay(result, bold)
-                                                          : format_result(result, bold));
+    const auto format = result.plan.workload == kReelWorkload     ? format_replay
+                        : result.plan.workload == kFcTestWorkload ? format_result
+                                                                  : format_workload;
+    session.print(json ? result_to_json(result) : format(result, bold));
     return;
   }
   const FileSet set = load_file_set(name);
@@ -215,6 +233,7 @@ void doctor(const Session& session) {
        fmt::format("{}{}fadvise per file", found.power == MountPower::none ? "" : "remount, ",
                    found.drops_caches ? "drop_caches, " : ""));
   line("coldness by", found.cachestat ? "cachestat" : "mincore (cachestat needs Linux 6.5)");
+  line("recording", describe_recorders());
   const std::optional<std::string> no_uring = why_no_uring();
   line("io_uring", no_uring ? "no: " + *no_uring : "yes");
   line("confinement", found.openat2 ? "openat2"

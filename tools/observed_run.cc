@@ -2,44 +2,134 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include <unistd.h>
 
 #include "filesets/error.h"
+#include "replay/compare/comparison.h"
+#include "replay/report/html_report.h"
+#include "replay/runner/checks.h"
 #include "replay/runner/result_json.h"
+#include "tools/compare_table.h"
+#include "tools/output_files.h"
 #include "tools/terminal_observer.h"
 
 namespace filereel {
+namespace {
 
-Result observe_run(Session& session, const std::string& json, const Measure& measure,
-                   const Format& format) {
-  Result result;
+bool has_samples(const Result& result) {
+  return std::ranges::any_of(result.measurements,
+                             [](const Measurement& one) { return !one.samples.empty(); });
+}
+
+constexpr std::string_view kStandardOutput = "-";
+
+// Where tables go: what is for programs has standard output alone.
+struct Output {
+  Session& session;
+  bool taken = false;
+
+  int descriptor() const { return taken ? STDERR_FILENO : STDOUT_FILENO; }
+  void print(const std::string& table) const {
+    taken ? session.notice(table) : session.print(table);
+  }
+};
+
+// The report of results, to where the options say.
+void write_report(const Session& session, std::span<const Result> results, const std::string& to) {
+  if (to.empty()) return;
+  std::vector<ReportedResult> reported;
+  for (const Result& result : results) reported.push_back({"", result});
+  session.print_to(to, html_report(reported));
+}
+
+// What the user says of a result.
+void mark(Result& result, const ResultOptions& options) {
+  result.note = options.note;
+  result.serials_hidden = options.hide_serials;
+}
+
+// Measures into the results of the files; an Error that came after something was measured is given
+// back.
+std::optional<Error> watch(Session& session, const std::vector<ResultFile>& files,
+                           const std::function<bool(RunObserver&)>& measure) {
   std::optional<Error> failure;
-  {
-    TerminalObserver observer(session, json);
-    try {
-      if (!measure(observer, result)) session.exit_code = Session::kInterrupted;
-    } catch (const Error& error) {
-      const bool measured = std::ranges::any_of(
-          result.measurements, [](const Measurement& one) { return !one.samples.empty(); });
-      if (!measured) throw;
-      failure = error;
-    }
-    observer.save(result);
+  TerminalObserver observer(session, files);
+  const auto measured = [&] {
+    return std::ranges::any_of(files,
+                               [](const ResultFile& file) { return has_samples(file.result); });
+  };
+  try {
+    if (!measure(observer)) session.exit_code = Session::kInterrupted;
+  } catch (const Error& error) {
+    if (!measured()) throw;
+    failure = error;
   }
-  const bool json_out = json == "-";
-  const int table_to = json_out ? STDERR_FILENO : STDOUT_FILENO;
-  const std::string table =
-      format(result, [&](const std::string& text) { return session.bold(text, table_to); });
-  if (json_out) {
-    session.print(result_to_json(result));
-    session.notice(table);
-  } else {
-    session.print(table);
-  }
+  for (const ResultFile& file : files) check_result(file.result);
+  const bool interrupted = session.exit_code == Session::kInterrupted;
+  interrupted && !measured() ? observer.save_new() : observer.save();
+  return failure;
+}
+
+void finish(const Session& session, const std::optional<Error>& failure) {
   if (failure) throw Error(*failure);
   if (session.exit_code == Session::kInterrupted) session.notice("filereel: interrupted");
-  return result;
+}
+
+}  // namespace
+
+void add_result_options(CLI::App& command, ResultOptions& options) {
+  command.add_option("--json", options.json, "Write the result here; - for standard output");
+  command.add_option("--html", options.html,
+                     "Write the report here, see filereel report; - for standard output");
+  command.add_option("--label", options.label,
+                     "A name for the result, such as the drive's or 'firmware 1.08'");
+  command.add_option("--note", options.note, "Anything else to keep in the result");
+  command.add_flag("--hide-serial", options.hide_serials,
+                   "Keep a digest of drives' serial numbers in the result instead of them");
+}
+
+void check_outputs(const ResultOptions& options) {
+  check_output_files({{"--json", options.json},
+                      {"--html", options.html},
+                      {"--against-json", options.against_json}});
+}
+
+Result observe_run(Session& session, const ResultOptions& options, bool in_turn,
+                   const Measure& measure, const Format& format) {
+  std::vector<Result> results(in_turn ? 2 : 1);
+  for (Result& one : results) mark(one, options);
+  Result& base = results.front();
+  base.label = options.label;
+  Result* const against = in_turn ? &results.back() : nullptr;
+  std::vector<ResultFile> files = {{base, options.json}};
+  if (against) files.push_back({*against, options.against_json});
+  const auto failure = watch(
+      session, files, [&](RunObserver& observer) { return measure(observer, base, against); });
+  const auto prints = [](const ResultFile& file) { return file.path == kStandardOutput; };
+  const Output output{session,
+                      options.html == kStandardOutput || std::ranges::any_of(files, prints)};
+  for (const ResultFile& file : files) {
+    if (prints(file)) session.print(result_to_json(file.result));
+  }
+  write_report(session, results, options.html);
+  const auto bold = [&](const std::string& text) {
+    return session.bold(text, output.descriptor());
+  };
+  for (const Result& one : results) {
+    if (!in_turn || has_samples(one)) output.print(format(one, bold) + (in_turn ? "\n" : ""));
+  }
+  if (in_turn && std::ranges::all_of(results, has_samples)) {
+    const ResultComparison comparison = compare_results({&base, 1}, {against, 1});
+    output.print(format_comparison(comparison, session, output.descriptor()));
+    if (comparison.regressed() && session.exit_code == 0) session.exit_code = Session::kRegression;
+  }
+  finish(session, failure);
+  return std::move(base);
 }
 
 }  // namespace filereel

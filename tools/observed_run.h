@@ -4,22 +4,44 @@
 #include <functional>
 #include <string>
 
+#include <CLI/CLI.hpp>
+
 #include "replay/runner/runner.h"
 #include "tools/session.h"
+#include "tools/table.h"
 
 namespace filereel {
 
-// Returns false when it was interrupted.
-using Measure = std::function<bool(RunObserver& observer, Result& result)>;
-// Such as format_result (tools/table.h).
-using Format = std::function<std::string(const Result& result,
-                                         const std::function<std::string(std::string)>& bold)>;
+// What becomes of the result, as the command line says.
+struct ResultOptions {
+  // Files for it and its report; "" for none, "-" for standard output.
+  std::string json, html;
+  std::string against_json;  // the same for the result of a second volume, where there is one
+  std::string label, note;   // kept in it
+  bool hide_serials = false;
+};
 
-// Runs `measure` with progress on the terminal, keeps its result in the file `json` ("" for none,
-// "-" for standard output) and prints it, also after an interruption, which the session's exit code
-// then tells, and after an Error, which is thrown on. Where nothing was measured an older file
-// stays.
-Result observe_run(Session& session, const std::string& json, const Measure& measure,
-                   const Format& format);
+// Adds --json, --html, --label, --note and --hide-serial to a command; `options` lives as long as
+// it.
+void add_result_options(CLI::App& command, ResultOptions& options);
+
+// Throws Error, before anything is measured, unless each output has a place of its own and can be
+// written.
+void check_outputs(const ResultOptions& options);
+
+// `against` is the result of the second of two volumes that take turns, else null. Returns false
+// when it was interrupted.
+using Measure = std::function<bool(RunObserver& observer, Result& result, Result* against)>;
+// Such as format_result (tools/table.h).
+using Format = std::function<std::string(const Result& result, const Bold& bold)>;
+
+// Runs `measure` with progress on the terminal, keeps its result in the files that the options
+// name, adds what makes its figures less sure (replay/runner/checks.h) and prints it, also after an
+// interruption, which the session's exit code then tells, and after an Error, which is thrown on.
+// Where nothing was measured an older file stays. With two volumes that take turns there are two
+// results: then it also prints how the second one compares with the first, and if it is slower, the
+// session's exit code is kRegression. Returns the (first) result.
+Result observe_run(Session& session, const ResultOptions& options, bool in_turn,
+                   const Measure& measure, const Format& format);
 
 }  // namespace filereel

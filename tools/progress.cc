@@ -73,10 +73,13 @@ std::string describe_step(const StepInfo& step, std::uint64_t bytes, std::uint64
   } else if (step.files > 0) {
     share = static_cast<double>(files) / static_cast<double>(step.files);
   }
+  if (step.seconds > 0) share = std::max(share, elapsed_s / step.seconds);
   share = std::min(share, 1.0);
   const double done = std::min(1.0, step.done + step.share * share);
   std::string text =
-      fmt::format("{:3.0f} %  {} {} {}", done * 100, step.file_system, step.set, step.operation);
+      fmt::format("{:3.0f} %  {}{}{} {} {}", done * 100, step.volume,
+                  step.volume.empty() ? "" : ": ", step.file_system, step.set, step.operation);
+  if (step.runs == 0) text += fmt::format(" run {}", step.run);
   if (step.runs > 1) text += fmt::format(" {}/{}", step.run, step.runs);
   if (bytes > 0 && elapsed_s > 0) {
     text += fmt::format("  {:.0f} MB/s", static_cast<double>(bytes) / 1e6 / elapsed_s);

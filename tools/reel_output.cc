@@ -23,13 +23,28 @@ ReelOutput::ReelOutput(const std::string& path, const ReelWriterOptions& options
 void ReelOutput::add(const RecordedOperation& operation) {
   writer_.add(operation);
   count_.fetch_add(1, std::memory_order_relaxed);
+  const Operation& op = operation.operation;
+  if (operation_info(op.kind).moves_data && op.expected > 0) {
+    bytes_.fetch_add(static_cast<std::uint64_t>(op.expected), std::memory_order_relaxed);
+  }
 }
 
-void ReelOutput::finish(bool timed, const Session& session) {
+TraceInfo ReelOutput::complete(bool timed) {
   TraceInfo info = builder_.info();
   info.timed = timed;
   writer_.finish(info, builder_.trees());
+  return info;
+}
+
+void ReelOutput::finish(bool timed, const Session& session) {
+  const TraceInfo info = complete(timed);
   session.print(fmt::format("{}: {}\n", path_, describe_trace(info)));
+  notice_of_losses(info, session);
+}
+
+void ReelOutput::finish_quietly(bool timed, const Session& session) {
+  const TraceInfo info = complete(timed);
+  session.notice(fmt::format("{}: {}", path_, describe_trace(info)));
   notice_of_losses(info, session);
 }
 
@@ -37,6 +52,8 @@ std::string describe_trace(const TraceInfo& info) {
   std::string text = fmt::format(
       "{} by {} on {}", counted(info.operations, "operation", "operations"),
       counted(info.threads.size(), "thread", "threads"), counted(info.files, "file", "files"));
+  if (info.bytes_read > 0) text += ", " + format_size(info.bytes_read) + " read";
+  if (info.bytes_written > 0) text += ", " + format_size(info.bytes_written) + " written";
   if (info.timed) {
     text += ", " + format_duration(static_cast<double>(info.duration_ns) * 1e-9);
   }

@@ -123,6 +123,9 @@ std::string describe(const std::string& path, const ReelReader& reader, const Re
   for (const auto& [name, value] : info.facts) line(printable(name, 16), printable(value));
   line("operations", fmt::format("{}, of them {} calls", summary.operations, summary.calls));
   if (info.timed) line("duration", format_duration(static_cast<double>(info.duration_ns) * 1e-9));
+  if (info.recorder_ns > 0) {
+    line("recorder", fmt::format("added {} ns between two calls of a thread", info.recorder_ns));
+  }
   line("threads", fmt::format("{}", info.threads.size()));
   line("files", fmt::format("{}", info.files));
   line("before", describe_set(reader.trees().initial));
@@ -165,11 +168,12 @@ Json to_json(const FileSet& set) {
 
 std::string to_json(const ReelReader& reader, const ReelSummary& summary) {
   const TraceInfo& info = reader.info();
-  Json json = {{"reel_version", kReelFormatVersion},
+  Json json = {{"reel_version", reader.version()},
                {"complete", info.complete},
                {"facts", info.facts},
                {"timed", info.timed},
                {"duration_s", static_cast<double>(info.duration_ns) * 1e-9},
+               {"recorder_ns", info.recorder_ns},
                {"operations", summary.operations},
                {"calls", summary.calls},
                {"asynchronous", summary.asynchronous},

@@ -4,16 +4,18 @@
 #include <string>
 #include <vector>
 
+#include <boost/filesystem/operations.hpp>
 #include <fmt/format.h>
 
-#include "filesets/atomic_file.h"
 #include "filesets/error.h"
 #include "replay/runner/failures.h"
 #include "replay/runner/reel_run.h"
+#include "replay/runner/workload_reel.h"
 #include "tools/commands.h"
 #include "tools/observed_run.h"
 #include "tools/reel_output.h"
 #include "tools/replay_table.h"
+#include "tools/runs_options.h"
 #include "tools/signals.h"
 #include "traces/reel/reel_reader.h"
 
@@ -21,11 +23,14 @@ namespace filereel {
 namespace {
 
 struct ReplayArguments {
-  std::string reel, target, json, file_system;
+  std::string reel, target, file_system;
   std::string pace = "asap", order = "resource", verify = "results", engine = "auto";
   std::vector<std::string> destroy;
-  std::uint32_t depth = 0, runs = 1, clients = 1;
+  RunsArguments runs;
+  std::uint32_t depth = 0, clients = 1;
   bool warm = false, keep = true, owners = false, stop_on_divergence = false;
+  bool block_baseline = false;
+  ResultOptions output;
 };
 
 ReelRunRequest make_request(const ReplayArguments& arguments) {
@@ -39,34 +44,34 @@ ReelRunRequest make_request(const ReplayArguments& arguments) {
   request.pace = parse_pace(arguments.pace);
   request.verify = parse_reel_verify(arguments.verify);
   request.depth = arguments.depth;
-  request.runs = arguments.runs;
+  apply_runs(arguments.runs, request.runs, request.auto_runs);
   request.clients = arguments.clients;
   request.warm = arguments.warm;
   request.keep = arguments.keep;
   request.change_owners = arguments.owners;
   request.stop_on_divergence = arguments.stop_on_divergence;
+  request.block_baseline = arguments.block_baseline;
   request.destroy = arguments.destroy;
   return request;
 }
 
 void replay_reel(const ReplayArguments& arguments, Session& session) {
   ReelRunRequest request = make_request(arguments);
-  ReelReader reader(arguments.reel);
-  if (!arguments.json.empty() && arguments.json != "-") AtomicFile probe(arguments.json);
+  // A file goes before the catalogue's reel of that name.
+  boost::system::error_code ignored;
+  const bool is_file = boost::filesystem::exists(arguments.reel, ignored);
+  const std::unique_ptr<ReelReader> opened =
+      is_file ? std::make_unique<ReelReader>(arguments.reel) : open_reel(arguments.reel);
+  check_outputs(arguments.output);
   if (request.target && request.target->kind != TargetKind::directory) {
     request.power = enter_mount_namespace();  // before there are threads
   }
   const SignalWatch signals;
   request.stop = signals.token();
-  const ReelInput input{.name = base_name(arguments.reel),
-                        .source = reader,
-                        .rewind = [&reader] { reader.rewind(); },
-                        .tables = reader.tables(),
-                        .info = reader.info(),
-                        .trees = reader.trees()};
+  const ReelInput input{base_name(arguments.reel), *opened};
   const Result result = observe_run(
-      session, arguments.json,
-      [&](RunObserver& observer, Result& grows) {
+      session, arguments.output, false,
+      [&](RunObserver& observer, Result& grows, Result*) {
         return run_reel(request, input, observer, grows);
       },
       format_replay);
@@ -85,7 +90,8 @@ void replay_reel(const ReplayArguments& arguments, Session& session) {
 void add_replay_command(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand("replay", "Do a reel again on a volume, with a stopwatch");
   const auto arguments = std::make_shared<ReplayArguments>();
-  command->add_option("REEL", arguments->reel, "The .reel file")->required();
+  command->add_option("REEL", arguments->reel, "The .reel file, or one of the catalogue")
+      ->required();
   command->add_option(
       "VOLUME", arguments->target,
       "A directory, image:FILE[,size=4G] or a block device; --engine null needs none");
@@ -106,9 +112,7 @@ void add_replay_command(CLI::App& app, Session& session) {
                    "So many copies at the same time, each in a directory of its own")
       ->check(CLI::Range(1U, 1000U))
       ->capture_default_str();
-  command->add_option("--runs", arguments->runs, "Repetitions, each on a fresh tree")
-      ->check(CLI::Range(1U, Plan::kMostRuns))
-      ->capture_default_str();
+  add_runs_options(*command, arguments->runs, "Repetitions, each on a fresh tree (1)");
   command->add_option("--fs", arguments->file_system,
                       "File system to make on an image or a device (ext4)");
   command->add_option("--destroy", arguments->destroy,
@@ -119,7 +123,9 @@ void add_replay_command(CLI::App& app, Session& session) {
   command->add_flag("--owners", arguments->owners, "Change owners as recorded; needs root");
   command->add_flag("--stop-on-divergence", arguments->stop_on_divergence,
                     "End at the first true mismatch");
-  command->add_option("--json", arguments->json, "Write the result here; - for standard output");
+  command->add_flag("--with-block-baseline", arguments->block_baseline,
+                    "Measure what fio reaches on the volume first, below the file system");
+  add_result_options(*command, arguments->output);
   command->footer(
       "Examples:\n  filereel replay app.reel /mnt/new-disk/test --verify tree\n"
       "  filereel replay app.reel image:test.img --fs xfs --pace natural --json app.json\n"

@@ -7,13 +7,13 @@
 
 #include "filesets/printable.h"
 #include "filesets/units.h"
+#include "replay/report/figures.h"
 #include "replay/runner/failures.h"
-#include "tools/table.h"
+#include "tools/efficiency_table.h"
 
 namespace filereel {
 namespace {
 
-using Bold = std::function<std::string(std::string)>;
 using Rows = std::vector<std::vector<std::string>>;
 
 std::string duration(double us) {
@@ -23,14 +23,6 @@ std::string duration(double us) {
 // 10^6 bytes a second.
 std::string speed(std::uint64_t bytes, double seconds) {
   return seconds > 0 ? fmt::format("{:.3g} MB/s", static_cast<double>(bytes) / 1e6 / seconds) : "-";
-}
-
-// The one whose time is in the middle.
-const Sample& typical(const std::vector<Sample>& samples) {
-  std::vector<const Sample*> order;
-  for (const Sample& sample : samples) order.push_back(&sample);
-  std::ranges::sort(order, {}, &Sample::elapsed_s);
-  return *order[(order.size() - 1) / 2];
 }
 
 std::string extremes(const std::vector<Sample>& samples, double Sample::* time) {
@@ -84,9 +76,7 @@ std::string kinds(const Sample& sample, const Bold& bold) {
                     latency.bytes > 0 ? format_size(latency.bytes) : "-", duration(latency.p50_us),
                     duration(latency.p99_us), duration(latency.p999_us), duration(latency.max_us)});
   }
-  const std::string table = format_columns(rows);
-  const std::size_t heading = table.find('\n');
-  return bold(table.substr(0, heading)) + table.substr(heading);
+  return format_table(rows, bold);
 }
 
 std::string verdict(const Measurement& measurement, const Sample& sample) {
@@ -133,10 +123,8 @@ std::string heading(const Result& result, const Measurement& measurement) {
   std::string text =
       fmt::format("{} on {}: {} ({})", measurement.set, volume.target, measurement.file_system,
                   measurement.driver == "kernel" ? "kernel driver" : "FUSE: " + measurement.driver);
-  if (!volume.device.model.empty()) {
-    text += fmt::format(", {} {}", volume.device.model, volume.device.firmware);
-  }
-  return text;
+  const std::string drives = describe_drives(volume);
+  return drives.empty() ? text : text + ", " + drives;
 }
 
 std::string conditions(const ReelParameters& reel) {
@@ -153,25 +141,16 @@ std::string conditions(const ReelParameters& reel) {
 std::string format_replay(const Result& result, const Bold& bold) {
   std::string text;
   for (const Measurement& measurement : result.measurements) {
-    if (measurement.samples.empty() || !measurement.reel) continue;
-    const Sample& sample = typical(measurement.samples);
-    if (!sample.reel) continue;
-    text += bold(heading(result, measurement)) + "\n" + totals(measurement, sample) + "\n" +
-            kinds(sample, bold) + "\n" + verdict(measurement, sample) +
+    const Sample* sample = typical_sample(measurement);
+    if (!sample || !sample->reel || !measurement.reel) continue;
+    text += bold(heading(result, measurement)) + "\n" + totals(measurement, *sample) + "\n" +
+            kinds(*sample, bold) + "\n" + verdict(measurement, *sample) +
             conditions(*measurement.reel);
   }
-  text +=
-      fmt::format("{}, {}, Linux {}; filereel {}", result.host.cpu,
-                  counted(result.host.cores, "core", "cores"), result.host.kernel, result.version);
-  if (result.overhead_ns > 0) {
-    text += fmt::format(" takes {:.0f} ns per operation itself", result.overhead_ns);
-  }
-  text += '\n';
-  if (!result.complete) text += "INCOMPLETE: the replay ended before all was measured\n";
-  for (const Warning& warning : result.warnings) {
-    text += fmt::format("warning: {} [{}]; {}\n", warning.text, warning.code, warning.next_step);
-  }
-  return text;
+  const std::string efficiency = format_efficiency(result, bold);
+  if (!efficiency.empty()) text += "\n" + efficiency;
+  if (result.plan.auto_runs) text += describe_runs(result) + "\n";
+  return text + remarks(result);
 }
 
 }  // namespace filereel

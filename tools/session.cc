@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "filesets/atomic_file.h"
 #include "filesets/error.h"
 
 namespace filereel {
@@ -27,6 +28,16 @@ bool Session::pipe(std::string_view text) const {
               fmt::format("cannot write to standard output: {}", strerror(errno)));
 }
 
+void Session::print_to(const std::string& path, std::string_view text) const {
+  if (path == "-") {
+    print(text);
+    return;
+  }
+  AtomicFile file(path);
+  file.write(text);
+  file.commit();
+}
+
 void Session::notice(std::string_view text) const {
   if (!quiet) fmt::print(stderr, "{}\n", text);
 }
@@ -42,6 +53,11 @@ bool Session::color_on(int descriptor) const {
 
 std::string Session::bold(std::string_view text, int descriptor) const {
   return color_on(descriptor) ? fmt::format("\033[1m{}\033[0m", text) : std::string(text);
+}
+
+std::string Session::colored(std::string_view text, Color color, int descriptor) const {
+  return color_on(descriptor) ? fmt::format("\033[{}m{}\033[0m", static_cast<int>(color), text)
+                              : std::string(text);
 }
 
 }  // namespace filereel

@@ -9,8 +9,10 @@
 namespace filereel {
 
 // While it lives, SIGINT, SIGTERM and SIGHUP request a stop, so that the work in hand ends tidily.
-// A second one ends the process at once; the kernel then takes down mounts and FUSE drivers.
-// Threads started meanwhile leave the signals to it.
+// A second one (200 ms later or more) ends the process at once; the kernel then takes down mounts
+// and FUSE drivers.
+// Threads started meanwhile leave the signals to it. Those that are ignored, as nohup does with
+// SIGHUP, stay so.
 class SignalWatch {
  public:
   SignalWatch();

@@ -1,13 +1,16 @@
 #include "tools/table.h"
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <sstream>
 
 #include <fmt/format.h>
 
+#include "filesets/printable.h"
 #include "filesets/units.h"
+#include "replay/report/figures.h"
+#include "replay/report/wording.h"
+#include "tools/efficiency_table.h"
 
 namespace filereel {
 namespace {
@@ -20,21 +23,6 @@ std::size_t characters(std::string_view text) {
 std::string pad(std::size_t count) {
   return std::string(count, ' ');
 }
-
-// Three significant digits, as far as they mean anything.
-std::string number(double value) {
-  if (value >= 99.95) return fmt::format("{:.0f}", value);
-  return value >= 9.995 ? fmt::format("{:.1f}", value) : fmt::format("{:.2f}", value);
-}
-
-std::string cell(const std::optional<Spread>& spread) {
-  if (!spread) return "-";
-  if (spread->low == spread->high) return number(spread->median);
-  return fmt::format("{} ({}–{})", number(spread->median), number(spread->low),
-                     number(spread->high));
-}
-
-using Bold = std::function<std::string(std::string)>;
 
 using Rows = std::vector<std::vector<std::string>>;
 
@@ -52,7 +40,8 @@ void add_block(const std::vector<const Measurement*>& measurements, const std::s
     if (std::ranges::find(operations, one->operation) == operations.end()) {
       operations.push_back(one->operation);
     }
-    cells[{one->set, one->operation}] = no_data && rate_of_data ? "no data moved" : cell(spread);
+    const std::string figure = spread ? spread_text(spread) : "-";
+    cells[{one->set, one->operation}] = no_data && rate_of_data ? "no data moved" : figure;
   }
   if (cells.empty()) return;
   std::vector<std::string>& heading = rows.emplace_back(1, title);
@@ -77,7 +66,37 @@ std::string blocks(const std::vector<const Measurement*>& measurements, const Bo
   return text;
 }
 
-std::string volume_line(const Result& result, const std::string& file_system) {
+}  // namespace
+
+std::string describe_drives(const VolumeDescription& volume) {
+  std::vector<std::pair<std::string, std::size_t>> kinds;
+  for (const DeviceIdentity& drive : volume.drives) {
+    if (drive.model.empty()) continue;
+    std::string kind = printable(drive.model);
+    if (!drive.firmware.empty()) kind += " " + printable(drive.firmware);
+    const auto same = std::ranges::find(kinds, kind, &std::pair<std::string, std::size_t>::first);
+    if (same == kinds.end()) {
+      kinds.emplace_back(std::move(kind), 1);
+    } else {
+      ++same->second;
+    }
+  }
+  std::string text;
+  for (const auto& [kind, count] : kinds) {
+    text += fmt::format("{}{}{}", text.empty() ? "" : " + ",
+                        count > 1 ? fmt::format("{} × ", count) : "", kind);
+  }
+  if (text.empty()) return text;
+  // Partitions and files are in the target's name.
+  std::string through;
+  for (const std::string& layer : volume.layers) {
+    if (layer.ends_with("(partition)") || layer.starts_with("file on ")) continue;
+    through += (through.empty() ? " through " : ", ") + printable(layer);
+  }
+  return text + through;
+}
+
+std::string describe_volumes(const Result& result, const std::string& file_system) {
   std::string line;
   for (const VolumeDescription& volume : result.volumes) {
     if (volume.file_system != file_system) continue;
@@ -86,14 +105,11 @@ std::string volume_line(const Result& result, const std::string& file_system) {
                          volume.driver == "kernel" ? "kernel driver" : "FUSE: " + volume.driver);
     }
     line += fmt::format(", {} {}", role_name(volume.role), volume.target);
-    if (!volume.device.model.empty()) {
-      line += fmt::format(" on {} {}", volume.device.model, volume.device.firmware);
-    }
+    const std::string drives = describe_drives(volume);
+    if (!drives.empty()) line += " on " + drives;
   }
   return line.empty() ? file_system : line;
 }
-
-}  // namespace
 
 std::string format_columns(const std::vector<std::vector<std::string>>& rows) {
   std::vector<std::size_t> widths;
@@ -114,35 +130,47 @@ std::string format_columns(const std::vector<std::vector<std::string>>& rows) {
   return text;
 }
 
+std::string format_table(const std::vector<std::vector<std::string>>& rows, const Bold& bold) {
+  const std::string table = format_columns(rows);
+  const std::size_t heading = table.find('\n');
+  return bold(table.substr(0, heading)) + table.substr(heading);
+}
+
 std::string counted(std::uint64_t count, std::string_view one, std::string_view many) {
   return fmt::format("{} {}", count, count == 1 ? one : many);
 }
 
 std::string format_result(const Result& result, const Bold& bold) {
-  std::vector<std::string> file_systems;
-  std::map<std::string, std::vector<const Measurement*>> by_file_system;
-  for (const Measurement& measurement : result.measurements) {
-    if (measurement.samples.empty()) continue;
-    auto& list = by_file_system[measurement.file_system];
-    if (list.empty()) file_systems.push_back(measurement.file_system);
-    list.push_back(&measurement);
-  }
   std::string text;
-  for (const std::string& name : file_systems) {
-    const auto& list = by_file_system[name];
-    text += bold(volume_line(result, name)) + "\n";
-    text += blocks(list, bold);
-    text += "\n";
+  for (const std::string& name : file_systems_of(result)) {
+    std::vector<const Measurement*> list;
+    for (const Measurement& one : result.measurements) {
+      if (one.file_system == name && !one.samples.empty()) list.push_back(&one);
+    }
+    text += bold(describe_volumes(result, name)) + "\n" + blocks(list, bold) + "\n";
   }
+  text += format_efficiency(result, bold);
   const Plan& plan = result.plan;
   text += fmt::format(
-      "{} run{} each: median (lowest–highest); MB = 10^6 bytes; scale {}, blocks of "
+      "{}: median (lowest–highest); MB = 10^6 bytes; scale {}, blocks of "
       "{}, {} caches; copies by {}\n",
-      plan.runs, plan.runs == 1 ? "" : "s", plan.scale, format_binary_size(plan.fc_test.block_size),
+      describe_runs(result), plan.scale, format_binary_size(plan.fc_test.block_size),
       plan.warm ? "warm" : "cold", copy_method_name(plan.fc_test.copy_method));
-  text += fmt::format("{}, {} core{}, Linux {}; filereel {} takes {:.0f} ns per operation itself\n",
-                      result.host.cpu, result.host.cores, result.host.cores == 1 ? "" : "s",
-                      result.host.kernel, result.version, result.overhead_ns);
+  return text + remarks(result);
+}
+
+std::string remarks(const Result& result) {
+  constexpr std::size_t kMostOfNote = 1000;
+  std::string text;
+  if (!result.label.empty()) text += fmt::format("label: {}\n", printable(result.label));
+  if (!result.note.empty()) text += fmt::format("note: {}\n", printable(result.note, kMostOfNote));
+  text +=
+      fmt::format("{}, {}, Linux {}; filereel {}", result.host.cpu,
+                  counted(result.host.cores, "core", "cores"), result.host.kernel, result.version);
+  if (result.overhead_ns > 0) {
+    text += fmt::format(" takes {:.0f} ns per operation itself", result.overhead_ns);
+  }
+  text += '\n';
   if (!result.complete) text += "INCOMPLETE: the run ended before all was measured\n";
   for (const Warning& warning : result.warnings) {
     text += fmt::format("warning: {} [{}]; {}\n", warning.text, warning.code, warning.next_step);

@@ -11,16 +11,30 @@
 
 namespace filereel {
 
+using Bold = std::function<std::string(std::string)>;  // makes headings stand out
+
 // Rows of cells in aligned columns, the first to the left, the others to the right. The first row
 // is the heading. Widths count characters, not bytes.
 std::string format_columns(const std::vector<std::vector<std::string>>& rows);
 
+// The same with a bold heading; there is at least one row.
+std::string format_table(const std::vector<std::vector<std::string>>& rows, const Bold& bold);
+
 // "12 operations", "1 operation".
 std::string counted(std::uint64_t count, std::string_view one, std::string_view many);
 
+// "ext4 (kernel driver), near /dev/sdb1 on Fast Disk 3 1.07".
+std::string describe_volumes(const Result& result, const std::string& file_system);
+
+// "Fast Disk 3 1.07", "2 × Fast Disk 3 1.07 through vg-data (LVM), md0 (raid1 of 2)"; "" where
+// nothing is known.
+std::string describe_drives(const VolumeDescription& volume);
+
+// What stands under every table of a run: the user's label and note, the machine, the warnings.
+std::string remarks(const Result& result);
+
 // What a storage reviewer would publish: per file system the sets × operations in MB/s and files/s,
-// median and extremes, and under them what there is to know. `bold` marks headings.
-std::string format_result(const Result& result,
-                          const std::function<std::string(std::string)>& bold);
+// median and extremes, and under them what there is to know.
+std::string format_result(const Result& result, const Bold& bold);
 
 }  // namespace filereel

@@ -1,17 +1,15 @@
 #include "tools/terminal_observer.h"
 
-#include <utility>
-
 #include "filesets/atomic_file.h"
 #include "replay/measure/clock.h"
 #include "replay/runner/result_json.h"
 
 namespace filereel {
 
-TerminalObserver::TerminalObserver(const Session& session, std::string json)
-    : json_(std::move(json)),
-      run_began_ns_(now_ns()),
-      line_(session, [this] { return describe(); }) {}
+TerminalObserver::TerminalObserver(const Session& session, const std::vector<ResultFile>& files)
+    : run_began_ns_(now_ns()), line_(session, [this] { return describe(); }) {
+  for (const ResultFile& file : files) kept_.push_back({file});
+}
 
 void TerminalObserver::notice(const std::string& text) {
   line_.notice(text);
@@ -29,11 +27,31 @@ void TerminalObserver::step_ended() {
   progress_ = nullptr;
 }
 
-void TerminalObserver::save(const Result& result) const {
-  if (json_.empty() || json_ == "-") return;
-  AtomicFile file(json_);
-  file.write(result_to_json(result));
-  file.commit();
+void TerminalObserver::result_grew(const Result& result) {
+  constexpr std::uint64_t kShare = 20;  // one part in so many of the time
+  for (Kept& kept : kept_) {
+    if (&kept.file.result != &result) continue;
+    const std::uint64_t begin = now_ns();
+    if (begin - kept.saved_ns < kShare * kept.saving_ns) continue;
+    save(kept.file);
+    kept.saved_ns = now_ns();
+    kept.saving_ns = kept.saved_ns - begin;
+  }
+}
+
+void TerminalObserver::save() const {
+  for (const Kept& kept : kept_) save(kept.file);
+}
+
+void TerminalObserver::save_new() const {
+  for (const Kept& kept : kept_) save(kept.file, false);
+}
+
+void TerminalObserver::save(const ResultFile& kept, bool replace) {
+  if (kept.path.empty() || kept.path == "-") return;
+  AtomicFile file(kept.path);
+  file.write(result_to_json(kept.result));
+  replace ? file.commit() : static_cast<void>(file.commit_new());
 }
 
 std::string TerminalObserver::describe() {

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "replay/runner/runner.h"
 #include "tools/progress.h"
@@ -12,22 +13,35 @@
 
 namespace filereel {
 
+// Which result is kept where; "" and "-": in no file.
+struct ResultFile {
+  Result& result;
+  std::string path;
+};
+
 class TerminalObserver final : public RunObserver {
  public:
-  // `json` is the file that gets the result; "" and "-" for none. `session` outlives the observer.
-  TerminalObserver(const Session& session, std::string json);
+  // `session` and the results outlive the observer.
+  TerminalObserver(const Session& session, const std::vector<ResultFile>& files);
 
   void notice(const std::string& text) override;
   void step_begins(const StepInfo& step, const ReplayProgress& progress) override;
   void step_ended() override;
-  void result_grew(const Result& result) override { save(result); }
+  // Saves it, unless that would take much of the time: a large sweep's result is large too.
+  void result_grew(const Result& result) override;
 
-  void save(const Result& result) const;
+  void save() const;      // all
+  void save_new() const;  // those of which there is no older file
 
  private:
+  struct Kept {
+    ResultFile file;
+    std::uint64_t saved_ns = 0, saving_ns = 0;  // when it was last saved, and how long that took
+  };
+  static void save(const ResultFile& kept, bool replace = true);
   std::string describe();
 
-  std::string json_;
+  std::vector<Kept> kept_;
   std::uint64_t run_began_ns_;
   std::mutex mutex_;
   std::optional<StepInfo> step_;

@@ -195,6 +195,20 @@ class Signalled(Interrupted):
                 self.assertEqual(os.listdir(far), [])
                 self.assert_nothing_left()
 
+    def test_an_older_result_stays_where_nothing_was_measured(self):
+        near, kept = self.folder("near"), self.scratch / "r.json"
+        for _ in range(TRIES):
+            kept.write_text("older")
+            running = self.start("run", "--near", near, "--set", self.many_small_files(),
+                                 "--operations", "create", "--runs", "1", "--json", kept)
+            wait_until(lambda: running.ended() or (near / "original").exists(), 60, 0.001)
+            running.kill(signal.SIGINT)
+            if running.finish().code == 130:
+                break
+        else:
+            self.fail(f"never interrupted in {TRIES} tries")
+        self.assertEqual(kept.read_text(), "older")
+
 
 if __name__ == "__main__":
     main()

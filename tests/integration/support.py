@@ -223,9 +223,9 @@ class IntegrationTest(unittest.TestCase):
     @classmethod
     def left_behind(cls):
         left = [f"{device} on {image}" for device, image in attached_loops(cls.base).items()]
+        own = [cls.base, *(f"/filereel-mount-{pid}-" for pid in cls.pids)]
         with open("/proc/mounts") as mounts:
-            left += ["mount " + line.strip() for line in mounts
-                     if cls.base in line or "/filereel-mount-" in line]
+            left += ["mount " + line.strip() for line in mounts if any(one in line for one in own)]
         left += ["folder " + name for name in os.listdir(cls.mount_folder)]
         left += ["folder /tmp/" + name for pid in cls.pids for name in os.listdir("/tmp")
                  if name.startswith(f"filereel-mount-{pid}-")]

@@ -41,7 +41,7 @@ TEST_CASE("a step is described by what it is, how far, how fast and how long sti
 TEST_CASE("a single run is not numbered") {
   StepInfo info = step();
   info.runs = info.run = 1;
-  CHECK(describe_step(info, 500'000'000, 2, 5, 55).find("copy-far  100") != std::string::npos);
+  CHECK(describe_step(info, 500'000'000, 2, 5, 55).contains("copy-far  100"));
 }
 
 TEST_CASE("steps that move no bytes are as far as their files") {

@@ -1,12 +1,10 @@
 #include "tools/replay_table.h"
 
-#include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <string>
 
 #include <doctest/doctest.h>
 
+#include "tests/kept_file.h"
 #include "tests/sample_result.h"
 
 namespace filereel {
@@ -17,11 +15,7 @@ std::string plain(const std::string& text) {
 }
 
 TEST_CASE("a replay is shown as in the golden file") {
-  const char* data = getenv("FILEREEL_TEST_DATA");
-  REQUIRE_MESSAGE(data != nullptr, "set FILEREEL_TEST_DATA to the folder tests/");
-  std::ifstream in(std::string(data) + "/tools/golden/replay.txt");
-  const std::string golden(std::istreambuf_iterator<char>(in), {});
-  CHECK(format_replay(sample_replay(), plain) == golden);
+  CHECK(format_replay(sample_replay(), plain) == kept_file("tools/golden/replay.txt"));
 }
 
 TEST_CASE("metadata operations have no bytes and no speed in the table") {
@@ -29,8 +23,8 @@ TEST_CASE("metadata operations have no bytes and no speed in the table") {
   const std::size_t row = text.find("rename ");
   REQUIRE(row != std::string::npos);
   const std::string line = text.substr(row, text.find('\n', row) - row);
-  CHECK(line.find(" B") == std::string::npos);
-  CHECK(line.find("MB") == std::string::npos);
+  CHECK_FALSE(line.contains(" B"));
+  CHECK_FALSE(line.contains("MB"));
 }
 
 TEST_CASE("a replay without divergences says so, one that was interrupted too") {
@@ -44,9 +38,9 @@ TEST_CASE("a replay without divergences says so, one that was interrupted too") 
     sample.reel->tree->examples.clear();
   }
   const std::string text = format_replay(result, plain);
-  CHECK(text.find("every result is that of the trace") != std::string::npos);
-  CHECK(text.find("the tree is as after the trace: 40 entries") != std::string::npos);
-  CHECK(text.find("INCOMPLETE") != std::string::npos);
+  CHECK(text.contains("every result is that of the trace"));
+  CHECK(text.contains("the tree is as after the trace: 40 entries"));
+  CHECK(text.contains("INCOMPLETE"));
 }
 
 TEST_CASE("a replay without a volume has no durable time") {
@@ -54,8 +48,8 @@ TEST_CASE("a replay without a volume has no durable time") {
   result.volumes.clear();
   result.measurements[0].file_system = "none";
   const std::string text = format_replay(result, plain);
-  CHECK(text.find("without a volume") != std::string::npos);
-  CHECK(text.find("durable") == std::string::npos);
+  CHECK(text.contains("without a volume"));
+  CHECK_FALSE(text.contains("durable"));
 }
 
 }  // namespace

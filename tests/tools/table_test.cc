@@ -1,12 +1,10 @@
 #include "tools/table.h"
 
-#include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <string>
 
 #include <doctest/doctest.h>
 
+#include "tests/kept_file.h"
 #include "tests/sample_result.h"
 
 namespace filereel {
@@ -41,26 +39,21 @@ TEST_CASE("no line ends in blanks") {
 }
 
 TEST_CASE("a result is shown as in the golden file") {
-  const char* data = getenv("FILEREEL_TEST_DATA");
-  REQUIRE_MESSAGE(data != nullptr, "set FILEREEL_TEST_DATA to the folder tests/");
-  std::ifstream in(std::string(data) + "/tools/golden/table.txt");
-  const std::string golden(std::istreambuf_iterator<char>(in), {});
-  CHECK(format_result(sample_result(), plain) == golden);
+  CHECK(format_result(sample_result(), plain) == kept_file("tools/golden/table.txt"));
 }
 
 TEST_CASE("headings are made bold, figures are not") {
   const std::string text = format_result(
       sample_result(), [](const std::string& heading) { return "<" + heading + ">"; });
-  CHECK(text.find("<ext4 (kernel driver), near /dev/sdb1 on Fast Disk 3 1.07") !=
-        std::string::npos);
-  CHECK(text.find("<MB/s until durable") != std::string::npos);
-  CHECK(text.find("<  iso") == std::string::npos);
+  CHECK(text.contains("<ext4 (kernel driver), near /dev/sdb1 on Fast Disk 3 1.07"));
+  CHECK(text.contains("<MB/s until durable"));
+  CHECK_FALSE(text.contains("<  iso"));
 }
 
 TEST_CASE("a copy that moved no data has no speed in the table") {
   const std::string text = format_result(sample_result(), plain);
-  CHECK(text.find("no data moved") != std::string::npos);
-  CHECK(text.find("247500") == std::string::npos);  // its bytes in its time
+  CHECK(text.contains("no data moved"));
+  CHECK_FALSE(text.contains("247500"));  // its bytes in its time
 }
 
 TEST_CASE("a result without samples and one that is not complete say so") {
@@ -68,9 +61,35 @@ TEST_CASE("a result without samples and one that is not complete say so") {
   result.complete = false;
   for (Measurement& measurement : result.measurements) measurement.samples.clear();
   const std::string text = format_result(result, plain);
-  CHECK(text.find("INCOMPLETE") != std::string::npos);
-  CHECK(text.find("MB/s until") == std::string::npos);
-  CHECK(text.find("3 runs each") != std::string::npos);
+  CHECK(text.contains("INCOMPLETE"));
+  CHECK_FALSE(text.contains("MB/s until"));
+  CHECK(text.contains("3 runs each"));
+}
+
+TEST_CASE("drives alike are counted, and what lies between is named") {
+  VolumeDescription volume = volume_of(Role::near, "ext4", "kernel");
+  CHECK(describe_drives(volume) == "Fast Disk 3 1.07");
+  volume.drives.push_back(volume.drives[0]);
+  volume.layers = {"vg-data (LVM)", "md0 (raid1 of 2)", "sda1 (partition)",
+                   "file on ext4 (loop device)"};
+  CHECK(describe_drives(volume) ==
+        "2 \u00d7 Fast Disk 3 1.07 through vg-data (LVM), md0 (raid1 of 2)");
+  volume.drives[1].firmware = "1.08";
+  volume.layers.clear();
+  CHECK(describe_drives(volume) == "Fast Disk 3 1.07 + Fast Disk 3 1.08");
+  volume.drives[0].model = "\x1b[31m";
+  CHECK(describe_drives(volume) == "\\x1b[31m 1.07 + Fast Disk 3 1.08");
+  CHECK(describe_drives(volume_of(Role::far, "ext4", "kernel")).empty());
+}
+
+TEST_CASE("the label and the note stand below the table, safe for a terminal") {
+  Result result = sample_result();
+  CHECK_FALSE(remarks(result).contains("label"));
+  result.label = "new\x1b[31m\nfirmware";
+  result.note = std::string(2000, 'n');
+  const std::string text = remarks(result);
+  CHECK(text.starts_with("label: new\\x1b[31m\\x0afirmware\nnote: nnn"));
+  CHECK(text.contains("...\nA Processor"));
 }
 
 }  // namespace
