@@ -5,12 +5,10 @@
 #include <cerrno>
 #include <climits>
 #include <cstring>
-#include <memory>
 #include <optional>
 #include <unordered_map>
 #include <utility>
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -19,6 +17,7 @@
 #include "filesets/descriptor.h"
 #include "filesets/error.h"
 #include "filesets/scan/content_survey.h"
+#include "filesets/scan/directory_names.h"
 #include "filesets/scan/open_beneath.h"
 
 namespace filereel {
@@ -74,28 +73,11 @@ struct stat status_of(int fd) {
   return status;
 }
 
-std::vector<std::string> names_in(int directory) {
-  struct Close {
-    void operator()(DIR* dir) const { closedir(dir); }
-  };
-  const int fd = fcntl(directory, F_DUPFD_CLOEXEC, 0);
-  if (fd < 0) throw skip_for_errno(errno);
-  const std::unique_ptr<DIR, Close> dir(fdopendir(fd));  // owns fd, unless it is null
-  if (!dir) {
-    const int error = errno;
-    close(fd);
-    throw skip_for_errno(error);
-  }
-  std::vector<std::string> names;
-  errno = 0;
-  while (const dirent* entry = readdir(dir.get())) {
-    const std::string_view name = entry->d_name;
-    if (name != "." && name != "..") names.emplace_back(name);
-    errno = 0;
-  }
-  if (errno != 0) throw skip_for_errno(errno);
-  std::ranges::sort(names);
-  return names;
+std::vector<std::string> sorted_names(int directory) {
+  std::optional<std::vector<std::string>> names = names_in(directory);
+  if (!names) throw skip_for_errno(errno);
+  std::ranges::sort(*names);
+  return std::move(*names);
 }
 
 class TreeCapture {
@@ -114,7 +96,7 @@ class TreeCapture {
     try {
       const struct stat status = status_of(root_.get());
       device_ = status.st_dev;
-      levels_.push_back({names_in(root_.get()), 0, 0, Identity(status)});
+      levels_.push_back({sorted_names(root_.get()), 0, 0, Identity(status)});
       here_ = open_again("");
     } catch (const Skip& skip) {
       throw fail(skip.reason);
@@ -216,7 +198,7 @@ class TreeCapture {
     try {
       fd = open_here(name, O_DIRECTORY);
       if (Identity(status_of(fd.get())) != Identity(status)) throw changed();
-      names = names_in(fd.get());
+      names = sorted_names(fd.get());
     } catch (const Skip& skip) {
       // It exists even if what is in it cannot be seen.
       if (skip.count == &CaptureTotals::unreadable) emit(entry);

@@ -8,10 +8,10 @@
 
 #include "filesets/error.h"
 #include "filesets/printable.h"
+#include "filesets/scan/directory_names.h"
 #include "filesets/scan/populate.h"
 #include "replay/runner/hidden_serials.h"
 #include "replay/runner/preparation.h"
-#include "replay/volumes/directory_names.h"
 
 namespace filereel {
 namespace {

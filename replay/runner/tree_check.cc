@@ -12,9 +12,9 @@
 
 #include "filesets/descriptor.h"
 #include "filesets/printable.h"
+#include "filesets/scan/directory_names.h"
 #include "replay/engine/descriptor_limit.h"
 #include "replay/runner/reel_fit.h"
-#include "replay/volumes/directory_names.h"
 
 namespace filereel {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "filesets/descriptor.h"
 #include "filesets/error.h"
-#include "replay/volumes/directory_names.h"
+#include "filesets/scan/directory_names.h"
 
 namespace filereel {
 namespace {

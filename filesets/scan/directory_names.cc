@@ -1,0 +1,37 @@
+#include "filesets/scan/directory_names.h"
+
+#include <memory>
+#include <string_view>
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace filereel {
+
+std::optional<std::vector<std::string>> names_in(int directory) {
+  // The stream closes its descriptor. A copy shares the place in the directory, and unlike opening
+  // "." needs no right to search it.
+  const int copy = fcntl(directory, F_DUPFD_CLOEXEC, 0);
+  if (copy < 0) return std::nullopt;
+  const std::unique_ptr<DIR, int (*)(DIR*)> stream(fdopendir(copy), closedir);
+  if (!stream) {
+    const int error = errno;
+    close(copy);
+    errno = error;
+    return std::nullopt;
+  }
+  rewinddir(stream.get());
+  std::vector<std::string> names;
+  errno = 0;
+  while (const dirent* entry = readdir(stream.get())) {
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") names.emplace_back(name);
+    errno = 0;
+  }
+  if (errno != 0) return std::nullopt;
+  return names;
+}
+
+}  // namespace filereel
