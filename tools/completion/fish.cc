@@ -23,7 +23,7 @@ end
 )sh";
 
 // In fish's single quotes a backslash escapes itself and the quote.
-std::string quoted(std::string_view text) {
+std::string fish_quoted(std::string_view text) {
   std::string out = "'";
   for (const char c : text) {
     if (c == '\'' || c == '\\') out += '\\';
@@ -36,8 +36,8 @@ std::string quoted(std::string_view text) {
 std::string action_of(const CompletedValue& value) {
   const std::string words = joined(value.words);
   const std::string offered =
-      value.list ? quoted("(__fish_complete_list , '__filereel_words " + words + "')")
-                 : quoted(words);
+      value.list ? fish_quoted("(__fish_complete_list , '__filereel_words " + words + "')")
+                 : fish_quoted(words);
   switch (value.kind) {
     case ValueKind::other:
       return "-f";
@@ -58,22 +58,22 @@ std::string action_of(const CompletedValue& value) {
 void add_command(const CompletedCommand& command, const std::string& path, std::string& paths,
                  std::string& text) {
   const std::string begin =
-      fmt::format("complete -c filereel -n {}", quoted("__filereel_in " + quoted(path)));
+      fmt::format("complete -c filereel -n {}", fish_quoted("__filereel_in " + fish_quoted(path)));
   for (const CompletedOption& option : command.options) {
     std::string line = begin;
     for (const std::string& name : option.names) {
       line += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
     }
     if (option.value) line += " -r " + action_of(*option.value);
-    text += fmt::format("{} -d {}\n", line, quoted(option.description));
+    text += fmt::format("{} -d {}\n", line, fish_quoted(option.description));
   }
   for (const CompletedPositional& one : command.positionals) {
-    text += fmt::format("{} {} -d {}\n", begin, action_of(one.value), quoted(one.description));
+    text += fmt::format("{} {} -d {}\n", begin, action_of(one.value), fish_quoted(one.description));
   }
   for (const CompletedCommand& one : command.commands) {
-    text += fmt::format("{} -f -a {} -d {}\n", begin, one.name, quoted(one.description));
+    text += fmt::format("{} -f -a {} -d {}\n", begin, one.name, fish_quoted(one.description));
     const std::string below = path + " " + one.name;
-    paths += " " + quoted(below);
+    paths += " " + fish_quoted(below);
     add_command(one, below, paths, text);
   }
 }
