@@ -1,6 +1,5 @@
 # What most files include, parsed once for a target: compiling it again and again takes longer than all
-# else. The asan preset goes without (CMAKE_DISABLE_PRECOMPILE_HEADERS), so that a file that forgets an
-# include is found.
+# else. The linter goes without, so that a file that forgets an include is found (.ci/run).
 function(filereel_precompile target)
   target_precompile_headers(${target} PRIVATE <algorithm> <cstdint> <functional> <map> <memory> <optional>
     <set> <span> <string> <string_view> <unordered_map> <utility> <variant> <vector> <fmt/format.h> ${ARGN})
