@@ -137,8 +137,9 @@ std::string result_to_json(const Result& result) {
   for (const Measurement& measurement : result.measurements) {
     json["measurements"].push_back(measurement_json(measurement, result.plan));
   }
-  if (!result.sweeps.empty()) json["sweeps"] = Json::array();
-  for (const SweptWorkload& sweep : result.sweeps) add_matrices(json["sweeps"], result, sweep);
+  Json matrices = Json::array();
+  for (const SweptWorkload& sweep : result.sweeps) add_matrices(matrices, result, sweep);
+  if (!matrices.empty()) json["sweeps"] = std::move(matrices);
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
