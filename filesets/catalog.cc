@@ -13,6 +13,7 @@
 #include "filesets/error.h"
 #include "filesets/formats/fc_test_files.h"
 #include "filesets/formats/fileset_file.h"
+#include "filesets/printable.h"
 #include "filesets/specification/scaling.h"
 #include "filesets/specification/specification.h"
 
@@ -95,7 +96,7 @@ FileSet catalog_file_set(std::string_view name, double scale) {
   if (file == nullptr) {
     throw Error(ErrorKind::usage, fmt::format("there is no file set '{}' in the catalogue; it has "
                                               "{}",
-                                              name, catalog_names()));
+                                              printable(name), catalog_names()));
   }
   return from_catalog(*file, scale);
 }
@@ -108,7 +109,7 @@ FileSet load_file_set(const std::string& name_or_path, double scale) {
     throw Error(ErrorKind::usage,
                 fmt::format("there is no file set '{}': neither a file nor one of the catalogue, "
                             "which has {}",
-                            name_or_path, catalog_names()));
+                            printable(name_or_path), catalog_names()));
   }
   if (S_ISDIR(status.st_mode)) {
     throw Error(ErrorKind::usage,

@@ -75,6 +75,11 @@ TEST_CASE("what is no size is refused with the place and the text") {
   CHECK(error_of("1 XB").find("unit") != std::string::npos);
 }
 
+TEST_CASE("what is no size cannot break the line that says so") {
+  CHECK(
+      error_of("4 K\nB\x1b[31m").starts_with("--size: \"4 K\\x0aB\\x1b[31m\" has an unknown unit"));
+}
+
 TEST_CASE("an embedded NUL byte does not end a size") {
   CHECK(!error_of(std::string("4\0K", 3)).empty());
 }

@@ -6,6 +6,7 @@
 
 #include "filesets/catalog.h"
 #include "filesets/error.h"
+#include "filesets/printable.h"
 #include "filesets/random.h"
 #include "traces/operation_makers.h"
 
@@ -25,8 +26,9 @@ GroupLayout::GroupLayout(const RecipeFiles& files, const Recipe& recipe, bool ha
   add_names(files, has_copies, all, paths);
   copies_end_ = all.entries.size();
   if (step_files_.empty()) {
-    throw Error(ErrorKind::unusable_input,
-                fmt::format("the group '{}' has no regular file to work on", files.name));
+    throw Error(
+        ErrorKind::unusable_input,
+        fmt::format("the group '{}' has no regular file to work on", printable(files.name)));
   }
 }
 
@@ -49,9 +51,9 @@ void GroupLayout::add_entries(const RecipeFiles& files, const Recipe& recipe,
                                       static_cast<double>(files.count)) /
            kMiB * kMiB;
     if (size == 0) {
-      throw Error(
-          ErrorKind::unusable_input,
-          fmt::format("the volume has too little room for '{}': use a larger one", files.name));
+      throw Error(ErrorKind::unusable_input,
+                  fmt::format("the volume has too little room for '{}': use a larger one",
+                              printable(files.name)));
     }
   }
   std::string folder = files.name;

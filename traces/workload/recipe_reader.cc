@@ -5,6 +5,7 @@
 
 #include "filesets/catalog.h"
 #include "filesets/error.h"
+#include "filesets/printable.h"
 #include "traces/workload/mysql_reader.h"
 #include "traces/workload/threads_reader.h"
 
@@ -131,7 +132,7 @@ class Reader {
     });
     if (!usable) value.fail("must be made of letters, digits, - and _, at most 64");
     if (std::ranges::find(recipe_.files, name, &RecipeFiles::name) != recipe_.files.end()) {
-      value.fail(fmt::format("is the second group of the name '{}'", name));
+      value.fail(fmt::format("is the second group of the name '{}'", printable(name)));
     }
   }
 

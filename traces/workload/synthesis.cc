@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "filesets/error.h"
+#include "filesets/printable.h"
 #include "filesets/random.h"
 #include "traces/workload/group_layout.h"
 
@@ -93,7 +94,7 @@ struct Synthesis::State {
     throw Error(ErrorKind::unusable_input,
                 fmt::format("access to '{}' would hold {} files open: at most {}, so use fewer "
                             "and larger ones",
-                            recipe.files[group].name, files, kMostOpen));
+                            printable(recipe.files[group].name), files, kMostOpen));
   }
 
   // What the phases can append to one file of the group at most, as far as their limits say.
@@ -175,7 +176,7 @@ struct Synthesis::State {
       throw Error(ErrorKind::unusable_input,
                   fmt::format("phase '{}' makes directories while other threads do something "
                               "else: make the files in a phase of their own",
-                              what.name));
+                              printable(what.name)));
     }
   }
 

@@ -6,6 +6,7 @@
 
 #include "filesets/catalog_file.h"
 #include "filesets/error.h"
+#include "filesets/printable.h"
 #include "traces/workload/recipe_reader.h"
 #include "traces/workload/recipe_scaling.h"
 
@@ -85,7 +86,8 @@ Workload catalog_workload(std::string_view name) {
   const auto found = std::ranges::find(workload_catalog(), name, &CatalogFile::name);
   if (found != workload_catalog().end()) return Workload::from_yaml(found->text, found->name);
   throw Error(ErrorKind::usage,
-              fmt::format("there is no workload '{}': `filereel list` shows the catalogue", name));
+              fmt::format("there is no workload '{}': `filereel list` shows the catalogue",
+                          printable(name)));
 }
 
 }  // namespace filereel
