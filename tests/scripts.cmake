@@ -45,7 +45,7 @@ while(integration_timeouts)
   set_tests_properties(integration_${subject} PROPERTIES
     ENVIRONMENT
     "FILEREEL=$<TARGET_FILE:filereel>;MAKE_REELS=$<TARGET_FILE:make_reels>;CALLS=${CMAKE_CURRENT_BINARY_DIR}/calls;BUILD=${PROJECT_BINARY_DIR};PYTHONDONTWRITEBYTECODE=1"
-    TIMEOUT ${timeout} LABELS integration)
+    TIMEOUT ${timeout} COST ${timeout} LABELS integration)  # the longest first, to end together
   if(subject IN_LIST integration_alone)
     set_tests_properties(integration_${subject} PROPERTIES RUN_SERIAL ON)
   endif()
