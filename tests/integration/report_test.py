@@ -125,7 +125,7 @@ class ReportTest(IntegrationTest):
         return self.browser.find_elements(By.CSS_SELECTOR, selector)
 
     def assert_quiet(self):
-        """Nothing was asked of anybody, and nothing went wrong."""
+        """Nothing was asked of anybody, nothing went wrong, and no element was taken for text."""
         requests = []
         for entry in self.browser.get_log("performance"):
             message = json.loads(entry["message"])["message"]
@@ -135,6 +135,8 @@ class ReportTest(IntegrationTest):
                           if one.split("#")[0] != self.url and not one.startswith("data:")], [])
         self.assertIn(self.url, requests)
         self.assertEqual(self.browser.get_log("browser"), [])
+        self.assertEqual(self.script("return document.getElementById('main').textContent"
+                                     ".match(/.{0,40}\\[object .{0,20}/g)"), None)
 
     def assert_drawn(self):
         self.assertEqual(self.script(BLANK), [])

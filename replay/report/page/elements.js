@@ -1,5 +1,6 @@
 // Makers of elements. Foreign text becomes text nodes and nothing else.
 
+// Children are nodes, texts and lists of children.
 function element(name, attributes, ...children) {
   const made = document.createElement(name);
   for (const [key, value] of Object.entries(attributes || {})) {
@@ -8,7 +9,7 @@ function element(name, attributes, ...children) {
     else if (key === 'onclick') made.addEventListener('click', value);
     else made.setAttribute(key, value === true ? '' : value);
   }
-  for (const child of children.flat()) {
+  for (const child of children.flat(Infinity)) {
     if (child === null || child === undefined || child === '') continue;
     made.append(child instanceof Node ? child : document.createTextNode(String(child)));
   }
