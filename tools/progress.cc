@@ -24,7 +24,7 @@ std::size_t terminal_width() {
 
 ProgressLine::ProgressLine(const Session& session, std::function<std::string()> line)
     : session_(session), line_(std::move(line)) {
-  if (!session_.shows_progress()) return;
+  if (!line_ || !session_.shows_progress()) return;
   thread_ = std::jthread([this](const std::stop_token& stop) {
     constexpr auto kInterval = std::chrono::milliseconds(200);
     std::mutex idle;

@@ -14,6 +14,7 @@ namespace filereel {
 
 // Redraws a line on standard error five times a second while it lives, if the session shows
 // progress; removes it at the end. The text comes from `line`, called on a thread of its own.
+// Without `line` nothing is drawn and there are notices only.
 class ProgressLine {
  public:
   ProgressLine(const Session& session, std::function<std::string()> line);

@@ -1,4 +1,6 @@
 // filereel record: what a program does to files becomes a reel.
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <condition_variable>
 #include <fstream>
@@ -15,6 +17,7 @@
 #include <errno.h>
 #include <fmt/format.h>
 #include <signal.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -115,6 +118,21 @@ std::string program_name(const RecordArguments& arguments) {
                                    : printable(base_name(arguments.command.front()));
 }
 
+// Whether what is recorded writes to the terminal that standard error is, as far as is known when
+// it begins: a line that stands there would run into its text.
+bool shares_terminal(const RecordArguments& arguments) {
+  // A program that is started gets filereel's own standard output and error.
+  const std::string process =
+      arguments.command.empty() ? fmt::format("{}", arguments.process) : "self";
+  struct stat terminal{};
+  if (fstat(STDERR_FILENO, &terminal) != 0) return false;
+  return std::ranges::any_of(std::array{STDOUT_FILENO, STDERR_FILENO}, [&](int descriptor) {
+    struct stat other{};
+    return stat(fmt::format("/proc/{}/fd/{}", process, descriptor).c_str(), &other) == 0 &&
+           other.st_dev == terminal.st_dev && other.st_ino == terminal.st_ino;
+  });
+}
+
 // What the command returns for the program's end.
 int exit_code_for(const RecordArguments& arguments, const RecordOutcome& outcome, bool interrupted,
                   const Session& session) {
@@ -167,11 +185,13 @@ void record(const RecordArguments& arguments, Session& session) {
   bool started = false;
   try {
     const auto begin = std::chrono::steady_clock::now();
-    ProgressLine line(session, [&] {
+    const auto describe = [&] {
       const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
       return fmt::format("{}  {} operations  {}  {} lost", format_duration(elapsed.count()),
                          output.written(), format_size(output.bytes()), recorder->lost());
-    });
+    };
+    ProgressLine line(session,
+                      shares_terminal(arguments) ? std::function<std::string()>() : describe);
     RecordingEnd end(signals.token());
     request.started = [&] {
       started = true;

@@ -3,6 +3,8 @@
 import json
 import os
 import pathlib
+import pty
+import re
 import signal
 import subprocess
 import sys
@@ -68,6 +70,43 @@ class Recording:
         self.record("--", "tar", "xf", "a.tar", "-C", "out")
         self.replays(out)
         self.assertNotIn("lost", self.summary())
+
+    def terminal(self):
+        """A terminal as programs have it, and its other end."""
+        ends = pty.openpty()[::-1]
+        for one in ends:
+            self.addCleanup(os.close, one)
+        return ends
+
+    def record_on(self, ends, *arguments):
+        """What the terminal got that filereel's standard output and error are."""
+        terminal, other_end = ends
+        command = [FILEREEL, "record", "--backend", self.BACKEND, "-o", "app.reel", *arguments]
+        subprocess.run([*map(str, command)], cwd=self.scratch, env=self.environment(), check=True,
+                       stdin=subprocess.DEVNULL, stdout=terminal, stderr=terminal, timeout=60)
+        os.set_blocking(other_end, False)
+        return os.read(other_end, 1 << 16).decode().replace("\r\n", "\n")
+
+    def test_a_program_on_the_same_terminal_prints_as_without_recording(self):
+        text = self.record_on(self.terminal(), "--", "sh", "-c",
+                              "for i in 1 2 3; do echo out $i; sleep 0.1; echo err $i >&2; done; "
+                              "printf per; sleep 0.3; echo haps")
+        self.assertNotIn("\033", text)
+        # The program may have begun to print when it is said by what it is recorded.
+        remark, = re.findall("^recording by .*\n", text, re.MULTILINE)
+        self.assertTrue(text.replace(remark, "").startswith(
+            "out 1\nerr 1\nout 2\nerr 2\nout 3\nerr 3\nperhaps\napp.reel: "), text)
+
+    def test_a_process_on_the_same_terminal_prints_as_without_recording(self):
+        ends = self.terminal()
+        text = self.record_on(ends, "--pid", self.other(stderr=ends[0]).pid, "--duration", "300 ms")
+        self.assertNotIn("\033", text)
+        self.assertIn("\napp.reel: ", text)
+
+    def test_a_line_of_progress_is_drawn_for_a_process_that_writes_elsewhere(self):
+        text = self.record_on(self.terminal(), "--pid", self.other().pid, "--duration", "300 ms")
+        self.assertRegex(text, r"\r\033\[K[^\n]* operations ")
+        self.assertIn("\r\033[Kapp.reel: ", text)
 
     def test_what_the_program_prints_is_all_that_is_on_standard_output(self):
         done = self.record("--", "printf", "x\\0y")
@@ -226,7 +265,7 @@ time.sleep(8)
         self.record("--", "sh", "-c", "(sleep 0.3; echo late >late) &")
         self.assertIn("/late", "\n".join(self.operations()))
 
-    def other(self):
+    def other(self, **options):
         """A Python program that was there before, with a file open at a position."""
         (self.scratch / "old").write_text("0123456789" * 100)
         program = subprocess.Popen([sys.executable, "-c", """
@@ -241,7 +280,7 @@ threading.Thread(target=work).start()
 while True:
     old.read(1)
     time.sleep(0.02)
-"""], cwd=self.scratch)
+"""], cwd=self.scratch, **options)
 
         def stop():
             program.kill()
