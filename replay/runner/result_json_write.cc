@@ -23,7 +23,7 @@ Json sample_json(const Sample& sample) {
 Json parameters_json(const Plan& plan) {
   // What only FC-Test has.
   Json json = Json::object();
-  if (plan.workload == kFcTestWorkload || plan.workload == kReelWorkload) {
+  if (plan.workload == kFcTestWorkload) {
     json = {{"block_size", plan.fc_test.block_size},
             {"copy_method", copy_method_name(plan.fc_test.copy_method)},
             {"threads", plan.fc_test.threads}};

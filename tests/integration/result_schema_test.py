@@ -109,6 +109,7 @@ class Written(Base, IntegrationTest):
                 lambda r: r["measurements"][0]["samples"][0]["conditions"].update(cpu=1),
                 lambda r: r["measurements"][0]["summary"]["mb_per_s"].pop("outliers"),
                 lambda r: r["measurements"][0].update(runs_ended="bored"),
+                lambda r: r["plan"]["parameters"].pop("block_size"),
         ):
             with self.subTest(change.__code__.co_firstlineno):
                 other = copy.deepcopy(result)
@@ -132,6 +133,8 @@ class Written(Base, IntegrationTest):
                       "--json", "r.json")
         result = self.assert_result()
         self.assertIn("reel", result["measurements"][0]["samples"][0])
+        result["plan"]["parameters"]["copy_method"] = "readwrite"
+        self.assert_invalid(result)
 
     def test_of_a_run_that_was_interrupted(self):
         run = self.start("run", "--near", self.folder("near"), "--set", "iso", "--scale", "0.01",
