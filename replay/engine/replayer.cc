@@ -41,7 +41,7 @@ Cpu cpu_used() {
 struct ThreadRun {
   std::unique_ptr<IoEngine> engine;
   std::span<const OpenFile> open_files;
-  std::uint64_t start_ns = 0, end_ns = 0;
+  std::uint64_t start_ns = 0, end_ns = 0, cpu_ns = 0;
   bool complete = false;
 };
 
@@ -149,11 +149,13 @@ ReplayOutcome replay(Trace trace, const std::array<int, kRoles>& roots,
         run.engine->begin();
         ready.count_down();
         go.wait();
+        const std::uint64_t cpu_before = thread_cpu_ns();
         run.start_ns = now_ns();
         Lane lane(shared, *trace.threads[i], *run.engine, run.open_files,
                   static_cast<std::uint32_t>(i));
         run.complete = lane.run();
         run.end_ns = now_ns();
+        run.cpu_ns = thread_cpu_ns() - cpu_before;
         run.engine->end();
         if (!run.complete) stop.request();
         meeting.arrive_and_drop();  // nobody waits for this thread any more
@@ -200,6 +202,7 @@ ReplayOutcome replay(Trace trace, const std::array<int, kRoles>& roots,
     start = std::min(start, run.start_ns);
     end = std::max(end, run.end_ns);
     outcome.statistics.merge(run.engine->statistics());
+    outcome.threads_cpu_s += static_cast<double>(run.cpu_ns) * 1e-9;
     outcome.complete = outcome.complete && run.complete;
   }
   if (options.warm_up_ns > 0) start = shared.measured_start_ns();

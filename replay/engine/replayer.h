@@ -42,6 +42,9 @@ struct ReplayOutcome {
   std::uint64_t end_ns = 0;  // of the stopwatch, when that ended; what was open is closed after it
   double cpu_user_s = 0;     // of this process meanwhile
   double cpu_system_s = 0;
+  // Processor time of the threads that execute, from their first operation to their last, that of
+  // the warm-up included.
+  double threads_cpu_s = 0;
   bool complete = false;  // every operation was executed, or all that the time allowed
 };
 

@@ -18,6 +18,14 @@ inline std::uint64_t kernel_ns() noexcept {
          static_cast<std::uint64_t>(now.tv_nsec);
 }
 
+// Processor time of the calling thread, user and system.
+inline std::uint64_t thread_cpu_ns() noexcept {
+  timespec used;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+  return static_cast<std::uint64_t>(used.tv_sec) * 1'000'000'000 +
+         static_cast<std::uint64_t>(used.tv_nsec);
+}
+
 // Compares the counter with the kernel's clock once (5 ms); from then on a reading is a
 // multiplication. The rate is good to some millionths, so that the two clocks stay together.
 class Clock {

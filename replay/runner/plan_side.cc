@@ -8,6 +8,7 @@
 
 #include "filesets/error.h"
 #include "replay/runner/failures.h"
+#include "replay/runner/overhead.h"
 #include "replay/runner/preparation.h"
 #include "replay/runner/prepared_volume.h"
 #include "replay/runner/step.h"
@@ -56,7 +57,10 @@ void PlanSide::prepare(std::uint32_t run) {
   FcTestOptions options = run_.plan.fc_test;
   options.fill_holes = fitted_.holes_filled > 0;
   test_ = std::make_unique<FcTest>(fitted_.set, options);
-  if (result_.overhead_ns == 0) result_.overhead_ns = measure_overhead_ns(*test_);
+  if (result_.overhead_ns == 0) {
+    result_.overhead_ns =
+        measure_overhead_ns([this] { return ReadyTrace{test_->trace(FcStep::read)}; }, run_.stop);
+  }
   add_measurements();
 }
 

@@ -11,6 +11,7 @@
 #include "replay/engine/replayer.h"
 #include "replay/runner/baseline_run.h"
 #include "replay/runner/fio.h"
+#include "replay/runner/overhead.h"
 #include "replay/runner/preparation.h"
 #include "replay/runner/prepared_volume.h"
 #include "replay/runner/reel_fit.h"
@@ -19,7 +20,6 @@
 #include "replay/runner/repetitions.h"
 #include "replay/runner/sampling.h"
 #include "replay/runner/step_watch.h"
-#include "replay/statistics/order.h"
 #include "traces/edit/copies.h"
 
 namespace filereel {
@@ -135,30 +135,19 @@ class ReelSide {
     }
   }
 
-  // filereel's own time per operation, where the whole trace lies ready before the clock starts.
+  // Where the whole trace lies ready before the clock starts. Short ones too, so that what is
+  // damaged is known before anything is touched.
   void measure_overhead() {
-    const ScheduleOptions options{.order = Order::thread, .pace = {}};
-    constexpr std::uint64_t kFewest = 1000, kEnough = 100'000, kMost = 128 << 10;
+    constexpr std::uint64_t kMost = 128 << 10;
     if (info().operations == 0 || info().operations > kMost) return;
-    // Of fewer, what threads cost to begin and end is most. They are only read, so that what is
-    // damaged is known before anything is touched.
-    const std::uint64_t repetitions =
-        info().operations < kFewest ? 0
-                                    : std::clamp<std::uint64_t>(kEnough / info().operations, 3, 25);
-    std::vector<double> costs;
-    for (std::uint64_t i = 0; i <= repetitions; ++i) {
-      if (request_.stop.stop_requested()) return;
+    std::optional<Schedule> schedule;
+    const auto make = [&] {
       rewind();
-      Schedule schedule(source(), tables(), info(), options);
-      const ReplayOutcome outcome = replay(
-          schedule.trace(), {0, 0},
-          {.engine = EngineKind::null, .stop_on_divergence = false, .board = &schedule.board()});
-      schedule.check();
-      const auto operations = static_cast<double>(outcome.statistics.operations);
-      if (i == 0 || operations == 0) continue;  // the first one warms up
-      costs.push_back((outcome.cpu_user_s + outcome.cpu_system_s) * 1e9 / operations);
-    }
-    if (!costs.empty()) result_.overhead_ns = median(costs);
+      schedule.emplace(source(), tables(), info(), ScheduleOptions{.order = Order::thread});
+      return ReadyTrace{schedule->trace(), &schedule->board()};
+    };
+    result_.overhead_ns = measure_overhead_ns(make, request_.stop);
+    if (schedule) schedule->check();
   }
 
   void open() {

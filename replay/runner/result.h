@@ -189,7 +189,7 @@ struct Result {
   HostInfo host;
   Plan plan;
   std::vector<VolumeDescription> volumes;  // one for each role and file system
-  double overhead_ns = 0;  // filereel's own time per operation, measured with the null engine
+  double overhead_ns = 0;                  // see measure_overhead_ns; 0: not measured
   bool complete = false;
   std::vector<Warning> warnings;
   std::vector<EscapedNames> escaped_names;

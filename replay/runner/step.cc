@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "replay/runner/sampling.h"
-#include "replay/statistics/order.h"
 #include "replay/volumes/shared_extents.h"
 
 namespace filereel {
@@ -85,19 +84,6 @@ StepOutcome measure_step(const FcTest& test, const FileSet& set, FcStep step,
     sample.moved_no_data = copies_share_blocks(set, *used.back());
   }
   return result;
-}
-
-double measure_overhead_ns(const FcTest& test) {
-  constexpr std::size_t kReplays = 5;
-  std::vector<double> costs;
-  for (std::size_t i = 0; i < kReplays; ++i) {
-    const ReplayOutcome outcome =
-        replay(test.trace(FcStep::read), {0, 0}, {.engine = EngineKind::null});
-    const auto operations = static_cast<double>(outcome.statistics.operations);
-    const auto threads = static_cast<double>(test.threads());  // they work at the same time
-    if (operations > 0) costs.push_back(outcome.elapsed_s * 1e9 * threads / operations);
-  }
-  return costs.empty() ? 0 : median(costs);
 }
 
 }  // namespace filereel

@@ -37,8 +37,4 @@ std::vector<Volume*> volumes_of(FcStep step, const Volumes& volumes);
 StepOutcome measure_step(const FcTest& test, const FileSet& set, FcStep step,
                          const Volumes& volumes, const StepOptions& options);
 
-// Nanoseconds that filereel itself takes per operation: the median of a few replays of the set's
-// read step with the null engine.
-double measure_overhead_ns(const FcTest& test);
-
 }  // namespace filereel

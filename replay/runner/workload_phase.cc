@@ -6,7 +6,6 @@
 #include "replay/runner/prepared_volume.h"
 #include "replay/runner/sampling.h"
 #include "replay/runner/workload_needs.h"
-#include "replay/statistics/order.h"
 
 namespace filereel {
 namespace {
@@ -52,20 +51,6 @@ PhaseOutcome measure_phase(const PreparedRecipe& prepared, std::size_t phase,
   count_work(sample, outcome.statistics, what);
   if (result.complete) add_outside(sample, before, look_outside(used), used);
   return result;
-}
-
-double measure_overhead_ns(const Synthesis& synthesis, std::size_t phase) {
-  constexpr std::size_t kReplays = 5;
-  constexpr std::uint64_t kTime = 10'000'000;  // ns
-  std::vector<double> costs;
-  for (std::size_t i = 0; i < kReplays; ++i) {
-    const ReplayOutcome outcome =
-        replay(synthesis.trace(phase), {0, 0}, {.engine = EngineKind::null, .run_for_ns = kTime});
-    const auto operations = static_cast<double>(outcome.statistics.operations);
-    if (operations == 0) continue;
-    costs.push_back((outcome.cpu_user_s + outcome.cpu_system_s) * 1e9 / operations);
-  }
-  return costs.empty() ? 0 : median(costs);
 }
 
 double expected_seconds(const Recipe& recipe, const Synthesis& synthesis, std::size_t phase) {

@@ -42,10 +42,6 @@ struct PhaseOutcome {
 PhaseOutcome measure_phase(const PreparedRecipe& prepared, std::size_t phase,
                            const PhaseOptions& options);
 
-// Nanoseconds of processor time that filereel itself takes for an operation of the phase: the
-// median of a few short replays with the null engine.
-double measure_overhead_ns(const Synthesis& synthesis, std::size_t phase);
-
 // What the phase will take, about; only the progress display depends on it.
 double expected_seconds(const Recipe& recipe, const Synthesis& synthesis, std::size_t phase);
 

@@ -10,6 +10,7 @@
 #include "filesets/printable.h"
 #include "filesets/units.h"
 #include "replay/runner/failures.h"
+#include "replay/runner/overhead.h"
 #include "replay/runner/prepared_volume.h"
 #include "replay/runner/reel_fit.h"
 #include "replay/runner/step_watch.h"
@@ -92,8 +93,9 @@ bool WorkloadSide::run_point(const Repetitions& repetitions, std::uint64_t point
     volume_.sync();  // a first phase that keeps the caches is not to write this
   }
   if (repetitions.run() == 1) add_measurements(one, point);
-  if (result_.overhead_ns == 0) {
-    result_.overhead_ns = measure_overhead_ns(fitted.synthesis(), 0);
+  for (std::size_t phase = 0; result_.overhead_ns == 0 && phase < one.phases.size(); ++phase) {
+    result_.overhead_ns = measure_overhead_ns(
+        [&] { return ReadyTrace{fitted.synthesis().trace(phase)}; }, request_.stop);
   }
   if (!run_phases({one, fitted.synthesis(), fitted.paths(), fitted.fitted().initial,
                    fitted.fitted().final, volume_},
