@@ -53,7 +53,7 @@ enum part_flags {
   PART_CUT = 1,      // not all of it, or nothing, could be read
   PART_DELETED = 2,  // the name has been removed
   PART_SIBLING = 8,  // only the last component: the rest is as of this thread's open before
-  PART_PARTIAL = 4,  // the path begins at the root of its file system, not at the machine's
+  PART_PARTIAL = 4,  // the path begins at the root of its file system, not at the recorder's
 };
 
 struct bpf_part {

@@ -139,19 +139,51 @@ static __always_inline __u32 put_identity(struct scratch* scratch, __u32 at, str
   return at + sizeof(struct bpf_part) + sizeof(*identity);
 }
 
+// The recorder's root directory: it may be in a chroot. Copies of its mount in other mount namespaces
+// have the same two ends.
+__u64 own_root = 0;
+__u64 own_mounted = 0, own_mountpoint = 0;  // what its mount shows, and what that covers
+
+static __always_inline __u64 mount_of(struct vfsmount* mount) {
+  return (__u64)mount - bpf_core_field_offset(struct mount, mnt);
+}
+
+static __always_inline void find_own_root(struct task_struct* task) {
+  struct fs_struct* fs = task->fs;
+  struct vfsmount* vfsmount = GET(fs, root.mnt);
+  struct mount* mount = TYPED(mount, mount_of(vfsmount));
+  own_root = (__u64)GET(fs, root.dentry);
+  own_mounted = (__u64)GET(vfsmount, mnt_root);
+  own_mountpoint = (__u64)GET(mount, mnt_mountpoint);
+}
+
 struct walk {
   __u64 dentry;
   __u64 top;    // of the file system, where the mount is known
   __u64 mount;  // 0: not known
+  __u64 root_dentry, root_mount;  // of the process
   __u32 begin, at;
+  __u32 at_root;  // where that or the recorder's root was passed last; 0: neither was
   __u32 flags;
   __u32 done;
   __u32 whose;  // scratch
 };
 
+// Paths begin at the higher of both roots: at the recorder's, or at that of a process which lives
+// outside of it.
+static __always_inline int is_root(const struct walk* walk) {
+  if (walk->dentry == walk->root_dentry && walk->mount == walk->root_mount) return 1;
+  if (walk->dentry != own_root) return 0;
+  // Of a path without mounts it is the best guess that its file system is seen through this one.
+  if (!walk->mount) return 1;
+  struct mount* mount = TYPED(mount, walk->mount);
+  return walk->top == own_mounted && (__u64)GET(mount, mnt_mountpoint) == own_mountpoint;
+}
+
 static long walk_up(__u32 step, struct walk* walk) {
   struct scratch* scratch = scratch_of(walk->whose);
   if (!scratch) return 1;
+  if (is_root(walk)) walk->at_root = walk->at;
   struct dentry* dentry = TYPED(dentry, walk->dentry);
   if (walk->mount && walk->dentry == walk->top) {
     struct mount* mount = TYPED(mount, walk->mount);
@@ -189,18 +221,27 @@ static __always_inline __u32 finish_walk(struct scratch* scratch, __u32 at, __u8
   walk->begin = walk->at = at + sizeof(struct bpf_part);
   walk->done = 0;
   bpf_loop(kMostComponents, walk_up, walk, 0);
+  if (walk->at_root) {
+    walk->at = walk->at_root;
+    walk->flags &= ~PART_PARTIAL;
+    walk->done = 1;
+  }
   if (!walk->done) walk->flags |= PART_CUT;
   put_head(scratch, at, PART_REAL, which, walk->flags, walk->at - walk->begin);
   return walk->at;
 }
 
-// The path of `path` from the machine's root, as it is now.
+// The path as it is now, from the recorder's root, or from that of the process where that lies
+// elsewhere; of what lies below neither, from the top of its mounts.
 static __always_inline __u32 put_real(struct scratch* scratch, __u32 at, __u8 which,
                                       struct vfsmount* mount, struct dentry* dentry) {
   struct walk walk = {};
+  struct fs_struct* fs = bpf_get_current_task_btf()->fs;
   walk.dentry = (__u64)dentry;
-  walk.mount = (__u64)mount - bpf_core_field_offset(struct mount, mnt);
+  walk.mount = mount_of(mount);
   walk.top = (__u64)GET(mount, mnt_root);
+  walk.root_dentry = (__u64)GET(fs, root.dentry);
+  walk.root_mount = mount_of(GET(fs, root.mnt));
   return finish_walk(scratch, at, which, &walk);
 }
 
@@ -212,7 +253,7 @@ __noinline __u64 number_of_place(__u64 opened) {
   struct file* file = TYPED(file, opened);
   struct vfsmount* vfsmount = GET(file, f_path.mnt);
   struct dentry* dentry = GET(file, f_path.dentry);
-  __u64 mount = (__u64)vfsmount - bpf_core_field_offset(struct mount, mnt), number = 0;
+  __u64 mount = mount_of(vfsmount), number = 0;
   __u64 top = (__u64)GET(vfsmount, mnt_root);
   __u64 at = (__u64)GET(dentry, d_parent);
   // The root of a mount, or of nothing: what its name is, its parents do not say.
@@ -239,12 +280,14 @@ __noinline __u64 number_of_place(__u64 opened) {
   return 0;  // else walking costs as much as telling
 }
 
-// A path of the inode from the root of its file system.
+// A path of the inode, from the root of its file system unless it leads to the recorder's root.
 static __always_inline __u32 put_alias(struct scratch* scratch, __u32 whose, __u32 at,
                                        struct inode* inode) {
   struct hlist_node* alias = GET(inode, i_dentry.first);
   if (!alias) return at;
   struct walk walk = {};
+  struct fs_struct* fs = bpf_get_current_task_btf()->fs;
+  walk.root_dentry = (__u64)GET(fs, root.dentry);
   walk.dentry = (__u64)alias - bpf_core_field_offset(struct dentry, d_u.d_alias);
   walk.flags = PART_PARTIAL;
   walk.whose = whose;

@@ -102,6 +102,7 @@ static __always_inline int is_wanted(struct task_struct* task) {
 SEC("iter/task")
 int take_up_threads(struct bpf_iter__task* context) {
   struct task_struct* task = context->task;
+  if (task && (__u32)task->pid == own_process) find_own_root(task);
   if (!task || (task->flags & kExiting) || find_thread(task->pid) || !is_wanted(task)) return 0;
   struct bpf_thread* state = add_thread(task->pid);
   if (!state) {

@@ -105,7 +105,7 @@ struct files_struct {
 };
 struct fs_struct {
   int users;
-  struct path pwd;
+  struct path root, pwd;
 };
 
 struct thread_info {

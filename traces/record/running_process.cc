@@ -56,6 +56,27 @@ std::string link_at(const std::string& path) {
   return fs::read_symlink(path, error).string();
 }
 
+// Where the root of the process lies, if that is not below ours, as in a container or outside of
+// our chroot; else empty. Its own names begin there, those in /proc at the top of its mounts.
+std::string foreign_root(std::uint32_t process) {
+  const std::string link = fmt::format("/proc/{}/root", process);
+  std::string root = link_at(link);
+  struct stat theirs{}, ours{};
+  if (!root.starts_with('/') || root == "/" || stat(link.c_str(), &theirs) != 0) return {};
+  const bool same = stat(root.c_str(), &ours) == 0 && ours.st_dev == theirs.st_dev &&
+                    ours.st_ino == theirs.st_ino;
+  return same ? std::string() : root;
+}
+
+// The name of /proc's link as programs with a root below ours, or with that of the process, see it.
+std::string name_at(std::uint32_t process, const std::string& link) {
+  std::string name = link_at(link);
+  const std::string root = foreign_root(process);
+  if (root.empty() || !name.starts_with(root)) return name;
+  if (name.size() == root.size()) return "/";
+  return name[root.size()] == '/' ? name.substr(root.size()) : name;
+}
+
 // The number behind "name:" in a text such as /proc/1/status.
 std::optional<std::uint64_t> field(const std::string& text, std::string_view name, int base) {
   std::size_t at = text.starts_with(name) ? 0 : text.find("\n" + std::string(name));
@@ -94,7 +115,7 @@ KnownProcess running_process(std::uint32_t process, bool will_exec) {
   known.id = process;
   known.threads = numbers_in(home + "/task");
   known.directory = working_directory_of(process);
-  if (std::string root = link_at(home + "/root"); root.starts_with('/')) known.root = root;
+  if (std::string root = name_at(process, home + "/root"); root.starts_with('/')) known.root = root;
   if (const auto mask = field(text_of(home + "/status"), "Umask:", 8)) {
     known.mode_mask = static_cast<std::uint32_t>(*mask);
   }
@@ -135,7 +156,7 @@ std::vector<std::uint32_t> process_tree(std::uint32_t process) {
 }
 
 std::string open_file_name(std::uint32_t process, int number) {
-  return link_at(fmt::format("/proc/{}/fd/{}", process, number));
+  return name_at(process, fmt::format("/proc/{}/fd/{}", process, number));
 }
 
 std::string mapped_file_name(std::uint32_t process, std::uint64_t device, std::uint64_t inode) {
@@ -150,7 +171,7 @@ std::string mapped_file_name(std::uint32_t process, std::uint64_t device, std::u
 }
 
 std::string working_directory_of(std::uint32_t process) {
-  const std::string path = link_at(fmt::format("/proc/{}/cwd", process));
+  const std::string path = name_at(process, fmt::format("/proc/{}/cwd", process));
   return path.starts_with('/') ? path : "/";
 }
 
