@@ -39,7 +39,7 @@ constexpr int kCompression = 1;
 
 struct RecordArguments {
   std::vector<std::string> command;
-  std::string output, backend = "auto", under, duration;
+  std::string output, backend = "auto", under, duration, grace = "10s";
   std::uint32_t process = 0;
   bool exit_code = false, no_faults = false, all_processors = false;
 };
@@ -66,6 +66,9 @@ RecordRequest make_request(const RecordArguments& arguments) {
   request.process = arguments.process;
   request.faults = !arguments.no_faults;
   request.one_processor = !arguments.all_processors;
+  constexpr double kSecond = 1e9;
+  request.grace_seconds =
+      static_cast<double>(parse_duration(arguments.grace, "--grace", ErrorKind::usage)) / kSecond;
   if (!arguments.under.empty()) {
     boost::system::error_code error;
     request.under = boost::filesystem::canonical(arguments.under, error).string();
@@ -222,6 +225,9 @@ void add_record_command(CLI::App& app, Session& session) {
       ->capture_default_str();
   command->add_option("--under", arguments->under, "Only what touches this directory");
   command->add_option("--duration", arguments->duration, "End after this time, such as 30s");
+  command
+      ->add_option("--grace", arguments->grace, "Time for the program to end after it was asked to")
+      ->capture_default_str();
   command->add_flag("--exit-code", arguments->exit_code, "Return what the program returns");
   command->add_flag("--no-faults", arguments->no_faults,
                     "Leave out what memory maps read and write");

@@ -67,6 +67,7 @@ constexpr std::pair<std::string_view, ValueKind> kByName[] = {
     {"--destroy", ValueKind::files},
     {"--device", ValueKind::other},
     {"--duration", ValueKind::other},
+    {"--grace", ValueKind::other},
     {"--far", ValueKind::volumes},
     {"--from", ValueKind::other},
     {"--google-benchmark", ValueKind::files},

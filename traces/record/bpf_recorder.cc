@@ -161,7 +161,7 @@ RecordOutcome BpfRecorder::record(const RecordRequest& request, TraceBuilder& bu
     if (!asked) {
       asked = Clock::now();
       started->terminate();
-    } else if (Clock::now() - *asked > std::chrono::duration<double>(kGraceSeconds)) {
+    } else if (Clock::now() - *asked > std::chrono::duration<double>(request.grace_seconds)) {
       break;
     }
   }

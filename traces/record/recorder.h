@@ -25,7 +25,8 @@ struct RecordRequest {
   bool one_processor = true;
   // Called once, on the thread that records: from now on all that the program does is recorded.
   std::function<void()> started = [] {};
-  bool faults = true;  // memory maps' faults too, where the backend can see them
+  bool faults = true;         // memory maps' faults too, where the backend can see them
+  double grace_seconds = 10;  // that a started program has to end once it was asked to
 };
 
 struct RecordOutcome {
@@ -40,7 +41,7 @@ class Recorder {
 
   // Starts or attaches to the program and puts all that it, its threads and its children do into
   // `builder`, until all have ended or the stop is requested; then a program that was started here
-  // is asked to end (SIGTERM) and recorded until it has, at most kGraceSeconds, and one that was
+  // is asked to end (SIGTERM) and recorded until it has, at most grace_seconds, and one that was
   // attached to goes on. Throws Error(failed) if it cannot be started or recorded. The facts of the
   // trace, and what was lost, are set.
   virtual RecordOutcome record(const RecordRequest& request, TraceBuilder& builder,
@@ -48,8 +49,6 @@ class Recorder {
 
   // Events that could not be stored so far. May be called from any thread.
   virtual std::uint64_t lost() const = 0;
-
-  static constexpr double kGraceSeconds = 10;
 };
 
 struct RecorderBackend {

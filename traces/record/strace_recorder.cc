@@ -49,9 +49,11 @@ bool has_ended(pid_t child) {
 // While it lives, a stop ends what strace writes: the program is asked to end, or let go.
 class StopWatch {
  public:
-  // `program` may be null. All outlive this.
-  StopWatch(HeldProgram* program, const StraceProcess& strace, const std::stop_token& stop)
+  // `program` may be null. It has `grace_seconds` to end, as strace has. All outlive this.
+  StopWatch(HeldProgram* program, double grace_seconds, const StraceProcess& strace,
+            const std::stop_token& stop)
       : program_(program),
+        grace_seconds_(grace_seconds),
         strace_(strace),
         stop_(stop),
         thread_([this](const std::stop_token& over) { watch(over); }) {}
@@ -75,14 +77,13 @@ class StopWatch {
     if (over.stop_requested()) return;
     detached_ = true;
     strace_.detach();
-    if (sleep(lock, over, Recorder::kGraceSeconds)) kill(strace_.pid(), SIGKILL);
+    if (sleep(lock, over, grace_seconds_)) kill(strace_.pid(), SIGKILL);
   }
 
   void end_program(std::unique_lock<std::mutex>& lock, const std::stop_token& over) {
     constexpr double kLook = 0.02;
-    constexpr auto kLooks = static_cast<int>(Recorder::kGraceSeconds / kLook);
     program_->terminate();
-    for (int look = 0; look < kLooks; ++look) {
+    for (double waited = 0; waited < grace_seconds_; waited += kLook) {
       if (has_ended(program_->pid()) || !sleep(lock, over, kLook)) return;
     }
   }
@@ -94,6 +95,7 @@ class StopWatch {
   }
 
   HeldProgram* program_;
+  double grace_seconds_;
   const StraceProcess& strace_;
   const std::stop_token& stop_;
   std::mutex mutex_;
@@ -129,7 +131,7 @@ RecordOutcome StraceRecorder::record(const RecordRequest& request, TraceBuilder&
   const std::string command = command_of(id);
   request.started();
 
-  StopWatch watch(program ? &*program : nullptr, strace, stop);
+  StopWatch watch(program ? &*program : nullptr, request.grace_seconds, strace, stop);
   {
     LineReader lines(strace.take_output(), "strace's output");
     StraceImport import(lines, builder, options);
