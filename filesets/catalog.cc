@@ -10,6 +10,7 @@
 
 #include "filesets/catalog_file.h"
 #include "filesets/content/content_kinds.h"
+#include "filesets/descriptor.h"
 #include "filesets/error.h"
 #include "filesets/formats/fc_test_files.h"
 #include "filesets/formats/fileset_file.h"
@@ -23,16 +24,12 @@ namespace {
 constexpr std::size_t kMaxTextFile = 64u << 20;  // bytes of a specification or list
 constexpr std::string_view kZstdMagic = "\x28\xb5\x2f\xfd";
 
-struct CloseFile {
-  void operator()(std::FILE* file) const { std::fclose(file); }
-};
-
 // The first `limit` bytes of a file.
 std::string read_start(const std::string& path, std::size_t limit) {
   const auto fail = [&](int error) {
     throw Error(ErrorKind::failed, fmt::format("{}: cannot read: {}", path, std::strerror(error)));
   };
-  const std::unique_ptr<std::FILE, CloseFile> file(std::fopen(path.c_str(), "rbe"));
+  const Stream file(std::fopen(path.c_str(), "rbe"));
   if (!file) fail(errno);
   std::string text;
   char buffer[1 << 16];

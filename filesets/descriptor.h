@@ -1,6 +1,8 @@
-// An owned file descriptor.
+// Owned file descriptors and streams.
 #pragma once
 
+#include <cstdio>
+#include <memory>
 #include <utility>
 
 #include <unistd.h>
@@ -30,5 +32,10 @@ class Descriptor {
  private:
   int fd_ = -1;
 };
+
+struct CloseStream {
+  void operator()(std::FILE* stream) const { std::fclose(stream); }
+};
+using Stream = std::unique_ptr<std::FILE, CloseStream>;
 
 }  // namespace filereel

@@ -3,6 +3,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 namespace filereel {
 
@@ -23,5 +24,14 @@ class Error : public std::runtime_error {
  private:
   ErrorKind kind_;
 };
+
+[[noreturn]] inline void throw_failed(const std::string& text) {
+  throw Error(ErrorKind::failed, text);
+}
+
+// `where`: the file, and what in it.
+[[noreturn]] inline void throw_unusable(std::string_view where, std::string_view text) {
+  throw Error(ErrorKind::unusable_input, std::string(where).append(": ").append(text));
+}
 
 }  // namespace filereel

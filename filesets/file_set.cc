@@ -11,15 +11,10 @@
 namespace filereel {
 namespace {
 
-constexpr std::size_t kMaxComponent = 255;  // bytes: NAME_MAX of every Linux file system
 constexpr std::uint32_t kMaxMode = 07777;
 constexpr std::uint16_t kMaxPermille = 1000;
 // Linux counts file offsets in a signed 64-bit integer, so no tree can hold more than this.
 constexpr std::uint64_t kMaxBytes = INT64_MAX;
-
-[[noreturn]] void fail(std::string_view where, std::string_view text) {
-  throw Error(ErrorKind::unusable_input, fmt::format("{}: {}", where, text));
-}
 
 void check_components(std::string_view path, std::string_view where) {
   std::size_t begin = 0;
@@ -27,17 +22,19 @@ void check_components(std::string_view path, std::string_view where) {
     const std::size_t end = std::min(path.find('/', begin), path.size());
     const std::string_view component = path.substr(begin, end - begin);
     if (component.empty()) {
-      fail(where, fmt::format("the path '{}' has an empty component; write single slashes between "
-                              "names and none at the end",
-                              printable(path)));
+      throw_unusable(
+          where, fmt::format("the path '{}' has an empty component; write single slashes between "
+                             "names and none at the end",
+                             printable(path)));
     }
     if (component == "." || component == "..") {
-      fail(where, fmt::format("the path '{}' contains '{}'; write it without", printable(path),
-                              component));
+      throw_unusable(where, fmt::format("the path '{}' contains '{}'; write it without",
+                                        printable(path), component));
     }
     if (component.size() > kMaxComponent) {
-      fail(where, fmt::format("the path '{}' has a name of {} bytes; at most {} are possible",
-                              printable(path), component.size(), kMaxComponent));
+      throw_unusable(where,
+                     fmt::format("the path '{}' has a name of {} bytes; at most {} are possible",
+                                 printable(path), component.size(), kMaxComponent));
     }
     begin = end + 1;
   }
@@ -75,9 +72,9 @@ class EntryChecker {
 
  private:
   [[noreturn]] void fail_here(const Entry& entry, std::string_view text) const {
-    fail(fmt::format("file set '{}': entry {} '{}'", printable(set_.name), index_ + 1,
-                     printable(entry.path)),
-         text);
+    throw_unusable(fmt::format("file set '{}': entry {} '{}'", printable(set_.name), index_ + 1,
+                               printable(entry.path)),
+                   text);
   }
 
   void check_parent(const Entry& entry) {
@@ -167,17 +164,18 @@ FileSetTotals FileSet::totals() const {
 }
 
 void check_path(std::string_view path, std::string_view where) {
-  if (path.empty()) fail(where, "the path is empty");
+  if (path.empty()) throw_unusable(where, "the path is empty");
   if (path.size() > PATH_MAX) {
-    fail(where, fmt::format("the path '{}' has {} bytes; at most {} are possible", printable(path),
-                            path.size(), PATH_MAX));
+    throw_unusable(where, fmt::format("the path '{}' has {} bytes; at most {} are possible",
+                                      printable(path), path.size(), PATH_MAX));
   }
   if (path.front() == '/') {
-    fail(where, fmt::format("the path '{}' is absolute; write it relative to the set's root",
-                            printable(path)));
+    throw_unusable(where,
+                   fmt::format("the path '{}' is absolute; write it relative to the set's root",
+                               printable(path)));
   }
   if (path.find('\0') != std::string_view::npos) {
-    fail(where, fmt::format("the path '{}' contains a NUL byte", printable(path)));
+    throw_unusable(where, fmt::format("the path '{}' contains a NUL byte", printable(path)));
   }
   check_components(path, where);
 }

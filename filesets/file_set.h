@@ -1,6 +1,7 @@
 // A file set: which directories and files exist, and how their bytes are made.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -8,6 +9,8 @@
 #include <vector>
 
 namespace filereel {
+
+inline constexpr std::size_t kMaxComponent = 255;  // bytes: NAME_MAX of every Linux file system
 
 enum class EntryKind : std::uint8_t { directory, file, symlink, hard_link };
 

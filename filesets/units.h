@@ -9,6 +9,8 @@
 
 namespace filereel {
 
+inline constexpr std::uint64_t kMiB = 1 << 20;
+
 // "4096", "4 KiB", "4KiB", "1.5 GB", "4G": decimal kB/MB/GB/TB are powers of 1000; KiB/MiB/GiB/TiB
 // and the bare letters K/M/G/T (as in mkfs and truncate) are powers of 1024. Case matters not. The
 // result is a whole number of bytes. Throws Error(kind) whose text begins with `where`: the file

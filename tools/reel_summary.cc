@@ -64,7 +64,7 @@ std::string describe_set(const FileSet& set) {
   return text;
 }
 
-std::string describe_pattern(const AccessPattern& pattern) {
+std::string describe_pattern(const AccessCounts& pattern) {
   return fmt::format("{} of {}, {} sequential ({} of the bytes)",
                      counted(pattern.accesses, "access", "accesses"), format_size(pattern.bytes),
                      percent(pattern.sequential, pattern.accesses),
@@ -150,7 +150,7 @@ std::string describe(const std::string& path, const ReelReader& reader, const Re
   return text;
 }
 
-Json to_json(const AccessPattern& pattern) {
+Json to_json(const AccessCounts& pattern) {
   return {{"accesses", pattern.accesses},
           {"bytes", pattern.bytes},
           {"sequential_share", share(pattern.sequential, pattern.accesses)},

@@ -68,7 +68,7 @@ void replay_reel(const ReplayArguments& arguments, Session& session) {
   }
   const SignalWatch signals;
   request.stop = signals.token();
-  const ReelInput input{base_name(arguments.reel), *opened};
+  const NamedTrace input{base_name(arguments.reel), *opened};
   const Result result = observe_run(
       session, arguments.output, false,
       [&](RunObserver& observer, Result& grows, Result*) {

@@ -21,13 +21,13 @@ struct ReportArguments {
   std::string html, csv, markdown, google_benchmark;
 };
 
-struct Output {
+struct ReportOutput {
   const std::string* file;
   std::function<std::string(const std::vector<ReportedResult>&)> make;
 };
 
-std::vector<Output> outputs_of(const ReportArguments& arguments) {
-  const std::vector<Output> all = {
+std::vector<ReportOutput> outputs_of(const ReportArguments& arguments) {
+  const std::vector<ReportOutput> all = {
       {&arguments.html, html_report},
       {&arguments.csv, samples_csv},
       {&arguments.markdown, markdown_report},
@@ -36,9 +36,9 @@ std::vector<Output> outputs_of(const ReportArguments& arguments) {
          return google_benchmark_json(results.front().result);
        }},
   };
-  std::vector<Output> wanted;
+  std::vector<ReportOutput> wanted;
   std::ranges::copy_if(all, std::back_inserter(wanted),
-                       [](const Output& one) { return !one.file->empty(); });
+                       [](const ReportOutput& one) { return !one.file->empty(); });
   if (wanted.empty()) {
     throw Error(ErrorKind::usage, "report needs to know where to: add -o report.html");
   }
@@ -54,10 +54,10 @@ std::vector<Output> outputs_of(const ReportArguments& arguments) {
 }
 
 void report(const ReportArguments& arguments, const Session& session) {
-  const std::vector<Output> outputs = outputs_of(arguments);
+  const std::vector<ReportOutput> outputs = outputs_of(arguments);
   std::vector<ReportedResult> results;
   for (const std::string& path : arguments.results) results.push_back({path, load_result(path)});
-  for (const Output& output : outputs) session.print_to(*output.file, output.make(results));
+  for (const ReportOutput& output : outputs) session.print_to(*output.file, output.make(results));
 }
 
 }  // namespace

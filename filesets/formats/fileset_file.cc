@@ -7,10 +7,11 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <xxhash.h>
 #include <zstd.h>
 
+#include "filesets/descriptor.h"
 #include "filesets/error.h"
+#include "filesets/formats/running_hash.h"
 
 namespace filereel {
 namespace {
@@ -23,12 +24,6 @@ constexpr std::string_view kRemedy =
 
 struct FreeDecompressor {
   void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
-};
-struct FreeHash {
-  void operator()(XXH3_state_t* state) const { XXH3_freeState(state); }
-};
-struct CloseFile {
-  void operator()(std::FILE* file) const { std::fclose(file); }
 };
 
 template <typename T>
@@ -46,12 +41,9 @@ std::string_view next_word(std::string_view& rest) {
 }
 
 // Takes the unpacked text in pieces of any length and builds the set line by line.
-class LineReader {
+class FileSetLines {
  public:
-  explicit LineReader(std::string_view name) : name_(name), hash_(XXH3_createState()) {
-    if (!hash_) throw std::bad_alloc();
-    XXH3_64bits_reset(hash_.get());
-  }
+  explicit FileSetLines(std::string_view name) : name_(name) {}
 
   void feed(std::string_view text) {
     while (!text.empty()) {
@@ -103,8 +95,8 @@ class LineReader {
       read_item(word, rest);
     }
     if (!ended_) {
-      XXH3_64bits_update(hash_.get(), line.data(), line.size());
-      XXH3_64bits_update(hash_.get(), "\n", 1);
+      hash_.add(line);
+      hash_.add("\n");
     }
     offset_ += line.size() + 1;
     ++number_;
@@ -154,7 +146,7 @@ class LineReader {
       fail(fmt::format("the file has {} entries, but its 'end' line says {}", set_.entries.size(),
                        entries));
     }
-    if (digest != XXH3_64bits_digest(hash_.get())) {
+    if (digest != hash_.digest()) {
       fail("the file is damaged: the checksum of all lines before this one is wrong");
     }
     ended_ = true;
@@ -217,7 +209,7 @@ class LineReader {
   }
 
   std::string name_;
-  std::unique_ptr<XXH3_state_t, FreeHash> hash_;
+  RunningHash hash_;
   FileSet set_;
   std::string line_;  // the beginning of a line whose end has not come yet
   std::uint64_t number_ = 1;
@@ -280,7 +272,7 @@ class FileSetReader {
   }
 
   std::string name_;
-  LineReader lines_;
+  FileSetLines lines_;
   std::unique_ptr<ZSTD_DCtx, FreeDecompressor> decompressor_;
   std::vector<char> unpacked_;
   std::uint64_t packed_ = 0;  // bytes taken
@@ -294,7 +286,7 @@ FileSet read_fileset_file(const std::string& path) {
   const auto fail = [&](int error) {
     throw Error(ErrorKind::failed, fmt::format("{}: cannot read: {}", path, std::strerror(error)));
   };
-  const std::unique_ptr<std::FILE, CloseFile> file(std::fopen(path.c_str(), "rbe"));
+  const Stream file(std::fopen(path.c_str(), "rbe"));
   if (!file) fail(errno);
   FileSetReader reader(path);
   std::vector<std::byte> buffer(kReadSize);

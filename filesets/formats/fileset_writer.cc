@@ -1,12 +1,12 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <xxhash.h>
 #include <zstd.h>
 
 #include "filesets/atomic_file.h"
 #include "filesets/error.h"
 #include "filesets/formats/fileset_file.h"
+#include "filesets/formats/running_hash.h"
 
 namespace filereel {
 namespace {
@@ -16,9 +16,6 @@ constexpr std::size_t kFlushAt = 128u << 10;  // bytes of text kept before they 
 
 struct FreeCompressor {
   void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
-};
-struct FreeHash {
-  void operator()(XXH3_state_t* state) const { XXH3_freeState(state); }
 };
 
 bool must_be_escaped(unsigned char byte, Blanks blanks) {
@@ -67,14 +64,10 @@ bool unescape(std::string_view text, Blanks blanks, std::string& out) {
 
 struct FileSetWriter::State {
   explicit State(const std::string& path)
-      : file(path),
-        compressor(ZSTD_createCCtx()),
-        hash(XXH3_createState()),
-        packed(ZSTD_CStreamOutSize()) {
-    if (!compressor || !hash) throw std::bad_alloc();
+      : file(path), compressor(ZSTD_createCCtx()), packed(ZSTD_CStreamOutSize()) {
+    if (!compressor) throw std::bad_alloc();
     ZSTD_CCtx_setParameter(compressor.get(), ZSTD_c_compressionLevel, kCompressionLevel);
     ZSTD_CCtx_setParameter(compressor.get(), ZSTD_c_checksumFlag, 1);
-    XXH3_64bits_reset(hash.get());
   }
 
   void pack(ZSTD_EndDirective directive) {
@@ -105,7 +98,7 @@ struct FileSetWriter::State {
     text += '\n';
     total += length + 1;
     if (total > kMaxFileSetText) too_large();
-    XXH3_64bits_update(hash.get(), text.data() + begin, length + 1);
+    hash.add({text.data() + begin, length + 1});
     if (text.size() >= kFlushAt) pack(ZSTD_e_continue);
   }
 
@@ -131,7 +124,7 @@ struct FileSetWriter::State {
 
   AtomicFile file;
   std::unique_ptr<ZSTD_CCtx, FreeCompressor> compressor;
-  std::unique_ptr<XXH3_state_t, FreeHash> hash;
+  RunningHash hash;
   std::vector<char> packed;
   std::string text;  // lines that wait to be packed
   std::uint64_t total = 0;
@@ -189,8 +182,7 @@ void FileSetWriter::add(const Entry& entry) {
 
 void FileSetWriter::finish() {
   const std::size_t begin = state_->text.size();
-  state_->text +=
-      fmt::format("end {} {:016x}", state_->entries, XXH3_64bits_digest(state_->hash.get()));
+  state_->text += fmt::format("end {} {:016x}", state_->entries, state_->hash.digest());
   state_->end_line(begin);
   state_->pack(ZSTD_e_end);
   state_->file.commit();

@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::size_t kPieceBytes = 64 * 1024;
 constexpr std::size_t kPieces = 8;
-constexpr std::size_t kBufferBytes = kPieces * kPieceBytes;
-constexpr int kCompressionLevel = 1;  // what Content's compressed_permille is defined by
+constexpr std::size_t kSurveyBytes = kPieces * kPieceBytes;
+constexpr int kSurveyLevel = 1;  // what Content's compressed_permille is defined by
 
 // Bytes [offset, offset + length) of a file that are stored.
 struct DataRange {
@@ -139,7 +139,7 @@ class ContentSurvey::Reader {
     }
     const std::size_t compressed =
         ZSTD_compressCCtx(compressor_.get(), compressed_.data(), compressed_.size(), buffer_.data(),
-                          length, kCompressionLevel);
+                          length, kSurveyLevel);
     if (ZSTD_isError(compressed) != 0) throw std::bad_alloc();  // its one cause here
     // Of a small file the frame would be a large part, but it says nothing about the content:
     // magic number, descriptor, content size (RFC 8878, 3.1.1.1) and one block header.
@@ -182,8 +182,8 @@ class ContentSurvey::Reader {
   };
 
   std::function<bool(std::size_t)> on_read_;
-  std::vector<char> buffer_ = std::vector<char>(kBufferBytes);
-  std::vector<char> compressed_ = std::vector<char>(ZSTD_compressBound(kBufferBytes));
+  std::vector<char> buffer_ = std::vector<char>(kSurveyBytes);
+  std::vector<char> compressed_ = std::vector<char>(ZSTD_compressBound(kSurveyBytes));
   std::unique_ptr<XXH3_state_t, Free> hash_{XXH3_createState()};
   std::unique_ptr<ZSTD_CCtx, Free> compressor_{ZSTD_createCCtx()};
 };

@@ -14,10 +14,6 @@ namespace {
 
 using Wide = unsigned __int128;  // sums of up to 2^64 sizes
 
-[[noreturn]] void fail(std::string_view where, std::string_view text) {
-  throw Error(ErrorKind::unusable_input, fmt::format("{}: {}", where, text));
-}
-
 struct Range {
   std::uint64_t min;
   std::uint64_t max;
@@ -115,30 +111,33 @@ double stratum(std::size_t i, std::size_t count, Random& random) {
 void check_sizes(const SizeDistribution& distribution, std::uint64_t count,
                  std::uint64_t total_bytes, std::string_view where) {
   if (!(distribution.sigma >= 0 && distribution.sigma <= 10)) {
-    fail(where, "sigma must be from 0 to 10");
+    throw_unusable(where, "sigma must be from 0 to 10");
   }
   if (distribution.min > distribution.max) {
-    fail(where, fmt::format("the smallest size, {} bytes, is above the largest, {} bytes",
-                            distribution.min, distribution.max));
+    throw_unusable(where, fmt::format("the smallest size, {} bytes, is above the largest, {} bytes",
+                                      distribution.min, distribution.max));
   }
-  if (distribution.max > INT64_MAX) fail(where, "the largest size is above 2^63 - 1 bytes");
+  if (distribution.max > INT64_MAX)
+    throw_unusable(where, "the largest size is above 2^63 - 1 bytes");
   if (const auto& tail = distribution.pareto) {
     if (!(tail->weight >= 0 && tail->weight <= 1)) {
-      fail(where, "the weight of the Pareto tail must be from 0 to 1");
+      throw_unusable(where, "the weight of the Pareto tail must be from 0 to 1");
     }
     if (!(tail->k > 0 && tail->k <= 10)) {
-      fail(where, "k of the Pareto tail must be above 0 and at most 10");
+      throw_unusable(where, "k of the Pareto tail must be above 0 and at most 10");
     }
   }
   if (Wide{count} * distribution.min > total_bytes) {
-    fail(where, fmt::format("{} files of at least {} bytes need more than the {} bytes in total; "
-                            "lower the count or the smallest size, or raise the total",
-                            count, distribution.min, total_bytes));
+    throw_unusable(
+        where, fmt::format("{} files of at least {} bytes need more than the {} bytes in total; "
+                           "lower the count or the smallest size, or raise the total",
+                           count, distribution.min, total_bytes));
   }
   if (Wide{count} * distribution.max < total_bytes) {
-    fail(where, fmt::format("{} files of at most {} bytes cannot make {} bytes in total; raise the "
-                            "count or the largest size, or lower the total",
-                            count, distribution.max, total_bytes));
+    throw_unusable(
+        where, fmt::format("{} files of at most {} bytes cannot make {} bytes in total; raise the "
+                           "count or the largest size, or lower the total",
+                           count, distribution.max, total_bytes));
   }
 }
 

@@ -17,10 +17,6 @@ namespace {
 
 constexpr std::uint32_t kDirectoryMode = 0755;
 
-[[noreturn]] void fail(std::string_view where, std::string_view text) {
-  throw Error(ErrorKind::unusable_input, fmt::format("{}: {}", where, text));
-}
-
 std::uint64_t rounded(double value) {
   constexpr double kLimit = 0x1p62;
   return value >= kLimit ? static_cast<std::uint64_t>(kLimit)
@@ -86,9 +82,9 @@ FileGroup scale_group(const FileGroup& group, double scale) {
 
 void FileSetBuilder::check_room(std::uint64_t more, std::string_view where) const {
   if (more > max_entries_ - set_.entries.size()) {
-    fail(where,
-         fmt::format("the set would have more than {} entries; lower the counts or the scale",
-                     max_entries_));
+    throw_unusable(
+        where, fmt::format("the set would have more than {} entries; lower the counts or the scale",
+                           max_entries_));
   }
 }
 
@@ -97,8 +93,8 @@ void FileSetBuilder::add_directories(std::string_view path, std::string_view whe
   const auto found = taken_.find(std::string(path));
   if (found != taken_.end()) {
     if (found->second == EntryKind::directory) return;
-    fail(where,
-         fmt::format("'{}' is needed as a directory but is something else", printable(path)));
+    throw_unusable(
+        where, fmt::format("'{}' is needed as a directory but is something else", printable(path)));
   }
   check_path(path, where);
   for (std::size_t end = 0; end != std::string_view::npos;) {
@@ -107,8 +103,8 @@ void FileSetBuilder::add_directories(std::string_view path, std::string_view whe
     const auto [place, is_new] = taken_.emplace(directory.path, EntryKind::directory);
     if (!is_new) {
       if (place->second == EntryKind::directory) continue;
-      fail(where, fmt::format("'{}' is needed as a directory but is something else",
-                              printable(place->first)));
+      throw_unusable(where, fmt::format("'{}' is needed as a directory but is something else",
+                                        printable(place->first)));
     }
     check_room(1, where);
     set_.entries.push_back(std::move(directory));
@@ -122,15 +118,17 @@ void FileSetBuilder::add(Entry entry, std::string_view where) {
   if (entry.kind == EntryKind::hard_link) {
     const auto target = taken_.find(entry.target);
     if (target == taken_.end() || target->second != EntryKind::file) {
-      fail(where, fmt::format("the hard link's target '{}' is not a file that is listed before it",
-                              printable(entry.target)));
+      throw_unusable(
+          where, fmt::format("the hard link's target '{}' is not a file that is listed before it",
+                             printable(entry.target)));
     }
   }
   check_room(1, where);
   if (!taken_.emplace(entry.path, entry.kind).second) {
-    fail(where, fmt::format("the path '{}' is taken; a path stands once, and a directory before "
-                            "what lies in it",
-                            printable(entry.path)));
+    throw_unusable(where,
+                   fmt::format("the path '{}' is taken; a path stands once, and a directory before "
+                               "what lies in it",
+                               printable(entry.path)));
   }
   set_.entries.push_back(std::move(entry));
 }

@@ -1,9 +1,9 @@
 // The engine that executes one operation after the other, by blocking calls or by none.
 #pragma once
 
+#include "replay/engine/outcome_recorder.h"
 #include "replay/engine/performer.h"
 #include "replay/engine/precise_sleep.h"
-#include "replay/engine/recorder.h"
 
 namespace filereel {
 
@@ -69,7 +69,7 @@ class Executor final : public IoEngine {
   EngineContext context_;
   std::uint32_t lane_;
   Performer<Calls> performer_;
-  Recorder recorder_;
+  OutcomeRecorder recorder_;
   std::uint64_t last_end_ns_ = 0;
   std::uint64_t alarm_ns_ = UINT64_MAX;
 };

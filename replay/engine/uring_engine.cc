@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "filesets/error.h"
+#include "replay/engine/outcome_recorder.h"
 #include "replay/engine/precise_sleep.h"
-#include "replay/engine/recorder.h"
 #include "replay/engine/uring_requests.h"
 #include "replay/engine/uring_ring.h"
 
@@ -294,7 +294,7 @@ class UringEngine final : public IoEngine {
   EngineContext context_;
   std::uint32_t lane_;
   Performer<LinuxCalls> performer_;
-  Recorder recorder_;
+  OutcomeRecorder recorder_;
   RequestPool requests_;
   Ring ring_;                 // behind the requests: the kernel is done with them first
   std::vector<File> files_;   // by slot, where each lane has its own

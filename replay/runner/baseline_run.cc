@@ -23,9 +23,8 @@ namespace filereel {
 namespace {
 
 constexpr std::size_t kMostShapes = 4;
-constexpr double kSeconds = 2;       // of each pattern
-constexpr double kFillSeconds = 10;  // at most
-constexpr std::uint64_t kMiB = 1 << 20;
+constexpr double kSeconds = 2;            // of each pattern
+constexpr double kFillSeconds = 10;       // at most
 constexpr std::uint64_t kArea = 1 << 30;  // bytes worked on, at most
 
 // As another process can open it, without a name that could come to mean something else.

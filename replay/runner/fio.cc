@@ -13,7 +13,7 @@
 namespace filereel {
 namespace {
 
-using Json = nlohmann::json;
+using Json = nlohmann::ordered_json;
 
 // fio takes several names, with colons between them.
 std::string one_name(std::string_view path) {

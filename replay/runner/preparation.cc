@@ -35,7 +35,6 @@ boost::filesystem::path full_path(const std::string& path) {
 // What a file system takes for itself: journal, allocation tables, the room that it needs to work
 // well. Measured on fresh ones and rounded up; xfs and btrfs have a floor of their own.
 std::uint64_t own_space(FileSystemKind kind, std::uint64_t content) {
-  constexpr std::uint64_t kMiB = 1 << 20;
   switch (kind) {
     case FileSystemKind::ext4:
       return 64 * kMiB + content / 10;  // journal, inodes, 5 % for root

@@ -8,6 +8,7 @@
 
 #include "filesets/error.h"
 #include "filesets/printable.h"
+#include "filesets/units.h"
 #include "replay/engine/replayer.h"
 #include "replay/runner/baseline_run.h"
 #include "replay/runner/fio.h"
@@ -32,7 +33,7 @@ constexpr std::string_view kRoomAdviceOfReels = "use a larger volume";
 class ReelSide {
  public:
   ReelSide(const ReelRunRequest& request, const std::optional<Target>& target,
-           const ReelInput& input, RunObserver& observer, Result& result)
+           const NamedTrace& input, RunObserver& observer, Result& result)
       : request_(request), target_(target), input_(input), observer_(observer), result_(result) {
     if (request_.clients > 1) {
       copies_ = std::make_unique<TraceCopies>(input.trace, request_.clients);
@@ -187,7 +188,6 @@ class ReelSide {
     const auto size_for = [&](const FileSet& set) { return image_size({&set, 1}, {kind}, 1); };
     const std::uint64_t most =
         std::max(size_for(trees().initial), size_for(trees().final)) + info().files * per_file;
-    constexpr std::uint64_t kMiB = 1 << 20;
     return (most + info().bytes_written + info().bytes_written / 4 + kMiB - 1) / kMiB * kMiB;
   }
 
@@ -275,7 +275,7 @@ class ReelSide {
 
   const ReelRunRequest& request_;
   const std::optional<Target>& target_;
-  const ReelInput& input_;
+  const NamedTrace& input_;
   RunObserver& observer_;
   Result& result_;
   std::unique_ptr<TraceCopies> copies_;
@@ -326,7 +326,7 @@ ReelVerify parse_reel_verify(std::string_view name) {
               fmt::format("there is no verification '{}': use results, content or tree", name));
 }
 
-bool run_reel(const ReelRunRequest& request, const ReelInput& input, RunObserver& observer,
+bool run_reel(const ReelRunRequest& request, const NamedTrace& input, RunObserver& observer,
               Result& result) {
   begin_result(result);
   result.plan.name = "replay";
@@ -345,7 +345,7 @@ bool run_reel(const ReelRunRequest& request, const ReelInput& input, RunObserver
   return true;
 }
 
-bool measure_reel(const ReelRunRequest& request, const ReelInput& input, RunObserver& observer,
+bool measure_reel(const ReelRunRequest& request, const NamedTrace& input, RunObserver& observer,
                   std::span<Result* const> results) {
   std::vector<std::unique_ptr<ReelSide>> sides;
   for (Result* result : results) {

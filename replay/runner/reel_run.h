@@ -25,7 +25,7 @@ enum class ReelVerify : std::uint8_t { results, content, tree };
 std::string_view reel_verify_name(ReelVerify verify);
 ReelVerify parse_reel_verify(std::string_view name);  // throws Error(usage)
 
-struct ReelInput {
+struct NamedTrace {
   std::string name;  // in results
   RecordedTrace& trace;
 };
@@ -61,12 +61,12 @@ struct ReelRunRequest {
 // all was replayed, false when the stop was requested. What differs from the trace is data in the
 // result (see replay/runner/failures.h). Throws Error for all that the user must fix. To be called
 // on the main thread, as run_plan.
-bool run_reel(const ReelRunRequest& request, const ReelInput& input, RunObserver& observer,
+bool run_reel(const ReelRunRequest& request, const NamedTrace& input, RunObserver& observer,
               Result& result);
 
 // The same as a part of a run: adds a measurement to the result, and what belongs to it; where the
 // request names a second volume, to a second result as well.
-bool measure_reel(const ReelRunRequest& request, const ReelInput& input, RunObserver& observer,
+bool measure_reel(const ReelRunRequest& request, const NamedTrace& input, RunObserver& observer,
                   std::span<Result* const> results);
 
 }  // namespace filereel

@@ -8,7 +8,7 @@
 namespace filereel {
 namespace {
 
-std::vector<SeriesPoint> points_of(const TimeSeries& series) {
+std::vector<SeriesPoint> series_points(const TimeSeries& series) {
   std::vector<SeriesPoint> points;
   for (std::size_t i = 0; i < series.size(); ++i) {
     const TimeSeries::Interval& one = series[i];
@@ -44,7 +44,7 @@ void fill_reel_sample(Sample& sample, const ReplayOutcome& outcome, const PathTa
   reel.unverified = statistics.unverified;
   reel.refused = statistics.refused;
   if (statistics.lateness.count() > 0) reel.lateness = summarise(statistics.lateness);
-  reel.series = points_of(statistics.series);
+  reel.series = series_points(statistics.series);
 }
 
 }  // namespace filereel

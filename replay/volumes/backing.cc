@@ -19,10 +19,6 @@
 namespace filereel {
 namespace {
 
-[[noreturn]] void fail(const std::string& text) {
-  throw Error(ErrorKind::failed, text);
-}
-
 // A file without a byte of data in it. st_blocks does not tell: some file systems keep small files
 // elsewhere, or count late.
 bool is_blank(const std::string& path) {
@@ -36,12 +32,13 @@ void check_image_is_ours(const std::string& path) {
   struct stat info{};
   if (lstat(path.c_str(), &info) != 0) return;  // not there yet
   if (!S_ISREG(info.st_mode)) {
-    fail(fmt::format("{} is not a regular file: name another, or the file itself", path));
+    throw_failed(fmt::format("{} is not a regular file: name another, or the file itself", path));
   }
   const DeviceContents contents = probe_contents(path);
   if (contents.label == kVolumeLabel || is_blank(path)) return;
-  fail(fmt::format("{} exists and filereel did not make it{}: name another file or remove it", path,
-                   contents.type.empty() ? "" : fmt::format(" (it holds {})", contents.type)));
+  throw_failed(
+      fmt::format("{} exists and filereel did not make it{}: name another file or remove it", path,
+                  contents.type.empty() ? "" : fmt::format(" (it holds {})", contents.type)));
 }
 
 // By which a later run knows the file that a killed one was working on.
@@ -66,11 +63,12 @@ void Backing::open_image(const VolumeOptions& options) {
   if (!there.empty()) {
     const std::string user = loop_device_in_use(path, lease_->found() ? kPatience_s : 0);
     if (!user.empty()) {
-      fail(fmt::format("{} is attached to {}: detach it first (losetup -d {})", path, user, user));
+      throw_failed(
+          fmt::format("{} is attached to {}: detach it first (losetup -d {})", path, user, user));
     }
   }
   file_.reset(open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
-  if (!file_) fail(fmt::format("cannot make the image {}: {}", path, strerror(errno)));
+  if (!file_) throw_failed(fmt::format("cannot make the image {}: {}", path, strerror(errno)));
   lease_->note(identity_of(path));
   try {
     allocate_image();
@@ -87,11 +85,11 @@ void Backing::allocate_image() {
   // Away with the old content first: it may be all that fills the disk.
   struct statvfs host{};
   if (ftruncate(file_.get(), 0) != 0 || fstatvfs(file_.get(), &host) != 0) {
-    fail(fmt::format("cannot write {}: {}", target_.path, strerror(errno)));
+    throw_failed(fmt::format("cannot write {}: {}", target_.path, strerror(errno)));
   }
   const std::uint64_t room = host.f_bavail * host.f_frsize;
   if (room < size_) {
-    fail(fmt::format(
+    throw_failed(fmt::format(
         "{} takes {} and only {} are free there: use --scale, --set or size=, or put it "
         "elsewhere",
         target_.path, format_size(size_), format_size(room)));
@@ -99,20 +97,20 @@ void Backing::allocate_image() {
   const auto size = static_cast<off_t>(size_);
   if (fallocate(file_.get(), 0, 0, size) == 0) return;
   if (errno != EOPNOTSUPP || ftruncate(file_.get(), size) != 0) {
-    fail(fmt::format("cannot make {} {} large: {}", target_.path, format_size(size_),
-                     strerror(errno)));
+    throw_failed(fmt::format("cannot make {} {} large: {}", target_.path, format_size(size_),
+                             strerror(errno)));
   }
 }
 
 void Backing::open_block_device(const VolumeOptions& options) {
   check_may_format(target_.path, options.destroy);
   if (options.power != MountPower::full) {
-    fail(fmt::format("formatting {} needs root: run filereel with sudo", target_.path));
+    throw_failed(fmt::format("formatting {} needs root: run filereel with sudo", target_.path));
   }
   file_.reset(open(target_.path.c_str(), O_RDWR | O_CLOEXEC));
-  if (!file_) fail(fmt::format("cannot open {}: {}", target_.path, strerror(errno)));
+  if (!file_) throw_failed(fmt::format("cannot open {}: {}", target_.path, strerror(errno)));
   if (flock(file_.get(), LOCK_EX | LOCK_NB) != 0) {
-    fail(fmt::format("{} is in use by another program: wait for it", target_.path));
+    throw_failed(fmt::format("{} is in use by another program: wait for it", target_.path));
   }
   size_ = device_size(file_.get());
 }
@@ -137,7 +135,7 @@ void Backing::discard() {
 
 void Backing::flush() {
   if (fsync(descriptor()) != 0 || (loop_ && fsync(file_.get()) != 0)) {
-    fail(fmt::format("cannot write everything to {}: {}", target_.path, strerror(errno)));
+    throw_failed(fmt::format("cannot write everything to {}: {}", target_.path, strerror(errno)));
   }
 }
 
@@ -162,8 +160,8 @@ void Backing::check_present() const {
   struct stat there{}, ours{};
   if (stat(target_.path.c_str(), &there) != 0 || fstat(file_.get(), &ours) != 0 ||
       there.st_ino != ours.st_ino || there.st_rdev != ours.st_rdev) {
-    fail(fmt::format("{} has vanished during the run: connect it again and start over",
-                     target_.path));
+    throw_failed(fmt::format("{} has vanished during the run: connect it again and start over",
+                             target_.path));
   }
 }
 

@@ -26,7 +26,7 @@ namespace {
 
 namespace fs = boost::filesystem;
 
-constexpr std::uint64_t kSector =
+constexpr std::uint64_t kStatSector =
     512;  // the unit of /sys/block/*/size and stat, whatever the drive
 
 std::string sysfs_folder(dev_t device) {
@@ -85,7 +85,7 @@ std::optional<DeviceCounters> read_counters(const std::string& folder) {
   for (std::uint64_t& value : field) {
     if (!(stat >> value)) return std::nullopt;
   }
-  return DeviceCounters{field[2] * kSector, field[6] * kSector};
+  return DeviceCounters{field[2] * kStatSector, field[6] * kStatSector};
 }
 
 }  // namespace

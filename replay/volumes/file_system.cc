@@ -5,11 +5,11 @@
 #include <fmt/format.h>
 
 #include "filesets/error.h"
+#include "filesets/units.h"
 
 namespace filereel {
 namespace {
 
-constexpr std::uint64_t kMiB = 1 << 20;
 constexpr std::uint64_t kGiB = 1 << 30;
 constexpr std::uint64_t kTiB = kGiB << 10;
 

@@ -31,10 +31,6 @@ std::string mount_point_folder() {
   return folder && *folder ? folder : "/tmp";
 }
 
-[[noreturn]] void fail(const std::string& what) {
-  throw Error(ErrorKind::failed, what);
-}
-
 // FUSE answers only once its program has begun to serve.
 bool is_fuse_mounted(const std::string& path) {
   struct statfs info{};
@@ -51,7 +47,7 @@ Mount::Mount(FileSystemKind kind, const Driver& driver, const std::string& sourc
              std::string_view label)
     : path_(fmt::format("{}/{}{}-{}-XXXXXX", mount_point_folder(), kPrefix, getpid(), label)) {
   if (!mkdtemp(path_.data())) {  // a name that nobody can have taken before
-    fail(
+    throw_failed(
         fmt::format("cannot make the mount point {}: {}; set TMPDIR to a folder that can be "
                     "written",
                     path_, strerror(errno)));
@@ -60,7 +56,8 @@ Mount::Mount(FileSystemKind kind, const Driver& driver, const std::string& sourc
     driver.kernel ? mount_kernel(kind, driver, source) : mount_fuse(kind, source);
     mounted_ = true;
     root_.reset(open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    if (!root_) fail(fmt::format("cannot open {} on {}: {}", source, path_, strerror(errno)));
+    if (!root_)
+      throw_failed(fmt::format("cannot open {} on {}: {}", source, path_, strerror(errno)));
   } catch (...) {
     umount2(path_.c_str(),
             MNT_DETACH | UMOUNT_NOFOLLOW);  // a FUSE driver may fail after it has mounted
@@ -72,8 +69,8 @@ Mount::Mount(FileSystemKind kind, const Driver& driver, const std::string& sourc
 void Mount::mount_kernel(FileSystemKind kind, const Driver& driver, const std::string& source) {
   const std::string options(kernel_mount_options(kind));
   if (mount(source.c_str(), path_.c_str(), driver.name.c_str(), 0, options.c_str()) != 0) {
-    fail(fmt::format("cannot mount {} as {}: {}; see the kernel's log (dmesg)", source, driver.name,
-                     strerror(errno)));
+    throw_failed(fmt::format("cannot mount {} as {}: {}; see the kernel's log (dmesg)", source,
+                             driver.name, strerror(errno)));
   }
 }
 
@@ -84,11 +81,12 @@ void Mount::mount_fuse(FileSystemKind kind, const std::string& source) {
   const std::uint64_t deadline = now_ns() + static_cast<std::uint64_t>(kPatience_s * 1e9);
   while (!is_fuse_mounted(path_)) {
     if (const std::optional<int> status = daemon_->wait(0.002)) {
-      fail(fmt::format("cannot mount {} with {} (it exited with {}): {}", source, info.fuse_program,
-                       *status, first_line(daemon_->output())));
+      throw_failed(fmt::format("cannot mount {} with {} (it exited with {}): {}", source,
+                               info.fuse_program, *status, first_line(daemon_->output())));
     }
     if (now_ns() > deadline) {
-      fail(fmt::format("{} does not serve {} after {} s", info.fuse_program, source, kPatience_s));
+      throw_failed(
+          fmt::format("{} does not serve {} after {} s", info.fuse_program, source, kPatience_s));
     }
   }
 }
@@ -112,15 +110,15 @@ void Mount::unmount() {
   for (int i = 0; umount2(path_.c_str(), UMOUNT_NOFOLLOW) != 0; ++i) {
     if (errno == EINVAL || errno == ENOENT) break;  // somebody else has unmounted it
     if (errno != EBUSY || i == kTries) {
-      fail(fmt::format("cannot unmount {}: {}; something may have files open there", path_,
-                       strerror(errno)));
+      throw_failed(fmt::format("cannot unmount {}: {}; something may have files open there", path_,
+                               strerror(errno)));
     }
     usleep(20'000);
   }
   mounted_ = false;
   if (daemon_) {
     constexpr double kFlush_s = 600;  // a slow stick has a lot to write
-    if (!daemon_->wait(kFlush_s)) fail("the FUSE driver does not end after its unmount");
+    if (!daemon_->wait(kFlush_s)) throw_failed("the FUSE driver does not end after its unmount");
     daemon_.reset();
   }
 }

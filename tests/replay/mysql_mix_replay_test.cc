@@ -16,7 +16,7 @@ MysqlMixOptions small_mix() {
 
 void check_replay(const MysqlMixOptions& options, EngineKind engine) {
   MysqlMix mix(options);
-  const ReelInput input{"mysql-mix", mix};
+  const NamedTrace input{"mysql-mix", mix};
   const TempDir temp;
   ReelRunRequest request;
   request.target = Target{TargetKind::directory, temp.path()};

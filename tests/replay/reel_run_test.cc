@@ -16,7 +16,7 @@ TEST_CASE("a replay says what is not in its trace, and what the recorder lost wi
   trace.info.approximated = {{"results of races", 1}};
   const TraceTrees trees;
   PartsTrace whole(trace.source, trace.tables, trace.info, trees);
-  const ReelInput input{"x.reel", whole};
+  const NamedTrace input{"x.reel", whole};
   ReelRunRequest request;
   request.engine = EngineKind::null;
   Watcher observer;

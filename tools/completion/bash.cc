@@ -8,7 +8,7 @@ namespace {
 // What does the work; the cases above it are made from the command line. Readline splits words also
 // at "=" and ":", so they are put together again first, and what is offered loses what stands
 // before the last of these.
-constexpr std::string_view kFunctions = R"sh(
+constexpr std::string_view kBashFunctions = R"sh(
 _filereel_offer() {  # what compgen takes
   local one
   while IFS= read -r one; do COMPREPLY+=("$one"); done < <(compgen "$@" -- "$_filereel_current")
@@ -95,7 +95,7 @@ _filereel() {
 complete -F _filereel filereel
 )sh";
 
-std::string action_of(const CompletedValue& value) {
+std::string bash_action_of(const CompletedValue& value) {
   std::string offer =
       (value.list ? "_filereel_list " : "_filereel_offer -W ") + single_quoted(joined(value.words));
   switch (value.kind) {
@@ -122,7 +122,7 @@ struct Cases {
 void add_cases(const CompletedCommand& command, const std::string& path, Cases& cases) {
   std::vector<std::string> names, valued, commands;
   const auto add_value = [&](const std::string& what, const CompletedValue& value) {
-    cases.values += fmt::format("    '{}:'{}) {} ;;\n", path, what, action_of(value));
+    cases.values += fmt::format("    '{}:'{}) {} ;;\n", path, what, bash_action_of(value));
   };
   for (const CompletedOption& option : command.options) {
     names.insert(names.end(), option.names.begin(), option.names.end());
@@ -164,7 +164,7 @@ std::string bash_completion(const CompletedCommand& root) {
          function("_filereel_options", "$1", cases.options, "true") +
          function("_filereel_valued", "$1", cases.valued, "true") +
          "\n# The values of an option, or of the argument at a position; fails if there are none." +
-         function("_filereel_value", "$1:$2", cases.values, "false") + std::string(kFunctions);
+         function("_filereel_value", "$1:$2", cases.values, "false") + std::string(kBashFunctions);
 }
 
 }  // namespace filereel

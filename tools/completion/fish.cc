@@ -6,7 +6,7 @@ namespace filereel {
 namespace {
 
 // The command that the words before the cursor lead to, and whether it is the given one.
-constexpr std::string_view kFunctions = R"sh(
+constexpr std::string_view kFishFunctions = R"sh(
 function __filereel_in
     set -l path
     for word in (commandline -opc)[2..-1]
@@ -33,7 +33,7 @@ std::string fish_quoted(std::string_view text) {
 }
 
 // Whether files may stand there, and what else.
-std::string action_of(const CompletedValue& value) {
+std::string fish_action_of(const CompletedValue& value) {
   const std::string words = joined(value.words);
   const std::string offered =
       value.list ? fish_quoted("(__fish_complete_list , '__filereel_words " + words + "')")
@@ -64,11 +64,12 @@ void add_command(const CompletedCommand& command, const std::string& path, std::
     for (const std::string& name : option.names) {
       line += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
     }
-    if (option.value) line += " -r " + action_of(*option.value);
+    if (option.value) line += " -r " + fish_action_of(*option.value);
     text += fmt::format("{} -d {}\n", line, fish_quoted(option.description));
   }
   for (const CompletedPositional& one : command.positionals) {
-    text += fmt::format("{} {} -d {}\n", begin, action_of(one.value), fish_quoted(one.description));
+    text += fmt::format("{} {} -d {}\n", begin, fish_action_of(one.value),
+                        fish_quoted(one.description));
   }
   for (const CompletedCommand& one : command.commands) {
     text += fmt::format("{} -f -a {} -d {}\n", begin, one.name, fish_quoted(one.description));
@@ -85,7 +86,7 @@ std::string fish_completion(const CompletedCommand& root) {
   add_command(root, "", paths, text);
   return "# Completion of filereel for fish, made by `filereel completion fish`.\n"
          "complete -c filereel -f\nset -g __filereel_paths" +
-         paths + "\n" + std::string(kFunctions) + "\n" + text;
+         paths + "\n" + std::string(kFishFunctions) + "\n" + text;
 }
 
 }  // namespace filereel

@@ -15,7 +15,7 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-std::string action_of(const CompletedValue& value) {
+std::string zsh_action_of(const CompletedValue& value) {
   const std::string words = joined(value.words);
   switch (value.kind) {
     case ValueKind::other:
@@ -47,7 +47,8 @@ std::string specifications(const CompletedOption& option) {
     const bool is_long = name.starts_with("--");
     if (option.value) one += is_long ? "=" : "+";
     one += fmt::format("[{}]", escaped(option.description));
-    if (option.value) one += fmt::format(":{}:{}", argument_name(option), action_of(*option.value));
+    if (option.value)
+      one += fmt::format(":{}:{}", argument_name(option), zsh_action_of(*option.value));
     text += fmt::format(" \\\n    {}", single_quoted("*" + one));
   }
   return text;
@@ -70,9 +71,8 @@ void add_function(const CompletedCommand& command, const std::string& function, 
     // "*::" lets _normal see only the program's words.
     const bool program = one.value.kind == ValueKind::program;
     const std::string where = one.repeats ? (program ? "*:" : "*") : fmt::format("{}", ++position);
-    text +=
-        fmt::format(" \\\n    {}",
-                    single_quoted(fmt::format("{}:{}:{}", where, one.name, action_of(one.value))));
+    text += fmt::format(" \\\n    {}", single_quoted(fmt::format("{}:{}:{}", where, one.name,
+                                                                 zsh_action_of(one.value))));
   }
   if (has_commands) {
     text += fmt::format(" \\\n    '{}:command:->command' \\\n    '*:::argument:->arguments'\n",

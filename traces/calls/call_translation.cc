@@ -240,7 +240,7 @@ void CallTranslation::dispatch(Task& task, const SystemCall& call) {
     case Call::dup:
       return dup_call(task, call);
     case Call::set_cloexec:
-      if (Descriptor* descriptor = task.files->find(call.fd); descriptor && call.result >= 0) {
+      if (DescriptorEntry* descriptor = task.files->find(call.fd); descriptor && call.result >= 0) {
         descriptor->close_on_exec = call.flags != 0;
       }
       return;

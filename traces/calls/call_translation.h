@@ -129,7 +129,7 @@ class CallTranslation {
            bool close_on_exec);
   void new_descriptor_call(Task& task, const SystemCall& call);
   // `descriptor` has been taken out of its table.
-  void drop(Task& task, std::uint64_t begin_ns, std::uint64_t end_ns, Descriptor&& descriptor,
+  void drop(Task& task, std::uint64_t begin_ns, std::uint64_t end_ns, DescriptorEntry&& descriptor,
             std::int64_t result = 0);
   // What lent `file`, which is closed, its slot; null: the slot is its own.
   DescriptionRef give_back(Description& file);

@@ -41,7 +41,7 @@ void CallTranslation::put(Task& task, const SystemCall& call, std::int64_t numbe
                           DescriptionRef file, bool close_on_exec) {
   if (number < 0 || number > INT_MAX) return;
   const auto at = static_cast<int>(number);
-  Descriptor descriptor{
+  DescriptorEntry descriptor{
       .description = std::move(file), .close_on_exec = close_on_exec, .since_ns = call.exit_ns};
   if (task.files->find(at)) task.files->expect_close(at, call.exit_ns);
   drop(task, call.enter_ns, call.enter_ns, task.files->put(at, std::move(descriptor)));
@@ -62,7 +62,7 @@ void CallTranslation::new_descriptor_call(Task& task, const SystemCall& call) {
 }
 
 void CallTranslation::drop(Task& task, std::uint64_t begin_ns, std::uint64_t end_ns,
-                           Descriptor&& descriptor, std::int64_t result) {
+                           DescriptorEntry&& descriptor, std::int64_t result) {
   // Gone at the end, so that a duplicate that is dropped next can be the last.
   const DescriptionRef file = std::move(descriptor.description);
   if (!file || file.use_count() > 1 || file->slot == kNoFile) return;
@@ -103,7 +103,7 @@ void CallTranslation::close_range_call(Task& task, const SystemCall& call) {
     task.files = std::make_shared<DescriptorTable>(*task.files);
   }
   if (call.flags & kCloseOnExec) return task.files->set_close_on_exec(first, last);
-  for (Descriptor& descriptor : task.files->take_range(first, last)) {
+  for (DescriptorEntry& descriptor : task.files->take_range(first, last)) {
     drop(task, call.enter_ns, call.exit_ns, std::move(descriptor));
   }
 }

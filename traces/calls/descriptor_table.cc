@@ -13,14 +13,14 @@ constexpr std::size_t kMostLateCloses = 64;
 
 }  // namespace
 
-Descriptor DescriptorTable::put(int number, Descriptor descriptor) {
+DescriptorEntry DescriptorTable::put(int number, DescriptorEntry descriptor) {
   return std::exchange(open_[number], std::move(descriptor));
 }
 
-Descriptor DescriptorTable::take(int number) {
+DescriptorEntry DescriptorTable::take(int number) {
   const auto found = open_.find(number);
   if (found == open_.end()) return {};
-  Descriptor taken = std::move(found->second);
+  DescriptorEntry taken = std::move(found->second);
   open_.erase(found);
   return taken;
 }
@@ -42,8 +42,8 @@ bool DescriptorTable::is_late_close(int number, std::uint64_t began_ns) {
   return true;
 }
 
-std::vector<Descriptor> DescriptorTable::take_range(int first, int last) {
-  std::vector<Descriptor> taken;
+std::vector<DescriptorEntry> DescriptorTable::take_range(int first, int last) {
+  std::vector<DescriptorEntry> taken;
   const auto begin = open_.lower_bound(first), end = open_.upper_bound(last);
   if (first > last) return taken;
   for (auto at = begin; at != end; ++at) taken.push_back(std::move(at->second));
@@ -51,8 +51,8 @@ std::vector<Descriptor> DescriptorTable::take_range(int first, int last) {
   return taken;
 }
 
-std::vector<Descriptor> DescriptorTable::take_close_on_exec() {
-  std::vector<Descriptor> taken;
+std::vector<DescriptorEntry> DescriptorTable::take_close_on_exec() {
+  std::vector<DescriptorEntry> taken;
   for (auto at = open_.begin(); at != open_.end();) {
     if (!at->second.close_on_exec) {
       ++at;
@@ -70,21 +70,21 @@ void DescriptorTable::set_close_on_exec(int first, int last) {
   }
 }
 
-Descriptor DescriptorTable::hold(const DescriptionRef& file) {
-  Descriptor& held = held_[file->number];
+DescriptorEntry DescriptorTable::hold(const DescriptionRef& file) {
+  DescriptorEntry& held = held_[file->number];
   if (held.description == file) return {};
   return std::exchange(held, {.description = file});
 }
 
-std::vector<Descriptor> DescriptorTable::take_held() {
-  std::vector<Descriptor> taken;
+std::vector<DescriptorEntry> DescriptorTable::take_held() {
+  std::vector<DescriptorEntry> taken;
   for (auto& [number, descriptor] : held_) taken.push_back(std::move(descriptor));
   held_.clear();
   return taken;
 }
 
-std::vector<Descriptor> DescriptorTable::take_all() {
-  std::vector<Descriptor> taken = take_range(0, INT_MAX);
+std::vector<DescriptorEntry> DescriptorTable::take_all() {
+  std::vector<DescriptorEntry> taken = take_range(0, INT_MAX);
   std::ranges::move(take_held(), std::back_inserter(taken));
   return taken;
 }

@@ -33,7 +33,7 @@ struct Description : std::enable_shared_from_this<Description> {
 };
 using DescriptionRef = std::shared_ptr<Description>;
 
-struct Descriptor {
+struct DescriptorEntry {
   DescriptionRef description;  // null: no file
   bool close_on_exec = false;
   std::uint64_t since_ns = 0;  // when the number was given out
@@ -43,16 +43,16 @@ struct Descriptor {
 class DescriptorTable {
  public:
   // Null if the number is not known to be open.
-  Descriptor* find(int number) {
+  DescriptorEntry* find(int number) {
     const auto found = open_.find(number);
     return found == open_.end() ? nullptr : &found->second;
   }
 
   // Puts `descriptor` at `number` (not negative) and returns what was there.
-  Descriptor put(int number, Descriptor descriptor);
+  DescriptorEntry put(int number, DescriptorEntry descriptor);
 
   // Takes `number` out; an empty descriptor if it was not open.
-  Descriptor take(int number);
+  DescriptorEntry take(int number);
 
   // A close of `number` has not returned yet, although the number was given out again by `at_ns`.
   void expect_close(int number, std::uint64_t at_ns);
@@ -60,16 +60,16 @@ class DescriptorTable {
   bool is_late_close(int number, std::uint64_t began_ns);
 
   // Takes out all from `first` to `last`, in order.
-  std::vector<Descriptor> take_range(int first, int last);
-  std::vector<Descriptor> take_close_on_exec();
+  std::vector<DescriptorEntry> take_range(int first, int last);
+  std::vector<DescriptorEntry> take_close_on_exec();
   void set_close_on_exec(int first, int last);
 
   // What the process has open without a number, for io_uring.
   // Returns what has lost its place to it: the kernel gave its number to `file`.
-  Descriptor hold(const DescriptionRef& file);
-  std::vector<Descriptor> take_held();
+  DescriptorEntry hold(const DescriptionRef& file);
+  std::vector<DescriptorEntry> take_held();
   // All that is open, with what has no number.
-  std::vector<Descriptor> take_all();
+  std::vector<DescriptorEntry> take_all();
 
   // Adds what `other` has where there is nothing here.
   void add_missing(const DescriptorTable& other);
@@ -86,8 +86,8 @@ class DescriptorTable {
   std::size_t size() const { return open_.size(); }
 
  private:
-  std::map<int, Descriptor> open_;
-  std::map<std::uint64_t, Descriptor> held_;  // by the kernel's number
+  std::map<int, DescriptorEntry> open_;
+  std::map<std::uint64_t, DescriptorEntry> held_;  // by the kernel's number
   // By number: until when closes that are to come must have begun, in order.
   std::map<int, std::vector<std::uint64_t>> late_closes_;
 };

@@ -88,7 +88,7 @@ void CallTranslation::adopt(Task& parent, Task& child, const SystemCall& call) {
     parent.files->add_missing(*guessed);
     // Where the parent knows better, what was taken for the child's is closed.
     if (guessed.use_count() == 1) {
-      for (Descriptor& descriptor : guessed->take_all()) {
+      for (DescriptorEntry& descriptor : guessed->take_all()) {
         drop(child, call.enter_ns, call.exit_ns, std::move(descriptor));
       }
     }
@@ -138,10 +138,10 @@ void CallTranslation::exec_call(Task& task, const SystemCall& call) {
   }
   tasks_.rename(task);
   if (task.files.use_count() > 1) task.files = std::make_shared<DescriptorTable>(*task.files);
-  for (Descriptor& descriptor : task.files->take_close_on_exec()) {
+  for (DescriptorEntry& descriptor : task.files->take_close_on_exec()) {
     drop(task, call.exit_ns, call.exit_ns, std::move(descriptor));
   }
-  for (Descriptor& descriptor : task.files->take_held()) {
+  for (DescriptorEntry& descriptor : task.files->take_held()) {
     drop(task, call.exit_ns, call.exit_ns, std::move(descriptor));
   }
   unmap_all(task, call.exit_ns);
@@ -153,7 +153,7 @@ void CallTranslation::exec_call(Task& task, const SystemCall& call) {
 
 void CallTranslation::close_all(Task& task, std::uint64_t at_ns) {
   if (task.files.use_count() > 1) return;
-  for (Descriptor& descriptor : task.files->take_all()) {
+  for (DescriptorEntry& descriptor : task.files->take_all()) {
     drop(task, at_ns, at_ns, std::move(descriptor));
   }
 }

@@ -32,7 +32,7 @@ DescriptionRef CallTranslation::used_file(const SystemCall& call) {
 
 DescriptionRef CallTranslation::known_file(Task& task, const Handle& handle) {
   if (DescriptionRef file = open_files_.find(handle.file)) return file;
-  const Descriptor* descriptor = task.files->find(handle.descriptor);
+  const DescriptorEntry* descriptor = task.files->find(handle.descriptor);
   if (!descriptor || !descriptor->description) return nullptr;
   const std::uint64_t number = descriptor->description->number;
   return number == 0 || handle.file == 0 ? descriptor->description : nullptr;
@@ -41,7 +41,7 @@ DescriptionRef CallTranslation::known_file(Task& task, const Handle& handle) {
 bool CallTranslation::may_be_file(const SystemCall& call) {
   if (!call.fd_path.empty() && !names_file(call.fd_path)) return false;
   Task* task = tasks_.find(call.thread);
-  const Descriptor* descriptor = task ? task->files->find(call.fd) : nullptr;
+  const DescriptorEntry* descriptor = task ? task->files->find(call.fd) : nullptr;
   return !descriptor || descriptor->description;
 }
 
@@ -100,7 +100,7 @@ DescriptionRef CallTranslation::inherit(Task& task, const SystemCall& call, cons
 void CallTranslation::place(Task& task, const SystemCall& call, int descriptor,
                             const DescriptionRef& file) {
   if (descriptor < 0) return;
-  const Descriptor* here = task.files->find(descriptor);
+  const DescriptorEntry* here = task.files->find(descriptor);
   // The call began before it was given out: it meant an earlier file.
   if (here && call.enter_ns < here->since_ns) {
     if (file) used_.push_back(file);
@@ -118,7 +118,7 @@ DescriptionRef CallTranslation::find_file(Task& task, const SystemCall& call, co
   if (began && (handle.file == 0 || began->number == 0 || began->number == handle.file)) {
     return began;
   }
-  const Descriptor* descriptor = task.files->find(handle.descriptor);
+  const DescriptorEntry* descriptor = task.files->find(handle.descriptor);
   DescriptionRef here = descriptor ? descriptor->description : nullptr;
   DescriptionRef file = open_files_.find(handle.file);
   if (here && !file && here->number == 0) {

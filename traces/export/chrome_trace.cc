@@ -68,8 +68,9 @@ void append_event(const RecordedOperation& recorded, const TraceTables& tables,
   }
 }
 
-ExportLosses write(RecordedSource& source, const TraceTables& tables, const TraceInfo& info,
-                   const std::function<void(std::string_view)>& out) {
+ExportLosses write_chrome_trace(RecordedSource& source, const TraceTables& tables,
+                                const TraceInfo& info,
+                                const std::function<void(std::string_view)>& out) {
   std::string text = "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n";
   append_threads(info, text);
   write_pieces(source, text, out, [&](const RecordedOperation& recorded, std::string& events) {
@@ -85,7 +86,7 @@ ExportLosses write(RecordedSource& source, const TraceTables& tables, const Trac
 Exporter chrome_trace_exporter() {
   return {.name = "chrome",
           .description = "Chrome trace events, for Perfetto and chrome://tracing",
-          .write = write};
+          .write = write_chrome_trace};
 }
 
 }  // namespace filereel

@@ -141,8 +141,8 @@ class IologWriter {
   std::unordered_map<PathId, std::uint64_t> users_;  // a name may be open several times
 };
 
-ExportLosses write(RecordedSource& source, const TraceTables& tables, const TraceInfo& info,
-                   const std::function<void(std::string_view)>& out) {
+ExportLosses write_iolog(RecordedSource& source, const TraceTables& tables, const TraceInfo& info,
+                         const std::function<void(std::string_view)>& out) {
   IologWriter writer(tables);
   std::string text = "fio version 3 iolog\n";
   write_pieces(source, text, out, [&](const RecordedOperation& operation, std::string& lines) {
@@ -159,7 +159,7 @@ ExportLosses write(RecordedSource& source, const TraceTables& tables, const Trac
 Exporter fio_exporter() {
   return {.name = "fio",
           .description = "an iolog of fio, version 3: reads, writes and syncs",
-          .write = write};
+          .write = write_iolog};
 }
 
 }  // namespace filereel

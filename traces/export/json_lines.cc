@@ -59,8 +59,9 @@ void append_info(const TraceInfo& info, std::string& out) {
   out += "]}\n";
 }
 
-ExportLosses write(RecordedSource& source, const TraceTables& tables, const TraceInfo& info,
-                   const std::function<void(std::string_view)>& out) {
+ExportLosses write_json_lines(RecordedSource& source, const TraceTables& tables,
+                              const TraceInfo& info,
+                              const std::function<void(std::string_view)>& out) {
   std::string text;
   append_info(info, text);
   write_pieces(source, text, out, [&](const RecordedOperation& recorded, std::string& line) {
@@ -84,7 +85,9 @@ ExportLosses write(RecordedSource& source, const TraceTables& tables, const Trac
 }  // namespace
 
 Exporter json_lines_exporter() {
-  return {.name = "jsonl", .description = "one object of JSON for each operation", .write = write};
+  return {.name = "jsonl",
+          .description = "one object of JSON for each operation",
+          .write = write_json_lines};
 }
 
 }  // namespace filereel

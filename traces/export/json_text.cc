@@ -13,7 +13,7 @@
 namespace filereel {
 namespace {
 
-void append_value(const OperationField& field, const TraceTables& tables, std::string& out) {
+void append_json_value(const OperationField& field, const TraceTables& tables, std::string& out) {
   const auto end = std::back_inserter(out);
   switch (field.form) {
     case FieldForm::path:
@@ -75,7 +75,7 @@ void append_json_fields(const Operation& operation, const TraceTables& tables, s
   const auto end = std::back_inserter(out);
   for (const OperationField& field : OperationFields(operation)) {
     fmt::format_to(end, ",\"{}\":", field.name);
-    append_value(field, tables, out);
+    append_json_value(field, tables, out);
   }
   if (const int error = error_of(operation)) {
     fmt::format_to(end, ",\"error\":\"{}\"", errno_name(error));

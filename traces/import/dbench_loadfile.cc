@@ -266,7 +266,7 @@ class LoadFile {
 };
 
 // By the first line that is not a comment.
-bool recognises(std::string_view beginning) {
+bool recognises_loadfile(std::string_view beginning) {
   while (!beginning.empty()) {
     const std::size_t end = std::min(beginning.find('\n'), beginning.size());
     std::vector<std::string> fields = split(beginning.substr(0, std::min<std::size_t>(end, 8192)));
@@ -279,23 +279,23 @@ bool recognises(std::string_view beginning) {
   return false;
 }
 
-bool read(LineReader& input, TraceBuilder& builder, const ImportOptions& options) {
+bool read_loadfile(LineReader& input, TraceBuilder& builder, const ImportOptions& options) {
   return LoadFile(input, builder, options).read();
 }
 
-constexpr Importer kImporter = {
+constexpr Importer kDbenchImporter = {
     .name = "dbench",
     .description = "load files of dbench, for its file system backend",
     .timed = true,
     .time_unit_ns = 1000,
-    .recognises = recognises,
-    .read = read,
+    .recognises = recognises_loadfile,
+    .read = read_loadfile,
 };
 
 }  // namespace
 
 const Importer& dbench_importer() {
-  return kImporter;
+  return kDbenchImporter;
 }
 
 }  // namespace filereel

@@ -262,27 +262,27 @@ class Iolog {
   std::unordered_map<PathId, std::vector<FileSlot>> open_;  // the one that is used last
 };
 
-bool recognises(std::string_view beginning) {
+bool recognises_iolog(std::string_view beginning) {
   return beginning.starts_with(kMagic);
 }
 
-bool read(LineReader& input, TraceBuilder& builder, const ImportOptions& options) {
+bool read_iolog(LineReader& input, TraceBuilder& builder, const ImportOptions& options) {
   return Iolog(input, builder, options).read();
 }
 
-constexpr Importer kImporter = {
+constexpr Importer kFioImporter = {
     .name = "fio",
     .description = "iologs of fio, versions 2 and 3 (fio --write_iolog)",
     .timed = true,
     .time_unit_ns = 1000,
-    .recognises = recognises,
-    .read = read,
+    .recognises = recognises_iolog,
+    .read = read_iolog,
 };
 
 }  // namespace
 
 const Importer& fio_importer() {
-  return kImporter;
+  return kFioImporter;
 }
 
 }  // namespace filereel

@@ -365,7 +365,7 @@ class Capture {
 };
 
 // By the first line that is no comment.
-bool recognises(std::string_view beginning) {
+bool recognises_capture(std::string_view beginning) {
   while (!beginning.empty()) {
     const std::size_t end = std::min(beginning.find('\n'), beginning.size());
     const std::string_view line = trim_end(beginning.substr(0, end));
@@ -378,23 +378,23 @@ bool recognises(std::string_view beginning) {
   return false;
 }
 
-bool read(LineReader& input, TraceBuilder& builder, const ImportOptions& options) {
+bool read_capture(LineReader& input, TraceBuilder& builder, const ImportOptions& options) {
   return Capture(input, builder, options).read();
 }
 
-constexpr Importer kImporter = {
+constexpr Importer kIoRiotImporter = {
     .name = "ioriot",
     .description = "capture files of I/O Riot (ioriot -c)",
     .timed = true,
     .time_unit_ns = 1'000'000,
-    .recognises = recognises,
-    .read = read,
+    .recognises = recognises_capture,
+    .read = read_capture,
 };
 
 }  // namespace
 
 const Importer& io_riot_importer() {
-  return kImporter;
+  return kIoRiotImporter;
 }
 
 }  // namespace filereel

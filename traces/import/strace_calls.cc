@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <sys/stat.h>
 
+#include "traces/import/name_table.h"
 #include "traces/import/strace_finish.h"
 
 namespace filereel {
@@ -15,25 +16,12 @@ namespace {
 using enum Call;
 using namespace strace_finish;
 
-// Shorter names come first: most comparisons then end with the lengths.
-struct ByLength {
-  constexpr bool operator()(std::string_view a, std::string_view b) const {
-    return a.size() != b.size() ? a.size() < b.size() : a < b;
-  }
-};
-
-template <std::size_t N>
-consteval std::array<StraceCall, N> sorted(std::array<StraceCall, N> table) {
-  std::ranges::sort(table, ByLength(), &StraceCall::name);
-  return table;
-}
-
 constexpr std::uint64_t kCreat = O_CREAT | O_WRONLY | O_TRUNC;
 constexpr std::uint64_t kCloexec = O_CLOEXEC;
 constexpr std::uint64_t kNoFollow = AT_SYMLINK_NOFOLLOW;
 
 // clang-format off
-constexpr auto kCalls = sorted(std::array{
+constexpr auto kCalls = sorted_by_name(std::array{
     // Opening and closing.
     StraceCall{"open", open, "pgm"},
     StraceCall{"openat", open, "dpgm"},
@@ -222,8 +210,7 @@ std::span<const StraceCall> strace_calls() {
 }
 
 const StraceCall* find_strace_call(std::string_view name) {
-  const auto at = std::ranges::lower_bound(kCalls, name, ByLength(), &StraceCall::name);
-  return at != kCalls.end() && at->name == name ? &*at : nullptr;
+  return find_by_name(kCalls, name);
 }
 
 }  // namespace filereel

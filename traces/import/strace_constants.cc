@@ -27,6 +27,8 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "traces/import/name_table.h"
+
 namespace filereel {
 namespace {
 
@@ -35,32 +37,13 @@ struct Named {
   std::uint64_t value;
 };
 
-// Shorter names come first: most comparisons then end with the lengths.
-struct ByLength {
-  constexpr bool operator()(std::string_view a, std::string_view b) const {
-    return a.size() != b.size() ? a.size() < b.size() : a < b;
-  }
-};
-
-template <std::size_t N>
-consteval std::array<Named, N> sorted(std::array<Named, N> table) {
-  std::ranges::sort(table, ByLength(), &Named::name);
-  return table;
-}
-
-template <std::size_t N>
-const Named* find(const std::array<Named, N>& table, std::string_view name) {
-  const auto at = std::ranges::lower_bound(table, name, ByLength(), &Named::name);
-  return at != table.end() && at->name == name ? &*at : nullptr;
-}
-
 #define NAMED(name)                         \
   Named {                                   \
     #name, static_cast<std::uint64_t>(name) \
   }
 
 // clang-format off
-constexpr auto kConstants = sorted(std::array{
+constexpr auto kConstants = sorted_by_name(std::array{
     // Access modes and flags of open, descriptors.
     NAMED(O_RDONLY),
     NAMED(O_WRONLY),
@@ -299,7 +282,7 @@ constexpr auto kConstants = sorted(std::array{
     Named{"MAP_ANON", MAP_ANONYMOUS},
 });
 
-constexpr auto kErrors = sorted(std::array{
+constexpr auto kErrors = sorted_by_name(std::array{
     NAMED(EPERM),
     NAMED(ENOENT),
     NAMED(ESRCH),
@@ -397,13 +380,13 @@ constexpr auto kErrors = sorted(std::array{
 }  // namespace
 
 std::optional<std::uint64_t> strace_constant(std::string_view name) {
-  const Named* found = find(kConstants, name);
+  const Named* found = find_by_name(kConstants, name);
   if (found == nullptr) return std::nullopt;
   return found->value;
 }
 
 int strace_error(std::string_view name) {
-  const Named* found = find(kErrors, name);
+  const Named* found = find_by_name(kErrors, name);
   return found == nullptr ? 0 : static_cast<int>(found->value);
 }
 

@@ -17,7 +17,6 @@ namespace filereel {
 namespace {
 
 constexpr std::uint64_t kLinesToJudge = 20;
-constexpr std::uint64_t kLinesBetweenStops = 4096;
 constexpr std::size_t kLongestFragment = 1 << 20;
 constexpr int kMostJoins = 3;
 constexpr std::size_t kLongestCommand = 500;

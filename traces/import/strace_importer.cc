@@ -7,7 +7,7 @@ namespace filereel {
 namespace {
 
 // A line like "openat(AT_FDCWD, "/etc/passwd", O_RDONLY) = 3" among the first ones.
-bool recognises(std::string_view beginning) {
+bool recognises_strace(std::string_view beginning) {
   constexpr int kLines = 20;
   for (int i = 0; i < kLines && !beginning.empty(); ++i) {
     const std::size_t end = beginning.find('\n');
@@ -21,7 +21,7 @@ bool recognises(std::string_view beginning) {
   return false;
 }
 
-bool read(LineReader& input, TraceBuilder& builder, const ImportOptions& options) {
+bool read_strace(LineReader& input, TraceBuilder& builder, const ImportOptions& options) {
   return StraceImport(input, builder, options).run();
 }
 
@@ -33,8 +33,8 @@ const Importer& strace_importer() {
       .description = "what strace writes, best with -f -ttt -T -y",
       .timed = true,
       .time_unit_ns = 1000,
-      .recognises = recognises,
-      .read = read,
+      .recognises = recognises_strace,
+      .read = read_strace,
   };
   return kImporter;
 }

@@ -16,9 +16,6 @@ constexpr std::uint64_t kYears = 100'000'000;    // seconds: a longer time is a 
 constexpr std::uint64_t kMostSeconds = UINT64_MAX / kSecond - 1;
 constexpr std::string_view kUnfinished = "<unfinished ...>";
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 bool is_name(char c) {
   return (c >= 'a' && c <= 'z') || c == '_' || is_digit(c) || (c >= 'A' && c <= 'Z') || c == '?';
 }

@@ -11,7 +11,6 @@ namespace filereel {
 namespace {
 
 constexpr std::size_t kMostLinks = 100'000;
-constexpr std::uint64_t kLinesBetweenStops = 4096;
 
 // Whether a line is worth a closer look, found quickly.
 bool may_name_a_link(std::string_view line) {

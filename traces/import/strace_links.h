@@ -9,6 +9,8 @@
 
 namespace filereel {
 
+inline constexpr std::uint64_t kLinesBetweenStops = 4096;  // so often a stop is looked for
+
 struct StraceLink {
   std::string path;  // absolute
   std::string text;

@@ -8,11 +8,8 @@
 namespace filereel {
 namespace {
 
-constexpr std::size_t kNone = std::string_view::npos;
+constexpr std::size_t kNotFound = std::string_view::npos;
 
-bool is_digit(char c) {
-  return c >= '0' && c <= '9';
-}
 bool is_octal(char c) {
   return c >= '0' && c <= '7';
 }
@@ -137,7 +134,7 @@ std::size_t strace_value_end(std::string_view text, std::size_t from) {
       default:  // '/'
         if (i + 1 < text.size() && text[i + 1] == '*') {
           const std::size_t end = text.find("*/", i + 2);
-          if (end == kNone) return text.size();
+          if (end == kNotFound) return text.size();
           i = end + 2;
           continue;
         }
@@ -228,7 +225,7 @@ bool strace_descriptor(std::string_view text, int& fd, std::string& path) {
   if (!value) return false;
   fd = static_cast<int>(*value);
   const std::size_t open = text.find('<');
-  if (open == kNone || !begins_annotation(text, open)) return true;
+  if (open == kNotFound || !begins_annotation(text, open)) return true;
   const std::size_t end = annotation_end(text, open);
   if (text[end - 1] != '>' || text.substr(end).starts_with("(deleted)")) return true;
   std::string_view inside = text.substr(open + 1, end - open - 2);
@@ -244,7 +241,7 @@ void strace_unescape(std::string_view text, std::string& out) {
   while (!text.empty()) {
     const std::size_t plain = text.find('\\');
     out.append(text.substr(0, plain));
-    if (plain == kNone || plain + 1 >= text.size()) return;
+    if (plain == kNotFound || plain + 1 >= text.size()) return;
     text.remove_prefix(plain + 1);
     const char c = text[0];
     if (is_octal(c)) {

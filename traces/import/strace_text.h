@@ -10,6 +10,10 @@
 
 namespace filereel {
 
+inline bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
 // Where the value that begins at `from` ends: at the comma or the closing bracket behind it, or at
 // the end of `text`. Strings, nested brackets, comments and the paths of descriptors are passed
 // over.

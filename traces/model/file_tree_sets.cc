@@ -3,12 +3,12 @@
 #include <climits>
 #include <string>
 
+#include "filesets/file_set.h"
 #include "traces/model/file_tree.h"
 
 namespace filereel {
 namespace {
 
-constexpr std::size_t kMaxComponent = 255;
 constexpr std::uint64_t kMaxBytes = INT64_MAX;  // of all files of a set
 constexpr std::string_view kUnknownText = "filereel-unknown";
 constexpr std::string_view kFiller = "filereel-filler";

@@ -7,10 +7,11 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
+#include "filesets/file_set.h"
+
 namespace filereel {
 namespace {
 
-constexpr std::size_t kMaxComponent = 255;  // bytes: NAME_MAX of every Linux file system
 constexpr std::size_t kKeptOfLongName = 200;
 
 FileSlot take(std::vector<FileSlot>& free, std::uint32_t& end) {

@@ -17,11 +17,11 @@ constexpr std::uint64_t kWordUndo = 34;
 
 // Redo log of a word's record with its undo and purge, of a split, of a document that is removed.
 constexpr std::uint64_t kWordRedo = 75, kSplitRedo = 8'300, kDeletedRedo = 130;
-constexpr std::uint64_t kCommitRedo = 40;
+constexpr std::uint64_t kIndexCommitRedo = 40;
 
 // Measured on the files that loading 200,000 rows made: records of words in a leaf, and pages of
 // the file for each leaf.
-constexpr std::uint64_t kLoadedRecords = 218, kLoadedPages = 2;
+constexpr std::uint64_t kLoadedRecords = 218, kLoadedIndexPages = 2;
 
 // Words whose first letters are A to E, F to J, K to O, P to T, U to Z.
 constexpr std::array<std::uint64_t, kWordFiles + 1> kLetters = {0, 5, 10, 15, 20, 26};
@@ -56,7 +56,7 @@ FulltextIndex::FulltextIndex(ServerCalls& calls, ServerThreads threads, PageCach
     words_[i].tree = std::make_unique<KeyTree>(*words_[i].space);
     words_[i].tree->begin_with(static_cast<std::uint32_t>(records / kLoadedRecords),
                                words_of_file(i) << kKeyBits, kLoadedRecords * kWordRecord);
-    calls.set_size(word_file(i), words_[i].space->pages() * kLoadedPages * kPage);
+    calls.set_size(word_file(i), words_[i].space->pages() * kLoadedIndexPages * kPage);
   }
   deleted_.begin_with(1, rows << kDeletedBits, 0);
   calls.set_size(ServerFile::deleted, 2 * kExtent * kPage);
@@ -94,7 +94,7 @@ Part FulltextIndex::remove_documents(std::uint32_t thread, std::uint64_t count,
     pages.push_back(found.page);
   }
   co_await undo_.write(thread, kWordUndo * count);
-  cache_.redo().append(kCommitRedo);
+  cache_.redo().append(kIndexCommitRedo);
   undo_.committed(pages);
 }
 
@@ -139,7 +139,7 @@ Part FulltextIndex::write_words() {
     }
   }
   co_await undo_.write(thread, written * kWordUndo);
-  cache_.redo().append(kCommitRedo);
+  cache_.redo().append(kIndexCommitRedo);
   co_await cache_.redo().write_up_to(thread, cache_.redo().end(), true);
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "filesets/units.h"
+
 namespace filereel {
 namespace {
 
@@ -11,7 +13,6 @@ constexpr std::uint64_t kLeafRoom = 14'500;  // measured
 constexpr std::uint64_t kRowBytes = 40;
 // Header 5, document number 8, id 4.
 constexpr std::uint64_t kDocumentBytes = 17;
-constexpr std::uint64_t kMiB = 1 << 20;
 
 }  // namespace
 

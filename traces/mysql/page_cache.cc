@@ -1,9 +1,10 @@
 #include "traces/mysql/page_cache.h"
 
+#include "filesets/units.h"
+
 namespace filereel {
 namespace {
 
-constexpr std::uint64_t kMiB = 1 << 20;
 // A table space grows by one extent, from 32 extents on by four.
 constexpr std::uint64_t kLargeFile = 32 * kMiB;
 // Whoever finds no free frame looks at so many pages for one to give up.

@@ -5,7 +5,8 @@
 namespace filereel {
 namespace {
 
-constexpr std::uint64_t kFirstByte = 54321;  // what the making of the server and its table wrote
+constexpr std::uint64_t kFirstRedoByte =
+    54321;  // what the making of the server and its table wrote
 // The two places of the header that checkpoints go to in turn, and their size.
 constexpr std::uint64_t kCheckpointAt = 4096, kCheckpointSize = 4096;
 // So much is gathered before it is written (innodb_log_write_ahead_size is the block's affair).
@@ -16,10 +17,10 @@ constexpr std::uint64_t kBuffer = 2 << 20;
 RedoLog::RedoLog(ServerCalls& calls, std::uint64_t block)
     : calls_(calls),
       block_(block),
-      end_(kFirstByte),
-      written_(kFirstByte),
-      durable_(kFirstByte),
-      checkpointed_(kFirstByte),
+      end_(kFirstRedoByte),
+      written_(kFirstRedoByte),
+      durable_(kFirstRedoByte),
+      checkpointed_(kFirstRedoByte),
       done_(calls.simulation()) {}
 
 Part RedoLog::write_up_to(std::uint32_t thread, std::uint64_t place, bool sync) {

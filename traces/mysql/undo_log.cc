@@ -7,7 +7,7 @@ namespace {
 // used again in turn when the purge has freed them.
 constexpr std::uint32_t kHeaders = 256;
 constexpr std::uint32_t kFirstUndo = 512, kUndoPages = 2048;
-constexpr std::uint32_t kLoadedPages = 700;
+constexpr std::uint32_t kLoadedUndoPages = 700;
 constexpr std::uint64_t kSystemPages = 4864;  // 76 MiB
 // A page that is fuller than this is not used for another transaction.
 constexpr std::uint64_t kReuse = kPage * 3 / 4;
@@ -27,7 +27,7 @@ UndoLog::UndoLog(ServerCalls& calls, ServerThreads threads, PageCache& cache)
 
 void UndoLog::start() {
   // What the load left behind, which is of no more use.
-  for (std::uint32_t i = kUndoPages - kLoadedPages; i < kUndoPages; ++i) {
+  for (std::uint32_t i = kUndoPages - kLoadedUndoPages; i < kUndoPages; ++i) {
     cache_.loaded({ServerFile::system, kFirstUndo + i});
   }
   calls_.simulation().start(purge());

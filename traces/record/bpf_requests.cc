@@ -119,10 +119,10 @@ bool BpfRequests::from_entry(const BpfEventView& event, SystemCall& call) {
     case IORING_OP_OPENAT2:
       at();
       call.call = Call::open;
-      call.flags = BpfEventView::number<std::uint64_t>(event.copy(0), offsetof(open_how, flags));
-      call.mode = BpfEventView::number<std::uint64_t>(event.copy(0), offsetof(open_how, mode));
+      call.flags = BpfEventView::number<std::uint64_t>(event.copy(0), offsetof(::open_how, flags));
+      call.mode = BpfEventView::number<std::uint64_t>(event.copy(0), offsetof(::open_how, mode));
       call.resolve =
-          BpfEventView::number<std::uint64_t>(event.copy(0), offsetof(open_how, resolve));
+          BpfEventView::number<std::uint64_t>(event.copy(0), offsetof(::open_how, resolve));
       break;
     case IORING_OP_STATX:
       at();

@@ -13,7 +13,7 @@
 namespace filereel {
 namespace {
 
-constexpr int kRounds = 5, kCalls = 2000;
+constexpr int kRounds = 5, kCalibrationCalls = 2000;
 
 double now() {
   timespec time{};
@@ -26,10 +26,10 @@ double time_calls(int file) {
   for (int round = 0; round < kRounds; ++round) {
     const double begin = now();
     char byte = 0;
-    for (int i = 0; i < kCalls; ++i) {
+    for (int i = 0; i < kCalibrationCalls; ++i) {
       if (pread(file, &byte, 1, 0) != 1) return 0;
     }
-    best = std::min(best, (now() - begin) / kCalls);
+    best = std::min(best, (now() - begin) / kCalibrationCalls);
   }
   return best;
 }

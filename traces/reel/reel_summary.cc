@@ -62,7 +62,7 @@ class Counter {
   }
 
   // Failed accesses and those at the end of a file move nothing and say nothing of the pattern.
-  void access(const Operation& operation, AccessPattern& pattern) {
+  void access(const Operation& operation, AccessCounts& pattern) {
     if (operation.expected <= 0 || operation.file >= ends_.size()) return;
     const auto bytes = static_cast<std::uint64_t>(operation.expected);
     std::uint64_t& end = ends_[operation.file];

@@ -14,7 +14,7 @@ namespace filereel {
 
 // Accesses of one direction. One is sequential if it begins where the last one of the same open
 // file ended, or at the beginning if it is the first.
-struct AccessPattern {
+struct AccessCounts {
   std::uint64_t accesses = 0, sequential = 0;
   std::uint64_t bytes = 0, sequential_bytes = 0;
 };
@@ -30,7 +30,7 @@ struct ReelSummary {
   std::uint64_t operations = 0;
   std::uint64_t calls = 0;         // of them; the others order the replay
   std::uint64_t asynchronous = 0;  // reads, writes and syncs that were queued
-  AccessPattern reads, writes;
+  AccessCounts reads, writes;
   std::uint64_t syncs = 0;  // fsync, fdatasync, sync_file_range, syncfs, msync
   std::uint64_t errors = 0;
   std::map<int, std::uint64_t> errors_by_number;  // errno: how many calls

@@ -16,7 +16,7 @@ constexpr std::uint32_t kWhole = 100'000;  // thousandths of a percent
 
 // What direct I/O asks of all devices, and of those with small sectors. Zones begin and end at
 // multiples of pages.
-constexpr std::uint64_t kPage = 4096, kSector = 512;
+constexpr std::uint64_t kPage = 4096;
 
 std::uint64_t part_of(std::uint64_t bytes, double share) {
   if (share >= 1) return bytes;

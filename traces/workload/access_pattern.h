@@ -10,6 +10,9 @@
 
 namespace filereel {
 
+// Block devices ask of direct I/O multiples of this at least.
+inline constexpr std::uint64_t kSector = 512;
+
 // Files laid end to end. For direct I/O without their tails that are no whole pages (or sectors, of
 // files smaller than a page).
 class FileSpace {

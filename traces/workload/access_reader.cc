@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <charconv>
 
+#include "traces/workload/access_pattern.h"
+
 namespace filereel {
 namespace {
 
 constexpr std::size_t kMostSizes = 1000;
 constexpr std::uint64_t kMostSize = 1 << 30;
-// What the block devices that there are ask of direct I/O at least.
-constexpr std::uint64_t kSector = 512;
 
 constexpr std::array<Words<SyncKind>, 2> kSyncs = {
     {{"fsync", SyncKind::sync}, {"fdatasync", SyncKind::sync_data}}};

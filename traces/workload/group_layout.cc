@@ -8,14 +8,11 @@
 #include "filesets/error.h"
 #include "filesets/printable.h"
 #include "filesets/random.h"
+#include "filesets/units.h"
 #include "traces/operation_makers.h"
 
 namespace filereel {
-namespace {
-
-constexpr std::uint64_t kMiB = 1 << 20;
-
-}  // namespace
+namespace {}  // namespace
 
 GroupLayout::GroupLayout(const RecipeFiles& files, const Recipe& recipe, bool has_copies,
                          std::uint64_t free_bytes, FileSet& all, PathTable& paths)

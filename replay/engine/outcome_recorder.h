@@ -9,12 +9,12 @@
 namespace filereel {
 
 // One thread's. Only divergences cost more than a few nanoseconds.
-class Recorder {
+class OutcomeRecorder {
  public:
   // `context` outlives the recorder.
-  explicit Recorder(const EngineContext& context);
-  Recorder(const Recorder&) = delete;
-  Recorder& operator=(const Recorder&) = delete;
+  explicit OutcomeRecorder(const EngineContext& context);
+  OutcomeRecorder(const OutcomeRecorder&) = delete;
+  OutcomeRecorder& operator=(const OutcomeRecorder&) = delete;
 
   // `result` came at `end_ns` after `latency_ns`. False: a true mismatch.
   bool record(const Operation& op, std::int64_t result, std::uint64_t latency_ns,

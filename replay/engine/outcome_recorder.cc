@@ -1,19 +1,19 @@
-#include "replay/engine/recorder.h"
+#include "replay/engine/outcome_recorder.h"
 
 namespace filereel {
-Recorder::Recorder(const EngineContext& context) : context_(context) {
+OutcomeRecorder::OutcomeRecorder(const EngineContext& context) : context_(context) {
   for (std::size_t i = 0; i < kOperationKinds; ++i) {
     moves_data_[i] = operation_info(static_cast<OperationKind>(i)).moves_data;
   }
 }
 
-PathId Recorder::path_of(const Operation& op) const noexcept {
+PathId OutcomeRecorder::path_of(const Operation& op) const noexcept {
   const bool names_it = op.path != 0 || op.kind == OperationKind::open;
   if (names_it || op.file >= context_.open_files.size()) return op.path;
   return context_.open_files[op.file].path.load(std::memory_order_relaxed);
 }
 
-bool Recorder::compare(const Operation& op, PathId path, std::int64_t result) noexcept {
+bool OutcomeRecorder::compare(const Operation& op, PathId path, std::int64_t result) noexcept {
   if (same_result(op, result)) return true;
   if (op.kind == OperationKind::get_xattr && !is_user_attribute(context_.texts->text(op.text))) {
     ++statistics_.unverified;  // the system's own are never set here
@@ -25,15 +25,16 @@ bool Recorder::compare(const Operation& op, PathId path, std::int64_t result) no
   return what != DivergenceClass::mismatch;
 }
 
-bool Recorder::content_differs(const Operation& op, PathId path, std::uint64_t position) noexcept {
+bool OutcomeRecorder::content_differs(const Operation& op, PathId path,
+                                      std::uint64_t position) noexcept {
   const bool explained = context_.judge && context_.judge->is_consequence(op, path);
   note(op, path, static_cast<std::int64_t>(position),
        explained ? DivergenceClass::consequence : DivergenceClass::content);
   return explained;
 }
 
-void Recorder::note(const Operation& op, PathId path, std::int64_t result,
-                    DivergenceClass what) noexcept {
+void OutcomeRecorder::note(const Operation& op, PathId path, std::int64_t result,
+                           DivergenceClass what) noexcept {
   ++statistics_.divergences;
   std::uint64_t& count = statistics_.by_class[static_cast<std::size_t>(what)];
   if (count++ >= ReplayStatistics::kDivergenceExamples) return;
