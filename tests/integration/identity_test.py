@@ -5,10 +5,10 @@ import json
 import os
 import struct
 import subprocess
-import tempfile
 import unittest
 
-from support import IntegrationTest, call, find, have, kernel_has, main, needs, wait_until
+from support import (IntegrationTest, call, find, have, in_memory, kernel_has, main, needs,
+                     needs_disk, wait_until, why_not)
 
 MIB = 1 << 20
 CONDITIONS = {"other_cpu", "stolen_cpu", "cpu_mhz_low", "cpu_mhz_high", "idle_device_bytes_per_s",
@@ -28,13 +28,17 @@ def drives_of(volume):
     return [one["name"] for one in volume["drives"]]
 
 
-class Stacks(IntegrationTest):
+class StackTest(IntegrationTest):
 
     def volume(self, target, *options):
         """What a result says of the volume."""
         self.filereel("run", "--near", target, "--set", self.many_small_files(5), "--operations",
                       "create", "--runs", "1", "--json", "r.json", *options)
         return self.result()["volumes"][0]
+
+
+@needs_disk()
+class Stacks(StackTest):
 
     def drives_below(self):
         """Those that the scratch folder lies on."""
@@ -56,12 +60,17 @@ class Stacks(IntegrationTest):
         finally:
             call("umount", point)
 
+    @unittest.skipUnless(have("lsblk"), "needs lsblk")
     def test_a_directory_lies_on_the_drives_that_lsblk_finds(self):
-        source = call("findmnt", "-n", "-o", "SOURCE", "-T", self.scratch, status=None).strip()
-        if not source.startswith("/dev/") or not have("lsblk"):
-            self.skipTest("the scratch folder lies on no block device")
-        lines = call("lsblk", "-n", "-r", "-s", "-o", "NAME,TYPE", source).split("\n")
+        number = os.stat(self.scratch).st_dev
+        known = f"/sys/dev/block/{os.major(number)}:{os.minor(number)}"
+        device = "/dev/" + os.path.basename(os.path.realpath(known))
+        if not os.path.exists(known) or not os.path.exists(device):
+            self.skipTest("the scratch folder's file system does not tell its block device")
+        lines = call("lsblk", "-n", "-r", "-s", "-o", "NAME,TYPE", device).split("\n")
         disks = {line.split()[0] for line in lines if line.endswith(" disk")}
+        if not disks:
+            self.skipTest(f"lsblk finds no drive below {device}")
         self.assertEqual(set(self.drives_below()), disks)
 
     @needs("ext4")
@@ -106,8 +115,11 @@ class Stacks(IntegrationTest):
         device = call("losetup", "--show", "-P", "-f", image).strip()
         try:
             part = device + "p1"
-            if not wait_until(lambda: os.path.exists(part), 3, 0.05):
-                self.skipTest("loop devices have no partitions here")
+            name = os.path.basename(device)
+            if not os.path.exists(f"/sys/block/{name}/{name}p1"):
+                self.skipTest("the kernel has no partitions of loop devices")
+            if not wait_until(lambda: os.path.exists(part), 10, 0.05):
+                self.skipTest("nothing makes the nodes of partitions in /dev")
             volume = self.volume(part, "--fs", "ext4", "--destroy", part)
             self.assertEqual(drives_of(volume), below)
             self.assertEqual(volume["layers"][0], os.path.basename(part) + " (partition)")
@@ -174,15 +186,19 @@ class Stacks(IntegrationTest):
             finally:
                 call("mdadm", "--stop", device)
 
-    @unittest.skipUnless(os.path.isdir("/dev/shm"), "needs /dev/shm")
-    def test_memory_has_no_drive(self):
-        with tempfile.TemporaryDirectory(dir="/dev/shm", prefix="reel-integration-") as folder:
-            volume = self.volume(folder)
-            self.assertEqual((volume["drives"], volume["layers"]), ([], []))
-            if os.geteuid() == 0 and os.path.exists("/dev/loop-control"):
-                volume = self.volume(f"image:{folder}/a.img,size=32M", "--fs", "ext4")
-                self.assertEqual(volume["drives"], [])
-                self.assertEqual(volume["layers"], ["file on tmpfs (loop device)"])
+
+class Memory(StackTest):
+
+    def test_it_has_no_drive(self):
+        folder = self.memory_folder(64)
+        if not in_memory(folder):
+            self.skipTest("may not mount a tmpfs")
+        volume = self.volume(folder)
+        self.assertEqual((volume["drives"], volume["layers"]), ([], []))
+        if why_not("ext4") is None:
+            volume = self.volume(f"image:{folder}/a.img,size=32M", "--fs", "ext4")
+            self.assertEqual(volume["drives"], [])
+            self.assertEqual(volume["layers"], ["file on tmpfs (loop device)"])
 
 
 class Words(IntegrationTest):

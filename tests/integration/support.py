@@ -9,6 +9,7 @@ import pathlib
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 import unittest
@@ -72,6 +73,24 @@ def call(*command, status=0, **options):
     if status is not None and done.returncode != status:
         raise AssertionError(f"{command} exited with {done.returncode}: {done.stdout}")
     return done.stdout
+
+
+def in_memory(folder):
+    """Whether it lies on a tmpfs: never cold, on no drive, and without the rules of disks."""
+    return call("stat", "-f", "-c", "%T", folder).strip() in ("tmpfs", "ramfs")
+
+
+def scratch_folder():
+    """Where temporary files belong; beside that, on a disk, where that is memory."""
+    usual = tempfile.gettempdir()
+    return next((one for one in (usual, "/var/tmp") if os.access(one, os.W_OK | os.X_OK)
+                 and not in_memory(one)), usual)
+
+
+def needs_disk():
+    """For tests of drives and of caches."""
+    return unittest.skipIf(in_memory(SCRATCH),
+                           f"{SCRATCH} lies in memory, and TMPDIR names no folder on a disk")
 
 
 def wait_until(condition, seconds, pause=0.002):
@@ -151,6 +170,9 @@ def processes_with(text):
     return found
 
 
+SCRATCH = scratch_folder()
+
+
 class Finished:
     """What a run of filereel came to."""
 
@@ -204,7 +226,7 @@ class IntegrationTest(unittest.TestCase):
     def setUpClass(cls):
         if not shutil.which(FILEREEL):
             raise AssertionError(f"there is no {FILEREEL}: set FILEREEL to the binary")
-        cls.base = tempfile.mkdtemp(prefix="reel-integration-")
+        cls.base = tempfile.mkdtemp(prefix="reel-integration-", dir=SCRATCH)
         os.chmod(cls.base, 0o755)
         cls.addClassCleanup(cls.clear)
         cls.pids = []
@@ -315,6 +337,15 @@ class IntegrationTest(unittest.TestCase):
         path = self.scratch / name
         path.mkdir(exist_ok=True)
         return path
+
+    def memory_folder(self, megabytes):
+        """A folder in memory where one can be had: for tests that no disk shall slow down."""
+        folder = self.folder("memory")
+        size = f"size={megabytes}M"
+        if os.geteuid() == 0 and subprocess.call(["mount", "-t", "tmpfs", "-o", size, "tmpfs", folder],
+                                                 stderr=subprocess.DEVNULL) == 0:
+            self.addCleanup(call, "umount", "-l", folder)
+        return folder
 
     @contextlib.contextmanager
     def loop(self, image):
