@@ -44,9 +44,15 @@ while(integration_timeouts)
            COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/integration/${subject}_test.py)
   set_tests_properties(integration_${subject} PROPERTIES
     ENVIRONMENT
-    "FILEREEL=$<TARGET_FILE:filereel>;MAKE_REELS=$<TARGET_FILE:make_reels>;CALLS=${CMAKE_CURRENT_BINARY_DIR}/calls;BUILD=${PROJECT_BINARY_DIR};PYTHONDONTWRITEBYTECODE=1"
+    "FILEREEL=$<TARGET_FILE:filereel>;MAKE_REELS=$<TARGET_FILE:make_reels>;CALLS=${CMAKE_CURRENT_BINARY_DIR}/calls;BUILD=${PROJECT_BINARY_DIR};FILEREEL_SKIPPED=${PROJECT_BINARY_DIR}/Testing/skipped;PYTHONDONTWRITEBYTECODE=1"
     TIMEOUT ${timeout} COST ${timeout} LABELS integration)  # the longest first, to end together
   if(subject IN_LIST integration_alone)
     set_tests_properties(integration_${subject} PROPERTIES RUN_SERIAL ON)
   endif()
 endwhile()
+
+# Each says there what it skips, for tests/list_skipped.
+foreach(storey ${storeys})
+  set_property(TEST ${storey} APPEND PROPERTY ENVIRONMENT
+               "FILEREEL_SKIPPED=${PROJECT_BINARY_DIR}/Testing/skipped")
+endforeach()

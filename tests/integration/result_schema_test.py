@@ -6,7 +6,10 @@ import pathlib
 import signal
 import unittest
 
-import jsonschema
+try:
+    import jsonschema
+except ImportError:
+    jsonschema = None
 
 from support import IntegrationTest, main, needs, wait_until
 
@@ -35,6 +38,7 @@ class Base:
         self.assertFalse(self.validator.is_valid(result))
 
 
+@unittest.skipUnless(jsonschema, "needs Python's jsonschema")
 class Older(Base, unittest.TestCase):
 
     def test_it_takes_the_kept_results_of_schema_1(self):
@@ -80,6 +84,7 @@ class Older(Base, unittest.TestCase):
                 self.assert_invalid(changed(change))
 
 
+@unittest.skipUnless(jsonschema, "needs Python's jsonschema")
 class Written(Base, IntegrationTest):
     """All that is written now is of schema 2."""
 

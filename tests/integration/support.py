@@ -16,7 +16,15 @@ import unittest
 
 FILEREEL = os.environ.get("FILEREEL", "filereel")
 MARKER = ".filereel-volume"
+SKIPPED = os.environ.get("FILEREEL_SKIPPED")  # the folder that tests/list_skipped reads
+THOROUGH = os.environ.get("FILEREEL_THOROUGH") == "1"
+THOROUGH_ONLY = "thorough: "  # how the reason of such a skip begins
 STEPS = ["create", "read", "copy-near", "copy-far", "delete"]
+
+# In the background of a shell, or under nohup, these would be ignored by all that is started here.
+for ending in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
+    if signal.getsignal(ending) == signal.SIG_IGN:
+        signal.signal(ending, signal.SIG_DFL)
 
 # What is needed to make, mount by hand and check each file system: the program that makes it, the
 # kernel's name for it, the FUSE command that serves a device, and the check that changes nothing.
@@ -63,6 +71,11 @@ def why_not(*kinds):
 def needs(*kinds):
     reason = why_not(*kinds)
     return unittest.skipIf(reason is not None, reason or "")
+
+
+def thorough(what):
+    """Marks what adds thoroughness to tests that run always: tools/test --thorough runs it."""
+    return unittest.skipUnless(THOROUGH, THOROUGH_ONLY + what)
 
 
 def call(*command, status=0, **options):
@@ -405,4 +418,14 @@ class IntegrationTest(unittest.TestCase):
 
 
 def main():
-    unittest.main(verbosity=2)
+    """Runs the tests of the script and lists those that were skipped, a line each."""
+    if SKIPPED:
+        script = pathlib.Path(sys.argv[0]).stem
+        listed = pathlib.Path(SKIPPED, "integration_" + script.removesuffix("_test"))
+        listed.parent.mkdir(parents=True, exist_ok=True)
+        listed.unlink(missing_ok=True)
+    result = unittest.main(verbosity=2, exit=False).result
+    if SKIPPED and result.skipped:
+        listed.write_text("".join(f"{test.id().removeprefix('__main__.')}\t{reason}\n"
+                                  for test, reason in result.skipped))
+    sys.exit(not result.wasSuccessful())

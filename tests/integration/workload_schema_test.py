@@ -4,8 +4,11 @@ import json
 import pathlib
 import unittest
 
-import jsonschema
-import yaml
+try:
+    import jsonschema
+    import yaml
+except ImportError:
+    jsonschema = None
 
 from support import IntegrationTest, main, needs
 
@@ -25,6 +28,7 @@ def read(path):
     return yaml.safe_load(path.read_text())
 
 
+@unittest.skipUnless(jsonschema, "needs Python's jsonschema and yaml")
 class Schema(unittest.TestCase):
 
     @classmethod
@@ -73,6 +77,7 @@ class Schema(unittest.TestCase):
         look(self.validator.schema, "")
 
 
+@unittest.skipUnless(jsonschema, "needs Python's jsonschema and yaml")
 class Catalogue(unittest.TestCase):
 
     def test_every_workload_says_what_it_is_and_where_it_comes_from(self):

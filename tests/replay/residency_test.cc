@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "filesets/descriptor.h"
+#include "tests/skipped.h"
 #include "tests/temp_dir.h"
 
 namespace filereel {
@@ -54,14 +55,12 @@ TEST_CASE("a file that is written back and dropped does not") {
 }
 
 TEST_CASE("looking brings nothing into the cache, reading does") {
-  const TempDir temp;
+  const std::string folder = temporary_on_disk();
+  if (folder.empty()) return skipped("no folder for temporary files lies on a disk");
+  const TempDir temp(folder);
   const Descriptor file = written_file(temp / "f", kSize);
   REQUIRE(fsync(file.get()) == 0);
   drop_from_cache(file.get());
-  if (!can_be_cold(file.get())) {
-    MESSAGE("files of this file system are never cold");
-    return;
-  }
   for (int i = 0; i < 3; ++i) CHECK(residency(file.get()).cached == 0);
   char byte = 0;
   posix_fadvise(file.get(), 0, 0, POSIX_FADV_RANDOM);  // no reading ahead
