@@ -1,4 +1,4 @@
-"""A program for each family of system calls: recorded, replayed on a fresh ext4, trees compared."""
+"""Programs for each family of system calls: recorded, replayed on ext4, and the trees compared."""
 
 import json
 import os
@@ -6,12 +6,11 @@ import pathlib
 import stat
 import unittest
 
-from support import FILEREEL, IntegrationTest, call, have, main, needs
+from support import VolumesTest, have, main, needs, no_bpf, thorough
 
 CALLS = pathlib.Path(os.environ.get("CALLS", "calls"))
-TRACED = "%file,%desc,%process,%memory,io_submit,io_getevents,io_uring_setup,umask,unshare"
-RECORDS = have(FILEREEL) and "\n  record " in call(FILEREEL, "--help")
-BACKENDS = ["bpf", "strace"] if RECORDS else ["strace"]
+MISSING = {"bpf": no_bpf(), "strace": None if have("strace") else "needs strace"}
+BACKENDS = list(MISSING)
 
 RING = "strace sees no requests of io_uring"
 # The program of each family, and the backends that cannot see what it does, with the reason.
@@ -55,8 +54,6 @@ ONE_AFTER_THE_OTHER = [
     "metadata", "mmap_shared", "native_aio", "open_ways", "rename_above", "rename_flags",
     "sendfile", "spawn", "splices", "tmpfile_link", "unlink_open", "vectors", "xattrs",
 ]
-# Directories are listed in an order that depends on it.
-SEED = "8b5f4c1e-94a7-4c7e-9d53-1f2a60c7b3e8"
 
 
 def tree(folder):
@@ -95,74 +92,92 @@ def attributes(name, folder):
 
 @needs("ext4")
 @unittest.skipUnless(CALLS.is_dir(), "the programs are not built")
-class RecordedCalls(IntegrationTest):
+class CallsTest(VolumesTest):
 
-    def recorded(self, backend, program, folder, faults=True):
-        """The reel of a run of the program in the folder."""
-        reel = self.scratch / f"{backend}.reel"
-        if RECORDS:
-            options = [] if faults else ["--no-faults"]
-            done = self.filereel("record", "-o", reel, "--backend", backend, *options, "--",
-                                 CALLS / program, cwd=folder)
-        else:
-            trace = self.scratch / "trace"
-            call("strace", "-f", "--seccomp-bpf", "-ttt", "-T", "-y", "-s", "256", "-e",
-                 "trace=" + TRACED, "-o", trace, CALLS / program, cwd=folder)
-            done = self.filereel("import", trace, "-o", reel, "--cwd", folder)
+    volumes = {"origin": 300, "volume": 300}
+
+    def those_of(self, backend, programs):
+        """The programs that can be recorded by it; the others are skipped with the reason."""
+        if MISSING[backend]:
+            self.skipTest(MISSING[backend])
+        found = []
+        for program in programs:
+            with self.subTest(program=program):
+                if not (CALLS / program).exists():
+                    self.skipTest(f"{program} is not built")
+                if backend not in PROGRAMS[program]:
+                    found.append(program)
+        if not found:
+            self.skipTest(PROGRAMS[programs[0]].get(backend, "not built"))
+        return found
+
+    def recorded(self, backend, programs, *options):
+        """The reel of a run of the programs, one after the other, and the folder that each has one
+        of its own in."""
+        top, reel = self.fresh("origin", "work"), self.scratch / f"{backend}.reel"
+        for program in programs:
+            (top / program).mkdir()
+        script = "".join(f"(cd {program} && exec {CALLS / program}) || exit 1\n"
+                         for program in programs)
+        done = self.filereel("record", "-o", reel, "--backend", backend, "--exit-code", *options,
+                             "--", "sh", "-c", script, cwd=top)
         print(done.out.strip(), flush=True)
-        return reel
+        return reel, top
 
-    def needed(self, backend, program):
-        if not (CALLS / program).exists():
-            self.skipTest(f"{program} is not built")
-        if backend in PROGRAMS[program]:
-            self.skipTest(PROGRAMS[program][backend])
-        if backend == "strace" and not have("strace"):
-            self.skipTest("needs strace")
-
-    def check(self, backend, program):
-        self.needed(backend, program)
-        with self.ext4_volume(300, name="origin") as origin:
-            work = origin / "work"
-            work.mkdir()
-            reel = self.recorded(backend, program, work)
-            expected = tree(work)
-        with self.ext4_volume(300) as volume:
-            target = volume / "target"
-            target.mkdir()
-            done = self.filereel("replay", reel, target, "--verify", "tree", "--json", "r.json",
-                                 status=None)
-            there = tree(str(target) + str(work))
+    def check(self, backend, *programs):
+        programs = self.those_of(backend, programs)
+        reel, top = self.recorded(backend, programs)
+        target = self.fresh("volume", "target")
+        done = self.filereel("replay", reel, target, "--verify", "tree", "--json", "r.json",
+                             status=None)
+        for program in programs:
+            with self.subTest(program=program):
+                expected = tree(top / program)
+                self.assertTrue(expected)
+                self.assertEqual(tree(f"{target}{top}/{program}"), expected)
         self.assertEqual(done.code, 0, done)
         sample, = self.result()["measurements"][0]["samples"]
         divergences = sample["divergences"]
-        print(program, "by", backend, sample["operations"], "operations,", divergences["count"],
+        print("by", backend, sample["operations"], "operations,", divergences["count"],
               "divergences", divergences.get("by_class", {}), flush=True)
         self.assertEqual(divergences.get("by_class", {}).get("mismatch", 0), 0, done)
         self.assertEqual(sample["reel"]["tree"]["differences"], 0, done)
-        self.assertTrue(expected)
-        self.assertEqual(there, expected)
 
-    def operations(self, backend, program):
-        """What the backend makes of the program, without times."""
-        with self.ext4_volume(300, name="origin", make=("-E", f"hash_seed={SEED}")) as origin:
-            work = origin / "work"
-            work.mkdir()
-            reel = self.recorded(backend, program, work, faults=False)
+    def operations(self, backend, programs):
+        """What the backend makes of the programs, without times."""
+        reel, _ = self.recorded(backend, programs, "--no-faults")
         lines = self.filereel("export", reel, "--format", "jsonl").out.splitlines()[1:]
         # One may know more than the other of what cannot be compared.
         unlike = ("start_us", "duration_us", "loose")
         return [{key: value for key, value in json.loads(line).items() if key not in unlike}
                 for line in lines]
 
-    def check_alike(self, program):
+    def check_alike(self, *programs):
         for backend in BACKENDS:
-            self.needed(backend, program)
-        # On file systems of the same name, one after the other: paths are the same then.
-        first, *others = [self.operations(backend, program) for backend in BACKENDS]
+            programs = self.those_of(backend, programs)
+        # In the same folder, one after the other: so paths and the order of directories are the same.
+        first, second = [self.operations(backend, programs) for backend in BACKENDS]
         self.assertTrue(first)
-        for other in others:
-            self.assertEqual(other, first)
+        for one, other in zip(first, second):
+            self.assertEqual(other, one)
+        self.assertEqual(len(first), len(second))
+
+
+class AllCalls(CallsTest):
+
+    def test_all_replay_to_equal_trees_by_bpf(self):
+        self.check("bpf", *PROGRAMS)
+
+    def test_all_replay_to_equal_trees_by_strace(self):
+        self.check("strace", *PROGRAMS)
+
+    def test_both_recorders_make_the_same_of_those_whose_calls_have_an_order(self):
+        self.check_alike(*ONE_AFTER_THE_OTHER)
+
+
+@thorough("each program of AllCalls in a recording of its own")
+class EachCall(CallsTest):
+    """A test for each program and backend."""
 
 
 def add_tests():
@@ -170,12 +185,11 @@ def add_tests():
         for backend in BACKENDS:
             def test(self, backend=backend, program=program):
                 self.check(backend, program)
-            setattr(RecordedCalls, f"test_{program}_by_{backend}", test)
+            setattr(EachCall, f"test_{program}_by_{backend}", test)
     for program in ONE_AFTER_THE_OTHER:
-        @unittest.skipIf(len(BACKENDS) < 2, "there is one backend")
         def alike(self, program=program):
             self.check_alike(program)
-        setattr(RecordedCalls, f"test_{program}_is_the_same_by_both", alike)
+        setattr(EachCall, f"test_{program}_is_the_same_by_both", alike)
 
 
 add_tests()

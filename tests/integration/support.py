@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -76,6 +77,12 @@ def needs(*kinds):
 def thorough(what):
     """Marks what adds thoroughness to tests that run always: tools/test --thorough runs it."""
     return unittest.skipUnless(THOROUGH, THOROUGH_ONLY + what)
+
+
+def no_bpf():
+    """Why there is no recording by BPF here; None if there is."""
+    told = re.search(r"^recording +(.*)", call(FILEREEL, "doctor"), re.MULTILINE)[1]
+    return None if "by BPF" in told else f"needs BPF: {told}"
 
 
 def call(*command, status=0, **options):
@@ -415,6 +422,44 @@ class IntegrationTest(unittest.TestCase):
             finally:
                 call("umount", "-l", point, status=None)
                 wait_until(lambda: not os.path.ismount(point), 5)
+
+
+class VolumesTest(IntegrationTest):
+    """Has ext4 volumes for all its tests, by the names and sizes in `volumes`; each test empties the
+    folders that it uses."""
+
+    volumes = {}  # name: MiB
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.points = []
+        cls.addClassCleanup(cls.unmount)
+        for name, megabytes in cls.volumes.items():
+            image, point = pathlib.Path(cls.base, name + ".ext4"), pathlib.Path(cls.base, name)
+            point.mkdir()
+            with open(image, "wb") as file:
+                file.truncate(megabytes << 20)
+            call("mkfs.ext4", "-q", "-F", "-b", "4096", image)
+            call("mount", "-t", "ext4", "-o", "loop", image, point)
+            cls.points.append(point)
+
+    @classmethod
+    def unmount(cls):
+        while cls.points:
+            call("umount", "-l", cls.points.pop(), status=None)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.unmount()
+        super().tearDownClass()
+
+    def fresh(self, volume, name):
+        """An empty folder on a volume. The volume itself has lost+found."""
+        folder = pathlib.Path(self.base, volume, name)
+        call("rm", "-rf", folder)
+        folder.mkdir()
+        return folder
 
 
 def main():
