@@ -40,6 +40,8 @@ class StackTest(IntegrationTest):
 @needs_disk()
 class Stacks(StackTest):
 
+    memory = 0
+
     def drives_below(self):
         """Those that the scratch folder lies on."""
         return drives_of(self.volume(self.folder("plain")))

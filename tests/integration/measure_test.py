@@ -2,12 +2,15 @@
 
 import os
 
-from support import IntegrationTest, STEPS, call, main, needs, tree_digests, why_not
+from support import IntegrationTest, STEPS, call, main, needs, needs_disk, tree_digests, why_not
 
 PROGRAMS_FILES, PROGRAMS_BYTES = 8504, 1380000000
 
 
+@needs_disk()
 class FullScale(IntegrationTest):
+
+    memory = 0  # caches are cold on disks only
 
     @needs("ext4")
     def test_the_programs_set_lies_on_both_images_to_the_last_byte(self):
@@ -37,8 +40,11 @@ class FullScale(IntegrationTest):
         return tuple(map(int, found.split()))
 
 
+@needs_disk()
 class EveryFileSystem(IntegrationTest):
     """Each kind, with the step that deletes and without."""
+
+    memory = 0
 
     def measure(self, kind, steps):
         near, far = self.scratch / "near.img", self.scratch / "far.img"

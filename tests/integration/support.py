@@ -237,23 +237,55 @@ class Running:
                         err.decode(errors="replace"))
 
 
+def mount_image(image, point, megabytes, *options):
+    """Makes an ext4 in a sparse file and mounts it on a new folder, which the kernel detaches from
+    its loop device when it is unmounted."""
+    os.mkdir(point)
+    with open(image, "wb") as file:
+        file.truncate(megabytes << 20)
+    call("mkfs.ext4", "-q", "-F", "-b", "4096", image)
+    call("mount", "-t", "ext4", "-o", ",".join(["loop", *options]), image, point)
+
+
+def free_memory():
+    """MiB that programs could still take."""
+    with open("/proc/meminfo") as lines:
+        return int(re.search(r"MemAvailable: +(\d+)", lines.read())[1]) >> 10
+
+
 class IntegrationTest(unittest.TestCase):
     """Works in a scratch folder of its own class; fails if filereel leaves anything there."""
 
     maxDiff = 2000
+    # Where the scratch folder lies: in memory, on an ext4 with so many MiB, where that can be had, so
+    # that neither the disk nor its other users slow anything down; on the disk where this is 0.
+    memory = 2000
 
     @classmethod
     def setUpClass(cls):
         if not shutil.which(FILEREEL):
             raise AssertionError(f"there is no {FILEREEL}: set FILEREEL to the binary")
-        cls.base = tempfile.mkdtemp(prefix="reel-integration-", dir=SCRATCH)
-        os.chmod(cls.base, 0o755)
+        cls.base = cls.make_base()
         cls.addClassCleanup(cls.clear)
         cls.pids = []
         cls.mount_folder = cls.base + "/mounts"
         os.mkdir(cls.mount_folder, 0o777)
         os.chmod(cls.mount_folder, 0o1777)
         cls.number = 0
+
+    @classmethod
+    def make_base(cls):
+        folder = tempfile.mkdtemp(prefix="reel-integration-", dir=SCRATCH)
+        os.chmod(folder, 0o755)
+        cls.addClassCleanup(shutil.rmtree, folder, ignore_errors=True)
+        if not cls.memory or why_not("ext4") or free_memory() < 2 * cls.memory:
+            return folder
+        volume = folder + "/v"
+        call("mount", "-t", "tmpfs", "-o", f"mode=755,size={cls.memory + 100}M", "tmpfs", folder)
+        cls.addClassCleanup(call, "umount", "-l", folder)
+        mount_image(folder + "/image", volume, cls.memory, "discard")
+        cls.addClassCleanup(call, "umount", "-l", volume, status=None)
+        return volume
 
     @classmethod
     def tearDownClass(cls):
@@ -267,7 +299,8 @@ class IntegrationTest(unittest.TestCase):
         left = [f"{device} on {image}" for device, image in attached_loops(cls.base).items()]
         own = [cls.base, *(f"/filereel-mount-{pid}-" for pid in cls.pids)]
         with open("/proc/mounts") as mounts:
-            left += ["mount " + line.strip() for line in mounts if any(one in line for one in own)]
+            left += ["mount " + line.strip() for line in mounts
+                     if any(one in line for one in own) and line.split()[1] != cls.base]
         left += ["folder " + name for name in os.listdir(cls.mount_folder)]
         left += ["folder /tmp/" + name for pid in cls.pids for name in os.listdir("/tmp")
                  if name.startswith(f"filereel-mount-{pid}-")]
@@ -436,13 +469,8 @@ class VolumesTest(IntegrationTest):
         cls.points = []
         cls.addClassCleanup(cls.unmount)
         for name, megabytes in cls.volumes.items():
-            image, point = pathlib.Path(cls.base, name + ".ext4"), pathlib.Path(cls.base, name)
-            point.mkdir()
-            with open(image, "wb") as file:
-                file.truncate(megabytes << 20)
-            call("mkfs.ext4", "-q", "-F", "-b", "4096", image)
-            call("mount", "-t", "ext4", "-o", "loop", image, point)
-            cls.points.append(point)
+            mount_image(f"{cls.base}/{name}.ext4", f"{cls.base}/{name}", megabytes)
+            cls.points.append(f"{cls.base}/{name}")
 
     @classmethod
     def unmount(cls):
