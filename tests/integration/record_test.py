@@ -12,10 +12,11 @@ import tarfile
 import time
 import unittest
 
-from support import FILEREEL, IntegrationTest, call, find, have, main, tree_shape, wait_until
+from support import (FILEREEL, THOROUGH, IntegrationTest, call, have, main, no_bpf, tree_shape,
+                     wait_until)
 
-
-BPF = have(FILEREEL) and "by BPF" in call(FILEREEL, "doctor")
+NO_BPF = no_bpf()
+LONGER = ("300 ms", "1 s", "5 s", "20 s")  # until a machine that is busy has done something, too
 
 
 class Recording:
@@ -30,14 +31,16 @@ class Recording:
     def summary(self, reel="app.reel"):
         return self.filereel("show", reel).out
 
-    def starts(self, *arguments):
-        """A recording that has begun."""
-        running = self.start("record", "--backend", self.BACKEND, "-o", "app.reel", *arguments)
+    def starts(self, *arguments, grace=None):
+        """A recording that has begun; it waits `grace` seconds for programs that are to end."""
+        env = self.environment(**({"FILEREEL_GRACE": str(grace)} if grace else {}))
+        running = self.start("record", "--backend", self.BACKEND, "-o", "app.reel", *arguments,
+                             env=env)
         self.addCleanup(lambda: [os.kill(pid, signal.SIGKILL) for pid in running.children()])
         return running
 
     def wait_for(self, name):
-        self.assertTrue(wait_until((self.scratch / name).exists, 20), f"{name} was not made")
+        self.assertTrue(wait_until((self.scratch / name).exists, 60), f"{name} was not made")
 
     def ticking(self, *trap):
         """A shell that says in a file that it runs, and goes on until it is ended."""
@@ -167,7 +170,7 @@ for i in range(40000):
         os.stat(os.urandom(16).hex())
     except OSError:
         pass
-time.sleep(8)
+time.sleep(600)
 """, status=None)
         os.kill(int((self.scratch / "pid").read_text()), signal.SIGKILL)
         self.assert_refused(done, 1, "No space left", "goes on without being recorded")
@@ -196,9 +199,8 @@ time.sleep(8)
         self.assertTrue(self.operations())
 
     def test_a_duration_ends_the_program(self):
-        begun = time.monotonic()
-        done = self.record("--duration", "300 ms", "--", *self.ticking())
-        self.assertLess(time.monotonic() - begun, 8)
+        done = self.record("--duration", "1 s", "--", *self.ticking(),
+                           env=self.environment(FILEREEL_GRACE="600"))
         self.assertNotIn("killed", done.err)
         ticks = (self.scratch / "ticks").read_text()
         time.sleep(0.1)
@@ -206,9 +208,7 @@ time.sleep(8)
         self.assertIn("path=" + str(self.scratch)[1:] + "/ticks", "\n".join(self.operations()))
 
     def test_a_duration_does_not_hold_up_a_program_that_ends_before(self):
-        begun = time.monotonic()
         self.record("--duration", "1 h", "--", "true")
-        self.assertLess(time.monotonic() - begun, 10)
 
     def test_an_interrupted_program_leaves_a_whole_reel(self):
         running = self.starts("--", *self.ticking())
@@ -222,9 +222,12 @@ time.sleep(8)
     @unittest.skipUnless(have("nohup"), "needs nohup")
     def test_a_hangup_that_is_ignored_ends_nothing(self):
         running = self.start("record", "--backend", self.BACKEND, "-o", "app.reel", "--", "sh", "-c",
-                             "touch begun; sleep 0.6; echo a >late", wrap=["nohup"])
+                             "touch begun; until test -e go; do sleep 0.02; done; echo a >late",
+                             wrap=["nohup"])
         self.wait_for("begun")
         running.kill(signal.SIGHUP)
+        time.sleep(0.1)
+        (self.scratch / "go").touch()
         self.assertEqual(running.finish().code, 0)
         self.assertIn("/late", "\n".join(self.operations()))
 
@@ -238,7 +241,7 @@ time.sleep(8)
     def test_a_program_that_does_not_end_goes_on_and_that_is_told(self):
         # Its end of the pipes would keep this test waiting.
         closing = "exec >/dev/null 2>&1; trap '' TERM; "
-        running = self.starts("--exit-code", "--", *self.ticking(closing))
+        running = self.starts("--exit-code", "--", *self.ticking(closing), grace=0.5)
         self.wait_for("ticks")
         program, = [pid for pid in running.children() if self.runs(pid) == "sh"]
         self.addCleanup(os.kill, program, signal.SIGKILL)
@@ -248,16 +251,15 @@ time.sleep(8)
         self.assertIn("sh goes on without being recorded", done.err)
         self.assertIn("/ticks", "\n".join(self.operations()))
         size = (self.scratch / "ticks").stat().st_size
-        self.assertTrue(wait_until(lambda: (self.scratch / "ticks").stat().st_size > size, 10))
+        self.assertTrue(wait_until(lambda: (self.scratch / "ticks").stat().st_size > size, 60))
 
     def test_a_program_that_is_stopped_ends_too(self):
-        running = self.starts("--", "sh", "-c", "echo $$ >stopped; kill -STOP $$; echo a >on")
+        running = self.starts("--", "sh", "-c", "echo $$ >stopped; kill -STOP $$; echo a >on",
+                              grace=600)
         self.wait_for("stopped")
         time.sleep(0.3)
-        begun = time.monotonic()
         running.kill(signal.SIGINT)
         done = running.finish()
-        self.assertLess(time.monotonic() - begun, 8)
         self.assertEqual(done.code, 130, done)
         self.assertNotIn("goes on", done.err)
 
@@ -267,7 +269,7 @@ time.sleep(8)
 
     def other(self, **options):
         """A Python program that was there before, with a file open at a position."""
-        (self.scratch / "old").write_text("0123456789" * 100)
+        (self.scratch / "old").write_text("0123456789" * 1000)
         program = subprocess.Popen([sys.executable, "-c", """
 import os, threading, time
 old = open("old", "rb", buffering=0)
@@ -291,41 +293,50 @@ while True:
 
     def test_a_running_process_is_recorded_and_goes_on(self):
         program = self.other()
-        done = self.record("--pid", program.pid, "--duration", "300 ms")
-        self.assertEqual(done.code, 0)
-        self.assertIsNone(program.poll())
-        with open(f"/proc/{program.pid}/status") as status:
-            self.assertIn("TracerPid:\t0\n", status.read())
-        size = (self.scratch / "made").stat().st_size
-        self.assertTrue(wait_until(lambda: (self.scratch / "made").stat().st_size > size, 10))
-        lines = self.operations()
-        self.assertTrue([line for line in lines if "/made" in line])
-        offsets = [int(line.split("offset=")[1].split()[0]) for line in lines
-                   if " read " in line and "length=1 " in line]
+        for duration in LONGER:
+            done = self.record("--pid", program.pid, "--duration", duration)
+            self.assertEqual(done.code, 0)
+            self.assertIsNone(program.poll())
+            with open(f"/proc/{program.pid}/status") as status:
+                self.assertIn("TracerPid:\t0\n", status.read())
+            size = (self.scratch / "made").stat().st_size
+            self.assertTrue(wait_until(lambda: (self.scratch / "made").stat().st_size > size, 60))
+            lines = self.operations()
+            offsets = [int(line.split("offset=")[1].split()[0]) for line in lines
+                       if " read " in line and "length=1 " in line]
+            made = [line for line in lines if "/made" in line]
+            if offsets and made:
+                break
+        self.assertTrue(made)
+        self.assertTrue(offsets)
         self.assertGreaterEqual(offsets[0], 250)
-        self.assertLess(offsets[-1], 1000)
+        self.assertLess(offsets[-1], 10000)
 
     def test_the_shell_that_filereel_runs_in_is_recorded_without_filereel(self):
-        done = self.filereel("record --backend strace -o app.reel --pid $$ --duration 500ms & "
-                             "sleep 0.2; echo a >a; wait", wrap=["sh", "-c", 'eval "$0 $1"'])
-        self.assertEqual(done.code, 0)
+        script = (f'("$0" record --backend {self.BACKEND} -o app.reel --pid $$ --duration 500ms; '
+                  "touch over) & until test -e over; do echo a >a; sleep 0.02; done; wait")
+        self.filereel(wrap=["sh", "-c", script])
         text = "\n".join(self.operations())
         self.assertIn(f"path={str(self.scratch)[1:]}/a ", text)
         self.assertNotIn("app.reel", text)
 
     def test_the_recording_of_a_process_ends_with_ctrl_c(self):
         program = self.other()
-        running = self.starts("--pid", program.pid)
-        time.sleep(0.5)
-        running.kill(signal.SIGINT)
-        self.assertEqual(running.finish().code, 0)
-        self.assertIsNone(program.poll())
+        for pause in (0.5, 2, 20):  # it may not even have begun
+            running = self.starts("--pid", program.pid)
+            time.sleep(pause)
+            running.kill(signal.SIGINT)
+            code = running.finish().code
+            self.assertIsNone(program.poll())
+            if code == 0 and self.operations():
+                break
+        self.assertEqual(code, 0)
         self.assertTrue(self.operations())
 
     def test_a_program_goes_on_when_filereel_is_killed(self):
         # The program does nearly nothing but vfork: who follows it must let go of parent and child.
         forking = "while :; do for i in 1 2 3 4 5 6 7 8; do ./none; done 2>&-; echo tick >>ticks; done"
-        for attempt in range(5):
+        for attempt in range(5 if THOROUGH else 2):
             running = self.starts("--", "sh", "-c", forking)
             self.wait_for("ticks")
             time.sleep(0.01 * attempt)
@@ -334,7 +345,7 @@ while True:
                 running.kill(signal.SIGKILL)
                 running.process.wait()
                 size = (self.scratch / "ticks").stat().st_size
-                goes_on = wait_until(lambda: (self.scratch / "ticks").stat().st_size > size + 10, 10)
+                goes_on = wait_until(lambda: (self.scratch / "ticks").stat().st_size > size + 10, 60)
                 self.assertTrue(goes_on, self.state_of(program))
             finally:
                 os.kill(program, signal.SIGKILL)
@@ -370,7 +381,7 @@ class RecordingByStrace(Recording, IntegrationTest):
         self.assertNotEqual(self.record("--all-processors", "--", "nproc").out, "1\n")
 
 
-@unittest.skipUnless(BPF, "needs BPF")
+@unittest.skipIf(NO_BPF, NO_BPF)
 class RecordingByBpf(Recording, IntegrationTest):
     BACKEND, SAID = "bpf", "BPF"
 
@@ -450,27 +461,35 @@ class WithoutPrivileges(IntegrationTest):
                                  wrap=self.NOBODY, status=None)
             self.assert_refused(done, 1, process, f"/proc/{process}/cwd", "denied", "is it yours")
 
-    @unittest.skipUnless(BPF, "needs BPF")
+    @unittest.skipIf(NO_BPF, NO_BPF)
     def test_two_capabilities_are_enough_for_ones_own_processes_alone(self):
         os.chmod(self.scratch, 0o777)
         capable = [*self.NOBODY, "--inh-caps", "+bpf,+perfmon", "--ambient-caps", "+bpf,+perfmon"]
 
-        def record(user):
+        def start(user):
             other = subprocess.Popen([*user, "sh", "-c", "while :; do echo a >a; sleep 0.02; done"],
                                      cwd=self.scratch)
             self.addCleanup(other.wait)
             self.addCleanup(other.kill)
-            self.assertTrue(wait_until((self.scratch / "a").exists, 20))
-            return other, self.filereel("record", "--backend", "bpf", "-o", "app.reel", "--pid",
-                                        other.pid, "--duration", "300ms", wrap=capable, status=None)
+            self.assertTrue(wait_until((self.scratch / "a").exists, 60))
+            return other
 
-        other, done = record([])
-        self.assert_refused(done, 1, f"/proc/{other.pid}/cwd", "denied", "is it yours", "root")
+        def record(other, duration):
+            return self.filereel("record", "--backend", "bpf", "-o", "app.reel", "--pid", other.pid,
+                                 "--duration", duration, wrap=capable, status=None)
+
+        other = start([])
+        self.assert_refused(record(other, "1 s"), 1, f"/proc/{other.pid}/cwd", "denied",
+                            "is it yours", "root")
         other.kill()
         (self.scratch / "a").unlink()
-        self.assertEqual(record(self.NOBODY)[1].code, 0)
-        self.assertIn(f"path={str(self.scratch)[1:]}/a ",
-                      self.filereel("show", "app.reel", "--operations").out)
+        other = start(self.NOBODY)
+        for duration in LONGER:
+            self.assertEqual(record(other, duration).code, 0)
+            shown = self.filereel("show", "app.reel", "--operations").out
+            if f"path={str(self.scratch)[1:]}/a " in shown:
+                return
+        self.fail(shown)
 
 
 if __name__ == "__main__":
