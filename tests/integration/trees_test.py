@@ -1,19 +1,18 @@
 """Real trees: captured, made again and measured."""
 
+import glob
 import os
 import pathlib
 import re
-import shutil
 import stat
 import subprocess
-import tempfile
 import unittest
 
-from support import FILEREEL, IntegrationTest, find, have, main, needs
+from support import FILEREEL, IntegrationTest, find, have, main, needs, thorough
 
-ENOUGH_FILES, ENOUGH_BYTES = 20000, 250_000_000
-# Trees that most machines have; the first that is large enough is taken.
-CANDIDATES = ["/usr/share", "/usr/include", "/usr/share/doc"]
+# Trees that most machines have, and what is enough of one; the first that is large enough is taken.
+LARGE = ["/usr/share", "/usr/include", "/usr/share/doc"], 20000, 250_000_000
+SMALL = [*glob.glob("/usr/share/cmake-*"), "/usr/share/perl", "/usr/include/linux"], 500, 2_000_000
 
 
 def size_of(folder):
@@ -37,10 +36,18 @@ class RealTrees(IntegrationTest):
 
     @needs("ext4", "ntfs")
     def test_a_real_tree_is_captured_and_measured_on_ext4_and_ntfs(self):
+        self.check(*SMALL)
+
+    @needs("ext4", "ntfs")
+    @thorough("ten times the size of what is captured and measured daily")
+    def test_a_large_tree_is_captured_and_measured_on_ext4_and_ntfs(self):
+        self.check(*LARGE)
+
+    def check(self, candidates, enough_files, enough_bytes):
         found = {}
-        for folder in filter(os.path.isdir, CANDIDATES):
+        for folder in filter(os.path.isdir, candidates):
             found[folder] = size_of(folder)
-            if found[folder][0] >= ENOUGH_FILES and found[folder][1] >= ENOUGH_BYTES:
+            if found[folder][0] >= enough_files and found[folder][1] >= enough_bytes:
                 break
         else:
             if not found:
@@ -152,15 +159,8 @@ class RoundTrips(IntegrationTest):
                                    os.readlink(path) if os.path.islink(path) else b"")
         return found
 
-    def quick_folder(self):
-        """In memory where that can be: it is not the disk that this is about."""
-        folder = tempfile.mkdtemp(prefix="reel-integration-",
-                                  dir="/dev/shm" if os.access("/dev/shm", os.W_OK) else None)
-        self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
-        return pathlib.Path(folder)
-
     def test_a_hundred_thousand_files_are_captured_in_little_memory(self):
-        tree = self.quick_folder()
+        tree = self.memory_folder(1000)
         content = b"small\n"
         for i in range(100):
             folder = tree / f"d{i}"
