@@ -7,8 +7,8 @@ import struct
 import subprocess
 import unittest
 
-from support import (IntegrationTest, call, find, have, in_memory, kernel_has, main, needs,
-                     needs_disk, wait_until, why_not)
+from support import (SCRATCH, IntegrationTest, call, find, have, in_memory, kernel_has, main, needs,
+                     needs_disk, sees_mount, wait_until, why_not)
 
 MIB = 1 << 20
 CONDITIONS = {"other_cpu", "stolen_cpu", "cpu_mhz_low", "cpu_mhz_high", "idle_device_bytes_per_s",
@@ -38,6 +38,7 @@ class StackTest(IntegrationTest):
 
 
 @needs_disk()
+@unittest.skipUnless(sees_mount(SCRATCH), f"the mount of {SCRATCH} is not listed in this chroot")
 class Stacks(StackTest):
 
     memory = 0

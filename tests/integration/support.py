@@ -79,10 +79,19 @@ def thorough(what):
     return unittest.skipUnless(THOROUGH, THOROUGH_ONLY + what)
 
 
+def in_chroot():
+    """Whether / is not the root of the mount namespace, which entering it again leads to."""
+    def root(*wrap):
+        return call(*wrap, "stat", "-c", "%d:%i", "/", status=None)
+    return have("nsenter") and root() != root("nsenter", "--mount=/proc/self/ns/mnt")
+
+
 def no_bpf():
     """Why there is no recording by BPF here; None if there is."""
     told = re.search(r"^recording +(.*)", call(FILEREEL, "doctor"), re.MULTILINE)[1]
-    return None if "by BPF" in told else f"needs BPF: {told}"
+    if "by BPF" not in told:
+        return f"needs BPF: {told}"
+    return "in a chroot, the recorder by BPF has paths as they are outside" if in_chroot() else None
 
 
 def call(*command, status=0, **options):
@@ -105,6 +114,15 @@ def scratch_folder():
     usual = tempfile.gettempdir()
     return next((one for one in (usual, "/var/tmp") if os.access(one, os.W_OK | os.X_OK)
                  and not in_memory(one)), usual)
+
+
+def sees_mount(folder):
+    """Whether the mount that it lies on is listed: in a chroot it need not be."""
+    with open("/proc/self/mountinfo") as mounts:
+        points = [line.split()[4] for line in mounts]
+    nearest = max((point for point in points if pathlib.Path(folder).is_relative_to(point)),
+                  key=len, default=None)
+    return nearest is not None and os.stat(nearest).st_dev == os.stat(folder).st_dev
 
 
 def needs_disk():
