@@ -20,6 +20,7 @@ In a setup $FILEREEL is the program and $TESTS the folder tests/; {dir} stands f
 """
 
 import argparse
+import concurrent.futures
 import difflib
 import os
 import pathlib
@@ -125,9 +126,11 @@ def main():
     if not paths:
         sys.exit("there are no cases")
     failed = 0
-    for path in paths:
-        case = Case(path)
-        got = case.run(program)
+    cases = [Case(path) for path in paths]
+    # Two at a time: most of a case is waiting for programs to start.
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        results = list(pool.map(lambda case: case.run(program), cases))
+    for case, got in zip(cases, results):
         problems = list(case.complaints(got))
         if arguments.update:
             case.update(got)
