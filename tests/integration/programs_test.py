@@ -6,8 +6,8 @@ import shutil
 import subprocess
 import unittest
 
-from support import (THOROUGH, IntegrationTest, VolumesTest, call, find, have, main, needs, thorough,
-                     tree_shape, wait_until)
+from support import (THOROUGH, IntegrationTest, VolumesTest, call, find, have, main, needs,
+                     thorough, tree_shape, wait_until)
 
 HERE = pathlib.Path(__file__).resolve().parent
 # Only what concerns files: futexes and signals would cost most of the time.
@@ -150,7 +150,7 @@ class RealPrograms(VolumesTest):
         (self.work / "out" / "old").write_text("to be deleted")
         self.check(self.recorded("rsync", "-a", "--delete", f"{tree}/", "out/"), self.work)
 
-    @thorough("a large program on files that were there before, as Python with SQLite is a small one")
+    @thorough("a large program on files that were there before, as SQLite is a small one")
     @unittest.skipUnless(have("mariadbd", "mariadb-install-db", "mariadb"), "needs MariaDB")
     def test_a_mariadb_start_with_a_short_load(self):
         data, socket = self.work / "data", self.scratch / "sock"

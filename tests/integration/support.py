@@ -275,8 +275,8 @@ class IntegrationTest(unittest.TestCase):
     """Works in a scratch folder of its own class; fails if filereel leaves anything there."""
 
     maxDiff = 2000
-    # Where the scratch folder lies: in memory, on an ext4 with so many MiB, where that can be had, so
-    # that neither the disk nor its other users slow anything down; on the disk where this is 0.
+    # Where the scratch folder lies: in memory, on an ext4 of so many MiB, where that can be had, so
+    # that neither the disk nor its other users slow anything down; on the disk where it is 0.
     memory = 2000
 
     @classmethod
@@ -412,9 +412,8 @@ class IntegrationTest(unittest.TestCase):
     def memory_folder(self, megabytes):
         """A folder in memory where one can be had: for tests that no disk shall slow down."""
         folder = self.folder("memory")
-        size = f"size={megabytes}M"
-        if os.geteuid() == 0 and subprocess.call(["mount", "-t", "tmpfs", "-o", size, "tmpfs", folder],
-                                                 stderr=subprocess.DEVNULL) == 0:
+        mount = ["mount", "-t", "tmpfs", "-o", f"size={megabytes}M", "tmpfs", folder]
+        if os.geteuid() == 0 and subprocess.call(mount, stderr=subprocess.DEVNULL) == 0:
             self.addCleanup(call, "umount", "-l", folder)
         return folder
 
@@ -476,8 +475,8 @@ class IntegrationTest(unittest.TestCase):
 
 
 class VolumesTest(IntegrationTest):
-    """Has ext4 volumes for all its tests, by the names and sizes in `volumes`; each test empties the
-    folders that it uses."""
+    """Has ext4 volumes for all its tests, by the names and sizes in `volumes`; each test empties
+    the folders that it uses."""
 
     volumes = {}  # name: MiB
 

@@ -2,7 +2,6 @@
 
 import glob
 import os
-import pathlib
 import re
 import stat
 import subprocess
