@@ -6,7 +6,7 @@ import signal
 import subprocess
 import unittest
 
-from support import (IntegrationTest, attached_loops, call, digest, find, have, main, needs,
+from support import (IntegrationTest, attached_loops, call, digest, find, have, in_chroot, main, needs,
                      tree_digests, wait_until)
 
 MIB = 1 << 20
@@ -323,11 +323,9 @@ class BlockDevices(IntegrationTest):
             if subprocess.call([find("swapon"), device], stderr=subprocess.DEVNULL) != 0:
                 self.skipTest("swapon does not work here")
             try:
-                # In a chroot that is no mount the kernel lists the device to filereel's own mount
-                # namespace by another name: then all that shows is that it is in use.
-                with open("/proc/self/mountinfo") as mounts:
-                    named = any(line.split()[4] == "/" for line in mounts)
-                reason = "swap" if named else "in use"
+                # In a chroot the kernel lists the device to filereel's own mount namespace by another
+                # name: then all that shows is that it is in use.
+                reason = "in use" if in_chroot() else "swap"
                 self.assert_refused(self.run_on(device, "--destroy", device), 1, device, reason)
             finally:
                 call("swapoff", device)
