@@ -32,10 +32,10 @@ class Recording:
         return self.filereel("show", reel).out
 
     def starts(self, *arguments, grace=None):
-        """A recording that has begun; it waits `grace` seconds for programs that are to end."""
-        env = self.environment(**({"FILEREEL_GRACE": str(grace)} if grace else {}))
-        running = self.start("record", "--backend", self.BACKEND, "-o", "app.reel", *arguments,
-                             env=env)
+        """A recording that has begun; programs that are to end have the time `grace`."""
+        options = ["--grace", grace] if grace else []
+        running = self.start("record", "--backend", self.BACKEND, "-o", "app.reel", *options,
+                             *arguments)
         self.addCleanup(lambda: [os.kill(pid, signal.SIGKILL) for pid in running.children()])
         return running
 
@@ -199,8 +199,7 @@ time.sleep(600)
         self.assertTrue(self.operations())
 
     def test_a_duration_ends_the_program(self):
-        done = self.record("--duration", "1 s", "--", *self.ticking(),
-                           env=self.environment(FILEREEL_GRACE="600"))
+        done = self.record("--duration", "1 s", "--grace", "10min", "--", *self.ticking())
         self.assertNotIn("killed", done.err)
         ticks = (self.scratch / "ticks").read_text()
         time.sleep(0.1)
@@ -241,7 +240,7 @@ time.sleep(600)
     def test_a_program_that_does_not_end_goes_on_and_that_is_told(self):
         # Its end of the pipes would keep this test waiting.
         closing = "exec >/dev/null 2>&1; trap '' TERM; "
-        running = self.starts("--exit-code", "--", *self.ticking(closing), grace=0.5)
+        running = self.starts("--exit-code", "--", *self.ticking(closing), grace="500ms")
         self.wait_for("ticks")
         program, = [pid for pid in running.children() if self.runs(pid) == "sh"]
         self.addCleanup(os.kill, program, signal.SIGKILL)
@@ -255,7 +254,7 @@ time.sleep(600)
 
     def test_a_program_that_is_stopped_ends_too(self):
         running = self.starts("--", "sh", "-c", "echo $$ >stopped; kill -STOP $$; echo a >on",
-                              grace=600)
+                              grace="10min")
         self.wait_for("stopped")
         time.sleep(0.3)
         running.kill(signal.SIGINT)
