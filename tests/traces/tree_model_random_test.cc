@@ -105,10 +105,12 @@ class Actor {
         make_directory();
         break;
       case 2:
-        tale.rmdir(a_, result(rmdir(next(a_))));
+        next(a_);
+        tale.rmdir(a_, result(rmdir(real_path_.c_str())));
         break;
       case 3:
-        tale.unlink(a_, result(unlink(next(a_))));
+        next(a_);
+        tale.unlink(a_, result(unlink(real_path_.c_str())));
         break;
       case 4:
       case 5:
@@ -219,7 +221,7 @@ class Actor {
   }
 
   void make_file(const std::string& path, std::uint64_t size) const {
-    const int fd = open(real(path).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    const int fd = ::open(real(path).c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
     if (fd < 0) return;
     CHECK(ftruncate(fd, static_cast<off_t>(size)) == 0);
     close(fd);
@@ -246,7 +248,7 @@ class Actor {
     const FileSlot to = slot();
     if (files_[to] >= 0) return;
     const int flags = kFlags[random_.below(kFlags.size())] | O_NOFOLLOW;
-    files_[to] = open(next(a_), flags | O_CLOEXEC, 0644);
+    files_[to] = ::open(next(a_), flags | O_CLOEXEC, 0644);
     const std::int64_t code = files_[to] < 0 ? -errno : 0;
     struct stat seen{};
     // The same with a file.
