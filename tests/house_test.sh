@@ -15,4 +15,10 @@ refuse() {  # storey, pattern of the storeys above
 refuse filesets 'traces|replay|tools'
 refuse traces 'replay|tools'
 refuse replay 'tools'
+# One header takes seconds to compile: replay/json.h includes it for all.
+if grep -rnE '#include <nlohmann/' --include='*.h' --include='*.cc' filesets traces replay tools |
+  grep -v '^replay/json'; then
+  echo "include replay/json.h instead"
+  bad=1
+fi
 exit $bad

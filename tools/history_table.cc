@@ -7,16 +7,14 @@
 #include <string_view>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "filesets/printable.h"
 #include "replay/compare/comparison_json.h"
+#include "replay/json.h"
 #include "replay/report/wording.h"
 
 namespace filereel {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 std::string dump(const Json& json) {
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

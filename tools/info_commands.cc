@@ -8,7 +8,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 #include "filesets/catalog.h"
@@ -16,6 +15,7 @@
 #include "filesets/error.h"
 #include "filesets/units.h"
 #include "replay/engine/io_engine.h"
+#include "replay/json.h"
 #include "replay/runner/capabilities.h"
 #include "replay/runner/plan.h"
 #include "replay/runner/result_json.h"
@@ -31,7 +31,6 @@
 namespace filereel {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Rows = std::vector<std::vector<std::string>>;
 
 // The length of the longest name.

@@ -8,11 +8,11 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 #include "filesets/printable.h"
 #include "filesets/units.h"
+#include "replay/json.h"
 #include "tools/progress.h"
 #include "tools/reel_output.h"
 #include "tools/signals.h"
@@ -25,7 +25,6 @@
 namespace filereel {
 namespace {
 
-using Json = nlohmann::ordered_json;
 using Rows = std::vector<std::vector<std::string>>;
 
 constexpr std::size_t kListed = 12;  // threads

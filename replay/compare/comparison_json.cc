@@ -5,12 +5,10 @@
 #include <utility>
 #include <vector>
 
-#include <nlohmann/json.hpp>
+#include "replay/json.h"
 
 namespace filereel {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 void put(Json& json, const char* key, const std::optional<Interval>& interval) {
   if (interval) json[key] = {{"low", interval->low}, {"high", interval->high}};

@@ -3,16 +3,15 @@
 
 #include <string>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "replay/compare/comparison.h"
+#include "replay/json_fwd.h"
 
 namespace filereel {
 
 inline constexpr int kComparisonSchemaVersion = 1;
 
 // The members that say what was measured.
-nlohmann::ordered_json key_to_json(const MeasurementKey& key);
+Json key_to_json(const MeasurementKey& key);
 
 // Pretty-printed, ends with a newline. Names that are not UTF-8 lose the bytes that are not.
 std::string comparison_to_json(const ResultComparison& comparison);

@@ -2,12 +2,10 @@
 
 #include <vector>
 
-#include <nlohmann/json.hpp>
+#include "replay/json.h"
 
 namespace filereel {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 Json to_json(const std::vector<MeasurementKey>& keys) {
   Json list = Json::array();

@@ -4,15 +4,13 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "replay/json.h"
 #include "replay/report/text_reports.h"
 #include "replay/statistics/order.h"
 
 namespace filereel {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 constexpr double kNsPerS = 1e9;
 

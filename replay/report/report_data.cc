@@ -6,8 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
+#include "replay/json.h"
 #include "replay/report/comparison_data.h"
 #include "replay/report/findings.h"
 #include "replay/report/wording.h"
@@ -18,8 +17,6 @@
 
 namespace filereel {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 Json samples(const Measurement& measurement) {
   Json list = Json::array();

@@ -4,16 +4,14 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "filesets/error.h"
 #include "filesets/printable.h"
 #include "filesets/process.h"
+#include "replay/json.h"
 
 namespace filereel {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // fio takes several names, with colons between them.
 std::string one_name(std::string_view path) {

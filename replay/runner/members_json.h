@@ -11,8 +11,8 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "replay/json.h"
 #include "replay/runner/result_members.h"
 
 namespace filereel {
@@ -24,7 +24,7 @@ struct WrongMember {
 
 // As nlohmann's get, but a number that does not fit is refused and not cut.
 template <class T>
-T convert(const nlohmann::ordered_json& json, const char* key) {
+T convert(const Json& json, const char* key) {
   if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
     const bool fits = json.is_number_unsigned()
                           ? std::in_range<T>(json.get<std::uint64_t>())
@@ -39,14 +39,14 @@ T convert(const nlohmann::ordered_json& json, const char* key) {
 
 // Leaves `value` as it is where there is no such member.
 template <class T>
-void get(const nlohmann::ordered_json& json, const char* key, T& value) {
+void get(const Json& json, const char* key, T& value) {
   if (!json.is_object()) {
     throw WrongMember{fmt::format("there is no object that could hold '{}'", key)};
   }
   if (const auto found = json.find(key); found != json.end()) value = convert<T>(*found, key);
 }
 template <class T>
-void get(const nlohmann::ordered_json& json, const char* key, std::optional<T>& value) {
+void get(const Json& json, const char* key, std::optional<T>& value) {
   T present{};
   get(json, key, present);
   if (json.contains(key)) value = std::move(present);
@@ -54,13 +54,13 @@ void get(const nlohmann::ordered_json& json, const char* key, std::optional<T>& 
 
 // Nothing is not written.
 template <class T>
-void put(nlohmann::ordered_json& json, const char* key, const std::optional<T>& value) {
+void put(Json& json, const char* key, const std::optional<T>& value) {
   if (value) json[key] = *value;
 }
 
 // Adds the members of `value` to an object.
 template <HasMembers T>
-void put_members(nlohmann::ordered_json& json, const T& value) {
+void put_members(Json& json, const T& value) {
   for_each_member(value, [&](const auto& member, const auto& one) {
     if constexpr (requires { one.has_value(); }) {
       put(json, member.name, one);
@@ -74,13 +74,13 @@ void put_members(nlohmann::ordered_json& json, const T& value) {
 }
 
 template <HasMembers T>
-void to_json(nlohmann::ordered_json& json, const T& value) {
-  json = nlohmann::ordered_json::object();
+void to_json(Json& json, const T& value) {
+  json = Json::object();
   put_members(json, value);
 }
 
 template <HasMembers T>
-void from_json(const nlohmann::ordered_json& json, T& value) {
+void from_json(const Json& json, T& value) {
   for_each_member(value, [&](const auto& member, auto& one) { get(json, member.name, one); });
 }
 

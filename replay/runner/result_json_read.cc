@@ -5,17 +5,15 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "filesets/error.h"
+#include "replay/json.h"
 #include "replay/runner/members_json.h"
 #include "replay/runner/result_json.h"
 #include "replay/runner/result_sweep.h"
 
 namespace filereel {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 Sample sample_from_json(const Json& json) {
   Sample sample = json.get<Sample>();
@@ -143,10 +141,10 @@ Result result_from_json(std::string_view text, std::string_view name) {
                       version, Result::kSchemaVersion));
     }
     return read_result(json);
-  } catch (const nlohmann::json::parse_error& error) {
+  } catch (const Json::parse_error& error) {
     throw refuse(fmt::format(
         "is not JSON at byte {}: name a result that `filereel run --json` wrote", error.byte));
-  } catch (const nlohmann::json::exception& error) {
+  } catch (const Json::exception& error) {
     throw refuse(fmt::format("is not a filereel result ({})", error.what()));
   } catch (const WrongMember& wrong) {
     throw refuse(fmt::format("is not a filereel result ({})", wrong.why));

@@ -2,16 +2,13 @@
 #include <optional>
 #include <utility>
 
-#include <nlohmann/json.hpp>
-
+#include "replay/json.h"
 #include "replay/runner/members_json.h"
 #include "replay/runner/result_json.h"
 #include "replay/runner/result_sweep.h"
 
 namespace filereel {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 Json sample_json(const Sample& sample) {
   Json json = sample;

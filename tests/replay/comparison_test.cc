@@ -8,11 +8,11 @@
 #include <vector>
 
 #include <doctest/doctest.h>
-#include <nlohmann/json.hpp>
 #include <pugixml.hpp>
 
 #include "replay/compare/comparison_json.h"
 #include "replay/compare/junit_xml.h"
+#include "replay/json.h"
 #include "replay/runner/hidden_serials.h"
 #include "tests/sample_result.h"
 
@@ -380,7 +380,7 @@ TEST_CASE("the JSON says what the comparison says") {
   const Result base = result_with({runs_of("create", 2, 10, 1), runs_of("read", 1, 3, 2)});
   const Result fresh = result_with({runs_of("create", 2.2, 10, 3), runs_of("read", 1, 3, 4)});
   const ResultComparison comparison = compare(base, fresh);
-  const auto json = nlohmann::json::parse(comparison_to_json(comparison));
+  const auto json = Json::parse(comparison_to_json(comparison));
   CHECK(json["schema_version"] == 1);
   CHECK(json["overall"] == "slower");
   CHECK(json["counts"]["slower"] == 1);

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include <doctest/doctest.h>
-#include <nlohmann/json.hpp>
 
+#include "replay/json.h"
 #include "replay/report/figures.h"
 #include "replay/report/findings.h"
 #include "replay/report/html_report.h"
@@ -19,8 +19,6 @@
 
 namespace filereel {
 namespace {
-
-using Json = nlohmann::json;
 
 std::vector<std::string> lines_of(const std::string& text) {
   std::istringstream in(text);

@@ -8,16 +8,14 @@
 #include <vector>
 
 #include <doctest/doctest.h>
-#include <nlohmann/json.hpp>
 
 #include "filesets/error.h"
+#include "replay/json.h"
 #include "tests/kept_file.h"
 #include "tests/sample_result.h"
 
 namespace filereel {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 std::string golden_text(const std::string& name = "result-v1.json") {
   return kept_file("replay/golden/" + name);
