@@ -20,8 +20,8 @@ inline std::string skipped_list() {
 // Before the first test: what an earlier run has left says nothing of this one.
 inline void forget_skipped() {
   if (skipped_list().empty()) return;
-  mkdir(getenv("FILEREEL_SKIPPED"), 0755);
-  unlink(skipped_list().c_str());
+  ::mkdir(getenv("FILEREEL_SKIPPED"), 0755);
+  ::unlink(skipped_list().c_str());
 }
 
 // To be called in the running test, which then returns.

@@ -18,7 +18,7 @@ inline std::string temporary_on_disk() {
   for (const std::string& folder :
        {boost::filesystem::temp_directory_path().string(), std::string("/var/tmp")}) {
     struct statfs info{};
-    if (statfs(folder.c_str(), &info) != 0 || access(folder.c_str(), W_OK | X_OK) != 0) continue;
+    if (statfs(folder.c_str(), &info) != 0 || ::access(folder.c_str(), W_OK | X_OK) != 0) continue;
     if (info.f_type != TMPFS_MAGIC && info.f_type != RAMFS_MAGIC) return folder;
   }
   return {};

@@ -34,7 +34,7 @@ TEST_CASE("a directory that was kept is cleared of what its marker remembers, of
   {
     const auto volume = volume_in(temp, {"tmp", "a name", "new\nline"});
     volume->prepare(std::nullopt);
-    mkdir((temp / "tmp").c_str(), 0777);
+    ::mkdir((temp / "tmp").c_str(), 0777);
     make_file(temp / "tmp/x");
     make_file(temp / "a name");
     make_file(temp / "new\nline");
@@ -67,7 +67,7 @@ TEST_CASE("a marker keeps its names when the volume cannot be opened") {
   const TempDir temp;
   {
     const auto volume = volume_in(temp, {"tmp"});
-    mkdir((temp / "tmp").c_str(), 0777);
+    ::mkdir((temp / "tmp").c_str(), 0777);
     volume->finish(true);
   }
   VolumeOptions options;

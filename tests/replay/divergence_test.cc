@@ -134,7 +134,7 @@ TEST_CASE("a short read is a divergence with the bytes that came") {
   const TwoVolumes volumes;
   const FcTest test(set, {});
   replay(test.trace(FcStep::create), volumes.roots(), {});
-  REQUIRE(truncate((volumes.near / "original/a").c_str(), 4) == 0);
+  REQUIRE(::truncate((volumes.near / "original/a").c_str(), 4) == 0);
   const ReplayOutcome outcome = replay(test.trace(FcStep::read), volumes.roots(), {});
   REQUIRE(outcome.statistics.examples.size() == 1);
   CHECK(outcome.statistics.examples[0].kind == OperationKind::read);
@@ -151,7 +151,7 @@ TEST_CASE("a kernel copy of a file that became short ends and tells") {
     const TwoVolumes volumes;
     const FcTest test(set, {.copy_method = method});
     replay(test.trace(FcStep::create), volumes.roots(), {});
-    REQUIRE(truncate((volumes.near / "original/a").c_str(), 4'000) == 0);
+    REQUIRE(::truncate((volumes.near / "original/a").c_str(), 4'000) == 0);
     const ReplayOutcome outcome = replay(test.trace(FcStep::copy_near), volumes.roots(), {});
     REQUIRE(outcome.statistics.examples.size() == 1);
     CHECK(outcome.statistics.examples[0].kind == OperationKind::copy_range);

@@ -13,14 +13,14 @@ namespace {
 constexpr FileSystemLimits kWindows{
     .largest_file = 1000, .windows_names = true, .links = false, .holes = false};
 
-struct Sample {
+struct UnfittedTrace {
   TraceTables tables;
   TraceTrees trees;
   PathId add(const std::string& path) { return tables.paths.add(Role::near, path); }
 };
 
 TEST_CASE("a trace without reserved names keeps its own tables where all names are possible") {
-  Sample sample;
+  UnfittedTrace sample;
   sample.add("tmp/a:b");
   sample.trees.initial = set_of({directory("tmp")});
   const FittedTrace fitted = fit_trace(sample.tables, sample.trees, {});
@@ -30,7 +30,7 @@ TEST_CASE("a trace without reserved names keeps its own tables where all names a
 }
 
 TEST_CASE("names are escaped under the same numbers, in the tables and in the trees") {
-  Sample sample;
+  UnfittedTrace sample;
   const PathId escaped = sample.add("d/a:b");
   const PathId other = sample.add("d/c");
   sample.tables.texts.add("a text");
@@ -51,7 +51,7 @@ TEST_CASE("names are escaped under the same numbers, in the tables and in the tr
 }
 
 TEST_CASE("a name that differs in case only is marked the same way in every directory") {
-  Sample sample;
+  UnfittedTrace sample;
   const PathId lower = sample.add("old/readme");
   const PathId upper = sample.add("old/README");
   const PathId upper_elsewhere = sample.add("new/README");  // "old" renamed to "new"
@@ -65,7 +65,7 @@ TEST_CASE("a name that differs in case only is marked the same way in every dire
 }
 
 TEST_CASE("a trace cannot name what belongs to the volume") {
-  Sample sample;
+  UnfittedTrace sample;
   const PathId marker = sample.add(".filereel-volume");
   const PathId found = sample.add("lost+found/x");
   const PathId below = sample.add("d/.filereel-volume");
@@ -79,7 +79,7 @@ TEST_CASE("a trace cannot name what belongs to the volume") {
 }
 
 TEST_CASE("links and holes that the volume cannot hold are left out and counted") {
-  Sample sample;
+  UnfittedTrace sample;
   sample.trees.initial =
       set_of({file("a", 10), sparse_file("s", 100, {{0, 50}}),
               link_to(EntryKind::symlink, "l", "a"), link_to(EntryKind::hard_link, "h", "a")});
@@ -93,17 +93,17 @@ TEST_CASE("links and holes that the volume cannot hold are left out and counted"
 }
 
 TEST_CASE("an initial file that is too large and a name that is too long are errors") {
-  Sample large;
+  UnfittedTrace large;
   large.trees.initial = set_of({file("a", 1001)});
   CHECK_THROWS_AS(fit_trace(large.tables, large.trees, kWindows), Error);
   CHECK_NOTHROW(fit_trace(large.tables, large.trees, {}));
-  Sample longer;
+  UnfittedTrace longer;
   longer.add(std::string(100, ':'));
   CHECK_THROWS_AS(fit_trace(longer.tables, longer.trees, kWindows), Error);
 }
 
 TEST_CASE("the names in the root are those of the paths and of the initial tree") {
-  Sample sample;
+  UnfittedTrace sample;
   sample.add("b/x");
   sample.add("a");
   const FileSet initial = set_of({directory("c"), file("c/y", 1)});

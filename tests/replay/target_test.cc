@@ -30,7 +30,7 @@ TEST_CASE("a directory is a volume, whether it is there yet or not") {
   CHECK(there.path == temp.path());
   const Target made = parse_target(temp / "new");
   CHECK(made.kind == TargetKind::directory);
-  CHECK(access(made.path.c_str(), F_OK) != 0);  // parsing makes nothing
+  CHECK(::access(made.path.c_str(), F_OK) != 0);  // parsing makes nothing
 }
 
 TEST_CASE("an image has a file and perhaps a size") {
@@ -85,7 +85,7 @@ TEST_CASE("sizes that are none or too small are refused") {
 
 TEST_CASE("a plain file is refused and the way to use it as an image shown") {
   const TempDir temp;
-  const Descriptor made(open((temp / "f").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+  const Descriptor made(::open((temp / "f").c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
   CHECK(refusal(temp / "f").find("image:" + (temp / "f")) != std::string::npos);
   CHECK_FALSE(refusal("/dev/null").empty());  // a character device is no volume
 }

@@ -59,7 +59,7 @@ class EndlessSource final : public OperationSource {
   bool ending_ = false;
 };
 
-struct Workload {
+struct TimedTrace {
   TwoVolumes volumes;
   PathTable paths;
   FileSet files = set_of({file("f", 1 << 20)});
@@ -104,10 +104,10 @@ std::vector<EngineKind> engines() {
 TEST_CASE("when time is up, what the source winds up with is done and counted, and nothing else") {
   for (const EngineKind engine : engines()) {
     CAPTURE(engine_name(engine));
-    Workload workload;
-    const Operation rewrite = Workload::transfer(write);
+    TimedTrace workload;
+    const Operation rewrite = TimedTrace::transfer(write);
     for (int thread = 0; thread < 3; ++thread) {
-      workload.add({workload.open()}, {rewrite}, {Workload::use(sync), Workload::use(close)});
+      workload.add({workload.open()}, {rewrite}, {TimedTrace::use(sync), TimedTrace::use(close)});
     }
     workload.trace.depths = {1, 4, 64};
     workload.trace.overlapping = true;
@@ -130,10 +130,11 @@ TEST_CASE("when time is up, what the source winds up with is done and counted, a
 
 TEST_CASE("a source that winds up need not know which of its files are open") {
   for (int i = 0; i < 20; ++i) {
-    Workload workload;
-    std::vector<Operation> cycle = {workload.open(), Workload::transfer(write),
-                                    Workload::use(close)};
-    workload.add({}, cycle, {Workload::use(sync), Workload::use(close), Workload::use(close)});
+    TimedTrace workload;
+    std::vector<Operation> cycle = {workload.open(), TimedTrace::transfer(write),
+                                    TimedTrace::use(close)};
+    workload.add({}, cycle,
+                 {TimedTrace::use(sync), TimedTrace::use(close), TimedTrace::use(close)});
     const ReplayOutcome outcome = workload.run({.run_for_ns = 2 * kMs});
     CHECK(outcome.complete);
     CHECK(outcome.statistics.divergences == 0);
@@ -145,12 +146,12 @@ TEST_CASE("nobody sleeps or waits for others when time is up") {
   for (const EngineKind engine : engines()) {
     CAPTURE(engine_name(engine));
     constexpr std::uint64_t kHour = 3600'000 * kMs;
-    Workload workload;
+    TimedTrace workload;
     const Operation meeting;
-    workload.add({workload.open(), Workload::due(kHour, pace_flags::kFromStart)}, {meeting},
-                 {Workload::due(kHour, pace_flags::kFromNow), Workload::use(close)});
+    workload.add({workload.open(), TimedTrace::due(kHour, pace_flags::kFromStart)}, {meeting},
+                 {TimedTrace::due(kHour, pace_flags::kFromNow), TimedTrace::use(close)});
     workload.add({meeting}, {meeting}, {});
-    workload.add({Workload::due(kHour, pace_flags::kFromLastEnd)}, {meeting}, {});
+    workload.add({TimedTrace::due(kHour, pace_flags::kFromLastEnd)}, {meeting}, {});
     const ReplayOutcome outcome = workload.run({.engine = engine, .run_for_ns = 20 * kMs});
     CHECK(outcome.complete);
     CHECK(outcome.elapsed_s < 5);
@@ -162,11 +163,11 @@ TEST_CASE("nobody sleeps or waits for others when time is up") {
 TEST_CASE("what the warm-up did is not counted") {
   for (const EngineKind engine : engines()) {
     CAPTURE(engine_name(engine));
-    Workload workload;
+    TimedTrace workload;
     // One write each millisecond of the replay: 100 in the warm-up, 200 after it.
-    const std::vector<Operation> each = {Workload::due(kMs, pace_flags::kFromStart),
-                                         Workload::transfer(write)};
-    workload.add({workload.open()}, each, {Workload::use(close)});
+    const std::vector<Operation> each = {TimedTrace::due(kMs, pace_flags::kFromStart),
+                                         TimedTrace::transfer(write)};
+    workload.add({workload.open()}, each, {TimedTrace::use(close)});
     workload.trace.depths = {4};
     ReplayProgress progress;
     int begun = 0;
@@ -201,9 +202,9 @@ TEST_CASE("what the warm-up did is not counted") {
 }
 
 TEST_CASE("a warm-up without a limit measures until the sources end") {
-  Workload workload;
-  std::vector<Operation> all = {workload.open(), Workload::due(30 * kMs, pace_flags::kFromNow)};
-  all.insert(all.end(), 500, Workload::transfer(write));
+  TimedTrace workload;
+  std::vector<Operation> all = {workload.open(), TimedTrace::due(30 * kMs, pace_flags::kFromNow)};
+  all.insert(all.end(), 500, TimedTrace::transfer(write));
   workload.add(all, {}, {});
   const ReplayOutcome outcome = workload.run({.warm_up_ns = 10 * kMs});
   CHECK(outcome.complete);
@@ -212,8 +213,8 @@ TEST_CASE("a warm-up without a limit measures until the sources end") {
 }
 
 TEST_CASE("sources that end in the warm-up have measured nothing, and nobody waits for its end") {
-  Workload workload;
-  workload.add({workload.open(), Workload::transfer(write)}, {}, {});
+  TimedTrace workload;
+  workload.add({workload.open(), TimedTrace::transfer(write)}, {}, {});
   int begun = 0;
   const ReplayOutcome outcome =
       workload.run({.warm_up_ns = 3600'000 * kMs, .on_measured_start = [&begun] { ++begun; }});
@@ -226,8 +227,8 @@ TEST_CASE("sources that end in the warm-up have measured nothing, and nobody wai
 TEST_CASE("what goes wrong in the warm-up is not forgotten") {
   for (const bool stop : {true, false}) {
     CAPTURE(stop);
-    Workload workload;
-    const Operation rewrite = Workload::transfer(write);
+    TimedTrace workload;
+    const Operation rewrite = TimedTrace::transfer(write);
     workload.add({workload.open("missing", O_RDONLY), workload.open()}, {rewrite}, {});
     const ReplayOutcome outcome =
         workload.run({.stop_on_divergence = stop, .warm_up_ns = 20 * kMs, .run_for_ns = 10 * kMs});
@@ -240,9 +241,9 @@ TEST_CASE("what goes wrong in the warm-up is not forgotten") {
 TEST_CASE("a stop ends an endless replay at once, also in its warm-up") {
   for (const EngineKind engine : engines()) {
     CAPTURE(engine_name(engine));
-    Workload workload;
+    TimedTrace workload;
     std::stop_source stop;
-    workload.add({workload.open()}, {Workload::transfer(write)}, {Workload::use(close)});
+    workload.add({workload.open()}, {TimedTrace::transfer(write)}, {TimedTrace::use(close)});
     workload.trace.depths = {16};
     std::jthread stopper([&stop] {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
@@ -256,8 +257,8 @@ TEST_CASE("a stop ends an endless replay at once, also in its warm-up") {
 
 TEST_CASE("a failure of the caller's counters ends the replay") {
   for (const std::uint64_t warm_up_ns : {0UL, 5 * kMs}) {
-    Workload workload;
-    workload.add({workload.open()}, {Workload::transfer(write)}, {});
+    TimedTrace workload;
+    workload.add({workload.open()}, {TimedTrace::transfer(write)}, {});
     CHECK_THROWS_AS(workload.run({.warm_up_ns = warm_up_ns,
                                   .on_measured_start = [] { throw std::runtime_error("no"); }}),
                     std::runtime_error);

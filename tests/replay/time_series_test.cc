@@ -8,7 +8,7 @@
 namespace filereel {
 namespace {
 
-constexpr std::uint64_t kMs = 1'000'000;
+constexpr std::uint64_t kMillisecond = 1'000'000;
 
 struct Sum {
   std::uint64_t operations = 0, bytes = 0, total_ns = 0, max_ns = 0;
@@ -28,7 +28,7 @@ TEST_CASE("operations are counted in the interval in which they end") {
   CHECK(series.width_ns() == TimeSeries::kFinestNs);
   series.record(0, 100, 4096);
   series.record(9'999'999, 300, 1);
-  series.record(10 * kMs, 50, 2);
+  series.record(10 * kMillisecond, 50, 2);
   REQUIRE(series.size() == 2);
   CHECK(series[0].operations == 2);
   CHECK(series[0].bytes == 4097);
@@ -40,7 +40,7 @@ TEST_CASE("operations are counted in the interval in which they end") {
 
 TEST_CASE("a longer replay has wider intervals and loses nothing") {
   TimeSeries series;
-  for (std::uint64_t ms = 0; ms < 100'000; ms += 5) series.record(ms * kMs, ms, 1);
+  for (std::uint64_t ms = 0; ms < 100'000; ms += 5) series.record(ms * kMillisecond, ms, 1);
   CHECK(series.width_ns() == 32 * TimeSeries::kFinestNs);
   CHECK(series.size() == 100'000 / 320 + 1);
   const Sum sum(series);
@@ -61,18 +61,18 @@ TEST_CASE("any time has its interval") {
 
 TEST_CASE("series of several threads are added up at the width of the widest") {
   TimeSeries narrow, wide;
-  for (std::uint64_t i = 0; i < 100; ++i) narrow.record(i * 10 * kMs, i, 1);
-  wide.record(60'000 * kMs, 7, 3);
+  for (std::uint64_t i = 0; i < 100; ++i) narrow.record(i * 10 * kMillisecond, i, 1);
+  wide.record(60'000 * kMillisecond, 7, 3);
   SUBCASE("narrow into wide") {
     wide.merge(narrow);
-    CHECK(wide.width_ns() == 160 * kMs);
+    CHECK(wide.width_ns() == 160 * kMillisecond);
     CHECK(wide[0].operations == 16);
     CHECK(Sum(wide).operations == 101);
     CHECK(wide.size() == 60'000 / 160 + 1);
   }
   SUBCASE("wide into narrow") {
     narrow.merge(wide);
-    CHECK(narrow.width_ns() == 160 * kMs);
+    CHECK(narrow.width_ns() == 160 * kMillisecond);
     CHECK(narrow[0].operations == 16);
     CHECK(narrow[0].max_ns == 15);
     CHECK(Sum(narrow).bytes == 103);

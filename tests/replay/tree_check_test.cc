@@ -18,7 +18,7 @@ namespace {
 
 struct Tree {
   TempDir temp;
-  Descriptor root{open(temp.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+  Descriptor root{::open(temp.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
 
   explicit Tree(const FileSet& set) { populate_below(root.get(), set, "the tree", {}, {}); }
   TreeComparison compare(const FileSet& expected, const FileSystemLimits& limits = {}) const {

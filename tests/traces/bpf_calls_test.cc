@@ -30,8 +30,6 @@
 namespace filereel {
 namespace {
 
-constexpr std::uint64_t kCwd = 0xffff'ff9c;       // AT_FDCWD as compilers leave it in a register
-constexpr std::uint64_t kPointer = 0x7ffe'0000;   // of what is told as a part
 constexpr std::uint32_t kCreatedMode = 0x100000;  // FMODE_CREATED
 
 std::optional<SystemCall> read_call(const BpfEvent& event, bool ended = true) {

@@ -1,5 +1,5 @@
-// Samples for the fuzzer of the events (fuzz/fuzz_bpf_events.cc): what the recorder tells of small
-// programs, and what no recorder would.
+// Samples for the fuzzer of the events (tests/fuzz/traces/bpf_events.cc): what the recorder tells
+// of small programs, and what no recorder would.
 #pragma once
 
 #include <array>
@@ -51,10 +51,10 @@ class BpfSample {
 };
 
 inline std::vector<BpfSample> bpf_event_samples() {
-  constexpr std::uint64_t kCwd = 0xffff'ff9c, kPointer = 0x7000;
+  constexpr std::uint64_t kSomewhere = 0x7000;
   constexpr char kUnder = 1, kFaults = 2, kFromExec = 4;
   const auto open = [](std::int64_t number, std::uint64_t file, const std::string& path) {
-    return BpfEvent::call(SYS_openat, {kCwd, kPointer, O_RDWR | O_CREAT, 0600}, number)
+    return BpfEvent::call(SYS_openat, {kCwd, kSomewhere, O_RDWR | O_CREAT, 0600}, number)
         .path(path)
         .extra(file)
         .identity(file, S_IFREG | 0600, 100)
@@ -64,7 +64,7 @@ inline std::vector<BpfSample> bpf_event_samples() {
       BpfEvent(EVENT_EXEC).path("/d/p").identity(9, S_IFREG | 0755, 9000).real(0, "/d/p");
   const auto call = [](long number, std::uint64_t descriptor, std::uint64_t file,
                        std::int64_t result = 0) {
-    return BpfEvent::call(number, {descriptor, kPointer, 64, 0}, result).file(file);
+    return BpfEvent::call(number, {descriptor, kSomewhere, 64, 0}, result).file(file);
   };
   const auto request = [](std::uint64_t name, unsigned opcode, unsigned flags) {
     io_uring_sqe entry{};
@@ -137,7 +137,7 @@ inline std::vector<BpfSample> bpf_event_samples() {
                         .add(announced(0xb))
                         .add(announced(0xc))
                         .add(BpfEvent(EVENT_COMPLETE).object(PART_ENTRY, 2, ends))
-                        .add(BpfEvent::call(SYS_io_submit, {1, 3, kPointer}, 2)));
+                        .add(BpfEvent::call(SYS_io_submit, {1, 3, kSomewhere}, 2)));
   samples.push_back(BpfSample("bad-order", kFaults)
                         .add(ended(0xa, 5))
                         .add(call(SYS_close, 3, 0x30))
@@ -163,7 +163,7 @@ inline std::vector<BpfSample> bpf_event_samples() {
   samples.push_back(BpfSample("bad-parts")
                         .add(BpfEvent::call(SYS_open, {1}).part(PART_IDENTITY, 0, "short"))
                         .add(open(3, 0x30, "/d/a").part(PART_REAL, 0, "\377ab"))
-                        .add(BpfEvent::call(SYS_ioctl, {3, 0x4020940d, kPointer}).copy(0, 'x'))
+                        .add(BpfEvent::call(SYS_ioctl, {3, 0x4020940d, kSomewhere}).copy(0, 'x'))
                         .add(BpfEvent(EVENT_SUBMIT).part(PART_ENTRY, 0, "short"))
                         .add(BpfEvent(EVENT_COMPLETE).part(PART_ENTRY, 2, "short"))
                         .add_bytes({})

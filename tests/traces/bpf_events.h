@@ -13,6 +13,9 @@
 
 namespace filereel {
 
+constexpr std::uint64_t kCwd = 0xffff'ff9c;      // AT_FDCWD as compilers leave it in a register
+constexpr std::uint64_t kPointer = 0x7ffe'0000;  // of what is told as a part
+
 class BpfEvent {
  public:
   // Of thread and process 100, unless by() says otherwise.

@@ -21,7 +21,6 @@
 namespace filereel {
 namespace {
 
-constexpr std::uint64_t kPointer = 0x7ffe'0000;
 constexpr std::uint64_t kFile = 0xf00;  // of descriptor 3, which is open
 constexpr unsigned kRingEntry = 0, kControlBlock = 1, kHarvest = 2;
 

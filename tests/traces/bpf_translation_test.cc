@@ -17,8 +17,6 @@
 namespace filereel {
 namespace {
 
-constexpr std::uint64_t kCwd = 0xffff'ff9c;  // AT_FDCWD
-constexpr std::uint64_t kPointer = 0x7ffe'0000;
 constexpr std::uint64_t kZero = 1'000'000;
 
 // Translates events whose times, unless they are set, follow each other.

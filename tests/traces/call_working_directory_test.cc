@@ -10,14 +10,14 @@ using namespace filereel;
 
 namespace {
 
-constexpr int kCreate = O_WRONLY | O_CREAT | O_EXCL;
-constexpr std::uint64_t kThreadFlags = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_THREAD;
+constexpr int kCreateFile = O_WRONLY | O_CREAT | O_EXCL;
+constexpr std::uint64_t kCloneThread = CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_THREAD;
 
 // Two threads of one process in /a, beside which there is /b.
 struct Shared : RecordedCalls {
   Shared() {
     run(on_path(Call::mkdir, "/a")).run(on_path(Call::mkdir, "/b"));
-    run(on_path(Call::chdir, "/a")).run(fork_of(200, kThreadFlags));
+    run(on_path(Call::chdir, "/a")).run(fork_of(200, kCloneThread));
     text();
   }
 };
@@ -26,7 +26,7 @@ struct Shared : RecordedCalls {
 
 TEST_CASE("what was opened says which working directory its name began at") {
   Shared calls;
-  const SystemCall create = calls.begin(open_at("x", kCreate, 0));
+  const SystemCall create = calls.begin(open_at("x", kCreateFile, 0));
   calls.run(by(200, on_path(Call::chdir, "/b"))).run(by(200, on_path(Call::chdir, "/")));
   SystemCall made = create;
   made.dir_path = "/a";
@@ -42,7 +42,7 @@ TEST_CASE("what was opened says which working directory its name began at") {
 
 TEST_CASE("a rename was where its file is") {
   Shared calls;
-  calls.run(open_at("/a/x", kCreate, 3)).run(by(200, on_path(Call::chdir, "/b")));
+  calls.run(open_at("/a/x", kCreateFile, 3)).run(by(200, on_path(Call::chdir, "/b")));
   calls.text();
   const SystemCall in_vain = calls.begin(two_paths(Call::rename, "x", "y"));
   calls.run(by(200, on_path(Call::chdir, "/a")));
@@ -60,7 +60,7 @@ TEST_CASE("a rename was where its file is") {
 TEST_CASE("a name waits for the change of directory that may explain it") {
   Shared calls;
   const SystemCall chdir = calls.begin(by(200, on_path(Call::chdir, "/b")));
-  SystemCall create = calls.begin(open_at("x", kCreate, 0));
+  SystemCall create = calls.begin(open_at("x", kCreateFile, 0));
   create.result_path = "/b/x";
   calls.end(create, 3);
   CHECK(calls.text().empty());
@@ -70,9 +70,9 @@ TEST_CASE("a name waits for the change of directory that may explain it") {
 
 TEST_CASE("a name waits for the change of directory by a thread whose fork has not returned") {
   Shared calls;
-  const SystemCall fork = calls.begin(by(200, fork_of(300, kThreadFlags)));
+  const SystemCall fork = calls.begin(by(200, fork_of(300, kCloneThread)));
   calls.run(by(300, on_path(Call::chdir, "/b")));
-  SystemCall create = calls.begin(open_at("x", kCreate, 0));
+  SystemCall create = calls.begin(open_at("x", kCreateFile, 0));
   create.result_path = "/b/x";
   calls.end(create, 3);
   CHECK(calls.text().empty());
