@@ -25,5 +25,6 @@ function(filereel_reel_catalog target folder)
     DEPENDS ${files} ${PROJECT_SOURCE_DIR}/cmake/embed_reels.cmake
     VERBATIM)
   target_sources(${target} PRIVATE ${out})
-  set_source_files_properties(${out} PROPERTIES OBJECT_DEPENDS "${files}")
+  # What the assembler defines is not seen by other parts of a link-time optimisation.
+  set_source_files_properties(${out} PROPERTIES OBJECT_DEPENDS "${files}" COMPILE_OPTIONS -fno-lto)
 endfunction()

@@ -1,5 +1,5 @@
 # Completion for the shells, printed by the binary itself and installed where they look for it.
-if(CMAKE_CROSSCOMPILING OR FILEREEL_FUZZ)
+if(CMAKE_CROSSCOMPILING)
   return()
 endif()
 set(folder ${PROJECT_BINARY_DIR}/completion)

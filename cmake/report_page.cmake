@@ -28,5 +28,6 @@ function(filereel_report_page target folder)
     DEPENDS ${parts} ${FILEREEL_CHART_JS} ${PROJECT_SOURCE_DIR}/cmake/embed_page.cmake
     VERBATIM)
   target_sources(${target} PRIVATE ${out})
-  set_source_files_properties(${out} PROPERTIES OBJECT_DEPENDS ${page})
+  # As in catalog.cmake.
+  set_source_files_properties(${out} PROPERTIES OBJECT_DEPENDS ${page} COMPILE_OPTIONS -fno-lto)
 endfunction()

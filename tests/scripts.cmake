@@ -33,8 +33,8 @@ endforeach()
 # Whole runs with real file systems. They skip what needs root, loop devices or a missing driver. With
 # each its seconds on an idle machine: ctest begins with the longest, so that all end together.
 set(integration_tests report 25 record 25 workloads 18 runs 16 measure 14 hostile 14 package 12
-    programs 10 volumes 8 interrupt 8 record_calls 6 identity 6 names 5 completion 4 workload_schema 4
-    trees 4 replay 4 people 3 result_schema 3 compare 2 man 1)
+    programs 10 volumes 8 interrupt 8 record_calls 6 identity 6 names 5 record_roots 5 completion 4
+    workload_schema 4 trees 4 replay 4 people 3 result_schema 3 compare 2 man 1)
 while(integration_tests)
   list(POP_FRONT integration_tests subject seconds)
   add_test(NAME integration_${subject}
@@ -44,9 +44,3 @@ while(integration_tests)
     "FILEREEL=$<TARGET_FILE:filereel>;MAKE_REELS=$<TARGET_FILE:make_reels>;CALLS=${CMAKE_CURRENT_BINARY_DIR}/calls;BUILD=${PROJECT_BINARY_DIR};FILEREEL_SKIPPED=${PROJECT_BINARY_DIR}/Testing/skipped;PYTHONDONTWRITEBYTECODE=1"
     TIMEOUT 1200 COST ${seconds} LABELS integration)
 endwhile()
-
-# Each says there what it skips, for tests/list_skipped.
-foreach(storey ${storeys})
-  set_property(TEST ${storey} APPEND PROPERTY ENVIRONMENT
-               "FILEREEL_SKIPPED=${PROJECT_BINARY_DIR}/Testing/skipped")
-endforeach()

@@ -5,11 +5,11 @@
 
 #include "filesets/error.h"
 #include "filesets/formats/fileset_file.h"
+#include "tests/fuzz/fuzz_target.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(fileset) {
   try {
     filereel::parse_fileset(std::as_bytes(std::span(data, size)), "input");
   } catch (const filereel::Error&) {
   }
-  return 0;
 }

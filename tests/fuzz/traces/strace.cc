@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "filesets/error.h"
+#include "tests/fuzz/fuzz_target.h"
 #include "traces/import/strace_importer.h"
 
 namespace {
@@ -14,7 +15,7 @@ struct Nowhere final : filereel::OperationSink {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(strace) {
   filereel::TraceTables tables;
   Nowhere nowhere;
   try {
@@ -27,5 +28,4 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     builder.trees();
   } catch (const filereel::Error&) {
   }
-  return 0;
 }

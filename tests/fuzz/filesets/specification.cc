@@ -1,12 +1,14 @@
 // Specifications of file sets: whatever the bytes are, the only exception is Error and nothing
 // grows without bound.
+#include "filesets/specification/specification.h"
+
 #include <cstdint>
 #include <string_view>
 
 #include "filesets/error.h"
-#include "filesets/specification/specification.h"
+#include "tests/fuzz/fuzz_target.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(specification) {
   try {
     const std::string_view text(reinterpret_cast<const char*>(data), size);
     const filereel::SpecificationLimits small{
@@ -15,5 +17,4 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     filereel::file_set_from_yaml(text, "input", 0.01, small);
   } catch (const filereel::Error&) {
   }
-  return 0;
 }

@@ -7,7 +7,8 @@
 #include <sstream>
 #include <string>
 
-#include "checked_operations.h"
+#include "tests/fuzz/fuzz_target.h"
+#include "tests/fuzz/traces/checked_operations.h"
 #include "traces/calls/call_resolver.h"
 
 namespace {
@@ -18,7 +19,7 @@ constexpr unsigned kCalls = static_cast<unsigned>(Call::unshare) + 1;
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(calls) {
   TraceTables tables;
   CheckedOperations check;
   TraceBuilder builder(tables, check);
@@ -63,5 +64,4 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   resolver.finish(now);
   check.finish();
-  return 0;
 }

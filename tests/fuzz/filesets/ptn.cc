@@ -5,8 +5,9 @@
 
 #include "filesets/error.h"
 #include "filesets/formats/fc_test_files.h"
+#include "tests/fuzz/fuzz_target.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(ptn) {
   try {
     // Counts have their own limit in the reader; small scales keep the runs short.
     const std::string_view text(reinterpret_cast<const char*>(data), size);
@@ -14,5 +15,4 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     filereel::parse_ptn(text, "input", 1e-9);
   } catch (const filereel::Error&) {
   }
-  return 0;
 }

@@ -7,8 +7,8 @@
 #include <set>
 #include <string_view>
 
-#include "../traces/recorded.h"
 #include "filesets/error.h"
+#include "tests/traces/recorded.h"
 #include "traces/export/dump.h"
 #include "traces/export/exporter.h"
 #include "traces/import/importer.h"

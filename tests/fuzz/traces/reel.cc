@@ -4,14 +4,14 @@
 #include <vector>
 
 #include "filesets/error.h"
+#include "tests/fuzz/fuzz_target.h"
 #include "traces/reel/reel_reader.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(reel) {
   try {
     filereel::ReelReader reader(std::as_bytes(std::span(data, size)), "input");
     std::vector<filereel::RecordedOperation> some(100);
     while (reader.next(some) > 0) continue;
   } catch (const filereel::Error&) {
   }
-  return 0;
 }

@@ -1,12 +1,14 @@
 // Whatever a workload says, it is refused in one line or makes a trace that can be drawn from.
+#include "traces/workload/workload.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <vector>
 
 #include "filesets/error.h"
+#include "tests/fuzz/fuzz_target.h"
 #include "traces/workload/synthesis.h"
-#include "traces/workload/workload.h"
 
 namespace {
 
@@ -27,8 +29,8 @@ bool is_small(const filereel::Recipe& recipe) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t size) {
-  const std::string_view text(reinterpret_cast<const char*>(bytes), size);
+FUZZ_TARGET(workload) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
   try {
     const filereel::Workload workload = filereel::Workload::from_yaml(text, "input");
     for (const std::uint64_t point : {std::uint64_t{0}, workload.points() - 1}) {
@@ -48,5 +50,4 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* bytes, std::size_t siz
   } catch (const filereel::Error& error) {
     if (std::string_view(error.what()).find('\n') != std::string_view::npos) __builtin_trap();
   }
-  return 0;
 }

@@ -1,14 +1,15 @@
 // Plans: whatever the bytes are, the only exception is Error and nothing grows without bound.
+#include "replay/runner/plan.h"
+
 #include <cstdint>
 #include <string_view>
 
 #include "filesets/error.h"
-#include "replay/runner/plan.h"
+#include "tests/fuzz/fuzz_target.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(plan) {
   try {
     filereel::plan_from_yaml({reinterpret_cast<const char*>(data), size}, "input");
   } catch (const filereel::Error&) {
   }
-  return 0;
 }

@@ -1,20 +1,21 @@
 // Volumes as they are named on the command line: the only exception is Error, and a target that was
 // understood can be written and understood again.
+#include "replay/volumes/target.h"
+
 #include <cstdint>
 #include <cstdlib>
 #include <string_view>
 
 #include "filesets/error.h"
-#include "replay/volumes/target.h"
+#include "tests/fuzz/fuzz_target.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(target) {
   filereel::Target target;
   try {
     target = filereel::parse_target({reinterpret_cast<const char*>(data), size});
   } catch (const filereel::Error&) {
-    return 0;
+    return;
   }
   const filereel::Target again = filereel::parse_target(target.text());
   if (again.kind != target.kind || again.path != target.path) std::abort();
-  return 0;
 }

@@ -7,15 +7,16 @@
 
 #include "filesets/error.h"
 #include "replay/runner/result_json.h"
+#include "tests/fuzz/fuzz_target.h"
 #include "tools/table.h"
 #include "tools/workload_table.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(result) {
   filereel::Result result;
   try {
     result = filereel::result_from_json({reinterpret_cast<const char*>(data), size}, "input");
   } catch (const filereel::Error&) {
-    return 0;
+    return;
   }
   const auto plain = [](std::string text) { return text; };
   filereel::format_result(result, plain);
@@ -24,5 +25,4 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string again =
       filereel::result_to_json(filereel::result_from_json(written, "written"));
   if (again != written) std::abort();
-  return 0;
 }

@@ -6,11 +6,12 @@
 #include <string_view>
 
 #include "replay/volumes/name_rules.h"
+#include "tests/fuzz/fuzz_target.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(names) {
   const std::string_view name(reinterpret_cast<const char*>(data), size);
-  if (name.empty() || name.size() > 255) return 0;
-  if (name.find('/') != name.npos || name.find('\0') != name.npos) return 0;
+  if (name.empty() || name.size() > 255) return;
+  if (name.find('/') != name.npos || name.find('\0') != name.npos) return;
   filereel::unescape_name(name);
   for (const bool ascii : {false, true}) {
     const std::string escaped = filereel::escape_name(name, ascii);
@@ -22,5 +23,4 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       if (byte < 0x20 || byte == 0x7f || (ascii && byte > 0x7f)) std::abort();
     }
   }
-  return 0;
 }

@@ -9,13 +9,14 @@
 #include <span>
 #include <string>
 
-#include "checked_operations.h"
+#include "tests/fuzz/fuzz_target.h"
+#include "tests/fuzz/traces/checked_operations.h"
 #include "traces/calls/call_resolver.h"
 #include "traces/record/bpf_translation.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(bpf_events) {
   using namespace filereel;
-  if (size == 0) return 0;
+  if (size == 0) return;
   const unsigned how = data[0];
   TraceTables tables;
   CheckedOperations check;
@@ -43,5 +44,4 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   translation.finish(kZero + last);
   check.finish();
-  return 0;
 }

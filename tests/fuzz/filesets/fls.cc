@@ -5,13 +5,13 @@
 
 #include "filesets/error.h"
 #include "filesets/formats/fc_test_files.h"
+#include "tests/fuzz/fuzz_target.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(fls) {
   try {
     const std::string_view text(reinterpret_cast<const char*>(data), size);
     filereel::parse_fls(text, "input");
     filereel::parse_fls(text, "input", 0.3);
   } catch (const filereel::Error&) {
   }
-  return 0;
 }
