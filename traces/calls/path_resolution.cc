@@ -29,6 +29,15 @@ bool names_file(std::string_view tracer_path) {
          !starts_with_directory(tracer_path, "/sys") && !tracer_path.starts_with("/memfd:");
 }
 
+void cut_root(std::string& tracer_path, std::string_view root) {
+  if (root.empty() || !tracer_path.starts_with(root)) return;
+  if (tracer_path.size() == root.size()) {
+    tracer_path = "/";
+  } else if (tracer_path[root.size()] == '/') {
+    tracer_path.erase(0, root.size());
+  }
+}
+
 bool is_deleted(std::string_view tracer_path) {
   return tracer_path.ends_with(kDeleted);
 }

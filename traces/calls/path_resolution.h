@@ -80,6 +80,10 @@ class PathResolution {
 // What the tracer calls a descriptor's path is a file's: absolute, not below /proc …
 bool names_file(std::string_view tracer_path);
 
+// Cuts `root`, which is empty or absolute and not "/", off a tracer's path that lies at or below
+// it.
+void cut_root(std::string& tracer_path, std::string_view root);
+
 // Whether the tracer says that what had this path has been unlinked.
 bool is_deleted(std::string_view tracer_path);
 

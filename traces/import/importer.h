@@ -9,6 +9,7 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "filesets/descriptor.h"
 #include "traces/model/trace_builder.h"
@@ -23,6 +24,7 @@ struct ImportOptions {
   struct Live {
     std::uint64_t since_ns = 0;
     std::uint32_t process = 0;
+    std::vector<std::string> roots = {};  // to be cut off the tracer's paths, see cut_root
   };
   std::optional<Live> live{};
 };

@@ -9,6 +9,7 @@
 #include "filesets/error.h"
 #include "filesets/printable.h"
 #include "traces/calls/existing_links.h"
+#include "traces/calls/path_resolution.h"
 #include "traces/import/strace_links.h"
 #include "traces/import/strace_text.h"
 #include "traces/model/utc_date.h"
@@ -175,8 +176,20 @@ void StraceImport::begin_call(StraceThread& thread, const StraceLine& line, std:
   for (SystemCall& one : reader_.calls()) {
     one.thread = thread.id;
     one.enter_ns = one.exit_ns = at_ns;
+    cut_roots(one);
     resolver_.entered(one);
     thread.pending.entered = true;
+  }
+}
+
+void StraceImport::cut_roots(SystemCall& call) const {
+  if (!options_.live) return;
+  for (const std::string& root : options_.live->roots) {
+    if (call.path == call.result_path) cut_root(call.path, root);  // opened by its handle
+    for (std::string* path :
+         {&call.fd_path, &call.fd2_path, &call.dir_path, &call.dir2_path, &call.result_path}) {
+      cut_root(*path, root);
+    }
   }
 }
 
@@ -226,6 +239,7 @@ bool StraceImport::end_call(StraceThread& thread, const StraceCall& call, std::s
     one.thread = pending != nullptr ? pending->as : thread.id;
     one.enter_ns = enter_ns;
     one.exit_ns = exit_ns;
+    cut_roots(one);
     resolver_.returned(one);
     if (one.call == Call::fork && one.result > 0 && one.result <= UINT32_MAX) {
       threads_.announce(static_cast<std::uint32_t>(one.result));

@@ -40,6 +40,7 @@ class StraceImport {
   void check_understood();
 
   void begin_call(StraceThread& thread, const StraceLine& line, std::uint64_t at_ns);
+  void cut_roots(SystemCall& call) const;
   void resume_call(StraceThread& thread, const StraceLine& line, std::uint64_t at_ns);
   void supersede(StraceThread& thread, std::uint32_t other);
   void end_thread(StraceThread& thread, std::uint64_t at_ns);

@@ -139,8 +139,8 @@ static __always_inline __u32 put_identity(struct scratch* scratch, __u32 at, str
   return at + sizeof(struct bpf_part) + sizeof(*identity);
 }
 
-// The recorder's root directory: it may be in a chroot. Copies of its mount in other mount namespaces
-// have the same two ends.
+// The recorder's root directory: it may be in a chroot. Copies of its mount in other mount
+// namespaces have the same two ends.
 __u64 own_root = 0;
 __u64 own_mounted = 0, own_mountpoint = 0;  // what its mount shows, and what that covers
 
@@ -159,8 +159,8 @@ static __always_inline void find_own_root(struct task_struct* task) {
 
 struct walk {
   __u64 dentry;
-  __u64 top;    // of the file system, where the mount is known
-  __u64 mount;  // 0: not known
+  __u64 top;                      // of the file system, where the mount is known
+  __u64 mount;                    // 0: not known
   __u64 root_dentry, root_mount;  // of the process
   __u32 begin, at;
   __u32 at_root;  // where that or the recorder's root was passed last; 0: neither was
@@ -286,8 +286,6 @@ static __always_inline __u32 put_alias(struct scratch* scratch, __u32 whose, __u
   struct hlist_node* alias = GET(inode, i_dentry.first);
   if (!alias) return at;
   struct walk walk = {};
-  struct fs_struct* fs = bpf_get_current_task_btf()->fs;
-  walk.root_dentry = (__u64)GET(fs, root.dentry);
   walk.dentry = (__u64)alias - bpf_core_field_offset(struct dentry, d_u.d_alias);
   walk.flags = PART_PARTIAL;
   walk.whose = whose;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstddef>
 #include <map>
 #include <optional>
 
@@ -10,6 +11,7 @@
 #include <boost/filesystem/operations.hpp>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -18,6 +20,8 @@
 #include "filesets/descriptor.h"
 #include "filesets/error.h"
 #include "filesets/printable.h"
+#include "traces/calls/path_resolution.h"
+#include "traces/record/program.h"
 
 namespace filereel {
 namespace {
@@ -61,20 +65,27 @@ std::string link_at(const std::string& path) {
 std::string foreign_root(std::uint32_t process) {
   const std::string link = fmt::format("/proc/{}/root", process);
   std::string root = link_at(link);
-  struct stat theirs{}, ours{};
-  if (!root.starts_with('/') || root == "/" || stat(link.c_str(), &theirs) != 0) return {};
-  const bool same = stat(root.c_str(), &ours) == 0 && ours.st_dev == theirs.st_dev &&
-                    ours.st_ino == theirs.st_ino;
-  return same ? std::string() : root;
+  if (!root.starts_with('/') || root == "/") return {};
+  std::string above = link;  // leads up to our root, or past it to the top of other mounts
+  for (std::ptrdiff_t depth = std::ranges::count(root, '/'); depth > 0; --depth) above += "/..";
+  struct stat top{}, ours{};
+  if (stat(above.c_str(), &top) != 0 || stat("/", &ours) != 0) return {};
+  const bool is_below = top.st_dev == ours.st_dev && top.st_ino == ours.st_ino;
+  return is_below ? std::string() : root;
 }
 
-// The name of /proc's link as programs with a root below ours, or with that of the process, see it.
-std::string name_at(std::uint32_t process, const std::string& link) {
-  std::string name = link_at(link);
-  const std::string root = foreign_root(process);
-  if (root.empty() || !name.starts_with(root)) return name;
-  if (name.size() == root.size()) return "/";
-  return name[root.size()] == '/' ? name.substr(root.size()) : name;
+// A name that /proc gives for a file of the process, from our root or from that of the process
+// where that lies elsewhere.
+std::string name_for(std::uint32_t process, std::string name) {
+  cut_root(name, foreign_root(process));
+  return name;
+}
+
+// What our root is called where mounts were copied: other than "/" in a chroot that is no mount.
+std::string own_root_from_outside() {
+  const HeldProgram outside({"true"}, [] { unshare(CLONE_NEWNS); });
+  std::string root = link_at(fmt::format("/proc/{}/root", outside.pid()));
+  return root == "/" ? std::string() : root;
 }
 
 // The number behind "name:" in a text such as /proc/1/status.
@@ -115,7 +126,8 @@ KnownProcess running_process(std::uint32_t process, bool will_exec) {
   known.id = process;
   known.threads = numbers_in(home + "/task");
   known.directory = working_directory_of(process);
-  if (std::string root = name_at(process, home + "/root"); root.starts_with('/')) known.root = root;
+  if (std::string root = name_for(process, link_at(home + "/root")); root.starts_with('/'))
+    known.root = root;
   if (const auto mask = field(text_of(home + "/status"), "Umask:", 8)) {
     known.mode_mask = static_cast<std::uint32_t>(*mask);
   }
@@ -156,7 +168,7 @@ std::vector<std::uint32_t> process_tree(std::uint32_t process) {
 }
 
 std::string open_file_name(std::uint32_t process, int number) {
-  return name_at(process, fmt::format("/proc/{}/fd/{}", process, number));
+  return name_for(process, link_at(fmt::format("/proc/{}/fd/{}", process, number)));
 }
 
 std::string mapped_file_name(std::uint32_t process, std::uint64_t device, std::uint64_t inode) {
@@ -167,11 +179,15 @@ std::string mapped_file_name(std::uint32_t process, std::uint64_t device, std::u
   if (found == std::string::npos) return {};
   const std::size_t end = maps.find('\n', found);
   const std::size_t path = maps.find('/', found);
-  return path < end ? maps.substr(path, end - path) : std::string();
+  return path < end ? name_for(process, maps.substr(path, end - path)) : std::string();
+}
+
+std::vector<std::string> roots_of_names(std::uint32_t process) {
+  return {foreign_root(process), own_root_from_outside()};
 }
 
 std::string working_directory_of(std::uint32_t process) {
-  const std::string path = name_at(process, fmt::format("/proc/{}/cwd", process));
+  const std::string path = name_for(process, link_at(fmt::format("/proc/{}/cwd", process)));
   return path.starts_with('/') ? path : "/";
 }
 

@@ -116,9 +116,11 @@ RecordOutcome StraceRecorder::record(const RecordRequest& request, TraceBuilder&
   std::optional<HeldProgram> program;
   if (!request.command.empty()) program.emplace(request.command, allow_tracing);
   const auto id = program ? static_cast<std::uint32_t>(program->pid()) : request.process;
-  const ImportOptions options{.working_directory = working_directory_of(id),
-                              .under = request.under,
-                              .live = ImportOptions::Live{.since_ns = now_ns(), .process = id}};
+  const ImportOptions options{
+      .working_directory = working_directory_of(id),
+      .under = request.under,
+      .live =
+          ImportOptions::Live{.since_ns = now_ns(), .process = id, .roots = roots_of_names(id)}};
   const std::vector<std::uint32_t> processes =
       program ? std::vector<std::uint32_t>{id} : process_tree(id);
   std::vector<KnownProcess> known;
