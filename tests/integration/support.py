@@ -178,6 +178,22 @@ def tree_shape(folder):
     return found
 
 
+def mounted_below(folder):
+    """Where something is mounted in or on the folder, the last first."""
+    with open("/proc/mounts") as mounts:
+        points = [line.split()[1] for line in mounts]
+    return [point for point in reversed(points) if f"{point}/".startswith(f"{folder}/")]
+
+
+def remove_tree(folder):
+    """Removes a scratch folder, but nothing that is mounted there, which may be the machine's own."""
+    for point in mounted_below(folder):
+        call("umount", "-l", point, status=None)
+    if mounted_below(folder):
+        raise AssertionError(f"{folder} is left: something is mounted below it")
+    shutil.rmtree(folder, ignore_errors=True)
+
+
 def attached_loops(below):
     """Loop devices whose image lies below the folder."""
     found = {}
@@ -328,19 +344,15 @@ class IntegrationTest(unittest.TestCase):
         for pid in processes_with(cls.base):
             with contextlib.suppress(OSError):
                 os.kill(pid, signal.SIGKILL)
-        with open("/proc/mounts") as mounts:
-            points = [line.split()[1] for line in mounts if cls.base in line.split()[1]]
-        for point in reversed(points):
-            call("umount", "-l", point, status=None)
         for device in attached_loops(cls.base):
             call("losetup", "-d", device, status=None)
-        shutil.rmtree(cls.base, ignore_errors=True)
+        remove_tree(cls.base)
 
     def setUp(self):
         type(self).number += 1
         self.scratch = pathlib.Path(self.base, f"t{self.number}")
         self.scratch.mkdir()
-        self.addCleanup(shutil.rmtree, self.scratch, ignore_errors=True)
+        self.addCleanup(remove_tree, self.scratch)
 
     def environment(self, **changes):
         return {**os.environ, "TMPDIR": self.mount_folder, "NO_COLOR": "1", **changes}
