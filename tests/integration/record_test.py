@@ -96,7 +96,7 @@ class Recording:
                               "printf per; sleep 0.3; echo haps")
         self.assertNotIn("\033", text)
         # The program may have begun to print when it is said by what it is recorded.
-        remark, = re.findall("^recording by .*\n", text, re.MULTILINE)
+        remark, = re.findall("recording by .*\n", text)
         self.assertTrue(text.replace(remark, "").startswith(
             "out 1\nerr 1\nout 2\nerr 2\nout 3\nerr 3\nperhaps\napp.reel: "), text)
 

@@ -118,7 +118,7 @@ TEST_CASE("when time is up, what the source winds up with is done and counted, a
     CHECK(outcome.statistics.divergences == 0);
     CHECK(outcome.elapsed_s >= 0.05);  // threads may begin late
     CHECK(outcome.elapsed_s <= took);
-    CHECK(took < 5);
+    CHECK(took < 60);
     CHECK(count(outcome, open) == 3);
     CHECK(count(outcome, write) > 3);
     CHECK(count(outcome, sync) == 3);
@@ -154,7 +154,7 @@ TEST_CASE("nobody sleeps or waits for others when time is up") {
     workload.add({TimedTrace::due(kHour, pace_flags::kFromLastEnd)}, {meeting}, {});
     const ReplayOutcome outcome = workload.run({.engine = engine, .run_for_ns = 20 * kMs});
     CHECK(outcome.complete);
-    CHECK(outcome.elapsed_s < 5);
+    CHECK(outcome.elapsed_s < 60);
     CHECK(count(outcome, close) == 1);
     CHECK(outcome.statistics.lateness.count() == 0);
   }
@@ -283,7 +283,7 @@ TEST_CASE("the lanes of a schedule end when time is up, also those that wait for
                                        {.board = &schedule.board(), .run_for_ns = 30 * kMs});
   schedule.check();
   CHECK(outcome.complete);
-  CHECK(outcome.elapsed_s < 5);
+  CHECK(outcome.elapsed_s < 60);
   CHECK(outcome.statistics.operations == 1);
 }
 
