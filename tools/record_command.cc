@@ -226,7 +226,8 @@ void add_record_command(CLI::App& app, Session& session) {
   command->add_option("--under", arguments->under, "Only what touches this directory");
   command->add_option("--duration", arguments->duration, "End after this time, such as 30s");
   command
-      ->add_option("--grace", arguments->grace, "Time for the program to end after it was asked to")
+      ->add_option("--grace", arguments->grace,
+                   "Time allowed for the program to exit after SIGTERM")
       ->capture_default_str();
   command->add_flag("--exit-code", arguments->exit_code, "Return what the program returns");
   command->add_flag("--no-faults", arguments->no_faults,
