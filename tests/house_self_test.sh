@@ -12,3 +12,9 @@ if "$check" "$house" > /dev/null; then
   echo "an include that points up the house was not seen"
   exit 1
 fi
+rm "$house/filesets/bad.cc"
+echo '#include <nlohmann/json.hpp>' > "$house/replay/bad.cc"
+if "$check" "$house" > /dev/null; then
+  echo "a second place that includes the JSON library was not seen"
+  exit 1
+fi
