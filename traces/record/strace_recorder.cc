@@ -83,7 +83,9 @@ class StopWatch {
   void end_program(std::unique_lock<std::mutex>& lock, const std::stop_token& over) {
     constexpr double kLook = 0.02;
     program_->terminate();
-    for (double waited = 0; waited < grace_seconds_; waited += kLook) {
+    const auto now = [] { return std::chrono::steady_clock::now(); };
+    const auto end = now() + std::chrono::duration<double>(grace_seconds_);
+    while (now() < end) {
       if (has_ended(program_->pid()) || !sleep(lock, over, kLook)) return;
     }
   }
