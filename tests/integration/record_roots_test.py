@@ -31,7 +31,7 @@ class Roots:
         call("mount", "--bind", self.root, self.root)
         self.addCleanup(call, "umount", "-l", self.root)
         call("mount", "--make-private", self.root)
-        self.work = self.folder("root/work")
+        self.work = self.folder("root/desk")
         source = self.folder("source")
         for i in range(40):
             (source / f"{i}").write_bytes(b"x" * (i * 321))
@@ -54,8 +54,8 @@ class Roots:
     def record(self, *program, filereel=FILEREEL):
         return f"{filereel} record --backend {self.BACKEND} -o app.reel -- " + " ".join(map(str, program))
 
-    def check(self, script, unpacked="/work/out", wrap=()):
-        """The script leaves work/app.reel, whose replay makes work/out at `unpacked` again."""
+    def check(self, script, unpacked="/desk/out", wrap=()):
+        """The script leaves app.reel in self.work, whose replay makes its folder out at `unpacked` again."""
         done = subprocess.run([*wrap, "sh", "-c", script], capture_output=True, text=True,
                               env=self.environment(), timeout=100)
         self.assertEqual(done.returncode, 0, done)
@@ -67,14 +67,14 @@ class Roots:
         return [path.name for path in again.iterdir()]
 
     def test_in_a_chroot_names_begin_at_its_root(self):
-        inside = f"cd /work; {self.record('tar', 'xf', 'a.tar', '-C', 'out', filereel='/filereel')}"
+        inside = f"cd /desk; {self.record('tar', 'xf', 'a.tar', '-C', 'out', filereel='/filereel')}"
         names = self.check(f"{self.enter_root()}chroot . sh -c '{inside}'", wrap=PRIVATE)
-        self.assertIn("work", names)
+        self.assertIn("desk", names)
         self.assertNotIn(self.scratch.parts[1], set(names) - set(SYSTEM))
 
     def test_a_program_in_a_chroot_has_names_that_begin_at_the_recorders_root(self):
-        program = self.record("chroot", self.root, "tar", "xf", "/work/a.tar", "-C", "/work/out")
-        self.check(f"{self.enter_root()}cd work; {program}", f"{self.work}/out", PRIVATE)
+        program = self.record("chroot", self.root, "tar", "xf", "/desk/a.tar", "-C", "/desk/out")
+        self.check(f"{self.enter_root()}cd desk; {program}", f"{self.work}/out", PRIVATE)
 
     def test_a_program_in_mounts_and_processes_of_its_own(self):
         program = self.record(*CONTAINER, "tar", "xf", "a.tar", "-C", "out")
@@ -82,7 +82,7 @@ class Roots:
 
     def test_a_program_in_mounts_of_its_own_within_a_chroot(self):
         inside = self.record(*PRIVATE, "tar", "xf", "a.tar", "-C", "out", filereel="/filereel")
-        self.check(f"{self.enter_root()}chroot . sh -c 'cd /work; {inside}'", wrap=PRIVATE)
+        self.check(f"{self.enter_root()}chroot . sh -c 'cd /desk; {inside}'", wrap=PRIVATE)
 
     def test_a_process_outside_of_the_recorders_chroot_has_names_that_begin_at_its_own_root(self):
         ticking = subprocess.Popen([sys.executable, "-c", """
@@ -95,7 +95,7 @@ while True:
         self.addCleanup(ticking.wait)
         self.addCleanup(ticking.kill)
         self.assertTrue(wait_until((self.scratch / "ticks").exists, 20))
-        record = f"cd /work; /filereel record --backend {self.BACKEND} -o app.reel --pid " \
+        record = f"cd /desk; /filereel record --backend {self.BACKEND} -o app.reel --pid " \
             f"{ticking.pid}"
         for duration in ("300ms", "3s", "30s"):
             script = f"{self.enter_root()}chroot . sh -c '{record} --duration {duration}'"
