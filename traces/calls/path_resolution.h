@@ -80,8 +80,8 @@ class PathResolution {
 // What the tracer calls a descriptor's path is a file's: absolute, not below /proc …
 bool names_file(std::string_view tracer_path);
 
-// Cuts `root`, which is empty or absolute and not "/", off a tracer's path that lies at or below
-// it.
+// Removes `root` from the front of a tracer's path that lies at or below it. `root`: an absolute
+// path other than "/", or empty for none.
 void cut_root(std::string& tracer_path, std::string_view root);
 
 // Whether the tracer says that what had this path has been unlinked.

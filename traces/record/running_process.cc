@@ -74,11 +74,16 @@ std::string foreign_root(std::uint32_t process) {
   return is_below ? std::string() : root;
 }
 
-// A name that /proc gives for a file of the process, from our root or from that of the process
-// where that lies elsewhere.
-std::string name_for(std::uint32_t process, std::string name) {
-  cut_root(name, foreign_root(process));
+// The file that a link in /proc names, from our root or from the foreign root of the process.
+std::string name_at(const std::string& link, const std::string& foreign_root) {
+  std::string name = link_at(link);
+  cut_root(name, foreign_root);
   return name;
+}
+
+std::string working_directory(std::uint32_t process, const std::string& foreign_root) {
+  const std::string path = name_at(fmt::format("/proc/{}/cwd", process), foreign_root);
+  return path.starts_with('/') ? path : "/";
 }
 
 // What our root is called where mounts were copied: other than "/" in a chroot that is no mount.
@@ -125,9 +130,9 @@ KnownProcess running_process(std::uint32_t process, bool will_exec) {
   KnownProcess known;
   known.id = process;
   known.threads = numbers_in(home + "/task");
-  known.directory = working_directory_of(process);
-  if (std::string root = name_for(process, link_at(home + "/root")); root.starts_with('/'))
-    known.root = root;
+  const std::string foreign = foreign_root(process);
+  known.directory = working_directory(process, foreign);
+  if (std::string root = name_at(home + "/root", foreign); root.starts_with('/')) known.root = root;
   if (const auto mask = field(text_of(home + "/status"), "Umask:", 8)) {
     known.mode_mask = static_cast<std::uint32_t>(*mask);
   }
@@ -138,7 +143,7 @@ KnownProcess running_process(std::uint32_t process, bool will_exec) {
     const int descriptor = static_cast<int>(number);
     KnownProcess::Open& open = known.open.emplace_back();
     open.number = descriptor;
-    open.path = open_file_name(process, descriptor);
+    open.path = name_at(fmt::format("{}/fd/{}", home, number), foreign);
     open.flags = static_cast<std::uint32_t>(*flags);
     open.position = *position;
     struct stat status{};
@@ -168,7 +173,7 @@ std::vector<std::uint32_t> process_tree(std::uint32_t process) {
 }
 
 std::string open_file_name(std::uint32_t process, int number) {
-  return name_for(process, link_at(fmt::format("/proc/{}/fd/{}", process, number)));
+  return name_at(fmt::format("/proc/{}/fd/{}", process, number), foreign_root(process));
 }
 
 std::string mapped_file_name(std::uint32_t process, std::uint64_t device, std::uint64_t inode) {
@@ -179,16 +184,20 @@ std::string mapped_file_name(std::uint32_t process, std::uint64_t device, std::u
   if (found == std::string::npos) return {};
   const std::size_t end = maps.find('\n', found);
   const std::size_t path = maps.find('/', found);
-  return path < end ? name_for(process, maps.substr(path, end - path)) : std::string();
+  if (path >= end) return {};
+  std::string name = maps.substr(path, end - path);
+  cut_root(name, foreign_root(process));
+  return name;
 }
 
 std::vector<std::string> roots_of_names(std::uint32_t process) {
-  return {foreign_root(process), own_root_from_outside()};
+  std::vector<std::string> roots = {foreign_root(process), own_root_from_outside()};
+  std::erase(roots, "");
+  return roots;
 }
 
 std::string working_directory_of(std::uint32_t process) {
-  const std::string path = name_for(process, link_at(fmt::format("/proc/{}/cwd", process)));
-  return path.starts_with('/') ? path : "/";
+  return working_directory(process, foreign_root(process));
 }
 
 std::string command_of(std::uint32_t process) {

@@ -27,9 +27,9 @@ std::string open_file_name(std::uint32_t process, int number);
 // The path by which a process has mapped a file; empty if it has not. `device` as st_dev.
 std::string mapped_file_name(std::uint32_t process, std::uint64_t device, std::uint64_t inode);
 
-// What other tracers put before the paths of the process and of those that it starts, as cut_root
-// (traces/calls/path_resolution.h): where its root lies if that is not below ours, and where ours
-// lies as seen from a copy of the mounts. Empty ones are nothing.
+// Prefixes that other tracers put before the paths of the process and of its children, for cut_root
+// (traces/calls/path_resolution.h): the place of its root if that is not below ours, and the place
+// of ours as seen from a copy of the mounts.
 std::vector<std::string> roots_of_names(std::uint32_t process);
 
 std::string working_directory_of(std::uint32_t process);  // "/" if that may not be read
