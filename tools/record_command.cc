@@ -121,18 +121,17 @@ std::string program_name(const RecordArguments& arguments) {
                                    : printable(base_name(arguments.command.front()));
 }
 
-// Whether what is recorded writes to the terminal that standard error is, as far as is known when
-// it begins: a line that stands there would run into its text.
-bool shares_terminal(const RecordArguments& arguments) {
-  // A program that is started gets filereel's own standard output and error.
-  const std::string process =
-      arguments.command.empty() ? fmt::format("{}", arguments.process) : "self";
+// Whether the recorded program writes to filereel's standard error, as far as is known when the
+// recording begins: its text would run into a progress line there.
+bool shares_standard_error(const RecordArguments& arguments) {
+  if (!arguments.command.empty()) return true;  // it inherits it
   struct stat terminal{};
   if (fstat(STDERR_FILENO, &terminal) != 0) return false;
   return std::ranges::any_of(std::array{STDOUT_FILENO, STDERR_FILENO}, [&](int descriptor) {
     struct stat other{};
-    return stat(fmt::format("/proc/{}/fd/{}", process, descriptor).c_str(), &other) == 0 &&
-           other.st_dev == terminal.st_dev && other.st_ino == terminal.st_ino;
+    const std::string path = fmt::format("/proc/{}/fd/{}", arguments.process, descriptor);
+    return stat(path.c_str(), &other) == 0 && other.st_dev == terminal.st_dev &&
+           other.st_ino == terminal.st_ino;
   });
 }
 
@@ -194,7 +193,7 @@ void record(const RecordArguments& arguments, Session& session) {
                          output.written(), format_size(output.bytes()), recorder->lost());
     };
     ProgressLine line(session,
-                      shares_terminal(arguments) ? std::function<std::string()>() : describe);
+                      shares_standard_error(arguments) ? std::function<std::string()>() : describe);
     RecordingEnd end(signals.token());
     request.started = [&] {
       started = true;
