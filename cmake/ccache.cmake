@@ -3,7 +3,7 @@
 find_program(FILEREEL_CCACHE ccache DOC "Caches what was compiled; set it to OFF to do without")
 if(FILEREEL_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(launcher ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} CCACHE_NOHASHDIR=1
-      CCACHE_SLOPPINESS=pch_defines,time_macros ${FILEREEL_CCACHE})
+      ${FILEREEL_CCACHE})
   set(CMAKE_C_COMPILER_LAUNCHER ${launcher})
   set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
 endif()

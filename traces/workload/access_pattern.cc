@@ -14,8 +14,7 @@ namespace {
 
 constexpr std::uint32_t kWhole = 100'000;  // thousandths of a percent
 
-// What direct I/O asks of all devices, and of those with small sectors. Zones begin and end at
-// multiples of pages.
+// Suits direct I/O on all devices. Zones begin and end at multiples of it.
 constexpr std::uint64_t kPage = 4096;
 
 std::uint64_t part_of(std::uint64_t bytes, double share) {

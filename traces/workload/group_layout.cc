@@ -12,7 +12,6 @@
 #include "traces/operation_makers.h"
 
 namespace filereel {
-namespace {}  // namespace
 
 GroupLayout::GroupLayout(const RecipeFiles& files, const Recipe& recipe, bool has_copies,
                          std::uint64_t free_bytes, FileSet& all, PathTable& paths)
