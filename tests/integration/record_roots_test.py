@@ -8,9 +8,9 @@ import subprocess
 import sys
 import unittest
 
-from support import FILEREEL, IntegrationTest, call, have, main, tree_shape, wait_until
+from support import FILEREEL, IntegrationTest, call, have, main, no_bpf, tree_shape, wait_until
 
-BPF = have(FILEREEL) and "by BPF" in call(FILEREEL, "doctor")
+NO_BPF = no_bpf()
 SYSTEM = ["bin", "lib", "lib32", "lib64", "libx32", "sbin", "usr", "etc"]
 PRIVATE = ["unshare", "--mount", "--propagation", "unchanged"]
 CONTAINER = ["unshare", "--mount", "--propagation", "unchanged", "--pid", "--fork", "--mount-proc"]
@@ -111,7 +111,7 @@ while True:
 
 
 @unittest.skipUnless(can_unshare(), "needs root, unshare, chroot and tar")
-@unittest.skipUnless(BPF, "needs BPF")
+@unittest.skipIf(NO_BPF, NO_BPF)
 class RootsByBpf(Roots, IntegrationTest):
     BACKEND = "bpf"
 

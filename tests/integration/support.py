@@ -420,7 +420,7 @@ class IntegrationTest(unittest.TestCase):
         return path
 
     def memory_folder(self, megabytes):
-        """A folder in memory where one can be had: for tests that no disk shall slow down."""
+        """A folder on a tmpfs, or where none can be mounted an ordinary one."""
         folder = self.folder("memory")
         mount = ["mount", "-t", "tmpfs", "-o", f"size={megabytes}M", "tmpfs", folder]
         if os.geteuid() == 0 and subprocess.call(mount, stderr=subprocess.DEVNULL) == 0:

@@ -159,7 +159,7 @@ class RoundTrips(IntegrationTest):
         return found
 
     def test_a_hundred_thousand_files_are_captured_in_little_memory(self):
-        tree = self.memory_folder(1000)
+        tree = self.folder("many")
         content = b"small\n"
         for i in range(100):
             folder = tree / f"d{i}"
