@@ -12,7 +12,7 @@ struct CatalogFile {
 };
 
 std::span<const CatalogFile> file_set_catalog();  // filesets/catalog/*.yaml
-std::span<const CatalogFile> workload_catalog();  // traces/catalog/*.yaml, with storey traces
-std::span<const CatalogFile> plan_catalog();      // replay/catalog/*.yaml, with storey replay
+std::span<const CatalogFile> workload_catalog();  // traces/catalog/*.yaml, with layer traces
+std::span<const CatalogFile> plan_catalog();      // replay/catalog/*.yaml, with layer replay
 
 }  // namespace filereel

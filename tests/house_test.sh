@@ -1,10 +1,10 @@
 #!/bin/sh
-# The house has four storeys, and each may include only itself and the ones below (docs/architecture.md).
+# The house has four layers, and each may include only itself and the ones below (docs/architecture.md).
 #   house_test.sh DIR    checks the tree at DIR; exit 1 and a line for each include that points up
 set -eu
 cd "$1"
 bad=0
-refuse() {  # storey, pattern of the storeys above
+refuse() {  # layer, pattern of the layers above
   hits=$(grep -rnE "#include \"($2)/" --include='*.h' --include='*.cc' "$1" || true)
   if [ -n "$hits" ]; then
     echo "includes that point up the house:"
