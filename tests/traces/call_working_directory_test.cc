@@ -40,6 +40,16 @@ TEST_CASE("what was opened says which working directory its name began at") {
         "0 stat b/x +0\n");
 }
 
+TEST_CASE("what was opened says where its name began, also where nobody was seen to be") {
+  Shared calls;
+  calls.text();
+  SystemCall create = open_at("x", kCreateFile, 3);
+  create.dir_path = "/a";
+  create.result_path = "/b/x";
+  calls.run(create);
+  CHECK(calls.text() == "0 open b/x #0 flags 301 mode 644\n");
+}
+
 TEST_CASE("a rename was where its file is") {
   Shared calls;
   calls.run(open_at("/a/x", kCreateFile, 3)).run(by(200, on_path(Call::chdir, "/b")));

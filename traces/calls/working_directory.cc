@@ -61,10 +61,18 @@ std::optional<PathId> CallTranslation::directory_of_the_moment(Task& task, const
                                                                std::uint64_t position) {
   const std::vector<PathId> directories = possible_directories(task, call, position);
   if (directories.empty()) return std::nullopt;
-  if (directories.size() == 1) return directories.front();
   for (const PathId directory : directories) {
     moment_ = directory;
     if (fits(task, call)) return directory;
+  }
+  // The change was missed, or the wait for it was too long: the path of an opened file tells it.
+  const std::string& opened = call.result_path;
+  if (begins_there(call.dir, call.path) && opened.size() > call.path.size() + 1 &&
+      names_file(opened) && opened.ends_with("/" + call.path)) {
+    bool deleted = false;
+    const PathId directory =
+        paths_.real(opened.substr(0, opened.size() - call.path.size() - 1), deleted);
+    if (!deleted) return directory;
   }
   return directories.front();
 }
