@@ -1,0 +1,68 @@
+#include "filesets/ownership/file_state.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <time.h>
+
+// <linux/stat.h> has them; it cannot be included beside <sys/stat.h> with every C library.
+#ifndef STATX_MNT_ID
+#define STATX_MNT_ID 0x1000U
+#endif
+
+namespace filereel {
+namespace {
+
+constexpr std::int64_t kSecond = 1'000'000'000;
+
+std::int64_t nanoseconds(const statx_timestamp& time) {
+  return time.tv_sec * kSecond + time.tv_nsec;
+}
+
+}  // namespace
+
+bool FileState::is_directory() const {
+  return S_ISDIR(mode);
+}
+
+std::optional<FileState> state_of(int directory, const std::string& name) {
+  struct statx info{};
+  const int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | (name.empty() ? AT_EMPTY_PATH : 0);
+  if (statx(directory, name.c_str(), flags, STATX_BASIC_STATS | STATX_BTIME | STATX_MNT_ID,
+            &info) != 0) {
+    return std::nullopt;
+  }
+  FileState state;
+  state.identity.inode = info.stx_ino;
+  if ((info.stx_mask & STATX_BTIME) != 0) state.identity.born_ns = nanoseconds(info.stx_btime);
+  state.mode = info.stx_mode;
+  state.owner = info.stx_uid;
+  state.links = info.stx_nlink;
+  state.size = info.stx_size;
+  state.modified_ns = nanoseconds(info.stx_mtime);
+  state.changed_ns = nanoseconds(info.stx_ctime);
+  if ((info.stx_mask & STATX_MNT_ID) != 0) state.mount = info.stx_mnt_id;
+  return state;
+}
+
+bool set_mode(int fd, mode_t mode) {
+  constexpr mode_t kRights = 07777;
+  // fchmod(2) does not take O_PATH.
+  return chmod(fmt::format("/proc/self/fd/{}", fd).c_str(), mode & kRights) == 0;
+}
+
+Descriptor open_up(int parent, const std::string& name, mode_t mode) {
+  Descriptor directory(openat(parent, name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (directory && !set_mode(directory.get(), mode | S_IRWXU)) directory.reset();
+  return directory;
+}
+
+std::int64_t earliest_birth() {
+  constexpr std::int64_t kCoarsest = 2'000'000'000;  // FAT
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME_COARSE, &now);
+  const std::int64_t now_ns = now.tv_sec * kSecond + now.tv_nsec;
+  return now_ns - kCoarsest;
+}
+
+}  // namespace filereel

@@ -1,0 +1,258 @@
+#include "filesets/ownership/lease.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <ctime>
+#include <iterator>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "filesets/error.h"
+#include "filesets/formats/fileset_file.h"
+#include "filesets/ownership/state_directory.h"
+#include "filesets/read_file.h"
+#include "filesets/scan/directory_names.h"
+
+namespace filereel {
+namespace {
+
+constexpr std::string_view kHeader = "filereel lease 1";
+constexpr std::string_view kEnd = "end";
+// Files that are being written; whoever lists leases passes them over.
+constexpr std::string_view kUnfinished = "new-";
+constexpr std::size_t kMostBytes = 1u << 30;
+
+struct KindName {
+  LeaseKind kind;
+  std::string_view name;
+};
+constexpr std::array<KindName, 6> kKinds = {{{LeaseKind::file, "file"},
+                                             {LeaseKind::work, "work directory"},
+                                             {LeaseKind::directory, "directory"},
+                                             {LeaseKind::mount_point, "mount point"},
+                                             {LeaseKind::image, "image"},
+                                             {LeaseKind::tree, "tree"}}};
+
+std::string escaped(std::string_view text) {
+  std::string out;
+  append_escaped(text, Blanks::kept, out);
+  return out;
+}
+
+// The numbers of a line, which must be `count` of them.
+template <typename T, std::size_t count>
+bool parse_numbers(std::string_view text, const std::array<T*, count>& numbers) {
+  const char* at = text.data();
+  const char* const end = at + text.size();
+  for (T* const number : numbers) {
+    if (number != numbers.front() && (at == end || *at++ != ' ')) return false;
+    const auto [stop, error] = std::from_chars(at, end, *number);
+    if (error != std::errc()) return false;
+    at = stop;
+  }
+  return at == end;
+}
+
+bool parse_entries(std::string_view text, std::vector<std::uint64_t>& entries) {
+  constexpr std::size_t kDigits = 16;
+  for (; !text.empty(); text.remove_prefix(kDigits + 1)) {
+    std::uint64_t entry = 0;
+    if (text.size() <= kDigits || text[kDigits] != ' ') return false;
+    const auto [stop, error] = std::from_chars(text.data(), text.data() + kDigits, entry, 16);
+    if (error != std::errc() || stop != text.data() + kDigits) return false;
+    entries.push_back(entry);
+  }
+  return std::ranges::is_sorted(entries);
+}
+
+bool parse_line(std::string_view key, std::string_view value, LeaseNote& note) {
+  if (key == "kind") {
+    const auto known = std::ranges::find(kKinds, value, &KindName::name);
+    if (known == kKinds.end()) return false;
+    note.kind = known->kind;
+    return true;
+  }
+  if (key == "path") return unescape(value, Blanks::kept, note.path) && note.path.starts_with('/');
+  if (key == "inode") {
+    note.made.emplace();
+    return parse_numbers<std::uint64_t, 1>(value, {&note.made->inode});
+  }
+  if (key == "born") {
+    return note.made && parse_numbers<std::int64_t, 1>(value, {&note.made->born_ns});
+  }
+  if (key == "mounted") return parse_numbers<dev_t, 1>(value, {&note.mounted});
+  if (key == "size") return parse_numbers<std::uint64_t, 1>(value, {&note.size});
+  if (key == "times") {
+    return parse_numbers<std::int64_t, 2>(value, {&note.modified_ns, &note.changed_ns});
+  }
+  if (key == "file-system") return unescape(value, Blanks::kept, note.file_system);
+  if (key == "seed") return parse_numbers<std::uint64_t, 1>(value, {&note.seed});
+  return key == "entries" && parse_entries(value, note.entries);
+}
+
+[[noreturn]] void fail(const std::string& path) {
+  throw_failed(
+      fmt::format("cannot write {}, where filereel notes what it makes: {}; make room, or "
+                  "set FILEREEL_STATE_DIR to another directory",
+                  path, strerror(errno)));
+}
+
+bool is_in_place(int file) {
+  const std::optional<FileState> state = state_of(file);
+  return state && S_ISREG(state->mode) && state->links > 0;
+}
+
+std::optional<LeaseNote> read_lease(int file) {
+  if (!is_in_place(file)) return std::nullopt;
+  const std::optional<std::string> text =
+      read_file(fmt::format("/proc/self/fd/{}", file), kMostBytes);
+  return text ? parse_lease(*text) : std::nullopt;
+}
+
+// Written under another name first, so that it is there as a whole and locked or not at all.
+Descriptor write_lease(const StateDirectory& state, const std::string& name,
+                       const LeaseNote& note) {
+  const std::string unfinished = std::string(kUnfinished) + random_name();
+  Descriptor file(openat(state.directory.get(), unfinished.c_str(),
+                         O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  const std::string text = format_lease(note);
+  // Not every network file system can lock; then a run there cannot tell that another one lives.
+  const bool locked = file && (flock(file.get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK);
+  if (!locked || write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()) ||
+      renameat(state.directory.get(), unfinished.c_str(), state.directory.get(), name.c_str()) !=
+          0) {
+    const int error = errno;
+    if (file) unlinkat(state.directory.get(), unfinished.c_str(), 0);
+    errno = error;
+    fail(state.path);
+  }
+  return file;
+}
+
+// Of a process that was killed while it wrote it.
+void remove_if_old(int directory, const std::string& name) {
+  constexpr time_t kOld_s = 24 * 3600;
+  struct stat info{};
+  if (fstatat(directory, name.c_str(), &info, AT_SYMLINK_NOFOLLOW) == 0 &&
+      info.st_mtime < time(nullptr) - kOld_s) {
+    unlinkat(directory, name.c_str(), 0);
+  }
+}
+
+}  // namespace
+
+std::string_view lease_kind_name(LeaseKind kind) {
+  return std::ranges::find(kKinds, kind, &KindName::kind)->name;
+}
+
+std::string format_lease(const LeaseNote& note) {
+  std::string text = fmt::format("{}\nkind {}\npath {}\n", kHeader, lease_kind_name(note.kind),
+                                 escaped(note.path));
+  const auto out = std::back_inserter(text);
+  if (note.made) fmt::format_to(out, "inode {}\nborn {}\n", note.made->inode, note.made->born_ns);
+  if (note.mounted != 0) fmt::format_to(out, "mounted {}\n", note.mounted);
+  if (note.kind == LeaseKind::image) {
+    fmt::format_to(out, "size {}\ntimes {} {}\nfile-system {}\n", note.size, note.modified_ns,
+                   note.changed_ns, escaped(note.file_system));
+  }
+  if (note.kind == LeaseKind::tree) {
+    fmt::format_to(out, "seed {}\nentries ", note.seed);
+    for (const std::uint64_t entry : note.entries) fmt::format_to(out, "{:016x} ", entry);
+    text += '\n';
+  }
+  fmt::format_to(out, "{}\n", kEnd);
+  return text;
+}
+
+std::optional<LeaseNote> parse_lease(std::string_view text) {
+  LeaseNote note;
+  std::string_view rest = text, line;
+  const auto next_line = [&] {
+    const std::size_t end = rest.find('\n');
+    if (end == std::string_view::npos) return false;
+    line = rest.substr(0, end);
+    rest.remove_prefix(end + 1);
+    return true;
+  };
+  if (!next_line() || line != kHeader) return std::nullopt;
+  while (next_line()) {
+    if (line == kEnd) return format_lease(note) == text ? std::optional(note) : std::nullopt;
+    const std::size_t blank = line.find(' ');
+    if (blank == std::string_view::npos ||
+        !parse_line(line.substr(0, blank), line.substr(blank + 1), note)) {
+      return std::nullopt;
+    }
+  }
+  return std::nullopt;
+}
+
+Lease::Lease(LeaseNote note) : note_(std::move(note)), name_(random_name()) {
+  StateDirectory state = open_state_directory();
+  file_ = write_lease(state, name_, note_);
+  state_ = std::move(state.directory);
+}
+
+Lease::Lease(LeaseNote note, Descriptor state, std::string name, Descriptor file)
+    : note_(std::move(note)),
+      state_(std::move(state)),
+      name_(std::move(name)),
+      file_(std::move(file)) {}
+
+void Lease::write(LeaseNote note) {
+  file_ = write_lease(open_state_directory(), name_, note);
+  note_ = std::move(note);
+}
+
+std::int64_t Lease::age_s() const {
+  const std::optional<FileState> state = state_of(file_.get());
+  return state ? time(nullptr) - state->modified_ns / 1'000'000'000 : 0;
+}
+
+void Lease::made(const FileIdentity& identity) {
+  LeaseNote note = note_;
+  note.made = identity;
+  write(std::move(note));
+}
+
+void Lease::strike() noexcept {
+  if (!file_) return;
+  unlinkat(state_.get(), name_.c_str(), 0);
+  file_.reset();
+}
+
+std::vector<FoundLease> find_leases(const std::function<bool(const LeaseNote&)>& wanted) {
+  const StateDirectory state = open_state_directory();
+  const auto names = names_in(state.directory.get());
+  if (!names) fail(state.path);
+  std::vector<FoundLease> found;
+  for (const std::string& name : *names) {
+    if (name.starts_with(kUnfinished)) {
+      remove_if_old(state.directory.get(), name);
+      continue;
+    }
+    constexpr int kFlags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
+    Descriptor file(openat(state.directory.get(), name.c_str(), kFlags));
+    std::optional<LeaseNote> note = file ? read_lease(file.get()) : std::nullopt;
+    if (!note || !wanted(*note)) continue;
+    if (flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
+      found.push_back({*std::move(note), std::nullopt});
+      continue;
+    }
+    // Whoever had it may have finished with it before it was locked here.
+    note = read_lease(file.get());
+    if (!note) continue;
+    Descriptor directory(fcntl(state.directory.get(), F_DUPFD_CLOEXEC, 0));
+    found.push_back({*note, Lease(*note, std::move(directory), name, std::move(file))});
+  }
+  return found;
+}
+
+}  // namespace filereel

@@ -1,0 +1,104 @@
+#include "filesets/ownership/new_file.h"
+
+#include <cerrno>
+#include <cstring>
+
+#include <boost/filesystem.hpp>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "filesets/error.h"
+#include "filesets/ownership/removal.h"
+#include "filesets/ownership/state_directory.h"
+
+namespace filereel {
+namespace {
+
+int result(int returned) {
+  return returned == 0 ? 0 : errno;
+}
+
+}  // namespace
+
+NewFile::NewFile(const std::string& directory, const std::string& shown, mode_t mode, Name name)
+    : directory_path_(boost::filesystem::absolute(directory).string()),
+      directory_(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
+  if (directory_ && name == Name::none) {
+    file_.reset(openat(directory_.get(), ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode));
+  }
+  if (directory_ && !file_) {
+    choose_temporary_name();
+    constexpr int kFlags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+    file_.reset(openat(directory_.get(), temporary_.c_str(), kFlags, mode));
+    if (file_) note_temporary_name();
+  }
+  if (file_) return;
+  const int error = errno;
+  drop_temporary_name();
+  throw_failed(
+      fmt::format("{}: cannot create a file in its directory: {}", shown, strerror(error)));
+}
+
+NewFile::~NewFile() {
+  drop_temporary_name();
+}
+
+// A user without a place for leases can write files all the same.
+void NewFile::choose_temporary_name() {
+  temporary_ = ".filereel-" + random_name() + ".part";
+  temporary_path_ = directory_path_ + "/" + temporary_;
+  try {
+    lease_.emplace(LeaseNote{.kind = LeaseKind::file, .path = temporary_path_});
+  } catch (const Error&) {
+    lease_.reset();
+  }
+}
+
+void NewFile::note_temporary_name() {
+  const std::optional<FileState> state = state_of(file_.get());
+  if (!state || !lease_) return;
+  try {
+    lease_->made(state->identity);
+  } catch (const Error&) {
+    // A later run cannot prove that it is filereel's, and leaves it alone.
+  }
+}
+
+void NewFile::drop_temporary_name() {
+  if (temporary_.empty()) return;
+  const std::optional<FileState> state = file_ ? state_of(file_.get()) : std::nullopt;
+  if (state) remove_exactly(directory_.get(), temporary_, state->identity);
+  if (lease_) lease_->strike();
+  temporary_.clear();
+  temporary_path_.clear();
+}
+
+int NewFile::link_unnamed(const std::string& name) const {
+  const std::string self = fmt::format("/proc/self/fd/{}", file_.get());
+  return result(linkat(AT_FDCWD, self.c_str(), directory_.get(), name.c_str(), AT_SYMLINK_FOLLOW));
+}
+
+int NewFile::link_as(const std::string& name) {
+  if (temporary_.empty()) return link_unnamed(name);
+  const int error = rename_new(directory_.get(), temporary_, directory_.get(), name);
+  if (error == 0) drop_temporary_name();
+  return error;
+}
+
+int NewFile::replace(const std::string& name) {
+  if (temporary_.empty()) {
+    int error = link_unnamed(name);
+    if (error != EEXIST) return error;
+    choose_temporary_name();
+    error = link_unnamed(temporary_);
+    if (error != 0) return error;
+    note_temporary_name();
+  }
+  const int error =
+      result(renameat(directory_.get(), temporary_.c_str(), directory_.get(), name.c_str()));
+  if (error == 0) drop_temporary_name();
+  return error;
+}
+
+}  // namespace filereel

@@ -1,0 +1,85 @@
+#include "filesets/ownership/state_directory.h"
+
+#include <cerrno>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+
+#include <boost/filesystem.hpp>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "filesets/error.h"
+
+namespace filereel {
+namespace {
+
+namespace fs = boost::filesystem;
+
+constexpr std::string_view kOther = "set FILEREEL_STATE_DIR to a directory of your own";
+
+std::string environment(const char* name) {
+  const char* const value = getenv(name);
+  return value ? value : "";
+}
+
+// Not so in the user namespace that filereel enters to mount without privileges, where its user is
+// called root too. user_namespaces(7)
+bool is_root_of_the_machine() {
+  std::uint64_t inside = 1, outside = 1;
+  std::ifstream("/proc/self/uid_map") >> inside >> outside;
+  return geteuid() == 0 && inside == 0 && outside == 0;
+}
+
+std::string chosen_path() {
+  if (const std::string path = environment("FILEREEL_STATE_DIR"); !path.empty()) return path;
+  if (is_root_of_the_machine()) return "/var/lib/filereel";
+  if (const std::string path = environment("XDG_STATE_HOME"); path.starts_with('/')) {
+    return path + "/filereel";
+  }
+  if (const std::string home = environment("HOME"); home.starts_with('/')) {
+    return home + "/.local/state/filereel";
+  }
+  throw_failed(
+      fmt::format("there is no place for filereel's own notes, as HOME is not set: {}", kOther));
+}
+
+}  // namespace
+
+StateDirectory open_state_directory() {
+  StateDirectory state;
+  state.path = fs::absolute(chosen_path()).string();
+  boost::system::error_code ignored;
+  fs::create_directories(fs::path(state.path).parent_path(), ignored);
+  mkdir(state.path.c_str(), 0700);
+  state.directory.reset(open(state.path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!state.directory) {
+    throw_failed(fmt::format("cannot open {}, where filereel keeps its own notes: {}; {}",
+                             state.path, strerror(errno), kOther));
+  }
+  struct stat info{};
+  if (fstat(state.directory.get(), &info) != 0 || info.st_uid != geteuid() ||
+      (info.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
+    throw_failed(fmt::format("{}, where filereel keeps its own notes, can be written by others: {}",
+                             state.path, kOther));
+  }
+  return state;
+}
+
+std::uint64_t random_number() {
+  std::uint64_t number = 0;
+  if (getrandom(&number, sizeof number, 0) != static_cast<ssize_t>(sizeof number)) {
+    throw_failed(fmt::format("the kernel has no random numbers: {}", strerror(errno)));
+  }
+  return number;
+}
+
+std::string random_name() {
+  return fmt::format("{:016x}{:016x}", random_number(), random_number());
+}
+
+}  // namespace filereel

@@ -1,0 +1,61 @@
+// A directory that filereel fills: a volume, or what populate makes.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "filesets/descriptor.h"
+#include "filesets/ownership/lease.h"
+
+namespace filereel {
+
+// filereel works in a directory of its own inside the one that the user named, with a name that
+// nobody can have chosen. So whatever lies beside it is the user's, whenever it came there, and
+// whatever lies in it goes with it. What is to stay is moved up at the end. Both directories are
+// opened once: no other directory that takes the place of either is ever touched.
+class WorkDirectory {
+ public:
+  enum class Remember : bool { no, yes };
+
+  // Opens `path`, which is made if it is missing (its parent is not). It must be empty but for
+  // lost+found, or hold nothing but what keep(Remember::yes) left there, which is removed. Throws
+  // Error(failed).
+  explicit WorkDirectory(const std::string& path);
+  ~WorkDirectory();  // removes what is left, and the directory itself if it was made here
+  WorkDirectory(const WorkDirectory&) = delete;
+  WorkDirectory& operator=(const WorkDirectory&) = delete;
+
+  int root() const { return work_.get(); }      // to be filled
+  int target() const { return target_.get(); }  // that the user named
+
+  void clear();                // Throws Error(failed).
+  void check_present() const;  // Throws Error(failed) if either is gone or replaced.
+
+  // Each ends the use; after that neither does anything.
+  // keep leaves all that is in it directly in the target; with Remember::yes a later
+  // WorkDirectory there may remove it again, as long as nobody changes it. Throws Error(failed).
+  void keep(Remember remember);
+  // remove leaves nothing. Throws Error(failed).
+  void remove();
+
+ private:
+  void open_target();
+  void make_target();
+  void take_over_kept();
+  std::optional<std::string> first_name() const;
+  void make_work();
+  void remove_work();
+  void remove_target();
+  [[noreturn]] void fail(std::string_view what, int error) const;
+
+  std::string path_;       // as the user named it
+  std::string full_path_;  // absolute, without symbolic links
+  Descriptor target_, work_;
+  Descriptor parent_;                  // of the target, where that was made here
+  std::optional<Lease> target_lease_;  // likewise
+  std::string work_name_;
+  std::optional<Lease> work_lease_;
+};
+
+}  // namespace filereel
