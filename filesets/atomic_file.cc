@@ -13,6 +13,13 @@
 #include "filesets/error.h"
 
 namespace filereel {
+namespace {
+
+std::string file_name(const std::string& path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+}  // namespace
 
 AtomicFile::AtomicFile(const std::string& path) : path_(path) {
   struct stat status;
@@ -27,21 +34,8 @@ AtomicFile::AtomicFile(const std::string& path) : path_(path) {
                 fmt::format("{}: is not a regular file and cannot be replaced; choose another name",
                             path_));
   }
-  const std::size_t slash = path_.rfind('/');
-  directory_ = slash == std::string::npos ? "." : path_.substr(0, slash + 1);
-  // Names of other processes differ in the number, of the same process in the attempt.
-  constexpr int kAttempts = 10'000;
-  for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    temporary_ = fmt::format("{}/.filereel-{}-{}.part", directory_, ::getpid(), attempt);
-    descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (descriptor_ >= 0 || errno != EEXIST) break;
-  }
-  if (descriptor_ < 0) fail("cannot create a file in its directory", errno);
-}
-
-AtomicFile::~AtomicFile() {
-  if (descriptor_ >= 0) ::close(descriptor_);
-  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+  const std::string directory = boost::filesystem::path(path_).parent_path().string();
+  file_.emplace(directory.empty() ? "." : directory, path_, 0666);
 }
 
 void AtomicFile::fail(std::string_view what, int error) const {
@@ -50,7 +44,7 @@ void AtomicFile::fail(std::string_view what, int error) const {
 
 void AtomicFile::write(std::string_view bytes) {
   while (!bytes.empty()) {
-    const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
+    const ssize_t written = ::write(file_->descriptor(), bytes.data(), bytes.size());
     if (written < 0) {
       if (errno == EINTR) continue;
       fail("cannot write", errno);
@@ -59,46 +53,28 @@ void AtomicFile::write(std::string_view bytes) {
   }
 }
 
-void AtomicFile::finish_writing() {
-  if (::fsync(descriptor_) != 0) fail("cannot make it durable", errno);
-  const int closed = ::close(descriptor_);
-  descriptor_ = -1;
-  if (closed != 0) fail("cannot close", errno);
+void AtomicFile::make_durable(int descriptor) {
+  // Some file systems (FUSE ones among them) have no fsync for directories.
+  if (::fsync(descriptor) != 0 && errno != EINVAL && errno != ENOSYS && errno != EOPNOTSUPP) {
+    fail("cannot make it durable", errno);
+  }
 }
 
 void AtomicFile::commit() {
-  finish_writing();
-  if (::rename(temporary_.c_str(), path_.c_str()) != 0) fail("cannot rename to it", errno);
-  temporary_.clear();
-  sync_directory();
+  make_durable(file_->descriptor());
+  if (const int error = file_->replace(file_name(path_)); error != 0) {
+    fail("cannot rename to it", error);
+  }
+  make_durable(file_->directory());
 }
 
 bool AtomicFile::commit_new() {
-  finish_writing();
-  int error = 0;
-  if (::renameat2(AT_FDCWD, temporary_.c_str(), AT_FDCWD, path_.c_str(), RENAME_NOREPLACE) == 0) {
-    temporary_.clear();
-  } else if (errno == EINVAL || errno == ENOSYS) {  // some FUSE and network file systems
-    if (::link(temporary_.c_str(), path_.c_str()) != 0) error = errno;
-  } else {
-    error = errno;
-  }
+  make_durable(file_->descriptor());
+  const int error = file_->link_as(file_name(path_));
   if (error == EEXIST) return false;
   if (error != 0) fail("cannot rename to it", error);
-  sync_directory();
+  make_durable(file_->directory());
   return true;
-}
-
-void AtomicFile::sync_directory() {
-  const int directory = ::open(directory_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (directory < 0) fail("cannot open its directory", errno);
-  const int synced = ::fsync(directory);
-  const int error = errno;
-  ::close(directory);
-  // Some file systems (FUSE ones among them) have no fsync for directories.
-  if (synced != 0 && error != EINVAL && error != ENOSYS && error != EOPNOTSUPP) {
-    fail("cannot make its directory durable", error);
-  }
 }
 
 }  // namespace filereel

@@ -12,6 +12,7 @@
 #include "filesets/scan/populate.h"
 #include "filesets/units.h"
 #include "replay/measure/clock.h"
+#include "tools/clean.h"
 #include "tools/commands.h"
 #include "tools/progress.h"
 #include "tools/signals.h"
@@ -78,6 +79,7 @@ void capture(const std::string& folder, const std::string& output, bool cross, S
 void populate(const std::string& set_name, const std::string& folder, double scale,
               Session& session) {
   const FileSet set = load_file_set(set_name, scale);
+  clear_leftovers(session);
   const SignalWatch signals;
   const std::uint64_t began = now_ns();
   const FileSetTotals all = set.totals();
@@ -100,7 +102,7 @@ void populate(const std::string& set_name, const std::string& folder, double sca
         });
   }
   if (totals.interrupted) {
-    session.notice(fmt::format("filereel: interrupted; {} is incomplete", folder));
+    session.notice("filereel: interrupted; nothing was made");
     session.exit_code = Session::kInterrupted;
     return;
   }

@@ -9,8 +9,6 @@
 #include <string>
 #include <vector>
 
-#include <boost/filesystem/directory.hpp>
-#include <boost/filesystem/path.hpp>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -20,6 +18,7 @@
 #include "filesets/content/content.h"
 #include "filesets/descriptor.h"
 #include "filesets/error.h"
+#include "filesets/ownership/work_directory.h"
 #include "filesets/scan/open_beneath.h"
 #include "filesets/units.h"
 
@@ -85,13 +84,6 @@ class TreePopulation {
                  const std::function<void(const PopulateProgress&)>& progress)
       : set_(set), dir_(dir), options_(options), progress_(progress) {}
 
-  // Into the empty directory `dir`.
-  PopulateTotals run() {
-    check_file_set(set_);
-    open_root();
-    return populate();
-  }
-
   PopulateTotals run_below(int root) {
     check_file_set(set_);
     root_ = open_directory_beneath(root, "", O_RDONLY);
@@ -122,20 +114,6 @@ class TreePopulation {
         fmt::format("populate {:?}: {} ({} of {} entries made); {}",
                     path.empty() ? dir_ : fmt::format("{}/{}", dir_, path), std::strerror(error),
                     done_.entries, set_.entries.size(), next_step(error)));
-  }
-
-  void open_root() {
-    if (mkdir(dir_.c_str(), 0777) != 0 && errno != EEXIST) fail("", errno);
-    root_ = Descriptor(open(dir_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (!root_) fail("", errno);
-    boost::system::error_code error;
-    const boost::filesystem::directory_iterator first(dir_, error);
-    if (error) fail("", error.value());
-    if (first == boost::filesystem::directory_iterator()) return;
-    throw Error(ErrorKind::failed,
-                fmt::format("populate {:?}: the directory is not empty ({:?} is in it); name an "
-                            "empty or a new one",
-                            dir_, first->path().filename().string()));
   }
 
   void check_space() {
@@ -314,7 +292,11 @@ class TreePopulation {
 PopulateTotals populate_tree(const FileSet& set, const std::string& dir,
                              const PopulateOptions& options,
                              const std::function<void(const PopulateProgress&)>& progress) {
-  return TreePopulation(set, dir, options, progress).run();
+  check_file_set(set);  // before anything is made
+  WorkDirectory work(dir);
+  const PopulateTotals totals = populate_below(work.root(), set, dir, options, progress);
+  if (!totals.interrupted) work.keep(WorkDirectory::Remember::no);
+  return totals;
 }
 
 PopulateTotals populate_below(int root, const FileSet& set, const std::string& name,

@@ -29,7 +29,7 @@ struct PopulateTotals {
   std::uint64_t set_ids_dropped = 0;  // entries that lost a set-ID bit
   std::uint64_t modes_lost = 0;       // entries whose mode the file system refused
   std::uint64_t times_lost = 0;       // entries whose time the file system refused
-  bool interrupted = false;           // the stop token ended it early; the tree is incomplete
+  bool interrupted = false;           // the stop token ended it early; there is no tree
 };
 
 // Makes everything in `set` below `dir`, which is created if it is missing (its parent is not) and
@@ -38,8 +38,8 @@ struct PopulateTotals {
 // written. Modes are as in the set whatever the umask; directories get theirs, and their times,
 // when all that lies in them exists. Owners are the caller's.
 //
-// Nothing is forced to the device. After an error or an interruption the part that was made
-// remains.
+// Nothing is forced to the device. The tree is there as a whole or not at all: after an error or an
+// interruption nothing of it remains.
 //
 // `progress` (which may be empty) runs on the calling thread; what it throws passes through. Throws
 // Error(unusable_input) if the set breaks the rules of file_set.h, and Error(failed) if `dir`

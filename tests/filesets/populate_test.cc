@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include <boost/filesystem/directory.hpp>
 #include <boost/filesystem/operations.hpp>
 #include <doctest/doctest.h>
 #include <fcntl.h>
@@ -22,6 +23,7 @@
 #include "filesets/error.h"
 #include "filesets/scan/capture.h"
 #include "tests/entries.h"
+#include "tests/state_dir.h"
 #include "tests/temp_dir.h"
 
 namespace {
@@ -148,6 +150,8 @@ TEST_CASE("a read-only directory is filled before it becomes read-only") {
   // Modes mean nothing to root, so that the set is populated as somebody else.
   constexpr uid_t kNobody = 65534;
   const bool is_root = geteuid() == 0;
+  const StateDir state;
+  if (is_root) REQUIRE(chown(state.path().c_str(), kNobody, kNobody) == 0);
   chmod(temp.path().c_str(), 0777);
   if (is_root) REQUIRE(seteuid(kNobody) == 0);
   const std::string error = error_of(set, temp.path());
@@ -209,7 +213,9 @@ TEST_CASE("errors name the path, the cause and the next step") {
   // Somebody else makes an entry of the same name.
   const FileSet set = set_of({directory("d"), file("d/f", 10)});
   const std::string error = error_of(set, temp.path(), [&](const PopulateProgress& progress) {
-    if (progress.path == "d/f") mkdir((temp / "d/f").c_str(), 0755);
+    if (progress.path != "d/f") return;
+    const boost::filesystem::directory_iterator work(temp.path());
+    mkdir((work->path() / "d/f").c_str(), 0755);
   });
   CHECK(error.find(temp / "d/f") != std::string::npos);
   CHECK(error.find("File exists (1 of 2 entries made); choose") != std::string::npos);
