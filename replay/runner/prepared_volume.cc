@@ -2,35 +2,16 @@
 
 #include <algorithm>
 
-#include <errno.h>
 #include <fmt/format.h>
-#include <string.h>
 
 #include "filesets/error.h"
 #include "filesets/printable.h"
-#include "filesets/scan/directory_names.h"
 #include "filesets/scan/populate.h"
 #include "replay/runner/hidden_serials.h"
 #include "replay/runner/preparation.h"
 
 namespace filereel {
 namespace {
-
-// Throws unless the directory holds nothing but what belongs to the volume.
-void check_nothing_else(int root, const std::string& volume) {
-  const auto names = names_in(root);
-  if (!names) {
-    throw Error(ErrorKind::failed,
-                fmt::format("cannot read {}: {}; choose another volume", volume, strerror(errno)));
-  }
-  for (const std::string& name : *names) {
-    if (NameFitter::is_reserved(name)) continue;
-    throw Error(ErrorKind::failed,
-                fmt::format("{} holds {}, which filereel did not make: move it away or name "
-                            "another directory",
-                            volume, printable(name)));
-  }
-}
 
 std::vector<std::string> file_paths(const FileSet& set) {
   std::vector<std::string> paths;
@@ -41,12 +22,6 @@ std::vector<std::string> file_paths(const FileSet& set) {
 }
 
 }  // namespace
-
-void prepare_empty(Volume& volume, std::optional<FileSystemKind> kind) {
-  volume.prepare(kind);
-  // What was just made is empty; but some FUSE drivers list the volume's label as a file.
-  if (!kind) check_nothing_else(volume.root(), volume.describe().target);
-}
 
 bool fill_volume(Volume& volume, const FileSet& initial, const FileSet& largest,
                  std::string_view advice, const std::stop_token& stop) {

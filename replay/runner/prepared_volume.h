@@ -11,10 +11,6 @@
 
 namespace filereel {
 
-// Makes the volume empty and ready, see Volume::prepare. Throws Error if a directory holds anything
-// that filereel did not make.
-void prepare_empty(Volume& volume, std::optional<FileSystemKind> kind);
-
 // Makes the files of `initial`, on a volume where there must be room for `largest`; `advice` ends
 // the message if there is none. False when the stop was requested.
 bool fill_volume(Volume& volume, const FileSet& initial, const FileSet& largest,

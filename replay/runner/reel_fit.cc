@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 
 #include "filesets/error.h"
+#include "filesets/ownership/tree_walk.h"
 #include "filesets/printable.h"
 #include "filesets/units.h"
-#include "replay/volumes/volume.h"
 
 namespace filereel {
 namespace {
@@ -36,16 +36,25 @@ void fit_paths(FileSet& set, NameFitter& names) {
   }
 }
 
+bool uses_reserved_names(const PathTable& paths, const FileSet& initial) {
+  PathId id = paths.node(PathTable::root(Role::near)).first_child;
+  for (; id != PathTable::kNone; id = paths.node(id).next_sibling) {
+    if (NameFitter::is_reserved(paths.node(id).name)) return true;
+  }
+  return std::ranges::any_of(initial.entries, [](const Entry& entry) {
+    return NameFitter::is_reserved(std::string_view(entry.path).substr(0, entry.path.find('/')));
+  });
+}
+
 bool needs_fitting(const PathTable& paths, const TraceTrees& trees,
                    const FileSystemLimits& limits) {
-  if (limits.windows_names) return true;
-  return std::ranges::any_of(names_in_root(paths, trees.initial), NameFitter::is_reserved);
+  return limits.windows_names || uses_reserved_names(paths, trees.initial);
 }
 
 }  // namespace
 
 bool NameFitter::is_reserved(std::string_view name) {
-  return name == kVolumeMarker || name == "lost+found";
+  return name == kLostAndFound;
 }
 
 std::string NameFitter::fit(std::string_view name, bool in_root) {
@@ -106,23 +115,6 @@ FittedTrace fit_trace(const PathTable& paths, const TextTable& texts, const Trac
     fitted.hard_links_left_out = leave_out(EntryKind::hard_link);
   }
   return fitted;
-}
-
-std::vector<std::string_view> names_in_root(const PathTable& paths, const FileSet& initial) {
-  std::vector<std::string_view> names;
-  const PathId root = PathTable::root(Role::near);
-  for (PathId id = paths.node(root).first_child; id != PathTable::kNone;
-       id = paths.node(id).next_sibling) {
-    names.push_back(paths.node(id).name);
-  }
-  for (const Entry& entry : initial.entries) {
-    const std::string_view path = entry.path;
-    names.push_back(path.substr(0, path.find('/')));
-  }
-  std::ranges::sort(names);
-  const auto repeated = std::ranges::unique(names);
-  names.erase(repeated.begin(), repeated.end());
-  return names;
 }
 
 }  // namespace filereel

@@ -21,7 +21,7 @@ class NameFitter {
  public:
   explicit NameFitter(const FileSystemLimits& limits) : limits_(limits) {}
 
-  // Names of the root that belong to somebody else (a marker, "lost+found") are escaped in it.
+  // The name of the root that belongs to the file system, "lost+found", is escaped in it.
   static bool is_reserved(std::string_view name);
 
   // Throws Error(failed) for a name that is too long once escaped.
@@ -50,13 +50,6 @@ FittedTrace fit_trace(const PathTable& paths, const TextTable& texts, const Trac
 inline FittedTrace fit_trace(const TraceTables& tables, const TraceTrees& trees,
                              const FileSystemLimits& limits) {
   return fit_trace(tables.paths, tables.texts, trees, limits);
-}
-
-// The names that a trace has directly in the root.
-std::vector<std::string_view> names_in_root(const PathTable& paths, const FileSet& initial);
-inline std::vector<std::string_view> names_in_root(const TraceTables& tables,
-                                                   const FileSet& initial) {
-  return names_in_root(tables.paths, initial);
 }
 
 }  // namespace filereel

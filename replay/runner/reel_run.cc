@@ -164,21 +164,11 @@ class ReelSide {
       file_system_ = usable_file_systems({kind}, request_.power, true, result_).front();
       if (target.kind == TargetKind::image && target.size == 0) target.size = image_for(kind);
     }
-    volume_ = open_volume(
-        target, {.role = Role::near,
-                 .power = request_.power,
-                 .destroy = request_.destroy,
-                 .keep = request_.keep,
-                 .makes = [this](const FileSystemLimits& limits) { return names_made(limits); }});
+    volume_ = open_volume(target, {.role = Role::near,
+                                   .power = request_.power,
+                                   .destroy = request_.destroy,
+                                   .keep = request_.keep});
     if (request_.against) add_label(*volume_, result_);
-  }
-
-  std::vector<std::string> names_made(const FileSystemLimits& limits) const {
-    const FittedTrace fitted = fit_trace(tables(), trees(), limits);
-    const auto names = names_in_root(fitted.tables ? *fitted.tables : tables(), fitted.initial);
-    std::vector<std::string> made(names.begin(), names.end());
-    if (request_.block_baseline) made.emplace_back(kBaselineFile);
-    return made;
   }
 
   // All that is ever written may lie there at once, for all that is known.
@@ -193,7 +183,7 @@ class ReelSide {
 
   // The volume as the trace wants it, with cold caches.
   bool prepare(std::uint32_t run, Sample& sample) {
-    prepare_empty(*volume_, file_system_);
+    volume_->prepare(file_system_);
     if (run == 1) {
       fitted_ = fit_trace(tables(), trees(), volume_->limits());
       const VolumeDescription volume = volume_->describe();

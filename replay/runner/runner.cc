@@ -124,13 +124,8 @@ class Run {
   }
 
   VolumeOptions options_of(Role role) const {
-    std::vector<std::string> names = {std::string(FcTest::kOriginal), std::string(FcTest::kCopy)};
-    if (request_.block_baseline) names.emplace_back(kBaselineFile);
-    return {.role = role,
-            .power = request_.power,
-            .destroy = request_.destroy,
-            .keep = request_.keep,
-            .makes = [names](const FileSystemLimits&) { return names; }};
+    return {
+        .role = role, .power = request_.power, .destroy = request_.destroy, .keep = request_.keep};
   }
 
   // What cannot fit at all is refused now; the exact check of each set on its fresh volume may come

@@ -74,16 +74,6 @@ bool changes_files(const Recipe& recipe) {
   });
 }
 
-std::vector<std::string> names_in_root(const Recipe& recipe) {
-  std::vector<std::string> names;
-  for (const RecipeFiles& files : recipe.files) {
-    const std::string name = files.name.substr(0, files.name.find('/'));
-    names.push_back(name);
-    names.push_back(name + ".copy");
-  }
-  return names;
-}
-
 std::optional<DirectAccess> smallest_direct_access(const Recipe& recipe) {
   std::optional<DirectAccess> least;
   for (const RecipePhase& phase : recipe.phases) {

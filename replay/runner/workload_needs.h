@@ -19,9 +19,6 @@ bool begin_alike(const Recipe& a, const Recipe& b);
 // Whether the phases leave other files, or files of other sizes, than they found.
 bool changes_files(const Recipe& recipe);
 
-// The names that it makes in a volume's root.
-std::vector<std::string> names_in_root(const Recipe& recipe);
-
 // The smallest accesses past the page cache.
 struct DirectAccess {
   std::uint64_t size = 0;   // bytes

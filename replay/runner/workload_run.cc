@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <memory>
-#include <set>
 
 #include <fmt/format.h>
 
@@ -126,7 +125,6 @@ class WorkloadRun {
 
   // What the points need of a volume.
   struct Needs {
-    std::set<std::string> names = {std::string(kProbeFile)};  // that are made in its root
     std::uint64_t image_size = 0;
     bool fills = false;
     FileSet largest;
@@ -139,7 +137,6 @@ class WorkloadRun {
       return one->kind == TargetKind::image && one->size == 0;
     });
     Needs needs;
-    if (request_.block_baseline) needs.names.emplace(kBaselineFile);
     std::optional<Recipe> last;
     for (std::uint64_t point = 0; point < points_; ++point) {
       Recipe one = recipe_at(request_, point);
@@ -149,7 +146,6 @@ class WorkloadRun {
       }
       const bool many = needs.largest.entries.size() * points_ > kMostLooks;
       if (many && begin_alike(*last, one) && !changes_files(one)) continue;
-      for (std::string& name : names_in_root(one)) needs.names.insert(std::move(name));
       needs.fills = needs.fills || fills_volume(one);
       const Synthesis synthesis(one, {.free_bytes = kVolumeToFill});
       if (sizes) {
@@ -168,12 +164,6 @@ class WorkloadRun {
   // All that can be known of the points before anything is touched; then takes the volumes.
   void open() {
     const Needs needs = look_at_points();
-    const auto makes = [names = needs.names](const FileSystemLimits& limits) {
-      NameFitter fitter(limits);
-      std::vector<std::string> fitted;
-      for (const std::string& name : names) fitted.push_back(fitter.fit(name, true));
-      return fitted;
-    };
     constexpr FileSystemLimits kLeast{.cluster = 512};
     const auto check_capacity = [&](const Target& target, std::uint64_t bytes) {
       if (needs.fills) return;
@@ -188,8 +178,7 @@ class WorkloadRun {
       volumes_.push_back(open_volume(*targets[i], {.role = Role::near,
                                                    .power = request_.power,
                                                    .destroy = request_.destroy,
-                                                   .keep = request_.keep,
-                                                   .makes = makes}));
+                                                   .keep = request_.keep}));
       if (targets[i]->size == 0) check_capacity(*targets[i], volumes_.back()->capacity());
       if (targets.size() > 1) add_label(*volumes_.back(), *results_[i]);
       sides_.push_back(std::make_unique<WorkloadSide>(request_, observer_, *volumes_.back(),

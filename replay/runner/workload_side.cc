@@ -78,7 +78,7 @@ bool WorkloadSide::run_point(const Repetitions& repetitions, std::uint64_t point
   const bool anew = one.fresh || !before_ || changes_files(*before_) || !begin_alike(*before_, one);
   before_.reset();
   if (anew) {
-    prepare_empty(volume_, kind_);
+    volume_.prepare(kind_);
     const std::uint64_t free = volume_.free_bytes().value_or(volume_.capacity());
     free_ = free - free / 32;  // clusters that are not full, the file system's own records
     add_volume(volume_, result_);

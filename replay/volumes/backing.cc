@@ -1,5 +1,7 @@
 #include "replay/volumes/backing.h"
 
+#include <algorithm>
+
 #include <boost/filesystem.hpp>
 #include <errno.h>
 #include <fcntl.h>
@@ -13,38 +15,47 @@
 #include <unistd.h>
 
 #include "filesets/error.h"
+#include "filesets/ownership/removal.h"
+#include "filesets/printable.h"
 #include "filesets/process.h"
 #include "filesets/units.h"
 
 namespace filereel {
 namespace {
 
-// A file without a byte of data in it. st_blocks does not tell: some file systems keep small files
-// elsewhere, or count late.
-bool is_blank(const std::string& path) {
-  const Descriptor file(open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
-  return file &&
-         (device_size(file.get()) == 0 || (lseek(file.get(), 0, SEEK_DATA) < 0 && errno == ENXIO));
-}
+namespace fs = boost::filesystem;
 
-// An image may be overwritten if it is empty, or if filereel formatted it.
-void check_image_is_ours(const std::string& path) {
-  struct stat info{};
-  if (lstat(path.c_str(), &info) != 0) return;  // not there yet
-  if (!S_ISREG(info.st_mode)) {
-    throw_failed(fmt::format("{} is not a regular file: name another, or the file itself", path));
+// What a lease says of the image as it is now. The UUID, which mkfs draws at random, is the proof
+// in the image itself.
+LeaseNote note_of_image(int file, const std::string& path) {
+  LeaseNote note{.kind = LeaseKind::image, .path = path};
+  if (const std::optional<FileState> state = state_of(file)) {
+    note.made = state->identity;
+    note.size = state->size;
+    note.modified_ns = state->modified_ns;
+    note.changed_ns = state->changed_ns;
   }
-  const DeviceContents contents = probe_contents(path);
-  if (contents.label == kVolumeLabel || is_blank(path)) return;
-  throw_failed(
-      fmt::format("{} exists and filereel did not make it{}: name another file or remove it", path,
-                  contents.type.empty() ? "" : fmt::format(" (it holds {})", contents.type)));
+  const DeviceContents contents = probe_contents(file);
+  note.file_system = fmt::format("{} {}", contents.type, contents.uuid);
+  return note;
 }
 
-// By which a later run knows the file that a killed one was working on.
-std::string identity_of(const std::string& path) {
-  struct stat info{};
-  return lstat(path.c_str(), &info) == 0 ? fmt::format("{}:{}", info.st_dev, info.st_ino) : "";
+// Why an image that is there already may not be replaced.
+[[noreturn]] void refuse_image(const std::string& path, int file, bool changed) {
+  const DeviceContents contents = probe_contents(file);
+  const std::string holds =
+      contents.type.empty() ? "" : fmt::format(" (it holds {})", contents.type);
+  throw_failed(changed ? fmt::format("{} was changed since filereel made it{}: name another file, "
+                                     "or remove it",
+                                     printable(path), holds)
+                       : fmt::format("{} exists and it cannot be proven that filereel made it{}: "
+                                     "name another file, or remove it",
+                                     printable(path), holds));
+}
+
+[[noreturn]] void refuse_in_use(const std::string& path) {
+  throw_failed(fmt::format("{} is in use by another filereel: wait for it or choose another volume",
+                           printable(path)));
 }
 
 }  // namespace
@@ -53,66 +64,123 @@ Backing::Backing(const Target& target, const VolumeOptions& options) : target_(t
   is_device() ? open_block_device(options) : open_image(options);
 }
 
+std::string Backing::source() const {
+  if (loop_) return loop_->path();
+  if (is_device()) return fmt::format("/proc/{}/fd/{}", getpid(), device_.get());
+  return image_->temporary_path();
+}
+
 void Backing::open_image(const VolumeOptions& options) {
-  const std::string& path = target_.path;
-  lease_.emplace(path + ".filereel", path);
-  const std::string there = identity_of(path);
-  if (there.empty() || there != lease_->noted()) check_image_is_ours(path);
-  // A killed run's loop device goes as soon as the kernel has taken its mounts down.
-  constexpr double kPatience_s = 10;
-  if (!there.empty()) {
-    const std::string user = loop_device_in_use(path, lease_->found() ? kPatience_s : 0);
-    if (!user.empty()) {
-      throw_failed(
-          fmt::format("{} is attached to {}: detach it first (losetup -d {})", path, user, user));
-    }
+  boost::system::error_code error;
+  const fs::path path = fs::absolute(target_.path, error);
+  const std::string directory = fs::canonical(path.parent_path(), error).string();
+  if (error) {
+    throw_failed(
+        fmt::format("cannot make the image {}: {}", printable(target_.path), error.message()));
   }
-  file_.reset(open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
-  if (!file_) throw_failed(fmt::format("cannot make the image {}: {}", path, strerror(errno)));
-  lease_->note(identity_of(path));
+  name_ = path.filename().string();
+  image_path_ = directory + "/" + name_;
   try {
+    reserve_name(directory, !target_.temporary || options.keep);
+    // FUSE programs open it by its name.
+    const bool named = options.power != MountPower::full;
+    image_.emplace(directory, target_.path, 0600,
+                   named ? NewFile::Name::temporary : NewFile::Name::none);
     allocate_image();
-    if (options.power == MountPower::full) loop_.emplace(path);
+    if (!named) loop_.emplace(image_->descriptor(), target_.path);
   } catch (...) {
-    if (there.empty()) unlink(path.c_str());
+    if (lease_) lease_->strike();
     throw;
+  }
+}
+
+// Where the image is going to stay, one of that name goes if it is proven to be filereel's.
+void Backing::reserve_name(const std::string& directory, bool stays) {
+  const auto concerns_this = [&](const LeaseNote& note) {
+    return note.kind == LeaseKind::image && note.path == image_path_;
+  };
+  std::vector<FoundLease> leases = find_leases(concerns_this);
+  for (const FoundLease& found : leases) {
+    if (!found.lease) refuse_in_use(target_.path);
+  }
+  if (stays) {
+    const Descriptor parent(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    const std::optional<FileState> there = state_of(parent.get(), name_);
+    if (there) remove_own_image(parent.get(), *there, leases);
+    for (FoundLease& found : leases) found.lease->strike();
+  }
+  lease_.emplace(LeaseNote{.kind = LeaseKind::image, .path = image_path_});
+}
+
+void Backing::remove_own_image(int parent, const FileState& there,
+                               std::span<const FoundLease> leases) const {
+  if (!S_ISREG(there.mode)) {
+    throw_failed(fmt::format("{} is not a regular file: name another, or the file itself",
+                             printable(target_.path)));
+  }
+  const Descriptor file(
+      openat(parent, name_.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!file) {
+    throw_failed(fmt::format("cannot open {}: {}", printable(target_.path), strerror(errno)));
+  }
+  const LeaseNote now = note_of_image(file.get(), image_path_);
+  const auto proves = [&](const FoundLease& found) { return found.note == now; };
+  if (std::ranges::none_of(leases, proves)) {
+    const auto is_it = [&](const FoundLease& found) { return found.note.made == now.made; };
+    refuse_image(target_.path, file.get(), std::ranges::any_of(leases, is_it));
+  }
+  if (const std::string user = loop_device_of(file.get()); !user.empty()) {
+    throw_failed(fmt::format("{} is attached to {}: detach it first (losetup -d {})",
+                             printable(target_.path), user, user));
+  }
+  if (!remove_exactly(parent, name_, *now.made)) {
+    throw_failed(
+        fmt::format("cannot remove {}: somebody else works with it", printable(target_.path)));
   }
 }
 
 // Allocated in full, so that the run cannot meet a full host disk half-way.
 void Backing::allocate_image() {
   size_ = target_.size;
-  // Away with the old content first: it may be all that fills the disk.
   struct statvfs host{};
-  if (ftruncate(file_.get(), 0) != 0 || fstatvfs(file_.get(), &host) != 0) {
-    throw_failed(fmt::format("cannot write {}: {}", target_.path, strerror(errno)));
+  if (fstatvfs(file(), &host) != 0) {
+    throw_failed(fmt::format("cannot write {}: {}", printable(target_.path), strerror(errno)));
   }
   const std::uint64_t room = host.f_bavail * host.f_frsize;
   if (room < size_) {
     throw_failed(fmt::format(
         "{} takes {} and only {} are free there: use --scale, --set or size=, or put it "
         "elsewhere",
-        target_.path, format_size(size_), format_size(room)));
+        printable(target_.path), format_size(size_), format_size(room)));
   }
   const auto size = static_cast<off_t>(size_);
-  if (fallocate(file_.get(), 0, 0, size) == 0) return;
-  if (errno != EOPNOTSUPP || ftruncate(file_.get(), size) != 0) {
-    throw_failed(fmt::format("cannot make {} {} large: {}", target_.path, format_size(size_),
-                             strerror(errno)));
+  if (fallocate(file(), 0, 0, size) == 0) return;
+  if (errno != EOPNOTSUPP || ftruncate(file(), size) != 0) {
+    throw_failed(fmt::format("cannot make {} {} large: {}", printable(target_.path),
+                             format_size(size_), strerror(errno)));
   }
 }
 
 void Backing::open_block_device(const VolumeOptions& options) {
-  check_may_format(target_.path, options.destroy);
+  const Descriptor node(open(target_.path.c_str(), O_PATH | O_CLOEXEC));
+  check_may_format(node.get(), target_.path, options.destroy);
   if (options.power != MountPower::full) {
-    throw_failed(fmt::format("formatting {} needs root: run filereel with sudo", target_.path));
+    throw_failed(
+        fmt::format("formatting {} needs root: run filereel with sudo", printable(target_.path)));
   }
-  file_.reset(open(target_.path.c_str(), O_RDWR | O_CLOEXEC));
-  if (!file_) throw_failed(fmt::format("cannot open {}: {}", target_.path, strerror(errno)));
-  if (flock(file_.get(), LOCK_EX | LOCK_NB) != 0) {
-    throw_failed(fmt::format("{} is in use by another program: wait for it", target_.path));
+  device_.reset(open(fmt::format("/proc/self/fd/{}", node.get()).c_str(), O_RDWR | O_CLOEXEC));
+  if (!device_) {
+    throw_failed(fmt::format("cannot open {}: {}", printable(target_.path), strerror(errno)));
   }
-  size_ = device_size(file_.get());
+  if (flock(device_.get(), LOCK_EX | LOCK_NB) != 0) {
+    throw_failed(
+        fmt::format("{} is in use by another program: wait for it", printable(target_.path)));
+  }
+  size_ = device_size(device_.get());
+}
+
+void Backing::check_may_be_formatted(const std::vector<std::string>& destroy) const {
+  if (is_device()) check_may_format(device_.get(), target_.path, destroy);
 }
 
 void Backing::format(FileSystemKind kind) {
@@ -130,22 +198,23 @@ void Backing::format(FileSystemKind kind) {
 // fresh as it can be. Not all mkfs programs do.
 void Backing::discard() {
   std::uint64_t range[2] = {0, size_};
-  ioctl(file_.get(), BLKDISCARD, range);  // fails where the drive cannot, and nothing is lost
+  ioctl(file(), BLKDISCARD, range);  // fails where the drive cannot, and nothing is lost
 }
 
 void Backing::flush() {
-  if (fsync(descriptor()) != 0 || (loop_ && fsync(file_.get()) != 0)) {
-    throw_failed(fmt::format("cannot write everything to {}: {}", target_.path, strerror(errno)));
+  if (fsync(descriptor()) != 0 || (loop_ && fsync(file()) != 0)) {
+    throw_failed(
+        fmt::format("cannot write everything to {}: {}", printable(target_.path), strerror(errno)));
   }
 }
 
 void Backing::drop_caches() {
   if (loop_) drop_from_cache(loop_->descriptor());
-  drop_from_cache(file_.get());
+  drop_from_cache(file());
 }
 
 Residency Backing::resident() const {
-  Residency sum = residency(file_.get());
+  Residency sum = residency(file());
   if (loop_) sum.cached += residency(loop_->descriptor()).cached;
   return sum;
 }
@@ -158,22 +227,32 @@ std::optional<dev_t> Backing::device() const {
 
 void Backing::check_present() const {
   struct stat there{}, ours{};
-  if (stat(target_.path.c_str(), &there) != 0 || fstat(file_.get(), &ours) != 0 ||
-      there.st_ino != ours.st_ino || there.st_rdev != ours.st_rdev) {
-    throw_failed(fmt::format("{} has vanished during the run: connect it again and start over",
-                             target_.path));
+  if (!is_device() || (stat(target_.path.c_str(), &there) == 0 && fstat(file(), &ours) == 0 &&
+                       there.st_rdev == ours.st_rdev)) {
+    return;
   }
+  throw_failed(fmt::format("{} has vanished during the run: connect it again and start over",
+                           printable(target_.path)));
 }
 
 void Backing::finish(bool keep) {
-  const bool spoiled = file_ && !is_device() && !formatted_;
-  if (spoiled) fsync(descriptor());  // nothing comes after what follows
+  device_.reset();
+  if (!image_) return;
+  const bool stays = formatted_ && (keep || !target_.temporary);
+  if (stays) flush();  // nothing comes after what the lease is going to say
   loop_.reset();
-  // A later run would take what lies in it for somebody else's: it has no label of filereel's.
-  if (spoiled && ftruncate(file_.get(), 0) != 0) lease_->keep();  // then that tells it
-  file_.reset();
-  if (target_.temporary && !keep) unlink(target_.path.c_str());
+  const int error = stays ? image_->link_as(name_) : 0;
+  if (lease_ && stays && error == 0) {
+    lease_->write(note_of_image(image_->descriptor(), image_path_));
+  } else if (lease_) {
+    lease_->strike();
+  }
   lease_.reset();
+  image_.reset();
+  if (error != 0) {
+    throw_failed(fmt::format("cannot keep the image {}: {}; name another file",
+                             printable(target_.path), strerror(error)));
+  }
 }
 
 }  // namespace filereel

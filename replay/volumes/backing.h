@@ -3,12 +3,15 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include <sys/types.h>
 
 #include "filesets/descriptor.h"
-#include "replay/volumes/lease.h"
+#include "filesets/ownership/lease.h"
+#include "filesets/ownership/new_file.h"
 #include "replay/volumes/loop_device.h"
 #include "replay/volumes/residency.h"
 #include "replay/volumes/target.h"
@@ -16,19 +19,24 @@
 
 namespace filereel {
 
-// Owns the image's lease and loop device, or the lock on the block device.
+// Opens its target once and works with that, whatever takes its name meanwhile. An image has no
+// name while filereel works with it: it appears, complete, in finish(), and then has a lease, so
+// that a later run may put its own in its place as long as nobody has changed it.
 class Backing {
  public:
   // Checks that the target may be used, and for an image makes the file. Throws Error: what is
   // there is not filereel's, is in use, or there is no room.
   Backing(const Target& target, const VolumeOptions& options);
 
-  // What is formatted and mounted: a block device, or the image itself where there is no loop
-  // device.
-  const std::string& source() const { return loop_ ? loop_->path() : target_.path; }
-  int descriptor() const { return loop_ ? loop_->descriptor() : file_.get(); }  // the same
+  // The path of what is formatted and mounted: a block device, or the image itself where there is
+  // no loop device.
+  std::string source() const;
+  int descriptor() const { return loop_ ? loop_->descriptor() : file(); }  // the same
   std::uint64_t size() const { return size_; }
   bool is_device() const { return target_.kind == TargetKind::block_device; }
+
+  // Throws Error if it is a block device and somebody uses it by now.
+  void check_may_be_formatted(const std::vector<std::string>& destroy) const;
 
   // Makes a file system on it, which is on the device when this returns. Throws Error(failed).
   void format(FileSystemKind kind);
@@ -40,22 +48,28 @@ class Backing {
   // For sysfs: the loop or block device; nothing for an image without a loop device.
   std::optional<dev_t> device() const;
 
-  // Throws Error(failed) if the image file was removed or replaced.
+  // Throws Error(failed) if another device has taken the name of the block device.
   void check_present() const;
 
-  // Gives everything back; temporary images are removed unless `keep`. One that was written to and
-  // holds no file system is emptied.
+  // Gives everything back. An image that holds a file system gets its name, unless it is a
+  // temporary one and not to be kept. Throws Error(failed).
   void finish(bool keep);
 
  private:
   void open_image(const VolumeOptions& options);
+  void reserve_name(const std::string& directory, bool stays);
+  void remove_own_image(int parent, const FileState& there,
+                        std::span<const FoundLease> leases) const;
   void open_block_device(const VolumeOptions& options);
   void allocate_image();
   void discard();
+  int file() const { return image_ ? image_->descriptor() : device_.get(); }
 
   Target target_;
-  std::optional<Lease> lease_;
-  Descriptor file_;  // the image or the block device
+  std::string name_, image_path_;  // of the image when it is done: in its directory, and absolute
+  std::optional<Lease> lease_;     // of that
+  std::optional<NewFile> image_;
+  Descriptor device_;
   std::optional<LoopDevice> loop_;
   std::uint64_t size_ = 0;
   bool formatted_ = false;

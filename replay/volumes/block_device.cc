@@ -18,6 +18,7 @@
 
 #include "filesets/descriptor.h"
 #include "filesets/error.h"
+#include "filesets/printable.h"
 #include "replay/volumes/mount.h"
 #include "replay/volumes/sysfs.h"
 
@@ -90,13 +91,14 @@ std::optional<DeviceCounters> read_counters(const std::string& folder) {
 
 }  // namespace
 
-DeviceContents probe_contents(const std::string& path) {
+DeviceContents probe_contents(int fd) {
   using Probe = std::unique_ptr<std::remove_pointer_t<blkid_probe>, void (*)(blkid_probe)>;
-  const Probe probe(blkid_new_probe_from_filename(path.c_str()), blkid_free_probe);
+  const Probe probe(blkid_new_probe(), blkid_free_probe);
   DeviceContents contents;
-  if (!probe) return contents;
+  if (!probe || blkid_probe_set_device(probe.get(), fd, 0, 0) != 0) return contents;
   blkid_probe_enable_partitions(probe.get(), 1);
-  blkid_probe_set_superblocks_flags(probe.get(), BLKID_SUBLKS_TYPE | BLKID_SUBLKS_LABEL);
+  blkid_probe_set_superblocks_flags(probe.get(),
+                                    BLKID_SUBLKS_TYPE | BLKID_SUBLKS_LABEL | BLKID_SUBLKS_UUID);
   if (blkid_do_safeprobe(probe.get()) != 0) return contents;
   const auto value = [&](const char* name) -> std::string {
     const char* text = nullptr;
@@ -105,6 +107,7 @@ DeviceContents probe_contents(const std::string& path) {
   contents.type = value("TYPE");
   if (contents.type.empty()) contents.type = value("PTTYPE");
   contents.label = value("LABEL");
+  contents.uuid = value("UUID");
   return contents;
 }
 
@@ -116,14 +119,26 @@ std::uint64_t device_size(int fd) {
   return ioctl(fd, BLKGETSIZE64, &size) == 0 ? size : 0;
 }
 
-void check_may_format(const std::string& path, const std::vector<std::string>& destroy) {
-  const dev_t device = device_number(path);
+void check_destroy(const std::vector<std::string>& paths) {
+  for (const std::string& path : paths) {
+    if (device_number(path) == 0) {
+      throw Error(ErrorKind::usage,
+                  fmt::format("--destroy {}: there is no such block device", printable(path)));
+    }
+  }
+}
+
+void check_may_format(int fd, const std::string& path, const std::vector<std::string>& destroy) {
+  struct stat info{};
+  const std::string self = fmt::format("/proc/self/fd/{}", fd);  // opens it again, nothing else
+  const dev_t device = fstat(fd, &info) == 0 && S_ISBLK(info.st_mode) ? info.st_rdev : 0;
   if (device == 0) {
-    throw Error(ErrorKind::usage, fmt::format("{} is not a block device", path));
+    throw Error(ErrorKind::usage, fmt::format("{} is not a block device", printable(path)));
   }
   const auto names_it = [&](const std::string& name) { return device_number(name) == device; };
   if (std::ranges::none_of(destroy, names_it)) {
-    const DeviceContents contents = probe_contents(path);
+    const Descriptor readable(open(self.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+    const DeviceContents contents = probe_contents(readable.get());
     const std::string holds = contents.type.empty() ? "is a block device"
                               : contents.label.empty()
                                   ? fmt::format("holds {}", contents.type)
@@ -140,7 +155,7 @@ void check_may_format(const std::string& path, const std::vector<std::string>& d
                               path, user));
     }
   }
-  const Descriptor exclusive(open(path.c_str(), O_RDWR | O_EXCL | O_CLOEXEC));
+  const Descriptor exclusive(open(self.c_str(), O_RDWR | O_EXCL | O_CLOEXEC));
   if (!exclusive) {
     throw Error(ErrorKind::failed,
                 errno == EBUSY

@@ -14,17 +14,22 @@ namespace filereel {
 struct DeviceContents {
   std::string type;   // "ext4", "crypto_LUKS", "gpt"; "" if nothing is recognised
   std::string label;  // of a file system
+  std::string uuid;   // likewise; on FAT and NTFS the serial number
 };
 
-// `path` must be readable; an unreadable one has no contents.
-DeviceContents probe_contents(const std::string& path);
+// `fd` must be open for reading; what cannot be read has no contents.
+DeviceContents probe_contents(int fd);
 
 // Bytes of a block device or file behind `fd`; 0 if that cannot be told.
 std::uint64_t device_size(int fd);
 
-// Throws Error unless `path` is a block device that may be formatted: named in `destroy`, not
-// mounted (nor its partitions), no swap space, held by no other device, not in use, and writable.
-void check_may_format(const std::string& path, const std::vector<std::string>& destroy);
+// Throws Error(usage) unless each of these paths is a block device.
+void check_destroy(const std::vector<std::string>& paths);
+
+// Throws Error unless `fd`, which may be open with O_PATH alone, is a block device that may be
+// formatted: named in `destroy`, not mounted (nor its partitions), no swap space, held by no other
+// device, not in use, and writable. `path` stands for it in messages.
+void check_may_format(int fd, const std::string& path, const std::vector<std::string>& destroy);
 
 // What has gone through a block device since the machine started, in bytes.
 struct DeviceCounters {

@@ -1,6 +1,7 @@
 // A volume that filereel formats and mounts itself, on an image file or a block device.
 #include <algorithm>
 
+#include <boost/filesystem.hpp>
 #include <errno.h>
 #include <fmt/format.h>
 #include <string.h>
@@ -24,7 +25,7 @@ class DeviceVolume final : public Volume {
     try {
       backing_.finish(options_.keep);
     } catch (const Error&) {
-      // The lease stays and tells the next run.
+      // An image without a name is gone then.
     }
   }
 
@@ -48,7 +49,7 @@ class DeviceVolume final : public Volume {
     }
     if (mount_) unmount();
     // Somebody may use it by now.
-    if (backing_.is_device()) check_may_format(target_.path, options_.destroy);
+    backing_.check_may_be_formatted(options_.destroy);
     backing_.format(kind_);
     mount();
   }
@@ -86,7 +87,7 @@ class DeviceVolume final : public Volume {
 
   int raw() const override {
     if (mount_) return -1;
-    if (backing_.is_device()) check_may_format(target_.path, options_.destroy);
+    backing_.check_may_be_formatted(options_.destroy);
     return backing_.descriptor();
   }
 
@@ -139,7 +140,8 @@ class DeviceVolume final : public Volume {
     description.age = "fresh";
     description.size = backing_.size();
     const std::optional<dev_t> device = backing_.device();
-    DeviceStack stack = device ? identify_devices(*device) : identify_image(target_.path);
+    DeviceStack stack = device ? identify_devices(*device)
+                               : identify_image(boost::filesystem::absolute(target_.path).string());
     description.drives = std::move(stack.drives);
     description.layers = std::move(stack.layers);
     return description;
@@ -181,7 +183,7 @@ std::unique_ptr<Volume> open_device_volume(const Target& target, const VolumeOpt
 }
 
 std::unique_ptr<Volume> open_volume(const Target& target, const VolumeOptions& options) {
-  remove_stale_mount_points();
+  check_destroy(options.destroy);
   return target.kind == TargetKind::directory ? open_directory_volume(target, options)
                                               : open_device_volume(target, options);
 }

@@ -1,7 +1,6 @@
 // A directory as a volume: used as it is, on whatever file system it lies.
 #include <algorithm>
 
-#include <boost/filesystem.hpp>
 #include <errno.h>
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -15,16 +14,13 @@
 #include <unistd.h>
 
 #include "filesets/error.h"
-#include "filesets/formats/fileset_file.h"
-#include "replay/volumes/lease.h"
-#include "replay/volumes/remove_tree.h"
+#include "filesets/ownership/work_directory.h"
+#include "filesets/scan/directory_names.h"
 #include "replay/volumes/residency.h"
 #include "replay/volumes/volume.h"
 
 namespace filereel {
 namespace {
-
-namespace fs = boost::filesystem;
 
 // Files looked at to see how cold the caches are. Each look brings one name and one inode into the
 // caches, so few of many.
@@ -54,35 +50,24 @@ std::string type_by_magic(int fd) {
 class DirectoryVolume final : public Volume {
  public:
   DirectoryVolume(const Target& target, const VolumeOptions& options)
-      : target_(target), role_(options.role), keep_(options.keep) {
-    made_ = mkdir(target_.path.c_str(), 0777) == 0;
-    if (!made_ && errno != EEXIST) fail("cannot make", errno);
-    root_.reset(open(target_.path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (!root_) fail("cannot open", errno);
-    check_empty();
-    lease_.emplace(target_.path + "/" + std::string(kVolumeMarker), target_.path);
-    lease_->keep(lease_->found());  // should anything fail from here on
+      : target_(target), role_(options.role), keep_(options.keep), directory_(target.path) {
     if (const auto mounted = mounted_at(target_.path)) mounted_ = *mounted;
-    if (mounted_.type.empty()) mounted_.type = type_by_magic(root_.get());
+    if (mounted_.type.empty()) mounted_.type = type_by_magic(root());
     device_ = storage_of_file(target_.path).device;
-    if (options.makes) makes_ = options.makes(limits());
-    clear(names_of(lease_->noted()));
-    lease_->note(note_of(makes_));
-    lease_->keep(false);
   }
 
   ~DirectoryVolume() override {
     try {
-      finish(keep_);
+      const auto names = names_in(root());
+      if (keep_ && names && !names->empty()) directory_.keep(WorkDirectory::Remember::yes);
     } catch (const Error&) {
-      // The marker stays, and with it a later run clears the rest.
-      if (lease_) lease_->keep();
+      // What was made stays on the list, and a later run removes it.
     }
   }
 
   void prepare(std::optional<FileSystemKind>) override {
     check_present();
-    clear(makes_);
+    directory_.clear();
   }
 
   Coldness make_cold(std::span<const std::string> paths, std::uint64_t) override {
@@ -115,22 +100,12 @@ class DirectoryVolume final : public Volume {
   }
 
   void sync() override {
-    if (syncfs(root_.get()) != 0) fail("cannot write everything to", errno);
+    if (syncfs(root()) != 0) fail("cannot write everything to", errno);
   }
 
-  int root() const override { return root_.get(); }
+  int root() const override { return directory_.root(); }
 
-  void check_present() const override {
-    struct stat now{}, then{};
-    const bool there = stat(target_.path.c_str(), &now) == 0;
-    if (fstat(root_.get(), &then) != 0 || !there || now.st_dev != then.st_dev ||
-        now.st_ino != then.st_ino) {
-      throw Error(ErrorKind::failed,
-                  fmt::format("{} has vanished: it was unmounted or replaced during the run; mount "
-                              "it again and start over",
-                              target_.path));
-    }
-  }
+  void check_present() const override { directory_.check_present(); }
 
   std::uint64_t capacity() const override { return free_bytes().value_or(UINT64_MAX); }
 
@@ -138,13 +113,13 @@ class DirectoryVolume final : public Volume {
 
   std::optional<std::uint64_t> free_bytes() const override {
     struct statvfs info{};
-    if (fstatvfs(root_.get(), &info) != 0 || info.f_blocks == 0) return std::nullopt;
+    if (fstatvfs(root(), &info) != 0 || info.f_blocks == 0) return std::nullopt;
     return info.f_bavail * info.f_frsize;
   }
 
   std::optional<std::uint64_t> free_entries() const override {
     struct statvfs info{};
-    if (fstatvfs(root_.get(), &info) != 0 || info.f_files == 0) return std::nullopt;
+    if (fstatvfs(root(), &info) != 0 || info.f_files == 0) return std::nullopt;
     return info.f_favail;
   }
 
@@ -158,7 +133,7 @@ class DirectoryVolume final : public Volume {
     description.mount_options = mounted_.options;
     description.age = "used";
     struct statvfs info{};
-    if (fstatvfs(root_.get(), &info) == 0) description.size = info.f_blocks * info.f_frsize;
+    if (fstatvfs(root(), &info) == 0) description.size = info.f_blocks * info.f_frsize;
     DeviceStack stack = identify_devices(device_);
     description.drives = std::move(stack.drives);
     description.layers = std::move(stack.layers);
@@ -168,14 +143,7 @@ class DirectoryVolume final : public Volume {
   std::optional<DeviceCounters> counters() const override { return read_device_counters(device_); }
 
   void finish(bool keep) override {
-    if (!lease_) return;
-    if (keep) {
-      lease_->keep();
-    } else {
-      clear(makes_);
-    }
-    lease_.reset();
-    if ((made_ || target_.temporary) && !keep) rmdir(target_.path.c_str());
+    keep ? directory_.keep(WorkDirectory::Remember::yes) : directory_.remove();
   }
 
  private:
@@ -183,72 +151,18 @@ class DirectoryVolume final : public Volume {
     throw Error(ErrorKind::failed, fmt::format("{} {}: {}", what, target_.path, strerror(error)));
   }
 
-  void clear(const std::vector<std::string>& names) {
-    for (const std::string& name : names) remove_tree(root_.get(), name);
-  }
-
-  // The marker's note of what is made beside it: names with their blanks escaped.
-  std::string note_of(const std::vector<std::string>& names) const {
-    std::string note;
-    for (const std::string& name : names) {
-      if (!note.empty()) note += ' ';
-      append_escaped(name, Blanks::escaped, note);
-      if (note.size() > Lease::kMaxNote) break;
-    }
-    if (note.size() <= Lease::kMaxNote) return note;
-    throw Error(ErrorKind::failed,
-                fmt::format("cannot use {}: {} names would be made directly in it, more than its "
-                            "marker can remember; name an image or a device",
-                            target_.path, names.size()));
-  }
-
-  static std::vector<std::string> names_of(std::string_view note) {
-    std::vector<std::string> names;
-    while (!note.empty()) {
-      const std::size_t end = std::min(note.find(' '), note.size());
-      std::string name;
-      // Whoever wrote the marker: nothing but names in this directory.
-      if (unescape(note.substr(0, end), Blanks::escaped, name) && is_name(name)) {
-        names.push_back(std::move(name));
-      }
-      note.remove_prefix(std::min(end + 1, note.size()));
-    }
-    return names;
-  }
-  static bool is_name(std::string_view name) {
-    return !name.empty() && name != "." && name != ".." && name != kVolumeMarker &&
-           name.find_first_of(std::string_view("/\0", 2)) == std::string_view::npos;
-  }
-
-  void check_empty() const {
-    boost::system::error_code error;
-    if (fs::exists(target_.path + "/" + std::string(kVolumeMarker), error)) return;
-    fs::directory_iterator entry(target_.path, error);
-    for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
-      if (entry->path().filename() == "lost+found") continue;  // every fresh ext4 has it
-      throw Error(
-          ErrorKind::failed,
-          fmt::format("{} is not empty and filereel did not fill it: name an empty directory",
-                      target_.path));
-    }
-    if (error) fail("cannot read", error.value());
-  }
-
   Descriptor open_beneath(const std::string& path) const {
     open_how how{};
     how.flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
     how.resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS;
     return Descriptor(
-        static_cast<int>(syscall(SYS_openat2, root_.get(), path.c_str(), &how, sizeof how)));
+        static_cast<int>(syscall(SYS_openat2, root(), path.c_str(), &how, sizeof how)));
   }
 
   Target target_;
   Role role_;
   bool keep_;
-  std::vector<std::string> makes_;
-  bool made_ = false;
-  Descriptor root_;
-  std::optional<Lease> lease_;
+  WorkDirectory directory_;
   MountedFileSystem mounted_;
   dev_t device_ = 0;  // 0: there is none
 };

@@ -67,7 +67,7 @@ std::string_view kernel_mount_options(FileSystemKind kind);
 // Bytes that FAT32 gathers in a cluster on a volume of `size` bytes: mkfs.fat's own defaults.
 std::uint64_t fat32_cluster(std::uint64_t size);
 
-// The label that filereel gives to what it formats, by which a later run knows it for its own.
+// The label that filereel gives to what it formats. It proves nothing.
 inline constexpr std::string_view kVolumeLabel = "FILEREEL";
 
 }  // namespace filereel

@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "filesets/error.h"
-#include "replay/measure/clock.h"
 
 namespace filereel {
 namespace {
@@ -30,14 +29,12 @@ bool serves(const std::string& path, const struct stat& file) {
 
 }  // namespace
 
-LoopDevice::LoopDevice(const std::string& image) {
-  const Descriptor file(open(image.c_str(), O_RDWR | O_CLOEXEC));
+LoopDevice::LoopDevice(int image, const std::string& name) {
   const auto fail = [&](std::string_view step) {
     const int error = errno;
     throw Error(ErrorKind::failed,
-                fmt::format("cannot make {} a loop device: {}: {}", image, step, strerror(error)));
+                fmt::format("cannot make {} a loop device: {}: {}", name, step, strerror(error)));
   };
-  if (!file) fail("open");
   const Descriptor control(open(kControl, O_RDWR | O_CLOEXEC));
   if (!control) fail(kControl);
 
@@ -52,7 +49,7 @@ LoopDevice::LoopDevice(const std::string& image) {
 
     for (const bool direct : {true, false}) {
       loop_config config{};
-      config.fd = static_cast<unsigned>(file.get());
+      config.fd = static_cast<unsigned>(image);
       config.info.lo_flags = direct ? LO_FLAGS_AUTOCLEAR | LO_FLAGS_DIRECT_IO : LO_FLAGS_AUTOCLEAR;
       if (ioctl(device.get(), LOOP_CONFIGURE, &config) == 0) {
         path_ = std::move(path);
@@ -70,21 +67,16 @@ bool loop_devices_available() {
   return access(kControl, R_OK | W_OK) == 0;
 }
 
-std::string loop_device_in_use(const std::string& image, double seconds) {
+std::string loop_device_of(int image) {
   struct stat wanted{};
-  if (stat(image.c_str(), &wanted) != 0) return "";
-  const std::uint64_t deadline = now_ns() + static_cast<std::uint64_t>(seconds * 1e9);
-  for (;;) {
-    std::string user;
-    boost::system::error_code ignored;
-    for (const auto& entry : boost::filesystem::directory_iterator("/sys/block", ignored)) {
-      if (!boost::filesystem::exists(entry.path() / "loop", ignored)) continue;
-      const std::string path = "/dev/" + entry.path().filename().string();
-      if (serves(path, wanted)) user = path;
-    }
-    if (user.empty() || now_ns() >= deadline) return user;
-    usleep(20'000);
+  if (fstat(image, &wanted) != 0) return "";
+  boost::system::error_code ignored;
+  for (const auto& entry : boost::filesystem::directory_iterator("/sys/block", ignored)) {
+    if (!boost::filesystem::exists(entry.path() / "loop", ignored)) continue;
+    const std::string path = "/dev/" + entry.path().filename().string();
+    if (serves(path, wanted)) return path;
   }
+  return "";
 }
 
 }  // namespace filereel

@@ -11,9 +11,10 @@ namespace filereel {
 // it.
 class LoopDevice {
  public:
-  // Uses direct I/O on the image where its file system can, so that no second cache lies below the
-  // one that is measured. Throws Error(failed).
-  explicit LoopDevice(const std::string& image);
+  // Of the open file `image`, which `name` stands for in messages. Uses direct I/O on it where its
+  // file system can, so that no second cache lies below the one that is measured. Throws
+  // Error(failed).
+  LoopDevice(int image, const std::string& name);
 
   const std::string& path() const { return path_; }  // "/dev/loop3"
   int descriptor() const { return device_.get(); }   // open for reading and writing
@@ -26,8 +27,7 @@ class LoopDevice {
 // Whether this process may set up loop devices.
 bool loop_devices_available();
 
-// Waits up to `seconds` until no loop device uses `image` any more, as is the case shortly after a
-// killed process held one. Returns the path of one that stays, or "".
-std::string loop_device_in_use(const std::string& image, double seconds);
+// The path of a loop device that uses the open file, or "".
+std::string loop_device_of(int image);
 
 }  // namespace filereel

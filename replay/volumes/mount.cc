@@ -2,13 +2,10 @@
 
 #include <cstdio>
 
-#include <boost/filesystem.hpp>
 #include <errno.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/magic.h>
-#include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -21,15 +18,6 @@
 
 namespace filereel {
 namespace {
-
-namespace fs = boost::filesystem;
-
-constexpr std::string_view kPrefix = "filereel-mount-";
-
-std::string mount_point_folder() {
-  const char* folder = getenv("TMPDIR");
-  return folder && *folder ? folder : "/tmp";
-}
 
 // FUSE answers only once its program has begun to serve.
 bool is_fuse_mounted(const std::string& path) {
@@ -45,25 +33,42 @@ std::string first_line(const std::string& text) {
 
 Mount::Mount(FileSystemKind kind, const Driver& driver, const std::string& source,
              std::string_view label)
-    : path_(fmt::format("{}/{}{}-{}-XXXXXX", mount_point_folder(), kPrefix, getpid(), label)) {
-  if (!mkdtemp(path_.data())) {  // a name that nobody can have taken before
-    throw_failed(
-        fmt::format("cannot make the mount point {}: {}; set TMPDIR to a folder that can be "
-                    "written",
-                    path_, strerror(errno)));
-  }
+    : state_(open_state_directory()),
+      name_(fmt::format("mount-{}-{}-{}", getpid(), label, random_name())),
+      path_(state_.path + "/" + name_) {
+  make_mount_point();
   try {
     driver.kernel ? mount_kernel(kind, driver, source) : mount_fuse(kind, source);
     mounted_ = true;
     root_.reset(open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    if (!root_)
+    struct stat info{};
+    if (!root_ || fstat(root_.get(), &info) != 0) {
       throw_failed(fmt::format("cannot open {} on {}: {}", source, path_, strerror(errno)));
+    }
+    LeaseNote note = lease_->note();
+    note.mounted = info.st_dev;
+    lease_->write(std::move(note));
   } catch (...) {
     umount2(path_.c_str(),
             MNT_DETACH | UMOUNT_NOFOLLOW);  // a FUSE driver may fail after it has mounted
-    rmdir(path_.c_str());
+    remove_mount_point();
     throw;
   }
+}
+
+void Mount::make_mount_point() {
+  lease_.emplace(LeaseNote{.kind = LeaseKind::mount_point, .path = path_});
+  if (mkdirat(state_.directory.get(), name_.c_str(), 0700) != 0) {
+    const int error = errno;
+    lease_->strike();
+    throw_failed(fmt::format("cannot make the mount point {}: {}", path_, strerror(error)));
+  }
+  if (const auto state = state_of(state_.directory.get(), name_)) lease_->made(state->identity);
+}
+
+void Mount::remove_mount_point() {
+  unlinkat(state_.directory.get(), name_.c_str(), AT_REMOVEDIR);
+  lease_->strike();
 }
 
 void Mount::mount_kernel(FileSystemKind kind, const Driver& driver, const std::string& source) {
@@ -98,8 +103,9 @@ Mount::~Mount() {
     // Detached, the file system goes as soon as nothing uses it; there is nobody to tell.
     umount2(path_.c_str(), MNT_DETACH | UMOUNT_NOFOLLOW);
   }
+  root_.reset();
   daemon_.reset();
-  rmdir(path_.c_str());
+  remove_mount_point();
 }
 
 void Mount::unmount() {
@@ -135,21 +141,6 @@ double Mount::driver_cpu_s() const {
     return 0;
   }
   return static_cast<double>(user + system) / static_cast<double>(sysconf(_SC_CLK_TCK));
-}
-
-void remove_stale_mount_points() {
-  boost::system::error_code ignored;
-  for (const auto& entry : fs::directory_iterator(mount_point_folder(), ignored)) {
-    const std::string name = entry.path().filename().string();
-    if (!name.starts_with(kPrefix)) continue;
-    const pid_t owner = atoi(name.c_str() + kPrefix.size());
-    if (owner <= 0 || kill(owner, 0) == 0 || errno != ESRCH) continue;
-    struct stat info{};
-    if (lstat(entry.path().c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) continue;
-    // Only where the run had no namespace of its own.
-    umount2(entry.path().c_str(), MNT_DETACH | UMOUNT_NOFOLLOW);
-    if (info.st_uid == geteuid()) rmdir(entry.path().c_str());  // an empty folder or nothing
-  }
 }
 
 }  // namespace filereel

@@ -10,6 +10,8 @@
 
 #include "filesets/descriptor.h"
 #include "filesets/mount_info.h"
+#include "filesets/ownership/lease.h"
+#include "filesets/ownership/state_directory.h"
 #include "filesets/process.h"
 #include "replay/volumes/file_system.h"
 
@@ -38,10 +40,11 @@ bool fuse_has(const FileSystemInfo& info);
 // The driver for `kind`: the kernel's first, then FUSE; nothing if neither is there.
 std::optional<Driver> choose_driver(FileSystemKind kind, MountPower power);
 
-// A mounted file system at a folder of its own; unmounts when destroyed.
+// A mounted file system at a directory of its own in the state directory; unmounts when destroyed.
 class Mount {
  public:
-  // Mounts `source` (a block device, or for FUSE an image file too). Throws Error(failed).
+  // Mounts `source` (a block device, or for FUSE an image file too). `label` becomes part of the
+  // directory's name. Throws Error(failed).
   Mount(FileSystemKind kind, const Driver& driver, const std::string& source,
         std::string_view label);
   Mount(Mount&&) = delete;
@@ -58,16 +61,18 @@ class Mount {
   double driver_cpu_s() const;
 
  private:
+  void make_mount_point();
+  void remove_mount_point();
   void mount_kernel(FileSystemKind kind, const Driver& driver, const std::string& source);
   void mount_fuse(FileSystemKind kind, const std::string& source);
 
+  StateDirectory state_;
+  std::string name_;  // of the mount point in it
   std::string path_;
+  std::optional<Lease> lease_;
   Descriptor root_;
   std::optional<ChildProcess> daemon_;
   bool mounted_ = false;
 };
-
-// Removes the mount points that killed runs left behind: folders of dead processes only.
-void remove_stale_mount_points();
 
 }  // namespace filereel

@@ -41,8 +41,8 @@ bool fuse_works() {
 }
 
 // Unmounts outside arrive inside, mounts inside stay inside. In a chroot that is not a mount itself
-// this cannot be had: then mounts may show outside too, and a killed run's are cleared by the next
-// one (remove_stale_mount_points).
+// this cannot be had: then mounts may show outside too, and a killed run's are unmounted by the
+// next one, from their leases.
 bool isolate_mounts() {
   return mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr) == 0 || errno == EINVAL;
 }

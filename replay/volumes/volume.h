@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -41,13 +40,13 @@ struct Coldness {
 
 // Two implementations: a directory, and a file system that filereel makes and mounts on an image or
 // a block device. All members but the destructor throw Error(failed) when the volume fails or has
-// vanished. The destructor gives back all that was taken: mounts, loop devices, marks.
+// vanished. The destructor gives back all that was taken: mounts, loop devices, leases.
 class Volume {
  public:
   virtual ~Volume() = default;
 
   // Makes the volume empty, mounted and ready: formats it with `kind`; a directory is only cleared
-  // of what an earlier run left, and takes no kind.
+  // of what was made since it was opened, and takes no kind.
   virtual void prepare(std::optional<FileSystemKind> kind) = 0;
 
   // Writes everything back and empties the caches. `paths` (below the root) are the files that are
@@ -84,21 +83,15 @@ class Volume {
   virtual void finish(bool keep) = 0;
 };
 
-// The file in a directory that says: filereel works here.
-inline constexpr std::string_view kVolumeMarker = ".filereel-volume";
-
 struct VolumeOptions {
   Role role = Role::near;
   MountPower power = MountPower::none;
   std::vector<std::string> destroy;  // block devices that may be formatted
   bool keep = false;                 // leave the files also when the run fails or is interrupted
-  // The names that will be made in the root of a volume with such limits. A directory's marker
-  // remembers them, and nothing else in it is ever removed.
-  std::function<std::vector<std::string>(const FileSystemLimits&)> makes;
 };
 
 // Checks all that can be checked without changing anything, then takes possession of the target.
-// Removes the mount points that killed runs left behind. Throws Error.
+// Throws Error.
 std::unique_ptr<Volume> open_volume(const Target& target, const VolumeOptions& options);
 
 // The volume kinds' own makers, for open_volume.

@@ -52,12 +52,14 @@ class Case:
 
     def run(self, program):
         """Returns what happened, by section."""
-        with tempfile.TemporaryDirectory(prefix="filereel-golden-") as folder:
+        with (tempfile.TemporaryDirectory(prefix="filereel-golden-") as folder,
+              tempfile.TemporaryDirectory(prefix="filereel-golden-state-") as state):
             environment = {
                 "PATH": os.environ.get("PATH", "/usr/bin:/bin"),
                 "LC_ALL": "C.UTF-8",
                 "FILEREEL": str(program),
                 "TESTS": str(HERE.parent),
+                "FILEREEL_STATE_DIR": state,
             }
             if "setup" in self.sections:
                 subprocess.run(["sh", "-euc", self.sections["setup"]], cwd=folder,

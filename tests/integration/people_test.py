@@ -25,6 +25,8 @@ class WithoutPrivileges(IntegrationTest):
         super().setUp()
         os.chmod(self.base, 0o755)
         os.chown(self.scratch, NOBODY, NOBODY)
+        os.mkdir(f"{self.scratch}-state", 0o700)
+        os.chown(f"{self.scratch}-state", NOBODY, NOBODY)
         # The binary may lie where nobody else may look.
         self.binary = self.scratch / "filereel"
         shutil.copy(find_binary(), self.binary)
@@ -32,7 +34,8 @@ class WithoutPrivileges(IntegrationTest):
 
     def as_nobody(self, *arguments, wrap=()):
         done = subprocess.run([*wrap, *AS_NOBODY, self.binary, *arguments], cwd=self.scratch,
-                              env=self.environment(), stdin=subprocess.DEVNULL,
+                              env=self.environment(FILEREEL_STATE_DIR=f"{self.scratch}-state"),
+                              stdin=subprocess.DEVNULL,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=120)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         return done

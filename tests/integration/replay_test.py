@@ -8,7 +8,7 @@ import subprocess
 import time
 import unittest
 
-from support import (FILEREEL, MARKER, IntegrationTest, call, have, main, needs, tree_digests,
+from support import (FILEREEL, IntegrationTest, call, have, main, needs, tree_digests,
                      tree_shape, wait_until)
 
 @unittest.skipUnless(have("strace", "tar"), "needs strace and tar")
@@ -73,17 +73,19 @@ class Replays(IntegrationTest):
     def test_a_directory_that_was_replayed_on_is_cleared_by_the_next_replay(self):
         target = self.scratch / "target"
         self.filereel("replay", self.reel, target)
-        (target / str(self.original)[1:] / "out" / "added").write_text("by somebody")
         self.filereel("replay", self.reel, target, "--verify", "tree")
         self.check_tree(target)
 
     def test_what_somebody_else_put_into_the_directory_stays_and_is_named(self):
-        target = self.scratch / "target"
-        self.filereel("replay", self.reel, target)
-        (target / "mine").write_text("precious")
-        refused = self.filereel("replay", self.reel, target, status=None)
-        self.assert_refused(refused, 1, "mine", target)
-        self.assertEqual((target / "mine").read_text(), "precious")
+        for place in (".", str(self.original)[1:] + "/out"):
+            with self.subTest(place=place):
+                target = self.folder(f"target-{len(place)}")
+                self.filereel("replay", self.reel, target)
+                (target / place / "mine").write_text("precious")
+                before = tree_digests(target)
+                refused = self.filereel("replay", self.reel, target, status=None)
+                self.assert_refused(refused, 1, "mine", target)
+                self.assertEqual(tree_digests(target), before)
 
     def test_a_directory_with_files_is_refused_and_left_alone(self):
         target = self.folder("target")
@@ -102,7 +104,7 @@ class Replays(IntegrationTest):
         target = self.scratch / "target"
         self.filereel("replay", self.reel, target, "--clients", "3", "--verify", "tree", "--runs",
                       "2", "--json", "r.json")
-        self.assertEqual(sorted(set(os.listdir(target)) - {MARKER}), ["1", "2", "3"])
+        self.assertEqual(sorted(os.listdir(target)), ["1", "2", "3"])
         for client in ("1", "2", "3"):
             self.check_tree(target / client)
         self.assertEqual(len(self.result()["measurements"][0]["samples"]), 2)
@@ -172,7 +174,8 @@ class Interruptions(IntegrationTest):
                 target = self.scratch / number.name
                 running = self.start("replay", reel, target, "--pace", "natural", "--json",
                                      "r.json")
-                self.assertTrue(wait_until(lambda: (target / "d" / "f3").exists(), 60))
+                self.assertTrue(wait_until(lambda: (self.work_folder(target) / "d" / "f3").exists(),
+                                           60))
                 running.kill(number)
                 finished = running.finish()
                 self.assertEqual(finished.code, 130, finished)
@@ -184,7 +187,8 @@ class Interruptions(IntegrationTest):
     def test_a_killed_replay_can_be_repeated(self):
         reel, target = self.slow_reel(), self.scratch / "target"
         running = self.start("replay", reel, target, "--pace", "natural")
-        self.assertTrue(wait_until(lambda: (target / "d" / "f3").exists(), 60))
+        self.assertTrue(wait_until(lambda: (self.work_folder(target) / "d" / "f3").exists(),
+                                           60))
         running.kill()
         running.finish()
         self.filereel("replay", reel, target, "--verify", "tree")

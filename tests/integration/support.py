@@ -16,7 +16,6 @@ import time
 import unittest
 
 FILEREEL = os.environ.get("FILEREEL", "filereel")
-MARKER = ".filereel-volume"
 SKIPPED = os.environ.get("FILEREEL_SKIPPED")  # the folder that tests/list_skipped reads
 THOROUGH = os.environ.get("FILEREEL_THOROUGH") == "1"
 THOROUGH_ONLY = "thorough: "  # how the reason of such a skip begins
@@ -164,11 +163,9 @@ def tree_digests(folder):
 
 
 def tree_shape(folder):
-    """Every path below `folder` with its kind and, for files, its size; without the marker."""
+    """Every path below `folder` with its kind and, for files, its size."""
     found = {}
     for path, relative in paths_below(folder):
-        if relative == os.fsencode(MARKER):
-            continue
         if os.path.islink(path):
             found[relative] = ("link", os.readlink(path))
         elif os.path.isdir(path):
@@ -244,7 +241,7 @@ class Running:
     def mount_point(self, role="near"):
         """As this process sees it, although the mount lies in a namespace of filereel's own."""
         folder = f"/proc/{self.pid}/root{self.folder}"
-        name = f"filereel-mount-{self.pid}-{role}-"
+        name = f"mount-{self.pid}-{role}-"
         with contextlib.suppress(OSError):
             for found in os.listdir(folder):
                 if found.startswith(name):
@@ -300,9 +297,7 @@ class IntegrationTest(unittest.TestCase):
         cls.base = cls.make_base()
         cls.addClassCleanup(cls.clear)
         cls.pids = []
-        cls.mount_folder = cls.base + "/mounts"
-        os.mkdir(cls.mount_folder, 0o777)
-        os.chmod(cls.mount_folder, 0o1777)
+        cls.state = cls.base + "/state"
         cls.number = 0
 
     @classmethod
@@ -329,13 +324,12 @@ class IntegrationTest(unittest.TestCase):
     @classmethod
     def left_behind(cls):
         left = [f"{device} on {image}" for device, image in attached_loops(cls.base).items()]
-        own = [cls.base, *(f"/filereel-mount-{pid}-" for pid in cls.pids)]
+        own = [cls.base, *(f"/mount-{pid}-" for pid in cls.pids)]
         with open("/proc/mounts") as mounts:
             left += ["mount " + line.strip() for line in mounts
                      if any(one in line for one in own) and line.split()[1] != cls.base]
-        left += ["folder " + name for name in os.listdir(cls.mount_folder)]
-        left += ["folder /tmp/" + name for pid in cls.pids for name in os.listdir("/tmp")
-                 if name.startswith(f"filereel-mount-{pid}-")]
+        with contextlib.suppress(FileNotFoundError):
+            left += ["folder " + name for name in os.listdir(cls.state) if name.startswith("mount-")]
         left += [f"process {pid}: {command}" for pid, command in processes_with(cls.base).items()]
         return left
 
@@ -355,7 +349,7 @@ class IntegrationTest(unittest.TestCase):
         self.addCleanup(remove_tree, self.scratch)
 
     def environment(self, **changes):
-        return {**os.environ, "TMPDIR": self.mount_folder, "NO_COLOR": "1", **changes}
+        return {**os.environ, "FILEREEL_STATE_DIR": self.state, "NO_COLOR": "1", **changes}
 
     def start(self, *arguments, wrap=(), env=None, cwd=None):
         process = subprocess.Popen([*wrap, FILEREEL, *map(str, arguments)],
@@ -363,7 +357,7 @@ class IntegrationTest(unittest.TestCase):
                                    stderr=subprocess.PIPE, cwd=cwd or self.scratch,
                                    env=env or self.environment())
         self.pids.append(process.pid)
-        running = Running(process, self.mount_folder)
+        running = Running(process, self.state)
 
         def stop():
             if process.poll() is None:
@@ -395,6 +389,20 @@ class IntegrationTest(unittest.TestCase):
     def result(self, name="r.json"):
         with open(self.scratch / name) as file:
             return json.load(file)
+
+    def work_folder(self, volume):
+        """What filereel works in while it uses a directory as a volume."""
+        with contextlib.suppress(OSError):
+            for name in os.listdir(volume):
+                if name.startswith(".filereel-"):
+                    return pathlib.Path(volume, name)
+        return pathlib.Path(volume, ".filereel-not-there")
+
+    def leases(self):
+        """What `filereel clean --list` says of the scratch folder, as (state, kind, path)."""
+        lines = self.filereel("clean", "--list").out.splitlines()
+        found = [tuple(re.split("  +", line, 2)) for line in lines if line != "nothing"]
+        return [lease for lease in found if lease[2].startswith(f"{self.scratch}/")]
 
     def steps_measured(self, name="r.json"):
         """How many steps a running filereel has measured so far."""

@@ -31,7 +31,6 @@ from peers import MEMORY, ROOT, argument_parser, run
 CATALOG = os.path.join(ROOT, "traces/catalog")
 MODES = ("seqwr", "seqrewr", "seqrd", "rndrd", "rndwr", "rndrw")
 FILE_BYTES = 1 << 20
-MARKER = ".filereel-volume"  # what filereel leaves in its directories
 EVERY = 100  # requests between two syncs of all files
 MOST = 0.01
 BINS = 16
@@ -153,7 +152,7 @@ def run_ours(arguments, folder, recipe):
     def is_ours(name, flags):
         # Files that exist before the phase are made by filereel, which is not part of it.
         return "/volume/" in name and name.count("/volume/") == 1 and not flags & os.O_DIRECTORY \
-            and (makes or not flags & os.O_CREAT) and not name.endswith(MARKER)
+            and (makes or not flags & os.O_CREAT)
     recording = Recording(arguments, folder, is_ours,
                           [arguments.filereel, "-q", "run", path, "--near", volume, "--runs", "1"])
     shutil.rmtree(volume)

@@ -66,15 +66,13 @@ TEST_CASE("a name that differs in case only is marked the same way in every dire
 
 TEST_CASE("a trace cannot name what belongs to the volume") {
   UnfittedTrace sample;
-  const PathId marker = sample.add(".filereel-volume");
   const PathId found = sample.add("lost+found/x");
-  const PathId below = sample.add("d/.filereel-volume");
+  const PathId below = sample.add("d/lost+found");
   sample.trees.initial = set_of({directory("lost+found")});
   const FittedTrace fitted = fit_trace(sample.tables, sample.trees, {});
   const PathTable& paths = fitted.tables->paths;
-  CHECK(paths.relative(marker) == "%2Efilereel-volume");
   CHECK(paths.relative(found) == "%6Cost+found/x");
-  CHECK(paths.relative(below) == "d/.filereel-volume");
+  CHECK(paths.relative(below) == "d/lost+found");
   CHECK(fitted.initial.entries[0].path == "%6Cost+found");
 }
 
@@ -100,15 +98,6 @@ TEST_CASE("an initial file that is too large and a name that is too long are err
   UnfittedTrace longer;
   longer.add(std::string(100, ':'));
   CHECK_THROWS_AS(fit_trace(longer.tables, longer.trees, kWindows), Error);
-}
-
-TEST_CASE("the names in the root are those of the paths and of the initial tree") {
-  UnfittedTrace sample;
-  sample.add("b/x");
-  sample.add("a");
-  const FileSet initial = set_of({directory("c"), file("c/y", 1)});
-  const auto names = names_in_root(sample.tables, initial);
-  CHECK(names == std::vector<std::string_view>{"a", "b", "c"});
 }
 
 }  // namespace

@@ -62,11 +62,5 @@ TEST_CASE("the smallest direct access is that of all threads and sizes") {
   CHECK(access->align == 512);
 }
 
-TEST_CASE("copies lie beside their group in the root") {
-  const auto names =
-      names_in_root(recipe_of("files: {name: songs, count: 3, size: 1 KiB}\ndo: [copy]\n"));
-  CHECK(names == std::vector<std::string>{"songs", "songs.copy"});
-}
-
 }  // namespace
 }  // namespace filereel

@@ -166,7 +166,8 @@ TEST_CASE("points are fresh unless the workload says that they follow each other
     std::vector<ino_t> inodes;
     one.watcher.at_step = [&](std::size_t) {
       struct stat info{};
-      const std::string path = fs::directory_iterator(one.temp / "volume/files")->path().string();
+      const fs::path work = fs::directory_iterator(one.temp / "volume")->path();
+      const std::string path = fs::directory_iterator(work / "files")->path().string();
       if (inodes.empty()) {  // it keeps its number while a link holds it
         fs::create_hard_link(path, one.temp / "held");
       }
