@@ -64,6 +64,7 @@ void add_commands(CLI::App& app, Session& session) {
   add_list_command(app, session);
   add_doctor_command(app, session);
   add_history_command(app, session);
+  add_clean_command(app, session);
   add_completion_command(app, session);
 }
 

@@ -25,6 +25,7 @@ void add_compare_command(CLI::App& app, Session& session);
 void add_list_command(CLI::App& app, Session& session);
 void add_doctor_command(CLI::App& app, Session& session);
 void add_history_command(CLI::App& app, Session& session);
+void add_clean_command(CLI::App& app, Session& session);
 void add_completion_command(CLI::App& app, Session& session);
 
 // All of them, and the options that they share.

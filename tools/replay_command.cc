@@ -11,6 +11,7 @@
 #include "replay/runner/failures.h"
 #include "replay/runner/reel_run.h"
 #include "replay/runner/workload_reel.h"
+#include "tools/clean.h"
 #include "tools/commands.h"
 #include "tools/observed_run.h"
 #include "tools/reel_output.h"
@@ -63,6 +64,7 @@ void replay_reel(const ReplayArguments& arguments, Session& session) {
   const std::unique_ptr<ReelReader> opened =
       is_file ? std::make_unique<ReelReader>(arguments.reel) : open_reel(arguments.reel);
   check_outputs(arguments.output);
+  clear_leftovers(session);
   if (request.target && request.target->kind != TargetKind::directory) {
     request.power = enter_mount_namespace();  // before there are threads
   }

@@ -11,6 +11,7 @@
 #include "filesets/units.h"
 #include "replay/runner/runnable.h"
 #include "replay/runner/runner.h"
+#include "tools/clean.h"
 #include "tools/commands.h"
 #include "tools/observed_run.h"
 #include "tools/runs_options.h"
@@ -141,6 +142,7 @@ void run(const RunArguments& arguments, Session& session) {
     throw Error(ErrorKind::usage, "--against-json is for the result of --against");
   }
   check_outputs(arguments.output);
+  clear_leftovers(session);
   Runnable runnable = load_runnable(arguments.plan);
   if (Workload* workload = std::get_if<Workload>(&runnable)) {
     run_workload(std::move(*workload), arguments, session);

@@ -1,0 +1,88 @@
+// filereel clean: removes what killed runs left behind.
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "filesets/error.h"
+#include "filesets/ownership/leftovers.h"
+#include "filesets/printable.h"
+#include "tools/clean.h"
+#include "tools/commands.h"
+
+namespace filereel {
+namespace {
+
+std::string_view state_name(LeaseState state) {
+  switch (state) {
+    case LeaseState::in_use:
+      return "in use";
+    case LeaseState::kept:
+      return "kept";
+    case LeaseState::left:
+      return "left";
+    case LeaseState::removed:
+      return "removed";
+    case LeaseState::gone:
+      return "gone";
+    case LeaseState::changed:
+      return "changed";
+    case LeaseState::unseen:
+      break;
+  }
+  return "not there";
+}
+
+std::string line_of(const ListedLease& one) {
+  return fmt::format("{:<9}  {:<14}  {}{}\n", state_name(one.state), lease_kind_name(one.note.kind),
+                     printable(one.note.path, one.note.path.size()),
+                     one.why.empty() ? "" : ": " + one.why);
+}
+
+void clean(bool only_list, Session& session) {
+  const std::vector<ListedLease> list = only_list ? list_leases() : remove_leftovers();
+  std::string text;
+  for (const ListedLease& one : list) text += line_of(one);
+  session.print(text.empty() ? only_list ? "nothing\n" : "nothing to remove\n" : text);
+  if (std::ranges::any_of(list, [](const ListedLease& one) { return !one.why.empty(); })) {
+    session.exit_code = static_cast<int>(ErrorKind::failed);
+  }
+}
+
+}  // namespace
+
+void clear_leftovers(const Session& session) {
+  std::vector<ListedLease> list;
+  try {
+    list = remove_leftovers();
+  } catch (const Error&) {
+    return;  // where there are no leases; whoever needs one says so
+  }
+  for (const ListedLease& one : list) {
+    if (one.note.kind == LeaseKind::mount_point) continue;  // nobody but filereel sees these
+    const std::string path = printable(one.note.path, one.note.path.size());
+    if (!one.why.empty()) {
+      session.notice(fmt::format("a killed run left {}: {}", path, one.why));
+    } else if (one.state == LeaseState::removed) {
+      session.notice(fmt::format("removed what a killed run left: {}", path));
+    } else if (one.state == LeaseState::changed && one.note.kind != LeaseKind::directory) {
+      session.notice(fmt::format("a killed run made {}, which was changed since: it stays", path));
+    }
+  }
+}
+
+void add_clean_command(CLI::App& app, Session& session) {
+  CLI::App* command = app.add_subcommand("clean", "Remove leftovers of killed runs");
+  const auto only_list = std::make_shared<bool>(false);
+  command->add_flag("--list", *only_list,
+                    "Change nothing; list what filereel has made and not removed yet");
+  command->footer(
+      "The next run, replay or populate does the same. What --keep left stays.\n"
+      "Example:\n  filereel clean --list");
+  command->callback([only_list, &session] { clean(*only_list, session); });
+}
+
+}  // namespace filereel
