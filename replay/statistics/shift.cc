@@ -23,7 +23,8 @@ std::vector<double> sorted_logarithms(std::span<const double> values) {
 }
 
 // The k-th smallest (from 1) of all differences of one of `y` and one of `x`. By bisection: the
-// differences of ten thousand samples each would not fit into memory.
+// differences of ten thousand samples each would not fit into memory. It ends at the precision or,
+// where doubles lie farther apart than that, at two neighbours.
 double difference(const std::vector<double>& x, const std::vector<double>& y, std::size_t k) {
   constexpr double kPrecision = 1e-13;
   const auto at_most = [&](double limit) {  // how many differences are
@@ -37,6 +38,7 @@ double difference(const std::vector<double>& x, const std::vector<double>& y, st
   double low = y.front() - x.back() - kPrecision, high = y.back() - x.front();
   while (high - low > kPrecision) {
     const double middle = std::midpoint(low, high);
+    if (!(low < middle && middle < high)) break;
     (at_most(middle) >= k ? high : low) = middle;
   }
   return high;

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -190,6 +192,48 @@ TEST_CASE("ratios of very many values are found without all of them in memory") 
       ratio_of(normal_values(random, 10'000, 100, 3), normal_values(random, 10'000, 110, 3));
   CHECK(ratio.estimate == Approx(1.1).epsilon(0.002));
   CHECK(ratio.interval->high - ratio.interval->low < 0.003);
+}
+
+TEST_CASE("ratios are found at all magnitudes of a double") {
+  // Where logarithms are large, doubles lie farther apart than the search is precise elsewhere.
+  constexpr double kSmallest = std::numeric_limits<double>::denorm_min();
+  constexpr double kLargest = std::numeric_limits<double>::max();
+  const auto from = [](double first) {
+    return Values{first, first * 1.01, first * 1.02, first * 1.03, first * 1.04, first * 1.05};
+  };
+  const std::vector<std::pair<Values, Values>> pairs = {
+      {from(1e-9), from(1e-9)},     {from(1), from(1e-9)},     {from(1e-9), from(1e9)},
+      {from(1e9), from(1e9)},       {from(1e300), from(1)},    {from(1), from(1e300)},
+      {from(1e-300), from(1e-300)}, {from(1e-300), from(1)},   {from(1e300), from(1e300)},
+      {from(1e-150), from(1e150)},  {from(1e-300), from(1e7)},
+  };
+  for (const auto& [base, fresh] : pairs) {
+    CAPTURE(base.front());
+    CAPTURE(fresh.front());
+    const double expected = fresh.front() / base.front();
+    const Ratio ratio = ratio_of(base, fresh);
+    CHECK(ratio.estimate == about(expected));
+    REQUIRE(ratio.interval);
+    CHECK(ratio.interval->low <= ratio.estimate);
+    CHECK(ratio.interval->low >= expected / 1.05);
+    CHECK(ratio.interval->high >= ratio.estimate);
+    CHECK(ratio.interval->high <= expected * 1.05);
+  }
+  // Without the digits that subnormals lack, or beyond what a double can say.
+  CHECK(ratio_of(Values{1}, Values{1e-320}).estimate == Approx(1e-320));
+  CHECK(ratio_of(Values(8, 1e-320), Values(8, 1e-320)).estimate == about(1));
+  CHECK(ratio_of(Values(8, kSmallest), Values(8, 1.0)).estimate > 1e300);
+  CHECK(ratio_of(Values{kSmallest, 1e-320, 1, kLargest}, Values{2, kLargest}).estimate > 1);
+  CHECK(ratio_of(Values(8, kLargest), Values(8, kSmallest)).estimate == 0);
+}
+
+TEST_CASE("the search for a ratio ends whatever it is given") {
+  // Not within its contract: what it gives means nothing, but it gives it.
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  ratio_of(Values(8, kInfinity), Values(8, 1.0));
+  ratio_of(Values(8, 0.0), Values(8, 1.0));
+  ratio_of(Values(8, 0.0), Values(8, kInfinity));
+  ratio_of(Values(8, std::numeric_limits<double>::quiet_NaN()), Values(8, 1.0));
 }
 
 TEST_CASE("a series that goes somewhere drifts") {
