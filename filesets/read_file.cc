@@ -2,26 +2,52 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <utility>
 
 #include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "filesets/descriptor.h"
+#include "filesets/error.h"
+#include "filesets/units.h"
 
 namespace filereel {
 
-std::optional<std::string> read_file(const std::string& path, std::size_t most) {
+namespace {
+
+std::optional<std::string> read_from(int file, std::size_t most) {
   constexpr std::size_t kPiece = 1 << 16;
-  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file) return std::nullopt;
   std::string text;
   while (text.size() < most) {
     const std::size_t before = text.size();
     text.resize(before + std::min(kPiece, most - before));
-    const ssize_t got = ::read(file.get(), text.data() + before, text.size() - before);
+    const ssize_t got = ::read(file, text.data() + before, text.size() - before);
     text.resize(before + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
     if (got == 0) break;
     if (got < 0 && errno != EINTR) return std::nullopt;
+  }
+  return text;
+}
+
+}  // namespace
+
+std::optional<std::string> read_file(const std::string& path, std::size_t most) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) return std::nullopt;
+  return read_from(file.get(), most);
+}
+
+std::optional<std::string> read_whole(int file, std::size_t most, std::string_view name) {
+  struct stat info{};
+  if (::fstat(file, &info) != 0) return std::nullopt;
+  const bool is_known = S_ISREG(info.st_mode) && std::cmp_greater(info.st_size, most);
+  std::optional<std::string> text;
+  if (!is_known) text = read_from(file, most + 1);
+  if (is_known || (text && text->size() > most)) {
+    throw_unusable(name, fmt::format("is larger than {}, the most that is read of such a file",
+                                     format_size(most)));
   }
   return text;
 }

@@ -5,6 +5,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace filereel {
 
@@ -12,5 +13,10 @@ namespace filereel {
 // errno says why (EISDIR for a directory). Waits for the end of what is a pipe.
 std::optional<std::string> read_file(const std::string& path,
                                      std::size_t most = std::numeric_limits<std::size_t>::max());
+
+// All the bytes that are left of an open file; nothing if it cannot be read, and errno says why.
+// Throws Error(unusable_input) if they are more than `most`: before any of them is read where the
+// file has a size, else when so many were. `name` is the file's in the text.
+std::optional<std::string> read_whole(int file, std::size_t most, std::string_view name);
 
 }  // namespace filereel

@@ -2,22 +2,36 @@
 
 #include <cerrno>
 #include <cstring>
-#include <iostream>
-#include <iterator>
 #include <optional>
 #include <utility>
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include "filesets/descriptor.h"
 #include "filesets/error.h"
 #include "filesets/read_file.h"
 #include "replay/runner/result_json.h"
+#include "replay/runner/result_limits.h"
 
 namespace filereel {
 
+namespace {
+
+std::string name_of(const std::string& path) {
+  return path == "-" ? "standard input" : path;
+}
+
+}  // namespace
+
 std::string read_result(const std::string& path) {
-  if (path == "-") return {std::istreambuf_iterator<char>(std::cin), {}};
-  std::optional<std::string> text = read_file(path);
+  Descriptor file;
+  if (path != "-") file = Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  std::optional<std::string> text;
+  if (path == "-" || file) {
+    text = read_whole(file ? file.get() : STDIN_FILENO, kMostResultBytes, name_of(path));
+  }
   if (!text) {
     throw Error(ErrorKind::unusable_input,
                 fmt::format("cannot read '{}': {}; name a result that filereel run --json wrote",
@@ -27,7 +41,7 @@ std::string read_result(const std::string& path) {
 }
 
 Result load_result(const std::string& path, std::string_view text) {
-  return result_from_json(text, path == "-" ? "standard input" : path);
+  return result_from_json(text, name_of(path));
 }
 
 Result load_result(const std::string& path) {

@@ -6,14 +6,17 @@
 #include <tuple>
 
 #include <boost/filesystem.hpp>
+#include <fcntl.h>
 #include <fmt/format.h>
 
 #include "filesets/atomic_file.h"
+#include "filesets/descriptor.h"
 #include "filesets/error.h"
 #include "filesets/printable.h"
 #include "filesets/read_file.h"
 #include "replay/history/entry_name.h"
 #include "replay/runner/result_json.h"
+#include "replay/runner/result_limits.h"
 
 namespace filereel {
 namespace {
@@ -26,7 +29,10 @@ constexpr int kDeepest = 2;  // folders between a history and its results
 // Nothing for what is no regular file: a pipe would be waited for.
 std::optional<std::string> read_regular_file(const std::string& path) {
   boost::system::error_code ignored;
-  return fs::is_regular_file(path, ignored) ? read_file(path) : std::nullopt;
+  if (!fs::is_regular_file(path, ignored)) return std::nullopt;
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file) return std::nullopt;
+  return read_whole(file.get(), kMostResultBytes, printable(path));
 }
 
 // What lies in a folder, in the order of the names. Nothing that is not in it: links are not
@@ -133,12 +139,13 @@ AddedResult add_to_history(const std::string& folder, const Result& result, std:
   for (int attempt = 1;; ++attempt) {
     const std::string name = attempt == 1 ? wanted : fmt::format("{}-{}", wanted, attempt);
     const std::string path = fmt::format("{}/{}{}", folder, name, kSuffix);
-    std::optional<std::string> there = read_file(path);
+    // A byte more than what is to be added is another file already.
+    std::optional<std::string> there = read_file(path, text.size() + 1);
     if (!there) {
       AtomicFile file(path);
       file.write(text);
       if (file.commit_new()) return {.name = name};
-      there = read_file(path);  // somebody else was faster
+      there = read_file(path, text.size() + 1);  // somebody else was faster
     }
     if (!there) {
       throw Error(ErrorKind::failed, printable(path) + ": is in the way and cannot be read");

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "replay/json.h"
+#include "replay/runner/result_limits.h"
 #include "replay/runner/result_members.h"
 
 namespace filereel {
@@ -22,7 +23,8 @@ struct WrongMember {
   std::string why;
 };
 
-// As nlohmann's get, but a number that does not fit is refused and not cut.
+// As nlohmann's get, but a number that does not fit is refused and not cut, and so is one that is
+// no figure of anything.
 template <class T>
 T convert(const Json& json, const char* key) {
   if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
@@ -32,6 +34,13 @@ T convert(const Json& json, const char* key) {
     if (!fits) {
       throw WrongMember{fmt::format("'{}' must be a whole number from {} to {}", key,
                                     std::numeric_limits<T>::min(), std::numeric_limits<T>::max())};
+    }
+  }
+  if constexpr (std::is_floating_point_v<T>) {
+    const T figure = json.get<T>();
+    if (figure != 0 && !(figure >= kLeastFigure && figure <= kMostFigure)) {
+      throw WrongMember{fmt::format("'{}' is {}: it must be 0, or {} to {}", key, figure,
+                                    kLeastFigure, kMostFigure)};
     }
   }
   return json.get<T>();

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "filesets/error.h"
+#include "filesets/units.h"
 #include "replay/json.h"
 #include "replay/runner/members_json.h"
 #include "replay/runner/result_json.h"
@@ -97,6 +98,9 @@ void read_sweep(const Json& json, std::vector<SweptWorkload>& sweeps) {
   if (sweep.axes.empty() || points == 0 || points > kMostPoints) {
     throw WrongMember{fmt::format("a sweep has 1 to {} points", kMostPoints)};
   }
+  if (sweep.axes.size() > kMostAxes) {
+    throw WrongMember{fmt::format("a sweep has at most {} axes", kMostAxes)};
+  }
   const auto same = [&](const SweptWorkload& other) { return other.workload == sweep.workload; };
   if (std::ranges::none_of(sweeps, same)) sweeps.push_back(std::move(sweep));
 }
@@ -129,6 +133,13 @@ Result result_from_json(std::string_view text, std::string_view name) {
   const auto refuse = [&](std::string_view why) -> Error {
     return {ErrorKind::unusable_input, fmt::format("{}: {}", name, why)};
   };
+  if (text.size() > kMostResultBytes) {
+    throw refuse(fmt::format("is longer than {}, the most that is read of a result",
+                             format_size(kMostResultBytes)));
+  }
+  if (const std::string excess = excess_of_json(text); !excess.empty()) {
+    throw refuse(fmt::format("is not a filereel result ({})", excess));
+  }
   try {
     const Json json = Json::parse(text);
     std::int64_t version = 0;
@@ -140,7 +151,9 @@ Result result_from_json(std::string_view text, std::string_view name) {
                       "up to {}): update filereel",
                       version, Result::kSchemaVersion));
     }
-    return read_result(json);
+    Result result = read_result(json);
+    if (const std::string excess = excess_of(result); !excess.empty()) throw WrongMember{excess};
+    return result;
   } catch (const Json::parse_error& error) {
     throw refuse(fmt::format(
         "is not JSON at byte {}: name a result that `filereel run --json` wrote", error.byte));

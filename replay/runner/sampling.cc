@@ -1,5 +1,6 @@
 #include "replay/runner/sampling.h"
 
+#include <algorithm>
 #include <string>
 
 #include "filesets/error.h"
@@ -82,7 +83,8 @@ Outside look_outside(const std::vector<Volume*>& volumes) {
 
 void add_outside(Sample& sample, const Outside& before, const Outside& after,
                  const std::vector<Volume*>& volumes) {
-  sample.cpu_driver_s = after.driver_cpu_s - before.driver_cpu_s;
+  // Of a driver that ended in between nothing is known.
+  sample.cpu_driver_s = std::max(after.driver_cpu_s - before.driver_cpu_s, 0.0);
   add_processor_shares(before.processors, after.processors, sample.cpu_driver_s, sample.conditions);
   add_clock_rates(sample.conditions);
   if (!volumes.empty()) add_volume_used(*volumes.front(), sample.conditions);

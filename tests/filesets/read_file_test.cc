@@ -1,11 +1,16 @@
 #include "filesets/read_file.h"
 
 #include <cerrno>
+#include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <string>
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
 
+#include "filesets/descriptor.h"
+#include "filesets/error.h"
 #include "tests/temp_dir.h"
 
 namespace filereel {
@@ -29,6 +34,24 @@ TEST_CASE("what cannot be read gives nothing and says why") {
   CHECK(errno == ENOENT);
   CHECK_FALSE(read_file(folder.path()));
   CHECK(errno == EISDIR);
+}
+
+std::string whole(const std::string& path, std::size_t most) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  REQUIRE(file);
+  return read_whole(file.get(), most, "a name").value();
+}
+
+TEST_CASE("what is larger than may be read is refused by its size, or when it is seen") {
+  const TempDir folder;
+  const std::string path = folder.path() + "/file";
+  std::ofstream(path, std::ios::binary) << std::string(100'000, 'x');
+  CHECK(whole(path, 100'000).size() == 100'000);
+  CHECK_THROWS_WITH_AS(whole(path, 99'999), doctest::Contains("a name: is larger than 100 kB"),
+                       Error);
+  CHECK_THROWS_AS(whole("/dev/zero", 1'000'000), Error);
+  std::filesystem::resize_file(path, std::uintmax_t{1} << 40);
+  CHECK_THROWS_AS(whole(path, 1'000'000), Error);
 }
 
 }  // namespace

@@ -57,6 +57,17 @@ std::size_t files_below(const std::string& folder) {
   return files;
 }
 
+TEST_CASE("a file too large for a result is passed over in a history") {
+  const TempDir folder;
+  add_to_history(folder.path(), sample_result(), result_to_json(sample_result()));
+  std::ofstream(folder.path() + "/sparse.json").put('x');
+  std::filesystem::resize_file(folder.path() + "/sparse.json", std::uintmax_t{1} << 40);
+  const HistoryFolder history = read_history(folder.path());
+  CHECK(history.entries.size() == 1);
+  REQUIRE(history.others.size() == 1);
+  CHECK(history.others[0].find("larger than 256 MB") != std::string::npos);
+}
+
 TEST_CASE("a result is called by its drive, firmware, time and plan") {
   CHECK(entry_name(sample_result()) == "Fast-Disk-3-S123/1.07/2024-02-29T12-00-00Z-fc-test");
   CHECK(entry_name(sample_replay()).ends_with("/2024-02-29T12-00-00Z-app.reel"));

@@ -11,6 +11,8 @@
 
 #include "filesets/error.h"
 #include "replay/json.h"
+#include "replay/runner/members_json.h"
+#include "replay/runner/result_limits.h"
 #include "tests/kept_file.h"
 #include "tests/sample_result.h"
 
@@ -291,6 +293,26 @@ TEST_CASE("sweeps of no points, or of far too many, are refused") {
   CHECK_FALSE(refused({{{"name", "a"}, {"values", {1}}}}).empty());
 }
 
+TEST_CASE("sweeps of too many axes, or of too many operations at their points, are refused") {
+  Json json = Json::parse(result_to_json(sample_sweep()));
+  json["sweeps"][0]["axes"] = std::vector<SweepAxis>(33, {"a", {"1"}});
+  CHECK(refusal(json.dump()).find("axes") != std::string::npos);
+
+  Result result = sample_sweep();
+  std::vector<std::string> values;
+  for (int i = 0; i < 10'000; ++i) values.push_back(std::to_string(i));
+  result.sweeps[0].axes = {{"a", values}};
+  json = Json::parse(result_to_json(result));
+  json["sweeps"] =
+      Json::array({{{"workload", result.sweeps[0].workload}, {"axes", result.sweeps[0].axes}}});
+  const Json first = json["measurements"][0];
+  for (int i = 0; i < 500; ++i) {
+    json["measurements"].push_back(first);
+    json["measurements"].back()["operation"] = std::to_string(i);
+  }
+  CHECK(refusal(json.dump()).find("points of sweeps") != std::string::npos);
+}
+
 TEST_CASE("an empty result is a result") {
   const std::string text = result_to_json({});
   CHECK(result_to_json(result_from_json(text, "drive.json")) == text);
@@ -360,6 +382,78 @@ TEST_CASE("numbers that do not fit are refused") {
   CHECK_FALSE(refusal(with("/measurements/0/samples/0/bytes", -5)).empty());
   CHECK_FALSE(refusal(with("/measurements/0/samples/0/bytes", 1e300)).empty());
   CHECK_FALSE(refusal(with("/measurements/0/samples/0/files", 1.5)).empty());
+}
+
+TEST_CASE("times that nothing can take are refused with their member") {
+  const std::string sample = "/measurements/0/samples/0/";
+  for (const char* member : {"elapsed_s", "durable_s"}) {
+    CAPTURE(member);
+    for (const double time : {-1.0, -1e-9, 1e300, 1e-320, 5e-324, 1e13, 9e-13}) {
+      CAPTURE(time);
+      CHECK(refusal(with(sample + member, time)).find(member) != std::string::npos);
+    }
+    CHECK_FALSE(refusal(with(sample + member, nullptr)).empty());  // not a number, infinite
+    for (const double time : {0.0, -0.0, 1e-12, 1e-9, 1.0, 1e9, 1e12}) {
+      CAPTURE(time);
+      CHECK(refusal(with(sample + member, time)).empty());
+    }
+  }
+  for (const char* member : {"started_s", "cpu_user_s", "latency/write/p50_us"}) {
+    CAPTURE(member);
+    for (const double figure : {-1.0, 1e300, 1e-320}) {
+      const std::string text = refusal(with(sample + member, figure));
+      CHECK(text.find("'" + std::string(member).substr(std::string(member).rfind('/') + 1) + "'") !=
+            std::string::npos);
+    }
+  }
+  CHECK_FALSE(refusal("{\"schema_version\": 2, \"overhead_ns_per_operation\": 1e400}").empty());
+}
+
+TEST_CASE("what is nested too deep is refused wherever it stands") {
+  const std::string deep = std::string(200'000, '[') + std::string(200'000, ']');
+  for (const char* pointer : {"/new_member", "/measurements/0/parameters", "/sweeps"}) {
+    CAPTURE(pointer);
+    std::string text = with(pointer, "DEEP");
+    text.replace(text.find("\"DEEP\""), 6, deep);
+    CHECK(refusal(text).find("nested more than") != std::string::npos);
+  }
+  CHECK(refusal(with("/note", "\"" + std::string(1000, '[') + "\\")).empty());  // only text
+}
+
+TEST_CASE("results of more than any run can have are refused") {
+  const auto text = [](const auto& change) {
+    Result result = sample_result();
+    change(result);
+    return refusal(result_to_json(result));
+  };
+  const auto says = [](const std::string& line, std::string_view words) {
+    CAPTURE(line);
+    CHECK(line.find(words) != std::string::npos);
+  };
+  says(text([](Result& one) { one.volumes.resize(1'001); }), "more than 1000 volumes");
+  says(text([](Result& one) { one.volumes[0].drives.resize(1'001); }), "drives");
+  says(text([](Result& one) { one.baselines.resize(10'001); }), "baselines");
+  says(text([](Result& one) { one.measurements[0].samples.resize(10'001); }), "samples");
+  says(text([](Result& one) { one.measurements[0].set = std::string(4'097, 'x'); }), "4097 bytes");
+  says(text([](Result& one) {
+         for (int i = 0; i < 1'001; ++i) one.measurements[0].samples[0].latency[std::to_string(i)];
+       }),
+       "kinds");
+  says(text([](Result& one) {
+         const Measurement empty = measurement_of("", "", "ext4", "kernel");
+         for (int i = 0; i < 1'001; ++i) {
+           one.measurements.push_back(empty);
+           one.measurements.back().set = std::to_string(i);
+         }
+       }),
+       "sets");
+  CHECK(text([](Result& one) { one.measurements[0].samples.resize(10'000); }).empty());
+}
+
+TEST_CASE("JSON of more values than any result has is refused before it is read") {
+  std::string text = "{\"a\":[";
+  text.append(2 * kMostResultValues, ',');
+  CHECK(refusal(text).find("values") != std::string::npos);
 }
 
 TEST_CASE("names that are not UTF-8 are written all the same") {

@@ -155,6 +155,10 @@ YamlValue Sweep::pick(std::string_view key, const YamlValue& value) {
   check_different(value, values);
   points_ *= values.size();
   if (points_ > kMostPoints) too_many(value, static_cast<double>(points_));
+  if (places_.size() == kMostAxes) {
+    value.fail(
+        fmt::format("is swept, and {} other values are: no more than that can be", kMostAxes));
+  }
   places_.push_back({place, names_of(key), std::move(values)});
   now_.push_back(0);
   return places_.back().values.front();

@@ -12,6 +12,7 @@
 namespace filereel {
 
 inline constexpr std::uint64_t kMostPoints = 10'000;  // of one workload
+inline constexpr std::size_t kMostAxes = 32;          // each is a level of the matrices of results
 
 // A value that is swept.
 struct SweepAxis {
