@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <sstream>
+#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
@@ -38,38 +39,55 @@ class LimitCheck : public YAML::EventHandler {
   }
   void OnDocumentEnd() override {}
   void OnNull(const YAML::Mark& mark, YAML::anchor_t) override { count(mark); }
-  void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override { count(mark); }
+  void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
+    const auto known = anchored_.find(anchor);
+    count(mark,
+          known == anchored_.end() ? 1 : known->second);  // of itself: refused where it is read
+  }
   void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
                 const std::string&) override {
     count(mark);
   }
-  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+  void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
                        YAML::EmitterStyle::value) override {
-    enter(mark);
+    enter(mark, anchor);
   }
-  void OnSequenceEnd() override { --depth_; }
-  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
+  void OnSequenceEnd() override { leave(); }
+  void OnMapStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t anchor,
                   YAML::EmitterStyle::value) override {
-    enter(mark);
+    enter(mark, anchor);
   }
-  void OnMapEnd() override { --depth_; }
+  void OnMapEnd() override { leave(); }
 
  private:
-  void enter(const YAML::Mark& mark) {
+  // A list or map that has not ended.
+  struct Open {
+    YAML::anchor_t anchor;
+    std::size_t before;  // values before it
+  };
+
+  void enter(const YAML::Mark& mark, YAML::anchor_t anchor) {
+    open_.push_back({anchor, nodes_});
     count(mark);
-    if (++depth_ > kMaxYamlDepth) {
+    if (open_.size() > kMaxYamlDepth) {
       fail_at(file_, mark, fmt::format("nested more than {} levels deep", kMaxYamlDepth));
     }
   }
-  void count(const YAML::Mark& mark) {
-    if (++nodes_ > kMaxYamlNodes) {
+  void leave() {
+    if (open_.back().anchor != 0) anchored_[open_.back().anchor] = nodes_ - open_.back().before;
+    open_.pop_back();
+  }
+  void count(const YAML::Mark& mark, std::size_t more = 1) {
+    nodes_ += more;
+    if (nodes_ > kMaxYamlNodes) {
       fail_at(file_, mark, fmt::format("more than {} values; split the file", kMaxYamlNodes));
     }
   }
 
   std::string_view file_;
   int documents_ = 0;
-  int depth_ = 0;
+  std::vector<Open> open_;
+  std::unordered_map<YAML::anchor_t, std::size_t> anchored_;  // values of lists and maps
   std::size_t nodes_ = 0;
 };
 

@@ -72,8 +72,9 @@ class YamlMap {
 };
 
 inline constexpr std::size_t kMaxYamlBytes = 64u << 20;
-inline constexpr std::size_t kMaxYamlNodes = 4'000'000;  // keys and values; aliases count once
-inline constexpr int kMaxYamlDepth = 32;
+inline constexpr std::size_t kMaxYamlNodes =
+    4'000'000;  // keys and values; an alias counts as all that it stands for
+inline constexpr std::size_t kMaxYamlDepth = 32;
 
 // Parses the one document in `text`. Throws Error(unusable_input) if it is not YAML, is not exactly
 // one document or is beyond a limit above. `what` names the document in messages.

@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "filesets/error.h"
 #include "filesets/units.h"
@@ -75,11 +76,27 @@ class Stop {
   std::stop_callback<std::function<void()>> forward_;  // last: may be called at once
 };
 
+// Buffers are touched before the clock starts: more of them than there is memory would end other
+// programs and not this one.
+void check_memory(const Trace& trace) {
+  if (!trace.files) return;  // buffer_size bounds those of recorded traces
+  std::uint64_t requests = trace.threads.size();
+  for (const std::uint32_t depth : trace.depths) requests += std::max(depth, 1U) - 1;
+  const auto memory = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+                      static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  if (requests == 0 || trace.largest_io <= memory / requests) return;
+  throw Error(ErrorKind::failed,
+              fmt::format("{} requests in flight with buffers of {} each need more than the {} of "
+                          "memory that there is: use smaller blocks, fewer threads or less depth",
+                          requests, format_size(trace.largest_io), format_size(memory)));
+}
+
 }  // namespace
 
 ReplayOutcome replay(Trace trace, const std::array<int, kRoles>& roots,
                      const ReplayOptions& options) {
   const std::size_t count = trace.threads.size();
+  check_memory(trace);
   Stop stop(options);
   std::barrier<> meeting(static_cast<std::ptrdiff_t>(count));
   std::latch ready(static_cast<std::ptrdiff_t>(count));

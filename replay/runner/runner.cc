@@ -1,12 +1,15 @@
 #include "replay/runner/runner.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <memory>
 
 #include <fmt/format.h>
 
 #include "filesets/catalog.h"
 #include "filesets/error.h"
+#include "filesets/printable.h"
+#include "filesets/specification/specification.h"
 #include "replay/runner/fio.h"
 #include "replay/runner/plan_side.h"
 #include "replay/runner/preparation.h"
@@ -27,8 +30,7 @@ class Run {
   }
 
   bool execute() {
-    Plan& plan = run_.plan;
-    for (const std::string& set : plan.sets) sets_.push_back(load_file_set(set, plan.scale));
+    load_sets();
     open_volumes();
     if (request_.block_baseline) {
       for (const std::unique_ptr<PlanSide>& side : sides_) {
@@ -43,6 +45,21 @@ class Run {
   }
 
  private:
+  void load_sets() {
+    constexpr std::size_t kMost = SpecificationLimits{}.max_entries;  // as one set has
+    std::size_t entries = 0;
+    for (const std::string& set : run_.plan.sets) {
+      sets_.push_back(load_file_set(set, run_.plan.scale));
+      entries += sets_.back().entries.size();
+      if (sets_.size() == 1 || entries <= kMost) continue;
+      throw Error(
+          ErrorKind::unusable_input,
+          fmt::format("the file sets up to {} have {} entries together, and a run has {} at "
+                      "most: run them one after the other",
+                      printable(set), entries, kMost));
+    }
+  }
+
   Result& result() { return *results_.front(); }
 
   void open_volumes() {

@@ -223,6 +223,14 @@ TEST_CASE("aliases that multiply run into the limit instead of the memory") {
   CHECK(complaint("name: n\ngroups: &g\n  - {count: 1, size: 1}\n  - *g\n") != "");
   const SpecificationLimits limits{.max_entries = 20'000};
   CHECK_THROWS_AS(file_set_from_yaml(text, "s", 0.001, limits), Error);
+  // Each level ten times the one below: 10^12 values of a few bytes.
+  std::string laughs = "name: n\nz0: &z0 [x, x, x, x, x, x, x, x, x, x]\n";
+  for (int i = 1; i < 12; ++i) {
+    laughs += "z" + std::to_string(i) + ": &z" + std::to_string(i) + " [";
+    for (int j = 0; j < 10; ++j) laughs += (j > 0 ? ", *z" : "*z") + std::to_string(i - 1);
+    laughs += "]\n";
+  }
+  CHECK(complaint(laughs).find("more than 4000000 values") != std::string::npos);
   std::string deep = "name: ";
   for (int i = 0; i < 100; ++i) deep += '[';
   CHECK(complaint(deep).find("nested more than") != std::string::npos);

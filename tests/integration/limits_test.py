@@ -2,6 +2,7 @@
 """Input that asks for too much: refused in one line, in little memory and time."""
 
 import json
+import os
 import pathlib
 import resource
 import subprocess
@@ -124,6 +125,62 @@ class Results(LimitsTest):
         self.refused("compare", "deep.json", "r.json", words=["deep.json", "levels"])
         self.text("many.json", good[:-1] + ', "x": [' + "[]," * 20000000 + "0]}")
         self.refused("compare", "many.json", "r.json", words=["many.json", "values"])
+
+
+class Workloads(LimitsTest):
+
+    def run_refused(self, text, *words, options=()):
+        self.refused("run", self.text("w.yaml", text), "--near", self.folder("near"), *options,
+                     words=words)
+        self.assertEqual(list(self.folder("near").iterdir()), [])
+
+    def test_threads_of_all_groups_together_are_limited(self):
+        group = "  - {count: 1000, access: {size: 4 KiB, random: 100 %}}\n"
+        self.run_refused("files: {size: 64 MiB}\nthreads:\n" + group * 100,
+                         "w.yaml:7:5", "5000 threads", "4096")
+
+    def test_files_and_buffers_are_limited(self):
+        self.run_refused("files:\n  - {name: a, count: 2000000, size: 1 B}\n"
+                         "  - {name: b, count: 2000000, size: 1 B}\ndo: [stat]\n",
+                         "w.yaml:3:5", "4000000 files", "2000000")
+        self.run_refused("files: {size: 1 GiB}\ncount: 64\naccess: {size: 1 GiB}\n",
+                         "w.yaml:1:1", "16 GiB")
+        self.text("set.yaml", "name: s\ngroups: [{count: 1000, size: 1 KiB}]\n")
+        self.run_refused(f"files: {{set: {self.scratch}/set.yaml}}\ndo: [stat]\n",
+                         "set.yaml", "2000000", options=["--scale", "2500"])
+
+    def test_sweeps_of_the_command_line_are_limited(self):
+        text = "files: {size: 1 MiB}\naccess: {size: 4 KiB}\ncount: 1\nseed: 1\n"
+        for keys in (["count=" + ",".join(map(str, range(1, 1001))),
+                      "seed=" + ",".join(map(str, range(1000)))],
+                     ["seed=" + ",".join(map(str, range(10001)))]):
+            options = [word for key in keys for word in ("--sweep", key)]
+            self.run_refused(text, "w.yaml", "10000", options=options)
+        self.run_refused(text, "w.yaml", "1024", options=["--sweep", "count=1,100000"])
+
+    def test_aliases_that_multiply_are_counted_with_all_that_they_stand_for(self):
+        letters = "abcdefghijkl"
+        text = "a: &a [" + ", ".join("x" * 10) + "]\n" + "".join(
+            f"{one}: &{one} [{', '.join(['*' + before] * 10)}]\n"
+            for before, one in zip(letters, letters[1:]))
+        self.run_refused(text, "w.yaml", "4000000 values")
+
+    def test_files_without_end_are_refused(self):
+        for name in ("w.yaml", "s.fileset", "s.fls", "s.ptn", "r.reel"):
+            with self.subTest(name):
+                os.symlink("/dev/zero", self.scratch / name)
+                self.refused("show" if name != "w.yaml" else "run", name, words=[name])
+
+
+class Options(LimitsTest):
+
+    def test_numbers_of_options_are_limited(self):
+        for options, status in ((["--scale", "1e9"], 2), (["--threads", "1000000"], 2),
+                                (["--scale", "nan"], 2), (["--runs", "1000000000"], 2)):
+            with self.subTest(options):
+                self.refused("run", "--set", "programs", "--near", self.folder("near"), *options,
+                             words=["--" if status == 2 and options[0] != "--scale" else "scale"],
+                             status=status)
 
 
 if __name__ == "__main__":

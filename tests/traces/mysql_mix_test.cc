@@ -48,7 +48,7 @@ TEST_CASE("options that have no sense are refused with what to give") {
   CHECK(refusal(options) == "mysql-mix: row_bytes 33: give 1 to 32");
   options = {};
   options.buffer_pool = 1 << 20;
-  CHECK(refusal(options).find("give 5 MiB to 1 TiB") != std::string::npos);
+  CHECK(refusal(options).find("give 5 MiB to 256 GiB") != std::string::npos);
   options = {};
   options.flush_log_at_commit = 3;
   CHECK(refusal(options) == "mysql-mix: flush_log_at_commit 3: give 0, 1 or 2");

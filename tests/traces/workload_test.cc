@@ -164,6 +164,69 @@ TEST_CASE("a product of axes that is too large is refused before it is run") {
   CHECK(refused(text, "at most 10000 are run"));
 }
 
+// A workload whose list at `key` has an item so often.
+std::string many(std::size_t count, const std::string& before, const std::string& item,
+                 const std::string& behind = "") {
+  std::string text = before;
+  for (std::size_t i = 0; i < count; ++i) text += item;
+  return text + behind;
+}
+
+TEST_CASE("threads and their requests are limited in all groups of a phase together") {
+  const std::string files = "files: {size: 64 MiB}\n", threads = files + "threads:\n";
+  const auto group = [](const std::string& keys, const std::string& size = "4 KiB") {
+    return "  - {" + keys + ", access: {size: " + size + "}}\n";
+  };
+  CHECK(complaint(many(4, threads, group("count: 1024"))) == "none");
+  CHECK(refused(many(4, threads, group("count: 1024"), group("count: 1")),
+                "w.yaml:7:5: an item of 'threads' makes 4097 threads in the phase: at most 4096"));
+  CHECK(refused(many(100, threads, group("count: 1000")), "makes 5000 threads in the phase"));
+  CHECK(complaint(many(4, threads, group("count: 64, depth: 256"))) == "none");
+  CHECK(refused(many(1000, threads, group("count: 64, depth: 256")), "requests in flight"));
+  CHECK(complaint("engine: blocking\n" + many(1, threads, group("count: 16, depth: 256"))) ==
+        "none");
+  CHECK(refused("engine: blocking\n" + many(1, threads, group("count: 17, depth: 256")),
+                "4352 threads"));
+  CHECK(refused(files + "count: 1024\ndepth: 256\naccess: {size: 4 KiB}\n", "requests in flight"));
+  // Buffers are as large as the largest access of the phase.
+  CHECK(complaint(many(1, threads, group("depth: 256", "64 MiB"))) == "none");
+  CHECK(refused(many(1, threads, group("depth: 256", "64 MiB"), group("depth: 1")),
+                "257 requests in flight in the phase, whose buffers of 64 MiB need more than"));
+  // Phases follow each other, and so do the points of a sweep.
+  const std::string phase = "  - {count: 1024, depth: 64, access: {size: 4 KiB}}\n";
+  CHECK(complaint(many(3, files + "phases:\n", phase)) == "none");
+  CHECK(refused(files + "count: [1, 1024]\ndepth: [1, 256]\naccess: {size: 4 KiB}\n",
+                "makes 262144 requests in flight"));
+}
+
+TEST_CASE("files and directories are limited in all groups together") {
+  const auto group = [](const std::string& name, const std::string& keys) {
+    return "  - {name: " + name + ", size: 4 KiB, " + keys + "}\n";
+  };
+  const std::string end = "do: [read]\n";
+  CHECK(complaint("files:\n" + group("a", "count: 1000000") + group("b", "count: 1000000") + end) ==
+        "none");
+  CHECK(refused("files:\n" + group("a", "count: 1000000") + group("b", "count: 1000001") + end,
+                "w.yaml:3:5: an item of 'files' makes 2000001 files and directories"));
+  CHECK(refused("files: {count: 1500000, size: 4 KiB, per_directory: 1}\n" + end,
+                "makes 3000000 files and directories"));
+  CHECK(refused("files: {count: 10000000, size: 4 KiB}\n" + end, "from 1 to 2000000"));
+}
+
+TEST_CASE("phases and steps are limited in all points together") {
+  const std::string seeds = "seed: {from: 1, to: 10000, step: 1}\nfiles: {size: 1 MiB}\n";
+  CHECK(complaint(many(10, seeds + "phases:\n", "  - {do: [read]}\n")) == "none");
+  CHECK(refused(many(11, seeds + "phases:\n", "  - {do: [read]}\n"),
+                "11 phases at each of 10000 points"));
+  CHECK(refused(many(499, seeds + "do: [read", ", read", "]\n"), "at each of 10000 points"));
+}
+
+TEST_CASE("so many values may be swept, however few points they make") {
+  std::string text = "files:\n";
+  for (int i = 0; i < 33; ++i) text += "  - {name: f" + std::to_string(i) + ", size: [4 KiB]}\n";
+  CHECK(refused(text + "do: [read]\n", "32 other values are"));
+}
+
 TEST_CASE("a phase may name its engine, and poll where all is direct") {
   const Workload workload =
       Workload::from_yaml(std::string(kReads) + "engine: [io_uring, blocking]\n", "w.yaml");

@@ -28,14 +28,17 @@ TraceCopies::TraceCopies(RecordedTrace& original, std::uint32_t count)
       mappings_(original.info().mappings),
       files_(original.info().files),
       read_(kBatch) {
-  constexpr std::uint64_t kNumbers = std::numeric_limits<std::uint32_t>::max();
+  constexpr std::uint64_t kMost = 10'000'000;  // some 3 GB of names
+  static_assert(kMost * 2 < std::numeric_limits<std::uint32_t>::max());
   const TraceTrees& trees = original.trees();
   const auto most =
       std::max<std::uint64_t>({threads_, slots_, mappings_, files_, original.tables().paths.size(),
                                trees.initial.entries.size(), 1});
-  if (most * count_ + count_ + kRoles >= kNumbers) {
+  if (most * count_ > kMost) {
     throw Error(ErrorKind::usage,
-                fmt::format("{} copies of this trace are too many: ask for fewer", count_));
+                fmt::format("{} copies of this trace are too many: they have {} paths, files, "
+                            "threads or slots, and at most {} are possible; ask for {} or fewer",
+                            count_, most * count_, kMost, kMost / most));
   }
   copy_tables(original.tables());
   copy_info(original.info());

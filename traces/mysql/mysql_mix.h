@@ -47,7 +47,7 @@ struct MysqlMixOptions {
   static constexpr std::uint64_t kMostRows = 1'000'000'000;
   static constexpr std::uint64_t kMostRowBytes = 32;    // varchar(32)
   static constexpr std::uint64_t kLeastPool = 5 << 20;  // the server's own least
-  static constexpr std::uint64_t kMostPool = 1ULL << 40;
+  static constexpr std::uint64_t kMostPool = 1ULL << 38;
 
   std::uint32_t connections = 4;
   std::uint64_t transactions = 100'000;  // of all connections together

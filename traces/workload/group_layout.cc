@@ -12,6 +12,18 @@
 #include "traces/operation_makers.h"
 
 namespace filereel {
+namespace {
+
+void check_room(const RecipeFiles& files, std::uint64_t more, const FileSet& all) {
+  if (more <= kMostEntries && all.entries.size() <= kMostEntries - more) return;
+  const std::string set = files.set.empty() ? "" : fmt::format(" (set {})", printable(files.set));
+  throw Error(ErrorKind::unusable_input,
+              fmt::format("the group '{}'{} makes {} files and directories with the groups before "
+                          "it: a workload has {} at most",
+                          printable(files.name), set, all.entries.size() + more, kMostEntries));
+}
+
+}  // namespace
 
 GroupLayout::GroupLayout(const RecipeFiles& files, const Recipe& recipe, bool has_copies,
                          std::uint64_t free_bytes, FileSet& all, PathTable& paths)
@@ -32,6 +44,7 @@ void GroupLayout::add_entries(const RecipeFiles& files, const Recipe& recipe,
                               std::uint64_t free_bytes, FileSet& all) {
   if (!files.set.empty()) {
     const FileSet set = load_file_set(files.set, recipe.scale);
+    check_room(files, set.entries.size(), all);
     const std::uint64_t seed = mix_seed(set.seed, first_);
     for (Entry entry : set.entries) {
       entry.path = files.name + "/" + entry.path;
@@ -52,6 +65,7 @@ void GroupLayout::add_entries(const RecipeFiles& files, const Recipe& recipe,
                               printable(files.name)));
     }
   }
+  check_room(files, files.count, all);
   std::string folder = files.name;
   for (std::uint64_t i = 0; i < files.count; ++i) {
     if (files.per_directory > 0 && i % files.per_directory == 0) {

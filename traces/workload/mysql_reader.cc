@@ -32,7 +32,7 @@ MysqlMixOptions read_mysql(const YamlValue& value, Sweep& sweep) {
   map.read_number("row_bytes", options.row_bytes, 1, options.kMostRowBytes);
   map.read_size("buffer_pool", options.buffer_pool, options.kLeastPool);
   if (options.buffer_pool > options.kMostPool) {
-    map.one("buffer_pool")->fail("must be at most 1 TiB");
+    map.one("buffer_pool")->fail("must be at most 256 GiB");
   }
   if (map.whole("statements")) read_statements(*map.whole("statements"), sweep, options);
   map.read_number("flush_log_at_commit", options.flush_log_at_commit, 0, 2);

@@ -12,6 +12,13 @@
 
 namespace filereel {
 
+// What one workload may ask for at the most, at each of its points; each thread takes some 250 kB
+// of memory and each file 2 kB.
+inline constexpr std::uint64_t kMostPhaseThreads = 4'096;  // of all groups of a phase
+inline constexpr std::uint64_t kMostInFlight = 65'536;     // requests of all threads of a phase
+inline constexpr std::uint64_t kMostBuffers = 1ull << 34;  // bytes of the requests in flight
+inline constexpr std::uint64_t kMostEntries = 2'000'000;   // files and directories of all groups
+
 // Files that phases work on. Either `count` files of `size` bytes each, or the entries of a file
 // set.
 struct RecipeFiles {

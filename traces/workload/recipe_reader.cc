@@ -6,7 +6,9 @@
 #include "filesets/catalog.h"
 #include "filesets/error.h"
 #include "filesets/printable.h"
+#include "filesets/units.h"
 #include "traces/workload/mysql_reader.h"
+#include "traces/workload/step_stream.h"
 #include "traces/workload/threads_reader.h"
 
 namespace filereel {
@@ -18,14 +20,28 @@ constexpr std::array<std::string_view, 10> kWholeKeys = {
 constexpr std::array<std::string_view, 7> kPhaseKeys = {"measured", "caches", "threads", "stop",
                                                         "warm_up",  "engine", "poll"};
 constexpr std::size_t kMostGroups = 100, kMostPhases = 1000, kMostThreadGroups = 1000;
-constexpr std::uint64_t kMostFiles = 10'000'000, kMostFileSize = 1ull << 44,
-                        kMostBytes = 1ull << 60;
+constexpr std::uint64_t kMostFileSize = 1ull << 44, kMostBytes = 1ull << 60;
 
 using Keys = std::vector<std::string_view>;
 Keys keys_of(std::initializer_list<std::span<const std::string_view>> parts) {
   Keys keys;
   for (const auto part : parts) std::ranges::copy(part, std::back_inserter(keys));
   return keys;
+}
+
+// Those of sets are counted when these are loaded.
+std::uint64_t entries_of(const RecipeFiles& files) {
+  if (!files.set.empty()) return 0;
+  const std::uint64_t each = files.per_directory;
+  return files.count + (each > 0 ? (files.count + each - 1) / each : 0);
+}
+
+// Bytes of the largest read or write.
+std::uint64_t largest_transfer(const RecipeThreads& threads) {
+  std::uint64_t largest = largest_block(threads);
+  if (!threads.access) return largest;
+  for (const SizeShare& one : threads.access->sizes) largest = std::max(largest, one.size);
+  return largest;
 }
 
 class Reader {
@@ -100,7 +116,7 @@ class Reader {
     const int sizes = (map.whole("size") != nullptr) + (map.whole("fill") != nullptr) +
                       (map.whole("set") != nullptr);
     if (sizes != 1) value.fail("needs one of 'size', 'fill' and 'set'");
-    map.read_number("count", files.count, 1, kMostFiles);
+    map.read_number("count", files.count, 1, kMostEntries);
     map.read_size("size", files.size);
     if (files.size > kMostFileSize) map.one("size")->fail("must be at most 16 TiB");
     if (files.size > 0 && files.count > kMostBytes / files.size) {
@@ -118,7 +134,14 @@ class Reader {
       }
     }
     if (map.whole("content")) files.compressed_permille = read_content(*map.one("content"));
-    map.read_number("per_directory", files.per_directory, 1, kMostFiles);
+    map.read_number("per_directory", files.per_directory, 1, kMostEntries);
+    entries_ += entries_of(files);
+    if (entries_ > kMostEntries) {
+      value.fail(
+          fmt::format("makes {} files and directories with the groups before it: at most {} "
+                      "are possible",
+                      entries_, kMostEntries));
+    }
     map.read_truth("exist", files.exist);
     states_.push_back(files.exist ? GroupState::present : GroupState::absent);
     recipe_.files.push_back(std::move(files));
@@ -186,11 +209,36 @@ class Reader {
     const YamlValue* const groups = map.whole("threads");
     if (!groups) {
       phase.threads.push_back(read_threads(map, recipe_, phase, states_));
+      check_threads(map.self(), phase);
     } else {
       read_thread_groups(map, *groups, phase);
     }
     check_polling(map, phase);
     recipe_.phases.push_back(std::move(phase));
+  }
+
+  // Of all threads so far together, as they work at the same time.
+  static void check_threads(const YamlValue& last, const RecipePhase& phase) {
+    std::uint64_t threads = 0, requests = 0, largest = 0;
+    for (const RecipeThreads& one : phase.threads) {
+      const std::uint64_t in_flight = std::uint64_t{one.count} * one.depth;
+      threads += phase.engine == RequestEngine::blocking ? in_flight : one.count;
+      requests += in_flight;
+      largest = std::max(largest, largest_transfer(one));
+    }
+    const auto at_most = [&last](std::uint64_t number, std::uint64_t most, std::string_view what) {
+      if (number <= most) return;
+      last.fail(
+          fmt::format("makes {} {} in the phase: at most {} are possible", number, what, most));
+    };
+    at_most(threads, kMostPhaseThreads, "threads");
+    at_most(requests, kMostInFlight, "requests in flight");
+    if (requests > 0 && largest > kMostBuffers / requests) {
+      last.fail(
+          fmt::format("makes {} requests in flight in the phase, whose buffers of {} need more "
+                      "than {}: use smaller ones, or fewer",
+                      requests, format_binary_size(largest), format_binary_size(kMostBuffers)));
+    }
   }
 
   // They work at the same time.
@@ -228,6 +276,7 @@ class Reader {
                                            ? own.find("name")->text()
                                            : fmt::format("threads-{}", phase.threads.size() + 1));
       phase.threads.push_back(read_threads(SweptMap(own, sweep_), recipe_, phase, states_));
+      check_threads(item, phase);
       check_neighbours(item, phase);
     }
     if (phase.threads.empty()) groups.fail("is empty: give at least one group of threads");
@@ -248,6 +297,7 @@ class Reader {
   SweptMap map_;
   Sweep& sweep_;
   Recipe recipe_;
+  std::uint64_t entries_ = 0;       // of the groups
   std::vector<GroupState> states_;  // by group, after the phases that were read
 };
 

@@ -16,6 +16,8 @@ namespace {
 
 // Files of one group that every thread of an access mix holds open.
 constexpr std::size_t kMostOpen = 16 * 1024;
+// By all threads of a phase: four times what the kernel allows a process unless told otherwise.
+constexpr std::uint64_t kMostOpenTogether = 1 << 22;
 
 bool has_step(const RecipeThreads& threads, StepKind kind) {
   return std::ranges::any_of(threads.choices, [kind](const StepChoice& choice) {
@@ -167,6 +169,26 @@ struct Synthesis::State {
     return true;
   }
 
+  // Requests in flight may have become threads.
+  void check_threads(const RecipePhase& phase) const {
+    std::uint64_t threads = 0, files = 0;
+    for (const RecipeThreads& one : phase.threads) {
+      threads += std::uint64_t{one.count} * (blocks(phase) ? one.depth : 1);
+      if (one.access) files = std::max<std::uint64_t>(files, space_of(one).files());
+    }
+    if (threads > kMostPhaseThreads) {
+      throw Error(ErrorKind::unusable_input,
+                  fmt::format("without io_uring phase '{}' needs {} threads for its requests in "
+                              "flight: at most {}, so use fewer threads or less depth",
+                              printable(phase.name), threads, kMostPhaseThreads));
+    }
+    if (threads * files <= kMostOpenTogether) return;
+    throw Error(ErrorKind::unusable_input,
+                fmt::format("phase '{}' would hold {} files open in each of {} threads: at most {} "
+                            "in all, so use fewer threads or larger files",
+                            printable(phase.name), files, threads, kMostOpenTogether));
+  }
+
   // Threads that wait for one another at barriers must be all of the phase.
   void check_barriers(std::size_t phase) const {
     const RecipePhase& what = recipe.phases[phase];
@@ -229,7 +251,10 @@ struct Synthesis::State {
 Synthesis::Synthesis(const Recipe& recipe, const SynthesisOptions& options)
     : state_(std::make_unique<State>(recipe, options)) {
   state_->check_zones();
-  for (std::size_t phase = 0; phase < recipe.phases.size(); ++phase) state_->check_barriers(phase);
+  for (std::size_t phase = 0; phase < recipe.phases.size(); ++phase) {
+    state_->check_threads(recipe.phases[phase]);
+    state_->check_barriers(phase);
+  }
 }
 Synthesis::~Synthesis() = default;
 

@@ -12,6 +12,24 @@
 
 namespace filereel {
 
+namespace {
+
+// Each phase is measured at every point, and each part read there.
+constexpr std::uint64_t kMostMeasured = 100'000, kMostParts = 4'000'000;
+
+std::uint64_t parts_of(const Recipe& recipe) {
+  std::uint64_t parts = recipe.files.size() + recipe.phases.size();
+  for (const RecipePhase& phase : recipe.phases) {
+    for (const RecipeThreads& threads : phase.threads) {
+      parts += 1 + (threads.access ? threads.access->sizes.size() : 0);
+      for (const StepChoice& choice : threads.choices) parts += 1 + choice.steps.size();
+    }
+  }
+  return parts;
+}
+
+}  // namespace
+
 void Workload::read() {
   Sweep sweep(overrides_);
   const YamlMap map = workload_keys(document_);
@@ -31,8 +49,15 @@ void Workload::read() {
   if (const YamlValue* value = map.find("runs")) {
     runs = static_cast<std::uint32_t>(value->whole_number(1, kMostRuns));
   }
-  read_recipe(document_, sweep);
+  const Recipe recipe = read_recipe(document_, sweep);
   sweep.settle();
+  const auto at_most = [&](std::uint64_t number, std::uint64_t most, std::string_view what) {
+    if (number <= most / sweep.points()) return;
+    document_.fail(fmt::format("has {} {} at each of {} points: at most {} are possible in all",
+                               number, what, sweep.points(), most));
+  };
+  at_most(recipe.phases.size(), kMostMeasured, "phases");
+  at_most(parts_of(recipe), kMostParts, "phases, threads and steps");
   for (std::uint64_t point = 1; point < sweep.points(); ++point) {
     sweep.go_to(point);
     read_recipe(document_, sweep);
