@@ -389,6 +389,31 @@ class KeptResults(ReportTest):
             self.assertIn("<script>window.owned=1</script>", self.all("h1")[0].text)
             self.assert_quiet()
 
+    def test_times_of_all_magnitudes_are_drawn(self):
+        extremes = [1e-30, 1e-12, 1e-9, 1, 1e9, 1e12, 1e30]
+        paths = []
+        for name in ("reel-v1.json", "workload-v1.json", "fc-test-v1.json"):
+            result = json.loads((GOLDEN / name).read_text())
+            for one in result["measurements"]:
+                for i, sample in enumerate(one["samples"]):
+                    sample["elapsed_s"] = sample["durable_s"] = extremes[1 + i % 5]
+                    for latency in sample["latency"].values():
+                        for member in (member for member in latency if member.endswith("_us")):
+                            latency[member] = extremes[i % len(extremes)]
+                    if sample.get("reel"):
+                        sample["reel"]["series"] = [
+                            {"t_s": time, "operations": 2 ** 63, "bytes": 2 ** 63,
+                             "mean_us": figure, "max_us": figure}
+                            for time, figure in zip(extremes, reversed(extremes))]
+            paths.append(self.scratch / name)
+            paths[-1].write_text(json.dumps(result))
+        self.browser.set_page_load_timeout(30)
+        self.browser.set_script_timeout(30)
+        for results in (paths[:1], paths):
+            with self.subTest([path.name for path in results]):
+                self.open(self.report(*results))
+                self.assert_drawn()
+
     def test_the_policy_stops_foreign_scripts_and_requests(self):
         self.open(self.report(GOLDEN / "fc-test-v1.json"))
         self.script("const script = document.createElement('script');"

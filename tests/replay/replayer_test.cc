@@ -292,6 +292,21 @@ TEST_CASE("threads wait at a barrier for one another") {
   CHECK(fs::exists(volumes.near / path));
 }
 
+TEST_CASE("buffers that no memory holds are refused before any of them is touched") {
+  const FileSet set = set_of({});
+  PathTable paths;
+  const auto refused = [&](std::uint64_t largest_io, std::vector<std::uint32_t> depths) {
+    Trace trace = trace_of(paths, set, {{}, {}});
+    trace.largest_io = largest_io;
+    trace.depths = std::move(depths);
+    CHECK_THROWS_WITH_AS(replay(std::move(trace), {0, 0}, {.engine = EngineKind::null}),
+                         doctest::Contains("of memory that there is"), Error);
+  };
+  refused(std::uint64_t{1} << 60, {});
+  refused(std::uint64_t{1} << 30, {1, 1 << 20});
+  refused(UINT64_MAX, {UINT32_MAX, UINT32_MAX});
+}
+
 TEST_CASE("a thread that ends early does not hold the others up") {
   const FileSet set = set_of({});
   PathTable paths;

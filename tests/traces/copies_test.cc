@@ -115,10 +115,13 @@ TEST_CASE("copies can be read again") {
   CHECK(all_of(copies, 100).size() == 10);
 }
 
-TEST_CASE("more copies than there are numbers for are refused") {
+TEST_CASE("more copies than memory holds are refused with how many it does") {
   Sample sample;
-  sample.info.slots = 1'000'000;
+  sample.info.slots = 100'000;
+  CHECK_THROWS_WITH_AS(TraceCopies(sample.trace, 101), doctest::Contains("ask for 100 or fewer"),
+                       Error);
   CHECK_THROWS_AS(TraceCopies(sample.trace, 1'000'000), Error);
+  CHECK(TraceCopies(sample.trace, 100).info().slots == 10'000'000);
 }
 
 }  // namespace

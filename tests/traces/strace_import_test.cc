@@ -36,6 +36,24 @@ std::string fact(Imported& imported, const std::string& name) {
 
 }  // namespace
 
+TEST_CASE("Calls that begin without end are refused before they fill the memory") {
+  // As a small compressed text has them; those that end make room.
+  const std::string path(1 << 20, 'a');
+  std::string ending, text;
+  for (int i = 1; i <= 300; ++i) {
+    const std::string begins = std::to_string(i) + " openat(AT_FDCWD, \"" + path + "\"";
+    text += begins + " <unfinished ...>\n";
+    ending += begins + " <unfinished ...>\n" + std::to_string(i) +
+              " <... openat resumed>, O_RDONLY) = -1 ENOENT (No such file or directory)\n";
+  }
+  Imported ended(ending);
+  CHECK(ended.lost("calls that had not ended with the trace") == 0);
+  RecordedCalls recorded;
+  LineReader input(text, "app.strace");
+  CHECK_THROWS_WITH_AS(strace_importer().read(input, recorded.builder, {.working_directory = "/w"}),
+                       doctest::Contains("app.strace:256: more than 128 MiB of calls"), Error);
+}
+
 TEST_CASE("A plain text of one program becomes operations, without times") {
   Imported imported(
       "execve(\"/bin/cat\", [\"cat\", \"x\"], 0x7ffe /* 35 vars */) = 0\n"

@@ -8,6 +8,7 @@
 
 #include "filesets/error.h"
 #include "filesets/printable.h"
+#include "filesets/units.h"
 #include "traces/calls/existing_links.h"
 #include "traces/calls/path_resolution.h"
 #include "traces/import/strace_links.h"
@@ -19,6 +20,7 @@ namespace {
 
 constexpr std::uint64_t kLinesToJudge = 20;
 constexpr std::size_t kLongestFragment = 1 << 20;
+constexpr std::size_t kMostUnfinished = 128 << 20;  // bytes of the calls of all threads
 constexpr int kMostJoins = 3;
 constexpr std::size_t kLongestCommand = 500;
 
@@ -159,9 +161,26 @@ bool StraceImport::take(StraceThread& thread, const StraceLine& line, std::uint6
   return true;
 }
 
+// A small compressed text can begin calls of very many bytes.
+void StraceImport::count_unfinished(std::size_t more) {
+  unfinished_ += more;
+  if (unfinished_ <= 2 * kMostUnfinished) return;
+  unfinished_ = more;  // some have ended since
+  for (const auto& [id, thread] : threads_.all()) {
+    unfinished_ += thread.unneeded.size() + thread.pending.text.size();
+  }
+  if (unfinished_ <= kMostUnfinished) return;
+  throw Error(
+      ErrorKind::unusable_input,
+      fmt::format("{}:{}: more than {} of calls have begun and not ended; this is nothing "
+                  "that strace wrote",
+                  printable(input_.name()), input_.line(), format_binary_size(kMostUnfinished)));
+}
+
 void StraceImport::begin_call(StraceThread& thread, const StraceLine& line, std::uint64_t at_ns) {
   thread.unneeded.clear();
   thread.pending = StraceThread::Pending();
+  count_unfinished(line.name.size() + line.text.size());
   const StraceCall* call = find_strace_call(line.name);
   if (call == nullptr) {
     thread.unneeded = line.name;

@@ -39,6 +39,7 @@ class StraceImport {
   void garbled();
   void check_understood();
 
+  void count_unfinished(std::size_t more);
   void begin_call(StraceThread& thread, const StraceLine& line, std::uint64_t at_ns);
   void cut_roots(SystemCall& call) const;
   void resume_call(StraceThread& thread, const StraceLine& line, std::uint64_t at_ns);
@@ -61,6 +62,8 @@ class StraceImport {
   bool fragment_certain_ = false;             // the other text was strace's own
   int joins_ = 0;                             // of this fragment
   std::uint64_t lines_ = 0, understood_ = 0;  // lines that are not empty
+  // Bytes of calls that have not ended; those that have since the last count are in it, too.
+  std::size_t unfinished_ = 0;
   std::string command_;
   bool awaits_exec_ = false;
 };
