@@ -210,6 +210,7 @@ TEST_CASE("fcntl is many calls") {
   CHECK(call.length == 10);
   CHECK(outcome("fcntl(4, F_GETFL) = 0x8402 (flags O_RDWR|O_APPEND|O_LARGEFILE)") ==
         Outcome::no_file_call);
+  CHECK(outcome("fcntl(4, F_SETPIPE_SZ, 65536) = 65536") == Outcome::no_file_call);
   CHECK(read("flock(4, LOCK_EX|LOCK_NB) = 0").flags == (LOCK_EX | LOCK_NB));
 }
 
@@ -329,6 +330,11 @@ TEST_CASE("Calls of 32-bit programs say the same as those of 64-bit ones") {
   CHECK(call.offset == 10);
   CHECK(call.length == 20);
   CHECK(read("unshare(CLONE_FS|CLONE_FILES) = 0").flags == (CLONE_FS | CLONE_FILES));
+  call =
+      read("fcntl64(4, F_SETLKW64, {l_type=F_WRLCK, l_whence=SEEK_SET, l_start=1, l_len=10}) = 0");
+  CHECK(call.call == Call::record_lock);
+  CHECK(call.mode == 1);
+  CHECK(call.length == 10);
 }
 
 TEST_CASE("What changes the meaning of names unseen is counted") {

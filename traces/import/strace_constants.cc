@@ -173,6 +173,9 @@ constexpr auto kConstants = sorted_by_name(std::array{
     NAMED(F_GETLK),
     NAMED(F_SETLK),
     NAMED(F_SETLKW),
+    NAMED(F_GETLK64),  // those of 32-bit programs
+    NAMED(F_SETLK64),
+    NAMED(F_SETLKW64),
     NAMED(F_OFD_GETLK),
     NAMED(F_OFD_SETLK),
     NAMED(F_OFD_SETLKW),

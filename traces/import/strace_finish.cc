@@ -114,8 +114,10 @@ bool ioctl(StraceReader& reader, SystemCall& call) {
 }
 
 bool fcntl(StraceReader& reader, SystemCall& call) {
-  const std::uint64_t command = strace_value(reader.arguments()[1]).value_or(F_GETFD);
+  bool known = true;
+  const std::uint64_t command = strace_value(reader.arguments()[1], known).value_or(F_GETFD);
   const std::string_view argument = reader.arguments()[2];
+  if (!known) return false;  // its value would be that of F_DUPFD
   if (command == F_SETFD || command == F_SETFL) {
     take_fcntl(static_cast<int>(command), reader.value(argument), call);
     return true;
