@@ -29,6 +29,7 @@
 #include "tools/recorder_choice.h"
 #include "tools/reel_output.h"
 #include "tools/signals.h"
+#include "traces/record/program.h"
 #include "traces/record/running_process.h"
 
 namespace filereel {
@@ -89,6 +90,11 @@ std::string default_output(const RecordRequest& request) {
   }
   name = base_name(name);
   return (name.empty() ? "program" : name) + ".reel";
+}
+
+bool records_compat(const RecordRequest& request) {
+  return is_compat_program(request.command.empty() ? fmt::format("/proc/{}/exe", request.process)
+                                                   : request.command.front());
 }
 
 // What ends a recording from outside: a signal, or the end of the time that was given.
@@ -178,7 +184,7 @@ void record(const RecordArguments& arguments, Session& session) {
   if (!arguments.duration.empty()) {
     duration_ns = parse_duration(arguments.duration, "--duration", ErrorKind::usage);
   }
-  const RecorderChoice choice = choose_recorder(arguments.backend);
+  const RecorderChoice choice = choose_recorder(arguments.backend, records_compat(request));
   const SignalWatch signals;
   ReelOutput output(arguments.output.empty() ? default_output(request) : arguments.output,
                     {.compression = kCompression, .time_unit_ns = choice.backend->time_unit_ns});

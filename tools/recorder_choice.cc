@@ -8,10 +8,11 @@ namespace filereel {
 namespace {
 
 // The first that works, and why those before it do not; without one, why none does.
-RecorderChoice best_recorder() {
+RecorderChoice best_recorder(bool compat) {
   std::string missing;
   for (const RecorderBackend& backend : recorder_backends()) {
-    const std::string here = backend.missing();
+    const bool records = !compat || backend.no_compat.empty();
+    const std::string here = records ? backend.missing() : std::string(backend.no_compat);
     if (here.empty()) {
       const std::string_view because = missing.empty() ? "" : ": ";
       return {&backend, fmt::format("by {}{}{}", backend.what, because, missing)};
@@ -23,9 +24,9 @@ RecorderChoice best_recorder() {
 
 }  // namespace
 
-RecorderChoice choose_recorder(std::string_view name) {
+RecorderChoice choose_recorder(std::string_view name, bool compat) {
   if (name == "auto") {
-    RecorderChoice best = best_recorder();
+    RecorderChoice best = best_recorder(compat);
     if (best.backend) return best;
     throw Error(ErrorKind::failed, fmt::format("nothing can be recorded: {}", best.description));
   }
@@ -43,7 +44,7 @@ RecorderChoice choose_recorder(std::string_view name) {
 }
 
 std::string describe_recorders() {
-  const RecorderChoice best = best_recorder();
+  const RecorderChoice best = best_recorder(false);
   return best.backend ? best.description : "no: " + best.description;
 }
 

@@ -14,9 +14,10 @@ struct RecorderChoice {
   std::string description;
 };
 
-// The backend of that name, or for "auto" the best one that works. Throws Error(usage) for a name
-// that there is not, Error(failed) if it does not work, or none does.
-RecorderChoice choose_recorder(std::string_view name);
+// The backend of that name, or for "auto" the best one that works, and that records 32-bit programs
+// if `compat`. Throws Error(usage) for a name that there is not, Error(failed) if it does not work,
+// or none does.
+RecorderChoice choose_recorder(std::string_view name, bool compat);
 
 // For doctor: the description of what "auto" chooses, or why nothing works.
 std::string describe_recorders();

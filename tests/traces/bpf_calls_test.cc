@@ -26,6 +26,7 @@
 #include "tests/traces/bpf_events.h"
 #include "traces/import/strace_calls.h"
 #include "traces/operation.h"
+#include "traces/record/compat_calls.h"
 
 namespace filereel {
 namespace {
@@ -45,6 +46,25 @@ bpf_shape shape_of(long number) {
   std::vector<bpf_shape> shapes(SHAPES);
   set_shapes(std::span<bpf_shape, SHAPES>(shapes.data(), SHAPES));
   return shapes[static_cast<std::size_t>(number)];
+}
+
+TEST_CASE("32-bit calls are known by path or descriptor, and each has one number") {
+  std::vector<bpf_shape> shapes(SHAPES);
+  set_compat_shapes(std::span<bpf_shape, SHAPES>(shapes.data(), SHAPES));
+  std::set<std::uint32_t> numbers;
+  for (const CompatCall& call : compat_calls()) {
+    CAPTURE(call.name);
+    CHECK(find_strace_call(call.name) != nullptr);
+    CHECK(numbers.insert(call.number).second);
+    CHECK(call.number < COMPAT_CALLS);
+    CHECK(shapes.at(call.number).recorded == 1);
+  }
+  constexpr std::size_t kWrite = 4, kOpen = 5, kMmap2 = 192, kSendfile64 = 239;  // on i386
+  CHECK(shapes[kWrite].file[0] == 1);
+  CHECK(shapes[kOpen].file[0] == 0);
+  CHECK(shapes[kMmap2].file[0] == 5);
+  CHECK(shapes[kSendfile64].file[0] == 2);
+  CHECK(shapes[kSendfile64].file[1] == 1);
 }
 
 TEST_CASE("strace's table knows every call that is recorded, and each has one number") {

@@ -9,6 +9,7 @@
 #include "traces/calls/call_order.h"
 #include "traces/import/strace_calls.h"
 #include "traces/record/bpf_finish.h"
+#include "traces/record/compat_calls.h"
 
 namespace filereel {
 namespace {
@@ -330,6 +331,13 @@ void set_shapes(std::span<bpf_shape, SHAPES> shapes) {
   for (const BpfCall& call : kCalls) {
     const StraceCall* row = find_strace_call(call.name);
     if (row) shapes[static_cast<std::size_t>(call.number)] = shape_of(call, *row);
+  }
+}
+
+void set_compat_shapes(std::span<bpf_shape, SHAPES> shapes) {
+  for (const CompatCall& call : compat_calls()) {
+    const StraceCall* row = find_strace_call(call.name);
+    if (row) shapes[call.number] = shape_of({call.number, call.name}, *row);
   }
 }
 

@@ -33,6 +33,10 @@ std::span<const BpfCall> bpf_calls();
 // What the program in the kernel is to attach to events, by the number of the system call.
 void set_shapes(std::span<bpf_shape, SHAPES> shapes);
 
+// The same by the numbers of 32-bit calls, of which the program only counts those that are about
+// files: those with a path, and those with the descriptor of a file.
+void set_compat_shapes(std::span<bpf_shape, SHAPES> shapes);
+
 enum class BpfReading : std::uint8_t {
   nothing,  // the call is not about files, or changed nothing
   call,

@@ -88,7 +88,7 @@ enum shape_flags {
 
 enum {
   SHAPES = 512,
-  COMPAT_CALLS = 511,  // among what was lost: those of 32-bit programs
+  COMPAT_CALLS = 511,  // among what was lost: 32-bit calls
 };
 
 struct bpf_shape {

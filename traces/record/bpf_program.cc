@@ -190,6 +190,7 @@ void prepare(recorder_bpf& program, const BpfProgram::Options& options,
   // Once the tracepoint was given the result, later a pointer to it.
   program.rodata->has_completion_entry = tracepoint_arguments("io_uring_complete") == 3;
   set_shapes(std::span<bpf_shape, SHAPES>(program.rodata->shapes));
+  set_compat_shapes(std::span<bpf_shape, SHAPES>(program.rodata->compat_shapes));
   bpf_map__set_max_entries(program.maps.ring, options.ring_bytes);
 }
 
@@ -344,12 +345,15 @@ void BpfProgram::count_lost(TraceBuilder& builder) const {
     std::uint64_t sum = 0;
     for (std::size_t number = 0; number < SHAPES; ++number) sum += lost[kind][number];
     if (kind != EVENT_CALL && sum > 0) {
-      builder.lost(fmt::format("events lost while recording: {}", kKinds[kind]), sum);
+      builder.lost(fmt::format("{}: {}", kEventsLost, kKinds[kind]), sum);
     }
   }
   for (const BpfCall& call : bpf_calls()) {
     const std::uint64_t count = lost[EVENT_CALL][static_cast<std::size_t>(call.number)];
-    if (count > 0) builder.lost(fmt::format("events lost while recording: {}", call.name), count);
+    if (count > 0) builder.lost(fmt::format("{}: {}", kEventsLost, call.name), count);
+  }
+  if (const std::uint64_t count = lost[EVENT_CALL][COMPAT_CALLS]; count > 0) {
+    builder.lost("calls of 32-bit programs: record them with --backend strace", count);
   }
 }
 

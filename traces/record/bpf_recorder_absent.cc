@@ -11,6 +11,7 @@ const RecorderBackend& bpf_backend() {
       .missing = +[]() -> std::string {
         return "this filereel was built without BPF; build it with clang, bpftool and libbpf-dev";
       },
+      .no_compat = {},
       .make = +[]() -> std::unique_ptr<Recorder> { return nullptr; },
   };
   return kBackend;

@@ -42,6 +42,19 @@ static __always_inline void take_files(struct bpf_event* event, struct task_stru
   }
 }
 
+// A 32-bit call: its number means another call than a 64-bit one's. Those about files are counted.
+static __always_inline void count_compat_call(struct bpf_thread* state, struct task_struct* task,
+                                              struct pt_regs* regs, __u32 number) {
+  const volatile struct bpf_shape* shape = &compat_shapes[number & (SHAPES - 1)];
+  if (number >= SHAPES || !shape->recorded) return;
+  if (shape->file[0]) {
+    keep_compat_arguments(state, regs);
+    const __u64 second = shape->file[1] ? open_file(task, argument(state, shape->file[1])) : 0;
+    if (!is_file(open_file(task, argument(state, shape->file[0]))) && !is_file(second)) return;
+  }
+  count_lost(EVENT_CALL, COMPAT_CALLS);
+}
+
 SEC("tp_btf/sys_enter")
 int BPF_PROG(call_begins, struct pt_regs* regs, long id) {
   struct task_struct* task = bpf_get_current_task_btf();
@@ -51,8 +64,8 @@ int BPF_PROG(call_begins, struct pt_regs* regs, long id) {
   const volatile struct bpf_shape* shape = &shapes[number];
   state->in_call = (__u32)id + 1;
   state->number = NO_CALL;
-  if (task->thread_info.status & kCompat) {  // its numbers mean other calls
-    count_lost(EVENT_CALL, COMPAT_CALLS);
+  if (task->thread_info.status & kCompat) {
+    count_compat_call(state, task, regs, id);
     return 0;
   }
   if (id < 0 || id >= SHAPES || !shape->recorded) return 0;

@@ -35,8 +35,9 @@ struct {
 } threads SEC(".maps");
 
 const volatile struct bpf_shape shapes[SHAPES];
-const volatile __u32 has_completion_entry = 0;  // io_uring_complete gives a cqe
-__u32 running = 0;                              // threads that are recorded
+const volatile struct bpf_shape compat_shapes[SHAPES];  // by the numbers of 32-bit calls
+const volatile __u32 has_completion_entry = 0;          // io_uring_complete gives a cqe
+__u32 running = 0;                                      // threads that are recorded
 __u32 recording = 0;
 __u32 crowded = 0;  // some thread has its second place
 
@@ -101,6 +102,15 @@ static __always_inline void keep_arguments(struct bpf_thread* state, struct pt_r
   state->arguments[4] = regs->r10;
   state->arguments[5] = regs->r8;
   state->arguments[6] = regs->r9;
+}
+
+// Of a 32-bit call those that can be descriptors.
+static __always_inline void keep_compat_arguments(struct bpf_thread* state, struct pt_regs* regs) {
+  state->arguments[1] = regs->bx;
+  state->arguments[2] = regs->cx;
+  state->arguments[3] = regs->dx;
+  state->arguments[4] = regs->si;
+  state->arguments[5] = regs->di;
 }
 
 // Counted from 1; that of number 0 is 0.

@@ -27,7 +27,7 @@ enum { BPF_RB_NO_WAKEUP = 1 };
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
 struct pt_regs {
-  unsigned long r10, r9, r8, dx, si, di;
+  unsigned long r10, r9, r8, dx, si, di, bx, cx;
 };
 
 struct qstr {

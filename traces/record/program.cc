@@ -1,5 +1,8 @@
 #include "traces/record/program.h"
 
+#include <array>
+
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -115,6 +118,16 @@ void HeldProgram::terminate() {
   if (status_) return;
   kill(pid_, SIGTERM);
   kill(pid_, SIGCONT);
+}
+
+bool is_compat_program(const std::string& command) {
+  const bool is_path = command.contains('/');
+  const std::optional<std::string> path = is_path ? command : find_program(command);
+  if (!path) return false;
+  const Descriptor file(open(path->c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  std::array<char, EI_NIDENT> begin{};
+  if (read(file.get(), begin.data(), begin.size()) != EI_NIDENT) return false;
+  return std::string_view(begin.data(), SELFMAG) == ELFMAG && begin[EI_CLASS] == ELFCLASS32;
 }
 
 }  // namespace filereel

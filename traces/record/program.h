@@ -50,4 +50,8 @@ class HeldProgram {
   std::optional<int> status_;
 };
 
+// Whether the program that `command` begins with, looked up in PATH, is one for 32 bits; false for
+// a script, whose interpreter nobody asks for.
+bool is_compat_program(const std::string& command);
+
 }  // namespace filereel

@@ -58,6 +58,7 @@ struct RecorderBackend {
   // Why it does not work here and what to do about it; empty if it does. Tries it out, which may
   // take some 50 ms.
   std::string (*missing)();
+  std::string_view no_compat;  // why it does not record 32-bit programs; empty: it does
   std::unique_ptr<Recorder> (*make)();
 };
 

@@ -188,6 +188,7 @@ const RecorderBackend& strace_backend() {
                                             .what = "strace, several times slower",
                                             .time_unit_ns = 1000,
                                             .missing = missing,
+                                            .no_compat = {},
                                             .make = make};
   return kBackend;
 }

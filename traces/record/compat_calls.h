@@ -1,0 +1,18 @@
+// The system calls of 32-bit programs that are about files, by the numbers that they have on i386.
+// BPF only counts them: their numbers, arguments and structures differ from those of 64-bit calls.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+namespace filereel {
+
+struct CompatCall {
+  std::uint32_t number;
+  std::string_view name;  // as strace calls it
+};
+
+std::span<const CompatCall> compat_calls();
+
+}  // namespace filereel
