@@ -26,10 +26,10 @@ std::size_t size_of(std::uint32_t number) {
 std::uint32_t take_all(EventQueue& queue, std::uint32_t first, double seconds = 0) {
   std::uint32_t next = first;
   for (;;) {
-    const std::vector<std::byte> chunk = queue.take(seconds);
+    const EventChunk chunk = queue.take(seconds);
     if (chunk.empty()) return next;
     bool same = true;
-    EventQueue::each(chunk, [&](std::span<const std::byte> event) {
+    chunk.each([&](std::span<const std::byte> event) {
       const std::vector<std::byte> put = event_of(next, size_of(next));
       same = same && std::vector(event.begin(), event.end()) == put;
       ++next;
@@ -62,7 +62,7 @@ TEST_CASE("an event without bytes is one") {
   queue.put({});
   queue.flush();
   int events = 0;
-  EventQueue::each(queue.take(0), [&](std::span<const std::byte> event) {
+  queue.take(0).each([&](std::span<const std::byte> event) {
     CHECK(event.empty());
     ++events;
   });
@@ -96,9 +96,9 @@ TEST_CASE("one thread takes while another puts") {
   std::uint32_t next = 0;
   while (next < kEvents) {
     const std::uint32_t before = next;
-    const std::vector<std::byte> chunk = queue.take(kPatience);
+    const EventChunk chunk = queue.take(kPatience);
     REQUIRE_FALSE(chunk.empty());
-    EventQueue::each(chunk, [&](std::span<const std::byte> event) {
+    chunk.each([&](std::span<const std::byte> event) {
       std::uint32_t number = 0;
       std::memcpy(&number, event.data(), sizeof(number));
       if (number == next && event.size() == size_of(number)) ++next;

@@ -149,8 +149,8 @@ RecordOutcome BpfRecorder::record(const RecordRequest& request, TraceBuilder& bu
     return program.running() == 0;
   };
   const auto translate = [&](double seconds) {
-    const std::vector<std::byte> chunk = queue.take(seconds);
-    EventQueue::each(chunk, [&](std::span<const std::byte> event) { translation.take(event); });
+    const EventChunk chunk = queue.take(seconds);
+    chunk.each([&](std::span<const std::byte> event) { translation.take(event); });
     return !chunk.empty();
   };
   constexpr double kLookSeconds = 0.02;  // how soon the program's end is seen

@@ -1,44 +1,66 @@
 #include "traces/record/event_queue.h"
 
-#include <algorithm>
 #include <chrono>
+#include <new>
 #include <utility>
+
+#include <sys/mman.h>
 
 namespace filereel {
 
-bool EventQueue::is_full() {
+EventChunk::~EventChunk() {
+  if (pages_) munmap(pages_, kBytes);
+}
+
+EventChunk::EventChunk(EventChunk&& other) noexcept
+    : pages_(std::exchange(other.pages_, nullptr)), used_(std::exchange(other.used_, 0)) {}
+
+EventChunk& EventChunk::operator=(EventChunk&& other) noexcept {
+  std::swap(pages_, other.pages_);
+  std::swap(used_, other.used_);
+  return *this;
+}
+
+bool EventChunk::put(std::span<const std::byte> event, EventPacker& packer) {
+  if (used_ + event.size() + EventPacker::kMostAdded > kBytes) return false;
+  if (!pages_) {
+    void* pages = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (pages == MAP_FAILED) throw std::bad_alloc();
+    pages_ = static_cast<std::byte*>(pages);
+  }
+  used_ = static_cast<std::size_t>(packer.pack(event, pages_ + used_) - pages_);
+  return true;
+}
+
+std::size_t EventQueue::waiting_bytes() const {
   const std::scoped_lock lock(mutex_);
-  return waiting_bytes_ >= most_bytes_;
+  return waiting_bytes_;
 }
 
 void EventQueue::put(std::span<const std::byte> event) {
-  const std::uint64_t length = event.size();
-  const std::size_t needed = kAlign + (event.size() + kAlign - 1) / kAlign * kAlign;
-  if (filling_.size() + needed > kChunk) flush();
-  filling_.reserve(kChunk);
-  const std::size_t at = filling_.size();
-  filling_.resize(at + needed);
-  std::copy_n(reinterpret_cast<const std::byte*>(&length), sizeof(length), &filling_[at]);
-  std::copy(event.begin(), event.end(), &filling_[at + kAlign]);
+  if (filling_.put(event, packer_)) return;
+  flush();
+  filling_.put(event, packer_);
 }
 
 void EventQueue::flush() {
   if (filling_.empty()) return;
+  packer_ = {};
   {
     const std::scoped_lock lock(mutex_);
-    waiting_bytes_ += kChunk;
+    waiting_bytes_ += filling_.bytes();
     full_.push_back(std::exchange(filling_, {}));
   }
   filled_.notify_one();
 }
 
-std::vector<std::byte> EventQueue::take(double seconds) {
+EventChunk EventQueue::take(double seconds) {
   std::unique_lock lock(mutex_);
   filled_.wait_for(lock, std::chrono::duration<double>(seconds), [&] { return !full_.empty(); });
   if (full_.empty()) return {};
-  std::vector<std::byte> chunk = std::move(full_.front());
+  EventChunk chunk = std::move(full_.front());
   full_.pop_front();
-  waiting_bytes_ -= kChunk;
+  waiting_bytes_ -= chunk.bytes();
   return chunk;
 }
 

@@ -2,24 +2,52 @@
 // as may be, so that the ring does not fill, and read by another as fast as it can.
 #pragma once
 
-#include <algorithm>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <memory>
 #include <mutex>
 #include <span>
-#include <vector>
+
+#include "traces/record/event_packing.h"
 
 namespace filereel {
 
+// Packed events. Their memory comes from the kernel page by page, and goes back to it when they
+// have been read: nothing of a long queue stays with the process.
+class EventChunk {
+ public:
+  EventChunk() = default;  // empty
+  ~EventChunk();
+  EventChunk(EventChunk&& other) noexcept;
+  EventChunk& operator=(EventChunk&& other) noexcept;
+
+  bool empty() const { return used_ == 0; }
+  std::size_t bytes() const { return used_; }
+
+  // False if the event does not fit any more. `packer` has packed all that is in the chunk, and
+  // nothing else.
+  bool put(std::span<const std::byte> event, EventPacker& packer);
+
+  // Calls `use` with each event.
+  template <typename Use>
+  void each(Use use) const;
+
+ private:
+  static constexpr std::size_t kBytes = 1 << 20;
+
+  std::byte* pages_ = nullptr;
+  std::size_t used_ = 0;
+};
+
 class EventQueue {
  public:
-  // Full from so many bytes on.
+  // Full from so many bytes of packed events on.
   explicit EventQueue(std::size_t most_bytes) : most_bytes_(most_bytes) {}
 
-  bool is_full();
+  bool is_full() const { return waiting_bytes() >= most_bytes_; }
+  // Of the events that were flushed and not taken.
+  std::size_t waiting_bytes() const;
 
   // Copies an event, even if the queue is full. One thread puts.
   void put(std::span<const std::byte> event);
@@ -27,33 +55,24 @@ class EventQueue {
   // Makes what was put visible to the reader.
   void flush();
 
-  // A chunk of events, each behind its length (8 bytes) and padded to 8. Empty after `seconds`
-  // without any. One thread takes.
-  std::vector<std::byte> take(double seconds);
-
-  // Calls `use` with each event of a chunk.
-  template <typename Use>
-  static void each(std::span<const std::byte> chunk, Use use);
+  // Empty after `seconds` without any. One thread takes.
+  EventChunk take(double seconds);
 
  private:
-  static constexpr std::size_t kChunk = 1 << 20;
-  static constexpr std::size_t kAlign = 8;
-
   std::size_t most_bytes_;
-  std::vector<std::byte> filling_;  // the putting thread's
-  std::mutex mutex_;
+  EventChunk filling_;  // the putting thread's, as its packer
+  EventPacker packer_;
+  mutable std::mutex mutex_;
   std::condition_variable filled_;
-  std::deque<std::vector<std::byte>> full_;
+  std::deque<EventChunk> full_;
   std::size_t waiting_bytes_ = 0;
 };
 
 template <typename Use>
-void EventQueue::each(std::span<const std::byte> chunk, Use use) {
-  while (chunk.size() >= kAlign) {
-    std::uint64_t length = 0;
-    std::copy_n(chunk.begin(), sizeof(length), reinterpret_cast<std::byte*>(&length));
-    use(chunk.subspan(kAlign, length));
-    chunk = chunk.subspan(kAlign + (length + kAlign - 1) / kAlign * kAlign);
+void EventChunk::each(Use use) const {
+  EventUnpacker unpacker;
+  for (std::span<const std::byte> packed(pages_, used_); !packed.empty();) {
+    use(unpacker.unpack(packed));
   }
 }
 

@@ -1,0 +1,85 @@
+#include "traces/record/event_packing.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace filereel {
+namespace {
+
+// A packed event: its size; if that is a head's or more, the place of its thread, a bit for each
+// word that differs, and the differences; the rest as it is. Numbers have seven bits per byte, the
+// lowest first; of differences the sign is the lowest bit.
+
+constexpr unsigned kBits = 7;
+constexpr std::uint64_t kMore = 1u << kBits;
+
+std::byte* put_number(std::uint64_t number, std::byte* out) {
+  for (; number >= kMore; number >>= kBits) *out++ = static_cast<std::byte>(number | kMore);
+  *out++ = static_cast<std::byte>(number);
+  return out;
+}
+
+std::uint64_t take_number(std::span<const std::byte>& packed) {
+  std::uint64_t number = 0;
+  for (unsigned shift = 0;; shift += kBits) {
+    const auto byte = static_cast<std::uint64_t>(packed.front());
+    packed = packed.subspan(1);
+    number |= (byte & (kMore - 1)) << shift;
+    if (byte < kMore) return number;
+  }
+}
+
+std::uint64_t folded(std::uint64_t difference) {
+  return difference << 1 ^ (difference >> 63 ? ~std::uint64_t{0} : 0);
+}
+std::uint64_t unfolded(std::uint64_t number) {
+  return number >> 1 ^ (number & 1 ? ~std::uint64_t{0} : 0);
+}
+
+}  // namespace
+
+std::byte* EventPacker::pack(std::span<const std::byte> event, std::byte* out) {
+  out = put_number(event.size(), out);
+  if (event.size() >= sizeof(bpf_event)) {
+    LastHeads::Head head;
+    std::memcpy(head.data(), event.data(), sizeof(head));
+    bpf_event known;
+    std::memcpy(&known, event.data(), sizeof(known));
+    const std::size_t place = known.thread % LastHeads::kPlaces;
+    LastHeads::Head& last = last_.at(place);
+    *out++ = static_cast<std::byte>(place);
+    std::byte* const differing = out;
+    out += sizeof(std::uint16_t);
+    std::uint16_t bits = 0;
+    for (std::size_t i = 0; i < kHeadWords; ++i) {
+      if (head[i] == last[i]) continue;
+      bits = static_cast<std::uint16_t>(bits | 1u << i);
+      out = put_number(folded(head[i] - last[i]), out);
+    }
+    std::memcpy(differing, &bits, sizeof(bits));
+    last = head;
+    event = event.subspan(sizeof(bpf_event));
+  }
+  return std::ranges::copy(event, out).out;
+}
+
+std::span<const std::byte> EventUnpacker::unpack(std::span<const std::byte>& packed) {
+  event_.resize(take_number(packed));
+  std::span<std::byte> rest = event_;
+  if (event_.size() >= sizeof(bpf_event)) {
+    LastHeads::Head& last = last_.at(static_cast<std::size_t>(packed.front()));
+    std::uint16_t bits = 0;
+    std::memcpy(&bits, &packed[1], sizeof(bits));
+    packed = packed.subspan(1 + sizeof(bits));
+    for (std::size_t i = 0; i < kHeadWords; ++i) {
+      if (bits >> i & 1u) last[i] += unfolded(take_number(packed));
+    }
+    std::memcpy(event_.data(), last.data(), sizeof(last));
+    rest = rest.subspan(sizeof(bpf_event));
+  }
+  std::ranges::copy(packed.first(rest.size()), rest.begin());
+  packed = packed.subspan(rest.size());
+  return event_;
+}
+
+}  // namespace filereel
