@@ -38,9 +38,11 @@ namespace {
 // Quick, so that what remains to be written when the program has ended is soon done.
 constexpr int kCompression = 1;
 
+constexpr std::uint64_t kMostMemory = 1'000'000'000'000;
+
 struct RecordArguments {
   std::vector<std::string> command;
-  std::string output, backend = "auto", under, duration, grace = "10s";
+  std::string output, backend = "auto", under, duration, grace = "10s", memory = "1GB";
   std::uint32_t process = 0;
   bool exit_code = false, no_faults = false, all_processors = false;
 };
@@ -70,6 +72,13 @@ RecordRequest make_request(const RecordArguments& arguments) {
   constexpr double kSecond = 1e9;
   request.grace_seconds =
       static_cast<double>(parse_duration(arguments.grace, "--grace", ErrorKind::usage)) / kSecond;
+  request.memory = parse_size(arguments.memory, "--memory", ErrorKind::usage);
+  if (request.memory < RecordingMemory::kLeast || request.memory > kMostMemory) {
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("--memory {} is out of range; give {} to {}", printable(arguments.memory),
+                    format_size(RecordingMemory::kLeast), format_size(kMostMemory)));
+  }
   if (!arguments.under.empty()) {
     boost::system::error_code error;
     request.under = boost::filesystem::canonical(arguments.under, error).string();
@@ -233,6 +242,10 @@ void add_record_command(CLI::App& app, Session& session) {
   command
       ->add_option("--grace", arguments->grace,
                    "Time allowed for the program to exit after SIGTERM")
+      ->capture_default_str();
+  command
+      ->add_option("--memory", arguments->memory,
+                   "Memory that filereel may take; what needs more is dropped, and counted")
       ->capture_default_str();
   command->add_flag("--exit-code", arguments->exit_code, "Return what the program returns");
   command->add_flag("--no-faults", arguments->no_faults,

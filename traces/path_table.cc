@@ -24,8 +24,10 @@ PathId PathTable::find(PathId parent, std::string_view name) const {
 
 PathId PathTable::append(PathId parent, std::string_view name) {
   const auto id = static_cast<PathId>(nodes_.size());
+  const auto length = static_cast<std::uint32_t>(nodes_[parent].length + name.size() + 1);
   nodes_.push_back(
-      {parent, nodes_[parent].role, std::string(name), kNone, nodes_[parent].first_child});
+      {parent, nodes_[parent].role, std::string(name), kNone, nodes_[parent].first_child, length});
+  bytes_ += length;
   nodes_[parent].first_child = id;
   index_.insert(id);
   return id;

@@ -27,6 +27,7 @@ class PathTable {
     std::string name;            // one component; empty for a root
     PathId first_child = kNone;  // the one that was added last
     PathId next_sibling = kNone;
+    std::uint32_t length = 0;  // of the whole path, with a separator at its end; of a root: 0
   };
 
   PathTable();
@@ -56,6 +57,7 @@ class PathTable {
   // `id` must come from this table.
   const Node& node(PathId id) const { return nodes_[id]; }
   std::size_t size() const { return nodes_.size(); }
+  std::uint64_t bytes() const { return bytes_; }  // of all paths, written out
   bool is_root(PathId id) const { return nodes_[id].parent == id; }
 
   // The whole path below the volume's root, "." for the root itself.
@@ -89,6 +91,7 @@ class PathTable {
   };
 
   std::deque<Node> nodes_;
+  std::uint64_t bytes_ = 0;
   std::unordered_set<PathId, Hash, Equal> index_;
 };
 

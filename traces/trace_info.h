@@ -19,6 +19,7 @@ inline constexpr std::uint16_t kTraceCompressedPermille = 500;
 
 // How reasons in TraceInfo::lost begin that are the recorder's: what it saw and could not keep.
 inline constexpr std::string_view kEventsLost = "events lost while recording";
+inline constexpr std::string_view kEventsBeyondMemory = "events lost for lack of memory (--memory)";
 
 // The names that operations refer to. Grows while a trace is made; complete when one is read.
 struct TraceTables {

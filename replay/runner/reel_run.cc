@@ -115,6 +115,9 @@ class ReelSide {
       if (reason.starts_with(kEventsLost)) {
         warn("trace-events-lost", "not in the trace", reason, number,
              "record again, less of it (--under) or while the machine is less busy");
+      } else if (reason.starts_with(kEventsBeyondMemory)) {
+        warn("trace-events-lost", "not in the trace", reason, number,
+             "record again with more --memory");
       } else {
         warn("trace-lost", "not in the trace", reason, number,
              "the replay does less than the program did");

@@ -16,6 +16,7 @@ from support import (FILEREEL, THOROUGH, IntegrationTest, call, have, main, no_b
                      wait_until)
 
 NO_BPF = no_bpf()
+SMALL = 64_000_000  # bytes, the least that --memory takes
 LONGER = ("300 ms", "1 s", "5 s", "20 s")  # until a machine that is busy has done something, too
 
 
@@ -175,6 +176,39 @@ time.sleep(600)
         os.kill(int((self.scratch / "pid").read_text()), signal.SIGKILL)
         self.assert_refused(done, 1, "No space left", "goes on without being recorded")
         self.assertEqual(list(disk.iterdir()), [])
+
+    def check_little_memory(self, path, count):
+        """Of a program that asks for a path, an expression in `i` for which no file is there, each
+        call is in the reel or counted as lost, and the recording takes no more than --memory."""
+        program = f"""
+import os
+for i in range({count}):
+    try:
+        os.stat({path})
+    except OSError:
+        pass
+os._exit(0)
+"""
+        watch = """
+import os, subprocess, sys
+status, used = os.wait4(subprocess.Popen(sys.argv[1:]).pid, 0)[1:]
+open("most", "w").write(str(used.ru_maxrss * 1024))
+sys.exit(os.waitstatus_to_exitcode(status))
+"""
+        self.record("--memory", SMALL, "--", sys.executable, "-c", program,
+                    wrap=[sys.executable, "-c", watch])
+        self.assertLess(int((self.scratch / "most").read_text()), SMALL)
+        recorded = [line for line in self.operations() if " stat " in line and "/nowhere" in line]
+        lost = json.loads(self.filereel("show", "app.reel", "--json").out)["lost"]
+        counts = [lost[reason] for reason in lost if re.fullmatch("events lost.*: (newf)?stat(at)?", reason)]
+        print(len(recorded), "recorded,", lost, flush=True)
+        self.assertEqual(len(recorded) + sum(counts), count)
+        self.assertGreater(len(recorded), 0)
+        self.assertGreater(sum(counts), 0)
+
+    def test_names_beyond_the_memory_are_counted(self):
+        self.check_little_memory("f'nowhere{i:0240}'", 30000)
+        self.assertIn("not in the trace: events lost for lack of memory (--memory): ", self.summary())
 
     def test_bad_usage_is_refused_in_one_line(self):
         for words, said in [((), "--pid"), (("--pid", os.getpid(), "--", "true"), "--pid"),
@@ -399,6 +433,9 @@ class RecordingByBpf(Recording, IntegrationTest):
             known = json.loads(self.filereel("show", "app.reel", "--json").out)
             self.assertEqual(known.get("lost", {}), {})
             self.assertGreaterEqual(known["operations"], 300000)
+
+    def test_a_burst_beyond_the_memory_is_counted(self):
+        self.check_little_memory("'nowhere' + '/' * 4000", 100000)
 
     def test_what_recording_adds_to_a_call_is_in_the_reel(self):
         self.record("--", "true")

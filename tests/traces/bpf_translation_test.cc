@@ -1,6 +1,7 @@
 #include "traces/record/bpf_translation.h"
 
 #include <array>
+#include <atomic>
 #include <string>
 #include <vector>
 
@@ -75,6 +76,21 @@ TEST_CASE("what is not followed is counted as lost") {
       .take(BpfEvent::call(SYS_setns, {3, 0}, -EPERM));
   CHECK(events.text().empty());
   CHECK(events.calls.lost("calls that filereel does not follow") == 1);
+}
+
+TEST_CASE("calls beyond the memory are lost by name, and the ends of threads are not") {
+  RecordedEvents events;
+  std::atomic<std::uint64_t> dropped = 0;
+  MemoryBound bound({.now = 0, .at_end = 0}, events.calls.builder.tables().paths, dropped);
+  events.take(opened("/f", 3, 0x10).real(0, "/f"));
+  events.translation.bound(bound);
+  events.take(read_of(3, 0x10)).take(read_of(3, 0x10)).take(BpfEvent(EVENT_EXIT));
+  CHECK(events.text() ==
+        "0 open f #0\n"
+        "0 close #0\n"
+        "0 exit\n");
+  CHECK(events.calls.lost("events lost for lack of memory (--memory): pread64") == 2);
+  CHECK(dropped == 2);
 }
 
 TEST_CASE("what an open shows alone is completed with the directory of the one before") {

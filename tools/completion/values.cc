@@ -77,6 +77,7 @@ constexpr std::pair<std::string_view, ValueKind> kByName[] = {
     {"--key", ValueKind::other},
     {"--label", ValueKind::other},
     {"--markdown", ValueKind::files},
+    {"--memory", ValueKind::other},
     {"--near", ValueKind::volumes},
     {"--new", ValueKind::files},
     {"--note", ValueKind::other},

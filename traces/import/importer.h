@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "filesets/descriptor.h"
+#include "traces/calls/memory_bound.h"
 #include "traces/model/trace_builder.h"
 
 namespace filereel {
@@ -25,6 +26,7 @@ struct ImportOptions {
     std::uint64_t since_ns = 0;
     std::uint32_t process = 0;
     std::vector<std::string> roots = {};  // to be cut off the tracer's paths, see cut_root
+    MemoryBound* memory = nullptr;        // beyond which calls are dropped; null: none
   };
   std::optional<Live> live{};
 };

@@ -190,7 +190,7 @@ void StraceImport::begin_call(StraceThread& thread, const StraceLine& line, std:
   thread.pending.text = line.text;
   thread.pending.enter_ns = at_ns;
   thread.pending.as = thread.id;
-  if (awaits_exec_) return;
+  if (awaits_exec_ || is_beyond_memory()) return;
   if (reader_.read_beginning(*call, line.text) != StraceReader::Outcome::read) return;
   for (SystemCall& one : reader_.calls()) {
     one.thread = thread.id;
@@ -224,8 +224,16 @@ void StraceImport::resume_call(StraceThread& thread, const StraceLine& line, std
   if (!end_call(thread, *pending.call, text, &pending, at_ns)) garbled();
 }
 
+bool StraceImport::is_beyond_memory() const {
+  return options_.live && options_.live->memory && options_.live->memory->is_reached();
+}
+
 bool StraceImport::end_call(StraceThread& thread, const StraceCall& call, std::string_view text,
                             const StraceThread::Pending* pending, std::uint64_t at_ns) {
+  if (is_beyond_memory()) {
+    options_.live->memory->drop(call.name, builder_);
+    return true;
+  }
   switch (reader_.read(call, text)) {
     case StraceReader::Outcome::torn:
       return false;

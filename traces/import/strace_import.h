@@ -43,6 +43,7 @@ class StraceImport {
   void begin_call(StraceThread& thread, const StraceLine& line, std::uint64_t at_ns);
   void cut_roots(SystemCall& call) const;
   void resume_call(StraceThread& thread, const StraceLine& line, std::uint64_t at_ns);
+  bool is_beyond_memory() const;
   void supersede(StraceThread& thread, std::uint32_t other);
   void end_thread(StraceThread& thread, std::uint64_t at_ns);
   // False if the text of the call is not complete.

@@ -327,6 +327,14 @@ std::span<const BpfCall> bpf_calls() {
   return kCalls;
 }
 
+std::string_view event_name(std::uint32_t kind, std::uint32_t number) {
+  constexpr std::array<std::string_view, EVENT_KINDS> kKinds = {
+      "calls", "begins of calls", "forks",    "execs",
+      "exits", "faults",          "requests", "ends of requests"};
+  const BpfCall* call = kind == EVENT_CALL ? find_known(number).call : nullptr;
+  return call ? call->name : kKinds[kind % EVENT_KINDS];
+}
+
 void set_shapes(std::span<bpf_shape, SHAPES> shapes) {
   for (const BpfCall& call : kCalls) {
     const StraceCall* row = find_strace_call(call.name);

@@ -30,6 +30,9 @@ struct BpfCall {
 
 std::span<const BpfCall> bpf_calls();
 
+// What an event is called that was lost: of a system call its name.
+std::string_view event_name(std::uint32_t kind, std::uint32_t number);
+
 // What the program in the kernel is to attach to events, by the number of the system call.
 void set_shapes(std::span<bpf_shape, SHAPES> shapes);
 

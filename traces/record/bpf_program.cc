@@ -208,6 +208,7 @@ struct BpfProgram::State {
   std::vector<std::unique_ptr<bpf_link, FreeLink>> optional_links;
   std::unique_ptr<ring_buffer, FreeRing> ring;
   RingLevel level;
+  bool had_no_memory = false;  // of the draining thread, until it has ended
   EventQueue* queue = nullptr;
   std::jthread drain;
 };
@@ -315,7 +316,9 @@ void BpfProgram::drain(const std::stop_token& stop) {
   for (bool last = false; !last;) {
     last = stop.stop_requested();
     const bool due = ++looks >= kLooks || state_->level.is_half_full();
-    if (last || (due && !state_->queue->is_full())) {
+    const bool has_room = last || !due || !state_->queue->is_full();
+    if (!has_room) state_->had_no_memory = true;
+    if (last || (due && has_room)) {
       ring_buffer__consume(state_->ring.get());
       state_->queue->flush();
       looks = 0;
@@ -338,22 +341,18 @@ std::uint64_t BpfProgram::lost() const {
 }
 
 void BpfProgram::count_lost(TraceBuilder& builder) const {
-  constexpr std::array<std::string_view, EVENT_KINDS> kKinds = {
-      "", "begins of calls", "forks", "execs", "exits", "faults", "requests", "ends of requests"};
+  const std::string_view reason = state_->had_no_memory ? kEventsBeyondMemory : kEventsLost;
   const auto& lost = state_->program->bss->lost;
-  for (std::size_t kind = 0; kind < EVENT_KINDS; ++kind) {
-    std::uint64_t sum = 0;
-    for (std::size_t number = 0; number < SHAPES; ++number) sum += lost[kind][number];
-    if (kind != EVENT_CALL && sum > 0) {
-      builder.lost(fmt::format("{}: {}", kEventsLost, kKinds[kind]), sum);
+  for (std::uint32_t kind = 0; kind < EVENT_KINDS; ++kind) {
+    for (std::uint32_t number = 0; number < SHAPES; ++number) {
+      const std::uint64_t count = lost[kind][number];
+      if (count == 0) continue;
+      if (kind == EVENT_CALL && number == COMPAT_CALLS) {
+        builder.lost("calls of 32-bit programs: record them with --backend strace", count);
+      } else {
+        builder.lost(fmt::format("{}: {}", reason, event_name(kind, number)), count);
+      }
     }
-  }
-  for (const BpfCall& call : bpf_calls()) {
-    const std::uint64_t count = lost[EVENT_CALL][static_cast<std::size_t>(call.number)];
-    if (count > 0) builder.lost(fmt::format("{}: {}", kEventsLost, call.name), count);
-  }
-  if (const std::uint64_t count = lost[EVENT_CALL][COMPAT_CALLS]; count > 0) {
-    builder.lost("calls of 32-bit programs: record them with --backend strace", count);
   }
 }
 

@@ -17,7 +17,7 @@ class BpfProgram {
  public:
   struct Options {
     bool faults = true;
-    std::uint32_t ring_bytes = 64u << 20;  // a power of two, and of pages
+    std::uint32_t ring_bytes;  // a power of two, and of pages
   };
 
   // Loads it; it does nothing yet. Throws Error(failed).

@@ -1,6 +1,7 @@
 #include "traces/record/bpf_recorder.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <ctime>
 #include <mutex>
@@ -49,19 +50,13 @@ class Modesty {
   int before_;
 };
 
-// An eighth of the memory can wait for its translation.
-std::size_t most_waiting_bytes() {
-  const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
-  return static_cast<std::size_t>(pages) * static_cast<std::size_t>(size) / 8;
-}
-
 class BpfRecorder final : public Recorder {
  public:
   RecordOutcome record(const RecordRequest& request, TraceBuilder& builder,
                        const std::stop_token& stop) override;
   std::uint64_t lost() const override {
     const std::scoped_lock lock(mutex_);
-    return program_ ? program_->lost() : lost_;
+    return dropped_ + (program_ ? program_->lost() : lost_);
   }
 
  private:
@@ -89,6 +84,7 @@ class BpfRecorder final : public Recorder {
   mutable std::mutex mutex_;  // of what lost() reads
   const BpfProgram* program_ = nullptr;
   std::uint64_t lost_ = 0;  // when the program was taken out
+  std::atomic<std::uint64_t> dropped_ = 0;
   std::uint32_t calibrator_ = 0;
 };
 
@@ -107,8 +103,11 @@ std::uint32_t BpfRecorder::calibrate(BpfProgram& program) {
 
 RecordOutcome BpfRecorder::record(const RecordRequest& request, TraceBuilder& builder,
                                   const std::stop_token& stop) {
-  EventQueue queue(most_waiting_bytes());
-  BpfProgram program({.faults = request.faults});
+  const RecordingMemory shares = share_out(request.memory, true);
+  EventQueue queue(shares.queue);
+  MemoryBound memory(shares.known, builder.tables().paths, dropped_,
+                     [&] { return queue.waiting_bytes(); });
+  BpfProgram program({.faults = request.faults, .ring_bytes = shares.ring});
   const Use use(*this, program);
   const std::uint32_t added_ns = calibrate(program);
   program.start_draining(queue);
@@ -124,6 +123,7 @@ RecordOutcome BpfRecorder::record(const RecordRequest& request, TraceBuilder& bu
   const std::uint64_t zero = now_ns(CLOCK_MONOTONIC);
   BpfTranslation translation(builder, resolver, zero);
   translation.ignore(calibrator_);
+  translation.bound(memory);
   if (started) translation.begin_with_exec_of(root);
   program.start_recording();
   std::set<std::uint32_t> processes;

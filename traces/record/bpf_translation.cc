@@ -44,6 +44,11 @@ void BpfTranslation::take(std::span<const std::byte> bytes) {
     awaited_ = 0;
     zero_ns_ = head.begin_ns;
   }
+  if (head.kind != EVENT_EXIT && memory_ && memory_->is_reached()) {
+    // Of a call its end is counted.
+    if (head.kind != EVENT_ENTER) memory_->drop(event_name(head.kind, head.number), builder_);
+    return;
+  }
   renew(call_);
   switch (head.kind) {
     case EVENT_CALL:

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "traces/calls/call_resolver.h"
+#include "traces/calls/memory_bound.h"
 #include "traces/record/bpf_event_view.h"
 #include "traces/record/bpf_requests.h"
 #include "traces/record/running_process.h"
@@ -49,6 +50,9 @@ class BpfTranslation {
   // The trace begins when this process has become the program.
   void begin_with_exec_of(std::uint32_t process) { awaited_ = process; }
 
+  // Drops the events of calls from where the bound is reached. It outlives this.
+  void bound(MemoryBound& memory) { memory_ = &memory; }
+
   // Recording was stopped: there are no events of later times.
   void finish(std::uint64_t at_ns) { resolver_.finish(time(at_ns)); }
 
@@ -83,6 +87,7 @@ class BpfTranslation {
   BpfRequests requests_;
   std::uint64_t zero_ns_;
   BpfSurroundings surroundings_;
+  MemoryBound* memory_ = nullptr;
   std::uint32_t ignored_ = 0, awaited_ = 0;
   BpfEventView event_;
   SystemCall call_;

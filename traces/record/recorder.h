@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "traces/model/trace_builder.h"
+#include "traces/record/recording_memory.h"
 
 namespace filereel {
 
@@ -25,7 +26,8 @@ struct RecordRequest {
   bool one_processor = true;
   // Called once, on the thread that records: from now on all that the program does is recorded.
   std::function<void()> started = [] {};
-  bool faults = true;         // memory maps' faults too, where the backend can see them
+  bool faults = true;  // memory maps' faults too, where the backend can see them
+  std::uint64_t memory = RecordingMemory::kDefault;  // bytes; what needs more is dropped, counted
   double grace_seconds = 10;  // that a started program has to end once it was asked to
 };
 

@@ -1,5 +1,6 @@
 #include "traces/record/strace_recorder.h"
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <fstream>
@@ -110,7 +111,11 @@ class StraceRecorder final : public Recorder {
  public:
   RecordOutcome record(const RecordRequest& request, TraceBuilder& builder,
                        const std::stop_token& stop) override;
-  std::uint64_t lost() const override { return 0; }  // a call waits until it is written down
+  // A call waits until it is written down: only memory can be short.
+  std::uint64_t lost() const override { return dropped_; }
+
+ private:
+  std::atomic<std::uint64_t> dropped_ = 0;
 };
 
 RecordOutcome StraceRecorder::record(const RecordRequest& request, TraceBuilder& builder,
@@ -118,11 +123,12 @@ RecordOutcome StraceRecorder::record(const RecordRequest& request, TraceBuilder&
   std::optional<HeldProgram> program;
   if (!request.command.empty()) program.emplace(request.command, allow_tracing);
   const auto id = program ? static_cast<std::uint32_t>(program->pid()) : request.process;
+  MemoryBound memory(share_out(request.memory, false).known, builder.tables().paths, dropped_);
   const ImportOptions options{
       .working_directory = working_directory_of(id),
       .under = request.under,
-      .live =
-          ImportOptions::Live{.since_ns = now_ns(), .process = id, .roots = roots_of_names(id)}};
+      .live = ImportOptions::Live{
+          .since_ns = now_ns(), .process = id, .roots = roots_of_names(id), .memory = &memory}};
   const std::vector<std::uint32_t> processes =
       program ? std::vector<std::uint32_t>{id} : process_tree(id);
   std::vector<KnownProcess> known;

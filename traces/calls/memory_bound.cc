@@ -1,0 +1,58 @@
+#include "traces/calls/memory_bound.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+namespace filereel {
+namespace {
+
+constexpr std::uint64_t kCallsBetweenLooks = 256;  // a look takes some microseconds
+
+// Bytes of this process that are in memory and of no file; 0 if /proc does not tell.
+std::uint64_t own_bytes(const Descriptor& pages) {
+  std::array<char, 128> text{};
+  unsigned long resident = 0, shared = 0;
+  if (pread(pages.get(), text.data(), text.size() - 1, 0) <= 0 ||
+      std::sscanf(text.data(), "%*u %lu %lu", &resident, &shared) != 2 || resident < shared) {
+    return 0;
+  }
+  return (resident - shared) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+// At the most: every path in both trees, written out.
+std::uint64_t bytes_of_trees(const PathTable& paths) {
+  constexpr std::uint64_t kEntry = 256;
+  return 2 * (kEntry * paths.size() + paths.bytes());
+}
+
+}  // namespace
+
+MemoryBound::MemoryBound(const Limits& limits, const PathTable& paths,
+                         std::atomic<std::uint64_t>& dropped,
+                         std::function<std::uint64_t()> besides)
+    : limits_(limits),
+      paths_(paths),
+      dropped_(dropped),
+      besides_(std::move(besides)),
+      pages_(open("/proc/self/statm", O_RDONLY | O_CLOEXEC)) {}
+
+bool MemoryBound::is_reached() {
+  if (reached_ || asked_++ % kCallsBetweenLooks != 0) return reached_;
+  const std::uint64_t besides = besides_ ? besides_() : 0;
+  const std::uint64_t own = own_bytes(pages_), now = own - std::min(own, besides);
+  reached_ = now > limits_.now || now + bytes_of_trees(paths_) > limits_.at_end;
+  return reached_;
+}
+
+void MemoryBound::drop(std::string_view name, TraceBuilder& builder) {
+  builder.lost(fmt::format("{}: {}", kEventsBeyondMemory, name));
+  ++dropped_;
+}
+
+}  // namespace filereel

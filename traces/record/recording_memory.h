@@ -1,0 +1,22 @@
+// How the memory that a recording may take is shared out.
+#pragma once
+
+#include <cstdint>
+
+#include "traces/calls/memory_bound.h"
+
+namespace filereel {
+
+// All in bytes.
+struct RecordingMemory {
+  static constexpr std::uint64_t kLeast = 64'000'000, kDefault = 1'000'000'000;
+
+  std::uint32_t ring = 0;   // in the kernel
+  std::uint64_t queue = 0;  // events that wait for their translation: full from here on
+  MemoryBound::Limits known;
+};
+
+// `bytes`, kLeast or more, for a recorder with or without a ring.
+RecordingMemory share_out(std::uint64_t bytes, bool has_ring);
+
+}  // namespace filereel
