@@ -56,7 +56,10 @@ LeaseState state_at(const LeaseNote& note, const Place& place) {
   if (!place.parent) return LeaseState::unseen;
   const std::optional<FileState> found = state_of(place.parent.get(), place.name);
   if (!found) return LeaseState::gone;
-  if (found->identity != identity_of(note, *found)) return LeaseState::changed;
+  const bool changed = note.kind == LeaseKind::image &&
+                       (found->size != note.size || found->modified_ns != note.modified_ns ||
+                        found->changed_ns != note.changed_ns);
+  if (changed || found->identity != identity_of(note, *found)) return LeaseState::changed;
   return stays_on_purpose(note.kind) ? LeaseState::kept : LeaseState::left;
 }
 
@@ -89,7 +92,8 @@ ListedLease clear_up(Lease& lease) {
   } catch (const Error& error) {
     listed.why = error.what();
   }
-  const bool may_return = stays_on_purpose(note.kind) && lease.age_s() < kForgottenAfter_s;
+  const bool may_return =
+      stays_on_purpose(note.kind) && note.made && lease.age_s() < kForgottenAfter_s;
   const bool stays = listed.state == LeaseState::left || listed.state == LeaseState::kept ||
                      listed.state == LeaseState::unseen || may_return;
   if (!stays) lease.strike();

@@ -64,10 +64,10 @@ void check_can_be_made(const std::string& path, const std::string& full_path) {
 
 }  // namespace
 
-WorkDirectory::WorkDirectory(const std::string& path) : path_(path) {
+WorkDirectory::WorkDirectory(const std::string& path, Use use) : path_(path), use_(use) {
   try {
     open_target();
-    take_over_kept();
+    check_empty();
     make_work();
   } catch (const Error&) {
     remove_target();
@@ -125,8 +125,8 @@ std::optional<std::string> WorkDirectory::first_name() const {
   return std::nullopt;
 }
 
-// What an earlier run kept here, it may remove; the fingerprints prove that it is still that.
-void WorkDirectory::take_over_kept() {
+// What an earlier volume kept here goes; the fingerprints prove that it is still that.
+void WorkDirectory::check_empty() {
   const FileIdentity identity = identity_of(target_.get());
   const auto concerns_this = [&](const LeaseNote& note) {
     if (note.kind == LeaseKind::work) return fs::path(note.path).parent_path() == full_path_;
@@ -138,7 +138,7 @@ void WorkDirectory::take_over_kept() {
           fmt::format("{} is in use by another filereel: wait for it or choose another volume",
                       printable(path_)));
     }
-    if (found.note.kind != LeaseKind::tree) continue;
+    if (found.note.kind != LeaseKind::tree || use_ != Use::volume) continue;
     if (first_name()) remove_listed(target_.get(), path_, found.note.seed, found.note.entries);
     found.lease->strike();
   }
@@ -191,7 +191,7 @@ void WorkDirectory::check_present() const {
       printable(path_)));
 }
 
-void WorkDirectory::keep(Remember remember) {
+void WorkDirectory::keep() {
   if (!work_) return;
   const auto names = names_in(work_.get());
   if (!names) fail("cannot read", errno);
@@ -207,7 +207,10 @@ void WorkDirectory::keep(Remember remember) {
   remove_work();
   if (target_lease_) target_lease_->strike();
   target_lease_.reset();
-  if (remember == Remember::no) return;
+  if (use_ == Use::volume) note_kept();
+}
+
+void WorkDirectory::note_kept() {
   LeaseNote note{.kind = LeaseKind::tree,
                  .path = full_path_,
                  .made = identity_of(target_.get()),

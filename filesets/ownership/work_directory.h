@@ -16,12 +16,14 @@ namespace filereel {
 // opened once: no other directory that takes the place of either is ever touched.
 class WorkDirectory {
  public:
-  enum class Remember : bool { no, yes };
+  // Whether what is kept is the user's from then on, or stays filereel's: the next volume there may
+  // remove it, as long as nobody changes it.
+  enum class Use : bool { tree, volume };
 
   // Opens `path`, which is made if it is missing (its parent is not). It must be empty but for
-  // lost+found, or hold nothing but what keep(Remember::yes) left there, which is removed. Throws
+  // lost+found; a volume may also hold what an earlier one kept there, which is removed. Throws
   // Error(failed).
-  explicit WorkDirectory(const std::string& path);
+  WorkDirectory(const std::string& path, Use use);
   ~WorkDirectory();  // removes what is left, and the directory itself if it was made here
   WorkDirectory(const WorkDirectory&) = delete;
   WorkDirectory& operator=(const WorkDirectory&) = delete;
@@ -32,24 +34,24 @@ class WorkDirectory {
   void clear();                // Throws Error(failed).
   void check_present() const;  // Throws Error(failed) if either is gone or replaced.
 
-  // Each ends the use; after that neither does anything.
-  // keep leaves all that is in it directly in the target; with Remember::yes a later
-  // WorkDirectory there may remove it again, as long as nobody changes it. Throws Error(failed).
-  void keep(Remember remember);
-  // remove leaves nothing. Throws Error(failed).
+  // Each ends the use; after that neither does anything. keep leaves all that is in it directly in
+  // the target, remove leaves nothing. Throw Error(failed).
+  void keep();
   void remove();
 
  private:
   void open_target();
   void make_target();
-  void take_over_kept();
+  void check_empty();
+  void note_kept();
   std::optional<std::string> first_name() const;
   void make_work();
   void remove_work();
   void remove_target();
   [[noreturn]] void fail(std::string_view what, int error) const;
 
-  std::string path_;       // as the user named it
+  std::string path_;  // as the user named it
+  Use use_;
   std::string full_path_;  // absolute, without symbolic links
   Descriptor target_, work_;
   Descriptor parent_;                  // of the target, where that was made here

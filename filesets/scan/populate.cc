@@ -293,9 +293,9 @@ PopulateTotals populate_tree(const FileSet& set, const std::string& dir,
                              const PopulateOptions& options,
                              const std::function<void(const PopulateProgress&)>& progress) {
   check_file_set(set);  // before anything is made
-  WorkDirectory work(dir);
+  WorkDirectory work(dir, WorkDirectory::Use::tree);
   const PopulateTotals totals = populate_below(work.root(), set, dir, options, progress);
-  if (!totals.interrupted) work.keep(WorkDirectory::Remember::no);
+  if (!totals.interrupted) work.keep();
   return totals;
 }
 

@@ -50,7 +50,7 @@ std::string type_by_magic(int fd) {
 class DirectoryVolume final : public Volume {
  public:
   DirectoryVolume(const Target& target, const VolumeOptions& options)
-      : target_(target), role_(options.role), keep_(options.keep), directory_(target.path) {
+      : target_(target), role_(options.role), keep_(options.keep), directory_(target.path, WorkDirectory::Use::volume) {
     if (const auto mounted = mounted_at(target_.path)) mounted_ = *mounted;
     if (mounted_.type.empty()) mounted_.type = type_by_magic(root());
     device_ = storage_of_file(target_.path).device;
@@ -59,7 +59,7 @@ class DirectoryVolume final : public Volume {
   ~DirectoryVolume() override {
     try {
       const auto names = names_in(root());
-      if (keep_ && names && !names->empty()) directory_.keep(WorkDirectory::Remember::yes);
+      if (keep_ && names && !names->empty()) directory_.keep();
     } catch (const Error&) {
       // What was made stays on the list, and a later run removes it.
     }
@@ -143,7 +143,7 @@ class DirectoryVolume final : public Volume {
   std::optional<DeviceCounters> counters() const override { return read_device_counters(device_); }
 
   void finish(bool keep) override {
-    keep ? directory_.keep(WorkDirectory::Remember::yes) : directory_.remove();
+    keep ? directory_.keep() : directory_.remove();
   }
 
  private:

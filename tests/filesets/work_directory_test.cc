@@ -26,7 +26,7 @@ namespace filereel {
 namespace {
 
 namespace fs = boost::filesystem;
-using Remember = WorkDirectory::Remember;
+constexpr auto kVolume = WorkDirectory::Use::volume;
 
 void write_to(const std::string& path, const std::string& text = "x") {
   std::ofstream(path) << text;
@@ -45,7 +45,7 @@ void make_in(int directory, const std::string& name) {
 
 // A tree with all kinds of entries, kept in `path`.
 void keep_tree(const std::string& path) {
-  WorkDirectory directory(path);
+  WorkDirectory directory(path, kVolume);
   const int root = directory.root();
   REQUIRE(mkdirat(root, "d", 0755) == 0);
   make_in(root, "d/f");
@@ -53,7 +53,7 @@ void keep_tree(const std::string& path) {
   REQUIRE(linkat(root, "g", root, "d/link", 0) == 0);
   REQUIRE(symlinkat("d/f", root, "symlink") == 0);
   REQUIRE(mkfifoat(root, "d/fifo", 0600) == 0);
-  directory.keep(Remember::yes);
+  directory.keep();
 }
 
 // All that could be seen to change below it.
@@ -67,7 +67,7 @@ std::string state_of_tree(const std::string& folder) {
 
 std::string refusal(const std::string& path) {
   try {
-    const WorkDirectory directory(path);
+    const WorkDirectory directory(path, kVolume);
   } catch (const Error& error) {
     return error.what();
   }
@@ -91,13 +91,13 @@ TEST_CASE("what is not kept is gone, and so is a directory that was made") {
   const StateDir state;
   const TempDir temp;
   {
-    const WorkDirectory directory(temp / "new");
+    const WorkDirectory directory(temp / "new", kVolume);
     make_in(directory.root(), "f");
     CHECK(fs::exists(temp / "new"));
   }
   CHECK(fs::is_empty(temp.path()));
   {
-    const WorkDirectory directory(temp.path());
+    const WorkDirectory directory(temp.path(), kVolume);
     make_in(directory.root(), "f");
   }
   CHECK(fs::is_empty(temp.path()));
@@ -111,7 +111,7 @@ TEST_CASE("what was kept goes for the next use if nobody has changed it") {
   keep_tree(temp.path());
   CHECK(text_in(temp / "g") == "made");
   {
-    const WorkDirectory directory(temp.path());
+    const WorkDirectory directory(temp.path(), kVolume);
   }
   CHECK(fs::is_empty(temp.path()));
 }
@@ -207,10 +207,26 @@ TEST_CASE("a directory of ext4 is empty but for lost+found") {
   CHECK(fs::exists(temp / "lost+found"));
 }
 
+TEST_CASE(
+    "what is not a volume is the user's as soon as it is kept, and needs an empty directory") {
+  const StateDir state;
+  const TempDir temp;
+  for (const char* const name : {"a", "b"}) {
+    WorkDirectory directory(temp / name, WorkDirectory::Use::tree);
+    make_in(directory.root(), "f");
+    directory.keep();
+  }
+  CHECK(list_leases().empty());
+  CHECK_FALSE(refusal(temp / "a").empty());
+  keep_tree(temp / "c");
+  CHECK_THROWS_AS(WorkDirectory(temp / "c", WorkDirectory::Use::tree), Error);
+  CHECK(text_in(temp / "c/g") == "made");
+}
+
 TEST_CASE("a directory in use is refused") {
   const StateDir state;
   const TempDir temp;
-  const WorkDirectory first(temp.path());
+  const WorkDirectory first(temp.path(), kVolume);
   CHECK(refusal(temp.path()) == temp.path() +
                                     " is in use by another filereel: wait for it or "
                                     "choose another volume");
@@ -221,13 +237,13 @@ TEST_CASE("what somebody puts beside the work stays") {
   const StateDir state;
   const TempDir temp;
   {
-    WorkDirectory directory(temp / "v");
+    WorkDirectory directory(temp / "v", kVolume);
     make_in(directory.root(), "f");
     write_to(temp / "v/mine");
     directory.clear();
     make_in(directory.root(), "f");
     write_to(temp / "v/f", "mine");
-    CHECK_THROWS_AS(directory.keep(Remember::yes), Error);  // there is an f
+    CHECK_THROWS_AS(directory.keep(), Error);  // there is an f
   }
   CHECK(text_in(temp / "v/mine") == "x");
   CHECK(text_in(temp / "v/f") == "mine");
@@ -240,13 +256,13 @@ TEST_CASE("a directory that takes the place of the one in use is not touched") {
     fs::create_directories(temp / "v");
     fs::create_directories(temp / "other/original");
     write_to(temp / "other/original/f");
-    WorkDirectory directory(temp / "v");
+    WorkDirectory directory(temp / "v", kVolume);
     make_in(directory.root(), "f");
     fs::rename(temp / "v", temp / "moved");
     fs::rename(temp / "other", temp / "v");
     CHECK_THROWS_AS(directory.check_present(), Error);
     directory.clear();
-    keep ? directory.keep(Remember::yes) : directory.remove();
+    keep ? directory.keep() : directory.remove();
     CHECK(text_in(temp / "v/original/f") == "x");
     CHECK(fs::is_empty(temp / "moved"));
     fs::remove_all(temp / "v");
@@ -258,7 +274,7 @@ TEST_CASE("a directory that takes the place of the work itself is not touched") 
   const StateDir state;
   const TempDir temp;
   {
-    const WorkDirectory directory(temp.path());
+    const WorkDirectory directory(temp.path(), kVolume);
     const auto names = names_in(directory.target());
     REQUIRE(names);
     REQUIRE(names->size() == 1);
@@ -280,7 +296,7 @@ TEST_CASE("what a killed process left goes, and nothing beside it") {
   write_to(temp / "mine");
   const pid_t child = fork();
   if (child == 0) {
-    const WorkDirectory directory(temp / "v");
+    const WorkDirectory directory(temp / "v", kVolume);
     if (mkdirat(directory.root(), "d", 0755) != 0) _exit(1);
     _exit(0);  // no destructor runs, as with SIGKILL
   }
@@ -324,7 +340,7 @@ TEST_CASE("directories are not made among devices or in the kernel's own trees")
   const StateDir state;
   for (const std::string path : {"/dev/nosuchdisk", "/dev/mapper/x", "/proc/x", "/sys/x"}) {
     try {
-      const WorkDirectory directory(path);
+      const WorkDirectory directory(path, kVolume);
       FAIL("made ", path);
     } catch (const Error& error) {
       CHECK_MESSAGE(std::string(error.what()).find(path) != std::string::npos, error.what());
