@@ -27,7 +27,7 @@ constexpr std::size_t kKeptOutput = 64 << 10;
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != parent) _exit(127);  // it died before the line above
-  take_usual_signals();
+  unblock_signals();
   const int null = open("/dev/null", O_RDWR);
   if (null < 0 || output < 0) _exit(127);
   dup2(null, STDIN_FILENO);
@@ -59,11 +59,21 @@ std::optional<std::string> find_program(std::string_view name) {
   return std::nullopt;
 }
 
-void take_usual_signals() {
+void survive_failed_writes() {
+  for (const int signal : {SIGPIPE, SIGXFSZ}) {
+    struct sigaction action{};
+    sigaction(signal, nullptr, &action);
+    if (action.sa_handler != SIG_DFL) continue;
+    action.sa_handler = [](int) {};
+    action.sa_flags = SA_RESTART;
+    sigaction(signal, &action, nullptr);
+  }
+}
+
+void unblock_signals() {
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
-  signal(SIGPIPE, SIG_DFL);
 }
 
 std::optional<int> wait_for(pid_t child, double seconds) {

@@ -15,9 +15,13 @@ namespace filereel {
 // The path of a program in PATH or in the system's sbin folders, which users often lack in PATH.
 std::optional<std::string> find_program(std::string_view name);
 
-// For a child between fork and exec: no signal is blocked, and SIGPIPE ends it as usual, whatever
-// this process has for itself. What is ignored otherwise (nohup) stays so.
-void take_usual_signals();
+// From now on a write to a closed pipe or beyond the limit of file sizes (ulimit -f) fails with an
+// error and does not end the process. A program that it starts has SIGPIPE and SIGXFSZ as its
+// caller had them: exec() takes handlers back, and a signal that is ignored already stays ignored.
+void survive_failed_writes();
+
+// For a child between fork and exec: no signal is blocked, whatever this process has for itself.
+void unblock_signals();
 
 // Waits up to `seconds` for the end of a child: its exit status (128 + signal if it was killed), or
 // nothing if it still runs. 127 if there is no such child. It can be asked for once.

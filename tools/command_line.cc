@@ -6,9 +6,9 @@
 #include <string>
 
 #include <fmt/format.h>
-#include <signal.h>
 
 #include "filesets/error.h"
+#include "filesets/process.h"
 #include "tools/commands.h"
 
 namespace filereel {
@@ -69,7 +69,7 @@ void add_commands(CLI::App& app, Session& session) {
 }
 
 int run_command_line(int argc, const char* const* argv) {
-  signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of writing, and the volumes are tidied up
+  survive_failed_writes();
   CLI::App app("Tests storage the way people use it: whole files through a file system.",
                "filereel");
   Session session;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "filesets/error.h"
+#include "filesets/process.h"
 #include "tests/temp_dir.h"
 
 namespace filereel {
@@ -135,26 +136,42 @@ TEST_CASE("a held program that is killed has that status, and its release is no 
   CHECK(program.wait(0) == 128 + SIGKILL);
 }
 
-TEST_CASE("signals are for the program what they are for others") {
+// Of a process: the line of /proc/PID/status that begins so, as a set of signals.
+std::uint64_t signals_in(const std::string& status, const std::string& name) {
+  const std::size_t at = status.find(name + ":\t");
+  REQUIRE(at != std::string::npos);
+  return std::stoull(status.substr(at + name.size() + 2, 16), nullptr, 16);
+}
+
+TEST_CASE(
+    "signals are for the program what they were for us before we prepared for failed writes") {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, &before);
-  void (*const pipe)(int) = signal(SIGPIPE, SIG_IGN);
+  struct sigaction pipe{}, size{};
+  sigaction(SIGPIPE, nullptr, &pipe);
+  sigaction(SIGXFSZ, nullptr, &size);
   void (*const hangup)(int) = signal(SIGHUP, SIG_IGN);
-  const TempDir temp;
-  HeldProgram program({"cp", "/proc/self/status", temp / "status"});
-  signal(SIGPIPE, pipe);
+  for (const int ignored : {SIGPIPE, SIGXFSZ}) {
+    const int other = ignored == SIGPIPE ? SIGXFSZ : SIGPIPE;
+    signal(ignored, SIG_IGN);
+    signal(other, SIG_DFL);
+    survive_failed_writes();
+    const TempDir temp;
+    HeldProgram program({"cp", "/proc/self/status", temp / "status"});
+    program.release();
+    CHECK(program.wait(10) == 0);
+    const std::string status = text_of(temp / "status");
+    CHECK(signals_in(status, "SigBlk") == 0);
+    const std::uint64_t mask = signals_in(status, "SigIgn");
+    CHECK((mask >> (ignored - 1) & 1) == 1);
+    CHECK((mask >> (other - 1) & 1) == 0);
+    CHECK((mask >> (SIGHUP - 1) & 1) == 1);  // nohup filereel record ...
+  }
+  sigaction(SIGPIPE, &pipe, nullptr);
+  sigaction(SIGXFSZ, &size, nullptr);
   signal(SIGHUP, hangup);
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  program.release();
-  CHECK(program.wait(10) == 0);
-  const std::string status = text_of(temp / "status");
-  CHECK(status.find("SigBlk:\t0000000000000000") != std::string::npos);
-  const std::size_t ignored = status.find("SigIgn:\t");
-  REQUIRE(ignored != std::string::npos);
-  const auto mask = std::stoull(status.substr(ignored + 8, 16), nullptr, 16);
-  CHECK((mask >> (SIGPIPE - 1) & 1) == 0);
-  CHECK((mask >> (SIGHUP - 1) & 1) == 1);  // nohup filereel record ...
 }
 
 TEST_CASE("it stays in our process group, so that Ctrl-C reaches it") {

@@ -38,7 +38,7 @@ bool send(const Descriptor& to, T value) {
 // Runs in the child between fork and exec: only async-signal-safe calls.
 [[noreturn]] void become(char* const* arguments, void (*prepare)(), const Descriptor& leash) {
   constexpr int kNever = 127;
-  take_usual_signals();
+  unblock_signals();
   if (prepare != nullptr) prepare();
   char go = 0;
   if (!send(leash, 0) || !receive(leash, go)) _exit(kNever);
