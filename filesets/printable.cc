@@ -1,22 +1,78 @@
 #include "filesets/printable.h"
 
+#include <algorithm>
 #include <iterator>
 
 #include <fmt/format.h>
 
+#include "filesets/utf8.h"
+
 namespace filereel {
+namespace {
+
+struct CodeRange {
+  char32_t first, last;
+};
+
+// Above the control bytes of ASCII.
+constexpr CodeRange kUnsafe[] = {
+    {0x7f, 0x9f},        // DEL and C1: U+009B begins a sequence as ESC [ does
+    {0x61c, 0x61c},      // Arabic letter mark
+    {0x200b, 0x200b},    // zero width space
+    {0x200e, 0x200f},    // left-to-right and right-to-left marks
+    {0x2028, 0x202e},    // line and paragraph separators; embeddings and overrides of direction
+    {0x2060, 0x206f},    // word joiner, invisible operators, isolates of direction
+    {0xfeff, 0xfeff},    // byte order mark
+    {0xe0000, 0xe007f},  // tags, which show as nothing
+};
+
+bool is_unsafe(char32_t code) {
+  constexpr char32_t kFirstOfText = 0x20;
+  return code < kFirstOfText ||
+         std::ranges::any_of(
+             kUnsafe,
+             [&](const CodeRange& range) { return code >= range.first && code <= range.last; });
+}
+
+// Appends the character that begins `text`; returns its length.
+std::size_t append_first(std::string_view text, std::string& out) {
+  constexpr char32_t kAscii = 0x80;
+  constexpr char32_t kFourDigits = 0xffff;
+  const auto end = std::back_inserter(out);
+  const std::optional<Character> character = first_character(text);
+  if (!character || (character->code < kAscii && is_unsafe(character->code))) {
+    fmt::format_to(end, "\\x{:02x}", static_cast<unsigned char>(text.front()));
+    return 1;
+  }
+  if (!is_unsafe(character->code)) {
+    out += text.substr(0, character->length);
+  } else if (character->code <= kFourDigits) {
+    fmt::format_to(end, "\\u{:04x}", static_cast<unsigned>(character->code));
+  } else {
+    fmt::format_to(end, "\\U{:08x}", static_cast<unsigned>(character->code));
+  }
+  return character->length;
+}
+
+}  // namespace
 
 std::string printable(std::string_view text, std::size_t max_bytes) {
   std::string out;
-  for (const char c : text.substr(0, max_bytes)) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7f) {
-      fmt::format_to(std::back_inserter(out), "\\x{:02x}", byte);
+  std::size_t at = 0;
+  while (at < text.size() && at < max_bytes) at += append_first(text.substr(at), out);
+  return at < text.size() ? out + "..." : out;
+}
+
+std::string printable_lines(std::string_view text) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    if (text[at] == '\n' || text[at] == '\t') {
+      out += text[at++];
     } else {
-      out += c;
+      at += append_first(text.substr(at), out);
     }
   }
-  return text.size() > max_bytes ? out + "..." : out;
+  return out;
 }
 
 }  // namespace filereel

@@ -1,23 +1,27 @@
 #include "tools/command_line.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <exception>
+#include <new>
+#include <sstream>
 #include <string>
+#include <system_error>
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include "filesets/error.h"
+#include "filesets/printable.h"
 #include "filesets/process.h"
 #include "tools/commands.h"
+#include "tools/standard_streams.h"
 
 namespace filereel {
 namespace {
 
-int complain(std::string text, int code) {
+void complain(std::string text) {
   std::ranges::replace(text, '\n', ' ');  // one line, whatever a library says
-  fmt::print(stderr, "filereel: {}\n", text);
-  return code;
+  write_to(STDERR_FILENO, fmt::format("filereel: {}\n", printable(text, text.size())));
 }
 
 // The command that the arguments got to, for a pointer to its help.
@@ -34,6 +38,34 @@ void check_command(const CLI::App& app, std::string_view word) {
     throw Error(ErrorKind::usage,
                 fmt::format("there is no command '{}'; see filereel --help", word));
   }
+}
+
+// The text that the arguments ask for: --help or --version.
+int print_information(const CLI::App& app, const CLI::ParseError& asked, const Session& session) {
+  std::ostringstream text;
+  const int code = app.exit(asked, text, text);
+  session.print(text.str());
+  return code;
+}
+
+// What the arguments say; throws.
+int obey(int argc, const char* const* argv) {
+  CLI::App app("Tests storage the way people use it: whole files through a file system.",
+               "filereel");
+  Session session;
+  add_commands(app, session);
+  try {
+    if (argc > 1) check_command(app, argv[1]);
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return print_information(app, error, session);
+    throw Error(ErrorKind::usage,
+                fmt::format("{}; see {} --help", error.what(), command_path(app)));
+  } catch (const Error& error) {
+    if (session.exit_code != Session::kInterrupted) throw;
+    complain(error.what());  // such as output to a terminal that is gone, which interrupted it
+  }
+  return session.exit_code;
 }
 
 }  // namespace
@@ -69,24 +101,27 @@ void add_commands(CLI::App& app, Session& session) {
 }
 
 int run_command_line(int argc, const char* const* argv) {
-  survive_failed_writes();
-  CLI::App app("Tests storage the way people use it: whole files through a file system.",
-               "filereel");
-  Session session;
-  add_commands(app, session);
+  ErrorKind kind = ErrorKind::failed;
+  std::string text;
   try {
-    if (argc > 1) check_command(app, argv[1]);
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() == 0) return app.exit(error);  // --help, --version
-    return complain(fmt::format("{}; see {} --help", error.what(), command_path(app)),
-                    static_cast<int>(ErrorKind::usage));
+    reserve_standard_streams();
+    survive_failed_writes();
+    return obey(argc, argv);
   } catch (const Error& error) {
-    return complain(error.what(), static_cast<int>(error.kind()));
+    kind = error.kind();
+    text = error.what();
+  } catch (const std::bad_alloc&) {
+    text = "out of memory; raise its limit (ulimit -v), or end other programs";
+  } catch (const std::system_error& error) {
+    text = fmt::format(
+        "the system refused it: {}; raise the limits of processes (ulimit -u) and "
+        "memory (ulimit -v)",
+        error.what());
   } catch (const std::exception& error) {
-    return complain(error.what(), static_cast<int>(ErrorKind::failed));
+    text = error.what();
   }
-  return session.exit_code;
+  complain(text);
+  return static_cast<int>(kind);
 }
 
 }  // namespace filereel

@@ -22,11 +22,11 @@ void add_completion_command(CLI::App& app, Session& session) {
   command->callback([shell, &app, &session] {
     const CompletedCommand root = completed_command(app);
     if (*shell == "bash") {
-      session.print(bash_completion(root));
+      session.write(bash_completion(root));
     } else if (*shell == "zsh") {
-      session.print(zsh_completion(root));
+      session.write(zsh_completion(root));
     } else if (*shell == "fish") {
-      session.print(fish_completion(root));
+      session.write(fish_completion(root));
     } else {
       throw Error(ErrorKind::usage,
                   fmt::format("there is no completion for '{}': use bash, zsh or fish", *shell));

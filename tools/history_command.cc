@@ -57,7 +57,8 @@ void add(const HistoryArguments& arguments, const Session& session) {
 
 void list(const HistoryArguments& arguments, const Session& session) {
   const HistoryFolder history = load_history(arguments, session);
-  session.print(arguments.json ? history_to_json(history) : format_history(history, bold(session)));
+  arguments.json ? session.write(history_to_json(history))
+                 : session.print(format_history(history, bold(session)));
 }
 
 std::vector<Result> find_results(const HistoryFolder& history, const std::string& which) {
@@ -78,7 +79,8 @@ void compare(const HistoryArguments& arguments, Session& session) {
 void trend(const HistoryArguments& arguments, const Session& session) {
   const HistoryFolder history = load_history(arguments, session);
   const std::vector<DeviceTrend> trends = trends_of(history, arguments.filter);
-  session.print(arguments.json ? trends_to_json(trends) : format_trends(trends, bold(session)));
+  arguments.json ? session.write(trends_to_json(trends))
+                 : session.print(format_trends(trends, bold(session)));
 }
 
 void add_add(CLI::App& history, const std::shared_ptr<HistoryArguments>& arguments,

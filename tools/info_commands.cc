@@ -190,11 +190,11 @@ void show(const std::string& name, bool json, bool operations, Session& session)
     const auto format = result.plan.workload == kReelWorkload     ? format_replay
                         : result.plan.workload == kFcTestWorkload ? format_result
                                                                   : format_workload;
-    session.print(json ? result_to_json(result) : format(result, bold));
+    json ? session.write(result_to_json(result)) : session.print(format(result, bold));
     return;
   }
   const FileSet set = load_file_set(name);
-  session.print(json ? shape_to_json(set) : describe_shape(set, session));
+  json ? session.write(shape_to_json(set)) : session.print(describe_shape(set, session));
 }
 
 std::string yes_no(bool yes) {

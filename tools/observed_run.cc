@@ -35,7 +35,7 @@ struct Output {
 
   int descriptor() const { return taken ? STDERR_FILENO : STDOUT_FILENO; }
   void print(const std::string& table) const {
-    taken ? session.notice(table) : session.print(table);
+    taken ? static_cast<void>(session.print_aside(table)) : session.print(table);
   }
 };
 
@@ -55,10 +55,11 @@ void mark(Result& result, const ResultOptions& options) {
 
 // Measures into the results of the files; an Error that came after something was measured is given
 // back.
-std::optional<Error> watch(Session& session, const std::vector<ResultFile>& files,
+std::optional<Error> watch(Session& session, SignalWatch& signals,
+                           const std::vector<ResultFile>& files,
                            const std::function<bool(RunObserver&)>& measure) {
   std::optional<Error> failure;
-  TerminalObserver observer(session, files);
+  TerminalObserver observer(session, signals, files);
   const auto measured = [&] {
     return std::ranges::any_of(files,
                                [](const ResultFile& file) { return has_samples(file.result); });
@@ -99,8 +100,8 @@ void check_outputs(const ResultOptions& options) {
                       {"--against-json", options.against_json}});
 }
 
-Result observe_run(Session& session, const ResultOptions& options, bool in_turn,
-                   const Measure& measure, const Format& format) {
+Result observe_run(Session& session, SignalWatch& signals, const ResultOptions& options,
+                   bool in_turn, const Measure& measure, const Format& format) {
   std::vector<Result> results(in_turn ? 2 : 1);
   for (Result& one : results) mark(one, options);
   Result& base = results.front();
@@ -108,13 +109,14 @@ Result observe_run(Session& session, const ResultOptions& options, bool in_turn,
   Result* const against = in_turn ? &results.back() : nullptr;
   std::vector<ResultFile> files = {{base, options.json}};
   if (against) files.push_back({*against, options.against_json});
-  const auto failure = watch(
-      session, files, [&](RunObserver& observer) { return measure(observer, base, against); });
+  const auto failure = watch(session, signals, files, [&](RunObserver& observer) {
+    return measure(observer, base, against);
+  });
   const auto prints = [](const ResultFile& file) { return file.path == kStandardOutput; };
   const Output output{session,
                       options.html == kStandardOutput || std::ranges::any_of(files, prints)};
   for (const ResultFile& file : files) {
-    if (prints(file)) session.print(result_to_json(file.result));
+    if (prints(file)) session.write(result_to_json(file.result));
   }
   write_report(session, results, options.html);
   const auto bold = [&](const std::string& text) {

@@ -8,6 +8,7 @@
 
 #include "replay/runner/runner.h"
 #include "tools/session.h"
+#include "tools/signals.h"
 #include "tools/table.h"
 
 namespace filereel {
@@ -41,7 +42,7 @@ using Format = std::function<std::string(const Result& result, const Bold& bold)
 // Where nothing was measured an older file stays. With two volumes that take turns there are two
 // results: then it also prints how the second one compares with the first, and if it is slower, the
 // session's exit code is kRegression. Returns the (first) result.
-Result observe_run(Session& session, const ResultOptions& options, bool in_turn,
-                   const Measure& measure, const Format& format);
+Result observe_run(Session& session, SignalWatch& signals, const ResultOptions& options,
+                   bool in_turn, const Measure& measure, const Format& format);
 
 }  // namespace filereel

@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
-#include <cstdio>
 
 #include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "filesets/printable.h"
 #include "filesets/units.h"
+#include "filesets/utf8.h"
 
 namespace filereel {
 namespace {
@@ -22,8 +23,9 @@ std::size_t terminal_width() {
 
 }  // namespace
 
-ProgressLine::ProgressLine(const Session& session, std::function<std::string()> line)
-    : session_(session), line_(std::move(line)) {
+ProgressLine::ProgressLine(const Session& session, std::function<std::string()> line,
+                           std::function<void()> lost)
+    : session_(session), line_(std::move(line)), lost_(std::move(lost)) {
   if (!line_ || !session_.shows_progress()) return;
   thread_ = std::jthread([this](const std::stop_token& stop) {
     constexpr auto kInterval = std::chrono::milliseconds(200);
@@ -45,17 +47,29 @@ ProgressLine::~ProgressLine() {
 }
 
 void ProgressLine::draw(const std::string& text) {
-  // A line that wraps could not be drawn over.
-  const std::string fitting = text.substr(0, terminal_width() - 1);
+  const std::string safe = printable(text, text.size());
   const std::lock_guard lock(terminal_);
-  fmt::print(stderr, "\r\033[K{}", fitting);
-  fflush(stderr);
+  // A line that wraps could not be drawn over.
+  if (!session_.draw(fitting(safe, terminal_width() - 1))) lost_();
 }
 
 void ProgressLine::notice(const std::string& text) {
   const std::lock_guard lock(terminal_);
-  if (thread_.joinable()) fmt::print(stderr, "\r\033[K");
-  session_.notice(text);
+  if (thread_.joinable()) session_.draw("");
+  if (!session_.notice(text)) lost_();
+}
+
+std::string_view fitting(std::string_view text, std::size_t columns) {
+  constexpr char32_t kFirstWide = 0x1100;  // from here on some characters take two columns
+  std::size_t end = 0;
+  while (end < text.size()) {
+    const Character next = first_character(text.substr(end)).value_or(Character{0, 1});
+    const std::size_t width = next.code < kFirstWide ? 1 : 2;
+    if (width > columns) break;
+    columns -= width;
+    end += next.length;
+  }
+  return text.substr(0, end);
 }
 
 std::string time_left(double done, double elapsed_s) {

@@ -5,6 +5,7 @@
 #include <functional>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include "replay/runner/runner.h"
@@ -14,10 +15,13 @@ namespace filereel {
 
 // Redraws a line on standard error five times a second while it lives, if the session shows
 // progress; removes it at the end. The text comes from `line`, called on a thread of its own.
-// Without `line` nothing is drawn and there are notices only.
+// Without `line` nothing is drawn and there are notices only. Where standard error takes no more,
+// `lost` is called, on any thread and maybe more than once.
 class ProgressLine {
  public:
-  ProgressLine(const Session& session, std::function<std::string()> line);
+  ProgressLine(
+      const Session& session, std::function<std::string()> line,
+      std::function<void()> lost = [] {});
   ~ProgressLine();
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
@@ -30,9 +34,13 @@ class ProgressLine {
 
   const Session& session_;
   std::function<std::string()> line_;
+  std::function<void()> lost_;
   std::mutex terminal_;
   std::jthread thread_;
 };
+
+// As much of `text` as fits in so many columns of a terminal.
+std::string_view fitting(std::string_view text, std::size_t columns);
 
 // "3 min 20 s left" from how long `done` (0 to 1) of the work took; "" while that says nothing.
 std::string time_left(double done, double elapsed_s);

@@ -237,7 +237,8 @@ void show_reel(const std::string& path, bool json, Session& session) {
     session.exit_code = Session::kInterrupted;
     return;
   }
-  session.print(json ? to_json(reader, summary) : describe(path, reader, summary, session));
+  json ? session.write(to_json(reader, summary))
+       : session.print(describe(path, reader, summary, session));
 }
 
 void dump_reel(const std::string& path, Session& session) {

@@ -68,11 +68,11 @@ void replay_reel(const ReplayArguments& arguments, Session& session) {
   if (request.target && request.target->kind != TargetKind::directory) {
     request.power = enter_mount_namespace();  // before there are threads
   }
-  const SignalWatch signals;
+  SignalWatch signals;
   request.stop = signals.token();
   const NamedTrace input{base_name(arguments.reel), *opened};
   const Result result = observe_run(
-      session, arguments.output, false,
+      session, signals, arguments.output, false,
       [&](RunObserver& observer, Result& grows, Result*) {
         return run_reel(request, input, observer, grows);
       },

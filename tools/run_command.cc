@@ -127,10 +127,10 @@ void run_plan(Plan plan, const RunArguments& arguments, Session& session) {
     session.notice(fmt::format("scale {}: --scale 1 runs the sets in full", kDemonstrationScale));
   }
   request.power = enter_mount_namespace();  // before there are threads
-  const SignalWatch signals;
+  SignalWatch signals;
   request.stop = signals.token();
   observe_run(
-      session, arguments.output, request.against.has_value(),
+      session, signals, arguments.output, request.against.has_value(),
       [&](RunObserver& observer, Result& result, Result* against) {
         return run_plan(request, observer, result, against);
       },

@@ -1,6 +1,6 @@
 #include "tools/session.h"
 
-#include <cstdio>
+#include <random>
 
 #include <errno.h>
 #include <fmt/format.h>
@@ -10,27 +10,57 @@
 
 #include "filesets/atomic_file.h"
 #include "filesets/error.h"
+#include "filesets/printable.h"
+#include "tools/standard_streams.h"
 
 namespace filereel {
+namespace {
 
-void Session::print(std::string_view text) const {
-  if (fwrite(text.data(), 1, text.size(), stdout) != text.size() || fflush(stdout) != 0) {
-    throw Error(ErrorKind::failed,
-                fmt::format("cannot write to standard output: {}", strerror(errno)));
+[[noreturn]] void fail_to_print(int error) {
+  throw_failed(fmt::format("cannot write to standard output: {}", strerror(error)));
+}
+
+// For programs, as standard output gets it.
+int write_out(std::string_view text) {
+  if (isatty(STDOUT_FILENO) == 0) return write_to(STDOUT_FILENO, text);
+  return write_to(STDOUT_FILENO, printable_lines(text));
+}
+
+}  // namespace
+
+Session::Session() {
+  std::random_device random;
+  style_ = fmt::format("\033{:08x}{:08x}", random(), random());
+}
+
+std::string Session::shown(std::string_view text) const {
+  std::string out;
+  while (true) {
+    const std::size_t style = text.find(style_);
+    out += printable_lines(text.substr(0, style));
+    if (style == std::string_view::npos) return out;
+    out += '\033';
+    text.remove_prefix(style + style_.size());
   }
 }
 
+void Session::print(std::string_view text) const {
+  if (const int error = write_to(STDOUT_FILENO, shown(text))) fail_to_print(error);
+}
+
+void Session::write(std::string_view text) const {
+  if (const int error = write_out(text)) fail_to_print(error);
+}
+
 bool Session::pipe(std::string_view text) const {
-  if (fwrite(text.data(), 1, text.size(), stdout) == text.size() && fflush(stdout) == 0)
-    return true;
-  if (errno == EPIPE) return false;
-  throw Error(ErrorKind::failed,
-              fmt::format("cannot write to standard output: {}", strerror(errno)));
+  const int error = write_out(text);
+  if (error != 0 && error != EPIPE) fail_to_print(error);
+  return error == 0;
 }
 
 void Session::print_to(const std::string& path, std::string_view text) const {
   if (path == "-") {
-    print(text);
+    write(text);
     return;
   }
   AtomicFile file(path);
@@ -38,8 +68,16 @@ void Session::print_to(const std::string& path, std::string_view text) const {
   file.commit();
 }
 
-void Session::notice(std::string_view text) const {
-  if (!quiet) fmt::print(stderr, "{}\n", text);
+bool Session::notice(std::string_view line) const {
+  return quiet || write_to(STDERR_FILENO, printable(line, line.size()) + "\n") == 0;
+}
+
+bool Session::print_aside(std::string_view text) const {
+  return quiet || write_to(STDERR_FILENO, shown(text)) == 0;
+}
+
+bool Session::draw(std::string_view text) const {
+  return write_to(STDERR_FILENO, "\r\033[K" + printable(text, text.size())) == 0;
 }
 
 bool Session::shows_progress() const {
@@ -51,13 +89,18 @@ bool Session::color_on(int descriptor) const {
   return !no_color && !(forbidden && *forbidden) && isatty(descriptor) != 0;
 }
 
+std::string Session::styled(std::string_view text, int code, int descriptor) const {
+  if (!color_on(descriptor)) return std::string(text);
+  return fmt::format("{0}[{1}m{2}{0}[0m", style_, code, text);
+}
+
 std::string Session::bold(std::string_view text, int descriptor) const {
-  return color_on(descriptor) ? fmt::format("\033[1m{}\033[0m", text) : std::string(text);
+  constexpr int kBold = 1;
+  return styled(text, kBold, descriptor);
 }
 
 std::string Session::colored(std::string_view text, Color color, int descriptor) const {
-  return color_on(descriptor) ? fmt::format("\033[{}m{}\033[0m", static_cast<int>(color), text)
-                              : std::string(text);
+  return styled(text, static_cast<int>(color), descriptor);
 }
 
 }  // namespace filereel

@@ -25,11 +25,12 @@ SignalWatch::SignalWatch() {
     constexpr std::uint64_t kSameNs = 200'000'000;
     std::uint64_t first_ns = 0;
     while (!ended.stop_requested()) {
-      if (sigtimedwait(&watched_, nullptr, &kLook) < 0) continue;
-      if (!stop_.stop_requested()) {
+      const int signal = sigtimedwait(&watched_, nullptr, &kLook);
+      if (signal < 0) continue;
+      stop_.request_stop();
+      if (first_ns == 0) {
         first_ns = kernel_ns();
-        stop_.request_stop();
-      } else if (kernel_ns() - first_ns > kSameNs) {
+      } else if (signal != SIGHUP && kernel_ns() - first_ns > kSameNs) {
         _exit(Session::kInterrupted);
       }
     }
@@ -40,6 +41,10 @@ SignalWatch::~SignalWatch() {
   thread_.request_stop();
   thread_.join();
   pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+}
+
+void SignalWatch::hang_up() {
+  if (sigismember(&watched_, SIGHUP) == 1) stop_.request_stop();
 }
 
 }  // namespace filereel

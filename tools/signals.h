@@ -9,8 +9,8 @@
 namespace filereel {
 
 // While it lives, SIGINT, SIGTERM and SIGHUP request a stop, so that the work in hand ends tidily.
-// A second one (200 ms later or more) ends the process at once; the kernel then takes down mounts
-// and FUSE drivers.
+// A second SIGINT or SIGTERM (200 ms later or more) ends the process at once; the kernel then takes
+// down mounts and FUSE drivers. SIGHUP does not: a terminal that closes may send several.
 // Threads started meanwhile leave the signals to it. Those that are ignored, as nohup does with
 // SIGHUP, stay so.
 class SignalWatch {
@@ -22,6 +22,10 @@ class SignalWatch {
 
   std::stop_token token() const { return stop_.get_token(); }
   bool requested() const { return stop_.stop_requested(); }
+
+  // The same as SIGHUP, for who learns otherwise that nobody reads the output any more. On any
+  // thread.
+  void hang_up();
 
  private:
   sigset_t watched_;

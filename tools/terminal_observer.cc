@@ -6,8 +6,10 @@
 
 namespace filereel {
 
-TerminalObserver::TerminalObserver(const Session& session, const std::vector<ResultFile>& files)
-    : run_began_ns_(now_ns()), line_(session, [this] { return describe(); }) {
+TerminalObserver::TerminalObserver(const Session& session, SignalWatch& signals,
+                                   const std::vector<ResultFile>& files)
+    : run_began_ns_(now_ns()),
+      line_(session, [this] { return describe(); }, [&signals] { signals.hang_up(); }) {
   for (const ResultFile& file : files) kept_.push_back({file});
 }
 

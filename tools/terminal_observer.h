@@ -10,6 +10,7 @@
 #include "replay/runner/runner.h"
 #include "tools/progress.h"
 #include "tools/session.h"
+#include "tools/signals.h"
 
 namespace filereel {
 
@@ -21,8 +22,10 @@ struct ResultFile {
 
 class TerminalObserver final : public RunObserver {
  public:
-  // `session` and the results outlive the observer.
-  TerminalObserver(const Session& session, const std::vector<ResultFile>& files);
+  // `session`, `signals` and the results outlive the observer. The run ends as on a hang-up when
+  // nobody can see it any more.
+  TerminalObserver(const Session& session, SignalWatch& signals,
+                   const std::vector<ResultFile>& files);
 
   void notice(const std::string& text) override;
   void step_begins(const StepInfo& step, const ReplayProgress& progress) override;

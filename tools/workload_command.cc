@@ -81,10 +81,10 @@ void run_workload_command(Workload workload, const WorkloadArguments& arguments,
     request.file_systems.push_back(parse_file_system(name));
   }
   request.power = enter_mount_namespace();  // before there are threads
-  const SignalWatch signals;
+  SignalWatch signals;
   request.stop = signals.token();
   observe_run(
-      session, arguments.output, request.against.has_value(),
+      session, signals, arguments.output, request.against.has_value(),
       [&](RunObserver& observer, Result& result, Result* against) {
         return run_workload(request, observer, result, against);
       },
