@@ -63,6 +63,10 @@ std::string printable(std::string_view text, std::size_t max_bytes) {
   return at < text.size() ? out + "..." : out;
 }
 
+std::string printable_line(std::string_view text) {
+  return printable(text, text.size());
+}
+
 std::string printable_lines(std::string_view text) {
   std::string out;
   for (std::size_t at = 0; at < text.size();) {

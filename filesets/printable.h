@@ -14,6 +14,9 @@ namespace filereel {
 // stands for the rest.
 std::string printable(std::string_view text, std::size_t max_bytes = 120);
 
+// The same without a limit.
+std::string printable_line(std::string_view text);
+
 // The whole text, whose line ends and tabs are kept.
 std::string printable_lines(std::string_view text);
 

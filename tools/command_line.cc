@@ -21,7 +21,7 @@ namespace {
 
 void complain(std::string text) {
   std::ranges::replace(text, '\n', ' ');  // one line, whatever a library says
-  write_to(STDERR_FILENO, fmt::format("filereel: {}\n", printable(text, text.size())));
+  write_to(STDERR_FILENO, fmt::format("filereel: {}\n", printable_line(text)));
 }
 
 // The command that the arguments got to, for a pointer to its help.

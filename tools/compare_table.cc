@@ -90,7 +90,7 @@ std::string reasons(const ResultComparison& comparison) {
     const auto& list = keys[reason];
     text += fmt::format("cannot tell {}", printable(key_text(*list.front())));
     if (list.size() > 1) text += fmt::format(" and {} more", list.size() - 1);
-    text += fmt::format(": {}\n", reason);
+    text += fmt::format(": {}\n", printable_line(reason));
   }
   return text;
 }
@@ -119,8 +119,7 @@ std::string format_comparison(const ResultComparison& comparison, const Session&
   if (!comparison.complete)
     text += "INCOMPLETE: what there is was compared, see the numbers of runs\n";
   for (const Warning& warning : comparison.warnings) {
-    text += fmt::format("warning: {} [{}]; {}\n", printable(warning.text, 400), warning.code,
-                        warning.next_step);
+    text += format_warning(warning);
   }
   return text + conclusion(comparison, session, descriptor);
 }

@@ -13,6 +13,7 @@
 #include "filesets/catalog.h"
 #include "filesets/content/content_kinds.h"
 #include "filesets/error.h"
+#include "filesets/printable.h"
 #include "filesets/units.h"
 #include "replay/engine/io_engine.h"
 #include "replay/json.h"
@@ -114,12 +115,22 @@ Shape shape_of(const FileSet& set) {
   return shape;
 }
 
+// Lines behind the first are indented, so that none passes for another part of the table.
+std::string paragraph(std::string_view text) {
+  std::string indented;
+  for (const char c : text.substr(0, text.find_last_not_of(" \n") + 1)) {
+    indented += c;
+    if (c == '\n') indented += "  ";
+  }
+  return printable_lines(indented) + "\n";
+}
+
 std::string describe_shape(const FileSet& set, const Session& session) {
   const Shape shape = shape_of(set);
   const FileSetTotals& totals = shape.totals;
-  std::string text = session.bold(set.name, STDOUT_FILENO) + "\n";
-  if (!set.description.empty()) text += set.description + "\n";
-  if (!set.source.empty()) text += "source: " + set.source + "\n";
+  std::string text = session.bold(printable_line(set.name), STDOUT_FILENO) + "\n";
+  if (!set.description.empty()) text += paragraph(set.description);
+  if (!set.source.empty()) text += "source: " + printable_line(set.source) + "\n";
   text += fmt::format("\n{} files, {} bytes ({}), {} directories to a depth of {}\n", totals.files,
                       totals.bytes, format_size(totals.bytes), totals.directories, shape.depth);
   if (totals.symlinks + totals.hard_links > 0) {

@@ -47,7 +47,7 @@ ProgressLine::~ProgressLine() {
 }
 
 void ProgressLine::draw(const std::string& text) {
-  const std::string safe = printable(text, text.size());
+  const std::string safe = printable_line(text);
   const std::lock_guard lock(terminal_);
   // A line that wraps could not be drawn over.
   if (!session_.draw(fitting(safe, terminal_width() - 1))) lost_();

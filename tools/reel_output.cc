@@ -38,7 +38,7 @@ TraceInfo ReelOutput::complete(bool timed) {
 
 void ReelOutput::finish(bool timed, const Session& session) {
   const TraceInfo info = complete(timed);
-  session.print(fmt::format("{}: {}\n", path_, describe_trace(info)));
+  session.print(fmt::format("{}: {}\n", printable_line(path_), describe_trace(info)));
   notice_of_losses(info, session);
 }
 

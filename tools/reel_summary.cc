@@ -112,7 +112,7 @@ std::string thread_table(const TraceInfo& info) {
 std::string describe(const std::string& path, const ReelReader& reader, const ReelSummary& summary,
                      const Session& session) {
   const TraceInfo& info = reader.info();
-  std::string text = session.bold(base_name(path), STDOUT_FILENO) + "\n";
+  std::string text = session.bold(printable_line(base_name(path)), STDOUT_FILENO) + "\n";
   const auto line = [&](std::string_view what, const std::string& finding) {
     text += fmt::format("{:<16} {}\n", what, finding);
   };

@@ -87,7 +87,7 @@ std::string verdict(const Measurement& measurement, const Sample& sample) {
   } else {
     std::string classes;
     for (const auto& [name, count] : reel.divergences) {
-      classes += fmt::format("{}{} {}", classes.empty() ? "" : ", ", count, name);
+      classes += fmt::format("{}{} {}", classes.empty() ? "" : ", ", count, printable(name));
     }
     text += fmt::format("{} differ from the trace: {}",
                         counted(sample.divergences, "result", "results"), classes);
@@ -98,7 +98,7 @@ std::string verdict(const Measurement& measurement, const Sample& sample) {
   if (reel.refused > 0) text += fmt::format("; {} refused", reel.refused);
   text += '\n';
   for (const DivergenceExample& one : sample.examples) {
-    text += fmt::format("  {} ({})\n", describe_divergence(one), one.kind_of);
+    text += fmt::format("  {} ({})\n", describe_divergence(one), printable(one.kind_of));
   }
   if (!reel.tree) return text;
   const TreeComparison& tree = *reel.tree;
@@ -108,30 +108,33 @@ std::string verdict(const Measurement& measurement, const Sample& sample) {
               : fmt::format("{} from the tree after the trace",
                             counted(tree.differences, "difference", "differences"));
   if (tree.left_out > 0) {
-    text += fmt::format("; {} links that {} cannot hold", tree.left_out, measurement.file_system);
+    text += fmt::format("; {} links that {} cannot hold", tree.left_out,
+                        printable(measurement.file_system));
   }
   text += '\n';
   for (const TreeDifference& one : tree.examples) {
-    text += fmt::format("  {} {}\n", printable(one.path), one.text);
+    text += fmt::format("  {} {}\n", printable(one.path), printable(one.text));
   }
   return text;
 }
 
 std::string heading(const Result& result, const Measurement& measurement) {
-  if (result.volumes.empty()) return fmt::format("{} replayed without a volume", measurement.set);
+  if (result.volumes.empty()) {
+    return fmt::format("{} replayed without a volume", printable_line(measurement.set));
+  }
   const VolumeDescription& volume = result.volumes.front();
   std::string text =
       fmt::format("{} on {}: {} ({})", measurement.set, volume.target, measurement.file_system,
                   measurement.driver == "kernel" ? "kernel driver" : "FUSE: " + measurement.driver);
   const std::string drives = describe_drives(volume);
-  return drives.empty() ? text : text + ", " + drives;
+  return printable_line(drives.empty() ? text : text + ", " + drives);
 }
 
 std::string conditions(const ReelParameters& reel) {
-  std::string text =
-      fmt::format("order {}, pace {}, engine {}", reel.order, reel.pace, reel.engine);
+  std::string text = fmt::format("order {}, pace {}, engine {}", printable(reel.order),
+                                 printable(reel.pace), printable(reel.engine));
   if (reel.depth > 0) text += fmt::format(" at depth {}", reel.depth);
-  text += fmt::format(", verified: {}", reel.verify);
+  text += fmt::format(", verified: {}", printable(reel.verify));
   if (reel.clients > 1) text += fmt::format("; {} clients", reel.clients);
   return text + "\n";
 }

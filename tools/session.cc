@@ -69,7 +69,7 @@ void Session::print_to(const std::string& path, std::string_view text) const {
 }
 
 bool Session::notice(std::string_view line) const {
-  return quiet || write_to(STDERR_FILENO, printable(line, line.size()) + "\n") == 0;
+  return quiet || write_to(STDERR_FILENO, printable_line(line) + "\n") == 0;
 }
 
 bool Session::print_aside(std::string_view text) const {
@@ -77,7 +77,7 @@ bool Session::print_aside(std::string_view text) const {
 }
 
 bool Session::draw(std::string_view text) const {
-  return write_to(STDERR_FILENO, "\r\033[K" + printable(text, text.size())) == 0;
+  return write_to(STDERR_FILENO, "\r\033[K" + printable_line(text)) == 0;
 }
 
 bool Session::shows_progress() const {

@@ -108,10 +108,13 @@ std::string describe_volumes(const Result& result, const std::string& file_syste
     const std::string drives = describe_drives(volume);
     if (!drives.empty()) line += " on " + drives;
   }
-  return line.empty() ? file_system : line;
+  return printable_line(line.empty() ? file_system : line);
 }
 
-std::string format_columns(const std::vector<std::vector<std::string>>& rows) {
+std::string format_columns(std::vector<std::vector<std::string>> rows) {
+  for (auto& row : rows) {
+    for (std::string& cell : row) cell = printable_line(cell);
+  }
   std::vector<std::size_t> widths;
   for (const auto& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
@@ -159,21 +162,27 @@ std::string format_result(const Result& result, const Bold& bold) {
   return text + remarks(result);
 }
 
+std::string format_warning(const Warning& warning) {
+  constexpr std::size_t kMost = 1000;
+  return fmt::format("warning: {} [{}]; {}\n", printable(warning.text, kMost),
+                     printable(warning.code), printable(warning.next_step, kMost));
+}
+
 std::string remarks(const Result& result) {
   constexpr std::size_t kMostOfNote = 1000;
   std::string text;
   if (!result.label.empty()) text += fmt::format("label: {}\n", printable(result.label));
   if (!result.note.empty()) text += fmt::format("note: {}\n", printable(result.note, kMostOfNote));
-  text +=
-      fmt::format("{}, {}, Linux {}; filereel {}", result.host.cpu,
-                  counted(result.host.cores, "core", "cores"), result.host.kernel, result.version);
+  text += fmt::format("{}, {}, Linux {}; filereel {}", printable(result.host.cpu),
+                      counted(result.host.cores, "core", "cores"), printable(result.host.kernel),
+                      printable(result.version));
   if (result.overhead_ns > 0) {
     text += fmt::format(" takes {:.0f} ns per operation itself", result.overhead_ns);
   }
   text += '\n';
   if (!result.complete) text += "INCOMPLETE: the run ended before all was measured\n";
   for (const Warning& warning : result.warnings) {
-    text += fmt::format("warning: {} [{}]; {}\n", warning.text, warning.code, warning.next_step);
+    text += format_warning(warning);
   }
   return text;
 }

@@ -14,8 +14,9 @@ namespace filereel {
 using Bold = std::function<std::string(std::string)>;  // makes headings stand out
 
 // Rows of cells in aligned columns, the first to the left, the others to the right. The first row
-// is the heading. Widths count characters, not bytes.
-std::string format_columns(const std::vector<std::vector<std::string>>& rows);
+// is the heading. Cells may hold any text, which is made printable. Widths count characters, not
+// bytes.
+std::string format_columns(std::vector<std::vector<std::string>> rows);
 
 // The same with a bold heading; there is at least one row.
 std::string format_table(const std::vector<std::vector<std::string>>& rows, const Bold& bold);
@@ -29,6 +30,9 @@ std::string describe_volumes(const Result& result, const std::string& file_syste
 // "Fast Disk 3 1.07", "2 × Fast Disk 3 1.07 through vg-data (LVM), md0 (raid1 of 2)"; "" where
 // nothing is known.
 std::string describe_drives(const VolumeDescription& volume);
+
+// "warning: text [code]; next step", a line.
+std::string format_warning(const Warning& warning);
 
 // What stands under every table of a run: the user's label and note, the machine, the warnings.
 std::string remarks(const Result& result);

@@ -8,6 +8,7 @@
 #include "filesets/catalog.h"
 #include "filesets/error.h"
 #include "filesets/formats/fileset_file.h"
+#include "filesets/printable.h"
 #include "filesets/scan/capture.h"
 #include "filesets/scan/populate.h"
 #include "filesets/units.h"
@@ -61,7 +62,7 @@ void capture(const std::string& folder, const std::string& output, bool cross, S
     return;
   }
   writer.finish();
-  session.print(fmt::format("{}: {}\n", output, contents(totals.set)));
+  session.print(fmt::format("{}: {}\n", printable_line(output), contents(totals.set)));
   if (totals.duplicate_files > 0) {
     session.print(fmt::format("{} with the content of another ({})\n",
                               counted(totals.duplicate_files, "file", "files"),
@@ -106,7 +107,7 @@ void populate(const std::string& set_name, const std::string& folder, double sca
     session.exit_code = Session::kInterrupted;
     return;
   }
-  session.print(fmt::format("{}: {}\n", folder, contents(totals.set)));
+  session.print(fmt::format("{}: {}\n", printable_line(folder), contents(totals.set)));
   const auto lost = [&](std::uint64_t count, std::string_view what) {
     if (count > 0) session.notice(fmt::format("{} {}", counted(count, "entry", "entries"), what));
   };
