@@ -68,6 +68,19 @@ int obey(int argc, const char* const* argv) {
   return session.exit_code;
 }
 
+// Else a script's variable that is not set would pass for an option that is not given.
+void refuse_empty_values(CLI::App& app) {
+  const CLI::Validator not_empty(
+      [](const std::string& value) { return value.empty() ? "must not be empty" : ""; }, "");
+  for (CLI::Option* option : app.get_options()) {
+    const bool foreign = option->get_name() == "COMMAND";  // a program's arguments are its own
+    if (option->get_items_expected_max() > 0 && !foreign) option->check(not_empty);
+  }
+  for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
+    refuse_empty_values(*command);
+  }
+}
+
 }  // namespace
 
 void add_commands(CLI::App& app, Session& session) {
@@ -98,6 +111,7 @@ void add_commands(CLI::App& app, Session& session) {
   add_history_command(app, session);
   add_clean_command(app, session);
   add_completion_command(app, session);
+  refuse_empty_values(app);
 }
 
 int run_command_line(int argc, const char* const* argv) {
