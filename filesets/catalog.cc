@@ -15,6 +15,7 @@
 #include "filesets/formats/fc_test_files.h"
 #include "filesets/formats/fileset_file.h"
 #include "filesets/printable.h"
+#include "filesets/read_file.h"
 #include "filesets/specification/scaling.h"
 #include "filesets/specification/specification.h"
 
@@ -113,6 +114,7 @@ FileSet load_file_set(const std::string& name_or_path, double scale) {
                 fmt::format("{}: is a directory; make a file set of it with 'filereel capture'",
                             name_or_path));
   }
+  refuse_special_file(name_or_path);
   std::string extension(extension_of(name_or_path));
   for (char& c : extension) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   if (extension == "yaml" || extension == "yml") {

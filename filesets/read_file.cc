@@ -52,4 +52,12 @@ std::optional<std::string> read_whole(int file, std::size_t most, std::string_vi
   return text;
 }
 
+void refuse_special_file(const std::string& path) {
+  struct stat status{};
+  if (::stat(path.c_str(), &status) != 0 || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)) {
+    return;
+  }
+  throw_unusable(path, "is a FIFO, a device or a socket; name a regular file");
+}
+
 }  // namespace filereel

@@ -19,4 +19,8 @@ std::optional<std::string> read_file(const std::string& path,
 // file has a size, else when so many were. `name` is the file's in the text.
 std::optional<std::string> read_whole(int file, std::size_t most, std::string_view name);
 
+// Throws Error(unusable_input) if there is a FIFO, a device or a socket of this name: reading it
+// could wait for ever, and twice would give two things.
+void refuse_special_file(const std::string& path);
+
 }  // namespace filereel

@@ -14,6 +14,7 @@
 #include "filesets/content/content_kinds.h"
 #include "filesets/error.h"
 #include "filesets/printable.h"
+#include "filesets/read_file.h"
 #include "filesets/units.h"
 #include "replay/engine/io_engine.h"
 #include "replay/json.h"
@@ -185,6 +186,7 @@ bool is_result(const std::string& path) {
 }
 
 void show(const std::string& name, bool json, bool operations, Session& session) {
+  refuse_special_file(name);  // each of those below opens it
   if (operations) {
     dump_reel(name, session);
     return;

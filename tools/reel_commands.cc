@@ -25,11 +25,19 @@ struct ImportArguments {
 };
 
 void import_trace(const ImportArguments& arguments, Session& session) {
-  LineReader input(arguments.input);
-  const Importer& importer = find_importer(arguments.format, input);
   std::optional<FileSet> initial;
   if (!arguments.initial.empty()) initial = load_file_set(arguments.initial);
   const SignalWatch signals;
+  const auto interrupted = [&] {
+    if (!signals.requested()) return false;
+    session.notice("filereel: interrupted; nothing was written");
+    session.exit_code = Session::kInterrupted;
+    return true;
+  };
+  LineReader input(arguments.input, signals.token());
+  input.peek();
+  if (interrupted()) return;  // before enough has come to tell the format
+  const Importer& importer = find_importer(arguments.format, input);
   ReelOutput output(arguments.output, {.time_unit_ns = importer.time_unit_ns});
   if (initial) {
     TraceBuilder& builder = output.builder();
@@ -37,19 +45,17 @@ void import_trace(const ImportArguments& arguments, Session& session) {
     const PathId at = builder.path(absolute ? arguments.at : arguments.cwd + "/" + arguments.at);
     builder.model().begin_with(*initial, at);
   }
-  bool complete = false;
   {
     const ProgressLine line(session,
                             [&] { return fmt::format("{} operations", output.written()); });
-    complete = importer.read(input, output.builder(),
-                             {.working_directory = arguments.cwd, .stop = signals.token()}) &&
-               !signals.token().stop_requested();  // what a pipe brought may not be all
+    try {
+      importer.read(input, output.builder(),
+                    {.working_directory = arguments.cwd, .stop = signals.token()});
+    } catch (const Error&) {
+      if (!signals.requested()) throw;  // else it may be that the last line is not all there
+    }
   }
-  if (!complete) {
-    session.notice("filereel: interrupted; nothing was written");
-    session.exit_code = Session::kInterrupted;
-    return;
-  }
+  if (interrupted()) return;  // what a pipe brought may not be all
   output.builder().fact("source", importer.name);
   output.finish(importer.timed && output.builder().info().timed, session);
 }

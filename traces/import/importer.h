@@ -34,8 +34,9 @@ struct ImportOptions {
 // Text input, line by line, in bounded memory.
 class LineReader {
  public:
-  // "-" is standard input. Throws Error(failed) if it cannot be opened.
-  explicit LineReader(const std::string& path);
+  // "-" is standard input. Throws Error(failed) if it cannot be opened. Where nobody writes to a
+  // pipe it waits; a stop that is requested ends the input.
+  explicit LineReader(const std::string& path, std::stop_token stop = {});
   // A pipe into which another program writes meanwhile. Waits for its first bytes.
   LineReader(Descriptor input, std::string name);
   // The text itself; for tests. It outlives the reader.

@@ -2,10 +2,12 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
@@ -40,6 +42,7 @@ struct LineReader::State {
   bool compressed = false;
   bool grows = false;    // another program writes it meanwhile
   bool drained = false;  // the last read left nothing behind
+  std::stop_token stop;
   std::unique_ptr<ZSTD_DStream, FreeDStream> stream;
   bool between_frames = true;
   std::vector<char> raw;  // compressed bytes, of which `raw_at` up to `raw_end` are to be read
@@ -54,22 +57,34 @@ struct LineReader::State {
     return fd < 0 ? text.substr(begin) : std::string_view(buffer.data() + begin, end - begin);
   }
   void fill();
+  bool wait() const;
   std::size_t read_file(char* into, std::size_t size);
   std::size_t decompress(char* into, std::size_t size);
   void begin_file();
 };
 
+// Until there is something to read, or the end; false if the stop is requested before.
+bool LineReader::State::wait() const {
+  constexpr int kLookMs = 50;  // how soon the stop is seen
+  pollfd input{fd, POLLIN, 0};
+  while (!stop.stop_requested()) {
+    if (::poll(&input, 1, kLookMs) != 0) return true;
+  }
+  return false;
+}
+
 std::size_t LineReader::State::read_file(char* into, std::size_t size) {
   // So that the writer need not wake this process up for each line.
   if (grows && drained) usleep(kPauseUs);
-  while (true) {
+  while (grows || wait()) {
     const ssize_t got = ::read(fd, into, size);
     drained = got >= 0 && static_cast<std::size_t>(got) < size;
     if (got >= 0) return static_cast<std::size_t>(got);
-    if (errno == EINTR) continue;
+    if (errno == EINTR || errno == EAGAIN) continue;
     throw Error(ErrorKind::failed,
                 fmt::format("{}: cannot be read: {}", printable(name), std::strerror(errno)));
   }
+  return 0;
 }
 
 void LineReader::State::begin_file() {
@@ -99,7 +114,7 @@ std::size_t LineReader::State::decompress(char* into, std::size_t size) {
       raw_at = 0;
       raw_end = read_file(raw.data(), raw.size());
       if (raw_end == 0) {
-        if (between_frames) return 0;
+        if (between_frames || stop.stop_requested()) return 0;
         throw Error(ErrorKind::unusable_input,
                     fmt::format("{}:{}: the zstd data end too early; the file is cut off, make or "
                                 "copy it again",
@@ -135,12 +150,14 @@ void LineReader::State::fill() {
   ended = got == 0;
 }
 
-LineReader::LineReader(const std::string& path) : state_(std::make_unique<State>()) {
+LineReader::LineReader(const std::string& path, std::stop_token stop)
+    : state_(std::make_unique<State>()) {
   state_->name = path == "-" ? "standard input" : path;
+  state_->stop = std::move(stop);
   if (path == "-") {
     state_->fd = STDIN_FILENO;
   } else {
-    state_->opened.reset(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+    state_->opened.reset(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
     state_->fd = state_->opened.get();
     if (state_->fd < 0) {
       throw Error(ErrorKind::failed,
@@ -205,7 +222,9 @@ std::unique_ptr<LineReader> LineReader::again() const {
   if (state_->fd < 0) return std::make_unique<LineReader>(state_->text, state_->name);
   struct stat status{};
   const bool file = ::fstat(state_->fd, &status) == 0 && S_ISREG(status.st_mode);
-  return file && state_->fd != STDIN_FILENO ? std::make_unique<LineReader>(state_->name) : nullptr;
+  return file && state_->fd != STDIN_FILENO
+             ? std::make_unique<LineReader>(state_->name, state_->stop)
+             : nullptr;
 }
 
 const std::string& LineReader::name() const {

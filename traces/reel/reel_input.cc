@@ -16,7 +16,7 @@
 namespace filereel {
 
 ReelInput::ReelInput(const std::string& path)
-    : name_(path), file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+    : name_(path), file_(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)) {
   const auto cannot_read = [&](int error) {
     throw Error(ErrorKind::failed, fmt::format("{}: cannot read: {}", path, std::strerror(error)));
   };
