@@ -14,6 +14,7 @@
 #include "filesets/error.h"
 #include "filesets/formats/fc_test_files.h"
 #include "filesets/formats/fileset_file.h"
+#include "filesets/memory.h"
 #include "filesets/printable.h"
 #include "filesets/read_file.h"
 #include "filesets/specification/scaling.h"
@@ -73,33 +74,7 @@ FileSet from_catalog(const CatalogFile& file, double scale) {
   return file_set_from_yaml(file.text, fmt::format("catalogue/{}.yaml", file.name), scale);
 }
 
-}  // namespace
-
-std::vector<CatalogFileSet> list_catalog_file_sets() {
-  std::vector<CatalogFileSet> list;
-  for (const CatalogFile& file : file_set_catalog()) {
-    const FileSet set = from_catalog(file, 1);
-    const FileSetTotals totals = set.totals();
-    list.push_back({set.name, set.description, totals.files, totals.bytes});
-  }
-  return list;
-}
-
-bool is_catalog_file_set(std::string_view name) {
-  return find_in_catalog(name) != nullptr;
-}
-
-FileSet catalog_file_set(std::string_view name, double scale) {
-  const CatalogFile* file = find_in_catalog(name);
-  if (file == nullptr) {
-    throw Error(ErrorKind::usage, fmt::format("there is no file set '{}' in the catalogue; it has "
-                                              "{}",
-                                              printable(name), catalog_names()));
-  }
-  return from_catalog(*file, scale);
-}
-
-FileSet load_file_set(const std::string& name_or_path, double scale) {
+FileSet read_file_set(const std::string& name_or_path, double scale) {
   check_scale(scale);
   if (is_catalog_file_set(name_or_path)) return catalog_file_set(name_or_path, scale);
   struct stat status{};
@@ -131,6 +106,37 @@ FileSet load_file_set(const std::string& name_or_path, double scale) {
               fmt::format("{}: what kind of file set this is cannot be told; name it .yaml, "
                           ".fileset, .fls or .ptn",
                           name_or_path));
+}
+
+}  // namespace
+
+std::vector<CatalogFileSet> list_catalog_file_sets() {
+  std::vector<CatalogFileSet> list;
+  for (const CatalogFile& file : file_set_catalog()) {
+    const FileSet set = from_catalog(file, 1);
+    const FileSetTotals totals = set.totals();
+    list.push_back({set.name, set.description, totals.files, totals.bytes});
+  }
+  return list;
+}
+
+bool is_catalog_file_set(std::string_view name) {
+  return find_in_catalog(name) != nullptr;
+}
+
+FileSet catalog_file_set(std::string_view name, double scale) {
+  const CatalogFile* file = find_in_catalog(name);
+  if (file == nullptr) {
+    throw Error(ErrorKind::usage, fmt::format("there is no file set '{}' in the catalogue; it has "
+                                              "{}",
+                                              printable(name), catalog_names()));
+  }
+  return from_catalog(*file, scale);
+}
+
+FileSet load_file_set(const std::string& name_or_path, double scale) {
+  return within_memory(fmt::format("the file set '{}'", printable(name_or_path)),
+                       [&] { return read_file_set(name_or_path, scale); });
 }
 
 }  // namespace filereel

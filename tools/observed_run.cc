@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "filesets/error.h"
+#include "filesets/memory.h"
 #include "replay/compare/comparison.h"
 #include "replay/report/html_report.h"
 #include "replay/runner/checks.h"
@@ -65,7 +66,8 @@ std::optional<Error> watch(Session& session, SignalWatch& signals,
                                [](const ResultFile& file) { return has_samples(file.result); });
   };
   try {
-    if (!measure(observer)) session.exit_code = Session::kInterrupted;
+    if (!within_memory("what is measured", [&] { return measure(observer); }))
+      session.exit_code = Session::kInterrupted;
   } catch (const Error& error) {
     if (!measured()) throw;
     failure = error;

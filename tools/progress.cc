@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
+#include <new>
 
 #include <fmt/format.h>
 #include <sys/ioctl.h>
@@ -32,7 +33,10 @@ ProgressLine::ProgressLine(const Session& session, std::function<std::string()> 
     std::mutex idle;
     std::condition_variable_any wake;
     while (!stop.stop_requested()) {
-      draw(line_());
+      try {
+        draw(line_());
+      } catch (const std::bad_alloc&) {  // the work itself tells what it lacks
+      }
       std::unique_lock lock(idle);
       wake.wait_for(lock, stop, kInterval, [] { return false; });
     }

@@ -11,6 +11,8 @@
 
 #include "filesets/descriptor.h"
 #include "filesets/error.h"
+#include "filesets/memory.h"
+#include "filesets/printable.h"
 #include "filesets/read_file.h"
 #include "replay/runner/result_json.h"
 #include "replay/runner/result_limits.h"
@@ -30,7 +32,9 @@ std::string read_result(const std::string& path) {
   if (path != "-") file = Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   std::optional<std::string> text;
   if (path == "-" || file) {
-    text = read_whole(file ? file.get() : STDIN_FILENO, kMostResultBytes, name_of(path));
+    text = within_memory(fmt::format("the result '{}'", printable(name_of(path))), [&] {
+      return read_whole(file ? file.get() : STDIN_FILENO, kMostResultBytes, name_of(path));
+    });
   }
   if (!text) {
     throw Error(ErrorKind::unusable_input,

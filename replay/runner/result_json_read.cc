@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdint>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -7,6 +8,8 @@
 #include <fmt/format.h>
 
 #include "filesets/error.h"
+#include "filesets/memory.h"
+#include "filesets/printable.h"
 #include "filesets/units.h"
 #include "replay/json.h"
 #include "replay/runner/members_json.h"
@@ -140,6 +143,10 @@ Result result_from_json(std::string_view text, std::string_view name) {
   if (const std::string excess = excess_of_json(text); !excess.empty()) {
     throw refuse(fmt::format("is not a filereel result ({})", excess));
   }
+  // Json's destructor needs memory and ends the process where there is none.
+  constexpr std::size_t kPerByte = 24;
+  const std::string what = fmt::format("the result '{}'", printable(name));
+  require_memory(kPerByte * text.size(), what);
   try {
     const Json json = Json::parse(text);
     std::int64_t version = 0;
@@ -154,6 +161,8 @@ Result result_from_json(std::string_view text, std::string_view name) {
     Result result = read_result(json);
     if (const std::string excess = excess_of(result); !excess.empty()) throw WrongMember{excess};
     return result;
+  } catch (const std::bad_alloc&) {
+    fail_for_memory(what);
   } catch (const Json::parse_error& error) {
     throw refuse(fmt::format(
         "is not JSON at byte {}: name a result that `filereel run --json` wrote", error.byte));

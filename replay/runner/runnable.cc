@@ -5,11 +5,15 @@
 #include <fmt/format.h>
 
 #include "filesets/error.h"
+#include "filesets/memory.h"
+#include "filesets/printable.h"
 #include "filesets/specification/yaml_file.h"
 
 namespace filereel {
 
-Runnable load_runnable(const std::string& name_or_path) {
+namespace {
+
+Runnable read_runnable(const std::string& name_or_path) {
   if (is_catalog_plan(name_or_path)) return load_plan(name_or_path);
   if (is_catalog_workload(name_or_path)) return catalog_workload(name_or_path);
   const std::optional<std::string> text = read_yaml_file(name_or_path, "a plan or a workload");
@@ -24,6 +28,13 @@ Runnable load_runnable(const std::string& name_or_path) {
     return plan_from_yaml(*text, name_or_path);
   }
   return Workload::from_yaml(*text, name_or_path);
+}
+
+}  // namespace
+
+Runnable load_runnable(const std::string& name_or_path) {
+  return within_memory(fmt::format("'{}'", printable(name_or_path)),
+                       [&] { return read_runnable(name_or_path); });
 }
 
 }  // namespace filereel

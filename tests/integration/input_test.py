@@ -1,12 +1,17 @@
 """Input that never comes, is not there or is too much: filereel ends when asked to, in one line."""
 
+import json
 import os
+import pathlib
 import signal
 import subprocess
+import sys
 import time
 
 from support import FILEREEL, IntegrationTest, main, wait_until
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+import made_result  # noqa: E402 (its folder is not a package)
 
 def waits(process):
     """Whether it is filereel and does nothing any more, as far as this shows from outside."""
@@ -130,6 +135,33 @@ class Empty(IntegrationTest):
     def test_a_recorded_program_may_have_empty_arguments(self):
         finished = self.filereel("record", "-o", "a.reel", "--", "printf", "<%s>", "", "x", "")
         self.assertEqual(finished.out, "<><x><>")
+
+
+class Memory(IntegrationTest):
+
+    def test_what_is_too_large_for_the_memory_is_named_in_one_line(self):
+        self.write_set("name: big\ngroups:\n  - {count: 3000000, size: 1 KiB}\n", "big.yaml")
+        (self.scratch / "big.json").write_text(json.dumps(made_result.result(
+            {"create": [1.0] * 20000})))
+        before = sorted(os.listdir(self.scratch))
+        for kilobytes, name, command in (
+                (200000, "big.yaml", ["show", "big.yaml"]),
+                (200000, "big.yaml", ["populate", "big.yaml", "there"]),
+                (200000, "big.yaml", ["run", "--set", "big.yaml", "--near", "near"]),
+                (40000, "big.json", ["show", "big.json"]),
+                (40000, "big.json", ["compare", "big.json", "big.json"]),
+                (40000, "big.json", ["report", "big.json", "-o", "r.html"]),
+                (40000, "big.json", ["history", "kept", "add", "big.json"]),
+                (60000, "big.json", ["compare", "big.json", "big.json"]),
+                (80000, "big.json", ["compare", "big.json", "big.json"])):
+            with self.subTest(command, kilobytes=kilobytes):
+                done = subprocess.run(["bash", "-c", f'ulimit -v {kilobytes}; exec "$0" -q "$@"',
+                                       FILEREEL, *command], cwd=self.scratch, timeout=60,
+                                      env=self.environment(), capture_output=True, text=True)
+                self.assertEqual(done.returncode, 1, done)
+                self.assertEqual(len(done.stderr.splitlines()), 1, done)
+                self.assertRegex(done.stderr, f"'{name}' needs more memory than there is; ")
+                self.assertEqual(sorted(os.listdir(self.scratch)), before)
 
 
 if __name__ == "__main__":

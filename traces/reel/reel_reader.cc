@@ -9,6 +9,8 @@
 #include <xxhash.h>
 
 #include "filesets/error.h"
+#include "filesets/memory.h"
+#include "filesets/printable.h"
 #include "traces/model/trace_counter.h"
 #include "traces/model/tree_model.h"
 #include "traces/reel/info_blocks.h"
@@ -309,7 +311,7 @@ void ReelReader::State::rewind() {
 }
 
 ReelReader::ReelReader(const std::string& path) : state_(std::make_unique<State>(ReelInput(path))) {
-  state_->load();
+  within_memory(fmt::format("the reel '{}'", printable(path)), [&] { state_->load(); });
 }
 
 ReelReader::ReelReader(std::span<const std::byte> bytes, std::string name)
