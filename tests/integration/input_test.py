@@ -86,8 +86,8 @@ class Special(IntegrationTest):
         for number in (signal.SIGINT, signal.SIGTERM):
             for said in ("", "fio version 2 iolog\\n/a add\\n"):
                 process = subprocess.Popen(
-                    ["bash", "-c", f'exec "$0" import - -o a.reel < <(printf "{said}"; exec sleep 3 2>/dev/null)',
-                     FILEREEL], cwd=self.scratch, env=self.environment(), stderr=subprocess.PIPE,
+                    ["bash", "-c", 'exec "$0" import - -o a.reel < '
+                     f'<(printf "{said}"; exec sleep 3 2>/dev/null)', FILEREEL], cwd=self.scratch, env=self.environment(), stderr=subprocess.PIPE,
                     text=True)
                 self.assertTrue(wait_until(lambda: waits(process), 20))
                 process.send_signal(number)

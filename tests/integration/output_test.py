@@ -7,9 +7,9 @@ import pty
 import signal
 import subprocess
 import termios
-import unittest
+import time
 
-from support import FILEREEL, IntegrationTest, main, no_bpf, wait_until
+from support import FILEREEL, IntegrationTest, find, main, needs, no_bpf, wait_until
 
 BACKENDS = ["strace"] if no_bpf() else ["bpf", "strace"]
 RUN = ["run", "--set", "set.yaml", "--operations", "create,read", "--json", "r.json"]
@@ -78,9 +78,9 @@ class Closed(Output):
                 (self.scratch / "r.json").unlink()
 
     def test_a_replay_ends_without_its_terminal(self):
-        self.filereel("record", "-o", "a.reel", "--", "sh", "-c", "sleep 30 & sleep 0.2; echo >file")
-        process, master = self.on_terminal("replay", "a.reel", "there", "--runs", "1000", "--json",
-                                           "r.json", "--pace", "natural")
+        self.filereel("record", "-o", "a.reel", "--", "sh", "-c", "echo >a; sleep 0.3; echo >b")
+        process, master = self.on_terminal("replay", "a.reel", "there", "--json", "r.json",
+                                           "--pace", "0.01x")
         self.read_some(master, b"%")
         os.close(master)
         self.assertEqual(process.wait(60), 130)
@@ -113,6 +113,22 @@ class Closed(Output):
                 self.assertIn(done.stdout, ("0\n", "1\n", "130\n"))
                 self.assert_nothing_left()
                 self.assertLessEqual(set(self.names()), {*before, "r.json", "first"})
+
+    @needs("ext4")
+    def test_several_hang_ups_are_one(self):
+        folder, mark = self.folder("programs"), self.scratch / "formatting"
+        program = folder / "mkfs.ext4"
+        program.write_text(f"#!/bin/sh\ntouch '{mark}'\nsleep 1\nexec {find('mkfs.ext4')} \"$@\"\n")
+        program.chmod(0o755)
+        running = self.start("run", "--fs", "ext4", "--set", self.many_small_files(20), "--json",
+                             "r.json",
+                             env=self.environment(PATH=f"{folder}:{os.environ['PATH']}"))
+        self.assertTrue(wait_until(mark.exists, 60))
+        for _ in range(3):  # a shell sends one to its jobs, and the kernel another
+            running.kill(signal.SIGHUP)
+            time.sleep(0.25)
+        self.assertEqual(running.finish().code, 130)
+        self.assertEqual(self.names(), ["formatting", "programs", "r.json", "set.yaml"])
 
     def test_a_run_without_standard_streams_keeps_its_result(self):
         self.many_small_files(20)

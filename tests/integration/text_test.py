@@ -9,7 +9,6 @@ import pty
 import re
 import subprocess
 import sys
-import unittest
 
 from support import FILEREEL, IntegrationTest, main
 
@@ -158,10 +157,11 @@ class FileSets(Text):
 
     def test_no_string_of_a_file_set_reaches_the_terminal_as_it_is(self):
         document = {"name": "many", "description": "described", "source": "from",
-                    "groups": [{"count": 2, "size": "1 KiB", "directory": "d", "name": "f{n}.ext",
-                                "content": {"compress": "50 %"}},
-                               {"files": [{"path": "one.txt", "size": "1 B"},
-                                          {"path": "link", "symlink": "to"}]}]}
+                    "groups": [{"path": "d", "count": 2, "size": "1 KiB", "content": "text",
+                                "extensions": [{"name": "ext", "share": "100 %"}]},
+                               {"files": [{"path": "one.txt", "size": "1 B"}]}]}
+        self.write("set.yaml", b"# a set\n" + json.dumps(document).encode())
+        self.check("show", "set.yaml", status=0)
         for path, is_name in fields(document):
             with self.subTest(path=path, name=is_name):
                 self.write("set.yaml", b"# a set\n" +
@@ -206,7 +206,8 @@ class Reels(Text):
             self.check("replay", "a.reel", f"there-{backend}", "--verify", "tree")
         self.check("record", "--under", IN_A_PATH, "--", "true", status=1)
         self.check("record", "--", b"./nothing" + IN_A_PATH, status=1)
-        for command in (["show", "a.reel", "--json"], ["show", "a.reel", "--operations"], ["export", "a.reel", "--format", "jsonl"],
+        for command in (["show", "a.reel", "--json"], ["show", "a.reel", "--operations"],
+                        ["export", "a.reel", "--format", "jsonl"],
                         ["export", "a.reel", "--format", "fio"],
                         ["export", "a.reel", "--format", "chrome"]):
             self.check_on_terminal(*command, data=True)
@@ -237,12 +238,16 @@ class Reels(Text):
 
     def test_no_workload_or_plan_reaches_the_terminal_as_it_is(self):
         documents = {
-            "workload": {"name": "w", "description": "d", "files": {"one": {"count": 1, "size": "1 MiB"}},
-                         "phases": [{"name": "p", "threads": [{"files": "one", "read": "all"}]}]},
-            "plan": {"name": "p", "workload": "fc-test", "sets": ["mp3"], "operations": ["create"],
-                     "file_systems": ["ext4"]},
+            "workload": {"description": "d", "source": "s", "notes": "n",
+                         "files": [{"name": "many", "count": 2, "size": "8 KiB"}],
+                         "phases": [{"name": "p", "stop": {"time": "10 ms"}, "threads": [
+                             {"files": "many", "access": {"size": "4 KiB", "random": "100 %"}}]}]},
+            "plan": {"description": "d", "workload": "fc-test", "sets": ["mp3"],
+                     "operations": ["create"]},
         }
         for kind, document in documents.items():
+            self.write("w.yaml", document)
+            self.check("run", "w.yaml", "--near", "near", "--scale", "0.001", "--runs", "1", status=0)
             for path, is_name in fields(document):
                 with self.subTest(kind, path=path, name=is_name):
                     self.write("w.yaml", spoilt(document, path, is_name, HOSTILE))

@@ -63,5 +63,16 @@ TEST_CASE("a step is never further than its end") {
   CHECK(text.starts_with("100 %"));
 }
 
+TEST_CASE("a line is cut to the width of the terminal, whole characters only") {
+  CHECK(fitting("abc", 0).empty());
+  CHECK(fitting("abc", 2) == "ab");
+  CHECK(fitting("abc", 3) == "abc");
+  CHECK(fitting("abc", 100) == "abc");
+  CHECK(fitting("\u00e4\u00f6\u00fc", 2) == "\u00e4\u00f6");
+  CHECK(fitting("\u65e5\u672c", 3) == "\u65e5");  // two columns each
+  CHECK(fitting("\u65e5\u672c", 1).empty());
+  CHECK(fitting("", 5).empty());
+}
+
 }  // namespace
 }  // namespace filereel
