@@ -38,8 +38,8 @@ std::string_view state_name(LeaseState state) {
 
 std::string line_of(const ListedLease& one) {
   return fmt::format("{:<9}  {:<14}  {}{}\n", state_name(one.state), lease_kind_name(one.note.kind),
-                     printable(one.note.path, one.note.path.size()),
-                     one.why.empty() ? "" : ": " + one.why);
+                     printable_line(one.note.path),
+                     one.why.empty() ? "" : ": " + printable_line(one.why));
 }
 
 void clean(bool only_list, Session& session) {
@@ -63,7 +63,7 @@ void clear_leftovers(const Session& session) {
   }
   for (const ListedLease& one : list) {
     if (one.note.kind == LeaseKind::mount_point) continue;  // nobody but filereel sees these
-    const std::string path = printable(one.note.path, one.note.path.size());
+    const std::string path = printable_line(one.note.path);
     if (!one.why.empty()) {
       session.notice(fmt::format("a killed run left {}: {}", path, one.why));
     } else if (one.state == LeaseState::removed) {
