@@ -80,7 +80,8 @@ void WorkDirectory::open_target() {
   if (!target_ && errno == ENOENT) make_target();
   if (!target_) fail("cannot open", errno);
   boost::system::error_code error;
-  full_path_ = fs::canonical(path_, error).string();
+  // Of what was opened, whatever has its name by now.
+  full_path_ = fs::read_symlink(fmt::format("/proc/self/fd/{}", target_.get()), error).string();
   if (error) fail("cannot find", error.value());
 }
 
