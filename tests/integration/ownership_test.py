@@ -13,7 +13,7 @@ import subprocess
 import time
 import unittest
 
-from support import (FILEREEL, IntegrationTest, call, digest, have, main, needs, tree_digests,
+from support import (FILEREEL, IntegrationTest, call, digest, main, needs, tree_digests,
                      wait_until)
 
 MAKE_REELS = os.environ.get("MAKE_REELS", "make_reels")
@@ -132,6 +132,18 @@ class Races(Own):
 
 class Directories(Own):
 
+    def kill_run_on(self, target):
+        """While it makes files there."""
+        for attempt in range(8):  # it may be over before: then with twice the files
+            running = self.start("run", "--near", target, "--set",
+                                 self.many_small_files(500 << attempt), "--runs", "1")
+            wait_until(lambda: (self.work_folder(target) / "original").exists() or running.ended(),
+                       60, 0.001)
+            running.kill()
+            if running.finish().code == -signal.SIGKILL:
+                return
+        self.fail("the run was over each time")
+
     def test_what_the_user_puts_where_a_replay_was_kept_stays(self):
         reel, target = self.make_reel(), self.scratch / "kd"
         self.filereel("replay", reel, target)
@@ -152,14 +164,7 @@ class Directories(Own):
 
     def test_what_the_user_puts_where_a_run_was_killed_stays(self):
         target = self.folder("kd")
-        for attempt in range(8):
-            running = self.start("run", "--near", target, "--set",
-                                 self.many_small_files(500 << attempt), "--runs", "1")
-            wait_until(lambda: (self.work_folder(target) / "original").exists() or running.ended(),
-                       60, 0.001)
-            running.kill()
-            if running.finish().code == -signal.SIGKILL:
-                break
+        self.kill_run_on(target)
         before = self.precious(target) and tree_digests(target / "original")
         self.assert_refused(self.run_on("--near", target), 1, target, "not empty")
         self.assertEqual(tree_digests(target / "original"), before)
@@ -237,14 +242,7 @@ class Directories(Own):
 
     def test_a_new_directory_and_all_in_it_go_after_a_kill(self):
         target = self.scratch / "new"
-        for attempt in range(8):
-            running = self.start("run", "--near", target, "--set",
-                                 self.many_small_files(500 << attempt), "--runs", "1")
-            wait_until(lambda: (self.work_folder(target) / "original").exists() or running.ended(),
-                       60, 0.001)
-            running.kill()
-            if running.finish().code == -signal.SIGKILL:
-                break
+        self.kill_run_on(target)
         self.assertEqual({kind for _, kind, _ in self.leases()},
                          {"directory", "work directory"})
         self.assertEqual(self.run_on("--near", self.folder("other")).code, 0)
