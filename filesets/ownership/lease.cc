@@ -47,28 +47,31 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-// The numbers of a line, which must be `count` of them.
-template <typename T, std::size_t count>
-bool parse_numbers(std::string_view text, const std::array<T*, count>& numbers) {
-  const char* at = text.data();
-  const char* const end = at + text.size();
-  for (T* const number : numbers) {
-    if (number != numbers.front() && (at == end || *at++ != ' ')) return false;
-    const auto [stop, error] = std::from_chars(at, end, *number);
-    if (error != std::errc()) return false;
-    at = stop;
-  }
-  return at == end;
+// A number at the beginning of `text`, which goes from it.
+template <typename T>
+bool take_number(std::string_view& text, T& number, int base = 10) {
+  const char* const end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, number, base);
+  if (error != std::errc()) return false;
+  text.remove_prefix(static_cast<std::size_t>(stop - text.data()));
+  return true;
+}
+
+bool take_blank(std::string_view& text) {
+  if (!text.starts_with(' ')) return false;
+  text.remove_prefix(1);
+  return true;
+}
+
+template <typename T>
+bool parse_number(std::string_view text, T& number) {
+  return take_number(text, number) && text.empty();
 }
 
 bool parse_entries(std::string_view text, std::vector<std::uint64_t>& entries) {
-  constexpr std::size_t kDigits = 16;
-  for (; !text.empty(); text.remove_prefix(kDigits + 1)) {
-    std::uint64_t entry = 0;
-    if (text.size() <= kDigits || text[kDigits] != ' ') return false;
-    const auto [stop, error] = std::from_chars(text.data(), text.data() + kDigits, entry, 16);
-    if (error != std::errc() || stop != text.data() + kDigits) return false;
-    entries.push_back(entry);
+  constexpr int kHexadecimal = 16;
+  while (!text.empty()) {
+    if (!take_number(text, entries.emplace_back(), kHexadecimal) || !take_blank(text)) return false;
   }
   return std::ranges::is_sorted(entries);
 }
@@ -83,18 +86,19 @@ bool parse_line(std::string_view key, std::string_view value, LeaseNote& note) {
   if (key == "path") return unescape(value, Blanks::kept, note.path) && note.path.starts_with('/');
   if (key == "inode") {
     note.made.emplace();
-    return parse_numbers<std::uint64_t, 1>(value, {&note.made->inode});
+    return parse_number(value, note.made->inode);
   }
   if (key == "born") {
-    return note.made && parse_numbers<std::int64_t, 1>(value, {&note.made->born_ns});
+    return note.made && parse_number(value, note.made->born_ns);
   }
-  if (key == "mounted") return parse_numbers<dev_t, 1>(value, {&note.mounted});
-  if (key == "size") return parse_numbers<std::uint64_t, 1>(value, {&note.size});
+  if (key == "mounted") return parse_number(value, note.mounted);
+  if (key == "size") return parse_number(value, note.size);
   if (key == "times") {
-    return parse_numbers<std::int64_t, 2>(value, {&note.modified_ns, &note.changed_ns});
+    return take_number(value, note.modified_ns) && take_blank(value) &&
+           parse_number(value, note.changed_ns);
   }
   if (key == "file-system") return unescape(value, Blanks::kept, note.file_system);
-  if (key == "seed") return parse_numbers<std::uint64_t, 1>(value, {&note.seed});
+  if (key == "seed") return parse_number(value, note.seed);
   return key == "entries" && parse_entries(value, note.entries);
 }
 

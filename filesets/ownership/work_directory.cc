@@ -77,8 +77,12 @@ WorkDirectory::WorkDirectory(const std::string& path, Use use) : path_(path), us
 
 void WorkDirectory::open_target() {
   target_.reset(open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!target_ && errno == ENOENT) make_target();
-  if (!target_) fail("cannot open", errno);
+  const int missing = target_ ? 0 : errno;
+  if (missing == ENOENT) {
+    make_target();
+  } else if (missing != 0) {
+    fail("cannot open", missing);
+  }
   boost::system::error_code error;
   // Of what was opened, whatever has its name by now.
   full_path_ = fs::read_symlink(fmt::format("/proc/self/fd/{}", target_.get()), error).string();
