@@ -96,10 +96,11 @@ void add_result_options(CLI::App& command, ResultOptions& options) {
                    "Keep a digest of drives' serial numbers in the result instead of them");
 }
 
-void check_outputs(const ResultOptions& options) {
-  check_output_files({{"--json", options.json},
-                      {"--html", options.html},
-                      {"--against-json", options.against_json}});
+void check_outputs(const ResultOptions& options, const std::vector<std::string>& volumes) {
+  const std::vector<OutputFile> outputs = {
+      {"--json", options.json}, {"--html", options.html}, {"--against-json", options.against_json}};
+  check_outside(outputs, volumes);
+  check_output_files(outputs);
 }
 
 Result observe_run(Session& session, SignalWatch& signals, const ResultOptions& options,

@@ -26,9 +26,9 @@ struct ResultOptions {
 // it.
 void add_result_options(CLI::App& command, ResultOptions& options);
 
-// Throws Error, before anything is measured, unless each output has a place of its own and can be
-// written.
-void check_outputs(const ResultOptions& options);
+// Throws Error, before anything is measured, unless each output has a place of its own outside the
+// volumes, as they are named on the command line ("" for none), and can be written.
+void check_outputs(const ResultOptions& options, const std::vector<std::string>& volumes);
 
 // `against` is the result of the second of two volumes that take turns, else null. Returns false
 // when it was interrupted.

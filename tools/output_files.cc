@@ -2,10 +2,13 @@
 
 #include <algorithm>
 
+#include <boost/filesystem.hpp>
 #include <fmt/format.h>
 
 #include "filesets/atomic_file.h"
 #include "filesets/error.h"
+#include "filesets/printable.h"
+#include "replay/volumes/target.h"
 
 namespace filereel {
 
@@ -24,6 +27,29 @@ void check_output_files(const std::vector<OutputFile>& outputs) {
                   fmt::format("{} and {} are the same: name two files", same->option, one->option));
     }
     if (one->file != "-") AtomicFile probe(one->file);
+  }
+}
+
+void check_outside(const std::vector<OutputFile>& outputs,
+                   const std::vector<std::string>& volumes) {
+  namespace fs = boost::filesystem;
+  const auto full = [](const std::string& path) {
+    boost::system::error_code error;
+    return fs::weakly_canonical(fs::absolute(path, error), error).string();
+  };
+  for (const std::string& volume : volumes) {
+    if (volume.empty()) continue;
+    const Target target = parse_target(volume);
+    const std::string place = full(target.path);
+    for (const OutputFile& output : outputs) {
+      if (output.file.empty() || output.file == "-") continue;
+      const std::string file = full(output.file);
+      const bool inside = target.kind == TargetKind::directory && file.starts_with(place + "/");
+      if (!inside && file != place) continue;
+      throw Error(ErrorKind::usage,
+                  fmt::format("{} {} would lie in the volume {}: name a file elsewhere",
+                              output.option, printable(output.file), printable(volume)));
+    }
   }
 }
 

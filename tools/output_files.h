@@ -12,6 +12,10 @@ struct OutputFile {
   std::string file;  // "" for none, "-" for standard output
 };
 
+// To be called before any work is done. Throws Error(usage) if an output would be the volume or lie
+// in it: `volumes` are as on the command line, "" for none.
+void check_outside(const std::vector<OutputFile>& outputs, const std::vector<std::string>& volumes);
+
 // To be called before any work is done. Throws Error unless each output has a place of its own and
 // can be written.
 void check_output_files(const std::vector<OutputFile>& outputs);

@@ -63,7 +63,7 @@ void replay_reel(const ReplayArguments& arguments, Session& session) {
   const bool is_file = boost::filesystem::exists(arguments.reel, ignored);
   const std::unique_ptr<ReelReader> opened =
       is_file ? std::make_unique<ReelReader>(arguments.reel) : open_reel(arguments.reel);
-  check_outputs(arguments.output);
+  check_outputs(arguments.output, {arguments.target});
   clear_leftovers(session);
   if (request.target && request.target->kind != TargetKind::directory) {
     request.power = enter_mount_namespace();  // before there are threads

@@ -141,7 +141,8 @@ void run(const RunArguments& arguments, Session& session) {
   if (!arguments.output.against_json.empty() && arguments.against.empty()) {
     throw Error(ErrorKind::usage, "--against-json is for the result of --against");
   }
-  check_outputs(arguments.output);
+  check_outputs(arguments.output,
+                {arguments.near, arguments.far, arguments.against, arguments.against_far});
   clear_leftovers(session);
   Runnable runnable = load_runnable(arguments.plan);
   if (Workload* workload = std::get_if<Workload>(&runnable)) {

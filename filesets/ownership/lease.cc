@@ -27,7 +27,7 @@ namespace {
 constexpr std::string_view kHeader = "filereel lease 1";
 constexpr std::string_view kEnd = "end";
 // Files that are being written; whoever lists leases passes them over.
-constexpr std::string_view kUnfinished = "new-";
+constexpr std::string_view kUnfinished = "filereel-new-";
 constexpr std::size_t kMostBytes = 1u << 30;
 
 struct KindName {
@@ -91,6 +91,10 @@ bool parse_line(std::string_view key, std::string_view value, LeaseNote& note) {
   if (key == "born") {
     return note.made && parse_number(value, note.made->born_ns);
   }
+  if (key == "parent") {
+    return take_number(value, note.parent.inode) && take_blank(value) &&
+           parse_number(value, note.parent.born_ns);
+  }
   if (key == "mounted") return parse_number(value, note.mounted);
   if (key == "size") return parse_number(value, note.size);
   if (key == "times") {
@@ -127,14 +131,16 @@ Descriptor write_lease(const StateDirectory& state, const std::string& name,
   const std::string unfinished = std::string(kUnfinished) + random_name();
   Descriptor file(openat(state.directory.get(), unfinished.c_str(),
                          O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
+  if (!file) fail(state.path);
   const std::string text = format_lease(note);
   // Not every network file system can lock; then a run there cannot tell that another one lives.
-  const bool locked = file && (flock(file.get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK);
+  const bool locked = flock(file.get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+  errno = ENOSPC;  // which a write means that ends early
   if (!locked || write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()) ||
       renameat(state.directory.get(), unfinished.c_str(), state.directory.get(), name.c_str()) !=
           0) {
     const int error = errno;
-    if (file) unlinkat(state.directory.get(), unfinished.c_str(), 0);
+    unlinkat(state.directory.get(), unfinished.c_str(), 0);
     errno = error;
     fail(state.path);
   }
@@ -162,6 +168,9 @@ std::string format_lease(const LeaseNote& note) {
                                  escaped(note.path));
   const auto out = std::back_inserter(text);
   if (note.made) fmt::format_to(out, "inode {}\nborn {}\n", note.made->inode, note.made->born_ns);
+  if (note.parent != FileIdentity{}) {
+    fmt::format_to(out, "parent {} {}\n", note.parent.inode, note.parent.born_ns);
+  }
   if (note.mounted != 0) fmt::format_to(out, "mounted {}\n", note.mounted);
   if (note.kind == LeaseKind::image) {
     fmt::format_to(out, "size {}\ntimes {} {}\nfile-system {}\n", note.size, note.modified_ns,
@@ -238,7 +247,7 @@ std::vector<FoundLease> find_leases(const std::function<bool(const LeaseNote&)>&
   if (!names) fail(state.path);
   std::vector<FoundLease> found;
   for (const std::string& name : *names) {
-    if (name.starts_with(kUnfinished)) {
+    if (name.starts_with(kUnfinished) && name.size() == kUnfinished.size() + kRandomName) {
       remove_if_old(state.directory.get(), name);
       continue;
     }

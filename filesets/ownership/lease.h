@@ -37,6 +37,7 @@ struct LeaseNote {
   LeaseKind kind = LeaseKind::file;
   std::string path;                       // absolute
   std::optional<FileIdentity> made = {};  // as soon as it exists
+  FileIdentity parent = {};               // of the directory that it lies in; none for mount points
   dev_t mounted = 0;                      // mount points: the device of what is mounted there
   // An image as filereel left it.
   std::uint64_t size = 0;  // bytes

@@ -1,11 +1,14 @@
 #include "filesets/ownership/leftovers.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <functional>
 #include <utility>
 
 #include <boost/filesystem/path.hpp>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 
@@ -13,9 +16,12 @@
 #include "filesets/error.h"
 #include "filesets/mount_info.h"
 #include "filesets/ownership/removal.h"
+#include "filesets/printable.h"
 
 namespace filereel {
 namespace {
+
+constexpr std::int64_t kNsPerSecond = 1'000'000'000;
 
 bool stays_on_purpose(LeaseKind kind) {
   return kind == LeaseKind::image || kind == LeaseKind::tree;
@@ -33,6 +39,12 @@ struct Place {
   }
 };
 
+bool is_there(const LeaseNote& note) {
+  const Place place(note.path);
+  const auto found = place.parent ? state_of(place.parent.get(), place.name) : std::nullopt;
+  return found && found->identity == note.made;
+}
+
 // Only where filereel could not have a mount namespace of its own.
 void unmount_own(const LeaseNote& note) {
   const auto is_own = [&](const MountedFileSystem& mounted) {
@@ -43,42 +55,57 @@ void unmount_own(const LeaseNote& note) {
   }
 }
 
-// By whom it was found to be made: by its identity, or by its name alone if the process was killed
-// before it could note that. Then it is empty.
-FileIdentity identity_of(const LeaseNote& note, const FileState& found) {
+// What the lease is about is known by its identity, or by its random name alone if the process was
+// killed before it could note that. Then it is empty, and not older than the lease.
+FileIdentity identity_of(const Lease& lease, const FileState& found) {
+  const LeaseNote& note = lease.note();
+  if (note.made) return *note.made;
   const bool has_random_name = note.kind != LeaseKind::directory && !stays_on_purpose(note.kind);
   const bool may_be_empty = found.is_directory() || found.size == 0;
-  if (note.made) return *note.made;
-  return has_random_name && may_be_empty ? found.identity : FileIdentity{};
+  const bool older = found.identity.born_ns != 0 &&
+                     found.identity.born_ns < earliest_birth() - lease.age_s() * kNsPerSecond;
+  return has_random_name && may_be_empty && !older ? found.identity : FileIdentity{};
 }
 
-LeaseState state_at(const LeaseNote& note, const Place& place) {
-  if (!place.parent) return LeaseState::unseen;
-  const std::optional<FileState> found = state_of(place.parent.get(), place.name);
+LeaseState state_at(const Lease& lease, const Place& place) {
+  const LeaseNote& note = lease.note();
+  const std::optional<FileState> parent =
+      place.parent ? state_of(place.parent.get()) : std::nullopt;
+  const bool is_that = note.parent == FileIdentity{} || (parent && parent->identity == note.parent);
+  if (!parent || !is_that) return LeaseState::unseen;
+  std::optional<FileState> found = state_of(place.parent.get(), place.name);
+  if (!found && note.made) found = state_of(place.parent.get(), aside_name(*note.made));
   if (!found) return LeaseState::gone;
   const bool changed = note.kind == LeaseKind::image &&
                        (found->size != note.size || found->modified_ns != note.modified_ns ||
                         found->changed_ns != note.changed_ns);
-  if (changed || found->identity != identity_of(note, *found)) return LeaseState::changed;
+  if (changed || found->identity != identity_of(lease, *found)) return LeaseState::changed;
   return stays_on_purpose(note.kind) ? LeaseState::kept : LeaseState::left;
 }
 
-LeaseState remove_left(const LeaseNote& note, const Place& place) {
+// Throws Error(failed) if it is there and cannot be removed.
+LeaseState remove_left(const Lease& lease, const Place& place) {
+  const LeaseNote& note = lease.note();
   if (note.kind == LeaseKind::work && note.made) {
     const Descriptor work(openat(place.parent.get(), place.name.c_str(),
                                  O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
     const std::optional<FileState> state = work ? state_of(work.get()) : std::nullopt;
-    if (!state || state->identity != note.made) return LeaseState::changed;
-    remove_contents(work.get(), note.path);
+    if (state && state->identity == note.made) remove_contents(work.get(), note.path);
   }
   const std::optional<FileState> found = state_of(place.parent.get(), place.name);
-  const bool removed =
-      found && remove_exactly(place.parent.get(), place.name, identity_of(note, *found));
-  return removed ? LeaseState::removed : LeaseState::changed;
+  const FileIdentity wanted =
+      found ? identity_of(lease, *found) : note.made.value_or(FileIdentity{});
+  const int error = remove_exactly(place.parent.get(), place.name, wanted);
+  const bool is_users_now = error == ENOTEMPTY && note.kind == LeaseKind::directory;
+  if (error == ESTALE || error == ENOENT || is_users_now) return LeaseState::changed;
+  if (error != 0) {
+    throw_failed(fmt::format("cannot remove {}: {}", printable_line(note.path), strerror(error)));
+  }
+  return LeaseState::removed;
 }
 
 // What was kept on a drive that is connected again later is still filereel's.
-constexpr std::int64_t kForgottenAfter_s = 90 * 24 * 3600;
+constexpr std::int64_t kForgottenAfter_s = std::int64_t{90} * 24 * 3600;
 
 // Strikes off what there is nothing left to do about.
 ListedLease clear_up(Lease& lease) {
@@ -87,15 +114,15 @@ ListedLease clear_up(Lease& lease) {
   if (note.kind == LeaseKind::mount_point) unmount_own(note);
   const Place place(note.path);
   try {
-    listed.state = state_at(note, place);
-    if (listed.state == LeaseState::left) listed.state = remove_left(note, place);
+    listed.state = state_at(lease, place);
+    if (listed.state == LeaseState::left) listed.state = remove_left(lease, place);
   } catch (const Error& error) {
     listed.why = error.what();
   }
   const bool may_return =
-      stays_on_purpose(note.kind) && note.made && lease.age_s() < kForgottenAfter_s;
+      listed.state == LeaseState::unseen || (stays_on_purpose(note.kind) && note.made.has_value());
   const bool stays = listed.state == LeaseState::left || listed.state == LeaseState::kept ||
-                     listed.state == LeaseState::unseen || may_return;
+                     (may_return && lease.age_s() < kForgottenAfter_s);
   if (!stays) lease.strike();
   return listed;
 }
@@ -106,7 +133,7 @@ std::vector<ListedLease> list_leases() {
   std::vector<ListedLease> list;
   for (FoundLease& found : find_leases([](const LeaseNote&) { return true; })) {
     const LeaseState state =
-        found.lease ? state_at(found.note, Place(found.note.path)) : LeaseState::in_use;
+        found.lease ? state_at(*found.lease, Place(found.note.path)) : LeaseState::in_use;
     list.push_back({std::move(found.note), state});
   }
   std::ranges::sort(list, {}, [](const ListedLease& one) { return one.note.path; });
@@ -115,7 +142,8 @@ std::vector<ListedLease> list_leases() {
 
 std::vector<ListedLease> remove_leftovers() {
   std::vector<FoundLease> found = find_leases([](const LeaseNote& note) {
-    return !stays_on_purpose(note.kind) || state_at(note, Place(note.path)) != LeaseState::kept;
+    // What was kept is not even locked: another run may be about to look at it.
+    return !stays_on_purpose(note.kind) || !note.made || !is_there(note);
   });
   // What lies in a directory goes before it.
   std::ranges::sort(found, std::greater(), [](const FoundLease& one) { return one.note.path; });

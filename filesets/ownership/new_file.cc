@@ -21,10 +21,10 @@ int result(int returned) {
 
 }  // namespace
 
-NewFile::NewFile(const std::string& directory, const std::string& shown, mode_t mode, Name name)
+NewFile::NewFile(const std::string& directory, const std::string& shown, mode_t mode)
     : directory_path_(boost::filesystem::absolute(directory).string()),
       directory_(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)) {
-  if (directory_ && name == Name::none) {
+  if (directory_) {
     file_.reset(openat(directory_.get(), ".", O_TMPFILE | O_RDWR | O_CLOEXEC, mode));
   }
   if (directory_ && !file_) {
@@ -47,9 +47,10 @@ NewFile::~NewFile() {
 // A user without a place for leases can write files all the same.
 void NewFile::choose_temporary_name() {
   temporary_ = ".filereel-" + random_name() + ".part";
-  temporary_path_ = directory_path_ + "/" + temporary_;
   try {
-    lease_.emplace(LeaseNote{.kind = LeaseKind::file, .path = temporary_path_});
+    lease_.emplace(LeaseNote{.kind = LeaseKind::file,
+                             .path = directory_path_ + "/" + temporary_,
+                             .parent = state_of(directory_.get()).value_or(FileState{}).identity});
   } catch (const Error&) {
     lease_.reset();
   }
@@ -71,7 +72,6 @@ void NewFile::drop_temporary_name() {
   if (state) remove_exactly(directory_.get(), temporary_, state->identity);
   if (lease_) lease_->strike();
   temporary_.clear();
-  temporary_path_.clear();
 }
 
 int NewFile::link_unnamed(const std::string& name) const {
@@ -81,9 +81,17 @@ int NewFile::link_unnamed(const std::string& name) const {
 
 int NewFile::link_as(const std::string& name) {
   if (temporary_.empty()) return link_unnamed(name);
+  if (!has_temporary_name()) return ESTALE;
   const int error = rename_new(directory_.get(), temporary_, directory_.get(), name);
   if (error == 0) drop_temporary_name();
   return error;
+}
+
+// Nobody has put another file in its place.
+bool NewFile::has_temporary_name() const {
+  const std::optional<FileState> there = state_of(directory_.get(), temporary_);
+  const std::optional<FileState> ours = state_of(file_.get());
+  return there && ours && there->identity == ours->identity;
 }
 
 int NewFile::replace(const std::string& name) {
@@ -95,6 +103,7 @@ int NewFile::replace(const std::string& name) {
     if (error != 0) return error;
     note_temporary_name();
   }
+  if (!has_temporary_name()) return ESTALE;
   const int error =
       result(renameat(directory_.get(), temporary_.c_str(), directory_.get(), name.c_str()));
   if (error == 0) drop_temporary_name();

@@ -17,22 +17,18 @@ namespace filereel {
 // the list.
 class NewFile {
  public:
-  enum class Name : bool { none, temporary };
-
   // Made in `directory`, open for reading and writing, with the permissions `mode` less the umask.
-  // Name::temporary is for programs that open it by its name. `shown` stands for it in messages.
-  // Throws Error(failed).
-  NewFile(const std::string& directory, const std::string& shown, mode_t mode,
-          Name name = Name::none);
+  // `shown` stands for it in messages. Throws Error(failed).
+  NewFile(const std::string& directory, const std::string& shown, mode_t mode);
   ~NewFile();  // without link_as or replace the file is gone
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
 
   int descriptor() const { return file_.get(); }
   int directory() const { return directory_.get(); }
-  const std::string& temporary_path() const { return temporary_path_; }  // "" if it has none
 
-  // Gives it its name in the directory. 0, or the error; EEXIST: there is something of that name.
+  // Gives it its name in the directory. 0, or the error; EEXIST: there is something of that name;
+  // ESTALE: another file has taken its temporary name.
   int link_as(const std::string& name);
   // The same in the place of whatever has the name.
   int replace(const std::string& name);
@@ -41,13 +37,14 @@ class NewFile {
   void choose_temporary_name();
   void note_temporary_name();
   void drop_temporary_name();
+  bool has_temporary_name() const;
   int link_unnamed(const std::string& name) const;
 
   std::string directory_path_;
   Descriptor directory_;
   Descriptor file_;
   std::optional<Lease> lease_;  // of the temporary name
-  std::string temporary_, temporary_path_;
+  std::string temporary_;       // "" if it has none
 };
 
 }  // namespace filereel

@@ -9,16 +9,23 @@
 #include <unistd.h>
 
 #include "filesets/error.h"
-#include "filesets/ownership/state_directory.h"
 #include "filesets/ownership/tree_walk.h"
 #include "filesets/printable.h"
+#include "filesets/scan/directory_names.h"
 
 namespace filereel {
 namespace {
 
-bool is_the_one(int parent, const std::string& name, const FileIdentity& wanted) {
+// Of what is found under that name.
+int find_exactly(int parent, const std::string& name, const FileIdentity& wanted) {
   const std::optional<FileState> state = state_of(parent, name);
-  return state && state->identity == wanted;
+  if (!state) return errno;
+  if (state->identity != wanted) return ESTALE;
+  if (!state->is_directory()) return 0;
+  const Descriptor directory(
+      openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  const auto names = directory ? names_in(directory.get()) : std::nullopt;
+  return !names || names->empty() ? 0 : ENOTEMPTY;
 }
 
 int removal_flags(const FileState& state) {
@@ -27,17 +34,22 @@ int removal_flags(const FileState& state) {
 
 }  // namespace
 
-bool remove_exactly(int parent, const std::string& name, const FileIdentity& wanted) {
-  const std::optional<FileState> state = state_of(parent, name);
-  if (!state || state->identity != wanted) return false;
-  const std::string aside = ".filereel-" + random_name();
-  if (rename_new(parent, name, parent, aside) != 0) return false;
-  if (is_the_one(parent, aside, wanted) &&
-      unlinkat(parent, aside.c_str(), removal_flags(*state)) == 0) {
-    return true;
-  }
-  rename_new(parent, aside, parent, name);
-  return false;
+int remove_exactly(int parent, const std::string& name, const FileIdentity& wanted) {
+  const std::string aside = aside_name(wanted);
+  const int found = find_exactly(parent, name, wanted);
+  const bool in_place = found == 0 && name != aside;
+  const int moved = in_place ? rename_new(parent, name, parent, aside) : found;
+  if (moved != 0 && moved != ENOENT) return moved;
+  const std::optional<FileState> state = state_of(parent, aside);
+  if (!state) return ENOENT;
+  int error = state->identity == wanted ? 0 : ESTALE;
+  if (error == 0 && unlinkat(parent, aside.c_str(), removal_flags(*state)) != 0) error = errno;
+  if (error != 0) rename_new(parent, aside, parent, name);
+  return error;
+}
+
+std::string aside_name(const FileIdentity& identity) {
+  return fmt::format(".filereel-aside-{:x}-{:x}", identity.inode, identity.born_ns);
 }
 
 void remove_contents(int directory, const std::string& shown) {

@@ -8,9 +8,13 @@
 namespace filereel {
 
 // Removes the file or empty directory `name` in the open directory `parent` if it is that one: it
-// is moved aside first and looked at there, so that nothing is removed that took its place at the
-// last moment. False if it is not there, is another one, or is a directory with something in it.
-bool remove_exactly(int parent, const std::string& name, const FileIdentity& wanted);
+// is moved aside first, to aside_name(), and looked at there, so that nothing is removed that took
+// its place at the last moment. What a process that was killed left aside goes too. 0, or the
+// error: ENOENT: it is not there; ESTALE: another one is; ENOTEMPTY: something is in it.
+int remove_exactly(int parent, const std::string& name, const FileIdentity& wanted);
+
+// It tells its file: none that is called so by accident has this identity.
+std::string aside_name(const FileIdentity& identity);
 
 // Removes all that is in the open directory, also in directories of the user's own that even the
 // owner may not write to. Follows no symbolic link and leaves what is mounted there alone. `shown`

@@ -53,6 +53,7 @@ std::string chosen_path() {
 StateDirectory open_state_directory() {
   StateDirectory state;
   state.path = fs::absolute(chosen_path()).string();
+  while (state.path.size() > 1 && state.path.back() == '/') state.path.pop_back();
   boost::system::error_code ignored;
   fs::create_directories(fs::path(state.path).parent_path(), ignored);
   mkdir(state.path.c_str(), 0700);

@@ -20,6 +20,7 @@ StateDirectory open_state_directory();
 
 // From the kernel's random numbers: 64 bits, and 128 bits as a name that nobody else has.
 std::uint64_t random_number();
+inline constexpr std::size_t kRandomName = 32;  // characters
 std::string random_name();
 
 }  // namespace filereel

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cstring>
 
 #include <fmt/format.h>
 #include <linux/magic.h>
@@ -26,64 +28,81 @@ bool keeps_inode_numbers(int directory) {
   return type != FUSE_SUPER_MAGIC && type != MSDOS_SUPER_MAGIC && type != kExfatMagic;
 }
 
-// Without what changes when a hard link to the same file is removed: whether it is still the same.
-enum class Facts : bool { all, lasting };
+bool has(std::span<const std::uint64_t> sorted, std::uint64_t fingerprint) {
+  return std::ranges::binary_search(sorted, fingerprint);
+}
 
-std::uint64_t fingerprint(const WalkedEntry& entry, std::uint64_t seed, bool with_inode,
-                          Facts facts_wanted = Facts::all) {
-  const FileState& state = entry.state;
-  // A directory changes with what is put into it, which has a fingerprint itself.
-  const bool content = !state.is_directory();
-  const std::array<std::uint64_t, 6> facts = {
-      state.mode & S_IFMT,
-      with_inode ? state.identity.inode : 0,
-      with_inode ? static_cast<std::uint64_t>(state.identity.born_ns) : 0,
-      content ? state.size : 0,
-      content ? static_cast<std::uint64_t>(state.modified_ns) : 0,
-      content && facts_wanted == Facts::all ? static_cast<std::uint64_t>(state.changed_ns) : 0,
-  };
-  return XXH3_64bits_withSeed(facts.data(), sizeof facts,
-                              XXH3_64bits_withSeed(entry.path.data(), entry.path.size(), seed));
+// By a process that was killed before it could remove it.
+bool was_moved_aside(const WalkedEntry& entry) {
+  return entry.name == aside_name(entry.state.identity);
 }
 
 }  // namespace
 
-std::vector<std::uint64_t> list_tree(int directory, const std::string& shown, std::uint64_t seed) {
-  const bool with_inode = keeps_inode_numbers(directory);
-  std::vector<std::uint64_t> entries;
-  walk_tree(directory, shown, [&](const WalkedEntry& entry) {
-    entries.push_back(fingerprint(entry, seed, with_inode));
-  });
-  std::ranges::sort(entries);
-  return entries;
+TreeListing::TreeListing(int directory, const std::string& shown, std::uint64_t seed)
+    : directory_(directory),
+      shown_(shown),
+      seed_(seed),
+      with_inode_(keeps_inode_numbers(directory)) {}
+
+std::uint64_t TreeListing::fingerprint(const WalkedEntry& entry, Facts wanted) const {
+  const FileState& state = entry.state;
+  // A directory changes with what is put into it, which has a fingerprint itself.
+  const bool content = !state.is_directory();
+  const bool all = content && wanted == Facts::all;
+  const std::array<std::uint64_t, 6> facts = {
+      state.mode & S_IFMT,
+      with_inode_ ? state.identity.inode : 0,
+      with_inode_ ? static_cast<std::uint64_t>(state.identity.born_ns) : 0,
+      content ? state.size : 0,
+      content ? static_cast<std::uint64_t>(state.modified_ns) : 0,
+      all ? static_cast<std::uint64_t>(state.changed_ns) : 0,
+  };
+  return XXH3_64bits_withSeed(facts.data(), sizeof facts,
+                              XXH3_64bits_withSeed(entry.path.data(), entry.path.size(), seed_));
 }
 
-void remove_listed(int directory, const std::string& shown, std::uint64_t seed,
-                   std::span<const std::uint64_t> entries) {
-  const bool with_inode = keeps_inode_numbers(directory);
+std::vector<std::uint64_t> TreeListing::lasting() const {
+  std::vector<std::uint64_t> list;
+  walk_tree(directory_, shown_,
+            [&](const WalkedEntry& entry) { list.push_back(fingerprint(entry, Facts::lasting)); });
+  std::ranges::sort(list);
+  return list;
+}
+
+std::vector<std::uint64_t> TreeListing::complete(std::span<const std::uint64_t> lasting) const {
+  std::vector<std::uint64_t> list;
+  walk_tree(directory_, shown_, [&](const WalkedEntry& entry) {
+    if (has(lasting, fingerprint(entry, Facts::lasting))) {
+      list.push_back(fingerprint(entry, Facts::all));
+    }
+  });
+  std::ranges::sort(list);
+  return list;
+}
+
+void TreeListing::remove(std::span<const std::uint64_t> complete) const {
   std::vector<std::uint64_t> proven;
-  walk_tree(directory, shown, [&](const WalkedEntry& entry) {
-    if (!std::ranges::binary_search(entries, fingerprint(entry, seed, with_inode))) {
+  walk_tree(directory_, shown_, [&](const WalkedEntry& entry) {
+    if (!has(complete, fingerprint(entry, Facts::all)) && !was_moved_aside(entry)) {
       throw_failed(
           fmt::format("{} was added or changed since filereel filled {}: move it away, or "
                       "name another directory",
-                      printable(shown + "/" + entry.path), printable(shown)));
+                      printable(shown_ + "/" + entry.path), printable(shown_)));
     }
-    proven.push_back(fingerprint(entry, seed, with_inode, Facts::lasting));
+    proven.push_back(fingerprint(entry, Facts::lasting));
   });
   std::ranges::sort(proven);
-  const auto remove = [&](const WalkedEntry& entry) {
-    const std::uint64_t now = fingerprint(entry, seed, with_inode, Facts::lasting);
-    if (std::ranges::binary_search(proven, now) &&
-        remove_exactly(entry.parent, entry.name, entry.state.identity)) {
-      return;
-    }
-    throw_failed(
-        fmt::format("{} is not removed: somebody else works in {}; wait, or name another "
-                    "directory",
-                    printable(shown + "/" + entry.path), printable(shown)));
+  const auto remove_one = [&](const WalkedEntry& entry) {
+    const bool same = has(proven, fingerprint(entry, Facts::lasting));
+    const int error =
+        same ? remove_exactly(entry.parent, entry.name, entry.state.identity) : ESTALE;
+    if (error == 0 || error == ENOENT) return;
+    throw_failed(fmt::format("cannot remove {}: {}; name another directory",
+                             printable(shown_ + "/" + entry.path),
+                             error == ESTALE ? "somebody else works there" : strerror(error)));
   };
-  walk_tree(directory, shown, remove, Closed::open_up);
+  walk_tree(directory_, shown_, remove_one, Closed::open_up);
 }
 
 }  // namespace filereel

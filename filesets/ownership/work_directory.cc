@@ -45,6 +45,30 @@ int move_up(int from, const std::string& name, int to) {
   return again;
 }
 
+// Makes and opens a directory, which the lease names. An empty Descriptor, with errno set, if that
+// does not work, or if another directory was put in its place just now (ESTALE): that one stays.
+Descriptor make_directory(int parent, const std::string& name, mode_t mode, Lease& lease) {
+  const std::int64_t before_ns = earliest_birth();
+  if (mkdirat(parent, name.c_str(), mode) != 0) return {};
+  Descriptor directory(
+      openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  if (!directory) return {};
+  const FileIdentity identity = identity_of(directory.get());
+  const auto names = names_in(directory.get());
+  const bool is_new = identity.born_ns == 0 || identity.born_ns >= before_ns;
+  if (!is_new || !names || !names->empty()) {
+    errno = ESTALE;
+    return {};
+  }
+  try {
+    lease.made(identity);
+  } catch (const Error&) {
+    remove_exactly(parent, name, identity);
+    throw;
+  }
+  return directory;
+}
+
 // Directories are made on file systems that hold files, not among devices or in the kernel's own
 // trees, where making one has other effects.
 void check_can_be_made(const std::string& path, const std::string& full_path) {
@@ -70,7 +94,12 @@ WorkDirectory::WorkDirectory(const std::string& path, Use use) : path_(path), us
     check_empty();
     make_work();
   } catch (const Error&) {
-    remove_target();
+    try {
+      remove_work();
+      remove_target();
+    } catch (const Error&) {
+      // It stays on the list. What went wrong first is what counts.
+    }
     throw;
   }
 }
@@ -86,7 +115,12 @@ void WorkDirectory::open_target() {
   boost::system::error_code error;
   // Of what was opened, whatever has its name by now.
   full_path_ = fs::read_symlink(fmt::format("/proc/self/fd/{}", target_.get()), error).string();
-  if (error) fail("cannot find", error.value());
+  if (error) {
+    throw_failed(
+        fmt::format("cannot use {}: /proc is missing; mount it first (mount -t proc proc "
+                    "/proc)",
+                    printable(path_)));
+  }
 }
 
 void WorkDirectory::make_target() {
@@ -94,25 +128,18 @@ void WorkDirectory::make_target() {
   fs::path full = fs::weakly_canonical(fs::absolute(path_), error);
   if (error) fail("cannot make", error.value());
   if (full.filename_is_dot()) full = full.parent_path();  // as of "new/"
-  full_path_ = full.string();
-  check_can_be_made(path_, full_path_);
-  const std::string name = full.filename().string();
+  check_can_be_made(path_, full.string());
+  target_name_ = full.filename().string();
   parent_.reset(open(full.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!parent_) fail("cannot make", errno);
-  const std::int64_t before_ns = earliest_birth();
-  target_lease_.emplace(LeaseNote{.kind = LeaseKind::directory, .path = full_path_});
-  if (mkdirat(parent_.get(), name.c_str(), 0777) != 0) fail("cannot make", errno);
-  target_.reset(
-      openat(parent_.get(), name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (!target_) fail("cannot open", errno);
-  const FileIdentity identity = identity_of(target_.get());
-  // An older one was put in its place just now: it stays.
-  if (identity.born_ns != 0 && identity.born_ns < before_ns) {
-    target_lease_->strike();
-    target_lease_.reset();
-    return;
-  }
-  target_lease_->made(identity);
+  target_lease_.emplace(LeaseNote{
+      .kind = LeaseKind::directory, .path = full.string(), .parent = identity_of(parent_.get())});
+  target_ = make_directory(parent_.get(), target_name_, 0777, *target_lease_);
+  if (target_) return;
+  const int failed = errno;
+  target_lease_->strike();
+  target_lease_.reset();
+  fail("cannot make", failed);
 }
 
 std::optional<std::string> WorkDirectory::first_name() const {
@@ -135,7 +162,9 @@ void WorkDirectory::check_empty() {
   const FileIdentity identity = identity_of(target_.get());
   const auto concerns_this = [&](const LeaseNote& note) {
     if (note.kind == LeaseKind::work) return fs::path(note.path).parent_path() == full_path_;
-    return note.kind == LeaseKind::tree && (note.path == full_path_ || note.made == identity);
+    // Roots of FUSE file systems have the same number and no time of birth.
+    return note.kind == LeaseKind::tree && note.made == identity &&
+           (identity.born_ns != 0 || note.path == full_path_);
   };
   for (FoundLease& found : find_leases(concerns_this)) {
     if (!found.lease) {
@@ -144,7 +173,9 @@ void WorkDirectory::check_empty() {
                       printable(path_)));
     }
     if (found.note.kind != LeaseKind::tree || use_ != Use::volume) continue;
-    if (first_name()) remove_listed(target_.get(), path_, found.note.seed, found.note.entries);
+    if (first_name()) {
+      TreeListing(target_.get(), path_, found.note.seed).remove(found.note.entries);
+    }
     found.lease->strike();
   }
   const std::optional<std::string> name = first_name();
@@ -157,20 +188,19 @@ void WorkDirectory::check_empty() {
 
 void WorkDirectory::make_work() {
   work_name_ = ".filereel-" + random_name();
-  work_lease_.emplace(LeaseNote{.kind = LeaseKind::work, .path = full_path_ + "/" + work_name_});
-  if (mkdirat(target_.get(), work_name_.c_str(), 0700) != 0) {
-    const int error = errno;
-    work_lease_->strike();
-    if (error == EROFS) {
-      throw_failed(
-          fmt::format("{} is read-only: choose a volume that can be written", printable(path_)));
-    }
-    fail("cannot make a directory in", error);
+  work_lease_.emplace(LeaseNote{.kind = LeaseKind::work,
+                                .path = full_path_ + "/" + work_name_,
+                                .parent = identity_of(target_.get())});
+  work_ = make_directory(target_.get(), work_name_, 0700, *work_lease_);
+  if (work_) return;
+  const int error = errno;
+  work_lease_->strike();
+  work_lease_.reset();
+  if (error == EROFS) {
+    throw_failed(
+        fmt::format("{} is read-only: choose a volume that can be written", printable(path_)));
   }
-  work_.reset(
-      openat(target_.get(), work_name_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  if (!work_) fail("cannot open a directory in", errno);
-  work_lease_->made(identity_of(work_.get()));
+  fail("cannot make a directory in", error);
 }
 
 WorkDirectory::~WorkDirectory() {
@@ -198,12 +228,16 @@ void WorkDirectory::check_present() const {
 
 void WorkDirectory::keep() {
   if (!work_) return;
+  const std::uint64_t seed = random_number();
+  const std::vector<std::uint64_t> kept =
+      use_ == Use::volume ? list_kept(seed) : std::vector<std::uint64_t>();
   const auto names = names_in(work_.get());
   if (!names) fail("cannot read", errno);
   for (const std::string& name : *names) {
     const int error = move_up(work_.get(), name, target_.get());
     if (error == 0) continue;
     work_lease_->strike();  // it is the user's now
+    work_lease_.reset();
     work_.reset();
     throw_failed(fmt::format("cannot move {} to {}: {}; what was made stays in {}/{}",
                              printable(name), printable(path_), strerror(error), printable(path_),
@@ -212,19 +246,26 @@ void WorkDirectory::keep() {
   remove_work();
   if (target_lease_) target_lease_->strike();
   target_lease_.reset();
-  if (use_ == Use::volume) note_kept();
+  if (!kept.empty()) note_kept(seed, kept);
 }
 
-void WorkDirectory::note_kept() {
+// Empty where that cannot be told, as of a directory that even its owner may not read: nobody can
+// prove later what is in it.
+std::vector<std::uint64_t> WorkDirectory::list_kept(std::uint64_t seed) const {
+  try {
+    return TreeListing(work_.get(), path_, seed).lasting();
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+// What has come there in the meantime is not on the list.
+void WorkDirectory::note_kept(std::uint64_t seed, std::span<const std::uint64_t> kept) const {
   LeaseNote note{.kind = LeaseKind::tree,
                  .path = full_path_,
                  .made = identity_of(target_.get()),
-                 .seed = random_number()};
-  try {
-    note.entries = list_tree(target_.get(), path_, note.seed);
-  } catch (const Error&) {
-    return;  // a directory that even its owner may not read: nobody can prove later what is in it
-  }
+                 .seed = seed};
+  note.entries = TreeListing(target_.get(), path_, seed).complete(kept);
   const Lease lease(std::move(note));
 }
 
@@ -235,18 +276,24 @@ void WorkDirectory::remove() {
   remove_target();
 }
 
-// Empty by now.
+// Empty by now. What is in its place is the user's, and so is what the user has moved elsewhere.
 void WorkDirectory::remove_work() {
-  remove_exactly(target_.get(), work_name_, identity_of(work_.get()));
+  if (!work_lease_) return;
+  const int error = work_ ? remove_exactly(target_.get(), work_name_, identity_of(work_.get())) : 0;
   work_.reset();
+  if (error != 0 && error != ENOENT && error != ESTALE) {
+    fail("cannot remove the working directory in", error);
+  }
   work_lease_->strike();
+  work_lease_.reset();
 }
 
 void WorkDirectory::remove_target() {
   if (!target_lease_) return;
-  if (target_) {
-    remove_exactly(parent_.get(), fs::path(full_path_).filename().string(),
-                   identity_of(target_.get()));
+  const int error =
+      target_ ? remove_exactly(parent_.get(), target_name_, identity_of(target_.get())) : 0;
+  if (error != 0 && error != ENOENT && error != ESTALE && error != ENOTEMPTY) {
+    fail("cannot remove", error);
   }
   target_lease_->strike();
   target_lease_.reset();

@@ -1,9 +1,12 @@
 // A directory that filereel fills: a volume, or what populate makes.
 #pragma once
 
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "filesets/descriptor.h"
 #include "filesets/ownership/lease.h"
@@ -43,7 +46,8 @@ class WorkDirectory {
   void open_target();
   void make_target();
   void check_empty();
-  void note_kept();
+  std::vector<std::uint64_t> list_kept(std::uint64_t seed) const;
+  void note_kept(std::uint64_t seed, std::span<const std::uint64_t> kept) const;
   std::optional<std::string> first_name() const;
   void make_work();
   void remove_work();
@@ -52,7 +56,8 @@ class WorkDirectory {
 
   std::string path_;  // as the user named it
   Use use_;
-  std::string full_path_;  // absolute, without symbolic links
+  std::string full_path_;    // absolute, without symbolic links
+  std::string target_name_;  // in the directory `parent_`
   Descriptor target_, work_;
   Descriptor parent_;                  // of the target, where that was made here
   std::optional<Lease> target_lease_;  // likewise

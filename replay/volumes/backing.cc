@@ -65,9 +65,8 @@ Backing::Backing(const Target& target, const VolumeOptions& options) : target_(t
 }
 
 std::string Backing::source() const {
-  if (loop_) return loop_->path();
-  if (is_device()) return fmt::format("/proc/{}/fd/{}", getpid(), device_.get());
-  return image_->temporary_path();
+  // Whatever has the name of the file by now, this leads to what was opened.
+  return loop_ ? loop_->path() : fmt::format("/proc/{}/fd/{}", getpid(), file());
 }
 
 void Backing::open_image(const VolumeOptions& options) {
@@ -82,12 +81,9 @@ void Backing::open_image(const VolumeOptions& options) {
   image_path_ = directory + "/" + name_;
   try {
     reserve_name(directory, !target_.temporary || options.keep);
-    // FUSE programs open it by its name.
-    const bool named = options.power != MountPower::full;
-    image_.emplace(directory, target_.path, 0600,
-                   named ? NewFile::Name::temporary : NewFile::Name::none);
+    image_.emplace(directory, target_.path, 0600);
     allocate_image();
-    if (!named) loop_.emplace(image_->descriptor(), target_.path);
+    if (options.power == MountPower::full) loop_.emplace(image_->descriptor(), target_.path);
   } catch (...) {
     if (lease_) lease_->strike();
     throw;
@@ -105,6 +101,11 @@ void Backing::reserve_name(const std::string& directory, bool stays) {
   }
   if (stays) {
     const Descriptor parent(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    // A process that was killed may have moved one aside.
+    for (const FoundLease& found : leases) {
+      if (found.note.made)
+        remove_exactly(parent.get(), aside_name(*found.note.made), *found.note.made);
+    }
     const std::optional<FileState> there = state_of(parent.get(), name_);
     if (there) remove_own_image(parent.get(), *there, leases);
     for (FoundLease& found : leases) found.lease->strike();
@@ -133,9 +134,8 @@ void Backing::remove_own_image(int parent, const FileState& there,
     throw_failed(fmt::format("{} is attached to {}: detach it first (losetup -d {})",
                              printable(target_.path), user, user));
   }
-  if (!remove_exactly(parent, name_, *now.made)) {
-    throw_failed(
-        fmt::format("cannot remove {}: somebody else works with it", printable(target_.path)));
+  if (const int failed = remove_exactly(parent, name_, *now.made); failed != 0) {
+    throw_failed(fmt::format("cannot remove {}: {}", printable(target_.path), strerror(failed)));
   }
 }
 

@@ -11,10 +11,12 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <linux/fs.h>
+#include <linux/loop.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <unistd.h>
 
 #include "filesets/descriptor.h"
 #include "filesets/error.h"
@@ -63,6 +65,49 @@ bool is_swap(dev_t device) {
   return false;
 }
 
+// The loop device that lies on it or, if it is one itself, on the same file; "" if there is none.
+// Neither shows among the holders, nor keeps others from opening it.
+std::string loop_device_on(dev_t device) {
+  const auto describe = [](const std::string& path) {
+    const Descriptor loop(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+    loop_info64 info{};
+    const bool used = loop && ioctl(loop.get(), LOOP_GET_STATUS64, &info) == 0;
+    return used ? std::optional(info) : std::nullopt;
+  };
+  const std::optional<loop_info64> own =
+      describe(fmt::format("/dev/block/{}:{}", major(device), minor(device)));
+  boost::system::error_code ignored;
+  for (const auto& entry : fs::directory_iterator("/sys/block", ignored)) {
+    if (!fs::exists(entry.path() / "loop", ignored)) continue;
+    const std::string path = "/dev/" + entry.path().filename().string();
+    const std::optional<loop_info64> other = describe(path);
+    if (!other || device_number(path) == device) continue;
+    const bool same_file =
+        own && own->lo_inode == other->lo_inode && own->lo_device == other->lo_device;
+    if (same_file || (other->lo_rdevice != 0 && other->lo_rdevice == device)) return path;
+  }
+  return "";
+}
+
+// A process, other than this one, that has the device open for writing, such as a FUSE driver that
+// does not say what it has mounted; "" if none can be seen.
+std::string writer_of(dev_t device) {
+  boost::system::error_code ignored;
+  for (const auto& process : fs::directory_iterator("/proc", ignored)) {
+    const std::string number = process.path().filename().string();
+    if (number.find_first_not_of("0123456789") != std::string::npos) continue;
+    if (number == std::to_string(getpid())) continue;
+    for (const auto& fd : fs::directory_iterator(process.path() / "fd", ignored)) {
+      if (device_number(fd.path().string()) != device) continue;
+      // Its mode shows in the permissions of the link. proc_pid_fd(5)
+      struct stat link{};
+      if (lstat(fd.path().c_str(), &link) != 0 || (link.st_mode & S_IWUSR) == 0) continue;
+      return fmt::format("process {}, {}", number, read_sysfs(process.path().string() + "/comm"));
+    }
+  }
+  return "";
+}
+
 // Why the device must not be touched; "" if nothing speaks against it.
 std::string user_of(dev_t device) {
   for (const MountedFileSystem& mounted : mounted_file_systems()) {
@@ -75,6 +120,12 @@ std::string user_of(dev_t device) {
   boost::system::error_code ignored;
   for (const auto& holder : fs::directory_iterator(sysfs_folder(device) + "/holders", ignored)) {
     return fmt::format("part of {}", holder.path().filename().string());
+  }
+  if (const std::string loop = loop_device_on(device); !loop.empty()) {
+    return fmt::format("attached to {}", loop);
+  }
+  if (const std::string writer = writer_of(device); !writer.empty()) {
+    return fmt::format("open for writing by {}", writer);
   }
   return "";
 }

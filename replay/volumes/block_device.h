@@ -28,7 +28,8 @@ void check_destroy(const std::vector<std::string>& paths);
 
 // Throws Error unless `fd`, which may be open with O_PATH alone, is a block device that may be
 // formatted: named in `destroy`, not mounted (nor its partitions), no swap space, held by no other
-// device, not in use, and writable. `path` stands for it in messages.
+// device or loop device, open for writing by no other process that can be seen, and writable.
+// `path` stands for it in messages.
 void check_may_format(int fd, const std::string& path, const std::vector<std::string>& destroy);
 
 // What has gone through a block device since the machine started, in bytes.

@@ -50,7 +50,10 @@ std::string type_by_magic(int fd) {
 class DirectoryVolume final : public Volume {
  public:
   DirectoryVolume(const Target& target, const VolumeOptions& options)
-      : target_(target), role_(options.role), keep_(options.keep), directory_(target.path, WorkDirectory::Use::volume) {
+      : target_(target),
+        role_(options.role),
+        keep_(options.keep),
+        directory_(target.path, WorkDirectory::Use::volume) {
     if (const auto mounted = mounted_at(target_.path)) mounted_ = *mounted;
     if (mounted_.type.empty()) mounted_.type = type_by_magic(root());
     device_ = storage_of_file(target_.path).device;
@@ -142,9 +145,7 @@ class DirectoryVolume final : public Volume {
 
   std::optional<DeviceCounters> counters() const override { return read_device_counters(device_); }
 
-  void finish(bool keep) override {
-    keep ? directory_.keep() : directory_.remove();
-  }
+  void finish(bool keep) override { keep ? directory_.keep() : directory_.remove(); }
 
  private:
   [[noreturn]] void fail(std::string_view what, int error) const {

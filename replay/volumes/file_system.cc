@@ -34,7 +34,7 @@ constexpr std::array<FileSystemInfo, 6> kFileSystems = {{
      16 * kMiB,
      {.largest_file = 16 * kTiB - 4096, .bytes_per_inode = 16 << 10}},  // mke2fs.conf(5)
     {FileSystemKind::ntfs, "ntfs", "ntfs3", "mkfs.ntfs", "ntfs-3g", "ntfs-3g", "ntfs-3g", 16 * kMiB,
-     kNtfs, false, true},
+     kNtfs, true},
     {FileSystemKind::fat32, "fat32", "vfat", "mkfs.vfat", "dosfstools", "fusefat", "fusefat",
      40 * kMiB, kFat32},
     {FileSystemKind::exfat, "exfat", "exfat", "mkfs.exfat", "exfatprogs", "mount.exfat-fuse",

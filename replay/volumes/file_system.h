@@ -32,8 +32,7 @@ struct FileSystemInfo {
   std::string_view fuse_program, fuse_package;  // empty: none
   std::uint64_t least_size;                     // of a volume that its mkfs accepts
   FileSystemLimits limits;
-  bool fuse_needs_device = false;  // its FUSE program refuses image files
-  bool fuse_needs_groups = false;  // its FUSE program calls setgroups(2): no user namespaces
+  bool fuse_needs_device = false;  // its FUSE program takes no image file, or none without a name
 };
 
 std::span<const FileSystemInfo> file_systems();

@@ -36,8 +36,8 @@ Mount::Mount(FileSystemKind kind, const Driver& driver, const std::string& sourc
     : state_(open_state_directory()),
       name_(fmt::format("mount-{}-{}-{}", getpid(), label, random_name())),
       path_(state_.path + "/" + name_) {
-  make_mount_point();
   try {
+    make_mount_point();
     driver.kernel ? mount_kernel(kind, driver, source) : mount_fuse(kind, source);
     mounted_ = true;
     root_.reset(open(path_.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
@@ -59,16 +59,14 @@ Mount::Mount(FileSystemKind kind, const Driver& driver, const std::string& sourc
 void Mount::make_mount_point() {
   lease_.emplace(LeaseNote{.kind = LeaseKind::mount_point, .path = path_});
   if (mkdirat(state_.directory.get(), name_.c_str(), 0700) != 0) {
-    const int error = errno;
-    lease_->strike();
-    throw_failed(fmt::format("cannot make the mount point {}: {}", path_, strerror(error)));
+    throw_failed(fmt::format("cannot make the mount point {}: {}", path_, strerror(errno)));
   }
   if (const auto state = state_of(state_.directory.get(), name_)) lease_->made(state->identity);
 }
 
 void Mount::remove_mount_point() {
   unlinkat(state_.directory.get(), name_.c_str(), AT_REMOVEDIR);
-  lease_->strike();
+  if (lease_) lease_->strike();
 }
 
 void Mount::mount_kernel(FileSystemKind kind, const Driver& driver, const std::string& source) {

@@ -23,7 +23,8 @@ std::vector<FoundLease> all() {
 }
 
 LeaseNote full_note(LeaseKind kind) {
-  LeaseNote note{.kind = kind, .path = "/a b\n\xff\\c", .made = FileIdentity{12, -5}};
+  LeaseNote note{
+      .kind = kind, .path = "/a b\n\xff\\c", .made = FileIdentity{12, -5}, .parent = {3, 4}};
   note.mounted = kind == LeaseKind::mount_point ? 77 : 0;
   if (kind == LeaseKind::image) {
     note.size = 1 << 20;
@@ -124,6 +125,17 @@ TEST_CASE("what is no lease in the state directory stays and is passed over") {
   CHECK(boost::filesystem::exists(state / "notes"));
 }
 
+TEST_CASE("files of the user's in the state directory stay, however old") {
+  const StateDir state;
+  for (const char* const name : {"new-year.txt", "filereel-new-plan", "0123456789abcdef"}) {
+    std::ofstream(state / name) << "mine";
+    REQUIRE(system(("touch -d 2001-01-01 '" + (state / name) + "'").c_str()) == 0);
+  }
+  CHECK(all().empty());
+  CHECK(std::distance(boost::filesystem::directory_iterator(state.path()),
+                      boost::filesystem::directory_iterator()) == 3);
+}
+
 TEST_CASE("a state directory that others can write, or that is a link, is refused") {
   const StateDir state;
   const auto refused = [] {
@@ -147,8 +159,10 @@ TEST_CASE("a state directory that others can write, or that is a link, is refuse
 
 TEST_CASE("a state directory is made for its owner alone") {
   const StateDir state;
-  setenv("FILEREEL_STATE_DIR", (state / "a/b").c_str(), 1);
+  const mode_t before = umask(002);
+  setenv("FILEREEL_STATE_DIR", (state / "a/b/").c_str(), 1);
   CHECK(open_state_directory().path == state / "a/b");
+  umask(before);
   struct stat info{};
   REQUIRE(stat((state / "a/b").c_str(), &info) == 0);
   CHECK((info.st_mode & 07777) == 0700);

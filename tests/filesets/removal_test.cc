@@ -154,19 +154,33 @@ TEST_CASE("a file or an empty directory is removed if it is the one that is mean
   write_file(temp / "f");
   mkdir((temp / "d").c_str(), 0755);
   const FileIdentity file = identity(temp, "f"), directory = identity(temp, "d");
-  CHECK_FALSE(remove_exactly(parent.get(), "d", file));
-  CHECK_FALSE(remove_exactly(parent.get(), "gone", file));
+  CHECK(remove_exactly(parent.get(), "d", file) == ESTALE);
+  CHECK(remove_exactly(parent.get(), "gone", file) == ENOENT);
   CHECK(fs::exists(temp / "f"));
   CHECK(fs::exists(temp / "d"));
-  CHECK(remove_exactly(parent.get(), "f", file));
-  CHECK(remove_exactly(parent.get(), "d", directory));
+  CHECK(remove_exactly(parent.get(), "f", file) == 0);
+  CHECK(remove_exactly(parent.get(), "d", directory) == 0);
   CHECK(fs::is_empty(temp.path()));
+}
+
+TEST_CASE("what a killed process had moved aside is removed by the next one") {
+  const TempDir temp;
+  write_file(temp / "f");
+  const FileIdentity file = identity(temp, "f");
+  fs::rename(temp / "f", temp / aside_name(file));
+  CHECK(remove_exactly(opened(temp.path()).get(), "f", file) == 0);
+  CHECK(fs::is_empty(temp.path()));
+  write_file(temp / aside_name(file));  // somebody else's, however it came to that name
+  usleep(20'000);
+  write_file(temp / "g");
+  CHECK(remove_exactly(opened(temp.path()).get(), "f", identity(temp, "g")) == ENOENT);
+  CHECK(fs::exists(temp / aside_name(file)));
 }
 
 TEST_CASE("a directory with something in it stays where it is") {
   const TempDir temp;
   fs::create_directories(temp / "d/e");
-  CHECK_FALSE(remove_exactly(opened(temp.path()).get(), "d", identity(temp, "d")));
+  CHECK(remove_exactly(opened(temp.path()).get(), "d", identity(temp, "d")) == ENOTEMPTY);
   CHECK(fs::exists(temp / "d/e"));
 }
 
@@ -182,7 +196,7 @@ TEST_CASE("a file with the inode number of a removed one is another file") {
     write_file(temp / "f");
     if (identity(temp, "f").inode != first.inode) continue;
     ++same;
-    CHECK_FALSE(remove_exactly(opened(temp.path()).get(), "f", first));
+    CHECK(remove_exactly(opened(temp.path()).get(), "f", first) == ESTALE);
     break;
   }
   CHECK(fs::exists(temp / "f"));

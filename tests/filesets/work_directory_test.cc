@@ -18,7 +18,9 @@
 
 #include "filesets/error.h"
 #include "filesets/ownership/leftovers.h"
+#include "filesets/ownership/removal.h"
 #include "filesets/scan/directory_names.h"
+#include "tests/skipped.h"
 #include "tests/state_dir.h"
 #include "tests/temp_dir.h"
 
@@ -171,6 +173,81 @@ TEST_CASE("a kept directory may be renamed") {
   keep_tree(temp / "a");
   fs::rename(temp / "a", temp / "b");
   CHECK(refusal(temp / "b").empty());
+}
+
+TEST_CASE("what somebody put beside the work before it was kept stays the user's") {
+  const StateDir state;
+  const TempDir temp;
+  {
+    WorkDirectory directory(temp.path(), kVolume);
+    make_in(directory.root(), "f");
+    write_to(temp / "mine");
+    directory.keep();
+  }
+  CHECK(refusal(temp.path()).find("/mine") != std::string::npos);
+  fs::remove(temp / "mine");
+  CHECK(refusal(temp.path()).empty());
+}
+
+TEST_CASE("trees that were kept at one place in turn, as on two drives, are told apart") {
+  const StateDir state;
+  const TempDir temp;
+  keep_tree(temp / "v");
+  fs::rename(temp / "v", temp / "a");
+  keep_tree(temp / "v");
+  fs::rename(temp / "v", temp / "b");
+  for (const char* const name : {"a", "b"}) {
+    fs::rename(temp / name, temp / "v");
+    CHECK(refusal(temp / "v").empty());
+    fs::rename(temp / "v", temp / name);
+  }
+}
+
+TEST_CASE("what a kill left of the removal of a kept tree is removed by the next one") {
+  const StateDir state;
+  const TempDir temp;
+  keep_tree(temp.path());
+  const Descriptor parent(open((temp / "d").c_str(), O_RDONLY | O_DIRECTORY));
+  fs::rename(temp / "d/f", temp / "d/" + aside_name(state_of(parent.get(), "f")->identity));
+  CHECK(refusal(temp.path()).empty());
+  CHECK(fs::is_empty(temp.path()));
+}
+
+TEST_CASE("what a killed process left on a drive that is away goes when it is back") {
+  const StateDir state;
+  const TempDir temp;
+  fs::create_directory(temp / "drive");
+  const pid_t child = fork();
+  if (child == 0) {
+    const WorkDirectory directory(temp / "drive", kVolume);
+    _exit(0);  // no destructor runs, as with SIGKILL
+  }
+  REQUIRE(waitpid(child, nullptr, 0) == child);
+  fs::rename(temp / "drive", temp / "away");
+  fs::create_directory(temp / "drive");  // the mount point
+  for (const ListedLease& one : remove_leftovers()) CHECK(one.state == LeaseState::unseen);
+  fs::remove(temp / "drive");
+  fs::rename(temp / "away", temp / "drive");
+  CHECK(remove_leftovers().size() == 1);
+  CHECK(fs::is_empty(temp / "drive"));
+  CHECK(list_leases().empty());
+}
+
+TEST_CASE("a working directory that cannot be removed stays on the list") {
+  if (geteuid() != 0) return skipped("needs root");
+  const StateDir state;
+  const TempDir temp;
+  {
+    WorkDirectory directory(temp.path(), kVolume);
+    if (system(("chattr +a '" + temp.path() + "' 2>/dev/null").c_str()) != 0) {
+      return skipped("needs chattr on this file system");
+    }
+    CHECK_THROWS_AS(directory.remove(), Error);
+  }
+  REQUIRE(system(("chattr -a '" + temp.path() + "'").c_str()) == 0);
+  CHECK(list_leases().size() == 1);
+  remove_leftovers();
+  CHECK(fs::is_empty(temp.path()));
 }
 
 TEST_CASE("a copy of a kept directory is the user's") {

@@ -13,7 +13,8 @@ import subprocess
 import time
 import unittest
 
-from support import (FILEREEL, IntegrationTest, call, digest, main, needs, tree_digests,
+from support import (FILEREEL, IntegrationTest, call, digest, find, have, main, needs,
+                     tree_digests,
                      wait_until)
 
 MAKE_REELS = os.environ.get("MAKE_REELS", "make_reels")
@@ -280,6 +281,24 @@ class Directories(Own):
             self.assertFalse(os.path.exists("/dev/nosuchdisk"))
 
 
+    def test_a_file_beside_the_work_of_a_replay_that_is_kept_stays(self):
+        reel, target = self.deep_reel(40), self.scratch / "kd"
+        running = self.start("replay", reel, target, "--pace", "20x")
+        self.assertTrue(wait_until(lambda: (self.work_folder(target) / "d").exists(), 30, 0.001))
+        (target / "mine").write_text("mine")
+        self.assertEqual(running.finish().code, 0)
+        self.assert_refused(self.filereel("replay", reel, target, status=None), 1, "mine")
+        self.assertEqual((target / "mine").read_text(), "mine")
+
+    def test_a_result_in_the_volume_is_refused(self):
+        target = self.folder("target")
+        for words in (["--near", target, "--json", target / "r.json"],
+                      ["--near", target, "--html", "target/../target/r.html"],
+                      ["--near", "image:a.img", "--json", "a.img"]):
+            self.assert_refused(self.run_on(*words), 2, "in the volume")
+        self.assertEqual(os.listdir(target), [])
+
+
 class Images(Own):
 
     def killed_run(self, image):
@@ -383,6 +402,49 @@ class Images(Own):
             self.assertEqual(self.run_on("--near", f"image:{image}", "--fs", "ext4").code, 0)
             self.assertEqual((old.read_text(), outside.read_text()), ("mine", "mine"))
             old.unlink()
+
+
+class Devices(Own):
+
+    def run_on_device(self, device):
+        return self.run_on("--near", device, "--fs", "ext4", "--destroy", device)
+
+    def disk(self):
+        with open(self.scratch / "disk", "wb") as file:
+            file.truncate(64 * MIB)
+        return self.scratch / "disk"
+
+    @needs("ext4")
+    def test_a_device_below_or_beside_a_mounted_loop_device_is_refused(self):
+        point = self.folder("point")
+        with self.loop(self.disk()) as device:
+            for other in (self.scratch / "disk", device):
+                with self.subTest(other=other), self.loop(other) as above:
+                    call("mkfs.ext4", "-q", "-F", above)
+                    call("mount", above, point)
+                    try:
+                        (point / "letter").write_text("mine")
+                        self.assert_refused(self.run_on_device(device), 1, device, above)
+                        self.assertEqual((point / "letter").read_text(), "mine")
+                    finally:
+                        call("umount", point)
+
+    @needs("fat32")
+    @unittest.skipUnless(have("fusefat"), "needs fusefat")
+    def test_a_device_that_a_fuse_driver_serves_is_refused(self):
+        """One that does not say what it has mounted."""
+        point = self.folder("point")
+        with self.loop(self.disk()) as device:
+            call("mkfs.vfat", device)
+            driver = subprocess.Popen([find("fusefat"), "-o", "rw+", "-f", device, point],
+                                      env=self.environment(), stdout=subprocess.DEVNULL,
+                                      stderr=subprocess.DEVNULL)
+            try:
+                self.assertTrue(wait_until(lambda: os.path.ismount(point), 10))
+                self.assert_refused(self.run_on_device(device), 1, device, "fusefat")
+            finally:
+                call("umount", point, status=None)
+                driver.wait(30)
 
 
 class Leftovers(Own):
