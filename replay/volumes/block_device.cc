@@ -74,9 +74,9 @@ std::string loop_device_on(dev_t device) {
     const bool used = loop && ioctl(loop.get(), LOOP_GET_STATUS64, &info) == 0;
     return used ? std::optional(info) : std::nullopt;
   };
-  const std::optional<loop_info64> own =
-      describe(fmt::format("/dev/block/{}:{}", major(device), minor(device)));
   boost::system::error_code ignored;
+  const fs::path name = fs::canonical(sysfs_folder(device), ignored).filename();
+  const std::optional<loop_info64> own = describe("/dev/" + name.string());
   for (const auto& entry : fs::directory_iterator("/sys/block", ignored)) {
     if (!fs::exists(entry.path() / "loop", ignored)) continue;
     const std::string path = "/dev/" + entry.path().filename().string();
