@@ -93,7 +93,7 @@ WorkDirectory::WorkDirectory(const std::string& path, Use use) : path_(path), us
     open_target();
     check_empty();
     make_work();
-  } catch (const Error&) {
+  } catch (...) {
     try {
       remove_work();
       remove_target();
