@@ -99,9 +99,9 @@ int NewFile::replace(const std::string& name) {
     int error = link_unnamed(name);
     if (error != EEXIST) return error;
     choose_temporary_name();
+    note_temporary_name();  // before the name: what is full cannot be told from others' later
     error = link_unnamed(temporary_);
     if (error != 0) return error;
-    note_temporary_name();
   }
   if (!has_temporary_name()) return ESTALE;
   const int error =

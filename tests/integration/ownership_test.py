@@ -13,8 +13,7 @@ import subprocess
 import time
 import unittest
 
-from support import (FILEREEL, IntegrationTest, call, digest, find, have, main, needs,
-                     tree_digests,
+from support import (FILEREEL, IntegrationTest, call, digest, find, have, main, needs, tree_digests,
                      wait_until)
 
 MAKE_REELS = os.environ.get("MAKE_REELS", "make_reels")
@@ -487,6 +486,26 @@ class Leftovers(Own):
             self.assertEqual(sorted(os.listdir(self.scratch)), ["near", "r.json", "set.yaml"])
             self.assertEqual(os.listdir(near), [])
             self.assertEqual(self.leases(), [])
+
+    @unittest.skipUnless(have("strace"), "needs strace")
+    def test_nothing_is_left_by_a_kill_while_an_output_file_is_replaced(self):
+        """Wherever it comes: between any two steps."""
+        reel, folder = self.make_reel(), self.folder("out")
+        export = ["export", reel, "--format", "jsonl", "-o", folder / "out"]
+        self.filereel(*export)
+        before = digest(folder / "out")
+        for calls in ("linkat", "rename,renameat"):
+            for number in range(1, 10):
+                kill = f"inject={calls}:signal=KILL:when={number}"
+                done = self.filereel(*export, status=None, wrap=(
+                    find("strace"), "-f", "-qq", "-o", "/dev/null", "-e", f"trace={calls}", "-e", kill))
+                self.filereel("clean")
+                self.assertEqual(os.listdir(folder), ["out"])
+                self.assertEqual(digest(folder / "out"), before)
+                if done.code == 0:
+                    break
+            self.assertEqual(done.code, 0)
+            self.assertGreater(number, 2)
 
     def test_clean_removes_what_was_left_and_lists_what_was_kept(self):
         kept = self.folder("kept")
