@@ -127,6 +127,18 @@ class Recording:
         self.assertTrue([line for line in self.operations("a.reel")
                          if f"path={str(self.scratch)[1:]}/input " in line])
 
+    def test_calls_with_bad_pointers_and_descriptors_are_counted_by_name(self):
+        calls = ("import ctypes, os; c = ctypes.CDLL(None); f = os.open('/etc/passwd', os.O_RDONLY)\n"
+                 "a, b = os.pipe(); os.write(b, b'x')\n"
+                 "bad, null, n = ctypes.c_void_p(8), ctypes.c_void_p(0), ctypes.c_size_t(5)\n"
+                 "for i in range(7):\n"
+                 "  c.unlink(bad); c.openat(-5, b'x', 0); c.rename(b'x', bad); c.write(f, b'x', n)\n"
+                 "  c.pread(f, bad, n, ctypes.c_long(0)); c.read(a, bad, n); c.close(-1)\n")
+        done = self.record("--", sys.executable, "-c", calls)
+        reason = "calls with a bad pointer or descriptor: "
+        self.assertEqual(sorted(re.findall(reason + r"(\w+ \(\d+\))", done.err)),
+                         [f"{name} (7)" for name in ("openat", "pread64", "rename", "unlink", "write")])
+
     def test_the_reel_is_named_after_the_program(self):
         self.filereel("record", "--backend", self.BACKEND, "--", "/bin/echo", "a")
         self.assertTrue((self.scratch / "echo.reel").exists())

@@ -78,6 +78,22 @@ TEST_CASE("what is not followed is counted as lost") {
   CHECK(events.calls.lost("calls that filereel does not follow") == 1);
 }
 
+TEST_CASE("calls with a bad pointer are counted by name, whatever could not be read") {
+  RecordedEvents events;
+  events.take(opened("/f", 3, 0x10).real(0, "/f"))
+      .take(BpfEvent::call(SYS_rename, {kPointer, kPointer}, -EFAULT))
+      .take(BpfEvent::call(SYS_openat2, {kCwd, kPointer, kPointer, 24}, -EFAULT).path("/f"))
+      .take(BpfEvent::call(SYS_fcntl, {3, F_SETLK, kPointer}, -EFAULT).file(0x10))
+      .take(BpfEvent::call(SYS_pipe, {kPointer}, -EFAULT));
+  const auto lost = [&](const std::string& name) {
+    return events.calls.lost("calls with a bad pointer or descriptor: " + name);
+  };
+  CHECK(lost("rename") == 1);
+  CHECK(lost("openat2") == 1);
+  CHECK(lost("fcntl") == 1);
+  CHECK(events.calls.builder.info().lost.size() == 3);
+}
+
 TEST_CASE("calls beyond the memory are lost by name, and the ends of threads are not") {
   RecordedEvents events;
   std::atomic<std::uint64_t> dropped = 0;

@@ -322,8 +322,53 @@ TEST_CASE("calls that were interrupted or wrong are left out") {
     calls.run(data(Call::read, 3, 10, -error));
   }
   CHECK(calls.text().empty());
+  CHECK(calls.lost("calls with a bad pointer or descriptor") == 2);
   calls.run(data(Call::read, 3, 10, -EISDIR));
   CHECK(calls.text() == "0 read #0 @0 +10 = -21\n");
+}
+
+TEST_CASE("calls with a bad pointer or descriptor are counted where they are about files") {
+  RecordedCalls calls;
+  const auto named = [](SystemCall call, std::string_view name) {
+    call.name = name;
+    return call;
+  };
+  const auto lost = [&](const std::string& name) {
+    return calls.lost("calls with a bad pointer or descriptor: " + name);
+  };
+  SystemCall socket = call_of(Call::new_descriptor, 4);
+  calls.run(open_at("/a", O_RDONLY, 3)).run(socket);
+  // Names, which may be what could not be read.
+  calls.run(named(on_path(Call::stat, "/a", -EFAULT), "stat"));
+  calls.run(named(on_path(Call::unlink, "", -EFAULT), "unlink"));
+  SystemCall nowhere = named(on_path(Call::open, "x", -EBADF), "openat");
+  nowhere.dir = 77;
+  calls.run(nowhere);
+  // Open files, also one that only the tracer knows, which keeps its name for later calls.
+  calls.run(named(data(Call::write, 3, 10, -EBADF), "write"));
+  SystemCall known = named(data(Call::read, 9, 10, -EFAULT), "read");
+  known.fd_path = "/b";
+  calls.run(known);
+  CHECK(lost("stat") == 1);
+  CHECK(lost("unlink") == 1);
+  CHECK(lost("openat") == 1);
+  CHECK(lost("write") == 1);
+  CHECK(lost("read") == 1);
+  calls.text();
+  calls.run(data(Call::read, 9, 10, 10));
+  CHECK(calls.text() == "0 open b #1 loose\n0 read #1 @0 +10 = 10 loose\n");
+  // No files, and numbers that stand for nothing.
+  const std::size_t reasons = calls.builder.info().lost.size();
+  calls.run(named(data(Call::read, 4, 10, -EFAULT), "socket"));
+  calls.run(named(data(Call::read, 55, 10, -EBADF), "nothing"));
+  calls.run(named(on_file(Call::close, 55), "close"));
+  SystemCall closed = named(on_file(Call::close, 55), "close");
+  closed.result = -EBADF;
+  calls.run(closed);
+  SystemCall empty = named(on_path(Call::stat, "", -EBADF), "fstatat");
+  empty.dir = 55;
+  calls.run(empty);
+  CHECK(calls.builder.info().lost.size() == reasons);
 }
 
 TEST_CASE("copies between files name both, others are reads or writes") {

@@ -218,6 +218,7 @@ TEST_CASE("Calls without a result are counted, interrupted ones are made again")
   CHECK(imported.lost("calls that the end of their thread cut off") == 1);
   CHECK(imported.lost("calls that began before the trace") == 1);
   CHECK(imported.lost("calls whose name strace does not show") == 1);
+  CHECK(imported.lost("calls with a bad pointer or descriptor: mkdir") == 1);
   CHECK(imported.lost("calls that had not ended with the trace") == 1);
   CHECK(imported.info().operations <= 2);  // the ends of the threads
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <fmt/format.h>
 
 namespace filereel {
 namespace {
@@ -12,10 +13,48 @@ namespace {
 // Errors that the kernel keeps to itself, but tracers show.
 constexpr int kFirstRestart = 512, kLastRestart = 530;
 
-// The result says nothing about files: the call was wrong, or is made again.
-bool is_not_about_files(int error) {
-  return error == EFAULT || error == ENOSYS || error == EBADF || error == EINTR ||
-         error == EAGAIN || error == ECANCELED || (error >= kFirstRestart && error <= kLastRestart);
+// The call does not exist here, or is made again.
+bool is_no_answer(int error) {
+  return error == ENOSYS || error == EINTR || error == EAGAIN || error == ECANCELED ||
+         (error >= kFirstRestart && error <= kLastRestart);
+}
+
+// The call was wrong by itself: whatever the files are, it fails.
+bool is_wrong(int error) {
+  return error == EFAULT || error == EBADF;
+}
+
+// Calls that have a path where they have no descriptor.
+bool names_path(const SystemCall& call) {
+  switch (call.call) {
+    case Call::open:
+    case Call::truncate:
+    case Call::stat:
+    case Call::statfs:
+    case Call::access:
+    case Call::readlink:
+    case Call::mkdir:
+    case Call::rmdir:
+    case Call::unlink:
+    case Call::rename:
+    case Call::link:
+    case Call::symlink:
+    case Call::mknod:
+    case Call::chmod:
+    case Call::chown:
+    case Call::utimens:
+    case Call::getxattr:
+    case Call::setxattr:
+    case Call::listxattr:
+    case Call::removexattr:
+    case Call::chdir:
+    case Call::chroot:
+    case Call::exec:
+      // What could not be read is a name, too.
+      return call.fd == SystemCall::kNone && (!call.path.empty() || call.result == -EFAULT);
+    default:
+      return false;
+  }
 }
 
 // The result depends on who asks, and on what the place is like.
@@ -153,10 +192,29 @@ void CallTranslation::left_out() {
   builder_.approximated("calls on /proc, /sys and /dev left out");
 }
 
-bool CallTranslation::is_worth_nothing(const SystemCall& call) {
+void CallTranslation::count_wrong(Task& task, const SystemCall& call) {
+  const auto is_file = [&](const Handle& handle) {
+    // Asked for what has a name already, so that a number that stands for nothing makes no file.
+    return known_file(task, handle) ||
+           (names_file(handle.path) && find_file(task, call, handle, Use::other));
+  };
+  // Duplicates of descriptors are no operations.
+  const bool uses_file =
+      call.call != Call::dup && (is_file(first_file(call)) || is_file(second_file(call)));
+  if (!uses_file && !names_path(call)) return;
+  constexpr std::string_view kReason = "calls with a bad pointer or descriptor";
+  builder_.lost(call.name.empty() ? std::string(kReason)
+                                  : fmt::format("{}: {}", kReason, call.name));
+}
+
+bool CallTranslation::is_worth_nothing(Task& task, const SystemCall& call) {
   if (call.result >= 0 || call.call == Call::close) return false;
   const auto error = static_cast<int>(std::min<std::int64_t>(-(call.result + 1), 4096) + 1);
-  if (is_not_about_files(error)) return !(error == EAGAIN && is_lock(call));
+  if (is_no_answer(error)) return !(error == EAGAIN && is_lock(call));
+  if (is_wrong(error)) {
+    count_wrong(task, call);
+    return true;
+  }
   if (error == ENAMETOOLONG) {
     builder_.lost("calls with names that are too long");
     return true;
@@ -179,7 +237,7 @@ bool CallTranslation::is_worth_nothing(const SystemCall& call) {
 
 void CallTranslation::translate(const SystemCall& call, const Beginning& beginning) {
   Task* task = task_of(call);
-  if (task && !is_worth_nothing(call)) {
+  if (task && !is_worth_nothing(*task, call)) {
     moment_ = directory_of_the_moment(*task, call, beginning.position);
     beginning_ = &beginning;
     blind_ = false;

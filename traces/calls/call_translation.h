@@ -99,7 +99,9 @@ class CallTranslation {
   // call_translation.cc
   Task* task_of(const SystemCall& call);
   Task& new_root_task(const SystemCall& call);
-  bool is_worth_nothing(const SystemCall& call);
+  bool is_worth_nothing(Task& task, const SystemCall& call);
+  // Counts a call that failed for itself if it names a path or a file that is open.
+  void count_wrong(Task& task, const SystemCall& call);
   void dispatch(Task& task, const SystemCall& call);
   void emit(Task& task, const SystemCall& call, Operation operation);
   void emit_at(Task& task, std::uint64_t begin_ns, std::uint64_t end_ns, Operation operation);

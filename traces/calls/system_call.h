@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace filereel {
@@ -121,6 +122,7 @@ struct SystemCall {
   static constexpr int kCwd = -100;    // AT_FDCWD
 
   Call call = Call::close;
+  std::string_view name;       // as the tracer's table has it, for counts; may be empty
   std::uint32_t thread = 0;    // as the system calls it (tid)
   std::uint32_t process = 0;   // its thread group; 0: not known
   std::uint64_t enter_ns = 0;  // since the trace's begin

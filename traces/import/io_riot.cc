@@ -227,6 +227,7 @@ class Capture {
     const auto* captured = std::ranges::find(kCalls, *name, &CapturedCall::name);
     if (captured == std::end(kCalls)) return false;
     call.call = captured->call;
+    call.name = captured->name;
     if (!fill(*captured, values, call) || !finish(*name, values, call)) return false;
     now_ns_ = call.exit_ns;
     if (is_about_known_files(call)) {

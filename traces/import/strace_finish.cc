@@ -106,7 +106,8 @@ bool ioctl(StraceReader& reader, SystemCall& call) {
       call.offset = reader.value(strace_member(range, "src_offset"));
       call.length = reader.value(strace_member(range, "src_length"));
       call.offset2 = reader.value(strace_member(range, "dest_offset"));
-      return strace_descriptor(strace_member(range, "src_fd"), call.fd, call.fd_path);
+      return strace_descriptor(strace_member(range, "src_fd"), call.fd, call.fd_path) ||
+             call.result == -EFAULT;
     }
     default:
       return false;
@@ -124,7 +125,7 @@ bool fcntl(StraceReader& reader, SystemCall& call) {
   }
   const Fcntl form = take_fcntl(static_cast<int>(command), 0, call);
   if (form != Fcntl::lock) return form == Fcntl::whole;
-  if (!argument.starts_with('{')) return false;
+  if (!argument.starts_with('{')) return call.result == -EFAULT;
   call.flags = reader.value(strace_member(argument, "l_type"));
   call.offset = reader.value(strace_member(argument, "l_start"));
   call.offset2 = reader.value(strace_member(argument, "l_whence"));

@@ -195,6 +195,7 @@ bool StraceReader::fill(const StraceCall& call) {
   SystemCall& made = calls_[0];
   made = kFresh;  // keeps the memory of its strings
   made.call = call.call;
+  made.name = call.name;
   made.flags = call.flags;
   no_path_ = false;
   for (std::size_t i = 0; i < call.arguments.size(); ++i) {
@@ -219,7 +220,9 @@ bool StraceReader::fill(const StraceCall& call) {
 StraceReader::Outcome StraceReader::outcome(bool filled, bool about_files) {
   if (!filled) return Outcome::torn;
   if (!about_files) return Outcome::no_file_call;
-  return no_path_ ? Outcome::no_path : Outcome::read;
+  // What fails for its pointer is counted with the others of its kind, also without its name.
+  const bool bad_pointer = !beginning_ && calls_[0].result == -EFAULT;
+  return no_path_ && !bad_pointer ? Outcome::no_path : Outcome::read;
 }
 
 StraceReader::Outcome StraceReader::read(const StraceCall& call, std::string_view text) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 
 #include <fcntl.h>
 #include <sys/syscall.h>
@@ -358,10 +359,12 @@ BpfReading read_bpf_call(const BpfEventView& event, bool ended, SystemCall& call
   const std::string_view letters =
       known.call->letters.empty() ? known.row->arguments : known.call->letters;
   call.call = known.row->call;
+  call.name = known.call->name;
   call.flags = known.row->flags;
   for (std::size_t i = 0; i < letters.size() && i < 6; ++i) fill(event, letters[i], i, call);
   call.result = ended ? event.head().result : 0;
-  if (lacks_path(event, call, letters)) return BpfReading::nothing;
+  // What fails for its pointer is counted with the others of its kind, also without its path.
+  if (call.result != -EFAULT && lacks_path(event, call, letters)) return BpfReading::nothing;
   const bool begins_at = letters.contains('d');
   (begins_at ? call.dir_file : call.file) = event.head().file[0];
   (letters.contains('D') ? call.dir2_file : call.file2) = event.head().file[1];

@@ -1,6 +1,7 @@
 #include "traces/record/bpf_finish.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <climits>
 #include <cstddef>
 #include <utility>
@@ -53,13 +54,18 @@ std::optional<std::uint64_t> before(const BpfEventView::Part& copy, const System
   return word(copy, 0) - moved;
 }
 
+// Whether the call can be told: what failed for this pointer is only counted.
+bool is_told(const BpfEventView::Part& copy, const SystemCall& call) {
+  return copy.there || call.result == -EFAULT;
+}
+
 }  // namespace
 
 bool open_how(const BpfEventView& event, SystemCall& call) {
   call.flags = word(event.copy(0), offsetof(::open_how, flags));
   call.mode = word(event.copy(0), offsetof(::open_how, mode));
   call.resolve = word(event.copy(0), offsetof(::open_how, resolve));
-  return event.copy(0).there;
+  return is_told(event.copy(0), call);
 }
 
 // A file by its handle: its path is known when it is open.
@@ -121,7 +127,7 @@ bool ioctl(const BpfEventView& event, SystemCall& call) {
       call.fd2 =
           std::exchange(call.fd, static_cast<int>(word(range, offsetof(file_clone_range, src_fd))));
       call.offset = word(range, offsetof(file_clone_range, src_offset));
-      if (!range.there) return false;
+      if (!is_told(range, call)) return false;
       call.length = word(range, offsetof(file_clone_range, src_length));
       call.offset2 = word(range, offsetof(file_clone_range, dest_offset));
       break;
@@ -141,7 +147,7 @@ bool fcntl(const BpfEventView& event, SystemCall& call) {
   call.offset = word(lock, offsetof(flock, l_start));
   call.offset2 = BpfEventView::number<std::uint16_t>(lock, offsetof(flock, l_whence));
   call.length = word(lock, offsetof(flock, l_len));
-  return lock.there;
+  return is_told(lock, call);
 }
 
 bool stat(const BpfEventView& event, SystemCall& call) {

@@ -91,12 +91,12 @@ int BPF_PROG(call_begins, struct pt_regs* regs, long id) {
   return 0;
 }
 
-// The call says nothing about files, or is made again.
+// The call does not exist, or is made again.
 static __always_inline int is_nothing(long result, __u32 flags) {
   if (result >= 0 || (flags & SHAPE_SUBMITS)) return 0;
   if (result <= -512 && result >= -530) return 1;                    // ERESTARTSYS …
   if (result == -11 || result == -4) return !(flags & SHAPE_LOCKS);  // EAGAIN, EINTR
-  return result == -14 || result == -38;                             // EFAULT, ENOSYS
+  return result == -38;                                              // ENOSYS
 }
 
 static __always_inline void begin_ended(struct bpf_event* event, const struct bpf_thread* state,
