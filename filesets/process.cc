@@ -27,7 +27,9 @@ constexpr std::size_t kKeptOutput = 64 << 10;
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != parent) _exit(127);  // it died before the line above
-  unblock_signals();
+  sigset_t none;                        // whatever this process has blocked for itself
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, nullptr);
   const int null = open("/dev/null", O_RDWR);
   if (null < 0 || output < 0) _exit(127);
   dup2(null, STDIN_FILENO);
@@ -68,12 +70,6 @@ void survive_failed_writes() {
     action.sa_flags = SA_RESTART;
     sigaction(signal, &action, nullptr);
   }
-}
-
-void unblock_signals() {
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
 }
 
 std::optional<int> wait_for(pid_t child, double seconds) {

@@ -20,9 +20,6 @@ std::optional<std::string> find_program(std::string_view name);
 // caller had them: exec() takes handlers back, and a signal that is ignored already stays ignored.
 void survive_failed_writes();
 
-// For a child between fork and exec: no signal is blocked, whatever this process has for itself.
-void unblock_signals();
-
 // Waits up to `seconds` for the end of a child: its exit status (128 + signal if it was killed), or
 // nothing if it still runs. 127 if there is no such child. It can be asked for once.
 std::optional<int> wait_for(pid_t child, double seconds);

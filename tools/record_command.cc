@@ -195,6 +195,7 @@ void record(const RecordArguments& arguments, Session& session) {
   }
   const RecorderChoice choice = choose_recorder(arguments.backend, records_compat(request));
   const SignalWatch signals;
+  request.blocked = signals.blocked_before();
   ReelOutput output(arguments.output.empty() ? default_output(request) : arguments.output,
                     {.compression = kCompression, .time_unit_ns = choice.backend->time_unit_ns});
   const std::unique_ptr<Recorder> recorder = choice.backend->make();

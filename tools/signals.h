@@ -23,6 +23,9 @@ class SignalWatch {
   std::stop_token token() const { return stop_.get_token(); }
   bool requested() const { return stop_.stop_requested(); }
 
+  // What was blocked before, and is again when it ends: for programs that are the user's own.
+  const sigset_t& blocked_before() const { return before_; }
+
   // The same as SIGHUP, for who learns otherwise that nobody reads the output any more. On any
   // thread.
   void hang_up();

@@ -127,6 +127,13 @@ class Recording:
         self.assertTrue([line for line in self.operations("a.reel")
                          if f"path={str(self.scratch)[1:]}/input " in line])
 
+    def test_the_program_has_the_signals_blocked_that_we_had(self):
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR1, signal.SIGINT})
+        self.addCleanup(signal.pthread_sigmask, signal.SIG_UNBLOCK, {signal.SIGUSR1, signal.SIGINT})
+        done = self.record("--", "grep", "SigBlk", "/proc/self/status")
+        blocked = 1 << signal.SIGUSR1 - 1 | 1 << signal.SIGINT - 1
+        self.assertEqual(int(done.out.split()[1], 16), blocked)
+
     def test_calls_with_bad_pointers_and_descriptors_are_counted_by_name(self):
         calls = ("import ctypes, os; c = ctypes.CDLL(None); f = os.open('/etc/passwd', os.O_RDONLY)\n"
                  "a, b = os.pipe(); os.write(b, b'x')\n"

@@ -174,6 +174,17 @@ TEST_CASE(
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
+TEST_CASE("the program begins with the signal mask that it is given") {
+  const TempDir temp;
+  sigset_t blocked;
+  sigemptyset(&blocked);
+  sigaddset(&blocked, SIGUSR1);
+  HeldProgram program({"cp", "/proc/self/status", temp / "status"}, nullptr, blocked);
+  program.release();
+  CHECK(program.wait(10) == 0);
+  CHECK(signals_in(text_of(temp / "status"), "SigBlk") == 1 << (SIGUSR1 - 1));
+}
+
 TEST_CASE("it stays in our process group, so that Ctrl-C reaches it") {
   const HeldProgram program({"true"});
   CHECK(getpgid(program.pid()) == getpgrp());

@@ -113,7 +113,9 @@ RecordOutcome BpfRecorder::record(const RecordRequest& request, TraceBuilder& bu
   program.start_draining(queue);
 
   std::optional<HeldProgram> started;
-  if (!request.command.empty()) started.emplace(request.command);
+  if (!request.command.empty()) {
+    started.emplace(request.command, nullptr, request.blocked);
+  }
   const std::uint32_t root = started ? static_cast<std::uint32_t>(started->pid()) : request.process;
   const std::uint64_t began = now_ns(CLOCK_REALTIME);
   CallResolver resolver(builder, {.working_directory = working_directory_of(root),

@@ -36,9 +36,10 @@ bool send(const Descriptor& to, T value) {
 }
 
 // Runs in the child between fork and exec: only async-signal-safe calls.
-[[noreturn]] void become(char* const* arguments, void (*prepare)(), const Descriptor& leash) {
+[[noreturn]] void become(char* const* arguments, void (*prepare)(), const sigset_t& blocked,
+                         const Descriptor& leash) {
   constexpr int kNever = 127;
-  unblock_signals();
+  sigprocmask(SIG_SETMASK, &blocked, nullptr);
   if (prepare != nullptr) prepare();
   char go = 0;
   if (!send(leash, 0) || !receive(leash, go)) _exit(kNever);
@@ -62,7 +63,8 @@ std::string_view advice_on(int error) {
 
 }  // namespace
 
-HeldProgram::HeldProgram(const std::vector<std::string>& command, void (*prepare)())
+HeldProgram::HeldProgram(const std::vector<std::string>& command, void (*prepare)(),
+                         const sigset_t& blocked)
     : name_(command.front()) {
   std::vector<std::string> words = command;
   std::vector<char*> arguments;
@@ -77,7 +79,7 @@ HeldProgram::HeldProgram(const std::vector<std::string>& command, void (*prepare
   if (pid_ < 0) fail(errno, kNoRoom);
   if (pid_ == 0) {
     leash_.reset();  // so that it sees the end of this process's
-    become(arguments.data(), prepare, other_end);
+    become(arguments.data(), prepare, blocked, other_end);
   }
   other_end.reset();
   int ready = 0;

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include <signal.h>
 #include <sys/types.h>
 
 #include "filesets/descriptor.h"
@@ -18,8 +19,10 @@ namespace filereel {
 class HeldProgram {
  public:
   // `command` is not empty. `prepare` runs in the child before the constructor returns, and may do
-  // what signal handlers may. Throws Error(failed) if there can be no child.
-  explicit HeldProgram(const std::vector<std::string>& command, void (*prepare)() = nullptr);
+  // what signal handlers may. `blocked` is the program's signal mask: this process may block others
+  // for itself. Throws Error(failed) if there can be no child.
+  explicit HeldProgram(const std::vector<std::string>& command, void (*prepare)() = nullptr,
+                       const sigset_t& blocked = {});
   // A program that is still held never begins; one that runs goes on.
   ~HeldProgram();
   HeldProgram(const HeldProgram&) = delete;

@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include <signal.h>
+
 #include "traces/model/trace_builder.h"
 #include "traces/record/recording_memory.h"
 
@@ -19,6 +21,7 @@ namespace filereel {
 
 struct RecordRequest {
   std::vector<std::string> command;  // the program to start, looked up in PATH, and its arguments
+  sigset_t blocked{};                // the signal mask that the program begins with
   std::uint32_t process = 0;         // where `command` is empty: one that runs already
   std::string under;                 // keep only what touches this directory, absolute; empty: all
   // strace alone: the program shares one processor with it, on which they take turns ten times as

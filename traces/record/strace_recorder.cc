@@ -121,7 +121,9 @@ class StraceRecorder final : public Recorder {
 RecordOutcome StraceRecorder::record(const RecordRequest& request, TraceBuilder& builder,
                                      const std::stop_token& stop) {
   std::optional<HeldProgram> program;
-  if (!request.command.empty()) program.emplace(request.command, allow_tracing);
+  if (!request.command.empty()) {
+    program.emplace(request.command, allow_tracing, request.blocked);
+  }
   const auto id = program ? static_cast<std::uint32_t>(program->pid()) : request.process;
   MemoryBound memory(share_out(request.memory, false).known, builder.tables().paths, dropped_);
   const ImportOptions options{
