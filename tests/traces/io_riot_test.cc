@@ -92,6 +92,12 @@ TEST_CASE("a file without any whole line is refused") {
         "file");
 }
 
+TEST_CASE("a file that begins with many damaged lines is refused before it is read whole") {
+  std::string garbage;
+  for (int i = 0; i < 100; ++i) garbage += "garbage\n";
+  CHECK(Imported(io_riot_importer(), garbage).error.starts_with("input:20: no line of I/O"));
+}
+
 TEST_CASE("captures are recognised by their header or their first line") {
   CHECK(io_riot_importer().recognises("#|capture_version=2|\n"));
   CHECK(io_riot_importer().recognises(line("o=close|d=5|s=0")));

@@ -25,6 +25,7 @@ namespace {
 constexpr std::string_view kSeparator = ";:,";
 constexpr std::string_view kLetters = "abcdfimoOpPstADFGTW";
 
+constexpr std::uint64_t kMostDamaged = 20;      // lines at the beginning: it is no capture
 constexpr std::uint64_t kUnknownLength = 4096;  // asked for, where nothing was moved
 constexpr std::uint64_t kThread =
     CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM;
@@ -191,6 +192,7 @@ class Capture {
     builder_.fact("source", "I/O Riot");
     std::string_view text;
     bool any = false;
+    std::uint64_t damaged = 0;
     while (input_.next(text)) {
       if (input_.line() % 1024 == 0 && options_.stop.stop_requested()) return false;
       text = trim_end(text);
@@ -199,18 +201,21 @@ class Capture {
         any = true;
       } else {
         builder_.lost("damaged lines");
+        if (!any && ++damaged == kMostDamaged) reject();
       }
     }
-    if (!any) {
-      reject_line(input_, "no line of I/O Riot's is whole",
-                  "give a capture file (ioriot -c), not a replay file");
-    }
+    if (!any) reject();
     resolver_.finish(now_ns_);
     return true;
   }
 
  private:
   using Descriptor = std::pair<std::uint32_t, int>;  // a process and a number
+
+  [[noreturn]] void reject() const {
+    reject_line(input_, "no line of I/O Riot's is whole",
+                "give a capture file (ioriot -c), not a replay file");
+  }
 
   // False if the line is damaged.
   bool line(std::string_view text) {
