@@ -29,13 +29,25 @@ AtomicFile::AtomicFile(const std::string& path) : path_(path) {
     if (error) fail("cannot follow the symbolic link", error.value());
     path_ = resolved.string();
   }
-  if (::stat(path_.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
-    throw Error(ErrorKind::failed,
-                fmt::format("{}: is not a regular file and cannot be replaced; choose another name",
-                            path_));
-  }
+  check_target();
   const std::string directory = boost::filesystem::path(path_).parent_path().string();
   file_.emplace(directory.empty() ? "." : directory, path_, 0666);
+}
+
+// What commit() could not replace or name.
+void AtomicFile::check_target() const {
+  struct statx target;
+  if (::statx(AT_FDCWD, path_.c_str(), 0, STATX_TYPE, &target) != 0) {
+    if (errno == ENAMETOOLONG) fail("choose a shorter name", errno);
+    return;
+  }
+  const auto refuse = [this](std::string_view what) {
+    throw Error(ErrorKind::failed,
+                fmt::format("{}: is {} and cannot be replaced; choose another name", path_, what));
+  };
+  if (!S_ISREG(target.stx_mode)) refuse("not a regular file");
+  if (target.stx_attributes & STATX_ATTR_IMMUTABLE) refuse("immutable (chattr +i)");
+  if (target.stx_attributes & STATX_ATTR_APPEND) refuse("append-only (chattr +a)");
 }
 
 void AtomicFile::fail(std::string_view what, int error) const {

@@ -15,7 +15,8 @@ namespace filereel {
 class AtomicFile {
  public:
   // Creates the file. `path` must name a regular file or nothing yet: a device or pipe
-  // (/dev/null) cannot be replaced and is refused. A symbolic link is followed.
+  // (/dev/null) cannot be replaced and is refused, as are names that are too long and files that
+  // are immutable or append-only. A symbolic link is followed.
   explicit AtomicFile(const std::string& path);
 
   void write(std::string_view bytes);
@@ -28,6 +29,7 @@ class AtomicFile {
   const std::string& path() const { return path_; }
 
  private:
+  void check_target() const;
   [[noreturn]] void fail(std::string_view what, int error) const;
   void make_durable(int descriptor);
 

@@ -6,8 +6,13 @@
 
 #include <boost/filesystem.hpp>
 #include <doctest/doctest.h>
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
 
+#include "filesets/descriptor.h"
 #include "filesets/error.h"
+#include "tests/skipped.h"
 #include "tests/temp_dir.h"
 
 namespace filereel {
@@ -78,6 +83,28 @@ TEST_CASE("a symbolic link is followed instead of replaced") {
   file.commit();
   CHECK(fs::is_symlink(folder / "link"));
   CHECK(content(folder / "real") == "new");
+}
+
+TEST_CASE("a name that no file can have is refused before anything is written") {
+  const TempDir folder;
+  CHECK_THROWS_WITH_AS(AtomicFile{folder / std::string(300, 'a')},
+                       doctest::Contains("choose a shorter name: File name too long"), Error);
+  CHECK_THROWS_AS(AtomicFile{folder / std::string(5000, 'a')}, Error);
+  AtomicFile(folder / std::string(255, 'a')).commit();
+}
+
+TEST_CASE("files that must not be replaced are refused before anything is written") {
+  const TempDir folder;
+  std::ofstream(folder / "a") << "old";
+  const Descriptor file(open((folder / "a").c_str(), O_RDONLY | O_CLOEXEC));
+  for (const int attribute : {FS_IMMUTABLE_FL, FS_APPEND_FL}) {
+    int attributes = attribute;
+    if (ioctl(file.get(), FS_IOC_SETFLAGS, &attributes) != 0) return skipped("chattr +i");
+    CHECK_THROWS_WITH_AS(AtomicFile{folder / "a"}, doctest::Contains("(chattr +"), Error);
+    attributes = 0;
+    ioctl(file.get(), FS_IOC_SETFLAGS, &attributes);
+  }
+  AtomicFile(folder / "a").commit();
 }
 
 TEST_CASE("devices, directories and missing folders are refused") {
