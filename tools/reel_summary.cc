@@ -253,7 +253,7 @@ void dump_reel(const std::string& path, Session& session) {
       append_dump_line(batch[i], reader.tables(), reader.info().timed, text);
     }
     if (text.size() < kPiece && more) continue;
-    if (!session.pipe(text)) return;
+    if (!session.pipe(printable_lines(text))) return;
     text.clear();
   }
   if (!reader.info().complete) {

@@ -206,6 +206,7 @@ class Reels(Text):
             self.check("replay", "a.reel", f"there-{backend}", "--verify", "tree")
         self.check("record", "--under", IN_A_PATH, "--", "true", status=1)
         self.check("record", "--", b"./nothing" + IN_A_PATH, status=1)
+        self.check("show", "a.reel", "--operations", status=0)
         for command in (["show", "a.reel", "--json"], ["show", "a.reel", "--operations"],
                         ["export", "a.reel", "--format", "jsonl"],
                         ["export", "a.reel", "--format", "fio"],
