@@ -37,13 +37,17 @@ T convert(const Json& json, const char* key) {
     }
   }
   if constexpr (std::is_floating_point_v<T>) {
-    const T figure = json.get<T>();
+    const T figure = json.is_number() ? json.get<T>() : T();
     if (figure != 0 && !(figure >= kLeastFigure && figure <= kMostFigure)) {
       throw WrongMember{fmt::format("'{}' is {}: it must be 0, or {} to {}", key, figure,
                                     kLeastFigure, kMostFigure)};
     }
   }
-  return json.get<T>();
+  try {
+    return json.get<T>();
+  } catch (const Json::exception&) {
+    throw WrongMember{fmt::format("'{}' cannot be {}", key, json.type_name())};
+  }
 }
 
 // Leaves `value` as it is where there is no such member.

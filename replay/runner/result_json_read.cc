@@ -19,6 +19,19 @@
 namespace filereel {
 namespace {
 
+const Json& required(const Json& json, const char* key) {
+  if (!json.is_object() || !json.contains(key)) {
+    throw WrongMember{fmt::format("'{}' is missing", key)};
+  }
+  return json.at(key);
+}
+
+const Json& required_list(const Json& json, const char* key) {
+  const Json& list = required(json, key);
+  if (!list.is_array()) throw WrongMember{fmt::format("'{}' must be a list", key)};
+  return list;
+}
+
 Sample sample_from_json(const Json& json) {
   Sample sample = json.get<Sample>();
   if (const auto found = json.find("divergences"); found != json.end()) {
@@ -86,7 +99,7 @@ Measurement measurement_from_json(const Json& json) {
   }
   get(json, "runs_ended", measurement.runs_ended);
   get(json, "access", measurement.access);
-  for (const Json& sample : json.at("samples")) {
+  for (const Json& sample : required_list(json, "samples")) {
     measurement.samples.push_back(sample_from_json(sample));
   }
   return measurement;
@@ -96,7 +109,7 @@ Measurement measurement_from_json(const Json& json) {
 void read_sweep(const Json& json, std::vector<SweptWorkload>& sweeps) {
   SweptWorkload sweep;
   get(json, "workload", sweep.workload);
-  sweep.axes = json.at("axes").get<std::vector<SweepAxis>>();
+  sweep.axes = required_list(json, "axes").get<std::vector<SweepAxis>>();
   const std::uint64_t points = points_of(sweep.axes);
   if (sweep.axes.empty() || points == 0 || points > kMostPoints) {
     throw WrongMember{fmt::format("a sweep has 1 to {} points", kMostPoints)};
@@ -110,20 +123,21 @@ void read_sweep(const Json& json, std::vector<SweptWorkload>& sweeps) {
 
 Result read_result(const Json& json) {
   Result result;
-  get(json.at("filereel"), "version", result.version);
+  get(required(json, "filereel"), "version", result.version);
   get(json, "started", result.started);
   get(json, "label", result.label);
   get(json, "note", result.note);
   get(json, "serials_hidden", result.serials_hidden);
   get(json, "host", result.host);
-  for (const Json& one : json.at("volumes")) result.volumes.push_back(volume_from_json(one));
-  result.plan = plan_from_json(json.at("plan"));
+  for (const Json& one : required_list(json, "volumes"))
+    result.volumes.push_back(volume_from_json(one));
+  result.plan = plan_from_json(required(json, "plan"));
   get(json, "overhead_ns_per_operation", result.overhead_ns);
   get(json, "complete", result.complete);
   get(json, "warnings", result.warnings);
   get(json, "escaped_names", result.escaped_names);
   get(json, "block_baselines", result.baselines);
-  for (const Json& one : json.at("measurements")) {
+  for (const Json& one : required_list(json, "measurements")) {
     result.measurements.push_back(measurement_from_json(one));
   }
   for (const Json& one : json.value("sweeps", Json::array())) read_sweep(one, result.sweeps);

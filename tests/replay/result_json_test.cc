@@ -370,6 +370,20 @@ TEST_CASE("members of the wrong type are refused") {
   }
 }
 
+TEST_CASE("what is missing or of the wrong type is told by the name of its member") {
+  Json json = Json::parse(result_to_json(sample_result()));
+  const auto refused = [](const Json& one, const char* why) {
+    CHECK_THROWS_WITH_AS(result_from_json(one.dump(), "r"), doctest::Contains(why), Error);
+  };
+  Json without = json;
+  without.erase("measurements");
+  refused(without, "('measurements' is missing)");
+  without["measurements"] = nullptr;
+  refused(without, "('measurements' must be a list)");
+  json["overhead_ns_per_operation"] = nullptr;
+  refused(json, "('overhead_ns_per_operation' cannot be null)");
+}
+
 TEST_CASE("words that a plan cannot hold are refused") {
   CHECK(refusal(with("/plan/file_systems/0", "zfs")).find("zfs") != std::string::npos);
   CHECK(refusal(with("/plan/operations/0", "erase")).find("erase") != std::string::npos);
