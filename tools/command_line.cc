@@ -19,9 +19,23 @@
 namespace filereel {
 namespace {
 
-void complain(std::string text) {
-  std::ranges::replace(text, '\n', ' ');  // one line, whatever a library says
-  write_to(STDERR_FILENO, fmt::format("filereel: {}\n", printable_line(text)));
+constexpr std::size_t kLongestComplaint = 5000;  // bytes: room for a path
+constexpr std::size_t kLongestOfOption = 500;    // what is wrong with an option's value
+
+// One line, whatever a library says. Of a longer text the middle is left out: the beginning says
+// what failed, the end what to do.
+std::string one_line(std::string text, std::size_t longest) {
+  constexpr std::size_t kEnd = 200;
+  std::ranges::replace(text, '\n', ' ');
+  if (text.size() <= longest) return printable_line(text);
+  std::string_view end = std::string_view(text).substr(text.size() - kEnd);
+  const auto continues = [](char byte) { return (byte & 0xc0) == 0x80; };  // a character of UTF-8
+  while (!end.empty() && continues(end.front())) end.remove_prefix(1);
+  return printable(text, longest - kEnd) + printable_line(end);
+}
+
+void complain(const std::string& text) {
+  write_to(STDERR_FILENO, fmt::format("filereel: {}\n", one_line(text, kLongestComplaint)));
 }
 
 // The command that the arguments got to, for a pointer to its help.
@@ -36,7 +50,7 @@ void check_command(const CLI::App& app, std::string_view word) {
   const auto named = [&](const CLI::App* command) { return command->get_name() == word; };
   if (!word.starts_with('-') && app.get_subcommands(named).empty()) {
     throw Error(ErrorKind::usage,
-                fmt::format("there is no command '{}'; see filereel --help", word));
+                fmt::format("there is no command '{}'; see filereel --help", printable(word)));
   }
 }
 
@@ -60,7 +74,8 @@ int obey(int argc, const char* const* argv) {
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return print_information(app, error, session);
     throw Error(ErrorKind::usage,
-                fmt::format("{}; see {} --help", error.what(), command_path(app)));
+                fmt::format("{}; see {} --help", one_line(error.what(), kLongestOfOption),
+                            command_path(app)));
   } catch (const Error& error) {
     if (session.exit_code != Session::kInterrupted) throw;
     complain(error.what());  // such as output to a terminal that is gone, which interrupted it

@@ -132,6 +132,17 @@ class Empty(IntegrationTest):
                 self.assert_refused(finished, 2)
                 self.assertEqual(os.listdir(self.scratch), [])
 
+    def test_long_values_are_not_quoted_whole(self):
+        digits = "9" * 20_000
+        for arguments, end in ((["run", "--runs", digits], "must be auto, or 1 to 10000"),
+                               (["run", "--threads", digits], "see filereel run --help"),
+                               ([digits], "see filereel --help"),
+                               (["run", digits], "`filereel list` shows the catalogue")):
+            done = self.filereel(*arguments, status=None)
+            self.assertNotEqual(done.code, 0)
+            self.assertLess(len(done.err), 6000)
+            self.assertTrue(done.err.endswith(end + "\n"), done.err)
+
     def test_a_recorded_program_may_have_empty_arguments(self):
         finished = self.filereel("record", "-o", "a.reel", "--", "printf", "<%s>", "", "x", "")
         self.assertEqual(finished.out, "<><x><>")
