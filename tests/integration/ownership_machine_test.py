@@ -39,11 +39,13 @@ SET = "name: tiny\ngroups:\n  - count: 4\n    size: 3 KiB\n"
 class Command:
     """A command line, what it may work on, and what it leaves."""
 
-    def __init__(self, *arguments, folders=(), images=(), outputs=(), remembers=True, cleans=True):
+    def __init__(self, *arguments, folders=(), images=(), outputs=(), remembers=True, cleans=True,
+                 ends=False):
         self.arguments = arguments
         self.folders, self.images, self.outputs = folders, images, outputs
         self.remembers = remembers  # what it left in folders it may clear again
         self.cleans = cleans        # up what killed ones left
+        self.ends = ends            # always by itself
 
     def kind(self):
         return self.arguments[0] + ("-image" if self.images else "")
@@ -127,8 +129,9 @@ class Machine(IntegrationTest):
             return Command(*words, "-o", output, outputs=[output], cleans=False)
 
         def record():
+            # strace that is killed while it begins leaves processes of its own.
             return Command("record", "--backend", "strace", "-o", output, "--", "touch",
-                           self.tools / "touched", outputs=[output], cleans=False)
+                           self.tools / "touched", outputs=[output], cleans=False, ends=True)
 
         def clean():
             return Command("clean")
@@ -183,7 +186,8 @@ class Machine(IntegrationTest):
         targets, self.before = self.targets(command), self.model.now
         self.leased = self.leased_names()
         self.user.busy = (*command.folders, *command.images)
-        ending = chance.choices(["end", "kill", "signal", "change"], [45, 22, 8, 25])[0]
+        endings = ["end"] if command.ends else ["end", "kill", "signal", "change"]
+        ending = chance.choices(endings, [45, 22, 8, 25][:len(endings)])[0]
         self.loops = attached_loops(self.base) if self.privileged else {}
         began = time.monotonic()
         running = self.start("-q", *command.arguments, cwd=self.tree)
