@@ -15,8 +15,9 @@ import struct
 
 from support import mounted_below
 
-# Working directories and files of filereel's. What the user puts into them goes with them.
-WORK = re.compile(r"\.filereel-[0-9a-f]{32}(\.part)?")
+# Working directories and files of filereel's, and what it has moved aside to remove it. What the user puts
+# into them goes with them.
+WORK = re.compile(r"\.filereel-([0-9a-f]{32}(\.part)?|aside-[0-9a-f]+-[0-9a-f]+)")
 
 AT_FDCWD, AT_SYMLINK_NOFOLLOW, STATX_ALL = -100, 0x100, 0xfff
 STATX = struct.Struct("<IIQIIIHHQQQQ" + "qIi" * 4 + "IIIIQ")  # statx(2), as far as it is used
