@@ -50,10 +50,10 @@ std::string escaped(std::string_view text) {
 // A number at the beginning of `text`, which goes from it.
 template <typename T>
 bool take_number(std::string_view& text, T& number, int base = 10) {
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, number, base);
+  const char* const begin = text.data();
+  const auto [stop, error] = std::from_chars(begin, begin + text.size(), number, base);
   if (error != std::errc()) return false;
-  text.remove_prefix(static_cast<std::size_t>(stop - text.data()));
+  text.remove_prefix(static_cast<std::size_t>(stop - begin));
   return true;
 }
 
