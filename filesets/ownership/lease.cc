@@ -118,11 +118,21 @@ bool is_in_place(int file) {
   return state && S_ISREG(state->mode) && state->links > 0;
 }
 
-std::optional<LeaseNote> read_lease(int file) {
+// All but a tree's entries, which can be many: nobody should wait for them at every start.
+std::optional<LeaseNote> read_heading(int file) {
   if (!is_in_place(file)) return std::nullopt;
-  const std::optional<std::string> text =
-      read_file(fmt::format("/proc/self/fd/{}", file), kMostBytes);
-  return text ? parse_lease(*text) : std::nullopt;
+  constexpr std::size_t kMostHeading = 1u << 16;  // some times the longest path, escaped
+  constexpr std::string_view kEntries = "\nentries ";
+  std::string text(kMostHeading, '\0');
+  const ssize_t got = pread(file, text.data(), text.size(), 0);
+  if (got < 0) return std::nullopt;
+  text.resize(static_cast<std::size_t>(got));
+  const std::size_t entries = text.find(kEntries);
+  if (entries != std::string::npos) {
+    text.resize(entries);
+    text += fmt::format("{}\n{}\n", kEntries, kEnd);
+  }
+  return parse_lease(text);
 }
 
 // Written under another name first, so that it is there as a whole and locked or not at all.
@@ -229,6 +239,13 @@ std::int64_t Lease::age_s() const {
   return state ? time(nullptr) - state->modified_ns / 1'000'000'000 : 0;
 }
 
+std::vector<std::uint64_t> Lease::entries() const {
+  const std::optional<std::string> text =
+      read_file(fmt::format("/proc/self/fd/{}", file_.get()), kMostBytes);
+  std::optional<LeaseNote> note = text ? parse_lease(*text) : std::nullopt;
+  return note ? std::move(note->entries) : std::vector<std::uint64_t>();
+}
+
 void Lease::made(const FileIdentity& identity) {
   LeaseNote note = note_;
   note.made = identity;
@@ -253,14 +270,14 @@ std::vector<FoundLease> find_leases(const std::function<bool(const LeaseNote&)>&
     }
     constexpr int kFlags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
     Descriptor file(openat(state.directory.get(), name.c_str(), kFlags));
-    std::optional<LeaseNote> note = file ? read_lease(file.get()) : std::nullopt;
+    std::optional<LeaseNote> note = file ? read_heading(file.get()) : std::nullopt;
     if (!note || !wanted(*note)) continue;
     if (flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
       found.push_back({*std::move(note), std::nullopt});
       continue;
     }
     // Whoever had it may have finished with it before it was locked here.
-    note = read_lease(file.get());
+    note = read_heading(file.get());
     if (!note) continue;
     Descriptor directory(fcntl(state.directory.get(), F_DUPFD_CLOEXEC, 0));
     found.push_back({*note, Lease(*note, std::move(directory), name, std::move(file))});

@@ -66,6 +66,8 @@ class Lease {
 
   const LeaseNote& note() const { return note_; }
   std::int64_t age_s() const;  // since it was last written
+  // Of a tree, as they were written; none if they are torn.
+  std::vector<std::uint64_t> entries() const;
   // Replaces what it says. Throws Error(failed).
   void write(LeaseNote note);
   // The thing exists. Throws Error(failed).
@@ -89,8 +91,9 @@ struct FoundLease {
   std::optional<Lease> lease;  // locked by this process from now on; nothing: in use by another
 };
 
-// Those whose notes are wanted. Files that cannot be read as leases are left alone. Throws
-// Error(failed) where there can be no state directory.
+// Those whose notes are wanted. The notes come without the entries of trees; see Lease::entries().
+// Files that cannot be read as leases are left alone. Throws Error(failed) where there can be no
+// state directory.
 std::vector<FoundLease> find_leases(const std::function<bool(const LeaseNote&)>& wanted);
 
 }  // namespace filereel

@@ -174,7 +174,7 @@ void WorkDirectory::check_empty() {
     }
     if (found.note.kind != LeaseKind::tree || use_ != Use::volume) continue;
     if (first_name()) {
-      TreeListing(target_.get(), path_, found.note.seed).remove(found.note.entries);
+      TreeListing(target_.get(), path_, found.note.seed).remove(found.lease->entries());
     }
     found.lease->strike();
   }

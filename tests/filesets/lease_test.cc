@@ -94,6 +94,29 @@ TEST_CASE("a lease is on the list until it is struck off") {
   CHECK(boost::filesystem::is_empty(state.path()));
 }
 
+TEST_CASE("the entries of a tree come when they are asked for, unless they are torn") {
+  const StateDir state;
+  LeaseNote note = full_note(LeaseKind::tree);
+  note.path = '/' + std::string(4094, '\n');
+  note.entries.resize(100'000, UINT64_MAX);
+  const Lease unused(note);
+  const std::string file = boost::filesystem::directory_iterator(state.path())->path().string();
+  const auto locked = all();
+  REQUIRE(locked.size() == 1);
+  CHECK_FALSE(locked[0].lease);
+  boost::filesystem::copy_file(file, file + "0");  // which nobody has locked
+  const auto found = all();
+  REQUIRE(found.size() == 2);
+  const FoundLease& copy = found[found[0].lease ? 0 : 1];
+  REQUIRE(copy.lease);
+  CHECK(copy.note.path == note.path);
+  CHECK(copy.note.seed == note.seed);
+  CHECK(copy.note.entries.empty());
+  CHECK(copy.lease->entries() == note.entries);
+  boost::filesystem::resize_file(file + "0", boost::filesystem::file_size(file) - 1);
+  CHECK(copy.lease->entries().empty());
+}
+
 TEST_CASE("the lease of a killed process is found, and is another's as long as it lives") {
   const StateDir state;
   int pipe_ends[2];
