@@ -8,7 +8,11 @@
 #include <boost/filesystem.hpp>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/fs.h>
+#include <linux/magic.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "filesets/error.h"
@@ -67,6 +71,21 @@ Descriptor make_directory(int parent, const std::string& name, mode_t mode, Leas
     throw;
   }
   return directory;
+}
+
+// ext2 to ext4 spread the directories in the root over the volume, each by its name, and put others
+// near the one that they lie in (chattr(1), T). What is made in the working directory, which has a
+// random name, is to lie where it would lie in the target.
+void spread_as_in(int target, int work) {
+  constexpr std::uint64_t kRootInode = 2;
+  struct statfs info{};
+  if (fstatfs(target, &info) != 0 || info.f_type != EXT4_SUPER_MAGIC) return;
+  int above = 0, flags = 0;
+  const bool spread = identity_of(target).inode == kRootInode ||
+                      (ioctl(target, FS_IOC_GETFLAGS, &above) == 0 && (above & FS_TOPDIR_FL) != 0);
+  if (!spread || ioctl(work, FS_IOC_GETFLAGS, &flags) != 0) return;
+  flags |= FS_TOPDIR_FL;
+  ioctl(work, FS_IOC_SETFLAGS, &flags);
 }
 
 // Directories are made on file systems that hold files, not among devices or in the kernel's own
@@ -192,7 +211,7 @@ void WorkDirectory::make_work() {
                                 .path = full_path_ + "/" + work_name_,
                                 .parent = identity_of(target_.get())});
   work_ = make_directory(target_.get(), work_name_, 0700, *work_lease_);
-  if (work_) return;
+  if (work_) return spread_as_in(target_.get(), work_.get());
   const int error = errno;
   work_lease_->strike();
   work_lease_.reset();

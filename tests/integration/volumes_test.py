@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import signal
 import subprocess
 import unittest
@@ -360,6 +361,35 @@ class BlockDevices(IntegrationTest):
         self.check_clean("ext4", image)
         with self.mounted("ext4", image) as root:
             self.assertIn("copy", os.listdir(root))
+
+
+class Placement(IntegrationTest):
+
+    def group_of(self, path, inodes):
+        return (os.stat(path).st_ino - 1) // inodes
+
+    @needs("ext4")
+    def test_trees_lie_where_they_would_lie_in_the_root_of_the_volume(self):
+        """Otherwise a hard disk would measure another place of it each time. ext4 chooses the group of
+        blocks by the names, with the seed, and leaves one group out of 32 that the directory filereel
+        works in has taken."""
+        make = ["-O", "^has_journal", "-G", "16", "-E",
+                "hash_seed=11111111-2222-3333-4444-555555555555"]
+        with self.ext4_volume(64 << 10, make=make) as volume:
+            header = call("dumpe2fs", "-h", self.scratch / "volume.ext4")
+            inodes = int(re.search(r"Inodes per group: +(\d+)", header)[1])
+            os.rmdir(volume / "lost+found")
+            names = ["original", "copy"]
+            for name in names:
+                os.mkdir(volume / name)
+            wanted = [self.group_of(volume / name, inodes) for name in names]
+            for name in names:
+                os.rmdir(volume / name)
+            self.assertGreater(abs(wanted[0] - wanted[1]), 64)
+            self.filereel("run", "--near", volume, "--set", "mp3", "--scale", "0.001", "--runs", "1",
+                          "--operations", "create,copy-near", "--keep")
+            for name, group in zip(names, wanted):
+                self.assertIn(self.group_of(volume / name, inodes) - group, range(33), name)
 
 
 class Neighbours(IntegrationTest):
