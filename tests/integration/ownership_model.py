@@ -66,7 +66,7 @@ class Model:
         self.root = str(root)
         self.digests = {}    # of files, by all that would change with their content
         self.attached = {}   # images that the user has mounted: identity -> path of the mount
-        self.hidden = {}     # by mounts of the user's: path of the mount -> (entries, made)
+        self.hidden = {}     # by mounts of the user's: path of the mount -> (entries, made, work)
         self.made = {}       # filereel's: identity -> Entry as it left it
         self.kept = set()    # identities of directories that filereel may clear again
         self.settled = set()  # and of those that it made and that stay
@@ -162,21 +162,23 @@ class Model:
                    and entry.links < 2 and entry.identity not in self.attached}
         made = {entry.identity: self.made[entry.identity] for entry in covered.values()
                 if entry.identity in self.made}
-        self.hidden[point] = covered, made  # without what can be changed elsewhere
+        work = {path: identity for path, identity in self.work.items() if path in covered}
+        self.hidden[point] = covered, made, work  # without what can be changed elsewhere
 
     def unmounted(self, point):
         """The user has unmounted it. What it hid must be there still."""
         self.attached = {identity: where for identity, where in self.attached.items()
                          if where != point}
-        covered, made = self.hidden.pop(point)
+        covered, made, work = self.hidden.pop(point)
         new = self.look()
         for path, entry in covered.items():
             if entry.identity not in made and not self.is_work(path, covered):
                 self.check_same(path, entry, new.get(path))
         self.made.update(made)
+        self.work.update(work)  # the leases of which were not struck off meanwhile
         for path, entry in new.items():  # nobody but a filereel that had opened it could get there
             if path.startswith(point + "/") and path not in covered:
-                self.made[entry.identity] = entry
+                self.note_made(path, entry)
         self.user_did()
 
     # filereel's steps
@@ -193,11 +195,16 @@ class Model:
             self.check_same(path, entry, new.get(path))
         before = {entry.identity for entry in old.values()}
         for path, entry in new.items():
-            if entry.identity not in before or entry.identity in self.made:
+            if entry.identity not in before:
+                self.note_made(path, entry)
+            elif entry.identity in self.made:
                 self.made[entry.identity] = entry
-            if entry.identity not in before and WORK.fullmatch(entry.name):
-                self.work[path] = entry.identity
         self.now = new
+
+    def note_made(self, path, entry):
+        self.made[entry.identity] = entry
+        if WORK.fullmatch(entry.name):
+            self.work[path] = entry.identity
 
     def free(self, old, targets):
         """The paths, and the identities of what filereel made, that it may change or remove."""

@@ -7,7 +7,7 @@ import pathlib
 import shutil
 import stat
 
-from ownership_model import LIBC, WORK, and_above, top_of
+from ownership_model import LIBC, WORK, and_above, statx, top_of
 from support import attached_loops, call, mounted_below, wait_until
 
 FOLDERS = [f"d{number}" for number in range(4)]
@@ -113,8 +113,14 @@ class User:
     def write_new(self):
         self.write(self.at(self.new_path()))
 
+    def not_mounted(self, path):
+        """Writing to an image below its mount would be the user's own damage to what is in there."""
+        if path.exists() and statx(path.resolve())[0] in self.model.attached:
+            raise OSError("it is mounted")
+
     def write(self, path):
         """As an editor that would wait at a pipe does not."""
+        self.not_mounted(path)
         with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NONBLOCK), "wb") as file:
             file.write(self.text)
 
@@ -122,6 +128,7 @@ class User:
         path = self.at(self.pick_file())
         how = self.chance.choice(["ab", "wb", "r+b", "truncate"])
         self.note(how)
+        self.not_mounted(path)
         if how == "truncate":
             os.truncate(path, self.chance.randint(0, max(1, path.stat().st_size)))
         else:
@@ -131,6 +138,7 @@ class User:
     def flip_byte(self):
         """And give it its old times back."""
         path = self.at(self.pick_file())
+        self.not_mounted(path)
         times = path.stat()
         with open(path, "r+b") as file:
             file.seek(self.chance.randrange(max(1, times.st_size)))
@@ -200,6 +208,7 @@ class User:
     def copy_into(self):
         """As dd conv=notrunc does, with the times of the old file."""
         source, target = self.at(self.pick_file()), self.at(self.pick_file())
+        self.not_mounted(target)
         times = target.stat()
         with open(target, "r+b") as file:
             file.write(source.read_bytes())
