@@ -340,7 +340,9 @@ TEST_CASE("calls with a bad pointer or descriptor are counted where they are abo
   calls.run(open_at("/a", O_RDONLY, 3)).run(socket);
   // Names, which may be what could not be read.
   calls.run(named(on_path(Call::stat, "/a", -EFAULT), "stat"));
-  calls.run(named(on_path(Call::unlink, "", -EFAULT), "unlink"));
+  SystemCall unread = named(on_path(Call::unlink, "", -EFAULT), "unlink");
+  unread.path_unread = true;
+  calls.run(unread);
   SystemCall nowhere = named(on_path(Call::open, "x", -EBADF), "openat");
   nowhere.dir = 77;
   calls.run(nowhere);

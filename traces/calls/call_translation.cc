@@ -24,37 +24,9 @@ bool is_wrong(int error) {
   return error == EFAULT || error == EBADF;
 }
 
-// Calls that have a path where they have no descriptor.
+// What could not be read is a name, too.
 bool names_path(const SystemCall& call) {
-  switch (call.call) {
-    case Call::open:
-    case Call::truncate:
-    case Call::stat:
-    case Call::statfs:
-    case Call::access:
-    case Call::readlink:
-    case Call::mkdir:
-    case Call::rmdir:
-    case Call::unlink:
-    case Call::rename:
-    case Call::link:
-    case Call::symlink:
-    case Call::mknod:
-    case Call::chmod:
-    case Call::chown:
-    case Call::utimens:
-    case Call::getxattr:
-    case Call::setxattr:
-    case Call::listxattr:
-    case Call::removexattr:
-    case Call::chdir:
-    case Call::chroot:
-    case Call::exec:
-      // What could not be read is a name, too.
-      return call.fd == SystemCall::kNone && (!call.path.empty() || call.result == -EFAULT);
-    default:
-      return false;
-  }
+  return call.fd == SystemCall::kNone && (call.path_unread || !call.path.empty());
 }
 
 // The result depends on who asks, and on what the place is like.

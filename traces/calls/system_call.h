@@ -133,6 +133,7 @@ struct SystemCall {
   int dir = kCwd, dir2 = kCwd;  // what relative paths begin at
   std::string path, path2;      // as the program gave them; path2: rename, link: the new name;
                                 // symlink: path is the new name, `text` its target
+  bool path_unread = false;     // a path or name was given where there is no memory (EFAULT)
   std::string text;             // symlink target, result of readlink, name of an attribute
   std::uint64_t flags = 0;      // O_*, AT_*, MAP_* …
   std::uint64_t mode = 0;       // permission bits, protection of mmap, access mode

@@ -221,8 +221,8 @@ StraceReader::Outcome StraceReader::outcome(bool filled, bool about_files) {
   if (!filled) return Outcome::torn;
   if (!about_files) return Outcome::no_file_call;
   // What fails for its pointer is counted with the others of its kind, also without its name.
-  const bool bad_pointer = !beginning_ && calls_[0].result == -EFAULT;
-  return no_path_ && !bad_pointer ? Outcome::no_path : Outcome::read;
+  calls_[0].path_unread = no_path_ && !beginning_ && calls_[0].result == -EFAULT;
+  return no_path_ && !calls_[0].path_unread ? Outcome::no_path : Outcome::read;
 }
 
 StraceReader::Outcome StraceReader::read(const StraceCall& call, std::string_view text) {

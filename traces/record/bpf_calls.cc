@@ -364,7 +364,10 @@ BpfReading read_bpf_call(const BpfEventView& event, bool ended, SystemCall& call
   for (std::size_t i = 0; i < letters.size() && i < 6; ++i) fill(event, letters[i], i, call);
   call.result = ended ? event.head().result : 0;
   // What fails for its pointer is counted with the others of its kind, also without its path.
-  if (call.result != -EFAULT && lacks_path(event, call, letters)) return BpfReading::nothing;
+  if (lacks_path(event, call, letters)) {
+    if (call.result != -EFAULT) return BpfReading::nothing;
+    call.path_unread = true;
+  }
   const bool begins_at = letters.contains('d');
   (begins_at ? call.dir_file : call.file) = event.head().file[0];
   (letters.contains('D') ? call.dir2_file : call.file2) = event.head().file[1];
