@@ -108,7 +108,7 @@ bool parse_line(std::string_view key, std::string_view value, LeaseNote& note) {
 
 [[noreturn]] void fail(const std::string& path) {
   throw_failed(
-      fmt::format("cannot write {}, where filereel notes what it makes: {}; make room, or "
+      fmt::format("cannot write to {}, where filereel keeps its leases: {}; free some space, or "
                   "set FILEREEL_STATE_DIR to another directory",
                   path, strerror(errno)));
 }
@@ -118,10 +118,10 @@ bool is_in_place(int file) {
   return state && S_ISREG(state->mode) && state->links > 0;
 }
 
-// All but a tree's entries, which can be many: nobody should wait for them at every start.
+// Without the entries of a tree: reading all of them at every start would take too long.
 std::optional<LeaseNote> read_heading(int file) {
   if (!is_in_place(file)) return std::nullopt;
-  constexpr std::size_t kMostHeading = 1u << 16;  // some times the longest path, escaped
+  constexpr std::size_t kMostHeading = 1u << 16;  // bytes: several times the longest path, escaped
   constexpr std::string_view kEntries = "\nentries ";
   std::string text(kMostHeading, '\0');
   const ssize_t got = pread(file, text.data(), text.size(), 0);

@@ -100,7 +100,7 @@ void TreeListing::remove(std::span<const std::uint64_t> complete) const {
     if (error == 0 || error == ENOENT) return;
     throw_failed(fmt::format("cannot remove {}: {}; name another directory",
                              printable(shown_ + "/" + entry.path),
-                             error == ESTALE ? "somebody else works there" : strerror(error)));
+                             error == ESTALE ? "another process has changed it" : strerror(error)));
   };
   walk_tree(directory_, shown_, remove_one, Closed::open_up);
 }

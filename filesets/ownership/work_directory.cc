@@ -73,9 +73,9 @@ Descriptor make_directory(int parent, const std::string& name, mode_t mode, Leas
   return directory;
 }
 
-// ext2 to ext4 spread the directories in the root over the volume, each by its name, and put others
-// near the one that they lie in (chattr(1), T). What is made in the working directory, which has a
-// random name, is to lie where it would lie in the target.
+// In its root, ext4 (ext2 and ext3 too) spreads directories over the volume by their names;
+// elsewhere it puts them near their parent (chattr(1), T). The working directory has a random name:
+// what is made in it is to be placed as it would be in the target.
 void spread_as_in(int target, int work) {
   constexpr std::uint64_t kRootInode = 2;
   struct statfs info{};
@@ -166,8 +166,8 @@ std::optional<std::string> WorkDirectory::first_name() const {
   if (!names) fail("cannot read", errno);
   if (std::ranges::find(*names, kOldMarker) != names->end()) {
     throw_failed(
-        fmt::format("{} holds what an earlier version of filereel left: look what of it you need, "
-                    "empty it by hand, and try again",
+        fmt::format("{} holds files of an earlier version of filereel: save what you need, empty "
+                    "it by hand, and try again",
                     printable(path_)));
   }
   for (const std::string& name : *names) {

@@ -370,9 +370,8 @@ class Placement(IntegrationTest):
 
     @needs("ext4")
     def test_trees_lie_where_they_would_lie_in_the_root_of_the_volume(self):
-        """Otherwise a hard disk would measure another place of it each time. ext4 chooses the group of
-        blocks by the names, with the seed, and leaves one group out of 32 that the directory filereel
-        works in has taken."""
+        """Otherwise each run on a hard disk would measure another zone. ext4 chooses the block group by
+        the name and the seed; if the working directory has taken that group, it takes the next."""
         make = ["-O", "^has_journal", "-G", "16", "-E",
                 "hash_seed=11111111-2222-3333-4444-555555555555"]
         with self.ext4_volume(64 << 10, make=make) as volume:
