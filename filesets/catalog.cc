@@ -10,15 +10,15 @@
 
 #include "filesets/catalog_file.h"
 #include "filesets/content/content_kinds.h"
-#include "filesets/descriptor.h"
-#include "filesets/error.h"
 #include "filesets/formats/fc_test_files.h"
 #include "filesets/formats/fileset_file.h"
-#include "filesets/memory.h"
-#include "filesets/printable.h"
-#include "filesets/read_file.h"
 #include "filesets/specification/scaling.h"
 #include "filesets/specification/specification.h"
+#include "filesets/system/descriptor.h"
+#include "filesets/system/error.h"
+#include "filesets/system/memory.h"
+#include "filesets/system/printable.h"
+#include "filesets/system/read_file.h"
 
 namespace filereel {
 namespace {

@@ -5,7 +5,7 @@ check=$1
 house=$(mktemp -d)
 trap 'rm -rf "$house"' EXIT
 mkdir "$house/filesets" "$house/traces" "$house/replay" "$house/tools"
-echo '#include "filesets/error.h"' > "$house/replay/good.cc"
+echo '#include "filesets/system/error.h"' > "$house/replay/good.cc"
 "$check" "$house"
 echo '#include "replay/engine/replayer.h"' > "$house/filesets/bad.cc"
 if "$check" "$house" > /dev/null; then

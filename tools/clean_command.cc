@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "filesets/error.h"
 #include "filesets/ownership/leftovers.h"
-#include "filesets/printable.h"
+#include "filesets/system/error.h"
+#include "filesets/system/printable.h"
 #include "tools/clean.h"
 #include "tools/commands.h"
 

@@ -10,9 +10,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "filesets/error.h"
-#include "filesets/printable.h"
-#include "filesets/process.h"
+#include "filesets/system/error.h"
+#include "filesets/system/printable.h"
+#include "filesets/system/process.h"
 #include "tools/commands.h"
 #include "tools/standard_streams.h"
 

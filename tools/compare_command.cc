@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "filesets/error.h"
+#include "filesets/system/error.h"
 #include "tools/commands.h"
 #include "tools/comparison_output.h"
 #include "tools/result_file.h"

@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "filesets/printable.h"
-#include "filesets/units.h"
+#include "filesets/system/printable.h"
+#include "filesets/system/units.h"
 #include "tools/table.h"
 
 namespace filereel {

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "filesets/error.h"
+#include "filesets/system/error.h"
 #include "replay/compare/comparison.h"
 #include "replay/compare/comparison_json.h"
 #include "replay/compare/junit_xml.h"

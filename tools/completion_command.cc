@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "filesets/error.h"
+#include "filesets/system/error.h"
 #include "tools/commands.h"
 #include "tools/completion/completion.h"
 

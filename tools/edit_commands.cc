@@ -12,8 +12,8 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
-#include "filesets/error.h"
-#include "filesets/units.h"
+#include "filesets/system/error.h"
+#include "filesets/system/units.h"
 #include "tools/commands.h"
 #include "tools/progress.h"
 #include "tools/reel_output.h"

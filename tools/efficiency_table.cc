@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "filesets/printable.h"
-#include "filesets/units.h"
+#include "filesets/system/printable.h"
+#include "filesets/system/units.h"
 #include "replay/runner/block_baseline.h"
 #include "tools/workload_table.h"
 

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "filesets/printable.h"
+#include "filesets/system/printable.h"
 #include "replay/compare/comparison_json.h"
 #include "replay/json.h"
 #include "replay/report/wording.h"

@@ -9,8 +9,8 @@
 
 #include <unistd.h>
 
-#include "filesets/error.h"
-#include "filesets/memory.h"
+#include "filesets/system/error.h"
+#include "filesets/system/memory.h"
 #include "replay/compare/comparison.h"
 #include "replay/report/html_report.h"
 #include "replay/runner/checks.h"

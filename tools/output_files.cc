@@ -5,9 +5,9 @@
 #include <boost/filesystem.hpp>
 #include <fmt/format.h>
 
-#include "filesets/atomic_file.h"
-#include "filesets/error.h"
-#include "filesets/printable.h"
+#include "filesets/system/atomic_file.h"
+#include "filesets/system/error.h"
+#include "filesets/system/printable.h"
 #include "replay/volumes/target.h"
 
 namespace filereel {

@@ -9,9 +9,9 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "filesets/printable.h"
-#include "filesets/units.h"
-#include "filesets/utf8.h"
+#include "filesets/system/printable.h"
+#include "filesets/system/units.h"
+#include "filesets/system/utf8.h"
 
 namespace filereel {
 namespace {

@@ -21,9 +21,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "filesets/error.h"
-#include "filesets/printable.h"
-#include "filesets/units.h"
+#include "filesets/system/error.h"
+#include "filesets/system/printable.h"
+#include "filesets/system/units.h"
 #include "tools/commands.h"
 #include "tools/progress.h"
 #include "tools/recorder_choice.h"

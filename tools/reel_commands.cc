@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "filesets/atomic_file.h"
 #include "filesets/catalog.h"
-#include "filesets/error.h"
+#include "filesets/system/atomic_file.h"
+#include "filesets/system/error.h"
 #include "tools/commands.h"
 #include "tools/progress.h"
 #include "tools/reel_output.h"

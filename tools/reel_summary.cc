@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "filesets/printable.h"
-#include "filesets/units.h"
+#include "filesets/system/printable.h"
+#include "filesets/system/units.h"
 #include "replay/json.h"
 #include "tools/progress.h"
 #include "tools/reel_output.h"

@@ -7,7 +7,7 @@
 #include <boost/filesystem/operations.hpp>
 #include <fmt/format.h>
 
-#include "filesets/error.h"
+#include "filesets/system/error.h"
 #include "replay/runner/failures.h"
 #include "replay/runner/reel_run.h"
 #include "replay/runner/workload_reel.h"

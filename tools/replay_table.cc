@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "filesets/printable.h"
-#include "filesets/units.h"
+#include "filesets/system/printable.h"
+#include "filesets/system/units.h"
 #include "replay/report/figures.h"
 #include "replay/runner/failures.h"
 #include "tools/efficiency_table.h"

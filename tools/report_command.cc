@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "filesets/error.h"
+#include "filesets/system/error.h"
 #include "replay/report/html_report.h"
 #include "replay/report/text_reports.h"
 #include "tools/commands.h"

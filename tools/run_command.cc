@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "filesets/error.h"
-#include "filesets/units.h"
+#include "filesets/system/error.h"
+#include "filesets/system/units.h"
 #include "replay/runner/runnable.h"
 #include "replay/runner/runner.h"
 #include "tools/clean.h"

@@ -8,9 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "filesets/atomic_file.h"
-#include "filesets/error.h"
-#include "filesets/printable.h"
+#include "filesets/system/atomic_file.h"
+#include "filesets/system/error.h"
+#include "filesets/system/printable.h"
 #include "tools/standard_streams.h"
 
 namespace filereel {

@@ -1,6 +1,6 @@
 #include "tools/terminal_observer.h"
 
-#include "filesets/atomic_file.h"
+#include "filesets/system/atomic_file.h"
 #include "replay/measure/clock.h"
 #include "replay/runner/result_json.h"
 

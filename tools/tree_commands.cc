@@ -6,12 +6,12 @@
 #include <fmt/format.h>
 
 #include "filesets/catalog.h"
-#include "filesets/error.h"
 #include "filesets/formats/fileset_file.h"
-#include "filesets/printable.h"
 #include "filesets/scan/capture.h"
 #include "filesets/scan/populate.h"
-#include "filesets/units.h"
+#include "filesets/system/error.h"
+#include "filesets/system/printable.h"
+#include "filesets/system/units.h"
 #include "replay/measure/clock.h"
 #include "tools/clean.h"
 #include "tools/commands.h"

@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
-#include "filesets/error.h"
 #include "filesets/specification/scaling.h"
-#include "filesets/units.h"
+#include "filesets/system/error.h"
+#include "filesets/system/units.h"
 #include "replay/runner/workload_reel.h"
 #include "replay/runner/workload_run.h"
 #include "tools/observed_run.h"

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "filesets/printable.h"
+#include "filesets/system/printable.h"
 #include "replay/report/figures.h"
 #include "replay/report/wording.h"
 #include "replay/runner/result_sweep.h"

@@ -8,7 +8,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
-#include "filesets/error.h"
+#include "filesets/system/error.h"
 #include "traces/operation_makers.h"
 #include "traces/operation_stream.h"
 

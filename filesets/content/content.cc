@@ -4,7 +4,7 @@
 #include <array>
 #include <cstring>
 
-#include "filesets/random.h"
+#include "filesets/system/random.h"
 
 // One build runs on every x86-64 processor and uses the widest vectors that it finds. The choice is
 // made by an ifunc resolver, which needs glibc and runs before a sanitizer's runtime is ready;
@@ -42,8 +42,8 @@ constexpr std::uint64_t kShareSalt = 0x2545f4914f6cdd1d;
 
 using Lanes = std::uint64_t __attribute__((vector_size(kLanes * sizeof(std::uint64_t))));
 
-// The output function of splitmix64, as in Random (filesets/random.h), but inlined: the compiler
-// makes vector code of it.
+// The output function of splitmix64, as in Random (filesets/system/random.h), but inlined: the
+// compiler makes vector code of it.
 constexpr std::uint64_t mix(std::uint64_t x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
   x = (x ^ (x >> 27)) * 0x94d049bb133111eb;

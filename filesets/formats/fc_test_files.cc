@@ -8,11 +8,11 @@
 #include <fmt/format.h>
 
 #include "filesets/content/content_kinds.h"
-#include "filesets/error.h"
-#include "filesets/printable.h"
 #include "filesets/specification/file_group.h"
 #include "filesets/specification/scaling.h"
-#include "filesets/units.h"
+#include "filesets/system/error.h"
+#include "filesets/system/printable.h"
+#include "filesets/system/units.h"
 
 namespace filereel {
 namespace {

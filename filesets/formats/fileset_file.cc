@@ -9,9 +9,9 @@
 #include <fmt/format.h>
 #include <zstd.h>
 
-#include "filesets/descriptor.h"
-#include "filesets/error.h"
 #include "filesets/formats/running_hash.h"
+#include "filesets/system/descriptor.h"
+#include "filesets/system/error.h"
 
 namespace filereel {
 namespace {

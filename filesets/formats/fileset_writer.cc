@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 #include <zstd.h>
 
-#include "filesets/atomic_file.h"
-#include "filesets/error.h"
 #include "filesets/formats/fileset_file.h"
 #include "filesets/formats/running_hash.h"
+#include "filesets/system/atomic_file.h"
+#include "filesets/system/error.h"
 
 namespace filereel {
 namespace {

@@ -15,11 +15,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "filesets/error.h"
 #include "filesets/formats/fileset_file.h"
 #include "filesets/ownership/state_directory.h"
-#include "filesets/read_file.h"
 #include "filesets/scan/directory_names.h"
+#include "filesets/system/error.h"
+#include "filesets/system/read_file.h"
 
 namespace filereel {
 namespace {

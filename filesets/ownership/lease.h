@@ -16,8 +16,8 @@
 
 #include <sys/types.h>
 
-#include "filesets/descriptor.h"
 #include "filesets/ownership/file_state.h"
+#include "filesets/system/descriptor.h"
 
 namespace filereel {
 

@@ -12,11 +12,11 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 
-#include "filesets/descriptor.h"
-#include "filesets/error.h"
-#include "filesets/mount_info.h"
 #include "filesets/ownership/removal.h"
-#include "filesets/printable.h"
+#include "filesets/system/descriptor.h"
+#include "filesets/system/error.h"
+#include "filesets/system/mount_info.h"
+#include "filesets/system/printable.h"
 
 namespace filereel {
 namespace {

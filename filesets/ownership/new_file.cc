@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "filesets/error.h"
 #include "filesets/ownership/removal.h"
 #include "filesets/ownership/state_directory.h"
+#include "filesets/system/error.h"
 
 namespace filereel {
 namespace {

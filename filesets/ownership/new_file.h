@@ -6,8 +6,8 @@
 
 #include <sys/types.h>
 
-#include "filesets/descriptor.h"
 #include "filesets/ownership/lease.h"
+#include "filesets/system/descriptor.h"
 
 namespace filereel {
 

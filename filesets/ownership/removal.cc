@@ -8,10 +8,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "filesets/error.h"
 #include "filesets/ownership/tree_walk.h"
-#include "filesets/printable.h"
 #include "filesets/scan/directory_names.h"
+#include "filesets/system/error.h"
+#include "filesets/system/printable.h"
 
 namespace filereel {
 namespace {

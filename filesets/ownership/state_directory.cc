@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "filesets/error.h"
+#include "filesets/system/error.h"
 
 namespace filereel {
 namespace {

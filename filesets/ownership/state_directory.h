@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "filesets/descriptor.h"
+#include "filesets/system/descriptor.h"
 
 namespace filereel {
 

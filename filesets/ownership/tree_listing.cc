@@ -11,10 +11,10 @@
 #include <sys/vfs.h>
 #include <xxhash.h>
 
-#include "filesets/error.h"
 #include "filesets/ownership/removal.h"
 #include "filesets/ownership/tree_walk.h"
-#include "filesets/printable.h"
+#include "filesets/system/error.h"
+#include "filesets/system/printable.h"
 
 namespace filereel {
 namespace {

@@ -13,10 +13,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "filesets/descriptor.h"
-#include "filesets/error.h"
-#include "filesets/printable.h"
 #include "filesets/scan/directory_names.h"
+#include "filesets/system/descriptor.h"
+#include "filesets/system/error.h"
+#include "filesets/system/printable.h"
 
 namespace filereel {
 namespace {

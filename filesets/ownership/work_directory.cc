@@ -15,14 +15,14 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "filesets/error.h"
-#include "filesets/mount_info.h"
 #include "filesets/ownership/removal.h"
 #include "filesets/ownership/state_directory.h"
 #include "filesets/ownership/tree_listing.h"
 #include "filesets/ownership/tree_walk.h"
-#include "filesets/printable.h"
 #include "filesets/scan/directory_names.h"
+#include "filesets/system/error.h"
+#include "filesets/system/mount_info.h"
+#include "filesets/system/printable.h"
 
 namespace filereel {
 namespace {

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "filesets/descriptor.h"
 #include "filesets/ownership/lease.h"
+#include "filesets/system/descriptor.h"
 
 namespace filereel {
 

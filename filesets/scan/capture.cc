@@ -14,11 +14,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "filesets/descriptor.h"
-#include "filesets/error.h"
 #include "filesets/scan/content_survey.h"
 #include "filesets/scan/directory_names.h"
 #include "filesets/scan/open_beneath.h"
+#include "filesets/system/descriptor.h"
+#include "filesets/system/error.h"
 
 namespace filereel {
 namespace {

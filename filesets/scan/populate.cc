@@ -16,11 +16,11 @@
 #include <unistd.h>
 
 #include "filesets/content/content.h"
-#include "filesets/descriptor.h"
-#include "filesets/error.h"
 #include "filesets/ownership/work_directory.h"
 #include "filesets/scan/open_beneath.h"
-#include "filesets/units.h"
+#include "filesets/system/descriptor.h"
+#include "filesets/system/error.h"
+#include "filesets/system/units.h"
 
 namespace filereel {
 namespace {

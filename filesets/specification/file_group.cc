@@ -7,10 +7,10 @@
 #include <fmt/format.h>
 
 #include "filesets/content/content_kinds.h"
-#include "filesets/error.h"
-#include "filesets/printable.h"
-#include "filesets/random.h"
 #include "filesets/specification/scaling.h"
+#include "filesets/system/error.h"
+#include "filesets/system/printable.h"
+#include "filesets/system/random.h"
 
 namespace filereel {
 namespace {

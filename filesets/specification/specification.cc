@@ -8,11 +8,11 @@
 #include <fmt/format.h>
 
 #include "filesets/content/content_kinds.h"
-#include "filesets/error.h"
-#include "filesets/printable.h"
 #include "filesets/specification/file_group.h"
 #include "filesets/specification/scaling.h"
 #include "filesets/specification/yaml_reader.h"
+#include "filesets/system/error.h"
+#include "filesets/system/printable.h"
 
 namespace filereel {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "filesets/random.h"
+#include "filesets/system/random.h"
 
 namespace filereel {
 namespace {

@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "filesets/error.h"
-#include "filesets/read_file.h"
 #include "filesets/specification/yaml_reader.h"
+#include "filesets/system/error.h"
+#include "filesets/system/read_file.h"
 
 namespace filereel {
 

@@ -10,9 +10,9 @@
 #include <fmt/format.h>
 #include <yaml-cpp/eventhandler.h>
 
-#include "filesets/error.h"
-#include "filesets/printable.h"
-#include "filesets/units.h"
+#include "filesets/system/error.h"
+#include "filesets/system/printable.h"
+#include "filesets/system/units.h"
 
 namespace filereel {
 namespace {

@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "filesets/units.h"
+#include "filesets/system/units.h"
 #include "replay/runner/hidden_serials.h"
 
 namespace filereel {

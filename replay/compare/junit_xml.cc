@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <pugixml.hpp>
 
-#include "filesets/utf8.h"
+#include "filesets/system/utf8.h"
 
 namespace filereel {
 namespace {

@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "filesets/random.h"
+#include "filesets/system/random.h"
 #include "replay/statistics/holm.h"
 #include "replay/statistics/mann_whitney.h"
 #include "replay/statistics/order.h"

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "filesets/units.h"
+#include "filesets/system/units.h"
 #include "replay/statistics/order.h"
 
 namespace filereel {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
-#include "filesets/error.h"
+#include "filesets/system/error.h"
 
 namespace filereel {
 

@@ -6,7 +6,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "filesets/error.h"
+#include "filesets/system/error.h"
 #include "replay/engine/executor.h"
 #include "replay/engine/uring_engine.h"
 

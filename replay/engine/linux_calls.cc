@@ -16,7 +16,7 @@
 #include <sys/syscall.h>
 #include <sys/xattr.h>
 
-#include "filesets/descriptor.h"
+#include "filesets/system/descriptor.h"
 
 namespace filereel {
 namespace {

@@ -17,8 +17,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "filesets/error.h"
-#include "filesets/units.h"
+#include "filesets/system/error.h"
+#include "filesets/system/units.h"
 #include "replay/engine/descriptor_limit.h"
 #include "replay/engine/lane.h"
 #include "replay/measure/clock.h"

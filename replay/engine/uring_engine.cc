@@ -4,7 +4,7 @@
 #include <new>
 #include <vector>
 
-#include "filesets/error.h"
+#include "filesets/system/error.h"
 #include "replay/engine/outcome_recorder.h"
 #include "replay/engine/precise_sleep.h"
 #include "replay/engine/uring_requests.h"

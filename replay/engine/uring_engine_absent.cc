@@ -1,4 +1,4 @@
-#include "filesets/error.h"
+#include "filesets/system/error.h"
 #include "replay/engine/uring_engine.h"
 
 namespace filereel {

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/uio.h>
 
-#include "filesets/error.h"
+#include "filesets/system/error.h"
 #include "replay/engine/direct_call.h"
 
 namespace filereel {

@@ -6,8 +6,8 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "filesets/descriptor.h"
-#include "filesets/error.h"
+#include "filesets/system/descriptor.h"
+#include "filesets/system/error.h"
 #include "replay/engine/buffer.h"
 #include "replay/engine/io_engine.h"
 #include "replay/engine/uring_ring.h"

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
-#include "filesets/utf8.h"
+#include "filesets/system/utf8.h"
 
 namespace filereel {
 namespace {

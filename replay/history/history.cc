@@ -9,11 +9,11 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
-#include "filesets/atomic_file.h"
-#include "filesets/descriptor.h"
-#include "filesets/error.h"
-#include "filesets/printable.h"
-#include "filesets/read_file.h"
+#include "filesets/system/atomic_file.h"
+#include "filesets/system/descriptor.h"
+#include "filesets/system/error.h"
+#include "filesets/system/printable.h"
+#include "filesets/system/read_file.h"
 #include "replay/history/entry_name.h"
 #include "replay/runner/result_json.h"
 #include "replay/runner/result_limits.h"

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "filesets/units.h"
+#include "filesets/system/units.h"
 #include "replay/report/wording.h"
 #include "replay/runner/block_baseline.h"
 

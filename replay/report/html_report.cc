@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "filesets/printable.h"
+#include "filesets/system/printable.h"
 #include "replay/report/report_data.h"
 #include "replay/report/report_page.h"
 

@@ -9,8 +9,8 @@
 
 #include <fmt/format.h>
 
-#include "filesets/printable.h"
-#include "filesets/units.h"
+#include "filesets/system/printable.h"
+#include "filesets/system/units.h"
 #include "replay/report/findings.h"
 #include "replay/report/text_reports.h"
 #include "replay/report/wording.h"

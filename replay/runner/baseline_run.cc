@@ -10,9 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "filesets/descriptor.h"
-#include "filesets/error.h"
-#include "filesets/units.h"
+#include "filesets/system/descriptor.h"
+#include "filesets/system/error.h"
+#include "filesets/system/units.h"
 #include "replay/runner/block_baseline.h"
 #include "replay/runner/fio.h"
 #include "replay/runner/hidden_serials.h"

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "filesets/descriptor.h"
+#include "filesets/system/descriptor.h"
 #include "replay/engine/linux_calls.h"
 #include "replay/volumes/loop_device.h"
 #include "replay/volumes/residency.h"

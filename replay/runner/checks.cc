@@ -11,8 +11,8 @@
 
 #include <fmt/format.h>
 
-#include "filesets/printable.h"
-#include "filesets/units.h"
+#include "filesets/system/printable.h"
+#include "filesets/system/units.h"
 #include "replay/statistics/bootstrap.h"
 #include "replay/statistics/drift.h"
 #include "replay/statistics/holm.h"

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <string.h>
 
-#include "filesets/printable.h"
+#include "filesets/system/printable.h"
 #include "replay/engine/statistics.h"
 #include "traces/export/dump.h"
 

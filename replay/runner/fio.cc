@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "filesets/error.h"
-#include "filesets/printable.h"
-#include "filesets/process.h"
+#include "filesets/system/error.h"
+#include "filesets/system/printable.h"
+#include "filesets/system/process.h"
 #include "replay/json.h"
 
 namespace filereel {

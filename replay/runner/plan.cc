@@ -6,10 +6,10 @@
 #include <fmt/format.h>
 
 #include "filesets/catalog_file.h"
-#include "filesets/error.h"
 #include "filesets/specification/scaling.h"
 #include "filesets/specification/yaml_file.h"
 #include "filesets/specification/yaml_reader.h"
+#include "filesets/system/error.h"
 
 namespace filereel {
 namespace {

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <fmt/format.h>
 
-#include "filesets/error.h"
+#include "filesets/system/error.h"
 #include "replay/runner/failures.h"
 #include "replay/runner/overhead.h"
 #include "replay/runner/preparation.h"

@@ -9,8 +9,8 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include "filesets/error.h"
-#include "filesets/units.h"
+#include "filesets/system/error.h"
+#include "filesets/system/units.h"
 
 namespace filereel {
 namespace {

@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
-#include "filesets/error.h"
-#include "filesets/printable.h"
 #include "filesets/scan/populate.h"
+#include "filesets/system/error.h"
+#include "filesets/system/printable.h"
 #include "replay/runner/hidden_serials.h"
 #include "replay/runner/preparation.h"
 

@@ -6,10 +6,10 @@
 
 #include <fmt/format.h>
 
-#include "filesets/error.h"
 #include "filesets/ownership/tree_walk.h"
-#include "filesets/printable.h"
-#include "filesets/units.h"
+#include "filesets/system/error.h"
+#include "filesets/system/printable.h"
+#include "filesets/system/units.h"
 
 namespace filereel {
 namespace {

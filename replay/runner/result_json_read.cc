@@ -7,10 +7,10 @@
 
 #include <fmt/format.h>
 
-#include "filesets/error.h"
-#include "filesets/memory.h"
-#include "filesets/printable.h"
-#include "filesets/units.h"
+#include "filesets/system/error.h"
+#include "filesets/system/memory.h"
+#include "filesets/system/printable.h"
+#include "filesets/system/units.h"
 #include "replay/json.h"
 #include "replay/runner/members_json.h"
 #include "replay/runner/result_json.h"

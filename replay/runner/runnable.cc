@@ -4,10 +4,10 @@
 
 #include <fmt/format.h>
 
-#include "filesets/error.h"
-#include "filesets/memory.h"
-#include "filesets/printable.h"
 #include "filesets/specification/yaml_file.h"
+#include "filesets/system/error.h"
+#include "filesets/system/memory.h"
+#include "filesets/system/printable.h"
 
 namespace filereel {
 

@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 
 #include "filesets/catalog.h"
-#include "filesets/error.h"
-#include "filesets/printable.h"
 #include "filesets/specification/specification.h"
+#include "filesets/system/error.h"
+#include "filesets/system/printable.h"
 #include "replay/runner/fio.h"
 #include "replay/runner/plan_side.h"
 #include "replay/runner/preparation.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "filesets/error.h"
+#include "filesets/system/error.h"
 #include "replay/measure/clock.h"
 
 namespace filereel {

@@ -10,9 +10,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "filesets/descriptor.h"
-#include "filesets/printable.h"
 #include "filesets/scan/directory_names.h"
+#include "filesets/system/descriptor.h"
+#include "filesets/system/printable.h"
 #include "replay/engine/descriptor_limit.h"
 #include "replay/runner/reel_fit.h"
 

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "filesets/error.h"
+#include "filesets/system/error.h"
 #include "replay/runner/fio.h"
 #include "replay/runner/preparation.h"
 #include "replay/runner/prepared_volume.h"

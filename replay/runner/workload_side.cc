@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "filesets/error.h"
-#include "filesets/printable.h"
-#include "filesets/units.h"
+#include "filesets/system/error.h"
+#include "filesets/system/printable.h"
+#include "filesets/system/units.h"
 #include "replay/runner/failures.h"
 #include "replay/runner/overhead.h"
 #include "replay/runner/prepared_volume.h"

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "filesets/error.h"
+#include "filesets/system/error.h"
 #include "replay/engine/descriptor_limit.h"
 #include "replay/schedule/dependencies.h"
 #include "replay/schedule/feeder.h"

@@ -1,4 +1,4 @@
-// The standard normal distribution; its quantiles are in filesets/random.h.
+// The standard normal distribution; its quantiles are in filesets/system/random.h.
 #pragma once
 
 namespace filereel {

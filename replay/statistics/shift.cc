@@ -6,7 +6,7 @@
 #include <numeric>
 #include <vector>
 
-#include "filesets/random.h"
+#include "filesets/system/random.h"
 #include "replay/statistics/rank_sums.h"
 
 namespace filereel {

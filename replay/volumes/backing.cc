@@ -14,11 +14,11 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
-#include "filesets/error.h"
 #include "filesets/ownership/removal.h"
-#include "filesets/printable.h"
-#include "filesets/process.h"
-#include "filesets/units.h"
+#include "filesets/system/error.h"
+#include "filesets/system/printable.h"
+#include "filesets/system/process.h"
+#include "filesets/system/units.h"
 
 namespace filereel {
 namespace {

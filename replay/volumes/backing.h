@@ -9,9 +9,9 @@
 
 #include <sys/types.h>
 
-#include "filesets/descriptor.h"
 #include "filesets/ownership/lease.h"
 #include "filesets/ownership/new_file.h"
+#include "filesets/system/descriptor.h"
 #include "replay/volumes/loop_device.h"
 #include "replay/volumes/residency.h"
 #include "replay/volumes/target.h"

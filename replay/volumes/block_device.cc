@@ -18,9 +18,9 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "filesets/descriptor.h"
-#include "filesets/error.h"
-#include "filesets/printable.h"
+#include "filesets/system/descriptor.h"
+#include "filesets/system/error.h"
+#include "filesets/system/printable.h"
 #include "replay/volumes/mount.h"
 #include "replay/volumes/sysfs.h"
 

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <sys/sysmacros.h>
 
-#include "filesets/printable.h"
+#include "filesets/system/printable.h"
 #include "replay/volumes/sysfs.h"
 
 namespace filereel {

@@ -13,9 +13,9 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "filesets/error.h"
 #include "filesets/ownership/work_directory.h"
 #include "filesets/scan/directory_names.h"
+#include "filesets/system/error.h"
 #include "replay/volumes/residency.h"
 #include "replay/volumes/volume.h"
 

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
-#include "filesets/mount_info.h"
+#include "filesets/system/mount_info.h"
 
 namespace filereel {
 namespace {

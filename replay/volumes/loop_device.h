@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "filesets/descriptor.h"
+#include "filesets/system/descriptor.h"
 
 namespace filereel {
 

@@ -12,7 +12,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "filesets/error.h"
+#include "filesets/system/error.h"
 #include "replay/measure/clock.h"
 #include "replay/volumes/sysfs.h"
 

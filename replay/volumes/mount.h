@@ -8,11 +8,11 @@
 
 #include <sys/types.h>
 
-#include "filesets/descriptor.h"
-#include "filesets/mount_info.h"
 #include "filesets/ownership/lease.h"
 #include "filesets/ownership/state_directory.h"
-#include "filesets/process.h"
+#include "filesets/system/descriptor.h"
+#include "filesets/system/mount_info.h"
+#include "filesets/system/process.h"
 #include "replay/volumes/file_system.h"
 
 namespace filereel {

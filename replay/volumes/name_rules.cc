@@ -11,9 +11,9 @@
 #include <locale.h>
 #include <wctype.h>
 
-#include "filesets/error.h"
-#include "filesets/units.h"
-#include "filesets/utf8.h"
+#include "filesets/system/error.h"
+#include "filesets/system/units.h"
+#include "filesets/system/utf8.h"
 
 namespace filereel {
 namespace {

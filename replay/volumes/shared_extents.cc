@@ -9,7 +9,7 @@
 #include <linux/fs.h>
 #include <sys/ioctl.h>
 
-#include "filesets/descriptor.h"
+#include "filesets/system/descriptor.h"
 
 namespace filereel {
 

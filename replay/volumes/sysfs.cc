@@ -3,7 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "filesets/descriptor.h"
+#include "filesets/system/descriptor.h"
 
 namespace filereel {
 

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 #include <sys/stat.h>
 
-#include "filesets/error.h"
-#include "filesets/units.h"
+#include "filesets/system/error.h"
+#include "filesets/system/units.h"
 
 namespace filereel {
 namespace {

@@ -1,4 +1,4 @@
-#include "filesets/atomic_file.h"
+#include "filesets/system/atomic_file.h"
 
 #include <fstream>
 #include <iterator>
@@ -10,8 +10,8 @@
 #include <linux/fs.h>
 #include <sys/ioctl.h>
 
-#include "filesets/descriptor.h"
-#include "filesets/error.h"
+#include "filesets/system/descriptor.h"
+#include "filesets/system/error.h"
 #include "tests/skipped.h"
 #include "tests/temp_dir.h"
 

@@ -19,8 +19,8 @@
 #include <unistd.h>
 
 #include "filesets/content/content.h"
-#include "filesets/descriptor.h"
-#include "filesets/error.h"
+#include "filesets/system/descriptor.h"
+#include "filesets/system/error.h"
 #include "tests/skipped.h"
 #include "tests/temp_dir.h"
 

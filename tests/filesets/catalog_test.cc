@@ -8,8 +8,8 @@
 #include <boost/filesystem.hpp>
 #include <doctest/doctest.h>
 
-#include "filesets/error.h"
 #include "filesets/formats/fileset_file.h"
+#include "filesets/system/error.h"
 
 namespace filereel {
 namespace {

@@ -7,7 +7,7 @@
 #include <doctest/doctest.h>
 #include <fcntl.h>
 
-#include "filesets/descriptor.h"
+#include "filesets/system/descriptor.h"
 #include "tests/temp_dir.h"
 
 namespace filereel {

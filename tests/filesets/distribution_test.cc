@@ -6,8 +6,8 @@
 
 #include <doctest/doctest.h>
 
-#include "filesets/error.h"
-#include "filesets/random.h"
+#include "filesets/system/error.h"
+#include "filesets/system/random.h"
 
 namespace filereel {
 namespace {

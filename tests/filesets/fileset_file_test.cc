@@ -9,7 +9,7 @@
 #include <doctest/doctest.h>
 #include <zstd.h>
 
-#include "filesets/error.h"
+#include "filesets/system/error.h"
 
 namespace filereel {
 namespace {

@@ -11,8 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "filesets/error.h"
 #include "filesets/ownership/state_directory.h"
+#include "filesets/system/error.h"
 #include "tests/state_dir.h"
 
 namespace filereel {

@@ -1,4 +1,4 @@
-#include "filesets/memory.h"
+#include "filesets/system/memory.h"
 
 #include <cstdint>
 #include <new>
@@ -6,7 +6,7 @@
 
 #include <doctest/doctest.h>
 
-#include "filesets/error.h"
+#include "filesets/system/error.h"
 
 namespace filereel {
 namespace {

@@ -19,9 +19,9 @@
 #include <unistd.h>
 
 #include "filesets/content/content.h"
-#include "filesets/descriptor.h"
-#include "filesets/error.h"
 #include "filesets/scan/capture.h"
+#include "filesets/system/descriptor.h"
+#include "filesets/system/error.h"
 #include "tests/entries.h"
 #include "tests/state_dir.h"
 #include "tests/temp_dir.h"

@@ -1,4 +1,4 @@
-#include "filesets/printable.h"
+#include "filesets/system/printable.h"
 
 #include <string>
 #include <string_view>

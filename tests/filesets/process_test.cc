@@ -1,4 +1,4 @@
-#include "filesets/process.h"
+#include "filesets/system/process.h"
 
 #include <chrono>
 #include <cstdlib>
@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "filesets/error.h"
+#include "filesets/system/error.h"
 #include "tests/temp_dir.h"
 
 namespace filereel {

@@ -1,4 +1,4 @@
-#include "filesets/read_file.h"
+#include "filesets/system/read_file.h"
 
 #include <cerrno>
 #include <cstdint>
@@ -9,8 +9,8 @@
 #include <doctest/doctest.h>
 #include <fcntl.h>
 
-#include "filesets/descriptor.h"
-#include "filesets/error.h"
+#include "filesets/system/descriptor.h"
+#include "filesets/system/error.h"
 #include "tests/temp_dir.h"
 
 namespace filereel {

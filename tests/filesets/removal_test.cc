@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "filesets/descriptor.h"
-#include "filesets/error.h"
+#include "filesets/system/descriptor.h"
+#include "filesets/system/error.h"
 #include "tests/skipped.h"
 #include "tests/temp_dir.h"
 

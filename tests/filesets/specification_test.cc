@@ -6,8 +6,8 @@
 #include <doctest/doctest.h>
 
 #include "filesets/content/content_kinds.h"
-#include "filesets/error.h"
 #include "filesets/specification/scaling.h"
+#include "filesets/system/error.h"
 
 namespace filereel {
 namespace {

@@ -1,11 +1,11 @@
-#include "filesets/units.h"
+#include "filesets/system/units.h"
 
 #include <cstdint>
 #include <string>
 
 #include <doctest/doctest.h>
 
-#include "filesets/error.h"
+#include "filesets/system/error.h"
 
 using filereel::format_duration;
 using filereel::format_size;

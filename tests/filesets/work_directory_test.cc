@@ -16,10 +16,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "filesets/error.h"
 #include "filesets/ownership/leftovers.h"
 #include "filesets/ownership/removal.h"
 #include "filesets/scan/directory_names.h"
+#include "filesets/system/error.h"
 #include "tests/skipped.h"
 #include "tests/state_dir.h"
 #include "tests/temp_dir.h"

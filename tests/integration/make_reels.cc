@@ -14,7 +14,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "filesets/error.h"
+#include "filesets/system/error.h"
 #include "traces/model/trace_builder.h"
 #include "traces/reel/reel_writer.h"
 

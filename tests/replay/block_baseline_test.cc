@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-#include "filesets/error.h"
+#include "filesets/system/error.h"
 #include "replay/runner/baseline_run.h"
 #include "replay/runner/fio.h"
 #include "replay/runner/result_json.h"

@@ -6,7 +6,7 @@
 #include <doctest/doctest.h>
 #include <fcntl.h>
 
-#include "filesets/descriptor.h"
+#include "filesets/system/descriptor.h"
 #include "tests/skipped.h"
 #include "tests/temp_dir.h"
 

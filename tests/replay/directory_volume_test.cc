@@ -6,7 +6,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "filesets/error.h"
+#include "filesets/system/error.h"
 #include "replay/volumes/volume.h"
 #include "tests/temp_dir.h"
 

@@ -7,7 +7,7 @@
 
 #include <doctest/doctest.h>
 
-#include "filesets/random.h"
+#include "filesets/system/random.h"
 
 namespace filereel {
 namespace {

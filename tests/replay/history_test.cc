@@ -8,7 +8,7 @@
 
 #include <doctest/doctest.h>
 
-#include "filesets/error.h"
+#include "filesets/system/error.h"
 #include "replay/history/entry_name.h"
 #include "replay/runner/result_json.h"
 #include "tests/sample_result.h"

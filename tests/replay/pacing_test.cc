@@ -8,7 +8,7 @@
 
 #include <doctest/doctest.h>
 
-#include "filesets/error.h"
+#include "filesets/system/error.h"
 #include "replay/engine/precise_sleep.h"
 #include "replay/engine/replayer.h"
 #include "replay/measure/clock.h"

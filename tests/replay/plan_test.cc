@@ -7,7 +7,7 @@
 #include <doctest/doctest.h>
 
 #include "filesets/catalog.h"
-#include "filesets/error.h"
+#include "filesets/system/error.h"
 #include "tests/temp_dir.h"
 
 namespace filereel {

@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-#include "filesets/error.h"
+#include "filesets/system/error.h"
 #include "tests/entries.h"
 
 namespace filereel {

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "filesets/content/content.h"
-#include "filesets/error.h"
+#include "filesets/system/error.h"
 #include "tests/entries.h"
 #include "tests/replay/two_volumes.h"
 #include "traces/fc_test.h"

@@ -8,7 +8,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "filesets/descriptor.h"
+#include "filesets/system/descriptor.h"
 #include "tests/skipped.h"
 #include "tests/temp_dir.h"
 

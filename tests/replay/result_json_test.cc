@@ -9,7 +9,7 @@
 
 #include <doctest/doctest.h>
 
-#include "filesets/error.h"
+#include "filesets/system/error.h"
 #include "replay/json.h"
 #include "replay/runner/members_json.h"
 #include "replay/runner/result_limits.h"

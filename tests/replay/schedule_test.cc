@@ -14,7 +14,7 @@
 #include <errno.h>
 #include <fcntl.h>
 
-#include "filesets/error.h"
+#include "filesets/system/error.h"
 #include "replay/engine/replayer.h"
 #include "replay/schedule/lane_queue.h"
 #include "replay/schedule/lanes.h"

@@ -6,8 +6,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "filesets/descriptor.h"
-#include "filesets/error.h"
+#include "filesets/system/descriptor.h"
+#include "filesets/system/error.h"
 #include "tests/temp_dir.h"
 
 namespace filereel {

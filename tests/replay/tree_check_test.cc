@@ -8,8 +8,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "filesets/descriptor.h"
 #include "filesets/scan/populate.h"
+#include "filesets/system/descriptor.h"
 #include "tests/entries.h"
 #include "tests/temp_dir.h"
 

@@ -11,7 +11,7 @@
 
 #include <fcntl.h>
 
-#include "filesets/descriptor.h"
+#include "filesets/system/descriptor.h"
 #include "tests/temp_dir.h"
 #include "traces/operation_source.h"
 

@@ -11,7 +11,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include "filesets/descriptor.h"
+#include "filesets/system/descriptor.h"
 #include "replay/engine/io_engine.h"
 #include "replay/measure/clock.h"
 #include "tests/replay/engine_rig.h"

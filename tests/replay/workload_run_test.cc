@@ -12,8 +12,8 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "filesets/descriptor.h"
-#include "filesets/error.h"
+#include "filesets/system/descriptor.h"
+#include "filesets/system/error.h"
 #include "replay/engine/io_engine.h"
 #include "replay/volumes/direct_io.h"
 #include "tests/replay/watcher.h"

@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-#include "filesets/error.h"
+#include "filesets/system/error.h"
 #include "tests/kept_file.h"
 #include "tests/sample_result.h"
 #include "tools/workload_command.h"

@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-#include "filesets/error.h"
+#include "filesets/system/error.h"
 #include "tests/entries.h"
 #include "tests/traces/recorded.h"
 

@@ -4,7 +4,7 @@
 #include <doctest/doctest.h>
 #include <fcntl.h>
 
-#include "filesets/error.h"
+#include "filesets/system/error.h"
 #include "imported.h"
 #include "recorded.h"
 #include "traces/export/exporter.h"

@@ -10,8 +10,8 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
-#include "filesets/error.h"
-#include "filesets/random.h"
+#include "filesets/system/error.h"
+#include "filesets/system/random.h"
 #include "tests/entries.h"
 #include "tests/traces/streams.h"
 

@@ -8,7 +8,7 @@
 #include <linux/falloc.h>
 #include <sys/mman.h>
 
-#include "filesets/random.h"
+#include "filesets/system/random.h"
 #include "tests/traces/tale.h"
 
 namespace filereel {

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "filesets/error.h"
+#include "filesets/system/error.h"
 #include "recorded.h"
 #include "traces/export/dump.h"
 #include "traces/import/importer.h"

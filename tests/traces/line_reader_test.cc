@@ -6,8 +6,8 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include "filesets/descriptor.h"
-#include "filesets/error.h"
+#include "filesets/system/descriptor.h"
+#include "filesets/system/error.h"
 #include "tests/temp_dir.h"
 #include "traces/import/importer.h"
 

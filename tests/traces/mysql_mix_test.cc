@@ -6,7 +6,7 @@
 
 #include <doctest/doctest.h>
 
-#include "filesets/error.h"
+#include "filesets/system/error.h"
 #include "tests/traces/mysql_mix.h"
 
 namespace filereel {

@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "filesets/error.h"
-#include "filesets/process.h"
+#include "filesets/system/error.h"
+#include "filesets/system/process.h"
 #include "tests/temp_dir.h"
 
 namespace filereel {

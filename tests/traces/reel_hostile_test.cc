@@ -7,7 +7,7 @@
 
 #include <doctest/doctest.h>
 
-#include "filesets/error.h"
+#include "filesets/system/error.h"
 #include "traces/reel/column.h"
 #include "traces/reel/info_blocks.h"
 #include "traces/reel/name_blocks.h"

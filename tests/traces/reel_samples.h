@@ -11,7 +11,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-#include "filesets/random.h"
+#include "filesets/system/random.h"
 #include "tests/entries.h"
 #include "traces/recorded_operation.h"
 #include "traces/reel/operation_check.h"

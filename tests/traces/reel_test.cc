@@ -10,7 +10,7 @@
 #include <boost/filesystem.hpp>
 #include <doctest/doctest.h>
 
-#include "filesets/error.h"
+#include "filesets/system/error.h"
 #include "tests/temp_dir.h"
 #include "tests/traces/reel_samples.h"
 #include "traces/reel/reel_reader.h"

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "filesets/descriptor.h"
+#include "filesets/system/descriptor.h"
 #include "tests/skipped.h"
 #include "tests/temp_dir.h"
 #include "traces/record/program.h"

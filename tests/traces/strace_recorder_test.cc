@@ -7,8 +7,8 @@
 #include <doctest/doctest.h>
 #include <signal.h>
 
-#include "filesets/error.h"
-#include "filesets/process.h"
+#include "filesets/system/error.h"
+#include "filesets/system/process.h"
 #include "tests/skipped.h"
 #include "tests/temp_dir.h"
 #include "traces/record/strace_process.h"

@@ -6,7 +6,7 @@
 #include <doctest/doctest.h>
 #include <fcntl.h>
 
-#include "filesets/error.h"
+#include "filesets/system/error.h"
 #include "tests/traces/streams.h"
 #include "traces/workload/workload.h"
 

@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "filesets/random.h"
+#include "filesets/system/random.h"
 #include "tests/temp_dir.h"
 #include "tests/traces/tale.h"
 

@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-#include "filesets/error.h"
+#include "filesets/system/error.h"
 #include "traces/catalog_reel.h"
 #include "traces/reel/reel_reader.h"
 

@@ -7,7 +7,7 @@
 #include <functional>
 #include <string_view>
 
-#include "filesets/descriptor.h"
+#include "filesets/system/descriptor.h"
 #include "traces/model/trace_builder.h"
 #include "traces/path_table.h"
 

@@ -6,7 +6,7 @@
 
 #include <xxhash.h>
 
-#include "filesets/random.h"
+#include "filesets/system/random.h"
 #include "traces/edit/carrier.h"
 
 namespace filereel {

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "filesets/error.h"
+#include "filesets/system/error.h"
 
 namespace filereel {
 namespace {

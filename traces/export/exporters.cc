@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "filesets/error.h"
-#include "filesets/printable.h"
+#include "filesets/system/error.h"
+#include "filesets/system/printable.h"
 #include "traces/export/formats.h"
 
 namespace filereel {

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "filesets/utf8.h"
+#include "filesets/system/utf8.h"
 #include "traces/export/dump.h"
 #include "traces/export/operation_fields.h"
 

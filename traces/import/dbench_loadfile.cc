@@ -14,7 +14,7 @@
 
 #include <fmt/format.h>
 
-#include "filesets/printable.h"
+#include "filesets/system/printable.h"
 #include "traces/import/dbench_client.h"
 #include "traces/import/fields.h"
 

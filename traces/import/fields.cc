@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "filesets/error.h"
-#include "filesets/printable.h"
+#include "filesets/system/error.h"
+#include "filesets/system/printable.h"
 
 namespace filereel {
 namespace {

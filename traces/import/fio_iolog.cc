@@ -13,7 +13,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
-#include "filesets/printable.h"
+#include "filesets/system/printable.h"
 #include "traces/import/fields.h"
 
 namespace filereel {

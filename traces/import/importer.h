@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "filesets/descriptor.h"
+#include "filesets/system/descriptor.h"
 #include "traces/calls/memory_bound.h"
 #include "traces/model/trace_builder.h"
 

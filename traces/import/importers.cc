@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "filesets/error.h"
-#include "filesets/printable.h"
+#include "filesets/system/error.h"
+#include "filesets/system/printable.h"
 #include "traces/import/dbench_loadfile.h"
 #include "traces/import/fio_iolog.h"
 #include "traces/import/importer.h"

@@ -12,9 +12,9 @@
 #include <unistd.h>
 #include <zstd.h>
 
-#include "filesets/descriptor.h"
-#include "filesets/error.h"
-#include "filesets/printable.h"
+#include "filesets/system/descriptor.h"
+#include "filesets/system/error.h"
+#include "filesets/system/printable.h"
 #include "traces/import/importer.h"
 
 namespace filereel {

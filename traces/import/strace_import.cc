@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "filesets/error.h"
-#include "filesets/printable.h"
-#include "filesets/units.h"
+#include "filesets/system/error.h"
+#include "filesets/system/printable.h"
+#include "filesets/system/units.h"
 #include "traces/calls/existing_links.h"
 #include "traces/calls/path_resolution.h"
 #include "traces/import/strace_links.h"

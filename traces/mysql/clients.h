@@ -5,7 +5,7 @@
 #include <memory>
 #include <vector>
 
-#include "filesets/random.h"
+#include "filesets/system/random.h"
 #include "traces/mysql/binary_log.h"
 #include "traces/mysql/fulltext_index.h"
 #include "traces/mysql/item_table.h"

@@ -9,7 +9,7 @@
 #include <set>
 #include <vector>
 
-#include "filesets/random.h"
+#include "filesets/system/random.h"
 #include "traces/mysql/key_tree.h"
 #include "traces/mysql/page_cache.h"
 #include "traces/mysql/undo_log.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "filesets/units.h"
+#include "filesets/system/units.h"
 
 namespace filereel {
 namespace {

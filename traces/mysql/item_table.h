@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "filesets/random.h"
+#include "filesets/system/random.h"
 #include "traces/mysql/segment.h"
 
 namespace filereel {

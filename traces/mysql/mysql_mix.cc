@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "filesets/error.h"
-#include "filesets/units.h"
+#include "filesets/system/error.h"
+#include "filesets/system/units.h"
 #include "traces/mysql/server.h"
 
 namespace filereel {

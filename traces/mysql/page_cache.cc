@@ -1,6 +1,6 @@
 #include "traces/mysql/page_cache.h"
 
-#include "filesets/units.h"
+#include "filesets/system/units.h"
 
 namespace filereel {
 namespace {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "filesets/file_set.h"
-#include "filesets/random.h"
+#include "filesets/system/random.h"
 #include "traces/model/trace_builder.h"
 #include "traces/mysql/mysql_mix.h"
 #include "traces/mysql/simulation.h"

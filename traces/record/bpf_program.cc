@@ -19,8 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "filesets/descriptor.h"
-#include "filesets/error.h"
+#include "filesets/system/descriptor.h"
+#include "filesets/system/error.h"
 #include "traces/record/bpf_calls.h"
 #include "traces/record/bpf_event.h"
 #include "traces/record/bpf_log.h"

@@ -11,7 +11,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "filesets/error.h"
+#include "filesets/system/error.h"
 #include "traces/calls/call_resolver.h"
 #include "traces/calls/existing_links.h"
 #include "traces/model/utc_date.h"

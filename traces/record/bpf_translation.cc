@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
-#include "filesets/mount_info.h"
+#include "filesets/system/mount_info.h"
 #include "traces/record/bpf_calls.h"
 
 namespace filereel {

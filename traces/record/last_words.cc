@@ -4,7 +4,7 @@
 #include <array>
 #include <vector>
 
-#include "filesets/printable.h"
+#include "filesets/system/printable.h"
 
 namespace filereel {
 namespace {

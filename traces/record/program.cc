@@ -11,9 +11,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "filesets/error.h"
-#include "filesets/printable.h"
-#include "filesets/process.h"
+#include "filesets/system/error.h"
+#include "filesets/system/printable.h"
+#include "filesets/system/process.h"
 
 namespace filereel {
 namespace {

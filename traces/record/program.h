@@ -9,7 +9,7 @@
 #include <signal.h>
 #include <sys/types.h>
 
-#include "filesets/descriptor.h"
+#include "filesets/system/descriptor.h"
 
 namespace filereel {
 
@@ -34,7 +34,7 @@ class HeldProgram {
   // that is no program. To be called once.
   void release();
 
-  // As ChildProcess::wait (filesets/process.h).
+  // As ChildProcess::wait (filesets/system/process.h).
   std::optional<int> wait(double seconds);
 
   // Asks it to end: SIGTERM, and SIGCONT so that it does if it was stopped. Nothing if wait() has

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "filesets/units.h"
+#include "filesets/system/units.h"
 
 namespace filereel {
 namespace {

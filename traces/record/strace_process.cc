@@ -14,8 +14,8 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "filesets/error.h"
-#include "filesets/printable.h"
+#include "filesets/system/error.h"
+#include "filesets/system/printable.h"
 #include "traces/import/strace_calls.h"
 
 namespace filereel {

@@ -8,8 +8,8 @@
 
 #include <sys/types.h>
 
-#include "filesets/descriptor.h"
-#include "filesets/process.h"
+#include "filesets/system/descriptor.h"
+#include "filesets/system/process.h"
 
 namespace filereel {
 

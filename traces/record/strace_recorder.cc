@@ -13,8 +13,8 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "filesets/error.h"
-#include "filesets/process.h"
+#include "filesets/system/error.h"
+#include "filesets/system/process.h"
 #include "traces/import/strace_import.h"
 #include "traces/record/program.h"
 #include "traces/record/running_process.h"

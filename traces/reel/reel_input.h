@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "filesets/descriptor.h"
+#include "filesets/system/descriptor.h"
 #include "traces/reel/reel_format.h"
 
 namespace filereel {

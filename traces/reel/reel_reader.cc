@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
-#include "filesets/error.h"
-#include "filesets/memory.h"
-#include "filesets/printable.h"
+#include "filesets/system/error.h"
+#include "filesets/system/memory.h"
+#include "filesets/system/printable.h"
 #include "traces/model/trace_counter.h"
 #include "traces/model/tree_model.h"
 #include "traces/reel/info_blocks.h"

@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "filesets/atomic_file.h"
-#include "filesets/error.h"
-#include "filesets/printable.h"
+#include "filesets/system/atomic_file.h"
+#include "filesets/system/error.h"
+#include "filesets/system/printable.h"
 #include "traces/model/trace_counter.h"
 #include "traces/reel/info_blocks.h"
 #include "traces/reel/name_blocks.h"

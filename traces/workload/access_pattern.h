@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "filesets/random.h"
+#include "filesets/system/random.h"
 #include "traces/workload/recipe.h"
 
 namespace filereel {

@@ -5,10 +5,10 @@
 #include <fmt/format.h>
 
 #include "filesets/catalog.h"
-#include "filesets/error.h"
-#include "filesets/printable.h"
-#include "filesets/random.h"
-#include "filesets/units.h"
+#include "filesets/system/error.h"
+#include "filesets/system/printable.h"
+#include "filesets/system/random.h"
+#include "filesets/system/units.h"
 #include "traces/operation_makers.h"
 
 namespace filereel {

@@ -4,9 +4,9 @@
 #include <iterator>
 
 #include "filesets/catalog.h"
-#include "filesets/error.h"
-#include "filesets/printable.h"
-#include "filesets/units.h"
+#include "filesets/system/error.h"
+#include "filesets/system/printable.h"
+#include "filesets/system/units.h"
 #include "traces/workload/mysql_reader.h"
 #include "traces/workload/step_stream.h"
 #include "traces/workload/threads_reader.h"

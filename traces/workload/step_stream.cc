@@ -4,7 +4,7 @@
 
 #include <fcntl.h>
 
-#include "filesets/random.h"
+#include "filesets/system/random.h"
 #include "traces/operation_makers.h"
 #include "traces/operation_stream.h"
 #include "traces/workload/pacer.h"

@@ -9,8 +9,8 @@
 
 #include <fmt/format.h>
 
-#include "filesets/printable.h"
 #include "filesets/specification/yaml_reader.h"
+#include "filesets/system/printable.h"
 #include "traces/workload/sweep.h"
 
 namespace filereel {

@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "filesets/error.h"
-#include "filesets/printable.h"
-#include "filesets/random.h"
+#include "filesets/system/error.h"
+#include "filesets/system/printable.h"
+#include "filesets/system/random.h"
 #include "traces/workload/group_layout.h"
 
 namespace filereel {

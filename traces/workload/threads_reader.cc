@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "filesets/error.h"
+#include "filesets/system/error.h"
 #include "traces/workload/access_pattern.h"
 #include "traces/workload/access_reader.h"
 

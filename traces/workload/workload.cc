@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "filesets/catalog_file.h"
-#include "filesets/error.h"
-#include "filesets/printable.h"
+#include "filesets/system/error.h"
+#include "filesets/system/printable.h"
 #include "traces/workload/recipe_reader.h"
 #include "traces/workload/recipe_scaling.h"
 

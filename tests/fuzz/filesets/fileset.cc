@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <span>
 
-#include "filesets/error.h"
 #include "filesets/formats/fileset_file.h"
+#include "filesets/system/error.h"
 #include "tests/fuzz/fuzz_target.h"
 
 FUZZ_TARGET(fileset) {

@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "filesets/error.h"
 #include "filesets/formats/fc_test_files.h"
+#include "filesets/system/error.h"
 #include "tests/fuzz/fuzz_target.h"
 
 FUZZ_TARGET(ptn) {

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "filesets/error.h"
+#include "filesets/system/error.h"
 #include "tests/fuzz/fuzz_target.h"
 
 FUZZ_TARGET(plan) {

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "filesets/error.h"
+#include "filesets/system/error.h"
 #include "tests/fuzz/fuzz_target.h"
 
 FUZZ_TARGET(target) {

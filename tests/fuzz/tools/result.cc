@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "filesets/error.h"
+#include "filesets/system/error.h"
 #include "replay/runner/result_json.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tools/table.h"

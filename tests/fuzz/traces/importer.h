@@ -7,7 +7,7 @@
 #include <set>
 #include <string_view>
 
-#include "filesets/error.h"
+#include "filesets/system/error.h"
 #include "tests/traces/recorded.h"
 #include "traces/export/dump.h"
 #include "traces/export/exporter.h"

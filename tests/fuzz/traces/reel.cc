@@ -3,7 +3,7 @@
 #include <span>
 #include <vector>
 
-#include "filesets/error.h"
+#include "filesets/system/error.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "traces/reel/reel_reader.h"
 

@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "filesets/error.h"
+#include "filesets/system/error.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "traces/import/strace_importer.h"
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "filesets/error.h"
+#include "filesets/system/error.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "traces/workload/synthesis.h"
 

@@ -1,11 +1,11 @@
-#include "filesets/printable.h"
+#include "filesets/system/printable.h"
 
 #include <algorithm>
 #include <iterator>
 
 #include <fmt/format.h>
 
-#include "filesets/utf8.h"
+#include "filesets/system/utf8.h"
 
 namespace filereel {
 namespace {

@@ -1,4 +1,4 @@
-#include "filesets/utf8.h"
+#include "filesets/system/utf8.h"
 
 namespace filereel {
 

@@ -1,4 +1,4 @@
-#include "filesets/read_file.h"
+#include "filesets/system/read_file.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "filesets/descriptor.h"
-#include "filesets/error.h"
-#include "filesets/units.h"
+#include "filesets/system/descriptor.h"
+#include "filesets/system/error.h"
+#include "filesets/system/units.h"
 
 namespace filereel {
 

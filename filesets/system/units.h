@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "filesets/error.h"
+#include "filesets/system/error.h"
 
 namespace filereel {
 

@@ -1,4 +1,4 @@
-#include "filesets/process.h"
+#include "filesets/system/process.h"
 
 #include <algorithm>
 #include <chrono>
@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "filesets/error.h"
+#include "filesets/system/error.h"
 
 namespace filereel {
 namespace {

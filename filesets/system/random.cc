@@ -1,4 +1,4 @@
-#include "filesets/random.h"
+#include "filesets/system/random.h"
 
 #include <array>
 #include <cmath>

@@ -1,9 +1,9 @@
-#include "filesets/memory.h"
+#include "filesets/system/memory.h"
 
 #include <fmt/format.h>
 #include <sys/mman.h>
 
-#include "filesets/error.h"
+#include "filesets/system/error.h"
 
 namespace filereel {
 

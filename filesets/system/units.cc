@@ -1,4 +1,4 @@
-#include "filesets/units.h"
+#include "filesets/system/units.h"
 
 #include <algorithm>
 #include <array>
@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "filesets/printable.h"
+#include "filesets/system/printable.h"
 
 namespace filereel {
 namespace {

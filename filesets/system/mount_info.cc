@@ -1,4 +1,4 @@
-#include "filesets/mount_info.h"
+#include "filesets/system/mount_info.h"
 
 #include <cstdio>
 #include <fstream>

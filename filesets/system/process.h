@@ -8,7 +8,7 @@
 
 #include <sys/types.h>
 
-#include "filesets/descriptor.h"
+#include "filesets/system/descriptor.h"
 
 namespace filereel {
 
