@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "replay/runner/result.h"
+#include "replay/results/result.h"
 
 inline filereel::Sample sample_of(std::uint32_t run, double elapsed_s, double durable_s,
                                   std::uint64_t bytes, std::uint64_t files) {

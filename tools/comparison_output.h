@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "replay/runner/result.h"
+#include "replay/results/result.h"
 #include "tools/session.h"
 
 namespace CLI {

@@ -10,7 +10,7 @@
 
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
-#include "replay/runner/block_baseline.h"
+#include "replay/results/block_baseline.h"
 #include "tools/workload_table.h"
 
 namespace filereel {

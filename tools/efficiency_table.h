@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "replay/runner/result.h"
+#include "replay/results/result.h"
 #include "tools/table.h"
 
 namespace filereel {

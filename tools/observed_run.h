@@ -6,7 +6,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "replay/runner/runner.h"
+#include "replay/run/runner.h"
 #include "tools/session.h"
 #include "tools/signals.h"
 #include "tools/table.h"
@@ -37,11 +37,11 @@ using Measure = std::function<bool(RunObserver& observer, Result& result, Result
 using Format = std::function<std::string(const Result& result, const Bold& bold)>;
 
 // Runs `measure` with progress on the terminal, keeps its result in the files that the options
-// name, adds what makes its figures less sure (replay/runner/checks.h) and prints it, also after an
-// interruption, which the session's exit code then tells, and after an Error, which is thrown on.
-// Where nothing was measured an older file stays. With two volumes that take turns there are two
-// results: then it also prints how the second one compares with the first, and if it is slower, the
-// session's exit code is kRegression. Returns the (first) result.
+// name, adds what makes its figures less sure (replay/results/checks.h) and prints it, also after
+// an interruption, which the session's exit code then tells, and after an Error, which is thrown
+// on. Where nothing was measured an older file stays. With two volumes that take turns there are
+// two results: then it also prints how the second one compares with the first, and if it is slower,
+// the session's exit code is kRegression. Returns the (first) result.
 Result observe_run(Session& session, SignalWatch& signals, const ResultOptions& options,
                    bool in_turn, const Measure& measure, const Format& format);
 

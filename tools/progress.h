@@ -8,7 +8,7 @@
 #include <string_view>
 #include <thread>
 
-#include "replay/runner/runner.h"
+#include "replay/run/runner.h"
 #include "tools/session.h"
 
 namespace filereel {

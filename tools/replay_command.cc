@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 
 #include "filesets/system/error.h"
-#include "replay/runner/failures.h"
-#include "replay/runner/reel_run.h"
-#include "replay/runner/workload_reel.h"
+#include "replay/results/failures.h"
+#include "replay/run/reel_run.h"
+#include "replay/run/workload_reel.h"
 #include "tools/clean.h"
 #include "tools/commands.h"
 #include "tools/observed_run.h"

@@ -8,7 +8,7 @@
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
 #include "replay/report/figures.h"
-#include "replay/runner/failures.h"
+#include "replay/results/failures.h"
 #include "tools/efficiency_table.h"
 
 namespace filereel {

@@ -14,8 +14,8 @@
 #include "filesets/system/memory.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/read_file.h"
-#include "replay/runner/result_json.h"
-#include "replay/runner/result_limits.h"
+#include "replay/results/result_json.h"
+#include "replay/results/result_limits.h"
 
 namespace filereel {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "replay/runner/result.h"
+#include "replay/results/result.h"
 
 namespace filereel {
 

@@ -9,8 +9,8 @@
 
 #include "filesets/system/error.h"
 #include "filesets/system/units.h"
-#include "replay/runner/runnable.h"
-#include "replay/runner/runner.h"
+#include "replay/run/runnable.h"
+#include "replay/run/runner.h"
 #include "tools/clean.h"
 #include "tools/commands.h"
 #include "tools/observed_run.h"

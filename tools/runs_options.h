@@ -7,7 +7,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "replay/runner/plan.h"
+#include "replay/run/plan.h"
 
 namespace filereel {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "replay/runner/result.h"
+#include "replay/results/result.h"
 
 namespace filereel {
 

@@ -2,7 +2,7 @@
 
 #include "filesets/system/atomic_file.h"
 #include "replay/measure/clock.h"
-#include "replay/runner/result_json.h"
+#include "replay/results/result_json.h"
 
 namespace filereel {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "replay/runner/runner.h"
+#include "replay/run/runner.h"
 #include "tools/progress.h"
 #include "tools/session.h"
 #include "tools/signals.h"

@@ -9,7 +9,7 @@
 #include "filesets/system/printable.h"
 #include "replay/report/figures.h"
 #include "replay/report/wording.h"
-#include "replay/runner/result_sweep.h"
+#include "replay/results/result_sweep.h"
 #include "tools/efficiency_table.h"
 
 namespace filereel {

@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "filesets/system/units.h"
-#include "replay/runner/hidden_serials.h"
+#include "replay/run/hidden_serials.h"
 
 namespace filereel {
 namespace {

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "replay/runner/result.h"
+#include "replay/results/result.h"
 #include "replay/statistics/interval.h"
 
 namespace filereel {

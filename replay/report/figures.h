@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "replay/runner/result.h"
+#include "replay/results/result.h"
 
 namespace filereel {
 

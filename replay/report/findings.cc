@@ -9,7 +9,7 @@
 
 #include "filesets/system/units.h"
 #include "replay/report/wording.h"
-#include "replay/runner/block_baseline.h"
+#include "replay/results/block_baseline.h"
 
 namespace filereel {
 namespace {

@@ -10,10 +10,10 @@
 #include "replay/report/comparison_data.h"
 #include "replay/report/findings.h"
 #include "replay/report/wording.h"
-#include "replay/runner/block_baseline.h"
-#include "replay/runner/failures.h"
-#include "replay/runner/members_json.h"
-#include "replay/runner/result_sweep.h"
+#include "replay/results/block_baseline.h"
+#include "replay/results/failures.h"
+#include "replay/results/members_json.h"
+#include "replay/results/result_sweep.h"
 
 namespace filereel {
 namespace {

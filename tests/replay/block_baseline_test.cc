@@ -1,13 +1,13 @@
-#include "replay/runner/block_baseline.h"
+#include "replay/results/block_baseline.h"
 
 #include <string>
 
 #include <doctest/doctest.h>
 
 #include "filesets/system/error.h"
-#include "replay/runner/baseline_run.h"
-#include "replay/runner/fio.h"
-#include "replay/runner/result_json.h"
+#include "replay/results/result_json.h"
+#include "replay/run/baseline_run.h"
+#include "replay/run/fio.h"
 #include "tests/replay/bare_volume.h"
 #include "tests/replay/watcher.h"
 #include "tests/sample_result.h"

@@ -1,4 +1,4 @@
-#include "replay/runner/checks.h"
+#include "replay/results/checks.h"
 
 #include <algorithm>
 #include <string>

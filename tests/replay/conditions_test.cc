@@ -1,4 +1,4 @@
-#include "replay/runner/conditions.h"
+#include "replay/run/conditions.h"
 
 #include <doctest/doctest.h>
 #include <unistd.h>

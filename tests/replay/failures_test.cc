@@ -1,4 +1,4 @@
-#include "replay/runner/failures.h"
+#include "replay/results/failures.h"
 
 #include <string>
 

@@ -1,11 +1,11 @@
-#include "replay/runner/hidden_serials.h"
+#include "replay/run/hidden_serials.h"
 
 #include <string>
 
 #include <doctest/doctest.h>
 
-#include "replay/runner/prepared_volume.h"
-#include "replay/runner/result_json.h"
+#include "replay/results/result_json.h"
+#include "replay/run/prepared_volume.h"
 #include "tests/replay/bare_volume.h"
 #include "tests/sample_result.h"
 

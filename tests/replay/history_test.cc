@@ -10,7 +10,7 @@
 
 #include "filesets/system/error.h"
 #include "replay/history/entry_name.h"
-#include "replay/runner/result_json.h"
+#include "replay/results/result_json.h"
 #include "tests/sample_result.h"
 #include "tests/temp_dir.h"
 

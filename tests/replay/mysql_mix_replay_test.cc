@@ -1,6 +1,6 @@
 #include <doctest/doctest.h>
 
-#include "replay/runner/reel_run.h"
+#include "replay/run/reel_run.h"
 #include "tests/replay/watcher.h"
 #include "tests/temp_dir.h"
 #include "tests/traces/mysql_mix.h"

@@ -1,4 +1,4 @@
-#include "replay/runner/overhead.h"
+#include "replay/run/overhead.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,4 +1,4 @@
-#include "replay/runner/plan.h"
+#include "replay/run/plan.h"
 
 #include <fstream>
 #include <string>

@@ -1,4 +1,4 @@
-#include "replay/runner/reel_fit.h"
+#include "replay/run/reel_fit.h"
 
 #include <string>
 

@@ -1,4 +1,4 @@
-#include "replay/runner/reel_run.h"
+#include "replay/run/reel_run.h"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "replay/runner/repetitions.h"
+#include "replay/run/repetitions.h"
 
 #include <string>
 #include <vector>

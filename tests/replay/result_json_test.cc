@@ -1,4 +1,4 @@
-#include "replay/runner/result_json.h"
+#include "replay/results/result_json.h"
 
 #include <algorithm>
 #include <array>
@@ -11,8 +11,8 @@
 
 #include "filesets/system/error.h"
 #include "replay/json.h"
-#include "replay/runner/members_json.h"
-#include "replay/runner/result_limits.h"
+#include "replay/results/members_json.h"
+#include "replay/results/result_limits.h"
 #include "tests/kept_file.h"
 #include "tests/sample_result.h"
 

@@ -1,4 +1,4 @@
-#include "replay/runner/runner.h"
+#include "replay/run/runner.h"
 
 #include <stop_token>
 

@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "replay/runner/result.h"
+#include "replay/results/result.h"
 
 namespace filereel {
 namespace {

@@ -1,4 +1,4 @@
-#include "replay/runner/tree_check.h"
+#include "replay/run/tree_check.h"
 
 #include <cstdlib>
 #include <string>

@@ -1,4 +1,4 @@
-#include "replay/runner/workload_needs.h"
+#include "replay/run/workload_needs.h"
 
 #include <string>
 

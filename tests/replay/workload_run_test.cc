@@ -1,4 +1,4 @@
-#include "replay/runner/workload_run.h"
+#include "replay/run/workload_run.h"
 
 #include <algorithm>
 #include <iterator>

@@ -9,7 +9,7 @@
 #include <doctest/doctest.h>
 
 #include "replay/engine/io_engine.h"
-#include "replay/runner/reel_run.h"
+#include "replay/run/reel_run.h"
 #include "replay/schedule/schedule.h"
 #include "tools/commands.h"
 #include "traces/operation.h"

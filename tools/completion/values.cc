@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "filesets/catalog.h"
-#include "replay/runner/plan.h"
+#include "replay/run/plan.h"
 #include "replay/volumes/file_system.h"
 #include "tools/completion/completion.h"
 #include "traces/catalog_reel.h"

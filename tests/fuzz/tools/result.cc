@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "filesets/system/error.h"
-#include "replay/runner/result_json.h"
+#include "replay/results/result_json.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tools/table.h"
 #include "tools/workload_table.h"

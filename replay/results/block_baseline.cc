@@ -1,0 +1,92 @@
+#include "replay/results/block_baseline.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "replay/statistics/order.h"
+#include "traces/operation.h"
+
+namespace filereel {
+namespace {
+
+constexpr double kMega = 1e6;
+
+struct Moved {
+  double read = 0, written = 0;  // bytes of files
+};
+
+Moved moved_by(const Sample& sample) {
+  const auto bytes_of = [&](OperationKind kind) {
+    const auto found = sample.latency.find(std::string(operation_info(kind).name));
+    return found == sample.latency.end() ? 0.0 : static_cast<double>(found->second.bytes);
+  };
+  const double copied = bytes_of(OperationKind::copy_range);
+  return {bytes_of(OperationKind::read) + copied, bytes_of(OperationKind::write) + copied};
+}
+
+std::optional<double> median_of(const std::vector<double>& values) {
+  return values.empty() ? std::nullopt : std::optional(median(values));
+}
+
+const BlockBaseline* baseline_of(const Result& result, const Measurement& measurement,
+                                 bool writes) {
+  const AccessShape& shape = *measurement.access;
+  const auto fits = [&](const BlockBaseline& one) {
+    return one.file_system == measurement.file_system &&
+           one.pattern == baseline_pattern(shape.random, writes) &&
+           one.block_size == baseline_block_size(shape.block_size) && one.depth == shape.depth &&
+           one.mb_per_s > 0;
+  };
+  const auto found = std::ranges::find_if(result.baselines, fits);
+  return found == result.baselines.end() ? nullptr : &*found;
+}
+
+bool leaves_the_volume(const Measurement& measurement) {
+  return measurement.workload == kFcTestWorkload &&
+         measurement.operation == fc_step_name(FcStep::copy_far);
+}
+
+}  // namespace
+
+std::uint64_t baseline_block_size(std::uint64_t bytes) {
+  constexpr std::uint64_t kUnit = 4 << 10, kMost = 16 << 20;
+  return std::clamp((bytes + kUnit - 1) / kUnit * kUnit, kUnit, kMost);
+}
+
+std::string baseline_pattern(bool random, bool writes) {
+  return std::string(random ? "rand" : "") + (writes ? "write" : "read");
+}
+
+std::optional<double> block_share(const Result& result, const Measurement& measurement) {
+  if (!measurement.access || leaves_the_volume(measurement)) return std::nullopt;
+  const BlockBaseline* reading = baseline_of(result, measurement, false);
+  const BlockBaseline* writing = baseline_of(result, measurement, true);
+  std::vector<double> shares;
+  for (const Sample& sample : measurement.samples) {
+    if (has_failed(sample) || sample.moved_no_data || sample.durable_s <= 0) continue;
+    const Moved moved = moved_by(sample);
+    if ((moved.read > 0 && !reading) || (moved.written > 0 && !writing)) return std::nullopt;
+    double seconds = 0;
+    if (moved.read > 0) seconds += moved.read / kMega / reading->mb_per_s;
+    if (moved.written > 0) seconds += moved.written / kMega / writing->mb_per_s;
+    if (seconds > 0) shares.push_back(seconds / sample.durable_s);
+  }
+  return median_of(shares);
+}
+
+DeviceBytes device_bytes_per_file_byte(const Measurement& measurement) {
+  std::vector<double> written, read;
+  for (const Sample& sample : measurement.samples) {
+    if (has_failed(sample) || sample.moved_no_data) continue;
+    const Moved moved = moved_by(sample);
+    const auto add = [](std::vector<double>& ratios, double bytes,
+                        const std::optional<std::uint64_t>& device) {
+      if (bytes > 0 && device) ratios.push_back(static_cast<double>(*device) / bytes);
+    };
+    add(written, moved.written, sample.device_bytes_written);
+    add(read, moved.read, sample.device_bytes_read);
+  }
+  return {median_of(written), median_of(read)};
+}
+
+}  // namespace filereel

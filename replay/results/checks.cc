@@ -1,0 +1,361 @@
+#include "replay/results/checks.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "filesets/system/printable.h"
+#include "filesets/system/units.h"
+#include "replay/statistics/bootstrap.h"
+#include "replay/statistics/drift.h"
+#include "replay/statistics/holm.h"
+#include "replay/statistics/order.h"
+#include "replay/statistics/shape.h"
+
+namespace filereel {
+namespace {
+
+// More than this share of the content in the caches shows in the figures.
+constexpr double kCold = 0.02;
+// Two groups nearer together than this matter to nobody.
+constexpr double kLeastGap = 1.1;
+// A trend is told if it is this unlikely by chance, in all measurements together, and as large.
+constexpr double kDriftLevel = 0.01, kLeastDrift = 0.05;
+// What others do to a drive: not what a log file writes now and then, and not what is lost in the
+// step's own traffic.
+constexpr double kBusyBytesPerSecond = 1e6, kBusyShare = 0.05;
+// Of all processors. A step mostly waits: less than these leaves it the time that it needs.
+constexpr double kOtherCpu = 0.2, kStolenCpu = 0.05;
+// How often the three above must be so: a moment is what outliers are for.
+constexpr double kOften = 0.25;
+// Between the highest clocks of two samples of the same measurement. Turbo clocks go up and down by
+// less.
+constexpr double kClockRange = 1.25;
+// File systems find no long free stretches any more, and drives hardly any free blocks.
+constexpr double kNearlyFull = 0.95;
+
+constexpr std::array<std::string_view, 10> kCodes = {
+    "too-few-samples", "not-cold",   "bimodal",       "drift",          "device-busy",
+    "cpu-busy",        "cpu-stolen", "cpu-frequency", "clock-unstable", "volume-nearly-full"};
+
+std::string name_of(const Measurement& one) {
+  std::string name = one.operation;
+  if (!one.set.empty() && one.workload == kFcTestWorkload) name += " of " + one.set;
+  if (one.workload != kFcTestWorkload && one.workload != kReelWorkload) {
+    name = one.workload + ": " + name;
+  }
+  for (const auto& [axis, value] : one.parameters) name += fmt::format(", {} {}", axis, value);
+  return fmt::format("'{}' on {}", printable(name), printable(one.file_system));
+}
+
+std::string percent(double share) {
+  return fmt::format("{:.0f} %", share * 100);
+}
+
+std::string number(double value) {
+  return fmt::format("{:.3g}", value);
+}
+
+bool has_figures(const Sample& sample) {
+  return !has_failed(sample) && sample.durable_s > 0 && !sample.moved_no_data;
+}
+
+// What the samples reached, in their order: MB/s where they moved content, else operations/s.
+struct Speeds {
+  const Measurement* of = nullptr;
+  std::string_view unit = "operations/s";
+  std::vector<double> values;
+};
+Speeds speeds_of(const Measurement& measurement) {
+  Speeds speeds{.of = &measurement, .values = {}};
+  const bool content = std::ranges::any_of(measurement.samples, [](const Sample& sample) {
+    return has_figures(sample) && sample.bytes > 0;
+  });
+  if (content) speeds.unit = "MB/s";
+  for (const Sample& sample : measurement.samples) {
+    if (!has_figures(sample)) continue;
+    const double amount =
+        content ? static_cast<double>(sample.bytes) / 1e6 : static_cast<double>(sample.operations);
+    if (amount > 0) speeds.values.push_back(amount / sample.durable_s);
+  }
+  return speeds;
+}
+
+class Checks {
+ public:
+  explicit Checks(Result& result) : result_(result) {
+    for (const Measurement& one : result.measurements) {
+      if (one.file_system == "none") continue;  // replayed without a volume
+      Speeds speeds = speeds_of(one);
+      if (!speeds.values.empty()) measured_.push_back(std::move(speeds));
+    }
+  }
+
+  void all() {
+    too_few();
+    not_cold();
+    two_groups();
+    drift();
+    device_busy();
+    processors_busy(&Conditions::other_cpu, kOtherCpu, "cpu-busy", "other programs",
+                    "end them, or measure when the machine has nothing else to do");
+    processors_busy(&Conditions::stolen_cpu, kStolenCpu, "cpu-stolen",
+                    "the host of this virtual machine",
+                    "measure on hardware, or where processors are not shared");
+    clock_rates();
+    clock_source();
+    nearly_full();
+  }
+
+ private:
+  // "3 of 25 measurements", "2 measurements".
+  std::string how_many(std::size_t count) const {
+    const std::size_t all = measured_.size();
+    const std::string_view noun = all == 1 ? "measurement" : "measurements";
+    return count == all ? fmt::format("{} {}", all, noun)
+                        : fmt::format("{} of {} {}", count, all, noun);
+  }
+  void too_few() {
+    std::size_t count = 0, most = 0;
+    for (const Speeds& one : measured_) {
+      if (one.values.size() >= kLeastForInterval) continue;
+      ++count;
+      most = std::max(most, one.values.size());
+    }
+    if (count == 0) return;
+    result_.warn({"too-few-samples",
+                  fmt::format("{} of {} or fewer {}: too few for a confidence interval, and to "
+                              "compare with",
+                              how_many(count), most, most == 1 ? "sample" : "samples"),
+                  fmt::format("use --runs {} or more", kLeastForInterval)});
+  }
+
+  void not_cold() {
+    std::vector<std::string> file_systems;
+    for (const Measurement& one : result_.measurements) {
+      if (std::ranges::find(file_systems, one.file_system) == file_systems.end()) {
+        file_systems.push_back(one.file_system);
+      }
+    }
+    for (const std::string& file_system : file_systems) {
+      std::size_t warm = 0;
+      const Measurement* worst = nullptr;
+      double most = kCold;
+      bool contents_only = false;
+      for (const Measurement& one : result_.measurements) {
+        if (one.file_system != file_system) continue;
+        bool is_warm = false;
+        for (const Sample& sample : one.samples) {
+          if (has_failed(sample)) continue;
+          contents_only = contents_only || sample.cold_method == "fadvise";
+          const double cached = sample.cached_before.value_or(0);
+          if (sample.cold_method == "warm" || cached <= kCold) continue;
+          is_warm = true;
+          if (cached > most) {
+            most = cached;
+            worst = &one;
+          }
+        }
+        warm += is_warm ? 1 : 0;
+      }
+      if (worst) {
+        result_.warn({"not-cold",
+                      fmt::format("{} of the content was cached before {} began, so it was faster "
+                                  "than the device{}",
+                                  percent(most), name_of(*worst),
+                                  warm < 2 ? "" : fmt::format(" ({})", how_many(warm))),
+                      "run as root, or on a volume that filereel may format; tmpfs is never cold"});
+      }
+      if (contents_only) {
+        result_.warn({"not-cold",
+                      fmt::format("{}: only file contents could be thrown out of the caches, names "
+                                  "and inodes stayed",
+                                  file_system),
+                      "run as root, or on a volume that filereel may format"});
+      }
+    }
+  }
+
+  void two_groups() {
+    std::size_t count = 0;
+    const Speeds* worst = nullptr;
+    Modes furthest;
+    for (const Speeds& one : measured_) {
+      const std::optional<Modes> modes = two_modes(one.values);
+      if (!modes || modes->low <= 0 || modes->high < kLeastGap * modes->low) continue;
+      ++count;
+      if (worst && modes->high / modes->low <= furthest.high / furthest.low) continue;
+      worst = &one;
+      furthest = *modes;
+    }
+    if (!worst) return;
+    result_.warn(
+        {"bimodal",
+         fmt::format("{} came out in two groups, around {} and {} {}{}", name_of(*worst->of),
+                     number(furthest.low), number(furthest.high), worst->unit,
+                     count < 2 ? "" : fmt::format("; {} did so", how_many(count))),
+         "look for what alternates (a drive's cache, trim, another program): a median hides it"});
+  }
+
+  void drift() {
+    std::vector<const Speeds*> series;
+    std::vector<Drift> drifts;
+    std::vector<double> p;
+    for (const Speeds& one : measured_) {
+      const std::optional<Drift> drift = drift_of(one.values);
+      if (!drift || drift->change <= 0) continue;
+      series.push_back(&one);
+      drifts.push_back(*drift);
+      p.push_back(drift->p);
+    }
+    const std::vector<double> adjusted = holm_adjusted(p);
+    std::size_t count = 0;
+    std::optional<std::size_t> worst;
+    const auto size = [&](std::size_t i) { return std::abs(std::log(drifts[i].change)); };
+    for (std::size_t i = 0; i < series.size(); ++i) {
+      if (adjusted[i] > kDriftLevel || size(i) < std::log(1 + kLeastDrift)) continue;
+      ++count;
+      if (!worst || size(i) > size(*worst)) worst = i;
+    }
+    if (!worst) return;
+    const double change = drifts[*worst].change;
+    result_.warn(
+        {"drift",
+         fmt::format("{} became {} {} in the course of the run{}", name_of(*series[*worst]->of),
+                     percent(std::abs(change - 1)), change < 1 ? "slower" : "faster",
+                     count < 2 ? "" : fmt::format("; {} drifted", how_many(count))),
+         "let the drive come to rest, fill its caches and cool it before you measure"});
+  }
+
+  void device_busy() {
+    std::size_t looks = 0;
+    std::vector<double> busy;
+    for_each_sample([&](const Sample& sample) {
+      if (!sample.conditions.idle_device_bytes_per_s) return;
+      ++looks;
+      const double moved =
+          static_cast<double>(std::max(sample.bytes, sample.device_bytes_read.value_or(0) +
+                                                         sample.device_bytes_written.value_or(0)));
+      const double idle = *sample.conditions.idle_device_bytes_per_s;
+      if (idle > std::max(kBusyBytesPerSecond, kBusyShare * moved / sample.durable_s)) {
+        busy.push_back(idle);
+      }
+    });
+    if (busy.empty() || !often(busy.size(), looks)) return;
+    result_.warn(
+        {"device-busy",
+         fmt::format("others used the drive before {} of {} steps, with a median "
+                     "of {}/s",
+                     busy.size(), looks, format_size(static_cast<std::uint64_t>(median(busy)))),
+         "end what uses it (iotop says what), or measure on a drive of its own"});
+  }
+
+  void processors_busy(std::optional<double> Conditions::* share, double threshold,
+                       const char* code, std::string_view who, const char* next_step) {
+    std::size_t looks = 0;
+    std::vector<double> busy;
+    for_each_sample([&](const Sample& sample) {
+      const std::optional<double> taken = sample.conditions.*share;
+      if (!taken) return;
+      ++looks;
+      if (*taken > threshold) busy.push_back(*taken);
+    });
+    if (busy.empty() || !often(busy.size(), looks)) return;
+    result_.warn({code,
+                  fmt::format("{} took {} of the processors' time, as the median of {} of {} "
+                              "samples",
+                              who, percent(median(busy)), busy.size(), looks),
+                  next_step});
+  }
+
+  void clock_rates() {
+    std::size_t looks = 0, count = 0;
+    double low = 0, high = 0;
+    for (const Speeds& one : measured_) {
+      std::vector<double> clocks;
+      for (const Sample& sample : one.of->samples) {
+        if (const auto mhz = sample.conditions.cpu_mhz_high; mhz && *mhz > 0) {
+          clocks.push_back(*mhz);
+        }
+      }
+      if (clocks.size() < 3) continue;
+      ++looks;
+      const auto [least, most] = std::ranges::minmax(clocks);
+      if (most < kClockRange * least) continue;
+      ++count;
+      if (low > 0 && most / least <= high / low) continue;
+      low = least;
+      high = most;
+    }
+    if (count == 0 || 2 * count < looks) return;
+    result_.warn({"cpu-frequency",
+                  fmt::format("the processors ran at {:.1f} to {:.1f} GHz in samples of the same "
+                              "measurement ({})",
+                              low / 1e3, high / 1e3, how_many(count)),
+                  "set the governor to performance (cpupower frequency-set -g performance), and "
+                  "see to the cooling"});
+  }
+
+  void clock_source() {
+    static constexpr std::array<std::string_view, 4> kSlow = {"hpet", "acpi_pm", "jiffies",
+                                                              "refined-jiffies"};
+    if (std::ranges::find(kSlow, result_.host.clock_source) == kSlow.end()) return;
+    result_.warn(
+        {"clock-unstable",
+         fmt::format("the kernel's clock is {}, slow to read or coarse: it does not trust "
+                     "the processors' own counter",
+                     result_.host.clock_source),
+         "see what dmesg says of clocksource; latencies of short operations are too long"});
+  }
+
+  void nearly_full() {
+    const Measurement* worst = nullptr;
+    double most = kNearlyFull;
+    for (const Speeds& one : measured_) {
+      for (const Sample& sample : one.of->samples) {
+        const double used = sample.conditions.volume_used.value_or(0);
+        if (used <= most) continue;
+        most = used;
+        worst = one.of;
+      }
+    }
+    if (!worst) return;
+    // Rounded down: 100 % would be a lie.
+    result_.warn({"volume-nearly-full",
+                  fmt::format("the volume was {:.0f} % full after {}", std::floor(most * 100),
+                              name_of(*worst)),
+                  "use a larger volume or --scale: full file systems and drives are slow"});
+  }
+
+  void for_each_sample(const std::function<void(const Sample&)>& look) const {
+    for (const Speeds& one : measured_) {
+      for (const Sample& sample : one.of->samples) {
+        if (has_figures(sample)) look(sample);
+      }
+    }
+  }
+  static bool often(std::size_t count, std::size_t looks) {
+    return static_cast<double>(count) >= kOften * static_cast<double>(looks);
+  }
+
+  Result& result_;
+  std::vector<Speeds> measured_;
+};
+
+}  // namespace
+
+void check_result(Result& result) {
+  std::erase_if(result.warnings, [](const Warning& warning) {
+    return std::ranges::find(kCodes, warning.code) != kCodes.end();
+  });
+  Checks(result).all();
+}
+
+}  // namespace filereel

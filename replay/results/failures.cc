@@ -1,0 +1,96 @@
+#include "replay/results/failures.h"
+
+#include <errno.h>
+#include <fmt/format.h>
+#include <string.h>
+
+#include "filesets/system/printable.h"
+#include "replay/engine/statistics.h"
+#include "traces/export/dump.h"
+
+namespace filereel {
+namespace {
+
+bool is_failure(std::string_view kind_of) {
+  return kind_of == divergence_class_name(DivergenceClass::mismatch) ||
+         kind_of == divergence_class_name(DivergenceClass::content);
+}
+
+class Failures {
+ public:
+  void add(const Measurement& measurement) {
+    for (const Sample& sample : measurement.samples) {
+      if (sample.reel) add(sample, *sample.reel);
+    }
+  }
+
+  std::string text() const {
+    std::string text;
+    const auto add = [&](std::uint64_t count, std::string_view one, std::string_view many) {
+      if (count == 0) return;
+      if (!text.empty()) text += ", ";
+      text += fmt::format("{} {}", count, count == 1 ? one : many);
+    };
+    add(mismatches_, "true mismatch", "true mismatches");
+    add(contents_, "read of wrong content", "reads of wrong content");
+    add(differences_, "difference of the tree", "differences of the tree");
+    return first_.empty() ? text : fmt::format("{} ({})", text, first_);
+  }
+
+ private:
+  void add(const Sample& sample, const ReelSample& reel) {
+    const auto count = [&](DivergenceClass one) {
+      const auto found = reel.divergences.find(std::string(divergence_class_name(one)));
+      return found == reel.divergences.end() ? 0 : found->second;
+    };
+    mismatches_ += count(DivergenceClass::mismatch);
+    contents_ += count(DivergenceClass::content);
+    for (const DivergenceExample& one : sample.examples) {
+      if (first_.empty() && is_failure(one.kind_of)) first_ = describe_divergence(one);
+    }
+    if (!reel.tree) return;
+    differences_ += reel.tree->differences;
+    for (const TreeDifference& one : reel.tree->examples) {
+      if (first_.empty()) first_ = fmt::format("{} {}", one.path, one.text);
+    }
+  }
+
+  std::uint64_t mismatches_ = 0, contents_ = 0, differences_ = 0;
+  std::string first_;
+};
+
+}  // namespace
+
+std::string describe_divergence(const DivergenceExample& one) {
+  const auto result = [](std::int64_t value) {
+    return value < 0 ? errno_name(static_cast<int>(-value)) : fmt::format("{}", value);
+  };
+  return fmt::format("position {}, thread {}, {} {}: expected {}, got {}", one.position, one.thread,
+                     one.operation, printable(one.path), result(one.expected), result(one.result));
+}
+
+std::string failures_of(const Result& result) {
+  Failures failures;
+  for (const Measurement& measurement : result.measurements) failures.add(measurement);
+  return failures.text();
+}
+
+std::string failures_of(const Measurement& measurement) {
+  Failures failures;
+  failures.add(measurement);
+  return failures.text();
+}
+
+std::string describe_failure(const std::string& where, const DivergenceExample& what,
+                             std::string_view room) {
+  const std::string result =
+      what.result < 0 ? strerror(static_cast<int>(-what.result))
+                      : fmt::format("{} bytes instead of {}", what.result, what.expected);
+  const bool full = what.result == -ENOSPC || (what.result >= 0 && what.operation == "write");
+  return fmt::format("{}: {} of {} failed (operation {}): {}; {}", where, what.operation,
+                     printable(what.path), what.position + 1, result,
+                     full ? fmt::format("the volume is full: {}", room)
+                          : "see the kernel's log (dmesg) for the device");
+}
+
+}  // namespace filereel

@@ -1,0 +1,100 @@
+// JSON to and from what has a list of its members (result_members.h), for nlohmann's library, which
+// finds these functions by itself: `json["host"] = result.host`, `json.get<HostInfo>()`, lists too.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "replay/json.h"
+#include "replay/results/result_limits.h"
+#include "replay/results/result_members.h"
+
+namespace filereel {
+
+// What reading throws besides nlohmann's exceptions: the JSON is not of the schema.
+struct WrongMember {
+  std::string why;
+};
+
+// As nlohmann's get, but a number that does not fit is refused and not cut, and so is one that is
+// no figure of anything.
+template <class T>
+T convert(const Json& json, const char* key) {
+  if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+    const bool fits = json.is_number_unsigned()
+                          ? std::in_range<T>(json.get<std::uint64_t>())
+                          : json.is_number_integer() && std::in_range<T>(json.get<std::int64_t>());
+    if (!fits) {
+      throw WrongMember{fmt::format("'{}' must be a whole number from {} to {}", key,
+                                    std::numeric_limits<T>::min(), std::numeric_limits<T>::max())};
+    }
+  }
+  if constexpr (std::is_floating_point_v<T>) {
+    const T figure = json.is_number() ? json.get<T>() : T();
+    if (figure != 0 && !(figure >= kLeastFigure && figure <= kMostFigure)) {
+      throw WrongMember{fmt::format("'{}' is {}: it must be 0, or {} to {}", key, figure,
+                                    kLeastFigure, kMostFigure)};
+    }
+  }
+  try {
+    return json.get<T>();
+  } catch (const Json::exception&) {
+    throw WrongMember{fmt::format("'{}' cannot be {}", key, json.type_name())};
+  }
+}
+
+// Leaves `value` as it is where there is no such member.
+template <class T>
+void get(const Json& json, const char* key, T& value) {
+  if (!json.is_object()) {
+    throw WrongMember{fmt::format("there is no object that could hold '{}'", key)};
+  }
+  if (const auto found = json.find(key); found != json.end()) value = convert<T>(*found, key);
+}
+template <class T>
+void get(const Json& json, const char* key, std::optional<T>& value) {
+  T present{};
+  get(json, key, present);
+  if (json.contains(key)) value = std::move(present);
+}
+
+// Nothing is not written.
+template <class T>
+void put(Json& json, const char* key, const std::optional<T>& value) {
+  if (value) json[key] = *value;
+}
+
+// Adds the members of `value` to an object.
+template <HasMembers T>
+void put_members(Json& json, const T& value) {
+  for_each_member(value, [&](const auto& member, const auto& one) {
+    if constexpr (requires { one.has_value(); }) {
+      put(json, member.name, one);
+    } else {
+      if constexpr (requires { one.empty(); }) {
+        if (member.left_out_if_empty && one.empty()) return;
+      }
+      json[member.name] = one;
+    }
+  });
+}
+
+template <HasMembers T>
+void to_json(Json& json, const T& value) {
+  json = Json::object();
+  put_members(json, value);
+}
+
+template <HasMembers T>
+void from_json(const Json& json, T& value) {
+  for_each_member(value, [&](const auto& member, auto& one) { get(json, member.name, one); });
+}
+
+}  // namespace filereel

@@ -1,0 +1,76 @@
+#include "replay/results/result.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "replay/statistics/bootstrap.h"
+#include "replay/statistics/order.h"
+#include "replay/statistics/outliers.h"
+
+namespace filereel {
+namespace {
+
+std::optional<Spread> spread_of(const std::vector<double>& values) {
+  if (values.empty()) return std::nullopt;
+  const auto [low, high] = std::ranges::minmax(values);
+  return Spread{median(values), low, high, median_interval(values),
+                static_cast<std::uint32_t>(outliers(values).size())};
+}
+
+}  // namespace
+
+bool has_failed(const Sample& sample) {
+  return sample.reel ? sample.reel->ended_early : sample.divergences > 0;
+}
+
+SampleRates rates_of(const Measurement& measurement, const Sample& sample) {
+  constexpr double kMega = 1e6;
+  const auto rate = [&](std::uint64_t amount, double unit,
+                        double seconds) -> std::optional<double> {
+    if (amount == 0 || seconds <= 0 || has_failed(sample)) return std::nullopt;
+    return static_cast<double>(amount) / unit / seconds;
+  };
+  const std::uint64_t bytes = sample.moved_no_data ? 0 : sample.bytes;
+  const std::uint64_t operations = measurement.workload == kFcTestWorkload ? 0 : sample.operations;
+  return {rate(bytes, kMega, sample.durable_s), rate(bytes, kMega, sample.elapsed_s),
+          rate(sample.files, 1, sample.durable_s), rate(operations, 1, sample.elapsed_s)};
+}
+
+Summary Measurement::summary() const {
+  std::vector<SampleRates> rates;
+  for (const Sample& sample : samples) rates.push_back(rates_of(*this, sample));
+  const auto spread = [&](std::optional<double> SampleRates::* rate) {
+    std::vector<double> values;
+    for (const SampleRates& one : rates) {
+      if (one.*rate) values.push_back(*(one.*rate));
+    }
+    return spread_of(values);
+  };
+  return {spread(&SampleRates::mb_per_s), spread(&SampleRates::mb_per_s_elapsed),
+          spread(&SampleRates::files_per_s), spread(&SampleRates::operations_per_s)};
+}
+
+std::optional<Spread> Measurement::latency(const std::string& kind,
+                                           double LatencySummary::* percentile) const {
+  std::vector<double> values;
+  for (const Sample& sample : samples) {
+    const auto found = sample.latency.find(kind);
+    if (has_failed(sample) || found == sample.latency.end() || found->second.count == 0) continue;
+    values.push_back(found->second.*percentile);
+  }
+  return spread_of(values);
+}
+
+void Result::add(Measurement& measurement, Sample sample) {
+  plan.runs = std::max(plan.runs, sample.run);
+  measurement.samples.push_back(std::move(sample));
+}
+
+void Result::warn(Warning warning) {
+  const auto same = [&](const Warning& other) {
+    return other.code == warning.code && other.text == warning.text;
+  };
+  if (std::ranges::none_of(warnings, same)) warnings.push_back(std::move(warning));
+}
+
+}  // namespace filereel

@@ -1,0 +1,232 @@
+// What a run measured, as plain data. The JSON form is in result_json.h.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "replay/run/plan.h"
+#include "replay/statistics/interval.h"
+#include "replay/volumes/name_rules.h"
+#include "replay/volumes/volume.h"
+#include "traces/workload/workload.h"
+
+namespace filereel {
+
+// The machine that a result was measured on.
+struct HostInfo {
+  std::string cpu;           // model name
+  std::uint32_t cores = 0;   // online
+  std::uint64_t memory = 0;  // bytes
+  std::string kernel;        // release
+  std::string governor;      // of the first core; "" where there is none
+  std::string clock_source;  // "tsc", "kvm-clock" …
+  // What a release's name leaves open: distributions patch a kernel under the same release, and
+  // microcode brings cures that make system calls slower. "" where there is none.
+  std::string kernel_build = {}, microcode = {};
+};
+
+struct LatencySummary {
+  std::uint64_t count = 0;
+  std::uint64_t errors = 0;
+  std::uint64_t bytes = 0;
+  // Microseconds; to 0.8 % (replay/measure/histogram.h), the maximum exactly.
+  double p50_us = 0, p90_us = 0, p95_us = 0, p99_us = 0, p999_us = 0, p9999_us = 0, max_us = 0;
+  double total_us = 0;
+};
+
+struct DivergenceExample {
+  std::uint64_t position = 0;
+  std::uint32_t thread = 0;
+  std::string operation, path;
+  std::int64_t expected = 0, result = 0;  // a failed call is -errno
+  std::string kind_of = {};               // divergence_class_name
+};
+
+// A stretch of a replay.
+struct SeriesPoint {
+  double t_s = 0;  // since the replay's start
+  std::uint64_t operations = 0, bytes = 0;
+  double mean_us = 0, max_us = 0;  // latencies
+};
+
+// A tree on a volume, held against the one that should be there.
+struct TreeDifference {
+  std::string path;
+  std::string text;  // "is missing", "has 12 bytes instead of 40" …
+};
+
+struct TreeComparison {
+  static constexpr std::size_t kExamples = 8;
+
+  std::uint64_t entries = 0;             // that should be there
+  std::uint64_t differences = 0;         // of paths, kinds and sizes
+  std::uint64_t left_out = 0;            // links that the file system cannot hold
+  std::vector<TreeDifference> examples;  // the first differences in the order of paths
+};
+
+// What only replays of recorded traces have.
+struct ReelSample {
+  std::uint64_t bytes_read = 0, bytes_written = 0, bytes_copied = 0;  // the last inside the kernel
+  std::map<std::string, std::uint64_t> divergences;  // by divergence_class_name; those there are
+  std::uint64_t unverified = 0;                      // operations that were not compared
+  std::uint64_t refused = 0;                         // never executed: device nodes
+  bool ended_early = false;                          // at a divergence: it is not the whole trace
+  std::uint64_t waits = 0;                           // between threads, to keep the order
+  std::optional<LatencySummary> lateness;            // paced replays
+  std::vector<SeriesPoint> series;
+  std::optional<TreeComparison> tree;  // where it was verified
+};
+
+// What else went on while a sample was taken; nothing where the machine does not say.
+struct Conditions {
+  // Shares of all processors' time, 0 to 1: taken by other programs, and by the host of a virtual
+  // machine.
+  std::optional<double> other_cpu, stolen_cpu;
+  std::optional<double> cpu_mhz_low, cpu_mhz_high;  // of the cores, at the sample's begin and end
+  // Bytes a second that went through the device shortly before, when filereel asked for none.
+  std::optional<double> idle_device_bytes_per_s;
+  std::optional<double> volume_used;  // share of near that was taken at the end, 0 to 1
+};
+
+// One measured repetition.
+struct Sample {
+  std::uint32_t run = 0;  // from 1
+  double started_s = 0;   // since the run began, on the same clock
+  double elapsed_s = 0;   // when the last call returned
+  double durable_s = 0;   // when everything was on the device; counts from the same start
+  std::uint64_t bytes = 0, files = 0, operations = 0;
+  double cpu_user_s = 0, cpu_system_s = 0;  // of filereel, until elapsed_s
+  double cpu_driver_s = 0;                  // of FUSE drivers, until durable_s
+  std::optional<std::uint64_t> device_bytes_read, device_bytes_written;  // near and far together
+  std::string cold_method;
+  std::optional<double> cached_before;  // share of the content that the caches held, 0 to 1
+  bool moved_no_data = false;           // a copy whose blocks are shared with the original
+  std::uint64_t divergences = 0;
+  std::vector<DivergenceExample> examples;
+  std::map<std::string, LatencySummary> latency;  // by operation name
+  Conditions conditions;
+  std::optional<ReelSample> reel;
+};
+
+// Whether the sample has no figures: a call failed, or a replay ended early. A replay that went its
+// own way has figures all the same, and says what differed.
+bool has_failed(const Sample& sample);
+
+struct Spread {
+  double median = 0, low = 0, high = 0;  // low and high: the extremes
+  // In which the median lies with 95 % confidence, see replay/statistics/bootstrap.h; nothing for
+  // fewer samples than that needs.
+  std::optional<Interval> interval = {};
+  std::uint32_t outliers = 0;  // see replay/statistics/outliers.h
+};
+
+// Of the samples that moved data; nothing where there is none.
+struct Summary {
+  std::optional<Spread> mb_per_s;          // 10^6 bytes of content a second until durable
+  std::optional<Spread> mb_per_s_elapsed;  // the same until the last call returned
+  std::optional<Spread> files_per_s;       // until durable
+  // Until the last call returned; not of FC-Test, whose calls are all alike.
+  std::optional<Spread> operations_per_s;
+};
+
+// The same of one sample; nothing for what it has no figure of.
+struct SampleRates {
+  std::optional<double> mb_per_s, mb_per_s_elapsed, files_per_s, operations_per_s;
+};
+
+// The workload of measurements that are FC-Test, and of those that are replays of recorded traces
+// by themselves. All others are called like what is in the catalogue, or like their file.
+inline constexpr std::string_view kFcTestWorkload = "fc-test";
+inline constexpr std::string_view kReelWorkload = "reel";
+
+// How a recorded trace was replayed.
+struct ReelParameters {
+  std::string order, pace, engine, verify;  // as on the command line
+  std::uint32_t depth = 0;                  // of queues; 0: as recorded
+  std::uint32_t clients = 1;
+  bool warm = false;
+};
+
+// What the reads and writes of a measurement are to a device, see replay/results/block_baseline.h.
+struct AccessShape {
+  bool random = false;           // most do not go on where the last one ended
+  std::uint64_t block_size = 0;  // bytes, of the most frequent ones
+  std::uint32_t depth = 1;       // requests that may be in flight together
+};
+
+struct Measurement {
+  std::string workload, set, operation, file_system;
+  std::string driver;  // of near: "kernel" or the FUSE program
+  std::optional<ReelParameters> reel;
+  // The point of a workload's sweep: the axes' names and values in their order.
+  std::vector<std::pair<std::string, std::string>> parameters = {};
+  std::optional<AccessShape> access = {};  // where there is a block baseline
+  std::vector<Sample> samples;
+  // Of `--runs auto`: why there are no more samples: "precise", "budget" or "most"; else "".
+  std::string runs_ended = {};
+
+  Summary summary() const;
+  // The same for a percentile of the latency of one kind of operation; nothing if there was none.
+  std::optional<Spread> latency(const std::string& kind, double LatencySummary::* percentile) const;
+};
+
+SampleRates rates_of(const Measurement& measurement, const Sample& sample);
+
+// The axes of a workload that was run as a sweep.
+struct SweptWorkload {
+  std::string workload;
+  std::vector<SweepAxis> axes;  // at least one, none without values
+};
+
+// What fio reaches on the same device, or on one large file, with the accesses of a measurement.
+struct BlockBaseline {
+  std::string file_system;       // that the measurements are of
+  std::string on;                // "device" or "file"
+  std::string pattern;           // as fio calls it: "read", "write", "randread", "randwrite"
+  std::uint64_t block_size = 0;  // bytes
+  std::uint32_t depth = 1;
+  double mb_per_s = 0;  // 10^6 bytes a second
+  double iops = 0;
+  std::string fio;  // its version
+};
+
+struct Warning {
+  std::string code, text, next_step;
+};
+
+// Names that a file system could not hold as they are.
+struct EscapedNames {
+  std::string file_system, set;
+  std::vector<EscapedPath> names;
+};
+
+struct Result {
+  static constexpr int kSchemaVersion = 2;
+
+  std::string version;          // filereel's
+  std::string started;          // ISO 8601, UTC
+  std::string label, note;      // the user's words; the label names the result in comparisons
+  bool serials_hidden = false;  // see hide_serials
+  HostInfo host;
+  Plan plan;
+  std::vector<VolumeDescription> volumes;  // one for each role and file system
+  double overhead_ns = 0;                  // see measure_overhead_ns; 0: not measured
+  bool complete = false;
+  std::vector<Warning> warnings;
+  std::vector<EscapedNames> escaped_names;
+  std::vector<SweptWorkload> sweeps;
+  std::vector<BlockBaseline> baselines;
+  std::vector<Measurement> measurements;
+
+  // Adds a sample to one of the measurements, and counts its repetition.
+  void add(Measurement& measurement, Sample sample);
+  // Adds a warning unless the same code and text stand there already.
+  void warn(Warning warning);
+};
+
+}  // namespace filereel

@@ -1,0 +1,143 @@
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "replay/json.h"
+#include "replay/results/members_json.h"
+#include "replay/results/result_json.h"
+#include "replay/results/result_sweep.h"
+
+namespace filereel {
+namespace {
+
+Json sample_json(const Sample& sample) {
+  Json json = sample;
+  json["divergences"] = {{"count", sample.divergences}, {"examples", sample.examples}};
+  if (sample.reel) json["divergences"]["by_class"] = sample.reel->divergences;
+  return json;
+}
+
+Json parameters_json(const Plan& plan) {
+  // What only FC-Test has.
+  Json json = Json::object();
+  if (plan.workload == kFcTestWorkload) {
+    json = {{"block_size", plan.fc_test.block_size},
+            {"copy_method", copy_method_name(plan.fc_test.copy_method)},
+            {"threads", plan.fc_test.threads}};
+  }
+  json["scale"] = plan.scale;
+  json["warm"] = plan.warm;
+  return json;
+}
+
+Json measurement_json(const Measurement& measurement, const Plan& plan) {
+  Json json = {{"workload", measurement.workload},
+               {"set", measurement.set},
+               {"operation", measurement.operation},
+               {"file_system", measurement.file_system},
+               {"driver", measurement.driver}};
+  if (measurement.workload == kFcTestWorkload) {
+    json["parameters"] = parameters_json(plan);
+  } else if (measurement.workload == kReelWorkload) {
+    json["parameters"] = measurement.reel.value_or(ReelParameters{});
+  } else {
+    json["parameters"] = Json::object();
+    for (const auto& [axis, value] : measurement.parameters) json["parameters"][axis] = value;
+    put(json, "replay", measurement.reel);
+  }
+  put(json, "access", measurement.access);
+  json["samples"] = Json::array();
+  for (const Sample& sample : measurement.samples) json["samples"].push_back(sample_json(sample));
+  if (!measurement.runs_ended.empty()) json["runs_ended"] = measurement.runs_ended;
+  json["summary"] = measurement.summary();
+  return json;
+}
+
+// The figures of the points from `first` on, nested by the axes from `axis` on.
+Json matrix(const std::vector<std::optional<Spread>>& figures, const std::vector<SweepAxis>& axes,
+            std::size_t axis, std::size_t& first) {
+  if (axis == axes.size()) {
+    const std::optional<Spread>& figure = figures[first++];
+    return figure ? Json(figure->median) : Json(nullptr);
+  }
+  Json list = Json::array();
+  for (std::size_t i = 0; i < axes[axis].values.size(); ++i) {
+    list.push_back(matrix(figures, axes, axis + 1, first));
+  }
+  return list;
+}
+
+void add_matrices(Json& list, const Result& result, const SweptWorkload& sweep) {
+  for (const SweepCells& cells : cells_of(result, sweep)) {
+    Json& json = list.emplace_back(Json{{"workload", sweep.workload},
+                                        {"file_system", cells.file_system},
+                                        {"operation", cells.operation},
+                                        {"axes", sweep.axes}});
+    for (const SweepFigure& figure : sweep_figures()) {
+      std::vector<std::optional<Spread>> figures;
+      for (const Measurement* one : cells.points) {
+        figures.push_back(one ? figure.of(*one) : std::nullopt);
+      }
+      if (std::ranges::none_of(figures, [](const auto& one) { return one.has_value(); })) continue;
+      std::size_t first = 0;
+      json[std::string(figure.name)] = matrix(figures, sweep.axes, 0, first);
+    }
+  }
+}
+
+Json plan_json(const Plan& plan) {
+  Json file_systems = Json::array(), operations = Json::array();
+  for (const FileSystemKind kind : plan.file_systems) {
+    file_systems.push_back(file_system_info(kind).name);
+  }
+  for (const FcStep step : plan.operations) operations.push_back(fc_step_name(step));
+  Json json = {{"name", plan.name},
+               {"workload", plan.workload},
+               {"file_systems", std::move(file_systems)},
+               {"sets", plan.sets},
+               {"operations", std::move(operations)},
+               {"runs", plan.runs}};
+  put(json, "auto_runs", plan.auto_runs);
+  json["parameters"] = parameters_json(plan);
+  return json;
+}
+
+Json volume_json(const VolumeDescription& volume) {
+  Json json = {{"role", role_name(volume.role)}};
+  put_members(json, volume);
+  // The only one of schema version 1, for programs that know no other.
+  json["device"] = volume.drives.empty() ? DeviceIdentity{} : volume.drives.front();
+  return json;
+}
+
+}  // namespace
+
+std::string result_to_json(const Result& result) {
+  Json json;
+  json["schema_version"] = Result::kSchemaVersion;
+  json["filereel"] = {{"version", result.version}};
+  json["started"] = result.started;
+  if (!result.label.empty()) json["label"] = result.label;
+  if (!result.note.empty()) json["note"] = result.note;
+  if (result.serials_hidden) json["serials_hidden"] = true;
+  json["host"] = result.host;
+  json["volumes"] = Json::array();
+  for (const VolumeDescription& volume : result.volumes)
+    json["volumes"].push_back(volume_json(volume));
+  json["plan"] = plan_json(result.plan);
+  json["overhead_ns_per_operation"] = result.overhead_ns;
+  json["complete"] = result.complete;
+  json["warnings"] = result.warnings;
+  if (!result.escaped_names.empty()) json["escaped_names"] = result.escaped_names;
+  if (!result.baselines.empty()) json["block_baselines"] = result.baselines;
+  json["measurements"] = Json::array();
+  for (const Measurement& measurement : result.measurements) {
+    json["measurements"].push_back(measurement_json(measurement, result.plan));
+  }
+  Json matrices = Json::array();
+  for (const SweptWorkload& sweep : result.sweeps) add_matrices(matrices, result, sweep);
+  if (!matrices.empty()) json["sweeps"] = std::move(matrices);
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace filereel

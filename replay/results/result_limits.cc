@@ -1,0 +1,157 @@
+#include "replay/results/result_limits.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "replay/results/result_sweep.h"
+
+namespace filereel {
+namespace {
+
+// Workloads have up to 1,000 phases; plans have up to 100 sets and as many file systems.
+constexpr std::size_t kMostMeasurements = 100'000, kMostVolumes = 1'000, kMostDrives = 1'000,
+                      kMostNames = 1'000, kMostFileSystems = 100, kMostCells = 100'000,
+                      kMostKinds = 1'000, kMostSeriesPoints = 10'000, kMostBaselines = 10'000,
+                      kMostSweeps = 100, kMostSweepCells = 4'000'000, kLongestName = 4'096;
+
+// The first thing that is too much.
+class Excess {
+ public:
+  explicit Excess(const Result& result) : result_(result) {}
+
+  std::string find() {
+    at_most(result_.volumes.size(), kMostVolumes, "volumes");
+    for (const VolumeDescription& one : result_.volumes) {
+      at_most(one.drives.size(), kMostDrives, "drives of a volume");
+    }
+    at_most(result_.baselines.size(), kMostBaselines, "block baselines");
+    at_most(result_.measurements.size(), kMostMeasurements, "measurements");
+    for (const Measurement& one : result_.measurements) look_at(one);
+    at_most(sets_.size(), kMostNames, "sets");
+    at_most(operations_.size(), kMostNames, "operations");
+    at_most(sets_.size() * operations_.size(), kMostCells, "sets times operations");
+    at_most(file_systems_.size(), kMostFileSystems, "file systems");
+    look_at_sweeps();
+    return std::move(found_);
+  }
+
+ private:
+  void note(std::string text) {
+    if (found_.empty()) found_ = std::move(text);
+  }
+  void at_most(std::size_t count, std::size_t most, std::string_view what) {
+    if (count > most) note(fmt::format("more than {} {}", most, what));
+  }
+
+  void check_name(const std::string& name) {
+    if (name.size() > kLongestName) {
+      note(fmt::format("a name of {} bytes, of which {} are the most", name.size(), kLongestName));
+    }
+  }
+
+  void check_time(double seconds, std::string_view member, const Sample& sample) {
+    if (seconds == 0 || (seconds >= kLeastTime && seconds <= kMostTime)) return;
+    note(fmt::format("'{}' of run {} is {} s, which nothing can take: it must be 0, or {} to {}",
+                     member, sample.run, seconds, kLeastTime, kMostTime));
+  }
+
+  void look_at(const Measurement& one) {
+    for (const std::string* name :
+         {&one.workload, &one.set, &one.operation, &one.file_system, &one.driver}) {
+      check_name(*name);
+    }
+    for (const auto& [axis, value] : one.parameters) {
+      check_name(axis);
+      check_name(value);
+    }
+    if (found_.empty()) {  // they may be long
+      sets_.insert(one.set);
+      operations_.insert(one.operation);
+      file_systems_.insert(one.file_system);
+    }
+    at_most(one.samples.size(), Plan::kMostRuns, "samples of a measurement");
+    std::set<std::string_view> kinds;
+    for (const Sample& sample : one.samples) {
+      check_time(sample.elapsed_s, "elapsed_s", sample);
+      check_time(sample.durable_s, "durable_s", sample);
+      for (const auto& [kind, latency] : sample.latency) {
+        check_name(kind);
+        kinds.insert(kind);
+      }
+      if (sample.reel) {
+        at_most(sample.reel->series.size(), kMostSeriesPoints, "points of a series");
+      }
+    }
+    at_most(kinds.size(), kMostKinds, "kinds of operations of a measurement");
+  }
+
+  void look_at_sweeps() {
+    at_most(result_.sweeps.size(), kMostSweeps, "sweeps");
+    if (!found_.empty()) return;
+    std::size_t cells = 0;
+    for (const SweptWorkload& sweep : result_.sweeps) {
+      for (const SweepAxis& axis : sweep.axes) {
+        check_name(axis.name);
+        for (const std::string& value : axis.values) check_name(value);
+      }
+      std::set<std::pair<std::string_view, std::string_view>> matrices;
+      for (const Measurement& one : result_.measurements) {
+        if (one.workload == sweep.workload) matrices.emplace(one.file_system, one.operation);
+      }
+      cells += matrices.size() * points_of(sweep.axes);
+    }
+    at_most(cells, kMostSweepCells, "points of sweeps in all operations");
+  }
+
+  const Result& result_;
+  std::set<std::string_view> sets_, operations_, file_systems_;
+  std::string found_;
+};
+
+}  // namespace
+
+std::string excess_of_json(std::string_view text) {
+  std::size_t depth = 0, values = 0;
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (in_string) {
+      if (c == '\\') ++i;
+      in_string = c != '"';
+      continue;
+    }
+    switch (c) {
+      case '"':
+        in_string = true;
+        break;
+      case '[':
+      case '{':
+        ++values;
+        if (++depth > kDeepestResult) {
+          return fmt::format("nested more than {} levels deep", kDeepestResult);
+        }
+        break;
+      case ']':
+      case '}':
+        depth -= depth > 0 ? 1 : 0;
+        break;
+      case ',':
+        ++values;
+        break;
+      default:
+        break;
+    }
+    if (values > kMostResultValues) return fmt::format("more than {} values", kMostResultValues);
+  }
+  return "";
+}
+
+std::string excess_of(const Result& result) {
+  return Excess(result).find();
+}
+
+}  // namespace filereel

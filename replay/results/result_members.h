@@ -1,0 +1,223 @@
+// The members of results under their names in JSON, in the order in which they are written. Both
+// directions and the report go by these lists; what a list cannot say (names of enumerations,
+// figures that follow from others) stands in result_json_read.cc and result_json_write.cc.
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <tuple>
+#include <type_traits>
+
+#include "replay/results/result.h"
+
+namespace filereel {
+
+template <class Owner, class Type>
+struct Member {
+  const char* name;
+  Type Owner::* place;
+  bool left_out_if_empty = false;  // else an empty text or list is written as such
+};
+
+// A tuple of Member; for types that have none, nothing.
+template <class T>
+inline constexpr auto kMembers = nullptr;
+
+template <class T>
+concept HasMembers = !std::same_as<decltype(kMembers<T>), decltype(kMembers<void>)>;
+
+// Calls `visit(member, value of the member)` for each of them.
+template <class T, class Visit>
+void for_each_member(T& value, const Visit& visit) {
+  std::apply([&](const auto&... member) { (visit(member, value.*member.place), ...); },
+             kMembers<std::remove_const_t<T>>);
+}
+
+// Those of a latency that are percentiles of one kind of operation, for tables that have a column
+// for each of them.
+inline constexpr std::array<Member<LatencySummary, double>, 7> kPercentiles = {{
+    {"p50_us", &LatencySummary::p50_us},
+    {"p90_us", &LatencySummary::p90_us},
+    {"p95_us", &LatencySummary::p95_us},
+    {"p99_us", &LatencySummary::p99_us},
+    {"p99_9_us", &LatencySummary::p999_us},
+    {"p99_99_us", &LatencySummary::p9999_us},
+    {"max_us", &LatencySummary::max_us},
+}};
+
+template <>
+inline constexpr auto kMembers<LatencySummary> = std::tuple_cat(
+    std::tuple{Member{"count", &LatencySummary::count}, Member{"errors", &LatencySummary::errors},
+               Member{"bytes", &LatencySummary::bytes}},
+    kPercentiles, std::tuple{Member{"total_us", &LatencySummary::total_us}});
+
+template <>
+inline constexpr auto kMembers<DivergenceExample> =
+    std::tuple{Member{"position", &DivergenceExample::position},
+               Member{"thread", &DivergenceExample::thread},
+               Member{"operation", &DivergenceExample::operation},
+               Member{"path", &DivergenceExample::path},
+               Member{"expected", &DivergenceExample::expected},
+               Member{"result", &DivergenceExample::result},
+               Member{"class", &DivergenceExample::kind_of, true}};
+
+template <>
+inline constexpr auto kMembers<TreeDifference> =
+    std::tuple{Member{"path", &TreeDifference::path}, Member{"text", &TreeDifference::text}};
+
+template <>
+inline constexpr auto kMembers<TreeComparison> = std::tuple{
+    Member{"entries", &TreeComparison::entries},
+    Member{"differences", &TreeComparison::differences},
+    Member{"left_out", &TreeComparison::left_out}, Member{"examples", &TreeComparison::examples}};
+
+template <>
+inline constexpr auto kMembers<SeriesPoint> =
+    std::tuple{Member{"t_s", &SeriesPoint::t_s}, Member{"operations", &SeriesPoint::operations},
+               Member{"bytes", &SeriesPoint::bytes}, Member{"mean_us", &SeriesPoint::mean_us},
+               Member{"max_us", &SeriesPoint::max_us}};
+
+template <>
+inline constexpr auto kMembers<ReelSample> =
+    std::tuple{Member{"bytes_read", &ReelSample::bytes_read},
+               Member{"bytes_written", &ReelSample::bytes_written},
+               Member{"bytes_copied", &ReelSample::bytes_copied},
+               Member{"unverified", &ReelSample::unverified},
+               Member{"refused", &ReelSample::refused},
+               Member{"waits", &ReelSample::waits},
+               Member{"ended_early", &ReelSample::ended_early},
+               Member{"lateness", &ReelSample::lateness},
+               Member{"tree", &ReelSample::tree},
+               Member{"series", &ReelSample::series}};
+
+template <>
+inline constexpr auto kMembers<Conditions> =
+    std::tuple{Member{"other_cpu", &Conditions::other_cpu},
+               Member{"stolen_cpu", &Conditions::stolen_cpu},
+               Member{"cpu_mhz_low", &Conditions::cpu_mhz_low},
+               Member{"cpu_mhz_high", &Conditions::cpu_mhz_high},
+               Member{"idle_device_bytes_per_s", &Conditions::idle_device_bytes_per_s},
+               Member{"volume_used", &Conditions::volume_used}};
+
+template <>
+inline constexpr auto kMembers<Sample> =
+    std::tuple{Member{"run", &Sample::run},
+               Member{"started_s", &Sample::started_s},
+               Member{"elapsed_s", &Sample::elapsed_s},
+               Member{"durable_s", &Sample::durable_s},
+               Member{"bytes", &Sample::bytes},
+               Member{"files", &Sample::files},
+               Member{"operations", &Sample::operations},
+               Member{"cpu_user_s", &Sample::cpu_user_s},
+               Member{"cpu_system_s", &Sample::cpu_system_s},
+               Member{"cpu_driver_s", &Sample::cpu_driver_s},
+               Member{"device_bytes_read", &Sample::device_bytes_read},
+               Member{"device_bytes_written", &Sample::device_bytes_written},
+               Member{"cold_method", &Sample::cold_method},
+               Member{"cached_before", &Sample::cached_before},
+               Member{"moved_no_data", &Sample::moved_no_data},
+               Member{"latency", &Sample::latency},
+               Member{"conditions", &Sample::conditions},
+               Member{"reel", &Sample::reel}};
+
+template <>
+inline constexpr auto kMembers<ReelParameters> = std::tuple{
+    Member{"order", &ReelParameters::order},   Member{"pace", &ReelParameters::pace},
+    Member{"engine", &ReelParameters::engine}, Member{"depth", &ReelParameters::depth},
+    Member{"verify", &ReelParameters::verify}, Member{"clients", &ReelParameters::clients},
+    Member{"warm", &ReelParameters::warm}};
+
+template <>
+inline constexpr auto kMembers<AccessShape> = std::tuple{
+    Member{"random", &AccessShape::random}, Member{"block_size", &AccessShape::block_size},
+    Member{"depth", &AccessShape::depth}};
+
+template <>
+inline constexpr auto kMembers<AutoRuns> =
+    std::tuple{Member{"width", &AutoRuns::width}, Member{"budget_s", &AutoRuns::budget_s},
+               Member{"least", &AutoRuns::least}, Member{"most", &AutoRuns::most}};
+
+template <>
+inline constexpr auto kMembers<DeviceIdentity> =
+    std::tuple{Member{"name", &DeviceIdentity::name},
+               Member{"model", &DeviceIdentity::model},
+               Member{"serial", &DeviceIdentity::serial},
+               Member{"firmware", &DeviceIdentity::firmware},
+               Member{"transport", &DeviceIdentity::transport},
+               Member{"size", &DeviceIdentity::size},
+               Member{"rotational", &DeviceIdentity::rotational},
+               Member{"scheduler", &DeviceIdentity::scheduler},
+               Member{"write_cache", &DeviceIdentity::write_cache},
+               Member{"logical_block", &DeviceIdentity::logical_block},
+               Member{"physical_block", &DeviceIdentity::physical_block},
+               Member{"queue_requests", &DeviceIdentity::queue_requests},
+               Member{"read_ahead_kib", &DeviceIdentity::read_ahead_kib}};
+
+template <>
+inline constexpr auto kMembers<VolumeDescription> =
+    std::tuple{Member{"target", &VolumeDescription::target},
+               Member{"target_kind", &VolumeDescription::target_kind},
+               Member{"file_system", &VolumeDescription::file_system},
+               Member{"driver", &VolumeDescription::driver},
+               Member{"mount_options", &VolumeDescription::mount_options},
+               Member{"age", &VolumeDescription::age},
+               Member{"size", &VolumeDescription::size},
+               Member{"drives", &VolumeDescription::drives},
+               Member{"layers", &VolumeDescription::layers}};
+
+template <>
+inline constexpr auto kMembers<HostInfo> =
+    std::tuple{Member{"cpu", &HostInfo::cpu},
+               Member{"cores", &HostInfo::cores},
+               Member{"memory", &HostInfo::memory},
+               Member{"kernel", &HostInfo::kernel},
+               Member{"governor", &HostInfo::governor},
+               Member{"clock_source", &HostInfo::clock_source},
+               Member{"kernel_build", &HostInfo::kernel_build},
+               Member{"microcode", &HostInfo::microcode}};
+
+template <>
+inline constexpr auto kMembers<Warning> =
+    std::tuple{Member{"code", &Warning::code}, Member{"text", &Warning::text},
+               Member{"next_step", &Warning::next_step}};
+
+template <>
+inline constexpr auto kMembers<EscapedPath> = std::tuple{Member{"original", &EscapedPath::original},
+                                                         Member{"escaped", &EscapedPath::escaped}};
+
+template <>
+inline constexpr auto kMembers<EscapedNames> =
+    std::tuple{Member{"file_system", &EscapedNames::file_system}, Member{"set", &EscapedNames::set},
+               Member{"names", &EscapedNames::names}};
+
+template <>
+inline constexpr auto kMembers<SweepAxis> =
+    std::tuple{Member{"name", &SweepAxis::name}, Member{"values", &SweepAxis::values}};
+
+template <>
+inline constexpr auto kMembers<BlockBaseline> =
+    std::tuple{Member{"file_system", &BlockBaseline::file_system},
+               Member{"on", &BlockBaseline::on},
+               Member{"pattern", &BlockBaseline::pattern},
+               Member{"block_size", &BlockBaseline::block_size},
+               Member{"depth", &BlockBaseline::depth},
+               Member{"mb_per_s", &BlockBaseline::mb_per_s},
+               Member{"iops", &BlockBaseline::iops},
+               Member{"fio", &BlockBaseline::fio}};
+
+template <>
+inline constexpr auto kMembers<Interval> =
+    std::tuple{Member{"low", &Interval::low}, Member{"high", &Interval::high}};
+
+template <>
+inline constexpr auto kMembers<Spread> = std::tuple{
+    Member{"median", &Spread::median}, Member{"low", &Spread::low}, Member{"high", &Spread::high},
+    Member{"interval_95", &Spread::interval}, Member{"outliers", &Spread::outliers}};
+
+template <>
+inline constexpr auto kMembers<Summary> = std::tuple{
+    Member{"mb_per_s", &Summary::mb_per_s}, Member{"mb_per_s_elapsed", &Summary::mb_per_s_elapsed},
+    Member{"files_per_s", &Summary::files_per_s},
+    Member{"operations_per_s", &Summary::operations_per_s}};
+
+}  // namespace filereel

@@ -1,0 +1,89 @@
+#include "replay/results/result_sweep.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace filereel {
+namespace {
+
+// Finds the point of a measurement by its parameters.
+class PointFinder {
+ public:
+  explicit PointFinder(const std::vector<SweepAxis>& axes) : axes_(axes), positions_(axes.size()) {
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+      for (const std::string& value : axes[i].values) {
+        positions_[i].emplace(value, positions_[i].size());
+      }
+    }
+  }
+
+  std::optional<std::uint64_t> point_of(const Measurement& measurement) const {
+    if (measurement.parameters.size() != axes_.size()) return std::nullopt;
+    std::uint64_t point = 0;
+    for (std::size_t i = 0; i < axes_.size(); ++i) {
+      const auto& [name, value] = measurement.parameters[i];
+      const auto found = positions_[i].find(value);
+      if (name != axes_[i].name || found == positions_[i].end()) return std::nullopt;
+      point = point * axes_[i].values.size() + found->second;
+    }
+    return point;
+  }
+
+ private:
+  const std::vector<SweepAxis>& axes_;
+  std::vector<std::unordered_map<std::string, std::uint64_t>> positions_;
+};
+
+template <double LatencySummary::* percentile>
+std::optional<Spread> read_latency(const Measurement& one) {
+  return one.latency("read", percentile);
+}
+template <double LatencySummary::* percentile>
+std::optional<Spread> write_latency(const Measurement& one) {
+  return one.latency("write", percentile);
+}
+
+}  // namespace
+
+std::uint64_t points_of(const std::vector<SweepAxis>& axes) {
+  std::uint64_t points = 1;
+  for (const SweepAxis& axis : axes) {
+    points *= std::min<std::uint64_t>(axis.values.size(), kMostPoints + 1);
+    if (points > kMostPoints) return kMostPoints + 1;
+  }
+  return points;
+}
+
+std::vector<SweepCells> cells_of(const Result& result, const SweptWorkload& sweep) {
+  const PointFinder finder(sweep.axes);
+  std::vector<SweepCells> all;
+  for (const Measurement& one : result.measurements) {
+    if (one.workload != sweep.workload) continue;
+    const std::optional<std::uint64_t> point = finder.point_of(one);
+    if (!point) continue;
+    auto cells = std::ranges::find_if(all, [&](const SweepCells& other) {
+      return other.file_system == one.file_system && other.operation == one.operation;
+    });
+    if (cells == all.end()) {
+      cells = all.insert(all.end(), {one.file_system, one.operation, {}});
+      cells->points.resize(points_of(sweep.axes));
+    }
+    cells->points[*point] = &one;
+  }
+  return all;
+}
+
+const std::vector<SweepFigure>& sweep_figures() {
+  static const std::vector<SweepFigure> kFigures = {
+      {"mb_per_s", [](const Measurement& one) { return one.summary().mb_per_s; }},
+      {"operations_per_s", [](const Measurement& one) { return one.summary().operations_per_s; }},
+      {"files_per_s", [](const Measurement& one) { return one.summary().files_per_s; }},
+      {"read_p50_us", read_latency<&LatencySummary::p50_us>},
+      {"read_p99_us", read_latency<&LatencySummary::p99_us>},
+      {"write_p50_us", write_latency<&LatencySummary::p50_us>},
+      {"write_p99_us", write_latency<&LatencySummary::p99_us>},
+  };
+  return kFigures;
+}
+
+}  // namespace filereel

@@ -1,0 +1,36 @@
+// The measurements of a sweep in their order.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "replay/results/result.h"
+
+namespace filereel {
+
+// One operation on one file system at all points of the sweep.
+struct SweepCells {
+  std::string file_system, operation;
+  // By point, which count through the last axis first; null where nothing was measured.
+  std::vector<const Measurement*> points;
+};
+
+// The product of the axes' lengths; kMostPoints + 1 for all that are more.
+std::uint64_t points_of(const std::vector<SweepAxis>& axes);
+
+// In the order in which they were measured. They refer to the result.
+std::vector<SweepCells> cells_of(const Result& result, const SweptWorkload& sweep);
+
+// A figure of a measurement: "mb_per_s", …
+struct SweepFigure {
+  std::string_view name;
+  std::optional<Spread> (*of)(const Measurement& measurement);
+};
+
+// Those that the matrices of a sweep are made of.
+const std::vector<SweepFigure>& sweep_figures();
+
+}  // namespace filereel

@@ -1,0 +1,233 @@
+#include "replay/run/baseline_run.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "filesets/system/descriptor.h"
+#include "filesets/system/error.h"
+#include "filesets/system/units.h"
+#include "replay/results/block_baseline.h"
+#include "replay/run/fio.h"
+#include "replay/run/hidden_serials.h"
+#include "replay/run/step_watch.h"
+#include "replay/volumes/direct_io.h"
+
+namespace filereel {
+namespace {
+
+constexpr std::size_t kMostShapes = 4;
+constexpr double kSeconds = 2;            // of each pattern
+constexpr double kFillSeconds = 10;       // at most
+constexpr std::uint64_t kArea = 1 << 30;  // bytes worked on, at most
+
+// As another process can open it, without a name that could come to mean something else.
+std::string path_of(int descriptor) {
+  return fmt::format("/proc/{}/fd/{}", getpid(), descriptor);
+}
+
+// The one large file of a directory.
+class BaselineFile {
+ public:
+  explicit BaselineFile(int root) : root_(root) {
+    constexpr int kFlags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+    file_.reset(openat(root_, std::string(kBaselineFile).c_str(), kFlags, 0600));
+    if (file_) return;
+    throw Error(ErrorKind::failed,
+                fmt::format("cannot make {}: {}", kBaselineFile, strerror(errno)));
+  }
+  BaselineFile(const BaselineFile&) = delete;
+  BaselineFile& operator=(const BaselineFile&) = delete;
+  ~BaselineFile() { unlinkat(root_, std::string(kBaselineFile).c_str(), 0); }
+
+  int get() const { return file_.get(); }
+
+  // As long as what fio works on: it would make a file anew that is shorter, which it cannot here.
+  void resize(std::uint64_t size) {
+    if (ftruncate(file_.get(), static_cast<off_t>(size)) == 0) return;
+    throw Error(ErrorKind::failed, fmt::format("cannot make {} {} large: {}", kBaselineFile,
+                                               format_size(size), strerror(errno)));
+  }
+
+ private:
+  int root_;
+  Descriptor file_;
+};
+
+class BaselineRun {
+ public:
+  BaselineRun(const Volume& volume, const std::string& target, RunObserver& observer,
+              const std::stop_token& stop)
+      : volume_(volume), target_(target), observer_(observer), stop_(stop) {}
+
+  // False when the stop was requested. What was measured is in baselines() whatever happens.
+  bool measure(std::span<const AccessShape> shapes) {
+    const int raw = volume_.raw();
+    if (raw >= 0) return measure_on(raw, "device", area_of(volume_.capacity()), shapes);
+    if (!can_do_direct_io(volume_.root(), std::string(kBaselineFile), 4 << 10, 4 << 10)) {
+      throw Error(ErrorKind::failed, "files there cannot be read and written past the page cache");
+    }
+    const std::uint64_t size = area_of(volume_.free_bytes().value_or(2 * kArea));
+    BaselineFile file(volume_.root());
+    file.resize(size);
+    return measure_on(file.get(), "file", size, shapes);
+  }
+
+  std::vector<BlockBaseline>& baselines() { return baselines_; }
+
+ private:
+  static std::uint64_t area_of(std::uint64_t room) {
+    const std::uint64_t size = std::min(kArea, room / 2) / kMiB * kMiB;
+    if (size == 0) throw Error(ErrorKind::failed, "there is no room");
+    return size;
+  }
+
+  bool measure_on(int descriptor, const std::string& on, std::uint64_t size,
+                  std::span<const AccessShape> shapes) {
+    FioJob job{.path = path_of(descriptor), .pattern = "write"};
+    job.size = size;
+    job.block_size = kMiB;
+    job.depth = kCachedDepth;
+    job.seconds = kFillSeconds;
+    const std::optional<FioFigures> filled = run(job, "fill");
+    if (!filled) return false;
+    // What was never written reads faster than the device can: it is not there.
+    job.size = std::min(job.size, filled->bytes / kMiB * kMiB);
+    if (job.size == 0) {  // which fio takes for all there is
+      throw Error(ErrorKind::failed, fmt::format("in {:.0f} s not even {} were written",
+                                                 kFillSeconds, format_binary_size(kMiB)));
+    }
+    job.again = true;
+    job.seconds = kSeconds;
+    for (const AccessShape& shape : shapes) {
+      job.block_size = baseline_block_size(shape.block_size);
+      job.depth = shape.depth;
+      for (const bool random : {false, true}) {
+        for (const bool writes : {true, false}) {
+          job.pattern = baseline_pattern(random, writes);
+          const std::optional<FioFigures> figures = run(job, job.pattern);
+          if (!figures) return false;
+          baselines_.push_back({"", on, job.pattern, job.block_size, job.depth, figures->mb_per_s,
+                                figures->iops, figures->version});
+        }
+      }
+    }
+    return true;
+  }
+
+  std::optional<FioFigures> run(const FioJob& job, const std::string& what) {
+    const ReplayProgress progress;
+    const StepInfo step{.file_system = "block level",
+                        .set = target_,
+                        .operation = fmt::format("{} {}", what, format_binary_size(job.block_size)),
+                        .seconds = job.seconds};
+    const StepWatch watch(observer_, step, progress);
+    return run_fio(job, stop_);
+  }
+
+  const Volume& volume_;
+  const std::string& target_;
+  RunObserver& observer_;
+  const std::stop_token& stop_;
+  std::vector<BlockBaseline> baselines_;
+};
+
+AccessShape shape_of(const RecipeThreads& threads) {
+  const AccessMix& mix = *threads.access;
+  AccessShape shape;
+  shape.random = mix.random >= 50'000;
+  shape.block_size = std::ranges::max_element(mix.sizes, {}, &SizeShare::share)->size;
+  const bool reads = mix.reads > 0 || mix.ratio > 0;
+  // Who reads at random has as many in flight as there are threads that wait.
+  const bool waits = threads.direct || threads.write_through || (shape.random && reads);
+  shape.depth = waits ? std::max(1U, threads.count * threads.depth) : kCachedDepth;
+  return shape;
+}
+
+// What the result has of the shape on any file system, each pattern once.
+std::vector<BlockBaseline> known_of(const Result& result, const AccessShape& shape) {
+  std::vector<BlockBaseline> known;
+  for (const BlockBaseline& one : result.baselines) {
+    const bool fits =
+        one.block_size == baseline_block_size(shape.block_size) && one.depth == shape.depth;
+    const bool told = std::ranges::find(known, one.pattern, &BlockBaseline::pattern) != known.end();
+    if (fits && !told) known.push_back(one);
+  }
+  return known;
+}
+
+}  // namespace
+
+std::optional<AccessShape> access_shape(const RecipePhase& phase) {
+  for (const RecipeThreads& threads : phase.threads) {
+    if (threads.access) return shape_of(threads);
+    for (const StepChoice& choice : threads.choices) {
+      for (const FileStep& step : choice.steps) {
+        if (moves_content(step.kind)) return AccessShape{false, step.block, kCachedDepth};
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+void add_shape(std::vector<AccessShape>& shapes, const AccessShape& shape) {
+  const auto same = [&](const AccessShape& other) {
+    return baseline_block_size(other.block_size) == baseline_block_size(shape.block_size) &&
+           other.depth == shape.depth;
+  };
+  if (std::ranges::none_of(shapes, same)) shapes.push_back(shape);
+}
+
+std::optional<std::vector<BlockBaseline>> measure_baselines(const Volume& volume,
+                                                            std::span<const AccessShape> shapes,
+                                                            RunObserver& observer,
+                                                            const std::stop_token& stop,
+                                                            Result& result) {
+  if (shapes.size() > kMostShapes) {
+    result.warn({"block-baseline-partial",
+                 fmt::format("the block level is measured for {} of {} block sizes and depths",
+                             kMostShapes, shapes.size()),
+                 "run with fewer points (--sweep) to have all"});
+    shapes = shapes.first(kMostShapes);
+  }
+  std::vector<BlockBaseline> known;
+  std::vector<AccessShape> missing;
+  for (const AccessShape& shape : shapes) {
+    const std::vector<BlockBaseline> of_shape = known_of(result, shape);
+    known.insert(known.end(), of_shape.begin(), of_shape.end());
+    if (of_shape.empty()) missing.push_back(shape);
+  }
+  if (missing.empty()) return known;
+  const std::string target = describe_for(result, volume).target;
+  BaselineRun run(volume, target, observer, stop);
+  try {
+    if (!run.measure(missing)) return std::nullopt;
+  } catch (const Error& error) {
+    result.warn({"block-baseline-failed",
+                 fmt::format("the block level of {} is not measured{}: {}", target,
+                             run.baselines().empty() ? "" : " in full", error.what()),
+                 "run without --with-block-baseline, or on another volume"});
+  }
+  std::ranges::move(run.baselines(), std::back_inserter(known));
+  return known;
+}
+
+void add_baselines(std::span<const BlockBaseline> baselines, const std::string& file_system,
+                   Result& result) {
+  for (BlockBaseline one : baselines) {
+    one.file_system = file_system;
+    const auto same = [&](const BlockBaseline& other) {
+      return other.file_system == one.file_system && other.pattern == one.pattern &&
+             other.block_size == one.block_size && other.depth == one.depth;
+    };
+    if (std::ranges::none_of(result.baselines, same)) result.baselines.push_back(std::move(one));
+  }
+}
+
+}  // namespace filereel

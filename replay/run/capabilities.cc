@@ -1,0 +1,60 @@
+#include "replay/run/capabilities.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "filesets/system/descriptor.h"
+#include "replay/engine/linux_calls.h"
+#include "replay/volumes/loop_device.h"
+#include "replay/volumes/residency.h"
+
+namespace filereel {
+namespace {
+
+FileSystemCapability probe(const FileSystemInfo& info, MountPower power) {
+  FileSystemCapability found;
+  found.kind = info.kind;
+  found.can_make = find_program(info.make_program).has_value();
+  found.has_kernel = kernel_has(info);
+  found.has_fuse = fuse_has(info);
+  if (found.can_make) {
+    if (const std::optional<Driver> driver = choose_driver(info.kind, power)) {
+      found.driver = driver->kernel ? "kernel" : driver->name;
+    }
+  }
+  std::string packages;
+  if (!found.can_make) packages += fmt::format(" {}", info.make_package);
+  const bool wants_fuse = !found.has_kernel || power != MountPower::full;
+  if (wants_fuse && !found.has_fuse && !info.fuse_package.empty() &&
+      info.fuse_package != info.make_package) {
+    packages += fmt::format(" {}", info.fuse_package);
+  }
+  if (!packages.empty()) {
+    found.advice = "apt-get install" + packages;
+  } else if (found.driver.empty()) {
+    found.advice = power == MountPower::full ? "needs a kernel that has it" : "run as root";
+  }
+  return found;
+}
+
+}  // namespace
+
+Capabilities probe_capabilities() {
+  Capabilities found;
+  found.power = probe_mount_power();
+  found.loop_devices = loop_devices_available();
+  found.fuse = access("/dev/fuse", R_OK | W_OK) == 0;
+  found.drops_caches = access("/proc/sys/vm/drop_caches", W_OK) == 0;
+  found.cachestat = has_cachestat();
+  const Descriptor root(open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const std::int64_t opened = LinuxCalls::open_beneath(root.get(), ".");
+  found.openat2 = opened >= 0;
+  if (found.openat2) LinuxCalls::close(static_cast<int>(opened));
+  for (const FileSystemInfo& info : file_systems()) {
+    found.file_systems.push_back(probe(info, found.power));
+  }
+  return found;
+}
+
+}  // namespace filereel

@@ -1,0 +1,125 @@
+#include "replay/run/conditions.h"
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <optional>
+#include <set>
+#include <thread>
+
+#include <fmt/format.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "replay/measure/clock.h"
+#include "replay/volumes/block_device.h"
+#include "replay/volumes/sysfs.h"
+
+namespace filereel {
+namespace {
+
+// Long enough for a drive that others keep busy to show it, short beside a step.
+constexpr auto kRest = std::chrono::milliseconds(25);
+// Ticks are 10 ms: of fewer than this many, one more or less is several per cent.
+constexpr std::uint64_t kFewestTicks = 50;
+// Reading a sleeping core's clock can take milliseconds.
+constexpr int kMostCores = 16;
+
+// Bytes through all drives of the volumes.
+std::optional<std::uint64_t> traffic(const std::set<std::string>& drives) {
+  std::optional<std::uint64_t> sum;
+  for (const std::string& drive : drives) {
+    if (const std::optional<DeviceCounters> counters = read_drive_counters(drive)) {
+      sum = sum.value_or(0) + counters->read + counters->written;
+    }
+  }
+  return sum;
+}
+
+double share(std::uint64_t before, std::uint64_t after, double whole) {
+  return after > before ? static_cast<double>(after - before) / whole : 0.0;
+}
+
+}  // namespace
+
+ProcessorLook look_at_processors(const std::string& stat) {
+  ProcessorLook look;
+  // cpu user nice system idle iowait irq softirq steal …; guests are in user and nice (proc(5)).
+  std::ifstream in(stat);
+  std::string name;
+  std::uint64_t field[8] = {};
+  in >> name;
+  for (std::uint64_t& value : field) {
+    if (!(in >> value)) return {};
+    look.all += value;
+  }
+  look.user = field[0] + field[1];
+  look.stolen = field[7];
+  rusage own{};
+  getrusage(RUSAGE_SELF, &own);
+  look.own_user_s =
+      static_cast<double>(own.ru_utime.tv_sec) + static_cast<double>(own.ru_utime.tv_usec) * 1e-6;
+  return look;
+}
+
+void add_processor_shares(const ProcessorLook& before, const ProcessorLook& after, double drivers_s,
+                          Conditions& conditions) {
+  if (before.all == 0 || after.all < before.all + kFewestTicks) return;
+  const auto whole = static_cast<double>(after.all - before.all);
+  const double own = (after.own_user_s - before.own_user_s + drivers_s) *
+                     static_cast<double>(sysconf(_SC_CLK_TCK)) / whole;
+  conditions.other_cpu = std::clamp(share(before.user, after.user, whole) - own, 0.0, 1.0);
+  conditions.stolen_cpu = share(before.stolen, after.stolen, whole);
+}
+
+void add_clock_rates(Conditions& conditions, const std::string& cpus, const std::string& cpuinfo) {
+  const auto add = [&](double mhz) {
+    if (mhz <= 0) return;
+    conditions.cpu_mhz_low = std::min(conditions.cpu_mhz_low.value_or(mhz), mhz);
+    conditions.cpu_mhz_high = std::max(conditions.cpu_mhz_high.value_or(mhz), mhz);
+  };
+  bool found = false;
+  for (int core = 0; core < kMostCores; ++core) {
+    const std::string khz =
+        read_sysfs(fmt::format("{}/cpu{}/cpufreq/scaling_cur_freq", cpus, core));
+    if (khz.empty()) continue;
+    found = true;
+    add(strtod(khz.c_str(), nullptr) / 1e3);
+  }
+  if (found) return;
+  std::ifstream in(cpuinfo);
+  int cores = 0;
+  for (std::string line; cores < kMostCores && std::getline(in, line);) {
+    const std::size_t colon = line.find(": ");
+    if (!line.starts_with("cpu MHz") || colon == std::string::npos) continue;
+    add(strtod(line.c_str() + colon + 2, nullptr));
+    ++cores;
+  }
+}
+
+void look_at_rest(const std::vector<Volume*>& volumes, Conditions& conditions) {
+  std::set<std::string> drives;
+  for (const Volume* volume : volumes) {
+    for (const DeviceIdentity& drive : volume->describe().drives) drives.insert(drive.name);
+  }
+  const std::optional<std::uint64_t> before = traffic(drives);
+  if (!before) return;
+  const std::uint64_t begin = now_ns();
+  std::this_thread::sleep_for(kRest);
+  const std::uint64_t after = traffic(drives).value_or(*before);
+  const double seconds = static_cast<double>(now_ns() - begin) * 1e-9;
+  conditions.idle_device_bytes_per_s =
+      after > *before ? static_cast<double>(after - *before) / seconds : 0.0;
+}
+
+void add_volume_used(const Volume& volume, Conditions& conditions) {
+  struct statvfs info{};
+  if (fstatvfs(volume.root(), &info) != 0 || info.f_blocks < info.f_bfree) return;
+  const auto used = static_cast<double>(info.f_blocks - info.f_bfree);
+  const double usable = used + static_cast<double>(info.f_bavail);
+  if (usable > 0) conditions.volume_used = used / usable;
+}
+
+}  // namespace filereel

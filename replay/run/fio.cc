@@ -1,0 +1,114 @@
+#include "replay/run/fio.h"
+
+#include <sstream>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "filesets/system/error.h"
+#include "filesets/system/printable.h"
+#include "filesets/system/process.h"
+#include "replay/json.h"
+
+namespace filereel {
+namespace {
+
+// fio takes several names, with colons between them.
+std::string one_name(std::string_view path) {
+  std::string name;
+  for (const char c : path) {
+    if (c == ':' || c == '\\') name += '\\';
+    name += c;
+  }
+  return name;
+}
+
+std::vector<std::string> command_of(const FioJob& job) {
+  std::vector<std::string> command = {"fio",
+                                      "--name=baseline",
+                                      "--filename=" + one_name(job.path),
+                                      "--rw=" + job.pattern,
+                                      fmt::format("--bs={}", job.block_size),
+                                      fmt::format("--size={}", job.size),
+                                      fmt::format("--iodepth={}", job.depth),
+                                      fmt::format("--runtime={:.0f}ms", job.seconds * 1000),
+                                      "--direct=1",
+                                      "--ioengine=libaio",
+                                      "--thread",  // no process that could outlive this one
+                                      "--allow_file_create=0",
+                                      "--fallocate=none",
+                                      "--randrepeat=1",
+                                      "--norandommap",
+                                      "--refill_buffers",  // some drives compress
+                                      "--output-format=json"};
+  if (job.again) command.emplace_back("--time_based");
+  return command;
+}
+
+// What fio says in a line of its own, which may stand before, within or after its figures.
+std::string complaint(const std::string& output) {
+  constexpr std::string_view kOwn = "fio: ";
+  std::istringstream lines(output);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with(kOwn)) return printable(line.substr(kOwn.size()));
+  }
+  return "it does not say why";
+}
+
+}  // namespace
+
+void check_fio() {
+  if (find_program("fio")) return;
+  throw Error(
+      ErrorKind::failed,
+      fmt::format("--with-block-baseline needs fio, which is not installed: apt-get install "
+                  "{}",
+                  kFioPackage));
+}
+
+FioFigures fio_figures(std::string_view output) {
+  const std::size_t begin = output.find('{'), end = output.rfind('}');
+  if (begin == std::string_view::npos || end == std::string_view::npos || end < begin) {
+    throw Error(ErrorKind::failed, "fio printed no figures");
+  }
+  try {
+    const Json json = Json::parse(output.substr(begin, end + 1 - begin));
+    const Json& job = json.at("jobs").at(0);
+    FioFigures figures;
+    figures.version = json.at("fio version").get<std::string>();
+    if (figures.version.starts_with("fio-")) figures.version.erase(0, 4);
+    for (const char* direction : {"read", "write"}) {
+      const Json& part = job.at(direction);
+      figures.bytes += part.at("io_bytes").get<std::uint64_t>();
+      figures.mb_per_s += part.at("bw_bytes").get<double>() / 1e6;
+      figures.iops += part.at("iops").get<double>();
+    }
+    return figures;
+  } catch (const Json::exception& error) {
+    throw Error(ErrorKind::failed, fmt::format("fio's figures cannot be read: {}", error.what()));
+  }
+}
+
+std::optional<FioFigures> run_fio(const FioJob& job, const std::stop_token& stop) {
+  constexpr double kLook = 0.05;    // seconds until a stop is seen
+  constexpr double kPatience = 30;  // beyond the job's own time
+  ChildProcess child(command_of(job), kFioPackage);
+  std::optional<int> status;
+  for (double waited = 0; !status; waited += kLook) {
+    if (stop.stop_requested()) return std::nullopt;  // the child's end is its object's
+    if (waited > job.seconds + kPatience) {
+      throw Error(ErrorKind::failed, fmt::format("fio did not end within {:.0f} s", waited));
+    }
+    status = child.wait(kLook);
+  }
+  const std::string output = child.output();
+  if (*status != 0) {
+    throw Error(ErrorKind::failed,
+                fmt::format("fio exited with {}: {}", *status, complaint(output)));
+  }
+  FioFigures figures = fio_figures(output);
+  if (figures.bytes > 0) return figures;
+  throw Error(ErrorKind::failed, fmt::format("fio moved no data: {}", complaint(output)));
+}
+
+}  // namespace filereel

@@ -1,0 +1,50 @@
+#include "replay/run/host.h"
+
+#include <fstream>
+#include <string_view>
+
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "replay/volumes/sysfs.h"
+
+namespace filereel {
+namespace {
+
+// Of the first processor; "" where the kernel says no such thing.
+std::string cpu_info(std::string_view key) {
+  std::ifstream in("/proc/cpuinfo");
+  for (std::string line; std::getline(in, line);) {
+    const std::size_t colon = line.find(": ");
+    if (line.starts_with(key) && colon != std::string::npos) return line.substr(colon + 2);
+  }
+  return "";
+}
+
+// "model name : …" on x86; other processors say it elsewhere or not at all.
+std::string cpu_model() {
+  std::string model = cpu_info("model name");
+  return model.empty() ? read_sysfs("/proc/device-tree/model") : model;
+}
+
+}  // namespace
+
+HostInfo describe_host() {
+  HostInfo host;
+  host.cpu = cpu_model();
+  host.cores = static_cast<std::uint32_t>(sysconf(_SC_NPROCESSORS_ONLN));
+  host.memory = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+                static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  utsname name{};
+  if (uname(&name) == 0) {
+    host.kernel = name.release;
+    host.kernel_build = name.version;
+  }
+  host.microcode = cpu_info("microcode");
+  host.governor = read_sysfs("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
+  host.clock_source =
+      read_sysfs("/sys/devices/system/clocksource/clocksource0/current_clocksource");
+  return host;
+}
+
+}  // namespace filereel

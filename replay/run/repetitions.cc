@@ -1,0 +1,123 @@
+#include "replay/run/repetitions.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace filereel {
+namespace {
+
+constexpr const char* kPrecise = "precise";
+
+// The width of the 95 % interval of the median of the rate, as a share of the median. What has no
+// rate, such as steps that could not be done, is as precise as it will ever be; of too few samples
+// nothing is known.
+double relative_width(const Measurement& measurement) {
+  const Summary summary = measurement.summary();
+  const std::optional<Spread>& rate = summary.mb_per_s      ? summary.mb_per_s
+                                      : summary.files_per_s ? summary.files_per_s
+                                                            : summary.operations_per_s;
+  if (!rate) return 0;
+  if (!rate->interval || rate->median <= 0) return std::numeric_limits<double>::infinity();
+  return (rate->interval->high - rate->interval->low) / rate->median;
+}
+
+}  // namespace
+
+Repetitions::Repetitions(std::uint32_t runs, const std::optional<AutoRuns>& automatic,
+                         Nanoseconds clock)
+    : runs_(runs), automatic_(automatic), clock_(std::move(clock)) {
+  if (automatic_) expected_ = std::max(1U, automatic_->least);
+}
+
+double Repetitions::elapsed_s() const {
+  return static_cast<double>(clock_() - began_ns_) * 1e-9;
+}
+
+bool Repetitions::next(std::span<Measurement* const> measurements) {
+  if (run_ == 0) began_ns_ = clock_();
+  if (!automatic_) {
+    if (run_ >= runs_) return false;
+    ++run_;
+    return true;
+  }
+  std::vector<double> widths;
+  for (const Measurement* one : measurements) widths.push_back(relative_width(*one));
+  if (const char* why = run_ > 0 ? why_end(widths) : nullptr) {
+    for (std::size_t i = 0; i < widths.size(); ++i) {
+      const bool precise = run_ >= automatic_->least && widths[i] <= automatic_->width;
+      measurements[i]->runs_ended = precise ? kPrecise : why;
+    }
+    return false;
+  }
+  ++run_;
+  return true;
+}
+
+const char* Repetitions::why_end(std::span<const double> widths) {
+  const AutoRuns& limits = *automatic_;
+  const auto precise = [&](double width) { return width <= limits.width; };
+  if (run_ >= limits.least && std::ranges::all_of(widths, precise)) return kPrecise;
+  if (run_ >= limits.most) return "most";
+  const double each = elapsed_s() / run_;
+  if (elapsed_s() + each > limits.budget_s) return "budget";
+
+  // Intervals shrink with the root of the number of samples.
+  double wanted = limits.least;
+  for (const double width : widths) {
+    const double times = width / limits.width;
+    if (std::isfinite(width)) wanted = std::max(wanted, run_ * times * times);
+  }
+  const double possible = each > 0 ? limits.budget_s / each : wanted;
+  expected_ = std::max(run_ + 1.0, std::min({wanted, possible, static_cast<double>(limits.most)}));
+  return nullptr;
+}
+
+Stretch Repetitions::stretch() const {
+  const double all = automatic_ ? expected_ : runs_;
+  return {(run_ - 1) / all, 1 / all};
+}
+
+SharedBudget::SharedBudget(const std::optional<AutoRuns>& automatic, std::size_t groups,
+                           Nanoseconds clock)
+    : automatic_(automatic),
+      groups_left_(groups),
+      clock_(std::move(clock)),
+      began_ns_(automatic ? clock_() : 0) {}
+
+std::optional<AutoRuns> SharedBudget::next() {
+  if (!automatic_) return std::nullopt;
+  const double spent = static_cast<double>(clock_() - began_ns_) * 1e-9;
+  AutoRuns part = *automatic_;
+  const auto groups = static_cast<double>(std::max<std::size_t>(1, groups_left_));
+  part.budget_s = std::max(0.0, automatic_->budget_s - spent) / groups;
+  if (groups_left_ > 0) --groups_left_;
+  return part;
+}
+
+std::vector<Turn> turns_of(std::uint32_t run, std::size_t volumes, const Stretch& stretch) {
+  const double share = 1 / static_cast<double>(volumes);
+  std::vector<Turn> turns;
+  for (std::size_t i = 0; i < volumes; ++i) {
+    const std::size_t volume = run % 2 == 0 ? volumes - 1 - i : i;
+    turns.push_back({volume, stretch.part({static_cast<double>(i) * share, share})});
+  }
+  return turns;
+}
+
+NewMeasurements::NewMeasurements(std::span<Result* const> results) {
+  for (Result* result : results) begins_.emplace_back(result, result->measurements.size());
+}
+
+std::vector<Measurement*> NewMeasurements::list() const {
+  std::vector<Measurement*> all;
+  for (const auto& [result, begin] : begins_) {
+    for (std::size_t i = begin; i < result->measurements.size(); ++i) {
+      all.push_back(&result->measurements[i]);
+    }
+  }
+  return all;
+}
+
+}  // namespace filereel
