@@ -29,8 +29,7 @@ std::string baselines(const Result& result, const Bold& bold) {
 }
 
 std::string name_of(const Measurement& one) {
-  std::string name = one.file_system;
-  if (!one.set.empty()) name += " " + one.set;
+  std::string name = one.file_system + " " + (one.set.empty() ? one.workload : one.set);
   name += " " + one.operation;
   for (const auto& [axis, value] : one.parameters) name += fmt::format(", {} {}", axis, value);
   return printable(name);

@@ -20,14 +20,14 @@
 #include "replay/json.h"
 #include "replay/results/result_json.h"
 #include "replay/run/capabilities.h"
-#include "replay/run/plan.h"
+#include "replay/run/catalogue.h"
+#include "replay/run/reels.h"
 #include "tools/commands.h"
 #include "tools/recorder_choice.h"
 #include "tools/reel_summary.h"
-#include "tools/replay_table.h"
 #include "tools/result_file.h"
+#include "tools/result_table.h"
 #include "tools/table.h"
-#include "tools/workload_table.h"
 #include "traces/workload/workload.h"
 
 namespace filereel {
@@ -200,10 +200,7 @@ void show(const std::string& name, bool json, bool operations, Session& session)
     const auto bold = [&](const std::string& heading) {
       return session.bold(heading, STDOUT_FILENO);
     };
-    const auto format = result.plan.workload == kReelWorkload     ? format_replay
-                        : result.plan.workload == kFcTestWorkload ? format_result
-                                                                  : format_workload;
-    json ? session.write(result_to_json(result)) : session.print(format(result, bold));
+    json ? session.write(result_to_json(result)) : session.print(format_result(result, bold));
     return;
   }
   const FileSet set = load_file_set(name);

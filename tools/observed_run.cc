@@ -17,6 +17,7 @@
 #include "replay/results/result_json.h"
 #include "tools/compare_table.h"
 #include "tools/output_files.h"
+#include "tools/result_table.h"
 #include "tools/terminal_observer.h"
 
 namespace filereel {
@@ -104,12 +105,13 @@ void check_outputs(const ResultOptions& options, const std::vector<std::string>&
 }
 
 Result observe_run(Session& session, SignalWatch& signals, const ResultOptions& options,
-                   bool in_turn, const Measure& measure, const Format& format) {
+                   bool in_turn, const Measure& measure) {
   std::vector<Result> results(in_turn ? 2 : 1);
   for (Result& one : results) mark(one, options);
   Result& base = results.front();
   base.label = options.label;
   Result* const against = in_turn ? &results.back() : nullptr;
+  if (against) against->label = options.against_label;
   std::vector<ResultFile> files = {{base, options.json}};
   if (against) files.push_back({*against, options.against_json});
   const auto failure = watch(session, signals, files, [&](RunObserver& observer) {
@@ -126,7 +128,8 @@ Result observe_run(Session& session, SignalWatch& signals, const ResultOptions& 
     return session.bold(text, output.descriptor());
   };
   for (const Result& one : results) {
-    if (!in_turn || has_samples(one)) output.print(format(one, bold) + (in_turn ? "\n" : ""));
+    if (!in_turn || has_samples(one))
+      output.print(format_result(one, bold) + (in_turn ? "\n" : ""));
   }
   if (in_turn && std::ranges::all_of(results, has_samples)) {
     const ResultComparison comparison = compare_results({&base, 1}, {against, 1});

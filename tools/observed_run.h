@@ -6,10 +6,9 @@
 
 #include <CLI/CLI.hpp>
 
-#include "replay/run/runner.h"
+#include "replay/run/observer.h"
 #include "tools/session.h"
 #include "tools/signals.h"
-#include "tools/table.h"
 
 namespace filereel {
 
@@ -19,6 +18,7 @@ struct ResultOptions {
   std::string json, html;
   std::string against_json;  // the same for the result of a second volume, where there is one
   std::string label, note;   // kept in it
+  std::string against_label;
   bool hide_serials = false;
 };
 
@@ -33,8 +33,6 @@ void check_outputs(const ResultOptions& options, const std::vector<std::string>&
 // `against` is the result of the second of two volumes that take turns, else null. Returns false
 // when it was interrupted.
 using Measure = std::function<bool(RunObserver& observer, Result& result, Result* against)>;
-// Such as format_result (tools/table.h).
-using Format = std::function<std::string(const Result& result, const Bold& bold)>;
 
 // Runs `measure` with progress on the terminal, keeps its result in the files that the options
 // name, adds what makes its figures less sure (replay/results/checks.h) and prints it, also after
@@ -43,6 +41,6 @@ using Format = std::function<std::string(const Result& result, const Bold& bold)
 // two results: then it also prints how the second one compares with the first, and if it is slower,
 // the session's exit code is kRegression. Returns the (first) result.
 Result observe_run(Session& session, SignalWatch& signals, const ResultOptions& options,
-                   bool in_turn, const Measure& measure, const Format& format);
+                   bool in_turn, const Measure& measure);
 
 }  // namespace filereel

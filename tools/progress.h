@@ -8,7 +8,7 @@
 #include <string_view>
 #include <thread>
 
-#include "replay/run/runner.h"
+#include "replay/run/observer.h"
 #include "tools/session.h"
 
 namespace filereel {

@@ -213,13 +213,6 @@ std::string to_json(const ReelReader& reader, const ReelSummary& summary) {
 
 }  // namespace
 
-bool is_reel_file(const std::string& path) {
-  std::array<char, kReelMagic.size()> begin{};
-  std::ifstream in(path, std::ios::binary);
-  return in.read(begin.data(), begin.size()) &&
-         std::string_view(begin.data(), begin.size()) == kReelMagic;
-}
-
 void show_reel(const std::string& path, bool json, Session& session) {
   ReelReader reader(path);
   const SignalWatch signals;

@@ -7,9 +7,6 @@
 
 namespace filereel {
 
-// Whether the file begins as reels do.
-bool is_reel_file(const std::string& path);
-
 // Prints what is in the reel, as JSON if asked.
 void show_reel(const std::string& path, bool json, Session& session);
 

@@ -1,7 +1,7 @@
 #include "tools/replay_table.h"
 
 #include <algorithm>
-#include <vector>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -9,7 +9,6 @@
 #include "filesets/system/units.h"
 #include "replay/report/figures.h"
 #include "replay/results/failures.h"
-#include "tools/efficiency_table.h"
 
 namespace filereel {
 namespace {
@@ -25,25 +24,12 @@ std::string speed(std::uint64_t bytes, double seconds) {
   return seconds > 0 ? fmt::format("{:.3g} MB/s", static_cast<double>(bytes) / 1e6 / seconds) : "-";
 }
 
-std::string extremes(const std::vector<Sample>& samples, double Sample::* time) {
-  if (samples.size() < 2) return "";
-  const auto [low, high] = std::ranges::minmax_element(samples, {}, time);
-  return fmt::format("  ({} – {} in {} runs)", format_duration((*low).*time),
-                     format_duration((*high).*time), samples.size());
-}
-
-std::string totals(const Measurement& measurement, const Sample& sample) {
+std::string totals(const Sample& sample) {
   std::string text;
   const auto line = [&](std::string_view what, const std::string& figure) {
     text += fmt::format("{:<12} {}\n", what, figure);
   };
   const ReelSample& reel = *sample.reel;
-  line("elapsed",
-       format_duration(sample.elapsed_s) + extremes(measurement.samples, &Sample::elapsed_s));
-  if (measurement.file_system != "none") {
-    line("durable",
-         format_duration(sample.durable_s) + extremes(measurement.samples, &Sample::durable_s));
-  }
   line("operations",
        fmt::format(
            "{}, {:.0f}/s", sample.operations,
@@ -100,8 +86,8 @@ std::string verdict(const Measurement& measurement, const Sample& sample) {
   for (const DivergenceExample& one : sample.examples) {
     text += fmt::format("  {} ({})\n", describe_divergence(one), printable(one.kind_of));
   }
-  if (!reel.tree) return text;
-  const TreeComparison& tree = *reel.tree;
+  if (!sample.tree) return text;
+  const TreeComparison& tree = *sample.tree;
   text += tree.differences == 0
               ? fmt::format("the tree is as after the trace: {}",
                             counted(tree.entries, "entry", "entries"))
@@ -118,42 +104,60 @@ std::string verdict(const Measurement& measurement, const Sample& sample) {
   return text;
 }
 
-std::string heading(const Result& result, const Measurement& measurement) {
-  if (result.volumes.empty()) {
-    return fmt::format("{} replayed without a volume", printable_line(measurement.set));
-  }
-  const VolumeDescription& volume = result.volumes.front();
-  std::string text =
-      fmt::format("{} on {}: {} ({})", measurement.set, volume.target, measurement.file_system,
-                  measurement.driver == "kernel" ? "kernel driver" : "FUSE: " + measurement.driver);
-  const std::string drives = describe_drives(volume);
-  return printable_line(drives.empty() ? text : text + ", " + drives);
+std::string conditions(const ReplayParameters& how) {
+  std::string text = fmt::format("order {}, pace {}, engine {}", printable(how.order),
+                                 printable(how.pace), printable(how.engine));
+  if (how.depth > 0) text += fmt::format(" at depth {}", how.depth);
+  text += fmt::format(", verified: {}", printable(how.verify));
+  if (how.clients > 1) text += fmt::format("; {} clients", how.clients);
+  return text + "\n";
 }
 
-std::string conditions(const ReelParameters& reel) {
-  std::string text = fmt::format("order {}, pace {}, engine {}", printable(reel.order),
-                                 printable(reel.pace), printable(reel.engine));
-  if (reel.depth > 0) text += fmt::format(" at depth {}", reel.depth);
-  text += fmt::format(", verified: {}", printable(reel.verify));
-  if (reel.clients > 1) text += fmt::format("; {} clients", reel.clients);
-  return text + "\n";
+// In seconds, with what is known of how sure that is.
+std::string seconds_cell(const Measurement& one, double Sample::* time) {
+  const std::optional<Spread> spread = one.seconds(time);
+  if (!spread) return "-";
+  std::string text = format_duration(spread->median);
+  if (spread->low == spread->high) return text;
+  return fmt::format("{} ({} – {})", text, format_duration(spread->low),
+                     format_duration(spread->high));
+}
+
+std::string interval_cell(const Measurement& one) {
+  const std::optional<Spread> spread = one.seconds(&Sample::elapsed_s);
+  if (!spread || !spread->interval) return "-";
+  return fmt::format("{} – {}", format_duration(spread->interval->low),
+                     format_duration(spread->interval->high));
+}
+
+// "154 of 8481", the most of any sample.
+std::string differ_cell(const Measurement& one) {
+  const auto most = std::ranges::max_element(one.samples, {}, &Sample::divergences);
+  if (most->divergences == 0) return "0";
+  return fmt::format("{} of {}", most->divergences, most->operations);
 }
 
 }  // namespace
 
-std::string format_replay(const Result& result, const Bold& bold) {
-  std::string text;
-  for (const Measurement& measurement : result.measurements) {
-    const Sample* sample = typical_sample(measurement);
-    if (!sample || !sample->reel || !measurement.reel) continue;
-    text += bold(heading(result, measurement)) + "\n" + totals(measurement, *sample) + "\n" +
-            kinds(*sample, bold) + "\n" + verdict(measurement, *sample) +
-            conditions(*measurement.reel);
+std::string replay_table(const std::vector<const Measurement*>& list, const Bold& bold) {
+  Rows rows = {
+      {"recorded trace", "time", "95 % interval", "until durable", "recorded", "unlike it"}};
+  for (const Measurement* one : list) {
+    const double recorded = one->replay ? one->replay->recorded_s : 0;
+    const bool durable = one->file_system != "none";
+    rows.push_back({printable(one->workload), seconds_cell(*one, &Sample::elapsed_s),
+                    interval_cell(*one),
+                    durable ? seconds_cell(*one, &Sample::durable_s) : std::string("-"),
+                    recorded > 0 ? format_duration(recorded) : "-", differ_cell(*one)});
   }
-  const std::string efficiency = format_efficiency(result, bold);
-  if (!efficiency.empty()) text += "\n" + efficiency;
-  if (result.plan.auto_runs) text += describe_runs(result) + "\n";
-  return text + remarks(result);
+  return format_table(rows, bold);
+}
+
+std::string replay_details(const Measurement& measurement, const Bold& bold) {
+  const Sample* sample = typical_sample(measurement);
+  if (!sample || !sample->reel || !measurement.replay) return "";
+  return totals(*sample) + "\n" + kinds(*sample, bold) + "\n" + verdict(measurement, *sample) +
+         conditions(*measurement.replay) + "\n";
 }
 
 }  // namespace filereel

@@ -14,9 +14,9 @@ std::uint32_t parse_count(const std::string& text) {
   std::uint32_t count = 0;
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, count);
-  if (error == std::errc() && stop == end && count >= 1 && count <= Plan::kMostRuns) return count;
+  if (error == std::errc() && stop == end && count >= 1 && count <= kMostRuns) return count;
   throw Error(ErrorKind::usage,
-              fmt::format("--runs {}: must be auto, or 1 to {}", text, Plan::kMostRuns));
+              fmt::format("--runs {}: must be auto, or 1 to {}", text, kMostRuns));
 }
 
 // "3%" as 0.03.
@@ -48,7 +48,7 @@ void add_runs_options(CLI::App& command, RunsArguments& arguments, const std::st
                      "With --runs auto: when to end at the latest (30min)");
 }
 
-void apply_runs(const RunsArguments& arguments, std::uint32_t& runs,
+void apply_runs(const RunsArguments& arguments, std::optional<std::uint32_t>& runs,
                 std::optional<AutoRuns>& automatic) {
   if (arguments.runs == "auto") {
     if (!automatic) automatic.emplace();

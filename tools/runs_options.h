@@ -7,7 +7,7 @@
 
 #include <CLI/CLI.hpp>
 
-#include "replay/run/plan.h"
+#include "replay/results/result.h"
 
 namespace filereel {
 
@@ -20,7 +20,7 @@ struct RunsArguments {
 void add_runs_options(CLI::App& command, RunsArguments& arguments, const std::string& what);
 
 // Takes what was said over what stands there. Throws Error(usage).
-void apply_runs(const RunsArguments& arguments, std::uint32_t& runs,
+void apply_runs(const RunsArguments& arguments, std::optional<std::uint32_t>& runs,
                 std::optional<AutoRuns>& automatic);
 
 }  // namespace filereel

@@ -1,16 +1,10 @@
 #include "tools/table.h"
 
 #include <algorithm>
-#include <map>
-#include <sstream>
 
 #include <fmt/format.h>
 
 #include "filesets/system/printable.h"
-#include "filesets/system/units.h"
-#include "replay/report/figures.h"
-#include "replay/report/wording.h"
-#include "tools/efficiency_table.h"
 
 namespace filereel {
 namespace {
@@ -24,46 +18,18 @@ std::string pad(std::size_t count) {
   return std::string(count, ' ');
 }
 
-using Rows = std::vector<std::vector<std::string>>;
-
-// Adds one quantity of one file system to the rows: sets down, operations across.
-void add_block(const std::vector<const Measurement*>& measurements, const std::string& title,
-               std::optional<Spread> Summary::* quantity, Rows& rows) {
-  std::vector<std::string> sets, operations;
-  std::map<std::pair<std::string, std::string>, std::string> cells;
-  for (const Measurement* one : measurements) {
-    const std::optional<Spread> spread = one->summary().*quantity;
-    const bool no_data = std::ranges::any_of(one->samples, &Sample::moved_no_data);
-    const bool rate_of_data = quantity != &Summary::files_per_s;
-    if (!spread && one->operation == fc_step_name(FcStep::remove) && rate_of_data) continue;
-    if (std::ranges::find(sets, one->set) == sets.end()) sets.push_back(one->set);
-    if (std::ranges::find(operations, one->operation) == operations.end()) {
-      operations.push_back(one->operation);
-    }
-    const std::string figure = spread ? spread_text(spread) : "-";
-    cells[{one->set, one->operation}] = no_data && rate_of_data ? "no data moved" : figure;
+// filereel's own cost, of the jobs that it is known of.
+std::string overhead_text(const std::vector<JobRecord>& jobs) {
+  double low = 0, high = 0;
+  for (const JobRecord& job : jobs) {
+    if (job.overhead_ns <= 0) continue;
+    low = low > 0 ? std::min(low, job.overhead_ns) : job.overhead_ns;
+    high = std::max(high, job.overhead_ns);
   }
-  if (cells.empty()) return;
-  std::vector<std::string>& heading = rows.emplace_back(1, title);
-  heading.insert(heading.end(), operations.begin(), operations.end());
-  for (const std::string& set : sets) {
-    std::vector<std::string>& row = rows.emplace_back(1, "  " + set);
-    for (const std::string& operation : operations) row.push_back(cells[{set, operation}]);
-  }
-}
-
-// All quantities of one file system in the same columns.
-std::string blocks(const std::vector<const Measurement*>& measurements, const Bold& bold) {
-  Rows rows;
-  add_block(measurements, "MB/s until durable", &Summary::mb_per_s, rows);
-  add_block(measurements, "MB/s until calls return", &Summary::mb_per_s_elapsed, rows);
-  add_block(measurements, "files/s until durable", &Summary::files_per_s, rows);
-  std::istringstream lines(format_columns(rows));
-  std::string text;
-  for (std::string line; std::getline(lines, line);) {
-    text += (line.starts_with(' ') ? line : bold(line)) + "\n";
-  }
-  return text;
+  if (high <= 0) return "";
+  const std::string range =
+      low == high ? fmt::format("{:.0f}", low) : fmt::format("{:.0f} to {:.0f}", low, high);
+  return fmt::format(" takes {} ns per operation itself", range);
 }
 
 }  // namespace
@@ -108,7 +74,8 @@ std::string describe_volumes(const Result& result, const std::string& file_syste
     const std::string drives = describe_drives(volume);
     if (!drives.empty()) line += " on " + drives;
   }
-  return printable_line(line.empty() ? file_system : line);
+  if (line.empty()) line = file_system == "none" ? "without a volume" : file_system;
+  return printable_line(line);
 }
 
 std::string format_columns(std::vector<std::vector<std::string>> rows) {
@@ -143,25 +110,6 @@ std::string counted(std::uint64_t count, std::string_view one, std::string_view 
   return fmt::format("{} {}", count, count == 1 ? one : many);
 }
 
-std::string format_result(const Result& result, const Bold& bold) {
-  std::string text;
-  for (const std::string& name : file_systems_of(result)) {
-    std::vector<const Measurement*> list;
-    for (const Measurement& one : result.measurements) {
-      if (one.file_system == name && !one.samples.empty()) list.push_back(&one);
-    }
-    text += bold(describe_volumes(result, name)) + "\n" + blocks(list, bold) + "\n";
-  }
-  text += format_efficiency(result, bold);
-  const Plan& plan = result.plan;
-  text += fmt::format(
-      "{}: median (lowest–highest); MB = 10^6 bytes; scale {}, blocks of "
-      "{}, {} caches; copies by {}\n",
-      describe_runs(result), plan.scale, format_binary_size(plan.fc_test.block_size),
-      plan.warm ? "warm" : "cold", copy_method_name(plan.fc_test.copy_method));
-  return text + remarks(result);
-}
-
 std::string format_warning(const Warning& warning) {
   constexpr std::size_t kMost = 1000;
   return fmt::format("warning: {} [{}]; {}\n", printable(warning.text, kMost),
@@ -176,9 +124,7 @@ std::string remarks(const Result& result) {
   text += fmt::format("{}, {}, Linux {}; filereel {}", printable(result.host.cpu),
                       counted(result.host.cores, "core", "cores"), printable(result.host.kernel),
                       printable(result.version));
-  if (result.overhead_ns > 0) {
-    text += fmt::format(" takes {:.0f} ns per operation itself", result.overhead_ns);
-  }
+  text += overhead_text(result.plan.jobs);
   text += '\n';
   if (!result.complete) text += "INCOMPLETE: the run ended before all was measured\n";
   for (const Warning& warning : result.warnings) {

@@ -24,7 +24,7 @@ std::string format_table(const std::vector<std::vector<std::string>>& rows, cons
 // "12 operations", "1 operation".
 std::string counted(std::uint64_t count, std::string_view one, std::string_view many);
 
-// "ext4 (kernel driver), near /dev/sdb1 on Fast Disk 3 1.07".
+// "ext4 (kernel driver), near /dev/sdb1 on Fast Disk 3 1.07", "without a volume".
 std::string describe_volumes(const Result& result, const std::string& file_system);
 
 // "Fast Disk 3 1.07", "2 × Fast Disk 3 1.07 through vg-data (LVM), md0 (raid1 of 2)"; "" where
@@ -36,9 +36,5 @@ std::string format_warning(const Warning& warning);
 
 // What stands under every table of a run: the user's label and note, the machine, the warnings.
 std::string remarks(const Result& result);
-
-// What a storage reviewer would publish: per file system the sets × operations in MB/s and files/s,
-// median and extremes, and under them what there is to know.
-std::string format_result(const Result& result, const Bold& bold);
 
 }  // namespace filereel

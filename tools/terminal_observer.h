@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "replay/run/runner.h"
+#include "replay/run/observer.h"
 #include "tools/progress.h"
 #include "tools/session.h"
 #include "tools/signals.h"

@@ -7,10 +7,8 @@
 #include <fmt/format.h>
 
 #include "filesets/system/printable.h"
-#include "replay/report/figures.h"
 #include "replay/report/wording.h"
 #include "replay/results/result_sweep.h"
-#include "tools/efficiency_table.h"
 
 namespace filereel {
 namespace {
@@ -162,7 +160,7 @@ std::string heading_of(const std::vector<SweepAxis>& axes, std::size_t count, st
 }
 
 // One operation at the points of a sweep of two axes or more.
-std::string matrices(const std::string& operation, const std::vector<SweepAxis>& axes,
+std::string matrices(const std::string& what, const std::vector<SweepAxis>& axes,
                      const Measurements& points, const Bold& bold) {
   const std::size_t outer = axes.size() - 2;
   const SweepAxis& down = axes[outer];
@@ -174,7 +172,7 @@ std::string matrices(const std::string& operation, const std::vector<SweepAxis>&
     const Measurements cells(first, first + static_cast<std::ptrdiff_t>(size));
     for (const Figure& figure : figures_of(cells)) {
       const std::string title =
-          fmt::format("{}{}: {}", operation, heading_of(axes, outer, i), figure.name);
+          fmt::format("{}{}: {}", what, heading_of(axes, outer, i), figure.name);
       text += matrix(title, down, across, cells, figure.of, bold) + "\n";
     }
   }
@@ -185,35 +183,6 @@ SweepAxis printable_axis(const SweepAxis& axis) {
   SweepAxis clean{printable(axis.name), {}};
   for (const std::string& value : axis.values) clean.values.push_back(printable(value));
   return clean;
-}
-
-std::string swept(const Result& result, const SweptWorkload& sweep, const std::string& file_system,
-                  const Bold& bold) {
-  std::vector<SweepAxis> axes;
-  for (const SweepAxis& axis : sweep.axes) axes.push_back(printable_axis(axis));
-  std::string text;
-  for (const SweepCells& cells : cells_of(result, sweep)) {
-    if (cells.file_system != file_system) continue;
-    const std::string operation = printable(cells.operation);
-    if (axes.size() > 1) {
-      text += matrices(operation, axes, cells.points, bold);
-      continue;
-    }
-    text += bold(operation) + "\n" +
-            rows_table(axes.front().name, axes.front().values, cells.points, bold) + "\n";
-  }
-  return text;
-}
-
-std::string unswept(const Result& result, const std::string& file_system, const Bold& bold) {
-  Row names;
-  Measurements rows;
-  for (const Measurement& one : result.measurements) {
-    if (one.file_system != file_system || one.samples.empty()) continue;
-    names.push_back(printable(one.operation));
-    rows.push_back(&one);
-  }
-  return rows_table("phase", names, rows, bold) + "\n";
 }
 
 }  // namespace
@@ -230,22 +199,33 @@ std::string short_number(double value) {
   return fmt::format("{}{}", rate_text(value), unit);
 }
 
-std::string format_workload(const Result& result, const Bold& bold) {
+std::string sweep_table(const Result& result, const JobRecord& job, const std::string& file_system,
+                        const Bold& bold) {
+  std::vector<SweepAxis> axes;
+  for (const SweepAxis& axis : job.axes) axes.push_back(printable_axis(axis));
   std::string text;
-  for (const std::string& name : file_systems_of(result)) {
-    text +=
-        bold(fmt::format("{} on {}", printable(result.plan.name), describe_volumes(result, name))) +
-        "\n";
-    text += result.sweeps.empty() ? unswept(result, name, bold)
-                                  : swept(result, result.sweeps.front(), name, bold);
+  for (const SweepCells& cells : cells_of(result, job)) {
+    if (cells.file_system != file_system) continue;
+    std::string title = job.name;
+    for (const std::string* part : {&cells.operation, &cells.set}) {
+      if (!part->empty() && *part != "run") title += " " + *part;
+    }
+    title = printable(title);
+    if (axes.size() > 1) {
+      text += matrices(title, axes, cells.points, bold);
+      continue;
+    }
+    text += bold(title) + "\n" +
+            rows_table(axes.front().name, axes.front().values, cells.points, bold) + "\n";
   }
-  text += format_efficiency(result, bold);
-  const Plan& plan = result.plan;
-  text += fmt::format(
-      "{}: median (lowest–highest); MB = 10^6 bytes until durable, operations until calls "
-      "return; scale {}, {} caches\n",
-      describe_runs(result), plan.scale, plan.warm ? "warm" : "cold");
-  return text + remarks(result);
+  return text;
+}
+
+std::string phase_table(const std::string& job, const std::vector<const Measurement*>& list,
+                        const Bold& bold) {
+  Row names;
+  for (const Measurement* one : list) names.push_back(printable(one->operation));
+  return rows_table(printable(job), names, list, bold) + "\n";
 }
 
 }  // namespace filereel

@@ -27,7 +27,7 @@ constexpr FileSlot kDestination = 1;
 constexpr std::uint64_t kKernelCopyBytes = 16 << 20;
 
 // What one thread works on. Plain data, copied into the coroutine.
-struct Job {
+struct Part {
   const FileSet& set;
   std::span<const PathId> from;  // by entry, the tree's root last; empty where nothing is read
   std::span<const PathId> to;    // the same for what is made or removed
@@ -80,46 +80,47 @@ bool ends_in_hole(std::uint64_t size, std::span<const Hole> holes) {
 }
 
 // Makes the tree `to`: with generated content, or as a copy of the tree `from`.
-OperationStream make_tree(Job job) {
-  const bool copies = !job.from.empty();
-  const bool in_kernel = copies && job.options.copy_method != CopyMethod::readwrite;
-  const std::vector<Entry>& entries = job.set.entries;
-  if (job.first()) {
-    co_yield make_directory(job.to.back(), 0755);
+OperationStream make_tree(Part part) {
+  const bool copies = !part.from.empty();
+  const bool in_kernel = copies && part.options.copy_method != CopyMethod::readwrite;
+  const std::vector<Entry>& entries = part.set.entries;
+  if (part.first()) {
+    co_yield make_directory(part.to.back(), 0755);
     for (std::size_t i = 0; i < entries.size(); ++i) {
-      if (job.shared() && entries[i].kind == EntryKind::directory) {
-        co_yield make_directory(job.to[i], directory_mode(entries[i].mode));
+      if (part.shared() && entries[i].kind == EntryKind::directory) {
+        co_yield make_directory(part.to[i], directory_mode(entries[i].mode));
       }
     }
   }
-  if (job.shared()) co_yield Operation{};  // barrier: every directory is there
+  if (part.shared()) co_yield Operation{};  // barrier: every directory is there
 
   std::size_t files = 0;
   for (std::uint32_t i = 0; i < entries.size(); ++i) {
     const Entry& entry = entries[i];
-    if (entry.kind == EntryKind::directory && !job.shared()) {
-      co_yield make_directory(job.to[i], directory_mode(entry.mode));
+    if (entry.kind == EntryKind::directory && !part.shared()) {
+      co_yield make_directory(part.to[i], directory_mode(entry.mode));
     }
     if (entry.kind == EntryKind::directory || entry.kind == EntryKind::hard_link) continue;
-    if (!job.mine(files++)) continue;
+    if (!part.mine(files++)) continue;
     if (entry.kind == EntryKind::symlink) {
-      Operation link = named(OperationKind::symlink, job.to[i]);
-      link.text = job.targets[i];
+      Operation link = named(OperationKind::symlink, part.to[i]);
+      link.text = part.targets[i];
       co_yield link;
       continue;
     }
 
-    if (copies) co_yield open_file(job.from[i], kSource, O_RDONLY);
-    co_yield open_file(job.to[i], kDestination, O_WRONLY | O_CREAT | O_EXCL, file_mode(entry.mode));
-    const std::uint64_t step = in_kernel ? kKernelCopyBytes : job.options.block_size;
+    if (copies) co_yield open_file(part.from[i], kSource, O_RDONLY);
+    co_yield open_file(part.to[i], kDestination, O_WRONLY | O_CREAT | O_EXCL,
+                       file_mode(entry.mode));
+    const std::uint64_t step = in_kernel ? kKernelCopyBytes : part.options.block_size;
     const std::span<const Hole> holes =
-        job.options.fill_holes ? std::span<const Hole>{} : std::span<const Hole>(entry.holes);
+        part.options.fill_holes ? std::span<const Hole>{} : std::span<const Hole>(entry.holes);
     for (Pieces at(entry.size, holes, step); !at.done(); at.advance()) {
       if (in_kernel) {
         Operation copy = data(OperationKind::copy_range, kDestination, at.offset(), at.length());
         copy.source = kSource;
         copy.second = at.offset();
-        copy.method = job.options.copy_method;
+        copy.method = part.options.copy_method;
         if (copy.method == CopyMethod::reflink) {  // clones the whole file, holes too
           copy.offset = copy.second = 0;
           copy.length = entry.size;
@@ -141,22 +142,22 @@ OperationStream make_tree(Job job) {
     co_yield close_file(kDestination, true);
   }
 
-  if (job.shared()) co_yield Operation{};  // barrier: every file that a hard link names is there
+  if (part.shared()) co_yield Operation{};  // barrier: every file that a hard link names is there
   for (std::uint32_t i = 0; i < entries.size(); ++i) {
-    if (entries[i].kind != EntryKind::hard_link || !job.mine(i)) continue;
-    Operation link = named(OperationKind::link, job.to[i]);
-    link.old_path = job.to[job.link_targets[i]];
+    if (entries[i].kind != EntryKind::hard_link || !part.mine(i)) continue;
+    Operation link = named(OperationKind::link, part.to[i]);
+    link.old_path = part.to[part.link_targets[i]];
     co_yield link;
   }
 }
 
-OperationStream read_tree(Job job) {
+OperationStream read_tree(Part part) {
   std::size_t files = 0;
-  for (std::uint32_t i = 0; i < job.set.entries.size(); ++i) {
-    const Entry& entry = job.set.entries[i];
-    if (entry.kind != EntryKind::file || !job.mine(files++)) continue;
-    co_yield open_file(job.from[i], kSource, O_RDONLY);
-    const std::uint64_t step = job.options.block_size;
+  for (std::uint32_t i = 0; i < part.set.entries.size(); ++i) {
+    const Entry& entry = part.set.entries[i];
+    if (entry.kind != EntryKind::file || !part.mine(files++)) continue;
+    co_yield open_file(part.from[i], kSource, O_RDONLY);
+    const std::uint64_t step = part.options.block_size;
     for (std::uint64_t at = 0; at < entry.size; at += step) {  // a reader does not know of holes
       co_yield data(OperationKind::read, kSource, at, std::min(step, entry.size - at));
     }
@@ -164,23 +165,23 @@ OperationStream read_tree(Job job) {
   }
 }
 
-OperationStream remove_tree(Job job) {
-  const std::vector<Entry>& entries = job.set.entries;
+OperationStream remove_tree(Part part) {
+  const std::vector<Entry>& entries = part.set.entries;
   std::size_t files = 0;
   for (std::uint32_t i = 0; i < entries.size(); ++i) {
-    if (entries[i].kind == EntryKind::directory || !job.mine(files++)) continue;
-    Operation unlink = named(OperationKind::unlink, job.to[i]);
+    if (entries[i].kind == EntryKind::directory || !part.mine(files++)) continue;
+    Operation unlink = named(OperationKind::unlink, part.to[i]);
     unlink.counts_file = entries[i].kind == EntryKind::file;
     co_yield unlink;
   }
-  if (job.shared()) co_yield Operation{};  // barrier: every directory holds directories only
-  if (!job.first()) co_return;
+  if (part.shared()) co_yield Operation{};  // barrier: every directory holds directories only
+  if (!part.first()) co_return;
   for (std::size_t i = entries.size(); i-- > 0;) {
     if (entries[i].kind == EntryKind::directory) {
-      co_yield named(OperationKind::remove_directory, job.to[i]);
+      co_yield named(OperationKind::remove_directory, part.to[i]);
     }
   }
-  co_yield named(OperationKind::remove_directory, job.to.back());
+  co_yield named(OperationKind::remove_directory, part.to.back());
 }
 
 }  // namespace
@@ -231,10 +232,10 @@ Trace FcTest::trace(FcStep step) const {
   trace.slots = 2;
   trace.largest_io = std::min(options_.block_size, totals_.largest);
   for (std::uint32_t thread = 0; thread < options_.threads; ++thread) {
-    const auto add = [&](OperationStream (*body)(Job), std::span<const PathId> from,
+    const auto add = [&](OperationStream (*body)(Part), std::span<const PathId> from,
                          std::span<const PathId> to) {
       trace.threads.push_back(std::make_unique<OperationStream>(
-          body(Job{set_, from, to, link_targets_, targets_, options_, thread})));
+          body(Part{set_, from, to, link_targets_, targets_, options_, thread})));
     };
     switch (step) {
       case FcStep::create:

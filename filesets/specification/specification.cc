@@ -359,9 +359,15 @@ class SpecificationReader {
 
 FileSet file_set_from_yaml(std::string_view text, std::string_view file_name, double scale,
                            const SpecificationLimits& limits) {
+  return file_set_from_document(parse_yaml(text, file_name, "the file set"), file_name, scale,
+                                limits);
+}
+
+FileSet file_set_from_document(const YamlValue& document, std::string_view file_name, double scale,
+                               const SpecificationLimits& limits) {
   check_scale(scale);
   FileSet set;
-  SpecificationReader(set, scale, limits).read(parse_yaml(text, file_name, "the file set"));
+  SpecificationReader(set, scale, limits).read(document);
   try {
     check_file_set(set);
   } catch (const Error& e) {

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "filesets/file_set.h"
+#include "filesets/specification/yaml_reader.h"
 
 namespace filereel {
 
@@ -21,5 +22,8 @@ struct SpecificationLimits {
 // Error(usage) if the scale makes no sense.
 FileSet file_set_from_yaml(std::string_view text, std::string_view file_name, double scale = 1.0,
                            const SpecificationLimits& limits = {});
+// The same of a document that was parsed.
+FileSet file_set_from_document(const YamlValue& document, std::string_view file_name,
+                               double scale = 1.0, const SpecificationLimits& limits = {});
 
 }  // namespace filereel

@@ -11,6 +11,7 @@
 #include <yaml-cpp/eventhandler.h>
 
 #include "filesets/system/error.h"
+#include "filesets/system/nearest.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
 
@@ -210,24 +211,29 @@ YamlMap YamlValue::map(std::initializer_list<std::string_view> known_keys) const
 }
 
 YamlMap YamlValue::map(std::span<const std::string_view> known_keys) const {
+  std::vector<std::pair<std::string, YamlValue>> values = items();
+  for (const auto& pair : node_) {
+    const std::string name = pair.first.Scalar();
+    if (std::ranges::find(known_keys, name) != known_keys.end()) continue;
+    fail_at(file_, pair.first.Mark(),
+            fmt::format("unknown key '{}' in {}; known are {}{}", printable(name), what_,
+                        fmt::join(known_keys, ", "), did_you_mean(name, known_keys)));
+  }
+  return YamlMap(*this, std::move(values));
+}
+
+std::vector<std::pair<std::string, YamlValue>> YamlValue::items() const {
   if (!node_.IsMap()) fail("must be a map of 'key: value' pairs");
   std::vector<std::pair<std::string, YamlValue>> values;
   for (const auto& pair : node_) {
     const YamlValue key(pair.first, file_, "a key of " + what_);
     const std::string name = key.text();
-    if (std::ranges::find(known_keys, name) == known_keys.end()) {
-      std::string known;
-      for (const std::string_view k : known_keys)
-        known += (known.empty() ? "" : ", ") + std::string(k);
-      fail_at(file_, pair.first.Mark(),
-              fmt::format("unknown key '{}' in {}; known are {}", printable(name), what_, known));
-    }
     if (std::ranges::find(values, name, [](const auto& v) { return v.first; }) != values.end()) {
       fail_at(file_, pair.first.Mark(), fmt::format("the key '{}' stands twice", printable(name)));
     }
     values.emplace_back(name, YamlValue(pair.second, file_, fmt::format("'{}'", name)));
   }
-  return YamlMap(*this, std::move(values));
+  return values;
 }
 
 const YamlValue* YamlMap::find(std::string_view key) const {

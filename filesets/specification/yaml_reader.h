@@ -35,6 +35,8 @@ class YamlValue {
   std::vector<YamlValue> list(std::size_t max_items) const;
   YamlMap map(std::span<const std::string_view> known_keys) const;
   YamlMap map(std::initializer_list<std::string_view> known_keys) const;
+  // The keys and values of a map whose keys are not known.
+  std::vector<std::pair<std::string, YamlValue>> items() const;
 
   bool is_map() const { return node_.IsMap(); }
   bool has_key(std::string_view key) const;  // it is a map with that key

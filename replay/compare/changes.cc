@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 
 #include "filesets/system/units.h"
-#include "replay/run/hidden_serials.h"
+#include "replay/results/hidden_serials.h"
 
 namespace filereel {
 namespace {
@@ -135,11 +135,6 @@ constexpr auto kPlainAspects = std::to_array<PlainAspect>({
     {"memory", [](const Result& r) { return size_text(r.host.memory); }},
     {"governor", [](const Result& r) { return r.host.governor; }},
     {"clock", [](const Result& r) { return r.host.clock_source; }},
-    {"caches", [](const Result& r) { return std::string(r.plan.warm ? "warm" : "cold"); }},
-    {"block size", [](const Result& r) { return format_binary_size(r.plan.fc_test.block_size); }},
-    {"copy method",
-     [](const Result& r) { return std::string(copy_method_name(r.plan.fc_test.copy_method)); }},
-    {"threads", [](const Result& r) { return number(r.plan.fc_test.threads); }},
 });
 
 std::vector<Aspect> drive_aspects(Role role) {
@@ -172,6 +167,34 @@ std::vector<Aspect> volume_aspects(Role role, const std::string& file_system) {
   return list;
 }
 
+// How the jobs of both sides were set.
+std::vector<Aspect> job_aspects(std::span<const Result> base) {
+  std::vector<Aspect> list = {
+      {ChangeKind::other, "caches", [](const Looked& looked, Values& values) {
+         for (const JobRecord& job : looked.result.plan.jobs) {
+           values.add(job.warm ? "warm" : "cold");
+         }
+       }}};
+  std::vector<std::string> seen;
+  for (const Result& result : base) {
+    for (const JobRecord& job : result.plan.jobs) {
+      for (const auto& [name, unused] : job.settings) {
+        if (std::ranges::find(seen, name) != seen.end()) continue;
+        seen.push_back(name);
+        list.push_back(
+            {ChangeKind::other, words_of(name), [name](const Looked& looked, Values& values) {
+               for (const JobRecord& other : looked.result.plan.jobs) {
+                 for (const auto& [setting, value] : other.settings) {
+                   if (setting == name) values.add(value);
+                 }
+               }
+             }});
+      }
+    }
+  }
+  return list;
+}
+
 std::vector<Aspect> all_aspects(std::span<const Result> base) {
   std::vector<Aspect> list;
   const auto append = [&](std::vector<Aspect> more) {
@@ -188,6 +211,7 @@ std::vector<Aspect> all_aspects(std::span<const Result> base) {
       append(volume_aspects(volume.role, volume.file_system));
     }
   }
+  std::ranges::move(job_aspects(base), std::back_inserter(list));
   for (const PlainAspect& aspect : kPlainAspects) {
     list.push_back({ChangeKind::other, aspect.what,
                     [text = aspect.text](const Looked& looked, Values& values) {

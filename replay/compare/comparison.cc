@@ -156,16 +156,13 @@ std::string_view change_kind_name(ChangeKind kind) {
 }
 
 MeasurementKey key_of(const Measurement& measurement) {
-  MeasurementKey key{measurement.workload, measurement.set, measurement.operation,
-                     measurement.file_system, measurement.parameters};
-  if (const auto& reel = measurement.reel) {
-    const std::pair<std::string, std::string> how[] = {{"order", reel->order},
-                                                       {"pace", reel->pace},
-                                                       {"engine", reel->engine},
-                                                       {"depth", std::to_string(reel->depth)},
-                                                       {"verify", reel->verify},
-                                                       {"clients", std::to_string(reel->clients)},
-                                                       {"caches", reel->warm ? "warm" : "cold"}};
+  MeasurementKey key{measurement.kind,      measurement.workload,    measurement.set,
+                     measurement.operation, measurement.file_system, measurement.parameters};
+  if (const auto& replay = measurement.replay) {
+    const std::pair<std::string, std::string> how[] = {
+        {"order", replay->order},   {"pace", replay->pace},
+        {"engine", replay->engine}, {"depth", std::to_string(replay->depth)},
+        {"verify", replay->verify}, {"clients", std::to_string(replay->clients)}};
     key.parameters.insert(key.parameters.end(), std::begin(how), std::end(how));
   }
   return key;
@@ -173,9 +170,11 @@ MeasurementKey key_of(const Measurement& measurement) {
 
 std::string key_text(const MeasurementKey& key) {
   std::vector<std::string> parts;
-  for (const std::string* part : {&key.workload, &key.set, &key.operation, &key.file_system}) {
-    if (!part->empty()) parts.push_back(*part);
-  }
+  parts.push_back(key.workload);
+  if (key.set != key.workload) parts.push_back(key.set);  // traces are called the same
+  parts.push_back(key.operation);
+  parts.push_back(key.file_system);
+  std::erase(parts, "");
   for (const auto& [name, value] : key.parameters) {
     parts.push_back(fmt::format("{}={}", name, value));
   }

@@ -43,9 +43,9 @@ struct CompareOptions {
 
 // What says that two measurements are of the same thing.
 struct MeasurementKey {
+  JobKind kind = JobKind::fc_test;
   std::string workload, set, operation, file_system;
-  // A sweep's point, or how a recorded trace was replayed; names and values in their order.
-  std::vector<std::pair<std::string, std::string>> parameters;
+  Parameters parameters;  // a sweep's point, and how a recorded trace was replayed
 
   auto operator<=>(const MeasurementKey&) const = default;
 };

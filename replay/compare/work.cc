@@ -113,11 +113,10 @@ std::vector<Gathered> gather(std::span<const Result> results) {
       const auto [place, is_new] = places.try_emplace(key_of(measurement), all.size());
       if (is_new) all.emplace_back().key = place->first;
       Gathered& side = all[place->second];
-      side.paced = measurement.reel && measurement.reel->pace != "asap";
-      if (std::ranges::find(side.scales, result.plan.scale) == side.scales.end()) {
-        side.scales.push_back(result.plan.scale);
-      }
-      const bool counts_operations = measurement.workload != kFcTestWorkload;
+      side.paced = measurement.replay && measurement.replay->pace != "asap";
+      const double scale = result.job_of(measurement).scale;
+      if (std::ranges::find(side.scales, scale) == side.scales.end()) side.scales.push_back(scale);
+      const bool counts_operations = measurement.kind != JobKind::fc_test;
       for (const Sample& sample : measurement.samples) {
         if (sample.moved_no_data) {
           ++side.no_data;
@@ -134,7 +133,7 @@ std::vector<Gathered> gather(std::span<const Result> results) {
 }
 
 FigureChoice choose_figure(const Gathered& base, const Gathered& fresh) {
-  const bool fc_test = base.key.workload == kFcTestWorkload;
+  const bool fc_test = base.key.kind == JobKind::fc_test;
   const Figure usual = fc_test ? Figure::durable : Figure::elapsed;
   if (base.samples.empty()) return {usual, why_none(base, "the base")};
   if (fresh.samples.empty()) return {usual, why_none(fresh, "the new")};

@@ -72,11 +72,9 @@ std::string file_name_of(std::string_view text) {
 
 std::string entry_name(const Result& result) {
   const TestedDevice device = tested_device(result);
-  const bool reel = result.plan.workload == kReelWorkload && !result.plan.sets.empty();
   return fmt::format("{}/{}/{}-{}", file_name_of(device.name),
                      device.firmware.empty() ? "no-firmware" : file_name_of(device.firmware),
-                     file_name_of(result.started),
-                     file_name_of(reel ? result.plan.sets.front() : result.plan.name));
+                     file_name_of(result.started), file_name_of(result.plan.name));
 }
 
 }  // namespace filereel

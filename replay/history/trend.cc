@@ -27,7 +27,7 @@ struct Headline {
 
 Headline headline(const Measurement& measurement) {
   const Summary summary = measurement.summary();
-  if (measurement.workload != kFcTestWorkload && summary.operations_per_s) {
+  if (measurement.kind != JobKind::fc_test && summary.operations_per_s) {
     return {"operations/s", summary.operations_per_s};
   }
   if (summary.mb_per_s) return {"MB/s", summary.mb_per_s};
@@ -35,15 +35,8 @@ Headline headline(const Measurement& measurement) {
 }
 
 // What is not in the key and makes figures another thing.
-std::string options_of(const Measurement& measurement, const Plan& plan) {
-  std::string text = fmt::format("scale {}", plan.scale);
-  if (measurement.workload == kFcTestWorkload) {
-    text += fmt::format(", blocks of {}, copies by {}", format_binary_size(plan.fc_test.block_size),
-                        copy_method_name(plan.fc_test.copy_method));
-    if (plan.fc_test.threads > 1) text += fmt::format(", {} threads", plan.fc_test.threads);
-  }
-  if (plan.warm) text += ", warm caches";
-  return text + ", driver " + measurement.driver;
+std::string options_of(const Measurement& measurement, const Result& result) {
+  return settings_text(result.job_of(measurement)) + ", driver " + measurement.driver;
 }
 
 double change_between(double before, double after) {
@@ -67,7 +60,7 @@ void add_point(Growing& growing, const HistoryEntry& entry, const Measurement& m
   const Headline figure = headline(measurement);
   if (!figure.spread) return;
   const MeasurementKey key = key_of(measurement);
-  const std::string unit(figure.unit), options = options_of(measurement, entry.result.plan);
+  const std::string unit(figure.unit), options = options_of(measurement, entry.result);
   std::vector<TrendSeries>& all = growing.trend.series;
   const auto [place, is_new] = growing.places.try_emplace({key, unit, options}, all.size());
   if (is_new) all.push_back({.key = key, .options = options, .unit = unit, .points = {}});

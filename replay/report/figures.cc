@@ -10,6 +10,8 @@
 
 #include <fmt/format.h>
 
+#include "traces/fc_test.h"
+
 namespace filereel {
 namespace {
 
@@ -40,7 +42,7 @@ std::vector<Group> groups_of(std::span<const ReportedResult> results) {
   for (std::size_t i = 0; i < results.size(); ++i) {
     for (const Measurement& one : results[i].result.measurements) {
       const std::optional<FigureOfSet> figure = figure_of(one);
-      if (one.workload != kFcTestWorkload || !figure) continue;
+      if (one.kind != JobKind::fc_test || !figure) continue;
       auto group = std::ranges::find_if(groups, [&](const Group& other) {
         return other.result == i && other.operation == one.operation &&
                other.file_system == one.file_system;

@@ -66,7 +66,7 @@ std::string fc_test_table(const Result& result, const std::string& file_system,
   std::vector<std::string> sets, operations;
   std::map<std::pair<std::string, std::string>, std::string> cells;
   for (const Measurement& one : result.measurements) {
-    if (one.workload != kFcTestWorkload || one.file_system != file_system) continue;
+    if (one.kind != JobKind::fc_test || one.file_system != file_system) continue;
     const std::optional<Spread> spread = one.summary().*quantity.of;
     const bool no_data =
         quantity.of_data && std::ranges::any_of(one.samples, &Sample::moved_no_data);
@@ -92,7 +92,7 @@ std::string fc_test_table(const Result& result, const std::string& file_system,
 std::string other_table(const Result& result, const std::string& file_system) {
   std::vector<const Measurement*> list;
   for (const Measurement& one : result.measurements) {
-    if (one.workload == kFcTestWorkload || one.file_system != file_system || one.samples.empty()) {
+    if (one.kind == JobKind::fc_test || one.file_system != file_system || one.samples.empty()) {
       continue;
     }
     list.push_back(&one);

@@ -79,7 +79,7 @@ std::optional<Json> replayed(const Measurement& measurement) {
                {"differ", sample->divergences}};
   json["classes"] = reel.divergences;
   put(json, "lateness", reel.lateness);
-  put(json, "tree", reel.tree);
+  put(json, "tree", sample->tree);
   json["series"] = Json::array();
   for (const RatePoint& one : rates_over_time(*sample)) {
     json["series"].push_back({{"t_s", one.t_s},
@@ -103,27 +103,29 @@ Json examples(const Measurement& measurement) {
 
 // Where the bars of a measurement stand: charts by group, in them places by category.
 std::pair<std::string, std::string> place_of(const Measurement& one) {
-  if (one.workload == kFcTestWorkload) return {one.operation, one.set};
-  if (one.workload == kReelWorkload) return {"replay", one.set};
+  switch (one.kind) {
+    case JobKind::fc_test:
+      return {one.operation, one.set};
+    case JobKind::workload:
+      break;
+    case JobKind::trace:
+      return {"replay", one.workload};
+  }
   return {one.workload, one.operation};
-}
-
-bool is_swept(const Result& result, const Measurement& one) {
-  return std::ranges::any_of(
-      result.sweeps, [&](const SweptWorkload& sweep) { return sweep.workload == one.workload; });
 }
 
 Json to_json(const Result& result, const Measurement& measurement) {
   const auto [group, category] = place_of(measurement);
   Json json = {{"subject", subject_of(measurement)},
                {"workload", measurement.workload},
+               {"kind", job_kind_name(measurement.kind)},
                {"group", group},
                {"category", category},
                {"file_system", measurement.file_system},
                {"driver", measurement.driver},
-               {"swept", is_swept(result, measurement)},
+               {"swept", !result.job_of(measurement).axes.empty()},
                {"runs_ended", measurement.runs_ended}};
-  put(json, "reel", measurement.reel);
+  put(json, "how", measurement.replay);
   json["figures"] = measurement.summary();
   put(json, "block_share", block_share(result, measurement));
   const DeviceBytes device = device_bytes_per_file_byte(measurement);
@@ -138,12 +140,14 @@ Json to_json(const Result& result, const Measurement& measurement) {
 
 Json sweeps(const Result& result) {
   Json list = Json::array();
-  for (const SweptWorkload& sweep : result.sweeps) {
-    for (const SweepCells& cells : cells_of(result, sweep)) {
-      Json& json = list.emplace_back(Json{{"workload", sweep.workload},
+  for (const JobRecord& job : result.plan.jobs) {
+    if (job.axes.empty()) continue;
+    for (const SweepCells& cells : cells_of(result, job)) {
+      Json& json = list.emplace_back(Json{{"workload", job.name},
+                                          {"set", cells.set},
                                           {"operation", cells.operation},
                                           {"file_system", cells.file_system},
-                                          {"axes", sweep.axes},
+                                          {"axes", job.axes},
                                           {"figures", Json::object()}});
       for (const SweepFigure& figure : sweep_figures()) {
         Json points = Json::array();
@@ -166,16 +170,13 @@ Json to_json(const VolumeDescription& volume) {
   return json;
 }
 
-Json to_json(const Plan& plan) {
-  Json json = {{"name", plan.name},
-               {"workload", plan.workload},
-               {"runs", plan.runs},
-               {"scale", plan.scale},
-               {"warm", plan.warm}};
-  if (plan.workload == kFcTestWorkload) {
-    json["block_size"] = plan.fc_test.block_size;
-    json["copy_method"] = copy_method_name(plan.fc_test.copy_method);
-    json["threads"] = plan.fc_test.threads;
+Json to_json(const PlanRecord& plan) {
+  Json json = {{"name", plan.name}, {"runs", plan.runs}, {"jobs", Json::array()}};
+  for (const JobRecord& job : plan.jobs) {
+    json["jobs"].push_back({{"kind", job_kind_name(job.kind)},
+                            {"name", job.name},
+                            {"overhead_ns", job.overhead_ns},
+                            {"settings", settings_text(job)}});
   }
   put(json, "auto_runs", plan.auto_runs);
   return json;
@@ -190,7 +191,6 @@ Json to_json(const ReportedResult& reported, const std::string& name) {
                {"started", result.started},
                {"version", result.version},
                {"complete", result.complete},
-               {"overhead_ns", result.overhead_ns},
                {"host", result.host},
                {"plan", to_json(result.plan)},
                {"drives", drives_text(result)},

@@ -21,12 +21,19 @@ std::string share_text(double share) {
 }
 
 std::string subject_of(const Measurement& measurement) {
-  if (measurement.workload == kFcTestWorkload) {
-    return measurement.operation + " " + measurement.set;
+  std::string text;
+  switch (measurement.kind) {
+    case JobKind::fc_test:
+      text = measurement.operation + " " + measurement.set;
+      break;
+    case JobKind::workload:
+      text = measurement.workload;
+      if (measurement.operation != text) text += " " + measurement.operation;
+      break;
+    case JobKind::trace:
+      text = measurement.workload;
+      break;
   }
-  if (measurement.workload == kReelWorkload) return measurement.set;
-  std::string text = measurement.workload;
-  if (measurement.operation != text) text += " " + measurement.operation;
   for (const auto& [axis, value] : measurement.parameters) {
     text += fmt::format(", {} {}", axis, value);
   }

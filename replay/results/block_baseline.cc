@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "replay/statistics/order.h"
+#include "traces/fc_test.h"
 #include "traces/operation.h"
 
 namespace filereel {
@@ -42,7 +43,7 @@ const BlockBaseline* baseline_of(const Result& result, const Measurement& measur
 }
 
 bool leaves_the_volume(const Measurement& measurement) {
-  return measurement.workload == kFcTestWorkload &&
+  return measurement.kind == JobKind::fc_test &&
          measurement.operation == fc_step_name(FcStep::copy_far);
 }
 

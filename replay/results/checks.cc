@@ -47,10 +47,7 @@ constexpr std::array<std::string_view, 10> kCodes = {
 
 std::string name_of(const Measurement& one) {
   std::string name = one.operation;
-  if (!one.set.empty() && one.workload == kFcTestWorkload) name += " of " + one.set;
-  if (one.workload != kFcTestWorkload && one.workload != kReelWorkload) {
-    name = one.workload + ": " + name;
-  }
+  name = one.kind == JobKind::fc_test ? name + " of " + one.set : one.workload + ": " + name;
   for (const auto& [axis, value] : one.parameters) name += fmt::format(", {} {}", axis, value);
   return fmt::format("'{}' on {}", printable(name), printable(one.file_system));
 }

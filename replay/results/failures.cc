@@ -19,9 +19,7 @@ bool is_failure(std::string_view kind_of) {
 class Failures {
  public:
   void add(const Measurement& measurement) {
-    for (const Sample& sample : measurement.samples) {
-      if (sample.reel) add(sample, *sample.reel);
-    }
+    for (const Sample& sample : measurement.samples) add(sample);
   }
 
   std::string text() const {
@@ -34,23 +32,24 @@ class Failures {
     add(mismatches_, "true mismatch", "true mismatches");
     add(contents_, "read of wrong content", "reads of wrong content");
     add(differences_, "difference of the tree", "differences of the tree");
-    return first_.empty() ? text : fmt::format("{} ({})", text, first_);
+    return text.empty() || first_.empty() ? text : fmt::format("{} ({})", text, first_);
   }
 
  private:
-  void add(const Sample& sample, const ReelSample& reel) {
-    const auto count = [&](DivergenceClass one) {
-      const auto found = reel.divergences.find(std::string(divergence_class_name(one)));
-      return found == reel.divergences.end() ? 0 : found->second;
+  void add(const Sample& sample) {
+    const auto count = [&](DivergenceClass one) -> std::uint64_t {
+      if (!sample.reel) return 0;
+      const auto found = sample.reel->divergences.find(std::string(divergence_class_name(one)));
+      return found == sample.reel->divergences.end() ? 0 : found->second;
     };
     mismatches_ += count(DivergenceClass::mismatch);
     contents_ += count(DivergenceClass::content);
     for (const DivergenceExample& one : sample.examples) {
       if (first_.empty() && is_failure(one.kind_of)) first_ = describe_divergence(one);
     }
-    if (!reel.tree) return;
-    differences_ += reel.tree->differences;
-    for (const TreeDifference& one : reel.tree->examples) {
+    if (!sample.tree) return;
+    differences_ += sample.tree->differences;
+    for (const TreeDifference& one : sample.tree->examples) {
       if (first_.empty()) first_ = fmt::format("{} {}", one.path, one.text);
     }
   }

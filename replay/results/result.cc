@@ -1,7 +1,11 @@
 #include "replay/results/result.h"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "replay/statistics/bootstrap.h"
 #include "replay/statistics/order.h"
@@ -19,6 +23,25 @@ std::optional<Spread> spread_of(const std::vector<double>& values) {
 
 }  // namespace
 
+std::string words_of(std::string name) {
+  std::ranges::replace(name, '_', ' ');
+  return name;
+}
+
+std::string_view job_kind_name(JobKind kind) {
+  static constexpr std::array<std::string_view, kJobKinds> kNames = {"fc-test", "workload",
+                                                                     "trace"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+std::string settings_text(const JobRecord& job) {
+  std::string text = fmt::format("scale {}", job.scale);
+  for (const auto& [name, value] : job.settings) {
+    text += fmt::format(", {} {}", words_of(name), value);
+  }
+  return text + (job.warm ? ", warm caches" : ", cold caches");
+}
+
 bool has_failed(const Sample& sample) {
   return sample.reel ? sample.reel->ended_early : sample.divergences > 0;
 }
@@ -31,7 +54,7 @@ SampleRates rates_of(const Measurement& measurement, const Sample& sample) {
     return static_cast<double>(amount) / unit / seconds;
   };
   const std::uint64_t bytes = sample.moved_no_data ? 0 : sample.bytes;
-  const std::uint64_t operations = measurement.workload == kFcTestWorkload ? 0 : sample.operations;
+  const std::uint64_t operations = measurement.kind == JobKind::fc_test ? 0 : sample.operations;
   return {rate(bytes, kMega, sample.durable_s), rate(bytes, kMega, sample.elapsed_s),
           rate(sample.files, 1, sample.durable_s), rate(operations, 1, sample.elapsed_s)};
 }
@@ -50,15 +73,29 @@ Summary Measurement::summary() const {
           spread(&SampleRates::files_per_s), spread(&SampleRates::operations_per_s)};
 }
 
-std::optional<Spread> Measurement::latency(const std::string& kind,
+std::optional<Spread> Measurement::seconds(double Sample::* time) const {
+  std::vector<double> values;
+  for (const Sample& sample : samples) {
+    if (!has_failed(sample)) values.push_back(sample.*time);
+  }
+  return spread_of(values);
+}
+
+std::optional<Spread> Measurement::latency(const std::string& call,
                                            double LatencySummary::* percentile) const {
   std::vector<double> values;
   for (const Sample& sample : samples) {
-    const auto found = sample.latency.find(kind);
+    const auto found = sample.latency.find(call);
     if (has_failed(sample) || found == sample.latency.end() || found->second.count == 0) continue;
     values.push_back(found->second.*percentile);
   }
   return spread_of(values);
+}
+
+const JobRecord& Result::job_of(const Measurement& measurement) const {
+  static const JobRecord kNone;
+  const auto found = std::ranges::find(plan.jobs, measurement.workload, &JobRecord::name);
+  return found == plan.jobs.end() ? kNone : *found;
 }
 
 void Result::add(Measurement& measurement, Sample sample) {

@@ -9,13 +9,61 @@
 #include <utility>
 #include <vector>
 
-#include "replay/run/plan.h"
 #include "replay/statistics/interval.h"
 #include "replay/volumes/name_rules.h"
 #include "replay/volumes/volume.h"
-#include "traces/workload/workload.h"
+#include "traces/workload/sweep.h"
 
 namespace filereel {
+
+// What kinds of work there are (docs/plans.md).
+enum class JobKind : std::uint8_t {
+  fc_test,   // the steps of FC-Test on a file set
+  workload,  // the phases of a recipe, at the points of its sweep
+  trace,     // a recorded trace
+};
+inline constexpr std::size_t kJobKinds = 3;
+
+// "fc-test", "workload", "trace".
+std::string_view job_kind_name(JobKind kind);
+
+// Names and values, in their order.
+using Parameters = std::vector<std::pair<std::string, std::string>>;
+
+inline constexpr std::uint32_t kMostRuns = 10'000;  // repetitions
+
+// Repetitions go on until every measurement is precise enough, or the time is over.
+struct AutoRuns {
+  double width = 0.05;      // of the 95 % interval of the median, as a share of the median
+  double budget_s = 1800;   // no repetition begins that would probably end after that
+  std::uint32_t least = 5;  // repetitions before the interval is looked at
+  std::uint32_t most = 100;
+};
+
+// A job of a plan. Its measurements have its name.
+struct JobRecord {
+  JobKind kind = JobKind::fc_test;
+  std::string name;        // "fc-test", "random-read", "app.reel"
+  double scale = 1;        // of file sets, and of what recipes work on
+  bool warm = false;       // the caches were left as they were
+  Parameters settings;     // what else was set, named as in plans: block_size, copy_method, time …
+  double overhead_ns = 0;  // see measure_overhead_ns; 0: not measured
+  std::vector<SweepAxis> axes;  // that were swept, none without values
+};
+
+// A setting's name for people: "block_size" is "block size".
+std::string words_of(std::string name);
+
+// "scale 0.5, block size 128 KiB, copy method readwrite, cold caches".
+std::string settings_text(const JobRecord& job);
+
+struct PlanRecord {
+  std::string name;
+  std::vector<std::string> file_systems;  // that were asked for; none on directories
+  std::uint32_t runs = 3;                 // the most repetitions that any measurement has
+  std::optional<AutoRuns> auto_runs;
+  std::vector<JobRecord> jobs;
+};
 
 // The machine that a result was measured on.
 struct HostInfo {
@@ -79,7 +127,6 @@ struct ReelSample {
   std::uint64_t waits = 0;                           // between threads, to keep the order
   std::optional<LatencySummary> lateness;            // paced replays
   std::vector<SeriesPoint> series;
-  std::optional<TreeComparison> tree;  // where it was verified
 };
 
 // What else went on while a sample was taken; nothing where the machine does not say.
@@ -110,6 +157,7 @@ struct Sample {
   std::vector<DivergenceExample> examples;
   std::map<std::string, LatencySummary> latency;  // by operation name
   Conditions conditions;
+  std::optional<TreeComparison> tree;  // where it was verified
   std::optional<ReelSample> reel;
 };
 
@@ -139,17 +187,12 @@ struct SampleRates {
   std::optional<double> mb_per_s, mb_per_s_elapsed, files_per_s, operations_per_s;
 };
 
-// The workload of measurements that are FC-Test, and of those that are replays of recorded traces
-// by themselves. All others are called like what is in the catalogue, or like their file.
-inline constexpr std::string_view kFcTestWorkload = "fc-test";
-inline constexpr std::string_view kReelWorkload = "reel";
-
 // How a recorded trace was replayed.
-struct ReelParameters {
+struct ReplayParameters {
   std::string order, pace, engine, verify;  // as on the command line
   std::uint32_t depth = 0;                  // of queues; 0: as recorded
   std::uint32_t clients = 1;
-  bool warm = false;
+  double recorded_s = 0;  // from its first operation to its last when it was recorded; 0: no times
 };
 
 // What the reads and writes of a measurement are to a device, see replay/results/block_baseline.h.
@@ -160,28 +203,25 @@ struct AccessShape {
 };
 
 struct Measurement {
-  std::string workload, set, operation, file_system;
+  JobKind kind = JobKind::fc_test;
+  std::string workload;  // the job's name
+  std::string set, operation, file_system;
   std::string driver;  // of near: "kernel" or the FUSE program
-  std::optional<ReelParameters> reel;
-  // The point of a workload's sweep: the axes' names and values in their order.
-  std::vector<std::pair<std::string, std::string>> parameters = {};
+  std::optional<ReplayParameters> replay = {};
+  Parameters parameters = {};              // the point of the job's sweep, by axis
   std::optional<AccessShape> access = {};  // where there is a block baseline
   std::vector<Sample> samples;
   // Of `--runs auto`: why there are no more samples: "precise", "budget" or "most"; else "".
   std::string runs_ended = {};
 
   Summary summary() const;
+  // Of the samples' elapsed or durable times; nothing without samples that did not fail.
+  std::optional<Spread> seconds(double Sample::* time) const;
   // The same for a percentile of the latency of one kind of operation; nothing if there was none.
-  std::optional<Spread> latency(const std::string& kind, double LatencySummary::* percentile) const;
+  std::optional<Spread> latency(const std::string& call, double LatencySummary::* percentile) const;
 };
 
 SampleRates rates_of(const Measurement& measurement, const Sample& sample);
-
-// The axes of a workload that was run as a sweep.
-struct SweptWorkload {
-  std::string workload;
-  std::vector<SweepAxis> axes;  // at least one, none without values
-};
 
 // What fio reaches on the same device, or on one large file, with the accesses of a measurement.
 struct BlockBaseline {
@@ -206,23 +246,23 @@ struct EscapedNames {
 };
 
 struct Result {
-  static constexpr int kSchemaVersion = 2;
+  static constexpr int kSchemaVersion = 3;
 
   std::string version;          // filereel's
   std::string started;          // ISO 8601, UTC
   std::string label, note;      // the user's words; the label names the result in comparisons
   bool serials_hidden = false;  // see hide_serials
   HostInfo host;
-  Plan plan;
+  PlanRecord plan;
   std::vector<VolumeDescription> volumes;  // one for each role and file system
-  double overhead_ns = 0;                  // see measure_overhead_ns; 0: not measured
   bool complete = false;
   std::vector<Warning> warnings;
   std::vector<EscapedNames> escaped_names;
-  std::vector<SweptWorkload> sweeps;
   std::vector<BlockBaseline> baselines;
   std::vector<Measurement> measurements;
 
+  // The job that the measurement is of; one with nothing set if there is none of that name.
+  const JobRecord& job_of(const Measurement& measurement) const;
   // Adds a sample to one of the measurements, and counts its repetition.
   void add(Measurement& measurement, Sample sample);
   // Adds a warning unless the same code and text stand there already.

@@ -34,6 +34,8 @@ const Json& required_list(const Json& json, const char* key) {
 
 Sample sample_from_json(const Json& json) {
   Sample sample = json.get<Sample>();
+  // Where schema versions 1 and 2 have it.
+  if (const auto found = json.find("reel"); found != json.end()) get(*found, "tree", sample.tree);
   if (const auto found = json.find("divergences"); found != json.end()) {
     get(*found, "count", sample.divergences);
     get(*found, "examples", sample.examples);
@@ -47,27 +49,42 @@ Sample sample_from_json(const Json& json) {
   return sample;
 }
 
-Plan plan_from_json(const Json& json) {
-  Plan plan;
-  get(json, "name", plan.name);
-  get(json, "workload", plan.workload);
-  for (const Json& name : json.value("file_systems", Json::array())) {
-    plan.file_systems.push_back(parse_file_system(name.get<std::string>()));
+Parameters parameters_from_json(const Json& json, const char* key) {
+  Parameters parameters;
+  const Json values = json.value(key, Json::object());  // outlives its items()
+  for (const auto& [name, value] : values.items()) {
+    if (value.is_string()) parameters.emplace_back(name, value.get<std::string>());
   }
-  get(json, "sets", plan.sets);
-  for (const Json& name : json.value("operations", Json::array())) {
-    plan.operations.push_back(parse_fc_step(name.get<std::string>()));
+  return parameters;
+}
+
+JobKind kind_from_json(const Json& json) {
+  std::string name;
+  get(json, "kind", name);
+  for (std::size_t i = 0; i < kJobKinds; ++i) {
+    if (job_kind_name(static_cast<JobKind>(i)) == name) return static_cast<JobKind>(i);
   }
-  get(json, "runs", plan.runs);
-  get(json, "auto_runs", plan.auto_runs);
-  const Json values = json.value("parameters", Json::object());
-  get(values, "block_size", plan.fc_test.block_size);
-  if (const auto found = values.find("copy_method"); found != values.end()) {
-    plan.fc_test.copy_method = parse_copy_method(found->get<std::string>());
+  throw WrongMember{fmt::format("there is no kind '{}'", name)};
+}
+
+void check_axes(const std::vector<SweepAxis>& axes) {
+  const std::uint64_t points = points_of(axes);
+  if (points == 0 || points > kMostPoints) {
+    throw WrongMember{fmt::format("a sweep has 1 to {} points", kMostPoints)};
   }
-  get(values, "threads", plan.fc_test.threads);
-  get(values, "scale", plan.scale);
-  get(values, "warm", plan.warm);
+  if (axes.size() > kMostAxes) {
+    throw WrongMember{fmt::format("a sweep has at most {} axes", kMostAxes)};
+  }
+}
+
+PlanRecord plan_from_json(const Json& json) {
+  PlanRecord plan = json.get<PlanRecord>();
+  for (const Json& one : required_list(json, "jobs")) {
+    JobRecord& job = plan.jobs.emplace_back(one.get<JobRecord>());
+    job.kind = kind_from_json(one);
+    job.settings = parameters_from_json(one, "settings");
+    check_axes(job.axes);
+  }
   return plan;
 }
 
@@ -88,15 +105,6 @@ Measurement measurement_from_json(const Json& json) {
   get(json, "operation", measurement.operation);
   get(json, "file_system", measurement.file_system);
   get(json, "driver", measurement.driver);
-  const Json parameters = json.value("parameters", Json::object());
-  if (measurement.workload == kReelWorkload) {
-    measurement.reel = parameters.get<ReelParameters>();
-  } else if (measurement.workload != kFcTestWorkload) {
-    for (const auto& [axis, value] : parameters.items()) {
-      if (value.is_string()) measurement.parameters.emplace_back(axis, value.get<std::string>());
-    }
-    get(json, "replay", measurement.reel);
-  }
   get(json, "runs_ended", measurement.runs_ended);
   get(json, "access", measurement.access);
   for (const Json& sample : required_list(json, "samples")) {
@@ -105,23 +113,74 @@ Measurement measurement_from_json(const Json& json) {
   return measurement;
 }
 
-// The matrices follow from the measurements; what only they tell is the axes.
-void read_sweep(const Json& json, std::vector<SweptWorkload>& sweeps) {
-  SweptWorkload sweep;
-  get(json, "workload", sweep.workload);
-  sweep.axes = required_list(json, "axes").get<std::vector<SweepAxis>>();
-  const std::uint64_t points = points_of(sweep.axes);
-  if (sweep.axes.empty() || points == 0 || points > kMostPoints) {
-    throw WrongMember{fmt::format("a sweep has 1 to {} points", kMostPoints)};
+// Schema versions 1 and 2: one job, which the plan names and whose options are the plan's. FC-Test
+// and replays of reels are told by the name of the workload.
+JobRecord only_job(const Json& json, const Json& plan) {
+  constexpr std::string_view kFcTest = "fc-test", kReel = "reel";
+  JobRecord job;
+  get(plan, "workload", job.name);
+  job.kind = job.name == kFcTest ? JobKind::fc_test
+             : job.name == kReel ? JobKind::trace
+                                 : JobKind::workload;
+  get(json, "overhead_ns_per_operation", job.overhead_ns);
+  const Json values = plan.value("parameters", Json::object());
+  get(values, "scale", job.scale);
+  get(values, "warm", job.warm);
+  if (std::uint64_t bytes = 0; values.contains("block_size")) {
+    get(values, "block_size", bytes);
+    job.settings.emplace_back("block_size", format_binary_size(bytes));
   }
-  if (sweep.axes.size() > kMostAxes) {
-    throw WrongMember{fmt::format("a sweep has at most {} axes", kMostAxes)};
+  if (std::string method; values.contains("copy_method")) {
+    get(values, "copy_method", method);
+    job.settings.emplace_back("copy_method", method);
   }
-  const auto same = [&](const SweptWorkload& other) { return other.workload == sweep.workload; };
-  if (std::ranges::none_of(sweeps, same)) sweeps.push_back(std::move(sweep));
+  if (std::uint32_t threads = 0; values.contains("threads")) {
+    get(values, "threads", threads);
+    job.settings.emplace_back("threads", std::to_string(threads));
+  }
+  for (const Json& sweep : json.value("sweeps", Json::array())) {
+    job.axes = required_list(sweep, "axes").get<std::vector<SweepAxis>>();
+    if (job.axes.empty()) throw WrongMember{"a sweep without axes"};
+    check_axes(job.axes);
+    break;  // there is one matrix for each operation and file system
+  }
+  return job;
 }
 
-Result read_result(const Json& json) {
+void read_one_job(const Json& json, Result& result) {
+  const Json& plan = required(json, "plan");
+  result.plan = plan.get<PlanRecord>();
+  JobRecord job = only_job(json, plan);
+  const bool reel = job.kind == JobKind::trace;
+  for (const Json& one : required_list(json, "measurements")) {
+    Measurement& measurement = result.measurements.emplace_back(measurement_from_json(one));
+    if (reel) {  // which are called like their traces since
+      measurement.replay = one.value("parameters", Json::object()).get<ReplayParameters>();
+      measurement.workload = measurement.set;
+    } else {
+      get(one, "replay", measurement.replay);
+      if (measurement.replay) job.kind = JobKind::trace;
+    }
+    measurement.kind = job.kind;
+    if (job.kind != JobKind::fc_test && !reel) {
+      measurement.parameters = parameters_from_json(one, "parameters");
+    }
+    if (reel) job.name = result.plan.name = measurement.workload;
+  }
+  result.plan.jobs.push_back(std::move(job));
+}
+
+void read_jobs(const Json& json, Result& result) {
+  result.plan = plan_from_json(required(json, "plan"));
+  for (const Json& one : required_list(json, "measurements")) {
+    Measurement& measurement = result.measurements.emplace_back(measurement_from_json(one));
+    measurement.kind = kind_from_json(one);
+    measurement.parameters = parameters_from_json(one, "parameters");
+    get(one, "replay", measurement.replay);
+  }
+}
+
+Result read_result(const Json& json, std::int64_t version) {
   Result result;
   get(required(json, "filereel"), "version", result.version);
   get(json, "started", result.started);
@@ -131,16 +190,11 @@ Result read_result(const Json& json) {
   get(json, "host", result.host);
   for (const Json& one : required_list(json, "volumes"))
     result.volumes.push_back(volume_from_json(one));
-  result.plan = plan_from_json(required(json, "plan"));
-  get(json, "overhead_ns_per_operation", result.overhead_ns);
   get(json, "complete", result.complete);
   get(json, "warnings", result.warnings);
   get(json, "escaped_names", result.escaped_names);
   get(json, "block_baselines", result.baselines);
-  for (const Json& one : required_list(json, "measurements")) {
-    result.measurements.push_back(measurement_from_json(one));
-  }
-  for (const Json& one : json.value("sweeps", Json::array())) read_sweep(one, result.sweeps);
+  version < 3 ? read_one_job(json, result) : read_jobs(json, result);
   return result;
 }
 
@@ -172,7 +226,7 @@ Result result_from_json(std::string_view text, std::string_view name) {
                       "up to {}): update filereel",
                       version, Result::kSchemaVersion));
     }
-    Result result = read_result(json);
+    Result result = read_result(json, version);
     if (const std::string excess = excess_of(result); !excess.empty()) throw WrongMember{excess};
     return result;
   } catch (const std::bad_alloc&) {

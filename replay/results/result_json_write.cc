@@ -17,34 +17,21 @@ Json sample_json(const Sample& sample) {
   return json;
 }
 
-Json parameters_json(const Plan& plan) {
-  // What only FC-Test has.
+Json object_of(const Parameters& parameters) {
   Json json = Json::object();
-  if (plan.workload == kFcTestWorkload) {
-    json = {{"block_size", plan.fc_test.block_size},
-            {"copy_method", copy_method_name(plan.fc_test.copy_method)},
-            {"threads", plan.fc_test.threads}};
-  }
-  json["scale"] = plan.scale;
-  json["warm"] = plan.warm;
+  for (const auto& [name, value] : parameters) json[name] = value;
   return json;
 }
 
-Json measurement_json(const Measurement& measurement, const Plan& plan) {
-  Json json = {{"workload", measurement.workload},
+Json measurement_json(const Measurement& measurement) {
+  Json json = {{"kind", job_kind_name(measurement.kind)},
+               {"workload", measurement.workload},
                {"set", measurement.set},
                {"operation", measurement.operation},
                {"file_system", measurement.file_system},
-               {"driver", measurement.driver}};
-  if (measurement.workload == kFcTestWorkload) {
-    json["parameters"] = parameters_json(plan);
-  } else if (measurement.workload == kReelWorkload) {
-    json["parameters"] = measurement.reel.value_or(ReelParameters{});
-  } else {
-    json["parameters"] = Json::object();
-    for (const auto& [axis, value] : measurement.parameters) json["parameters"][axis] = value;
-    put(json, "replay", measurement.reel);
-  }
+               {"driver", measurement.driver},
+               {"parameters", object_of(measurement.parameters)}};
+  put(json, "replay", measurement.replay);
   put(json, "access", measurement.access);
   json["samples"] = Json::array();
   for (const Sample& sample : measurement.samples) json["samples"].push_back(sample_json(sample));
@@ -67,12 +54,13 @@ Json matrix(const std::vector<std::optional<Spread>>& figures, const std::vector
   return list;
 }
 
-void add_matrices(Json& list, const Result& result, const SweptWorkload& sweep) {
-  for (const SweepCells& cells : cells_of(result, sweep)) {
-    Json& json = list.emplace_back(Json{{"workload", sweep.workload},
+void add_matrices(Json& list, const Result& result, const JobRecord& job) {
+  for (const SweepCells& cells : cells_of(result, job)) {
+    Json& json = list.emplace_back(Json{{"workload", job.name},
+                                        {"set", cells.set},
                                         {"file_system", cells.file_system},
                                         {"operation", cells.operation},
-                                        {"axes", sweep.axes}});
+                                        {"axes", job.axes}});
     for (const SweepFigure& figure : sweep_figures()) {
       std::vector<std::optional<Spread>> figures;
       for (const Measurement* one : cells.points) {
@@ -80,25 +68,19 @@ void add_matrices(Json& list, const Result& result, const SweptWorkload& sweep) 
       }
       if (std::ranges::none_of(figures, [](const auto& one) { return one.has_value(); })) continue;
       std::size_t first = 0;
-      json[std::string(figure.name)] = matrix(figures, sweep.axes, 0, first);
+      json[std::string(figure.name)] = matrix(figures, job.axes, 0, first);
     }
   }
 }
 
-Json plan_json(const Plan& plan) {
-  Json file_systems = Json::array(), operations = Json::array();
-  for (const FileSystemKind kind : plan.file_systems) {
-    file_systems.push_back(file_system_info(kind).name);
+Json plan_json(const PlanRecord& plan) {
+  Json json = plan;
+  json["jobs"] = Json::array();
+  for (const JobRecord& job : plan.jobs) {
+    Json& one = json["jobs"].emplace_back(Json{{"kind", job_kind_name(job.kind)}});
+    put_members(one, job);
+    one["settings"] = object_of(job.settings);
   }
-  for (const FcStep step : plan.operations) operations.push_back(fc_step_name(step));
-  Json json = {{"name", plan.name},
-               {"workload", plan.workload},
-               {"file_systems", std::move(file_systems)},
-               {"sets", plan.sets},
-               {"operations", std::move(operations)},
-               {"runs", plan.runs}};
-  put(json, "auto_runs", plan.auto_runs);
-  json["parameters"] = parameters_json(plan);
   return json;
 }
 
@@ -125,17 +107,18 @@ std::string result_to_json(const Result& result) {
   for (const VolumeDescription& volume : result.volumes)
     json["volumes"].push_back(volume_json(volume));
   json["plan"] = plan_json(result.plan);
-  json["overhead_ns_per_operation"] = result.overhead_ns;
   json["complete"] = result.complete;
   json["warnings"] = result.warnings;
   if (!result.escaped_names.empty()) json["escaped_names"] = result.escaped_names;
   if (!result.baselines.empty()) json["block_baselines"] = result.baselines;
   json["measurements"] = Json::array();
   for (const Measurement& measurement : result.measurements) {
-    json["measurements"].push_back(measurement_json(measurement, result.plan));
+    json["measurements"].push_back(measurement_json(measurement));
   }
   Json matrices = Json::array();
-  for (const SweptWorkload& sweep : result.sweeps) add_matrices(matrices, result, sweep);
+  for (const JobRecord& job : result.plan.jobs) {
+    if (!job.axes.empty()) add_matrices(matrices, result, job);
+  }
   if (!matrices.empty()) json["sweeps"] = std::move(matrices);
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kMostMeasurements = 100'000, kMostVolumes = 1'000, kMostDrives = 1'000,
                       kMostNames = 1'000, kMostFileSystems = 100, kMostCells = 100'000,
                       kMostKinds = 1'000, kMostSeriesPoints = 10'000, kMostBaselines = 10'000,
-                      kMostSweeps = 100, kMostSweepCells = 4'000'000, kLongestName = 4'096;
+                      kMostJobs = 100, kMostSweepCells = 4'000'000, kLongestName = 4'096;
 
 // The first thing that is too much.
 class Excess {
@@ -73,7 +73,7 @@ class Excess {
       operations_.insert(one.operation);
       file_systems_.insert(one.file_system);
     }
-    at_most(one.samples.size(), Plan::kMostRuns, "samples of a measurement");
+    at_most(one.samples.size(), kMostRuns, "samples of a measurement");
     std::set<std::string_view> kinds;
     for (const Sample& sample : one.samples) {
       check_time(sample.elapsed_s, "elapsed_s", sample);
@@ -90,19 +90,20 @@ class Excess {
   }
 
   void look_at_sweeps() {
-    at_most(result_.sweeps.size(), kMostSweeps, "sweeps");
+    at_most(result_.plan.jobs.size(), kMostJobs, "jobs");
     if (!found_.empty()) return;
     std::size_t cells = 0;
-    for (const SweptWorkload& sweep : result_.sweeps) {
-      for (const SweepAxis& axis : sweep.axes) {
+    for (const JobRecord& job : result_.plan.jobs) {
+      if (job.axes.empty()) continue;
+      for (const SweepAxis& axis : job.axes) {
         check_name(axis.name);
         for (const std::string& value : axis.values) check_name(value);
       }
       std::set<std::pair<std::string_view, std::string_view>> matrices;
       for (const Measurement& one : result_.measurements) {
-        if (one.workload == sweep.workload) matrices.emplace(one.file_system, one.operation);
+        if (one.workload == job.name) matrices.emplace(one.file_system, one.operation);
       }
-      cells += matrices.size() * points_of(sweep.axes);
+      cells += matrices.size() * points_of(job.axes);
     }
     at_most(cells, kMostSweepCells, "points of sweeps in all operations");
   }

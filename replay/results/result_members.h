@@ -87,7 +87,6 @@ inline constexpr auto kMembers<ReelSample> =
                Member{"waits", &ReelSample::waits},
                Member{"ended_early", &ReelSample::ended_early},
                Member{"lateness", &ReelSample::lateness},
-               Member{"tree", &ReelSample::tree},
                Member{"series", &ReelSample::series}};
 
 template <>
@@ -118,14 +117,18 @@ inline constexpr auto kMembers<Sample> =
                Member{"moved_no_data", &Sample::moved_no_data},
                Member{"latency", &Sample::latency},
                Member{"conditions", &Sample::conditions},
+               Member{"tree", &Sample::tree},
                Member{"reel", &Sample::reel}};
 
 template <>
-inline constexpr auto kMembers<ReelParameters> = std::tuple{
-    Member{"order", &ReelParameters::order},   Member{"pace", &ReelParameters::pace},
-    Member{"engine", &ReelParameters::engine}, Member{"depth", &ReelParameters::depth},
-    Member{"verify", &ReelParameters::verify}, Member{"clients", &ReelParameters::clients},
-    Member{"warm", &ReelParameters::warm}};
+inline constexpr auto kMembers<ReplayParameters> =
+    std::tuple{Member{"order", &ReplayParameters::order},
+               Member{"pace", &ReplayParameters::pace},
+               Member{"engine", &ReplayParameters::engine},
+               Member{"depth", &ReplayParameters::depth},
+               Member{"verify", &ReplayParameters::verify},
+               Member{"clients", &ReplayParameters::clients},
+               Member{"recorded_s", &ReplayParameters::recorded_s}};
 
 template <>
 inline constexpr auto kMembers<AccessShape> = std::tuple{
@@ -136,6 +139,21 @@ template <>
 inline constexpr auto kMembers<AutoRuns> =
     std::tuple{Member{"width", &AutoRuns::width}, Member{"budget_s", &AutoRuns::budget_s},
                Member{"least", &AutoRuns::least}, Member{"most", &AutoRuns::most}};
+
+template <>
+inline constexpr auto kMembers<SweepAxis> =
+    std::tuple{Member{"name", &SweepAxis::name}, Member{"values", &SweepAxis::values}};
+
+template <>
+inline constexpr auto kMembers<JobRecord> = std::tuple{
+    Member{"name", &JobRecord::name}, Member{"scale", &JobRecord::scale},
+    Member{"warm", &JobRecord::warm}, Member{"overhead_ns_per_operation", &JobRecord::overhead_ns},
+    Member{"sweep", &JobRecord::axes, true}};
+
+template <>
+inline constexpr auto kMembers<PlanRecord> =
+    std::tuple{Member{"name", &PlanRecord::name}, Member{"file_systems", &PlanRecord::file_systems},
+               Member{"runs", &PlanRecord::runs}, Member{"auto_runs", &PlanRecord::auto_runs}};
 
 template <>
 inline constexpr auto kMembers<DeviceIdentity> =
@@ -189,10 +207,6 @@ template <>
 inline constexpr auto kMembers<EscapedNames> =
     std::tuple{Member{"file_system", &EscapedNames::file_system}, Member{"set", &EscapedNames::set},
                Member{"names", &EscapedNames::names}};
-
-template <>
-inline constexpr auto kMembers<SweepAxis> =
-    std::tuple{Member{"name", &SweepAxis::name}, Member{"values", &SweepAxis::values}};
 
 template <>
 inline constexpr auto kMembers<BlockBaseline> =

@@ -54,19 +54,20 @@ std::uint64_t points_of(const std::vector<SweepAxis>& axes) {
   return points;
 }
 
-std::vector<SweepCells> cells_of(const Result& result, const SweptWorkload& sweep) {
-  const PointFinder finder(sweep.axes);
+std::vector<SweepCells> cells_of(const Result& result, const JobRecord& job) {
+  const PointFinder finder(job.axes);
   std::vector<SweepCells> all;
   for (const Measurement& one : result.measurements) {
-    if (one.workload != sweep.workload) continue;
+    if (one.workload != job.name) continue;
     const std::optional<std::uint64_t> point = finder.point_of(one);
     if (!point) continue;
     auto cells = std::ranges::find_if(all, [&](const SweepCells& other) {
-      return other.file_system == one.file_system && other.operation == one.operation;
+      return other.set == one.set && other.file_system == one.file_system &&
+             other.operation == one.operation;
     });
     if (cells == all.end()) {
-      cells = all.insert(all.end(), {one.file_system, one.operation, {}});
-      cells->points.resize(points_of(sweep.axes));
+      cells = all.insert(all.end(), {one.set, one.file_system, one.operation, {}});
+      cells->points.resize(points_of(job.axes));
     }
     cells->points[*point] = &one;
   }

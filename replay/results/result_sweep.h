@@ -13,7 +13,7 @@ namespace filereel {
 
 // One operation on one file system at all points of the sweep.
 struct SweepCells {
-  std::string file_system, operation;
+  std::string set, file_system, operation;
   // By point, which count through the last axis first; null where nothing was measured.
   std::vector<const Measurement*> points;
 };
@@ -21,8 +21,9 @@ struct SweepCells {
 // The product of the axes' lengths; kMostPoints + 1 for all that are more.
 std::uint64_t points_of(const std::vector<SweepAxis>& axes);
 
-// In the order in which they were measured. They refer to the result.
-std::vector<SweepCells> cells_of(const Result& result, const SweptWorkload& sweep);
+// Those of a job that was swept, in the order in which they were measured. They refer to the
+// result.
+std::vector<SweepCells> cells_of(const Result& result, const JobRecord& job);
 
 // A figure of a measurement: "mb_per_s", …
 struct SweepFigure {

@@ -14,9 +14,9 @@
 #include "filesets/system/error.h"
 #include "filesets/system/units.h"
 #include "replay/results/block_baseline.h"
+#include "replay/results/hidden_serials.h"
 #include "replay/run/fio.h"
-#include "replay/run/hidden_serials.h"
-#include "replay/run/step_watch.h"
+#include "replay/run/observer.h"
 #include "replay/volumes/direct_io.h"
 
 namespace filereel {
@@ -138,18 +138,6 @@ class BaselineRun {
   std::vector<BlockBaseline> baselines_;
 };
 
-AccessShape shape_of(const RecipeThreads& threads) {
-  const AccessMix& mix = *threads.access;
-  AccessShape shape;
-  shape.random = mix.random >= 50'000;
-  shape.block_size = std::ranges::max_element(mix.sizes, {}, &SizeShare::share)->size;
-  const bool reads = mix.reads > 0 || mix.ratio > 0;
-  // Who reads at random has as many in flight as there are threads that wait.
-  const bool waits = threads.direct || threads.write_through || (shape.random && reads);
-  shape.depth = waits ? std::max(1U, threads.count * threads.depth) : kCachedDepth;
-  return shape;
-}
-
 // What the result has of the shape on any file system, each pattern once.
 std::vector<BlockBaseline> known_of(const Result& result, const AccessShape& shape) {
   std::vector<BlockBaseline> known;
@@ -163,18 +151,6 @@ std::vector<BlockBaseline> known_of(const Result& result, const AccessShape& sha
 }
 
 }  // namespace
-
-std::optional<AccessShape> access_shape(const RecipePhase& phase) {
-  for (const RecipeThreads& threads : phase.threads) {
-    if (threads.access) return shape_of(threads);
-    for (const StepChoice& choice : threads.choices) {
-      for (const FileStep& step : choice.steps) {
-        if (moves_content(step.kind)) return AccessShape{false, step.block, kCachedDepth};
-      }
-    }
-  }
-  return std::nullopt;
-}
 
 void add_shape(std::vector<AccessShape>& shapes, const AccessShape& shape) {
   const auto same = [&](const AccessShape& other) {
@@ -204,7 +180,9 @@ std::optional<std::vector<BlockBaseline>> measure_baselines(const Volume& volume
     if (of_shape.empty()) missing.push_back(shape);
   }
   if (missing.empty()) return known;
-  const std::string target = describe_for(result, volume).target;
+  VolumeDescription description = volume.describe();
+  if (result.serials_hidden) hide_serials(description);
+  const std::string& target = description.target;
   BaselineRun run(volume, target, observer, stop);
   try {
     if (!run.measure(missing)) return std::nullopt;

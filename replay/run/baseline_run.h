@@ -10,9 +10,8 @@
 #include <vector>
 
 #include "replay/results/result.h"
-#include "replay/run/runner.h"
+#include "replay/run/observer.h"
 #include "replay/volumes/volume.h"
-#include "traces/workload/recipe.h"
 
 namespace filereel {
 
@@ -23,9 +22,6 @@ inline constexpr std::string_view kBaselineFile = ".filereel-baseline";
 // What goes through the page cache has many requests in flight at the device: it writes back and
 // reads ahead. Block-level tests show what a device can do then with so many.
 inline constexpr std::uint32_t kCachedDepth = 32;
-
-// What fio is to do for a phase of a workload; nothing if that moves no data.
-std::optional<AccessShape> access_shape(const RecipePhase& phase);
 
 // Adds the shape unless one of its block size and depth is there.
 void add_shape(std::vector<AccessShape>& shapes, const AccessShape& shape);

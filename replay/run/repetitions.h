@@ -11,7 +11,6 @@
 
 #include "replay/measure/clock.h"
 #include "replay/results/result.h"
-#include "replay/run/plan.h"
 
 namespace filereel {
 

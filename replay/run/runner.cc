@@ -1,217 +1,404 @@
 #include "replay/run/runner.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
+#include <ctime>
 #include <memory>
+#include <utility>
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include "filesets/catalog.h"
-#include "filesets/specification/specification.h"
+#include "filesets/scan/populate.h"
 #include "filesets/system/error.h"
-#include "filesets/system/printable.h"
+#include "filesets/system/units.h"
+#include "replay/results/failures.h"
+#include "replay/results/hidden_serials.h"
+#include "replay/run/baseline_run.h"
 #include "replay/run/fio.h"
-#include "replay/run/plan_side.h"
-#include "replay/run/preparation.h"
-#include "replay/run/prepared_volume.h"
+#include "replay/run/host.h"
+#include "replay/run/measure.h"
+#include "replay/run/overhead.h"
 #include "replay/run/repetitions.h"
+#include "replay/run/room.h"
+#include "replay/run/stage.h"
 
 namespace filereel {
 namespace {
+
+void begin_result(Result& result, const RunRequest& request) {
+  result.version = FILEREEL_VERSION;
+  result.started = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(time(nullptr)));
+  result.host = describe_host();
+  PlanRecord& plan = result.plan;
+  plan.name = request.plan.name;
+  plan.runs = 1;  // so far
+  plan.auto_runs = request.runs ? std::nullopt : request.auto_runs;
+  for (const std::unique_ptr<Job>& job : request.plan.jobs) {
+    JobRecord record = job->record();
+    if (std::ranges::find(plan.jobs, record.name, &JobRecord::name) == plan.jobs.end()) {
+      plan.jobs.push_back(std::move(record));
+    }
+  }
+}
+
+std::uint32_t runs_of(const Job& job, const RunRequest& request) {
+  if (request.runs) return *request.runs;
+  if (const auto own = job.options(0).runs) return *own;
+  return job.runs().value_or(kUsualRuns);
+}
+
+// Adds the volume to the result, unless one of its role and file system stands there, and a warning
+// of its driver.
+void add_volume(const Volume& volume, Result& result) {
+  VolumeDescription description = volume.describe();
+  if (result.serials_hidden) hide_serials(description);
+  if (description.driver != "kernel") {
+    result.warn({"fuse-driver",
+                 fmt::format("{} was served by {}, a FUSE driver: its speed is that of the "
+                             "driver, not of the device",
+                             description.file_system, description.driver),
+                 "use a kernel that has the file system's own driver to compare devices"});
+  }
+  const auto same = [&](const VolumeDescription& other) {
+    return other.role == description.role && other.file_system == description.file_system;
+  };
+  if (std::ranges::none_of(result.volumes, same)) {
+    result.volumes.push_back(std::move(description));
+  }
+}
+
+// "programs", "random-read, depth 4".
+std::string subject_of(const Job& job, std::uint64_t point) {
+  std::string text = job.set().empty() ? job.record().name : job.set();
+  for (const auto& [axis, value] : job.parameters(point)) {
+    text += fmt::format(", {} {}", axis, value);
+  }
+  return text;
+}
+
+// Makes the files of a job on the volumes, where there must be room for all that can lie there.
+// False when the stop was requested.
+bool fill(const FittedJob& fitted, const Volumes& volumes, std::string_view advice,
+          const std::stop_token& stop) {
+  for (const Role role : {Role::near, Role::far}) {
+    Volume* volume = volumes.of(role);
+    const Contents contents = fitted.contents(role);
+    if (!volume || !contents.largest) continue;
+    check_room(*contents.largest, *volume, contents.copies, advice);
+    if (!contents.initial) continue;
+    if (populate_below(volume->root(), *contents.initial, volume->describe().target,
+                       {.keep_set_id = false, .stop = stop}, {})
+            .interrupted) {
+      return false;
+    }
+    volume->sync();  // a first step that keeps the caches is not to write this
+  }
+  return true;
+}
+
+// Whether the last sample of any measurement ended at a divergence, as was asked for.
+bool ended_early(std::span<Measurement* const> measurements) {
+  return std::ranges::any_of(measurements, [](const Measurement* one) {
+    return !one->samples.empty() && one->samples.back().reel &&
+           one->samples.back().reel->ended_early;
+  });
+}
+
+// What changes on a side while a part of the run is measured.
+struct Standing {
+  std::optional<std::uint64_t> point;  // whose files the volumes hold, as its steps left them
+  std::uint64_t free_bytes = 0;        // of near, when it was prepared
+  std::vector<std::size_t> first;      // by point: the first of its measurements
+};
+
+// A point of a part in one repetition, on one side.
+struct Turned {
+  const StagedJob& part;
+  const Side& side;
+  Volumes volumes;  // those of the side that the job works on
+  std::uint64_t point = 0;
+  const Repetitions& repetitions;
+  Stretch stretch;
+};
 
 class Run {
  public:
   // `results` by side, one or two.
   Run(const RunRequest& request, RunObserver& observer, std::vector<Result*> results)
-      : request_(request),
-        run_{request.plan, observer, request.stop, request.began_ns},
-        results_(std::move(results)) {
-    if (run_.plan.auto_runs) run_.plan.runs = 1;  // so far
-  }
+      : request_(request), observer_(observer), results_(std::move(results)) {}
 
+  // Each of these returns false when the stop was requested.
   bool execute() {
-    load_sets();
-    open_volumes();
-    if (request_.block_baseline) {
-      for (const std::unique_ptr<PlanSide>& side : sides_) {
-        if (!side->measure_block_level()) return false;
-      }
+    measure_overheads();
+    if (request_.stop.stop_requested()) return false;
+    const Stage stage = open_stage(request_, observer_, results_);
+    notice_estimate(stage);
+    Baselines baselines;
+    if (!measure_block_level(stage, baselines) || !measure_parts(stage, baselines)) return false;
+    for (const std::unique_ptr<Volume>& volume : stage.volumes) volume->finish(request_.keep);
+    for (Result* result : results_) {
+      std::vector<Measurement*> all;
+      for (Measurement& one : result->measurements) all.push_back(&one);
+      result->complete = !ended_early(all);
+      observer_.result_grew(*result);
     }
-    if (!measure()) return false;
-    for (const std::unique_ptr<Volume>& volume : volumes_) volume->finish(request_.keep);
-    for (Result* result : results_) result->complete = true;
-    for (const Result* result : results_) run_.observer.result_grew(*result);
     return true;
   }
 
  private:
-  void load_sets() {
-    constexpr std::size_t kMost = SpecificationLimits{}.max_entries;  // as one set has
-    std::size_t entries = 0;
-    for (const std::string& set : run_.plan.sets) {
-      sets_.push_back(load_file_set(set, run_.plan.scale));
-      entries += sets_.back().entries.size();
-      if (sets_.size() == 1 || entries <= kMost) continue;
-      throw Error(
-          ErrorKind::unusable_input,
-          fmt::format("the file sets up to {} have {} entries together, and a run has {} at "
-                      "most: run them one after the other",
-                      printable(set), entries, kMost));
-    }
-  }
+  using Baselines = std::vector<std::vector<BlockBaseline>>;  // by side
 
-  Result& result() { return *results_.front(); }
-
-  void open_volumes() {
-    Plan& plan = run_.plan;
-    ChosenTargets targets = choose_targets(
-        {request_.near, request_.far, request_.against, request_.against_far}, request_.power);
-    if (!request_.near) {
-      const bool images = targets.near.kind == TargetKind::image;
-      run_.observer.notice(fmt::format(
-          "volumes: {} and {}, removed at the end{}", targets.near.text(), targets.far->text(),
-          images ? "" : "; directories, because nothing may be mounted here (filereel doctor)"));
+  // Short traces are read for it, so that what is damaged is known before anything is touched.
+  void measure_overheads() {
+    Result& result = *results_.front();
+    for (const std::unique_ptr<Job>& job : request_.plan.jobs) {
+      const auto fitted = job->fit(0, {.volumes = {}, .free_bytes = 0, .result = result});
+      JobRecord& record =
+          *std::ranges::find(result.plan.jobs, job->record().name, &JobRecord::name);
+      for (std::size_t step = 0; record.overhead_ns == 0 && step < fitted->steps().size(); ++step) {
+        record.overhead_ns = overhead_of(*fitted, step);
+      }
     }
-    choose_file_systems(targets);
-    if (!targets.far && copies_on(Role::far, plan) > 0) {
-      std::erase(plan.operations, FcStep::copy_far);
-      result().warn(
-          {"step-skipped", "copy-far is left out: there is no far volume", "name one with --far"});
-    }
-    if (plan.fc_test.copy_method == CopyMethod::reflink &&
-        std::erase(plan.operations, FcStep::copy_far) > 0) {
-      result().warn({"step-skipped", "copy-far is left out: a reflink cannot leave its file system",
-                     "measure copy-far with --copy-method readwrite"});
-    }
-    open_sides(targets);
-    check_capacity(targets);
     for (Result* other : results_) {
-      other->plan = plan;
-      other->warnings = result().warnings;
+      other->plan = result.plan;
+      other->warnings = result.warnings;
     }
   }
 
-  void choose_file_systems(ChosenTargets& targets) {
-    const std::vector<Target*> all = targets.all();
-    const bool formats = std::ranges::any_of(
-        all, [](const Target* one) { return one->kind != TargetKind::directory; });
-    if (!formats) {
-      if (request_.file_systems_required) {
-        throw Error(ErrorKind::usage,
-                    "--fs chooses what to format, and directories are used as they are: leave out "
-                    "--fs, or name images or devices");
-      }
-      kinds_ = {std::nullopt};
-      return;
-    }
-    const auto usable = usable_file_systems(run_.plan.file_systems, request_.power,
-                                            request_.file_systems_required, result());
-    kinds_.assign(usable.begin(), usable.end());
-    for (Target* target : all) {
-      if (target->kind != TargetKind::image || target->size > 0) continue;
-      target->size = image_size(
-          sets_, usable, std::max<std::uint64_t>(1, copies_on(role(targets, target), run_.plan)));
-    }
-    check_sets_fit(usable);
+  double overhead_of(const FittedJob& fitted, std::size_t step) {
+    std::unique_ptr<StepReplay> replay = fitted.make_bare_replay(step);
+    if (!replay) return 0;
+    const double overhead = measure_overhead_ns(
+        [&]() -> ReadyTrace {
+          replay = fitted.make_bare_replay(step);
+          return {std::move(replay->trace), replay->options.board};
+        },
+        request_.stop);
+    replay->check();
+    return overhead;
   }
 
-  static Role role(const ChosenTargets& targets, const Target* target) {
-    return target == &targets.near || (targets.against && target == &*targets.against) ? Role::near
-                                                                                       : Role::far;
+  std::optional<AutoRuns> automatic() const {
+    return request_.runs ? std::nullopt : request_.auto_runs;
   }
 
-  // Volumes of both sides first, so that what is wrong with any is known before any is touched.
-  void open_sides(const ChosenTargets& targets) {
-    const auto open = [&](const Target& target, Role role) {
-      volumes_.push_back(open_volume(target, options_of(role)));
-      return volumes_.back().get();
+  // The time of a drive that moves 200 MB/s, which the jobs go by.
+  void notice_estimate(const Stage& stage) {
+    constexpr double kEachTime = 2, kWorthSaying = 10;  // seconds
+    double seconds = 0;
+    for (const StagedJob& part : stage.parts) {
+      seconds += (part.seconds + kEachTime) * runs_of(*part.job, request_);
+    }
+    seconds *= static_cast<double>(stage.sides.size());
+    if (const auto limits = automatic()) {
+      observer_.notice(
+          fmt::format("estimated time: at most {}", format_duration(limits->budget_s)));
+    } else if (seconds > kWorthSaying) {
+      observer_.notice(
+          fmt::format("estimated time: {} on a drive of 200 MB/s", format_duration(seconds)));
+    }
+  }
+
+  bool measure_block_level(const Stage& stage, Baselines& baselines) {
+    baselines.resize(stage.sides.size());
+    if (!request_.block_baseline) return true;
+    std::vector<AccessShape> shapes;
+    for (const std::unique_ptr<Job>& job : request_.plan.jobs) {
+      if (needs_no_volume(*job)) continue;
+      for (const AccessShape& shape : job->shapes()) add_shape(shapes, shape);
+    }
+    if (shapes.empty()) return true;
+    for (std::size_t i = 0; i < stage.sides.size(); ++i) {
+      const Side& side = stage.sides[i];
+      if (!side.volumes.near) continue;
+      auto measured =
+          measure_baselines(*side.volumes.near, shapes, observer_, request_.stop, *side.result);
+      if (!measured) return false;
+      baselines[i] = std::move(*measured);
+    }
+    return true;
+  }
+
+  // Automatic repetitions share the time equally, others take what their job takes.
+  bool measure_parts(const Stage& stage, const Baselines& baselines) {
+    const std::optional<AutoRuns> limits = automatic();
+    SharedBudget budget(limits, stage.parts.size());
+    const auto weight = [&](const StagedJob& part) {
+      return limits ? 1 : std::max(part.seconds, 0.01) * runs_of(*part.job, request_);
     };
-    Volume* near = open(targets.near, Role::near);
-    Volume* far = targets.far ? open(*targets.far, Role::far) : nullptr;
-    Volume* against = targets.against ? open(*targets.against, Role::near) : nullptr;
-    Volume* against_far = targets.against_far ? open(*targets.against_far, Role::far) : far;
-    const auto add = [&](Volume& volume, Volume* other, const Target& target) {
-      Result& result = *results_[sides_.size()];
-      if (against) add_label(volume, result);
-      const std::string name = against ? target.text() : "";
-      sides_.push_back(std::make_unique<PlanSide>(run_, volume, other, name, result));
-    };
-    add(*near, far, targets.near);
-    if (against) add(*against, against_far, *targets.against);
-  }
-
-  VolumeOptions options_of(Role role) const {
-    return {
-        .role = role, .power = request_.power, .destroy = request_.destroy, .keep = request_.keep};
-  }
-
-  // What cannot fit at all is refused now; the exact check of each set on its fresh volume may come
-  // hours later.
-  void check_capacity(ChosenTargets& targets) const {
-    constexpr FileSystemLimits kLeast{.cluster = 512};
-    const std::vector<Target*> all = targets.all();  // in the order in which they were opened
-    for (const FileSet& set : sets_) {
-      for (std::size_t i = 0; i < all.size(); ++i) {
-        const Role of = role(targets, all[i]);
-        const std::string name = request_.near ? all[i]->text() : std::string(role_name(of));
-        check_room(set, kLeast, copies_on(of, run_.plan), volumes_[i]->capacity(), name);
-      }
-    }
-  }
-
-  // All that can be known of the sets before anything is formatted.
-  void check_sets_fit(const std::vector<FileSystemKind>& kinds) const {
-    for (const FileSystemKind kind : kinds) {
-      for (const FileSet& set : sets_) fit_file_set(set, {file_system_info(kind).limits});
-    }
-  }
-
-  // A file costs about as much as this many bytes; only the progress display depends on it.
-  static constexpr std::uint64_t kFileWeight = 64 << 10;
-  static double weight(const FileSet& set) {
-    const FileSetTotals totals = set.totals();
-    return static_cast<double>(totals.bytes + totals.files * kFileWeight);
-  }
-
-  // All sets on all file systems. Automatic repetitions share the time equally, others take what
-  // their set takes.
-  bool measure() {
-    const std::optional<AutoRuns>& automatic = run_.plan.auto_runs;
-    SharedBudget budget(automatic, kinds_.size() * sets_.size());
     double whole = 0;
-    for (const FileSet& set : sets_) whole += automatic ? 1 : weight(set);
-    whole *= static_cast<double>(kinds_.size());
+    for (const StagedJob& part : stage.parts) whole += weight(part);
     Stretch stretch{0, 0};
-    for (const std::optional<FileSystemKind> kind : kinds_) {
-      for (const FileSet& set : sets_) {
-        stretch = {stretch.begin + stretch.length, (automatic ? 1 : weight(set)) / whole};
-        if (!measure_set(kind, set, budget.next(), stretch)) return false;
+    for (const StagedJob& part : stage.parts) {
+      stretch = {stretch.begin + stretch.length, weight(part) / whole};
+      if (!measure_part(part, stage.sides, baselines, budget.next(), stretch)) return false;
+    }
+    return true;
+  }
+
+  bool measure_part(const StagedJob& part, const std::vector<Side>& sides,
+                    const Baselines& baselines, const std::optional<AutoRuns>& limits,
+                    const Stretch& stretch) {
+    const Job& job = *part.job;
+    std::vector<Standing> standing(sides.size());
+    for (Standing& one : standing) one.first.resize(job.points());
+    Repetitions repetitions(runs_of(job, request_), limits);
+    const NewMeasurements added(results_);
+    const double share = 1 / static_cast<double>(job.points());
+    while (!ended_early(added.list()) && repetitions.next(added.list())) {
+      for (Standing& one : standing) one.point.reset();  // fresh files, whatever the job says
+      const Stretch all = stretch.part(repetitions.stretch());
+      for (std::uint64_t point = 0; point < job.points(); ++point) {
+        const Stretch here = all.part({static_cast<double>(point) * share, share});
+        const auto number = static_cast<std::uint32_t>(repetitions.run() + point);
+        for (const Turn& turn : turns_of(number, sides.size(), here)) {
+          const Side& side = sides[turn.volume];
+          Volumes volumes = side.volumes;
+          if (!job.uses_far()) volumes.far = nullptr;
+          if (needs_no_volume(job)) volumes = {};
+          const Turned turned{part, side, volumes, point, repetitions, turn.stretch};
+          if (!measure_point(turned, baselines[turn.volume], standing[turn.volume])) return false;
+        }
       }
     }
     return true;
   }
 
-  bool measure_set(std::optional<FileSystemKind> kind, const FileSet& set,
-                   const std::optional<AutoRuns>& automatic, const Stretch& stretch) {
-    for (const std::unique_ptr<PlanSide>& side : sides_) side->begin(kind, set);
-    Repetitions repetitions(run_.plan.runs, automatic);
-    const NewMeasurements added(results_);
-    while (repetitions.next(added.list())) {
-      const Stretch all = stretch.part(repetitions.stretch());
-      for (const Turn& turn : turns_of(repetitions.run(), sides_.size(), all)) {
-        if (!sides_[turn.volume]->repeat(repetitions, turn.stretch)) return false;
+  bool measure_point(const Turned& turned, std::span<const BlockBaseline> baselines,
+                     Standing& standing) {
+    if (request_.stop.stop_requested()) return false;
+    const Job& job = *turned.part.job;
+    Result& result = *turned.side.result;
+    const Volumes& volumes = turned.volumes;
+    const bool anew = !standing.point || !job.follows(*standing.point, turned.point);
+    standing.point.reset();
+    if (anew) {
+      for (Volume* volume : volumes.list(true)) {
+        volume->prepare(turned.part.kind);
+        add_volume(*volume, result);
+      }
+      if (const Volume* near = volumes.near) {
+        const std::uint64_t free = near->free_bytes().value_or(near->capacity());
+        standing.free_bytes = free - free / 32;  // clusters that are not full, its own records
       }
     }
+    const std::unique_ptr<FittedJob> fitted = job.fit(
+        turned.point, {.volumes = volumes, .free_bytes = standing.free_bytes, .result = result});
+    if (anew && !fill(*fitted, volumes, job.room_advice(), request_.stop)) return false;
+    if (turned.repetitions.run() == 1) {
+      standing.first[turned.point] = result.measurements.size();
+      add_measurements(turned, *fitted, baselines, result);
+    }
+    if (!measure_steps(turned, *fitted, standing.first[turned.point])) return false;
+    standing.point = turned.point;
     return true;
+  }
+
+  void add_measurements(const Turned& turned, const FittedJob& fitted,
+                        std::span<const BlockBaseline> baselines, Result& result) const {
+    const Job& job = *turned.part.job;
+    const JobRecord record = job.record();
+    const std::string file_system = turned.volumes.file_system();
+    const Volume* near = turned.volumes.near;
+    if (near) add_baselines(baselines, file_system, result);
+    const std::vector<AccessShape> shapes =
+        baselines.empty() ? std::vector<AccessShape>() : job.shapes();
+    for (const Step& step : fitted.steps()) {
+      if (!step.measured) continue;
+      Measurement& measurement = result.measurements.emplace_back();
+      measurement.kind = record.kind;
+      measurement.workload = record.name;
+      measurement.set = job.set();
+      measurement.operation = step.operation;
+      measurement.file_system = file_system;
+      measurement.driver = near ? near->describe().driver : "none";
+      measurement.replay = job.replay_parameters(turned.point);
+      measurement.parameters = job.parameters(turned.point);
+      if (baselines.empty() || !near) continue;
+      measurement.access = step.access;
+      if (!step.access && job.may_diverge() && !shapes.empty()) measurement.access = shapes.front();
+    }
+  }
+
+  bool measure_steps(const Turned& turned, const FittedJob& fitted, std::size_t measurement) {
+    const std::vector<Step>& steps = fitted.steps();
+    double whole = 0;
+    for (const Step& step : steps) whole += step.expected_s;
+    StepInfo info{.file_system = turned.volumes.near ? turned.volumes.file_system() : "",
+                  .set = subject_of(*turned.part.job, turned.point),
+                  .operation = "",
+                  .run = turned.repetitions.run(),
+                  .runs = turned.repetitions.runs(),
+                  .done = turned.stretch.begin,
+                  .volume = turned.side.name};
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      if (request_.stop.stop_requested()) return false;
+      info.operation = steps[i].operation;
+      info.bytes = steps[i].bytes;
+      info.files = steps[i].files;
+      info.seconds = steps[i].ends_after_s;
+      info.share = turned.stretch.length * steps[i].expected_s / whole;
+      Measurement* place =
+          steps[i].measured ? &turned.side.result->measurements[measurement++] : nullptr;
+      if (!run_step(turned, fitted, i, info, place)) return false;
+      info.done += info.share;
+    }
+    return true;
+  }
+
+  bool run_step(const Turned& turned, const FittedJob& fitted, std::size_t step,
+                const StepInfo& info, Measurement* place) {
+    const Job& job = *turned.part.job;
+    Result& result = *turned.side.result;
+    const JobOptions options = job.options(turned.point);
+    ReplayProgress progress;
+    const StepWatch watch(observer_, info, progress);
+    std::optional<Sample> sample = measure_step(fitted, step, turned.volumes,
+                                                {.warm = options.warm,
+                                                 .verify = options.verify,
+                                                 .may_diverge = job.may_diverge(),
+                                                 .run_began_ns = request_.began_ns,
+                                                 .stop = request_.stop,
+                                                 .progress = &progress});
+    if (!sample) return false;
+    sample->run = info.run;
+    const bool failed = !job.may_diverge() && sample->divergences > 0;
+    if (failed) {
+      if (std::optional<Warning> why = fitted.unsupported(step, *sample)) {
+        why->text = fmt::format("{} on {}: {}", info.operation, info.file_system, why->text);
+        result.warn(std::move(*why));
+        return true;
+      }
+    }
+    if (sample->moved_no_data) warn_of_no_data(info, result);
+    const std::vector<DivergenceExample> examples = sample->examples;
+    if (place) {
+      result.add(*place, std::move(*sample));
+      observer_.result_grew(result);
+    }
+    if (!failed) return true;
+    for (const Volume* volume : turned.volumes.list(true)) {
+      volume->check_present();  // throws what explains the divergence better, if so
+    }
+    throw Error(ErrorKind::failed,
+                describe_failure(fmt::format("{}, {}, {}, run {}", info.file_system, info.set,
+                                             info.operation, info.run),
+                                 examples.front(), job.room_advice()));
+  }
+
+  static void warn_of_no_data(const StepInfo& info, Result& result) {
+    result.warn({"no-data-moved",
+                 fmt::format("{} on {} shared blocks and moved no data: it is not a speed of "
+                             "copying",
+                             info.operation, info.file_system),
+                 "use --copy-method readwrite to measure copying"});
   }
 
   const RunRequest& request_;
-  PlanRun run_;
+  RunObserver& observer_;
   std::vector<Result*> results_;
-  std::vector<FileSet> sets_;
-  std::vector<std::optional<FileSystemKind>> kinds_;
-  std::vector<std::unique_ptr<Volume>> volumes_;  // by ChosenTargets::all()
-  std::vector<std::unique_ptr<PlanSide>> sides_;
 };
 
 }  // namespace
@@ -220,10 +407,7 @@ bool run_plan(const RunRequest& request, RunObserver& observer, Result& result, 
   if (request.block_baseline) check_fio();
   std::vector<Result*> results = {&result};
   if (against) results.push_back(against);
-  for (Result* one : results) {
-    begin_result(*one);
-    one->plan = request.plan;
-  }
+  for (Result* one : results) begin_result(*one, request);
   return Run(request, observer, std::move(results)).execute();
 }
 

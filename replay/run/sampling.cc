@@ -2,11 +2,30 @@
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "filesets/system/error.h"
 #include "replay/measure/clock.h"
 
 namespace filereel {
+namespace {
+
+std::vector<SeriesPoint> series_points(const TimeSeries& series) {
+  std::vector<SeriesPoint> points;
+  for (std::size_t i = 0; i < series.size(); ++i) {
+    const TimeSeries::Interval& one = series[i];
+    if (one.operations == 0) continue;
+    points.push_back(
+        {.t_s = static_cast<double>(i * series.width_ns()) * 1e-9,
+         .operations = one.operations,
+         .bytes = one.bytes,
+         .mean_us = static_cast<double>(one.total_ns) * 1e-3 / static_cast<double>(one.operations),
+         .max_us = static_cast<double>(one.max_ns) * 1e-3});
+  }
+  return points;
+}
+
+}  // namespace
 
 LatencySummary summarise(const Histogram& latency) {
   constexpr double kMicro = 1e-3;
@@ -35,7 +54,8 @@ void fill_sample(Sample& sample, const ReplayOutcome& outcome, const PathTable& 
   sample.divergences = statistics.divergences;
   for (const Divergence& one : statistics.examples) {
     sample.examples.push_back({one.position, one.thread, std::string(operation_info(one.kind).name),
-                               paths.relative(one.path), one.expected, one.result});
+                               paths.relative(one.path), one.expected, one.result,
+                               std::string(divergence_class_name(one.kind_of))});
   }
   for (std::size_t i = 0; i < kOperationKinds; ++i) {
     const KindStatistics& kind = statistics.kinds[i];
@@ -46,6 +66,24 @@ void fill_sample(Sample& sample, const ReplayOutcome& outcome, const PathTable& 
     summary.bytes = kind.bytes;
     sample.latency.emplace(std::string(name), summary);
   }
+}
+
+void add_trace_figures(Sample& sample, const ReplayOutcome& outcome) {
+  const ReplayStatistics& statistics = outcome.statistics;
+  ReelSample& reel = sample.reel.emplace();
+  reel.bytes_read = statistics.of(OperationKind::read).bytes;
+  reel.bytes_written = statistics.of(OperationKind::write).bytes;
+  reel.bytes_copied = statistics.of(OperationKind::copy_range).bytes;
+  sample.bytes = reel.bytes_read + reel.bytes_written + reel.bytes_copied;
+  for (std::size_t i = 0; i < kDivergenceClasses; ++i) {
+    if (statistics.by_class[i] == 0) continue;
+    const auto name = divergence_class_name(static_cast<DivergenceClass>(i));
+    reel.divergences.emplace(std::string(name), statistics.by_class[i]);
+  }
+  reel.unverified = statistics.unverified;
+  reel.refused = statistics.refused;
+  if (statistics.lateness.count() > 0) reel.lateness = summarise(statistics.lateness);
+  reel.series = series_points(statistics.series);
 }
 
 void begin_sample(Sample& sample, const std::vector<Volume*>& volumes, std::uint64_t run_began_ns) {
@@ -64,7 +102,9 @@ void wait_until_durable(Sample& sample, const ReplayOutcome& outcome,
       throw;
     }
   }
-  sample.durable_s = outcome.elapsed_s + static_cast<double>(now_ns() - outcome.end_ns) * 1e-9;
+  sample.durable_s = outcome.elapsed_s;
+  if (volumes.empty()) return;
+  sample.durable_s += static_cast<double>(now_ns() - outcome.end_ns) * 1e-9;
 }
 
 Outside look_outside(const std::vector<Volume*>& volumes) {

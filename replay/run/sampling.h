@@ -18,6 +18,9 @@ LatencySummary summarise(const Histogram& latency);
 // Times, counts, latencies and divergences. `paths` are those that the trace was replayed with.
 void fill_sample(Sample& sample, const ReplayOutcome& outcome, const PathTable& paths);
 
+// What only replays of recorded traces have; after fill_sample.
+void add_trace_figures(Sample& sample, const ReplayOutcome& outcome);
+
 // The last thing before a sample's clock starts: what the machine does at rest, and when this is on
 // the clock of the run, which began at `run_began_ns` (now_ns).
 void begin_sample(Sample& sample, const std::vector<Volume*>& volumes, std::uint64_t run_began_ns);

@@ -14,7 +14,7 @@
 #include "filesets/system/descriptor.h"
 #include "filesets/system/printable.h"
 #include "replay/engine/descriptor_limit.h"
-#include "replay/run/reel_fit.h"
+#include "replay/run/fitting.h"
 
 namespace filereel {
 namespace {

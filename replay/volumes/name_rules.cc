@@ -4,15 +4,12 @@
 #include <array>
 #include <memory>
 #include <optional>
-#include <unordered_map>
 
 #include <fmt/format.h>
-#include <limits.h>
 #include <locale.h>
 #include <wctype.h>
 
 #include "filesets/system/error.h"
-#include "filesets/system/units.h"
 #include "filesets/system/utf8.h"
 
 namespace filereel {
@@ -21,9 +18,6 @@ namespace {
 constexpr std::string_view kRefused = "<>:\"|?*\\";
 // Longest name: 255 UTF-16 units on NTFS, FAT and exFAT, 255 bytes elsewhere.
 constexpr std::size_t kLongestName = 255;
-
-// Below the folders that a workload puts the set into, and with the end of the string.
-constexpr std::size_t kLongestPath = PATH_MAX - 32;
 
 int hex_digit(char c) {
   if (c >= '0' && c <= '9') return c - '0';
@@ -83,64 +77,6 @@ class CaseFolder {
   std::unique_ptr<std::remove_pointer_t<locale_t>, void (*)(locale_t)> locale_;
 };
 
-// Every rule of all the volumes at once: the set has one shape on near and far.
-FileSystemLimits strictest(const std::vector<FileSystemLimits>& all) {
-  FileSystemLimits limits;
-  for (const FileSystemLimits& one : all) {
-    limits.largest_file = std::min(limits.largest_file, one.largest_file);
-    limits.cluster = std::max(limits.cluster, one.cluster);
-    limits.windows_names |= one.windows_names;
-    limits.ascii_names |= one.ascii_names;
-    limits.links &= one.links;
-    limits.holes &= one.holes;
-  }
-  return limits;
-}
-
-std::string_view parent_of(std::string_view path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == std::string_view::npos ? std::string_view{} : path.substr(0, slash);
-}
-
-// Gives every entry its path on the volumes.
-class PathFitter {
- public:
-  explicit PathFitter(const FileSystemLimits& limits) : limits_(limits) {}
-
-  std::string fit(const std::string& path, std::vector<EscapedPath>& escaped) {
-    const std::string_view parent = parent_of(path);
-    const std::string_view name =
-        parent.empty() ? std::string_view(path) : std::string_view(path).substr(parent.size() + 1);
-    const std::string& folder = parent.empty() ? kNoFolder : fitted_.at(std::string(parent));
-    std::string fit_name =
-        limits_.windows_names ? escape_name(name, limits_.ascii_names) : std::string(name);
-    if (limits_.windows_names) mark_case(folder, fit_name);
-    check_name_length(fit_name, path, limits_, "shorten it in the file set");
-    std::string full = folder.empty() ? fit_name : folder + "/" + fit_name;
-    if (full.size() > kLongestPath) {
-      throw Error(ErrorKind::failed,
-                  fmt::format("the path {} takes {} bytes, {} at most: shorten it in the file set",
-                              full, full.size(), kLongestPath));
-    }
-    if (fit_name != name) escaped.push_back({path, full});
-    fitted_.emplace(path, full);
-    return full;
-  }
-
-  const std::string& at(const std::string& path) const { return fitted_.at(path); }
-
- private:
-  void mark_case(const std::string& folder, std::string& name) {
-    const std::uint64_t earlier = taken_[folder + "/" + fold_case(name)]++;
-    if (earlier > 0) name += fmt::format("%~{}", earlier);
-  }
-
-  inline static const std::string kNoFolder;
-  const FileSystemLimits& limits_;
-  std::unordered_map<std::string, std::string> fitted_;   // original path to fitted path
-  std::unordered_map<std::string, std::uint64_t> taken_;  // folded path to how many have it
-};
-
 }  // namespace
 
 std::string escape_name(std::string_view name, bool ascii_only) {
@@ -196,40 +132,6 @@ std::string unescape_name(std::string_view name) {
     }
   }
   return out;
-}
-
-FittedSet fit_file_set(const FileSet& set, const std::vector<FileSystemLimits>& all) {
-  const FileSystemLimits limits = strictest(all);
-  FittedSet fitted;
-  fitted.set.name = set.name;
-  fitted.set.description = set.description;
-  fitted.set.source = set.source;
-  fitted.set.seed = set.seed;
-  fitted.set.entries.reserve(set.entries.size());
-  PathFitter paths(limits);
-  for (const Entry& entry : set.entries) {
-    if (!limits.links && entry.kind == EntryKind::symlink) {
-      ++fitted.symlinks_left_out;
-      continue;
-    }
-    if (!limits.links && entry.kind == EntryKind::hard_link) {
-      ++fitted.hard_links_left_out;
-      continue;
-    }
-    if (entry.size > limits.largest_file) {
-      throw Error(
-          ErrorKind::failed,
-          fmt::format("{} has {} and this file system holds files of at most {} ({} bytes): "
-                      "leave it out, use --scale, or choose another file system",
-                      entry.path, format_size(entry.size), format_size(limits.largest_file),
-                      limits.largest_file));
-    }
-    Entry& copy = fitted.set.entries.emplace_back(entry);
-    copy.path = paths.fit(entry.path, fitted.escaped);
-    if (copy.kind == EntryKind::hard_link) copy.target = paths.at(entry.target);
-    if (!limits.holes && !copy.holes.empty()) ++fitted.holes_filled;
-  }
-  return fitted;
 }
 
 std::uint64_t entries_needed(const FileSet& set, std::uint64_t copies) {

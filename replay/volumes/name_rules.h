@@ -1,4 +1,4 @@
-// Fits a file set to what the volumes can hold, before any clock starts.
+// Names that file systems take, and the room that file sets need on them.
 #pragma once
 
 #include <cstdint>
@@ -32,21 +32,6 @@ void check_name_length(std::string_view name, std::string_view original,
 struct EscapedPath {
   std::string original, escaped;
 };
-
-// A file set as the volumes can hold it.
-struct FittedSet {
-  FileSet set;
-  std::vector<EscapedPath> escaped;  // paths whose own last component was changed
-  // Counted downgrades: what the file system cannot hold and how often it was asked for.
-  std::uint64_t symlinks_left_out = 0;
-  std::uint64_t hard_links_left_out = 0;
-  std::uint64_t holes_filled = 0;  // files
-};
-
-// `limits` of every volume that the set is to lie on. Names that differ in case only get the mark
-// "%~1", "%~2" … at their end where cases are not told apart. Throws Error(failed) for a file that
-// is too large for a volume or a name that is too long once escaped: which one, and what to do.
-FittedSet fit_file_set(const FileSet& set, const std::vector<FileSystemLimits>& limits);
 
 // Files, directories and symbolic links that `copies` copies of the set are, with their roots.
 std::uint64_t entries_needed(const FileSet& set, std::uint64_t copies);

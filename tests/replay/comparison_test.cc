@@ -13,7 +13,7 @@
 #include "replay/compare/comparison_json.h"
 #include "replay/compare/junit_xml.h"
 #include "replay/json.h"
-#include "replay/run/hidden_serials.h"
+#include "replay/results/hidden_serials.h"
 #include "tests/sample_result.h"
 
 namespace filereel {

@@ -1,4 +1,4 @@
-#include "replay/run/hidden_serials.h"
+#include "replay/results/hidden_serials.h"
 
 #include <string>
 

@@ -1,9 +1,8 @@
-#include "replay/run/workload_needs.h"
-
 #include <string>
 
 #include <doctest/doctest.h>
 
+#include "replay/run/recipe_needs.h"
 #include "traces/workload/workload.h"
 
 namespace filereel {

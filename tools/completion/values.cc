@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "filesets/catalog.h"
-#include "replay/run/plan.h"
+#include "replay/run/catalogue.h"
 #include "replay/volumes/file_system.h"
 #include "tools/completion/completion.h"
 #include "traces/catalog_reel.h"
@@ -111,7 +111,7 @@ constexpr std::pair<std::string_view, ValueKind> kByName[] = {
 
 std::optional<CompletedValue> value_of(std::string_view command, std::string_view argument) {
   const bool replay = command == "replay";
-  if (argument == "PLAN") return runnables();
+  if (argument == "NAMES") return runnables();
   if (argument == "REEL" && replay)
     return CompletedValue{ValueKind::files, names_of(reel_catalog())};
   if (argument == "FILE" && command == "show") return file_sets(false);

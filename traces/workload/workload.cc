@@ -66,8 +66,12 @@ void Workload::read() {
 }
 
 Workload Workload::from_yaml(std::string_view text, std::string_view file_name) {
-  Workload workload(parse_yaml(text, file_name, "workload"));
-  workload.name = file_name;
+  return from_document(parse_yaml(text, file_name, "workload"), file_name);
+}
+
+Workload Workload::from_document(YamlValue document, std::string_view name) {
+  Workload workload(std::move(document));
+  workload.name = name;
   workload.read();
   return workload;
 }

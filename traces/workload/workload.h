@@ -18,6 +18,8 @@ class Workload {
 
   // Throws Error(unusable_input) with line and column. Every point is read and checked.
   static Workload from_yaml(std::string_view text, std::string_view file_name);
+  // The same of a document that was parsed.
+  static Workload from_document(YamlValue document, std::string_view name);
 
   std::string name, description;
   std::string source;                     // where the figures come from

@@ -32,6 +32,14 @@ function driveText(drive) {
       .filter(Boolean).join('; ');
 }
 
+// filereel's own cost, of the jobs that it is known of.
+function overheadText(jobs) {
+  const costs = jobs.map((job) => Math.round(job.overhead_ns)).filter((cost) => cost > 0);
+  if (costs.length === 0) return '';
+  const low = Math.min(...costs), high = Math.max(...costs);
+  return `, ${low === high ? low : `${low} to ${high}`}\u202fns of its own per operation`;
+}
+
 function environmentOf(result) {
   const host = result.host;
   const rows = [
@@ -40,7 +48,7 @@ function environmentOf(result) {
     ['Processor', host.cpu && `${host.cpu}, ${counted(host.cores, 'core', 'cores')}`],
     ['Memory', host.memory ? size(host.memory) : ''], ['Kernel', host.kernel && `Linux ${host.kernel}${host.kernel_build ? `, ${host.kernel_build}` : ''}`],
     ['Microcode', host.microcode], ['Governor', host.governor || 'not known'], ['Clock', host.clock_source],
-    ['filereel', `${result.version}${result.overhead_ns ? `, ${Math.round(result.overhead_ns)}\u202fns of its own per operation` : ''}`],
+    ['filereel', `${result.version}${overheadText(result.plan.jobs)}`],
     ['Plan', `${result.plan.name}, ${describePlan(result)}`],
   ];
   const drives = unique(result.volumes.flatMap((volume) => volume.drives.map(driveText)));
@@ -85,14 +93,14 @@ const GLOSSARY = [
 
 function showMethod(data) {
   const part = section('How it was measured');
-  const workloads = unique(data.results.map((one) => one.plan.workload));
-  if (workloads.includes('fc-test')) {
+  const kinds = unique(data.results.flatMap((one) => one.plan.jobs.map((job) => job.kind)));
+  if (kinds.includes('fc-test')) {
     part.append(element('p', {}, 'FC-Test creates, reads, copies and deletes sets of files as people have them: installations, music, disk images, programs. Each repetition begins with freshly made file systems.'));
   }
-  if (workloads.includes('reel')) {
+  if (kinds.includes('trace')) {
     part.append(element('p', {}, 'A recorded trace was done again: the same operations on the same files, in an order that keeps what depends on each other, with a stopwatch around each call.'));
   }
-  if (workloads.some((one) => one !== 'fc-test' && one !== 'reel')) {
+  if (kinds.includes('workload')) {
     part.append(element('p', {}, 'Workloads do what their description says, phase by phase, on files made for them.'));
   }
   part.append(

@@ -152,10 +152,11 @@ function measurementFacts(one) {
     if (replay.tree) pairs.push(['The tree at the end', replay.tree.differences === 0 ? 'as after the trace'
         : counted(replay.tree.differences, 'difference', 'differences')]);
   }
-  if (one.reel) {
-    const reel = one.reel;
-    pairs.push(['Replayed', `order ${reel.order}, pace ${reel.pace}, engine ${reel.engine}` +
-        (reel.depth ? ` at depth ${reel.depth}` : '') + (reel.clients > 1 ? `, ${reel.clients} clients` : '')]);
+  if (one.how) {
+    const how = one.how;
+    pairs.push(['Replayed', `order ${how.order}, pace ${how.pace}, engine ${how.engine}` +
+        (how.depth ? ` at depth ${how.depth}` : '') + (how.clients > 1 ? `, ${how.clients} clients` : '')]);
+    if (how.recorded_s > 0) pairs.push(['Took when recorded', seconds(how.recorded_s)]);
   }
   const ended = {precise: 'precise enough', budget: 'the time was over', most: 'the most repetitions'}[one.runs_ended];
   if (ended) pairs.push(['Repetitions ended', ended]);

@@ -1,15 +1,8 @@
 // What was measured, on what, and what a reader should know first.
 
 function describePlan(result) {
-  const plan = result.plan;
-  const parts = [];
-  if (plan.workload === 'fc-test') {
-    parts.push(`blocks of ${binarySize(plan.block_size)}`, `copies by ${plan.copy_method}`);
-    if (plan.threads > 1) parts.push(counted(plan.threads, 'thread', 'threads'));
-  }
-  if (plan.scale !== 1) parts.push(`scale ${plan.scale}`);
-  parts.push(plan.warm ? 'warm caches' : 'cold caches');
-  return parts.join(', ');
+  const jobs = result.plan.jobs;
+  return jobs.map((job) => jobs.length > 1 ? `${job.name}: ${job.settings}` : job.settings).join('; ');
 }
 
 function runsText(result) {
@@ -23,11 +16,12 @@ const unique = (list) => [...new Set(list)];
 
 function whatWasMeasured(result) {
   const measured = result.measurements;
-  if (result.plan.workload === 'fc-test') {
+  if (result.plan.jobs.length === 1 && result.plan.jobs[0].kind === 'fc-test') {
     return `FC-Test: ${counted(unique(measured.map((one) => one.category)).length, 'file set', 'file sets')}, ` +
         `${counted(unique(measured.map((one) => one.group)).length, 'operation', 'operations')}`;
   }
-  return `${result.plan.name}: ${counted(unique(measured.map((one) => one.subject)).length, 'measurement', 'measurements')}`;
+  const jobs = result.plan.jobs.length > 1 ? `${counted(result.plan.jobs.length, 'job', 'jobs')}, ` : '';
+  return `${result.plan.name}: ${jobs}${counted(unique(measured.map((one) => one.subject)).length, 'measurement', 'measurements')}`;
 }
 
 function resultFacts(result) {

@@ -1,0 +1,112 @@
+#include "replay/run/catalogue.h"
+
+#include <algorithm>
+#include <array>
+
+#include <boost/filesystem/operations.hpp>
+#include <fmt/format.h>
+
+#include "filesets/catalog_file.h"
+#include "filesets/specification/yaml_file.h"
+#include "filesets/system/error.h"
+#include "filesets/system/memory.h"
+#include "filesets/system/nearest.h"
+#include "filesets/system/printable.h"
+#include "filesets/system/read_file.h"
+#include "replay/run/reels.h"
+#include "traces/catalog_reel.h"
+
+namespace filereel {
+namespace {
+
+struct Shelf {
+  CatalogueItem::Kind kind;
+  std::span<const CatalogFile> (*files)();
+  std::string_view what;
+};
+
+constexpr std::array<Shelf, 3> kShelves = {{
+    {CatalogueItem::Kind::plan, plan_catalog, "plan"},
+    {CatalogueItem::Kind::workload, workload_catalog, "workload"},
+    {CatalogueItem::Kind::file_set, file_set_catalog, "file set"},
+}};
+
+std::optional<CatalogueItem> find_in_catalogue(const std::string& name) {
+  for (const Shelf& shelf : kShelves) {
+    for (const CatalogFile& file : shelf.files()) {
+      if (file.name != name) continue;
+      return CatalogueItem{shelf.kind, name, parse_yaml(file.text, file.name, shelf.what), true};
+    }
+  }
+  boost::system::error_code ignored;
+  if (!is_catalog_reel(name) || boost::filesystem::exists(name, ignored)) return {};
+  return CatalogueItem{CatalogueItem::Kind::reel, name, {}, true};
+}
+
+std::vector<std::string_view> all_names() {
+  std::vector<std::string_view> names;
+  for (const Shelf& shelf : kShelves) {
+    for (const CatalogFile& file : shelf.files()) names.push_back(file.name);
+  }
+  return names;
+}
+
+bool has_any(const YamlValue& document, std::initializer_list<std::string_view> keys) {
+  return std::ranges::any_of(keys, [&](std::string_view key) { return document.has_key(key); });
+}
+
+bool is_list_of_files(std::string_view path) {
+  constexpr std::array<std::string_view, 3> kExtensions = {".fileset", ".fls", ".ptn"};
+  std::string lower(path);
+  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return std::ranges::any_of(kExtensions,
+                             [&](std::string_view one) { return lower.ends_with(one); });
+}
+
+CatalogueItem read_file_named(const std::string& path) {
+  if (is_reel_file(path) || path.ends_with(".reel")) return {CatalogueItem::Kind::reel, path};
+  if (is_list_of_files(path)) return {CatalogueItem::Kind::file_set, path};
+  const std::optional<std::string> text = read_yaml_file(path, "a plan or a workload");
+  if (!text) {
+    const std::vector<std::string_view> names = all_names();
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("there is no plan, workload, file set or reel '{}', neither in the "
+                    "catalogue nor as a file{}",
+                    printable(path),
+                    nearest_names(path, names).empty() ? ": `filereel list` shows the catalogue"
+                                                       : did_you_mean(path, names)));
+  }
+  constexpr std::string_view kZstdMagic = "\x28\xb5\x2f\xfd";
+  if (text->starts_with(kZstdMagic)) return {CatalogueItem::Kind::file_set, path};
+  YamlValue document = parse_yaml(*text, path, "workload");
+  const CatalogueItem::Kind kind = has_any(document, {"jobs", "workload", "sets"})
+                                       ? CatalogueItem::Kind::plan
+                                   : document.has_key("groups") ? CatalogueItem::Kind::file_set
+                                                                : CatalogueItem::Kind::workload;
+  return {kind, path, std::move(document)};
+}
+
+}  // namespace
+
+CatalogueItem find_named(const std::string& name_or_path) {
+  return within_memory(fmt::format("'{}'", printable(name_or_path)), [&] {
+    if (auto found = find_in_catalogue(name_or_path)) return *std::move(found);
+    boost::system::error_code ignored;
+    if (boost::filesystem::exists(name_or_path, ignored)) refuse_special_file(name_or_path);
+    return read_file_named(name_or_path);
+  });
+}
+
+std::vector<CatalogPlan> list_catalog_plans() {
+  std::vector<CatalogPlan> plans;
+  for (const CatalogFile& file : plan_catalog()) {
+    const YamlValue document = parse_yaml(file.text, file.name, "plan");
+    for (const auto& [key, value] : document.items()) {
+      if (key == "description") plans.push_back({std::string(file.name), value.text()});
+    }
+  }
+  return plans;
+}
+
+}  // namespace filereel

@@ -1,0 +1,313 @@
+// FC-Test on a file set (traces/fc_test.h) as a job.
+#include <algorithm>
+#include <cerrno>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "filesets/catalog.h"
+#include "filesets/specification/specification.h"
+#include "filesets/system/error.h"
+#include "filesets/system/units.h"
+#include "replay/run/baseline_run.h"
+#include "replay/run/fitting.h"
+#include "replay/run/job_kinds.h"
+#include "replay/run/room.h"
+#include "replay/volumes/shared_extents.h"
+
+namespace filereel {
+namespace {
+
+bool is_copy(FcStep step) {
+  return step == FcStep::copy_near || step == FcStep::copy_far;
+}
+
+// FC-Test goes through files from their begin to their end.
+AccessShape shape_of(const FcTestOptions& options) {
+  return {false, options.block_size, kCachedDepth};
+}
+
+// A file costs about as much as this many bytes, of which so many are worked on in a second: for
+// estimates alone.
+double seconds_of(const FileSetTotals& totals) {
+  constexpr double kFileWeight = 64 << 10, kBytesPerSecond = 200e6;
+  return (static_cast<double>(totals.bytes) + static_cast<double>(totals.files) * kFileWeight) /
+         kBytesPerSecond;
+}
+
+// How often the steps put the set on the volume of that role: the original and its copy.
+std::uint64_t copies_on(Role role, const std::vector<FcStep>& steps) {
+  const auto has = [&](FcStep step) { return std::ranges::find(steps, step) != steps.end(); };
+  if (role == Role::near) return has(FcStep::copy_near) ? 2 : 1;
+  return has(FcStep::copy_far) ? 1 : 0;
+}
+
+// The set below a directory, as FC-Test lays it on a volume.
+FileSet below(const FileSet& set, std::string_view root) {
+  FileSet tree;
+  tree.seed = set.seed;
+  tree.entries.reserve(set.entries.size() + 1);
+  tree.entries.push_back(directory_entry(std::string(root)));
+  for (const Entry& entry : set.entries) {
+    Entry& copy = tree.entries.emplace_back(entry);
+    copy.path = fmt::format("{}/{}", root, entry.path);
+    if (copy.kind == EntryKind::hard_link) copy.target = fmt::format("{}/{}", root, entry.target);
+  }
+  return tree;
+}
+
+// The regular files of the set, as they lie on a volume.
+std::vector<std::string> file_paths(const FileSet& set, std::string_view root) {
+  std::vector<std::string> paths;
+  for (const Entry& entry : set.entries) {
+    if (entry.kind == EntryKind::file) paths.push_back(fmt::format("{}/{}", root, entry.path));
+  }
+  return paths;
+}
+
+// A kernel copy may share blocks instead of copying them: looked up on a few of the copies.
+bool copies_share_blocks(const FileSet& set, const Volume& volume) {
+  constexpr std::size_t kLooks = 16;
+  const std::vector<std::string> copies = file_paths(set, FcTest::kCopy);
+  const std::size_t step = std::max<std::size_t>(1, copies.size() / kLooks);
+  bool any = false;
+  for (std::size_t i = 0; i < copies.size(); i += step) {
+    switch (extents_of(volume.root(), copies[i])) {
+      case Extents::shared:
+        any = true;
+        break;
+      case Extents::own:
+        return false;
+      case Extents::none:
+        break;
+    }
+  }
+  return any;
+}
+
+// Errors of a kernel copy that mean "not here" and not "it failed".
+bool is_unsupported_copy(const Sample& sample) {
+  if (sample.examples.empty()) return false;
+  const DivergenceExample& first = sample.examples.front();
+  return first.operation == operation_info(OperationKind::copy_range).name &&
+         (first.result == -EXDEV || first.result == -EOPNOTSUPP || first.result == -ENOSYS ||
+          first.result == -EINVAL || first.result == -ENOTTY);
+}
+
+class FcTestReplay final : public StepReplay {
+ public:
+  FcTestReplay(const FcTest& test, const FileSet& set, FcStep step, CopyMethod method)
+      : test_(test), set_(set), step_(step), method_(method) {
+    trace = test.trace(step);
+  }
+
+  // Holes are content too: the steps compare only if all count the same bytes.
+  void count(const ReplayOutcome&, const Volumes& volumes, Sample& sample) const override {
+    sample.bytes = step_ == FcStep::remove ? 0 : test_.bytes();
+    if (!is_copy(step_)) return;
+    const Volume* to = step_ == FcStep::copy_far ? volumes.far : volumes.near;
+    sample.moved_no_data =
+        method_ == CopyMethod::reflink ||
+        (method_ == CopyMethod::copy_file_range && to && copies_share_blocks(set_, *to));
+  }
+
+ private:
+  const FcTest& test_;
+  const FileSet& set_;
+  FcStep step_;
+  CopyMethod method_;
+};
+
+class FittedFcTest final : public FittedJob {
+ public:
+  FittedFcTest(const FileSet& original, const JobOptions& options, std::vector<FcStep> steps,
+               const FittingPlace& place)
+      : options_(options),
+        fc_steps_(std::move(steps)),
+        fitted_(fit_file_set(original, place.volumes.limits())),
+        test_(fitted_.set, with_holes(options.fc_test, fitted_.holes_filled > 0)) {
+    const double seconds = seconds_of(fitted_.set.totals());
+    for (const FcStep step : fc_steps_) {
+      steps_.push_back({.operation = std::string(fc_step_name(step)),
+                        .far = step == FcStep::copy_far,
+                        .bytes = test_.bytes(),
+                        .files = test_.files(),
+                        .expected_s = seconds,
+                        .access = shape_of(options.fc_test)});
+    }
+  }
+
+  const std::vector<Step>& steps() const override { return steps_; }
+  const Fitting& fitting() const { return fitted_; }
+
+  Contents contents(Role role) const override {
+    const std::uint64_t copies = copies_on(role, fc_steps_);
+    return {nullptr, copies > 0 ? &fitted_.set : nullptr, copies};
+  }
+
+  FilesRead read_by(std::size_t step) const override {
+    if (fc_steps_[step] == FcStep::create) return {};
+    return {file_paths(fitted_.set, FcTest::kOriginal), test_.bytes()};
+  }
+
+  std::unique_ptr<StepReplay> make_replay(std::size_t step) const override {
+    auto replay = std::make_unique<FcTestReplay>(test_, fitted_.set, fc_steps_[step],
+                                                 options_.fc_test.copy_method);
+    replay->options.engine = options_.engine.value_or(EngineKind::blocking);
+    return replay;
+  }
+
+  std::optional<FileSet> tree_after(std::size_t step, Role role) const override {
+    bool original = false, copy = false;
+    for (std::size_t i = 0; i <= step; ++i) {
+      original = fc_steps_[i] == FcStep::create || (original && fc_steps_[i] != FcStep::remove);
+      const FcStep copies = role == Role::near ? FcStep::copy_near : FcStep::copy_far;
+      copy = copy || fc_steps_[i] == copies;
+    }
+    FileSet tree;
+    if (original && role == Role::near) tree = below(fitted_.set, FcTest::kOriginal);
+    if (copy)
+      std::ranges::move(below(fitted_.set, FcTest::kCopy).entries,
+                        std::back_inserter(tree.entries));
+    return tree;
+  }
+
+  std::optional<Warning> unsupported(std::size_t step, const Sample& sample) const override {
+    if (!is_unsupported_copy(sample)) return {};
+    return Warning{"copy-method-unsupported",
+                   fmt::format("{} is not measured: {} does not work there", steps_[step].operation,
+                               copy_method_name(options_.fc_test.copy_method)),
+                   "use --copy-method readwrite, which works everywhere"};
+  }
+
+ private:
+  static FcTestOptions with_holes(FcTestOptions options, bool fill) {
+    options.fill_holes = fill;
+    return options;
+  }
+
+  JobOptions options_;
+  std::vector<FcStep> fc_steps_;
+  FittedSet fitted_;
+  FcTest test_;
+  std::vector<Step> steps_;
+};
+
+class FcTestJob final : public Job {
+ public:
+  FcTestJob(FileSet set, const JobOptions& options)
+      : set_(std::move(set)), sweep_(JobKind::fc_test, options, options.sweep) {}
+
+  JobRecord record() const override {
+    const JobOptions options = sweep_.at(0);
+    JobRecord record{
+        .kind = JobKind::fc_test,
+        .name = options.name.empty() ? "fc-test" : options.name,
+        .scale = options.scale,
+        .warm = options.warm,
+        .settings = {{"block_size", format_binary_size(options.fc_test.block_size)},
+                     {"copy_method", std::string(copy_method_name(options.fc_test.copy_method))},
+                     {"threads", std::to_string(options.fc_test.threads)}},
+        .axes = sweep_.axes()};
+    for (const SweepAxis& axis : record.axes) {
+      std::erase_if(record.settings, [&](const auto& one) { return one.first == axis.name; });
+    }
+    return record;
+  }
+  std::string set() const override { return set_.name; }
+
+  std::uint64_t points() const override { return sweep_.points(); }
+  Parameters parameters(std::uint64_t point) const override { return sweep_.parameters(point); }
+  JobOptions options(std::uint64_t point) const override { return sweep_.at(point); }
+  std::string_view room_advice() const override {
+    return "use --scale, fewer --operations or a larger volume";
+  }
+
+  bool uses_far() const override { return copies_on(Role::far, steps_of(sweep_.at(0))) > 0; }
+
+  JobNeeds needs(std::span<const FileSystemKind> kinds) const override {
+    for (const FileSystemKind kind : kinds) fit_file_set(set_, {file_system_info(kind).limits});
+    JobNeeds needs;
+    const std::vector<FcStep> steps = steps_of(sweep_.at(0));
+    for (const Role role : {Role::near, Role::far}) {
+      const std::uint64_t copies = copies_on(role, steps);
+      VolumeNeeds& volume = needs.volumes[static_cast<std::size_t>(role)];
+      if (copies == 0) continue;
+      volume.image = image_size({&set_, 1}, kinds, copies);
+      volume.least = least_space(set_, copies);
+      volume.what = fmt::format("the set '{}'", set_.name);
+    }
+    needs.seconds = seconds_of(set_.totals()) * static_cast<double>(steps.size() * points());
+    return needs;
+  }
+
+  std::vector<AccessShape> shapes() const override {
+    std::vector<AccessShape> shapes;
+    for (std::uint64_t point = 0; point < points(); ++point) {
+      add_shape(shapes, shape_of(sweep_.at(point).fc_test));
+    }
+    return shapes;
+  }
+
+  std::unique_ptr<FittedJob> fit(std::uint64_t point, const FittingPlace& place) const override {
+    const JobOptions options = sweep_.at(point);
+    std::vector<FcStep> steps = steps_of(options);
+    const bool reflink = options.fc_test.copy_method == CopyMethod::reflink;
+    if (reflink && steps_of(options, false).size() > steps.size()) {
+      place.result.warn({"step-skipped",
+                         "copy-far is left out: a reflink cannot leave its file system",
+                         "measure copy-far with --copy-method readwrite"});
+    }
+    if (place.volumes.near && !place.volumes.far && std::erase(steps, FcStep::copy_far) > 0) {
+      place.result.warn(
+          {"step-skipped", "copy-far is left out: there is no far volume", "name one with --far"});
+    }
+    auto fitted = std::make_unique<FittedFcTest>(set_, options, std::move(steps), place);
+    if (place.volumes.near) {
+      add_fitting(fitted->fitting(), place.volumes.file_system(), set_.name, place.result);
+    }
+    return fitted;
+  }
+
+ private:
+  static std::vector<FcStep> steps_of(const JobOptions& options, bool possible = true) {
+    std::vector<FcStep> steps = options.operations;
+    for (std::size_t i = 0; options.operations.empty() && i < kFcSteps; ++i) {
+      steps.push_back(static_cast<FcStep>(i));
+    }
+    if (possible && options.fc_test.copy_method == CopyMethod::reflink) {
+      std::erase(steps, FcStep::copy_far);
+    }
+    return steps;
+  }
+
+  FileSet set_;
+  OptionSweep sweep_;
+};
+
+}  // namespace
+
+std::vector<std::unique_ptr<Job>> make_fc_test_jobs(const JobOptions& options) {
+  constexpr std::size_t kMost = SpecificationLimits{}.max_entries;  // as one set has
+  std::vector<std::unique_ptr<Job>> jobs;
+  std::size_t entries = 0;
+  for (const std::string& name : options.sets) {
+    FileSet set = load_file_set(name, options.scale);
+    entries += set.entries.size();
+    if (!jobs.empty() && entries > kMost) {
+      throw Error(ErrorKind::unusable_input,
+                  fmt::format("the file sets up to {} have {} entries together, and a run has {} "
+                              "at most: run them one after the other",
+                              name, entries, kMost));
+    }
+    jobs.push_back(std::make_unique<FcTestJob>(std::move(set), options));
+  }
+  return jobs;
+}
+
+std::unique_ptr<Job> make_fc_test_job(FileSet set, const JobOptions& options) {
+  return std::make_unique<FcTestJob>(std::move(set), options);
+}
+
+}  // namespace filereel

@@ -1,0 +1,27 @@
+// The kinds of jobs there are. A new one is a file that makes it, and a line in job_kinds.cc.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "replay/run/job.h"
+#include "replay/run/job_options.h"
+#include "traces/recorded_trace.h"
+#include "traces/workload/workload.h"
+
+namespace filereel {
+
+// FC-Test on each of the options' sets. Throws Error.
+std::vector<std::unique_ptr<Job>> make_fc_test_jobs(const JobOptions& options);
+std::unique_ptr<Job> make_fc_test_job(FileSet set, const JobOptions& options);
+
+// A recipe's phases, at the points of its sweep. Throws Error.
+std::unique_ptr<Job> make_workload_job(Workload workload, const JobOptions& options);
+
+// A trace that was recorded, or that a workload without phases simulates. Throws Error.
+std::unique_ptr<Job> make_trace_job(std::string name, std::unique_ptr<RecordedTrace> trace,
+                                    const JobOptions& options);
+std::unique_ptr<Job> make_trace_job(Workload workload, const JobOptions& options);
+
+}  // namespace filereel

@@ -1,0 +1,276 @@
+#include "replay/run/job_options.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include <fmt/format.h>
+
+#include "filesets/specification/scaling.h"
+#include "filesets/system/error.h"
+#include "filesets/system/nearest.h"
+#include "filesets/system/printable.h"
+#include "filesets/system/units.h"
+
+namespace filereel {
+namespace {
+
+constexpr std::array<std::string_view, 3> kVerifications = {"results", "content", "tree"};
+constexpr std::uint64_t kMostBlock = 1 << 30;
+
+using Values = std::span<const std::string>;
+
+template <class Number>
+Number number(std::string_view key, const std::string& text, Number least, Number most) {
+  Number value{};
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, value);
+  if (error == std::errc() && stop == end && value >= least && value <= most) return value;
+  throw Error(ErrorKind::usage, fmt::format("{} {}: must be a number from {} to {}", key,
+                                            printable(text), least, most));
+}
+
+bool truth(std::string_view key, const std::string& text) {
+  if (text == "true") return true;
+  if (text == "false") return false;
+  throw Error(ErrorKind::usage, fmt::format("{} {}: must be true or false", key, printable(text)));
+}
+
+void set_verify(JobOptions& options, Values values) {
+  const auto found = std::ranges::find(kVerifications, values.front());
+  if (found == kVerifications.end()) {
+    throw Error(ErrorKind::usage,
+                fmt::format("there is no verification '{}': use results, content or tree",
+                            printable(values.front())));
+  }
+  options.verify = static_cast<Verification>(found - kVerifications.begin());
+}
+
+void set_engine(JobOptions& options, Values values) {
+  options.engine.reset();
+  if (values.front() != "auto") options.engine = parse_engine(values.front());
+}
+
+void set_scale(JobOptions& options, Values values) {
+  options.scale = number("scale", values.front(), 0.0, kMaxScale);
+  check_scale(options.scale);
+}
+
+void set_operations(JobOptions& options, Values values) {
+  options.operations.clear();
+  for (const std::string& one : values) options.operations.push_back(parse_fc_step(one));
+  options.operations = ordered_operations(std::move(options.operations));
+}
+
+void set_block_size(JobOptions& options, Values values) {
+  const std::uint64_t bytes = parse_size(values.front(), "block_size", ErrorKind::usage);
+  if (bytes == 0 || bytes > kMostBlock) {
+    throw Error(ErrorKind::usage, "the block size must be 1 byte to 1 GiB");
+  }
+  options.fc_test.block_size = bytes;
+}
+
+void set_time(JobOptions& options, Values values) {
+  const std::uint64_t time = parse_duration(values.front(), "time", ErrorKind::usage);
+  if (time == 0) throw Error(ErrorKind::usage, "the time must be more than 0");
+  options.time_ns = time;
+}
+
+using enum JobParameter::Form;
+
+// Why kinds of jobs have no use for a parameter.
+constexpr std::string_view kNoPhases =
+    "a step of FC-Test ends with its last file: use --scale for a shorter one";
+constexpr std::string_view kWholeTrace =
+    "a recorded trace ends with its last operation: shorten it with filereel cut";
+constexpr std::string_view kNoTimes = "FC-Test has no recorded times to keep";
+constexpr std::string_view kOwnTimes = "a workload says itself when operations begin (think, rate)";
+constexpr std::string_view kNoOrders =
+    "the threads of FC-Test work on files of their own, so that there is no order to keep";
+constexpr std::string_view kFreeThreads =
+    "the threads of a workload do not wait for each other, so that there is no order to keep";
+constexpr std::string_view kOneRequest = "a thread of FC-Test has one request in flight";
+constexpr std::string_view kOwnDepth = "a workload has a key depth: use --sweep depth=8";
+constexpr std::string_view kOwnThreads = "it has threads: use --threads";
+constexpr std::string_view kOwnCount = "a workload has a key count: use --sweep count=8";
+constexpr std::string_view kOfFcTest = "it is for FC-Test";
+constexpr std::string_view kOfTraces = "it is for recorded traces";
+constexpr std::string_view kOwnBlock = "a workload has a key block or size: use --sweep size=64KiB";
+
+constexpr std::array<JobParameter, 16> kParameters = {{
+    {.key = "sets",
+     .option = "--set",
+     .help = "File sets of FC-Test: catalogue names or files",
+     .form = list,
+     .why_not = {"", kOfFcTest, kOfFcTest},
+     .set = [](JobOptions& o, Values v) { o.sets.assign(v.begin(), v.end()); }},
+    {.key = "operations",
+     .option = "--operations",
+     .help = "Steps of FC-Test: any of create,read,copy-near,copy-far,delete",
+     .form = list,
+     .why_not = {"", kOfFcTest, kOfFcTest},
+     .set = set_operations},
+    {.key = "scale",
+     .option = "--scale",
+     .help = "Factor for the size of file sets and workloads, such as 0.1",
+     .why_not = {"", "", ""},
+     .set = set_scale},
+    {.key = "block_size",
+     .option = "--block-size",
+     .help = "Bytes per read and write of FC-Test (128 KiB)",
+     .swept = true,
+     .why_not = {"", kOwnBlock, kOfFcTest},
+     .set = set_block_size},
+    {.key = "copy_method",
+     .option = "--copy-method",
+     .help = "How FC-Test copies: readwrite, copy_file_range, reflink or sendfile",
+     .swept = true,
+     .why_not = {"", kOfFcTest, kOfFcTest},
+     .set = [](JobOptions& o, Values v) { o.fc_test.copy_method = parse_copy_method(v.front()); }},
+    {.key = "threads",
+     .option = "--threads",
+     .help = "Threads of FC-Test that share the files (1)",
+     .swept = true,
+     .why_not = {"", kOwnCount, kOfFcTest},
+     .set = [](JobOptions& o,
+               Values v) { o.fc_test.threads = number("threads", v.front(), 1U, 1024U); }},
+    {.key = "time",
+     .option = "--time",
+     .help = "Longest time of each phase of a workload, such as 10s",
+     .why_not = {kNoPhases, "", kWholeTrace},
+     .set = set_time},
+    {.key = "pace",
+     .option = "--pace",
+     .help = "Times kept of a recorded trace: asap, natural, think, or a factor such as 2x",
+     .swept = true,
+     .why_not = {kNoTimes, kOwnTimes, ""},
+     .set = [](JobOptions& o, Values v) { o.pace = parse_pace(v.front()); }},
+    {.key = "order",
+     .option = "--order",
+     .help = "Order kept of a recorded trace: strict, resource or thread",
+     .swept = true,
+     .why_not = {kNoOrders, kFreeThreads, ""},
+     .set = [](JobOptions& o, Values v) { o.order = parse_order(v.front()); }},
+    {.key = "depth",
+     .option = "--depth",
+     .help = "Requests in flight per thread of a recorded trace, with io_uring",
+     .swept = true,
+     .why_not = {kOneRequest, kOwnDepth, ""},
+     .set = [](JobOptions& o, Values v) { o.depth = number("depth", v.front(), 1U, 4096U); }},
+    {.key = "clients",
+     .option = "--clients",
+     .help = "Copies of a recorded trace at the same time, each in a directory of its own",
+     .swept = true,
+     .why_not = {kOwnThreads, kOwnCount, ""},
+     .set = [](JobOptions& o, Values v) { o.clients = number("clients", v.front(), 1U, 1000U); }},
+    {.key = "owners",
+     .option = "--owners",
+     .help = "Change owners as a recorded trace does; needs root",
+     .form = flag,
+     .why_not = {kOfTraces, kOfTraces, ""},
+     .set = [](JobOptions& o, Values v) { o.change_owners = truth("owners", v.front()); }},
+    {.key = "stop_on_divergence",
+     .option = "--stop-on-divergence",
+     .help = "End a replay at its first true mismatch",
+     .form = flag,
+     .why_not = {kOfTraces, kOfTraces, ""},
+     .set = [](JobOptions& o,
+               Values v) { o.stop_on_divergence = truth("stop_on_divergence", v.front()); }},
+    {.key = "verify",
+     .option = "--verify",
+     .help = "What is verified: results, content or tree",
+     .swept = true,
+     .why_not = {"", "", ""},
+     .set = set_verify},
+    {.key = "engine",
+     .option = "--engine",
+     .help = "Engine: auto, blocking, io_uring, or null (no system calls)",
+     .swept = true,
+     .why_not = {"", "", ""},
+     .set = set_engine},
+    {.key = "warm",
+     .option = "--warm",
+     .help = "Leave the caches as they are before each step",
+     .form = flag,
+     .why_not = {"", "", ""},
+     .set = [](JobOptions& o, Values v) { o.warm = truth("warm", v.front()); }},
+}};
+
+}  // namespace
+
+std::string_view verification_name(Verification verification) {
+  return kVerifications[static_cast<std::size_t>(verification)];
+}
+
+std::span<const JobParameter> job_parameters() {
+  return kParameters;
+}
+
+const JobParameter* find_job_parameter(std::string_view key) {
+  const auto found = std::ranges::find(kParameters, key, &JobParameter::key);
+  return found == kParameters.end() ? nullptr : &*found;
+}
+
+void check_meaning(const JobParameter& parameter, JobKind kind, std::string_view job) {
+  const std::string_view why = parameter.why_not[static_cast<std::size_t>(kind)];
+  if (why.empty()) return;
+  throw Error(ErrorKind::usage,
+              fmt::format("{} has no meaning for {}: {}", parameter.option, printable(job), why));
+}
+
+OptionSweep::OptionSweep(JobKind kind, JobOptions options, const SweepOverrides& sweep)
+    : options_(std::move(options)) {
+  for (const auto& [key, values] : sweep) {
+    const JobParameter* parameter = find_job_parameter(key);
+    const auto can = [&](const JobParameter& one) {
+      return one.swept && one.why_not[static_cast<std::size_t>(kind)].empty();
+    };
+    if (!parameter || !can(*parameter)) {
+      std::vector<std::string_view> keys;
+      for (const JobParameter& one : kParameters) {
+        if (can(one)) keys.push_back(one.key);
+      }
+      throw Error(ErrorKind::usage,
+                  fmt::format("there is no key '{}' to sweep: use {}{}", printable(key),
+                              fmt::join(keys, ", "), did_you_mean(key, keys)));
+    }
+    for (const std::string& value : values) {
+      JobOptions tried = options_;
+      parameter->set(tried, {&value, 1});
+    }
+    axes_.push_back({key, values});
+    points_ *= values.size();
+    if (points_ > kMostPoints) {
+      throw Error(ErrorKind::usage,
+                  fmt::format("the sweep has more than {} points: leave some out", kMostPoints));
+    }
+  }
+}
+
+JobOptions OptionSweep::at(std::uint64_t point) const {
+  JobOptions options = options_;
+  for (const auto& [key, value] : parameters(point)) {
+    find_job_parameter(key)->set(options, {&value, 1});
+  }
+  return options;
+}
+
+Parameters OptionSweep::parameters(std::uint64_t point) const {
+  Parameters list(axes_.size());
+  for (std::size_t i = axes_.size(); i-- > 0; point /= axes_[i].values.size()) {
+    list[i] = {axes_[i].name, axes_[i].values[point % axes_[i].values.size()]};
+  }
+  return list;
+}
+
+std::vector<FcStep> ordered_operations(std::vector<FcStep> operations) {
+  std::ranges::sort(operations);
+  const auto doubles = std::ranges::unique(operations);
+  operations.erase(doubles.begin(), doubles.end());
+  if (operations.empty() || operations.front() != FcStep::create) {
+    throw Error(ErrorKind::usage,
+                "the operations must begin with create: the others need what it makes");
+  }
+  return operations;
+}
+
+}  // namespace filereel

@@ -1,0 +1,31 @@
+// Measures one step of a job on prepared volumes. The one place where a stopwatch runs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <stop_token>
+
+#include "replay/engine/replayer.h"
+#include "replay/results/result.h"
+#include "replay/run/job.h"
+
+namespace filereel {
+
+struct MeasureOptions {
+  bool warm = false;
+  Verification verify = Verification::results;
+  bool may_diverge = false;        // what differs is data; else it fails the step
+  std::uint64_t run_began_ns = 0;  // see begin_sample
+  std::stop_token stop = {};
+  ReplayProgress* progress = nullptr;
+};
+
+// Makes the caches cold, replays the step with the stopwatch, waits until all is durable, verifies.
+// `run` of the sample is left to the caller. A failed operation is in the sample. Nothing when the
+// stop was requested. Throws Error(failed) when a volume fails or vanishes, and what ends a damaged
+// trace.
+std::optional<Sample> measure_step(const FittedJob& job, std::size_t step, const Volumes& volumes,
+                                   const MeasureOptions& options);
+
+}  // namespace filereel

@@ -1,0 +1,171 @@
+#include "replay/run/recipe_needs.h"
+
+#include <algorithm>
+#include <cstddef>
+
+#include "replay/run/baseline_run.h"
+
+namespace filereel {
+namespace {
+
+// `cut`: it may be in the middle when the phase ends.
+bool changes_files(const FileStep& step, bool cut) {
+  switch (step.kind) {
+    case StepKind::create:
+    case StepKind::append:
+    case StepKind::rename:
+    case StepKind::copy:
+    case StepKind::remove:
+      return true;
+    case StepKind::read:
+    case StepKind::overwrite:
+    case StepKind::replace:
+    case StepKind::stat:
+    case StepKind::list:
+      return false;
+    case StepKind::rewrite:
+      return cut;
+  }
+  return true;
+}
+
+bool changes_files(const RecipeThreads& threads, bool cut) {
+  if (threads.access && threads.access->truncate) return true;
+  return std::ranges::any_of(threads.choices, [cut](const StepChoice& choice) {
+    return std::ranges::any_of(choice.steps,
+                               [cut](const FileStep& step) { return changes_files(step, cut); });
+  });
+}
+
+// Whether a later phase works on files that this one makes or changes the shape of.
+bool needed_whole(const Recipe& recipe, std::size_t phase) {
+  for (const RecipeThreads& threads : recipe.phases[phase].threads) {
+    if (!changes_files(threads, true)) continue;
+    for (std::size_t later = phase + 1; later < recipe.phases.size(); ++later) {
+      for (const RecipeThreads& other : recipe.phases[later].threads) {
+        if (other.files == threads.files) return true;
+      }
+    }
+  }
+  return false;
+}
+
+// With a time alone a phase would begin again and again: what had an end of one pass keeps it.
+void ends_by_itself(RecipePhase& phase) {
+  StopRule& stop = phase.stop;
+  if (stop.operations == 0 && stop.bytes == 0 && stop.passes == 0) stop.passes = 1;
+}
+
+void take_smaller(std::optional<DirectAccess>& least, DirectAccess one) {
+  if (!least) {
+    least = one;
+    return;
+  }
+  least->size = std::min(least->size, one.size);
+  least->align = std::min(least->align, one.align);
+}
+
+AccessShape shape_of(const RecipeThreads& threads) {
+  const AccessMix& mix = *threads.access;
+  AccessShape shape;
+  shape.random = mix.random >= 50'000;
+  shape.block_size = std::ranges::max_element(mix.sizes, {}, &SizeShare::share)->size;
+  const bool reads = mix.reads > 0 || mix.ratio > 0;
+  // Who reads at random has as many in flight as there are threads that wait.
+  const bool waits = threads.direct || threads.write_through || (shape.random && reads);
+  shape.depth = waits ? std::max(1U, threads.count * threads.depth) : kCachedDepth;
+  return shape;
+}
+
+}  // namespace
+
+std::vector<std::string> set_time(Recipe& recipe, std::uint64_t time_ns) {
+  std::vector<std::string> kept;
+  for (std::size_t i = 0; i < recipe.phases.size(); ++i) {
+    RecipePhase& phase = recipe.phases[i];
+    if (phase.stop.time_ns == 0 && needed_whole(recipe, i)) {
+      kept.push_back(phase.name);
+      continue;
+    }
+    if (time_ns < phase.stop.time_ns) {
+      const double share = static_cast<double>(time_ns) / static_cast<double>(phase.stop.time_ns);
+      phase.warm_up_ns = static_cast<std::uint64_t>(static_cast<double>(phase.warm_up_ns) * share);
+    }
+    if (phase.stop.time_ns == 0) ends_by_itself(phase);
+    phase.stop.time_ns = time_ns;
+  }
+  return kept;
+}
+
+bool begin_alike(const Recipe& a, const Recipe& b) {
+  const auto same = [](const RecipeFiles& one, const RecipeFiles& other) {
+    return one.name == other.name && one.set == other.set && one.count == other.count &&
+           one.size == other.size && one.fill == other.fill &&
+           one.compressed_permille == other.compressed_permille &&
+           one.per_directory == other.per_directory && one.exist == other.exist;
+  };
+  return a.seed == b.seed && a.scale == b.scale && std::ranges::equal(a.files, b.files, same);
+}
+
+bool changes_files(const Recipe& recipe) {
+  return std::ranges::any_of(recipe.phases, [](const RecipePhase& phase) {
+    const bool cut = phase.stop.time_ns > 0;
+    return std::ranges::any_of(
+        phase.threads, [cut](const RecipeThreads& threads) { return changes_files(threads, cut); });
+  });
+}
+
+std::optional<DirectAccess> smallest_direct_access(const Recipe& recipe) {
+  std::optional<DirectAccess> least;
+  for (const RecipePhase& phase : recipe.phases) {
+    for (const RecipeThreads& threads : phase.threads) {
+      if (!threads.direct) continue;
+      if (threads.access) {
+        for (const SizeShare& one : threads.access->sizes) {
+          const std::uint64_t align = threads.access->align > 0 ? threads.access->align : one.size;
+          take_smaller(least, {one.size, std::min(align, one.size)});
+        }
+      }
+      for (const StepChoice& choice : threads.choices) {
+        for (const FileStep& step : choice.steps) take_smaller(least, {step.block, step.block});
+      }
+    }
+  }
+  return least;
+}
+
+bool fills_volume(const Recipe& recipe) {
+  return std::ranges::any_of(recipe.files, [](const RecipeFiles& one) { return one.fill > 0; });
+}
+
+bool wants_uring(const Recipe& recipe) {
+  return std::ranges::any_of(recipe.phases, [](const RecipePhase& phase) {
+    if (phase.engine == RequestEngine::blocking) return false;
+    return phase.engine == RequestEngine::io_uring || phase.poll ||
+           std::ranges::any_of(phase.threads,
+                               [](const RecipeThreads& threads) { return threads.depth > 1; });
+  });
+}
+
+bool wants_polling(const Recipe& recipe) {
+  return std::ranges::any_of(recipe.phases, &RecipePhase::poll);
+}
+
+std::optional<AccessShape> access_shape(const RecipePhase& phase) {
+  for (const RecipeThreads& threads : phase.threads) {
+    if (threads.access) return shape_of(threads);
+    for (const StepChoice& choice : threads.choices) {
+      for (const FileStep& step : choice.steps) {
+        if (moves_content(step.kind)) return AccessShape{false, step.block, kCachedDepth};
+      }
+    }
+  }
+  return std::nullopt;
+}
+
+bool has_accesses(const RecipePhase& phase) {
+  return std::ranges::any_of(
+      phase.threads, [](const RecipeThreads& threads) { return threads.access.has_value(); });
+}
+
+}  // namespace filereel

@@ -1,0 +1,50 @@
+#include "replay/run/reels.h"
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+
+#include "traces/catalog_reel.h"
+#include "traces/reel/reel_format.h"
+
+namespace filereel {
+namespace {
+
+constexpr std::string_view kExtension = ".reel";
+
+const CatalogReel* find_reel(std::string_view name) {
+  const auto is_it = [&](const CatalogReel& one) {
+    return one.name == name || reel_name(one.name) == name;
+  };
+  const auto found = std::ranges::find_if(reel_catalog(), is_it);
+  return found == reel_catalog().end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+bool is_reel_file(const std::string& path) {
+  std::array<char, kReelMagic.size()> begin{};
+  std::ifstream in(path, std::ios::binary);
+  return in.read(begin.data(), begin.size()) &&
+         std::string_view(begin.data(), begin.size()) == kReelMagic;
+}
+
+bool is_catalog_reel(std::string_view name) {
+  return find_reel(name) != nullptr;
+}
+
+std::unique_ptr<ReelReader> open_reel(const std::string& name_or_path) {
+  const CatalogReel* found = find_reel(name_or_path);
+  return found ? std::make_unique<ReelReader>(found->bytes, name_or_path)
+               : std::make_unique<ReelReader>(name_or_path);
+}
+
+std::string reel_name(std::string_view path) {
+  std::string_view name = path.substr(path.rfind('/') + 1);
+  if (name.size() > kExtension.size() && name.ends_with(kExtension)) {
+    name.remove_suffix(kExtension.size());
+  }
+  return std::string(name);
+}
+
+}  // namespace filereel

@@ -1,0 +1,149 @@
+#include "replay/run/targets.h"
+
+#include <iterator>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <boost/filesystem.hpp>
+#include <fmt/format.h>
+
+#include "filesets/system/error.h"
+#include "filesets/system/process.h"
+
+namespace filereel {
+namespace {
+
+Target own_target(Role role, MountPower power) {
+  const std::string name = fmt::format("filereel-{}", role_name(role));
+  Target target;
+  target.kind = power == MountPower::none ? TargetKind::directory : TargetKind::image;
+  target.path = power == MountPower::none ? name : name + ".img";
+  target.temporary = true;
+  return target;
+}
+
+// The same for all names of a place, also of one that is still to be made.
+boost::filesystem::path full_path(const std::string& path) {
+  boost::system::error_code error;
+  const boost::filesystem::path absolute = boost::filesystem::absolute(path, error);
+  const boost::filesystem::path full = boost::filesystem::weakly_canonical(absolute, error);
+  return error ? absolute : full;
+}
+
+// Throws Error(usage) unless these are two places.
+void check_apart(std::string_view name, const Target& one, std::string_view other_name,
+                 const Target& other) {
+  boost::system::error_code ignored;
+  if (full_path(one.path) == full_path(other.path) ||
+      boost::filesystem::equivalent(one.path, other.path, ignored)) {
+    throw Error(ErrorKind::usage, fmt::format("{} and {} are the same ({}): name two volumes", name,
+                                              other_name, one.path));
+  }
+  const std::string path = full_path(one.path).string() + "/";
+  const std::string other_path = full_path(other.path).string() + "/";
+  const bool directories = one.kind == TargetKind::directory && other.kind == TargetKind::directory;
+  if (directories && (path.starts_with(other_path) || other_path.starts_with(path))) {
+    throw Error(ErrorKind::usage,
+                fmt::format("{} and {} lie one inside the other: name two directories apart",
+                            one.path, other.path));
+  }
+}
+
+// Throws Error(usage) where a volume makes sense only beside another one.
+void check_which_are_named(const NamedTargets& named) {
+  const auto needs = [](bool given, bool needed, std::string_view option, std::string_view other) {
+    if (!given || needed) return;
+    throw Error(ErrorKind::usage, fmt::format("{} needs {} as well", option, other));
+  };
+  const bool near = named.near.has_value(), far = named.far.has_value();
+  needs(far, near, "--far", "--near");
+  needs(named.against.has_value(), near, "--against", "--near");
+  needs(named.against_far.has_value(), named.against.has_value(), "--against-far", "--against");
+  needs(named.against_far.has_value(), far, "--against-far", "--far");
+  const auto mixed = [](const std::optional<Target>& one, const std::optional<Target>& other) {
+    return one && other &&
+           (one->kind == TargetKind::directory) != (other->kind == TargetKind::directory);
+  };
+  if (mixed(named.near, named.against) || mixed(named.far, named.against_far)) {
+    throw Error(ErrorKind::usage,
+                "a directory on the one side and what is formatted on the other cannot be "
+                "compared: name two directories, or two images or devices");
+  }
+}
+
+}  // namespace
+
+std::vector<Target*> ChosenTargets::all() {
+  std::vector<Target*> list = {&near};
+  for (std::optional<Target>* other : {&far, &against, &against_far}) {
+    if (*other) list.push_back(&**other);
+  }
+  return list;
+}
+
+Role ChosenTargets::role(const Target* target) const {
+  return target == &near || (against && target == &*against) ? Role::near : Role::far;
+}
+
+ChosenTargets choose_targets(const NamedTargets& named, MountPower power, bool with_far) {
+  check_which_are_named(named);
+  if (!named.near) {
+    ChosenTargets own{own_target(Role::near, power), {}, {}, {}};
+    if (with_far) own.far = own_target(Role::far, power);
+    return own;
+  }
+  const std::pair<std::string_view, const std::optional<Target>&> targets[] = {
+      {"near", named.near},
+      {"far", named.far},
+      {"against", named.against},
+      {"against-far", named.against_far}};
+  for (std::size_t i = 0; i < std::size(targets); ++i) {
+    for (std::size_t j = i + 1; j < std::size(targets); ++j) {
+      if (!targets[i].second || !targets[j].second) continue;
+      check_apart(targets[i].first, *targets[i].second, targets[j].first, *targets[j].second);
+    }
+  }
+  return {*named.near, named.far, named.against, named.against_far};
+}
+
+std::vector<FileSystemKind> usable_file_systems(const std::vector<FileSystemKind>& wanted,
+                                                MountPower power, bool required, Result& result) {
+  if (wanted.empty()) {
+    throw Error(ErrorKind::usage,
+                "the plan names no file systems to make: add file_systems to it, or say --fs");
+  }
+  std::vector<FileSystemKind> usable;
+  for (const FileSystemKind kind : wanted) {
+    const FileSystemInfo& info = file_system_info(kind);
+    std::string missing;
+    if (!find_program(info.make_program)) {
+      missing = fmt::format("{} is not installed (apt-get install {})", info.make_program,
+                            info.make_package);
+    } else if (!choose_driver(kind, power)) {
+      missing = info.fuse_program.empty()
+                    ? fmt::format("the kernel has no driver for it or may not be used for it")
+                : fuse_has(info)
+                    ? fmt::format("{} needs root: run filereel with sudo", info.fuse_program)
+                    : fmt::format(
+                          "neither the kernel's driver nor {} can be used (apt-get install "
+                          "{})",
+                          info.fuse_program, info.fuse_package);
+    }
+    if (missing.empty()) {
+      usable.push_back(kind);
+      continue;
+    }
+    const std::string text = fmt::format("{} cannot be used here: {}", info.name, missing);
+    if (required) throw Error(ErrorKind::failed, text);
+    result.warn({"file-system-unavailable", text, "run `filereel doctor` to see what is missing"});
+  }
+  if (usable.empty()) {
+    throw Error(ErrorKind::failed,
+                "none of the plan's file systems can be made and mounted here: `filereel doctor` "
+                "says what is missing; or name directories with --near and --far");
+  }
+  return usable;
+}
+
+}  // namespace filereel

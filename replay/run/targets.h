@@ -1,0 +1,40 @@
+// Which volumes a run works on, and which file systems it makes on them.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "replay/results/result.h"
+#include "replay/volumes/file_system.h"
+#include "replay/volumes/mount.h"
+#include "replay/volumes/target.h"
+#include "traces/path_table.h"
+
+namespace filereel {
+
+// As on the command line, before they are checked.
+struct NamedTargets {
+  std::optional<Target> near, far, against, against_far;
+};
+
+struct ChosenTargets {
+  Target near;
+  std::optional<Target> far, against, against_far;
+
+  // All there are, near first.
+  std::vector<Target*> all();
+  Role role(const Target* target) const;
+};
+
+// The targets of a run: those given, or volumes of its own in the current directory: images where
+// this machine can mount them, else directories; far only if `with_far`. Throws Error(usage) when
+// two are the same, lie one inside the other or cannot be compared.
+ChosenTargets choose_targets(const NamedTargets& named, MountPower power, bool with_far);
+
+// The file systems that this machine can make and mount. Those it cannot are left out with a
+// warning, or, if the user asked for them (`required`), are an Error(failed) that says what to
+// install; so is an empty rest.
+std::vector<FileSystemKind> usable_file_systems(const std::vector<FileSystemKind>& wanted,
+                                                MountPower power, bool required, Result& result);
+
+}  // namespace filereel

@@ -1,0 +1,360 @@
+// A recorded trace as a job: a reel, or what a workload without phases simulates.
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "filesets/system/error.h"
+#include "filesets/system/printable.h"
+#include "filesets/system/units.h"
+#include "replay/engine/divergence_judge.h"
+#include "replay/run/fitting.h"
+#include "replay/run/job_kinds.h"
+#include "replay/run/reels.h"
+#include "replay/run/room.h"
+#include "replay/run/sampling.h"
+#include "replay/run/trace_shape.h"
+#include "traces/edit/copies.h"
+#include "traces/mysql/mysql_mix.h"
+
+namespace filereel {
+namespace {
+
+void warn_of_trace(const TraceInfo& info, const std::string& name, Result& result) {
+  const auto warn = [&](const char* code, std::string_view what, const std::string& reason,
+                        std::uint64_t number, const char* next_step) {
+    result.warn({code, fmt::format("{}: {} ({})", what, printable(reason), number), next_step});
+  };
+  for (const auto& [reason, number] : info.lost) {
+    if (reason.starts_with(kEventsLost)) {
+      warn("trace-events-lost", "not in the trace", reason, number,
+           "record again, less of it (--under) or while the machine is less busy");
+    } else if (reason.starts_with(kEventsBeyondMemory)) {
+      warn("trace-events-lost", "not in the trace", reason, number,
+           "record again with more --memory");
+    } else {
+      warn("trace-lost", "not in the trace", reason, number,
+           "the replay does less than the program did");
+    }
+  }
+  for (const auto& [reason, number] : info.approximated) {
+    warn("trace-approximated", "only nearly in the trace", reason, number,
+         "docs/import.md says how calls become operations");
+  }
+  if (!info.complete) {
+    result.warn(
+        {"trace-torn",
+         fmt::format("{} is torn: its first {} operations are replayed", name, info.operations),
+         "record or import it again to have all"});
+  }
+}
+
+// Requests in flight ask for io_uring.
+bool wants_uring(const TraceInfo& info, const JobOptions& options) {
+  return options.depth > 0 || info.by_kind[static_cast<std::size_t>(OperationKind::reap)] > 0;
+}
+
+EngineKind engine_for(const TraceInfo& info, const JobOptions& options) {
+  if (options.engine) return *options.engine;
+  const bool uring = wants_uring(info, options) && (options.depth > 0 || !why_no_uring());
+  return uring ? EngineKind::uring : EngineKind::blocking;
+}
+
+// Throws Error where the engine cannot be had; says so where the trace alone asked for it.
+void check_engine(const TraceInfo& info, const JobOptions& options, Result& result) {
+  const EngineKind engine = engine_for(info, options);
+  if (options.depth > 0 && engine != EngineKind::uring) {
+    throw Error(ErrorKind::usage,
+                fmt::format("--depth is for requests in flight, and the engine {} has none: use "
+                            "--engine io_uring",
+                            engine_name(engine)));
+  }
+  const std::optional<std::string> why = why_no_uring();
+  if (!why) return;
+  if (engine == EngineKind::uring) throw Error(ErrorKind::failed, *why);
+  if (!options.engine && wants_uring(info, options)) {
+    result.warn({"io-uring-unavailable", *why,
+                 "what the trace had in flight together is done one after the other"});
+  }
+}
+
+class TraceReplay final : public StepReplay {
+ public:
+  TraceReplay(RecordedTrace& source, const TraceTables& names, const JobOptions& job,
+              EngineKind engine, Order order)
+      : names_(names),
+        schedule_(rewound(source), names, source.info(), {.order = order, .pace = job.pace}),
+        judge_(names.paths) {
+    trace = schedule_.trace();
+    options.engine = engine;
+    options.queue_depth = job.depth;
+    options.change_owners = job.change_owners;
+    options.stop_on_divergence = job.stop_on_divergence;
+    options.board = &schedule_.board();
+    options.judge = &judge_;
+  }
+
+  void check() const override { schedule_.check(); }
+
+  void count(const ReplayOutcome& outcome, const Volumes&, Sample& sample) const override {
+    add_trace_figures(sample, outcome);
+    sample.reel->waits = schedule_.waits();
+    sample.reel->ended_early = !outcome.complete;
+  }
+
+ private:
+  static RecordedTrace& rewound(RecordedTrace& source) {
+    source.rewind();
+    return source;
+  }
+
+  const TraceTables& names_;
+  Schedule schedule_;
+  DivergenceJudge judge_;
+};
+
+class FittedReplay final : public FittedJob {
+ public:
+  FittedReplay(RecordedTrace& original, const JobOptions& options, const FittingPlace& place)
+      : options_(options),
+        copies_(options.clients > 1 ? std::make_unique<TraceCopies>(original, options.clients)
+                                    : nullptr),
+        trace_(copies_ ? *copies_ : original),
+        fitted_(fit_trace(trace_.tables(), trace_.trees(), place.volumes.limits())) {
+    steps_.push_back({.operation = "replay",
+                      .files = trace_.info().operations,
+                      .expected_s = expected_seconds(trace_.info(), options)});
+  }
+
+  static double expected_seconds(const TraceInfo& info, const JobOptions& options) {
+    constexpr double kPerOperation = 10e-6, kBytesPerSecond = 200e6;
+    const double work = static_cast<double>(info.operations) * kPerOperation +
+                        static_cast<double>(info.bytes_read + info.bytes_written) / kBytesPerSecond;
+    if (options.pace.kind == Pace::Kind::asap) return work;
+    return std::max(work, static_cast<double>(info.duration_ns) * 1e-9 / options.pace.speed);
+  }
+
+  const std::vector<Step>& steps() const override { return steps_; }
+  const Fitting& fitting() const { return fitted_; }
+
+  Contents contents(Role role) const override {
+    if (role == Role::far) return {};
+    return {&fitted_.initial, &fitted_.initial, 1};
+  }
+  FilesRead read_by(std::size_t) const override { return files_of(fitted_.initial); }
+
+  std::unique_ptr<StepReplay> make_replay(std::size_t) const override {
+    return replay_in(options_.order);
+  }
+
+  // What fits into the schedule's first window: no reading while it runs, and no waiting.
+  std::unique_ptr<StepReplay> make_bare_replay(std::size_t) const override {
+    constexpr std::uint64_t kMost = 128 << 10;
+    const std::uint64_t operations = trace_.info().operations;
+    if (operations == 0 || operations > kMost) return nullptr;
+    return replay_in(Order::thread);
+  }
+
+  std::optional<FileSet> tree_after(std::size_t, Role role) const override {
+    if (role == Role::far) return {};
+    return fitted_.final;
+  }
+
+ private:
+  std::unique_ptr<StepReplay> replay_in(Order order) const {
+    const TraceTables& names = fitted_.tables ? *fitted_.tables : trace_.tables();
+    return std::make_unique<TraceReplay>(trace_, names, options_,
+                                         engine_for(trace_.info(), options_), order);
+  }
+
+  JobOptions options_;
+  std::unique_ptr<TraceCopies> copies_;
+  RecordedTrace& trace_;
+  FittedTrace fitted_;
+  std::vector<Step> steps_;
+};
+
+// The traces of a job by point: one that was recorded, or those that a workload simulates.
+class Traces {
+ public:
+  explicit Traces(std::unique_ptr<RecordedTrace> recorded) : recorded_(std::move(recorded)) {}
+  Traces(Workload workload, double scale) : workload_(std::move(workload)), scale_(scale) {
+    const std::string reel = workload_->recipe(0).reel;
+    if (!reel.empty()) recorded_ = open_reel(reel);
+  }
+
+  const std::optional<Workload>& workload() const { return workload_; }
+  std::uint64_t points() const { return workload_ ? workload_->points() : 1; }
+  std::vector<SweepAxis> axes() const {
+    return workload_ ? workload_->axes() : std::vector<SweepAxis>();
+  }
+  Parameters parameters(std::uint64_t point) const {
+    return workload_ ? workload_->parameters(point) : Parameters();
+  }
+
+  // Simulating takes time, so that what was simulated is kept.
+  RecordedTrace& at(std::uint64_t point) {
+    constexpr std::size_t kMostKept = 16;
+    if (recorded_) return *recorded_;
+    std::unique_ptr<MysqlMix>& mix = simulated_[point];
+    if (!mix) mix = std::make_unique<MysqlMix>(*workload_->recipe(point, scale_).mysql);
+    RecordedTrace& trace = *mix;
+    if (simulated_.size() > kMostKept) {
+      simulated_.erase(simulated_.begin()->first == point ? std::prev(simulated_.end())
+                                                          : simulated_.begin());
+    }
+    return trace;
+  }
+
+ private:
+  std::optional<Workload> workload_;
+  double scale_ = 1;
+  std::unique_ptr<RecordedTrace> recorded_;
+  std::map<std::uint64_t, std::unique_ptr<MysqlMix>> simulated_;
+};
+
+class TraceJob final : public Job {
+ public:
+  // `sweep`: what of the options' is a parameter of theirs; the rest is the workload's.
+  TraceJob(std::string name, Traces traces, const JobOptions& options, const SweepOverrides& sweep)
+      : name_(std::move(name)),
+        traces_(std::make_unique<Traces>(std::move(traces))),
+        sweep_(JobKind::trace, options, sweep) {
+    for (std::uint64_t point = 0; point < points(); ++point) {
+      if (this->options(point).pace.kind == Pace::Kind::asap) continue;
+      if (trace_at(point).info().timed) continue;
+      throw Error(ErrorKind::usage, fmt::format("{} has no times to keep: use --pace asap", name_));
+    }
+  }
+
+  JobRecord record() const override {
+    const JobOptions options = sweep_.at(0);
+    JobRecord record{.kind = JobKind::trace,
+                     .name = name_,
+                     .scale = options.scale,
+                     .warm = options.warm,
+                     .settings = {},
+                     .axes = traces_->axes()};
+    std::ranges::copy(sweep_.axes(), std::back_inserter(record.axes));
+    return record;
+  }
+
+  // Those of the workload go by last.
+  std::uint64_t points() const override { return traces_->points() * sweep_.points(); }
+  Parameters parameters(std::uint64_t point) const override {
+    Parameters list = traces_->parameters(point / sweep_.points());
+    std::ranges::move(sweep_.parameters(point % sweep_.points()), std::back_inserter(list));
+    return list;
+  }
+  JobOptions options(std::uint64_t point) const override {
+    return sweep_.at(point % sweep_.points());
+  }
+
+  std::vector<FileSystemKind> file_systems() const override {
+    std::vector<FileSystemKind> kinds;
+    if (!traces_->workload()) return {FileSystemKind::ext4};
+    for (const std::string& word : traces_->workload()->file_systems) {
+      kinds.push_back(parse_file_system(word));
+    }
+    return kinds;
+  }
+  std::optional<std::uint32_t> runs() const override {
+    return traces_->workload() ? std::optional(traces_->workload()->runs) : std::nullopt;
+  }
+  std::string_view room_advice() const override { return "use a larger volume"; }
+  bool may_diverge() const override { return true; }
+
+  std::optional<ReplayParameters> replay_parameters(std::uint64_t point) const override {
+    const JobOptions options = this->options(point);
+    const TraceInfo& info = trace_at(point).info();
+    return ReplayParameters{
+        .order = std::string(order_name(options.order)),
+        .pace = pace_name(options.pace),
+        .engine = std::string(engine_name(engine_for(info, options))),
+        .verify = std::string(verification_name(options.verify)),
+        .depth = options.depth,
+        .clients = options.clients,
+        .recorded_s = info.timed ? static_cast<double>(info.duration_ns) * 1e-9 : 0};
+  }
+
+  // All that is ever written may lie there at once, for all that is known.
+  JobNeeds needs(std::span<const FileSystemKind> kinds) const override {
+    JobNeeds needs;
+    VolumeNeeds& near = needs.volumes[static_cast<std::size_t>(Role::near)];
+    near.what = name_;
+    for (std::uint64_t point = 0; point < points(); ++point) {
+      const RecordedTrace& trace = trace_at(point);
+      const TraceInfo& info = trace.info();
+      const JobOptions options = this->options(point);
+      std::uint64_t per_file = 0;
+      for (const FileSystemKind kind : kinds) {
+        const FileSystemLimits& limits = file_system_info(kind).limits;
+        per_file = std::max({per_file, limits.bytes_per_inode, limits.cluster});
+      }
+      const std::uint64_t trees =
+          std::max(image_size({&trace.trees().initial, 1}, kinds, options.clients),
+                   image_size({&trace.trees().final, 1}, kinds, options.clients));
+      const std::uint64_t more =
+          info.files * per_file + info.bytes_written + info.bytes_written / 4;
+      const std::uint64_t image = trees + options.clients * more;
+      near.image = std::max(near.image, (image + kMiB - 1) / kMiB * kMiB);
+      needs.seconds += FittedReplay::expected_seconds(info, options);
+    }
+    return needs;
+  }
+
+  std::vector<AccessShape> shapes() const override {
+    constexpr std::size_t kSizes = 3;
+    RecordedTrace& trace = trace_at(0);
+    trace.rewind();
+    return access_shapes(trace, options(0).depth, kSizes);
+  }
+
+  std::unique_ptr<FittedJob> fit(std::uint64_t point, const FittingPlace& place) const override {
+    const JobOptions options = this->options(point);
+    RecordedTrace& trace = trace_at(point);
+    check_engine(trace.info(), options, place.result);
+    warn_of_trace(trace.info(), name_, place.result);
+    auto fitted = std::make_unique<FittedReplay>(trace, options, place);
+    if (place.volumes.near) {
+      add_fitting(fitted->fitting(), place.volumes.near->describe().file_system, name_,
+                  place.result);
+    }
+    return fitted;
+  }
+
+ private:
+  RecordedTrace& trace_at(std::uint64_t point) const {
+    return traces_->at(point / sweep_.points());
+  }
+
+  std::string name_;
+  std::unique_ptr<Traces> traces_;  // read and rewound by every replay
+  OptionSweep sweep_;
+};
+
+}  // namespace
+
+std::unique_ptr<Job> make_trace_job(std::string name, std::unique_ptr<RecordedTrace> trace,
+                                    const JobOptions& options) {
+  if (!options.name.empty()) name = options.name;
+  return std::make_unique<TraceJob>(std::move(name), Traces(std::move(trace)), options,
+                                    options.sweep);
+}
+
+std::unique_ptr<Job> make_trace_job(Workload workload, const JobOptions& options) {
+  SweepOverrides own, others;
+  for (const auto& [key, values] : options.sweep) {
+    const JobParameter* parameter = find_job_parameter(key);
+    (parameter && parameter->swept ? own : others).emplace(key, values);
+  }
+  if (!others.empty()) workload.set_values(std::move(others));
+  std::string name = options.name.empty() ? workload.name : options.name;
+  return std::make_unique<TraceJob>(std::move(name), Traces(std::move(workload), options.scale),
+                                    options, own);
+}
+
+}  // namespace filereel

@@ -1,0 +1,44 @@
+#include "replay/run/trace_shape.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+#include <utility>
+
+#include "replay/results/block_baseline.h"
+#include "replay/run/baseline_run.h"
+
+namespace filereel {
+
+std::vector<AccessShape> access_shapes(RecordedSource& source, std::uint32_t depth,
+                                       std::size_t most) {
+  std::map<std::uint64_t, std::uint64_t> sizes;         // how many there are of each
+  std::unordered_map<FileSlot, std::uint64_t> reached;  // where the last access ended
+  std::uint64_t random = 0, all = 0;
+  std::vector<RecordedOperation> block(4096);
+  while (const std::size_t count = source.next(block)) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const Operation& one = block[i].operation;
+      if (one.kind == OperationKind::open) reached[one.file] = 0;
+      if (one.kind != OperationKind::read && one.kind != OperationKind::write) continue;
+      if (one.expected <= 0) continue;  // nothing was moved
+      ++all;
+      ++sizes[baseline_block_size(one.length)];
+      std::uint64_t& end = reached[one.file];
+      if (one.offset != end) ++random;
+      end = one.offset + static_cast<std::uint64_t>(one.expected);
+    }
+  }
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> order;  // number, size
+  for (const auto& [size, number] : sizes) order.emplace_back(number, size);
+  std::ranges::sort(order, std::greater{});
+  order.resize(std::min(order.size(), most));
+  const bool jumps = 2 * random >= all;
+  std::vector<AccessShape> shapes;
+  for (const auto& [number, size] : order) {
+    shapes.push_back({jumps, size, jumps ? std::max(1U, depth) : kCachedDepth});
+  }
+  return shapes;
+}
+
+}  // namespace filereel

@@ -1,0 +1,296 @@
+// A workload as a job: the phases of its recipe at the points of its sweep.
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "filesets/system/error.h"
+#include "filesets/system/units.h"
+#include "replay/run/baseline_run.h"
+#include "replay/run/fitting.h"
+#include "replay/run/job_kinds.h"
+#include "replay/run/recipe_needs.h"
+#include "replay/run/room.h"
+#include "replay/volumes/direct_io.h"
+#include "traces/workload/synthesis.h"
+
+namespace filereel {
+namespace {
+
+// Of an image of filereel's own for files that fill their volume.
+constexpr std::uint64_t kVolumeToFill = 1 << 30;
+// The file that direct I/O is tried with.
+constexpr const char* kProbeFile = ".filereel-probe";
+constexpr std::string_view kRoomOfWorkloads = "use --scale or a larger volume";
+
+double expected_seconds(const RecipePhase& phase, std::uint64_t bytes) {
+  constexpr double kBytesPerSecond = 200e6, kLeast = 0.05;
+  const double content = static_cast<double>(bytes) / kBytesPerSecond;
+  const double time = static_cast<double>(phase.stop.time_ns) * 1e-9;
+  const double ends = time > 0 && content > 0 ? std::min(time, content) : std::max(time, content);
+  return std::max(kLeast, ends) + static_cast<double>(phase.warm_up_ns) * 1e-9;
+}
+
+class PhaseReplay final : public StepReplay {
+ public:
+  explicit PhaseReplay(bool accesses) : accesses_(accesses) {}
+
+  // Where threads read and write at positions those are the operations, and all their bytes count;
+  // where files are gone through, content counts once (of a copy what was written), and every call
+  // is an operation.
+  void count(const ReplayOutcome& outcome, const Volumes&, Sample& sample) const override {
+    if (!accesses_) return;
+    const KindStatistics& reads = outcome.statistics.of(OperationKind::read);
+    const KindStatistics& writes = outcome.statistics.of(OperationKind::write);
+    sample.bytes = reads.bytes + writes.bytes;
+    sample.operations = reads.latency.count() + writes.latency.count();
+  }
+
+ private:
+  bool accesses_;
+};
+
+// What the volume and the machine can do of what a recipe asks for.
+struct Means {
+  SynthesisOptions synthesis;
+  bool poll = false;
+};
+
+Means means_for(const Recipe& recipe, const JobOptions& options, const FittingPlace& place) {
+  Means means{.synthesis = {.free_bytes = place.free_bytes}};
+  means.synthesis.depth_as_threads = options.engine == EngineKind::blocking;
+  if (options.engine == EngineKind::uring) {
+    if (const auto why = why_no_uring()) throw Error(ErrorKind::failed, *why);
+  } else if (!options.engine && wants_uring(recipe)) {
+    if (const std::optional<std::string> why = why_no_uring()) {
+      means.synthesis.depth_as_threads = true;
+      place.result.warn({"io-uring-unavailable", *why,
+                         "what would be in flight together is done by as many threads that block"});
+    }
+  }
+  if (!place.volumes.near) return means;
+  const int root = place.volumes.near->root();
+  bool polls = wants_polling(recipe) && !means.synthesis.depth_as_threads;
+  if (polls) {
+    if (const std::optional<std::string> why = why_no_polling(root)) {
+      polls = false;
+      place.result.warn({"polling-unavailable", *why, "leave out poll, or use such a device"});
+    }
+  }
+  const std::optional<DirectAccess> access = smallest_direct_access(recipe);
+  if (!access) return means;
+  means.synthesis.direct = can_do_direct_io(root, kProbeFile, access->size, access->align);
+  means.poll = polls && means.synthesis.direct;
+  if (!means.synthesis.direct) {
+    place.result.warn(
+        {"direct-io-unavailable",
+         fmt::format("{} does not read and write {} at multiples of {} past the page cache: all "
+                     "went through the cache",
+                     place.volumes.near->describe().file_system, format_binary_size(access->size),
+                     format_binary_size(access->align)),
+         "use multiples of 4 KiB, or another file system"});
+  }
+  return means;
+}
+
+class FittedWorkload final : public FittedJob {
+ public:
+  FittedWorkload(Recipe recipe, const JobOptions& options, const std::string& name,
+                 const FittingPlace& place)
+      : recipe_(std::move(recipe)),
+        options_(options),
+        means_(means_for(recipe_, options, place)),
+        synthesis_(recipe_, means_.synthesis),
+        fitted_(fit_trace(synthesis_.paths(), TextTable(),
+                          {.initial = synthesis_.initial(), .final = synthesis_.largest()},
+                          place.volumes.limits())) {
+    check_file_sizes(fitted_.final, place.volumes.limits(), "use --scale or another file system");
+    if (place.volumes.near) {
+      add_fitting(fitted_, place.volumes.near->describe().file_system, name, place.result);
+    }
+    for (std::size_t i = 0; i < recipe_.phases.size(); ++i) {
+      const RecipePhase& phase = recipe_.phases[i];
+      const std::uint64_t bytes = synthesis_.bytes(i);
+      steps_.push_back(
+          {.operation = phase.name,
+           .measured = phase.measured,
+           .cold = phase.cold,
+           .bytes = bytes,
+           .ends_after_s = static_cast<double>(phase.stop.time_ns + phase.warm_up_ns) * 1e-9,
+           .expected_s = expected_seconds(phase, bytes),
+           .access = access_shape(phase)});
+    }
+  }
+
+  const std::vector<Step>& steps() const override { return steps_; }
+
+  Contents contents(Role role) const override {
+    if (role == Role::far) return {};
+    return {&fitted_.initial, &fitted_.final, 1};
+  }
+
+  FilesRead read_by(std::size_t step) const override {
+    return files_of(step == 0 ? fitted_.initial : fitted_.final);
+  }
+
+  std::unique_ptr<StepReplay> make_replay(std::size_t step) const override {
+    const RecipePhase& phase = recipe_.phases[step];
+    auto replay = std::make_unique<PhaseReplay>(has_accesses(phase));
+    replay->trace = synthesis_.trace(step);
+    if (fitted_.tables) replay->trace.paths = &fitted_.tables->paths;
+    replay->options.engine = options_.engine.value_or(
+        synthesis_.queues(step) ? EngineKind::uring : EngineKind::blocking);
+    replay->options.poll = means_.poll && phase.poll;
+    replay->options.warm_up_ns = phase.warm_up_ns;
+    replay->options.run_for_ns = phase.stop.time_ns;
+    return replay;
+  }
+
+  std::optional<FileSet> tree_after(std::size_t, Role role) const override {
+    if (role == Role::far || changes_files(recipe_)) return {};
+    return fitted_.initial;
+  }
+
+ private:
+  const Recipe recipe_;
+  JobOptions options_;
+  Means means_;
+  Synthesis synthesis_;
+  FittedTrace fitted_;
+  std::vector<Step> steps_;
+};
+
+class WorkloadJob final : public Job {
+ public:
+  WorkloadJob(Workload workload, const JobOptions& options)
+      : workload_(std::move(workload)), options_(options) {
+    if (options_.verify != Verification::tree) return;
+    for (std::uint64_t point = 0; point < points(); ++point) {
+      if (!changes_files(recipe_at(point))) continue;
+      throw Error(ErrorKind::usage,
+                  fmt::format("--verify tree has no meaning for {}: what its phases leave depends "
+                              "on time and chance",
+                              workload_.name));
+    }
+  }
+
+  JobRecord record() const override {
+    JobRecord record{.kind = JobKind::workload,
+                     .name = workload_.name,
+                     .scale = options_.scale,
+                     .warm = options_.warm,
+                     .settings = {},
+                     .axes = workload_.axes()};
+    if (options_.time_ns) {
+      record.settings.emplace_back("time",
+                                   format_duration(static_cast<double>(*options_.time_ns) * 1e-9));
+    }
+    if (options_.engine) {
+      record.settings.emplace_back("engine", std::string(engine_name(*options_.engine)));
+    }
+    return record;
+  }
+
+  std::uint64_t points() const override { return workload_.points(); }
+  Parameters parameters(std::uint64_t point) const override { return workload_.parameters(point); }
+  JobOptions options(std::uint64_t) const override { return options_; }
+  std::vector<FileSystemKind> file_systems() const override {
+    std::vector<FileSystemKind> kinds;
+    for (const std::string& word : workload_.file_systems) kinds.push_back(parse_file_system(word));
+    return kinds;
+  }
+  std::optional<std::uint32_t> runs() const override { return workload_.runs; }
+  std::string_view room_advice() const override { return kRoomOfWorkloads; }
+
+  bool follows(std::uint64_t before, std::uint64_t point) const override {
+    const Recipe next = recipe_at(point);
+    if (next.fresh) return false;
+    const Recipe last = recipe_at(before);
+    return !changes_files(last) && begin_alike(last, next);
+  }
+
+  JobNeeds needs(std::span<const FileSystemKind> kinds) const override;
+
+  std::vector<AccessShape> shapes() const override {
+    std::vector<AccessShape> shapes;
+    for (std::uint64_t point = 0; point < points(); ++point) {
+      for (const RecipePhase& phase : recipe_at(point).phases) {
+        const auto shape = phase.measured ? access_shape(phase) : std::nullopt;
+        if (shape) add_shape(shapes, *shape);
+      }
+    }
+    return shapes;
+  }
+
+  std::unique_ptr<FittedJob> fit(std::uint64_t point, const FittingPlace& place) const override {
+    Recipe recipe = workload_.recipe(point, options_.scale);
+    if (options_.time_ns) {
+      for (const std::string& phase : set_time(recipe, *options_.time_ns)) {
+        place.result.warn({"time-not-kept",
+                           fmt::format("{} of {} goes on to its end: a later phase needs its files",
+                                       phase, workload_.name),
+                           "use --scale for a shorter one"});
+      }
+    }
+    FittingPlace here{place.volumes, place.volumes.near ? place.free_bytes : kVolumeToFill,
+                      place.result};
+    return std::make_unique<FittedWorkload>(std::move(recipe), options_, workload_.name, here);
+  }
+
+ private:
+  Recipe recipe_at(std::uint64_t point) const {
+    Recipe recipe = workload_.recipe(point, options_.scale);
+    if (options_.time_ns) set_time(recipe, *options_.time_ns);
+    return recipe;
+  }
+
+  Workload workload_;
+  JobOptions options_;
+};
+
+JobNeeds WorkloadJob::needs(std::span<const FileSystemKind> kinds) const {
+  constexpr std::uint64_t kMostLooks = 2'000'000;  // at files
+  JobNeeds needs;
+  VolumeNeeds& near = needs.volumes[static_cast<std::size_t>(Role::near)];
+  near.what = fmt::format("the files of {}", workload_.name);
+  bool fills = false;
+  std::size_t entries = 0;
+  std::optional<Recipe> last;
+  double seconds = 0;  // of the last point that was looked at
+  for (std::uint64_t point = 0; point < points(); ++point) {
+    Recipe one = recipe_at(point);
+    const bool many = entries * points() > kMostLooks;
+    if (many && begin_alike(*last, one) && !changes_files(one)) {
+      needs.seconds += seconds;
+      continue;
+    }
+    fills = fills || fills_volume(one);
+    const Synthesis synthesis(one, {.free_bytes = kVolumeToFill});
+    near.image = std::max(near.image, image_size({&synthesis.largest(), 1}, kinds, 1));
+    near.least = std::max(near.least, least_space(synthesis.largest(), 1));
+    entries = std::max(entries, synthesis.largest().entries.size());
+    seconds = 0;
+    for (std::size_t i = 0; i < one.phases.size(); ++i) {
+      seconds += expected_seconds(one.phases[i], synthesis.bytes(i));
+    }
+    needs.seconds += seconds;
+    last = std::move(one);
+  }
+  if (fills) {
+    near.image = std::max(near.image, kVolumeToFill);
+    near.least = 0;
+  }
+  return needs;
+}
+
+}  // namespace
+
+std::unique_ptr<Job> make_workload_job(Workload workload, const JobOptions& options) {
+  if (!options.sweep.empty()) workload.set_values(options.sweep);
+  if (!options.name.empty()) workload.name = options.name;
+  return std::make_unique<WorkloadJob>(std::move(workload), options);
+}
+
+}  // namespace filereel

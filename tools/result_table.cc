@@ -1,0 +1,139 @@
+#include "tools/result_table.h"
+
+#include <algorithm>
+#include <map>
+#include <sstream>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "replay/report/figures.h"
+#include "replay/report/wording.h"
+#include "replay/results/failures.h"
+#include "tools/efficiency_table.h"
+#include "tools/replay_table.h"
+#include "tools/workload_table.h"
+#include "traces/fc_test.h"
+
+namespace filereel {
+namespace {
+
+// Adds one quantity of one file system to the rows: sets down, operations across.
+void add_block(const std::vector<const Measurement*>& measurements, const std::string& title,
+               std::optional<Spread> Summary::* quantity,
+               std::vector<std::vector<std::string>>& rows) {
+  std::vector<std::string> sets, operations;
+  std::map<std::pair<std::string, std::string>, std::string> cells;
+  for (const Measurement* one : measurements) {
+    const std::optional<Spread> spread = one->summary().*quantity;
+    const bool no_data = std::ranges::any_of(one->samples, &Sample::moved_no_data);
+    const bool rate_of_data = quantity != &Summary::files_per_s;
+    if (!spread && one->operation == fc_step_name(FcStep::remove) && rate_of_data) continue;
+    if (std::ranges::find(sets, one->set) == sets.end()) sets.push_back(one->set);
+    if (std::ranges::find(operations, one->operation) == operations.end()) {
+      operations.push_back(one->operation);
+    }
+    const std::string figure = spread ? spread_text(spread) : "-";
+    cells[{one->set, one->operation}] = no_data && rate_of_data ? "no data moved" : figure;
+  }
+  if (cells.empty()) return;
+  std::vector<std::string>& heading = rows.emplace_back(1, title);
+  heading.insert(heading.end(), operations.begin(), operations.end());
+  for (const std::string& set : sets) {
+    std::vector<std::string>& row = rows.emplace_back(1, "  " + set);
+    for (const std::string& operation : operations) row.push_back(cells[{set, operation}]);
+  }
+}
+
+// All quantities of one file system in the same columns.
+std::string blocks(const std::vector<const Measurement*>& measurements, const Bold& bold) {
+  std::vector<std::vector<std::string>> rows;
+  add_block(measurements, "MB/s until durable", &Summary::mb_per_s, rows);
+  add_block(measurements, "MB/s until calls return", &Summary::mb_per_s_elapsed, rows);
+  add_block(measurements, "files/s until durable", &Summary::files_per_s, rows);
+  std::istringstream lines(format_columns(rows));
+  std::string text;
+  for (std::string line; std::getline(lines, line);) {
+    text += (line.starts_with(' ') ? line : bold(line)) + "\n";
+  }
+  return text;
+}
+
+// Those of a job on a file system that there are samples of.
+std::vector<const Measurement*> measurements_of(const Result& result, const std::string& job,
+                                                const std::string& file_system) {
+  std::vector<const Measurement*> list;
+  for (const Measurement& one : result.measurements) {
+    if (one.workload != job || one.file_system != file_system || one.samples.empty()) continue;
+    list.push_back(&one);
+  }
+  return list;
+}
+
+std::string job_table(const Result& result, const JobRecord& job, const std::string& file_system,
+                      const Bold& bold) {
+  const auto list = measurements_of(result, job.name, file_system);
+  if (list.empty()) return "";
+  if (job.axes.empty() && job.kind == JobKind::fc_test) return blocks(list, bold) + "\n";
+  return job.axes.empty() ? phase_table(job.name, list, bold)
+                          : sweep_table(result, job, file_system, bold);
+}
+
+std::string file_system_tables(const Result& result, const std::string& file_system,
+                               const Bold& bold) {
+  std::string text = bold(describe_volumes(result, file_system)) + "\n";
+  std::vector<const Measurement*> traces;
+  for (const JobRecord& job : result.plan.jobs) {
+    if (job.kind == JobKind::trace && job.axes.empty()) {
+      std::ranges::copy(measurements_of(result, job.name, file_system), std::back_inserter(traces));
+    } else {
+      text += job_table(result, job, file_system, bold);
+    }
+  }
+  return traces.empty() ? text : text + replay_table(traces, bold) + "\n";
+}
+
+// How the jobs were set; those that were set alike together.
+std::string settings(const Result& result) {
+  std::vector<std::pair<std::string, std::string>> groups;  // settings, names
+  for (const JobRecord& job : result.plan.jobs) {
+    const std::string text = settings_text(job);
+    const auto same = std::ranges::find(groups, text, &std::pair<std::string, std::string>::first);
+    if (same == groups.end()) {
+      groups.emplace_back(text, printable(job.name));
+    } else {
+      same->second += ", " + printable(job.name);
+    }
+  }
+  std::string text;
+  for (const auto& [how, names] : groups) {
+    text += groups.size() > 1 ? fmt::format("{}: {}\n", names, how) : how + "\n";
+  }
+  return text;
+}
+
+// What was verified and is not as it should be.
+std::string differences(const Result& result) {
+  const std::string text = failures_of(result);
+  return text.empty() ? "" : fmt::format("DIFFERENT: {}\n", printable(text));
+}
+
+}  // namespace
+
+std::string format_result(const Result& result, const Bold& bold) {
+  std::string text;
+  for (const std::string& name : file_systems_of(result)) {
+    text += file_system_tables(result, name, bold);
+  }
+  const bool single = result.measurements.size() == 1;
+  if (single && result.measurements.front().replay) {
+    text += replay_details(result.measurements.front(), bold);
+  }
+  text += format_efficiency(result, bold);
+  text += fmt::format(
+      "{}: median (lowest–highest); MB = 10^6 bytes until durable, operations until calls return\n",
+      describe_runs(result));
+  return text + settings(result) + differences(result) + remarks(result);
+}
+
+}  // namespace filereel
