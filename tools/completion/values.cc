@@ -8,7 +8,7 @@
 #include <boost/filesystem/directory.hpp>
 #include <fmt/format.h>
 
-#include "filesets/catalog.h"
+#include "filesets/catalog/catalog.h"
 #include "filesets/system/units.h"
 #include "replay/run/plan.h"
 #include "replay/volumes/file_system.h"
