@@ -50,7 +50,7 @@ const CLI::App* find_command(const CLI::App& app, const std::string& name) {
 }
 
 // Where words of a command line lead.
-struct Place {
+struct CommandPlace {
   const CLI::App* command;
   std::string path = {};                  // "history trend"
   const CLI::Option* awaiting = nullptr;  // the option whose value is next
@@ -66,8 +66,8 @@ struct Place {
 };
 
 // Nothing for words that are no command line.
-std::optional<Place> place_of(const CLI::App& app, std::span<const std::string> words) {
-  Place place = {.command = &app};
+std::optional<CommandPlace> place_of(const CLI::App& app, std::span<const std::string> words) {
+  CommandPlace place = {.command = &app};
   for (std::size_t i = 0; i < words.size(); ++i) {
     const std::string& word = words[i];
     if (place.awaiting != nullptr) {
@@ -126,7 +126,7 @@ struct Answer {
 
 // `before`: the part of the typed word in front of the value. `word`: the number of the typed word,
 // or of the first one of several values.
-void offer_values(const CLI::Option& option, const Place& place, std::string before,
+void offer_values(const CLI::Option& option, const CommandPlace& place, std::string before,
                   std::size_t word, Answer& answer) {
   const ValueRule* rule = find_value_rule(place.path, option.get_name());
   if (rule == nullptr) return;
@@ -155,7 +155,7 @@ void offer_values(const CLI::Option& option, const Place& place, std::string bef
 }
 
 // A word with a dash: an option, or "--name=VALUE", or "-nVALUE".
-void offer_options(const Place& place, std::size_t word, Answer& answer) {
+void offer_options(const CommandPlace& place, std::size_t word, Answer& answer) {
   const std::string typed(answer.typed);
   const bool is_long = typed.starts_with("--");
   const std::size_t end = is_long ? typed.find('=') : 2;
@@ -176,7 +176,7 @@ void offer_options(const Place& place, std::size_t word, Answer& answer) {
 std::string complete_words(const CLI::App& app, std::span<const std::string> words) {
   if (words.empty()) return {};
   const std::size_t last = words.size() - 1;
-  const std::optional<Place> place = place_of(app, words.first(last));
+  const std::optional<CommandPlace> place = place_of(app, words.first(last));
   if (!place) return {};
   Answer answer = {.typed = words.back()};
   if (place->awaiting != nullptr) {
