@@ -1,4 +1,4 @@
-# Completion for the shells, printed by the binary itself and installed where they look for it.
+# Completion scripts, printed by the binary itself and installed where the shells look for them.
 if(CMAKE_CROSSCOMPILING)
   return()
 endif()

@@ -1,6 +1,10 @@
 # Tests that are scripts.
 
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
+add_test(NAME house
+         COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/house_test.py ${PROJECT_SOURCE_DIR})
+add_test(NAME house_sees COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/house_self_test.py)
+set_tests_properties(house_sees PROPERTIES ENVIRONMENT PYTHONDONTWRITEBYTECODE=1)
 add_test(NAME golden COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/golden/run.py
          $<TARGET_FILE:filereel>)
 

@@ -88,7 +88,8 @@ void refuse_empty_values(CLI::App& app) {
   const CLI::Validator not_empty(
       [](const std::string& value) { return value.empty() ? "must not be empty" : ""; }, "");
   for (CLI::Option* option : app.get_options()) {
-    const bool foreign = option->get_name() == "COMMAND";  // a program's arguments are its own
+    const std::string name = option->get_name();
+    const bool foreign = name == "COMMAND" || name == "WORDS";  // other command lines
     if (option->get_items_expected_max() > 0 && !foreign) option->check(not_empty);
   }
   for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {

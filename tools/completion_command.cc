@@ -1,7 +1,8 @@
-// filereel completion: prints what a shell needs to complete the command line. Packages install it;
-// it is not in the help.
+// What shells need to complete the command line (tools/completion/completion.h). Packages and stubs
+// call it; it is not in the help.
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -10,6 +11,18 @@
 #include "tools/completion/completion.h"
 
 namespace filereel {
+namespace {
+
+void add_complete(CLI::App& app, const Session& session) {
+  CLI::App* command =
+      app.add_subcommand("__complete", "Print candidates for the last of the words");
+  const auto words = std::make_shared<std::vector<std::string>>();
+  command->add_option("WORDS", *words, "The words after filereel, behind --");
+  command->group("")->fallthrough(false)->allow_extras();  // it refuses nothing
+  command->callback([words, &app, &session] { session.write(complete_words(app, *words)); });
+}
+
+}  // namespace
 
 void add_completion_command(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand("completion", "Print a shell's completion of filereel");
@@ -19,19 +32,15 @@ void add_completion_command(CLI::App& app, Session& session) {
   command->footer(
       "Example:\n  filereel completion bash > "
       "~/.local/share/bash-completion/completions/filereel");
-  command->callback([shell, &app, &session] {
-    const CompletedCommand root = completed_command(app);
-    if (*shell == "bash") {
-      session.write(bash_completion(root));
-    } else if (*shell == "zsh") {
-      session.write(zsh_completion(root));
-    } else if (*shell == "fish") {
-      session.write(fish_completion(root));
-    } else {
+  command->callback([shell, &session] {
+    const std::string stub = completion_stub(*shell);
+    if (stub.empty()) {
       throw Error(ErrorKind::usage,
                   fmt::format("there is no completion for '{}': use bash, zsh or fish", *shell));
     }
+    session.write(stub);
   });
+  add_complete(app, session);
 }
 
 }  // namespace filereel

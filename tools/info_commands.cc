@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "filesets/catalog.h"
+#include "filesets/catalog/catalog.h"
 #include "filesets/content/content_kinds.h"
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"

@@ -5,7 +5,7 @@
 #include <boost/filesystem.hpp>
 #include <fmt/format.h>
 
-#include "filesets/system/atomic_file.h"
+#include "filesets/ownership/atomic_file.h"
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
 #include "replay/volumes/target.h"

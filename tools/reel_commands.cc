@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "filesets/catalog.h"
-#include "filesets/system/atomic_file.h"
+#include "filesets/catalog/catalog.h"
+#include "filesets/ownership/atomic_file.h"
 #include "filesets/system/error.h"
 #include "tools/commands.h"
 #include "tools/progress.h"

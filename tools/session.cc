@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "filesets/system/atomic_file.h"
+#include "filesets/ownership/atomic_file.h"
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
 #include "tools/standard_streams.h"

@@ -1,6 +1,6 @@
 #include "tools/terminal_observer.h"
 
-#include "filesets/system/atomic_file.h"
+#include "filesets/ownership/atomic_file.h"
 #include "replay/measure/clock.h"
 #include "replay/results/result_json.h"
 

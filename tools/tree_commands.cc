@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "filesets/catalog.h"
+#include "filesets/catalog/catalog.h"
 #include "filesets/formats/fileset_file.h"
 #include "filesets/scan/capture.h"
 #include "filesets/scan/populate.h"

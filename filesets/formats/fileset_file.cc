@@ -12,6 +12,7 @@
 #include "filesets/formats/running_hash.h"
 #include "filesets/system/descriptor.h"
 #include "filesets/system/error.h"
+#include "filesets/system/escapes.h"
 
 namespace filereel {
 namespace {

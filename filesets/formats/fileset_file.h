@@ -60,11 +60,4 @@ FileSet read_fileset_file(const std::string& path);
 // version or beyond the limits.
 FileSet parse_fileset(std::span<const std::byte> bytes, std::string_view name);
 
-// How paths and texts stand in a line: control bytes and the backslash as \xHH, blanks too where
-// more follows on the line (Blanks::escaped), all others as they are. unescape returns false for
-// text that append_escaped does not make.
-enum class Blanks : bool { escaped, kept };
-void append_escaped(std::string_view bytes, Blanks blanks, std::string& out);
-bool unescape(std::string_view text, Blanks blanks, std::string& out);
-
 }  // namespace filereel

@@ -15,10 +15,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "filesets/formats/fileset_file.h"
 #include "filesets/ownership/state_directory.h"
-#include "filesets/scan/directory_names.h"
+#include "filesets/system/directory_names.h"
 #include "filesets/system/error.h"
+#include "filesets/system/escapes.h"
 #include "filesets/system/read_file.h"
 
 namespace filereel {

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "filesets/ownership/tree_walk.h"
-#include "filesets/scan/directory_names.h"
+#include "filesets/system/directory_names.h"
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
 

@@ -13,8 +13,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "filesets/scan/directory_names.h"
 #include "filesets/system/descriptor.h"
+#include "filesets/system/directory_names.h"
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
 

@@ -19,7 +19,7 @@
 #include "filesets/ownership/state_directory.h"
 #include "filesets/ownership/tree_listing.h"
 #include "filesets/ownership/tree_walk.h"
-#include "filesets/scan/directory_names.h"
+#include "filesets/system/directory_names.h"
 #include "filesets/system/error.h"
 #include "filesets/system/mount_info.h"
 #include "filesets/system/printable.h"

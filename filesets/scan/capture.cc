@@ -15,9 +15,9 @@
 #include <unistd.h>
 
 #include "filesets/scan/content_survey.h"
-#include "filesets/scan/directory_names.h"
 #include "filesets/scan/open_beneath.h"
 #include "filesets/system/descriptor.h"
+#include "filesets/system/directory_names.h"
 #include "filesets/system/error.h"
 
 namespace filereel {

@@ -1,11 +1,13 @@
 #include "replay/engine/replayer.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <barrier>
 #include <chrono>
 #include <functional>
 #include <latch>
+#include <memory>
 #include <new>
 #include <semaphore>
 #include <span>
@@ -39,13 +41,6 @@ Cpu cpu_used() {
   return {seconds(usage.ru_utime), seconds(usage.ru_stime)};
 }
 
-struct ThreadRun {
-  std::unique_ptr<IoEngine> engine;
-  std::span<const OpenFile> open_files;
-  std::uint64_t start_ns = 0, end_ns = 0, cpu_ns = 0;
-  bool complete = false;
-};
-
 // Operations carry the modes that files got: nothing must be taken off them a second time.
 class NoUmask {
  public:
@@ -76,6 +71,42 @@ class Stop {
   std::stop_callback<std::function<void()>> forward_;  // last: may be called at once
 };
 
+// One thread of the replay. Only it writes the times, and they are read when it has ended.
+struct ThreadRun {
+  std::unique_ptr<IoEngine> engine;
+  std::span<const OpenFile> open_files;
+  std::uint64_t start_ns = 0, end_ns = 0, cpu_ns = 0;
+  bool complete = false;
+};
+
+// What lives as long as a replay. All threads have begun (`ready`) before any executes (`go`).
+struct ReplayRun {
+  ReplayRun(const Trace& replayed, const ReplayOptions& wanted)
+      : trace(replayed),
+        options(wanted),
+        stop(wanted),
+        meeting(static_cast<std::ptrdiff_t>(replayed.threads.size())),
+        ready(static_cast<std::ptrdiff_t>(replayed.threads.size())),
+        threads(replayed.threads.size()),
+        open_files(replayed.shared_slots ? replayed.slots : replayed.slots * threads.size()),
+        mappings(replayed.mappings),
+        running(threads.size()) {}
+
+  const Trace& trace;
+  const ReplayOptions& options;
+  Stop stop;
+  std::barrier<> meeting;
+  std::latch ready;
+  std::latch go{1};
+  std::vector<ThreadRun> threads;
+  std::vector<OpenFile> open_files;
+  std::vector<Mapping> mappings;
+  std::atomic<std::uint64_t> directories = 0;
+  std::uint64_t start_ns = 0;
+  std::atomic<std::size_t> running;
+  std::binary_semaphore all_ended{0};
+};
+
 // Buffers are touched before the clock starts: more of them than there is memory would end other
 // programs and not this one.
 void check_memory(const Trace& trace) {
@@ -91,143 +122,153 @@ void check_memory(const Trace& trace) {
                           requests, format_size(trace.largest_io), format_size(memory)));
 }
 
-}  // namespace
+EngineContext context_of(ReplayRun& run, const std::array<int, kRoles>& roots) {
+  return {.paths = run.trace.paths,
+          .texts = run.trace.texts,
+          .files = run.trace.files,
+          .roots = roots,
+          .open_files = run.open_files,
+          .mappings = run.mappings,
+          .largest_io = run.trace.largest_io,
+          .kinds = run.trace.kinds,
+          .verify = run.options.verify,
+          .queue_depth = run.options.queue_depth,
+          .overlapping = run.trace.overlapping,
+          .poll = run.options.poll,
+          .change_owners = run.options.change_owners,
+          .board = run.options.board,
+          .judge = run.options.judge,
+          .directories = &run.directories,
+          .stop = run.stop.token()};
+}
 
-ReplayOutcome replay(Trace trace, const std::array<int, kRoles>& roots,
-                     const ReplayOptions& options) {
-  const std::size_t count = trace.threads.size();
-  check_memory(trace);
-  Stop stop(options);
-  std::barrier<> meeting(static_cast<std::ptrdiff_t>(count));
-  std::latch ready(static_cast<std::ptrdiff_t>(count));
-  std::latch go(1);
-  std::vector<ThreadRun> runs(count);
-
-  if (options.engine != EngineKind::null) {
-    allow_descriptors(trace.shared_slots ? trace.slots : trace.slots * count, count);
-  }
-  std::vector<OpenFile> open_files(trace.shared_slots ? trace.slots : trace.slots * count);
-  std::vector<Mapping> mappings(trace.mappings);
-  std::atomic<std::uint64_t> directories = 0;
-  std::uint64_t start_ns = 0;
-  EngineContext context{.paths = trace.paths,
-                        .texts = trace.texts,
-                        .files = trace.files,
-                        .roots = roots,
-                        .open_files = open_files,
-                        .mappings = mappings,
-                        .largest_io = trace.largest_io,
-                        .kinds = trace.kinds,
-                        .verify = options.verify,
-                        .queue_depth = options.queue_depth,
-                        .overlapping = trace.overlapping,
-                        .poll = options.poll,
-                        .change_owners = options.change_owners,
-                        .board = options.board,
-                        .judge = options.judge,
-                        .directories = &directories,
-                        .stop = stop.token()};
+void make_engines(ReplayRun& run, const std::array<int, kRoles>& roots) {
+  const Trace& trace = run.trace;
+  const std::size_t count = run.threads.size();
+  if (run.options.engine != EngineKind::null) allow_descriptors(run.open_files.size(), count);
+  EngineContext context = context_of(run, roots);
   for (std::size_t i = 0; i < count; ++i) {
     if (!trace.shared_slots) {
-      context.open_files = std::span(open_files).subspan(i * trace.slots, trace.slots);
+      context.open_files = std::span(run.open_files).subspan(i * trace.slots, trace.slots);
     }
-    runs[i].open_files = context.open_files;
+    ThreadRun& thread = run.threads[i];
+    thread.open_files = context.open_files;
     if (!trace.depths.empty()) context.queue_depth = std::max(trace.depths[i], 1U);
     try {
-      runs[i].engine = make_engine(options.engine, context, static_cast<std::uint32_t>(i));
-      runs[i].engine->statistics().prepare(trace.kinds);
+      thread.engine = make_engine(run.options.engine, context, static_cast<std::uint32_t>(i));
+      thread.engine->statistics().prepare(trace.kinds);
     } catch (const std::bad_alloc&) {
       throw Error(ErrorKind::failed,
                   fmt::format("not enough memory for {} threads with buffers of {} each", count,
                               format_size(trace.largest_io)));
     }
   }
-  const SharedReplay shared{.options = options,
-                            .meeting = meeting,
-                            .stop = stop.token(),
-                            .start_ns = start_ns,
-                            .queues = !trace.depths.empty(),
-                            .paced = trace.kinds[static_cast<std::size_t>(OperationKind::pace)]};
-  std::atomic<std::size_t> running = count;
-  std::binary_semaphore all_ended(0);
-  Cpu before{}, after{};
-  {
-    const NoUmask modes_as_they_are;
-    std::vector<std::jthread> threads;
-    // Those that run already must not wait for those that will never come.
-    const auto give_up = [&] {
-      stop.request();
-      for (std::size_t i = threads.size(); i < count; ++i) meeting.arrive_and_drop();
-      go.count_down();
-    };
-    const auto start = [&](std::size_t i) {
-      threads.emplace_back([&, i] {
-        ThreadRun& run = runs[i];
-        run.engine->begin();
-        ready.count_down();
-        go.wait();
-        const std::uint64_t cpu_before = thread_cpu_ns();
-        run.start_ns = now_ns();
-        Lane lane(shared, *trace.threads[i], *run.engine, run.open_files,
-                  static_cast<std::uint32_t>(i));
-        run.complete = lane.run();
-        run.end_ns = now_ns();
-        run.cpu_ns = thread_cpu_ns() - cpu_before;
-        run.engine->end();
-        if (!run.complete) stop.request();
-        meeting.arrive_and_drop();  // nobody waits for this thread any more
-        if (--running == 0) all_ended.release();
-      });
-    };
-    try {
-      for (std::size_t i = 0; i < count; ++i) start(i);
-    } catch (const std::exception& error) {
-      give_up();
-      throw Error(ErrorKind::failed,
-                  fmt::format("cannot start {} threads: {}; use fewer, or raise the limits of "
-                              "processes (ulimit -u) and memory",
-                              count, error.what()));
-    }
-    ready.wait();
-    bool started = false;
-    const auto begin_measuring = [&] {
-      try {
-        if (options.on_measured_start) options.on_measured_start();
-      } catch (...) {
-        stop.request();
-        if (!started) go.count_down();
-        throw;
-      }
-      before = cpu_used();
-    };
-    if (options.warm_up_ns == 0) begin_measuring();
-    start_ns = now_ns();
-    started = true;
-    go.count_down();
-    if (options.warm_up_ns > 0) {
-      // Not before all have ended: then nothing is measured.
-      if (count > 0) (void)all_ended.try_acquire_for(std::chrono::nanoseconds(options.warm_up_ns));
-      begin_measuring();
-    }
-  }
-  after = cpu_used();
+}
 
+// On the thread itself.
+void execute(ReplayRun& run, const SharedReplay& shared, std::size_t number) {
+  ThreadRun& thread = run.threads[number];
+  thread.engine->begin();
+  run.ready.count_down();
+  run.go.wait();
+  const std::uint64_t cpu_before = thread_cpu_ns();
+  thread.start_ns = now_ns();
+  Lane lane(shared, *run.trace.threads[number], *thread.engine, thread.open_files,
+            static_cast<std::uint32_t>(number));
+  thread.complete = lane.run();
+  thread.end_ns = now_ns();
+  thread.cpu_ns = thread_cpu_ns() - cpu_before;
+  thread.engine->end();
+  if (!thread.complete) run.stop.request();
+  run.meeting.arrive_and_drop();  // nobody waits for this thread any more
+  if (--run.running == 0) run.all_ended.release();
+}
+
+std::vector<std::jthread> start_threads(ReplayRun& run, const SharedReplay& shared) {
+  const std::size_t count = run.threads.size();
+  std::vector<std::jthread> threads;
+  try {
+    for (std::size_t i = 0; i < count; ++i) {
+      threads.emplace_back([&run, &shared, i] { execute(run, shared, i); });
+    }
+  } catch (const std::exception& error) {
+    // Those that run already must not wait for those that will never come.
+    run.stop.request();
+    for (std::size_t i = threads.size(); i < count; ++i) run.meeting.arrive_and_drop();
+    run.go.count_down();
+    throw Error(ErrorKind::failed,
+                fmt::format("cannot start {} threads: {}; use fewer, or raise the limits of "
+                            "processes (ulimit -u) and memory",
+                            count, error.what()));
+  }
+  return threads;
+}
+
+// Returns the processor time used until now.
+Cpu begin_measuring(ReplayRun& run) {
+  try {
+    if (run.options.on_measured_start) run.options.on_measured_start();
+  } catch (...) {
+    run.stop.request();
+    if (run.options.warm_up_ns == 0) run.go.count_down();  // the threads still wait
+    throw;
+  }
+  return cpu_used();
+}
+
+// Lets the threads go. Returns the processor time used until the measured time began.
+Cpu let_go(ReplayRun& run) {
+  const std::chrono::nanoseconds warm_up(run.options.warm_up_ns);
+  Cpu before{};
+  run.ready.wait();
+  if (warm_up.count() == 0) before = begin_measuring(run);
+  run.start_ns = now_ns();
+  run.go.count_down();
+  if (warm_up.count() == 0) return before;
+  // Not before all have ended: then nothing is measured.
+  if (!run.threads.empty()) (void)run.all_ended.try_acquire_for(warm_up);
+  return begin_measuring(run);
+}
+
+ReplayOutcome outcome_of(const ReplayRun& run, const SharedReplay& shared, Cpu before, Cpu after) {
   ReplayOutcome outcome;
   outcome.complete = true;
-  std::uint64_t start = UINT64_MAX, end = start_ns;  // of the operations
-  for (const ThreadRun& run : runs) {
-    start = std::min(start, run.start_ns);
-    end = std::max(end, run.end_ns);
-    outcome.statistics.merge(run.engine->statistics());
-    outcome.threads_cpu_s += static_cast<double>(run.cpu_ns) * 1e-9;
-    outcome.complete = outcome.complete && run.complete;
+  std::uint64_t start = UINT64_MAX, end = run.start_ns;  // of the operations
+  for (const ThreadRun& thread : run.threads) {
+    start = std::min(start, thread.start_ns);
+    end = std::max(end, thread.end_ns);
+    outcome.statistics.merge(thread.engine->statistics());
+    outcome.threads_cpu_s += static_cast<double>(thread.cpu_ns) * 1e-9;
+    outcome.complete = outcome.complete && thread.complete;
   }
-  if (options.warm_up_ns > 0) start = shared.measured_start_ns();
+  if (run.options.warm_up_ns > 0) start = shared.measured_start_ns();
   if (start < end) outcome.elapsed_s = static_cast<double>(end - start) * 1e-9;
   outcome.end_ns = end;
   outcome.cpu_user_s = after.user_s - before.user_s;
   outcome.cpu_system_s = after.system_s - before.system_s;
   return outcome;
+}
+
+}  // namespace
+
+ReplayOutcome replay(Trace trace, const std::array<int, kRoles>& roots,
+                     const ReplayOptions& options) {
+  check_memory(trace);
+  ReplayRun run(trace, options);
+  make_engines(run, roots);
+  const SharedReplay shared{.options = options,
+                            .meeting = run.meeting,
+                            .stop = run.stop.token(),
+                            .start_ns = run.start_ns,
+                            .queues = !trace.depths.empty(),
+                            .paced = trace.kinds[static_cast<std::size_t>(OperationKind::pace)]};
+  Cpu before{};
+  {
+    const NoUmask modes_as_they_are;
+    const std::vector<std::jthread> threads = start_threads(run, shared);
+    before = let_go(run);
+  }  // here the threads end
+  return outcome_of(run, shared, before, cpu_used());
 }
 
 }  // namespace filereel

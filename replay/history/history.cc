@@ -9,7 +9,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 
-#include "filesets/system/atomic_file.h"
+#include "filesets/ownership/atomic_file.h"
 #include "filesets/system/descriptor.h"
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"

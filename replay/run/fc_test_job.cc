@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "filesets/catalog.h"
+#include "filesets/catalog/catalog.h"
 #include "filesets/specification/specification.h"
 #include "filesets/system/error.h"
 #include "filesets/system/units.h"

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "filesets/scan/directory_names.h"
 #include "filesets/system/descriptor.h"
+#include "filesets/system/directory_names.h"
 #include "filesets/system/printable.h"
 #include "replay/engine/descriptor_limit.h"
 #include "replay/run/fitting.h"

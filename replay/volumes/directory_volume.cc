@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "filesets/ownership/work_directory.h"
-#include "filesets/scan/directory_names.h"
+#include "filesets/system/directory_names.h"
 #include "filesets/system/error.h"
 #include "replay/volumes/residency.h"
 #include "replay/volumes/volume.h"

@@ -1,4 +1,4 @@
-#include "filesets/system/atomic_file.h"
+#include "filesets/ownership/atomic_file.h"
 
 #include <fstream>
 #include <iterator>

@@ -18,7 +18,7 @@
 
 #include "filesets/ownership/leftovers.h"
 #include "filesets/ownership/removal.h"
-#include "filesets/scan/directory_names.h"
+#include "filesets/system/directory_names.h"
 #include "filesets/system/error.h"
 #include "tests/skipped.h"
 #include "tests/state_dir.h"

@@ -1,4 +1,4 @@
-"""The completion scripts, loaded by the real shells."""
+"""filereel __complete, and the stubs that ask it, loaded by the real shells."""
 
 import os
 import pathlib
@@ -12,8 +12,9 @@ from support import FILEREEL, find, main
 BASH = r"""
 source "$SCRIPT"
 complete -p filereel >/dev/null || exit 9
+compopt() { :; }  # works only when readline asks
 COMP_WORDS=("$@") COMP_CWORD=$(($# - 1))
-_filereel 2>&1
+_filereel "$1" 2>&1
 ((${#COMPREPLY[@]})) && printf '%s\n' "${COMPREPLY[@]}"
 exit 0
 """
@@ -52,6 +53,57 @@ class Completion(unittest.TestCase):
         (cls.work / "folder").mkdir(parents=True)
         (cls.work / "a file.json").touch()
         (cls.work / "near.img").touch()
+        path = f"{pathlib.Path(FILEREEL).resolve().parent}:{os.environ['PATH']}"
+        cls.environment = {**os.environ, "PATH": path, "HOME": str(cls.folder)}
+
+
+class Answers(Completion):
+
+    def ask(self, *words):
+        done = subprocess.run([FILEREEL, "__complete", *words], capture_output=True, text=True,
+                              cwd=self.work, timeout=60)
+        self.assertEqual((done.returncode, done.stderr), (0, ""), words)
+        return done.stdout.splitlines()
+
+    def test_candidates_stand_for_the_whole_word_and_have_descriptions(self):
+        self.assertEqual([line.split("\t")[0] for line in self.ask("--", "rep")],
+                         ["replay", "report", "repeat"])
+        self.assertRegex(self.ask("--", "run", "--ne")[0], r"\A--near\t[A-Z].*")
+        self.assertEqual(self.ask("--", "replay", "x", "--verify=t"), ["--verify=tree"])
+        self.assertEqual(self.ask("--", "run", "--fs=ext4,nt"), ["--fs=ext4,ntfs", ":nospace"])
+        self.assertEqual(self.ask("--", "run", "--runs", ""), ["auto"])
+        self.assertEqual(self.ask("--", "run", "--label", ""), [])
+
+    def test_directives_say_where_names_of_files_begin(self):
+        self.assertEqual(self.ask("--", "cut", ""), [":files\t"])
+        self.assertEqual(self.ask("--", "cut", "x", "--output=d/x"), [":files\t--output="])
+        self.assertEqual(self.ask("--", "cut", "x", "-od/x"), [":files\t-o"])
+        self.assertEqual(self.ask("--", "capture", "x"), [":directories\t"])
+        self.assertEqual(self.ask("--", "run", "--near=image:x"), [":files\t--near=image:"])
+        self.assertEqual(self.ask("--", "run", "--near", "im"),
+                         ["image:", ":nospace", ":files\t"])
+
+    def test_directives_say_where_another_program_begins(self):
+        self.assertEqual(self.ask("--", "record", "--", "ls", "--", "-"), [":command\t2"])
+        self.assertEqual(self.ask("--", "record", "-o", "x", "t"), [":command\t3"])
+
+    def test_what_is_no_command_line_has_no_answer(self):
+        for words in ([], ["--"], ["--", "nothing-like-it", ""], ["--", "run", "fc-test", "more", ""],
+                      ["--", "history", "d", "nothing-like-it", ""], ["--", "completion", ""],
+                      ["--", "re\nrun"], ["--", "run", "--no-such="], ["--no-such"],
+                      ["--", "\udcff", ""]):
+            self.assertEqual(self.ask(*words), [], words)
+
+    def test_it_is_not_in_the_help(self):
+        for name in ("", "completion"):
+            done = subprocess.run([FILEREEL, *name.split(), "--help"], capture_output=True, text=True)
+            self.assertNotIn("__complete", done.stdout)
+
+    def test_stubs_are_short_and_have_no_options_in_them(self):
+        for name in ("filereel.bash", "_filereel", "filereel.fish"):
+            text = (self.folder / name).read_text()
+            self.assertLess(len(text.splitlines()), 40)
+            self.assertNotIn("--near", text)
 
 
 class Bash(Completion):
@@ -59,7 +111,7 @@ class Bash(Completion):
     def bash(self, *words):
         done = subprocess.run(["bash", "--norc", "-c", BASH, "bash", *words], cwd=self.work,
                               capture_output=True, text=True, timeout=60,
-                              env={**os.environ, "SCRIPT": str(self.folder / "filereel.bash")})
+                              env={**self.environment, "SCRIPT": str(self.folder / "filereel.bash")})
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         return done.stdout.splitlines()
 
@@ -121,6 +173,10 @@ class Bash(Completion):
         self.assertEqual(self.bash("filereel", "record", "--", "cat", "ne"), ["near.img"])
         self.assertEqual(self.bash("filereel", "record", "-o", "ne"), ["near.img"])
 
+    def test_an_alias_or_a_program_that_is_gone_asks_the_one_of_the_path(self):
+        self.assertEqual(self.bash("~/gone/filereel", "run", "--ne"), ["--near"])
+        self.assertEqual(self.bash(os.path.abspath(FILEREEL), "run", "--ne"), ["--near"])
+
 
 @unittest.skipUnless(find("fish"), "fish is missing")
 class Fish(Completion):
@@ -129,7 +185,7 @@ class Fish(Completion):
         script = self.folder / "filereel.fish"
         done = subprocess.run(["fish", "--no-config", "-c", f"source {script}; complete -C $argv",
                                line], cwd=self.work, capture_output=True, text=True, timeout=60,
-                              env={**os.environ, "HOME": str(self.folder)})
+                              env=self.environment)
         self.assertEqual(done.stderr, "")
         return [one.split("\t")[0] for one in done.stdout.splitlines()]
 
@@ -145,6 +201,19 @@ class Fish(Completion):
         self.assertIn("trend", self.fish("filereel history folder tr"))
         self.assertEqual(self.fish("filereel history folder trend --dev"), ["--device"])
 
+    def test_files_images_and_programs(self):
+        self.assertEqual(self.fish("filereel show a"), ["a file.json"])
+        self.assertEqual(self.fish("filereel capture ne"), [])
+        self.assertEqual(self.fish("filereel cut x -one"), ["-onear.img"])
+        self.assertEqual(self.fish("filereel run --near im"), ["image:"])
+        self.assertEqual(self.fish("filereel run --near=image:n"), ["--near=image:near.img"])
+        self.assertIn("true", self.fish("filereel record -o x -- tru"))
+        self.assertEqual(self.fish("filereel record -o x -- cat ne"), ["near.img"])
+
+    def test_an_alias_or_a_program_that_is_gone_asks_the_one_of_the_path(self):
+        self.assertEqual(self.fish("~/gone/filereel run --ne"), ["--near"])
+        self.assertEqual(self.fish(f"{FILEREEL} run --ne"), ["--near"])
+
 
 @unittest.skipUnless(find("zsh"), "zsh is missing")
 class Zsh(Completion):
@@ -153,7 +222,7 @@ class Zsh(Completion):
         for pause in ("0.2", "1", "5", "20"):  # what is typed too soon keeps the list from being shown
             done = subprocess.run(["zsh", "-f", "-c", ZSH, "zsh", line, pause], capture_output=True,
                                   text=True, timeout=60, errors="replace",
-                                  env={**os.environ, "FOLDER": str(self.folder), "TERM": "dumb"})
+                                  env={**self.environment, "FOLDER": str(self.folder), "TERM": "dumb"})
             self.assertEqual(done.returncode, 0, done.stderr)
             if all(word in done.stdout for word in words):
                 return
@@ -172,6 +241,15 @@ class Zsh(Completion):
         self.assert_listed("filereel run r", "random-read")
         self.assert_listed("filereel history folder ", "trend")
         self.assert_listed("filereel history folder trend --d", "--device")
+
+    def test_files_images_and_programs(self):
+        self.assert_listed("filereel show f", "filereel.bash", "filereel.fish")
+        self.assert_listed("filereel capture w", "work/")
+        self.assert_listed("filereel cut x -of", "filereel.bash", "filereel.fish")
+        self.assert_listed("filereel run --near im", "image:")
+        self.assert_listed("filereel run --near=image:f", "filereel.bash", "filereel.fish")
+        self.assert_listed("filereel record -o x -- tru", "truncate")
+        self.assert_listed("filereel record -o x -- cat f", "filereel.bash", "filereel.fish")
 
 
 if __name__ == "__main__":

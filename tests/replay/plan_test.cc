@@ -6,7 +6,7 @@
 
 #include <doctest/doctest.h>
 
-#include "filesets/catalog.h"
+#include "filesets/catalog/catalog.h"
 #include "filesets/system/error.h"
 #include "tests/temp_dir.h"
 

@@ -1,8 +1,8 @@
 #include "tools/completion/completion.h"
 
-#include <algorithm>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <CLI/CLI.hpp>
@@ -27,83 +27,94 @@ void each_command(const CLI::App& app, const std::string& path,
   }
 }
 
-std::vector<std::string> words_of(const std::string& command, const std::string& argument) {
-  return value_of(command, argument).value().words;
+std::vector<std::string> values_of(const std::string& command, const std::string& argument) {
+  const ValueRule* rule = find_value_rule(command, argument);
+  REQUIRE(rule != nullptr);
+  std::vector<std::string> values;
+  for (const Candidate& one : candidates_of(*rule)) values.push_back(one.text);
+  return values;
 }
 
-CompletedCommand small_command() {
-  CompletedOption mode = {.names = {"-m", "--mode"},
-                          .description = "The user's mode: one [of two]",
-                          .value = CompletedValue{ValueKind::words, {"fast", "slow"}}};
-  return {.name = "filereel",
-          .description = "",
-          .options = {},
-          .positionals = {},
-          .commands = {{.name = "go",
-                        .description = "Go",
-                        .options = {mode},
-                        .positionals = {},
-                        .commands = {}}}};
+std::string complete(const CLI::App& app, const std::vector<std::string>& words) {
+  return complete_words(app, words);
 }
 
-TEST_CASE("somebody has thought of what to offer for every option that takes a value") {
+TEST_CASE("the table of values has a line for every option that takes one") {
   CLI::App app("", "filereel");
   Session session;
   add_commands(app, session);
   each_command(app, "", [](const CLI::App& command, const std::string& path) {
     for (const CLI::Option* option : command.get_options()) {
       if (option->get_items_expected_max() == 0) continue;
-      const std::string name =
-          option->get_positional() ? option->get_name() : "--" + option->get_lnames().at(0);
-      CHECK_MESSAGE(value_of(path, name), "tools/completion/values.cc lacks ", path, " ", name);
+      CHECK_MESSAGE(find_value_rule(path, option->get_name()), "tools/completion/values.cc lacks ",
+                    path, " ", option->get_name());
     }
   });
 }
 
-TEST_CASE("commands, options and what belongs to them are those of the command line") {
-  CLI::App app("", "filereel");
-  Session session;
-  add_commands(app, session);
-  const CompletedCommand root = completed_command(app);
-  const auto find = [](const auto& list, const std::string& name) {
-    return std::ranges::find_if(list, [&](const auto& one) { return one.name == name; });
-  };
-  CHECK(find(root.commands, "completion") == root.commands.end());
-  const auto run = find(root.commands, "run");
-  REQUIRE(run != root.commands.end());
-  CHECK(run->description.starts_with("Measure"));
-  const auto near = std::ranges::find_if(
-      run->options, [](const auto& one) { return one.names.back() == "--near"; });
-  REQUIRE(near != run->options.end());
-  CHECK(near->value->kind == ValueKind::volumes);
-  const auto history = find(root.commands, "history");
-  REQUIRE(history != root.commands.end());
-  CHECK(history->positionals.at(0).name == "DIR");
-  const auto add = find(history->commands, "add");
-  REQUIRE(add != history->commands.end());
-  CHECK(add->positionals.at(0).repeats);
-}
-
-TEST_CASE("the words that are offered are words that are understood") {
-  for (const std::string& word : words_of("replay", "--order")) parse_order(word);
-  for (const std::string& word : words_of("replay", "--pace")) parse_pace(word);
-  for (const std::string& word : words_of("replay", "--verify")) parse_reel_verify(word);
-  for (const std::string& word : words_of("run", "--copy-method")) parse_copy_method(word);
-  for (const std::string& word : words_of("replay", "--engine")) {
-    if (word != "auto") parse_engine(word);
+TEST_CASE("the values that are offered are values that are understood") {
+  for (const std::string& value : values_of("replay", "--order")) parse_order(value);
+  for (const std::string& value : values_of("replay", "--pace")) parse_pace(value);
+  for (const std::string& value : values_of("replay", "--verify")) parse_reel_verify(value);
+  for (const std::string& value : values_of("run", "--copy-method")) parse_copy_method(value);
+  for (const std::string& value : values_of("replay", "--engine")) {
+    if (value != "auto") parse_engine(value);
   }
-  CHECK(words_of("replay", "--order").size() == 3);
-  CHECK_FALSE(value_of("run", "--no-such-option"));
+  CHECK(values_of("replay", "--order").size() == 3);
+  CHECK(find_value_rule("run", "--no-such-option") == nullptr);
 }
 
-TEST_CASE("texts are quoted as each shell wants it") {
-  CHECK(single_quoted("it's") == R"('it'\''s')");
-  const CompletedCommand root = small_command();
-  CHECK(bash_completion(root).contains("'go:'--mode) _filereel_offer -W 'fast slow' ;;"));
-  CHECK(zsh_completion(root).contains(
-      R"('*--mode=[The user'\''s mode\: one \[of two\]]:mode:(fast slow)')"));
-  CHECK(fish_completion(root).contains(
-      R"(-s m -l mode -r -f -a 'fast slow' -d 'The user\'s mode: one [of two]')"));
+TEST_CASE("a command line of any shape is completed") {
+  CLI::App app("", "program");
+  bool quiet = false;
+  app.add_flag("-q,--quiet", quiet, "No [remarks]: none\nat all");
+  app.fallthrough();
+  std::string text;
+  std::vector<std::string> list;
+  CLI::App* go = app.add_subcommand("go", "Go");
+  go->add_option("DIR", text, "Where");
+  go->add_option("--order", text, "Which");
+  go->add_option("--fs", list, "Which")->delimiter(',');
+  go->add_subcommand("fast", "At once")->add_option("RESULTS", list, "");
+  app.add_subcommand("secret", "")->group("");
+  SUBCASE("commands, but not hidden ones") {
+    CHECK(complete(app, {""}) == "go\tGo\n");
+  }
+  SUBCASE("options of a command and of those above, on one line each") {
+    CHECK(complete(app, {"go", "--o"}) == "--order\tWhich\n");
+    CHECK(complete(app, {"go", "d", "fast", "--q"}) == "--quiet\tNo [remarks]: none\n");
+    CHECK(complete(app, {"--o"}).empty());
+    CHECK(complete(app, {"go", "fast", "--o"}) == "--order\tWhich\n");
+    CHECK(complete(app, {"--vers"}).empty());
+    CHECK(complete(app, {"go", "--hel"}).starts_with("--help\t"));
+  }
+  SUBCASE("values, behind a blank or attached") {
+    CHECK(complete(app, {"go", "--order", "s"}) == "strict\n");
+    CHECK(complete(app, {"go", "--order=s"}) == "--order=strict\n");
+    CHECK(complete(app, {"go", "--fs=xfs,nt"}) == "--fs=xfs,ntfs\n:nospace\n");
+    CHECK_FALSE(complete(app, {"go", "--fs=xfs,"}).contains("xfs,xfs"));
+    CHECK(complete(app, {"go", "--quiet=s"}).empty());
+  }
+  SUBCASE("arguments, then commands behind them") {
+    CHECK(complete(app, {"go", "-q", ""}) == ":directories\t\n");
+    CHECK(complete(app, {"go", "--order", "strict", "d", ""}) == "fast\tAt once\n");
+    CHECK(complete(app, {"go", "d", "fast", "a", "b", "c"}) == ":files\t\n");
+    CHECK(complete(app, {"go", "--", "d", ""}).empty());
+    CHECK(complete(app, {"go", "--", "-"}) == ":directories\t\n");
+  }
+  SUBCASE("nothing where there is no command line") {
+    CHECK(complete(app, {}).empty());
+    CHECK(complete(app, {"stop", ""}).empty());
+    CHECK(complete(app, {"secret", ""}).empty());
+    CHECK(complete(app, {"go", "d", "slowly", ""}).empty());
+  }
+}
+
+TEST_CASE("each shell has a stub") {
+  for (const std::string& shell : values_of("completion", "SHELL")) {
+    CHECK(completion_stub(shell).contains("__complete"));
+  }
+  CHECK(completion_stub("tcsh").empty());
 }
 
 }  // namespace

@@ -1,9 +1,21 @@
-// What a shell needs to complete filereel's command line: plain data, made from the command line
-// itself, so that no option is forgotten.
+// Completion of the command line in shells.
+//
+// `filereel completion SHELL` prints a stub: a short script that asks `filereel __complete --
+// WORDS…` at every Tab. complete_words() answers from the definition of the command line itself, so
+// that no option is forgotten; only the values of options and arguments have a table (values.cc).
+//
+// The answer is one line per candidate for the whole last word, with a description after a tab. The
+// lines that begin with a colon say what the shell itself does; TEXT follows a tab:
+//
+//   :nospace           no space after a candidate: it can be continued
+//   :files TEXT        complete file names; TEXT is the part of the word before the name
+//   :directories TEXT  the same with directories only
+//   :command N         complete the command line of another program, which begins at word N (from
+//   0)
 #pragma once
 
 #include <cstdint>
-#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,56 +26,37 @@ class App;
 
 namespace filereel {
 
+struct Candidate {
+  std::string text, description = {};
+};
+
 enum class ValueKind : std::uint8_t {
-  other,  // numbers, times, free text: nothing to offer
-  words,  // one of some words
-  files,  // also where words are, for names of the catalogue or files
+  words,  // one of the candidates, if there are any
+  files,  // one of the candidates, or a file
   directories,
-  volumes,  // a directory, a device, or image:FILE
-  program,  // a program, then its arguments
+  volumes,  // a directory, a block device, or image:FILE
+  command,  // a program, then its arguments
 };
 
-struct CompletedValue {
-  ValueKind kind = ValueKind::other;
-  std::vector<std::string> words = {};
-  bool list = false;  // several with commas between
+// The values of options and positional arguments.
+struct ValueRule {
+  std::string_view arguments;  // with blanks between: "--near VOLUME"
+  ValueKind kind;
+  std::string_view words = {};                  // candidates, with blanks between
+  std::vector<Candidate> (*names)() = nullptr;  // further ones
+  std::string_view command = {};                // "history trend"; empty: all other commands
 };
 
-struct CompletedOption {
-  std::vector<std::string> names;  // "-o", "--output"
-  std::string description;
-  std::optional<CompletedValue> value;  // nothing for flags
-};
+// Null where the table has no line.
+const ValueRule* find_value_rule(std::string_view command, std::string_view argument);
 
-struct CompletedPositional {
-  std::string name, description;
-  CompletedValue value;
-  bool repeats = false;  // takes all arguments that follow
-};
+std::vector<Candidate> candidates_of(const ValueRule& rule);
 
-struct CompletedCommand {
-  std::string name, description;
-  std::vector<CompletedOption> options;  // with those that all commands take
-  std::vector<CompletedPositional> positionals;
-  std::vector<CompletedCommand> commands;  // behind the positionals
-};
+// The answer for the words after "filereel", the last of which is being typed. Empty for words that
+// are no command line, and without words.
+std::string complete_words(const CLI::App& app, std::span<const std::string> words);
 
-// What is not shown in the help is not completed.
-CompletedCommand completed_command(const CLI::App& app);
-
-// What may stand for an option ("--near") or a positional argument ("PLAN") of a command ("run",
-// "history add"). Nothing for what nobody has thought of.
-std::optional<CompletedValue> value_of(std::string_view command, std::string_view argument);
-
-// Scripts for the shells, whole files.
-std::string bash_completion(const CompletedCommand& root);
-std::string zsh_completion(const CompletedCommand& root);
-std::string fish_completion(const CompletedCommand& root);
-
-// With blanks between.
-std::string joined(const std::vector<std::string>& words);
-
-// `text` as one word of a shell, in single quotes.
-std::string single_quoted(std::string_view text);
+// Empty for a shell without one.
+std::string completion_stub(std::string_view shell);
 
 }  // namespace filereel

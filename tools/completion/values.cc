@@ -1,12 +1,18 @@
-// The values of options and positional arguments. Names come from where they are defined; words
-// that are defined by the parsing of a text stand here, and the tests parse them.
+// The table of values: a new option that takes one needs its name here. Candidates come from where
+// they are defined; only words that a parser defines stand here, and the tests parse them.
 #include <algorithm>
-#include <array>
-#include <utility>
+#include <charconv>
+#include <iterator>
+#include <ranges>
 
-#include "filesets/catalog.h"
+#include <boost/filesystem/directory.hpp>
+#include <fmt/format.h>
+
+#include "filesets/catalog/catalog.h"
+#include "filesets/system/units.h"
 #include "replay/run/catalogue.h"
 #include "replay/volumes/file_system.h"
+#include "replay/volumes/sysfs.h"
 #include "tools/completion/completion.h"
 #include "traces/catalog_reel.h"
 #include "traces/export/exporter.h"
@@ -17,128 +23,118 @@
 namespace filereel {
 namespace {
 
+using Candidates = std::vector<Candidate>;
+
 template <class List>
-std::vector<std::string> names_of(const List& list) {
-  std::vector<std::string> names;
-  for (const auto& one : list) names.emplace_back(one.name);
-  return names;
-}
-
-CompletedValue runnables() {
-  std::vector<std::string> names = names_of(list_catalog_plans());
-  std::ranges::copy(names_of(list_catalog_workloads()), std::back_inserter(names));
-  return {ValueKind::files, std::move(names)};
-}
-
-CompletedValue file_sets(bool list) {
-  return {ValueKind::files, names_of(list_catalog_file_sets()), list};
-}
-
-CompletedValue known_file_systems(bool list) {
-  return {ValueKind::words, names_of(file_systems()), list};
-}
-
-CompletedValue fc_steps() {
-  std::vector<std::string> names;
-  for (std::size_t i = 0; i < kFcSteps; ++i) {
-    names.emplace_back(fc_step_name(static_cast<FcStep>(i)));
+Candidates named(const List& list) {
+  Candidates candidates;
+  for (const auto& one : list) {
+    Candidate& candidate = candidates.emplace_back(std::string(one.name));
+    if constexpr (requires { one.description; }) candidate.description = one.description;
   }
-  return {ValueKind::words, std::move(names), true};
+  return candidates;
 }
 
-CompletedValue words(std::vector<std::string> list) {
-  return {ValueKind::words, std::move(list)};
+Candidates runnables() {
+  Candidates candidates = named(list_catalog_plans());
+  std::ranges::move(named(list_catalog_workloads()), std::back_inserter(candidates));
+  std::ranges::move(named(list_catalog_file_sets()), std::back_inserter(candidates));
+  return candidates;
 }
 
-// Other arguments, which mean the same in every command and have no words.
-constexpr std::pair<std::string_view, ValueKind> kByName[] = {
-    {"--against", ValueKind::volumes},
-    {"--against-far", ValueKind::volumes},
-    {"--against-json", ValueKind::files},
-    {"--alpha", ValueKind::other},
-    {"--at", ValueKind::directories},
-    {"--base", ValueKind::files},
-    {"--block-size", ValueKind::other},
-    {"--budget", ValueKind::other},
-    {"--clients", ValueKind::other},
-    {"--csv", ValueKind::files},
-    {"--cwd", ValueKind::directories},
-    {"--depth", ValueKind::other},
-    {"--destroy", ValueKind::files},
-    {"--device", ValueKind::other},
-    {"--duration", ValueKind::other},
-    {"--grace", ValueKind::other},
-    {"--far", ValueKind::volumes},
-    {"--from", ValueKind::other},
-    {"--google-benchmark", ValueKind::files},
-    {"--html", ValueKind::files},
-    {"--json", ValueKind::files},
-    {"--junit", ValueKind::files},
-    {"--key", ValueKind::other},
-    {"--label", ValueKind::other},
-    {"--markdown", ValueKind::files},
-    {"--memory", ValueKind::other},
-    {"--near", ValueKind::volumes},
-    {"--new", ValueKind::files},
-    {"--note", ValueKind::other},
-    {"--output", ValueKind::files},
-    {"--path", ValueKind::other},
-    {"--pid", ValueKind::other},
-    {"--precision", ValueKind::other},
-    {"--scale", ValueKind::other},
-    {"--sweep", ValueKind::other},
-    {"--thread", ValueKind::other},
-    {"--threads", ValueKind::other},
-    {"--threshold", ValueKind::other},
-    {"--time", ValueKind::other},
-    {"--times", ValueKind::other},
-    {"--title", ValueKind::other},
-    {"--to", ValueKind::other},
-    {"--under", ValueKind::directories},
-    {"A", ValueKind::other},
-    {"B", ValueKind::other},
-    {"COMMAND", ValueKind::program},
-    {"DIR", ValueKind::directories},
-    {"FILE", ValueKind::files},
-    {"REEL", ValueKind::files},
-    {"REELS", ValueKind::files},
-    {"RESULT", ValueKind::files},
-    {"RESULTS", ValueKind::files},
-    {"VOLUME", ValueKind::volumes},
+Candidates fc_steps() {
+  Candidates candidates;
+  for (std::size_t i = 0; i < kFcSteps; ++i) {
+    candidates.emplace_back(std::string(fc_step_name(static_cast<FcStep>(i))));
+  }
+  return candidates;
+}
+
+// Those that hold anything: free loop devices do not.
+Candidates block_devices() {
+  constexpr std::uint64_t kSector = 512;
+  Candidates candidates;
+  boost::system::error_code error;
+  for (const auto& entry : boost::filesystem::directory_iterator("/sys/class/block", error)) {
+    const std::string text = read_sysfs((entry.path() / "size").string());
+    std::uint64_t sectors = 0;
+    std::from_chars(text.data(), text.data() + text.size(), sectors);
+    if (sectors == 0) continue;
+    candidates.emplace_back("/dev/" + entry.path().filename().string(),
+                            format_size(sectors * kSector));
+  }
+  std::ranges::sort(candidates, {}, &Candidate::text);
+  return candidates;
+}
+
+Candidates file_sets() {
+  return named(list_catalog_file_sets());
+}
+Candidates known_file_systems() {
+  return named(file_systems());
+}
+Candidates reels() {
+  return named(reel_catalog());
+}
+Candidates import_formats() {
+  return named(importers());
+}
+Candidates export_formats() {
+  return named(exporters());
+}
+
+using enum ValueKind;
+
+// The first rule that fits holds.
+constexpr ValueRule kRules[] = {
+    {"FILE", files, {}, runnables, "show"},
+    {"REEL", files, {}, reels, "replay"},
+    {"--format", words, "auto", import_formats, "import"},
+    {"--format", words, {}, export_formats, "export"},
+    {"--against --against-far --far --near VOLUME", volumes, "image:", block_devices},
+    {"--against-json --csv --google-benchmark --html --json --junit --markdown --output", files},
+    {"--backend", words, "auto bpf strace"},
+    {"--base --new FILE REEL REELS RESULT RESULTS", files},
+    {"--copy-method", words, "readwrite copy_file_range reflink sendfile"},
+    {"--cwd --at --under DIR", directories},
+    {"--destroy", files, {}, block_devices},
+    {"--engine", words, "auto blocking io_uring null"},
+    {"--fs", words, {}, known_file_systems},
+    {"--initial --set SET", files, {}, file_sets},
+    {"--operations", words, {}, fc_steps},
+    {"--order", words, "resource strict thread"},
+    {"--pace", words, "asap natural think 2x"},
+    {"--runs", words, "auto"},
+    {"--verify", words, "results content tree"},
+    {"COMMAND", command},
+    {"NAMES", files, {}, runnables},
+    {"SHELL", words, "bash zsh fish"},
+    // Numbers, times, and texts of any kind.
+    {"--block-size --clients --depth --memory --pid --precision --scale --thread --threads", words},
+    {"--budget --duration --from --grace --threshold --time --times --to", words},
+    {"--against-label --device --firmware --key --label --note --path --sweep A B WORDS", words},
 };
+
+bool has_word(std::string_view words, std::string_view word) {
+  return fmt::format(" {} ", words).contains(fmt::format(" {} ", word));
+}
 
 }  // namespace
 
-std::optional<CompletedValue> value_of(std::string_view command, std::string_view argument) {
-  const bool replay = command == "replay";
-  if (argument == "NAMES") return runnables();
-  if (argument == "REEL" && replay)
-    return CompletedValue{ValueKind::files, names_of(reel_catalog())};
-  if (argument == "FILE" && command == "show") return file_sets(false);
-  if (argument == "SET" || argument == "--initial") return file_sets(false);
-  if (argument == "--set") return file_sets(true);
-  if (argument == "--fs") return known_file_systems(!replay);
-  if (argument == "--operations") return fc_steps();
-  if (argument == "SHELL") return words({"bash", "zsh", "fish"});
-  if (argument == "--copy-method") {
-    return words({"readwrite", "copy_file_range", "reflink", "sendfile"});
+const ValueRule* find_value_rule(std::string_view command, std::string_view argument) {
+  const auto* found = std::ranges::find_if(kRules, [&](const ValueRule& rule) {
+    return (rule.command.empty() || rule.command == command) && has_word(rule.arguments, argument);
+  });
+  return found == std::end(kRules) ? nullptr : found;
+}
+
+std::vector<Candidate> candidates_of(const ValueRule& rule) {
+  std::vector<Candidate> candidates;
+  for (const auto word : std::views::split(rule.words, ' ')) {
+    candidates.emplace_back(std::string(word.begin(), word.end()));
   }
-  if (argument == "--order") return words({"resource", "strict", "thread"});
-  if (argument == "--pace") return words({"asap", "natural", "think", "2x"});
-  if (argument == "--engine") return words({"auto", "blocking", "io_uring", "null"});
-  if (argument == "--verify") return words({"results", "content", "tree"});
-  if (argument == "--backend") return words({"auto", "bpf", "strace"});
-  if (argument == "--runs") return words({"auto"});
-  if (argument == "--format" && command == "import") {
-    std::vector<std::string> names = {"auto"};
-    std::ranges::copy(names_of(importers()), std::back_inserter(names));
-    return words(std::move(names));
-  }
-  if (argument == "--format" && command == "export") return words(names_of(exporters()));
-  const auto found =
-      std::ranges::find(kByName, argument, &std::pair<std::string_view, ValueKind>::first);
-  if (found == std::end(kByName)) return std::nullopt;
-  return CompletedValue{found->second};
+  if (rule.names != nullptr) std::ranges::move(rule.names(), std::back_inserter(candidates));
+  return candidates;
 }
 
 }  // namespace filereel

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "filesets/formats/fileset_file.h"
+#include "filesets/system/escapes.h"
 #include "traces/export/operation_fields.h"
 
 namespace filereel {

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "filesets/system/atomic_file.h"
+#include "filesets/ownership/atomic_file.h"
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
 #include "traces/model/trace_counter.h"

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "filesets/catalog.h"
+#include "filesets/catalog/catalog.h"
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/random.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "filesets/catalog.h"
+#include "filesets/catalog/catalog.h"
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"

@@ -1,4 +1,4 @@
-#include "filesets/scan/directory_names.h"
+#include "filesets/system/directory_names.h"
 
 #include <memory>
 #include <string_view>

@@ -1,4 +1,4 @@
-#include "filesets/catalog.h"
+#include "filesets/catalog/catalog.h"
 
 #include <cerrno>
 #include <cstdio>

@@ -1,0 +1,65 @@
+"""house_test.py must see violations, or it tests nothing."""
+
+import unittest
+
+from house_test import faults_of
+
+DOCUMENT = """
+## Folders
+
+```
+filesets:
+replay/statistics:
+replay:          statistics
+replay/compare:  replay statistics
+```
+"""
+SOURCES = {
+    "filesets/a.h": "#include <string>\n",
+    "replay/a.cc": '#include "filesets/a.h"\n#include "replay/statistics/a.h"\n',
+    "replay/statistics/a.h": '#include "generated.h"\n',
+    "replay/compare/a.h": '#include "replay/compare/b.h"\n#include "replay/a.h"\n',
+}
+
+
+class House(unittest.TestCase):
+
+    def check(self, *faults, document=DOCUMENT, exceptions=frozenset(), **sources):
+        named = {name.replace("__", "/") + ".cc": text for name, text in sources.items()}
+        self.assertEqual(list(faults_of(SOURCES | named, document, exceptions)), list(faults))
+
+    def test_a_tree_as_listed_has_no_faults(self):
+        self.check()
+
+    def test_an_include_that_points_up_the_house(self):
+        self.check("filesets/b.cc may not include replay", filesets__b='#include "replay/a.h"')
+
+    def test_an_include_that_the_list_does_not_allow(self):
+        self.check("replay/b.cc may not include replay/compare",
+                   replay__b='#include <string>\n# include "replay/compare/a.h"')
+        self.check("replay/b.cc may not include replay/nothing", replay__b='#include "replay/nothing/a.h"')
+
+    def test_a_folder_without_a_line_and_a_line_without_a_folder(self):
+        self.check("replay/run has no line in the list", replay__run__a="")
+        self.check("tools has a line in the list, but no sources",
+                   document=DOCUMENT.replace("replay:", "tools:\nreplay:"))
+        self.check("the line of replay names replay/run, which has no line",
+                   document=DOCUMENT.replace("replay:", "replay: run"))
+
+    def test_a_cycle(self):
+        self.check("the list has a cycle: replay -> replay/compare -> replay",
+                   document=DOCUMENT.replace("replay:", "replay: compare"))
+
+    def test_exceptions_that_are_used_and_those_that_are_not(self):
+        one = {("filesets/b.cc", "replay")}
+        self.check(exceptions=one, filesets__b='#include "replay/a.h"')
+        self.check("filesets/b.cc does not include replay: remove it from the exceptions",
+                   exceptions=one)
+
+    def test_a_second_place_that_includes_the_json_library(self):
+        self.check("replay/b.cc includes the JSON library: include replay/json.h",
+                   replay__b="#include <nlohmann/json.hpp>")
+
+
+if __name__ == "__main__":
+    unittest.main()

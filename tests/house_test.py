@@ -1,0 +1,91 @@
+"""Which folder may include which: the sources against the list in docs/architecture.md.
+
+house_test.py DIR prints a line for each fault in the tree at DIR, and exits with 1 if there is any.
+"""
+
+import graphlib
+import pathlib
+import re
+import sys
+
+LAYERS = ["filesets", "traces", "replay", "tools"]  # each may include those before it
+SOURCES = {".h", ".cc", ".c"}
+INCLUDE = re.compile(r'^\s*#\s*include "([^"]*)/[^"/]*"', re.MULTILINE)
+LIST = re.compile(r"^## Folders$.*?^```\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+JSON = re.compile(r"^\s*#\s*include <nlohmann/", re.MULTILINE)
+JSON_HEADERS = {"replay/json.h", "replay/json_fwd.h"}  # the library's takes seconds to compile
+
+# Includes against the list, which are to go: file and folder.
+EXCEPTIONS = set()
+
+
+def layer_of(folder):
+    return folder.split("/")[0]
+
+
+def folder_of(file):
+    return file.rpartition("/")[0]
+
+
+def read_list(document):
+    """Folder: the folders that it may include, of those in its layer."""
+    allowed = {}
+    for line in LIST.search(document)[1].splitlines():
+        folder, _, others = line.partition(":")
+        layer = layer_of(folder)
+        if folder:
+            allowed[folder] = {one if one == layer else f"{layer}/{one}" for one in others.split()}
+    return allowed
+
+
+def faults_of_list(allowed, folders):
+    for folder in sorted(folders - set(allowed)):
+        yield f"{folder} has no line in the list"
+    for folder in sorted(set(allowed) - folders):
+        yield f"{folder} has a line in the list, but no sources"
+    for folder, others in allowed.items():
+        for other in sorted(others - set(allowed)):
+            yield f"the line of {folder} names {other}, which has no line"
+    try:
+        graphlib.TopologicalSorter(allowed).prepare()
+    except graphlib.CycleError as error:
+        yield "the list has a cycle: " + " -> ".join(reversed(error.args[1]))
+
+
+def may_include(folder, other, allowed):
+    if layer_of(folder) != layer_of(other):
+        return LAYERS.index(layer_of(other)) < LAYERS.index(layer_of(folder))
+    return other == folder or other in allowed.get(folder, set())
+
+
+def faults_of_includes(sources, allowed, exceptions):
+    refused = {(file, other) for file, text in sources.items() for other in INCLUDE.findall(text)
+               if layer_of(other) in LAYERS and not may_include(folder_of(file), other, allowed)}
+    for file, other in sorted(refused - exceptions):
+        yield f"{file} may not include {other}"
+    for file, other in sorted(exceptions - refused):
+        yield f"{file} does not include {other}: remove it from the exceptions"
+
+
+def faults_of(sources, document, exceptions=frozenset()):
+    """`sources`: text by file name."""
+    allowed = read_list(document)
+    yield from faults_of_list(allowed, {folder_of(file) for file in sources})
+    yield from faults_of_includes(sources, allowed, exceptions)
+    for file, text in sources.items():
+        if JSON.search(text) and file not in JSON_HEADERS:
+            yield f"{file} includes the JSON library: include replay/json.h"
+
+
+def main(root):
+    sources = {path.relative_to(root).as_posix(): path.read_text() for layer in LAYERS
+               for path in sorted((root / layer).rglob("*")) if path.suffix in SOURCES}
+    document = (root / "docs/architecture.md").read_text()
+    faults = list(faults_of(sources, document, EXCEPTIONS))
+    for fault in faults:
+        print(fault)
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(pathlib.Path(sys.argv[1])))
