@@ -65,16 +65,17 @@ inline filereel::Result sample_result() {
   using namespace filereel;
   Result result = begun_result();
   result.plan.name = "fc-test";
-  result.plan.file_systems = {FileSystemKind::ext4, FileSystemKind::ntfs};
-  result.plan.sets = {"iso", "m\u00fcsic"};
-  result.plan.operations = {FcStep::create, FcStep::copy_far, FcStep::remove};
+  result.plan.file_systems = {"ext4", "ntfs"};
   result.plan.runs = 3;
-  result.plan.scale = 0.5;
-  result.plan.warm = false;
-  result.plan.fc_test = {.block_size = 65536, .copy_method = CopyMethod::sendfile, .threads = 2};
+  result.plan.jobs = {
+      {.kind = JobKind::fc_test,
+       .name = "fc-test",
+       .scale = 0.5,
+       .settings = {{"block_size", "64 KiB"}, {"copy_method", "sendfile"}, {"threads", "2"}},
+       .overhead_ns = 123.4,
+       .axes = {}}};
   result.volumes = {volume_of(Role::near, "ext4", "kernel"), volume_of(Role::far, "ext4", "kernel"),
                     volume_of(Role::near, "ntfs", "ntfs-3g")};
-  result.overhead_ns = 123.4;
   result.complete = true;
   result.warnings = {{"fuse-driver", "ntfs was served by ntfs-3g", "use another kernel"},
                      {"not-cold", "part of it was cached", "run as root"}};
@@ -124,24 +125,28 @@ inline filereel::Result sample_result() {
 inline filereel::Result sample_replay() {
   using namespace filereel;
   Result result = begun_result();
-  result.plan.name = "replay";
-  result.plan.workload = kReelWorkload;
-  result.plan.sets = {"app.reel"};
+  result.plan.name = "app.reel";
   result.plan.runs = 3;
+  result.plan.jobs = {{.kind = JobKind::trace,
+                       .name = "app",
+                       .warm = true,
+                       .settings = {},
+                       .overhead_ns = 210,
+                       .axes = {}}};
   result.volumes = {volume_of(Role::near, "ext4", "kernel")};
-  result.overhead_ns = 210;
   result.complete = true;
   result.warnings = {{"trace-lost", "not in the trace: lost events (7)", "record it again"}};
 
-  Measurement measurement = measurement_of("app.reel", "replay", "ext4", "kernel");
-  measurement.workload = kReelWorkload;
-  measurement.reel = {.order = "resource",
-                      .pace = "2x",
-                      .engine = "io_uring",
-                      .verify = "tree",
-                      .depth = 8,
-                      .clients = 2,
-                      .warm = true};
+  Measurement measurement = measurement_of("", "replay", "ext4", "kernel");
+  measurement.kind = JobKind::trace;
+  measurement.workload = "app";
+  measurement.replay = {.order = "resource",
+                        .pace = "2x",
+                        .engine = "io_uring",
+                        .verify = "tree",
+                        .depth = 8,
+                        .clients = 2,
+                        .recorded_s = 12.5};
   measurement.samples = {sample_of(1, 2.0, 2.5, 30'000'000, 0),
                          sample_of(2, 1.0, 1.5, 30'000'000, 0),
                          sample_of(3, 3.0, 4.0, 30'000'000, 0)};
@@ -175,7 +180,7 @@ inline filereel::Result sample_replay() {
     reel.lateness->p99_us = 60;
     reel.lateness->max_us = 900;
     reel.series = {{0, 2000, 10'000'000, 2.5, 40'000}, {0.01, 3000, 20'000'000, 1.25, 10}};
-    TreeComparison& tree = reel.tree.emplace();
+    TreeComparison& tree = sample.tree.emplace();
     tree.entries = 40;
     tree.differences = 1;
     tree.left_out = 2;
@@ -189,19 +194,23 @@ inline filereel::Result sample_replay() {
 inline filereel::Result sample_sweep() {
   using namespace filereel;
   Result result = begun_result();
-  result.plan.name = result.plan.workload = "reads.yaml";
-  result.plan.file_systems = {FileSystemKind::ext4};
+  result.plan.name = "reads.yaml";
+  result.plan.file_systems = {"ext4"};
   result.plan.runs = 1;
+  result.plan.jobs = {{.kind = JobKind::workload,
+                       .name = "reads.yaml",
+                       .settings = {{"time", "2.0 s"}},
+                       .overhead_ns = 99,
+                       .axes = {{"size", {"4 KiB", "1 MiB"}}, {"depth", {"1", "4", "16"}}}}};
   result.volumes = {volume_of(Role::near, "ext4", "kernel")};
-  result.overhead_ns = 99;
-  result.sweeps = {{"reads.yaml", {{"size", {"4 KiB", "1 MiB"}}, {"depth", {"1", "4", "16"}}}}};
   for (std::uint64_t point = 0; point < 5; ++point) {
     Measurement& one =
         result.measurements.emplace_back(measurement_of("", "read", "ext4", "kernel"));
+    one.kind = JobKind::workload;
     one.workload = "reads.yaml";
     const std::uint64_t size = point < 3 ? 4096 : 1 << 20;
     one.parameters = {{"size", point < 3 ? "4 KiB" : "1 MiB"},
-                      {"depth", result.sweeps[0].axes[1].values[point % 3]}};
+                      {"depth", result.plan.jobs[0].axes[1].values[point % 3]}};
     Sample& sample = one.samples.emplace_back(sample_of(1, 2, 2.5, 0, 0));
     sample.operations = 1000 * (point + 1);
     sample.bytes = size * sample.operations;

@@ -140,15 +140,15 @@ std::string differ_cell(const Measurement& one) {
 }  // namespace
 
 std::string replay_table(const std::vector<const Measurement*>& list, const Bold& bold) {
-  Rows rows = {
-      {"recorded trace", "time", "95 % interval", "until durable", "recorded", "unlike it"}};
+  const bool durable = list.front()->file_system != "none";
+  Rows rows = {{"recorded trace", "time", "95 % interval", "recorded", "unlike it"}};
+  if (durable) rows.front().push_back("until durable");
   for (const Measurement* one : list) {
     const double recorded = one->replay ? one->replay->recorded_s : 0;
-    const bool durable = one->file_system != "none";
     rows.push_back({printable(one->workload), seconds_cell(*one, &Sample::elapsed_s),
-                    interval_cell(*one),
-                    durable ? seconds_cell(*one, &Sample::durable_s) : std::string("-"),
-                    recorded > 0 ? format_duration(recorded) : "-", differ_cell(*one)});
+                    interval_cell(*one), recorded > 0 ? format_duration(recorded) : "-",
+                    differ_cell(*one)});
+    if (durable) rows.back().push_back(seconds_cell(*one, &Sample::durable_s));
   }
   return format_table(rows, bold);
 }

@@ -211,13 +211,13 @@ std::vector<Aspect> all_aspects(std::span<const Result> base) {
       append(volume_aspects(volume.role, volume.file_system));
     }
   }
-  std::ranges::move(job_aspects(base), std::back_inserter(list));
   for (const PlainAspect& aspect : kPlainAspects) {
     list.push_back({ChangeKind::other, aspect.what,
                     [text = aspect.text](const Looked& looked, Values& values) {
                       values.add(text(looked.result));
                     }});
   }
+  append(job_aspects(base));
   return list;
 }
 

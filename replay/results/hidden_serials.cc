@@ -35,4 +35,10 @@ void hide_serials(VolumeDescription& volume) {
   for (DeviceIdentity& drive : volume.drives) hide(drive);
 }
 
+VolumeDescription described(const VolumeDescription& volume, const Result& result) {
+  VolumeDescription description = volume;
+  if (result.serials_hidden) hide_serials(description);
+  return description;
+}
+
 }  // namespace filereel

@@ -11,4 +11,7 @@ namespace filereel {
 // kernel's.
 void hide_serials(VolumeDescription& volume);
 
+// The volume as the result may tell it: where its serials_hidden says so, without serial numbers.
+VolumeDescription described(const VolumeDescription& volume, const Result& result);
+
 }  // namespace filereel

@@ -147,6 +147,12 @@ JobRecord only_job(const Json& json, const Json& plan) {
   return job;
 }
 
+std::string without_extension(std::string name) {
+  constexpr std::string_view kExtension = ".reel";
+  if (name.ends_with(kExtension)) name.resize(name.size() - kExtension.size());
+  return name;
+}
+
 void read_one_job(const Json& json, Result& result) {
   const Json& plan = required(json, "plan");
   result.plan = plan.get<PlanRecord>();
@@ -156,12 +162,13 @@ void read_one_job(const Json& json, Result& result) {
     Measurement& measurement = result.measurements.emplace_back(measurement_from_json(one));
     if (reel) {  // which are called like their traces since
       measurement.replay = one.value("parameters", Json::object()).get<ReplayParameters>();
-      measurement.workload = measurement.set;
+      measurement.workload = without_extension(measurement.set);
     } else {
       get(one, "replay", measurement.replay);
       if (measurement.replay) job.kind = JobKind::trace;
     }
     measurement.kind = job.kind;
+    if (job.kind == JobKind::trace) measurement.set.clear();
     if (job.kind != JobKind::fc_test && !reel) {
       measurement.parameters = parameters_from_json(one, "parameters");
     }

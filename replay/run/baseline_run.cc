@@ -180,9 +180,7 @@ std::optional<std::vector<BlockBaseline>> measure_baselines(const Volume& volume
     if (of_shape.empty()) missing.push_back(shape);
   }
   if (missing.empty()) return known;
-  VolumeDescription description = volume.describe();
-  if (result.serials_hidden) hide_serials(description);
-  const std::string& target = description.target;
+  const std::string target = described(volume.describe(), result).target;
   BaselineRun run(volume, target, observer, stop);
   try {
     if (!run.measure(missing)) return std::nullopt;

@@ -45,6 +45,16 @@ struct Said {
   place.fail(error.what());
 }
 
+// The item of a list that the error names, else the whole value.
+YamlValue place_of(const Error& error, const Setting& setting) {
+  if (setting.parameter->form == JobParameter::Form::list) {
+    for (const YamlValue& item : setting.place->list(kMostItems)) {
+      if (std::string_view(error.what()).contains("'" + item.text() + "'")) return item;
+    }
+  }
+  return *setting.place;
+}
+
 std::vector<std::string> values_of(const YamlValue& value, const JobParameter& parameter) {
   std::vector<std::string> values;
   if (parameter.form != JobParameter::Form::list) return {value.text()};
@@ -197,7 +207,7 @@ class Loader {
     try {
       parameter.set(options, setting.values);
     } catch (const Error& error) {
-      if (setting.place) fail_at(*setting.place, error);
+      if (setting.place) fail_at(place_of(error, setting), error);
       throw;
     }
   }

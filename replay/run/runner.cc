@@ -52,8 +52,7 @@ std::uint32_t runs_of(const Job& job, const RunRequest& request) {
 // Adds the volume to the result, unless one of its role and file system stands there, and a warning
 // of its driver.
 void add_volume(const Volume& volume, Result& result) {
-  VolumeDescription description = volume.describe();
-  if (result.serials_hidden) hide_serials(description);
+  VolumeDescription description = described(volume.describe(), result);
   if (description.driver != "kernel") {
     result.warn({"fuse-driver",
                  fmt::format("{} was served by {}, a FUSE driver: its speed is that of the "

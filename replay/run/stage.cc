@@ -91,9 +91,7 @@ void check_capacity(const RoleNeeds& needs, std::uint64_t bytes, const std::stri
 
 void add_label(const Volume& volume, Result& result) {
   if (!result.label.empty()) return;
-  VolumeDescription description = volume.describe();
-  if (result.serials_hidden) hide_serials(description);
-  result.label = description.target;
+  result.label = described(volume.describe(), result).target;
 }
 
 void notice_own_volumes(const ChosenTargets& targets, RunObserver& observer) {

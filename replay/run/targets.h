@@ -14,7 +14,7 @@ namespace filereel {
 
 // As on the command line, before they are checked.
 struct NamedTargets {
-  std::optional<Target> near, far, against, against_far;
+  std::optional<Target> near = {}, far = {}, against = {}, against_far = {};
 };
 
 struct ChosenTargets {

@@ -7,6 +7,7 @@
 #include "filesets/system/error.h"
 #include "replay/results/result_json.h"
 #include "replay/run/baseline_run.h"
+#include "replay/run/recipe_needs.h"
 #include "replay/run/fio.h"
 #include "tests/replay/bare_volume.h"
 #include "tests/replay/watcher.h"

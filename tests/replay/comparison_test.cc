@@ -149,13 +149,14 @@ TEST_CASE("different work is not compared") {
   CHECK(row.reason.contains("different work"));
   const Result before = result_with({runs_of("create", 2, 10, 1)});
   Result after = result_with({runs_of("create", 3, 10, 2)});
-  after.plan.scale = 0.25;
+  after.plan.jobs[0].scale = 0.25;
   CHECK(
       compare(before, after).measurements[0].reason.contains("different scales: 0.5 against 0.25"));
 }
 
 Measurement phase(double elapsed_s, double operations_per_s, std::uint64_t seed, double noise) {
   Measurement measurement = measurement_of("", "read", "ext4", "kernel");
+  measurement.kind = JobKind::workload;
   measurement.workload = "random-read";
   measurement.parameters = {{"block", "4 KiB"}};
   std::mt19937_64 random(seed);
@@ -191,8 +192,8 @@ TEST_CASE("phases of so much work are compared by the time until calls return") 
 TEST_CASE("replays that keep recorded times are compared by the time in calls") {
   const auto replay = [](double in_calls_us) {
     Measurement measurement = runs_of("replay", 5, 10, 1);
-    measurement.workload = kReelWorkload;
-    measurement.reel = {
+    measurement.kind = JobKind::trace;
+    measurement.replay = {
         .order = "resource", .pace = "natural", .engine = "blocking", .verify = "none"};
     for (Sample& sample : measurement.samples) {
       sample.reel.emplace();
@@ -204,7 +205,7 @@ TEST_CASE("replays that keep recorded times are compared by the time in calls") 
   CHECK(row.figure == Figure::in_calls);
   CHECK(row.verdict == Verdict::slower);
   Measurement other_pace = replay(1300);
-  other_pace.reel->pace = "asap";
+  other_pace.replay->pace = "asap";
   const ResultComparison apart = compare(result_with({replay(1000)}), result_with({other_pace}));
   CHECK(apart.measurements.empty());
   CHECK(apart.only_base.size() == 1);
@@ -246,7 +247,7 @@ TEST_CASE("what else changed is told, the firmware first") {
   Result fresh = base;
   CHECK(compare(base, fresh).changes.empty());
   fresh.host.kernel = "6.2.0";
-  fresh.plan.warm = true;
+  fresh.plan.jobs[0].warm = true;
   fresh.volumes[0].mount_options = "rw,noatime";
   for (DeviceIdentity* drive : {&fresh.volumes[0].drives[0], &fresh.volumes[2].drives[0]}) {
     drive->firmware = "1.08";

@@ -5,8 +5,6 @@
 #include <doctest/doctest.h>
 
 #include "replay/results/result_json.h"
-#include "replay/run/prepared_volume.h"
-#include "tests/replay/bare_volume.h"
 #include "tests/sample_result.h"
 
 namespace filereel {
@@ -47,19 +45,13 @@ TEST_CASE("names of drives by what they are do not tell it either") {
   CHECK(volume.target == "/dev/disk/by-id/hidden");
 }
 
-TEST_CASE("a result that is labelled with its volume's name does not tell it either") {
-  VolumeDescription description = volume_of(Role::near, "ext4", "kernel");
-  description.target = "/mnt/disk-S123";
-  const BareVolume volume(description);
-  Result open, hidden;
-  add_label(volume, open);
-  CHECK(open.label == "/mnt/disk-S123");
-  hidden.serials_hidden = true;
-  add_label(volume, hidden);
-  CHECK(hidden.label.starts_with("/mnt/disk-hidden-"));
-  hidden.label = "mine";
-  add_label(volume, hidden);
-  CHECK(hidden.label == "mine");
+TEST_CASE("a result tells serial numbers unless it hides them") {
+  VolumeDescription volume = volume_of(Role::near, "ext4", "kernel");
+  volume.target = "/mnt/disk-S123";
+  Result result;
+  CHECK(described(volume, result).target == "/mnt/disk-S123");
+  result.serials_hidden = true;
+  CHECK(described(volume, result).target.starts_with("/mnt/disk-hidden-"));
 }
 
 TEST_CASE("labels, notes, conditions and all drives come back from a result's file") {

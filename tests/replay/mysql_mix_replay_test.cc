@@ -1,8 +1,8 @@
+#include <memory>
+
 #include <doctest/doctest.h>
 
-#include "replay/run/reel_run.h"
-#include "tests/replay/watcher.h"
-#include "tests/temp_dir.h"
+#include "tests/replay/job_run.h"
 #include "tests/traces/mysql_mix.h"
 
 namespace filereel {
@@ -14,27 +14,25 @@ MysqlMixOptions small_mix() {
   return options;
 }
 
-void check_replay(const MysqlMixOptions& options, EngineKind engine) {
-  MysqlMix mix(options);
-  const NamedTrace input{"mysql-mix", mix};
-  const TempDir temp;
-  ReelRunRequest request;
-  request.target = Target{TargetKind::directory, temp.path()};
-  request.engine = engine;
-  request.verify = ReelVerify::tree;
-  request.runs = 2;
-  request.keep = false;
-  Watcher observer;
-  Result result;
-  REQUIRE(run_reel(request, input, observer, result));
-  REQUIRE(result.measurements.size() == 1);
-  REQUIRE(result.measurements[0].samples.size() == 2);
-  for (const Sample& sample : result.measurements[0].samples) {
+void check_replay(const MysqlMixOptions& mysql, EngineKind engine) {
+  auto mix = std::make_unique<MysqlMix>(mysql);
+  const TraceInfo info = mix->info();
+  JobOptions options;
+  options.engine = engine;
+  options.verify = Verification::tree;
+  JobRun run(make_trace_job("mysql-mix", std::move(mix), options));
+  run.request.runs = 2;
+  REQUIRE(run.run());
+  REQUIRE(run.result.measurements.size() == 1);
+  REQUIRE(run.result.measurements[0].samples.size() == 2);
+  for (const Sample& sample : run.result.measurements[0].samples) {
     CHECK(sample.divergences == 0);
-    CHECK(sample.operations == mix.info().operations);
+    CHECK(sample.operations == info.operations);
+    REQUIRE(sample.tree);
+    CHECK(sample.tree->differences == 0);
     REQUIRE(sample.reel);
     CHECK(sample.reel->unverified == 0);
-    CHECK(sample.reel->bytes_written == mix.info().bytes_written);
+    CHECK(sample.reel->bytes_written == info.bytes_written);
   }
 }
 

@@ -9,6 +9,7 @@
 
 #include "filesets/system/error.h"
 #include "filesets/system/random.h"
+#include "replay/run/fitting.h"
 #include "tests/entries.h"
 
 namespace filereel {

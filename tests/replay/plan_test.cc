@@ -6,8 +6,8 @@
 
 #include <doctest/doctest.h>
 
-#include "filesets/catalog/catalog.h"
 #include "filesets/system/error.h"
+#include "replay/run/catalogue.h"
 #include "tests/temp_dir.h"
 
 namespace filereel {
@@ -15,6 +15,23 @@ namespace {
 
 Plan plan(const std::string& text) {
   return plan_from_yaml(text, "my.yaml");
+}
+
+Plan load(const std::string& name, const PlanOverrides& overrides = {}) {
+  std::vector<std::string> remarks;
+  return load_plan({&name, 1}, overrides, remarks);
+}
+
+const JobOptions options_of(const Plan& plan, std::size_t job = 0) {
+  return plan.jobs.at(job)->options(0);
+}
+
+std::vector<std::string> names_of(const Plan& plan) {
+  std::vector<std::string> names;
+  for (const auto& job : plan.jobs) {
+    names.push_back(job->set().empty() ? job->record().name : job->set());
+  }
+  return names;
 }
 
 std::string refusal(const std::string& text) {
@@ -35,57 +52,131 @@ void check_refused(const std::string& text, const std::string& begin, const std:
   CHECK(got.find(holds) != std::string::npos);
 }
 
-TEST_CASE("every plan of the catalogue loads and names sets that there are") {
+TEST_CASE("every plan of the catalogue loads") {
   const std::vector<CatalogPlan> plans = list_catalog_plans();
   CHECK(plans.size() >= 2);
   for (const CatalogPlan& one : plans) {
     CAPTURE(one.name);
-    const Plan loaded = load_plan(one.name);
+    const Plan loaded = load(one.name);
     CHECK(loaded.name == one.name);
     CHECK(loaded.description == one.description);
     CHECK_FALSE(loaded.description.empty());
-    CHECK_FALSE(loaded.file_systems.empty());
-    CHECK_FALSE(loaded.sets.empty());
-    for (const std::string& set : loaded.sets) CHECK(is_catalog_file_set(set));
+    CHECK_FALSE(loaded.jobs.empty());
   }
 }
 
 TEST_CASE("the plan fc-test is the published test") {
-  const Plan loaded = load_plan("fc-test");
-  CHECK(loaded.sets == std::vector<std::string>{"install", "iso", "mp3", "programs", "windows"});
-  CHECK(loaded.operations == std::vector<FcStep>{FcStep::create, FcStep::read, FcStep::copy_near,
-                                                 FcStep::copy_far, FcStep::remove});
-  CHECK(loaded.fc_test.copy_method == CopyMethod::readwrite);
-  CHECK(loaded.scale == 1.0);
-  CHECK_FALSE(loaded.warm);
+  const Plan loaded = load("fc-test");
+  CHECK(names_of(loaded) ==
+        std::vector<std::string>{"install", "iso", "mp3", "programs", "windows"});
+  const JobOptions options = options_of(loaded);
+  CHECK(options.operations == std::vector<FcStep>{FcStep::create, FcStep::read, FcStep::copy_near,
+                                                  FcStep::copy_far, FcStep::remove});
+  CHECK(options.fc_test.copy_method == CopyMethod::readwrite);
+  CHECK(options.scale == 1.0);
+  CHECK_FALSE(options.warm);
 }
 
-TEST_CASE("every key of a plan is read") {
+TEST_CASE("every key of a plan of the first kind is read") {
   const Plan got = plan(
-      "description: mine\nworkload: fc-test\nfile_systems: [ntfs, xfs]\nsets: [iso, ./my.fileset]\n"
+      "description: mine\nworkload: fc-test\nfile_systems: [ntfs, xfs]\nsets: [iso, mp3]\n"
       "operations: [read, create, create]\nruns: 7\nscale: 0.5\nblock_size: 1 MiB\n"
       "copy_method: sendfile\nthreads: 4\nwarm: true\n");
   CHECK(got.name == "my.yaml");
   CHECK(got.description == "mine");
-  CHECK(got.file_systems == std::vector{FileSystemKind::ntfs, FileSystemKind::xfs});
-  CHECK(got.sets == std::vector<std::string>{"iso", "./my.fileset"});
-  CHECK(got.operations == std::vector{FcStep::create, FcStep::read});
-  CHECK(got.runs == 7);
-  CHECK(got.scale == 0.5);
-  CHECK(got.fc_test.block_size == 1 << 20);
-  CHECK(got.fc_test.copy_method == CopyMethod::sendfile);
-  CHECK(got.fc_test.threads == 4);
-  CHECK(got.warm);
+  CHECK(names_of(got) == std::vector<std::string>{"iso", "mp3"});
+  const JobOptions options = options_of(got, 1);
+  CHECK(options.file_systems == std::vector{FileSystemKind::ntfs, FileSystemKind::xfs});
+  CHECK(options.operations == std::vector{FcStep::create, FcStep::read});
+  CHECK(options.runs == 7);
+  CHECK(options.scale == 0.5);
+  CHECK(options.fc_test.block_size == 1 << 20);
+  CHECK(options.fc_test.copy_method == CopyMethod::sendfile);
+  CHECK(options.fc_test.threads == 4);
+  CHECK(options.warm);
 }
 
 TEST_CASE("what a plan leaves out has the values that the header promises") {
-  const Plan got = plan("sets: [iso]\n");
-  CHECK(got.operations.size() == kFcSteps);
+  const JobOptions got = options_of(plan("sets: [iso]\n"));
+  CHECK(got.operations.empty());
   CHECK(got.file_systems.empty());
-  CHECK(got.runs == 3);
+  CHECK_FALSE(got.runs);
   CHECK(got.scale == 1.0);
   CHECK(got.fc_test.block_size == 128 * 1024);
   CHECK(got.fc_test.threads == 1);
+}
+
+TEST_CASE("a suite holds jobs of all kinds, each with parameters of its own") {
+  const Plan got = plan(
+      "file_systems: [ext4]\nscale: 0.5\nruns: 2\njobs:\n"
+      "  - random-read\n"
+      "  - {job: mp3, operations: [create], runs: 1}\n"
+      "  - {job: app-git-clone, pace: think, verify: tree, name: clone}\n"
+      "  - {job: queue-matrix, time: 1 s, scale: 0.25, file_systems: [xfs, ntfs]}\n");
+  CHECK(names_of(got) == std::vector<std::string>{"random-read", "mp3", "clone", "queue-matrix"});
+  CHECK(got.jobs[0]->record().kind == JobKind::workload);
+  CHECK(got.jobs[1]->record().kind == JobKind::fc_test);
+  CHECK(got.jobs[2]->record().kind == JobKind::trace);
+  CHECK(options_of(got, 0).scale == 0.5);
+  CHECK(options_of(got, 0).runs == 2);
+  CHECK(options_of(got, 1).runs == 1);
+  CHECK(options_of(got, 2).pace.kind == Pace::Kind::think);
+  CHECK(options_of(got, 2).verify == Verification::tree);
+  CHECK(options_of(got, 3).scale == 0.25);
+  CHECK(options_of(got, 3).file_systems == std::vector{FileSystemKind::xfs, FileSystemKind::ntfs});
+}
+
+TEST_CASE("a plan may name another plan, but not itself") {
+  const TempDir temp;
+  std::ofstream(temp / "one.yaml") << "jobs: [{job: fc-test, sets: [iso]}, random-read]\n";
+  CHECK(names_of(load(temp / "one.yaml")) == std::vector<std::string>{"iso", "random-read"});
+  std::ofstream(temp / "round.yaml") << "jobs: [" << temp / "round.yaml" << "]\n";
+  CHECK_THROWS_WITH_AS(load(temp / "round.yaml"), doctest::Contains("within itself"), Error);
+}
+
+TEST_CASE("jobs of one name are refused unless they are given others") {
+  check_refused("jobs: [random-read, {job: random-read, time: 1 s}]\n", "my.yaml:1:", "name");
+  CHECK(plan("jobs: [random-read, {job: random-read, time: 1 s, name: short}]\n").jobs.size() == 2);
+}
+
+TEST_CASE("a parameter without a meaning for its job is refused where it stands") {
+  check_refused("jobs: [{job: random-read, pace: think}]\n", "my.yaml:1:", "no meaning");
+  check_refused("jobs: [{job: app-git-clone, time: 1 s}]\n", "my.yaml:1:", "no meaning");
+  check_refused("jobs: [{job: mp3, clients: 2}]\n", "my.yaml:1:", "no meaning");
+  check_refused("jobs: [no-such-job]\n", "my.yaml:1:8: ", "no-such-job");
+}
+
+TEST_CASE("the command line goes before plans, and says what it has no meaning for") {
+  PlanOverrides overrides;
+  overrides.parameters = {{find_job_parameter("time"), {"1s"}},
+                          {find_job_parameter("scale"), {"0.1"}}};
+  const std::vector<std::string> names = {"random-read", "app-git-clone", "mp3"};
+  std::vector<std::string> remarks;
+  const Plan got = load_plan(names, overrides, remarks);
+  CHECK(got.name == "random-read, app-git-clone, mp3");
+  CHECK(options_of(got, 0).time_ns == 1'000'000'000);
+  CHECK(options_of(got, 2).scale == 0.1);
+  REQUIRE(remarks.size() == 1);
+  CHECK(remarks[0].find("--time has no meaning for app-git-clone") == 0);
+  CHECK_THROWS_WITH_AS(load("app-git-clone", overrides), doctest::Contains("no meaning"), Error);
+}
+
+TEST_CASE("names that are nearly right are suggested") {
+  CHECK_THROWS_WITH_AS(load("random-raed"), doctest::Contains("did you mean random-read"), Error);
+  CHECK_THROWS_WITH_AS(plan("jobs: [random-read]\nrun: 3\n"),
+                       doctest::Contains("did you mean runs"), Error);
+}
+
+TEST_CASE("any thing that can be measured is a plan of one job") {
+  const TempDir temp;
+  std::ofstream(temp / "w.yaml") << "files: {size: 4 KiB}\ndo: [read]\n";
+  std::ofstream(temp / "s.yaml") << "name: s\ngroups: [{path: a, count: 2, size: 4 KiB}]\n";
+  CHECK(load("app-git-clone").jobs.at(0)->record().kind == JobKind::trace);
+  CHECK(load("app-git-clone.reel").jobs.at(0)->record().name == "app-git-clone");
+  CHECK(load("mysql-mix").jobs.at(0)->record().kind == JobKind::trace);
+  CHECK(load("mp3").jobs.at(0)->set() == "mp3");
+  CHECK(load(temp / "w.yaml").jobs.at(0)->record().kind == JobKind::workload);
+  CHECK(load(temp / "s.yaml").jobs.at(0)->record().kind == JobKind::fc_test);
 }
 
 TEST_CASE("an unknown key is refused with its line and column") {
@@ -136,10 +227,10 @@ TEST_CASE("what is not YAML, or no map, is refused with its place") {
 TEST_CASE("a plan is found in the catalogue or as a file, and neither is an error that says so") {
   const TempDir temp;
   std::ofstream(temp / "p.yaml") << "sets: [iso]\nruns: 9\n";
-  CHECK(load_plan(temp / "p.yaml").runs == 9);
+  CHECK(options_of(load(temp / "p.yaml")).runs == 9);
   for (const std::string& name : {temp / "missing.yaml", std::string("no-such-plan")}) {
     try {
-      load_plan(name);
+      load(name);
       FAIL("no error");
     } catch (const Error& error) {
       CHECK(error.kind() == ErrorKind::usage);
@@ -152,7 +243,7 @@ TEST_CASE("a plan is found in the catalogue or as a file, and neither is an erro
 TEST_CASE("a directory is no plan") {
   const TempDir temp;
   try {
-    load_plan(temp.path());
+    load(temp.path());
     FAIL("no error");
   } catch (const Error& error) {
     CHECK(std::string(error.what()).find(temp.path()) != std::string::npos);
@@ -164,13 +255,6 @@ TEST_CASE("operations are put in order, once each, beginning with create") {
         std::vector{FcStep::create, FcStep::read, FcStep::remove});
   CHECK_THROWS_AS(ordered_operations({}), Error);
   CHECK_THROWS_AS(ordered_operations({FcStep::read}), Error);
-}
-
-TEST_CASE("a block is 1 byte to 1 GiB") {
-  CHECK_NOTHROW(check_block_size(1));
-  CHECK_NOTHROW(check_block_size(1 << 30));
-  CHECK_THROWS_AS(check_block_size(0), Error);
-  CHECK_THROWS_AS(check_block_size((1 << 30) + 1ULL), Error);
 }
 
 TEST_CASE("automatic runs have a precision, a budget and bounds") {

@@ -184,7 +184,7 @@ TEST_CASE("a replay's finding says what it took and what differed") {
   const std::vector<std::string> findings = findings_of(just(sample_replay()));
   REQUIRE_FALSE(findings.empty());
   CHECK(findings.front() ==
-        "app.reel took 2.0 s on ext4, 2.5 s until all was durable; 3 of 5000 results differed from "
+        "app took 2.0 s on ext4, 2.5 s until all was durable; 3 of 5000 results differed from "
         "the trace.");
 }
 

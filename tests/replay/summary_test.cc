@@ -75,7 +75,8 @@ TEST_CASE("samples with divergences are left out") {
 
 TEST_CASE("a replay that differed counts, one that ended for it does not") {
   Measurement measurement;
-  measurement.reel.emplace();
+  measurement.kind = JobKind::trace;
+  measurement.replay.emplace();
   for (const double seconds : {1.0, 2.0}) {
     Sample& sample = measurement.samples.emplace_back();
     sample.elapsed_s = sample.durable_s = seconds;
@@ -110,10 +111,11 @@ TEST_CASE("workloads have a rate of operations, FC-Test has none") {
   Measurement measurement;
   measurement.samples = {sample(4, 2)};
   measurement.samples[0].operations = 500;
+  measurement.kind = JobKind::workload;
   measurement.workload = "reads";
   REQUIRE(measurement.summary().operations_per_s);
   CHECK(measurement.summary().operations_per_s->median == 250);
-  measurement.workload = kFcTestWorkload;
+  measurement.kind = JobKind::fc_test;
   CHECK_FALSE(measurement.summary().operations_per_s);
 }
 

@@ -65,7 +65,7 @@ TEST_CASE("the change by firmware is that between the last two it was measured w
 
 TEST_CASE("what was measured with other options is another line, which says which") {
   HistoryEntry other = entry_of(2, "1.0", 1);
-  other.result.plan.scale = 2;
+  other.result.plan.jobs[0].scale = 2;
   const std::vector<DeviceTrend> trends =
       trends_of(folder_of({entry_of(1, "1.0", 1), other, entry_of(3, "1.0", 1)}));
   REQUIRE(trends.at(0).series.size() == 2);

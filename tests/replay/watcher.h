@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "replay/run/runner.h"
+#include "replay/run/observer.h"
 
 // May act when a step begins or a sample is there.
 class Watcher final : public filereel::RunObserver {

@@ -9,7 +9,7 @@
 #include <doctest/doctest.h>
 
 #include "replay/engine/io_engine.h"
-#include "replay/run/reel_run.h"
+#include "replay/run/job_options.h"
 #include "replay/schedule/schedule.h"
 #include "tools/commands.h"
 #include "traces/operation.h"
@@ -55,7 +55,10 @@ TEST_CASE("the table of values has a line for every option that takes one") {
 TEST_CASE("the values that are offered are values that are understood") {
   for (const std::string& value : values_of("replay", "--order")) parse_order(value);
   for (const std::string& value : values_of("replay", "--pace")) parse_pace(value);
-  for (const std::string& value : values_of("replay", "--verify")) parse_reel_verify(value);
+  for (const std::string& value : values_of("replay", "--verify")) {
+    JobOptions options;
+    find_job_parameter("verify")->set(options, {&value, 1});
+  }
   for (const std::string& value : values_of("run", "--copy-method")) parse_copy_method(value);
   for (const std::string& value : values_of("replay", "--engine")) {
     if (value != "auto") parse_engine(value);

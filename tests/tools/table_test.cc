@@ -6,6 +6,7 @@
 
 #include "tests/kept_file.h"
 #include "tests/sample_result.h"
+#include "tools/result_table.h"
 
 namespace filereel {
 namespace {

@@ -8,7 +8,8 @@
 #include "filesets/system/error.h"
 #include "tests/kept_file.h"
 #include "tests/sample_result.h"
-#include "tools/workload_command.h"
+#include "tools/result_table.h"
+#include "tools/sweep_argument.h"
 
 namespace filereel {
 namespace {
@@ -31,18 +32,18 @@ TEST_CASE("numbers are shortened to three digits and a letter") {
 }
 
 TEST_CASE("a sweep of two axes is shown as matrices, as in the golden file") {
-  CHECK(format_workload(sample_sweep(), plain) == kept_file("tools/golden/sweep.txt"));
+  CHECK(format_result(sample_sweep(), plain) == kept_file("tools/golden/sweep.txt"));
 }
 
 TEST_CASE("a workload without a sweep has a row for each phase and columns for what there is") {
   Result result = sample_sweep();
-  result.sweeps.clear();
+  result.plan.jobs[0].axes.clear();
   result.measurements.resize(2);
   for (Measurement& one : result.measurements) one.parameters.clear();
   result.measurements[1].operation = "again";
   result.complete = true;
-  const std::string text = format_workload(result, plain);
-  CHECK(text.contains("phase"));
+  const std::string text = format_result(result, plain);
+  CHECK(text.contains("\nreads.yaml "));
   CHECK(text.contains("\nread "));
   CHECK(text.contains("\nagain "));
   CHECK(text.contains("read p99"));
@@ -53,10 +54,10 @@ TEST_CASE("a workload without a sweep has a row for each phase and columns for w
 
 TEST_CASE("one axis has a row for each value, also for those that were not measured") {
   Result result = sample_sweep();
-  result.sweeps[0].axes = {{"depth", {"1", "4", "16", "64"}}};
+  result.plan.jobs[0].axes = {{"depth", {"1", "4", "16", "64"}}};
   result.measurements.resize(3);
   for (Measurement& one : result.measurements) one.parameters.erase(one.parameters.begin());
-  const std::string text = format_workload(result, plain);
+  const std::string text = format_result(result, plain);
   CHECK(text.contains("\ndepth "));
   CHECK(text.contains("\n16 "));
   CHECK(text.contains("\n64 "));
@@ -64,20 +65,20 @@ TEST_CASE("one axis has a row for each value, also for those that were not measu
 
 TEST_CASE("more axes are headings over the matrices of the last two") {
   Result result = sample_sweep();
-  result.sweeps[0].axes.insert(result.sweeps[0].axes.begin(), {"threads", {"1", "2"}});
+  result.plan.jobs[0].axes.insert(result.plan.jobs[0].axes.begin(), {"threads", {"1", "2"}});
   for (Measurement& one : result.measurements) {
     one.parameters.insert(one.parameters.begin(), {"threads", "2"});
   }
-  const std::string text = format_workload(result, plain);
+  const std::string text = format_result(result, plain);
   CHECK(text.contains("read, threads 2: operations/s\n"));
   CHECK(text.contains("read, threads 2: MB/s\n"));
 }
 
 TEST_CASE("wide matrices go on below, and no line is too long") {
   Result result = sample_sweep();
-  std::vector<std::string>& depths = result.sweeps[0].axes[1].values;
+  std::vector<std::string>& depths = result.plan.jobs[0].axes[1].values;
   while (depths.size() < 40) depths.push_back(std::to_string(depths.size() * 100));
-  const std::string text = format_workload(result, plain);
+  const std::string text = format_result(result, plain);
   std::istringstream lines(text.substr(0, text.find("1 run each")));
   std::size_t headings = 0;
   for (std::string line; std::getline(lines, line);) {
@@ -89,10 +90,10 @@ TEST_CASE("wide matrices go on below, and no line is too long") {
 
 TEST_CASE("files of what somebody else wrote cannot command the terminal") {
   Result result = sample_sweep();
-  result.sweeps[0].axes[0].values[0] = "\x1b[31m";
+  result.plan.jobs[0].axes[0].values[0] = "\x1b[31m";
   result.measurements[0].parameters[0].second = "\x1b[31m";
   result.measurements[0].operation = "a\nb";
-  CHECK_FALSE(format_workload(result, plain).contains("\x1b"));
+  CHECK_FALSE(format_result(result, plain).contains("\x1b"));
 }
 
 TEST_CASE("sweeps of the command line are a key and its values") {

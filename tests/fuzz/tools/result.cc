@@ -8,8 +8,7 @@
 #include "filesets/system/error.h"
 #include "replay/results/result_json.h"
 #include "tests/fuzz/fuzz_target.h"
-#include "tools/table.h"
-#include "tools/workload_table.h"
+#include "tools/result_table.h"
 
 FUZZ_TARGET(result) {
   filereel::Result result;
@@ -20,7 +19,6 @@ FUZZ_TARGET(result) {
   }
   const auto plain = [](std::string text) { return text; };
   filereel::format_result(result, plain);
-  filereel::format_workload(result, plain);
   const std::string written = filereel::result_to_json(result);
   const std::string again =
       filereel::result_to_json(filereel::result_from_json(written, "written"));

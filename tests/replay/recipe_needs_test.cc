@@ -1,8 +1,10 @@
+#include "replay/run/recipe_needs.h"
+
 #include <string>
+#include <vector>
 
 #include <doctest/doctest.h>
 
-#include "replay/run/recipe_needs.h"
 #include "traces/workload/workload.h"
 
 namespace filereel {
@@ -24,10 +26,24 @@ TEST_CASE("another time shrinks warm-ups in proportion and does not let them gro
   CHECK(recipe.phases[0].warm_up_ns == 200'000'000);
 }
 
-TEST_CASE("phases that no time ends keep their ends") {
+TEST_CASE("phases that no time ends get one beside their ends") {
   Recipe recipe = recipe_of(std::string(kReads) + "stop: {operations: 10}\n");
-  set_time(recipe, 1'000'000'000);
+  CHECK(set_time(recipe, 1'000'000'000).empty());
+  CHECK(recipe.phases[0].stop.time_ns == 1'000'000'000);
+  CHECK(recipe.phases[0].stop.operations == 10);
+  Recipe pass = recipe_of(kReads);
+  set_time(pass, 1'000'000'000);
+  CHECK(pass.phases[0].stop.passes == 1);
+}
+
+TEST_CASE("phases whose files a later one needs go on to their ends") {
+  Recipe recipe = recipe_of(
+      "files: {count: 5, size: 1 KiB, exist: false}\n"
+      "phases: [{name: make, do: [create]}, {name: get, do: [read]}, {name: drop, do: "
+      "[remove]}]\n");
+  CHECK(set_time(recipe, 1'000'000'000) == std::vector<std::string>{"make"});
   CHECK(recipe.phases[0].stop.time_ns == 0);
+  CHECK(recipe.phases[2].stop.time_ns == 1'000'000'000);
 }
 
 TEST_CASE("points that differ in their files do not begin alike") {

@@ -1,5 +1,3 @@
-#include "replay/run/workload_run.h"
-
 #include <algorithm>
 #include <iterator>
 #include <string>
@@ -11,12 +9,13 @@
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "filesets/system/descriptor.h"
 #include "filesets/system/error.h"
 #include "replay/engine/io_engine.h"
 #include "replay/volumes/direct_io.h"
-#include "tests/replay/watcher.h"
+#include "tests/replay/job_run.h"
 #include "tests/temp_dir.h"
 
 namespace filereel {
@@ -24,46 +23,18 @@ namespace {
 
 namespace fs = boost::filesystem;
 
-Target directory(const std::string& path) {
-  Target target;
-  target.path = path;
-  return target;
-}
-
 std::size_t things_in(const std::string& path) {
   return static_cast<std::size_t>(
       std::distance(fs::directory_iterator(path), fs::directory_iterator()));
 }
 
 // A workload on a directory of its own.
-struct DirectoryRun {
-  explicit DirectoryRun(const std::string& yaml, std::uint32_t runs = 1)
-      : workload(Workload::from_yaml(yaml, "w.yaml")),
-        request{.workload = workload, .near = directory(temp / "volume"), .runs = runs} {}
-
-  bool run() { return run_workload(request, watcher, result); }
-  std::string failure() {
-    try {
-      run();
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "";
+struct WorkloadRun : JobRun {
+  explicit WorkloadRun(const std::string& yaml, std::uint32_t runs = 1,
+                       const JobOptions& options = {})
+      : JobRun(make_workload_job(Workload::from_yaml(yaml, "w.yaml"), options)) {
+    request.runs = runs;
   }
-  const Sample& sample(std::size_t measurement, std::size_t number = 0) const {
-    return result.measurements.at(measurement).samples.at(number);
-  }
-  bool warns(std::string_view code, std::string_view text = "") const {
-    return std::ranges::any_of(result.warnings, [&](const Warning& one) {
-      return one.code == code && one.text.find(text) != std::string::npos;
-    });
-  }
-
-  TempDir temp;
-  Workload workload;
-  WorkloadRunRequest request;
-  Watcher watcher;
-  Result result;
 };
 
 constexpr const char* kThreePhases =
@@ -74,7 +45,7 @@ constexpr const char* kThreePhases =
     "  - {name: get, do: [read]}\n";
 
 TEST_CASE("phases follow each other on the same files, and those to be measured are") {
-  DirectoryRun one(kThreePhases, 2);
+  WorkloadRun one(kThreePhases, 2);
   CHECK(one.run());
   CHECK(one.result.complete);
   REQUIRE(one.result.measurements.size() == 2);
@@ -92,8 +63,8 @@ TEST_CASE("phases follow each other on the same files, and those to be measured 
   }
   CHECK(one.result.measurements[1].operation == "get");
   CHECK(one.sample(1).bytes == 5 * 10240);
-  CHECK(one.result.sweeps.empty());
-  CHECK(one.result.overhead_ns == 0);  // too few operations to tell
+  CHECK(one.result.plan.jobs.at(0).axes.empty());
+  CHECK(one.result.plan.jobs.at(0).overhead_ns == 0);  // too few operations to tell
   CHECK(one.watcher.steps.size() == 6);
   CHECK_FALSE(fs::exists(one.temp / "volume"));
 }
@@ -104,28 +75,29 @@ TEST_CASE("filereel's own cost does not grow with the pauses of a workload") {
   constexpr const char* kPausing =
       "files: {size: 64 KiB}\naccess: {size: 4 KiB, random: 100 %}\nthink: 5 ms\n"
       "stop: {time: 20 ms}\n";
-  DirectoryRun steady(kSteady), pausing(kPausing);
+  WorkloadRun steady(kSteady), pausing(kPausing);
   CHECK(steady.run());
   CHECK(pausing.run());
-  CHECK(steady.result.overhead_ns > 0);
-  CHECK(pausing.result.overhead_ns > 0);
-  CHECK(pausing.result.overhead_ns < 10 * steady.result.overhead_ns);
+  CHECK(steady.result.plan.jobs.at(0).overhead_ns > 0);
+  CHECK(pausing.result.plan.jobs.at(0).overhead_ns > 0);
+  CHECK(pausing.result.plan.jobs.at(0).overhead_ns <
+        10 * steady.result.plan.jobs.at(0).overhead_ns);
 }
 
 TEST_CASE("what the run made is removed from a directory that was there, or kept if asked") {
-  DirectoryRun one(kThreePhases);
+  WorkloadRun one(kThreePhases);
   fs::create_directory(one.temp / "volume");
   CHECK(one.run());
   CHECK(things_in(one.temp / "volume") == 0);
 
-  DirectoryRun kept(kThreePhases);
+  WorkloadRun kept(kThreePhases);
   kept.request.keep = true;
   CHECK(kept.run());
   CHECK(things_in(kept.temp / "volume/files") == 5);
 }
 
 TEST_CASE("a directory with something in it is refused and left alone") {
-  DirectoryRun one(kThreePhases);
+  WorkloadRun one(kThreePhases);
   fs::create_directories(one.temp / "volume/mine");
   CHECK(one.failure().find("is not empty") != std::string::npos);
   CHECK(things_in(one.temp / "volume") == 1);
@@ -138,7 +110,7 @@ constexpr const char* kSweep =
     "stop: {operations: 20}\n";
 
 TEST_CASE("a sweep has a measurement for each point, the last axis first") {
-  DirectoryRun one(kSweep);
+  WorkloadRun one(kSweep);
   CHECK(one.run());
   REQUIRE(one.result.measurements.size() == 4);
   const Measurement& third = one.result.measurements[2];
@@ -149,8 +121,7 @@ TEST_CASE("a sweep has a measurement for each point, the last axis first") {
   CHECK(one.sample(3).latency.at("write").count == 20);
   CHECK(one.sample(3).operations == 20);  // accesses, neither open nor close
   CHECK(third.summary().operations_per_s);
-  REQUIRE(one.result.sweeps.size() == 1);
-  CHECK(one.result.sweeps[0].axes.at(1).values.size() == 2);
+  CHECK(one.result.plan.jobs.at(0).axes.at(1).values.size() == 2);
   double done = -1;
   for (const StepInfo& step : one.watcher.steps) {
     CHECK(step.done > done);
@@ -162,7 +133,7 @@ TEST_CASE("a sweep has a measurement for each point, the last axis first") {
 TEST_CASE("points are fresh unless the workload says that they follow each other") {
   for (const bool fresh : {true, false}) {
     CAPTURE(fresh);
-    DirectoryRun one(std::string(kSweep) + (fresh ? "" : "fresh: run\n"));
+    WorkloadRun one(std::string(kSweep) + (fresh ? "" : "fresh: run\n"));
     std::vector<ino_t> inodes;
     one.watcher.at_step = [&](std::size_t) {
       struct stat info{};
@@ -181,7 +152,7 @@ TEST_CASE("points are fresh unless the workload says that they follow each other
 }
 
 TEST_CASE("points whose phases change their files are fresh in any case") {
-  DirectoryRun one(
+  WorkloadRun one(
       "fresh: run\nfiles: {count: 4, size: 4 KiB}\n"
       "do: [{step: append, size: [1 KiB, 2 KiB]}]\n");
   CHECK(one.run());
@@ -190,9 +161,11 @@ TEST_CASE("points whose phases change their files are fresh in any case") {
 }
 
 TEST_CASE("time ends a phase, and another time may be asked for") {
-  DirectoryRun one(
-      "files: {size: 64 KiB}\naccess: {size: 4 KiB, random: 100 %}\nstop: {time: 1 h}\n");
-  one.request.time_ns = 50'000'000;
+  JobOptions options;
+  options.time_ns = 50'000'000;
+  WorkloadRun one(
+      "files: {size: 64 KiB}\naccess: {size: 4 KiB, random: 100 %}\nstop: {time: 1 h}\n", 1,
+      options);
   CHECK(one.run());
   CHECK(one.sample(0).elapsed_s < 20);
   CHECK(one.sample(0).operations > 0);
@@ -200,7 +173,7 @@ TEST_CASE("time ends a phase, and another time may be asked for") {
 }
 
 TEST_CASE("an interruption drops the sample that it hits and keeps the others") {
-  DirectoryRun one(kSweep);
+  WorkloadRun one(kSweep);
   std::stop_source stop;
   one.request.stop = stop.get_token();
   one.watcher.at_step = [&](std::size_t step) {
@@ -215,7 +188,7 @@ TEST_CASE("an interruption drops the sample that it hits and keeps the others") 
 }
 
 TEST_CASE("files that do not fit are refused before anything is made") {
-  DirectoryRun one(
+  WorkloadRun one(
       "files: {count: 900, size: 10 TiB}\naccess: {size: 4 KiB}\nstop: {operations: 1}\n");
   const std::string text = one.failure();
   CHECK(text.find("has no room") != std::string::npos);
@@ -224,13 +197,13 @@ TEST_CASE("files that do not fit are refused before anything is made") {
 }
 
 TEST_CASE("file systems are not made on directories") {
-  DirectoryRun one(kSweep);
+  WorkloadRun one(kSweep);
   one.request.file_systems = {FileSystemKind::ext4};
   CHECK(one.failure().find("--fs") != std::string::npos);
 }
 
 TEST_CASE("requests in flight are counted as accesses, with io_uring and without") {
-  DirectoryRun one(
+  WorkloadRun one(
       "files: {size: 1 MiB}\naccess: {size: 4 KiB, random: 100 %}\ndepth: 8\n"
       "stop: {operations: 100}\n");
   CHECK(one.run());
@@ -239,7 +212,7 @@ TEST_CASE("requests in flight are counted as accesses, with io_uring and without
 }
 
 TEST_CASE("where a file system refuses direct I/O it goes through the cache, and says so") {
-  DirectoryRun one(
+  WorkloadRun one(
       "files: {size: 64 KiB}\naccess: {size: 512 B, random: 100 %}\ndirect: true\n"
       "stop: {operations: 10}\n");
   CHECK(one.run());
@@ -251,35 +224,74 @@ TEST_CASE("where a file system refuses direct I/O it goes through the cache, and
 
 TEST_CASE("an image is formatted, and on a volume that gets full the run says what to do") {
   if (probe_mount_power() != MountPower::full) return;
-  TempDir temp;
+  WorkloadRun one("files: {size: 48 MiB}\naccess: {size: 1 MiB, reads: 0 %}\n");
   Target image;
   image.kind = TargetKind::image;
-  image.path = temp / "v.img";
-  const Workload workload =
-      Workload::from_yaml("files: {size: 48 MiB}\naccess: {size: 1 MiB, reads: 0 %}\n", "w.yaml");
+  image.path = one.temp / "v.img";
   image.size = 32 << 20;
-  Watcher watcher;
-  Result result;
-  WorkloadRunRequest request{
-      .workload = workload, .near = image, .runs = 1, .power = MountPower::full};
-  CHECK_THROWS_WITH_AS(run_workload(request, watcher, result), doctest::Contains("no room"), Error);
-  request.near->size = 0;  // as large as it needs to be
-  result = {};
-  CHECK(run_workload(request, watcher, result));
-  CHECK(result.measurements.at(0).file_system == "ext4");
-  CHECK(result.measurements.at(0).samples.at(0).bytes == 48 << 20);
-  CHECK(result.volumes.at(0).age == "fresh");
+  one.request.targets.near = image;
+  one.request.power = MountPower::full;
+  CHECK(one.failure().find("no room") != std::string::npos);
+  one.request.targets.near->size = 0;  // as large as it needs to be
+  one.result = {};
+  CHECK(one.run());
+  CHECK(one.result.measurements.at(0).file_system == "ext4");
+  CHECK(one.sample(0).bytes == 48 << 20);
+  CHECK(one.result.volumes.at(0).age == "fresh");
 }
 
-TEST_CASE("a file that is called like another kind of result is told from it") {
-  const Workload workload = Workload::from_yaml(kThreePhases, "reel");
-  TempDir temp;
-  Watcher watcher;
-  Result result;
-  CHECK(run_workload({.workload = workload, .near = directory(temp / "v"), .runs = 1}, watcher,
-                     result));
-  CHECK(result.plan.workload == "reel.yaml");
-  CHECK(result.measurements.at(0).workload == "reel.yaml");
+TEST_CASE("a time bounds phases that a pass ends, but for those whose files are needed later") {
+  JobOptions options;
+  options.time_ns = 20'000'000;
+  WorkloadRun one(
+      "files: [{name: a, count: 200, size: 4 KiB, exist: false}, {name: b, size: 8 MiB}]\n"
+      "phases:\n"
+      "  - {name: make, files: a, do: [create]}\n"
+      "  - {name: get, files: a, do: [read]}\n"
+      "  - {name: slow, files: b, access: {size: 4 KiB}, think: 1 ms}\n",
+      1, options);
+  CHECK(one.run());
+  CHECK(one.sample(0).files == 200);
+  CHECK(one.warns("time-not-kept", "make"));
+  CHECK_FALSE(one.warns("time-not-kept", "get"));
+  CHECK(one.sample(2).bytes < 8 << 20);
+  CHECK(one.sample(2).bytes > 0);
+}
+
+TEST_CASE("the content that a workload reads is verified if asked") {
+  JobOptions options;
+  options.verify = Verification::content;
+  WorkloadRun one(
+      "files: {count: 3, size: 64 KiB}\n"
+      "phases:\n"
+      "  - {name: mix, access: {size: 4 KiB, random: 100 %, reads: 50 %}, stop: {operations: 50}}\n"
+      "  - {name: get, do: [read]}\n",
+      1, options);
+  std::string damaged;
+  one.watcher.at_step = [&](std::size_t step) {
+    if (step != 4) return;  // the second phase of the second run
+    const fs::path work = fs::directory_iterator(one.temp / "volume")->path();
+    damaged = fs::directory_iterator(work / "files")->path().string();
+    const Descriptor file(open(damaged.c_str(), O_WRONLY | O_CLOEXEC));
+    REQUIRE(pwrite(file.get(), "damage", 6, 5000) == 6);
+  };
+  one.request.runs = 2;
+  const std::string text = one.failure();
+  CHECK(one.result.measurements.at(1).samples.size() == 2);
+  CHECK(text.find("get") != std::string::npos);
+  CHECK(text.find("other bytes") != std::string::npos);
+}
+
+TEST_CASE("the tree is verified where the phases leave it as it was, and else refused") {
+  JobOptions options;
+  options.verify = Verification::tree;
+  WorkloadRun one("files: {count: 3, size: 64 KiB}\ndo: [read]\n", 1, options);
+  CHECK(one.run());
+  REQUIRE(one.sample(0).tree);
+  CHECK(one.sample(0).tree->entries == 4);
+  CHECK(one.sample(0).tree->differences == 0);
+  CHECK_THROWS_WITH_AS(WorkloadRun(kThreePhases, 1, options), doctest::Contains("--verify tree"),
+                       Error);
 }
 
 }  // namespace

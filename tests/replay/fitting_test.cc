@@ -1,4 +1,4 @@
-#include "replay/run/reel_fit.h"
+#include "replay/run/fitting.h"
 
 #include <string>
 
@@ -36,7 +36,7 @@ TEST_CASE("names are escaped under the same numbers, in the tables and in the tr
   sample.tables.texts.add("a text");
   sample.trees.initial = set_of({directory("d"), file("d/a:b", 5)});
   sample.trees.final = set_of({directory("d"), file("d/a:b", 6)});
-  const FittedTrace fitted = fit_trace(sample.tables, sample.trees, kWindows);
+  const FittedTrace fitted = fit_trace(sample.tables, sample.trees, {kWindows});
   REQUIRE(fitted.tables != nullptr);
   CHECK(fitted.tables->paths.relative(escaped) == "d/a%3Ab");
   CHECK(fitted.tables->paths.relative(other) == "d/c");
@@ -56,7 +56,7 @@ TEST_CASE("a name that differs in case only is marked the same way in every dire
   const PathId upper = sample.add("old/README");
   const PathId upper_elsewhere = sample.add("new/README");  // "old" renamed to "new"
   const PathId lower_elsewhere = sample.add("new/readme");
-  const FittedTrace fitted = fit_trace(sample.tables, sample.trees, kWindows);
+  const FittedTrace fitted = fit_trace(sample.tables, sample.trees, {kWindows});
   const PathTable& paths = fitted.tables->paths;
   CHECK(paths.relative(lower) == "old/readme");
   CHECK(paths.relative(upper) == "old/README%~1");
@@ -82,7 +82,7 @@ TEST_CASE("links and holes that the volume cannot hold are left out and counted"
       set_of({file("a", 10), sparse_file("s", 100, {{0, 50}}),
               link_to(EntryKind::symlink, "l", "a"), link_to(EntryKind::hard_link, "h", "a")});
   sample.trees.final = sample.trees.initial;
-  const FittedTrace fitted = fit_trace(sample.tables, sample.trees, kWindows);
+  const FittedTrace fitted = fit_trace(sample.tables, sample.trees, {kWindows});
   CHECK(fitted.symlinks_left_out == 1);
   CHECK(fitted.hard_links_left_out == 1);
   CHECK(fitted.holes_filled == 1);
@@ -93,11 +93,11 @@ TEST_CASE("links and holes that the volume cannot hold are left out and counted"
 TEST_CASE("an initial file that is too large and a name that is too long are errors") {
   UnfittedTrace large;
   large.trees.initial = set_of({file("a", 1001)});
-  CHECK_THROWS_AS(fit_trace(large.tables, large.trees, kWindows), Error);
+  CHECK_THROWS_AS(fit_trace(large.tables, large.trees, {kWindows}), Error);
   CHECK_NOTHROW(fit_trace(large.tables, large.trees, {}));
   UnfittedTrace longer;
   longer.add(std::string(100, ':'));
-  CHECK_THROWS_AS(fit_trace(longer.tables, longer.trees, kWindows), Error);
+  CHECK_THROWS_AS(fit_trace(longer.tables, longer.trees, {kWindows}), Error);
 }
 
 }  // namespace
