@@ -26,7 +26,7 @@ SystemCall read(std::string_view text, StraceReader* keep = nullptr) {
   StraceReader& reader = keep != nullptr ? *keep : own;
   const StraceLine line = read_strace_line(text);
   REQUIRE(line.kind == StraceLine::Kind::call);
-  const StraceCall* call = find_strace_call(line.name);
+  const CallRow* call = find_call(line.name);
   REQUIRE(call != nullptr);
   REQUIRE(reader.read(*call, line.text) == Outcome::read);
   REQUIRE(reader.calls().size() >= 1);
@@ -36,7 +36,7 @@ SystemCall read(std::string_view text, StraceReader* keep = nullptr) {
 Outcome outcome(std::string_view text) {
   StraceReader reader;
   const StraceLine line = read_strace_line(text);
-  const StraceCall* call = find_strace_call(line.name);
+  const CallRow* call = find_call(line.name);
   REQUIRE(call != nullptr);
   return reader.read(*call, line.text);
 }
@@ -311,12 +311,11 @@ TEST_CASE("Calls that are not complete are told apart") {
   CHECK(outcome("read(3, 0x7f, 3) = ?") == Outcome::cut_off);
   CHECK(outcome("open(0x7f, O_RDONLY) = 3") == Outcome::no_path);
   CHECK(outcome("open(0x7f, O_RDONLY) = -1 EFAULT (Bad address)") == Outcome::read);
-  CHECK(find_strace_call("futex") == nullptr);
+  CHECK(find_call("futex") == nullptr);
   StraceReader reader;
-  CHECK(reader.read_beginning(*find_strace_call("openat"), "AT_FDCWD, \"/x\", O_RDONLY") ==
-        Outcome::read);
+  CHECK(reader.read_beginning(*find_call("openat"), "AT_FDCWD, \"/x\", O_RDONLY") == Outcome::read);
   CHECK(reader.calls()[0].path == "/x");
-  CHECK(reader.read_beginning(*find_strace_call("openat"), "AT_FDCWD, ") == Outcome::no_path);
+  CHECK(reader.read_beginning(*find_call("openat"), "AT_FDCWD, ") == Outcome::no_path);
 }
 
 TEST_CASE("Calls of 32-bit programs say the same as those of 64-bit ones") {
@@ -342,7 +341,7 @@ TEST_CASE("What changes the meaning of names unseen is counted") {
   StraceReader reader;
   const auto run = [&](std::string_view text) {
     const StraceLine line = read_strace_line(text);
-    const StraceCall* call = find_strace_call(line.name);
+    const CallRow* call = find_call(line.name);
     REQUIRE(call != nullptr);
     return reader.read(*call, line.text);
   };

@@ -27,7 +27,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "traces/import/name_table.h"
+#include "traces/calls/name_table.h"
 
 namespace filereel {
 namespace {
