@@ -87,6 +87,8 @@ bool ended_child(SystemCall& call) {
 
 bool two_ends(SystemCall& call) {
   call.flags &= O_CLOEXEC;
+  call.fd_path.clear();  // no file's
+  call.fd2_path.clear();
   return call.result >= 0 && call.fd != SystemCall::kNone && call.fd2 != SystemCall::kNone;
 }
 
