@@ -459,6 +459,11 @@ TEST_CASE("a descriptor can be named by no path at all") {
   CHECK_FALSE(read_call(BpfEvent::call(SYS_statx, {6, 0, 0, STATX_SIZE, kPointer})));
 }
 
+TEST_CASE("times are not set where no path could be read") {
+  CHECK_FALSE(read_call(BpfEvent::call(SYS_utimes, {kPointer, 0})));
+  CHECK_FALSE(read_call(BpfEvent::call(SYS_utime, {0, 0})));
+}
+
 TEST_CASE("statx has a structure of its own") {
   struct statx status{};
   status.stx_mode = S_IFDIR | 0711;

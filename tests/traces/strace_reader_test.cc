@@ -139,6 +139,9 @@ TEST_CASE("What a stat saw is kept") {
       "stx_mode=S_IFDIR|0755, stx_size=40, ...}) = 0");
   CHECK(call.stat->mode == (S_IFDIR | 0755));
   CHECK(call.stat->size == 40);
+  call = read("newfstatat(3</e>, NULL, {st_mode=S_IFREG|0644, st_size=5, ...}, AT_EMPTY_PATH) = 0");
+  CHECK(call.call == Call::fstat);
+  CHECK(call.fd == 3);
   CHECK_FALSE(read(R"(stat("/n", 0x7ffc) = -1 ENOENT (No such file or directory))").stat);
 }
 

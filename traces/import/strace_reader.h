@@ -79,10 +79,8 @@ class StraceReader {
   void read_submitted();
   void read_completed();
   void read_process_descriptor();
-  // Another call of this line, like the first. References to earlier ones become invalid.
-  SystemCall& another();
-  // Takes back the first call: the line has none of its own.
-  void drop_first();
+  // Another call of this line.
+  void add(SystemCall&& call);
 
   StraceArguments arguments_;
   std::vector<SystemCall> calls_ = std::vector<SystemCall>(1);

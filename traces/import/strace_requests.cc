@@ -21,34 +21,27 @@ std::uint64_t request(std::uint64_t context, std::uint64_t name) {
 }  // namespace
 
 bool StraceReader::read_others(bool succeeded) {
-  const SystemCall& call = calls_[0];
-  if (call.call == Call::submit || call.call == Call::complete) {
-    if (succeeded) call.call == Call::submit ? read_submitted() : read_completed();
-    return succeeded;
-  }
-  if (!succeeded) return true;
-  if (call.call == Call::fork) read_process_descriptor();
-  if (call.name == "io_uring_setup") doubt(StraceDoubt::hidden_ring);
+  const Call call = calls_[0].call;
+  const std::string_view name = calls_[0].name;
+  if (!succeeded) return call != Call::submit && call != Call::complete;
+  if (call == Call::submit) read_submitted();
+  if (call == Call::complete) read_completed();
+  if (call == Call::fork) read_process_descriptor();
+  if (name == "io_uring_setup") doubt(StraceDoubt::hidden_ring);
   // What it is, the process knows that it was taken from.
-  if (call.name == "pidfd_getfd") doubt(StraceDoubt::not_followed);
+  if (name == "pidfd_getfd") doubt(StraceDoubt::not_followed);
   return true;
 }
 
-SystemCall& StraceReader::another() {
+void StraceReader::add(SystemCall&& call) {
   if (count_ == calls_.size()) calls_.emplace_back();
-  SystemCall& made = calls_[count_++];
-  made = calls_[0];
-  return made;
-}
-
-void StraceReader::drop_first() {
-  for (std::size_t i = 1; i < count_; ++i) std::swap(calls_[i - 1], calls_[i]);
-  --count_;
+  calls_[count_++] = std::move(call);
 }
 
 // io_submit(ctx, n, [{aio_data=7, aio_lio_opcode=IOCB_CMD_PREAD, aio_fildes=3, …}, …]) = n
 void StraceReader::read_submitted() {
   const std::uint64_t context = calls_[0].address;
+  count_ = 0;  // the line has no call of its own
   StraceItems items(arguments_[2]);
   std::int64_t left = result().value;
   for (std::string_view item; left > 0 && items.next(item); --left) {
@@ -85,14 +78,14 @@ void StraceReader::read_submitted() {
     }
     one.request = request(context, value(strace_member(item, "aio_data")));
     if (!strace_descriptor(strace_member(item, "aio_fildes"), one.fd, one.fd_path)) continue;
-    another() = one;
+    add(std::move(one));
   }
-  drop_first();
 }
 
 // io_getevents(ctx, 1, 4, [{data=0x7, obj=0x7ffc, res=50, res2=0}, …], NULL) = 1
 void StraceReader::read_completed() {
   const std::uint64_t context = calls_[0].address;
+  count_ = 0;  // the line has no call of its own
   StraceItems items(arguments_[3]);
   for (std::string_view item; items.next(item);) {
     if (!item.starts_with('{')) continue;
@@ -100,9 +93,8 @@ void StraceReader::read_completed() {
     one.call = Call::complete;
     one.request = request(context, value(strace_member(item, "data")));
     one.result = static_cast<std::int64_t>(value(strace_member(item, "res")));
-    another() = one;
+    add(std::move(one));
   }
-  drop_first();
 }
 
 // clone3({flags=CLONE_PIDFD|…, exit_signal=SIGCHLD, …} => {parent_tid=[7], pidfd=[9]}, 88) = 7
@@ -115,10 +107,11 @@ void StraceReader::read_process_descriptor() {
   int fd = SystemCall::kNone;
   std::string path;
   if (!strace_descriptor(text.substr(made + 7), fd, path)) return;
-  SystemCall& descriptor = another();
+  SystemCall descriptor = calls_[0];
   descriptor.call = Call::new_descriptor;
   descriptor.flags = O_CLOEXEC;
   descriptor.result = fd;
+  add(std::move(descriptor));
 }
 
 }  // namespace filereel
