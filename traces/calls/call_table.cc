@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <iterator>
+#include <utility>
 
 #include <fcntl.h>
 #include <linux/fs.h>
@@ -23,7 +24,7 @@ using enum Call;
 using namespace call_finish;
 
 #define MEMBER(type, member, role) \
-  {#member, role, offsetof(type, member), sizeof(static_cast<type*>(nullptr)->member)}
+  {#member, role, offsetof(type, member), sizeof(std::declval<type>().member)}
 
 // clang-format off
 // In the order of their roles.
