@@ -24,7 +24,7 @@
 #include <sys/wait.h>
 
 #include "tests/traces/bpf_events.h"
-#include "traces/import/strace_calls.h"
+#include "traces/calls/call_table.h"
 #include "traces/operation.h"
 #include "traces/record/compat_calls.h"
 
@@ -38,7 +38,7 @@ std::optional<SystemCall> read_call(const BpfEvent& event, bool ended = true) {
   BpfEventView view;
   REQUIRE(view.read(bytes));
   SystemCall call;
-  if (read_bpf_call(view, ended, call) != BpfReading::call) return std::nullopt;
+  if (read_bpf_call(view, ended, call) != CallReading::call) return std::nullopt;
   return call;
 }
 
@@ -54,7 +54,7 @@ TEST_CASE("32-bit calls are known by path or descriptor, and each has one number
   std::set<std::uint32_t> numbers;
   for (const CompatCall& call : compat_calls()) {
     CAPTURE(call.name);
-    CHECK(find_strace_call(call.name) != nullptr);
+    CHECK(find_call(call.name) != nullptr);
     CHECK(numbers.insert(call.number).second);
     CHECK(call.number < COMPAT_CALLS);
     CHECK(shapes.at(call.number).recorded == 1);
@@ -67,18 +67,18 @@ TEST_CASE("32-bit calls are known by path or descriptor, and each has one number
   CHECK(shapes[kSendfile64].file[1] == 1);
 }
 
-TEST_CASE("strace's table knows every call that is recorded, and each has one number") {
+TEST_CASE("the table knows every call that is recorded, and each has one number") {
   std::set<long> numbers;
   for (const BpfCall& call : bpf_calls()) {
     CAPTURE(call.name);
-    CHECK(find_strace_call(call.name) != nullptr);
+    CHECK(find_call(call.name) != nullptr);
     CHECK(numbers.insert(call.number).second);
     CHECK(call.number < SHAPES);
     CHECK(shape_of(call.number).recorded == 1);
   }
 }
 
-TEST_CASE("every call of strace's table is recorded in the kernel, too") {
+TEST_CASE("every call of the table is recorded in the kernel, too") {
   const std::set<std::string_view> by_other_events = {"fork",   "vfork", "clone",
                                                       "clone3", "exit",  "exit_group"};
   const std::set<std::string_view> of_other_machines = {"pread",
@@ -106,7 +106,7 @@ TEST_CASE("every call of strace's table is recorded in the kernel, too") {
                                                         "umount"};
   std::set<std::string_view> recorded;
   for (const BpfCall& call : bpf_calls()) recorded.insert(call.name);
-  for (const StraceCall& call : strace_calls()) {
+  for (const CallRow& call : call_rows()) {
     CAPTURE(call.name);
     const bool is_expected =
         !by_other_events.contains(call.name) && !of_other_machines.contains(call.name);
@@ -126,9 +126,9 @@ TEST_CASE("what is not followed counts only when it has done something") {
   for (const long number : {long{SYS_mount}, long{SYS_umount2}, long{SYS_pivot_root},
                             long{SYS_setns}, long{SYS_move_mount}, kSetxattrat}) {
     CAPTURE(number);
-    CHECK(reading(BpfEvent::call(number, {kPointer, kPointer})) == BpfReading::not_followed);
-    CHECK(reading(BpfEvent::call(number, {kPointer, kPointer}, -EPERM)) == BpfReading::nothing);
-    CHECK(reading(BpfEvent::call(number, {kPointer, kPointer}), false) == BpfReading::nothing);
+    CHECK(reading(BpfEvent::call(number, {kPointer, kPointer})) == CallReading::not_followed);
+    CHECK(reading(BpfEvent::call(number, {kPointer, kPointer}, -EPERM)) == CallReading::nothing);
+    CHECK(reading(BpfEvent::call(number, {kPointer, kPointer}), false) == CallReading::nothing);
     CHECK(shape_of(number).flags == 0);
   }
 }
@@ -459,6 +459,11 @@ TEST_CASE("a descriptor can be named by no path at all") {
   CHECK_FALSE(read_call(BpfEvent::call(SYS_statx, {6, 0, 0, STATX_SIZE, kPointer})));
 }
 
+TEST_CASE("times are not set where no path could be read") {
+  CHECK_FALSE(read_call(BpfEvent::call(SYS_utimes, {kPointer, 0})));
+  CHECK_FALSE(read_call(BpfEvent::call(SYS_utime, {0, 0})));
+}
+
 TEST_CASE("statx has a structure of its own") {
   struct statx status{};
   status.stx_mode = S_IFDIR | 0711;
@@ -596,6 +601,13 @@ TEST_CASE("descriptors are duplicated and closed one by one or many at once") {
   CHECK(call->fd2 == INT32_MAX);
   CHECK(call->flags == CLOSE_RANGE_CLOEXEC);
   CHECK(read_call(BpfEvent::call(SYS_close, {3}))->call == Call::close);
+}
+
+TEST_CASE("descriptors are 32-bit numbers whatever stands above them") {
+  const auto call = read_call(BpfEvent::call(SYS_dup2, {0xffff'ffff, 0xdead'0000'0005}));
+  REQUIRE(call);
+  CHECK(call->fd == -1);
+  CHECK(call->fd2 == 5);
 }
 
 TEST_CASE("new descriptors say whether they are closed by exec") {

@@ -95,13 +95,6 @@ TEST_CASE("a part that was cut is not there, and numbers beyond its end are 0") 
   CHECK(BpfEventView::number<std::uint32_t>(seen.view.copy(1), 4) == 0);
 }
 
-TEST_CASE("descriptors are 32-bit numbers whatever stands above them") {
-  const Seen seen(BpfEvent::call(3, {0xffff'ffff, 0xdead'0000'0005}));
-  REQUIRE(seen.whole);
-  CHECK(seen.view.descriptor(0) == -1);
-  CHECK(seen.view.descriptor(1) == 5);
-}
-
 TEST_CASE("the components of a real path come the last first") {
   const auto path = [](const BpfEvent& event) {
     const Seen seen(event);

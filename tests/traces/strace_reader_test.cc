@@ -26,7 +26,7 @@ SystemCall read(std::string_view text, StraceReader* keep = nullptr) {
   StraceReader& reader = keep != nullptr ? *keep : own;
   const StraceLine line = read_strace_line(text);
   REQUIRE(line.kind == StraceLine::Kind::call);
-  const StraceCall* call = find_strace_call(line.name);
+  const CallRow* call = find_call(line.name);
   REQUIRE(call != nullptr);
   REQUIRE(reader.read(*call, line.text) == Outcome::read);
   REQUIRE(reader.calls().size() >= 1);
@@ -36,7 +36,7 @@ SystemCall read(std::string_view text, StraceReader* keep = nullptr) {
 Outcome outcome(std::string_view text) {
   StraceReader reader;
   const StraceLine line = read_strace_line(text);
-  const StraceCall* call = find_strace_call(line.name);
+  const CallRow* call = find_call(line.name);
   REQUIRE(call != nullptr);
   return reader.read(*call, line.text);
 }
@@ -139,6 +139,9 @@ TEST_CASE("What a stat saw is kept") {
       "stx_mode=S_IFDIR|0755, stx_size=40, ...}) = 0");
   CHECK(call.stat->mode == (S_IFDIR | 0755));
   CHECK(call.stat->size == 40);
+  call = read("newfstatat(3</e>, NULL, {st_mode=S_IFREG|0644, st_size=5, ...}, AT_EMPTY_PATH) = 0");
+  CHECK(call.call == Call::fstat);
+  CHECK(call.fd == 3);
   CHECK_FALSE(read(R"(stat("/n", 0x7ffc) = -1 ENOENT (No such file or directory))").stat);
 }
 
@@ -311,12 +314,11 @@ TEST_CASE("Calls that are not complete are told apart") {
   CHECK(outcome("read(3, 0x7f, 3) = ?") == Outcome::cut_off);
   CHECK(outcome("open(0x7f, O_RDONLY) = 3") == Outcome::no_path);
   CHECK(outcome("open(0x7f, O_RDONLY) = -1 EFAULT (Bad address)") == Outcome::read);
-  CHECK(find_strace_call("futex") == nullptr);
+  CHECK(find_call("futex") == nullptr);
   StraceReader reader;
-  CHECK(reader.read_beginning(*find_strace_call("openat"), "AT_FDCWD, \"/x\", O_RDONLY") ==
-        Outcome::read);
+  CHECK(reader.read_beginning(*find_call("openat"), "AT_FDCWD, \"/x\", O_RDONLY") == Outcome::read);
   CHECK(reader.calls()[0].path == "/x");
-  CHECK(reader.read_beginning(*find_strace_call("openat"), "AT_FDCWD, ") == Outcome::no_path);
+  CHECK(reader.read_beginning(*find_call("openat"), "AT_FDCWD, ") == Outcome::no_path);
 }
 
 TEST_CASE("Calls of 32-bit programs say the same as those of 64-bit ones") {
@@ -342,7 +344,7 @@ TEST_CASE("What changes the meaning of names unseen is counted") {
   StraceReader reader;
   const auto run = [&](std::string_view text) {
     const StraceLine line = read_strace_line(text);
-    const StraceCall* call = find_strace_call(line.name);
+    const CallRow* call = find_call(line.name);
     REQUIRE(call != nullptr);
     return reader.read(*call, line.text);
   };

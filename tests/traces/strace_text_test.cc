@@ -1,11 +1,14 @@
 #include "traces/import/strace_text.h"
 
+#include <cerrno>
 #include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+
+#include "traces/import/strace_constants.h"
 
 using namespace filereel;
 
@@ -77,6 +80,16 @@ TEST_CASE("Values are numbers in any base and flags by name") {
   bool known = true;
   CHECK(strace_value("O_RDWR|O_NEW_AND_UNKNOWN", known) == O_RDWR);
   CHECK_FALSE(known);
+}
+
+TEST_CASE("Errors are known by all their names, and those of the kernel alone as interruptions") {
+  CHECK(strace_error("ENOENT") == ENOENT);
+  CHECK(strace_error("EWOULDBLOCK") == EAGAIN);
+  CHECK(strace_error("ENOTSUP") == EOPNOTSUPP);
+  CHECK(strace_error("EOPNOTSUPP") == EOPNOTSUPP);
+  CHECK(strace_error("EHWPOISON") == EHWPOISON);
+  CHECK(strace_error("ERESTART_RESTARTBLOCK") == EINTR);
+  CHECK(strace_error("ENOSUCHNAME") == 0);
 }
 
 TEST_CASE("Descriptors carry the paths that -y shows") {

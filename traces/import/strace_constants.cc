@@ -1,8 +1,9 @@
 #include "traces/import/strace_constants.h"
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstring>
+#include <unordered_map>
 
 #include <fcntl.h>
 #include <linux/aio_abi.h>
@@ -27,7 +28,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "traces/import/name_table.h"
+#include "traces/calls/name_table.h"
 
 namespace filereel {
 namespace {
@@ -284,99 +285,6 @@ constexpr auto kConstants = sorted_by_name(std::array{
     Named{"O_LARGEFILE", 0100000},
     Named{"MAP_ANON", MAP_ANONYMOUS},
 });
-
-constexpr auto kErrors = sorted_by_name(std::array{
-    NAMED(EPERM),
-    NAMED(ENOENT),
-    NAMED(ESRCH),
-    NAMED(EINTR),
-    NAMED(EIO),
-    NAMED(ENXIO),
-    NAMED(E2BIG),
-    NAMED(ENOEXEC),
-    NAMED(EBADF),
-    NAMED(ECHILD),
-    NAMED(EAGAIN),
-    NAMED(ENOMEM),
-    NAMED(EACCES),
-    NAMED(EFAULT),
-    NAMED(ENOTBLK),
-    NAMED(EBUSY),
-    NAMED(EEXIST),
-    NAMED(EXDEV),
-    NAMED(ENODEV),
-    NAMED(ENOTDIR),
-    NAMED(EISDIR),
-    NAMED(EINVAL),
-    NAMED(ENFILE),
-    NAMED(EMFILE),
-    NAMED(ENOTTY),
-    NAMED(ETXTBSY),
-    NAMED(EFBIG),
-    NAMED(ENOSPC),
-    NAMED(ESPIPE),
-    NAMED(EROFS),
-    NAMED(EMLINK),
-    NAMED(EPIPE),
-    NAMED(EDOM),
-    NAMED(ERANGE),
-    NAMED(EDEADLK),
-    NAMED(ENAMETOOLONG),
-    NAMED(ENOLCK),
-    NAMED(ENOSYS),
-    NAMED(ENOTEMPTY),
-    NAMED(ELOOP),
-    NAMED(ENODATA),
-    NAMED(ENOLINK),
-    NAMED(EPROTO),
-    NAMED(EBADMSG),
-    NAMED(EOVERFLOW),
-    NAMED(EILSEQ),
-    NAMED(EUSERS),
-    NAMED(ENOTSOCK),
-    NAMED(EDESTADDRREQ),
-    NAMED(EMSGSIZE),
-    NAMED(EPROTOTYPE),
-    NAMED(ENOPROTOOPT),
-    NAMED(EPROTONOSUPPORT),
-    NAMED(EOPNOTSUPP),
-    NAMED(EAFNOSUPPORT),
-    NAMED(EADDRINUSE),
-    NAMED(EADDRNOTAVAIL),
-    NAMED(ENETDOWN),
-    NAMED(ENETUNREACH),
-    NAMED(ECONNABORTED),
-    NAMED(ECONNRESET),
-    NAMED(ENOBUFS),
-    NAMED(EISCONN),
-    NAMED(ENOTCONN),
-    NAMED(ETIMEDOUT),
-    NAMED(ECONNREFUSED),
-    NAMED(EHOSTDOWN),
-    NAMED(EHOSTUNREACH),
-    NAMED(EALREADY),
-    NAMED(EINPROGRESS),
-    NAMED(ESTALE),
-    NAMED(EUCLEAN),
-    NAMED(EREMOTEIO),
-    NAMED(EDQUOT),
-    NAMED(ENOMEDIUM),
-    NAMED(EMEDIUMTYPE),
-    NAMED(ECANCELED),
-    NAMED(ENOKEY),
-    NAMED(EKEYEXPIRED),
-    NAMED(EKEYREVOKED),
-    NAMED(EKEYREJECTED),
-    NAMED(EOWNERDEAD),
-    NAMED(ENOTRECOVERABLE),
-    Named{"EWOULDBLOCK", EAGAIN},
-    Named{"ENOTSUP", EOPNOTSUPP},
-    // Of the kernel alone; a call that shows one was interrupted.
-    Named{"ERESTARTSYS", EINTR},
-    Named{"ERESTARTNOINTR", EINTR},
-    Named{"ERESTARTNOHAND", EINTR},
-    Named{"ERESTART_RESTARTBLOCK", EINTR},
-});
 // clang-format on
 #undef NAMED
 
@@ -389,8 +297,20 @@ std::optional<std::uint64_t> strace_constant(std::string_view name) {
 }
 
 int strace_error(std::string_view name) {
-  const Named* found = find_by_name(kErrors, name);
-  return found == nullptr ? 0 : static_cast<int>(found->value);
+  constexpr int kMostErrors = 4095;
+  static const auto kErrors = [] {
+    // Of two names for one error the library knows one.
+    std::unordered_map<std::string_view, int> errors = {{"EWOULDBLOCK", EAGAIN},
+                                                        {"ENOTSUP", EOPNOTSUPP}};
+    for (int error = 1; error <= kMostErrors; ++error) {
+      if (const char* known = strerrorname_np(error)) errors.emplace(known, error);
+    }
+    return errors;
+  }();
+  // Of the kernel alone; a call that shows one was interrupted.
+  if (name.starts_with("ERESTART")) return EINTR;
+  const auto found = kErrors.find(name);
+  return found == kErrors.end() ? 0 : found->second;
 }
 
 }  // namespace filereel

@@ -140,7 +140,7 @@ void StraceImport::take_whole(std::string_view text, const StraceLine& line) {
 bool StraceImport::take(StraceThread& thread, const StraceLine& line, std::uint64_t at_ns) {
   switch (line.kind) {
     case StraceLine::Kind::call: {
-      const StraceCall* call = find_strace_call(line.name);
+      const CallRow* call = find_call(line.name);
       return call == nullptr || end_call(thread, *call, line.text, nullptr, at_ns);
     }
     case StraceLine::Kind::unfinished:
@@ -181,7 +181,7 @@ void StraceImport::begin_call(StraceThread& thread, const StraceLine& line, std:
   thread.unneeded.clear();
   thread.pending = StraceThread::Pending();
   count_unfinished(line.name.size() + line.text.size());
-  const StraceCall* call = find_strace_call(line.name);
+  const CallRow* call = find_call(line.name);
   if (call == nullptr) {
     thread.unneeded = line.name;
     return;
@@ -215,7 +215,7 @@ void StraceImport::cut_roots(SystemCall& call) const {
 void StraceImport::resume_call(StraceThread& thread, const StraceLine& line, std::uint64_t at_ns) {
   const StraceThread::Pending pending = std::exchange(thread.pending, {});
   if (pending.call == nullptr || pending.call->name != line.name) {
-    if (thread.unneeded != line.name && find_strace_call(line.name) != nullptr) {
+    if (thread.unneeded != line.name && find_call(line.name) != nullptr) {
       builder_.lost("calls that began before the trace");
     }
     return;
@@ -228,7 +228,7 @@ bool StraceImport::is_beyond_memory() const {
   return options_.live && options_.live->memory && options_.live->memory->is_reached();
 }
 
-bool StraceImport::end_call(StraceThread& thread, const StraceCall& call, std::string_view text,
+bool StraceImport::end_call(StraceThread& thread, const CallRow& call, std::string_view text,
                             const StraceThread::Pending* pending, std::uint64_t at_ns) {
   if (is_beyond_memory()) {
     options_.live->memory->drop(call.name, builder_);

@@ -47,7 +47,7 @@ class StraceImport {
   void supersede(StraceThread& thread, std::uint32_t other);
   void end_thread(StraceThread& thread, std::uint64_t at_ns);
   // False if the text of the call is not complete.
-  bool end_call(StraceThread& thread, const StraceCall& call, std::string_view text,
+  bool end_call(StraceThread& thread, const CallRow& call, std::string_view text,
                 const StraceThread::Pending* pending, std::uint64_t at_ns);
   void remember_command();
   void finish();

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <unordered_set>
 
-#include "traces/import/strace_calls.h"
+#include "traces/calls/call_table.h"
 #include "traces/import/strace_lexer.h"
 #include "traces/import/strace_reader.h"
 
@@ -48,7 +48,7 @@ std::vector<StraceLink> find_strace_links(LineReader& input, const std::stop_tok
     const StraceLine line = read_strace_line(text);
     const bool begins = line.kind == StraceLine::Kind::unfinished;
     if (line.kind != StraceLine::Kind::call && !begins) continue;
-    const StraceCall* known = find_strace_call(line.name);
+    const CallRow* known = find_call(line.name);
     if (known == nullptr) continue;
     const StraceReader::Outcome outcome =
         begins ? reader.read_beginning(*known, line.text) : reader.read(*known, line.text);

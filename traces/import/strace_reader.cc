@@ -13,6 +13,8 @@
 namespace filereel {
 namespace {
 
+constexpr std::string_view kInterrupted = "? ERESTART";
+
 // makedev(0xfe, 0)
 std::uint64_t device(std::string_view text) {
   constexpr std::string_view kBegin = "makedev(";
@@ -49,10 +51,6 @@ std::string_view strace_doubt_name(StraceDoubt doubt) {
   return {};
 }
 
-bool StraceReader::succeeded() const {
-  return !beginning_ && result().kind == StraceResult::Kind::number;
-}
-
 std::uint64_t StraceReader::value(std::string_view text) {
   bool known = true;
   const std::uint64_t found = strace_value(text, known).value_or(0);
@@ -60,19 +58,7 @@ std::uint64_t StraceReader::value(std::string_view text) {
   return found;
 }
 
-SystemCall& StraceReader::another() {
-  if (count_ == calls_.size()) calls_.emplace_back();
-  SystemCall& made = calls_[count_++];
-  made = calls_[0];
-  return made;
-}
-
-void StraceReader::drop_first() {
-  for (std::size_t i = 1; i < count_; ++i) std::swap(calls_[i - 1], calls_[i]);
-  --count_;
-}
-
-std::uint64_t StraceReader::sum_of_buffers(std::string_view text) {
+std::uint64_t StraceReader::sum_of_buffers(std::string_view text, std::uint64_t at_least) {
   std::uint64_t sum = 0;
   bool all = text.starts_with('[');
   StraceItems items(text);
@@ -83,167 +69,216 @@ std::uint64_t StraceReader::sum_of_buffers(std::string_view text) {
       all = false;  // "...": strace shows the first ones only
     }
   }
-  const std::uint64_t moved = succeeded() ? static_cast<std::uint64_t>(result().value) : 0;
   if (all) return sum;
   doubt(StraceDoubt::hidden_buffer);
-  return std::max(sum, moved);
+  return std::max(sum, at_least);
 }
 
-void StraceReader::read_stat(std::string_view text, SystemCall& call) {
-  if (!succeeded() || !text.starts_with('{')) return;
-  SeenStat seen;
-  std::uint64_t major = 0, minor = 0;
+void StraceReader::read_structure(const Structure& structure, std::string_view text,
+                                  CallArguments& to) {
   StraceItems items(text);
-  for (std::string_view item; items.next(item);) {
-    const std::size_t equals = item.find('=');
-    if (equals == std::string_view::npos) continue;
-    std::string_view name = item.substr(0, equals);
-    const std::string_view text_of_value = item.substr(equals + 1);
-    if (name.starts_with("stx_")) {
-      name.remove_prefix(4);
-    } else if (name.starts_with("st_")) {
-      name.remove_prefix(3);
+  bool found = false;
+  std::size_t number = 0;
+  for (std::string_view item; items.next(item); ++number) {
+    for (std::size_t i = 0; structure.members[i].role != Argument::end; ++i) {
+      const Structure::Member& member = structure.members[i];
+      const std::size_t length = member.name.size();
+      const bool is_it = length == 0 ? number == i
+                                     : item.size() > length && item[length] == '=' &&
+                                           item.starts_with(member.name);
+      if (is_it) found |= fill(member.role, item.substr(length == 0 ? 0 : length + 1), to);
     }
-    if (name == "mode") seen.mode = static_cast<std::uint32_t>(value(text_of_value));
-    if (name == "size") seen.size = value(text_of_value);
-    if (name == "ino") seen.inode = value(text_of_value);
-    if (name == "dev") seen.device = device(text_of_value);
-    if (name == "dev_major") major = value(text_of_value);
-    if (name == "dev_minor") minor = value(text_of_value);
   }
-  if (major != 0 || minor != 0) {
-    seen.device = makedev(static_cast<unsigned>(major), static_cast<unsigned>(minor));
-  }
-  call.stat = seen;
+  if (!found && !text.empty()) to.lacks(structure);
 }
 
-bool StraceReader::read_path(std::string_view text, std::string& path) {
+// "[{tv_sec=1, tv_nsec=2}, UTIME_OMIT]", with tv_usec, or "{actime=1, modtime=2}"; NULL: now.
+void StraceReader::read_times(std::string_view text, CallArguments& to) {
+  to.set_time(0, 0, UTIME_NOW, 1);
+  to.set_time(1, 0, UTIME_NOW, 1);
+  StraceItems items(text);
+  std::string_view item;
+  for (std::size_t i = 0; i < 2 && items.next(item); ++i) {
+    const auto member = [&](std::string_view name) {
+      return strace_value(strace_member(item, name)).value_or(0);
+    };
+    if (!item.starts_with('{')) {
+      const bool named = item.starts_with("UTIME_");
+      const std::uint64_t number = strace_value(item.substr(item.find('=') + 1)).value_or(0);
+      to.set_time(i, named ? 0 : number, named ? number : 0, 1);
+    } else if (const std::uint64_t micro = member("tv_usec"); micro != 0) {
+      to.set_time(i, member("tv_sec"), micro, 1000);
+    } else {
+      to.set_time(i, member("tv_sec"), member("tv_nsec"), 1);
+    }
+  }
+}
+
+void StraceReader::read_path(std::string_view text, std::string& path, CallArguments& to) {
   bool cut = false;
-  if (!strace_string(text, path, cut)) return false;
+  if (!strace_string(text, path, cut)) return to.lacks_text(text == "NULL");
   // Of a name that is too long strace shows as much as fits, and "..." too.
   if (cut && path.size() + 1 < PATH_MAX) doubt(StraceDoubt::cut_name);
-  return true;
 }
 
-bool StraceReader::fill(char letter, std::string_view text, SystemCall& call) {
-  switch (letter) {
-    case 'f':
-      return strace_descriptor(text, call.fd, call.fd_path);
-    case 'F':
-      return strace_descriptor(text, call.fd2, call.fd2_path);
-    case 'd':
-      return strace_descriptor(text, call.dir, call.dir_path);
-    case 'D':
-      return strace_descriptor(text, call.dir2, call.dir2_path);
-    case 'p':
-      if (!read_path(text, call.path)) no_path_ = true;
-      return true;
-    case 'P':
-      if (!read_path(text, call.path2)) no_path_ = true;
-      return true;
-    case 't': {
-      bool cut = false;
-      if (!strace_string(text, call.text, cut)) no_path_ = true;
-      if (cut && call.text.size() + 1 < PATH_MAX) doubt(StraceDoubt::cut_name);
-      // The beginning of an attribute's name is another name.
-      if (cut && call.call != Call::symlink) no_path_ = true;
-      return true;
-    }
-    case 'g':
-      // Of descriptors that are no files only O_CLOEXEC is of interest.
-      if (call.call == Call::new_descriptor || call.call == Call::new_pair) {
-        call.flags |= strace_value(text).value_or(0);
-      } else {
-        call.flags |= value(text);
-      }
-      return true;
-    case 'm':
-      call.mode = value(text);
-      return true;
-    case 'o':
-      call.offset = value(text);
-      return true;
-    case 'O':
-      call.offset2 = value(text);
-      return true;
-    case 'i':
-      if (text.starts_with('[')) call.offset = value(text.substr(1));
-      return true;
-    case 'I':
-      if (text.starts_with('[')) call.offset2 = value(text.substr(1));
-      return true;
-    case 'l':
-      call.length = value(text);
-      return true;
-    case 'v':
-      call.length = sum_of_buffers(text);
-      return true;
-    case 'a':
-      call.address = value(text);
-      return true;
-    case 's':
-      read_stat(text, call);
-      return true;
+void StraceReader::read_text(std::string_view text, CallArguments& to) {
+  SystemCall& call = to.call();
+  bool cut = false;
+  if (!strace_string(text, call.text, cut)) to.lacks_text(false);
+  if (cut && call.text.size() + 1 < PATH_MAX) doubt(StraceDoubt::cut_name);
+  // The beginning of an attribute's name is another name.
+  if (cut && call.call != Call::symlink) to.lacks_text(false);
+}
+
+void StraceReader::read_flags(std::string_view text, CallArguments& to) {
+  constexpr std::string_view kName = "flags=";  // clone's
+  if (text.starts_with(kName)) text.remove_prefix(kName.size());
+  switch (to.call().call) {
+    case Call::new_descriptor:  // only whether exec closes it is of interest
+    case Call::new_pair:
+    case Call::fork:
+    case Call::wait:
+      return to.set(Argument::flags, strace_value(text).value_or(0));
     default:
-      return true;
+      return to.set(Argument::flags, value(text));
   }
 }
 
-bool StraceReader::fill(const StraceCall& call) {
+void StraceReader::read_link_text(std::string_view text, CallArguments& to) {
+  SystemCall& call = to.call();
+  bool cut = false;
+  if (!to.succeeded() || !strace_string(text, call.text, cut) || !cut) return;
+  call.text.clear();  // half a text would name something else
+  doubt(StraceDoubt::cut_text);
+}
+
+// "0x7ffccc524cb0 /* 8 entries */", or with -v the entries themselves.
+void StraceReader::read_entries(std::string_view text, SystemCall& call) {
+  const std::size_t comment = text.find("/* ");
+  if (text.starts_with('[')) {
+    StraceItems items(text);
+    for (std::string_view item; items.next(item);) ++call.entries;
+  } else if (comment != std::string_view::npos) {
+    call.entries = value(text.substr(comment + 3));
+  }
+}
+
+bool StraceReader::fill(Argument role, std::string_view text, CallArguments& to) {
+  SystemCall& call = to.call();
+  switch (role) {
+    case Argument::none:
+      break;
+    case Argument::descriptor:
+      return strace_descriptor(text, call.fd, call.fd_path);
+    case Argument::descriptor2:
+      return strace_descriptor(text, call.fd2, call.fd2_path);
+    case Argument::directory:
+      return strace_descriptor(text, call.dir, call.dir_path);
+    case Argument::directory2:
+      return strace_descriptor(text, call.dir2, call.dir2_path);
+    case Argument::path:
+      read_path(text, call.path, to);
+      break;
+    case Argument::path2:
+      read_path(text, call.path2, to);
+      break;
+    case Argument::text:
+      read_text(text, to);
+      break;
+    case Argument::flags:
+      read_flags(text, to);
+      break;
+    case Argument::command: {
+      bool known = true;
+      const std::uint64_t command = strace_value(text, known).value_or(0);
+      if (known || command != 0) to.set(role, command);  // F_DUPFD is 0
+      break;
+    }
+    case Argument::buffers:
+      call.length = sum_of_buffers(
+          text, to.succeeded() ? static_cast<std::uint64_t>(call.result) : std::uint64_t{0});
+      break;
+    case Argument::link_text:
+      read_link_text(text, to);
+      break;
+    case Argument::entries:
+      read_entries(text, call);
+      break;
+    case Argument::times_ns:
+    case Argument::times_us:
+    case Argument::times_s:
+      read_times(text, to);
+      break;
+    case Argument::seen_device:
+      to.set(role, device(text));
+      break;
+    default:
+      if (const Structure* structure = structure_of(role)) {
+        read_structure(*structure, text, to);
+      } else {
+        to.set(role, value(text));
+      }
+  }
+  return true;
+}
+
+bool StraceReader::fill(const CallRow& row, CallArguments& to) {
+  std::size_t shown = 0;
+  for (std::size_t i = 0; i < row.arguments.size(); ++i) {
+    const Argument role = to.role(i);
+    if (role == Argument::end) break;
+    if (role == Argument::unshown) continue;
+    const std::size_t at = shown++;
+    if (at < arguments_.count()) {
+      if (!fill(role, arguments_[at], to)) return false;
+    } else if (role == Argument::path || role == Argument::path2) {
+      to.lacks_text(false);  // it is not there yet
+    }  // else it is left out where it means nothing (the mode of an open)
+  }
+  SystemCall& call = to.call();
+  if (to.succeeded() && descriptor_comes_back(call.call) && result().text.contains('<')) {
+    int fd = 0;
+    strace_descriptor(result().text, fd, call.result_path);
+  }
+  return true;
+}
+
+StraceReader::Outcome StraceReader::decode(const CallRow& row, bool ended) {
   static const SystemCall kFresh;
   count_ = 1;
-  SystemCall& made = calls_[0];
-  made = kFresh;  // keeps the memory of its strings
-  made.call = call.call;
-  made.name = call.name;
-  made.flags = call.flags;
-  no_path_ = false;
-  for (std::size_t i = 0; i < call.arguments.size(); ++i) {
-    const std::string_view text = arguments_[i];
-    // What is not there yet, or is left out where it means nothing (the mode of an open).
-    if (i >= arguments_.count()) {
-      if (call.arguments[i] == 'p' || call.arguments[i] == 'P') no_path_ = true;
-      continue;
-    }
-    if (!fill(call.arguments[i], text, made)) return false;
+  SystemCall& call = calls_[0];
+  call = kFresh;  // keeps the memory of its strings
+  if (ended) call.result = result().text.starts_with(kInterrupted) ? -EINTR : result().value;
+  CallArguments to(row, ended, call);
+  if (!fill(row, to)) return Outcome::torn;
+  switch (to.finish()) {
+    case CallReading::call:
+      return read_others(to.succeeded()) ? Outcome::read : Outcome::no_file_call;
+    case CallReading::no_path:
+      return Outcome::no_path;
+    case CallReading::not_followed:
+      doubt(StraceDoubt::not_followed);
+      break;
+    case CallReading::nothing:
+      break;
   }
-  if (!beginning_) {
-    made.result = result().value;
-    if (succeeded() && descriptor_comes_back(made.call) && result().text.contains('<')) {
-      int fd = 0;
-      strace_descriptor(result().text, fd, made.result_path);
-    }
-  }
-  return true;
+  return Outcome::no_file_call;
 }
 
-StraceReader::Outcome StraceReader::outcome(bool filled, bool about_files) {
-  if (!filled) return Outcome::torn;
-  if (!about_files) return Outcome::no_file_call;
-  // What fails for its pointer is counted with the others of its kind, also without its name.
-  calls_[0].path_unread = no_path_ && !beginning_ && calls_[0].result == -EFAULT;
-  return no_path_ && !calls_[0].path_unread ? Outcome::no_path : Outcome::read;
-}
-
-StraceReader::Outcome StraceReader::read(const StraceCall& call, std::string_view text) {
-  beginning_ = false;
+StraceReader::Outcome StraceReader::read(const CallRow& row, std::string_view text) {
   count_ = 0;
   if (!arguments_.split(text)) return Outcome::torn;
-  const bool ends_thread = call.call == Call::exit || call.call == Call::exit_group;
-  const bool interrupted = result().text.starts_with("? ERESTART");
+  const bool ends_thread = row.call == Call::exit || row.call == Call::exit_group;
+  const bool interrupted = result().text.starts_with(kInterrupted);
   if (result().kind == StraceResult::Kind::unknown && !ends_thread && !interrupted) {
     return Outcome::cut_off;
   }
-  const bool filled = fill(call);
-  if (interrupted) calls_[0].result = -EINTR;
-  return outcome(filled, call.finish == nullptr || call.finish(*this, calls_[0]));
+  return decode(row, true);
 }
 
-StraceReader::Outcome StraceReader::read_beginning(const StraceCall& call, std::string_view text) {
-  beginning_ = true;
+StraceReader::Outcome StraceReader::read_beginning(const CallRow& row, std::string_view text) {
   arguments_.split(text);
-  const bool filled = fill(call);
-  return outcome(filled, call.finish == nullptr || call.finish(*this, calls_[0]));
+  return decode(row, false);
 }
 
 }  // namespace filereel

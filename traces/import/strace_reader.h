@@ -1,4 +1,4 @@
-// From the text of a call to SystemCalls.
+// From the text of a call to SystemCalls: arguments by their roles in the table of calls.
 #pragma once
 
 #include <array>
@@ -8,8 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include "traces/calls/call_arguments.h"
+#include "traces/calls/call_table.h"
 #include "traces/calls/system_call.h"
-#include "traces/import/strace_calls.h"
 #include "traces/import/strace_lexer.h"
 
 namespace filereel {
@@ -38,10 +39,10 @@ class StraceReader {
 
   // `text` is what follows the call's opening parenthesis. Of the calls, thread and times are the
   // caller's.
-  Outcome read(const StraceCall& call, std::string_view text);
+  Outcome read(const CallRow& row, std::string_view text);
 
   // The same for a call that has not returned: what is known of it is in calls()[0].
-  Outcome read_beginning(const StraceCall& call, std::string_view text);
+  Outcome read_beginning(const CallRow& row, std::string_view text);
 
   // Until the next call of read(). One, but for io_submit and io_getevents.
   std::span<SystemCall> calls() { return {calls_.data(), count_}; }
@@ -52,32 +53,38 @@ class StraceReader {
   // How often so far.
   std::uint64_t doubts(StraceDoubt doubt) const { return doubts_[static_cast<std::size_t>(doubt)]; }
 
-  // For those who finish a call (strace_finish.h): the value of a text, or of an argument; 0 if
-  // there is none.
-  std::uint64_t value(std::string_view text);
-  std::uint64_t value(std::size_t argument) { return value(arguments_[argument]); }
-  void doubt(StraceDoubt doubt) { ++doubts_[static_cast<std::size_t>(doubt)]; }
-  bool succeeded() const;
-  // An array of struct iovec.
-  std::uint64_t sum_of_buffers(std::string_view text);
-  // Another call of this line, like the first. References to earlier ones become invalid.
-  SystemCall& another();
-  // The path may be missing after all.
-  void needs_no_path() { no_path_ = false; }
-  // Takes back the first call: the line has none of its own.
-  void drop_first();
+  bool succeeded() const { return result().kind == StraceResult::Kind::number; }
 
  private:
-  bool fill(const StraceCall& call);
-  bool fill(char letter, std::string_view text, SystemCall& call);
-  void read_stat(std::string_view text, SystemCall& call);
-  bool read_path(std::string_view text, std::string& path);
-  Outcome outcome(bool filled, bool about_files);
+  // The value of a text; 0 if there is none.
+  std::uint64_t value(std::string_view text);
+  void doubt(StraceDoubt doubt) { ++doubts_[static_cast<std::size_t>(doubt)]; }
+
+  Outcome decode(const CallRow& row, bool ended);
+  // These are false if the text is not what the role says.
+  bool fill(const CallRow& row, CallArguments& to);
+  bool fill(Argument role, std::string_view text, CallArguments& to);
+  void read_structure(const Structure& structure, std::string_view text, CallArguments& to);
+  void read_times(std::string_view text, CallArguments& to);
+  void read_path(std::string_view text, std::string& path, CallArguments& to);
+  void read_text(std::string_view text, CallArguments& to);
+  void read_flags(std::string_view text, CallArguments& to);
+  void read_link_text(std::string_view text, CallArguments& to);
+  void read_entries(std::string_view text, SystemCall& call);
+  // Of an array of struct iovec; `at_least` counts if strace does not show them all.
+  std::uint64_t sum_of_buffers(std::string_view text, std::uint64_t at_least);
+
+  // strace_requests.cc: what only strace's text has in one call. False if there is nothing.
+  bool read_others(bool succeeded);
+  void read_submitted();
+  void read_completed();
+  void read_process_descriptor();
+  // Another call of this line.
+  void add(SystemCall&& call);
 
   StraceArguments arguments_;
   std::vector<SystemCall> calls_ = std::vector<SystemCall>(1);
   std::size_t count_ = 0;
-  bool no_path_ = false, beginning_ = false;
   std::array<std::uint64_t, kStraceDoubts> doubts_{};
 };
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "traces/import/strace_calls.h"
+#include "traces/calls/call_table.h"
 #include "traces/import/strace_lexer.h"
 
 namespace filereel {
@@ -15,7 +15,7 @@ namespace filereel {
 struct StraceThread {
   // A call that is shown as "<unfinished ...>".
   struct Pending {
-    const StraceCall* call = nullptr;  // nullptr: none
+    const CallRow* call = nullptr;  // nullptr: none
     std::string text;
     std::uint64_t enter_ns = 0;
     bool entered = false;  // the resolver knows of it

@@ -5,6 +5,7 @@
 #include <span>
 #include <string_view>
 
+#include "traces/calls/call_arguments.h"
 #include "traces/calls/system_call.h"
 #include "traces/record/bpf_event.h"
 #include "traces/record/bpf_event_view.h"
@@ -12,20 +13,9 @@
 namespace filereel {
 
 struct BpfCall {
-  long number;  // SYS_*
-  // As strace calls it; what its arguments are says the one table of import/strace_calls.h, unless
-  // the kernel's differ from what strace shows.
-  std::string_view name;
-  // What the arguments and parts do not say by themselves; false if the call is not about files.
-  bool (*finish)(const BpfEventView& event, SystemCall& call) = nullptr;
-  // Memory behind the pointers in these arguments, counted from 1, is copied when the call ends.
-  struct Copy {
-    std::uint8_t argument = 0, bytes = 0;
-  };
-  Copy copy{};
-  std::uint8_t buffer = 0;  // so is the buffer of the result in this one
-  std::string_view letters{};
-  bool followed = true;  // else it changes what names and files are in ways that are not told
+  long number;              // SYS_*
+  std::string_view name;    // what its arguments are says the table of calls
+  std::uint16_t flags = 0;  // SHAPE_*, beside those that follow from that
 };
 
 std::span<const BpfCall> bpf_calls();
@@ -40,14 +30,8 @@ void set_shapes(std::span<bpf_shape, SHAPES> shapes);
 // files: those with a path, and those with the descriptor of a file.
 void set_compat_shapes(std::span<bpf_shape, SHAPES> shapes);
 
-enum class BpfReading : std::uint8_t {
-  nothing,  // the call is not about files, or changed nothing
-  call,
-  not_followed,  // it has changed what is not followed: that is lost
-};
-
 // Reads the event of a system call, which has ended or, if `ended` is false, begun. `call` is made
 // anew, but for its thread and times.
-BpfReading read_bpf_call(const BpfEventView& event, bool ended, SystemCall& call);
+CallReading read_bpf_call(const BpfEventView& event, bool ended, SystemCall& call);
 
 }  // namespace filereel

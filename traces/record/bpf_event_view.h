@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -36,9 +37,10 @@ class BpfEventView {
   // The bytes at `offset` of a copied structure as a number; 0 if it was not copied that far.
   template <typename Number>
   static Number number(const Part& part, std::size_t offset);
+  // The same for a number of `size` bytes: 2, 4 or 8.
+  static std::uint64_t number(const Part& part, std::size_t offset, std::size_t size);
 
   std::uint64_t argument(std::size_t number) const { return head_.arguments[number]; }
-  int descriptor(std::size_t number) const { return static_cast<int>(head_.arguments[number]); }
 
  private:
   bpf_event head_{};
@@ -62,6 +64,11 @@ Number BpfEventView::number(const Part& part, std::size_t offset) {
     part.bytes.substr(offset).copy(reinterpret_cast<char*>(&value), sizeof(value));
   }
   return value;
+}
+
+inline std::uint64_t BpfEventView::number(const Part& part, std::size_t offset, std::size_t size) {
+  if (size == 8) return number<std::uint64_t>(part, offset);
+  return size == 4 ? number<std::uint32_t>(part, offset) : number<std::uint16_t>(part, offset);
 }
 
 }  // namespace filereel

@@ -9,7 +9,7 @@
 #include <linux/io_uring.h>
 #include <linux/openat2.h>
 
-#include "traces/calls/call_forms.h"
+#include "traces/calls/call_finish.h"
 
 namespace filereel {
 namespace {
@@ -128,7 +128,7 @@ bool BpfRequests::from_entry(const BpfEventView& event, SystemCall& call) {
       at();
       call.call = Call::stat;
       call.flags = entry.statx_flags;
-      if (means_descriptor(call)) take_descriptor(Call::fstat, call);
+      call_finish::by_descriptor(call);
       break;
     case IORING_OP_UNLINKAT:
       at();

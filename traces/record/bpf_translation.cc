@@ -80,11 +80,12 @@ void BpfTranslation::take_call(bool ended) {
     return requests_.accepted(call_, event_.head().result);
   }
   switch (read_bpf_call(event_, ended, call_)) {
-    case BpfReading::nothing:
+    case CallReading::nothing:
+    case CallReading::no_path:
       return;
-    case BpfReading::not_followed:
+    case CallReading::not_followed:
       return builder_.lost("calls that filereel does not follow");
-    case BpfReading::call:
+    case CallReading::call:
       break;
   }
   if (!ended) return resolver_.entered(call_);

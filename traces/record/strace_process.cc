@@ -16,7 +16,7 @@
 
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
-#include "traces/import/strace_calls.h"
+#include "traces/calls/call_table.h"
 
 namespace filereel {
 namespace {
@@ -31,9 +31,9 @@ void add_name(std::string& list, std::string_view name) {
 
 std::vector<std::string> strace_command(const std::vector<std::uint32_t>& processes, int output) {
   std::string traced = "trace=", whole = "abbrev=!";
-  for (const StraceCall& call : strace_calls()) {
+  for (const CallRow& call : call_rows()) {
     add_name(traced, call.name);
-    const bool has_buffers = call.arguments.contains('v');
+    const bool has_buffers = call.has(Argument::buffers);
     if (has_buffers || call.call == Call::submit || call.call == Call::complete) {
       add_name(whole, call.name);
     }

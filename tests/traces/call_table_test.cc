@@ -1,0 +1,114 @@
+#include "traces/calls/call_table.h"
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include <doctest/doctest.h>
+#include <fcntl.h>
+
+#include "traces/calls/call_arguments.h"
+
+namespace filereel {
+namespace {
+
+// What comes of the call when `read` has read its arguments.
+template <typename Read>
+CallReading finished(std::string_view name, std::int64_t result, SystemCall& call,
+                     const Read& read) {
+  const CallRow* row = find_call(name);
+  REQUIRE(row);
+  call = SystemCall();
+  call.result = result;
+  CallArguments arguments(*row, true, call);
+  read(arguments);
+  return arguments.finish();
+}
+
+TEST_CASE("every call is found by its name, and no other") {
+  for (const CallRow& row : call_rows()) CHECK(find_call(row.name) == &row);
+  CHECK(find_call("futex") == nullptr);
+  CHECK(find_call("") == nullptr);
+}
+
+TEST_CASE("what a command says comes behind the command") {
+  for (const CallRow& row : call_rows()) {
+    CAPTURE(row.name);
+    CHECK(row.has(Argument::command) == !row.commands.empty());
+    CHECK(row.has(Argument::commanded) == !row.commands.empty());
+    for (std::size_t i = 0; i < row.arguments.size(); ++i) {
+      if (row.arguments[i] != Argument::commanded) continue;
+      CHECK(row.arguments.at(i - 1) == Argument::command);
+    }
+  }
+}
+
+TEST_CASE("members lie within their structures") {
+  for (auto role = Argument::offset_pointer; role < Argument::result;
+       role = static_cast<Argument>(static_cast<int>(role) + 1)) {
+    const Structure* structure = structure_of(role);
+    REQUIRE(structure);
+    for (const Structure::Member& member : structure->members) {
+      CAPTURE(member.name);
+      CHECK(member.offset + member.size <= structure->size);
+    }
+  }
+  CHECK(structure_of(Argument::path) == nullptr);
+  CHECK(structure_of(Argument::result) == nullptr);
+}
+
+TEST_CASE("a command makes the call what it does, and others are not about files") {
+  SystemCall call;
+  Argument argument = Argument::none;
+  const auto command = [&](std::uint64_t value) {
+    return finished("fcntl", 0, call, [&](CallArguments& arguments) {
+      arguments.set(arguments.role(1), value);
+      argument = arguments.role(2);
+    });
+  };
+  CHECK(command(F_SETFL) == CallReading::call);
+  CHECK(call.call == Call::set_flags);
+  CHECK(argument == Argument::flags);
+  CHECK(command(F_OFD_SETLKW) == CallReading::call);
+  CHECK(call.call == Call::record_lock);
+  CHECK(call.mode == 1);
+  CHECK(argument == Argument::lock);
+  CHECK(command(F_GETFD) == CallReading::nothing);
+  CHECK(finished("fcntl", 0, call, [](CallArguments&) {}) == CallReading::nothing);
+}
+
+TEST_CASE("a path that is not given is the descriptor's own where the kernel takes it so") {
+  SystemCall call;
+  const auto without_path = [&](std::string_view name, std::uint64_t flags, bool is_null = true) {
+    return finished(name, 0, call, [&](CallArguments& arguments) {
+      arguments.set(Argument::directory, 5);
+      arguments.lacks_text(is_null);
+      arguments.set(Argument::flags, flags);
+    });
+  };
+  CHECK(without_path("utimensat", 0) == CallReading::call);
+  CHECK(call.call == Call::futimens);
+  CHECK(call.fd == 5);
+  CHECK(without_path("newfstatat", AT_EMPTY_PATH) == CallReading::call);
+  CHECK(call.call == Call::fstat);
+  CHECK(without_path("newfstatat", 0) == CallReading::no_path);
+  CHECK(without_path("newfstatat", AT_EMPTY_PATH, false) == CallReading::no_path);
+  CHECK(without_path("utimes", 0) == CallReading::no_path);
+  CHECK(without_path("linkat", AT_EMPTY_PATH) == CallReading::no_path);
+}
+
+TEST_CASE("a call without its structure is told only if it failed") {
+  SystemCall call;
+  const auto lock = [&](std::int64_t result) {
+    return finished("fcntl", result, call, [](CallArguments& arguments) {
+      arguments.set(Argument::command, F_SETLK);
+      arguments.lacks(*structure_of(Argument::lock));
+    });
+  };
+  CHECK(lock(0) == CallReading::nothing);
+  CHECK(lock(-EFAULT) == CallReading::call);
+}
+
+}  // namespace
+}  // namespace filereel

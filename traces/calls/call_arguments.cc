@@ -1,0 +1,128 @@
+#include "traces/calls/call_arguments.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#include "traces/calls/call_finish.h"
+#include "traces/operation.h"
+
+namespace filereel {
+
+void CallArguments::select(std::uint64_t command) {
+  for (const CallCommand& one : row_.commands) {
+    if (one.value != command) continue;
+    selected_ = true;
+    commanded_ = one.argument;
+    call_.call = one.call;
+    call_.flags |= one.flags;
+    call_.mode = one.mode;
+    return;
+  }
+}
+
+void CallArguments::set(Argument role, std::uint64_t number) {
+  switch (role) {
+    case Argument::descriptor:
+      call_.fd = static_cast<int>(number);
+      break;
+    case Argument::descriptor2:
+      call_.fd2 = static_cast<int>(number);
+      break;
+    case Argument::first:
+      call_.fd = static_cast<int>(std::min<std::uint64_t>(number, INT_MAX));
+      break;
+    case Argument::last:
+      call_.fd2 = static_cast<int>(std::min<std::uint64_t>(number, INT_MAX));
+      break;
+    case Argument::directory:
+      call_.dir = static_cast<int>(number);
+      break;
+    case Argument::directory2:
+      call_.dir2 = static_cast<int>(number);
+      break;
+    case Argument::flags:
+      call_.flags |= number;
+      break;
+    case Argument::mode:
+      call_.mode = number;
+      break;
+    case Argument::offset:
+      call_.offset = number;
+      break;
+    case Argument::offset2:
+      call_.offset2 = number;
+      break;
+    case Argument::length:
+      call_.length = number;
+      break;
+    case Argument::address:
+      call_.address = number;
+      break;
+    case Argument::command:
+      select(number);
+      break;
+    case Argument::resolve:
+      call_.resolve = number;
+      break;
+    case Argument::result:
+      if (succeeded()) call_.result = static_cast<std::int64_t>(number);
+      break;
+    case Argument::seen_mode:
+      if (succeeded()) seen().mode = static_cast<std::uint32_t>(number);
+      break;
+    case Argument::seen_size:
+      if (succeeded()) seen().size = number;
+      break;
+    case Argument::seen_inode:
+      if (succeeded()) seen().inode = number;
+      break;
+    case Argument::seen_device:
+      if (succeeded()) seen().device = number;
+      break;
+    case Argument::seen_major:
+      if (succeeded()) seen().device |= makedev(static_cast<unsigned>(number), 0);
+      break;
+    case Argument::seen_minor:
+      if (succeeded()) seen().device |= makedev(0, static_cast<unsigned>(number));
+      break;
+    default:
+      break;
+  }
+}
+
+void CallArguments::set_time(std::size_t which, std::uint64_t seconds, std::uint64_t part,
+                             std::uint64_t unit) {
+  std::uint64_t& time = call_.times[which];
+  time = seconds * 1'000'000'000 + part * unit;
+  if (part == UTIME_NOW) time = kTimeNow;
+  if (part == UTIME_OMIT) time = kTimeOmit;
+}
+
+void CallArguments::lacks_text(bool is_null) {
+  lacks_text_ = true;
+  all_null_ &= is_null;
+}
+
+CallReading CallArguments::finish() {
+  if (!row_.followed) return succeeded() ? CallReading::not_followed : CallReading::nothing;
+  if (!row_.commands.empty() && !selected_) return CallReading::nothing;
+  // No path may mean the descriptor itself, as an empty one may.
+  if (lacks_text_ && all_null_ && row_.finish == call_finish::by_descriptor) {
+    if (call_.call == Call::utimens) call_.flags |= AT_EMPTY_PATH;
+    if ((call_.flags & AT_EMPTY_PATH) != 0) lacks_text_ = false;
+  }
+  if (lacks_text_) {
+    if (call_.result != -EFAULT) return CallReading::no_path;
+    // What fails for its pointer is counted with the others of its kind, also without its path.
+    call_.path_unread = true;
+  }
+  if (lacks_structure_ && call_.result >= 0) return CallReading::nothing;
+  return !row_.finish || row_.finish(call_) ? CallReading::call : CallReading::nothing;
+}
+
+}  // namespace filereel

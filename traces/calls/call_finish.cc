@@ -1,0 +1,118 @@
+#include "traces/calls/call_finish.h"
+
+#include <utility>
+
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+namespace filereel::call_finish {
+namespace {
+
+// The form of a call by path that takes a descriptor.
+Call descriptor_form(Call by_path) {
+  switch (by_path) {
+    case Call::stat:
+      return Call::fstat;
+    case Call::chmod:
+      return Call::fchmod;
+    case Call::chown:
+      return Call::fchown;
+    case Call::utimens:
+      return Call::futimens;
+    default:
+      return by_path;
+  }
+}
+
+bool close_on_exec(std::uint64_t flag, SystemCall& call) {
+  call.flags = (call.flags & flag) != 0 ? O_CLOEXEC : 0;
+  return true;
+}
+
+}  // namespace
+
+bool by_descriptor(SystemCall& call) {
+  if (!call.path.empty() || (call.flags & AT_EMPTY_PATH) == 0) return true;
+  if (call.dir == SystemCall::kCwd) {
+    call.path = ".";
+    return true;
+  }
+  call.call = descriptor_form(call.call);
+  call.fd = std::exchange(call.dir, SystemCall::kCwd);
+  std::swap(call.fd_path, call.dir_path);
+  std::swap(call.file, call.dir_file);
+  return true;
+}
+
+bool at_own_position(SystemCall& call) {
+  if (call.offset == UINT64_MAX) call.offset.reset();
+  return true;
+}
+
+bool descriptor_command(SystemCall& call) {
+  if (call.call == Call::set_cloexec) call.flags &= FD_CLOEXEC;
+  return true;
+}
+
+// The first argument is where to.
+bool clone_command(SystemCall& call) {
+  if (call.call != Call::clone_range) return true;
+  if (call.fd2 == SystemCall::kNone) {  // it could not be read
+    if (call.result >= 0) return false;
+    call.fd2 = call.fd;
+  }
+  std::swap(call.fd, call.fd2);
+  std::swap(call.fd_path, call.fd2_path);
+  std::swap(call.file, call.file2);
+  call.offset = call.offset.value_or(0);
+  call.offset2 = call.offset2.value_or(0);
+  return true;
+}
+
+bool file_or_directory(SystemCall& call) {
+  if ((call.flags & AT_REMOVEDIR) != 0) call.call = Call::rmdir;
+  return true;
+}
+
+bool file_or_memory(SystemCall& call) {
+  if ((call.flags & MAP_ANONYMOUS) != 0) call.fd = SystemCall::kNone;
+  return true;
+}
+
+bool ended_child(SystemCall& call) {
+  return call.result > 0 && (call.flags & WNOWAIT) == 0;  // 0: none has ended
+}
+
+bool two_ends(SystemCall& call) {
+  call.flags &= O_CLOEXEC;
+  call.fd_path.clear();  // no file's
+  call.fd2_path.clear();
+  return call.result >= 0 && call.fd != SystemCall::kNone && call.fd2 != SystemCall::kNone;
+}
+
+// With a descriptor the signals of that one change.
+bool new_or_changed(SystemCall& call) {
+  if (call.fd != -1) return false;
+  call.fd = SystemCall::kNone;
+  return true;
+}
+
+bool memory_file(SystemCall& call) {
+  return close_on_exec(MFD_CLOEXEC, call);
+}
+
+bool performance_counter(SystemCall& call) {
+  return close_on_exec(PERF_FLAG_FD_CLOEXEC, call);
+}
+
+// Its path is known when it is open, if at all.
+bool file_by_handle(SystemCall& call) {
+  if (!call.result_path.starts_with('/')) return true;
+  call.call = Call::open;
+  call.path = call.result_path;
+  return true;
+}
+
+}  // namespace filereel::call_finish
