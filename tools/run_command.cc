@@ -1,5 +1,6 @@
 // filereel run and filereel replay: measure jobs on volumes and print the tables. A replay is a run
 // of one recorded trace on one volume, which it names as a second argument.
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -113,6 +114,17 @@ void check_together(const RunArguments& arguments) {
   check_outputs(output, {arguments.near, arguments.far, arguments.against, arguments.against_far});
 }
 
+// A run has volumes of its own where none is named; a replay leaves its files on one.
+void require_volume(const RunArguments& arguments) {
+  const PlanOverrides overrides = overrides_of(arguments);
+  const bool null = std::ranges::any_of(overrides.parameters, [](const auto& one) {
+    return one.first->key == "engine" && one.second.front() == engine_name(EngineKind::null);
+  });
+  if (!arguments.near.empty() || null) return;
+  throw Error(ErrorKind::usage,
+              "name a volume to replay on: a directory, image:FILE or a block device");
+}
+
 // Mounts need rights that directories, and no volume at all, do without.
 bool mounts_something(const RunRequest& request) {
   const NamedTargets& targets = request.targets;
@@ -129,7 +141,10 @@ void run(RunArguments& arguments, Session& session) {
   PlanOverrides overrides = overrides_of(arguments);
   if (arguments.names.empty()) {
     arguments.names = {kDemonstration};
-    if (arguments.near.empty() && arguments.file_systems.empty() && overrides.parameters.empty()) {
+    const bool nothing_said = arguments.near.empty() && arguments.far.empty() &&
+                              arguments.against.empty() && arguments.file_systems.empty() &&
+                              overrides.parameters.empty();
+    if (nothing_said) {
       overrides.parameters.emplace_back(find_job_parameter("scale"),
                                         std::vector<std::string>{kDemonstrationScale});
       session.notice(fmt::format("scale {}: --scale 1 runs the sets in full", kDemonstrationScale));
@@ -210,7 +225,10 @@ void add_replay_command(CLI::App& app, Session& session) {
       "Examples:\n  filereel replay app.reel /mnt/new-disk/test --verify tree\n"
       "  filereel replay app.reel image:test.img --fs ext4,xfs --pace natural --json app.json\n"
       "  filereel replay app.reel --engine null");
-  command->callback([arguments, &session] { run(*arguments, session); });
+  command->callback([arguments, &session] {
+    require_volume(*arguments);
+    run(*arguments, session);
+  });
 }
 
 }  // namespace filereel

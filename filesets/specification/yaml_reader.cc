@@ -210,6 +210,12 @@ YamlMap YamlValue::map(std::initializer_list<std::string_view> known_keys) const
   return map(std::span(known_keys.begin(), known_keys.size()));
 }
 
+YamlValue YamlValue::called(std::string what) const {
+  YamlValue other = *this;
+  other.what_ = std::move(what);
+  return other;
+}
+
 YamlMap YamlValue::map(std::span<const std::string_view> known_keys) const {
   std::vector<std::pair<std::string, YamlValue>> values = items();
   for (const auto& pair : node_) {

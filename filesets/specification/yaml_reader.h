@@ -41,6 +41,8 @@ class YamlValue {
   bool is_map() const { return node_.IsMap(); }
   bool has_key(std::string_view key) const;  // it is a map with that key
   bool is_list() const { return node_.IsSequence(); }
+  // The same called something else in messages.
+  YamlValue called(std::string what) const;
   // A single value that stands where this one does.
   YamlValue with_text(const std::string& text) const;
   std::string where() const;                         // "file:line:column"

@@ -79,12 +79,19 @@ CatalogueItem read_file_named(const std::string& path) {
   }
   constexpr std::string_view kZstdMagic = "\x28\xb5\x2f\xfd";
   if (text->starts_with(kZstdMagic)) return {CatalogueItem::Kind::file_set, path};
-  YamlValue document = parse_yaml(*text, path, "workload");
+  const YamlValue document = parse_yaml(*text, path, "the document");
+  if (!document.is_map()) {
+    throw Error(ErrorKind::unusable_input,
+                fmt::format("{}: is no plan, workload, file set or reel; filereel import makes a "
+                            "reel of another program's trace",
+                            path));
+  }
   const CatalogueItem::Kind kind = has_any(document, {"jobs", "workload", "sets"})
                                        ? CatalogueItem::Kind::plan
                                    : document.has_key("groups") ? CatalogueItem::Kind::file_set
                                                                 : CatalogueItem::Kind::workload;
-  return {kind, path, std::move(document)};
+  const auto shelf = std::ranges::find(kShelves, kind, &Shelf::kind);
+  return {kind, path, document.called(std::string(shelf->what))};
 }
 
 }  // namespace

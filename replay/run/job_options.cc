@@ -19,20 +19,20 @@ constexpr std::uint64_t kMostBlock = 1 << 30;
 
 using Values = std::span<const std::string>;
 
+// Messages that begin with "must" go on from the name of the parameter.
 template <class Number>
-Number number(std::string_view key, const std::string& text, Number least, Number most) {
+Number number(const std::string& text, Number least, Number most) {
   Number value{};
   const char* end = text.data() + text.size();
   const auto [stop, error] = std::from_chars(text.data(), end, value);
   if (error == std::errc() && stop == end && value >= least && value <= most) return value;
-  throw Error(ErrorKind::usage, fmt::format("{} {}: must be a number from {} to {}", key,
-                                            printable(text), least, most));
+  throw Error(ErrorKind::usage, fmt::format("must be a number from {} to {}", least, most));
 }
 
-bool truth(std::string_view key, const std::string& text) {
+bool truth(const std::string& text) {
   if (text == "true") return true;
   if (text == "false") return false;
-  throw Error(ErrorKind::usage, fmt::format("{} {}: must be true or false", key, printable(text)));
+  throw Error(ErrorKind::usage, "must be true or false");
 }
 
 void set_verify(JobOptions& options, Values values) {
@@ -51,7 +51,7 @@ void set_engine(JobOptions& options, Values values) {
 }
 
 void set_scale(JobOptions& options, Values values) {
-  options.scale = number("scale", values.front(), 0.0, kMaxScale);
+  options.scale = number(values.front(), 0.0, kMaxScale);
   check_scale(options.scale);
 }
 
@@ -64,14 +64,14 @@ void set_operations(JobOptions& options, Values values) {
 void set_block_size(JobOptions& options, Values values) {
   const std::uint64_t bytes = parse_size(values.front(), "block_size", ErrorKind::usage);
   if (bytes == 0 || bytes > kMostBlock) {
-    throw Error(ErrorKind::usage, "the block size must be 1 byte to 1 GiB");
+    throw Error(ErrorKind::usage, "must be 1 byte to 1 GiB");
   }
   options.fc_test.block_size = bytes;
 }
 
 void set_time(JobOptions& options, Values values) {
   const std::uint64_t time = parse_duration(values.front(), "time", ErrorKind::usage);
-  if (time == 0) throw Error(ErrorKind::usage, "the time must be more than 0");
+  if (time == 0) throw Error(ErrorKind::usage, "must be more than 0");
   options.time_ns = time;
 }
 
@@ -132,7 +132,7 @@ constexpr std::array<JobParameter, 16> kParameters = {{
      .swept = true,
      .why_not = {"", kOwnCount, kOfFcTest},
      .set = [](JobOptions& o,
-               Values v) { o.fc_test.threads = number("threads", v.front(), 1U, 1024U); }},
+               Values v) { o.fc_test.threads = number(v.front(), 1U, 1024U); }},
     {.key = "time",
      .option = "--time",
      .help = "Longest time of each phase of a workload, such as 10s",
@@ -155,26 +155,26 @@ constexpr std::array<JobParameter, 16> kParameters = {{
      .help = "Requests in flight per thread of a recorded trace, with io_uring",
      .swept = true,
      .why_not = {kOneRequest, kOwnDepth, ""},
-     .set = [](JobOptions& o, Values v) { o.depth = number("depth", v.front(), 1U, 4096U); }},
+     .set = [](JobOptions& o, Values v) { o.depth = number(v.front(), 1U, 4096U); }},
     {.key = "clients",
      .option = "--clients",
      .help = "Copies of a recorded trace at the same time, each in a directory of its own",
      .swept = true,
      .why_not = {kOwnThreads, kOwnCount, ""},
-     .set = [](JobOptions& o, Values v) { o.clients = number("clients", v.front(), 1U, 1000U); }},
+     .set = [](JobOptions& o, Values v) { o.clients = number(v.front(), 1U, 1000U); }},
     {.key = "owners",
      .option = "--owners",
      .help = "Change owners as a recorded trace does; needs root",
      .form = flag,
      .why_not = {kOfTraces, kOfTraces, ""},
-     .set = [](JobOptions& o, Values v) { o.change_owners = truth("owners", v.front()); }},
+     .set = [](JobOptions& o, Values v) { o.change_owners = truth(v.front()); }},
     {.key = "stop_on_divergence",
      .option = "--stop-on-divergence",
      .help = "End a replay at its first true mismatch",
      .form = flag,
      .why_not = {kOfTraces, kOfTraces, ""},
      .set = [](JobOptions& o,
-               Values v) { o.stop_on_divergence = truth("stop_on_divergence", v.front()); }},
+               Values v) { o.stop_on_divergence = truth(v.front()); }},
     {.key = "verify",
      .option = "--verify",
      .help = "What is verified: results, content or tree",
@@ -192,7 +192,7 @@ constexpr std::array<JobParameter, 16> kParameters = {{
      .help = "Leave the caches as they are before each step",
      .form = flag,
      .why_not = {"", "", ""},
-     .set = [](JobOptions& o, Values v) { o.warm = truth("warm", v.front()); }},
+     .set = [](JobOptions& o, Values v) { o.warm = truth(v.front()); }},
 }};
 
 }  // namespace

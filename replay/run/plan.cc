@@ -208,7 +208,9 @@ class Loader {
       parameter.set(options, setting.values);
     } catch (const Error& error) {
       if (setting.place) fail_at(place_of(error, setting), error);
-      throw;
+      if (!std::string_view(error.what()).starts_with("must")) throw;
+      throw Error(error.kind(), fmt::format("{} {}: {}", parameter.option,
+                                            printable(setting.values.front()), error.what()));
     }
   }
 
