@@ -55,6 +55,16 @@ YamlValue place_of(const Error& error, const Setting& setting) {
   return *setting.place;
 }
 
+// What went wrong with a value of the command line: messages begin with "must", or with the key.
+std::string as_option(std::string_view what, const JobParameter& parameter,
+                      const std::string& value) {
+  if (what.starts_with("must")) {
+    return fmt::format("{} {}: {}", parameter.option, printable(value), what);
+  }
+  if (!what.starts_with(parameter.key)) return std::string(what);
+  return fmt::format("{}{}", parameter.option, what.substr(parameter.key.size()));
+}
+
 std::vector<std::string> values_of(const YamlValue& value, const JobParameter& parameter) {
   std::vector<std::string> values;
   if (parameter.form != JobParameter::Form::list) return {value.text()};
@@ -208,9 +218,7 @@ class Loader {
       parameter.set(options, setting.values);
     } catch (const Error& error) {
       if (setting.place) fail_at(place_of(error, setting), error);
-      if (!std::string_view(error.what()).starts_with("must")) throw;
-      throw Error(error.kind(), fmt::format("{} {}: {}", parameter.option,
-                                            printable(setting.values.front()), error.what()));
+      throw Error(error.kind(), as_option(error.what(), parameter, setting.values.front()));
     }
   }
 
