@@ -21,7 +21,8 @@ namespace filereel {
 class CallOrder {
  public:
   // `translation` outlives this.
-  explicit CallOrder(CallTranslation& translation) : translation_(translation) {}
+  explicit CallOrder(CallTranslation& translation)
+      : translation_(translation), explanations_(translation.explanations()) {}
 
   // Calls that make, remove or move names.
   static bool is_naming(Call call);
@@ -39,7 +40,7 @@ class CallOrder {
   struct InFlight {
     bool active = false;
     SystemCall call;
-    CallTranslation::Beginning beginning;
+    CallBeginning beginning;
   };
   using RequestName = std::pair<std::uint32_t, std::uint64_t>;  // process, what identifies it
   struct Request {                                              // asynchronous
@@ -51,7 +52,7 @@ class CallOrder {
   };
   struct Held {
     SystemCall call;
-    CallTranslation::Beginning beginning;
+    CallBeginning beginning;
     std::uint64_t arrival = 0;
     std::shared_ptr<Request> request;  // of a submission
   };
@@ -77,6 +78,7 @@ class CallOrder {
   void force_oldest();
 
   CallTranslation& translation_;
+  CallExplanations& explanations_;
   std::unordered_map<std::uint32_t, InFlight> in_flight_;  // by thread
   std::size_t names_in_flight_ = 0, forks_in_flight_ = 0, unlocks_in_flight_ = 0;
   std::map<std::uint32_t, std::deque<Held>> held_;  // by thread, each in program order

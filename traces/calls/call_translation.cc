@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <optional>
+#include <string>
 #include <utility>
 
 #include <fcntl.h>
@@ -27,28 +29,6 @@ bool is_wrong(int error) {
 // What could not be read is a name, too.
 bool names_path(const SystemCall& call) {
   return call.fd == SystemCall::kNone && (call.path_unread || !call.path.empty());
-}
-
-// The result depends on who asks, and on what the place is like.
-bool depends_on_the_place(int error) {
-  switch (error) {
-    case EPERM:
-    case EACCES:
-    case EROFS:
-    case EXDEV:
-    case EBUSY:
-    case ETXTBSY:
-    case ENOSPC:
-    case EDQUOT:
-    case EIO:
-    case ENOMEM:
-    case EMFILE:
-    case ENFILE:
-    case EOPNOTSUPP:
-      return true;
-    default:
-      return false;
-  }
 }
 
 // What later calls find is another if it succeeds: a name, or what a file holds.
@@ -112,63 +92,51 @@ bool is_lock(const SystemCall& call) {
 
 CallTranslation::CallTranslation(TraceBuilder& builder, const ResolverOptions& options)
     : builder_(builder),
-      model_(builder.model()),
       paths_(builder, options.link_at),
-      kept_(paths_,
-            options.under.empty() ? std::nullopt : std::optional(builder.path(options.under))),
-      working_directory_(builder.path(options.working_directory)),
-      sees_faults_(options.faults) {}
+      emitter_(builder, paths_,
+               options.under.empty() ? std::nullopt : std::optional(builder.path(options.under))),
+      files_(builder, paths_, emitter_),
+      names_(builder, paths_, files_),
+      explanations_(builder, paths_, files_, names_, tasks_),
+      mappings_(builder, paths_, emitter_, files_, options.faults),
+      processes_(builder, paths_, emitter_, files_, names_, mappings_, tasks_,
+                 builder.path(options.working_directory)),
+      open_calls_(builder, paths_, emitter_, files_, names_),
+      file_calls_(builder, paths_, emitter_, files_, names_, tasks_),
+      data_calls_(builder, emitter_, files_, tasks_) {}
 
-std::uint32_t CallTranslation::process_of(std::uint32_t thread) {
-  const Task* task = tasks_.find(thread);
-  return task ? task->process->id : thread;
-}
-
-Task& CallTranslation::new_root_task(const SystemCall& call) {
-  const std::uint32_t process = call.process != 0 ? call.process : call.thread;
-  const Process* known = tasks_.find_process(process);
-  const Task* sibling = known ? known->tasks.front() : nullptr;
-  const std::uint32_t number =
-      builder_.add_thread({.process = process, .thread = call.thread, .name = {}});
-  Task& task = tasks_.add(call.thread, process, number);
-  if (sibling) {  // a thread that nobody was seen to make
-    task.files = sibling->files;
-    task.surroundings = sibling->surroundings;
-    task.memory = sibling->memory;
-  } else {
-    task.files = std::make_shared<DescriptorTable>();
-    task.surroundings = std::make_shared<Surroundings>();
-    task.surroundings->directory = working_directory_;
-    task.memory = std::make_shared<AddressSpace>();
-    task.process->from_start = call.call == Call::exec && call.result >= 0;
+void CallTranslation::translate(const SystemCall& call, CallBeginning beginning) {
+  if (Task* task = processes_.task_of(call)) {
+    CallContext context{call, *task};
+    if (!is_worth_nothing(context)) {
+      explanations_.choose_directory(context, beginning.position);
+      context.beginning = &beginning;
+      context.race = beginning.position < builder_.operations() &&
+                     explanations_.is_race(context, beginning.position);
+      context.blind = context.too_long = false;
+      dispatch(context);
+      if (context.too_long) builder_.lost("calls with paths that are too long");
+    }
+    while (!context.used.empty()) {  // one after the other: the last to go closes
+      DescriptionRef file = std::move(context.used.back());
+      context.used.pop_back();
+      release(call.thread, std::move(file), call.exit_ns);
+    }
   }
-  task.first_ns = call.enter_ns;
-  return task;
+  release(call.thread, std::move(beginning.file), call.exit_ns);
 }
 
-Task* CallTranslation::task_of(const SystemCall& call) {
-  if (Task* task = tasks_.find(call.thread)) return task;
-  if (call.call == Call::exit || call.call == Call::exit_group) return nullptr;
-  if (call.call == Call::exec && call.result >= 0) {
-    // Another thread than the first goes on under the first one's number.
-    if (Process* process = tasks_.find_process(call.thread)) return process->tasks.front();
-  }
-  if (tasks_.ended_after(call.thread, call.enter_ns)) {
-    builder_.lost("calls that returned after their process had ended");
-    return nullptr;
-  }
-  return &new_root_task(call);
+void CallTranslation::release(std::uint32_t thread, DescriptionRef file, std::uint64_t at_ns) {
+  if (!OpenFiles::is_last(file)) return;
+  files_.drop(tasks_.acting_for(thread), at_ns, at_ns, std::move(file));
 }
 
-void CallTranslation::left_out() {
-  builder_.approximated("calls on /proc, /sys and /dev left out");
-}
-
-void CallTranslation::count_wrong(Task& task, const SystemCall& call) {
-  const auto is_file = [&](const Handle& handle) {
+void CallTranslation::count_wrong(CallContext& context) {
+  const SystemCall& call = context.call;
+  const auto is_file = [&](const FileHandle& handle) {
     // Asked for what has a name already, so that a number that stands for nothing makes no file.
-    return known_file(task, handle) ||
-           (names_file(handle.path) && find_file(task, call, handle, Use::other));
+    return files_.known(context.task, handle) ||
+           (names_file(handle.path) && files_.find(context, handle, FileUse::other));
   };
   // Duplicates of descriptors are no operations.
   const bool uses_file =
@@ -179,12 +147,13 @@ void CallTranslation::count_wrong(Task& task, const SystemCall& call) {
                                   : fmt::format("{}: {}", kReason, call.name));
 }
 
-bool CallTranslation::is_worth_nothing(Task& task, const SystemCall& call) {
+bool CallTranslation::is_worth_nothing(CallContext& context) {
+  const SystemCall& call = context.call;
   if (call.result >= 0 || call.call == Call::close) return false;
   const auto error = static_cast<int>(std::min<std::int64_t>(-(call.result + 1), 4096) + 1);
   if (is_no_answer(error)) return !(error == EAGAIN && is_lock(call));
   if (is_wrong(error)) {
-    count_wrong(task, call);
+    count_wrong(context);
     return true;
   }
   if (error == ENAMETOOLONG) {
@@ -207,224 +176,154 @@ bool CallTranslation::is_worth_nothing(Task& task, const SystemCall& call) {
   return error > 4095;
 }
 
-void CallTranslation::translate(const SystemCall& call, const Beginning& beginning) {
-  Task* task = task_of(call);
-  if (task && !is_worth_nothing(*task, call)) {
-    moment_ = directory_of_the_moment(*task, call, beginning.position);
-    beginning_ = &beginning;
-    blind_ = false;
-    race_ = beginning.position < builder_.operations() && is_race(call, beginning.position);
-    too_long_ = false;
-    dispatch(*task, call);
-    if (too_long_) builder_.lost("calls with paths that are too long");
-    beginning_ = nullptr;
-    race_ = false;
-    moment_.reset();
-  }
-  while (!used_.empty()) {  // one after the other: the last to go closes
-    const DescriptionRef file = std::move(used_.back());
-    used_.pop_back();
-    release(call.thread, file, call.exit_ns);
-  }
-  release(call.thread, beginning.file, call.exit_ns);
-}
-
-void CallTranslation::release(std::uint32_t thread, const DescriptionRef& file,
-                              std::uint64_t at_ns) {
-  if (!file || file.use_count() > 1 || file->slot == kNoFile) return;
-  if (const DescriptionRef first = give_back(*file)) return release(thread, first, at_ns);
-  Task* task = tasks_.find(thread);
-  if (!task) {  // it has ended in the middle of the call
-    const std::vector<Task*> others = tasks_.all();
-    task = others.empty() ? &last_ended_ : others.front();
-  }
-  Operation close;
-  close.kind = OperationKind::close;
-  close.file = file->slot;
-  emit_at(*task, at_ns, at_ns, close);
-  builder_.free_slot(file->slot);
-  open_files_.forget(*file);
-}
-
-bool CallTranslation::is_race(const SystemCall& call, std::uint64_t position) {
-  for (const Need& need : contradictions(call, position)) {
-    const auto change = model_.last_change(need.path);
-    if (change && change->position >= position &&
-        change->before !=
-            (need.exists ? TreeModel::Presence::absent : TreeModel::Presence::present)) {
-      builder_.approximated("results of races");
-      return true;
-    }
-  }
-  return false;
-}
-
-void CallTranslation::dispatch(Task& task, const SystemCall& call) {
+void CallTranslation::dispatch(CallContext& context) {
+  using enum OperationKind;
+  const SystemCall& call = context.call;
+  const auto on_file = [&](OperationKind kind) { file_calls_.on_file(context, kind); };
+  const auto on_path = [&](OperationKind kind) { file_calls_.on_path(context, kind); };
+  const auto on_either = [&](OperationKind kind) {
+    return call.fd != SystemCall::kNone ? on_file(kind) : on_path(kind);
+  };
   switch (call.call) {
     case Call::open:
-      return open_call(task, call);
+      return open_calls_.open(context);
     case Call::close:
-      return close_call(task, call);
+      return files_.close(context);
     case Call::close_range:
-      return close_range_call(task, call);
+      return files_.close_range(context);
     case Call::dup:
-      return dup_call(task, call);
+      return files_.duplicate(context);
     case Call::set_cloexec:
-      if (DescriptorEntry* descriptor = task.files->find(call.fd); descriptor && call.result >= 0) {
-        descriptor->close_on_exec = call.flags != 0;
-      }
-      return;
-    case Call::set_flags:
-      return set_flags_call(task, call);
+      return files_.set_cloexec(context);
     case Call::new_descriptor:
-      return new_descriptor_call(task, call);
+      return files_.new_descriptor(context);
     case Call::new_pair:
-      if (call.result < 0) return;
-      open_files_.bind(call.file, nullptr);
-      open_files_.bind(call.file2, nullptr);
-      put(task, call, call.fd, nullptr, (call.flags & O_CLOEXEC) != 0);
-      return put(task, call, call.fd2, nullptr, (call.flags & O_CLOEXEC) != 0);
+      return files_.new_pair(context);
 
     case Call::read:
+      return data_calls_.read(context);
     case Call::write:
-      return data_call(task, call);
+      return data_calls_.write(context);
     case Call::copy_file_range:
     case Call::sendfile:
     case Call::splice:
     case Call::clone_range:
-      return copy_call(task, call);
+      return data_calls_.copy(context);
     case Call::seek:
-      return seek_call(task, call);
+      return data_calls_.seek(context);
     case Call::getdents:
-      return list_call(task, call);
+      return data_calls_.list(context);
     case Call::submit:
-      return submit_call(task, call);
+      return data_calls_.submit(context);
     case Call::complete:
-      return complete_call(task, call);
+      return data_calls_.complete(context);
 
     case Call::ftruncate:
+      return on_file(truncate);
     case Call::fallocate:
+      return on_file(allocate);
     case Call::fsync:
+      return on_file(sync);
     case Call::fdatasync:
+      return on_file(sync_data);
     case Call::sync_file_range:
+      return on_file(sync_range);
     case Call::syncfs:
+      return on_file(sync_volume);
     case Call::sync:
+      return emitter_.emit(context, {.kind = sync_volume});
     case Call::fstat:
+      return on_file(stat);
     case Call::fstatfs:
+      return on_file(stat_volume);
     case Call::fchmod:
+      return on_file(change_mode);
     case Call::fchown:
+      return on_file(change_owner);
     case Call::futimens:
+      return on_file(set_times);
     case Call::fadvise:
+      return on_file(advise);
     case Call::readahead:
+      return on_file(read_ahead);
     case Call::flock:
     case Call::record_lock:
-      return file_call(task, call);
+      return on_file(lock);
+    case Call::set_flags:
+      return on_file(set_flags);
     case Call::getxattr:
+      return on_either(get_xattr);
     case Call::setxattr:
+      return on_either(set_xattr);
     case Call::listxattr:
+      return on_either(list_xattr);
     case Call::removexattr:
-      return call.fd != SystemCall::kNone ? file_call(task, call) : path_call(task, call);
+      return on_either(remove_xattr);
 
     case Call::truncate:
+      return on_path(truncate);
     case Call::stat:
+      return on_path(stat);
     case Call::statfs:
+      return on_path(stat_volume);
     case Call::access:
+      return on_path(access);
     case Call::readlink:
+      return on_path(read_link);
     case Call::mkdir:
+      return on_path(make_directory);
     case Call::rmdir:
+      return on_path(remove_directory);
     case Call::unlink:
+      return on_path(unlink);
     case Call::symlink:
+      return on_path(symlink);
     case Call::chmod:
+      return on_path(change_mode);
     case Call::chown:
+      return on_path(change_owner);
     case Call::utimens:
-      return path_call(task, call);
+      return on_path(set_times);
     case Call::rename:
-      return rename_call(task, call);
+      return file_calls_.rename(context);
     case Call::link:
-      return link_call(task, call);
+      return file_calls_.link(context);
     case Call::mknod:
-      return mknod_call(task, call);
+      return file_calls_.make_node(context);
     case Call::chdir:
     case Call::fchdir:
+      return file_calls_.change_directory(context);
     case Call::chroot:
-      return chdir_call(task, call);
+      return file_calls_.change_root(context);
 
     case Call::mmap:
-      return map_call(task, call);
+      return mappings_.map(context);
     case Call::munmap:
+      return mappings_.unmap(context);
     case Call::mremap:
+      return mappings_.remap(context);
     case Call::msync:
     case Call::madvise:
+      return mappings_.use(context);
     case Call::fault:
-      return mapping_call(task, call);
+      return mappings_.fault(context);
 
     case Call::fork:
-      return fork_call(task, call);
+      return processes_.fork(context);
     case Call::unshare:
-      return unshare_call(task, call);
+      return processes_.unshare(context);
     case Call::exec:
-      return exec_call(task, call);
+      return processes_.exec(context);
     case Call::exit:
-      return end_task(task, call.exit_ns, true);
-    case Call::exit_group: {
-      const std::vector<Task*> tasks = task.process->tasks;
-      for (Task* other : tasks) {
-        if (other != &task) end_task(*other, call.exit_ns, true);
-      }
-      return end_task(task, call.exit_ns, true);
-    }
+      return processes_.exit(context);
+    case Call::exit_group:
+      return processes_.exit_group(context);
     case Call::wait:
-      if (call.result > 0 && call.result <= UINT32_MAX) {
-        if (const auto leader = tasks_.wait_for(static_cast<std::uint32_t>(call.result))) {
-          Operation join;
-          join.kind = OperationKind::join;
-          join.second = *leader;
-          emit(task, call, join);
-        }
-      }
-      return;
+      return processes_.wait(context);
     case Call::umask:
-      task.surroundings->umask = static_cast<std::uint32_t>(call.mode & 0777);
+      context.task.surroundings->umask = static_cast<std::uint32_t>(call.mode & 0777);
       return;
   }
-}
-
-void CallTranslation::emit(Task& task, const SystemCall& call, Operation operation) {
-  if (call.result < 0) {
-    operation.expected = call.result;
-    const auto error = static_cast<int>(-call.result);
-    if (depends_on_the_place(error) || error == EAGAIN) operation.loose = true;
-  }
-  if (race_ || blind_) operation.loose = true;
-  if (!operation.loose && kept_.takes(operation)) explain(task, call, operation);
-  emit_at(task, call.enter_ns, call.exit_ns, operation);
-}
-
-void CallTranslation::emit_at(Task& task, std::uint64_t begin_ns, std::uint64_t end_ns,
-                              Operation operation) {
-  if (task.reap_due) reap(task);
-  const bool takes = kept_.takes(operation);
-  kept_.follow(operation);
-  if (!takes) {
-    // What lies inside may be named through it.
-    const bool link =
-        operation.kind == OperationKind::symlink || operation.kind == OperationKind::read_link;
-    if (link && operation.expected >= 0) paths_.expect_link(operation.path, operation.text);
-    return;
-  }
-  operation.thread = task.number;
-  RecordedOperation recorded;
-  recorded.operation = operation;
-  // Within a thread time does not go back, whatever the tracer says.
-  recorded.start_ns = std::max(begin_ns, task.last_start_ns);
-  recorded.duration_ns = end_ns > recorded.start_ns ? end_ns - recorded.start_ns : 0;
-  task.last_start_ns = recorded.start_ns;
-  task.has_operations = true;
-  builder_.add(recorded);
-}
-
-void CallTranslation::finish(std::uint64_t at_ns) {
-  for (Task* task : tasks_.all()) end_task(*task, at_ns, false);
 }
 
 }  // namespace filereel

@@ -1,18 +1,18 @@
-// Calls that move data, and positions: what a description's position is, they use and move.
+#include "traces/calls/data_calls.h"
+
 #include <algorithm>
-#include <utility>
+#include <string_view>
 
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "traces/calls/call_translation.h"
-
 namespace filereel {
 namespace {
 
 constexpr std::uint64_t kMaxOffset = INT64_MAX;
+constexpr std::string_view kImpossible = "calls with impossible offsets";
 
 CopyMethod method_of(Call call) {
   switch (call) {
@@ -27,25 +27,23 @@ CopyMethod method_of(Call call) {
   }
 }
 
-}  // namespace
-
-std::uint64_t CallTranslation::position_of(Description& file, bool appends) {
-  if (appends) {
-    // What was there before the trace counts until the trace has written behind it.
-    const std::uint64_t before = std::exchange(file.size_before, 0);
-    return std::max(before, model_.size(model_.file_of_slot(file.slot)));
+OperationKind kind_of_request(Call requested) {
+  switch (requested) {
+    case Call::read:
+      return OperationKind::read;
+    case Call::write:
+      return OperationKind::write;
+    case Call::fdatasync:
+      return OperationKind::sync_data;
+    default:
+      return OperationKind::sync;
   }
-  if (file.inherited && !file.position_used) {
-    builder_.approximated("positions of files that were open before the trace taken for 0");
-    file.position_used = file.position_guessed = true;
-  }
-  return file.offset;
 }
 
 // Where a read or write that moved its open file's position began, if the tracer says it and the
 // trace alone does not: others may append to the file or move the position too.
-std::optional<std::uint64_t> CallTranslation::seen_position(const SystemCall& call,
-                                                            Description& file, bool appends) {
+std::optional<std::uint64_t> seen_position(const SystemCall& call, Description& file,
+                                           bool appends) {
   if (call.call != Call::read && call.call != Call::write) return std::nullopt;
   if (!call.position || call.offset || call.result < 0) return std::nullopt;
   const auto moved = static_cast<std::uint64_t>(call.result);
@@ -55,53 +53,53 @@ std::optional<std::uint64_t> CallTranslation::seen_position(const SystemCall& ca
   return *call.position - moved;
 }
 
-void CallTranslation::transfer_call(Task& task, const SystemCall& call, OperationKind kind,
-                                    Description* file, std::optional<std::uint64_t> offset) {
+}  // namespace
+
+void DataCalls::read(CallContext& context) {
+  Description* file = files_.find_open(context, first_file(context.call), FileUse::reading);
+  if (file) transfer(context, OperationKind::read, *file, context.call.offset);
+}
+
+void DataCalls::write(CallContext& context) {
+  Description* file = files_.find_open(context, first_file(context.call), FileUse::writing);
+  if (file) transfer(context, OperationKind::write, *file, context.call.offset);
+}
+
+void DataCalls::transfer(const CallContext& context, OperationKind kind, Description& file,
+                         std::optional<std::uint64_t> offset) {
+  const SystemCall& call = context.call;
   const bool writes = kind == OperationKind::write;
   const bool asynchronous = call.call == Call::submit;
   const std::uint64_t flags = call.call == Call::write || asynchronous ? call.flags : 0;
-  const bool appends = writes && ((file->flags & O_APPEND) || (flags & RWF_APPEND));
-  Operation operation;
-  operation.kind = kind;
-  operation.file = file->slot;
-  operation.asynchronous = asynchronous;
+  const bool appends = writes && ((file.flags & O_APPEND) || (flags & RWF_APPEND));
+  Operation operation{.kind = kind,
+                      .asynchronous = asynchronous,
+                      .file = file.slot,
+                      .length = std::min(call.length, kMaxTransfer)};
   // Linux appends even where an offset is given.
-  if (const auto seen = seen_position(call, *file, appends)) {
+  if (const auto seen = seen_position(call, file, appends)) {
     operation.offset = *seen;
   } else {
-    operation.offset = offset && !appends ? *offset : position_of(*file, appends);
+    operation.offset = offset && !appends ? *offset : files_.position_of(file, appends);
   }
-  operation.length = std::min(call.length, kMaxTransfer);
-  operation.loose = !writes && !offset && file->position_guessed;
-  if (operation.offset > kMaxOffset - operation.length) {
-    return builder_.lost("calls with impossible offsets");
-  }
+  operation.loose = !writes && !offset && file.position_guessed;
+  if (operation.offset > kMaxOffset - operation.length) return builder_.lost(kImpossible);
   if (call.result >= 0) {
     operation.expected = std::min(call.result, static_cast<std::int64_t>(operation.length));
-    if (!offset) {
-      file->offset = operation.offset + static_cast<std::uint64_t>(operation.expected);
-    }
+    if (!offset) file.offset = operation.offset + static_cast<std::uint64_t>(operation.expected);
   }
-  emit(task, call, operation);
+  emitter_.emit(context, operation);
   if (!writes || call.result <= 0 || !(flags & (RWF_DSYNC | RWF_SYNC))) return;
   if (asynchronous) return builder_.approximated("RWF_DSYNC and RWF_SYNC of asynchronous writes");
   builder_.approximated("writes with RWF_DSYNC or RWF_SYNC: a sync follows them");
-  Operation sync;
-  sync.kind = flags & RWF_SYNC ? OperationKind::sync : OperationKind::sync_data;
-  sync.file = file->slot;
-  emit_at(task, call.exit_ns, call.exit_ns, sync);
+  const OperationKind sync = flags & RWF_SYNC ? OperationKind::sync : OperationKind::sync_data;
+  emitter_.add(context.task, call.exit_ns, call.exit_ns, {.kind = sync, .file = file.slot});
 }
 
-void CallTranslation::data_call(Task& task, const SystemCall& call) {
-  const bool writes = call.call == Call::write;
-  Description* file = file_of(task, call, first_file(call), writes ? Use::writing : Use::reading);
-  if (!file) return;
-  transfer_call(task, call, writes ? OperationKind::write : OperationKind::read, file, call.offset);
-}
-
-void CallTranslation::copy_call(Task& task, const SystemCall& call) {
-  Description* source = file_of(task, call, first_file(call), Use::reading);
-  Description* destination = file_of(task, call, second_file(call), Use::writing);
+void DataCalls::copy(CallContext& context) {
+  const SystemCall& call = context.call;
+  Description* source = files_.find_open(context, first_file(call), FileUse::reading);
+  Description* destination = files_.find_open(context, second_file(call), FileUse::writing);
   if (!source && !destination) return;
   // Between files splice always fails; and why a copy with a pipe or socket failed, no read or
   // write of the file alone shows.
@@ -110,35 +108,38 @@ void CallTranslation::copy_call(Task& task, const SystemCall& call) {
   }
   if (!destination) {
     builder_.approximated("copies from a file to a pipe or socket taken for reads");
-    return transfer_call(task, call, OperationKind::read, source, call.offset);
+    return transfer(context, OperationKind::read, *source, call.offset);
   }
   if (!source) {
     builder_.approximated("copies from a pipe or socket to a file taken for writes");
-    return transfer_call(task, call, OperationKind::write, destination, call.offset2);
+    return transfer(context, OperationKind::write, *destination, call.offset2);
   }
-  if (kept_.is_inside_file(source->slot) || kept_.is_inside_file(destination->slot)) {
-    show(task, call, *source);
-    show(task, call, *destination);
+  const KeptPart& kept = emitter_.kept();
+  if (kept.is_inside_file(source->slot) || kept.is_inside_file(destination->slot)) {
+    files_.show(context, *source);
+    files_.show(context, *destination);
   }
   const bool clones = call.call == Call::clone_range;
-  Operation operation;
-  operation.kind = OperationKind::copy_range;
-  operation.method = method_of(call.call);
-  operation.file = destination->slot;
-  operation.source = source->slot;
   const auto place = [&](Description& file, const std::optional<std::uint64_t>& offset,
                          bool writes) {
-    return offset ? *offset : clones ? 0 : position_of(file, writes && (file.flags & O_APPEND));
+    return offset   ? *offset
+           : clones ? 0
+                    : files_.position_of(file, writes && (file.flags & O_APPEND));
   };
+  Operation operation{.kind = OperationKind::copy_range,
+                      .method = method_of(call.call),
+                      .file = destination->slot,
+                      .source = source->slot};
   operation.second = place(*source, call.offset, false);
   operation.offset = place(*destination, call.offset2, true);
   if (operation.second > kMaxOffset || operation.offset > kMaxOffset) {
-    return builder_.lost("calls with impossible offsets");
+    return builder_.lost(kImpossible);
   }
   operation.length =
       std::min(call.length, kMaxOffset - std::max(operation.second, operation.offset));
   if (clones && call.length == 0) {  // to the source's end
-    const std::uint64_t size = model_.size(model_.file_of_slot(source->slot));
+    const TreeModel& model = builder_.model();
+    const std::uint64_t size = model.size(model.file_of_slot(source->slot));
     operation.length = size - std::min(size, operation.second);
   }
   if (call.result >= 0) {
@@ -148,25 +149,26 @@ void CallTranslation::copy_call(Task& task, const SystemCall& call) {
     if (!clones && !call.offset) source->offset = operation.second + moved;
     if (!clones && !call.offset2) destination->offset = operation.offset + moved;
   }
-  emit(task, call, operation);
+  emitter_.emit(context, operation);
 }
 
-void CallTranslation::seek_call(Task& task, const SystemCall& call) {
+void DataCalls::seek(CallContext& context) {
+  const SystemCall& call = context.call;
   const bool finds = call.flags == SEEK_DATA || call.flags == SEEK_HOLE;
   const bool shows_size = call.flags == SEEK_END && call.offset && call.result >= 0;
-  Description* file =
-      file_of(task, call, first_file(call), finds || shows_size ? Use::reading : Use::other);
+  Description* file = files_.find_open(context, first_file(call),
+                                       finds || shows_size ? FileUse::reading : FileUse::other);
   if (!file) return;
-  if (shows_size)
-    size_seen(task, call, *file, static_cast<std::uint64_t>(call.result) - *call.offset);
+  if (shows_size) {
+    tell_size(context, *file, static_cast<std::uint64_t>(call.result) - *call.offset);
+  }
   if (finds) {
-    Operation operation;
-    operation.kind = OperationKind::seek;
-    operation.file = file->slot;
-    operation.flags = static_cast<std::uint32_t>(call.flags);
-    operation.offset = call.offset.value_or(0);
-    if (operation.offset > kMaxOffset) return builder_.lost("calls with impossible offsets");
-    emit(task, call, operation);
+    const std::uint64_t offset = call.offset.value_or(0);
+    if (offset > kMaxOffset) return builder_.lost(kImpossible);
+    emitter_.emit(context, {.kind = OperationKind::seek,
+                            .flags = static_cast<std::uint32_t>(call.flags),
+                            .file = file->slot,
+                            .offset = offset});
   }
   if (call.result < 0) return;
   file->offset = static_cast<std::uint64_t>(call.result);
@@ -175,32 +177,31 @@ void CallTranslation::seek_call(Task& task, const SystemCall& call) {
   if (call.result == 0) file->entries = 0;
 }
 
-void CallTranslation::size_seen(Task& task, const SystemCall& call, const Description& file,
-                                std::uint64_t size) {
-  const FileId entry = model_.file_of_slot(file.slot);
-  if (entry == kNoFileId || size > kMaxOffset || file.directory || model_.is_directory(file.path))
+void DataCalls::tell_size(const CallContext& context, const Description& file, std::uint64_t size) {
+  const TreeModel& model = builder_.model();
+  const FileId entry = model.file_of_slot(file.slot);
+  if (entry == kNoFileId || size > kMaxOffset || file.directory || model.is_directory(file.path)) {
     return;
-  if (model_.size_is_exact(entry) && model_.size(entry) == size) return;
+  }
+  if (model.size_is_exact(entry) && model.size(entry) == size) return;
   builder_.approximated("a stat added that tells what size a seek showed");
-  Operation stat;
-  stat.kind = OperationKind::stat;
-  stat.file = file.slot;
-  stat.mode = S_IFREG;  // its permissions were not seen
-  stat.length = size;
-  stat.loose = true;
-  emit_at(task, call.enter_ns, call.exit_ns, stat);
+  emitter_.add(context.task, context.call.enter_ns, context.call.exit_ns,
+               {.kind = OperationKind::stat,
+                .loose = true,
+                .mode = S_IFREG,  // its permissions were not seen
+                .file = file.slot,
+                .length = size});
 }
 
-void CallTranslation::list_call(Task& task, const SystemCall& call) {
-  Description* file = file_of(task, call, first_file(call), Use::listing);
+void DataCalls::list(CallContext& context) {
+  const SystemCall& call = context.call;
+  Description* file = files_.find_open(context, first_file(call), FileUse::listing);
   if (!file) return;
   file->directory = true;
-  Operation operation;
-  operation.kind = OperationKind::list;
-  operation.file = file->slot;
-  operation.offset = file->entries;
-  operation.length = std::min(call.length, kMaxTransfer);
-  emit(task, call, operation);
+  emitter_.emit(context, {.kind = OperationKind::list,
+                          .file = file->slot,
+                          .offset = file->entries,
+                          .length = std::min(call.length, kMaxTransfer)});
   if (call.result <= 0) return;
   // Where the tracer does not count them: an entry takes 24 bytes or more.
   const std::uint64_t entries =
@@ -208,33 +209,30 @@ void CallTranslation::list_call(Task& task, const SystemCall& call) {
   file->entries += std::min<std::uint64_t>(std::max<std::uint64_t>(entries, 1), UINT32_MAX);
 }
 
-void CallTranslation::submit_call(Task& task, const SystemCall& call) {
-  const bool writes = call.requested == Call::write;
-  const Use use = writes ? Use::writing : Use::reading;
-  const DescriptionRef held = find_file(task, call, first_file(call), use);
-  if (!held) return;
+void DataCalls::submit(CallContext& context) {
+  const SystemCall& call = context.call;
+  Task& task = context.task;
+  const OperationKind kind = kind_of_request(call.requested);
+  const FileUse use = kind == OperationKind::write ? FileUse::writing : FileUse::reading;
+  const DescriptionRef file = files_.find(context, first_file(call), use);
+  if (!file) return;
   if (call.fd == SystemCall::kNone) {  // it stays open as long as it is registered
-    drop(task, call.enter_ns, call.enter_ns, task.files->hold(held));
+    files_.drop(task, call.enter_ns, call.enter_ns, task.files->hold(file));
   }
-  Description* file = held.get();
-  announce(task, call, *file, use);
-  if (!kept_.is_inside_file(file->slot)) return;
-  if (task.reap_due) reap(task);  // before this one counts
+  files_.announce(context, *file, use);
+  if (!emitter_.kept().is_inside_file(file->slot)) return;
+  emitter_.reap(task);  // before this one counts
   ++task.requests;
   submitters_.emplace(RequestKey{task.process->id, call.request}, task.thread);
-  if (writes || call.requested == Call::read) {
-    return transfer_call(task, call, writes ? OperationKind::write : OperationKind::read, file,
-                         call.offset);
+  if (kind == OperationKind::read || kind == OperationKind::write) {
+    return transfer(context, kind, *file, call.offset);
   }
-  Operation operation;
-  operation.kind =
-      call.requested == Call::fdatasync ? OperationKind::sync_data : OperationKind::sync;
-  operation.file = file->slot;
-  operation.asynchronous = true;
-  emit(task, call, operation);
+  emitter_.emit(context, {.kind = kind, .asynchronous = true, .file = file->slot});
 }
 
-void CallTranslation::complete_call(Task& task, const SystemCall& call) {
+void DataCalls::complete(const CallContext& context) {
+  const SystemCall& call = context.call;
+  Task& task = context.task;
   const auto found = submitters_.find(RequestKey{task.process->id, call.request});
   if (found == submitters_.end()) return;
   Task* submitter = tasks_.find(found->second);
@@ -246,14 +244,6 @@ void CallTranslation::complete_call(Task& task, const SystemCall& call) {
   if (!task.reap_due) task.reap_begin_ns = call.enter_ns;
   task.reap_due = true;
   task.reap_end_ns = std::max(task.reap_end_ns, call.exit_ns);
-}
-
-void CallTranslation::reap(Task& task) {
-  task.reap_due = false;
-  Operation operation;
-  operation.kind = OperationKind::reap;
-  operation.length = task.requests;
-  emit_at(task, task.reap_begin_ns, std::exchange(task.reap_end_ns, 0), operation);
 }
 
 }  // namespace filereel

@@ -1,14 +1,16 @@
-// Calls that begin and end threads and processes.
+#include "traces/calls/processes.h"
+
+#include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <fcntl.h>
 #include <sched.h>
 
-#include "traces/calls/call_translation.h"
-
 namespace filereel {
 
-void CallTranslation::begin_process(const KnownProcess& known) {
+void Processes::begin(const KnownProcess& known) {
   if (tasks_.find_process(known.id)) return;
   SystemCall first;
   first.thread = first.process = known.id;
@@ -25,7 +27,8 @@ void CallTranslation::begin_process(const KnownProcess& known) {
   }
   first.thread = known.id;
   for (const KnownProcess::Open& open : known.open) {
-    const DescriptionRef file = inherit(task, first, {open.number, open.path, 0}, Use::other);
+    const DescriptionRef file =
+        files_.inherit(task, first, {open.number, open.path, 0}, FileUse::other);
     if (file) {
       file->flags = open.flags & ~static_cast<std::uint32_t>(O_CLOEXEC);
       file->offset = open.position;
@@ -38,16 +41,54 @@ void CallTranslation::begin_process(const KnownProcess& known) {
   }
 }
 
-void CallTranslation::fork_call(Task& task, const SystemCall& call) {
+Task& Processes::new_root_task(const SystemCall& call) {
+  const std::uint32_t process = call.process != 0 ? call.process : call.thread;
+  const Process* known = tasks_.find_process(process);
+  const Task* sibling = known ? known->tasks.front() : nullptr;
+  const std::uint32_t number =
+      builder_.add_thread({.process = process, .thread = call.thread, .name = {}});
+  Task& task = tasks_.add(call.thread, process, number);
+  if (sibling) {  // a thread that nobody was seen to make
+    task.files = sibling->files;
+    task.surroundings = sibling->surroundings;
+    task.memory = sibling->memory;
+  } else {
+    task.files = std::make_shared<DescriptorTable>();
+    task.surroundings = std::make_shared<Surroundings>();
+    task.surroundings->directory = directory_;
+    task.memory = std::make_shared<AddressSpace>();
+    task.process->from_start = call.call == Call::exec && call.result >= 0;
+  }
+  task.first_ns = call.enter_ns;
+  return task;
+}
+
+Task* Processes::task_of(const SystemCall& call) {
+  if (Task* task = tasks_.find(call.thread)) return task;
+  if (call.call == Call::exit || call.call == Call::exit_group) return nullptr;
+  if (call.call == Call::exec && call.result >= 0) {
+    // Another thread than the first goes on under the first one's number.
+    if (Process* process = tasks_.find_process(call.thread)) return process->tasks.front();
+  }
+  if (tasks_.ended_after(call.thread, call.enter_ns)) {
+    builder_.lost("calls that returned after their process had ended");
+    return nullptr;
+  }
+  return &new_root_task(call);
+}
+
+void Processes::fork(const CallContext& context) {
+  const SystemCall& call = context.call;
+  Task& task = context.task;
   if (call.result <= 0 || call.result > UINT32_MAX) return;
   const auto thread = static_cast<std::uint32_t>(call.result);
   if (thread == task.thread) return;
   if (Task* known = tasks_.find(thread)) {
     // Its calls came first, or it is an earlier thread whose end was missed.
     const bool child = builder_.thread(known->number).parent == TraceThread::kNoParent &&
-                       known->first_ns >= call.enter_ns && known != &task;
-    if (child) return adopt(task, *known, call);
-    end_task(*known, call.enter_ns, true);
+                       known->first_ns >= call.enter_ns;
+    if (child) return adopt(context, *known);
+    end(*known, call.enter_ns, true);
   }
   const bool is_thread = (call.flags & CLONE_THREAD) != 0;
   const std::uint32_t process = is_thread ? task.process->id : thread;
@@ -68,15 +109,14 @@ void CallTranslation::fork_call(Task& task, const SystemCall& call) {
     child.memory = task.memory;
   } else {
     child.memory = std::make_shared<AddressSpace>();
-    child.memory->copy_from(*task.memory, mapping_uses_);
+    mappings_.copy(task, child);
   }
-  Operation operation;
-  operation.kind = OperationKind::fork;
-  operation.second = number;
-  emit(task, call, operation);
+  emitter_.emit(context, {.kind = OperationKind::fork, .second = number});
 }
 
-void CallTranslation::adopt(Task& parent, Task& child, const SystemCall& call) {
+void Processes::adopt(const CallContext& context, Task& child) {
+  const SystemCall& call = context.call;
+  Task& parent = context.task;
   builder_.approximated("threads whose first calls came before their parent's fork");
   builder_.thread(child.number).parent = parent.number;
   if (call.flags & CLONE_THREAD) {
@@ -88,22 +128,19 @@ void CallTranslation::adopt(Task& parent, Task& child, const SystemCall& call) {
     parent.files->add_missing(*guessed);
     // Where the parent knows better, what was taken for the child's is closed.
     if (guessed.use_count() == 1) {
-      for (DescriptorEntry& descriptor : guessed->take_all()) {
-        drop(child, call.enter_ns, call.exit_ns, std::move(descriptor));
-      }
+      files_.drop_all(child, call.enter_ns, call.exit_ns, guessed->take_all());
     }
   } else {
     child.files->add_missing(*parent.files);
   }
   if (call.flags & CLONE_FS) child.surroundings = parent.surroundings;
   if (child.has_operations) return;
-  Operation operation;
-  operation.kind = OperationKind::fork;
-  operation.second = child.number;
-  emit(parent, call, operation);
+  emitter_.emit(context, {.kind = OperationKind::fork, .second = child.number});
 }
 
-void CallTranslation::unshare_call(Task& task, const SystemCall& call) {
+void Processes::unshare(const CallContext& context) {
+  const SystemCall& call = context.call;
+  Task& task = context.task;
   if (call.result < 0) return;
   if ((call.flags & CLONE_FILES) && task.files.use_count() > 1) {
     task.files = std::make_shared<DescriptorTable>(*task.files);
@@ -115,60 +152,66 @@ void CallTranslation::unshare_call(Task& task, const SystemCall& call) {
   if (call.flags & CLONE_NEWNS) leave_mounts(*task.surroundings);
 }
 
-void CallTranslation::leave_mounts(Surroundings& surroundings) {
+void Processes::leave_mounts(Surroundings& surroundings) {
   surroundings.other_mounts = true;
   if (paths_.looks()) {
     builder_.approximated("symbolic links in another mount namespace are not looked at");
   }
 }
 
-void CallTranslation::exec_call(Task& task, const SystemCall& call) {
-  Target target;
+void Processes::exec(CallContext& context) {
+  const SystemCall& call = context.call;
+  Task& task = context.task;
   // A program that lies where no files are has to be replayed without it.
-  if (find_target(task, call, first_name(call), follows(call), target)) {
-    Operation operation;
-    operation.kind = OperationKind::execute;
-    operation.path = target.path;
-    emit(task, call, operation);
+  if (const auto program = names_.find(context, first_name(call), Names::follows(call))) {
+    emitter_.emit(context, {.kind = OperationKind::execute, .path = program->path});
   }
   if (call.result < 0) return;
-  const std::vector<Task*> others = task.process->tasks;
-  for (Task* other : others) {
-    if (other != &task) end_task(*other, call.enter_ns, true);
-  }
+  end_others(task, call.enter_ns);
   tasks_.rename(task);
   if (task.files.use_count() > 1) task.files = std::make_shared<DescriptorTable>(*task.files);
-  for (DescriptorEntry& descriptor : task.files->take_close_on_exec()) {
-    drop(task, call.exit_ns, call.exit_ns, std::move(descriptor));
-  }
-  for (DescriptorEntry& descriptor : task.files->take_held()) {
-    drop(task, call.exit_ns, call.exit_ns, std::move(descriptor));
-  }
-  unmap_all(task, call.exit_ns);
+  files_.drop_all(task, call.exit_ns, call.exit_ns, task.files->take_close_on_exec());
+  files_.drop_all(task, call.exit_ns, call.exit_ns, task.files->take_held());
+  mappings_.leave(task, call.exit_ns);
   task.memory = std::make_shared<AddressSpace>();
   const std::size_t slash = call.path.rfind('/');
   const std::string name = call.path.substr(slash == std::string::npos ? 0 : slash + 1);
   if (!name.empty()) builder_.thread(task.number).name = name;
 }
 
-void CallTranslation::close_all(Task& task, std::uint64_t at_ns) {
-  if (task.files.use_count() > 1) return;
-  for (DescriptorEntry& descriptor : task.files->take_all()) {
-    drop(task, at_ns, at_ns, std::move(descriptor));
+void Processes::wait(const CallContext& context) {
+  const std::int64_t result = context.call.result;
+  if (result <= 0 || result > UINT32_MAX) return;
+  if (const auto leader = tasks_.wait_for(static_cast<std::uint32_t>(result))) {
+    emitter_.emit(context, {.kind = OperationKind::join, .second = *leader});
   }
 }
 
-void CallTranslation::end_task(Task& task, std::uint64_t at_ns, bool emits_exit) {
-  unmap_all(task, at_ns);
-  close_all(task, at_ns);
-  if (emits_exit) {
-    Operation operation;
-    operation.kind = OperationKind::exit;
-    emit_at(task, at_ns, at_ns, operation);
+void Processes::exit(const CallContext& context) {
+  end(context.task, context.call.exit_ns, true);
+}
+
+void Processes::exit_group(const CallContext& context) {
+  end_others(context.task, context.call.exit_ns);
+  exit(context);
+}
+
+void Processes::end_others(const Task& task, std::uint64_t at_ns) {
+  const std::vector<Task*> tasks = task.process->tasks;
+  for (Task* other : tasks) {
+    if (other != &task) end(*other, at_ns, true);
   }
-  last_ended_.number = task.number;
-  last_ended_.last_start_ns = task.last_start_ns;
+}
+
+void Processes::end(Task& task, std::uint64_t at_ns, bool emits_exit) {
+  mappings_.leave(task, at_ns);
+  if (task.files.use_count() == 1) files_.drop_all(task, at_ns, at_ns, task.files->take_all());
+  if (emits_exit) emitter_.add(task, at_ns, at_ns, {.kind = OperationKind::exit});
   tasks_.remove(task, at_ns);
+}
+
+void Processes::finish(std::uint64_t at_ns) {
+  for (Task* task : tasks_.all()) end(*task, at_ns, false);
 }
 
 }  // namespace filereel
