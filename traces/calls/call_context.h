@@ -17,8 +17,8 @@ struct CallBeginning {
   DescriptionRef file;                // what `fd` was; null: not known
 };
 
-// Made for each call by CallTranslation, or for a question about a call by CallExplanations, and
-// passed to all parts that work on it. Nothing of it lives on when the call is done.
+// Made for each call that is translated, and for each question about a call (call_explanations.h),
+// and passed to all parts that work on it. Nothing of it lives on when the call is done.
 struct CallContext {
   const SystemCall& call;
   Task& task;                                // of the call's thread

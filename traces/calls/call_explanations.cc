@@ -11,74 +11,48 @@
 namespace filereel {
 namespace {
 
-enum class Effect : std::uint8_t { none, makes, removes, moves };
-
-Effect effect_of(const SystemCall& call) {
-  switch (call.call) {
-    case Call::open:  // with which flags may not be known before it returns
-    case Call::mkdir:
-    case Call::symlink:
-    case Call::mknod:
-    case Call::link:
-      return Effect::makes;
-    case Call::unlink:
-    case Call::rmdir:
-      return Effect::removes;
-    case Call::rename:
-      return Effect::moves;
-    default:
-      return Effect::none;
-  }
-}
-
 bool begins_there(int dir, std::string_view path) {
   return dir == SystemCall::kCwd && !path.empty() && !path.starts_with('/');
 }
 
-}  // namespace
-
-std::vector<NameNeed> CallExplanations::contradictions(const SystemCall& call,
-                                                       std::uint64_t position) {
-  Task* task = tasks_.find(call.thread);
-  if (!task || call.path.empty()) return {};
-  CallContext context{call, *task};
-  const std::vector<PathId> directories = possible_directories(context, position);
-  if (directories.empty()) return contradictions_here(context);
-  std::vector<NameNeed> found;
-  for (const PathId directory : directories) {
-    context.directory = directory;
-    if (fits(context)) return {};
-    if (found.empty()) found = contradictions_here(context);
+// Where relative names of the call may begin, the likeliest first; empty: there is no doubt.
+std::vector<PathId> possible_directories(CallParts& parts, const CallContext& context,
+                                         std::uint64_t position) {
+  const SystemCall& call = context.call;
+  std::vector<PathId> found;
+  Surroundings& now = *context.task.surroundings;
+  if (context.task.surroundings.use_count() == 1 && now.stays.empty()) return found;
+  const bool first = begins_there(call.dir, call.path);
+  if (!first && !begins_there(call.dir2, call.path2)) return found;
+  const auto add = [&found](PathId path) {
+    if (std::ranges::find(found, path) == found.end()) found.push_back(path);
+  };
+  const std::string& seen = first ? call.dir_path : call.dir2_path;
+  bool deleted = false;
+  if (seen.starts_with('/')) {
+    add(parts.paths.real(seen, deleted));
+    // A change that the tracer has missed, if the call began after the last one that it saw.
+    const bool later = position == CallBeginning::kUnknown ? call.enter_ns >= now.directory_ns
+                                                           : position > now.changed_at;
+    if (later) now.directory = found.front();
   }
-  // It was opened somewhere else.
-  if (found.empty()) found.push_back({builder_.path(call.result_path), true});
+  add(now.directory);
+  // Times are not exact enough to say what overlapped.
+  for (const Surroundings::Stay& stay : now.stays) {
+    if (position <= stay.until) add(stay.directory);
+  }
   return found;
 }
 
-std::vector<NameNeed> CallExplanations::contradictions_here(CallContext& context) {
-  const SystemCall& call = context.call;
-  std::vector<NameNeed> found;
-  const bool done = call.result >= 0;
-  const auto need = [&](const GivenName& name, bool follow, bool exists, bool of_parent = false) {
-    std::optional<PathId> path = names_.resolve(context, name, follow);
-    if (!path) return;
-    if (of_parent) path = builder_.tables().paths.node(*path).parent;
-    if (builder_.model().presence(*path) ==
-        (exists ? TreeModel::Presence::absent : TreeModel::Presence::present)) {
-      found.push_back({*path, exists});
-    }
-  };
-  const GivenName first = first_name(call), second = second_name(call);
-  const bool follow = Names::follows(call);
+bool makes_first_name(const SystemCall& call) {
+  if (call.call == Call::open) return (call.flags & O_CREAT) != 0;
+  return call.call == Call::mkdir || call.call == Call::mknod || call.call == Call::symlink;
+}
+
+bool needs_first_name(const SystemCall& call) {
   switch (call.call) {
     case Call::open:
-      if (call.flags & O_CREAT) {
-        if (done) need(first, follow, true, true);
-        if (done && (call.flags & O_EXCL)) need(first, follow, false);
-        if (call.result == -EEXIST) need(first, follow, true);
-        break;
-      }
-      [[fallthrough]];
+      return !makes_first_name(call);
     case Call::stat:
     case Call::statfs:
     case Call::access:
@@ -91,92 +65,139 @@ std::vector<NameNeed> CallExplanations::contradictions_here(CallContext& context
     case Call::exec:
     case Call::unlink:
     case Call::rmdir:
-      if (done) need(first, follow, true);
-      if (call.result == -ENOENT) need(first, follow, false);
-      break;
-    case Call::mkdir:
-    case Call::mknod:
-    case Call::symlink:
-      if (done) need(first, follow, false);
-      if (done) need(first, follow, true, true);
-      if (call.result == -EEXIST) need(first, follow, true);
-      break;
-    case Call::rename:
-    case Call::link:
-      if (done) need(first, follow, true);
-      if (done) need(second, false, true, true);
-      if (done && call.call == Call::link) need(second, false, false);
-      if (call.result == -EEXIST) need(second, false, true);
-      if (call.result == -ENOENT) need(first, follow, false);
-      break;
+      return true;
     default:
-      break;
+      return false;
+  }
+}
+
+// What the result needs and the model denies, with the context's working directory.
+std::vector<NameNeed> contradictions_here(CallParts& parts, CallContext& context) {
+  const SystemCall& call = context.call;
+  std::vector<NameNeed> found;
+  const bool done = call.result >= 0;
+  const auto need = [&](const GivenName& name, bool follow, bool exists, bool of_parent = false) {
+    std::optional<PathId> path = resolve_name(parts, context, name, follow);
+    if (!path) return;
+    if (of_parent) path = parts.builder.tables().paths.node(*path).parent;
+    if (parts.model.presence(*path) ==
+        (exists ? TreeModel::Presence::absent : TreeModel::Presence::present)) {
+      found.push_back({*path, exists});
+    }
+  };
+  const bool follow = follows_link(call);
+  const bool two = call.call == Call::rename || call.call == Call::link;
+  if (two || needs_first_name(call)) {
+    if (done) need(first_name(call), follow, true);
+    if (call.result == -ENOENT) need(first_name(call), follow, false);
+  }
+  if (two || makes_first_name(call)) {
+    const GivenName made = two ? second_name(call) : first_name(call);
+    const bool follow_made = follow && !two;
+    const bool replaces =
+        call.call == Call::rename || (call.call == Call::open && (call.flags & O_EXCL) == 0);
+    if (done) need(made, follow_made, true, true);
+    if (done && !replaces) need(made, follow_made, false);
+    if (call.result == -EEXIST) need(made, follow_made, true);
   }
   return found;
 }
 
-bool CallExplanations::could_explain(const SystemCall& other, const SystemCall& call,
-                                     const NameNeed& need) {
-  const Effect effect = effect_of(other);
-  Task* task = tasks_.find(other.thread);
-  if (effect == Effect::none || !task || other.path.empty() || other.thread == call.thread) {
+// Whether the result is possible with the context's working directory.
+bool fits(CallParts& parts, CallContext& context) {
+  const SystemCall& call = context.call;
+  if (call.call == Call::open && call.result >= 0 && names_file(call.result_path) &&
+      (call.flags & O_TMPFILE) != O_TMPFILE) {
+    bool deleted = false;
+    const PathId real = parts.paths.real(call.result_path, deleted);
+    if (!deleted && resolve_name(parts, context, first_name(call), follows_link(call)) != real) {
+      return false;
+    }
+  }
+  return contradictions_here(parts, context).empty();
+}
+
+}  // namespace
+
+std::vector<NameNeed> contradictions(CallParts& parts, const SystemCall& call,
+                                     std::uint64_t position) {
+  Task* task = parts.tasks.find(call.thread);
+  if (!task || call.path.empty()) return {};
+  CallContext context{call, *task};
+  const std::vector<PathId> directories = possible_directories(parts, context, position);
+  if (directories.empty()) return contradictions_here(parts, context);
+  std::vector<NameNeed> found;
+  for (const PathId directory : directories) {
+    context.directory = directory;
+    if (fits(parts, context)) return {};
+    if (found.empty()) found = contradictions_here(parts, context);
+  }
+  // It was opened somewhere else.
+  if (found.empty()) found.push_back({parts.builder.path(call.result_path), true});
+  return found;
+}
+
+bool could_explain(CallParts& parts, const SystemCall& other, const SystemCall& call,
+                   const NameNeed& need) {
+  const NameEffect effect = effect_on_names(other.call);
+  Task* task = parts.tasks.find(other.thread);
+  if (effect == NameEffect::none || !task || other.path.empty() || other.thread == call.thread) {
     return false;
   }
   CallContext context{other, *task};
   const auto concerns = [&](const GivenName& name) {
-    const std::optional<PathId> path = names_.resolve(context, name, false);
-    return path && paths_.is_below(need.path, *path);
+    const std::optional<PathId> path = resolve_name(parts, context, name, false);
+    return path && parts.paths.is_below(need.path, *path);
   };
-  if (!need.exists) return effect != Effect::makes && concerns(first_name(other));
-  if (effect == Effect::moves || other.call == Call::link) {
+  if (!need.exists) return effect != NameEffect::makes && concerns(first_name(other));
+  if (effect == NameEffect::moves || other.call == Call::link) {
     return other.path2.empty() || concerns(second_name(other));
   }
-  return effect == Effect::makes && concerns(first_name(other));
+  return effect == NameEffect::makes && concerns(first_name(other));
 }
 
-bool CallExplanations::could_move(const SystemCall& other, const SystemCall& call) {
+bool could_move(CallParts& parts, const SystemCall& other, const SystemCall& call) {
   if (other.call != Call::chdir && other.call != Call::fchdir) return false;
   if (other.thread == call.thread) return false;
-  const Task* mover = tasks_.find(other.thread);
-  const Task* task = tasks_.find(call.thread);
+  const Task* mover = parts.tasks.find(other.thread);
+  const Task* task = parts.tasks.find(call.thread);
   // What the thread shares is not known before the fork that made it has returned.
   const bool shares = mover ? task && mover->surroundings == task->surroundings
-                            : task && tasks_.is_new(other.thread);
+                            : task && parts.tasks.is_new(other.thread);
   return shares && (begins_there(call.dir, call.path) || begins_there(call.dir2, call.path2));
 }
 
-bool CallExplanations::could_empty(const SystemCall& other, const SystemCall& call) {
-  const Effect effect = effect_of(other);
+bool could_empty(CallParts& parts, const SystemCall& other, const SystemCall& call) {
+  const NameEffect effect = effect_on_names(other.call);
   if (call.call != Call::rmdir || call.result < 0 || other.path.empty()) return false;
-  if (effect != Effect::removes && effect != Effect::moves) return false;
-  Task* remover = tasks_.find(call.thread);
-  Task* task = tasks_.find(other.thread);
+  if (effect != NameEffect::removes && effect != NameEffect::moves) return false;
+  Task* remover = parts.tasks.find(call.thread);
+  Task* task = parts.tasks.find(other.thread);
   if (!remover || !task || remover == task) return false;
   CallContext removal{call, *remover}, context{other, *task};
-  const auto directory = names_.resolve(removal, first_name(call), false);
+  const auto directory = resolve_name(parts, removal, first_name(call), false);
   if (!directory) return false;
-  const auto path = names_.resolve(context, first_name(other), false);
-  return path && builder_.tables().paths.node(*path).parent == *directory &&
-         builder_.model().presence(*path) == TreeModel::Presence::present;
+  const auto path = resolve_name(parts, context, first_name(other), false);
+  return path && parts.builder.tables().paths.node(*path).parent == *directory &&
+         parts.model.presence(*path) == TreeModel::Presence::present;
 }
 
-bool CallExplanations::could_unlock(const SystemCall& other, const SystemCall& call) {
-  Task* task = tasks_.find(call.thread);
-  Task* unlocker = tasks_.find(other.thread);
+bool could_unlock(CallParts& parts, const SystemCall& other, const SystemCall& call) {
+  Task* task = parts.tasks.find(call.thread);
+  Task* unlocker = parts.tasks.find(other.thread);
   if (!task || !unlocker || task == unlocker) return false;
-  const DescriptionRef file = files_.known(*task, first_file(call));
-  const DescriptionRef unlocked = files_.known(*unlocker, first_file(other));
+  const DescriptionRef file = parts.files.known(*task, first_file(call));
+  const DescriptionRef unlocked = parts.files.known(*unlocker, first_file(other));
   if (!file || !unlocked) return false;
   // Record locks are the process's, the others the open file's: who has one is in nobody's way.
   if (call.call == Call::record_lock ? task->process == unlocker->process : file == unlocked) {
     return false;
   }
   if (file->slot == kNoFile || unlocked->slot == kNoFile) return file->path == unlocked->path;
-  const TreeModel& model = builder_.model();
-  return model.file_of_slot(file->slot) == model.file_of_slot(unlocked->slot);
+  return parts.model.file_of_slot(file->slot) == parts.model.file_of_slot(unlocked->slot);
 }
 
-DescriptionRef CallExplanations::used_file(const SystemCall& call) {
+DescriptionRef used_file(CallParts& parts, const SystemCall& call) {
   switch (call.call) {
     case Call::read:
     case Call::write:
@@ -193,64 +214,23 @@ DescriptionRef CallExplanations::used_file(const SystemCall& call) {
     default:
       return nullptr;
   }
-  Task* task = tasks_.find(call.thread);
-  return task ? files_.known(*task, first_file(call)) : nullptr;
+  Task* task = parts.tasks.find(call.thread);
+  return task ? parts.files.known(*task, first_file(call)) : nullptr;
 }
 
-bool CallExplanations::may_be_file(const SystemCall& call) {
+bool may_be_file(CallParts& parts, const SystemCall& call) {
   if (!call.fd_path.empty() && !names_file(call.fd_path)) return false;
-  Task* task = tasks_.find(call.thread);
+  Task* task = parts.tasks.find(call.thread);
   const DescriptorEntry* descriptor = task ? task->files->find(call.fd) : nullptr;
   return !descriptor || descriptor->description;
 }
 
-std::vector<PathId> CallExplanations::possible_directories(const CallContext& context,
-                                                           std::uint64_t position) {
-  const SystemCall& call = context.call;
-  std::vector<PathId> found;
-  Surroundings& now = *context.task.surroundings;
-  if (context.task.surroundings.use_count() == 1 && now.stays.empty()) return found;
-  const bool first = begins_there(call.dir, call.path);
-  if (!first && !begins_there(call.dir2, call.path2)) return found;
-  const auto add = [&found](PathId path) {
-    if (std::ranges::find(found, path) == found.end()) found.push_back(path);
-  };
-  const std::string& seen = first ? call.dir_path : call.dir2_path;
-  bool deleted = false;
-  if (seen.starts_with('/')) {
-    add(paths_.real(seen, deleted));
-    // A change that the tracer has missed, if the call began after the last one that it saw.
-    const bool later = position == CallBeginning::kUnknown ? call.enter_ns >= now.directory_ns
-                                                           : position > now.changed_at;
-    if (later) now.directory = found.front();
-  }
-  add(now.directory);
-  // Times are not exact enough to say what overlapped.
-  for (const Surroundings::Stay& stay : now.stays) {
-    if (position <= stay.until) add(stay.directory);
-  }
-  return found;
-}
-
-bool CallExplanations::fits(CallContext& context) {
-  const SystemCall& call = context.call;
-  if (call.call == Call::open && call.result >= 0 && names_file(call.result_path) &&
-      (call.flags & O_TMPFILE) != O_TMPFILE) {
-    bool deleted = false;
-    const PathId real = paths_.real(call.result_path, deleted);
-    if (!deleted && names_.resolve(context, first_name(call), Names::follows(call)) != real) {
-      return false;
-    }
-  }
-  return contradictions_here(context).empty();
-}
-
-void CallExplanations::choose_directory(CallContext& context, std::uint64_t position) {
-  const std::vector<PathId> directories = possible_directories(context, position);
+void choose_directory(CallParts& parts, CallContext& context, std::uint64_t position) {
+  const std::vector<PathId> directories = possible_directories(parts, context, position);
   if (directories.empty()) return;
   for (const PathId directory : directories) {
     context.directory = directory;
-    if (fits(context)) return;
+    if (fits(parts, context)) return;
   }
   context.directory = directories.front();
   // The change was missed, or the wait for it was too long: the path of an opened file tells it.
@@ -260,19 +240,19 @@ void CallExplanations::choose_directory(CallContext& context, std::uint64_t posi
       names_file(opened) && opened.ends_with("/" + call.path)) {
     bool deleted = false;
     const PathId directory =
-        paths_.real(opened.substr(0, opened.size() - call.path.size() - 1), deleted);
+        parts.paths.real(opened.substr(0, opened.size() - call.path.size() - 1), deleted);
     if (!deleted) context.directory = directory;
   }
 }
 
-bool CallExplanations::is_race(CallContext& context, std::uint64_t position) {
+bool is_race(CallParts& parts, CallContext& context, std::uint64_t position) {
   if (context.call.path.empty()) return false;
-  for (const NameNeed& need : contradictions_here(context)) {
-    const auto change = builder_.model().last_change(need.path);
+  for (const NameNeed& need : contradictions_here(parts, context)) {
+    const auto change = parts.model.last_change(need.path);
     if (change && change->position >= position &&
         change->before !=
             (need.exists ? TreeModel::Presence::absent : TreeModel::Presence::present)) {
-      builder_.approximated("results of races");
+      parts.builder.approximated("results of races");
       return true;
     }
   }

@@ -1,13 +1,16 @@
-// Which order of calls, and which working directory, explains a call's result: what CallOrder asks.
+// Which order of calls, and which working directory, explains a call's result.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "traces/calls/call_context.h"
 #include "traces/calls/names.h"
 
 namespace filereel {
+
+// Calls are compared with the model of the tree as it is now: it has the operations of all that
+// were translated. No operations are added; what names show of links and open files is learnt for
+// good.
 
 // A name whose existence decides a call's result.
 struct NameNeed {
@@ -15,52 +18,28 @@ struct NameNeed {
   bool exists;
 };
 
-// Owns nothing: compares calls with the model of the tree as it is now. Requires the operations of
-// all calls that are done to be in the model. Adds no operations; what a name shows of links and
-// open files on the way is learnt for good.
-class CallExplanations {
- public:
-  // All outlive this.
-  CallExplanations(TraceBuilder& builder, PathResolution& paths, OpenFiles& files, Names& names,
-                   TaskTable& tasks)
-      : builder_(builder), paths_(paths), files_(files), names_(names), tasks_(tasks) {}
+// What CallOrder asks of `call`, which began when there were `position` operations:
+// What it needs by its result, and the model says otherwise, wherever its names may begin.
+std::vector<NameNeed> contradictions(CallParts& parts, const SystemCall& call,
+                                     std::uint64_t position);
+// Whether `other`, if it succeeds, could make true what `call` needs.
+bool could_explain(CallParts& parts, const SystemCall& other, const SystemCall& call,
+                   const NameNeed& need);
+// Whether `other` moves the working directory where the names of `call` begin.
+bool could_move(CallParts& parts, const SystemCall& other, const SystemCall& call);
+// Whether `other` removes what `call`, which removed a directory, found gone.
+bool could_empty(CallParts& parts, const SystemCall& other, const SystemCall& call);
+// Whether `other`, which unlocks or closes, could be what let `call` lock its file.
+bool could_unlock(CallParts& parts, const SystemCall& other, const SystemCall& call);
+// What `fd` of a call that begins refers to, if it only uses it.
+DescriptionRef used_file(CallParts& parts, const SystemCall& call);
+// False if `fd` is known to be no file.
+bool may_be_file(CallParts& parts, const SystemCall& call);
 
-  // What `call` needs by its result, and the model says otherwise, wherever its names may begin. It
-  // began when there were `position` operations.
-  std::vector<NameNeed> contradictions(const SystemCall& call, std::uint64_t position);
-  // Whether `other`, if it succeeds, could make true what `call` needs.
-  bool could_explain(const SystemCall& other, const SystemCall& call, const NameNeed& need);
-  // Whether `other` moves the working directory where the names of `call` begin.
-  bool could_move(const SystemCall& other, const SystemCall& call);
-  // Whether `other` removes what `call`, which removed a directory, found gone.
-  bool could_empty(const SystemCall& other, const SystemCall& call);
-  // Whether `other`, which unlocks or closes, could be what let `call` lock its file.
-  bool could_unlock(const SystemCall& other, const SystemCall& call);
-
-  // What `fd` of a call that begins refers to, if it only uses it.
-  DescriptionRef used_file(const SystemCall& call);
-  // False if `fd` is known to be no file.
-  bool may_be_file(const SystemCall& call);
-
-  // Working directories that threads share: one moves it while another looks up a relative name,
-  // and only the result says where that name began. Sets the context's directory to that.
-  void choose_directory(CallContext& context, std::uint64_t position);
-  // Whether what the result needs has changed since the call began at `position`.
-  bool is_race(CallContext& context, std::uint64_t position);
-
- private:
-  // Where relative names of the call may begin, the likeliest first; empty: there is no doubt.
-  std::vector<PathId> possible_directories(const CallContext& context, std::uint64_t position);
-  // The same as for a call, with the context's working directory.
-  std::vector<NameNeed> contradictions_here(CallContext& context);
-  // Whether the result is possible where the context's directory is.
-  bool fits(CallContext& context);
-
-  TraceBuilder& builder_;
-  PathResolution& paths_;
-  OpenFiles& files_;
-  Names& names_;
-  TaskTable& tasks_;
-};
+// Working directories that threads share: one moves it while another looks up a relative name, and
+// only the result says where that name began. Sets the context's directory to that.
+void choose_directory(CallParts& parts, CallContext& context, std::uint64_t position);
+// Whether what the result needs has changed since the call began at `position`.
+bool is_race(CallParts& parts, CallContext& context, std::uint64_t position);
 
 }  // namespace filereel

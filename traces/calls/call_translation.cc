@@ -1,13 +1,20 @@
 #include "traces/calls/call_translation.h"
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
-#include <optional>
+#include <cstddef>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
+
+#include "traces/calls/call_explanations.h"
+#include "traces/calls/file_calls.h"
+#include "traces/calls/mapping_calls.h"
+#include "traces/calls/process_calls.h"
 
 namespace filereel {
 namespace {
@@ -21,16 +28,6 @@ bool is_no_answer(int error) {
          (error >= kFirstRestart && error <= kLastRestart);
 }
 
-// The call was wrong by itself: whatever the files are, it fails.
-bool is_wrong(int error) {
-  return error == EFAULT || error == EBADF;
-}
-
-// What could not be read is a name, too.
-bool names_path(const SystemCall& call) {
-  return call.fd == SystemCall::kNone && (call.path_unread || !call.path.empty());
-}
-
 // What later calls find is another if it succeeds: a name, or what a file holds.
 bool changes_files(const SystemCall& call) {
   switch (call.call) {
@@ -38,17 +35,10 @@ bool changes_files(const SystemCall& call) {
       return (call.flags & (O_CREAT | O_TRUNC)) != 0;
     case Call::copy_file_range:
     case Call::clone_range:
-    case Call::mkdir:
-    case Call::rmdir:
-    case Call::unlink:
-    case Call::rename:
-    case Call::link:
-    case Call::symlink:
-    case Call::mknod:
     case Call::truncate:
       return true;
     default:
-      return false;
+      return names_an_entry(call.call);
   }
 }
 
@@ -84,246 +74,182 @@ bool failed_by_slash(const SystemCall& call) {
   }
 }
 
-bool is_lock(const SystemCall& call) {
-  return call.call == Call::flock || call.call == Call::record_lock;
-}
-
-}  // namespace
-
-CallTranslation::CallTranslation(TraceBuilder& builder, const ResolverOptions& options)
-    : builder_(builder),
-      paths_(builder, options.link_at),
-      emitter_(builder, paths_,
-               options.under.empty() ? std::nullopt : std::optional(builder.path(options.under))),
-      files_(builder, paths_, emitter_),
-      names_(builder, paths_, files_),
-      explanations_(builder, paths_, files_, names_, tasks_),
-      mappings_(builder, paths_, emitter_, files_, options.faults),
-      processes_(builder, paths_, emitter_, files_, names_, mappings_, tasks_,
-                 builder.path(options.working_directory)),
-      open_calls_(builder, paths_, emitter_, files_, names_),
-      file_calls_(builder, paths_, emitter_, files_, names_, tasks_),
-      data_calls_(builder, emitter_, files_, tasks_) {}
-
-void CallTranslation::translate(const SystemCall& call, CallBeginning beginning) {
-  if (Task* task = processes_.task_of(call)) {
-    CallContext context{call, *task};
-    if (!is_worth_nothing(context)) {
-      explanations_.choose_directory(context, beginning.position);
-      context.beginning = &beginning;
-      context.race = beginning.position < builder_.operations() &&
-                     explanations_.is_race(context, beginning.position);
-      context.blind = context.too_long = false;
-      dispatch(context);
-      if (context.too_long) builder_.lost("calls with paths that are too long");
-    }
-    while (!context.used.empty()) {  // one after the other: the last to go closes
-      DescriptionRef file = std::move(context.used.back());
-      context.used.pop_back();
-      release(call.thread, std::move(file), call.exit_ns);
-    }
-  }
-  release(call.thread, std::move(beginning.file), call.exit_ns);
-}
-
-void CallTranslation::release(std::uint32_t thread, DescriptionRef file, std::uint64_t at_ns) {
-  if (!OpenFiles::is_last(file)) return;
-  files_.drop(tasks_.acting_for(thread), at_ns, at_ns, std::move(file));
-}
-
-void CallTranslation::count_wrong(CallContext& context) {
+// Counts a call that failed for itself if it names a path or a file that is open.
+void count_wrong(CallParts& parts, CallContext& context) {
   const SystemCall& call = context.call;
   const auto is_file = [&](const FileHandle& handle) {
     // Asked for what has a name already, so that a number that stands for nothing makes no file.
-    return files_.known(context.task, handle) ||
-           (names_file(handle.path) && files_.find(context, handle, FileUse::other));
+    return parts.files.known(context.task, handle) ||
+           (names_file(handle.path) && parts.files.find(context, handle, FileUse::other));
   };
   // Duplicates of descriptors are no operations.
   const bool uses_file =
       call.call != Call::dup && (is_file(first_file(call)) || is_file(second_file(call)));
-  if (!uses_file && !names_path(call)) return;
+  // What could not be read is a name, too.
+  const bool names_path = call.fd == SystemCall::kNone && (call.path_unread || !call.path.empty());
+  if (!uses_file && !names_path) return;
   constexpr std::string_view kReason = "calls with a bad pointer or descriptor";
-  builder_.lost(call.name.empty() ? std::string(kReason)
-                                  : fmt::format("{}: {}", kReason, call.name));
+  parts.builder.lost(call.name.empty() ? std::string(kReason)
+                                       : fmt::format("{}: {}", kReason, call.name));
 }
 
-bool CallTranslation::is_worth_nothing(CallContext& context) {
+// Whether nothing comes of the call, as it failed; counts it if that is a loss.
+bool is_worth_nothing(CallParts& parts, CallContext& context) {
   const SystemCall& call = context.call;
   if (call.result >= 0 || call.call == Call::close) return false;
   const auto error = static_cast<int>(std::min<std::int64_t>(-(call.result + 1), 4096) + 1);
-  if (is_no_answer(error)) return !(error == EAGAIN && is_lock(call));
-  if (is_wrong(error)) {
-    count_wrong(context);
+  const bool locks = call.call == Call::flock || call.call == Call::record_lock;
+  if (is_no_answer(error)) return !(error == EAGAIN && locks);
+  if (error == EFAULT || error == EBADF) {  // wrong by itself, whatever the files are
+    count_wrong(parts, context);
     return true;
   }
-  if (error == ENAMETOOLONG) {
-    builder_.lost("calls with names that are too long");
-    return true;
-  }
-  // Replayed where it is allowed, it would change what later calls find.
-  if (depends_on_the_place(error) && changes_files(call)) {
-    builder_.lost("changes that failed for want of rights or room");
-    return true;
-  }
-  if (failed_by_slash(call)) {
-    builder_.lost("changes that failed for a slash at the end of a name");
-    return true;
-  }
-  if (failed_by_dots(call)) {
-    builder_.lost("changes that failed for a name that is . or ..");
-    return true;
-  }
-  return error > 4095;
+  const std::string_view loss =
+      error == ENAMETOOLONG ? "calls with names that are too long"
+      // Replayed where it is allowed, it would change what later calls find.
+      : depends_on_the_place(error) && changes_files(call)
+          ? "changes that failed for want of rights or room"
+      : failed_by_slash(call) ? "changes that failed for a slash at the end of a name"
+      : failed_by_dots(call)  ? "changes that failed for a name that is . or .."
+                              : "";
+  if (!loss.empty()) parts.builder.lost(loss);
+  return !loss.empty() || error > 4095;
 }
 
-void CallTranslation::dispatch(CallContext& context) {
+using Handler = void (*)(CallParts& parts, CallContext& context);
+
+template <OperationKind kind>
+void on_file(CallParts& parts, CallContext& context) {
+  file_call(parts, context, kind);
+}
+
+template <OperationKind kind>
+void on_path(CallParts& parts, CallContext& context) {
+  path_call(parts, context, kind);
+}
+
+template <OperationKind kind>
+void on_either(CallParts& parts, CallContext& context) {
+  (context.call.fd != SystemCall::kNone ? file_call : path_call)(parts, context, kind);
+}
+
+// By Call: the one place that says what becomes of each.
+constexpr auto kHandlers = [] {
   using enum OperationKind;
-  const SystemCall& call = context.call;
-  const auto on_file = [&](OperationKind kind) { file_calls_.on_file(context, kind); };
-  const auto on_path = [&](OperationKind kind) { file_calls_.on_path(context, kind); };
-  const auto on_either = [&](OperationKind kind) {
-    return call.fd != SystemCall::kNone ? on_file(kind) : on_path(kind);
+  struct Row {
+    Call call;
+    Handler handler;
   };
-  switch (call.call) {
-    case Call::open:
-      return open_calls_.open(context);
-    case Call::close:
-      return files_.close(context);
-    case Call::close_range:
-      return files_.close_range(context);
-    case Call::dup:
-      return files_.duplicate(context);
-    case Call::set_cloexec:
-      return files_.set_cloexec(context);
-    case Call::new_descriptor:
-      return files_.new_descriptor(context);
-    case Call::new_pair:
-      return files_.new_pair(context);
+  constexpr Row kRows[] = {
+      {Call::open, open_call},
+      {Call::close, close_call},
+      {Call::close_range, close_range_call},
+      {Call::dup, dup_call},
+      {Call::set_cloexec, set_cloexec_call},
+      {Call::new_descriptor, new_descriptor_call},
+      {Call::new_pair, new_pair_call},
 
-    case Call::read:
-      return data_calls_.read(context);
-    case Call::write:
-      return data_calls_.write(context);
-    case Call::copy_file_range:
-    case Call::sendfile:
-    case Call::splice:
-    case Call::clone_range:
-      return data_calls_.copy(context);
-    case Call::seek:
-      return data_calls_.seek(context);
-    case Call::getdents:
-      return data_calls_.list(context);
-    case Call::submit:
-      return data_calls_.submit(context);
-    case Call::complete:
-      return data_calls_.complete(context);
+      {Call::read, read_call},
+      {Call::write, write_call},
+      {Call::copy_file_range, copy_call},
+      {Call::sendfile, copy_call},
+      {Call::splice, copy_call},
+      {Call::clone_range, copy_call},
+      {Call::seek, seek_call},
+      {Call::getdents, list_call},
+      {Call::submit, submit_call},
+      {Call::complete, complete_call},
 
-    case Call::ftruncate:
-      return on_file(truncate);
-    case Call::fallocate:
-      return on_file(allocate);
-    case Call::fsync:
-      return on_file(sync);
-    case Call::fdatasync:
-      return on_file(sync_data);
-    case Call::sync_file_range:
-      return on_file(sync_range);
-    case Call::syncfs:
-      return on_file(sync_volume);
-    case Call::sync:
-      return emitter_.emit(context, {.kind = sync_volume});
-    case Call::fstat:
-      return on_file(stat);
-    case Call::fstatfs:
-      return on_file(stat_volume);
-    case Call::fchmod:
-      return on_file(change_mode);
-    case Call::fchown:
-      return on_file(change_owner);
-    case Call::futimens:
-      return on_file(set_times);
-    case Call::fadvise:
-      return on_file(advise);
-    case Call::readahead:
-      return on_file(read_ahead);
-    case Call::flock:
-    case Call::record_lock:
-      return on_file(lock);
-    case Call::set_flags:
-      return on_file(set_flags);
-    case Call::getxattr:
-      return on_either(get_xattr);
-    case Call::setxattr:
-      return on_either(set_xattr);
-    case Call::listxattr:
-      return on_either(list_xattr);
-    case Call::removexattr:
-      return on_either(remove_xattr);
+      {Call::ftruncate, on_file<truncate>},
+      {Call::fallocate, on_file<allocate>},
+      {Call::fsync, on_file<sync>},
+      {Call::fdatasync, on_file<sync_data>},
+      {Call::sync_file_range, on_file<sync_range>},
+      {Call::syncfs, on_file<sync_volume>},
+      {Call::fstat, on_file<stat>},
+      {Call::fstatfs, on_file<stat_volume>},
+      {Call::fchmod, on_file<change_mode>},
+      {Call::fchown, on_file<change_owner>},
+      {Call::futimens, on_file<set_times>},
+      {Call::fadvise, on_file<advise>},
+      {Call::readahead, on_file<read_ahead>},
+      {Call::flock, on_file<lock>},
+      {Call::record_lock, on_file<lock>},
+      {Call::set_flags, on_file<set_flags>},
 
-    case Call::truncate:
-      return on_path(truncate);
-    case Call::stat:
-      return on_path(stat);
-    case Call::statfs:
-      return on_path(stat_volume);
-    case Call::access:
-      return on_path(access);
-    case Call::readlink:
-      return on_path(read_link);
-    case Call::mkdir:
-      return on_path(make_directory);
-    case Call::rmdir:
-      return on_path(remove_directory);
-    case Call::unlink:
-      return on_path(unlink);
-    case Call::symlink:
-      return on_path(symlink);
-    case Call::chmod:
-      return on_path(change_mode);
-    case Call::chown:
-      return on_path(change_owner);
-    case Call::utimens:
-      return on_path(set_times);
-    case Call::rename:
-      return file_calls_.rename(context);
-    case Call::link:
-      return file_calls_.link(context);
-    case Call::mknod:
-      return file_calls_.make_node(context);
-    case Call::chdir:
-    case Call::fchdir:
-      return file_calls_.change_directory(context);
-    case Call::chroot:
-      return file_calls_.change_root(context);
+      {Call::getxattr, on_either<get_xattr>},
+      {Call::setxattr, on_either<set_xattr>},
+      {Call::listxattr, on_either<list_xattr>},
+      {Call::removexattr, on_either<remove_xattr>},
 
-    case Call::mmap:
-      return mappings_.map(context);
-    case Call::munmap:
-      return mappings_.unmap(context);
-    case Call::mremap:
-      return mappings_.remap(context);
-    case Call::msync:
-    case Call::madvise:
-      return mappings_.use(context);
-    case Call::fault:
-      return mappings_.fault(context);
+      {Call::truncate, on_path<truncate>},
+      {Call::stat, on_path<stat>},
+      {Call::statfs, on_path<stat_volume>},
+      {Call::access, on_path<access>},
+      {Call::readlink, on_path<read_link>},
+      {Call::mkdir, on_path<make_directory>},
+      {Call::rmdir, on_path<remove_directory>},
+      {Call::unlink, on_path<unlink>},
+      {Call::symlink, on_path<symlink>},
+      {Call::chmod, on_path<change_mode>},
+      {Call::chown, on_path<change_owner>},
+      {Call::utimens, on_path<set_times>},
 
-    case Call::fork:
-      return processes_.fork(context);
-    case Call::unshare:
-      return processes_.unshare(context);
-    case Call::exec:
-      return processes_.exec(context);
-    case Call::exit:
-      return processes_.exit(context);
-    case Call::exit_group:
-      return processes_.exit_group(context);
-    case Call::wait:
-      return processes_.wait(context);
-    case Call::umask:
-      context.task.surroundings->umask = static_cast<std::uint32_t>(call.mode & 0777);
-      return;
+      {Call::sync, on_file<sync_volume>},
+      {Call::rename, rename_call},
+      {Call::link, link_call},
+      {Call::mknod, mknod_call},
+      {Call::chdir, chdir_call},
+      {Call::fchdir, chdir_call},
+      {Call::chroot, chroot_call},
+
+      {Call::mmap, map_call},
+      {Call::munmap, unmap_call},
+      {Call::mremap, remap_call},
+      {Call::msync, mapped_call},
+      {Call::madvise, mapped_call},
+      {Call::fault, fault_call},
+
+      {Call::fork, fork_call},
+      {Call::unshare, unshare_call},
+      {Call::exec, exec_call},
+      {Call::exit, exit_call},
+      {Call::exit_group, exit_group_call},
+      {Call::wait, wait_call},
+      {Call::umask, umask_call},
+  };
+  std::array<Handler, static_cast<std::size_t>(Call::unshare) + 1> handlers{};
+  for (const Row& row : kRows) handlers[static_cast<std::size_t>(row.call)] = row.handler;
+  return handlers;
+}();
+static_assert(std::ranges::find(kHandlers, nullptr) == kHandlers.end());
+
+}  // namespace
+
+void translate(CallParts& parts, const SystemCall& call, CallBeginning beginning) {
+  if (Task* task = task_of(parts, call)) {
+    CallContext context{call, *task};
+    if (!is_worth_nothing(parts, context)) {
+      choose_directory(parts, context, beginning.position);
+      context.beginning = &beginning;
+      context.race = beginning.position < parts.builder.operations() &&
+                     is_race(parts, context, beginning.position);
+      context.blind = context.too_long = false;
+      kHandlers[static_cast<std::size_t>(call.call)](parts, context);
+      if (context.too_long) parts.builder.lost("calls with paths that are too long");
+    }
+    while (!context.used.empty()) {  // one after the other: the last to go closes
+      DescriptionRef file = std::move(context.used.back());
+      context.used.pop_back();
+      release(parts, call.thread, std::move(file), call.exit_ns);
+    }
   }
+  release(parts, call.thread, std::move(beginning.file), call.exit_ns);
+}
+
+void release(CallParts& parts, std::uint32_t thread, DescriptionRef file, std::uint64_t at_ns) {
+  if (!OpenFiles::is_last(file)) return;
+  parts.files.drop(parts.tasks.acting_for(thread), at_ns, at_ns, std::move(file));
 }
 
 }  // namespace filereel

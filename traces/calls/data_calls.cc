@@ -1,12 +1,14 @@
-#include "traces/calls/data_calls.h"
-
+// Calls that move data, list directories, or move the position of an open file.
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "traces/calls/file_calls.h"
 
 namespace filereel {
 namespace {
@@ -53,20 +55,8 @@ std::optional<std::uint64_t> seen_position(const SystemCall& call, Description& 
   return *call.position - moved;
 }
 
-}  // namespace
-
-void DataCalls::read(CallContext& context) {
-  Description* file = files_.find_open(context, first_file(context.call), FileUse::reading);
-  if (file) transfer(context, OperationKind::read, *file, context.call.offset);
-}
-
-void DataCalls::write(CallContext& context) {
-  Description* file = files_.find_open(context, first_file(context.call), FileUse::writing);
-  if (file) transfer(context, OperationKind::write, *file, context.call.offset);
-}
-
-void DataCalls::transfer(const CallContext& context, OperationKind kind, Description& file,
-                         std::optional<std::uint64_t> offset) {
+void transfer(CallParts& parts, const CallContext& context, OperationKind kind, Description& file,
+              std::optional<std::uint64_t> offset) {
   const SystemCall& call = context.call;
   const bool writes = kind == OperationKind::write;
   const bool asynchronous = call.call == Call::submit;
@@ -80,51 +70,83 @@ void DataCalls::transfer(const CallContext& context, OperationKind kind, Descrip
   if (const auto seen = seen_position(call, file, appends)) {
     operation.offset = *seen;
   } else {
-    operation.offset = offset && !appends ? *offset : files_.position_of(file, appends);
+    operation.offset = offset && !appends ? *offset : parts.files.position_of(file, appends);
   }
   operation.loose = !writes && !offset && file.position_guessed;
-  if (operation.offset > kMaxOffset - operation.length) return builder_.lost(kImpossible);
+  if (operation.offset > kMaxOffset - operation.length) return parts.builder.lost(kImpossible);
   if (call.result >= 0) {
     operation.expected = std::min(call.result, static_cast<std::int64_t>(operation.length));
     if (!offset) file.offset = operation.offset + static_cast<std::uint64_t>(operation.expected);
   }
-  emitter_.emit(context, operation);
+  parts.emitter.emit(context, operation);
   if (!writes || call.result <= 0 || !(flags & (RWF_DSYNC | RWF_SYNC))) return;
-  if (asynchronous) return builder_.approximated("RWF_DSYNC and RWF_SYNC of asynchronous writes");
-  builder_.approximated("writes with RWF_DSYNC or RWF_SYNC: a sync follows them");
+  if (asynchronous) {
+    return parts.builder.approximated("RWF_DSYNC and RWF_SYNC of asynchronous writes");
+  }
+  parts.builder.approximated("writes with RWF_DSYNC or RWF_SYNC: a sync follows them");
   const OperationKind sync = flags & RWF_SYNC ? OperationKind::sync : OperationKind::sync_data;
-  emitter_.add(context.task, call.exit_ns, call.exit_ns, {.kind = sync, .file = file.slot});
+  parts.emitter.add(context.task, call.exit_ns, call.exit_ns, {.kind = sync, .file = file.slot});
 }
 
-void DataCalls::copy(CallContext& context) {
+// A seek showed that `file` has this size.
+void tell_size(CallParts& parts, const CallContext& context, const Description& file,
+               std::uint64_t size) {
+  const FileId entry = parts.model.file_of_slot(file.slot);
+  if (entry == kNoFileId || size > kMaxOffset || file.directory ||
+      parts.model.is_directory(file.path)) {
+    return;
+  }
+  if (parts.model.size_is_exact(entry) && parts.model.size(entry) == size) return;
+  parts.builder.approximated("a stat added that tells what size a seek showed");
+  parts.emitter.add(context.task, context.call.enter_ns, context.call.exit_ns,
+                    {.kind = OperationKind::stat,
+                     .loose = true,
+                     .mode = S_IFREG,  // its permissions were not seen
+                     .file = file.slot,
+                     .length = size});
+}
+
+}  // namespace
+
+void read_call(CallParts& parts, CallContext& context) {
+  Description* file = parts.files.find_open(context, first_file(context.call), FileUse::reading);
+  if (file) transfer(parts, context, OperationKind::read, *file, context.call.offset);
+}
+
+void write_call(CallParts& parts, CallContext& context) {
+  Description* file = parts.files.find_open(context, first_file(context.call), FileUse::writing);
+  if (file) transfer(parts, context, OperationKind::write, *file, context.call.offset);
+}
+
+void copy_call(CallParts& parts, CallContext& context) {
   const SystemCall& call = context.call;
-  Description* source = files_.find_open(context, first_file(call), FileUse::reading);
-  Description* destination = files_.find_open(context, second_file(call), FileUse::writing);
+  Description* source = parts.files.find_open(context, first_file(call), FileUse::reading);
+  Description* destination = parts.files.find_open(context, second_file(call), FileUse::writing);
   if (!source && !destination) return;
   // Between files splice always fails; and why a copy with a pipe or socket failed, no read or
   // write of the file alone shows.
   if (call.result < 0 && (!source || !destination || call.call == Call::splice)) {
-    return builder_.approximated("copies with a pipe or socket that failed left out");
+    return parts.builder.approximated("copies with a pipe or socket that failed left out");
   }
   if (!destination) {
-    builder_.approximated("copies from a file to a pipe or socket taken for reads");
-    return transfer(context, OperationKind::read, *source, call.offset);
+    parts.builder.approximated("copies from a file to a pipe or socket taken for reads");
+    return transfer(parts, context, OperationKind::read, *source, call.offset);
   }
   if (!source) {
-    builder_.approximated("copies from a pipe or socket to a file taken for writes");
-    return transfer(context, OperationKind::write, *destination, call.offset2);
+    parts.builder.approximated("copies from a pipe or socket to a file taken for writes");
+    return transfer(parts, context, OperationKind::write, *destination, call.offset2);
   }
-  const KeptPart& kept = emitter_.kept();
+  const KeptPart& kept = parts.emitter.kept();
   if (kept.is_inside_file(source->slot) || kept.is_inside_file(destination->slot)) {
-    files_.show(context, *source);
-    files_.show(context, *destination);
+    parts.files.show(context, *source);
+    parts.files.show(context, *destination);
   }
   const bool clones = call.call == Call::clone_range;
   const auto place = [&](Description& file, const std::optional<std::uint64_t>& offset,
                          bool writes) {
     return offset   ? *offset
            : clones ? 0
-                    : files_.position_of(file, writes && (file.flags & O_APPEND));
+                    : parts.files.position_of(file, writes && (file.flags & O_APPEND));
   };
   Operation operation{.kind = OperationKind::copy_range,
                       .method = method_of(call.call),
@@ -133,13 +155,12 @@ void DataCalls::copy(CallContext& context) {
   operation.second = place(*source, call.offset, false);
   operation.offset = place(*destination, call.offset2, true);
   if (operation.second > kMaxOffset || operation.offset > kMaxOffset) {
-    return builder_.lost(kImpossible);
+    return parts.builder.lost(kImpossible);
   }
   operation.length =
       std::min(call.length, kMaxOffset - std::max(operation.second, operation.offset));
   if (clones && call.length == 0) {  // to the source's end
-    const TreeModel& model = builder_.model();
-    const std::uint64_t size = model.size(model.file_of_slot(source->slot));
+    const std::uint64_t size = parts.model.size(parts.model.file_of_slot(source->slot));
     operation.length = size - std::min(size, operation.second);
   }
   if (call.result >= 0) {
@@ -149,26 +170,26 @@ void DataCalls::copy(CallContext& context) {
     if (!clones && !call.offset) source->offset = operation.second + moved;
     if (!clones && !call.offset2) destination->offset = operation.offset + moved;
   }
-  emitter_.emit(context, operation);
+  parts.emitter.emit(context, operation);
 }
 
-void DataCalls::seek(CallContext& context) {
+void seek_call(CallParts& parts, CallContext& context) {
   const SystemCall& call = context.call;
   const bool finds = call.flags == SEEK_DATA || call.flags == SEEK_HOLE;
   const bool shows_size = call.flags == SEEK_END && call.offset && call.result >= 0;
-  Description* file = files_.find_open(context, first_file(call),
-                                       finds || shows_size ? FileUse::reading : FileUse::other);
+  Description* file = parts.files.find_open(
+      context, first_file(call), finds || shows_size ? FileUse::reading : FileUse::other);
   if (!file) return;
   if (shows_size) {
-    tell_size(context, *file, static_cast<std::uint64_t>(call.result) - *call.offset);
+    tell_size(parts, context, *file, static_cast<std::uint64_t>(call.result) - *call.offset);
   }
   if (finds) {
     const std::uint64_t offset = call.offset.value_or(0);
-    if (offset > kMaxOffset) return builder_.lost(kImpossible);
-    emitter_.emit(context, {.kind = OperationKind::seek,
-                            .flags = static_cast<std::uint32_t>(call.flags),
-                            .file = file->slot,
-                            .offset = offset});
+    if (offset > kMaxOffset) return parts.builder.lost(kImpossible);
+    parts.emitter.emit(context, {.kind = OperationKind::seek,
+                                 .flags = static_cast<std::uint32_t>(call.flags),
+                                 .file = file->slot,
+                                 .offset = offset});
   }
   if (call.result < 0) return;
   file->offset = static_cast<std::uint64_t>(call.result);
@@ -177,31 +198,15 @@ void DataCalls::seek(CallContext& context) {
   if (call.result == 0) file->entries = 0;
 }
 
-void DataCalls::tell_size(const CallContext& context, const Description& file, std::uint64_t size) {
-  const TreeModel& model = builder_.model();
-  const FileId entry = model.file_of_slot(file.slot);
-  if (entry == kNoFileId || size > kMaxOffset || file.directory || model.is_directory(file.path)) {
-    return;
-  }
-  if (model.size_is_exact(entry) && model.size(entry) == size) return;
-  builder_.approximated("a stat added that tells what size a seek showed");
-  emitter_.add(context.task, context.call.enter_ns, context.call.exit_ns,
-               {.kind = OperationKind::stat,
-                .loose = true,
-                .mode = S_IFREG,  // its permissions were not seen
-                .file = file.slot,
-                .length = size});
-}
-
-void DataCalls::list(CallContext& context) {
+void list_call(CallParts& parts, CallContext& context) {
   const SystemCall& call = context.call;
-  Description* file = files_.find_open(context, first_file(call), FileUse::listing);
+  Description* file = parts.files.find_open(context, first_file(call), FileUse::listing);
   if (!file) return;
   file->directory = true;
-  emitter_.emit(context, {.kind = OperationKind::list,
-                          .file = file->slot,
-                          .offset = file->entries,
-                          .length = std::min(call.length, kMaxTransfer)});
+  parts.emitter.emit(context, {.kind = OperationKind::list,
+                               .file = file->slot,
+                               .offset = file->entries,
+                               .length = std::min(call.length, kMaxTransfer)});
   if (call.result <= 0) return;
   // Where the tracer does not count them: an entry takes 24 bytes or more.
   const std::uint64_t entries =
@@ -209,34 +214,35 @@ void DataCalls::list(CallContext& context) {
   file->entries += std::min<std::uint64_t>(std::max<std::uint64_t>(entries, 1), UINT32_MAX);
 }
 
-void DataCalls::submit(CallContext& context) {
+void submit_call(CallParts& parts, CallContext& context) {
   const SystemCall& call = context.call;
   Task& task = context.task;
   const OperationKind kind = kind_of_request(call.requested);
   const FileUse use = kind == OperationKind::write ? FileUse::writing : FileUse::reading;
-  const DescriptionRef file = files_.find(context, first_file(call), use);
+  const DescriptionRef file = parts.files.find(context, first_file(call), use);
   if (!file) return;
   if (call.fd == SystemCall::kNone) {  // it stays open as long as it is registered
-    files_.drop(task, call.enter_ns, call.enter_ns, task.files->hold(file));
+    parts.files.drop(task, call.enter_ns, call.enter_ns, task.files->hold(file));
   }
-  files_.announce(context, *file, use);
-  if (!emitter_.kept().is_inside_file(file->slot)) return;
-  emitter_.reap(task);  // before this one counts
+  parts.files.announce(context, *file, use);
+  if (!parts.emitter.kept().is_inside_file(file->slot)) return;
+  parts.emitter.reap(task);  // before this one counts
   ++task.requests;
-  submitters_.emplace(RequestKey{task.process->id, call.request}, task.thread);
+  parts.submitters.emplace(std::pair(task.process->id, call.request), task.thread);
   if (kind == OperationKind::read || kind == OperationKind::write) {
-    return transfer(context, kind, *file, call.offset);
+    return transfer(parts, context, kind, *file, call.offset);
   }
-  emitter_.emit(context, {.kind = kind, .asynchronous = true, .file = file->slot});
+  parts.emitter.emit(context, {.kind = kind, .asynchronous = true, .file = file->slot});
 }
 
-void DataCalls::complete(const CallContext& context) {
+void complete_call(CallParts& parts, CallContext& context) {
   const SystemCall& call = context.call;
   Task& task = context.task;
-  const auto found = submitters_.find(RequestKey{task.process->id, call.request});
-  if (found == submitters_.end()) return;
-  Task* submitter = tasks_.find(found->second);
-  submitters_.erase(found);
+  const std::pair key{task.process->id, call.request};
+  auto found = parts.submitters.upper_bound(key);  // the latest of that name
+  if (found == parts.submitters.begin() || (--found)->first != key) return;
+  Task* submitter = parts.tasks.find(found->second);
+  parts.submitters.erase(found);
   if (!submitter) return;
   if (submitter->requests > 0) --submitter->requests;
   if (submitter != &task) return;

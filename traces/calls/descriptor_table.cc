@@ -53,14 +53,10 @@ std::vector<DescriptionRef> DescriptorTable::take_range(int first, int last) {
 
 std::vector<DescriptionRef> DescriptorTable::take_close_on_exec() {
   std::vector<DescriptionRef> taken;
-  for (auto at = open_.begin(); at != open_.end();) {
-    if (!at->second.close_on_exec) {
-      ++at;
-      continue;
-    }
-    taken.push_back(std::move(at->second.description));
-    at = open_.erase(at);
-  }
+  std::erase_if(open_, [&](auto& entry) {
+    if (entry.second.close_on_exec) taken.push_back(std::move(entry.second.description));
+    return entry.second.close_on_exec;
+  });
   return taken;
 }
 

@@ -1,56 +1,40 @@
-// Calls that become one operation on a file or a name, and move no data.
+// Calls on files: one function for each family, which makes the operations of a call. What to do
+// with a descriptor or a name they learn from OpenFiles and names.h.
 #pragma once
 
-#include <cstdint>
-#include <vector>
-
-#include "traces/calls/call_context.h"
-#include "traces/calls/names.h"
+#include "traces/calls/call_parts.h"
 
 namespace filereel {
 
-// Owns which files' modes the trace has told. Other operations on a file that is open, and the
-// calls that open one, are in data_calls.h and open_calls.h.
-class FileCalls {
- public:
-  // All outlive this.
-  FileCalls(TraceBuilder& builder, PathResolution& paths, Emitter& emitter, OpenFiles& files,
-            Names& names, TaskTable& tasks)
-      : builder_(builder),
-        paths_(paths),
-        emitter_(emitter),
-        files_(files),
-        names_(names),
-        tasks_(tasks) {}
+// open_calls.cc: calls that open and close files, and that only change what descriptors refer to.
+// An open also teaches what the tracer saw: which links led to the file, what it was before the
+// call, and its identity.
+void open_call(CallParts& parts, CallContext& context);
+void close_call(CallParts& parts, CallContext& context);
+void close_range_call(CallParts& parts, CallContext& context);
+void dup_call(CallParts& parts, CallContext& context);
+void set_cloexec_call(CallParts& parts, CallContext& context);
+void new_descriptor_call(CallParts& parts, CallContext& context);
+void new_pair_call(CallParts& parts, CallContext& context);
 
-  // An operation of `kind` on the file behind `fd`, or on what `path` names.
-  void on_file(CallContext& context, OperationKind kind);
-  void on_path(CallContext& context, OperationKind kind);
-  void rename(CallContext& context);
-  void link(CallContext& context);
-  void make_node(CallContext& context);
-  void change_directory(CallContext& context);
-  void change_root(CallContext& context);
+// file_calls.cc: calls that become one operation on a file or a name and move no data, the first
+// two an operation of `kind` on the file behind `fd` (sync: on all), and on what `path` names.
+void file_call(CallParts& parts, CallContext& context, OperationKind kind);
+void path_call(CallParts& parts, CallContext& context, OperationKind kind);
+void link_call(CallParts& parts, CallContext& context);
+void mknod_call(CallParts& parts, CallContext& context);
+void rename_call(CallParts& parts, CallContext& context);
+void chdir_call(CallParts& parts, CallContext& context);  // fchdir too
+void chroot_call(CallParts& parts, CallContext& context);
 
- private:
-  // Takes the rest of `operation` from the call: all but its kind and what it is on.
-  void emit(const CallContext& context, const NamedFile& target, Operation operation);
-  // What a stat saw, as far as the trace has not told it.
-  void describe(const SystemCall& call, const NamedFile& target, Operation& operation);
-  // From what a record lock asks for to the file's bytes.
-  void locate_lock(const SystemCall& call, Description& file, std::uint64_t& offset,
-                   std::uint64_t& length);
-  // What lies below a directory that was renamed is somewhere else now.
-  void follow_rename(PathId from, PathId to, bool exchange);
-  void move_to(const CallContext& context, PathId directory);
-
-  TraceBuilder& builder_;
-  PathResolution& paths_;
-  Emitter& emitter_;
-  OpenFiles& files_;
-  Names& names_;
-  TaskTable& tasks_;
-  std::vector<bool> known_modes_;  // by FileId
-};
+// data_calls.cc: calls that move data, list directories, or move the position of an open file.
+// Operations get the position that the call had, and open files move on as in the kernel.
+void read_call(CallParts& parts, CallContext& context);
+void write_call(CallParts& parts, CallContext& context);
+void copy_call(CallParts& parts, CallContext& context);
+void seek_call(CallParts& parts, CallContext& context);
+void list_call(CallParts& parts, CallContext& context);
+void submit_call(CallParts& parts, CallContext& context);
+void complete_call(CallParts& parts, CallContext& context);
 
 }  // namespace filereel

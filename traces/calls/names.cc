@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <string>
 
 #include <fcntl.h>
 #include <linux/openat2.h>
@@ -45,25 +46,31 @@ std::optional<MagicPath> magic_path(std::string_view path, std::uint32_t process
   return found;
 }
 
-// The last component is what the call changes, whatever stands behind it.
-bool names_an_entry(Call call) {
+}  // namespace
+
+NameEffect effect_on_names(Call call) {
   switch (call) {
-    case Call::link:
+    case Call::open:  // with which flags may not be known before it returns
     case Call::mkdir:
-    case Call::rmdir:
-    case Call::unlink:
     case Call::symlink:
-    case Call::rename:
     case Call::mknod:
-      return true;
+    case Call::link:
+      return NameEffect::makes;
+    case Call::unlink:
+    case Call::rmdir:
+      return NameEffect::removes;
+    case Call::rename:
+      return NameEffect::moves;
     default:
-      return false;
+      return NameEffect::none;
   }
 }
 
-}  // namespace
+bool names_an_entry(Call call) {
+  return call != Call::open && effect_on_names(call) != NameEffect::none;
+}
 
-bool Names::follows(const SystemCall& call) {
+bool follows_link(const SystemCall& call) {
   switch (call.call) {
     case Call::open:
       return !(call.flags & O_NOFOLLOW) && (call.flags & (O_CREAT | O_EXCL)) != (O_CREAT | O_EXCL);
@@ -76,26 +83,26 @@ bool Names::follows(const SystemCall& call) {
   }
 }
 
-std::optional<PathId> Names::base_of(CallContext& context, const GivenName& name) {
+std::optional<PathId> base_of_name(CallParts& parts, CallContext& context, const GivenName& name) {
   Task& task = context.task;
   if (name.path.starts_with('/')) return task.surroundings->directory;
-  const bool at_cwd = name.dir == SystemCall::kCwd;
+  const bool at_cwd = name.dir.descriptor == SystemCall::kCwd;
   if (at_cwd && context.directory) return context.directory;
-  if (name.dir_path.starts_with('/')) {
+  if (name.dir.path.starts_with('/')) {
     bool deleted = false;
-    const PathId base = paths_.real(name.dir_path, deleted);
-    // Where threads share it, CallExplanations has said what it is for later calls.
+    const PathId base = parts.paths.real(name.dir.path, deleted);
+    // Where threads share it, choose_directory() has said what it is for later calls.
     if (at_cwd && task.surroundings.use_count() == 1) task.surroundings->directory = base;
     return base;
   }
   if (at_cwd) return task.surroundings->directory;
-  if (name.dir < 0) return std::nullopt;
-  const DescriptionRef file =
-      files_.find(context, {name.dir, name.dir_path, name.dir_file}, FileUse::listing);
+  if (name.dir.descriptor < 0) return std::nullopt;
+  const DescriptionRef file = parts.files.find(context, name.dir, FileUse::listing);
   return file ? std::optional(file->path) : std::nullopt;
 }
 
-std::optional<PathId> Names::resolve(CallContext& context, const GivenName& name, bool follow) {
+std::optional<PathId> resolve_name(CallParts& parts, CallContext& context, const GivenName& name,
+                                   bool follow) {
   static const std::string kNotKnown;
   const SystemCall& call = context.call;
   const Surroundings& surroundings = *context.task.surroundings;
@@ -105,9 +112,8 @@ std::optional<PathId> Names::resolve(CallContext& context, const GivenName& name
   if (magic && magic->rest.empty() && call.call != Call::chdir) magic.reset();
   std::string_view text = magic ? magic->rest : name.path;
   if (in_root) text.remove_prefix(std::min(text.find_first_not_of('/'), text.size()));
-  const GivenName seen = magic ? GivenName{magic->descriptor, kNotKnown, 0, text}
-                               : GivenName{name.dir, name.dir_path, name.dir_file, text};
-  const std::optional<PathId> base = base_of(context, seen);
+  const FileHandle dir = magic ? FileHandle{magic->descriptor, kNotKnown, 0} : name.dir;
+  const std::optional<PathId> base = base_of_name(parts, context, {dir, text});
   if (!base) return std::nullopt;
   const bool slash = name.path.ends_with('/');
   if (slash && names_an_entry(call.call)) {
@@ -115,59 +121,61 @@ std::optional<PathId> Names::resolve(CallContext& context, const GivenName& name
   } else if (slash) {
     follow = true;
   }
-  const PathId path = paths_.resolve(text, {.base = *base,
-                                            .root = in_root ? *base : surroundings.root,
-                                            .follow = follow,
-                                            .failed = call.result < 0,
-                                            .look = !surroundings.other_mounts});
-  if (paths_.is_too_long(path)) {
+  const PathId path = parts.paths.resolve(text, {.base = *base,
+                                                 .root = in_root ? *base : surroundings.root,
+                                                 .follow = follow,
+                                                 .failed = call.result < 0,
+                                                 .look = !surroundings.other_mounts});
+  if (parts.paths.is_too_long(path)) {
     context.too_long = true;
     return std::nullopt;
   }
   // It went on to where nobody knows.
-  const TreeModel& model = builder_.model();
-  if (follow && model.is_symlink(path)) context.blind = true;
+  if (follow && parts.model.is_symlink(path)) context.blind = true;
   // Operations have no slash at the end of a path, and no links in it, that could make them fail.
   const bool by_slash = slash && call.result < 0 && call.result != -ENOENT &&
                         call.result != -EEXIST && call.call != Call::mkdir &&
                         call.call != Call::rmdir;
-  const bool by_links = call.result == -ELOOP && !model.is_symlink(path);
+  const bool by_links = call.result == -ELOOP && !parts.model.is_symlink(path);
   if (by_slash || by_links) context.blind = true;
   return path;
 }
 
-std::optional<NamedFile> Names::find(CallContext& context, const GivenName& name, bool follow) {
+std::optional<NamedFile> find_named(CallParts& parts, CallContext& context, const GivenName& name,
+                                    bool follow) {
   const SystemCall& call = context.call;
   if (name.path.empty() && call.result == -ENOENT) return std::nullopt;  // names nothing
-  std::optional<int> number;
-  if (name.path.empty() && name.dir != SystemCall::kCwd) {
-    number = name.dir;
+  std::optional<FileHandle> handle;
+  if (name.path.empty() && name.dir.descriptor != SystemCall::kCwd) {
+    handle.emplace(name.dir);
   } else if (follow) {
     const auto magic = magic_path(name.path, context.task.process->id);
     if (magic && magic->rest.empty() && magic->descriptor != SystemCall::kCwd) {
-      number = magic->descriptor;
+      handle.emplace(FileHandle{magic->descriptor, call.fd_path, call.file});
     }
   }
-  if (number) {
-    const FileHandle handle = name.path.empty() ? FileHandle{*number, name.dir_path, name.dir_file}
-                                                : FileHandle{*number, call.fd_path, call.file};
-    Description* file = files_.find_open(context, handle, FileUse::other);
+  if (handle) {
+    Description* file = parts.files.find_open(context, *handle, FileUse::other);
     if (!file) return std::nullopt;
-    const TreeModel& model = builder_.model();
-    const PathId path = model.path_of(model.file_of_slot(file->slot)).value_or(file->path);
+    const PathId path =
+        parts.model.path_of(parts.model.file_of_slot(file->slot)).value_or(file->path);
     // What O_PATH opened is of no use to most calls.
     if (file->flags & O_PATH) return NamedFile{path, nullptr};
-    files_.announce(context, *file, FileUse::reading);
+    parts.files.announce(context, *file, FileUse::reading);
     return NamedFile{path, file};
   }
   if (name.path.empty() && call.result < 0) return std::nullopt;
-  const std::optional<PathId> path = resolve(context, name, follow);
+  const std::optional<PathId> path = resolve_name(parts, context, name, follow);
   if (!path) return std::nullopt;
-  if (paths_.is_left_out(*path)) {
-    leave_out();
+  if (parts.paths.is_left_out(*path)) {
+    leave_out(parts);
     return std::nullopt;
   }
   return NamedFile{*path, nullptr};
+}
+
+void leave_out(CallParts& parts) {
+  parts.builder.approximated("calls on /proc, /sys and /dev left out");
 }
 
 }  // namespace filereel

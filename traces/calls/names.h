@@ -3,27 +3,30 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <string_view>
 
-#include "traces/calls/call_context.h"
-#include "traces/calls/open_files.h"
-#include "traces/calls/path_resolution.h"
+#include "traces/calls/call_parts.h"
 
 namespace filereel {
 
+// What a call does to names if it succeeds.
+enum class NameEffect : std::uint8_t { none, makes, removes, moves };
+NameEffect effect_on_names(Call call);
+// The last component of a name is what the call changes, whatever stands behind it.
+bool names_an_entry(Call call);
+// Whether the call follows a symbolic link that its first name ends in.
+bool follows_link(const SystemCall& call);
+
 // How a call names a file.
 struct GivenName {
-  int dir;  // what a relative path begins at
-  const std::string& dir_path;
-  std::uint64_t dir_file;
+  FileHandle dir;  // what a relative path begins at
   std::string_view path;
 };
 inline GivenName first_name(const SystemCall& call) {
-  return {call.dir, call.dir_path, call.dir_file, call.path};
+  return {{call.dir, call.dir_path, call.dir_file}, call.path};
 }
 inline GivenName second_name(const SystemCall& call) {
-  return {call.dir2, call.dir2_path, call.dir2_file, call.path2};
+  return {{call.dir2, call.dir2_path, call.dir2_file}, call.path2};
 }
 
 struct NamedFile {
@@ -31,32 +34,19 @@ struct NamedFile {
   Description* file = nullptr;  // null: by its path
 };
 
-// Owns nothing: roots and working directories are the tasks', links are known to PathResolution.
-// Requires the directory of the context to be chosen (see CallExplanations). Tells the context if
-// what a name means is not certain, or is too long for operations.
-class Names {
- public:
-  // All outlive this.
-  Names(TraceBuilder& builder, PathResolution& paths, OpenFiles& files)
-      : builder_(builder), paths_(paths), files_(files) {}
+// These require the directory of the context to be chosen (call_explanations.h). They tell the
+// context if what a name means is not certain, or if it is too long for operations.
 
-  // Whether the call follows a symbolic link that its first name ends in.
-  static bool follows(const SystemCall& call);
+// The path that the name means; nothing: there is none for operations.
+std::optional<PathId> resolve_name(CallParts& parts, CallContext& context, const GivenName& name,
+                                   bool follow);
+// The same, or the open file that the name means; counts what lies in /proc, /sys and /dev.
+std::optional<NamedFile> find_named(CallParts& parts, CallContext& context, const GivenName& name,
+                                    bool follow);
+// Where a relative name begins.
+std::optional<PathId> base_of_name(CallParts& parts, CallContext& context, const GivenName& name);
 
-  // The path that the name means; nothing: there is none for operations.
-  std::optional<PathId> resolve(CallContext& context, const GivenName& name, bool follow);
-  // The same, or the open file that the name means; counts what lies in /proc, /sys and /dev.
-  std::optional<NamedFile> find(CallContext& context, const GivenName& name, bool follow);
-  // Where a relative name begins.
-  std::optional<PathId> base_of(CallContext& context, const GivenName& name);
-
-  // Counts a call on what lies in /proc, /sys or /dev.
-  void leave_out() { builder_.approximated("calls on /proc, /sys and /dev left out"); }
-
- private:
-  TraceBuilder& builder_;
-  PathResolution& paths_;
-  OpenFiles& files_;
-};
+// Counts a call on what lies in /proc, /sys or /dev.
+void leave_out(CallParts& parts);
 
 }  // namespace filereel

@@ -1,4 +1,4 @@
-// Which open file a call means, and the calls that only change what descriptors refer to.
+// Which open file a call means, and whether it is open in the trace.
 #pragma once
 
 #include <cstdint>
@@ -69,13 +69,6 @@ class OpenFiles {
   static bool is_last(const DescriptionRef& file) {
     return file && file.use_count() == 1 && file->slot != kNoFile;
   }
-
-  void close(const CallContext& context);
-  void close_range(const CallContext& context);
-  void duplicate(CallContext& context);
-  void set_cloexec(const CallContext& context);
-  void new_descriptor(const CallContext& context);
-  void new_pair(const CallContext& context);
 
  private:
   // The descriptor turns out to be `file`.
