@@ -46,29 +46,14 @@ std::vector<PathId> possible_directories(CallParts& parts, const CallContext& co
 
 bool makes_first_name(const SystemCall& call) {
   if (call.call == Call::open) return (call.flags & O_CREAT) != 0;
-  return call.call == Call::mkdir || call.call == Call::mknod || call.call == Call::symlink;
+  return is_one_of(call.call, {Call::mkdir, Call::mknod, Call::symlink});
 }
 
 bool needs_first_name(const SystemCall& call) {
-  switch (call.call) {
-    case Call::open:
-      return !makes_first_name(call);
-    case Call::stat:
-    case Call::statfs:
-    case Call::access:
-    case Call::readlink:
-    case Call::truncate:
-    case Call::chmod:
-    case Call::chown:
-    case Call::utimens:
-    case Call::chdir:
-    case Call::exec:
-    case Call::unlink:
-    case Call::rmdir:
-      return true;
-    default:
-      return false;
-  }
+  if (call.call == Call::open) return !makes_first_name(call);
+  return is_one_of(call.call, {Call::stat, Call::statfs, Call::access, Call::readlink,
+                               Call::truncate, Call::chmod, Call::chown, Call::utimens, Call::chdir,
+                               Call::exec, Call::unlink, Call::rmdir});
 }
 
 // What the result needs and the model denies, with the context's working directory.
@@ -198,21 +183,10 @@ bool could_unlock(CallParts& parts, const SystemCall& other, const SystemCall& c
 }
 
 DescriptionRef used_file(CallParts& parts, const SystemCall& call) {
-  switch (call.call) {
-    case Call::read:
-    case Call::write:
-    case Call::ftruncate:
-    case Call::fallocate:
-    case Call::fsync:
-    case Call::fdatasync:
-    case Call::sync_file_range:
-    case Call::getdents:
-    case Call::copy_file_range:
-    case Call::sendfile:
-    case Call::submit:
-      break;
-    default:
-      return nullptr;
+  if (!is_one_of(call.call, {Call::read, Call::write, Call::ftruncate, Call::fallocate, Call::fsync,
+                             Call::fdatasync, Call::sync_file_range, Call::getdents,
+                             Call::copy_file_range, Call::sendfile, Call::submit})) {
+    return nullptr;
   }
   Task* task = parts.tasks.find(call.thread);
   return task ? parts.files.known(*task, first_file(call)) : nullptr;
@@ -246,7 +220,7 @@ void choose_directory(CallParts& parts, CallContext& context, std::uint64_t posi
 }
 
 bool is_race(CallParts& parts, CallContext& context, std::uint64_t position) {
-  if (context.call.path.empty()) return false;
+  if (context.call.path.empty() || !parts.tasks.find(context.call.thread)) return false;
   for (const NameNeed& need : contradictions_here(parts, context)) {
     const auto change = parts.model.last_change(need.path);
     if (change && change->position >= position &&

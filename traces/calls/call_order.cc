@@ -30,7 +30,6 @@ void CallOrder::forget(InFlight& in_flight) {
   if (!in_flight.active) return;
   in_flight.active = false;
   filereel::release(parts_, in_flight.call.thread, std::move(in_flight.beginning.file), 0);
-  in_flight.beginning = {};
   if (is_naming(in_flight.call.call)) --names_in_flight_;
   if (in_flight.call.call == Call::fork) --forks_in_flight_;
   if (may_unlock(in_flight.call)) --unlocks_in_flight_;

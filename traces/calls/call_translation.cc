@@ -30,16 +30,9 @@ bool is_no_answer(int error) {
 
 // What later calls find is another if it succeeds: a name, or what a file holds.
 bool changes_files(const SystemCall& call) {
-  switch (call.call) {
-    case Call::open:
-      return (call.flags & (O_CREAT | O_TRUNC)) != 0;
-    case Call::copy_file_range:
-    case Call::clone_range:
-    case Call::truncate:
-      return true;
-    default:
-      return names_an_entry(call.call);
-  }
+  if (call.call == Call::open) return (call.flags & (O_CREAT | O_TRUNC)) != 0;
+  return names_an_entry(call.call) ||
+         is_one_of(call.call, {Call::copy_file_range, Call::clone_range, Call::truncate});
 }
 
 // A directory that is named "." or ".." is not removed, whatever it holds. Operations have real
@@ -118,19 +111,10 @@ bool is_worth_nothing(CallParts& parts, CallContext& context) {
 
 using Handler = void (*)(CallParts& parts, CallContext& context);
 
-template <OperationKind kind>
-void on_file(CallParts& parts, CallContext& context) {
-  file_call(parts, context, kind);
-}
-
-template <OperationKind kind>
-void on_path(CallParts& parts, CallContext& context) {
-  path_call(parts, context, kind);
-}
-
-template <OperationKind kind>
-void on_either(CallParts& parts, CallContext& context) {
-  (context.call.fd != SystemCall::kNone ? file_call : path_call)(parts, context, kind);
+// A function for several calls, with what tells them apart.
+template <auto function, auto difference>
+void with(CallParts& parts, CallContext& context) {
+  function(parts, context, difference);
 }
 
 // By Call: the one place that says what becomes of each.
@@ -149,53 +133,53 @@ constexpr auto kHandlers = [] {
       {Call::new_descriptor, new_descriptor_call},
       {Call::new_pair, new_pair_call},
 
-      {Call::read, read_call},
-      {Call::write, write_call},
-      {Call::copy_file_range, copy_call},
-      {Call::sendfile, copy_call},
-      {Call::splice, copy_call},
-      {Call::clone_range, copy_call},
+      {Call::read, with<transfer_call, read>},
+      {Call::write, with<transfer_call, write>},
+      {Call::copy_file_range, with<copy_call, CopyMethod::copy_file_range>},
+      {Call::sendfile, with<copy_call, CopyMethod::sendfile>},
+      {Call::splice, with<copy_call, CopyMethod::splice>},
+      {Call::clone_range, with<copy_call, CopyMethod::reflink>},
       {Call::seek, seek_call},
       {Call::getdents, list_call},
       {Call::submit, submit_call},
       {Call::complete, complete_call},
 
-      {Call::ftruncate, on_file<truncate>},
-      {Call::fallocate, on_file<allocate>},
-      {Call::fsync, on_file<sync>},
-      {Call::fdatasync, on_file<sync_data>},
-      {Call::sync_file_range, on_file<sync_range>},
-      {Call::syncfs, on_file<sync_volume>},
-      {Call::fstat, on_file<stat>},
-      {Call::fstatfs, on_file<stat_volume>},
-      {Call::fchmod, on_file<change_mode>},
-      {Call::fchown, on_file<change_owner>},
-      {Call::futimens, on_file<set_times>},
-      {Call::fadvise, on_file<advise>},
-      {Call::readahead, on_file<read_ahead>},
-      {Call::flock, on_file<lock>},
-      {Call::record_lock, on_file<lock>},
-      {Call::set_flags, on_file<set_flags>},
+      {Call::ftruncate, with<file_call, truncate>},
+      {Call::fallocate, with<file_call, allocate>},
+      {Call::fsync, with<file_call, sync>},
+      {Call::fdatasync, with<file_call, sync_data>},
+      {Call::sync_file_range, with<file_call, sync_range>},
+      {Call::syncfs, with<file_call, sync_volume>},
+      {Call::fstat, with<file_call, stat>},
+      {Call::fstatfs, with<file_call, stat_volume>},
+      {Call::fchmod, with<file_call, change_mode>},
+      {Call::fchown, with<file_call, change_owner>},
+      {Call::futimens, with<file_call, set_times>},
+      {Call::fadvise, with<file_call, advise>},
+      {Call::readahead, with<file_call, read_ahead>},
+      {Call::flock, with<file_call, lock>},
+      {Call::record_lock, with<file_call, lock>},
+      {Call::set_flags, with<file_call, set_flags>},
 
-      {Call::getxattr, on_either<get_xattr>},
-      {Call::setxattr, on_either<set_xattr>},
-      {Call::listxattr, on_either<list_xattr>},
-      {Call::removexattr, on_either<remove_xattr>},
+      {Call::getxattr, with<attribute_call, get_xattr>},
+      {Call::setxattr, with<attribute_call, set_xattr>},
+      {Call::listxattr, with<attribute_call, list_xattr>},
+      {Call::removexattr, with<attribute_call, remove_xattr>},
 
-      {Call::truncate, on_path<truncate>},
-      {Call::stat, on_path<stat>},
-      {Call::statfs, on_path<stat_volume>},
-      {Call::access, on_path<access>},
-      {Call::readlink, on_path<read_link>},
-      {Call::mkdir, on_path<make_directory>},
-      {Call::rmdir, on_path<remove_directory>},
-      {Call::unlink, on_path<unlink>},
-      {Call::symlink, on_path<symlink>},
-      {Call::chmod, on_path<change_mode>},
-      {Call::chown, on_path<change_owner>},
-      {Call::utimens, on_path<set_times>},
+      {Call::truncate, with<path_call, truncate>},
+      {Call::stat, with<path_call, stat>},
+      {Call::statfs, with<path_call, stat_volume>},
+      {Call::access, with<path_call, access>},
+      {Call::readlink, with<path_call, read_link>},
+      {Call::mkdir, with<path_call, make_directory>},
+      {Call::rmdir, with<path_call, remove_directory>},
+      {Call::unlink, with<path_call, unlink>},
+      {Call::symlink, with<path_call, symlink>},
+      {Call::chmod, with<path_call, change_mode>},
+      {Call::chown, with<path_call, change_owner>},
+      {Call::utimens, with<path_call, set_times>},
 
-      {Call::sync, on_file<sync_volume>},
+      {Call::sync, with<file_call, sync_volume>},
       {Call::rename, rename_call},
       {Call::link, link_call},
       {Call::mknod, mknod_call},
@@ -231,10 +215,11 @@ void translate(CallParts& parts, const SystemCall& call, CallBeginning beginning
     CallContext context{call, *task};
     if (!is_worth_nothing(parts, context)) {
       choose_directory(parts, context, beginning.position);
+      context.blind = false;  // in a directory that was tried
       context.beginning = &beginning;
       context.race = beginning.position < parts.builder.operations() &&
                      is_race(parts, context, beginning.position);
-      context.blind = context.too_long = false;
+      context.too_long = false;  // to be found out again, and counted
       kHandlers[static_cast<std::size_t>(call.call)](parts, context);
       if (context.too_long) parts.builder.lost("calls with paths that are too long");
     }

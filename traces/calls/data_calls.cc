@@ -16,30 +16,11 @@ namespace {
 constexpr std::uint64_t kMaxOffset = INT64_MAX;
 constexpr std::string_view kImpossible = "calls with impossible offsets";
 
-CopyMethod method_of(Call call) {
-  switch (call) {
-    case Call::sendfile:
-      return CopyMethod::sendfile;
-    case Call::splice:
-      return CopyMethod::splice;
-    case Call::clone_range:
-      return CopyMethod::reflink;
-    default:
-      return CopyMethod::copy_file_range;
-  }
-}
-
 OperationKind kind_of_request(Call requested) {
-  switch (requested) {
-    case Call::read:
-      return OperationKind::read;
-    case Call::write:
-      return OperationKind::write;
-    case Call::fdatasync:
-      return OperationKind::sync_data;
-    default:
-      return OperationKind::sync;
-  }
+  return requested == Call::read        ? OperationKind::read
+         : requested == Call::write     ? OperationKind::write
+         : requested == Call::fdatasync ? OperationKind::sync_data
+                                        : OperationKind::sync;
 }
 
 // Where a read or write that moved its open file's position began, if the tracer says it and the
@@ -108,24 +89,20 @@ void tell_size(CallParts& parts, const CallContext& context, const Description& 
 
 }  // namespace
 
-void read_call(CallParts& parts, CallContext& context) {
-  Description* file = parts.files.find_open(context, first_file(context.call), FileUse::reading);
-  if (file) transfer(parts, context, OperationKind::read, *file, context.call.offset);
+void transfer_call(CallParts& parts, CallContext& context, OperationKind kind) {
+  const FileUse use = kind == OperationKind::write ? FileUse::writing : FileUse::reading;
+  Description* file = parts.files.find_open(context, first_file(context.call), use);
+  if (file) transfer(parts, context, kind, *file, context.call.offset);
 }
 
-void write_call(CallParts& parts, CallContext& context) {
-  Description* file = parts.files.find_open(context, first_file(context.call), FileUse::writing);
-  if (file) transfer(parts, context, OperationKind::write, *file, context.call.offset);
-}
-
-void copy_call(CallParts& parts, CallContext& context) {
+void copy_call(CallParts& parts, CallContext& context, CopyMethod method) {
   const SystemCall& call = context.call;
   Description* source = parts.files.find_open(context, first_file(call), FileUse::reading);
   Description* destination = parts.files.find_open(context, second_file(call), FileUse::writing);
   if (!source && !destination) return;
   // Between files splice always fails; and why a copy with a pipe or socket failed, no read or
   // write of the file alone shows.
-  if (call.result < 0 && (!source || !destination || call.call == Call::splice)) {
+  if (call.result < 0 && (!source || !destination || method == CopyMethod::splice)) {
     return parts.builder.approximated("copies with a pipe or socket that failed left out");
   }
   if (!destination) {
@@ -141,7 +118,7 @@ void copy_call(CallParts& parts, CallContext& context) {
     parts.files.show(context, *source);
     parts.files.show(context, *destination);
   }
-  const bool clones = call.call == Call::clone_range;
+  const bool clones = method == CopyMethod::reflink;
   const auto place = [&](Description& file, const std::optional<std::uint64_t>& offset,
                          bool writes) {
     return offset   ? *offset
@@ -149,7 +126,7 @@ void copy_call(CallParts& parts, CallContext& context) {
                     : parts.files.position_of(file, writes && (file.flags & O_APPEND));
   };
   Operation operation{.kind = OperationKind::copy_range,
-                      .method = method_of(call.call),
+                      .method = method,
                       .file = destination->slot,
                       .source = source->slot};
   operation.second = place(*source, call.offset, false);

@@ -1,7 +1,6 @@
 // What processes have open: descriptor numbers and the open file descriptions behind them.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -83,8 +82,6 @@ class DescriptorTable {
     }
     for (auto& [number, file] : held_) visit(*file);
   }
-
-  std::size_t size() const { return open_.size(); }
 
  private:
   std::map<int, DescriptorEntry> open_;

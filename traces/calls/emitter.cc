@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
 #include <utility>
 
 #include <fcntl.h>
@@ -19,24 +20,9 @@ bool makes_name(OperationKind kind) {
 }  // namespace
 
 bool depends_on_the_place(int error) {
-  switch (error) {
-    case EPERM:
-    case EACCES:
-    case EROFS:
-    case EXDEV:
-    case EBUSY:
-    case ETXTBSY:
-    case ENOSPC:
-    case EDQUOT:
-    case EIO:
-    case ENOMEM:
-    case EMFILE:
-    case ENFILE:
-    case EOPNOTSUPP:
-      return true;
-    default:
-      return false;
-  }
+  constexpr int kErrors[] = {EPERM,  EACCES, EROFS,  EXDEV,  EBUSY,  ETXTBSY,   ENOSPC,
+                             EDQUOT, EIO,    ENOMEM, EMFILE, ENFILE, EOPNOTSUPP};
+  return std::ranges::find(kErrors, error) != std::end(kErrors);
 }
 
 bool KeptPart::takes(const Operation& operation) const {

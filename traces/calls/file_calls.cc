@@ -241,6 +241,10 @@ void path_call(CallParts& parts, CallContext& context, OperationKind kind) {
   emit_rest(parts, context, *target, operation);
 }
 
+void attribute_call(CallParts& parts, CallContext& context, OperationKind kind) {
+  (context.call.fd != SystemCall::kNone ? file_call : path_call)(parts, context, kind);
+}
+
 void rename_call(CallParts& parts, CallContext& context) {
   const SystemCall& call = context.call;
   const auto from = find_named(parts, context, first_name(call), false);

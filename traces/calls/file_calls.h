@@ -17,10 +17,12 @@ void set_cloexec_call(CallParts& parts, CallContext& context);
 void new_descriptor_call(CallParts& parts, CallContext& context);
 void new_pair_call(CallParts& parts, CallContext& context);
 
-// file_calls.cc: calls that become one operation on a file or a name and move no data, the first
-// two an operation of `kind` on the file behind `fd` (sync: on all), and on what `path` names.
+// file_calls.cc: calls that become one operation on a file or a name and move no data. The first
+// three become one of `kind`: on the file behind `fd` (sync: on all), on what `path` names, on
+// either.
 void file_call(CallParts& parts, CallContext& context, OperationKind kind);
 void path_call(CallParts& parts, CallContext& context, OperationKind kind);
+void attribute_call(CallParts& parts, CallContext& context, OperationKind kind);
 void link_call(CallParts& parts, CallContext& context);
 void mknod_call(CallParts& parts, CallContext& context);
 void rename_call(CallParts& parts, CallContext& context);
@@ -29,9 +31,8 @@ void chroot_call(CallParts& parts, CallContext& context);
 
 // data_calls.cc: calls that move data, list directories, or move the position of an open file.
 // Operations get the position that the call had, and open files move on as in the kernel.
-void read_call(CallParts& parts, CallContext& context);
-void write_call(CallParts& parts, CallContext& context);
-void copy_call(CallParts& parts, CallContext& context);
+void transfer_call(CallParts& parts, CallContext& context, OperationKind kind);
+void copy_call(CallParts& parts, CallContext& context, CopyMethod method);
 void seek_call(CallParts& parts, CallContext& context);
 void list_call(CallParts& parts, CallContext& context);
 void submit_call(CallParts& parts, CallContext& context);

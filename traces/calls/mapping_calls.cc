@@ -27,13 +27,15 @@ void emit_unmaps(CallParts& parts, Task& task, std::uint64_t begin_ns, std::uint
   }
 }
 
-void emit_part(CallParts& parts, const CallContext& context, OperationKind kind,
-               const AddressSpace::Part& part, std::uint64_t flags) {
-  parts.emitter.emit(context, {.kind = kind,
-                               .flags = static_cast<std::uint32_t>(flags),
-                               .source = part.mapping,
-                               .offset = part.offset,
-                               .length = part.length});
+void emit_parts(CallParts& parts, const CallContext& context, OperationKind kind,
+                const std::vector<AddressSpace::Part>& mapped, std::uint64_t flags) {
+  for (const AddressSpace::Part& part : mapped) {
+    parts.emitter.emit(context, {.kind = kind,
+                                 .flags = static_cast<std::uint32_t>(flags),
+                                 .source = part.mapping,
+                                 .offset = part.offset,
+                                 .length = part.length});
+  }
 }
 
 // Maps the file, at least up to `end`, where no address is known; false if that cannot be. Programs
@@ -158,10 +160,8 @@ void mapped_call(CallParts& parts, CallContext& context) {
     return;
   }
   const bool syncs = call.call == Call::msync;
-  for (const AddressSpace::Part& part : mapped) {
-    emit_part(parts, context, syncs ? OperationKind::sync_map : OperationKind::fault, part,
-              call.flags);
-  }
+  const OperationKind kind = syncs ? OperationKind::sync_map : OperationKind::fault;
+  emit_parts(parts, context, kind, mapped, call.flags);
 }
 
 void fault_call(CallParts& parts, CallContext& context) {
@@ -202,9 +202,7 @@ void fault_call(CallParts& parts, CallContext& context) {
       map_unseen(parts, context, path, begin + length)) {
     mapped = memory.parts_of_file(parts.model.file_of(path), begin, begin + length, false);
   }
-  for (const AddressSpace::Part& part : mapped) {
-    emit_part(parts, context, OperationKind::fault, part, writes ? 1 : 0);
-  }
+  emit_parts(parts, context, OperationKind::fault, mapped, writes ? 1 : 0);
 }
 
 }  // namespace filereel

@@ -1,13 +1,19 @@
 // What the names that calls give mean: a path, or a file that is open.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <string_view>
 
 #include "traces/calls/call_parts.h"
 
 namespace filereel {
+
+inline bool is_one_of(Call call, std::initializer_list<Call> calls) {
+  return std::ranges::find(calls, call) != calls.end();
+}
 
 // What a call does to names if it succeeds.
 enum class NameEffect : std::uint8_t { none, makes, removes, moves };

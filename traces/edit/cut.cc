@@ -16,6 +16,7 @@
 namespace filereel {
 namespace {
 
+constexpr std::uint32_t kNobody = UINT32_MAX;
 constexpr FileSlot kMaxSlots = 1 << 22;  // more than are ever open at once
 
 // The numbers stay the same.
@@ -36,12 +37,12 @@ class Wanted {
     for (const std::string& path : cut.below) below_.push_back(out.path(path));
   }
 
-  // Operations stand in the order of their ends: none that is behind the first which ends in the
-  // cut was over before.
-  bool begins_with(const RecordedOperation& recorded) const {
-    return recorded.start_ns >= from() || recorded.start_ns + recorded.duration_ns > from();
+  // Operations stand in the order of their ends: once one that ends in the cut has come, the cut
+  // has begun, and none that follows was over before.
+  bool is_inside(const RecordedOperation& recorded, bool begun) const {
+    const std::uint64_t start_ns = recorded.start_ns, end_ns = start_ns + recorded.duration_ns;
+    return start_ns < to() && (begun || start_ns >= from() || end_ns > from());
   }
-  bool ends_before(std::uint64_t at_ns) const { return at_ns >= to(); }
   std::uint64_t from() const { return cut_.from_ns.value_or(0); }
   // A time of the input in the output.
   std::uint64_t time(std::uint64_t at_ns) const {
@@ -54,9 +55,9 @@ class Wanted {
   bool lives_on(std::uint32_t thread, std::uint64_t position) const {
     return thread < threads_.size() && threads_[thread].last >= position;
   }
-  // Who does what is added for `thread`; without one, for nobody.
-  std::uint32_t acting_thread(std::optional<std::uint32_t> thread, std::uint64_t position) const {
-    if (thread && this->thread(*thread) && lives_on(*thread, position)) return *thread;
+  // Who does what is added for `thread`, or for nobody.
+  std::uint32_t acting_thread(std::uint32_t thread, std::uint64_t position) const {
+    if (this->thread(thread) && lives_on(thread, position)) return thread;
     for (std::uint32_t i = 0; i < threads_.size(); ++i) {
       if (this->thread(i) && lives_on(i, position)) return i;
     }
@@ -226,9 +227,10 @@ class CutOutput {
       remap(path, number, {state_.mapping(number)->made.thread, position, 0});
     }
     for (const std::string& path : nameless) {
-      const std::uint32_t thread = carrier_.thread(wanted_.acting_thread(std::nullopt, position));
-      const PathId removed_path = out_.path(path);
-      out_.add({{.kind = OperationKind::unlink, .path = removed_path, .thread = thread}, 0, 0});
+      const std::uint32_t thread = carrier_.thread(wanted_.acting_thread(kNobody, position));
+      const Operation unlink{
+          .kind = OperationKind::unlink, .path = out_.path(path), .thread = thread};
+      out_.add({unlink, 0, 0});
     }
   }
 
@@ -326,11 +328,11 @@ class CutOutput {
     constexpr std::uint32_t kMaking = O_CREAT | O_EXCL | O_TRUNC;
     // O_TMPFILE holds O_DIRECTORY, which does not fit the file that it made.
     const bool nameless = (flags & O_TMPFILE) == O_TMPFILE;
-    Operation open{.kind = OperationKind::open,
-                   .flags = flags & ~(nameless ? kMaking | O_TMPFILE : kMaking),
-                   .file = slot,
-                   .path = out_.path(path)};
-    open.thread = acting_thread(moment);
+    const Operation open{.kind = OperationKind::open,
+                         .flags = flags & ~(nameless ? kMaking | O_TMPFILE : kMaking),
+                         .file = slot,
+                         .path = out_.path(path),
+                         .thread = acting_thread(moment)};
     out_.add({open, moment.at_ns, 0});
   }
 
@@ -372,7 +374,7 @@ void cut_trace(const TraceInput& input, const Cut& cut, TraceBuilder& out) {
   std::optional<std::uint32_t> last_thread;  // of the output
   for (; const RecordedOperation* next = operations.peek(); operations.pop()) {
     const Operation& operation = next->operation;
-    const bool inside = !wanted.ends_before(next->start_ns) && (begun || wanted.begins_with(*next));
+    const bool inside = wanted.is_inside(*next, begun);
     if (begun || inside) position = operation.position;
     if (inside && !std::exchange(begun, true)) output.begin(position);
     const auto kept_until = inside ? output.keep(*next) : std::nullopt;
@@ -385,7 +387,7 @@ void cut_trace(const TraceInput& input, const Cut& cut, TraceBuilder& out) {
     state.follow(operation, wanted);
   }
   if (!begun) output.begin(position);
-  if (!last_thread) last_thread = carrier.thread(wanted.acting_thread(std::nullopt, position));
+  if (!last_thread) last_thread = carrier.thread(wanted.acting_thread(kNobody, position));
   carrier.close_all(*last_thread, end_ns);
   carrier.add_losses();
   for (const auto& [name, value] : input.info.facts) out.fact(name, value);
