@@ -22,7 +22,7 @@ struct CallBeginning {
 struct CallContext {
   const SystemCall& call;
   Task& task;                                // of the call's thread
-  const CallBeginning* beginning = nullptr;  // null: only a question, nothing is translated
+  const CallBeginning* beginning = nullptr;  // null: only asked about, not translated
   // Where relative names begin, if other threads move the working directory meanwhile.
   std::optional<PathId> directory = {};
   bool race = false;  // its result cannot be explained by the order
@@ -31,6 +31,11 @@ struct CallContext {
   bool blind = false;                     // it went through a symbolic link whose text is not known
   bool too_long = false;                  // a path of it is longer than any that is used
   std::vector<DescriptionRef> used = {};  // files that it uses and that are in no table any more
+
+  // Of what it makes.
+  std::uint32_t permissions() const {
+    return static_cast<std::uint32_t>(call.mode) & 07777 & ~task.surroundings->umask;
+  }
 };
 
 }  // namespace filereel

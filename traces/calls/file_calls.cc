@@ -43,10 +43,6 @@ std::uint64_t owner_of(const std::optional<std::uint64_t>& id) {
   return !id || *id >= UINT32_MAX ? UINT64_MAX : *id;
 }
 
-std::uint32_t permissions_of(const CallContext& context) {
-  return static_cast<std::uint32_t>(context.call.mode) & 07777 & ~context.task.surroundings->umask;
-}
-
 // What a stat saw, as far as the trace has not told it.
 void describe(CallParts& parts, const SystemCall& call, const NamedFile& target,
               Operation& operation) {
@@ -108,7 +104,7 @@ void emit_rest(CallParts& parts, const CallContext& context, const NamedFile& ta
       if (call.result >= 0) operation.text = parts.builder.tables().texts.add(call.text);
       break;
     case make_directory:
-      operation.mode = permissions_of(context);
+      operation.mode = context.permissions();
       break;
     case symlink:
     case remove_xattr:
@@ -292,7 +288,7 @@ void mknod_call(CallParts& parts, CallContext& context) {
   if (!target) return;
   const PathId path = target->path;
   const auto type = static_cast<std::uint32_t>(call.mode) & S_IFMT;
-  const std::uint32_t mode = permissions_of(context);
+  const std::uint32_t mode = context.permissions();
   if (type != S_IFREG && type != 0) {
     if (call.result >= 0) parts.paths.set_special(path, true);
     return parts.emitter.emit(

@@ -161,10 +161,7 @@ void open_call(CallParts& parts, CallContext& context) {
   Operation operation{.kind = OperationKind::open,
                       .flags = flags & ~static_cast<std::uint32_t>(O_CLOEXEC),
                       .path = path};
-  if (flags & O_CREAT || unnamed) {
-    operation.mode =
-        static_cast<std::uint32_t>(call.mode) & 07777 & ~context.task.surroundings->umask;
-  }
+  if (flags & O_CREAT || unnamed) operation.mode = context.permissions();
   if (!opened) return parts.emitter.emit(context, operation);
   if (call.result > INT_MAX) return;
 

@@ -27,10 +27,10 @@ inline FileHandle second_file(const SystemCall& call) {
 enum class FileUse : std::uint8_t { reading, writing, listing, other };
 
 // Owns the kernel's numbers of open files and the identities of files; the descriptor tables are
-// the tasks'. Requires that every change of a table goes through here, so that a file is closed in
-// the trace when the last descriptor of it is gone. Guarantees that a file which an operation uses
-// is open in the trace, if need be by an open that is added: files may be open since before the
-// trace, or since before they came into the part that is kept.
+// the tasks'. Requires that what leaves a table is dropped here. Guarantees that a file which an
+// operation uses is open in the trace, if need be by an open that is added (it may be open since
+// before the trace, or since before it came into the part that is kept), and that it is closed when
+// its last descriptor is gone.
 class OpenFiles {
  public:
   // All outlive this.

@@ -89,11 +89,10 @@ void begin_process(CallParts& parts, const KnownProcess& known) {
   first.thread = first.process = known.id;
   Task& task = new_root_task(parts, first);
   bool deleted = false;
-  if (!known.root.empty()) task.surroundings->root = parts.paths.real(known.root, deleted);
-  if (!known.directory.empty()) {
-    task.surroundings->directory = parts.paths.real(known.directory, deleted);
-  }
-  task.surroundings->umask = known.mode_mask;
+  Surroundings& around = *task.surroundings;
+  if (!known.root.empty()) around.root = parts.paths.real(known.root, deleted);
+  if (!known.directory.empty()) around.directory = parts.paths.real(known.directory, deleted);
+  around.umask = known.mode_mask;
   for (const std::uint32_t thread : known.threads) {
     first.thread = thread;
     if (thread != known.id) new_root_task(parts, first);
@@ -150,8 +149,7 @@ void fork_call(CallParts& parts, CallContext& context) {
                                 .name = parts.builder.thread(task.number).name});
   Task& child = parts.tasks.add(thread, process, number);
   if (!is_thread) child.process->from_start = task.process->from_start;
-  child.first_ns = call.enter_ns;
-  child.last_start_ns = call.enter_ns;
+  child.first_ns = child.last_start_ns = call.enter_ns;
   child.files =
       call.flags & CLONE_FILES ? task.files : std::make_shared<DescriptorTable>(*task.files);
   child.surroundings = call.flags & CLONE_FS ? task.surroundings
