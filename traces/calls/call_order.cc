@@ -6,24 +6,13 @@
 #include <fcntl.h>
 #include <sys/file.h>
 
+#include "traces/calls/call_explanations.h"
+#include "traces/calls/call_translation.h"
+
 namespace filereel {
 
 bool CallOrder::is_naming(Call call) {
-  switch (call) {
-    case Call::open:
-    case Call::mkdir:
-    case Call::symlink:
-    case Call::mknod:
-    case Call::link:
-    case Call::unlink:
-    case Call::rmdir:
-    case Call::rename:
-    case Call::chdir:  // where other names begin
-    case Call::fchdir:
-      return true;
-    default:
-      return false;
-  }
+  return effect_on_names(call) != NameEffect::none || call == Call::chdir || call == Call::fchdir;
 }
 
 bool CallOrder::takes_lock(const SystemCall& call) {
@@ -40,8 +29,7 @@ bool CallOrder::may_unlock(const SystemCall& call) {
 void CallOrder::forget(InFlight& in_flight) {
   if (!in_flight.active) return;
   in_flight.active = false;
-  translation_.release(in_flight.call.thread, in_flight.beginning.file, 0);
-  in_flight.beginning = {};
+  filereel::release(parts_, in_flight.call.thread, std::move(in_flight.beginning.file), 0);
   if (is_naming(in_flight.call.call)) --names_in_flight_;
   if (in_flight.call.call == Call::fork) --forks_in_flight_;
   if (may_unlock(in_flight.call)) --unlocks_in_flight_;
@@ -60,7 +48,7 @@ void CallOrder::entered(const SystemCall& call) {
     in_flight.call.flags = call.flags;
   }
   in_flight.active = true;
-  in_flight.beginning = {translation_.operations(), translation_.used_file(call)};
+  in_flight.beginning = {parts_.builder.operations(), used_file(parts_, call)};
   names_in_flight_ += naming;
   forks_in_flight_ += fork;
   unlocks_in_flight_ += unlock;
@@ -68,7 +56,7 @@ void CallOrder::entered(const SystemCall& call) {
 
 void CallOrder::returned(const SystemCall& call) {
   ++arrivals_;
-  CallTranslation::Beginning beginning;
+  CallBeginning beginning;
   if (const auto found = in_flight_.find(call.thread); found != in_flight_.end()) {
     if (found->second.active && found->second.call.call == call.call) {
       beginning = std::move(found->second.beginning);
@@ -82,12 +70,12 @@ void CallOrder::returned(const SystemCall& call) {
     give_up_requests(call.thread);
   }
   if (call.call == Call::submit) {
-    if (call.result < 0 || (!held_.contains(call.thread) && !translation_.may_be_file(call))) {
-      translation_.release(call.thread, beginning.file, call.exit_ns);
+    if (call.result < 0 || (!held_.contains(call.thread) && !may_be_file(parts_, call))) {
+      filereel::release(parts_, call.thread, std::move(beginning.file), call.exit_ns);
       return;
     }
     // It keeps its file open until it is done.
-    if (!beginning.file) beginning.file = translation_.used_file(call);
+    if (!beginning.file) beginning.file = used_file(parts_, call);
     Held held{call, std::move(beginning), arrivals_, nullptr};
     submitted(held);
     return accept(std::move(held));
@@ -96,19 +84,19 @@ void CallOrder::returned(const SystemCall& call) {
   if (held_.empty() && forks_in_flight_ == 0 && names_in_flight_ == 0 &&
       (unlocks_in_flight_ == 0 || !takes_lock(call))) {
     make_way(call);
-    return translation_.translate(call, beginning);
+    return translate(parts_, call, std::move(beginning));
   }
   accept({call, std::move(beginning), arrivals_, nullptr});
 }
 
 void CallOrder::submitted(Held& held) {
   held.request = std::make_shared<Request>();
-  held.request->name = {translation_.process_of(held.call.thread), held.call.request};
+  held.request->name = {parts_.tasks.process_of(held.call.thread), held.call.request};
   requests_[held.request->name].push_back(held.request);
 }
 
 void CallOrder::completed(const SystemCall& call) {
-  const auto found = requests_.find({translation_.process_of(call.thread), call.request});
+  const auto found = requests_.find({parts_.tasks.process_of(call.thread), call.request});
   if (found == requests_.end()) return;
   Request& request = *found->second.front();
   request.over = request.known = true;
@@ -140,10 +128,10 @@ void CallOrder::give_up_requests(std::uint32_t thread) {
 // What the end of a process must not overtake.
 void CallOrder::make_way(const SystemCall& call) {
   if (call.call == Call::exit_group || (call.call == Call::exec && call.result >= 0)) {
-    const std::uint32_t process = translation_.process_of(call.thread);
+    const std::uint32_t process = parts_.tasks.process_of(call.thread);
     force_process(process, call.thread);
     for (auto at = in_flight_.begin(); at != in_flight_.end();) {
-      if (at->first != call.thread && translation_.process_of(at->first) == process) {
+      if (at->first != call.thread && parts_.tasks.process_of(at->first) == process) {
         forget(at->second);
         at = in_flight_.erase(at);
       } else {
@@ -159,7 +147,7 @@ void CallOrder::force_process(std::uint32_t process, std::uint32_t except) {
   while (!held_.empty()) {
     const Held* oldest = nullptr;
     for (const auto& [thread, calls] : held_) {
-      if (thread == except || translation_.process_of(thread) != process) continue;
+      if (thread == except || parts_.tasks.process_of(thread) != process) continue;
       if (!oldest || calls.front().arrival < oldest->arrival) oldest = &calls.front();
     }
     if (!oldest) return;
@@ -182,13 +170,13 @@ void CallOrder::accept(Held held) {
 bool CallOrder::fork_is_in_flight() {
   return forks_in_flight_ > 0 && std::ranges::any_of(in_flight_, [&](const auto& entry) {
            return entry.second.active && entry.second.call.call == Call::fork &&
-                  !translation_.has_ended(entry.first);
+                  !parts_.tasks.has_ended(entry.first);
          });
 }
 
 CallOrder::Wait CallOrder::wait_of(const Held& held) {
   if (held.request) return held.request->over ? Wait::no : Wait::for_request;
-  if (translation_.is_new(held.call.thread) && fork_is_in_flight()) return Wait::for_call;
+  if (parts_.tasks.is_new(held.call.thread) && fork_is_in_flight()) return Wait::for_call;
   return takes_lock(held.call) ? wait_for_unlock(held) : wait_for_name(held);
 }
 
@@ -196,7 +184,7 @@ CallOrder::Wait CallOrder::wait_for_unlock(const Held& held) {
   if (unlocks_in_flight_ == 0 && held_.empty()) return Wait::no;
   if (arrivals_ - held.arrival > kPatience) return Wait::no;
   const auto explains = [&](const SystemCall& other) {
-    return may_unlock(other) && translation_.could_unlock(other, held.call);
+    return may_unlock(other) && could_unlock(parts_, other, held.call);
   };
   for (const auto& [thread, in_flight] : in_flight_) {
     if (in_flight.active && explains(in_flight.call)) return Wait::for_call;
@@ -212,16 +200,15 @@ CallOrder::Wait CallOrder::wait_for_unlock(const Held& held) {
 CallOrder::Wait CallOrder::wait_for_name(const Held& held) {
   const SystemCall& call = held.call;
   // Without its begin there is nothing to say of what it overlapped.
-  if (held.beginning.position == CallTranslation::kUnknown) return Wait::no;
+  if (held.beginning.position == CallBeginning::kUnknown) return Wait::no;
   if ((names_in_flight_ == 0 && held_.empty()) || call.path.empty()) return Wait::no;
   if (arrivals_ - held.arrival > kPatience) return Wait::no;
-  const std::vector<CallTranslation::Need> needs =
-      translation_.contradictions(call, held.beginning.position);
+  const std::vector<NameNeed> needs = contradictions(parts_, call, held.beginning.position);
   if (needs.empty() && call.call != Call::rmdir) return Wait::no;
   const auto explains = [&](const SystemCall& other) {
-    return translation_.could_empty(other, call) || translation_.could_move(other, call) ||
-           std::ranges::any_of(needs, [&](const CallTranslation::Need& need) {
-             return translation_.could_explain(other, call, need);
+    return could_empty(parts_, other, call) || could_move(parts_, other, call) ||
+           std::ranges::any_of(needs, [&](const NameNeed& need) {
+             return could_explain(parts_, other, call, need);
            });
   };
   for (const auto& [thread, in_flight] : in_flight_) {
@@ -250,11 +237,11 @@ void CallOrder::let_go(Held& held) {
       wait_no_more(held.request);
       held.call.result =
           static_cast<std::int64_t>(std::min<std::uint64_t>(held.call.length, INT32_MAX));
-      translation_.end_is_unknown();
+      parts_.builder.approximated("asynchronous requests whose end is not known");
     }
   }
   make_way(held.call);
-  translation_.translate(held.call, held.beginning);
+  translate(parts_, held.call, std::move(held.beginning));
 }
 
 void CallOrder::release(std::uint32_t thread) {

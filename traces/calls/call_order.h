@@ -9,21 +9,20 @@
 #include <unordered_map>
 #include <utility>
 
-#include "traces/calls/call_translation.h"
+#include "traces/calls/call_parts.h"
 
 namespace filereel {
 
 // A call is held back, with all later ones of its thread, while one that began before it ended and
 // has not returned yet could be what its result is due to, a name's change or the end of a lock;
-// while a fork that may have made its
-// thread has not returned; and while the end of an asynchronous request is not known. All that is
-// bounded: who waits for too long goes on.
+// while a fork that may have made its thread has not returned; and while the end of an asynchronous
+// request is not known. All that is bounded: who waits for too long goes on.
 class CallOrder {
  public:
-  // `translation` outlives this.
-  explicit CallOrder(CallTranslation& translation) : translation_(translation) {}
+  // `parts` outlive this.
+  explicit CallOrder(CallParts& parts) : parts_(parts) {}
 
-  // Calls that make, remove or move names.
+  // Calls that make, remove or move names, or where other names begin.
   static bool is_naming(Call call);
 
   void entered(const SystemCall& call);
@@ -39,7 +38,7 @@ class CallOrder {
   struct InFlight {
     bool active = false;
     SystemCall call;
-    CallTranslation::Beginning beginning;
+    CallBeginning beginning;
   };
   using RequestName = std::pair<std::uint32_t, std::uint64_t>;  // process, what identifies it
   struct Request {                                              // asynchronous
@@ -51,7 +50,7 @@ class CallOrder {
   };
   struct Held {
     SystemCall call;
-    CallTranslation::Beginning beginning;
+    CallBeginning beginning;
     std::uint64_t arrival = 0;
     std::shared_ptr<Request> request;  // of a submission
   };
@@ -76,7 +75,7 @@ class CallOrder {
   void retry();
   void force_oldest();
 
-  CallTranslation& translation_;
+  CallParts& parts_;
   std::unordered_map<std::uint32_t, InFlight> in_flight_;  // by thread
   std::size_t names_in_flight_ = 0, forks_in_flight_ = 0, unlocks_in_flight_ = 0;
   std::map<std::uint32_t, std::deque<Held>> held_;  // by thread, each in program order

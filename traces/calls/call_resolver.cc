@@ -1,15 +1,15 @@
 #include "traces/calls/call_resolver.h"
 
 #include "traces/calls/call_order.h"
-#include "traces/calls/call_translation.h"
+#include "traces/calls/process_calls.h"
 
 namespace filereel {
 
 struct CallResolver::State {
   State(TraceBuilder& builder, const ResolverOptions& options)
-      : translation(builder, options), order(translation) {}
+      : parts(builder, options), order(parts) {}
 
-  CallTranslation translation;
+  CallParts parts;
   CallOrder order;
 };
 
@@ -19,11 +19,11 @@ CallResolver::CallResolver(TraceBuilder& builder, const ResolverOptions& options
 CallResolver::~CallResolver() = default;
 
 void CallResolver::expect_link(std::string_view path, std::string_view text) {
-  state_->translation.expect_link(path, text);
+  state_->parts.paths.expect_link(path, text);
 }
 
 void CallResolver::begin_process(const KnownProcess& process) {
-  state_->translation.begin_process(process);
+  filereel::begin_process(state_->parts, process);
 }
 
 void CallResolver::entered(const SystemCall& call) {
@@ -44,7 +44,7 @@ void CallResolver::ended(std::uint32_t thread, std::uint64_t at_ns) {
 
 void CallResolver::finish(std::uint64_t at_ns) {
   state_->order.finish();
-  state_->translation.finish(at_ns);
+  end_all_tasks(state_->parts, at_ns);
 }
 
 }  // namespace filereel

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <climits>
+#include <cstddef>
 #include <iterator>
 #include <utility>
 
@@ -13,14 +14,14 @@ constexpr std::size_t kMostLateCloses = 64;
 
 }  // namespace
 
-DescriptorEntry DescriptorTable::put(int number, DescriptorEntry descriptor) {
-  return std::exchange(open_[number], std::move(descriptor));
+DescriptionRef DescriptorTable::put(int number, DescriptorEntry descriptor) {
+  return std::exchange(open_[number], std::move(descriptor)).description;
 }
 
-DescriptorEntry DescriptorTable::take(int number) {
+DescriptionRef DescriptorTable::take(int number) {
   const auto found = open_.find(number);
-  if (found == open_.end()) return {};
-  DescriptorEntry taken = std::move(found->second);
+  if (found == open_.end()) return nullptr;
+  DescriptionRef taken = std::move(found->second.description);
   open_.erase(found);
   return taken;
 }
@@ -42,25 +43,21 @@ bool DescriptorTable::is_late_close(int number, std::uint64_t began_ns) {
   return true;
 }
 
-std::vector<DescriptorEntry> DescriptorTable::take_range(int first, int last) {
-  std::vector<DescriptorEntry> taken;
+std::vector<DescriptionRef> DescriptorTable::take_range(int first, int last) {
+  std::vector<DescriptionRef> taken;
   const auto begin = open_.lower_bound(first), end = open_.upper_bound(last);
   if (first > last) return taken;
-  for (auto at = begin; at != end; ++at) taken.push_back(std::move(at->second));
+  for (auto at = begin; at != end; ++at) taken.push_back(std::move(at->second.description));
   open_.erase(begin, end);
   return taken;
 }
 
-std::vector<DescriptorEntry> DescriptorTable::take_close_on_exec() {
-  std::vector<DescriptorEntry> taken;
-  for (auto at = open_.begin(); at != open_.end();) {
-    if (!at->second.close_on_exec) {
-      ++at;
-      continue;
-    }
-    taken.push_back(std::move(at->second));
-    at = open_.erase(at);
-  }
+std::vector<DescriptionRef> DescriptorTable::take_close_on_exec() {
+  std::vector<DescriptionRef> taken;
+  std::erase_if(open_, [&](auto& entry) {
+    if (entry.second.close_on_exec) taken.push_back(std::move(entry.second.description));
+    return entry.second.close_on_exec;
+  });
   return taken;
 }
 
@@ -70,28 +67,54 @@ void DescriptorTable::set_close_on_exec(int first, int last) {
   }
 }
 
-DescriptorEntry DescriptorTable::hold(const DescriptionRef& file) {
-  DescriptorEntry& held = held_[file->number];
-  if (held.description == file) return {};
-  return std::exchange(held, {.description = file});
+DescriptionRef DescriptorTable::hold(const DescriptionRef& file) {
+  DescriptionRef& held = held_[file->number];
+  return held == file ? nullptr : std::exchange(held, file);
 }
 
-std::vector<DescriptorEntry> DescriptorTable::take_held() {
-  std::vector<DescriptorEntry> taken;
-  for (auto& [number, descriptor] : held_) taken.push_back(std::move(descriptor));
+std::vector<DescriptionRef> DescriptorTable::take_held() {
+  std::vector<DescriptionRef> taken;
+  for (auto& [number, file] : held_) taken.push_back(std::move(file));
   held_.clear();
   return taken;
 }
 
-std::vector<DescriptorEntry> DescriptorTable::take_all() {
-  std::vector<DescriptorEntry> taken = take_range(0, INT_MAX);
+std::vector<DescriptionRef> DescriptorTable::take_all() {
+  std::vector<DescriptionRef> taken = take_range(0, INT_MAX);
   std::ranges::move(take_held(), std::back_inserter(taken));
   return taken;
 }
 
 void DescriptorTable::add_missing(const DescriptorTable& other) {
   for (const auto& [number, descriptor] : other.open_) open_.try_emplace(number, descriptor);
-  for (const auto& [number, descriptor] : other.held_) held_.try_emplace(number, descriptor);
+  for (const auto& [number, file] : other.held_) held_.try_emplace(number, file);
+}
+
+DescriptionRef FileNumbers::find(std::uint64_t number) {
+  const auto found = files_.find(number);
+  if (found == files_.end()) return nullptr;
+  DescriptionRef file = found->second.lock();
+  if (!file) files_.erase(found);
+  return file;
+}
+
+void FileNumbers::bind(std::uint64_t number, const DescriptionRef& file) {
+  if (number == 0) return;
+  const DescriptionRef earlier = find(number);
+  if (earlier == file) return;
+  if (earlier) earlier->number = 0;
+  if (!file) {
+    files_.erase(number);
+    return;
+  }
+  if (file->number != 0) files_.erase(file->number);
+  file->number = number;
+  files_[number] = file;
+}
+
+void FileNumbers::forget(Description& file) {
+  if (file.number != 0) files_.erase(file.number);
+  file.number = 0;
 }
 
 }  // namespace filereel

@@ -1,11 +1,11 @@
-// What a process has open: descriptor numbers and the open file descriptions behind them.
+// What processes have open: descriptor numbers and the open file descriptions behind them.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "traces/calls/system_call.h"
@@ -16,7 +16,7 @@ namespace filereel {
 // An open file: what dup and fork share.
 struct Description : std::enable_shared_from_this<Description> {
   FileSlot slot = kNoFile;   // kNoFile: open since before the trace, and not used so far
-  std::uint64_t number = 0;  // the kernel's for it, while it has one; see OpenFiles
+  std::uint64_t number = 0;  // the kernel's for it, while it has one; see FileNumbers
   PathId path = 0;           // follows renames of the directories above it
   std::uint32_t flags = 0;   // O_*
   std::uint64_t offset = 0;
@@ -49,10 +49,10 @@ class DescriptorTable {
   }
 
   // Puts `descriptor` at `number` (not negative) and returns what was there.
-  DescriptorEntry put(int number, DescriptorEntry descriptor);
+  DescriptionRef put(int number, DescriptorEntry descriptor);
 
-  // Takes `number` out; an empty descriptor if it was not open.
-  DescriptorEntry take(int number);
+  // Takes `number` out; null if it was not open.
+  DescriptionRef take(int number);
 
   // A close of `number` has not returned yet, although the number was given out again by `at_ns`.
   void expect_close(int number, std::uint64_t at_ns);
@@ -60,16 +60,16 @@ class DescriptorTable {
   bool is_late_close(int number, std::uint64_t began_ns);
 
   // Takes out all from `first` to `last`, in order.
-  std::vector<DescriptorEntry> take_range(int first, int last);
-  std::vector<DescriptorEntry> take_close_on_exec();
+  std::vector<DescriptionRef> take_range(int first, int last);
+  std::vector<DescriptionRef> take_close_on_exec();
   void set_close_on_exec(int first, int last);
 
   // What the process has open without a number, for io_uring.
   // Returns what has lost its place to it: the kernel gave its number to `file`.
-  DescriptorEntry hold(const DescriptionRef& file);
-  std::vector<DescriptorEntry> take_held();
+  DescriptionRef hold(const DescriptionRef& file);
+  std::vector<DescriptionRef> take_held();
   // All that is open, with what has no number.
-  std::vector<DescriptorEntry> take_all();
+  std::vector<DescriptionRef> take_all();
 
   // Adds what `other` has where there is nothing here.
   void add_missing(const DescriptorTable& other);
@@ -80,16 +80,41 @@ class DescriptorTable {
     for (auto& [number, descriptor] : open_) {
       if (descriptor.description) visit(*descriptor.description);
     }
-    for (auto& [number, descriptor] : held_) visit(*descriptor.description);
+    for (auto& [number, file] : held_) visit(*file);
   }
-
-  std::size_t size() const { return open_.size(); }
 
  private:
   std::map<int, DescriptorEntry> open_;
-  std::map<std::uint64_t, DescriptorEntry> held_;  // by the kernel's number
+  std::map<std::uint64_t, DescriptionRef> held_;  // by the kernel's number
   // By number: until when closes that are to come must have begun, in order.
   std::map<int, std::vector<std::uint64_t>> late_closes_;
+};
+
+// Open files by the numbers that the kernel has for them. A number is its file's as long as the
+// file is open, in whatever process; then it is given to another one. Number 0 is nobody's. Does
+// not keep files open.
+class FileNumbers {
+ public:
+  // Null if the number is not known.
+  DescriptionRef find(std::uint64_t number);
+
+  // `number` is `file`'s from now on (null: of something that is no file). What had it before, if
+  // the trace has not seen it closed, has none any more.
+  void bind(std::uint64_t number, const DescriptionRef& file);
+
+  // `file` is closed.
+  void forget(Description& file);
+
+  // Calls `visit` with every open file that has a number.
+  template <typename Visit>
+  void each(Visit visit) {
+    for (auto& [number, file] : files_) {
+      if (const DescriptionRef open = file.lock()) visit(*open);
+    }
+  }
+
+ private:
+  std::unordered_map<std::uint64_t, std::weak_ptr<Description>> files_;
 };
 
 }  // namespace filereel

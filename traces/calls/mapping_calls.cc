@@ -1,10 +1,11 @@
-// Calls that map files into memory.
+#include "traces/calls/mapping_calls.h"
+
 #include <algorithm>
+#include <string_view>
+#include <vector>
 
 #include <sys/mman.h>
 #include <sys/stat.h>
-
-#include "traces/calls/call_translation.h"
 
 namespace filereel {
 namespace {
@@ -12,191 +13,196 @@ namespace {
 // Where a mapping lies says nothing about the file.
 constexpr std::uint64_t kPlacing = MAP_FIXED | MAP_FIXED_NOREPLACE;
 constexpr unsigned kMapFlagsShift = 8;  // in an operation's flags, above PROT_*
+constexpr std::string_view kTooMany = "memory maps beyond what a process can have";
+
+std::uint64_t length_of_fault(const SystemCall& call) {
+  return call.length == 0 ? AddressSpace::kPage : call.length;
+}
+
+void emit_unmaps(CallParts& parts, Task& task, std::uint64_t begin_ns, std::uint64_t end_ns,
+                 const std::vector<FileSlot>& gone) {
+  for (const FileSlot mapping : gone) {
+    parts.emitter.add(task, begin_ns, end_ns, {.kind = OperationKind::unmap, .source = mapping});
+    parts.builder.free_mapping(mapping);
+  }
+}
+
+void emit_parts(CallParts& parts, const CallContext& context, OperationKind kind,
+                const std::vector<AddressSpace::Part>& mapped, std::uint64_t flags) {
+  for (const AddressSpace::Part& part : mapped) {
+    parts.emitter.emit(context, {.kind = kind,
+                                 .flags = static_cast<std::uint32_t>(flags),
+                                 .source = part.mapping,
+                                 .offset = part.offset,
+                                 .length = part.length});
+  }
+}
+
+// Maps the file, at least up to `end`, where no address is known; false if that cannot be. Programs
+// and their dynamic linkers are mapped by exec itself.
+bool map_unseen(CallParts& parts, const CallContext& context, PathId path, std::uint64_t end) {
+  if (parts.paths.is_left_out(path) || parts.paths.is_special(path)) return false;
+  if (!parts.emitter.kept().is_inside(path)) return false;
+  parts.builder.approximated("maps that exec makes");
+  const auto& stat = context.call.stat;
+  const auto add = [&](const Operation& operation) {
+    parts.emitter.add(context.task, context.call.enter_ns, context.call.enter_ns, operation);
+  };
+  const FileSlot slot = parts.builder.take_slot();
+  if (stat) {
+    const std::uint32_t mode = stat->mode != 0 ? stat->mode : S_IFREG;
+    parts.model.learn_opened(slot, {.mode = mode, .size = stat->size});
+  }
+  add({.kind = OperationKind::open, .loose = true, .file = slot, .path = path});
+  const std::uint64_t size = stat ? stat->size : 0;
+  const bool reaches = size <= INT64_MAX && AddressSpace::end_of(0, size) >= end;
+  const std::uint64_t length = reaches ? size : end;
+  const FileSlot mapping = parts.builder.take_mapping();
+  const bool added = context.task.memory->add_somewhere(
+      length, mapping, {.file = parts.model.file_of_slot(slot)}, parts.mapping_uses);
+  if (added) {
+    add({.kind = OperationKind::map,
+         .loose = true,
+         .flags = PROT_READ | MAP_PRIVATE << kMapFlagsShift,
+         .file = slot,
+         .source = mapping,
+         .length = length});
+  } else {
+    parts.builder.free_mapping(mapping);
+    parts.builder.lost(kTooMany);
+  }
+  add({.kind = OperationKind::close, .file = slot});
+  parts.builder.free_slot(slot);
+  return added;
+}
 
 }  // namespace
 
-void CallTranslation::emit_unmaps(Task& task, std::uint64_t begin_ns, std::uint64_t end_ns,
-                                  const std::vector<FileSlot>& gone) {
-  for (const FileSlot mapping : gone) {
-    Operation operation;
-    operation.kind = OperationKind::unmap;
-    operation.source = mapping;
-    emit_at(task, begin_ns, end_ns, operation);
-    builder_.free_mapping(mapping);
-  }
+void leave_memory(CallParts& parts, Task& task, std::uint64_t at_ns) {
+  if (task.memory.use_count() > 1) return;
+  emit_unmaps(parts, task, at_ns, at_ns, task.memory->remove(0, UINT64_MAX, parts.mapping_uses));
 }
 
-void CallTranslation::unmap_all(Task& task, std::uint64_t at_ns) {
-  std::vector<FileSlot> gone;
-  if (task.memory.use_count() == 1) task.memory->remove(0, UINT64_MAX, mapping_uses_, gone);
-  emit_unmaps(task, at_ns, at_ns, gone);
-}
-
-void CallTranslation::map_call(Task& task, const SystemCall& call) {
-  Description* file = nullptr;
+void map_call(CallParts& parts, CallContext& context) {
+  const SystemCall& call = context.call;
   const bool of_file = !(call.flags & MAP_ANONYMOUS) && call.fd >= 0;
   if (call.result < 0) {
-    if (of_file) builder_.lost("memory maps that failed");
+    if (of_file) parts.builder.lost("memory maps that failed");
     return;
   }
+  AddressSpace& memory = *context.task.memory;
   const auto begin = static_cast<std::uint64_t>(call.result);
   const std::uint64_t end = AddressSpace::end_of(begin, call.length);
-  std::vector<FileSlot> gone;
-  task.memory->remove(begin, end, mapping_uses_, gone);
-  emit_unmaps(task, call.enter_ns, call.enter_ns, gone);
+  emit_unmaps(parts, context.task, call.enter_ns, call.enter_ns,
+              memory.remove(begin, end, parts.mapping_uses));
 
-  const bool stores = (call.flags & MAP_TYPE) != MAP_PRIVATE && (call.mode & PROT_WRITE);
-  if (of_file) {
-    file = file_of(task, call, first_file(call), stores ? Use::writing : Use::reading);
-  }
+  const bool shared = (call.flags & MAP_TYPE) != MAP_PRIVATE;
+  const bool stores = shared && (call.mode & PROT_WRITE);
+  const FileUse use = stores ? FileUse::writing : FileUse::reading;
+  Description* file = of_file ? parts.files.find_open(context, first_file(call), use) : nullptr;
   if (!file) return;
-  Operation operation;
-  operation.kind = OperationKind::map;
-  operation.file = file->slot;
-  operation.flags = static_cast<std::uint32_t>(
-      (call.mode & 0xff) | ((call.flags & ~kPlacing) & 0xffffff) << kMapFlagsShift);
-  operation.offset = call.offset.value_or(0);
-  operation.length = call.length;
+  Operation operation{
+      .kind = OperationKind::map,
+      .flags = static_cast<std::uint32_t>((call.mode & 0xff) | ((call.flags & ~kPlacing) & 0xffffff)
+                                                                   << kMapFlagsShift),
+      .file = file->slot,
+      .offset = call.offset.value_or(0),
+      .length = call.length};
   if (operation.offset > INT64_MAX - std::min<std::uint64_t>(operation.length, INT64_MAX) ||
       operation.length > INT64_MAX) {
-    return builder_.lost("calls with impossible offsets");
+    return parts.builder.lost("calls with impossible offsets");
   }
-  operation.source = builder_.take_mapping();
-  const MappedFile shown{.file = model_.file_of_slot(file->slot),
-                         .offset = operation.offset,
-                         .shared = (call.flags & MAP_TYPE) != MAP_PRIVATE};
-  if (!task.memory->add(begin, {end, operation.source, 0, shown}, mapping_uses_)) {
-    builder_.free_mapping(operation.source);
-    return builder_.lost("memory maps beyond what a process can have");
+  operation.source = parts.builder.take_mapping();
+  const MappedFile shown{
+      .file = parts.model.file_of_slot(file->slot), .offset = operation.offset, .shared = shared};
+  if (!memory.add(begin, {end, operation.source, 0, shown}, parts.mapping_uses)) {
+    parts.builder.free_mapping(operation.source);
+    return parts.builder.lost(kTooMany);
   }
   if (stores) {
-    builder_.approximated(sees_faults_ ? "stores to shared mappings are known by page only"
-                                       : "stores to shared mappings are not visible");
+    parts.builder.approximated(parts.sees_faults
+                                   ? "stores to shared mappings are known by page only"
+                                   : "stores to shared mappings are not visible");
   }
-  emit(task, call, operation);
+  parts.emitter.emit(context, operation);
 }
 
-void CallTranslation::mapping_call(Task& task, const SystemCall& call) {
+void unmap_call(CallParts& parts, CallContext& context) {
+  const SystemCall& call = context.call;
   if (call.result < 0) return;
-  const std::uint64_t begin = call.address;
-  std::vector<FileSlot> gone;
-  if (call.call == Call::munmap) {
-    task.memory->remove(begin, AddressSpace::end_of(begin, call.length), mapping_uses_, gone);
-    return emit_unmaps(task, call.enter_ns, call.exit_ns, gone);
-  }
-  if (call.call == Call::mremap) {
-    const std::uint64_t end = AddressSpace::end_of(begin, call.offset.value_or(call.length));
-    const bool grows = AddressSpace::end_of(begin, call.length) > end;
-    if (grows && !task.memory->parts(begin, end).empty()) {
-      builder_.approximated("memory maps that grow");
-    }
-    task.memory->move(begin, end, static_cast<std::uint64_t>(call.result), call.length,
-                      mapping_uses_, gone);
-    return emit_unmaps(task, call.enter_ns, call.exit_ns, gone);
-  }
-  if (call.call == Call::fault && call.address == 0) return fault_call(task, call);
-  const std::uint64_t length = call.length == 0 ? AddressSpace::kPage : call.length;
-  const std::uint64_t end = AddressSpace::end_of(begin, length);
-  for (const AddressSpace::Part& part : task.memory->parts(begin, end)) {
-    if (call.call == Call::madvise) {
-      builder_.approximated("advice on mapped memory left out");
-      return;
-    }
-    Operation operation;
-    operation.kind = call.call == Call::msync ? OperationKind::sync_map : OperationKind::fault;
-    operation.source = part.mapping;
-    operation.flags = static_cast<std::uint32_t>(call.flags);
-    operation.offset = part.offset;
-    operation.length = part.length;
-    emit(task, call, operation);
-  }
+  const std::uint64_t end = AddressSpace::end_of(call.address, call.length);
+  emit_unmaps(parts, context.task, call.enter_ns, call.exit_ns,
+              context.task.memory->remove(call.address, end, parts.mapping_uses));
 }
 
-// A page of a file that was brought in or first stored to, without its address.
-void CallTranslation::fault_call(Task& task, const SystemCall& call) {
-  const std::uint64_t begin = call.offset.value_or(0);
-  const std::uint64_t length = call.length == 0 ? AddressSpace::kPage : call.length;
+void remap_call(CallParts& parts, CallContext& context) {
+  const SystemCall& call = context.call;
+  if (call.result < 0) return;
+  AddressSpace& memory = *context.task.memory;
+  const std::uint64_t begin = call.address;
+  const std::uint64_t end = AddressSpace::end_of(begin, call.offset.value_or(call.length));
+  const bool grows = AddressSpace::end_of(begin, call.length) > end;
+  if (grows && !memory.parts(begin, end).empty()) {
+    parts.builder.approximated("memory maps that grow");
+  }
+  const auto to = static_cast<std::uint64_t>(call.result);
+  emit_unmaps(parts, context.task, call.enter_ns, call.exit_ns,
+              memory.move(begin, end, to, call.length, parts.mapping_uses));
+}
+
+void mapped_call(CallParts& parts, CallContext& context) {
+  const SystemCall& call = context.call;
+  if (call.result < 0) return;
+  const std::uint64_t end = AddressSpace::end_of(call.address, length_of_fault(call));
+  const auto mapped = context.task.memory->parts(call.address, end);
+  if (call.call == Call::madvise) {
+    if (!mapped.empty()) parts.builder.approximated("advice on mapped memory left out");
+    return;
+  }
+  const bool syncs = call.call == Call::msync;
+  const OperationKind kind = syncs ? OperationKind::sync_map : OperationKind::fault;
+  emit_parts(parts, context, kind, mapped, call.flags);
+}
+
+void fault_call(CallParts& parts, CallContext& context) {
+  const SystemCall& call = context.call;
+  if (call.result < 0) return;
+  if (call.address != 0) return mapped_call(parts, context);
+  // A page of a file that was brought in or first stored to, without its address.
+  const std::uint64_t begin = call.offset.value_or(0), length = length_of_fault(call);
   if (begin > INT64_MAX || length > INT64_MAX - begin) return;
-  const FileId by_identity = call.stat ? identities_.find(*call.stat) : kNoFileId;
+  const AddressSpace& memory = *context.task.memory;
+  const FileId by_identity = call.stat ? parts.files.identities().find(*call.stat) : kNoFileId;
   PathId path = 0;
   const bool named = names_file(call.fd_path);
   bool deleted = false;
-  if (named) path = paths_.real(call.fd_path, deleted);
-  const FileId by_path = named ? model_.file_of(path) : kNoFileId;
+  if (named) path = parts.paths.real(call.fd_path, deleted);
+  const FileId by_path = named ? parts.model.file_of(path) : kNoFileId;
   const auto find = [&](bool only_shared) {
     for (const FileId file : {by_identity, by_path}) {
       if (file == kNoFileId) continue;
-      auto parts = task.memory->parts_of_file(file, begin, begin + length, only_shared);
-      if (!parts.empty()) return parts;
+      auto mapped = memory.parts_of_file(file, begin, begin + length, only_shared);
+      if (!mapped.empty()) return mapped;
     }
     return std::vector<AddressSpace::Part>{};
   };
   // A store to a private page changes a copy of it: of the file it is only read.
   const bool stores = (call.flags & 1) != 0;
   bool writes = stores;
-  std::vector<AddressSpace::Part> parts = find(writes);
-  if (parts.empty() && stores) {
+  std::vector<AddressSpace::Part> mapped = find(writes);
+  if (mapped.empty() && stores) {
     writes = false;
-    parts = find(false);
+    mapped = find(false);
   }
   if (by_identity != kNoFileId) {  // it may have been renamed since
-    if (const auto now = model_.path_of(by_identity)) path = *now;
+    if (const auto now = parts.model.path_of(by_identity)) path = *now;
   }
   // What no map explains somebody else stored: a request's worker in the kernel.
-  if (parts.empty() && !stores && named && !deleted &&
-      map_unseen(task, call, path, begin + length)) {
-    const FileId file = model_.file_of(path);
-    parts = task.memory->parts_of_file(file, begin, begin + length, false);
+  if (mapped.empty() && !stores && named && !deleted &&
+      map_unseen(parts, context, path, begin + length)) {
+    mapped = memory.parts_of_file(parts.model.file_of(path), begin, begin + length, false);
   }
-  for (const AddressSpace::Part& part : parts) {
-    Operation operation;
-    operation.kind = OperationKind::fault;
-    operation.source = part.mapping;
-    operation.flags = writes ? 1 : 0;
-    operation.offset = part.offset;
-    operation.length = part.length;
-    emit(task, call, operation);
-  }
-}
-
-// Programs and their dynamic linkers are mapped by exec itself.
-bool CallTranslation::map_unseen(Task& task, const SystemCall& call, PathId path,
-                                 std::uint64_t end) {
-  if (paths_.is_left_out(path) || specials_.contains(path) || !kept_.is_inside(path)) return false;
-  builder_.approximated("maps that exec makes");
-  Operation open;
-  open.kind = OperationKind::open;
-  open.path = path;
-  open.file = builder_.take_slot();
-  open.loose = true;
-  if (call.stat) {
-    const std::uint32_t mode = call.stat->mode != 0 ? call.stat->mode : S_IFREG;
-    model_.learn_opened(open.file, {.mode = mode, .size = call.stat->size});
-  }
-  emit_at(task, call.enter_ns, call.enter_ns, open);
-  Operation map;
-  map.kind = OperationKind::map;
-  map.file = open.file;
-  map.flags = PROT_READ | MAP_PRIVATE << kMapFlagsShift;
-  const std::uint64_t size = call.stat ? call.stat->size : 0;
-  const bool reaches = size <= INT64_MAX && AddressSpace::end_of(0, size) >= end;
-  map.length = reaches ? size : end;
-  map.source = builder_.take_mapping();
-  map.loose = true;
-  const bool added = task.memory->add_somewhere(
-      map.length, map.source, {.file = model_.file_of_slot(open.file)}, mapping_uses_);
-  if (added) {
-    emit_at(task, call.enter_ns, call.enter_ns, map);
-  } else {
-    builder_.free_mapping(map.source);
-    builder_.lost("memory maps beyond what a process can have");
-  }
-  Operation close;
-  close.kind = OperationKind::close;
-  close.file = open.file;
-  emit_at(task, call.enter_ns, call.enter_ns, close);
-  builder_.free_slot(open.file);
-  return added;
+  emit_parts(parts, context, OperationKind::fault, mapped, writes ? 1 : 0);
 }
 
 }  // namespace filereel

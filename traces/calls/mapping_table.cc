@@ -1,6 +1,7 @@
 #include "traces/calls/mapping_table.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace filereel {
 
@@ -39,9 +40,10 @@ AddressSpace::Pieces::iterator AddressSpace::erase(Pieces::iterator piece) {
   return pieces_.erase(piece);
 }
 
-void AddressSpace::remove(std::uint64_t begin, std::uint64_t end, MappingUses& uses,
-                          std::vector<FileSlot>& gone) {
-  if (begin >= end) return;
+std::vector<FileSlot> AddressSpace::remove(std::uint64_t begin, std::uint64_t end,
+                                           MappingUses& uses) {
+  std::vector<FileSlot> gone;
+  if (begin >= end) return gone;
   auto at = pieces_.upper_bound(begin);
   if (at != pieces_.begin()) --at;
   while (at != pieces_.end() && at->first < end) {
@@ -66,10 +68,11 @@ void AddressSpace::remove(std::uint64_t begin, std::uint64_t end, MappingUses& u
       if (uses.remove(piece.mapping)) gone.push_back(piece.mapping);
     }
   }
+  return gone;
 }
 
-void AddressSpace::move(std::uint64_t from, std::uint64_t end, std::uint64_t to,
-                        std::uint64_t length, MappingUses& uses, std::vector<FileSlot>& gone) {
+std::vector<FileSlot> AddressSpace::move(std::uint64_t from, std::uint64_t end, std::uint64_t to,
+                                         std::uint64_t length, MappingUses& uses) {
   struct Moved {
     std::uint64_t begin;
     MappedPiece piece;
@@ -84,12 +87,13 @@ void AddressSpace::move(std::uint64_t from, std::uint64_t end, std::uint64_t to,
     moved.push_back(one);
     uses.add(one.piece.mapping);  // removing must not end the mapping
   }
-  remove(from, end, uses, gone);
-  remove(to, new_end, uses, gone);
+  std::vector<FileSlot> gone = remove(from, end, uses);
+  std::ranges::copy(remove(to, new_end, uses), std::back_inserter(gone));
   for (const Moved& one : moved) {
     add(one.begin, one.piece, uses);
     if (uses.remove(one.piece.mapping)) gone.push_back(one.piece.mapping);
   }
+  return gone;
 }
 
 std::vector<AddressSpace::Part> AddressSpace::parts(std::uint64_t begin, std::uint64_t end) const {

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <map>
 #include <set>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -57,13 +56,12 @@ class AddressSpace {
   bool add_somewhere(std::uint64_t length, FileSlot mapping, const MappedFile& shown,
                      MappingUses& uses);
 
-  // Takes [begin, end) out; mappings whose last piece went are added to `gone`.
-  void remove(std::uint64_t begin, std::uint64_t end, MappingUses& uses,
-              std::vector<FileSlot>& gone);
+  // Takes [begin, end) out. Returns the mappings whose last piece went.
+  std::vector<FileSlot> remove(std::uint64_t begin, std::uint64_t end, MappingUses& uses);
 
-  // Moves [from, end) to begin at `to`, `length` bytes long from now on.
-  void move(std::uint64_t from, std::uint64_t end, std::uint64_t to, std::uint64_t length,
-            MappingUses& uses, std::vector<FileSlot>& gone);
+  // Moves [from, end) to begin at `to`, `length` bytes long from now on. Returns the same.
+  std::vector<FileSlot> move(std::uint64_t from, std::uint64_t end, std::uint64_t to,
+                             std::uint64_t length, MappingUses& uses);
 
   struct Part {
     FileSlot mapping;

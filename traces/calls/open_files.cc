@@ -1,32 +1,214 @@
 #include "traces/calls/open_files.h"
 
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+#include <memory>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <linux/close_range.h>
+#include <sys/stat.h>
+
 namespace filereel {
 
-DescriptionRef OpenFiles::find(std::uint64_t number) {
-  const auto found = files_.find(number);
-  if (found == files_.end()) return nullptr;
-  DescriptionRef file = found->second.lock();
-  if (!file) files_.erase(found);
+DescriptionRef OpenFiles::known(Task& task, const FileHandle& handle) {
+  if (DescriptionRef file = numbers_.find(handle.file)) return file;
+  const DescriptorEntry* descriptor = task.files->find(handle.descriptor);
+  if (!descriptor || !descriptor->description) return nullptr;
+  const std::uint64_t number = descriptor->description->number;
+  return number == 0 || handle.file == 0 ? descriptor->description : nullptr;
+}
+
+DescriptionRef OpenFiles::find(CallContext& context, const FileHandle& handle, FileUse use) {
+  if (context.beginning && handle.descriptor == context.call.fd) {
+    const DescriptionRef& began = context.beginning->file;
+    if (began && (handle.file == 0 || began->number == 0 || began->number == handle.file)) {
+      return began;
+    }
+  }
+  const DescriptorEntry* descriptor = context.task.files->find(handle.descriptor);
+  DescriptionRef here = descriptor ? descriptor->description : nullptr;
+  DescriptionRef file = numbers_.find(handle.file);
+  if (here && !file && here->number == 0) {
+    numbers_.bind(handle.file, here);
+    return here;
+  }
+  if (here && (handle.file == 0 || here == file)) return here;
+  if (!handle.path.empty() && !names_file(handle.path)) file = nullptr;
+  if (!file) {
+    // The tracer has not seen all: what was no file is one now.
+    if (descriptor && !here && !names_file(handle.path)) return nullptr;
+    if (handle.descriptor < 0 && handle.path.empty()) return nullptr;
+    file = inherit(context.task, context.call, handle, use);
+    numbers_.bind(handle.file, file);
+  }
+  place(context, handle.descriptor, file);
   return file;
 }
 
-void OpenFiles::bind(std::uint64_t number, const DescriptionRef& file) {
-  if (number == 0) return;
-  const DescriptionRef earlier = find(number);
-  if (earlier == file) return;
-  if (earlier) earlier->number = 0;
-  if (!file) {
-    files_.erase(number);
+Description* OpenFiles::find_open(CallContext& context, const FileHandle& handle, FileUse use) {
+  if (handle.descriptor < 0) return nullptr;
+  const DescriptionRef file = find(context, handle, use);
+  if (!file) return nullptr;
+  if (use != FileUse::other) announce(context, *file, use);
+  return file.get();
+}
+
+DescriptionRef OpenFiles::inherit(Task& task, const SystemCall& call, const FileHandle& handle,
+                                  FileUse use) {
+  const int number = handle.descriptor;
+  const std::string& path = handle.path;
+  const bool seen_as_file =
+      !call.stat || S_ISREG(call.stat->mode) || S_ISDIR(call.stat->mode) || call.fd != number;
+  const bool standard = path.empty() && number <= 2 && use != FileUse::listing;
+  // The calls that open files were all seen; sockets and the like are made by others.
+  const bool sets_flags = call.call == Call::set_flags;
+  const bool tells_nothing =
+      ((call.call == Call::read || call.call == Call::write) && !call.offset) || sets_flags;
+  // A later call on an open file that is told by its number can still say that it is one.
+  const bool is_told_later = sets_flags && handle.file != 0;
+  if (path.empty() && !standard && (is_told_later || (tells_nothing && task.process->from_start))) {
+    builder_.approximated("descriptors from calls that the trace does not show taken for sockets");
+    return nullptr;
+  }
+  if (call.result == -ESPIPE || !seen_as_file || standard) return nullptr;
+  if (!path.empty() && !names_file(path)) return nullptr;
+  auto file = std::make_shared<Description>();
+  file->inherited = true;
+  if (path.empty()) {
+    file->path = builder_.path(fmt::format("filereel-unknown/{}-{}", task.process->id, number));
+    builder_.approximated("descriptors that the trace does not see opened");
+  } else {
+    bool deleted = false;
+    file->path = paths_.real(path, deleted);
+    if (deleted) builder_.approximated("open files that had been unlinked before the trace");
+    if (paths_.is_special(file->path)) return nullptr;
+  }
+  file->directory = use == FileUse::listing || builder_.model().is_directory(file->path) ||
+                    (call.fd == number && call.stat && S_ISDIR(call.stat->mode));
+  return file;
+}
+
+void OpenFiles::place(CallContext& context, int descriptor, const DescriptionRef& file) {
+  if (descriptor < 0) return;
+  DescriptorTable& files = *context.task.files;
+  const std::uint64_t at_ns = context.call.enter_ns;
+  const DescriptorEntry* here = files.find(descriptor);
+  // The call began before it was given out: it meant an earlier file.
+  if (here && at_ns < here->since_ns) {
+    if (file) context.used.push_back(file);
     return;
   }
-  if (file->number != 0) files_.erase(file->number);
-  file->number = number;
-  files_[number] = file;
+  // The call may use what it had under another number of its own.
+  if (here && here->description && context.beginning) context.used.push_back(here->description);
+  drop(context.task, at_ns, at_ns,
+       files.put(descriptor, {.description = file, .since_ns = here ? at_ns : 0}));
 }
 
-void OpenFiles::forget(Description& file) {
-  if (file.number != 0) files_.erase(file.number);
-  file.number = 0;
+void OpenFiles::announce(const CallContext& context, Description& file, FileUse use) {
+  const std::uint64_t at_ns = context.call.enter_ns;
+  TreeModel& model = builder_.model();
+  KeptPart& kept = emitter_.kept();
+  if (file.slot != kNoFile) {
+    if (!kept.is_inside_file(file.slot) && kept.is_inside(file.path)) {
+      show(context, file);
+      kept.enter(file.slot);
+    }
+    if (!file.inherited || file.flags_known) return;
+    if (use != FileUse::writing || (file.flags & O_ACCMODE) != O_RDONLY) return;
+    if (file.directory) return;
+    // It was open for writing all the time. It may have another name by now.
+    if (const auto now = model.path_of(model.file_of_slot(file.slot))) file.path = *now;
+    emitter_.add(context.task, at_ns, at_ns, {.kind = OperationKind::close, .file = file.slot});
+    builder_.free_slot(file.slot);
+  }
+  constexpr std::uint32_t kOpening = O_CREAT | O_EXCL | O_TRUNC | O_NOFOLLOW;  // for this one time
+  if (file.flags_known) {
+    file.flags &= ~kOpening;
+  } else {
+    file.flags = file.directory            ? O_RDONLY | O_DIRECTORY
+                 : use == FileUse::writing ? O_RDWR
+                                           : O_RDONLY;
+  }
+  file.slot = builder_.take_slot();
+  if (file.seen && S_ISREG(file.seen->mode)) {
+    model.learn_opened(file.slot, {.mode = file.seen->mode, .size = file.seen->size});
+  }
+  emitter_.add(context.task, at_ns, at_ns,
+               {.kind = OperationKind::open,
+                .loose = true,
+                .flags = file.flags,
+                .file = file.slot,
+                .path = file.path});
 }
 
+void OpenFiles::show(const CallContext& context, const Description& file) {
+  KeptPart& kept = emitter_.kept();
+  if (kept.shows(file.slot)) return;
+  kept.show(file.slot);
+  const bool unnamed = (file.flags & O_TMPFILE) == O_TMPFILE;
+  constexpr std::uint32_t kOpening = O_CREAT | O_EXCL | O_TRUNC | O_CLOEXEC;
+  emitter_.add(context.task, context.call.enter_ns, context.call.enter_ns,
+               {.kind = OperationKind::open,
+                .loose = true,
+                .flags = file.flags & ~kOpening,
+                .mode = unnamed ? 0644U : 0,
+                .file = file.slot,
+                .path = file.path});
+}
+
+std::uint64_t OpenFiles::position_of(Description& file, bool appends) {
+  if (appends) {
+    // What was there before the trace counts until the trace has written behind it.
+    const TreeModel& model = builder_.model();
+    const std::uint64_t before = std::exchange(file.size_before, 0);
+    return std::max(before, model.size(model.file_of_slot(file.slot)));
+  }
+  if (file.inherited && !file.position_used) {
+    builder_.approximated("positions of files that were open before the trace taken for 0");
+    file.position_used = file.position_guessed = true;
+  }
+  return file.offset;
+}
+
+void OpenFiles::put(const CallContext& context, std::int64_t number, DescriptionRef file,
+                    bool close_on_exec) {
+  if (number < 0 || number > INT_MAX) return;
+  const auto at = static_cast<int>(number);
+  vacate(context, at);
+  context.task.files->put(at, {.description = std::move(file),
+                               .close_on_exec = close_on_exec,
+                               .since_ns = context.call.exit_ns});
+}
+
+void OpenFiles::vacate(const CallContext& context, int number) {
+  DescriptorTable& files = *context.task.files;
+  if (files.find(number)) files.expect_close(number, context.call.exit_ns);
+  drop(context.task, context.call.enter_ns, context.call.enter_ns, files.take(number));
+}
+
+void OpenFiles::drop(Task& task, std::uint64_t begin_ns, std::uint64_t end_ns, DescriptionRef file,
+                     std::int64_t result) {
+  // One that was opened again without a name gives its slot back.
+  while (is_last(file) && file->opened_before) {
+    file->slot = kNoFile;
+    numbers_.forget(*file);
+    DescriptionRef first = std::move(file->opened_before);
+    file = std::move(first);
+  }
+  if (!is_last(file)) return;
+  emitter_.add(
+      task, begin_ns, end_ns,
+      {.kind = OperationKind::close, .loose = result != 0, .file = file->slot, .expected = result});
+  builder_.free_slot(file->slot);
+  numbers_.forget(*file);
+}
+
+void OpenFiles::drop_all(Task& task, std::uint64_t begin_ns, std::uint64_t end_ns,
+                         std::vector<DescriptionRef> files) {
+  // Each is gone at the end of its turn, so that a duplicate that comes later can be the last.
+  for (DescriptionRef& file : files) drop(task, begin_ns, end_ns, std::move(file));
+}
 }  // namespace filereel

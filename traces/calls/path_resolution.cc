@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include <sys/stat.h>
+
 namespace filereel {
 namespace {
 
@@ -27,6 +29,10 @@ bool names_file(std::string_view tracer_path) {
   }
   return !starts_with_directory(tracer_path, "/proc") &&
          !starts_with_directory(tracer_path, "/sys") && !tracer_path.starts_with("/memfd:");
+}
+
+bool is_special_mode(std::uint32_t mode) {
+  return S_ISFIFO(mode) || S_ISSOCK(mode) || S_ISCHR(mode) || S_ISBLK(mode);
 }
 
 void cut_root(std::string& tracer_path, std::string_view root) {

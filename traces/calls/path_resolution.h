@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -57,6 +58,13 @@ class PathResolution {
   // What lies in or below /proc, /sys and /dev is no file, but /dev/shm is.
   bool is_left_out(PathId path) const;
 
+  // Pipes, sockets and devices in the tree, which are no files.
+  bool is_special(PathId path) const { return specials_.contains(path); }
+  // Says whether `path` is one from now on; returns whether it was.
+  bool set_special(PathId path, bool special) {
+    return special ? !specials_.insert(path).second : specials_.erase(path) > 0;
+  }
+
  private:
   PathId component(PathId parent, std::string_view name);
   // The text if `path` is a symbolic link.
@@ -75,10 +83,14 @@ class PathResolution {
   LinkText existing_;
   std::vector<bool> looked_at_;  // by PathId: existing_ was asked
   std::vector<bool> confirmed_;  // paths that the tracer gave: no component is a link
+  std::unordered_set<PathId> specials_;
 };
 
 // What the tracer calls a descriptor's path is a file's: absolute, not below /proc …
 bool names_file(std::string_view tracer_path);
+
+// Whether st_mode is that of a pipe, a socket or a device.
+bool is_special_mode(std::uint32_t mode);
 
 // Removes `root` from the front of a tracer's path that lies at or below it. `root`: an absolute
 // path other than "/", or empty for none.

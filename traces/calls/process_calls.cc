@@ -1,31 +1,106 @@
-// Calls that begin and end threads and processes.
+#include "traces/calls/process_calls.h"
+
+#include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <fcntl.h>
 #include <sched.h>
 
-#include "traces/calls/call_translation.h"
+#include "traces/calls/mapping_calls.h"
+#include "traces/calls/names.h"
 
 namespace filereel {
+namespace {
 
-void CallTranslation::begin_process(const KnownProcess& known) {
-  if (tasks_.find_process(known.id)) return;
+Task& new_root_task(CallParts& parts, const SystemCall& call) {
+  const std::uint32_t process = call.process != 0 ? call.process : call.thread;
+  const Process* known = parts.tasks.find_process(process);
+  const Task* sibling = known ? known->tasks.front() : nullptr;
+  const std::uint32_t number =
+      parts.builder.add_thread({.process = process, .thread = call.thread, .name = {}});
+  Task& task = parts.tasks.add(call.thread, process, number);
+  if (sibling) {  // a thread that nobody was seen to make
+    task.files = sibling->files;
+    task.surroundings = sibling->surroundings;
+    task.memory = sibling->memory;
+  } else {
+    task.files = std::make_shared<DescriptorTable>();
+    task.surroundings = std::make_shared<Surroundings>();
+    task.surroundings->directory = parts.working_directory;
+    task.memory = std::make_shared<AddressSpace>();
+    task.process->from_start = call.call == Call::exec && call.result >= 0;
+  }
+  task.first_ns = call.enter_ns;
+  return task;
+}
+
+void adopt(CallParts& parts, const CallContext& context, Task& child) {
+  const SystemCall& call = context.call;
+  Task& parent = context.task;
+  parts.builder.approximated("threads whose first calls came before their parent's fork");
+  parts.builder.thread(child.number).parent = parent.number;
+  if (call.flags & CLONE_THREAD) {
+    parts.tasks.join_process(child, *parent.process);
+    parts.builder.thread(child.number).process = parent.process->id;
+  }
+  if (call.flags & CLONE_FILES) {
+    const std::shared_ptr<DescriptorTable> guessed = std::exchange(child.files, parent.files);
+    parent.files->add_missing(*guessed);
+    // Where the parent knows better, what was taken for the child's is closed.
+    if (guessed.use_count() == 1) {
+      parts.files.drop_all(child, call.enter_ns, call.exit_ns, guessed->take_all());
+    }
+  } else {
+    child.files->add_missing(*parent.files);
+  }
+  if (call.flags & CLONE_FS) child.surroundings = parent.surroundings;
+  if (child.has_operations) return;
+  parts.emitter.emit(context, {.kind = OperationKind::fork, .second = child.number});
+}
+
+void leave_mounts(CallParts& parts, Surroundings& surroundings) {
+  surroundings.other_mounts = true;
+  if (parts.paths.looks()) {
+    parts.builder.approximated("symbolic links in another mount namespace are not looked at");
+  }
+}
+
+void end_task(CallParts& parts, Task& task, std::uint64_t at_ns, bool emits_exit) {
+  leave_memory(parts, task, at_ns);
+  if (task.files.use_count() == 1) parts.files.drop_all(task, at_ns, at_ns, task.files->take_all());
+  if (emits_exit) parts.emitter.add(task, at_ns, at_ns, {.kind = OperationKind::exit});
+  parts.tasks.remove(task, at_ns);
+}
+
+void end_others(CallParts& parts, const Task& task, std::uint64_t at_ns) {
+  const std::vector<Task*> tasks = task.process->tasks;
+  for (Task* other : tasks) {
+    if (other != &task) end_task(parts, *other, at_ns, true);
+  }
+}
+
+}  // namespace
+
+void begin_process(CallParts& parts, const KnownProcess& known) {
+  if (parts.tasks.find_process(known.id)) return;
   SystemCall first;
   first.thread = first.process = known.id;
-  Task& task = new_root_task(first);
+  Task& task = new_root_task(parts, first);
   bool deleted = false;
-  if (!known.root.empty()) task.surroundings->root = paths_.real(known.root, deleted);
-  if (!known.directory.empty()) {
-    task.surroundings->directory = paths_.real(known.directory, deleted);
-  }
-  task.surroundings->umask = known.mode_mask;
+  Surroundings& around = *task.surroundings;
+  if (!known.root.empty()) around.root = parts.paths.real(known.root, deleted);
+  if (!known.directory.empty()) around.directory = parts.paths.real(known.directory, deleted);
+  around.umask = known.mode_mask;
   for (const std::uint32_t thread : known.threads) {
     first.thread = thread;
-    if (thread != known.id) new_root_task(first);
+    if (thread != known.id) new_root_task(parts, first);
   }
   first.thread = known.id;
   for (const KnownProcess::Open& open : known.open) {
-    const DescriptionRef file = inherit(task, first, {open.number, open.path, 0}, Use::other);
+    const DescriptionRef file =
+        parts.files.inherit(task, first, {open.number, open.path, 0}, FileUse::other);
     if (file) {
       file->flags = open.flags & ~static_cast<std::uint32_t>(O_CLOEXEC);
       file->offset = open.position;
@@ -38,72 +113,60 @@ void CallTranslation::begin_process(const KnownProcess& known) {
   }
 }
 
-void CallTranslation::fork_call(Task& task, const SystemCall& call) {
+Task* task_of(CallParts& parts, const SystemCall& call) {
+  if (Task* task = parts.tasks.find(call.thread)) return task;
+  if (call.call == Call::exit || call.call == Call::exit_group) return nullptr;
+  if (call.call == Call::exec && call.result >= 0) {
+    // Another thread than the first goes on under the first one's number.
+    if (Process* process = parts.tasks.find_process(call.thread)) return process->tasks.front();
+  }
+  if (parts.tasks.ended_after(call.thread, call.enter_ns)) {
+    parts.builder.lost("calls that returned after their process had ended");
+    return nullptr;
+  }
+  return &new_root_task(parts, call);
+}
+
+void fork_call(CallParts& parts, CallContext& context) {
+  const SystemCall& call = context.call;
+  Task& task = context.task;
   if (call.result <= 0 || call.result > UINT32_MAX) return;
   const auto thread = static_cast<std::uint32_t>(call.result);
   if (thread == task.thread) return;
-  if (Task* known = tasks_.find(thread)) {
+  if (Task* known = parts.tasks.find(thread)) {
     // Its calls came first, or it is an earlier thread whose end was missed.
-    const bool child = builder_.thread(known->number).parent == TraceThread::kNoParent &&
-                       known->first_ns >= call.enter_ns && known != &task;
-    if (child) return adopt(task, *known, call);
-    end_task(*known, call.enter_ns, true);
+    const bool child = parts.builder.thread(known->number).parent == TraceThread::kNoParent &&
+                       known->first_ns >= call.enter_ns;
+    if (child) return adopt(parts, context, *known);
+    end_task(parts, *known, call.enter_ns, true);
   }
   const bool is_thread = (call.flags & CLONE_THREAD) != 0;
   const std::uint32_t process = is_thread ? task.process->id : thread;
-  const std::uint32_t number = builder_.add_thread({.process = process,
-                                                    .thread = thread,
-                                                    .parent = task.number,
-                                                    .name = builder_.thread(task.number).name});
-  Task& child = tasks_.add(thread, process, number);
+  const std::uint32_t number =
+      parts.builder.add_thread({.process = process,
+                                .thread = thread,
+                                .parent = task.number,
+                                .name = parts.builder.thread(task.number).name});
+  Task& child = parts.tasks.add(thread, process, number);
   if (!is_thread) child.process->from_start = task.process->from_start;
-  child.first_ns = call.enter_ns;
-  child.last_start_ns = call.enter_ns;
+  child.first_ns = child.last_start_ns = call.enter_ns;
   child.files =
       call.flags & CLONE_FILES ? task.files : std::make_shared<DescriptorTable>(*task.files);
   child.surroundings = call.flags & CLONE_FS ? task.surroundings
                                              : std::make_shared<Surroundings>(*task.surroundings);
-  if (call.flags & CLONE_NEWNS) leave_mounts(*child.surroundings);
+  if (call.flags & CLONE_NEWNS) leave_mounts(parts, *child.surroundings);
   if (call.flags & CLONE_VM) {
     child.memory = task.memory;
   } else {
     child.memory = std::make_shared<AddressSpace>();
-    child.memory->copy_from(*task.memory, mapping_uses_);
+    child.memory->copy_from(*task.memory, parts.mapping_uses);
   }
-  Operation operation;
-  operation.kind = OperationKind::fork;
-  operation.second = number;
-  emit(task, call, operation);
+  parts.emitter.emit(context, {.kind = OperationKind::fork, .second = number});
 }
 
-void CallTranslation::adopt(Task& parent, Task& child, const SystemCall& call) {
-  builder_.approximated("threads whose first calls came before their parent's fork");
-  builder_.thread(child.number).parent = parent.number;
-  if (call.flags & CLONE_THREAD) {
-    tasks_.join_process(child, *parent.process);
-    builder_.thread(child.number).process = parent.process->id;
-  }
-  if (call.flags & CLONE_FILES) {
-    const std::shared_ptr<DescriptorTable> guessed = std::exchange(child.files, parent.files);
-    parent.files->add_missing(*guessed);
-    // Where the parent knows better, what was taken for the child's is closed.
-    if (guessed.use_count() == 1) {
-      for (DescriptorEntry& descriptor : guessed->take_all()) {
-        drop(child, call.enter_ns, call.exit_ns, std::move(descriptor));
-      }
-    }
-  } else {
-    child.files->add_missing(*parent.files);
-  }
-  if (call.flags & CLONE_FS) child.surroundings = parent.surroundings;
-  if (child.has_operations) return;
-  Operation operation;
-  operation.kind = OperationKind::fork;
-  operation.second = child.number;
-  emit(parent, call, operation);
-}
-
-void CallTranslation::unshare_call(Task& task, const SystemCall& call) {
+void unshare_call(CallParts& parts, CallContext& context) {
+  const SystemCall& call = context.call;
+  Task& task = context.task;
   if (call.result < 0) return;
   if ((call.flags & CLONE_FILES) && task.files.use_count() > 1) {
     task.files = std::make_shared<DescriptorTable>(*task.files);
@@ -112,63 +175,52 @@ void CallTranslation::unshare_call(Task& task, const SystemCall& call) {
   if (call.flags & (CLONE_FS | CLONE_NEWNS)) {
     task.surroundings = std::make_shared<Surroundings>(*task.surroundings);
   }
-  if (call.flags & CLONE_NEWNS) leave_mounts(*task.surroundings);
+  if (call.flags & CLONE_NEWNS) leave_mounts(parts, *task.surroundings);
 }
 
-void CallTranslation::leave_mounts(Surroundings& surroundings) {
-  surroundings.other_mounts = true;
-  if (paths_.looks()) {
-    builder_.approximated("symbolic links in another mount namespace are not looked at");
-  }
-}
-
-void CallTranslation::exec_call(Task& task, const SystemCall& call) {
-  Target target;
+void exec_call(CallParts& parts, CallContext& context) {
+  const SystemCall& call = context.call;
+  Task& task = context.task;
   // A program that lies where no files are has to be replayed without it.
-  if (find_target(task, call, first_name(call), follows(call), target)) {
-    Operation operation;
-    operation.kind = OperationKind::execute;
-    operation.path = target.path;
-    emit(task, call, operation);
+  if (const auto program = find_named(parts, context, first_name(call), follows_link(call))) {
+    parts.emitter.emit(context, {.kind = OperationKind::execute, .path = program->path});
   }
   if (call.result < 0) return;
-  const std::vector<Task*> others = task.process->tasks;
-  for (Task* other : others) {
-    if (other != &task) end_task(*other, call.enter_ns, true);
-  }
-  tasks_.rename(task);
+  end_others(parts, task, call.enter_ns);
+  parts.tasks.rename(task);
   if (task.files.use_count() > 1) task.files = std::make_shared<DescriptorTable>(*task.files);
-  for (DescriptorEntry& descriptor : task.files->take_close_on_exec()) {
-    drop(task, call.exit_ns, call.exit_ns, std::move(descriptor));
-  }
-  for (DescriptorEntry& descriptor : task.files->take_held()) {
-    drop(task, call.exit_ns, call.exit_ns, std::move(descriptor));
-  }
-  unmap_all(task, call.exit_ns);
+  parts.files.drop_all(task, call.exit_ns, call.exit_ns, task.files->take_close_on_exec());
+  parts.files.drop_all(task, call.exit_ns, call.exit_ns, task.files->take_held());
+  leave_memory(parts, task, call.exit_ns);
   task.memory = std::make_shared<AddressSpace>();
   const std::size_t slash = call.path.rfind('/');
   const std::string name = call.path.substr(slash == std::string::npos ? 0 : slash + 1);
-  if (!name.empty()) builder_.thread(task.number).name = name;
+  if (!name.empty()) parts.builder.thread(task.number).name = name;
 }
 
-void CallTranslation::close_all(Task& task, std::uint64_t at_ns) {
-  if (task.files.use_count() > 1) return;
-  for (DescriptorEntry& descriptor : task.files->take_all()) {
-    drop(task, at_ns, at_ns, std::move(descriptor));
+void wait_call(CallParts& parts, CallContext& context) {
+  const std::int64_t result = context.call.result;
+  if (result <= 0 || result > UINT32_MAX) return;
+  if (const auto leader = parts.tasks.wait_for(static_cast<std::uint32_t>(result))) {
+    parts.emitter.emit(context, {.kind = OperationKind::join, .second = *leader});
   }
 }
 
-void CallTranslation::end_task(Task& task, std::uint64_t at_ns, bool emits_exit) {
-  unmap_all(task, at_ns);
-  close_all(task, at_ns);
-  if (emits_exit) {
-    Operation operation;
-    operation.kind = OperationKind::exit;
-    emit_at(task, at_ns, at_ns, operation);
-  }
-  last_ended_.number = task.number;
-  last_ended_.last_start_ns = task.last_start_ns;
-  tasks_.remove(task, at_ns);
+void umask_call(CallParts&, CallContext& context) {
+  context.task.surroundings->umask = static_cast<std::uint32_t>(context.call.mode & 0777);
+}
+
+void exit_call(CallParts& parts, CallContext& context) {
+  end_task(parts, context.task, context.call.exit_ns, true);
+}
+
+void exit_group_call(CallParts& parts, CallContext& context) {
+  end_others(parts, context.task, context.call.exit_ns);
+  exit_call(parts, context);
+}
+
+void end_all_tasks(CallParts& parts, std::uint64_t at_ns) {
+  for (Task* task : parts.tasks.all()) end_task(parts, *task, at_ns, false);
 }
 
 }  // namespace filereel

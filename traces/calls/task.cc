@@ -16,6 +16,17 @@ Task* TaskTable::find(std::uint32_t thread) {
   return found == tasks_.end() ? nullptr : found->second.get();
 }
 
+std::uint32_t TaskTable::process_of(std::uint32_t thread) {
+  const Task* task = find(thread);
+  return task ? task->process->id : thread;
+}
+
+Task& TaskTable::acting_for(std::uint32_t thread) {
+  if (Task* task = find(thread)) return *task;
+  const std::vector<Task*> others = all();
+  return others.empty() ? last_ended_ : *others.front();
+}
+
 Process* TaskTable::find_process(std::uint32_t id) {
   const auto found = processes_.find(id);
   return found == processes_.end() ? nullptr : found->second.get();
@@ -48,6 +59,8 @@ void TaskTable::leave_process(Task& task) {
 
 void TaskTable::remove(Task& task, std::uint64_t at_ns) {
   leave_process(task);
+  last_ended_.number = task.number;
+  last_ended_.last_start_ns = task.last_start_ns;
   if (ended_.size() >= kMaxEnded) ended_.clear();
   const std::uint32_t thread = task.thread;
   ended_[thread] = at_ns;

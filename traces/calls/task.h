@@ -60,6 +60,11 @@ struct Process {
 class TaskTable {
  public:
   Task* find(std::uint32_t thread);
+  // The number of its process, as far as that is known.
+  std::uint32_t process_of(std::uint32_t thread);
+  // Who does what is still to be done for `thread`, which may have ended: any that lives, or a
+  // stand-in for the last one.
+  Task& acting_for(std::uint32_t thread);
 
   // A new task, whose number must not be alive. Without a process of that number, one begins.
   Task& add(std::uint32_t thread, std::uint32_t process, std::uint32_t number);
@@ -78,7 +83,8 @@ class TaskTable {
   // True if a thread of that number has ended at or after `at_ns`: a call that began then is one
   // that its end cut off.
   bool ended_after(std::uint32_t thread, std::uint64_t at_ns) const;
-  bool has_ended(std::uint32_t thread) const { return ended_.contains(thread); }
+  bool has_ended(std::uint32_t thread) { return !find(thread) && ended_.contains(thread); }
+  bool is_new(std::uint32_t thread) { return !find(thread) && !ended_.contains(thread); }
 
   // The leader's number in the trace of a process that has ended, once.
   std::optional<std::uint32_t> wait_for(std::uint32_t process);
@@ -93,6 +99,7 @@ class TaskTable {
   std::unordered_map<std::uint32_t, std::unique_ptr<Process>> processes_;
   std::unordered_map<std::uint32_t, std::uint64_t> ended_;          // threads: when
   std::unordered_map<std::uint32_t, std::uint32_t> ended_leaders_;  // processes: leader's number
+  Task last_ended_;                                                 // its number and time
 };
 
 }  // namespace filereel

@@ -1,0 +1,199 @@
+#include "traces/calls/emitter.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <iterator>
+#include <utility>
+
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/stat.h>
+
+namespace filereel {
+namespace {
+
+bool makes_name(OperationKind kind) {
+  using enum OperationKind;
+  return kind == make_directory || kind == make_node || kind == symlink || kind == link;
+}
+
+}  // namespace
+
+bool depends_on_the_place(int error) {
+  constexpr int kErrors[] = {EPERM,  EACCES, EROFS,  EXDEV,  EBUSY,  ETXTBSY,   ENOSPC,
+                             EDQUOT, EIO,    ENOMEM, EMFILE, ENFILE, EOPNOTSUPP};
+  return std::ranges::find(kErrors, error) != std::end(kErrors);
+}
+
+bool KeptPart::takes(const Operation& operation) const {
+  using enum OperationKind;
+  if (!directory_) return true;
+  switch (operation.kind) {
+    case fork:
+    case join:
+    case exit:
+    case reap:
+      return true;
+    case open:
+      return is_inside(operation.path) || (operation.file != kNoFile && shows(operation.file));
+    case close:
+      return shows(operation.file);
+    case copy_range:
+      return is_inside_file(operation.file) || is_inside_file(operation.source);
+    case rename:  // of a directory above it too
+      return is_inside(operation.path) || is_inside(operation.old_path) ||
+             paths_.is_below(*directory_, operation.old_path);
+    case link:
+      return is_inside(operation.path) ||
+             (operation.file != kNoFile ? is_inside_file(operation.file)
+                                        : is_inside(operation.old_path));
+    case sync_volume:
+      return operation.file == kNoFile || is_inside_file(operation.file);
+    case unmap:
+    case sync_map:
+    case fault:
+      return state(mappings_, operation.source).inside;
+    default:
+      return operation.file != kNoFile ? is_inside_file(operation.file) : is_inside(operation.path);
+  }
+}
+
+void KeptPart::follow(const Operation& operation) {
+  using enum OperationKind;
+  if (!directory_) return;
+  switch (operation.kind) {
+    case open:
+      if (operation.file == kNoFile) return;
+      at(files_, operation.file) = {takes(operation), is_inside(operation.path)};
+      return;
+    case close:
+      at(files_, operation.file) = {};
+      return;
+    case map:
+      at(mappings_, operation.source).inside = is_inside_file(operation.file);
+      return;
+    default:
+      return;
+  }
+}
+
+void Emitter::emit(const CallContext& context, Operation operation) {
+  const SystemCall& call = context.call;
+  if (call.result < 0) {
+    operation.expected = call.result;
+    const auto error = static_cast<int>(-call.result);
+    if (depends_on_the_place(error) || error == EAGAIN) operation.loose = true;
+  }
+  if (context.race || context.blind) operation.loose = true;
+  if (!operation.loose && kept_.takes(operation)) explain(context, operation);
+  add(context.task, call.enter_ns, call.exit_ns, operation);
+}
+
+void Emitter::add(Task& task, std::uint64_t begin_ns, std::uint64_t end_ns,
+                  const Operation& operation) {
+  reap(task);
+  const bool takes = kept_.takes(operation);
+  kept_.follow(operation);
+  if (!takes) {
+    // What lies inside may be named through it.
+    const bool link =
+        operation.kind == OperationKind::symlink || operation.kind == OperationKind::read_link;
+    if (link && operation.expected >= 0) paths_.expect_link(operation.path, operation.text);
+    return;
+  }
+  RecordedOperation recorded;
+  recorded.operation = operation;
+  recorded.operation.thread = task.number;
+  // Within a thread time does not go back, whatever the tracer says.
+  recorded.start_ns = std::max(begin_ns, task.last_start_ns);
+  recorded.duration_ns = end_ns > recorded.start_ns ? end_ns - recorded.start_ns : 0;
+  task.last_start_ns = recorded.start_ns;
+  task.has_operations = true;
+  builder_.add(recorded);
+}
+
+void Emitter::reap(Task& task) {
+  if (!std::exchange(task.reap_due, false)) return;
+  const Operation reap{.kind = OperationKind::reap, .length = task.requests};
+  add(task, task.reap_begin_ns, std::exchange(task.reap_end_ns, 0), reap);
+}
+
+void Emitter::explain(const CallContext& context, const Operation& operation) {
+  using enum OperationKind;
+  const Field fields = operation_info(operation.kind).fields;
+  const bool by_path =
+      has(fields, Field::path) || (has(fields, Field::target) && operation.file == kNoFile);
+  if (!by_path) return;
+  const PathId path = operation.path, parent = builder_.tables().paths.node(path).parent;
+  const bool creates = operation.kind == open && (operation.flags & O_CREAT) != 0;
+  if (context.call.result < 0) {
+    if (context.call.result == -EEXIST && (creates || makes_name(operation.kind))) {
+      appear(context, path, operation.kind == make_directory ? S_IFDIR : S_IFREG);
+    }
+    return;
+  }
+  if (operation.kind == rename || operation.kind == link) {
+    const bool by_file = operation.kind == link && operation.file != kNoFile;
+    if (!by_file) appear(context, operation.old_path, S_IFREG);
+    if ((operation.flags & RENAME_EXCHANGE) != 0) return appear(context, path, S_IFREG);
+    return appear(context, parent, S_IFDIR);
+  }
+  if (creates || makes_name(operation.kind)) return appear(context, parent, S_IFDIR);
+  const bool directory = operation.kind == remove_directory || operation.kind == change_directory ||
+                         (operation.kind == open && (operation.flags & O_DIRECTORY) != 0);
+  const std::uint32_t mode = operation.kind == stat && operation.mode != 0 ? operation.mode
+                             : operation.kind == read_link                 ? S_IFLNK
+                             : directory                                   ? S_IFDIR
+                                                                           : S_IFREG;
+  appear(context, path, mode, operation.text,
+         operation.kind == stat && S_ISREG(mode) ? operation.length : 0);
+}
+
+void Emitter::appear(const CallContext& context, PathId path, std::uint32_t mode, TextId text,
+                     std::uint64_t size) {
+  using Presence = TreeModel::Presence;
+  const TreeModel& model = builder_.model();
+  if (model.presence(path) != Presence::absent) return;
+  std::vector<PathId> missing;  // from `path` upwards
+  while (model.presence(path) == Presence::absent) {
+    missing.push_back(path);
+    path = builder_.tables().paths.node(path).parent;
+  }
+  // A file cannot hold names: something else is wrong.
+  if (model.presence(path) == Presence::present && !model.is_directory(path)) return;
+  builder_.approximated("files that appear without a call that makes them");
+  const std::uint64_t at_ns = context.call.enter_ns;
+  for (std::size_t i = missing.size(); i-- > 0;) {
+    Operation operation;
+    operation.path = missing[i];
+    const std::uint32_t permissions = (mode & 0777) != 0 ? mode & 0777 : 0755;
+    if (i > 0 || S_ISDIR(mode)) {
+      operation.kind = OperationKind::make_directory;
+      operation.mode = i > 0 ? 0755 : permissions;
+    } else if (S_ISLNK(mode)) {
+      operation.kind = OperationKind::symlink;
+      operation.text = text != 0 ? text : builder_.tables().texts.add("filereel-unknown");
+    } else {
+      make_file(context.task, at_ns, at_ns, missing[i], permissions);
+      if (size == 0) continue;
+      operation.kind = OperationKind::truncate;
+      operation.offset = size;
+    }
+    add(context.task, at_ns, at_ns, operation);
+  }
+}
+
+void Emitter::make_file(Task& task, std::uint64_t begin_ns, std::uint64_t end_ns, PathId path,
+                        std::uint32_t mode) {
+  const FileSlot slot = builder_.take_slot();
+  add(task, begin_ns, end_ns,
+      {.kind = OperationKind::open,
+       .flags = O_CREAT | O_EXCL | O_WRONLY,
+       .mode = mode,
+       .file = slot,
+       .path = path});
+  add(task, end_ns, end_ns, {.kind = OperationKind::close, .file = slot});
+  builder_.free_slot(slot);
+}
+
+}  // namespace filereel

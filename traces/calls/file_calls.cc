@@ -1,0 +1,329 @@
+#include "traces/calls/file_calls.h"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+#include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "traces/calls/names.h"
+
+namespace filereel {
+namespace {
+
+constexpr std::string_view kSpecialLeftOut = "calls on pipes, sockets and devices left out";
+constexpr std::size_t kMaxStays = 32;
+
+// What F_SETFL can change.
+constexpr std::uint32_t kStatusFlags = O_APPEND | O_ASYNC | O_DIRECT | O_NOATIME | O_NONBLOCK;
+
+std::uint32_t lock_flags_of(const SystemCall& call) {
+  if (call.call == Call::flock) {
+    std::uint32_t flags = call.flags & LOCK_UN   ? lock_flags::kUnlock
+                          : call.flags & LOCK_EX ? lock_flags::kExclusive
+                                                 : lock_flags::kShared;
+    if (!(call.flags & (LOCK_NB | LOCK_UN))) flags |= lock_flags::kWait;
+    return flags;
+  }
+  std::uint32_t flags = lock_flags::kRecord;
+  flags |= call.flags == F_UNLCK   ? lock_flags::kUnlock
+           : call.flags == F_WRLCK ? lock_flags::kExclusive
+                                   : lock_flags::kShared;
+  if (call.mode != 0 && call.flags != F_UNLCK) flags |= lock_flags::kWait;
+  return flags;
+}
+
+std::uint64_t owner_of(const std::optional<std::uint64_t>& id) {
+  return !id || *id >= UINT32_MAX ? UINT64_MAX : *id;
+}
+
+// What a stat saw, as far as the trace has not told it.
+void describe(CallParts& parts, const SystemCall& call, const NamedFile& target,
+              Operation& operation) {
+  if (!call.stat || call.result < 0) return;
+  const FileId file =
+      target.file ? parts.model.file_of_slot(target.file->slot) : parts.model.file_of(target.path);
+  if (S_ISREG(call.stat->mode) && (file == kNoFileId || !parts.model.size_is_exact(file) ||
+                                   parts.model.size(file) != call.stat->size)) {
+    operation.length = std::min<std::uint64_t>(call.stat->size, INT64_MAX);
+  }
+  if (file != kNoFileId) {
+    std::vector<bool>& told = parts.told_modes;
+    if (told.size() <= file) told.resize(std::size_t{parts.model.files()} + 1);
+    if (told[file]) return;
+    told[file] = true;
+  }
+  operation.mode = call.stat->mode;
+}
+
+// From what a record lock asks for to the file's bytes.
+void locate_lock(CallParts& parts, const SystemCall& call, Description& file, std::uint64_t& offset,
+                 std::uint64_t& length) {
+  // Two's complement: negative numbers count backwards.
+  if (call.offset2 == SEEK_CUR) {
+    offset += parts.files.position_of(file, false);
+  } else if (call.offset2 == SEEK_END) {
+    offset += parts.model.size(parts.model.file_of_slot(file.slot));
+  }
+  if (length > INT64_MAX) {  // what lies before
+    offset += length;
+    length = -length;
+  }
+}
+
+// Takes from the call what `operation` does not have yet: all but its kind and what it is on.
+void emit_rest(CallParts& parts, const CallContext& context, const NamedFile& target,
+               Operation operation) {
+  using enum OperationKind;
+  const SystemCall& call = context.call;
+  std::uint64_t offset = call.offset.value_or(0), length = call.length;
+  const bool record_lock = call.call == Call::record_lock;
+  if (record_lock) locate_lock(parts, call, *target.file, offset, length);
+  if (offset > INT64_MAX && operation.kind != change_owner) {
+    if (record_lock && call.result < 0) return;
+    return parts.builder.lost("calls with impossible offsets");
+  }
+  const auto flags = static_cast<std::uint32_t>(call.flags);
+  switch (operation.kind) {
+    case truncate:
+      operation.offset = offset;
+      break;
+    case stat:
+      describe(parts, call, target, operation);
+      break;
+    case access:
+      operation.mode = static_cast<std::uint32_t>(call.mode & 7);
+      break;
+    case read_link:
+      if (call.result >= 0) operation.text = parts.builder.tables().texts.add(call.text);
+      break;
+    case make_directory:
+      operation.mode = context.permissions();
+      break;
+    case symlink:
+    case remove_xattr:
+      operation.text = parts.builder.tables().texts.add(call.text);
+      break;
+    case change_mode:
+      operation.mode = static_cast<std::uint32_t>(call.mode & 07777);
+      break;
+    case change_owner:
+      operation.offset = owner_of(call.offset);
+      operation.second = owner_of(call.offset2);
+      break;
+    case set_times:
+      operation.offset = call.times[0];
+      operation.second = call.times[1];
+      break;
+    case set_xattr:
+      operation.flags = flags & 3;  // XATTR_CREATE, XATTR_REPLACE
+      [[fallthrough]];
+    case get_xattr:
+      operation.text = parts.builder.tables().texts.add(call.text);
+      [[fallthrough]];
+    case list_xattr:
+      operation.length = call.length;
+      break;
+    case set_flags:
+      operation.flags = flags & kStatusFlags;
+      if (call.result >= 0) {
+        target.file->flags = (target.file->flags & ~kStatusFlags) | operation.flags;
+      }
+      break;
+    case allocate:
+    case sync_range:
+    case advise:
+    case read_ahead:
+    case lock:
+      operation.flags = operation.kind == lock         ? lock_flags_of(call)
+                        : operation.kind == read_ahead ? 0
+                                                       : flags;
+      operation.offset = offset;
+      operation.length = std::min<std::uint64_t>(length, INT64_MAX - offset);
+      break;
+    default:
+      break;  // nothing more to say
+  }
+  parts.emitter.emit(context, operation);
+}
+
+// What lies below a directory that was renamed is somewhere else now.
+void follow_rename(CallParts& parts, PathId from, PathId to, bool exchange) {
+  std::unordered_set<const void*> done;  // tasks share what they refer to
+  const auto follow = [&](PathId& path) {
+    if (!done.insert(&path).second) return;
+    if (parts.paths.is_below(path, from)) {
+      path = parts.paths.moved(path, from, to);
+    } else if (exchange && parts.paths.is_below(path, to)) {
+      path = parts.paths.moved(path, to, from);
+    }
+  };
+  for (Task* task : parts.tasks.all()) {
+    follow(task->surroundings->directory);
+    for (Surroundings::Stay& stay : task->surroundings->stays) follow(stay.directory);
+    if (done.insert(task->files.get()).second) {
+      task->files->each([&](Description& file) { follow(file.path); });
+    }
+  }
+  parts.files.numbers().each([&](Description& file) { follow(file.path); });
+}
+
+// Remembers where threads that share the working directory were, for calls that are under way.
+void move_to(CallParts& parts, const CallContext& context, PathId directory) {
+  Surroundings& now = *context.task.surroundings;
+  if (context.task.surroundings.use_count() > 1) {
+    const auto known = std::ranges::find(now.stays, now.directory, &Surroundings::Stay::directory);
+    if (known != now.stays.end()) {
+      known->until = parts.builder.operations();
+    } else {
+      if (now.stays.size() == kMaxStays) {
+        now.stays.erase(std::ranges::min_element(now.stays, {}, &Surroundings::Stay::until));
+      }
+      now.stays.push_back({now.directory, parts.builder.operations()});
+    }
+  }
+  now.directory = directory;
+  now.directory_ns = context.call.exit_ns;
+  now.changed_at = parts.builder.operations();
+}
+
+}  // namespace
+
+void file_call(CallParts& parts, CallContext& context, OperationKind kind) {
+  const SystemCall& call = context.call;
+  if (call.call == Call::sync) return parts.emitter.emit(context, {.kind = kind});
+  const bool writes = call.call == Call::ftruncate || call.call == Call::fallocate ||
+                      (call.call == Call::record_lock && call.flags == F_WRLCK);
+  Description* file = parts.files.find_open(context, first_file(call),
+                                            writes ? FileUse::writing : FileUse::reading);
+  if (!file) return;
+  if (call.stat && call.result >= 0 && !S_ISREG(call.stat->mode) && !S_ISDIR(call.stat->mode) &&
+      !S_ISLNK(call.stat->mode)) {
+    return;  // a pipe or a device after all
+  }
+  emit_rest(parts, context, {.file = file}, {.kind = kind, .file = file->slot});
+}
+
+void path_call(CallParts& parts, CallContext& context, OperationKind kind) {
+  const SystemCall& call = context.call;
+  if (call.stat && call.result >= 0 && is_special_mode(call.stat->mode)) {
+    if (!call.path.empty()) {
+      const auto path = resolve_name(parts, context, first_name(call), follows_link(call));
+      if (path && !parts.paths.is_left_out(*path)) parts.paths.set_special(*path, true);
+    }
+    return parts.builder.approximated(kSpecialLeftOut);
+  }
+  const auto target = find_named(parts, context, first_name(call), follows_link(call));
+  if (!target) return;
+  Operation operation{.kind = kind};
+  if (parts.paths.is_special(target->path)) {
+    if (kind != OperationKind::unlink) return parts.builder.approximated(kSpecialLeftOut);
+    if (call.result >= 0) parts.paths.set_special(target->path, false);
+    operation.loose = true;  // such files are not made
+  }
+  // These have no form that takes an open file.
+  const bool by_path = kind == OperationKind::access || kind == OperationKind::read_link;
+  if (target->file && !by_path) {
+    operation.file = target->file->slot;
+  } else {
+    operation.path = target->path;
+  }
+  emit_rest(parts, context, *target, operation);
+}
+
+void attribute_call(CallParts& parts, CallContext& context, OperationKind kind) {
+  (context.call.fd != SystemCall::kNone ? file_call : path_call)(parts, context, kind);
+}
+
+void rename_call(CallParts& parts, CallContext& context) {
+  const SystemCall& call = context.call;
+  const auto from = find_named(parts, context, first_name(call), false);
+  if (!from) return;
+  const auto to = find_named(parts, context, second_name(call), false);
+  if (!to) return;
+  Operation operation{.kind = OperationKind::rename,
+                      .flags = static_cast<std::uint32_t>(call.flags),
+                      .path = to->path,
+                      .old_path = from->path};
+  if (call.result < 0) return parts.emitter.emit(context, operation);
+  const bool special = parts.paths.set_special(from->path, false);
+  operation.loose = parts.paths.set_special(to->path, special) || special;
+  const bool exchange = (call.flags & RENAME_EXCHANGE) != 0;
+  const bool directory =
+      parts.model.is_directory(from->path) || (exchange && parts.model.is_directory(to->path));
+  parts.emitter.emit(context, operation);
+  const KeptPart& kept = parts.emitter.kept();
+  const bool comes = kept.is_inside(to->path) && !kept.is_inside(from->path);
+  if (comes) parts.builder.approximated("files moved into the recorded directory come empty");
+  if ((directory || comes) && from->path != to->path) {
+    follow_rename(parts, from->path, to->path, exchange);
+  }
+}
+
+void link_call(CallParts& parts, CallContext& context) {
+  const SystemCall& call = context.call;
+  const auto from = find_named(parts, context, first_name(call), follows_link(call));
+  if (!from) return;
+  const auto to = find_named(parts, context, second_name(call), false);
+  if (!to) return;
+  Operation operation{.kind = OperationKind::link, .path = to->path};
+  if (from->file) {
+    if (parts.emitter.kept().is_inside(to->path)) parts.files.show(context, *from->file);
+    operation.file = from->file->slot;
+  } else {
+    operation.old_path = from->path;
+  }
+  parts.emitter.emit(context, operation);
+}
+
+void mknod_call(CallParts& parts, CallContext& context) {
+  const SystemCall& call = context.call;
+  const auto target = find_named(parts, context, first_name(call), false);
+  if (!target) return;
+  const PathId path = target->path;
+  const auto type = static_cast<std::uint32_t>(call.mode) & S_IFMT;
+  const std::uint32_t mode = context.permissions();
+  if (type != S_IFREG && type != 0) {
+    if (call.result >= 0) parts.paths.set_special(path, true);
+    return parts.emitter.emit(
+        context, {.kind = OperationKind::make_node, .mode = type | mode, .path = path});
+  }
+  // A file like any other.
+  if (call.result < 0) {
+    return parts.emitter.emit(context, {.kind = OperationKind::open,
+                                        .flags = O_CREAT | O_EXCL | O_WRONLY,
+                                        .mode = mode,
+                                        .path = path});
+  }
+  parts.emitter.appear(context, parts.builder.tables().paths.node(path).parent, S_IFDIR);
+  parts.emitter.make_file(context.task, call.enter_ns, call.exit_ns, path, mode);
+}
+
+void chroot_call(CallParts& parts, CallContext& context) {
+  const auto path = resolve_name(parts, context, first_name(context.call), true);
+  if (!path || context.call.result < 0) return;
+  context.task.surroundings->root = *path;
+  parts.builder.approximated("changes of the root directory are not replayed");
+}
+
+void chdir_call(CallParts& parts, CallContext& context) {
+  const SystemCall& call = context.call;
+  std::optional<PathId> path;
+  if (call.call == Call::chdir) {
+    path = resolve_name(parts, context, first_name(call), true);
+  } else if (call.fd >= 0) {  // the path stays empty: the descriptor itself
+    path = base_of_name(parts, context, {first_file(call), call.path});
+  }
+  if (!path) return;
+  if (call.result >= 0) move_to(parts, context, *path);
+  if (parts.paths.is_left_out(*path)) return leave_out(parts);
+  parts.emitter.emit(context, {.kind = OperationKind::change_directory, .path = *path});
+}
+
+}  // namespace filereel

@@ -1,0 +1,181 @@
+#include "traces/calls/names.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <string>
+
+#include <fcntl.h>
+#include <linux/openat2.h>
+
+namespace filereel {
+namespace {
+
+// A path that begins with one of the links that lead to what a process has open.
+struct MagicPath {
+  int descriptor;         // or SystemCall::kCwd
+  std::string_view rest;  // without slashes before it
+};
+
+// "/proc/self/fd/7/x", "/proc/self/cwd/x", "/dev/fd/7" and their like.
+std::optional<MagicPath> magic_path(std::string_view path, std::uint32_t process) {
+  if (!path.starts_with("/proc/") && !path.starts_with("/dev/fd/")) return std::nullopt;
+  MagicPath found{SystemCall::kCwd, {}};
+  const auto take = [&](std::string_view text) {
+    if (!path.starts_with(text)) return false;
+    path.remove_prefix(text.size());
+    return true;
+  };
+  if (!take("/dev/")) {
+    if (!take("/proc/self/") && !take("/proc/thread-self/") &&
+        !take("/proc/" + std::to_string(process) + "/")) {
+      return std::nullopt;
+    }
+  }
+  if (take("fd/")) {
+    const auto [end, error] =
+        std::from_chars(path.data(), path.data() + path.size(), found.descriptor);
+    if (error != std::errc{} || found.descriptor < 0) return std::nullopt;
+    path.remove_prefix(static_cast<std::size_t>(end - path.data()));
+  } else if (!take("cwd")) {
+    return std::nullopt;
+  }
+  if (!path.empty() && !path.starts_with('/')) return std::nullopt;
+  path.remove_prefix(std::min(path.find_first_not_of('/'), path.size()));
+  found.rest = path;
+  return found;
+}
+
+}  // namespace
+
+NameEffect effect_on_names(Call call) {
+  switch (call) {
+    case Call::open:  // with which flags may not be known before it returns
+    case Call::mkdir:
+    case Call::symlink:
+    case Call::mknod:
+    case Call::link:
+      return NameEffect::makes;
+    case Call::unlink:
+    case Call::rmdir:
+      return NameEffect::removes;
+    case Call::rename:
+      return NameEffect::moves;
+    default:
+      return NameEffect::none;
+  }
+}
+
+bool names_an_entry(Call call) {
+  return call != Call::open && effect_on_names(call) != NameEffect::none;
+}
+
+bool follows_link(const SystemCall& call) {
+  switch (call.call) {
+    case Call::open:
+      return !(call.flags & O_NOFOLLOW) && (call.flags & (O_CREAT | O_EXCL)) != (O_CREAT | O_EXCL);
+    case Call::link:
+      return (call.flags & AT_SYMLINK_FOLLOW) != 0;
+    case Call::readlink:
+      return false;
+    default:
+      return !names_an_entry(call.call) && !(call.flags & AT_SYMLINK_NOFOLLOW);
+  }
+}
+
+std::optional<PathId> base_of_name(CallParts& parts, CallContext& context, const GivenName& name) {
+  Task& task = context.task;
+  if (name.path.starts_with('/')) return task.surroundings->directory;
+  const bool at_cwd = name.dir.descriptor == SystemCall::kCwd;
+  if (at_cwd && context.directory) return context.directory;
+  if (name.dir.path.starts_with('/')) {
+    bool deleted = false;
+    const PathId base = parts.paths.real(name.dir.path, deleted);
+    // Where threads share it, choose_directory() has said what it is for later calls.
+    if (at_cwd && task.surroundings.use_count() == 1) task.surroundings->directory = base;
+    return base;
+  }
+  if (at_cwd) return task.surroundings->directory;
+  if (name.dir.descriptor < 0) return std::nullopt;
+  const DescriptionRef file = parts.files.find(context, name.dir, FileUse::listing);
+  return file ? std::optional(file->path) : std::nullopt;
+}
+
+std::optional<PathId> resolve_name(CallParts& parts, CallContext& context, const GivenName& name,
+                                   bool follow) {
+  static const std::string kNotKnown;
+  const SystemCall& call = context.call;
+  const Surroundings& surroundings = *context.task.surroundings;
+  const bool in_root = (call.resolve & RESOLVE_IN_ROOT) != 0;
+  auto magic = in_root ? std::nullopt : magic_path(name.path, context.task.process->id);
+  // The file itself is found by its descriptor, or left out: it may have no name anymore.
+  if (magic && magic->rest.empty() && call.call != Call::chdir) magic.reset();
+  std::string_view text = magic ? magic->rest : name.path;
+  if (in_root) text.remove_prefix(std::min(text.find_first_not_of('/'), text.size()));
+  const FileHandle dir = magic ? FileHandle{magic->descriptor, kNotKnown, 0} : name.dir;
+  const std::optional<PathId> base = base_of_name(parts, context, {dir, text});
+  if (!base) return std::nullopt;
+  const bool slash = name.path.ends_with('/');
+  if (slash && names_an_entry(call.call)) {
+    while (text.ends_with('/')) text.remove_suffix(1);  // what stands there is not followed
+  } else if (slash) {
+    follow = true;
+  }
+  const PathId path = parts.paths.resolve(text, {.base = *base,
+                                                 .root = in_root ? *base : surroundings.root,
+                                                 .follow = follow,
+                                                 .failed = call.result < 0,
+                                                 .look = !surroundings.other_mounts});
+  if (parts.paths.is_too_long(path)) {
+    context.too_long = true;
+    return std::nullopt;
+  }
+  // It went on to where nobody knows.
+  if (follow && parts.model.is_symlink(path)) context.blind = true;
+  // Operations have no slash at the end of a path, and no links in it, that could make them fail.
+  const bool by_slash = slash && call.result < 0 && call.result != -ENOENT &&
+                        call.result != -EEXIST && call.call != Call::mkdir &&
+                        call.call != Call::rmdir;
+  const bool by_links = call.result == -ELOOP && !parts.model.is_symlink(path);
+  if (by_slash || by_links) context.blind = true;
+  return path;
+}
+
+std::optional<NamedFile> find_named(CallParts& parts, CallContext& context, const GivenName& name,
+                                    bool follow) {
+  const SystemCall& call = context.call;
+  if (name.path.empty() && call.result == -ENOENT) return std::nullopt;  // names nothing
+  std::optional<FileHandle> handle;
+  if (name.path.empty() && name.dir.descriptor != SystemCall::kCwd) {
+    handle.emplace(name.dir);
+  } else if (follow) {
+    const auto magic = magic_path(name.path, context.task.process->id);
+    if (magic && magic->rest.empty() && magic->descriptor != SystemCall::kCwd) {
+      handle.emplace(FileHandle{magic->descriptor, call.fd_path, call.file});
+    }
+  }
+  if (handle) {
+    Description* file = parts.files.find_open(context, *handle, FileUse::other);
+    if (!file) return std::nullopt;
+    const PathId path =
+        parts.model.path_of(parts.model.file_of_slot(file->slot)).value_or(file->path);
+    // What O_PATH opened is of no use to most calls.
+    if (file->flags & O_PATH) return NamedFile{path, nullptr};
+    parts.files.announce(context, *file, FileUse::reading);
+    return NamedFile{path, file};
+  }
+  if (name.path.empty() && call.result < 0) return std::nullopt;
+  const std::optional<PathId> path = resolve_name(parts, context, name, follow);
+  if (!path) return std::nullopt;
+  if (parts.paths.is_left_out(*path)) {
+    leave_out(parts);
+    return std::nullopt;
+  }
+  return NamedFile{*path, nullptr};
+}
+
+void leave_out(CallParts& parts) {
+  parts.builder.approximated("calls on /proc, /sys and /dev left out");
+}
+
+}  // namespace filereel
