@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "filesets/system/printable.h"
 #include "replay/report/figures.h"
 #include "replay/report/wording.h"
 #include "replay/results/failures.h"
@@ -93,11 +94,13 @@ std::string file_system_tables(const Result& result, const std::string& file_sys
   return traces.empty() ? text : text + replay_table(traces, bold) + "\n";
 }
 
+constexpr std::size_t kMostOfSettings = 1000;
+
 // How the jobs were set; those that were set alike together.
 std::string settings(const Result& result) {
   std::vector<std::pair<std::string, std::string>> groups;  // settings, names
   for (const JobRecord& job : result.plan.jobs) {
-    const std::string text = settings_text(job);
+    const std::string text = printable(settings_text(job), kMostOfSettings);
     const auto same = std::ranges::find(groups, text, &std::pair<std::string, std::string>::first);
     if (same == groups.end()) {
       groups.emplace_back(text, printable(job.name));

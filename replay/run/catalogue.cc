@@ -12,7 +12,6 @@
 #include "filesets/system/memory.h"
 #include "filesets/system/nearest.h"
 #include "filesets/system/printable.h"
-#include "filesets/system/read_file.h"
 #include "replay/run/reels.h"
 #include "traces/catalog_reel.h"
 
@@ -64,7 +63,10 @@ bool is_list_of_files(std::string_view path) {
 }
 
 CatalogueItem read_file_named(const std::string& path) {
-  if (is_reel_file(path) || path.ends_with(".reel")) return {CatalogueItem::Kind::reel, path};
+  boost::system::error_code ignored;
+  const bool can_be_looked_at = boost::filesystem::is_regular_file(path, ignored);  // no pipe
+  if ((can_be_looked_at && is_reel_file(path)) || path.ends_with(".reel"))
+    return {CatalogueItem::Kind::reel, path};
   if (is_list_of_files(path)) return {CatalogueItem::Kind::file_set, path};
   const std::optional<std::string> text = read_yaml_file(path, "a plan or a workload");
   if (!text) {
@@ -81,10 +83,9 @@ CatalogueItem read_file_named(const std::string& path) {
   if (text->starts_with(kZstdMagic)) return {CatalogueItem::Kind::file_set, path};
   const YamlValue document = parse_yaml(*text, path, "the document");
   if (!document.is_map()) {
-    throw Error(ErrorKind::unusable_input,
-                fmt::format("{}: is no plan, workload, file set or reel; filereel import makes a "
-                            "reel of another program's trace",
-                            path));
+    document.fail(
+        "is no plan, workload, file set or reel; filereel import makes a reel of another "
+        "program's trace");
   }
   const CatalogueItem::Kind kind = has_any(document, {"jobs", "workload", "sets"})
                                        ? CatalogueItem::Kind::plan
@@ -99,8 +100,6 @@ CatalogueItem read_file_named(const std::string& path) {
 CatalogueItem find_named(const std::string& name_or_path) {
   return within_memory(fmt::format("'{}'", printable(name_or_path)), [&] {
     if (auto found = find_in_catalogue(name_or_path)) return *std::move(found);
-    boost::system::error_code ignored;
-    if (boost::filesystem::exists(name_or_path, ignored)) refuse_special_file(name_or_path);
     return read_file_named(name_or_path);
   });
 }

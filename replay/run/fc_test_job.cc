@@ -224,7 +224,7 @@ class FcTestJob final : public Job {
     return "use --scale, fewer --operations or a larger volume";
   }
 
-  bool uses_far() const override { return copies_on(Role::far, steps_of(sweep_.at(0))) > 0; }
+  bool uses_far() const override { return true; }
 
   JobNeeds needs(std::span<const FileSystemKind> kinds) const override {
     for (const FileSystemKind kind : kinds) fit_file_set(set_, {file_system_info(kind).limits});
@@ -233,8 +233,7 @@ class FcTestJob final : public Job {
     for (const Role role : {Role::near, Role::far}) {
       const std::uint64_t copies = copies_on(role, steps);
       VolumeNeeds& volume = needs.volumes[static_cast<std::size_t>(role)];
-      if (copies == 0) continue;
-      volume.image = image_size({&set_, 1}, kinds, copies);
+      volume.image = image_size({&set_, 1}, kinds, std::max<std::uint64_t>(copies, 1));
       volume.least = least_space(set_, copies);
       volume.what = fmt::format("the set '{}'", set_.name);
     }

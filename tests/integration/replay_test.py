@@ -50,7 +50,7 @@ class Replays(IntegrationTest):
                 self.check_tree(target)
                 self.assertIn("the tree is as after the trace", done.out)
                 sample = self.result()["measurements"][0]["samples"][0]
-                self.assertEqual(sample["reel"]["tree"]["differences"], 0)
+                self.assertEqual(sample["tree"]["differences"], 0)
                 self.assertEqual(sample["divergences"]["by_class"].get("mismatch", 0), 0, done)
                 self.assertTrue(sample["reel"]["series"])
 
@@ -128,7 +128,7 @@ class Replays(IntegrationTest):
                              "fat32", "--verify", "tree", "--json", "r.json")
         sample = self.result()["measurements"][0]["samples"][0]
         self.assertGreater(sample["divergences"]["by_class"].get("limit", 0), 0, done)
-        self.assertGreater(sample["reel"]["tree"]["left_out"], 0, done)
+        self.assertGreater(sample["tree"]["left_out"], 0, done)
 
     def test_operations_are_shown_until_the_reader_goes(self):
         shown = subprocess.run(f"'{FILEREEL}' show '{self.reel}' --operations | head -3",

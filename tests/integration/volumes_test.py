@@ -119,7 +119,7 @@ class VanishingVolumes(IntegrationTest):
     def test_a_directory_that_is_unmounted_under_the_run_ends_it(self):
         with self.shared_folder():
             with self.ext4_volume(128, name="shared/volume") as volume:
-                running = self.start("run", "--near", volume, "--set", self.many_small_files(),
+                running = self.start("run", "--quiet", "--near", volume, "--set", self.many_small_files(),
                                      "--runs", "50", "--json", "r.json")
                 self.assertTrue(wait_until(lambda: self.steps_measured() >= 2 or running.ended(),
                                            60))
