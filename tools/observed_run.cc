@@ -104,8 +104,9 @@ void check_outputs(const ResultOptions& options, const std::vector<std::string>&
   check_output_files(outputs);
 }
 
-Result observe_run(Session& session, SignalWatch& signals, const ResultOptions& options,
-                   bool in_turn, const Measure& measure) {
+std::vector<Result> observe_run(Session& session, SignalWatch& signals,
+                                const ResultOptions& options, bool in_turn,
+                                const Measure& measure) {
   std::vector<Result> results(in_turn ? 2 : 1);
   for (Result& one : results) mark(one, options);
   Result& base = results.front();
@@ -137,7 +138,7 @@ Result observe_run(Session& session, SignalWatch& signals, const ResultOptions& 
     if (comparison.regressed() && session.exit_code == 0) session.exit_code = Session::kRegression;
   }
   finish(session, failure);
-  return std::move(base);
+  return results;
 }
 
 }  // namespace filereel

@@ -39,8 +39,8 @@ using Measure = std::function<bool(RunObserver& observer, Result& result, Result
 // an interruption, which the session's exit code then tells, and after an Error, which is thrown
 // on. Where nothing was measured an older file stays. With two volumes that take turns there are
 // two results: then it also prints how the second one compares with the first, and if it is slower,
-// the session's exit code is kRegression. Returns the (first) result.
-Result observe_run(Session& session, SignalWatch& signals, const ResultOptions& options,
-                   bool in_turn, const Measure& measure);
+// the session's exit code is kRegression. Returns the results.
+std::vector<Result> observe_run(Session& session, SignalWatch& signals,
+                                const ResultOptions& options, bool in_turn, const Measure& measure);
 
 }  // namespace filereel

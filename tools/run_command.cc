@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "filesets/system/error.h"
+#include "filesets/system/read_file.h"
 #include "replay/results/failures.h"
 #include "replay/run/job_options.h"
 #include "replay/run/plan.h"
@@ -135,24 +136,21 @@ bool mounts_something(const RunRequest& request) {
          is_made(targets.against) || is_made(targets.against_far);
 }
 
-void run(RunArguments& arguments, Session& session) {
-  check_together(arguments);
-  clear_leftovers(session);
-  PlanOverrides overrides = overrides_of(arguments);
-  if (arguments.names.empty()) {
-    arguments.names = {kDemonstration};
-    const bool nothing_said = arguments.near.empty() && arguments.far.empty() &&
-                              arguments.against.empty() && arguments.file_systems.empty() &&
-                              overrides.parameters.empty();
-    if (nothing_said) {
-      overrides.parameters.emplace_back(find_job_parameter("scale"),
-                                        std::vector<std::string>{kDemonstrationScale});
-      session.notice(fmt::format("scale {}: --scale 1 runs the sets in full", kDemonstrationScale));
-    }
+// Where nothing is named it is the demonstration, which is small where nothing else is said either.
+// True if it is.
+bool demonstrate(RunArguments& arguments, PlanOverrides& overrides) {
+  if (!arguments.names.empty()) return false;
+  arguments.names = {kDemonstration};
+  if (!arguments.near.empty() || !arguments.far.empty() || !arguments.against.empty() ||
+      !arguments.file_systems.empty() || !overrides.parameters.empty()) {
+    return false;
   }
-  std::vector<std::string> left_out;
-  const Plan plan = load_plan(arguments.names, overrides, left_out);
-  for (const std::string& remark : left_out) session.notice(remark);
+  overrides.parameters.emplace_back(find_job_parameter("scale"),
+                                    std::vector<std::string>{kDemonstrationScale});
+  return true;
+}
+
+RunRequest request_of(const RunArguments& arguments, const Plan& plan) {
   RunRequest request{.plan = plan,
                      .targets = {target_of(arguments.near), target_of(arguments.far),
                                  target_of(arguments.against), target_of(arguments.against_far)},
@@ -164,17 +162,35 @@ void run(RunArguments& arguments, Session& session) {
     request.file_systems.push_back(parse_file_system(name));
   }
   apply_runs(arguments.runs, request.runs, request.auto_runs);
-  if (mounts_something(request))
+  return request;
+}
+
+void run(RunArguments& arguments, Session& session) {
+  check_together(arguments);
+  clear_leftovers(session);
+  PlanOverrides overrides = overrides_of(arguments);
+  const bool demonstration = demonstrate(arguments, overrides);
+  std::vector<std::string> left_out;
+  const Plan plan = load_plan(arguments.names, overrides, left_out);
+  RunRequest request = request_of(arguments, plan);
+  for (const std::string& remark : left_out) session.notice(remark);
+  if (demonstration) {
+    session.notice(fmt::format("scale {}: --scale 1 runs the sets in full", kDemonstrationScale));
+  }
+  if (mounts_something(request)) {
     request.power = enter_mount_namespace();  // before there are threads
+  }
   SignalWatch signals;
   request.stop = signals.token();
-  const Result result =
+  const std::vector<Result> results =
       observe_run(session, signals, arguments.output, request.targets.against.has_value(),
                   [&](RunObserver& observer, Result& first, Result* second) {
                     return run_plan(request, observer, first, second);
                   });
   if (session.exit_code == Session::kInterrupted || arguments.allow_divergence) return;
-  if (const std::string differs = failures_of(result); !differs.empty()) {
+  for (const Result& result : results) {
+    const std::string differs = failures_of(result);
+    if (differs.empty()) continue;
     throw Error(
         ErrorKind::failed,
         fmt::format("the replay is not what the trace was: {}; docs/reel-tools.md says what "
@@ -226,6 +242,7 @@ void add_replay_command(CLI::App& app, Session& session) {
       "  filereel replay app.reel image:test.img --fs ext4,xfs --pace natural --json app.json\n"
       "  filereel replay app.reel --engine null");
   command->callback([arguments, &session] {
+    refuse_special_file(arguments->names.front());
     require_volume(*arguments);
     run(*arguments, session);
   });

@@ -88,7 +88,7 @@ class Answers(Completion):
         self.assertEqual(self.ask("--", "record", "-o", "x", "t"), [":command\t3"])
 
     def test_what_is_no_command_line_has_no_answer(self):
-        for words in ([], ["--"], ["--", "nothing-like-it", ""], ["--", "run", "fc-test", "more", ""],
+        for words in ([], ["--"], ["--", "nothing-like-it", ""], ["--", "replay", "app", "d", "more", ""],
                       ["--", "history", "d", "nothing-like-it", ""], ["--", "completion", ""],
                       ["--", "re\nrun"], ["--", "run", "--no-such="], ["--no-such"],
                       ["--", "\udcff", ""]):
@@ -125,9 +125,9 @@ class Bash(Completion):
         self.assertEqual(self.bash("filereel", "run", "--ne"), ["--near"])
         self.assertEqual(self.bash("filereel", "run", "--qu"), ["--quiet"])
         self.assertEqual(self.bash("filereel", "--ver"), ["--version"])
-        self.assertEqual(self.bash("filereel", "run", "--ver"), [])
+        self.assertEqual(self.bash("filereel", "run", "--vers"), [])
         self.assertEqual(self.bash("filereel", "replay", "--rem"), ["--remove"])
-        self.assertEqual(self.bash("filereel", "replay", "--swe"), [])
+        self.assertEqual(self.bash("filereel", "replay", "--nea"), [])
 
     def test_words(self):
         self.assertEqual(self.bash("filereel", "replay", "--verify", "t"), ["tree"])
@@ -202,7 +202,7 @@ class Fish(Completion):
         self.assertEqual(self.fish("filereel history folder trend --dev"), ["--device"])
 
     def test_files_images_and_programs(self):
-        self.assertEqual(self.fish("filereel show a"), ["a file.json"])
+        self.assertIn("a file.json", self.fish("filereel show a"))
         self.assertEqual(self.fish("filereel capture ne"), [])
         self.assertEqual(self.fish("filereel cut x -one"), ["-onear.img"])
         self.assertEqual(self.fish("filereel run --near im"), ["image:"])
@@ -235,7 +235,7 @@ class Zsh(Completion):
 
     def test_commands_options_and_words(self):
         self.assert_listed("filereel r", "record", "replay", "repeat")
-        self.assert_listed("filereel run --f", "Volume to copy to")
+        self.assert_listed("filereel run --f", "Second volume, for copies")
         self.assert_listed("filereel replay x --verify ", "content")
         self.assert_listed("filereel run --fs ext4,", "btrfs")
         self.assert_listed("filereel run r", "random-read")

@@ -58,7 +58,7 @@ class RealPrograms(VolumesTest):
         """Replays the reel in a fresh folder of an ext4 and compares the folders with the original's."""
         target = self.fresh("volume", "target")
         done = self.filereel("replay", reel, target, "--order", "resource", "--verify", "tree",
-                             "--json", "r.json", status=None)
+                             "--runs", "1", "--json", "r.json", status=None)
         self.assertEqual(done.code, 0, done)
         sample, = self.result()["measurements"][0]["samples"]
         classes = sample["divergences"].get("by_class", {})
@@ -217,7 +217,7 @@ class FilesPassedBetweenThreads(IntegrationTest):
         self.assertEqual([one["divergences"]["count"] for one in samples], [0] * self.REPLAYS)
         self.assertEqual(tree_shape(str(target) + str(work)), tree_shape(work))
         for _ in range(50):  # by chance the threads may run one after the other
-            self.filereel("replay", "app.reel", target, "--order", "thread", "--json", "t.json",
+            self.filereel("replay", "app.reel", target, "--order", "thread", "--runs", "1", "--json", "t.json",
                           status=None)
             sample, = self.result("t.json")["measurements"][0]["samples"]
             if sample["divergences"]["count"] > 0:

@@ -163,8 +163,8 @@ class CallsTest(VolumesTest):
         programs = self.those_of(backend, programs)
         reel, top = self.recorded(backend, programs)
         target = self.fresh("volume", "target")
-        done = self.filereel("replay", reel, target, "--verify", "tree", "--json", "r.json",
-                             status=None)
+        done = self.filereel("replay", reel, target, "--verify", "tree", "--runs", "1", "--json",
+                             "r.json", status=None)
         for program in programs:
             with self.subTest(program=program):
                 expected, made = tree(top / program), tree(f"{target}{top}/{program}")
@@ -178,7 +178,7 @@ class CallsTest(VolumesTest):
         print("by", backend, sample["operations"], "operations,", divergences["count"],
               "divergences", divergences.get("by_class", {}), flush=True)
         self.assertEqual(divergences.get("by_class", {}).get("mismatch", 0), 0, done)
-        self.assertEqual(sample["reel"]["tree"]["differences"], 0, done)
+        self.assertEqual(sample["tree"]["differences"], 0, done)
 
     def operations(self, backend, programs):
         """What the backend makes of the programs, without times."""
