@@ -2,7 +2,7 @@
 
 import unittest
 
-from house_test import faults_of
+from house_test import faults_of, faults_of_recipes
 
 DOCUMENT = """
 ## Folders
@@ -59,6 +59,17 @@ class House(unittest.TestCase):
     def test_a_second_place_that_includes_the_json_library(self):
         self.check("replay/b.cc includes the JSON library: include replay/json.h",
                    replay__b="#include <nlohmann/json.hpp>")
+
+    def test_files_that_whoever_adds_something_does_not_find(self):
+        files = {"a/one.cc": "kTable", "a/*_job.cc": "class Job"}
+        check = lambda rows: list(faults_of_recipes(
+            "## How to add something\n\n" + rows + "\n## Else\n| `b` | `c` | |\n",
+            lambda pattern: [text for name, text in files.items() if name == pattern]))
+        self.assertEqual(check("| `a/one.cc` | `kTable` | |\n| `a/NAME_job.cc` | `Job` | |\n"), [])
+        self.assertEqual(check("| `a/two.cc` | `kTable` | |\n| `a/one.cc` | `kOther` | |\n"),
+                         ["CONTRIBUTING.md names a/two.cc, which is not there",
+                          "CONTRIBUTING.md says that a/one.cc holds 'kOther'"])
+        self.assertEqual(check("nothing"), ["CONTRIBUTING.md has no files for whoever adds something"])
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""Which folder may include which: the sources against the list in docs/architecture.md.
+"""Which folder may include which: the sources against the list in docs/architecture.md. And whether the files
+that CONTRIBUTING.md names for whoever adds something are there.
 
 house_test.py DIR prints a line for each fault in the tree at DIR, and exits with 1 if there is any.
 """
@@ -12,6 +13,8 @@ LAYERS = ["filesets", "traces", "replay", "tools"]  # each may include those bef
 SOURCES = {".h", ".cc", ".c"}
 INCLUDE = re.compile(r'^\s*#\s*include "([^"]*)/[^"/]*"', re.MULTILINE)
 LIST = re.compile(r"^## Folders$.*?^```\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+RECIPES = re.compile(r"^## How to add something$(.*?)^## ", re.MULTILINE | re.DOTALL)
+ROW = re.compile(r"^\| `([^`]*)` \| `([^`]*)` \|", re.MULTILINE)  # a file, and what stands in it
 JSON = re.compile(r"^\s*#\s*include <nlohmann/", re.MULTILINE)
 JSON_HEADERS = {"replay/json.h", "replay/json_fwd.h"}  # the library's takes seconds to compile
 
@@ -77,11 +80,26 @@ def faults_of(sources, document, exceptions=frozenset()):
             yield f"{file} includes the JSON library: include replay/json.h"
 
 
+def faults_of_recipes(document, texts_of):
+    """`texts_of`: the texts of the files that a pattern matches."""
+    rows = ROW.findall(RECIPES.search(document)[1])
+    if not rows:
+        yield "CONTRIBUTING.md has no files for whoever adds something"
+    for name, word in rows:
+        texts = texts_of(name.replace("NAME", "*"))
+        if not texts:
+            yield f"CONTRIBUTING.md names {name}, which is not there"
+        elif not any(word in text for text in texts):
+            yield f"CONTRIBUTING.md says that {name} holds '{word}'"
+
+
 def main(root):
     sources = {path.relative_to(root).as_posix(): path.read_text() for layer in LAYERS
                for path in sorted((root / layer).rglob("*")) if path.suffix in SOURCES}
     document = (root / "docs/architecture.md").read_text()
     faults = list(faults_of(sources, document, EXCEPTIONS))
+    faults += faults_of_recipes((root / "CONTRIBUTING.md").read_text(), lambda pattern: [
+        path.read_text() for path in root.glob(pattern) if path.is_file()])
     for fault in faults:
         print(fault)
     return 1 if faults else 0
