@@ -75,7 +75,11 @@ std::string job_table(const Result& result, const JobRecord& job, const std::str
                       const Bold& bold) {
   const auto list = measurements_of(result, job.name, file_system);
   if (list.empty()) return "";
-  if (job.axes.empty() && job.kind == JobKind::fc_test) return blocks(list, bold) + "\n";
+  if (job.axes.empty() && info_of(job.kind).by_set) {
+    const std::string name =
+        job.name == info_of(job.kind).name ? "" : bold(printable(job.name)) + "\n";
+    return name + blocks(list, bold) + "\n";
+  }
   return job.axes.empty() ? phase_table(job.name, list, bold)
                           : sweep_table(result, job, file_system, bold);
 }
@@ -85,7 +89,7 @@ std::string file_system_tables(const Result& result, const std::string& file_sys
   std::string text = bold(describe_volumes(result, file_system)) + "\n";
   std::vector<const Measurement*> traces;
   for (const JobRecord& job : result.plan.jobs) {
-    if (job.kind == JobKind::trace && job.axes.empty()) {
+    if (info_of(job.kind).replays && job.axes.empty()) {
       std::ranges::copy(measurements_of(result, job.name, file_system), std::back_inserter(traces));
     } else {
       text += job_table(result, job, file_system, bold);

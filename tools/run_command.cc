@@ -93,6 +93,7 @@ std::optional<Target> target_of(const std::string& text) {
 
 PlanOverrides overrides_of(const RunArguments& arguments) {
   PlanOverrides overrides;
+  overrides.repetitions = !arguments.runs.runs.empty();
   for (std::size_t i = 0; i < arguments.parameters.size(); ++i) {
     if (arguments.parameters[i].empty()) continue;
     overrides.parameters.emplace_back(&job_parameters()[i], arguments.parameters[i]);

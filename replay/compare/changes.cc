@@ -167,35 +167,46 @@ std::vector<Aspect> volume_aspects(Role role, const std::string& file_system) {
   return list;
 }
 
-// How the jobs of both sides were set.
-std::vector<Aspect> job_aspects(std::span<const Result> base) {
-  std::vector<Aspect> list = {
-      {ChangeKind::other, "caches", [](const Looked& looked, Values& values) {
-         for (const JobRecord& job : looked.result.plan.jobs) {
-           values.add(job.warm ? "warm" : "cold");
-         }
-       }}};
-  std::vector<std::string> seen;
-  for (const Result& result : base) {
-    for (const JobRecord& job : result.plan.jobs) {
-      for (const auto& [name, unused] : job.settings) {
-        if (std::ranges::find(seen, name) != seen.end()) continue;
-        seen.push_back(name);
-        list.push_back(
-            {ChangeKind::other, words_of(name), [name](const Looked& looked, Values& values) {
-               for (const JobRecord& other : looked.result.plan.jobs) {
-                 for (const auto& [setting, value] : other.settings) {
-                   if (setting == name) values.add(value);
-                 }
-               }
-             }});
+// What was set of a job, its caches among it.
+Parameters settings_of(const JobRecord& job) {
+  Parameters settings = {{"caches", job.warm ? "warm" : "cold"}};
+  settings.insert(settings.end(), job.settings.begin(), job.settings.end());
+  return settings;
+}
+
+// One setting of the jobs of a name; told with the name where there are several jobs.
+Aspect job_aspect(const std::string& job, const std::string& setting, bool alone) {
+  const std::string what = alone ? words_of(setting) : words_of(setting) + " of " + job;
+  return {ChangeKind::other, what, [=](const Looked& looked, Values& values) {
+            for (const JobRecord& one : looked.result.plan.jobs) {
+              if (one.name != job) continue;
+              const Parameters settings = settings_of(one);
+              const auto found =
+                  std::ranges::find(settings, setting, &Parameters::value_type::first);
+              values.add(found == settings.end() ? "not set" : found->second);
+            }
+          }};
+}
+
+std::vector<Aspect> job_aspects(std::span<const Result> base, std::span<const Result> fresh) {
+  std::vector<Aspect> list;
+  std::vector<std::pair<std::string, std::string>> seen;
+  for (const std::span<const Result> side : {base, fresh}) {
+    for (const Result& result : side) {
+      for (const JobRecord& job : result.plan.jobs) {
+        for (const auto& [setting, value] : settings_of(job)) {
+          const std::pair one(job.name, setting);
+          if (std::ranges::find(seen, one) != seen.end()) continue;
+          seen.push_back(one);
+          list.push_back(job_aspect(job.name, setting, result.plan.jobs.size() == 1));
+        }
       }
     }
   }
   return list;
 }
 
-std::vector<Aspect> all_aspects(std::span<const Result> base) {
+std::vector<Aspect> all_aspects(std::span<const Result> base, std::span<const Result> fresh) {
   std::vector<Aspect> list;
   const auto append = [&](std::vector<Aspect> more) {
     std::ranges::move(more, std::back_inserter(list));
@@ -217,7 +228,7 @@ std::vector<Aspect> all_aspects(std::span<const Result> base) {
                       values.add(text(looked.result));
                     }});
   }
-  append(job_aspects(base));
+  append(job_aspects(base, fresh));
   return list;
 }
 
@@ -231,7 +242,7 @@ std::vector<Change> changes_between(std::span<const Result> base, std::span<cons
   const bool hide = hides(base) || hides(fresh);
   const std::vector<Looked> base_looked = look_at(base, hide), fresh_looked = look_at(fresh, hide);
   std::vector<Change> changes;
-  for (const Aspect& aspect : all_aspects(base)) {
+  for (const Aspect& aspect : all_aspects(base, fresh)) {
     Values before, after;
     for (const Looked& one : base_looked) aspect.collect(one, before);
     for (const Looked& one : fresh_looked) aspect.collect(one, after);

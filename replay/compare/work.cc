@@ -76,7 +76,7 @@ std::string different_work(const Gathered& base, const Gathered& fresh) {
                      work_text(*fresh.samples.front()));
 }
 
-FigureChoice choose_of_fc_test(const Gathered& base, const Gathered& fresh) {
+FigureChoice choose_by_set(const Gathered& base, const Gathered& fresh) {
   const Sample& first = *base.samples.front();
   const bool same = all_samples(base, fresh, [&](const Sample* one) {
     return one->bytes == first.bytes && one->files == first.files;
@@ -116,7 +116,7 @@ std::vector<Gathered> gather(std::span<const Result> results) {
       side.paced = measurement.replay && measurement.replay->pace != "asap";
       const double scale = result.job_of(measurement).scale;
       if (std::ranges::find(side.scales, scale) == side.scales.end()) side.scales.push_back(scale);
-      const bool counts_operations = measurement.kind != JobKind::fc_test;
+      const bool counts_operations = !info_of(measurement.kind).by_set;
       for (const Sample& sample : measurement.samples) {
         if (sample.moved_no_data) {
           ++side.no_data;
@@ -133,15 +133,15 @@ std::vector<Gathered> gather(std::span<const Result> results) {
 }
 
 FigureChoice choose_figure(const Gathered& base, const Gathered& fresh) {
-  const bool fc_test = base.key.kind == JobKind::fc_test;
-  const Figure usual = fc_test ? Figure::durable : Figure::elapsed;
+  const bool by_set = info_of(base.key.kind).by_set;
+  const Figure usual = by_set ? Figure::durable : Figure::elapsed;
   if (base.samples.empty()) return {usual, why_none(base, "the base")};
   if (fresh.samples.empty()) return {usual, why_none(fresh, "the new")};
   if (base.scales.size() > 1 || base.scales != fresh.scales) {
     return {usual, fmt::format("different scales: {} against {}", fmt::join(base.scales, ", "),
                                fmt::join(fresh.scales, ", "))};
   }
-  return fc_test ? choose_of_fc_test(base, fresh) : choose_of_others(base, fresh);
+  return by_set ? choose_by_set(base, fresh) : choose_of_others(base, fresh);
 }
 
 std::vector<double> figures_of(const Gathered& side, Figure figure) {

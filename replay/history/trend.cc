@@ -27,7 +27,7 @@ struct Headline {
 
 Headline headline(const Measurement& measurement) {
   const Summary summary = measurement.summary();
-  if (measurement.kind != JobKind::fc_test && summary.operations_per_s) {
+  if (!info_of(measurement.kind).by_set && summary.operations_per_s) {
     return {"operations/s", summary.operations_per_s};
   }
   if (summary.mb_per_s) return {"MB/s", summary.mb_per_s};

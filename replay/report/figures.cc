@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "replay/report/wording.h"
 #include "traces/fc_test.h"
 
 namespace filereel {
@@ -42,13 +43,13 @@ std::vector<Group> groups_of(std::span<const ReportedResult> results) {
   for (std::size_t i = 0; i < results.size(); ++i) {
     for (const Measurement& one : results[i].result.measurements) {
       const std::optional<FigureOfSet> figure = figure_of(one);
-      if (one.kind != JobKind::fc_test || !figure) continue;
+      if (!info_of(one.kind).by_set || !figure) continue;
       auto group = std::ranges::find_if(groups, [&](const Group& other) {
-        return other.result == i && other.operation == one.operation &&
+        return other.result == i && other.operation == step_of(one) &&
                other.file_system == one.file_system;
       });
       if (group == groups.end()) {
-        group = groups.insert(groups.end(), {i, one.operation, one.file_system, {}});
+        group = groups.insert(groups.end(), {i, step_of(one), one.file_system, {}});
       }
       group->sets.push_back(*figure);
     }

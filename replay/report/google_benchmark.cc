@@ -28,7 +28,7 @@ std::string name_of(const Measurement& measurement) {
 
 // An operation of other workloads is an iteration: their phases may end by time.
 bool is_per_operation(const Measurement& measurement, const Sample& sample) {
-  return measurement.kind != JobKind::fc_test && !sample.reel && sample.operations > 0;
+  return !info_of(measurement.kind).by_set && !sample.reel && sample.operations > 0;
 }
 
 struct Times {
@@ -39,7 +39,7 @@ struct Times {
 Times times_of(const Measurement& measurement, const Sample& sample) {
   Times times;
   if (is_per_operation(measurement, sample)) times.iterations = sample.operations;
-  const double seconds = measurement.kind == JobKind::fc_test ? sample.durable_s : sample.elapsed_s;
+  const double seconds = info_of(measurement.kind).by_set ? sample.durable_s : sample.elapsed_s;
   const double cpu = sample.cpu_user_s + sample.cpu_system_s + sample.cpu_driver_s;
   times.real_ns = seconds * kNsPerS / static_cast<double>(times.iterations);
   times.cpu_ns = cpu * kNsPerS / static_cast<double>(times.iterations);

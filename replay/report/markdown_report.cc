@@ -61,19 +61,20 @@ void remember(std::vector<std::string>& names, const std::string& name) {
 }
 
 // Sets down, operations across.
-std::string fc_test_table(const Result& result, const std::string& file_system,
-                          const Quantity& quantity) {
+std::string set_table(const Result& result, const std::string& file_system,
+                      const Quantity& quantity) {
   std::vector<std::string> sets, operations;
   std::map<std::pair<std::string, std::string>, std::string> cells;
   for (const Measurement& one : result.measurements) {
-    if (one.kind != JobKind::fc_test || one.file_system != file_system) continue;
+    if (!info_of(one.kind).by_set || one.file_system != file_system) continue;
     const std::optional<Spread> spread = one.summary().*quantity.of;
     const bool no_data =
         quantity.of_data && std::ranges::any_of(one.samples, &Sample::moved_no_data);
     if (!spread && !no_data) continue;
     remember(sets, one.set);
-    remember(operations, one.operation);
-    cells[{one.set, one.operation}] = spread ? spread_text(spread) : "no data moved";
+    const std::string step = step_of(one);
+    remember(operations, step);
+    cells[{one.set, step}] = spread ? spread_text(spread) : "no data moved";
   }
   if (cells.empty()) return "";
   std::vector<Row> rows(1, Row{std::string(quantity.title)});
@@ -88,11 +89,12 @@ std::string fc_test_table(const Result& result, const std::string& file_system,
   return table(rows);
 }
 
-// What is not FC-Test: a row for each measurement, and the quantities that there are across.
+// What is not measured by set: a row for each measurement, and the quantities that there are
+// across.
 std::string other_table(const Result& result, const std::string& file_system) {
   std::vector<const Measurement*> list;
   for (const Measurement& one : result.measurements) {
-    if (one.kind == JobKind::fc_test || one.file_system != file_system || one.samples.empty()) {
+    if (info_of(one.kind).by_set || one.file_system != file_system || one.samples.empty()) {
       continue;
     }
     list.push_back(&one);
@@ -141,7 +143,7 @@ std::string markdown_report(std::span<const ReportedResult> results) {
       text += fmt::format("### {}\n\n", plain(file_system));
       std::string tables;
       for (const Quantity& quantity : kQuantities) {
-        tables += fc_test_table(result, file_system, quantity);
+        tables += set_table(result, file_system, quantity);
       }
       tables += other_table(result, file_system);
       text += tables.empty() ? "Every sample failed.\n\n" : tables;

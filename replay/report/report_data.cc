@@ -103,14 +103,9 @@ Json examples(const Measurement& measurement) {
 
 // Where the bars of a measurement stand: charts by group, in them places by category.
 std::pair<std::string, std::string> place_of(const Measurement& one) {
-  switch (one.kind) {
-    case JobKind::fc_test:
-      return {one.operation, one.set};
-    case JobKind::workload:
-      break;
-    case JobKind::trace:
-      return {"replay", one.workload};
-  }
+  const JobKindInfo& kind = info_of(one.kind);
+  if (kind.by_set) return {step_of(one), one.set};
+  if (kind.replays) return {one.operation, one.workload};
   return {one.workload, one.operation};
 }
 
@@ -118,7 +113,7 @@ Json to_json(const Result& result, const Measurement& measurement) {
   const auto [group, category] = place_of(measurement);
   Json json = {{"subject", subject_of(measurement)},
                {"workload", measurement.workload},
-               {"kind", job_kind_name(measurement.kind)},
+               {"kind", info_of(measurement.kind).name},
                {"group", group},
                {"category", category},
                {"file_system", measurement.file_system},
@@ -173,7 +168,7 @@ Json to_json(const VolumeDescription& volume) {
 Json to_json(const PlanRecord& plan) {
   Json json = {{"name", plan.name}, {"runs", plan.runs}, {"jobs", Json::array()}};
   for (const JobRecord& job : plan.jobs) {
-    json["jobs"].push_back({{"kind", job_kind_name(job.kind)},
+    json["jobs"].push_back({{"kind", info_of(job.kind).name},
                             {"name", job.name},
                             {"overhead_ns", job.overhead_ns},
                             {"settings", settings_text(job)}});

@@ -3,6 +3,18 @@
 #include <fmt/format.h>
 
 namespace filereel {
+namespace {
+
+// ", depth 4"; "" where nothing was swept.
+std::string point_of(const Measurement& measurement) {
+  std::string text;
+  for (const auto& [axis, value] : measurement.parameters) {
+    text += fmt::format(", {} {}", axis, value);
+  }
+  return text;
+}
+
+}  // namespace
 
 std::string rate_text(double value) {
   if (value >= 99.95) return fmt::format("{:.0f}", value);
@@ -20,24 +32,17 @@ std::string share_text(double share) {
   return fmt::format("{:.0f} %", share * 100);
 }
 
+std::string step_of(const Measurement& measurement) {
+  const bool usual = measurement.workload == info_of(measurement.kind).name;
+  return (usual ? "" : measurement.workload + " ") + measurement.operation + point_of(measurement);
+}
+
 std::string subject_of(const Measurement& measurement) {
-  std::string text;
-  switch (measurement.kind) {
-    case JobKind::fc_test:
-      text = measurement.operation + " " + measurement.set;
-      break;
-    case JobKind::workload:
-      text = measurement.workload;
-      if (measurement.operation != text) text += " " + measurement.operation;
-      break;
-    case JobKind::trace:
-      text = measurement.workload;
-      break;
-  }
-  for (const auto& [axis, value] : measurement.parameters) {
-    text += fmt::format(", {} {}", axis, value);
-  }
-  return text;
+  const JobKindInfo& kind = info_of(measurement.kind);
+  if (kind.by_set) return fmt::format("{} {}", step_of(measurement), measurement.set);
+  std::string text = measurement.workload;
+  if (!kind.replays && measurement.operation != text) text += " " + measurement.operation;
+  return text + point_of(measurement);
 }
 
 }  // namespace filereel

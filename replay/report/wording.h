@@ -22,4 +22,8 @@ std::string share_text(double share);
 // What a measurement is of, without where: "create install", "app.reel", "random-read, depth 4".
 std::string subject_of(const Measurement& measurement);
 
+// What is done to a set: "create", "create, threads 4"; with the job's name before it where that is
+// another one than its kind's: "cached read".
+std::string step_of(const Measurement& measurement);
+
 }  // namespace filereel

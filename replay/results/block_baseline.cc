@@ -43,7 +43,7 @@ const BlockBaseline* baseline_of(const Result& result, const Measurement& measur
 }
 
 bool leaves_the_volume(const Measurement& measurement) {
-  return measurement.kind == JobKind::fc_test &&
+  return info_of(measurement.kind).by_set &&
          measurement.operation == fc_step_name(FcStep::copy_far);
 }
 

@@ -28,10 +28,13 @@ std::string words_of(std::string name) {
   return name;
 }
 
-std::string_view job_kind_name(JobKind kind) {
-  static constexpr std::array<std::string_view, kJobKinds> kNames = {"fc-test", "workload",
-                                                                     "trace"};
-  return kNames[static_cast<std::size_t>(kind)];
+const JobKindInfo& info_of(JobKind kind) {
+  static constexpr std::array<JobKindInfo, kJobKinds> kKinds = {{
+      {.name = "fc-test", .by_set = true},
+      {.name = "workload"},
+      {.name = "trace", .replays = true},
+  }};
+  return kKinds[static_cast<std::size_t>(kind)];
 }
 
 std::string settings_text(const JobRecord& job) {
@@ -54,7 +57,7 @@ SampleRates rates_of(const Measurement& measurement, const Sample& sample) {
     return static_cast<double>(amount) / unit / seconds;
   };
   const std::uint64_t bytes = sample.moved_no_data ? 0 : sample.bytes;
-  const std::uint64_t operations = measurement.kind == JobKind::fc_test ? 0 : sample.operations;
+  const std::uint64_t operations = info_of(measurement.kind).by_set ? 0 : sample.operations;
   return {rate(bytes, kMega, sample.durable_s), rate(bytes, kMega, sample.elapsed_s),
           rate(sample.files, 1, sample.durable_s), rate(operations, 1, sample.elapsed_s)};
 }

@@ -24,8 +24,15 @@ enum class JobKind : std::uint8_t {
 };
 inline constexpr std::size_t kJobKinds = 3;
 
-// "fc-test", "workload", "trace".
-std::string_view job_kind_name(JobKind kind);
+// What tables, comparisons and reports must know of a kind.
+struct JobKindInfo {
+  std::string_view name;  // in results
+  // Measured file set by file set: tables have sets and operations, the figure is the time until
+  // all is durable, and files are what is counted, not calls.
+  bool by_set = false;
+  bool replays = false;  // one operation, done again as it was recorded
+};
+const JobKindInfo& info_of(JobKind kind);
 
 // Names and values, in their order.
 using Parameters = std::vector<std::pair<std::string, std::string>>;
@@ -49,6 +56,8 @@ struct JobRecord {
   Parameters settings;     // what else was set, named as in plans: block_size, copy_method, time …
   double overhead_ns = 0;  // see measure_overhead_ns; 0: not measured
   std::vector<SweepAxis> axes;  // that were swept, none without values
+
+  bool operator==(const JobRecord&) const = default;
 };
 
 // A setting's name for people: "block_size" is "block size".

@@ -62,7 +62,7 @@ JobKind kind_from_json(const Json& json) {
   std::string name;
   get(json, "kind", name);
   for (std::size_t i = 0; i < kJobKinds; ++i) {
-    if (job_kind_name(static_cast<JobKind>(i)) == name) return static_cast<JobKind>(i);
+    if (info_of(static_cast<JobKind>(i)).name == name) return static_cast<JobKind>(i);
   }
   throw WrongMember{fmt::format("there is no kind '{}'", name)};
 }

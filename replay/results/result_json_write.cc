@@ -24,7 +24,7 @@ Json object_of(const Parameters& parameters) {
 }
 
 Json measurement_json(const Measurement& measurement) {
-  Json json = {{"kind", job_kind_name(measurement.kind)},
+  Json json = {{"kind", info_of(measurement.kind).name},
                {"workload", measurement.workload},
                {"set", measurement.set},
                {"operation", measurement.operation},
@@ -77,7 +77,7 @@ Json plan_json(const PlanRecord& plan) {
   Json json = plan;
   json["jobs"] = Json::array();
   for (const JobRecord& job : plan.jobs) {
-    Json& one = json["jobs"].emplace_back(Json{{"kind", job_kind_name(job.kind)}});
+    Json& one = json["jobs"].emplace_back(Json{{"kind", info_of(job.kind).name}});
     put_members(one, job);
     one["settings"] = object_of(job.settings);
   }

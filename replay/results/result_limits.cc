@@ -16,7 +16,7 @@ namespace {
 constexpr std::size_t kMostMeasurements = 100'000, kMostVolumes = 1'000, kMostDrives = 1'000,
                       kMostNames = 1'000, kMostFileSystems = 100, kMostCells = 100'000,
                       kMostKinds = 1'000, kMostSeriesPoints = 10'000, kMostBaselines = 10'000,
-                      kMostJobs = 100, kMostSweepCells = 4'000'000, kLongestName = 4'096;
+                      kMostSweepCells = 4'000'000, kLongestName = 4'096;
 
 // The first thing that is too much.
 class Excess {

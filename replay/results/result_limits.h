@@ -15,6 +15,8 @@ inline constexpr std::size_t kMostResultBytes = 256'000'000;
 inline constexpr std::size_t kMostResultValues = 10'000'000;
 inline constexpr std::size_t kDeepestResult = 64;  // arrays and objects within each other
 
+inline constexpr std::size_t kMostJobs = 1000;  // of a plan
+
 // Of a sample's times, in seconds; 0 stands for none. filereel's clock counts nanoseconds, and 584
 // years of them; results that other programs made may have means of several.
 inline constexpr double kLeastTime = 1e-12, kMostTime = 1e12;

@@ -201,21 +201,20 @@ class FcTestJob final : public Job {
 
   JobRecord record() const override {
     const JobOptions options = sweep_.at(0);
-    JobRecord record{
-        .kind = JobKind::fc_test,
-        .name = options.name.empty() ? "fc-test" : options.name,
-        .scale = options.scale,
-        .warm = options.warm,
-        .settings = {{"block_size", format_binary_size(options.fc_test.block_size)},
-                     {"copy_method", std::string(copy_method_name(options.fc_test.copy_method))},
-                     {"threads", std::to_string(options.fc_test.threads)}},
-        .axes = sweep_.axes()};
+    const FcTestOptions& fc_test = options.fc_test;
+    JobRecord record = begun_record(JobKind::fc_test, "fc-test", options);
+    const Parameters own = {{"block_size", format_binary_size(fc_test.block_size)},
+                            {"copy_method", std::string(copy_method_name(fc_test.copy_method))},
+                            {"threads", std::to_string(fc_test.threads)}};
+    record.settings.insert(record.settings.begin(), own.begin(), own.end());
+    record.axes = sweep_.axes();
     for (const SweepAxis& axis : record.axes) {
       std::erase_if(record.settings, [&](const auto& one) { return one.first == axis.name; });
     }
     return record;
   }
   std::string set() const override { return set_.name; }
+  std::vector<FileSystemKind> file_systems() const override { return {FileSystemKind::ext4}; }
 
   std::uint64_t points() const override { return sweep_.points(); }
   Parameters parameters(std::uint64_t point) const override { return sweep_.parameters(point); }
@@ -287,9 +286,9 @@ class FcTestJob final : public Job {
 
 }  // namespace
 
-std::vector<std::unique_ptr<Job>> make_fc_test_jobs(const JobOptions& options) {
+Jobs make_fc_test_jobs(const JobOptions& options) {
   constexpr std::size_t kMost = SpecificationLimits{}.max_entries;  // as one set has
-  std::vector<std::unique_ptr<Job>> jobs;
+  Jobs jobs;
   std::size_t entries = 0;
   for (const std::string& name : options.sets) {
     FileSet set = load_file_set(name, options.scale);

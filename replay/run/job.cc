@@ -25,6 +25,23 @@ std::string Volumes::file_system() const {
   return name == other ? name : fmt::format("{} to {}", name, other);
 }
 
+JobRecord begun_record(JobKind kind, const std::string& name, const JobOptions& options) {
+  JobRecord record{.kind = kind,
+                   .name = options.name.empty() ? name : options.name,
+                   .scale = options.scale,
+                   .warm = options.warm,
+                   .settings = {},
+                   .axes = {}};
+  if (info_of(kind).replays) return record;  // which say in each measurement how they were done
+  if (options.engine) {
+    record.settings.emplace_back("engine", std::string(engine_name(*options.engine)));
+  }
+  if (options.verify != Verification::results) {
+    record.settings.emplace_back("verify", std::string(verification_name(options.verify)));
+  }
+  return record;
+}
+
 FilesRead files_of(const FileSet& set) {
   FilesRead files;
   for (const Entry& entry : set.entries) {

@@ -123,6 +123,9 @@ struct FittingPlace {
   Result& result;                // for warnings, and names that were changed
 };
 
+// What results tell of every job; `name` where the options give it no other.
+JobRecord begun_record(JobKind kind, const std::string& name, const JobOptions& options);
+
 // Not changed by what is measured.
 class Job {
  public:

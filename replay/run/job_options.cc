@@ -89,12 +89,11 @@ constexpr std::string_view kNoOrders =
 constexpr std::string_view kFreeThreads =
     "the threads of a workload do not wait for each other, so that there is no order to keep";
 constexpr std::string_view kOneRequest = "a thread of FC-Test has one request in flight";
-constexpr std::string_view kOwnDepth = "a workload has a key depth: use --sweep depth=8";
+constexpr std::string_view kOwnKeys =
+    "a workload has keys of its own: filereel show lists those that --sweep takes";
 constexpr std::string_view kOwnThreads = "it has threads: use --threads";
-constexpr std::string_view kOwnCount = "a workload has a key count: use --sweep count=8";
 constexpr std::string_view kOfFcTest = "it is for FC-Test";
 constexpr std::string_view kOfTraces = "it is for recorded traces";
-constexpr std::string_view kOwnBlock = "a workload has a key block or size: use --sweep size=64KiB";
 
 constexpr std::array<JobParameter, 16> kParameters = {{
     {.key = "sets",
@@ -112,13 +111,13 @@ constexpr std::array<JobParameter, 16> kParameters = {{
     {.key = "scale",
      .option = "--scale",
      .help = "Factor for the size of file sets and workloads, such as 0.1",
-     .why_not = {"", "", ""},
+     .why_not_recorded = kWholeTrace,
      .set = set_scale},
     {.key = "block_size",
      .option = "--block-size",
      .help = "Bytes per read and write of FC-Test (128 KiB)",
      .swept = true,
-     .why_not = {"", kOwnBlock, kOfFcTest},
+     .why_not = {"", kOwnKeys, kOfFcTest},
      .set = set_block_size},
     {.key = "copy_method",
      .option = "--copy-method",
@@ -130,7 +129,7 @@ constexpr std::array<JobParameter, 16> kParameters = {{
      .option = "--threads",
      .help = "Threads of FC-Test that share the files (1)",
      .swept = true,
-     .why_not = {"", kOwnCount, kOfFcTest},
+     .why_not = {"", kOwnKeys, kOfFcTest},
      .set = [](JobOptions& o, Values v) { o.fc_test.threads = number(v.front(), 1U, 1024U); }},
     {.key = "time",
      .option = "--time",
@@ -153,13 +152,13 @@ constexpr std::array<JobParameter, 16> kParameters = {{
      .option = "--depth",
      .help = "Requests in flight per thread of a recorded trace, with io_uring",
      .swept = true,
-     .why_not = {kOneRequest, kOwnDepth, ""},
+     .why_not = {kOneRequest, kOwnKeys, ""},
      .set = [](JobOptions& o, Values v) { o.depth = number(v.front(), 1U, 4096U); }},
     {.key = "clients",
      .option = "--clients",
      .help = "Copies of a recorded trace at the same time, each in a directory of its own",
      .swept = true,
-     .why_not = {kOwnThreads, kOwnCount, ""},
+     .why_not = {kOwnThreads, kOwnKeys, ""},
      .set = [](JobOptions& o, Values v) { o.clients = number(v.front(), 1U, 1000U); }},
     {.key = "owners",
      .option = "--owners",
@@ -177,19 +176,16 @@ constexpr std::array<JobParameter, 16> kParameters = {{
      .option = "--verify",
      .help = "What is verified: results, content or tree",
      .swept = true,
-     .why_not = {"", "", ""},
      .set = set_verify},
     {.key = "engine",
      .option = "--engine",
      .help = "Engine: auto, blocking, io_uring, or null (no system calls)",
      .swept = true,
-     .why_not = {"", "", ""},
      .set = set_engine},
     {.key = "warm",
      .option = "--warm",
      .help = "Leave the caches as they are before each step",
      .form = flag,
-     .why_not = {"", "", ""},
      .set = [](JobOptions& o, Values v) { o.warm = truth(v.front()); }},
 }};
 
@@ -208,11 +204,9 @@ const JobParameter* find_job_parameter(std::string_view key) {
   return found == kParameters.end() ? nullptr : &*found;
 }
 
-void check_meaning(const JobParameter& parameter, JobKind kind, std::string_view job) {
+std::string_view why_not(const JobParameter& parameter, JobKind kind, bool recorded) {
   const std::string_view why = parameter.why_not[static_cast<std::size_t>(kind)];
-  if (why.empty()) return;
-  throw Error(ErrorKind::usage,
-              fmt::format("{} has no meaning for {}: {}", parameter.option, printable(job), why));
+  return why.empty() && recorded ? parameter.why_not_recorded : why;
 }
 
 OptionSweep::OptionSweep(JobKind kind, JobOptions options, const SweepOverrides& sweep)
@@ -234,6 +228,9 @@ OptionSweep::OptionSweep(JobKind kind, JobOptions options, const SweepOverrides&
     for (const std::string& value : values) {
       JobOptions tried = options_;
       parameter->set(tried, {&value, 1});
+      if (tried.engine != EngineKind::null || options_.engine == EngineKind::null) continue;
+      throw Error(ErrorKind::usage,
+                  "the engine null needs no volume, the others do: measure it by itself");
     }
     axes_.push_back({key, values});
     points_ *= values.size();

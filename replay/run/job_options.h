@@ -63,6 +63,7 @@ struct JobParameter {
   bool swept = false;  // FC-Test and recorded traces take several values of it by --sweep
   // By JobKind: why it has no meaning for such a job; "" where it has one.
   std::array<std::string_view, kJobKinds> why_not = {};
+  std::string_view why_not_recorded = {};  // the same for traces that are not simulated
   // Takes the values, one unless it is a list. Throws Error(usage) that names what is possible.
   void (*set)(JobOptions& options, std::span<const std::string> values) = nullptr;
 };
@@ -72,8 +73,9 @@ std::span<const JobParameter> job_parameters();
 // Null if there is none of that key.
 const JobParameter* find_job_parameter(std::string_view key);
 
-// Throws Error(usage) with the reason if the parameter has no meaning for such a job.
-void check_meaning(const JobParameter& parameter, JobKind kind, std::string_view job);
+// Why the parameter has no meaning for such a job; "" where it has one. `recorded`: it is a trace
+// that was recorded, and not simulated.
+std::string_view why_not(const JobParameter& parameter, JobKind kind, bool recorded);
 
 // The sweep of a job whose parameters are all here. The axes are in the order of their names.
 class OptionSweep {

@@ -6,20 +6,17 @@
 
 #include <fmt/format.h>
 
-#include "filesets/specification/specification.h"
 #include "filesets/system/error.h"
 #include "filesets/system/nearest.h"
 #include "filesets/system/printable.h"
+#include "replay/results/result_limits.h"
 #include "replay/run/catalogue.h"
 #include "replay/run/job_kinds.h"
-#include "replay/run/reels.h"
-#include "traces/workload/workload.h"
 
 namespace filereel {
 namespace {
 
 constexpr std::size_t kMostItems = 100;
-constexpr std::size_t kMostJobs = 1000;
 constexpr int kDeepest = 8;  // plans within plans
 
 // A parameter and where its value stands; null: on the command line.
@@ -37,12 +34,17 @@ struct Said {
   std::string name;
   std::vector<FileSystemKind> file_systems;
   std::optional<std::uint32_t> runs;
+  bool repetitions = false;  // see PlanOverrides
 };
 
-// Throws what went wrong with a value, with its place in the file.
+[[noreturn]] void fail_at(const YamlValue& place, std::string_view text) {
+  if (text.starts_with("must")) place.fail(text);  // what it is called stands before it
+  throw Error(ErrorKind::unusable_input, fmt::format("{}: {}", place.where(), text));
+}
+// What went wrong with a value, with its place in the file unless it has one.
 [[noreturn]] void fail_at(const YamlValue& place, const Error& error) {
   if (error.kind() == ErrorKind::unusable_input) throw Error(error);
-  place.fail(error.what());
+  fail_at(place, std::string_view(error.what()));
 }
 
 // The item of a list that the error names, else the whole value.
@@ -152,32 +154,16 @@ class Loader {
   explicit Loader(Plan& plan) : plan_(plan) {}
 
   // `said` from the whole to the part: the last one holds.
-  void add(const CatalogueItem& named, const std::vector<const Said*>& said, int depth) {
-    switch (named.kind) {
-      case CatalogueItem::Kind::plan:
-        return add_plan(named, said, depth);
-      case CatalogueItem::Kind::workload: {
-        Workload workload = Workload::from_document(*named.document, named.name);
-        const Recipe recipe = workload.recipe(0);
-        const bool recorded = recipe.mysql || !recipe.reel.empty();
-        const JobKind kind = recorded ? JobKind::trace : JobKind::workload;
-        const JobOptions options = options_for(kind, named.name, said);
-        return add_job(recorded ? make_trace_job(std::move(workload), options)
-                                : make_workload_job(std::move(workload), options));
-      }
-      case CatalogueItem::Kind::file_set: {
-        JobOptions options = options_for(JobKind::fc_test, named.name, said);
-        if (named.document) {
-          return add_job(make_fc_test_job(
-              file_set_from_document(*named.document, named.name, options.scale), options));
-        }
-        options.sets = {named.name};
-        return add_all(make_fc_test_jobs(options));
-      }
-      case CatalogueItem::Kind::reel:
-        return add_job(make_trace_job(reel_name(named.name), open_reel(named.name),
-                                      options_for(JobKind::trace, named.name, said)));
+  void add(const CatalogueItem& item, const std::vector<const Said*>& said, int depth) {
+    if (item.kind == CatalogueItem::Kind::plan) return add_plan(item, said, depth);
+    const JobSource& source = job_source_of(item);
+    const JobOptions options = options_for(source.kind, source.recorded, item.name, said);
+    if (!options.sets.empty()) {
+      throw Error(ErrorKind::usage,
+                  fmt::format("--set has no meaning for {}: it is a file set itself",
+                              printable(item.name)));
     }
+    add_all(source.make(item, options));
   }
 
   // What of the command line had no meaning for a job: by key, the first reason and where it had.
@@ -188,29 +174,38 @@ class Loader {
   const std::map<std::string_view, Meaning>& meanings() const { return meanings_; }
 
  private:
-  JobOptions options_for(JobKind kind, const std::string& job,
+  JobOptions options_for(JobKind kind, bool recorded, const std::string& job,
                          const std::vector<const Said*>& said) {
     JobOptions options;
     for (const Said* one : said) {
-      for (const Setting& setting : one->settings) apply(setting, one->of_many, kind, job, options);
+      for (const Setting& setting : one->settings)
+        apply(setting, *one, kind, recorded, job, options);
       for (const auto& [key, values] : one->sweep) options.sweep.insert_or_assign(key, values);
       if (!one->name.empty()) options.name = one->name;
       if (!one->file_systems.empty()) options.file_systems = one->file_systems;
       if (one->runs) options.runs = one->runs;
+      if (one->repetitions) options.runs.reset();
+    }
+    if (options.engine == EngineKind::null && options.verify != Verification::results) {
+      throw Error(ErrorKind::usage,
+                  fmt::format("--verify {} has no meaning with the engine null: nothing lies on a "
+                              "volume",
+                              verification_name(options.verify)));
     }
     return options;
   }
 
-  void apply(const Setting& setting, bool of_many, JobKind kind, const std::string& job,
-             JobOptions& options) {
+  void apply(const Setting& setting, const Said& said, JobKind kind, bool recorded,
+             const std::string& job, JobOptions& options) {
     const JobParameter& parameter = *setting.parameter;
-    try {
-      check_meaning(parameter, kind, job);
-    } catch (const Error& error) {
-      if (setting.place && of_many) return;
-      if (setting.place) setting.place->fail(error.what());
+    if (const std::string_view why = why_not(parameter, kind, recorded); !why.empty()) {
+      if (said.of_many) return;
+      const std::string text =
+          fmt::format("{} has no meaning for {}: {}",
+                      setting.place ? parameter.key : parameter.option, printable(job), why);
+      if (setting.place) fail_at(*setting.place, text);
       Meaning& meaning = meanings_[parameter.key];
-      if (meaning.why_not.empty()) meaning.why_not = error.what();
+      if (meaning.why_not.empty()) meaning.why_not = text;
       return;
     }
     if (!setting.place) meanings_[parameter.key].any = true;
@@ -236,7 +231,9 @@ class Loader {
     std::ranges::copy(said, std::back_inserter(inner));
     const YamlValue* jobs = map.find("jobs");
     if (!jobs) return add_fc_test(map, inner);
-    if (map.find("workload")) map.find("workload")->fail("cannot stand beside 'jobs'");
+    for (const std::string_view key : {"workload", "sets"}) {
+      if (map.find(key)) map.find(key)->fail("belongs to a job of 'jobs', not beside them");
+    }
     const std::vector<YamlValue> list = jobs->list(kMostJobs);
     if (list.empty()) jobs->fail("is empty");
     whole.of_many = true;
@@ -249,7 +246,7 @@ class Loader {
       value->fail("must be fc-test; other workloads stand in a list of 'jobs'");
     }
     map.require("sets");
-    add_all(make_fc_test_jobs(options_for(JobKind::fc_test, "fc-test", said)));
+    add_all(make_fc_test_jobs(options_for(JobKind::fc_test, false, "fc-test", said)));
   }
 
   void add_item(const YamlValue& item, const Said& whole, const std::vector<const Said*>& said,
@@ -281,12 +278,17 @@ class Loader {
     for (std::unique_ptr<Job>& job : jobs) add_job(std::move(job));
   }
 
+  // Results know a job by its name, and by its set if that is all that differs.
   void add_job(std::unique_ptr<Job> job) {
-    const std::string name = job->record().name;
-    if (!names_.emplace(name, job->set()).second) {
-      throw Error(ErrorKind::usage,
-                  fmt::format("two jobs are called {}: give one another 'name' in a plan",
-                              printable(name)));
+    const JobRecord record = job->record();
+    const bool is_new = names_.emplace(record.name, job->set()).second;
+    const bool same = std::ranges::all_of(plan_.jobs, [&](const auto& other) {
+      return other->record().name != record.name || other->record() == record;
+    });
+    if (!is_new || !same) {
+      throw Error(ErrorKind::usage, fmt::format("two jobs are called {}: give one of them another "
+                                                "'name' in a plan",
+                                                printable(record.name)));
     }
     plan_.jobs.push_back(std::move(job));
   }
@@ -317,6 +319,7 @@ Plan load_plan(std::span<const std::string> names, const PlanOverrides& override
     said.settings.push_back({parameter, values, {}});
   }
   said.sweep = overrides.sweep;
+  said.repetitions = overrides.repetitions;
   Loader loader(plan);
   for (const std::string& name : names) loader.add(find_named(name), {&said}, 0);
   for (const auto& [key, meaning] : loader.meanings()) {

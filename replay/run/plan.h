@@ -29,6 +29,7 @@ inline constexpr std::uint32_t kUsualRuns = 3;
 struct PlanOverrides {
   std::vector<std::pair<const JobParameter*, std::vector<std::string>>> parameters;
   SweepOverrides sweep;
+  bool repetitions = false;  // how often is said, too: what plans say of it does not hold
 };
 
 // Finds what each name stands for and makes its jobs: a plan, a workload, a file set (for FC-Test)

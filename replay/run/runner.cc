@@ -179,22 +179,24 @@ class Run {
     return overhead;
   }
 
-  std::optional<AutoRuns> automatic() const {
-    return request_.runs ? std::nullopt : request_.auto_runs;
+  // Jobs that say how often are repeated so often.
+  bool is_automatic(const Job& job) const {
+    return request_.auto_runs && !request_.runs && !job.options(0).runs;
   }
 
   // The time of a drive that moves 200 MB/s, which the jobs go by.
   void notice_estimate(const Stage& stage) {
     constexpr double kEachTime = 2, kWorthSaying = 10;  // seconds
     double seconds = 0;
+    bool automatic = false;
     for (const StagedJob& part : stage.parts) {
+      automatic = automatic || is_automatic(*part.job);
+      if (is_automatic(*part.job)) continue;
       seconds += (part.seconds + kEachTime) * runs_of(*part.job, request_);
     }
     seconds *= static_cast<double>(stage.sides.size());
-    if (const auto limits = automatic()) {
-      observer_.notice(
-          fmt::format("estimated time: at most {}", format_duration(limits->budget_s)));
-    } else if (seconds > kWorthSaying) {
+    if (automatic) seconds += request_.auto_runs->budget_s;
+    if (seconds > kWorthSaying) {
       observer_.notice(
           fmt::format("estimated time: {} on a drive of 200 MB/s", format_duration(seconds)));
     }
@@ -222,17 +224,22 @@ class Run {
 
   // Automatic repetitions share the time equally, others take what their job takes.
   bool measure_parts(const Stage& stage, const Baselines& baselines) {
-    const std::optional<AutoRuns> limits = automatic();
-    SharedBudget budget(limits, stage.parts.size());
+    const auto automatic = static_cast<std::size_t>(std::ranges::count_if(
+        stage.parts, [&](const StagedJob& part) { return is_automatic(*part.job); }));
+    SharedBudget budget(request_.auto_runs, automatic);
     const auto weight = [&](const StagedJob& part) {
-      return limits ? 1 : std::max(part.seconds, 0.01) * runs_of(*part.job, request_);
+      if (is_automatic(*part.job)) {
+        return request_.auto_runs->budget_s / static_cast<double>(automatic);
+      }
+      return std::max(part.seconds, 0.01) * runs_of(*part.job, request_);
     };
     double whole = 0;
     for (const StagedJob& part : stage.parts) whole += weight(part);
     Stretch stretch{0, 0};
     for (const StagedJob& part : stage.parts) {
       stretch = {stretch.begin + stretch.length, weight(part) / whole};
-      if (!measure_part(part, stage.sides, baselines, budget.next(), stretch)) return false;
+      const auto limits = is_automatic(*part.job) ? budget.next() : std::nullopt;
+      if (!measure_part(part, stage.sides, baselines, limits, stretch)) return false;
     }
     return true;
   }

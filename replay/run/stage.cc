@@ -145,6 +145,12 @@ Stage open_stage(const RunRequest& request, RunObserver& observer,
   Stage stage;
   Needs needs;
   if (std::ranges::all_of(jobs, [](const auto& job) { return needs_no_volume(*job); })) {
+    const NamedTargets& named = request.targets;
+    if (named.far || named.against || !request.file_systems.empty()) {
+      throw Error(ErrorKind::usage,
+                  "--fs, --far and --against have no meaning with the engine null: it works on no "
+                  "volume");
+    }
     add_parts(request, false, {}, stage, needs);
     for (Result* result : results) stage.sides.push_back({{}, result, ""});
     return stage;

@@ -232,12 +232,9 @@ class TraceJob final : public Job {
 
   JobRecord record() const override {
     const JobOptions options = sweep_.at(0);
-    JobRecord record{.kind = JobKind::trace,
-                     .name = name_,
-                     .scale = options.scale,
-                     .warm = options.warm,
-                     .settings = {},
-                     .axes = traces_->axes()};
+    JobRecord record = begun_record(JobKind::trace, name_, options);
+    if (options.change_owners) record.settings.emplace_back("owners", "true");
+    record.axes = traces_->axes();
     std::ranges::copy(sweep_.axes(), std::back_inserter(record.axes));
     return record;
   }

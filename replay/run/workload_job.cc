@@ -177,18 +177,11 @@ class WorkloadJob final : public Job {
   }
 
   JobRecord record() const override {
-    JobRecord record{.kind = JobKind::workload,
-                     .name = workload_.name,
-                     .scale = options_.scale,
-                     .warm = options_.warm,
-                     .settings = {},
-                     .axes = workload_.axes()};
+    JobRecord record = begun_record(JobKind::workload, workload_.name, options_);
+    record.axes = workload_.axes();
     if (options_.time_ns) {
       record.settings.emplace_back("time",
                                    format_duration(static_cast<double>(*options_.time_ns) * 1e-9));
-    }
-    if (options_.engine) {
-      record.settings.emplace_back("engine", std::string(engine_name(*options_.engine)));
     }
     return record;
   }

@@ -139,6 +139,33 @@ TEST_CASE("jobs of one name are refused unless they are given others") {
   CHECK(plan("jobs: [random-read, {job: random-read, time: 1 s, name: short}]\n").jobs.size() == 2);
 }
 
+TEST_CASE("jobs of one name that are set otherwise are refused, even with other sets") {
+  check_refused("jobs: [{job: mp3, threads: 1}, {job: iso, threads: 4}]\n", "my.yaml:1:", "name");
+  CHECK(plan("jobs: [{job: mp3, threads: 4}, {job: iso, threads: 4}]\n").jobs.size() == 2);
+  CHECK(plan("jobs: [mp3, {job: mp3, name: small, block_size: 4 KiB}]\n").jobs.size() == 2);
+}
+
+TEST_CASE("what cannot be meant is refused and not passed over") {
+  check_refused("sets: [mp3]\njobs: [random-read]\n", "my.yaml:1:7: ", "belongs to a job");
+  check_refused("jobs: [{job: mp3, sets: [iso]}]\n", "my.yaml:1:", "file set itself");
+  check_refused("jobs: [{job: mp3, engine: 'null', verify: tree}]\n", "my.yaml:1:", "null");
+  check_refused("jobs: [{job: app-git-clone, sweep: {engine: ['null', blocking]}}]\n",
+                "my.yaml:1:", "needs no volume");
+  check_refused("jobs: [{job: app-git-clone, scale: 0.5}]\n", "my.yaml:1:", "no meaning");
+  CHECK(plan("scale: 0.5\njobs: [app-git-clone, random-read]\n").jobs[0]->record().scale == 1);
+}
+
+TEST_CASE("how often is for the command line to say, then for the job, then for the plan") {
+  PlanOverrides overrides;
+  overrides.repetitions = true;
+  const TempDir temp;
+  std::ofstream(temp / "p.yaml") << "runs: 4\njobs: [random-read, {job: mp3, runs: 2}]\n";
+  const Plan said = load(temp / "p.yaml");
+  CHECK(options_of(said, 0).runs == 4);
+  CHECK(options_of(said, 1).runs == 2);
+  CHECK_FALSE(options_of(load(temp / "p.yaml", overrides), 1).runs);
+}
+
 TEST_CASE("a parameter without a meaning for its job is refused where it stands") {
   check_refused("jobs: [{job: random-read, pace: think}]\n", "my.yaml:1:", "no meaning");
   check_refused("jobs: [{job: app-git-clone, time: 1 s}]\n", "my.yaml:1:", "no meaning");
@@ -156,8 +183,9 @@ TEST_CASE("the command line goes before plans, and says what it has no meaning f
   CHECK(got.name == "random-read, app-git-clone, mp3");
   CHECK(options_of(got, 0).time_ns == 1'000'000'000);
   CHECK(options_of(got, 2).scale == 0.1);
-  REQUIRE(remarks.size() == 1);
-  CHECK(remarks[0].find("--time has no meaning for app-git-clone") == 0);
+  REQUIRE(remarks.size() == 2);
+  CHECK(remarks[0].find("--scale has no meaning for app-git-clone") == 0);
+  CHECK(remarks[1].find("--time has no meaning for app-git-clone") == 0);
   CHECK_THROWS_WITH_AS(load("app-git-clone", overrides), doctest::Contains("no meaning"), Error);
 }
 

@@ -124,6 +124,28 @@ TEST_CASE("a parameter of FC-Test may be swept") {
   CHECK(one.result.plan.jobs.at(0).axes.at(0).values.size() == 2);
 }
 
+TEST_CASE("a job that says how often is not repeated until it is precise") {
+  JobRun one(reads());
+  JobOptions twice;
+  twice.runs = 2;
+  twice.name = "twice";
+  one.plan.jobs.push_back(reads(twice));
+  one.request.runs.reset();
+  one.request.auto_runs = AutoRuns{.least = 5, .most = 6};
+  CHECK(one.run());
+  REQUIRE(one.result.measurements.size() == 2);
+  CHECK(one.result.measurements[0].samples.size() >= 5);
+  CHECK(one.result.measurements[1].samples.size() == 2);
+}
+
+TEST_CASE("volumes have no meaning where nothing needs one") {
+  JobOptions null;
+  null.engine = EngineKind::null;
+  JobRun one(reads(null));
+  one.request.targets.against = directory_target(one.temp / "other");
+  CHECK(one.failure().find("engine null") != std::string::npos);
+}
+
 TEST_CASE("far is refused where nothing works on two volumes") {
   JobRun one(reads());
   one.request.targets.far = directory_target(one.temp / "far");

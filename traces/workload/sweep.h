@@ -18,6 +18,8 @@ inline constexpr std::size_t kMostAxes = 32;          // each is a level of the 
 struct SweepAxis {
   std::string name;  // its key; SCOPE.KEY or SCOPE.SCOPE.KEY where several have the same key
   std::vector<std::string> values;  // as written
+
+  bool operator==(const SweepAxis&) const = default;
 };
 
 // Values that stand in the place of those in the text, by KEY, SCOPE.KEY or SCOPE.SCOPE.KEY.
