@@ -186,12 +186,8 @@ class Loader {
       if (one->runs) options.runs = one->runs;
       if (one->repetitions) options.runs.reset();
     }
-    if (options.engine == EngineKind::null && options.verify != Verification::results) {
-      throw Error(ErrorKind::usage,
-                  fmt::format("--verify {} has no meaning with the engine null: nothing lies on a "
-                              "volume",
-                              verification_name(options.verify)));
-    }
+    // Nothing lies on a volume then.
+    if (options.engine == EngineKind::null) options.verify = Verification::results;
     return options;
   }
 
@@ -298,6 +294,17 @@ class Loader {
   std::map<std::string_view, Meaning> meanings_;
 };
 
+void check_together(const PlanOverrides& overrides) {
+  const auto says = [&](std::string_view key, std::string_view value) {
+    return std::ranges::any_of(overrides.parameters, [&](const auto& one) {
+      return one.first->key == key && one.second.front() == value;
+    });
+  };
+  if (!says("engine", "null") || !(says("verify", "tree") || says("verify", "content"))) return;
+  throw Error(ErrorKind::usage,
+              "--verify has no meaning with --engine null: nothing lies on a volume");
+}
+
 std::string joined(std::span<const std::string> names) {
   constexpr std::size_t kFew = 3;
   std::string text;
@@ -320,6 +327,7 @@ Plan load_plan(std::span<const std::string> names, const PlanOverrides& override
   }
   said.sweep = overrides.sweep;
   said.repetitions = overrides.repetitions;
+  check_together(overrides);
   Loader loader(plan);
   for (const std::string& name : names) loader.add(find_named(name), {&said}, 0);
   for (const auto& [key, meaning] : loader.meanings()) {

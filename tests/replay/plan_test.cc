@@ -148,7 +148,10 @@ TEST_CASE("jobs of one name that are set otherwise are refused, even with other 
 TEST_CASE("what cannot be meant is refused and not passed over") {
   check_refused("sets: [mp3]\njobs: [random-read]\n", "my.yaml:1:7: ", "belongs to a job");
   check_refused("jobs: [{job: mp3, sets: [iso]}]\n", "my.yaml:1:", "file set itself");
-  check_refused("jobs: [{job: mp3, engine: 'null', verify: tree}]\n", "my.yaml:1:", "null");
+  PlanOverrides null;
+  null.parameters = {{find_job_parameter("engine"), {"null"}},
+                     {find_job_parameter("verify"), {"tree"}}};
+  CHECK_THROWS_WITH_AS(load("mp3", null), doctest::Contains("--verify has no meaning"), Error);
   check_refused("jobs: [{job: app-git-clone, sweep: {engine: ['null', blocking]}}]\n",
                 "my.yaml:1:", "needs no volume");
   check_refused("jobs: [{job: app-git-clone, scale: 0.5}]\n", "my.yaml:1:", "no meaning");
