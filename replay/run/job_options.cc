@@ -91,10 +91,11 @@ constexpr std::string_view kFreeThreads =
 constexpr std::string_view kOneRequest = "a thread of FC-Test has one request in flight";
 constexpr std::string_view kOwnDepth = "a workload has a key depth: use --sweep depth=8";
 constexpr std::string_view kOwnThreads = "it has threads: use --threads";
-constexpr std::string_view kOwnCount = "a workload has a key count: use --sweep count=8";
+constexpr std::string_view kOwnCount = "a workload has a key count: use --sweep run.count=8";
 constexpr std::string_view kOfFcTest = "it is for FC-Test";
 constexpr std::string_view kOfTraces = "it is for recorded traces";
-constexpr std::string_view kOwnBlock = "a workload has a key block or size: use --sweep size=64KiB";
+constexpr std::string_view kOwnBlock =
+    "a workload has a key block or size: use --sweep run.size=64KiB";
 
 constexpr std::array<JobParameter, 16> kParameters = {{
     {.key = "sets",

@@ -19,11 +19,9 @@ class SweptMap {
  public:
   SweptMap(YamlMap map, Sweep& sweep) : map_(std::move(map)), sweep_(sweep) {}
 
-  // The one value of `key` at this point, if the key is there.
-  std::optional<YamlValue> one(std::string_view key) const {
-    const YamlValue* const value = map_.find(key);
-    return value ? std::optional(sweep_.pick(key, *value)) : std::nullopt;
-  }
+  // The one value of `key` at this point, if there is one.
+  std::optional<YamlValue> one(std::string_view key) const { return sweep_.pick(key, map_); }
+  bool has(std::string_view key) const { return one(key).has_value(); }
 
   // What stands at `key` as it is: lists and maps by nature.
   const YamlValue* whole(std::string_view key) const { return map_.find(key); }
