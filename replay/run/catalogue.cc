@@ -15,6 +15,7 @@
 #include "filesets/system/read_file.h"
 #include "replay/run/reels.h"
 #include "traces/catalog_reel.h"
+#include "traces/workload/workload.h"
 
 namespace filereel {
 namespace {
@@ -80,6 +81,13 @@ CatalogueItem read_file_named(const std::string& path) {
   constexpr std::string_view kZstdMagic = "\x28\xb5\x2f\xfd";
   if (text->starts_with(kZstdMagic)) return {CatalogueItem::Kind::file_set, path};
   YamlValue document = parse_yaml(*text, path, "workload");
+  if (!document.is_map()) {
+    throw Error(
+        ErrorKind::unusable_input,
+        fmt::format("{}: neither a plan, a workload, a file set nor a reel; filereel import "
+                    "makes a reel of another program's trace",
+                    printable(path)));
+  }
   const CatalogueItem::Kind kind = has_any(document, {"jobs", "workload", "sets"})
                                        ? CatalogueItem::Kind::plan
                                    : document.has_key("groups") ? CatalogueItem::Kind::file_set
@@ -96,6 +104,30 @@ CatalogueItem find_named(const std::string& name_or_path) {
     if (boost::filesystem::exists(name_or_path, ignored)) refuse_special_file(name_or_path);
     return read_file_named(name_or_path);
   });
+}
+
+std::unique_ptr<ReelReader> open_reel(const CatalogueItem& item) {
+  if (item.kind == CatalogueItem::Kind::reel) {
+    return item.in_catalogue ? open_reel(item.name) : std::make_unique<ReelReader>(item.name);
+  }
+  if (item.kind == CatalogueItem::Kind::workload) {
+    const std::string reel = Workload::from_document(*item.document, item.name).recipe(0).reel;
+    if (!reel.empty()) return open_reel(reel);
+  }
+  throw Error(ErrorKind::usage,
+              fmt::format("'{}' is no reel: name one that filereel record or import made, or one "
+                          "of the recorded programs in `filereel list`",
+                          printable(item.name)));
+}
+
+std::unique_ptr<ReelReader> open_named_reel(const std::string& name_or_path) {
+  boost::system::error_code ignored;
+  const bool is_file = boost::filesystem::exists(name_or_path, ignored);
+  if (is_file && !find_in_catalogue(name_or_path)) {
+    refuse_special_file(name_or_path);
+    return std::make_unique<ReelReader>(name_or_path);
+  }
+  return open_reel(find_named(name_or_path));
 }
 
 std::vector<CatalogPlan> list_catalog_plans() {
