@@ -6,10 +6,12 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "filesets/specification/yaml_reader.h"
+#include "filesets/system/nearest.h"
 #include "filesets/system/printable.h"
 #include "traces/workload/sweep.h"
 
@@ -73,12 +75,13 @@ using Words = std::pair<std::string_view, Meaning>;
 template <class Meaning, std::size_t N>
 Meaning meaning_of(const YamlValue& value, const std::array<Words<Meaning>, N>& words) {
   const std::string text = value.text();
-  std::string known;
+  std::vector<std::string_view> known;
   for (const auto& [word, meaning] : words) {
     if (word == text) return meaning;
-    known += (known.empty() ? "" : ", ") + std::string(word);
+    known.push_back(word);
   }
-  value.fail(fmt::format("must be one of {}, not '{}'", known, printable(text)));
+  value.fail(fmt::format("must be one of {}, not '{}'{}", fmt::join(known, ", "), printable(text),
+                         did_you_mean(text, known)));
 }
 
 // Throws unless shares, in thousandths of a percent, are 100 % together.
