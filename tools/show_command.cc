@@ -74,8 +74,7 @@ std::string settings_of(const Job& job, const JobRecord& record) {
     text += fmt::format("{}{}", step == FcStep::create ? ", " : "+", fc_step_name(step));
   }
   if (const auto replay = job.replay_parameters(0)) {
-    text +=
-        fmt::format(", order {}, pace {}, engine {}", replay->order, replay->pace, replay->engine);
+    text += fmt::format(", order {}, pace {}", replay->order, replay->pace);
   }
   for (const SweepAxis& axis : record.axes) {
     text += fmt::format(", {} {}", axis.name, fmt::join(axis.values, "/"));
