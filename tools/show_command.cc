@@ -11,6 +11,7 @@
 
 #include "filesets/catalog/catalog.h"
 #include "filesets/specification/specification.h"
+#include "filesets/system/memory.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/read_file.h"
 #include "filesets/system/units.h"
@@ -175,8 +176,11 @@ class Show {
       case CatalogueItem::Kind::workload:
         return workload(item);
       case CatalogueItem::Kind::file_set: {
-        const FileSet set = item.document ? file_set_from_document(*item.document, item.name, 1)
-                                          : load_file_set(item.name);
+        const FileSet set =
+            within_memory(fmt::format("the file set '{}'", printable(item.name)), [&] {
+              return item.document ? file_set_from_document(*item.document, item.name, 1)
+                                   : load_file_set(item.name);
+            });
         return json_ ? write(file_set_to_json(set))
                      : session_.print(describe_file_set(set, bold()));
       }

@@ -65,18 +65,24 @@ bool is_list_of_files(std::string_view path) {
 }
 
 CatalogueItem read_file_named(const std::string& path) {
-  if (is_reel_file(path) || path.ends_with(".reel")) return {CatalogueItem::Kind::reel, path};
-  if (is_list_of_files(path)) return {CatalogueItem::Kind::file_set, path};
+  constexpr std::string_view kReel = ".reel";
+  boost::system::error_code ignored;
+  const bool exists = boost::filesystem::exists(path, ignored);
+  if (is_reel_file(path) || (exists && path.ends_with(kReel))) {
+    return {CatalogueItem::Kind::reel, path};
+  }
+  if (exists && is_list_of_files(path)) return {CatalogueItem::Kind::file_set, path};
   const std::optional<std::string> text = read_yaml_file(path, "a plan or a workload");
   if (!text) {
     const std::vector<std::string_view> names = all_names();
-    throw Error(
-        ErrorKind::usage,
-        fmt::format("there is no plan, workload, file set or reel '{}', neither in the "
-                    "catalogue nor as a file{}",
-                    printable(path),
-                    nearest_names(path, names).empty() ? ": `filereel list` shows the catalogue"
-                                                       : did_you_mean(path, names)));
+    std::string_view name = path;
+    if (name.ends_with(kReel)) name.remove_suffix(kReel.size());
+    const std::string near = did_you_mean(name, names);
+    throw Error(ErrorKind::usage,
+                fmt::format("there is no plan, workload, file set or reel '{}', neither in the "
+                            "catalogue nor as a file{}",
+                            printable(path),
+                            near.empty() ? ": `filereel list` shows the catalogue" : near));
   }
   constexpr std::string_view kZstdMagic = "\x28\xb5\x2f\xfd";
   if (text->starts_with(kZstdMagic)) return {CatalogueItem::Kind::file_set, path};
@@ -86,7 +92,7 @@ CatalogueItem read_file_named(const std::string& path) {
         ErrorKind::unusable_input,
         fmt::format("{}: neither a plan, a workload, a file set nor a reel; filereel import "
                     "makes a reel of another program's trace",
-                    printable(path)));
+                    document.where()));
   }
   const CatalogueItem::Kind kind = has_any(document, {"jobs", "workload", "sets"})
                                        ? CatalogueItem::Kind::plan
