@@ -1,8 +1,11 @@
 // filereel show: what a name of the catalogue stands for, and what is in a file.
+#include <algorithm>
+#include <cstdint>
 #include <fstream>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -40,12 +43,14 @@ bool is_result(const std::string& path) {
   return in >> std::ws >> first && first == '{';
 }
 
+std::vector<std::string_view> names_of(const std::vector<FileSystemKind>& kinds) {
+  std::vector<std::string_view> names;
+  for (const FileSystemKind kind : kinds) names.push_back(file_system_info(kind).name);
+  return names;
+}
+
 std::string comma_separated(const std::vector<FileSystemKind>& kinds) {
-  std::string text;
-  for (const FileSystemKind kind : kinds) {
-    text += fmt::format("{}{}", text.empty() ? "" : ",", file_system_info(kind).name);
-  }
-  return text.empty() ? "-" : text;
+  return kinds.empty() ? "-" : fmt::format("{}", fmt::join(names_of(kinds), ","));
 }
 
 // A job as a plan has it.
@@ -124,10 +129,7 @@ Json plan_to_json(const Plan& plan) {
     const JobFacts facts = facts_of(*job);
     Json one = {{"kind", job_kind_name(facts.record.kind)}, {"name", facts.record.name}};
     if (!facts.set.empty()) one["set"] = facts.set;
-    one["file_systems"] = Json::array();
-    for (const FileSystemKind kind : facts.file_systems) {
-      one["file_systems"].push_back(file_system_info(kind).name);
-    }
+    one["file_systems"] = names_of(facts.file_systems);
     one["runs"] = plan.auto_runs ? Json("auto") : Json(facts.runs);
     one["scale"] = facts.record.scale;
     one["warm"] = facts.record.warm;
@@ -215,28 +217,28 @@ class Show {
     const Plan plan = plan_named(item.name);
     const JobFacts facts = facts_of(*plan.jobs.front());
     const std::string reel = workload.recipe(0).reel;
-    Json json = json_ ? workload_to_json(workload) : Json();
-    std::string text = json_ ? ""
-                             : describe_origin(workload, bold()) + "\n" +
-                                   describe_run(facts, workload.points()) + "\n" +
-                                   describe_recipe(workload, bold());
+    const std::unique_ptr<ReelReader> reader = reel.empty() ? nullptr : open_reel(item);
     if (json_) {
-      json["file_systems"] = Json::array();
-      for (const FileSystemKind kind : facts.file_systems) {
-        json["file_systems"].push_back(file_system_info(kind).name);
-      }
+      Json json = workload_to_json(workload);
+      json["file_systems"] = names_of(facts.file_systems);
       json["runs"] = facts.runs;
       json["seconds"] = facts.seconds;
+      if (reader) {
+        const auto summary = reel_to_json(*reader, session_);
+        if (!summary) return;
+        json["reel"] = *summary;
+      }
+      return write(json);
     }
-    if (!reel.empty()) {
-      const std::unique_ptr<ReelReader> reader = open_reel(item);
-      const auto summary = json_ ? reel_to_json(*reader, session_) : std::optional(Json());
-      const auto words =
-          json_ ? std::optional<std::string>("") : describe_reel(*reader, reel, session_);
-      if (!summary || !words) return;
-      json_ ? static_cast<void>(json["reel"] = *summary) : static_cast<void>(text += *words);
+    std::string text = describe_origin(workload, bold()) + "\n" +
+                       describe_run(facts, workload.points()) + "\n" +
+                       describe_recipe(workload, bold());
+    if (reader) {
+      const auto summary = describe_reel(*reader, reel, session_);
+      if (!summary) return;
+      text += *summary;
     }
-    json_ ? write(json) : session_.print(text);
+    session_.print(text);
   }
 
   bool json_;
