@@ -2,15 +2,19 @@
 
 #include <algorithm>
 #include <exception>
+#include <iterator>
 #include <new>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <system_error>
+#include <vector>
 
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include "filesets/system/error.h"
+#include "filesets/system/nearest.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/process.h"
 #include "tools/commands.h"
@@ -45,13 +49,49 @@ std::string command_path(const CLI::App& app) {
   return path;
 }
 
+// The names of what is not hidden.
+std::vector<std::string> commands_of(const CLI::App& app) {
+  std::vector<std::string> names;
+  const auto is_shown = [](const CLI::App* command) { return !command->get_group().empty(); };
+  for (const CLI::App* command : app.get_subcommands(is_shown))
+    names.push_back(command->get_name());
+  return names;
+}
+
+std::vector<std::string> options_of(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  return names;
+}
+
+std::string suggestion(std::string_view wrong, const std::vector<std::string>& names) {
+  const std::vector<std::string_view> views(names.begin(), names.end());
+  return did_you_mean(wrong, views);
+}
+
 // CLI11 would only say that a command is missing.
 void check_command(const CLI::App& app, std::string_view word) {
-  const auto named = [&](const CLI::App* command) { return command->get_name() == word; };
-  if (!word.starts_with('-') && app.get_subcommands(named).empty()) {
-    throw Error(ErrorKind::usage,
-                fmt::format("there is no command '{}'; see filereel --help", printable(word)));
+  const std::vector<std::string> names = commands_of(app);
+  const auto is_it = [&](const CLI::App* command) { return command->get_name() == word; };
+  if (word.starts_with('-') || !app.get_subcommands(is_it).empty()) return;
+  throw Error(ErrorKind::usage, fmt::format("there is no command '{}'; see filereel --help{}",
+                                            printable(word), suggestion(word, names)));
+}
+
+// What is near to the first of the words that no command takes.
+std::string nearest_expected(const CLI::App& app) {
+  const std::vector<std::string> left = app.remaining(true);
+  if (left.empty()) return "";
+  const std::string word = left.front().substr(0, left.front().find('='));
+  const CLI::App* command = &app;
+  std::vector<std::string> options = options_of(app);
+  while (!command->get_subcommands().empty()) {
+    command = command->get_subcommands().front();
+    std::ranges::move(options_of(*command), std::back_inserter(options));
   }
+  return suggestion(word, word.starts_with('-') ? options : commands_of(*command));
 }
 
 // The text that the arguments ask for: --help or --version.
@@ -74,8 +114,8 @@ int obey(int argc, const char* const* argv) {
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) return print_information(app, error, session);
     throw Error(ErrorKind::usage,
-                fmt::format("{}; see {} --help", one_line(error.what(), kLongestOfOption),
-                            command_path(app)));
+                fmt::format("{}; see {} --help{}", one_line(error.what(), kLongestOfOption),
+                            command_path(app), nearest_expected(app)));
   } catch (const Error& error) {
     if (session.exit_code != Session::kInterrupted) throw;
     complain(error.what());  // such as output to a terminal that is gone, which interrupted it

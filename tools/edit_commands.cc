@@ -14,6 +14,7 @@
 
 #include "filesets/system/error.h"
 #include "filesets/system/units.h"
+#include "replay/run/catalogue.h"
 #include "tools/commands.h"
 #include "tools/progress.h"
 #include "tools/reel_output.h"
@@ -24,12 +25,14 @@
 namespace filereel {
 namespace {
 
+constexpr const char* kReelHelp = "The .reel file, or one of the catalogue";
+
 // What an editor works with.
 class Editing {
  public:
   Editing(const std::vector<std::string>& reels, std::stop_token stop) : stop_(std::move(stop)) {
     for (const std::string& reel : reels) {
-      readers_.push_back(std::make_unique<ReelReader>(reel));
+      readers_.push_back(open_named_reel(reel));
       sources_.push_back(std::make_unique<WatchedSource>(*readers_.back(), read_, stop_));
       timed_ = timed_ && readers_.back()->info().timed;
     }
@@ -96,7 +99,7 @@ void add_cut_command(CLI::App& app, Session& session) {
   };
   CLI::App* command = app.add_subcommand("cut", "Take a part of a reel: a time, threads, paths");
   const auto arguments = std::make_shared<Arguments>();
-  command->add_option("REEL", arguments->reel, "The .reel file")->required();
+  command->add_option("REEL", arguments->reel, kReelHelp)->required();
   command->add_option("-o,--output", arguments->output, "The .reel file to write")->required();
   command->add_option("--from", arguments->from, "Begin here, such as 2s or 1.5 min");
   command->add_option("--to", arguments->to, "End before this time");
@@ -143,7 +146,8 @@ void add_merge_command(CLI::App& app, Session& session) {
   };
   CLI::App* command = app.add_subcommand("merge", "Put reels side by side, at the same time");
   const auto arguments = std::make_shared<Arguments>();
-  command->add_option("REELS", arguments->reels, "The .reel files")->required();
+  command->add_option("REELS", arguments->reels, "The .reel files, or names of the catalogue")
+      ->required();
   command->add_option("-o,--output", arguments->output, "The .reel file to write")->required();
   command->add_flag("--apart", arguments->apart,
                     "Each in a directory of its own (1, 2 ...), not on the same tree");
@@ -167,7 +171,7 @@ void add_repeat_command(CLI::App& app, Session& session) {
   };
   CLI::App* command = app.add_subcommand("repeat", "Put a reel several times one after another");
   const auto arguments = std::make_shared<Arguments>();
-  command->add_option("REEL", arguments->reel, "The .reel file")->required();
+  command->add_option("REEL", arguments->reel, kReelHelp)->required();
   command->add_option("-o,--output", arguments->output, "The .reel file to write")->required();
   command->add_option("--times", arguments->times, "How often, each in a directory of its own")
       ->required()
@@ -194,7 +198,7 @@ void add_anonymise_command(CLI::App& app, Session& session) {
   CLI::App* command =
       app.add_subcommand("anonymise", "Replace all names in a reel, keep its shape");
   const auto arguments = std::make_shared<Arguments>();
-  command->add_option("REEL", arguments->reel, "The .reel file")->required();
+  command->add_option("REEL", arguments->reel, kReelHelp)->required();
   command->add_option("-o,--output", arguments->output, "The .reel file to write")->required();
   command->add_option("--key", arguments->key,
                       "The same key gives the same names; without one nobody can guess them");

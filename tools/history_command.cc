@@ -7,8 +7,10 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "replay/history/entry_name.h"
 #include "replay/history/history.h"
 #include "replay/history/trend.h"
+#include "replay/results/result_json.h"
 #include "tools/commands.h"
 #include "tools/comparison_output.h"
 #include "tools/history_table.h"
@@ -20,6 +22,7 @@ namespace {
 struct HistoryArguments {
   std::string folder;
   std::vector<std::string> results;
+  TestedDevice said;  // of what is added
   TrendFilter filter;
   std::string base, fresh;
   ComparisonOutput comparison;
@@ -47,6 +50,10 @@ void add(const HistoryArguments& arguments, const Session& session) {
   for (const std::string& path : arguments.results) {
     std::string text = read_result(path);
     Result result = load_result(path, text);
+    if (!arguments.said.name.empty() || !arguments.said.firmware.empty()) {
+      set_tested_device(result, arguments.said);
+      text = result_to_json(result);
+    }
     results.emplace_back(std::move(text), std::move(result));
   }
   for (const auto& [text, result] : results) {
@@ -89,7 +96,13 @@ void add_add(CLI::App& history, const std::shared_ptr<HistoryArguments>& argumen
       history.add_subcommand("add", "Copy results into DIR, by device and firmware");
   command->add_option("RESULTS", arguments->results, "Results that run or replay wrote with --json")
       ->required();
-  command->footer("Example:\n  filereel history drives add before.json after.json");
+  command->add_option("--device", arguments->said.name,
+                      "Name of the drive, instead of what it says of itself");
+  command->add_option("--firmware", arguments->said.firmware,
+                      "Version of its firmware, instead of what it says");
+  command->footer(
+      "Examples:\n  filereel history drives add before.json after.json\n"
+      "  filereel history drives add usb.json --device 'Stick 64G' --firmware 1.08");
   command->callback([arguments, &session] { add(*arguments, session); });
 }
 

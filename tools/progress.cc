@@ -106,4 +106,12 @@ std::string describe_step(const StepInfo& step, std::uint64_t bytes, std::uint64
   return left.empty() ? text : text + "  " + left;
 }
 
+std::string PlainProgress::step_begins(const StepInfo& step, std::uint64_t now_ns) {
+  if (now_ns - last_ns_ < kIntervalNs) return "";
+  last_ns_ = now_ns;
+  const std::string line =
+      describe_step(step, 0, 0, 0, static_cast<double>(now_ns - began_ns_) * 1e-9);
+  return line.substr(line.find_first_not_of(' '));
+}
+
 }  // namespace filereel

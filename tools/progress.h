@@ -50,4 +50,19 @@ std::string time_left(double done, double elapsed_s);
 std::string describe_step(const StepInfo& step, std::uint64_t bytes, std::uint64_t files,
                           double elapsed_s, double run_s);
 
+// Progress where standard error is no terminal, such as a log: a plain line now and then.
+class PlainProgress {
+ public:
+  static constexpr std::uint64_t kIntervalNs = 30'000'000'000;  // between two lines, at least
+
+  explicit PlainProgress(std::uint64_t began_ns) : began_ns_(began_ns), last_ns_(began_ns) {}
+
+  // "12 %  ext4 programs create 1/3  3 min 05 s left" for a step that begins now, of the same clock
+  // as the run; "" while the last line, or the beginning of the run, is not long ago.
+  std::string step_begins(const StepInfo& step, std::uint64_t now_ns);
+
+ private:
+  std::uint64_t began_ns_, last_ns_;
+};
+
 }  // namespace filereel

@@ -1,8 +1,12 @@
 #include "tools/recorder_choice.h"
 
+#include <vector>
+
 #include <fmt/format.h>
 
 #include "filesets/system/error.h"
+#include "filesets/system/nearest.h"
+#include "filesets/system/printable.h"
 
 namespace filereel {
 namespace {
@@ -30,17 +34,17 @@ RecorderChoice choose_recorder(std::string_view name, bool compat) {
     if (best.backend) return best;
     throw Error(ErrorKind::failed, fmt::format("nothing can be recorded: {}", best.description));
   }
-  std::string names = "auto";
   for (const RecorderBackend& backend : recorder_backends()) {
-    names += fmt::format(", {}", backend.name);
     if (backend.name != name) continue;
     if (const std::string missing = backend.missing(); !missing.empty()) {
       throw Error(ErrorKind::failed, fmt::format("nothing can be recorded: {}", missing));
     }
     return {&backend, fmt::format("by {}", backend.what)};
   }
+  std::vector<std::string_view> names = names_of_all(recorder_backends());
+  names.insert(names.begin(), "auto");
   throw Error(ErrorKind::usage,
-              fmt::format("there is no backend '{}'; use one of {}", name, names));
+              fmt::format("there is no backend '{}'{}", printable(name), use_one_of(name, names)));
 }
 
 std::string describe_recorders() {

@@ -10,6 +10,7 @@
 #include "filesets/catalog/catalog.h"
 #include "filesets/ownership/atomic_file.h"
 #include "filesets/system/error.h"
+#include "replay/run/catalogue.h"
 #include "tools/commands.h"
 #include "tools/progress.h"
 #include "tools/reel_output.h"
@@ -63,7 +64,8 @@ void import_trace(const ImportArguments& arguments, Session& session) {
 void export_reel(const std::string& name, const std::string& format, const std::string& file,
                  Session& session) {
   const Exporter& exporter = find_exporter(format);
-  ReelReader reader(name);
+  const std::unique_ptr<ReelReader> opened = open_named_reel(name);
+  ReelReader& reader = *opened;
   const SignalWatch signals;
   std::optional<AtomicFile> out;
   if (file != "-") out.emplace(file);
@@ -133,7 +135,8 @@ void add_export_command(CLI::App& app, Session& session) {
   };
   CLI::App* command = app.add_subcommand("export", "Turn a reel into another program's trace");
   const auto arguments = std::make_shared<Arguments>();
-  command->add_option("REEL", arguments->reel, "The .reel file")->required();
+  command->add_option("REEL", arguments->reel, "The .reel file, or one of the catalogue")
+      ->required();
   command->add_option("--format", arguments->format, "One of those below")->required();
   command->add_option("-o,--output", arguments->output, "File to write; - for standard output")
       ->capture_default_str();

@@ -165,9 +165,10 @@ Json to_json(const FileSet& set) {
           {"hard_links", totals.hard_links}};
 }
 
-std::string to_json(const ReelReader& reader, const ReelSummary& summary) {
+Json to_json(const ReelReader& reader, const ReelSummary& summary) {
   const TraceInfo& info = reader.info();
-  Json json = {{"reel_version", reader.version()},
+  Json json = {{"kind", "reel"},
+               {"reel_version", reader.version()},
                {"complete", info.complete},
                {"facts", info.facts},
                {"timed", info.timed},
@@ -208,13 +209,10 @@ std::string to_json(const ReelReader& reader, const ReelSummary& summary) {
     one["operations"] = thread.operations;
     json["threads"].push_back(std::move(one));
   }
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json;
 }
 
-}  // namespace
-
-void show_reel(const std::string& path, bool json, Session& session) {
-  ReelReader reader(path);
+std::optional<ReelSummary> summarise(ReelReader& reader, Session& session) {
   const SignalWatch signals;
   std::atomic<std::uint64_t> read = 0;
   WatchedSource source(reader, read, signals.token());
@@ -225,18 +223,27 @@ void show_reel(const std::string& path, bool json, Session& session) {
     });
     summary = summarise_trace(source, reader.info(), signals.token());
   }
-  if (signals.requested()) {
-    session.notice("filereel: interrupted");
-    session.exit_code = Session::kInterrupted;
-    return;
-  }
-  json ? session.write(to_json(reader, summary))
-       : session.print(describe(path, reader, summary, session));
+  if (!signals.requested()) return summary;
+  session.notice("filereel: interrupted");
+  session.exit_code = Session::kInterrupted;
+  return {};
 }
 
-void dump_reel(const std::string& path, Session& session) {
+}  // namespace
+
+std::optional<std::string> describe_reel(ReelReader& reader, const std::string& name,
+                                         Session& session) {
+  const auto summary = summarise(reader, session);
+  return summary ? std::optional(describe(name, reader, *summary, session)) : std::nullopt;
+}
+
+std::optional<Json> reel_to_json(ReelReader& reader, Session& session) {
+  const auto summary = summarise(reader, session);
+  return summary ? std::optional(to_json(reader, *summary)) : std::nullopt;
+}
+
+void dump_reel(ReelReader& reader, const std::string& name, Session& session) {
   constexpr std::size_t kPiece = 64 << 10;
-  ReelReader reader(path);
   std::vector<RecordedOperation> batch(1024);
   std::string text;
   for (bool more = true; more;) {
@@ -251,7 +258,7 @@ void dump_reel(const std::string& path, Session& session) {
   }
   if (!reader.info().complete) {
     session.notice(fmt::format("{} is torn: {} operations were found up to its last whole block",
-                               path, reader.info().operations));
+                               name, reader.info().operations));
   }
 }
 

@@ -133,4 +133,27 @@ std::string remarks(const Result& result) {
   return text;
 }
 
+std::string wrapped(std::string_view text, std::size_t indent) {
+  constexpr std::size_t kColumns = 80;
+  std::string lines;
+  std::size_t used = 0;
+  // The blanks that a line begins with are its own.
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t word = text.find_first_not_of(" \n", begin);
+    if (word == std::string_view::npos) break;
+    const std::size_t end = std::min(text.find_first_of(" \n", word), text.size());
+    const std::string shown = printable_line(text.substr(word, end - word));
+    const std::size_t blanks = word - begin;
+    if (begin > 0 && used + blanks + characters(shown) > kColumns) {
+      lines += "\n" + pad(indent) + shown;
+      used = indent + characters(shown);
+    } else {
+      lines += pad(blanks) + shown;
+      used += blanks + characters(shown);
+    }
+    begin = end;
+  }
+  return lines + "\n";
+}
+
 }  // namespace filereel

@@ -1,6 +1,7 @@
 // Tables for people.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -20,6 +21,9 @@ std::string format_columns(std::vector<std::vector<std::string>> rows);
 
 // The same with a bold heading; there is at least one row.
 std::string format_table(const std::vector<std::vector<std::string>>& rows, const Bold& bold);
+
+// Text of any kind in lines of at most 80 columns; those behind the first are indented.
+std::string wrapped(std::string_view text, std::size_t indent);
 
 // "12 operations", "1 operation".
 std::string counted(std::uint64_t count, std::string_view one, std::string_view many);

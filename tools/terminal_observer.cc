@@ -8,7 +8,9 @@ namespace filereel {
 
 TerminalObserver::TerminalObserver(const Session& session, SignalWatch& signals,
                                    const std::vector<ResultFile>& files)
-    : run_began_ns_(now_ns()),
+    : session_(session),
+      run_began_ns_(now_ns()),
+      plain_(run_began_ns_),
       line_(session, [this] { return describe(); }, [&signals] { signals.hang_up(); }) {
   for (const ResultFile& file : files) kept_.push_back({file});
 }
@@ -18,10 +20,15 @@ void TerminalObserver::notice(const std::string& text) {
 }
 
 void TerminalObserver::step_begins(const StepInfo& step, const ReplayProgress& progress) {
-  const std::lock_guard lock(mutex_);
-  step_ = step;
-  progress_ = &progress;
-  began_ns_ = now_ns();
+  {
+    const std::lock_guard lock(mutex_);
+    step_ = step;
+    progress_ = &progress;
+    began_ns_ = now_ns();
+  }
+  if (session_.shows_progress()) return;
+  const std::string line = plain_.step_begins(step, now_ns());
+  if (!line.empty()) line_.notice(line);
 }
 
 void TerminalObserver::step_ended() {

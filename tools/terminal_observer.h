@@ -1,4 +1,4 @@
-// Shows a run on the terminal and keeps its result on the disk.
+// Shows a run on the terminal, or in a log, and keeps its result on the disk.
 #pragma once
 
 #include <cstdint>
@@ -44,8 +44,10 @@ class TerminalObserver final : public RunObserver {
   static void save(const ResultFile& kept, bool replace = true);
   std::string describe();
 
+  const Session& session_;
   std::vector<Kept> kept_;
   std::uint64_t run_began_ns_;
+  PlainProgress plain_;
   std::mutex mutex_;
   std::optional<StepInfo> step_;
   const ReplayProgress* progress_ = nullptr;

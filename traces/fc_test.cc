@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 
 #include "filesets/system/error.h"
+#include "filesets/system/nearest.h"
+#include "filesets/system/printable.h"
 #include "traces/operation_makers.h"
 #include "traces/operation_stream.h"
 
@@ -194,8 +196,8 @@ FcStep parse_fc_step(std::string_view name) {
   for (std::size_t i = 0; i < kFcSteps; ++i) {
     if (kStepNames[i] == name) return static_cast<FcStep>(i);
   }
-  throw Error(ErrorKind::usage,
-              fmt::format("there is no operation '{}': use {}", name, fmt::join(kStepNames, ", ")));
+  throw Error(ErrorKind::usage, fmt::format("there is no operation '{}'{}", printable(name),
+                                            use_one_of(name, kStepNames)));
 }
 
 FcTest::FcTest(const FileSet& set, const FcTestOptions& options)

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include "filesets/system/error.h"
+#include "filesets/system/nearest.h"
+#include "filesets/system/printable.h"
 
 namespace filereel {
 namespace {
@@ -89,11 +91,9 @@ CopyMethod parse_copy_method(std::string_view name) {
   for (std::size_t i = 0; i < kCopyMethods.size(); ++i) {
     if (kCopyMethods[i] == name) return static_cast<CopyMethod>(i);
   }
-  throw Error(
-      ErrorKind::usage,
-      fmt::format("there is no copy method '{}': use readwrite, copy_file_range, reflink or "
-                  "sendfile",
-                  name));
+  const std::span<const std::string_view> ours(kCopyMethods.data(), kCopyMethods.size() - 1);
+  throw Error(ErrorKind::usage, fmt::format("there is no copy method '{}'{}", printable(name),
+                                            use_one_of(name, ours)));  // splice is of traces only
 }
 
 }  // namespace filereel

@@ -17,6 +17,7 @@
 #include "filesets/system/descriptor.h"
 #include "filesets/system/error.h"
 #include "filesets/system/memory.h"
+#include "filesets/system/nearest.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/read_file.h"
 
@@ -54,13 +55,10 @@ std::string read_text(const std::string& path) {
   return text;
 }
 
-std::string catalog_names() {
-  std::string names;
-  for (const CatalogFile& file : file_set_catalog()) {
-    if (!names.empty()) names += ", ";
-    names += file.name;
-  }
-  return names;
+// Those that there are, and the nearest ones.
+std::string instead_of(std::string_view wrong) {
+  const std::vector<std::string_view> names = names_of_all(file_set_catalog());
+  return fmt::format("{}{}", fmt::join(names, ", "), did_you_mean(wrong, names));
 }
 
 const CatalogFile* find_in_catalog(std::string_view name) {
@@ -82,7 +80,7 @@ FileSet read_file_set(const std::string& name_or_path, double scale) {
     throw Error(ErrorKind::usage,
                 fmt::format("there is no file set '{}': neither a file nor one of the catalogue, "
                             "which has {}",
-                            printable(name_or_path), catalog_names()));
+                            printable(name_or_path), instead_of(name_or_path)));
   }
   if (S_ISDIR(status.st_mode)) {
     throw Error(ErrorKind::usage,
@@ -129,7 +127,7 @@ FileSet catalog_file_set(std::string_view name, double scale) {
   if (file == nullptr) {
     throw Error(ErrorKind::usage, fmt::format("there is no file set '{}' in the catalogue; it has "
                                               "{}",
-                                              printable(name), catalog_names()));
+                                              printable(name), instead_of(name)));
   }
   return from_catalog(*file, scale);
 }

@@ -103,6 +103,12 @@ YamlValue YamlValue::with_text(const std::string& text) const {
   return value;
 }
 
+YamlValue YamlValue::lacking(std::string_view key) const {
+  YamlValue value(YAML::Node(), file_, fmt::format("'{}'", key));
+  value.mark_ = mark_;
+  return value;
+}
+
 std::string YamlValue::where() const {
   return place(file_, mark_);
 }

@@ -45,6 +45,8 @@ class YamlValue {
   YamlValue called(std::string what) const;
   // A single value that stands where this one does.
   YamlValue with_text(const std::string& text) const;
+  // The value of a key that this map lacks, where the map stands.
+  YamlValue lacking(std::string_view key) const;
   std::string where() const;                         // "file:line:column"
   bool stands_before(const YamlValue& other) const;  // in the same file
   // Throws Error(unusable_input): "where: what text".

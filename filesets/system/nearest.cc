@@ -53,4 +53,8 @@ std::string did_you_mean(std::string_view wrong, std::span<const std::string_vie
   return near.empty() ? "" : fmt::format("; did you mean {}?", fmt::join(near, " or "));
 }
 
+std::string use_one_of(std::string_view wrong, std::span<const std::string_view> names) {
+  return fmt::format(": use {}{}", fmt::join(names, ", "), did_you_mean(wrong, names));
+}
+
 }  // namespace filereel

@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include "filesets/system/error.h"
+#include "filesets/system/nearest.h"
+#include "filesets/system/printable.h"
 #include "replay/engine/executor.h"
 #include "replay/engine/uring_engine.h"
 
@@ -33,8 +35,8 @@ EngineKind parse_engine(std::string_view name) {
   for (std::size_t i = 0; i < kEngines.size(); ++i) {
     if (kEngines[i] == name) return static_cast<EngineKind>(i);
   }
-  throw Error(ErrorKind::usage,
-              fmt::format("there is no engine '{}': use {}", name, fmt::join(kEngines, ", ")));
+  throw Error(ErrorKind::usage, fmt::format("there is no engine '{}'{}", printable(name),
+                                            use_one_of(name, kEngines)));
 }
 
 std::unique_ptr<IoEngine> make_engine(EngineKind kind, const EngineContext& context,

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <xxhash.h>
 
+#include "filesets/system/error.h"
 #include "filesets/system/utf8.h"
 
 namespace filereel {
@@ -46,6 +47,25 @@ TestedDevice tested_device(const Result& result) {
   if (device.name.empty()) device.name = joined(kernel_names);
   if (device.name.empty()) device.name = "unknown";
   return device;
+}
+
+void set_tested_device(Result& result, const TestedDevice& said) {
+  if (said.name.empty() && said.firmware.empty()) return;
+  if (std::ranges::find(result.volumes, Role::near, &VolumeDescription::role) ==
+      result.volumes.end()) {
+    throw Error(ErrorKind::usage, "a result without a volume has no drive that could be named");
+  }
+  for (VolumeDescription& volume : result.volumes) {
+    if (volume.role != Role::near) continue;
+    if (volume.drives.empty()) volume.drives.emplace_back();
+    for (DeviceIdentity& drive : volume.drives) {
+      if (!said.name.empty()) {
+        drive.model = said.name;
+        drive.serial.clear();
+      }
+      if (!said.firmware.empty()) drive.firmware = said.firmware;
+    }
+  }
 }
 
 std::string file_name_of(std::string_view text) {

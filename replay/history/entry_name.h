@@ -18,6 +18,10 @@ struct TestedDevice {
 
 TestedDevice tested_device(const Result& result);
 
+// What the user says goes before what the drives say: each one of near is called so from then on,
+// without its serial number. Empty: as it was. Throws Error(usage) for a result without volumes.
+void set_tested_device(Result& result, const TestedDevice& said);
+
 // `text` as one component of a path on any file system: letters, digits, "_", "+", "." inside and
 // UTF-8 stay, everything else becomes "-". At most 100 bytes, never empty; what is cut off is told
 // by a number.

@@ -12,8 +12,10 @@
 #include "filesets/system/memory.h"
 #include "filesets/system/nearest.h"
 #include "filesets/system/printable.h"
+#include "filesets/system/read_file.h"
 #include "replay/run/reels.h"
 #include "traces/catalog_reel.h"
+#include "traces/workload/workload.h"
 
 namespace filereel {
 namespace {
@@ -63,21 +65,25 @@ bool is_list_of_files(std::string_view path) {
 }
 
 CatalogueItem read_file_named(const std::string& path) {
+  constexpr std::string_view kReel = ".reel";
   boost::system::error_code ignored;
+  const bool exists = boost::filesystem::exists(path, ignored);
   const bool can_be_looked_at = boost::filesystem::is_regular_file(path, ignored);  // no pipe
-  if ((can_be_looked_at && is_reel_file(path)) || path.ends_with(".reel"))
+  if ((can_be_looked_at && is_reel_file(path)) || (exists && path.ends_with(kReel))) {
     return {CatalogueItem::Kind::reel, path};
-  if (is_list_of_files(path)) return {CatalogueItem::Kind::file_set, path};
+  }
+  if (exists && is_list_of_files(path)) return {CatalogueItem::Kind::file_set, path};
   const std::optional<std::string> text = read_yaml_file(path, "a plan or a workload");
   if (!text) {
     const std::vector<std::string_view> names = all_names();
-    throw Error(
-        ErrorKind::usage,
-        fmt::format("there is no plan, workload, file set or reel '{}', neither in the "
-                    "catalogue nor as a file{}",
-                    printable(path),
-                    nearest_names(path, names).empty() ? ": `filereel list` shows the catalogue"
-                                                       : did_you_mean(path, names)));
+    std::string_view name = path;
+    if (name.ends_with(kReel)) name.remove_suffix(kReel.size());
+    const std::string near = did_you_mean(name, names);
+    throw Error(ErrorKind::usage,
+                fmt::format("there is no plan, workload, file set or reel '{}', neither in the "
+                            "catalogue nor as a file{}",
+                            printable(path),
+                            near.empty() ? ": `filereel list` shows the catalogue" : near));
   }
   constexpr std::string_view kZstdMagic = "\x28\xb5\x2f\xfd";
   if (text->starts_with(kZstdMagic)) return {CatalogueItem::Kind::file_set, path};
@@ -102,6 +108,30 @@ CatalogueItem find_named(const std::string& name_or_path) {
     if (auto found = find_in_catalogue(name_or_path)) return *std::move(found);
     return read_file_named(name_or_path);
   });
+}
+
+std::unique_ptr<ReelReader> open_reel(const CatalogueItem& item) {
+  if (item.kind == CatalogueItem::Kind::reel) {
+    return item.in_catalogue ? open_reel(item.name) : std::make_unique<ReelReader>(item.name);
+  }
+  if (item.kind == CatalogueItem::Kind::workload) {
+    const std::string reel = Workload::from_document(*item.document, item.name).recipe(0).reel;
+    if (!reel.empty()) return open_reel(reel);
+  }
+  throw Error(ErrorKind::usage,
+              fmt::format("'{}' is no reel: name one that filereel record or import made, or one "
+                          "of the recorded programs in `filereel list`",
+                          printable(item.name)));
+}
+
+std::unique_ptr<ReelReader> open_named_reel(const std::string& name_or_path) {
+  boost::system::error_code ignored;
+  const bool is_file = boost::filesystem::exists(name_or_path, ignored);
+  if (is_file && !find_in_catalogue(name_or_path)) {
+    refuse_special_file(name_or_path);
+    return std::make_unique<ReelReader>(name_or_path);
+  }
+  return open_reel(find_named(name_or_path));
 }
 
 std::vector<CatalogPlan> list_catalog_plans() {

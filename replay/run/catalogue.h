@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "filesets/specification/yaml_reader.h"
+#include "traces/reel/reel_reader.h"
 
 namespace filereel {
 
@@ -24,6 +26,12 @@ struct CatalogueItem {
 // ".reel"; with it a file goes first. Throws Error(usage) with the nearest names if there is no
 // such thing, Error(failed) if a file cannot be read, Error(unusable_input) if it is none of these.
 CatalogueItem find_named(const std::string& name_or_path);
+
+// The reel that a name stands for: one of the catalogue, the recording that a workload of the
+// catalogue is, or else a file. Throws as find_named and ReelReader.
+std::unique_ptr<ReelReader> open_named_reel(const std::string& name_or_path);
+// The same of what was found: a reel, or a workload that is a recording.
+std::unique_ptr<ReelReader> open_reel(const CatalogueItem& item);
 
 struct CatalogPlan {
   std::string name, description;

@@ -36,7 +36,7 @@ constexpr std::array<JobSource, 5> kSources = {{
      }},
     {JobKind::trace, true, [](const CatalogueItem& item) { return item.kind == reel; },
      [](const CatalogueItem& item, const JobOptions& options) {
-       return only(make_trace_job(reel_name(item.name), open_reel(item.name), options));
+       return only(make_trace_job(reel_name(item.name), open_reel(item), options));
      }},
     {JobKind::trace, true,
      [](const CatalogueItem& item) {

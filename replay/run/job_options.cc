@@ -39,8 +39,8 @@ void set_verify(JobOptions& options, Values values) {
   const auto found = std::ranges::find(kVerifications, values.front());
   if (found == kVerifications.end()) {
     throw Error(ErrorKind::usage,
-                fmt::format("there is no verification '{}': use results, content or tree",
-                            printable(values.front())));
+                fmt::format("there is no verification '{}'{}", printable(values.front()),
+                            use_one_of(values.front(), kVerifications)));
   }
   options.verify = static_cast<Verification>(found - kVerifications.begin());
 }
@@ -221,9 +221,8 @@ OptionSweep::OptionSweep(JobKind kind, JobOptions options, const SweepOverrides&
       for (const JobParameter& one : kParameters) {
         if (can(one)) keys.push_back(one.key);
       }
-      throw Error(ErrorKind::usage,
-                  fmt::format("there is no key '{}' to sweep: use {}{}", printable(key),
-                              fmt::join(keys, ", "), did_you_mean(key, keys)));
+      throw Error(ErrorKind::usage, fmt::format("there is no key '{}' to sweep{}", printable(key),
+                                                use_one_of(key, keys)));
     }
     for (const std::string& value : values) {
       JobOptions tried = options_;

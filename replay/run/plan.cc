@@ -338,6 +338,21 @@ Plan load_plan(std::span<const std::string> names, const PlanOverrides& override
   return plan;
 }
 
+std::uint32_t runs_of(const Job& job) {
+  if (const auto said = job.options(0).runs) return *said;
+  return job.runs().value_or(kUsualRuns);
+}
+
+std::vector<FileSystemKind> file_systems_of(const Job& job) {
+  std::vector<FileSystemKind> said = job.options(0).file_systems;
+  return said.empty() ? job.file_systems() : said;
+}
+
+double expected_seconds(double seconds, std::uint32_t runs) {
+  constexpr double kVolumes = 2;  // seconds, to format and to empty caches
+  return (seconds + kVolumes) * runs;
+}
+
 Plan plan_from_yaml(std::string_view text, std::string_view file_name) {
   Plan plan;
   plan.name = file_name;

@@ -40,6 +40,13 @@ struct PlanOverrides {
 Plan load_plan(std::span<const std::string> names, const PlanOverrides& overrides,
                std::vector<std::string>& remarks);
 
+// What a job is measured with where nobody says otherwise: as the plan says, else as it asks for.
+std::uint32_t runs_of(const Job& job);
+std::vector<FileSystemKind> file_systems_of(const Job& job);
+
+// About how long `runs` of the job take that are of `seconds` each (JobNeeds), with fresh volumes.
+double expected_seconds(double seconds, std::uint32_t runs);
+
 // Throws Error(unusable_input) with line and column.
 Plan plan_from_yaml(std::string_view text, std::string_view file_name);
 

@@ -44,9 +44,7 @@ void begin_result(Result& result, const RunRequest& request) {
 }
 
 std::uint32_t runs_of(const Job& job, const RunRequest& request) {
-  if (request.runs) return *request.runs;
-  if (const auto own = job.options(0).runs) return *own;
-  return job.runs().value_or(kUsualRuns);
+  return request.runs ? *request.runs : runs_of(job);
 }
 
 // Adds the volume to the result, unless one of its role and file system stands there, and a warning
@@ -186,13 +184,13 @@ class Run {
 
   // The time of a drive that moves 200 MB/s, which the jobs go by.
   void notice_estimate(const Stage& stage) {
-    constexpr double kEachTime = 2, kWorthSaying = 10;  // seconds
+    constexpr double kWorthSaying = 10;  // seconds
     double seconds = 0;
     bool automatic = false;
     for (const StagedJob& part : stage.parts) {
       automatic = automatic || is_automatic(*part.job);
       if (is_automatic(*part.job)) continue;
-      seconds += (part.seconds + kEachTime) * runs_of(*part.job, request_);
+      seconds += expected_seconds(part.seconds, runs_of(*part.job, request_));
     }
     seconds *= static_cast<double>(stage.sides.size());
     if (automatic) seconds += request_.auto_runs->budget_s;

@@ -28,9 +28,7 @@ bool holds(const Kinds& kinds, FileSystemKind kind) {
 }
 
 Kinds wanted_by(const Job& job, const RunRequest& request) {
-  if (!request.file_systems.empty()) return request.file_systems;
-  Kinds said = job.options(0).file_systems;
-  return said.empty() ? job.file_systems() : said;
+  return request.file_systems.empty() ? file_systems_of(job) : request.file_systems;
 }
 
 // The file systems that can be made, of all jobs.

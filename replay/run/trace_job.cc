@@ -346,9 +346,10 @@ std::unique_ptr<Job> make_trace_job(Workload workload, const JobOptions& options
   SweepOverrides own, others;
   for (const auto& [key, values] : options.sweep) {
     const JobParameter* parameter = find_job_parameter(key);
-    (parameter && parameter->swept ? own : others).emplace(key, values);
+    const bool ours = workload.keys().empty() || (parameter && parameter->swept);
+    (ours ? own : others).emplace(key, values);
   }
-  if (!others.empty()) workload.set_values(std::move(others));
+  if (!others.empty()) workload.set_values(others);
   std::string name = options.name.empty() ? workload.name : options.name;
   return std::make_unique<TraceJob>(std::move(name), Traces(std::move(workload), options.scale),
                                     options, own);

@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include "filesets/system/error.h"
+#include "filesets/system/nearest.h"
+#include "filesets/system/printable.h"
 
 namespace filereel {
 namespace {
@@ -22,11 +24,12 @@ double parse_speed(std::string_view factor, std::string_view whole) {
   const auto [end, error] = std::from_chars(factor.data(), factor.data() + factor.size(), speed);
   if (error != std::errc() || std::string_view(end, factor.data() + factor.size()) != "x" ||
       !(speed >= kSlowest && speed <= kFastest)) {
+    constexpr std::array<std::string_view, 3> kPaces = {"asap", "natural", "think"};
     throw Error(
         ErrorKind::usage,
         fmt::format("there is no pace '{}': use asap, natural, think, a factor such as 2x or "
-                    "0.5x, or think/2x",
-                    whole));
+                    "0.5x, or think/2x{}",
+                    printable(whole), did_you_mean(whole, kPaces)));
   }
   return speed;
 }
@@ -42,7 +45,7 @@ Order parse_order(std::string_view name) {
     if (kOrders[i] == name) return static_cast<Order>(i);
   }
   throw Error(ErrorKind::usage,
-              fmt::format("there is no order '{}': use {}", name, fmt::join(kOrders, ", ")));
+              fmt::format("there is no order '{}'{}", printable(name), use_one_of(name, kOrders)));
 }
 
 Pace parse_pace(std::string_view text) {

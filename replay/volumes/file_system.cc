@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include "filesets/system/error.h"
+#include "filesets/system/nearest.h"
+#include "filesets/system/printable.h"
 #include "filesets/system/units.h"
 
 namespace filereel {
@@ -55,13 +57,11 @@ const FileSystemInfo& file_system_info(FileSystemKind kind) {
 }
 
 FileSystemKind parse_file_system(std::string_view name) {
-  std::string known;
   for (const FileSystemInfo& info : kFileSystems) {
     if (info.name == name) return info.kind;
-    known += fmt::format("{}{}", known.empty() ? "" : ", ", info.name);
   }
-  throw Error(ErrorKind::usage,
-              fmt::format("there is no file system '{}' here: use {}", name, known));
+  throw Error(ErrorKind::usage, fmt::format("there is no file system '{}' here{}", printable(name),
+                                            use_one_of(name, names_of_all(kFileSystems))));
 }
 
 FileSystemLimits limits_of_mounted(std::string_view type) {

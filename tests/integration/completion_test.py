@@ -75,7 +75,8 @@ class Answers(Completion):
         self.assertEqual(self.ask("--", "run", "--label", ""), [])
 
     def test_directives_say_where_names_of_files_begin(self):
-        self.assertEqual(self.ask("--", "cut", ""), [":files\t"])
+        self.assertEqual(self.ask("--", "compare", ""), [":files\t"])
+        self.assertIn("app-compile.reel", self.ask("--", "cut", "app-c"))
         self.assertEqual(self.ask("--", "cut", "x", "--output=d/x"), [":files\t--output="])
         self.assertEqual(self.ask("--", "cut", "x", "-od/x"), [":files\t-o"])
         self.assertEqual(self.ask("--", "capture", "x"), [":directories\t"])

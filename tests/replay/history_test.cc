@@ -84,6 +84,26 @@ TEST_CASE("without a drive the label names a result, without a label the kernel'
   CHECK(tested_device(result).name == "unknown");
 }
 
+TEST_CASE("what the user says of a drive goes before what it says itself") {
+  Result result = sample_result();
+  set_tested_device(result, {});
+  CHECK(tested_device(result).name == "Fast Disk 3 S123");
+  set_tested_device(result, {.name = "Stick 64G", .firmware = ""});
+  CHECK(entry_name(result) == "Stick-64G/1.07/2024-02-29T12-00-00Z-fc-test");
+  set_tested_device(result, {.name = "", .firmware = "1.08 beta"});
+  CHECK(entry_name(result) == "Stick-64G/1.08-beta/2024-02-29T12-00-00Z-fc-test");
+  // Of an array, and where nothing says anything.
+  result.volumes.at(0).drives = {drive_of("sdb", "A", "1", "x"), drive_of("sdc", "A", "2", "y")};
+  set_tested_device(result, {.name = "Array", .firmware = "3"});
+  CHECK(tested_device(result).name == "Array");
+  CHECK(tested_device(result).firmware == "3");
+  for (VolumeDescription& volume : result.volumes) volume.drives.clear();
+  set_tested_device(result, {.name = "Stick", .firmware = "4"});
+  CHECK(entry_name(result).starts_with("Stick/4/"));
+  result.volumes.clear();
+  CHECK_THROWS_AS(set_tested_device(result, {.name = "Stick", .firmware = "4"}), Error);
+}
+
 TEST_CASE("all drives of an array name it, each once") {
   Result result = sample_result();
   result.volumes.at(0).drives.push_back(drive_of("sdc", "Fast Disk 3", "S124", "1.08"));

@@ -1,5 +1,6 @@
 #include "tools/progress.h"
 
+#include <cstdint>
 #include <string>
 
 #include <doctest/doctest.h>
@@ -61,6 +62,27 @@ TEST_CASE("a step is never further than its end") {
   info.done = 0.95;
   const std::string text = describe_step(info, 5'000'000'000, 9, 5, 55);
   CHECK(text.starts_with("100 %"));
+}
+
+constexpr std::uint64_t kSecond = 1'000'000'000;
+
+TEST_CASE("a log gets a line when a step begins and the last line is half a minute old") {
+  constexpr std::uint64_t kBegin = 7 * kSecond;
+  PlainProgress progress(kBegin);
+  CHECK(progress.step_begins(step(), kBegin).empty());
+  CHECK(progress.step_begins(step(), kBegin + 30 * kSecond - 1).empty());
+  CHECK(progress.step_begins(step(), kBegin + 30 * kSecond) ==
+        "50 %  ext4 iso copy-far 2/3  30.0 s left");
+  CHECK(progress.step_begins(step(), kBegin + 59 * kSecond).empty());
+  CHECK(progress.step_begins(step(), kBegin + 300 * kSecond) ==
+        "50 %  ext4 iso copy-far 2/3  5 min 00 s left");
+}
+
+TEST_CASE("a log's line says nothing of the time left while that is a guess") {
+  StepInfo info = step();
+  info.done = 0;
+  PlainProgress progress(0);
+  CHECK(progress.step_begins(info, 40 * kSecond) == "0 %  ext4 iso copy-far 2/3");
 }
 
 TEST_CASE("a line is cut to the width of the terminal, whole characters only") {

@@ -1,6 +1,9 @@
 #include "traces/workload/workload.h"
 
 #include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
 
 #include <doctest/doctest.h>
 
@@ -111,15 +114,78 @@ TEST_CASE("values can be replaced by name") {
   workload.set_values({{"depth", {"2", "8", "32"}}, {"random", {"50 %"}}});
   CHECK(workload.points() == 3);
   CHECK(workload.recipe(0).phases[0].threads[0].access->random == 50'000);
-  CHECK_THROWS_WITH(workload.set_values({{"deepness", {"1"}}}),
-                    "the workload has no value 'deepness' that could be replaced");
-  // "size" is of the files and of the accesses.
+  CHECK_THROWS_WITH(workload.set_values({{"dept", {"1"}}}),
+                    "the workload has no key 'dept'; did you mean depth?");
+  // "size" is of the files and of the accesses, which are the phase "run".
   Workload again = Workload::from_yaml(kReads, "w.yaml");
-  CHECK_THROWS_WITH_AS(again.set_values({{"size", {"8 KiB"}}}),
-                       doctest::Contains("stands in the workload 2 times"), Error);
+  CHECK_THROWS_WITH(again.set_values({{"size", {"8 KiB"}}}),
+                    "the workload has several keys 'size': use files.size or run.size");
+  again.set_values({{"run.size", {"8 KiB"}}});
+  CHECK(again.recipe(0).phases[0].threads[0].access->sizes[0].size == 8 << 10);
   Workload third = Workload::from_yaml(kReads, "w.yaml");
   third.set_values({{"files.size", {"2 MiB"}}});
   CHECK(third.recipe(0).files[0].size == 2 << 20);
+}
+
+std::vector<std::string> written_keys(const Workload& workload) {
+  std::vector<std::string> names;
+  for (const SweepKey& key : workload.keys()) {
+    if (!key.values.empty()) names.push_back(key.name);
+  }
+  return names;
+}
+
+TEST_CASE("a key that is left out can be swept, too") {
+  Workload workload = Workload::from_yaml(kReads, "w.yaml");
+  workload.set_values({{"depth", {"2", "8"}}, {"direct", {"true"}}, {"zone", {"10 % to 20 %"}}});
+  CHECK(workload.points() == 2);
+  const Recipe recipe = workload.recipe(1);
+  CHECK(recipe.phases[0].threads[0].depth == 8);
+  CHECK(recipe.phases[0].threads[0].direct);
+  CHECK(recipe.phases[0].threads[0].access->zone_begin == 0.1);
+  CHECK(workload.parameters(1) == std::vector<std::pair<std::string, std::string>>{{"depth", "8"}});
+  Workload rated = Workload::from_yaml(std::string(kReads) + "rate: 10/s\n", "w.yaml");
+  CHECK_THROWS_WITH_AS(rated.set_values({{"think", {"1 ms"}}}),
+                       doctest::Contains("'think' cannot stand beside rate"), Error);
+}
+
+TEST_CASE("keys are listed with their values, by names that are theirs alone") {
+  constexpr const char* kTwo =
+      "files: [{name: a, size: 1 MiB}, {name: b, size: [2 MiB, 4 MiB]}]\n"
+      "phases:\n"
+      "  - {name: fill, files: a, do: [{step: read, block: 4 KiB}, {step: read, block: 8 KiB}]}\n"
+      "  - {name: load, files: b, access: {size: 4 KiB}, depth: {from: 1, to: 4, times: 2}}\n";
+  Workload workload = Workload::from_yaml(kTwo, "w.yaml");
+  CHECK(written_keys(workload) == std::vector<std::string>{"a.size", "b.size", "fill.files",
+                                                           "fill.step", "fill.block", "fill.step 2",
+                                                           "fill.block 2", "load.files",
+                                                           "load.size", "depth"});
+  CHECK(workload.keys().size() > written_keys(workload).size());
+  const auto values = [&](std::string_view name) {
+    return std::ranges::find(workload.keys(), name, &SweepKey::name)->values;
+  };
+  CHECK(values("b.size") == std::vector<std::string>{"2 MiB", "4 MiB"});
+  CHECK(values("depth") == std::vector<std::string>{"1", "2", "4"});
+  workload.set_values({{"fill.block 2", {"16 KiB"}}});
+  CHECK(workload.recipe(0).phases[0].threads[0].choices[0].steps[1].block == 16 << 10);
+  CHECK_THROWS_WITH(workload.set_values({{"size", {"1 MiB"}}}),
+                    "the workload has several keys 'size': use a.size or b.size or load.size");
+}
+
+TEST_CASE("all that is written in the workloads of the catalogue can be replaced by its name") {
+  for (const CatalogWorkload& one : list_catalog_workloads()) {
+    CAPTURE(one.name);
+    const Workload workload = catalog_workload(one.name);
+    std::set<std::string> names;
+    for (const SweepKey& key : workload.keys()) {
+      CAPTURE(key.name);
+      CHECK(names.insert(key.name).second);
+      if (key.values.empty()) continue;
+      Workload same = workload;
+      same.set_values({{key.name, {key.values.front()}}});
+      CHECK(same.points() * key.values.size() == workload.points());
+    }
+  }
 }
 
 TEST_CASE("what is not possible is refused with line and column") {
@@ -295,7 +361,7 @@ TEST_CASE("axes have names of their own, however deep their keys lie") {
     return all;
   };
   CHECK(names("files: {size: 1 MiB}\naccess: {sizes: [{size: [4 KiB, 8 KiB], share: 50 %},"
-              " {size: [16 KiB, 32 KiB], share: 50 %}]}\n") == "size;size 2;");
+              " {size: [16 KiB, 32 KiB], share: 50 %}]}\n") == "run.size;run.size 2;");
   const std::string threads = "threads: [{count: [1, 2], access: {size: 4 KiB}}]}\n";
   const std::string phases =
       "files: {size: 1 MiB}\nphases:\n  - {name: a, " + threads + "  - {name: b, " + threads;

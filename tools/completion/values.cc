@@ -87,14 +87,14 @@ using enum ValueKind;
 
 // The first rule that fits holds.
 constexpr ValueRule kRules[] = {
-    {"FILE", files, {}, runnables, "show"},
-    {"REEL", files, {}, reels, "replay"},
+    {"NAME", files, {}, runnables, "show"},
+    {"REEL REELS", files, {}, reels},
     {"--format", words, "auto", import_formats, "import"},
     {"--format", words, {}, export_formats, "export"},
     {"--against --against-far --far --near VOLUME", volumes, "image:", block_devices},
     {"--against-json --csv --google-benchmark --html --json --junit --markdown --output", files},
     {"--backend", words, "auto bpf strace"},
-    {"--base --new FILE REEL REELS RESULT RESULTS", files},
+    {"--base --new FILE RESULT RESULTS", files},
     {"--copy-method", words, "readwrite copy_file_range reflink sendfile"},
     {"--cwd --at --under DIR", directories},
     {"--destroy", files, {}, block_devices},

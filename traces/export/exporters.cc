@@ -1,11 +1,10 @@
 #include <algorithm>
 #include <array>
-#include <iterator>
-#include <string>
 
 #include <fmt/format.h>
 
 #include "filesets/system/error.h"
+#include "filesets/system/nearest.h"
 #include "filesets/system/printable.h"
 #include "traces/export/formats.h"
 
@@ -20,12 +19,9 @@ std::span<const Exporter> exporters() {
 const Exporter& find_exporter(std::string_view name) {
   const auto found = std::ranges::find(exporters(), name, &Exporter::name);
   if (found != exporters().end()) return *found;
-  std::string names;
-  for (const Exporter& one : exporters()) {
-    fmt::format_to(std::back_inserter(names), "{}{}", names.empty() ? "" : ", ", one.name);
-  }
   throw Error(ErrorKind::usage,
-              fmt::format("there is no format '{}' to export to: use {}", printable(name), names));
+              fmt::format("there is no format '{}' to export to{}", printable(name),
+                          use_one_of(name, names_of_all(exporters()))));
 }
 
 }  // namespace filereel

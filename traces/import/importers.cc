@@ -1,9 +1,12 @@
 #include <algorithm>
 #include <array>
+#include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "filesets/system/error.h"
+#include "filesets/system/nearest.h"
 #include "filesets/system/printable.h"
 #include "traces/import/dbench_loadfile.h"
 #include "traces/import/fio_iolog.h"
@@ -34,18 +37,15 @@ const Importer& find_importer(std::string_view name, LineReader& input) {
     const auto found = std::ranges::find(all, name, &Importer::name);
     if (found != all.end()) return *found;
   }
-  std::string names;
-  for (const Importer& one : all) {
-    if (!names.empty()) names += ", ";
-    names += one.name;
-  }
+  std::vector<std::string_view> names = names_of_all(all);
   if (name == "auto") {
     throw Error(ErrorKind::unusable_input,
                 fmt::format("{}:1: not a trace of a known format ({}); name it with --format",
-                            printable(input.name()), names));
+                            printable(input.name()), fmt::join(names, ", ")));
   }
-  throw Error(ErrorKind::usage, fmt::format("there is no format '{}' to import: use auto, {}",
-                                            printable(name), names));
+  names.insert(names.begin(), "auto");
+  throw Error(ErrorKind::usage, fmt::format("there is no format '{}' to import{}", printable(name),
+                                            use_one_of(name, names)));
 }
 
 }  // namespace filereel

@@ -110,18 +110,18 @@ AccessMix read_access(const YamlValue& value, Sweep& sweep, const RecipeFiles& f
   read_sizes(map, mix, files, direct);
   map.read_share("reads", mix.reads);
   map.read("ratio", mix.ratio, [](const YamlValue& one) { return one.number(1e-6, 1e6); });
-  if (mix.ratio > 0 && map.whole("reads")) value.fail("has both reads and ratio: leave one out");
+  if (mix.ratio > 0 && map.has("reads")) value.fail("has both reads and ratio: leave one out");
   map.read_share("random", mix.random);
   map.read_size("align", mix.align);
   if (direct && mix.align % kSector != 0) map.one("align")->fail("must be a multiple of 512 B");
-  if (map.whole("zone")) read_zone(*map.one("zone"), mix);
+  if (const auto zone = map.one("zone")) read_zone(*zone, mix);
   map.read_truth("disjoint", mix.disjoint);
-  if (map.whole("hot")) mix.hot = read_hot(*map.one("hot"));
+  map.read("hot", mix.hot, read_hot);
   map.read_truth("truncate", mix.truncate);
   if (mix.truncate && (mix.reads != 0 || mix.ratio > 0 || mix.random != 0)) {
     value.fail("makes files anew, so it can only write, one after the other: reads: 0 %");
   }
-  if (mix.truncate && (map.whole("zone") || mix.disjoint)) {
+  if (mix.truncate && (map.has("zone") || mix.disjoint)) {
     value.fail("makes files anew, all of them: leave out zone and disjoint");
   }
   return mix;

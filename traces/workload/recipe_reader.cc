@@ -19,6 +19,7 @@ constexpr std::array<std::string_view, 10> kWholeKeys = {
     "seed",        "fresh",  "phases", "mysql",        "reel"};
 constexpr std::array<std::string_view, 7> kPhaseKeys = {"measured", "caches", "threads", "stop",
                                                         "warm_up",  "engine", "poll"};
+constexpr const char* kOnlyPhase = "run";  // of a workload without a list of phases
 constexpr std::size_t kMostGroups = 100, kMostPhases = 1000, kMostThreadGroups = 1000;
 constexpr std::uint64_t kMostFileSize = 1ull << 44, kMostBytes = 1ull << 60;
 
@@ -50,15 +51,15 @@ class Reader {
       : keys_(workload_keys(document)), map_(keys_, sweep), sweep_(sweep) {}
 
   Recipe read() {
+    if (map_.whole("reel")) {
+      refuse_with_files("reel");
+      recipe_.reel = map_.whole("reel")->text();
+      return std::move(recipe_);
+    }
     map_.read_number("seed", recipe_.seed, 0, UINT64_MAX);
     constexpr std::array<Words<bool>, 2> kFresh = {{{"point", true}, {"run", false}}};
     map_.read("fresh", recipe_.fresh,
               [&](const YamlValue& value) { return meaning_of(value, kFresh); });
-    if (map_.whole("reel")) {
-      refuse_with_files("reel");
-      recipe_.reel = map_.one("reel")->text();
-      return std::move(recipe_);
-    }
     if (map_.whole("mysql")) {
       refuse_with_files("mysql");
       recipe_.mysql = read_mysql(*map_.whole("mysql"), sweep_);
@@ -81,7 +82,8 @@ class Reader {
         phases->fail("has no phase that is measured");
       }
     } else {
-      add_phase(phase, "run");
+      const Sweep::Scope scope(sweep_, kOnlyPhase);
+      add_phase(phase, kOnlyPhase);
     }
     return std::move(recipe_);
   }
@@ -116,25 +118,15 @@ class Reader {
     const int sizes = (map.whole("size") != nullptr) + (map.whole("fill") != nullptr) +
                       (map.whole("set") != nullptr);
     if (sizes != 1) value.fail("needs one of 'size', 'fill' and 'set'");
-    map.read_number("count", files.count, 1, kMostEntries);
-    map.read_size("size", files.size);
-    if (files.size > kMostFileSize) map.one("size")->fail("must be at most 16 TiB");
-    if (files.size > 0 && files.count > kMostBytes / files.size) {
-      value.fail("is more than 1 EiB together: no volume holds that");
-    }
-    map.read("fill", files.fill, [](const YamlValue& one) { return one.share() / 100'000.0; });
-    if (map.whole("fill") && !(files.fill > 0 && files.fill <= 0.98)) {
-      map.one("fill")->fail("must be over 0 % and at most 98 %: file systems need some room");
-    }
     if (map.whole("set")) {
       files.set = map.one("set")->text();
       if (map.whole("count")) map.whole("count")->fail("is for files of one size, not for sets");
       for (const std::string_view key : {"content", "per_directory"}) {
         if (map.whole(key)) map.whole(key)->fail("is the set's own");
       }
+    } else {
+      read_made_files(value, map, files);
     }
-    if (map.whole("content")) files.compressed_permille = read_content(*map.one("content"));
-    map.read_number("per_directory", files.per_directory, 1, kMostEntries);
     entries_ += entries_of(files);
     if (entries_ > kMostEntries) {
       value.fail(
@@ -145,6 +137,21 @@ class Reader {
     map.read_truth("exist", files.exist);
     states_.push_back(files.exist ? GroupState::present : GroupState::absent);
     recipe_.files.push_back(std::move(files));
+  }
+
+  static void read_made_files(const YamlValue& value, const SweptMap& map, RecipeFiles& files) {
+    map.read_number("count", files.count, 1, kMostEntries);
+    if (map.whole("size")) map.read_size("size", files.size);
+    if (files.size > kMostFileSize) map.one("size")->fail("must be at most 16 TiB");
+    if (files.size > 0 && files.count > kMostBytes / files.size) {
+      value.fail("is more than 1 EiB together: no volume holds that");
+    }
+    if (map.whole("fill")) files.fill = map.one("fill")->share() / 100'000.0;
+    if (map.whole("fill") && !(files.fill > 0 && files.fill <= 0.98)) {
+      map.one("fill")->fail("must be over 0 % and at most 98 %: file systems need some room");
+    }
+    map.read("content", files.compressed_permille, read_content);
+    map.read_number("per_directory", files.per_directory, 1, kMostEntries);
   }
 
   // The name is that of a directory too.

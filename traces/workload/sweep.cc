@@ -5,10 +5,12 @@
 #include <cmath>
 #include <optional>
 #include <set>
+#include <unordered_map>
 
 #include <fmt/format.h>
 
 #include "filesets/system/error.h"
+#include "filesets/system/nearest.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
 
@@ -94,6 +96,32 @@ void check_different(const YamlValue& axis, const std::vector<YamlValue>& values
   }
 }
 
+// The shortest name of each that no other goes by; two in one list of steps, say, are numbered.
+std::vector<std::string> short_names(const std::vector<std::vector<std::string>>& all) {
+  std::unordered_map<std::string, std::size_t> known, numbers;
+  for (const std::vector<std::string>& names : all) {
+    for (const std::string& name : names) ++known[name];
+  }
+  std::vector<std::string> shortest;
+  for (const std::vector<std::string>& names : all) {
+    const auto own =
+        std::ranges::find_if(names, [&](const auto& name) { return known[name] == 1; });
+    if (own != names.end()) {
+      shortest.push_back(*own);
+      continue;
+    }
+    const std::size_t number = ++numbers[names.back()];
+    shortest.push_back(number > 1 ? fmt::format("{} {}", names.back(), number) : names.back());
+  }
+  return shortest;
+}
+
+std::vector<std::string> texts_of(const std::vector<YamlValue>& values) {
+  std::vector<std::string> texts;
+  for (const YamlValue& value : values) texts.push_back(value.text());
+  return texts;
+}
+
 }  // namespace
 
 // KEY, SCOPE.KEY, OUTER.SCOPE.KEY …
@@ -103,44 +131,67 @@ std::vector<std::string> Sweep::names_of(std::string_view key) const {
   return names;
 }
 
-const std::vector<std::string>* Sweep::override_of(std::string_view key, const std::string& where) {
-  if (overrides_.empty()) return nullptr;
-  const std::vector<std::string>* given = nullptr;
-  for (const std::string& name : names_of(key)) {
-    const auto found = overrides_.find(name);
-    if (found == overrides_.end()) continue;
-    std::vector<std::string>& places = used_[found->first];
-    if (std::ranges::find(places, where) == places.end()) places.push_back(where);
-    given = &found->second;
+Sweep::Sweep(const Sweep& read, const SweepOverrides& overrides) {
+  for (const auto& [name, values] : overrides) {
+    overrides_[read.found_[read.number_of(name)].where] = values;
   }
-  return given;
 }
 
-// The shortest name that no other axis goes by; two in one list of steps, say, are numbered.
-std::string Sweep::name_of(const Place& place) const {
-  for (const std::string& name : place.names) {
-    const auto goes_by = [&name](const Place& other) {
-      return std::ranges::find(other.names, name) != other.names.end();
-    };
-    if (std::ranges::count_if(places_, goes_by) == 1) return name;
+// The key that `name` means: what is written goes before what is left out.
+std::size_t Sweep::number_of(const std::string& name) const {
+  std::vector<std::string_view> known, alike;
+  for (const bool written : {true, false}) {
+    for (std::size_t i = 0; i < found_.size(); ++i) {
+      if (found_[i].written != written) continue;
+      if (keys_[i].name == name) return i;
+      known.push_back(keys_[i].name);
+    }
   }
-  const std::string& longest = place.names.back();
-  std::size_t number = 0;
-  for (const Place& other : places_) {
-    number += other.names.back() == longest;
-    if (&other == &place) break;
+  for (const bool written : {true, false}) {
+    std::size_t last = 0;
+    for (std::size_t i = 0; i < found_.size(); ++i) {
+      const std::vector<std::string>& names = found_[i].names;
+      if (found_[i].written != written || std::ranges::find(names, name) == names.end()) continue;
+      alike.push_back(keys_[i].name);
+      last = i;
+    }
+    if (alike.size() == 1) return last;
+    if (!alike.empty()) break;
   }
-  return number > 1 ? fmt::format("{} {}", longest, number) : longest;
+  if (alike.empty()) {
+    throw Error(ErrorKind::usage, fmt::format("the workload has no key '{}'{}", printable(name),
+                                              did_you_mean(name, known)));
+  }
+  constexpr std::size_t kShown = 5;
+  const bool more = alike.size() > kShown;
+  alike.resize(std::min(alike.size(), kShown));
+  throw Error(ErrorKind::usage,
+              fmt::format("the workload has several keys '{}': use {}{}", printable(name),
+                          printable(fmt::format("{}", fmt::join(alike, " or "))),
+                          more ? " or another one" : ""));
 }
 
-YamlValue Sweep::pick(std::string_view key, const YamlValue& value) {
-  const std::string where = overrides_.empty() ? std::string() : value.where();
-  const std::vector<std::string>* const given = override_of(key, where);
-  if (given && given->size() == 1) return value.with_text(given->front());
-  if (!given && !value.is_list() && !value.is_map()) return value;
+std::optional<YamlValue> Sweep::pick(std::string_view key, const YamlMap& map) {
+  const YamlValue* const written = map.find(key);
+  const bool many = written && (written->is_list() || written->is_map());
+  const auto as_written = [&] { return written ? std::optional(*written) : std::nullopt; };
+  if (settled_ && overrides_.empty() && !many) return as_written();
+  const std::string where =
+      written ? written->where() : fmt::format("{} {}", map.self().where(), key);
+  const auto found = overrides_.find(where);
+  const std::vector<std::string>* const given =
+      found == overrides_.end() ? nullptr : &found->second;
+  const YamlValue value = written ? *written : map.self().lacking(key);
+  const bool replaced = given && given->size() == 1;
+  const YamlValue single = replaced ? value.with_text(given->front()) : value;
+  if (!settled_) note(key, where, single, written != nullptr);
+  if (replaced) return single;
+  return given || many ? pick_axis(key, where, value, given) : as_written();
+}
 
-  const std::string place = value.where();
-  const auto known = std::ranges::find(places_, place, &Place::where);
+YamlValue Sweep::pick_axis(std::string_view key, const std::string& where, const YamlValue& value,
+                           const std::vector<std::string>* given) {
+  const auto known = std::ranges::find(places_, where, &Place::where);
   if (known != places_.end()) {
     return known->values[now_[static_cast<std::size_t>(known - places_.begin())]];
   }
@@ -159,36 +210,57 @@ YamlValue Sweep::pick(std::string_view key, const YamlValue& value) {
     value.fail(
         fmt::format("is swept, and {} other values are: no more than that can be", kMostAxes));
   }
-  places_.push_back({place, names_of(key), std::move(values)});
+  places_.push_back({where, names_of(key), std::move(values)});
   now_.push_back(0);
   return places_.back().values.front();
 }
 
+void Sweep::note(std::string_view key, const std::string& where, const YamlValue& value,
+                 bool written) {
+  const auto [known, fresh] = numbers_.emplace(where, found_.size());
+  if (fresh) found_.push_back({where, {}, {value}, written});
+  std::vector<std::string>& names = found_[known->second].names;
+  for (std::string& name : names_of(key)) {
+    if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
+  }
+}
+
 void Sweep::settle() {
   settled_ = true;
-  for (const auto& [name, values] : overrides_) {
-    const auto used = used_.find(name);
-    if (used == used_.end()) {
-      throw Error(
-          ErrorKind::usage,
-          fmt::format("the workload has no value '{}' that could be replaced", printable(name)));
-    }
-    if (used->second.size() > 1) {
-      throw Error(ErrorKind::usage,
-                  fmt::format("'{}' stands in the workload {} times: write NAME.{}, with the name "
-                              "of the phase or the files it is of",
-                              printable(name), used->second.size(), printable(name)));
-    }
-  }
   // In the order of the text, whatever the order in which its keys are read.
-  std::ranges::stable_sort(places_, [](const Place& a, const Place& b) {
+  const auto before = [](const Place& a, const Place& b) {
     return a.values.front().stands_before(b.values.front());
-  });
-  for (const Place& place : places_) {
-    SweepAxis axis;
-    axis.name = name_of(place);
-    for (const YamlValue& value : place.values) axis.values.push_back(value.text());
-    axes_.push_back(std::move(axis));
+  };
+  std::ranges::stable_sort(places_, before);
+  std::ranges::stable_sort(found_, before);
+  std::vector<std::vector<std::string>> names;
+  for (const Place& place : places_) names.push_back(place.names);
+  std::vector<std::string> shortest = short_names(names);
+  for (std::size_t i = 0; i < places_.size(); ++i) {
+    axes_.push_back({std::move(shortest[i]), texts_of(places_[i].values)});
+  }
+  name_keys();
+}
+
+// What is left out never takes the name of what is written.
+void Sweep::name_keys() {
+  numbers_.clear();
+  std::vector<std::vector<std::string>> written, all;
+  for (const Place& place : found_) {
+    all.push_back(place.names);
+    if (place.written) written.push_back(place.names);
+  }
+  const std::vector<std::string> of_all = short_names(all), of_written = short_names(written);
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < found_.size(); ++i) {
+    const Place& place = found_[i];
+    keys_.push_back({place.written ? of_written[next++] : of_all[i], {}});
+    const auto axis = std::ranges::find(places_, place.where, &Place::where);
+    if (axis != places_.end()) {
+      keys_.back().values = texts_of(axis->values);
+    } else if (place.written) {
+      keys_.back().values = texts_of(place.values);
+    }
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,14 +23,23 @@ struct SweepAxis {
   bool operator==(const SweepAxis&) const = default;
 };
 
+// A key that may be swept, by a name that no other key goes by.
+struct SweepKey {
+  std::string name;
+  std::vector<std::string> values;  // as written; none: it is left out
+};
+
 // Values that stand in the place of those in the text, by KEY, SCOPE.KEY or SCOPE.SCOPE.KEY.
 using SweepOverrides = std::map<std::string, std::vector<std::string>, std::less<>>;
 
-// Finds the axes of a document while it is read for the first time, and takes the right value of
-// each while it is read again. An alias of a list is the same axis as the list.
+// Finds the keys and axes of a document while it is read for the first time, and takes the right
+// value of each while it is read again. An alias of a list is the same axis as the list.
 class Sweep {
  public:
-  explicit Sweep(SweepOverrides overrides = {}) : overrides_(std::move(overrides)) {}
+  Sweep() = default;
+  // For the same document, with other values for some of the keys that `read` found. Throws
+  // Error(usage) for names of no key, or of several.
+  Sweep(const Sweep& read, const SweepOverrides& overrides);
 
   // What keys are part of (a phase's name, say) until it goes out of scope.
   class Scope {
@@ -45,14 +55,16 @@ class Sweep {
     Sweep& sweep_;
   };
 
-  // The value of `key` at this point. Throws Error(unusable_input) for lists that are empty, ranges
-  // that make no sense, sweeps of more than kMostPoints, and axes that only some points have.
-  YamlValue pick(std::string_view key, const YamlValue& value);
+  // The value of `key` at this point, if there is one. Throws Error(unusable_input) for lists that
+  // are empty, ranges that make no sense, sweeps of more than kMostPoints, and axes that only some
+  // points have.
+  std::optional<YamlValue> pick(std::string_view key, const YamlMap& map);
 
-  // To be called when the document was read once: its axes are known from then on. Throws
-  // Error(usage) for an override of what is not there, or is there more than once.
+  // To be called when the document was read once: its keys and axes are known from then on.
   void settle();
 
+  // In the order of the text.
+  const std::vector<SweepKey>& keys() const { return keys_; }
   const std::vector<SweepAxis>& axes() const { return axes_; }
   std::uint64_t points() const { return points_; }
 
@@ -62,19 +74,26 @@ class Sweep {
   std::vector<std::size_t> at(std::uint64_t point) const;
 
  private:
+  // Where a key stands, or would: aliases stand at the same place.
   struct Place {
     std::string where;
     std::vector<std::string> names;  // that it goes by, from the key alone to all scopes
     std::vector<YamlValue> values;
+    bool written = true;
   };
 
-  const std::vector<std::string>* override_of(std::string_view key, const std::string& where);
+  YamlValue pick_axis(std::string_view key, const std::string& where, const YamlValue& value,
+                      const std::vector<std::string>* given);
   std::vector<std::string> names_of(std::string_view key) const;
-  std::string name_of(const Place& place) const;
+  void note(std::string_view key, const std::string& where, const YamlValue& value, bool written);
+  void name_keys();
+  std::size_t number_of(const std::string& name) const;
 
-  SweepOverrides overrides_;
-  std::map<std::string, std::vector<std::string>> used_;  // by override: where it stands
+  std::map<std::string, std::vector<std::string>> overrides_;  // by Place::where
   std::vector<std::string> scopes_;
+  std::vector<Place> found_;                    // by key
+  std::map<std::string, std::size_t> numbers_;  // in it, by Place::where
+  std::vector<SweepKey> keys_;
   std::vector<Place> places_;  // by axis
   std::vector<SweepAxis> axes_;
   std::vector<std::size_t> now_;  // by axis: the number of the value that is taken

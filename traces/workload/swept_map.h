@@ -6,10 +6,12 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "filesets/specification/yaml_reader.h"
+#include "filesets/system/nearest.h"
 #include "filesets/system/printable.h"
 #include "traces/workload/sweep.h"
 
@@ -19,11 +21,9 @@ class SweptMap {
  public:
   SweptMap(YamlMap map, Sweep& sweep) : map_(std::move(map)), sweep_(sweep) {}
 
-  // The one value of `key` at this point, if the key is there.
-  std::optional<YamlValue> one(std::string_view key) const {
-    const YamlValue* const value = map_.find(key);
-    return value ? std::optional(sweep_.pick(key, *value)) : std::nullopt;
-  }
+  // The one value of `key` at this point, if there is one.
+  std::optional<YamlValue> one(std::string_view key) const { return sweep_.pick(key, map_); }
+  bool has(std::string_view key) const { return one(key).has_value(); }
 
   // What stands at `key` as it is: lists and maps by nature.
   const YamlValue* whole(std::string_view key) const { return map_.find(key); }
@@ -75,12 +75,13 @@ using Words = std::pair<std::string_view, Meaning>;
 template <class Meaning, std::size_t N>
 Meaning meaning_of(const YamlValue& value, const std::array<Words<Meaning>, N>& words) {
   const std::string text = value.text();
-  std::string known;
+  std::vector<std::string_view> known;
   for (const auto& [word, meaning] : words) {
     if (word == text) return meaning;
-    known += (known.empty() ? "" : ", ") + std::string(word);
+    known.push_back(word);
   }
-  value.fail(fmt::format("must be one of {}, not '{}'", known, printable(text)));
+  value.fail(fmt::format("must be one of {}, not '{}'{}", fmt::join(known, ", "), printable(text),
+                         did_you_mean(text, known)));
 }
 
 // Throws unless shares, in thousandths of a percent, are 100 % together.

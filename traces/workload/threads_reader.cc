@@ -83,14 +83,14 @@ FileStep read_step(const YamlValue& value, Sweep& sweep) {
     step.kind = meaning_of(map.whole("step") ? *map.one("step") : value, kSteps);
     map.read_size("block", step.block);
     if (step.block > kMostBlock) map.one("block")->fail("must be at most 1 GiB");
-    if (map.whole("block") && !moves_content(step.kind)) {
-      map.whole("block")->fail("is for steps that read or write");
+    if (map.has("block") && !moves_content(step.kind)) {
+      map.one("block")->fail("is for steps that read or write");
     }
     map.read_size("size", step.size);
     if (step.size > kMostAppended) map.one("size")->fail("must be at most 16 TiB");
     map.read("sync", step.sync, read_step_sync);
-    if (map.whole("sync") && (!moves_content(step.kind) || step.kind == StepKind::read)) {
-      map.whole("sync")->fail("is for steps that write");
+    if (map.has("sync") && (!moves_content(step.kind) || step.kind == StepKind::read)) {
+      map.one("sync")->fail("is for steps that write");
     }
     if (step.kind != StepKind::append && step.size > 0) value.fail("has a size: only append has");
   }
@@ -208,10 +208,14 @@ void read_access_of(const SweptMap& map, const RecipePhase& phase, RecipeThreads
                         : "works on files that a phase before it left longer or with other names");
   }
   check_room(*map.whole("access"), threads, files);
-  if (map.whole("order")) map.one("order")->fail("is for steps: access says where it goes itself");
+  if (map.has("order")) map.one("order")->fail("is for steps: access says where it goes itself");
 }
 
 }  // namespace
+
+std::string_view step_word(StepKind kind) {
+  return std::ranges::find(kSteps, kind, &Words<StepKind>::second)->first;
+}
 
 bool disturbs_others(const RecipeThreads& threads) {
   if (threads.access) return threads.access->truncate;
@@ -232,8 +236,8 @@ RecipeThreads read_threads(const SweptMap& map, const Recipe& recipe, const Reci
   map.read_truth("write_through", threads.write_through);
   map.read_duration("think", threads.think_ns);
   map.read("rate", threads.rate, read_rate);
-  if (map.whole("rate") && map.whole("think")) {
-    map.whole("think")->fail("cannot stand beside rate, which says when accesses begin");
+  if (map.has("rate") && map.has("think")) {
+    map.one("think")->fail("cannot stand beside rate, which says when accesses begin");
   }
   if (threads.think_ns > 0 && threads.depth > 1) {
     map.one("think")->fail("needs a depth of 1: there is no pause with requests in flight");

@@ -22,6 +22,8 @@ enum class GroupState : std::uint8_t {
 RecipeThreads read_threads(const SweptMap& map, const Recipe& recipe, const RecipePhase& phase,
                            std::vector<GroupState>& states);
 
+std::string_view step_word(StepKind kind);  // "create"
+
 // Whether the threads change files so that others, at work on them at the same time, would fail.
 bool disturbs_others(const RecipeThreads& threads);
 

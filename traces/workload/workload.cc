@@ -30,8 +30,7 @@ std::uint64_t parts_of(const Recipe& recipe) {
 
 }  // namespace
 
-void Workload::read() {
-  Sweep sweep(overrides_);
+void Workload::read(Sweep sweep) {
   const YamlMap map = workload_keys(document_);
   const auto text = [&map](std::string_view key, std::string& out) {
     if (const YamlValue* value = map.find(key)) out = value->text();
@@ -72,13 +71,12 @@ Workload Workload::from_yaml(std::string_view text, std::string_view file_name) 
 Workload Workload::from_document(YamlValue document, std::string_view name) {
   Workload workload(std::move(document));
   workload.name = name;
-  workload.read();
+  workload.read({});
   return workload;
 }
 
-void Workload::set_values(SweepOverrides values) {
-  overrides_ = std::move(values);
-  read();
+void Workload::set_values(const SweepOverrides& values) {
+  read(Sweep(sweep_, values));
 }
 
 Recipe Workload::recipe(std::uint64_t point, double scale) const {

@@ -27,6 +27,8 @@ class Workload {
   std::vector<std::string> file_systems;  // words of --fs
   std::uint32_t runs = 3;
 
+  // The keys that set_values takes.
+  const std::vector<SweepKey>& keys() const { return sweep_.keys(); }
   const std::vector<SweepAxis>& axes() const { return sweep_.axes(); }
   // The product of the axes' lengths, at least 1.
   std::uint64_t points() const { return sweep_.points(); }
@@ -34,7 +36,7 @@ class Workload {
   // The same workload with other values for some keys, be they swept or not: KEY, or
   // SCOPE.KEY where several keys are alike (SCOPE: the name of the phase, threads or files).
   // Throws Error(usage) if there is no such key, Error(unusable_input) if a value is not possible.
-  void set_values(SweepOverrides values);
+  void set_values(const SweepOverrides& values);
 
   // The recipe at a point; points count through the last axis first. `scale` shrinks (or grows)
   // files and the operations and bytes that end phases; docs/workloads.md says how.
@@ -44,10 +46,9 @@ class Workload {
 
  private:
   explicit Workload(YamlValue document) : document_(std::move(document)) {}
-  void read();
+  void read(Sweep sweep);
 
   YamlValue document_;
-  SweepOverrides overrides_;
   Sweep sweep_;
 };
 

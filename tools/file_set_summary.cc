@@ -1,0 +1,131 @@
+#include "tools/file_set_summary.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "filesets/content/content_kinds.h"
+#include "filesets/system/printable.h"
+#include "filesets/system/units.h"
+#include "replay/json.h"
+
+namespace filereel {
+namespace {
+
+// The shape of a file set, as people and programs want it.
+struct Shape {
+  FileSetTotals totals;
+  std::size_t depth = 0;  // of directories
+  std::uint64_t median = 0;
+  std::uint64_t holes = 0;  // bytes
+  double compressed = 1;    // size after compression by size before, of all bytes
+  std::map<int, std::pair<std::uint64_t, std::uint64_t>> sizes;  // by power of 8: files, bytes
+  std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> extensions;
+};
+
+int power_of_8(std::uint64_t size) {
+  int power = 0;
+  for (; size > 0; size /= 8) ++power;
+  return power;
+}
+
+Shape shape_of(const FileSet& set) {
+  Shape shape;
+  shape.totals = set.totals();
+  std::vector<std::uint64_t> sizes;
+  double compressed = 0;
+  for (const Entry& entry : set.entries) {
+    if (entry.kind == EntryKind::directory) {
+      shape.depth =
+          std::max(shape.depth, static_cast<std::size_t>(1 + std::ranges::count(entry.path, '/')));
+    }
+    if (entry.kind != EntryKind::file) continue;
+    sizes.push_back(entry.size);
+    compressed += static_cast<double>(entry.size) * entry.content.compressed_permille / 1000.0;
+    for (const Hole& hole : entry.holes) shape.holes += hole.length;
+    const auto count = [&](auto& slot) {
+      ++slot.first;
+      slot.second += entry.size;
+    };
+    count(shape.sizes[power_of_8(entry.size)]);
+    count(shape.extensions[std::string(extension_of(entry.path))]);
+  }
+  if (!sizes.empty()) {
+    const auto middle = sizes.begin() + static_cast<std::ptrdiff_t>(sizes.size() / 2);
+    std::ranges::nth_element(sizes, middle);
+    shape.median = *middle;
+  }
+  if (shape.totals.bytes > 0) compressed /= static_cast<double>(shape.totals.bytes);
+  shape.compressed = shape.totals.bytes > 0 ? compressed : 1;
+  return shape;
+}
+
+// Lines behind the first are indented, so that none passes for another part of the table.
+std::string paragraph(std::string_view text) {
+  std::string indented;
+  for (const char c : text.substr(0, text.find_last_not_of(" \n") + 1)) {
+    indented += c;
+    if (c == '\n') indented += "  ";
+  }
+  return printable_lines(indented) + "\n";
+}
+
+}  // namespace
+
+std::string describe_file_set(const FileSet& set, const Bold& bold) {
+  const Shape shape = shape_of(set);
+  const FileSetTotals& totals = shape.totals;
+  std::string text = bold(printable_line(set.name)) + "\n";
+  if (!set.description.empty()) text += paragraph(set.description);
+  if (!set.source.empty()) text += "source: " + printable_line(set.source) + "\n";
+  text += fmt::format("\n{} files, {} bytes ({}), {} directories to a depth of {}\n", totals.files,
+                      totals.bytes, format_size(totals.bytes), totals.directories, shape.depth);
+  if (totals.symlinks + totals.hard_links > 0) {
+    text += fmt::format("{} symbolic links, {} hard links\n", totals.symlinks, totals.hard_links);
+  }
+  text += fmt::format("median {}, largest {}; compresses to {:.0f} %; holes {}\n\n",
+                      format_size(shape.median), format_size(totals.largest),
+                      shape.compressed * 100, format_size(shape.holes));
+  std::vector<std::vector<std::string>> rows = {{"size", "files", "bytes"}};
+  for (const auto& [power, counted] : shape.sizes) {
+    const std::string below = power == 0 ? "empty" : "< " + format_size(1ULL << (3 * power));
+    rows.push_back({below, fmt::format("{}", counted.first), format_size(counted.second)});
+  }
+  text += format_columns(rows) + "\n";
+  std::vector<std::vector<std::string>> by_extension = {{"extension", "files", "bytes"}};
+  std::vector<std::pair<std::string, std::pair<std::uint64_t, std::uint64_t>>> extensions(
+      shape.extensions.begin(), shape.extensions.end());
+  std::ranges::sort(extensions, std::greater{}, [](const auto& one) { return one.second.second; });
+  constexpr std::size_t kShown = 12;
+  for (std::size_t i = 0; i < std::min(kShown, extensions.size()); ++i) {
+    const auto& [name, counted] = extensions[i];
+    by_extension.push_back({name.empty() ? "(none)" : name, fmt::format("{}", counted.first),
+                            format_size(counted.second)});
+  }
+  return text + format_columns(by_extension);
+}
+
+Json file_set_to_json(const FileSet& set) {
+  const Shape shape = shape_of(set);
+  const FileSetTotals& totals = shape.totals;
+  return {{"kind", "file set"},
+          {"name", set.name},
+          {"description", set.description},
+          {"source", set.source},
+          {"files", totals.files},
+          {"bytes", totals.bytes},
+          {"directories", totals.directories},
+          {"symlinks", totals.symlinks},
+          {"hard_links", totals.hard_links},
+          {"depth", shape.depth},
+          {"median_bytes", shape.median},
+          {"largest_bytes", totals.largest},
+          {"hole_bytes", shape.holes},
+          {"compressed_share", shape.compressed}};
+}
+
+}  // namespace filereel

@@ -1,0 +1,15 @@
+// What is in a file set, for people and for programs.
+#pragma once
+
+#include <string>
+
+#include "filesets/file_set.h"
+#include "replay/json_fwd.h"
+#include "tools/table.h"
+
+namespace filereel {
+
+std::string describe_file_set(const FileSet& set, const Bold& bold);
+Json file_set_to_json(const FileSet& set);
+
+}  // namespace filereel

@@ -1,0 +1,280 @@
+// filereel show: what a name of the catalogue stands for, and what is in a file.
+#include <algorithm>
+#include <cstdint>
+#include <fstream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "filesets/catalog/catalog.h"
+#include "filesets/specification/specification.h"
+#include "filesets/system/memory.h"
+#include "filesets/system/printable.h"
+#include "filesets/system/read_file.h"
+#include "filesets/system/units.h"
+#include "replay/json.h"
+#include "replay/results/result_json.h"
+#include "replay/run/catalogue.h"
+#include "replay/run/plan.h"
+#include "tools/commands.h"
+#include "tools/file_set_summary.h"
+#include "tools/reel_summary.h"
+#include "tools/result_file.h"
+#include "tools/result_table.h"
+#include "tools/table.h"
+#include "tools/workload_summary.h"
+#include "traces/workload/workload.h"
+
+namespace filereel {
+namespace {
+
+using Lines = std::vector<std::vector<std::string>>;
+
+// Results are JSON objects; nothing else that `show` reads begins like that.
+bool is_result(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  char first = 0;
+  return in >> std::ws >> first && first == '{';
+}
+
+std::vector<std::string_view> names_of(const std::vector<FileSystemKind>& kinds) {
+  std::vector<std::string_view> names;
+  for (const FileSystemKind kind : kinds) names.push_back(file_system_info(kind).name);
+  return names;
+}
+
+std::string comma_separated(const std::vector<FileSystemKind>& kinds) {
+  return kinds.empty() ? "-" : fmt::format("{}", fmt::join(names_of(kinds), ","));
+}
+
+// A job as a plan has it.
+struct JobFacts {
+  JobRecord record;
+  std::string set;
+  std::vector<FileSystemKind> file_systems;
+  std::uint32_t runs = 1;
+  double seconds = 0;  // of all its runs, on all file systems
+};
+
+JobFacts facts_of(const Job& job) {
+  JobFacts facts{job.record(), job.set(), file_systems_of(job), runs_of(job), 0};
+  const std::size_t times = std::max<std::size_t>(facts.file_systems.size(), 1);
+  facts.seconds = expected_seconds(job.needs({}).seconds, facts.runs) * static_cast<double>(times);
+  return facts;
+}
+
+// "fc-test programs".
+std::string name_of(const JobFacts& facts) {
+  return facts.record.name + (facts.set.empty() ? "" : " " + facts.set);
+}
+
+std::string settings_of(const Job& job, const JobRecord& record) {
+  std::string text = settings_text(record);
+  for (const FcStep step : job.options(0).operations) {
+    text += fmt::format("{}{}", step == FcStep::create ? ", " : "+", fc_step_name(step));
+  }
+  if (const auto replay = job.replay_parameters(0)) {
+    text += fmt::format(", order {}, pace {}", replay->order, replay->pace);
+  }
+  for (const SweepAxis& axis : record.axes) {
+    text += fmt::format(", {} {}", axis.name, fmt::join(axis.values, "/"));
+  }
+  return text;
+}
+
+std::string describe_duration(double seconds) {
+  return fmt::format("{} on a drive of 200 MB/s", format_duration(seconds));
+}
+
+Plan plan_named(const std::string& name) {
+  std::vector<std::string> remarks;
+  return load_plan({&name, 1}, {}, remarks);
+}
+
+std::string describe_plan(const Plan& plan, const Bold& bold) {
+  std::string text = bold(printable_line(plan.name)) + "\n" + wrapped(plan.description, 0) + "\n";
+  Lines rows = {{"job", "file systems", "runs", "duration"}};
+  std::string settings;
+  double seconds = 0;
+  for (const std::unique_ptr<Job>& job : plan.jobs) {
+    const JobFacts facts = facts_of(*job);
+    rows.push_back({name_of(facts), comma_separated(facts.file_systems),
+                    plan.auto_runs ? "auto" : fmt::format("{}", facts.runs),
+                    format_duration(facts.seconds)});
+    settings +=
+        wrapped(fmt::format("  {}: {}", name_of(facts), settings_of(*job, facts.record)), 4);
+    seconds += facts.seconds;
+  }
+  text += format_columns(std::move(rows)) + "\n" + bold("Parameters") + "\n" + settings + "\n";
+  if (plan.auto_runs) {
+    return text + fmt::format("duration: at most {}\n", format_duration(plan.auto_runs->budget_s));
+  }
+  return text + fmt::format("duration: {}\n", describe_duration(seconds));
+}
+
+Json plan_to_json(const Plan& plan) {
+  Json json = {{"kind", "plan"},
+               {"name", plan.name},
+               {"description", plan.description},
+               {"seconds", 0.0},
+               {"jobs", Json::array()}};
+  double seconds = 0;
+  for (const std::unique_ptr<Job>& job : plan.jobs) {
+    const JobFacts facts = facts_of(*job);
+    Json one = {{"kind", info_of(facts.record.kind).name}, {"name", facts.record.name}};
+    if (!facts.set.empty()) one["set"] = facts.set;
+    one["file_systems"] = names_of(facts.file_systems);
+    one["runs"] = plan.auto_runs ? Json("auto") : Json(facts.runs);
+    one["scale"] = facts.record.scale;
+    one["warm"] = facts.record.warm;
+    one["parameters"] = Json::object();
+    for (const auto& [key, value] : facts.record.settings) one["parameters"][key] = value;
+    one["sweep"] = Json::object();
+    for (const SweepAxis& axis : facts.record.axes) one["sweep"][axis.name] = axis.values;
+    one["seconds"] = facts.seconds;
+    json["jobs"].push_back(std::move(one));
+    seconds += facts.seconds;
+  }
+  json["seconds"] = plan.auto_runs ? plan.auto_runs->budget_s : seconds;
+  return json;
+}
+
+// How the workload runs if it is run by its name.
+std::string describe_run(const JobFacts& facts, std::uint64_t points) {
+  Lines rows = {{"file systems", comma_separated(facts.file_systems)},
+                {"repetitions", fmt::format("{}", facts.runs)}};
+  if (points > 1) rows.push_back({"points", fmt::format("{}", points)});
+  rows.push_back({"duration", describe_duration(facts.seconds)});
+  std::string text;
+  for (const auto& row : rows) text += fmt::format("{:<13} {}\n", row[0], row[1]);
+  return text;
+}
+
+class Show {
+ public:
+  Show(bool json, Session& session) : json_(json), session_(session) {}
+
+  void item(const CatalogueItem& item) const {
+    switch (item.kind) {
+      case CatalogueItem::Kind::plan: {
+        const Plan plan = plan_named(item.name);
+        // A set may have a plan of its own.
+        const bool both = item.in_catalogue && is_catalog_file_set(item.name);
+        const FileSet set = both ? catalog_file_set(item.name, 1) : FileSet();
+        if (json_) {
+          Json json = plan_to_json(plan);
+          if (both) json["file_set"] = file_set_to_json(set);
+          return write(json);
+        }
+        return session_.print(describe_plan(plan, bold()) +
+                              (both ? "\n" + describe_file_set(set, bold()) : ""));
+      }
+      case CatalogueItem::Kind::workload:
+        return workload(item);
+      case CatalogueItem::Kind::file_set: {
+        const FileSet set =
+            within_memory(fmt::format("the file set '{}'", printable(item.name)), [&] {
+              return item.document ? file_set_from_document(*item.document, item.name, 1)
+                                   : load_file_set(item.name);
+            });
+        return json_ ? write(file_set_to_json(set))
+                     : session_.print(describe_file_set(set, bold()));
+      }
+      case CatalogueItem::Kind::reel:
+        return reel(item);
+    }
+  }
+
+  void result(const Result& result) const {
+    json_ ? session_.write(result_to_json(result)) : session_.print(format_result(result, bold()));
+  }
+
+ private:
+  Bold bold() const {
+    return [this](const std::string& text) { return session_.bold(text, STDOUT_FILENO); };
+  }
+  void write(const Json& json) const {
+    session_.write(json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  }
+
+  void reel(const CatalogueItem& item) const {
+    const std::unique_ptr<ReelReader> reader = open_reel(item);
+    if (json_) {
+      if (const auto json = reel_to_json(*reader, session_)) write(*json);
+    } else if (const auto text = describe_reel(*reader, item.name, session_)) {
+      session_.print(*text);
+    }
+  }
+
+  void workload(const CatalogueItem& item) const {
+    const Workload workload = Workload::from_document(*item.document, item.name);
+    const Plan plan = plan_named(item.name);
+    const JobFacts facts = facts_of(*plan.jobs.front());
+    const std::string reel = workload.recipe(0).reel;
+    const std::unique_ptr<ReelReader> reader = reel.empty() ? nullptr : open_reel(item);
+    if (json_) {
+      Json json = workload_to_json(workload);
+      json["file_systems"] = names_of(facts.file_systems);
+      json["runs"] = facts.runs;
+      json["seconds"] = facts.seconds;
+      if (reader) {
+        const auto summary = reel_to_json(*reader, session_);
+        if (!summary) return;
+        json["reel"] = *summary;
+      }
+      return write(json);
+    }
+    std::string text = describe_origin(workload, bold()) + "\n" +
+                       describe_run(facts, workload.points()) + "\n" +
+                       describe_recipe(workload, bold());
+    if (reader) {
+      const auto summary = describe_reel(*reader, reel, session_);
+      if (!summary) return;
+      text += *summary;
+    }
+    session_.print(text);
+  }
+
+  bool json_;
+  Session& session_;
+};
+
+void show(const std::string& name, bool json, bool operations, Session& session) {
+  refuse_special_file(name);  // each of those below opens it
+  if (operations) {
+    const std::unique_ptr<ReelReader> reader = open_named_reel(name);
+    return dump_reel(*reader, name, session);
+  }
+  const Show show(json, session);
+  is_result(name) ? show.result(load_result(name)) : show.item(find_named(name));
+}
+
+}  // namespace
+
+void add_show_command(CLI::App& app, Session& session) {
+  struct Arguments {
+    std::string name;
+    bool json = false, operations = false;
+  };
+  CLI::App* command =
+      app.add_subcommand("show", "Describe a plan, a workload, a file set, a reel or a result");
+  const auto arguments = std::make_shared<Arguments>();
+  command->add_option("NAME", arguments->name, "A name of the catalogue, or a file")->required();
+  command->add_flag("--json", arguments->json, "For programs");
+  command->add_flag("--operations", arguments->operations,
+                    "Every operation of a reel, a line each");
+  command->footer(
+      "Examples:\n  filereel show programs\n  filereel show random-read\n"
+      "  filereel show drive.json\n  filereel show app.reel --operations | grep fsync");
+  command->callback([arguments, &session] {
+    show(arguments->name, arguments->json, arguments->operations, session);
+  });
+}
+
+}  // namespace filereel

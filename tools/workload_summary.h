@@ -1,0 +1,21 @@
+// What is in a workload, for people and for programs.
+#pragma once
+
+#include <string>
+
+#include "replay/json_fwd.h"
+#include "tools/table.h"
+#include "traces/workload/workload.h"
+
+namespace filereel {
+
+// Description, source and notes, in lines of 80 columns.
+std::string describe_origin(const Workload& workload, const Bold& bold);
+
+// Files and phases at the first point of the sweep, and the keys; "" for a recorded trace.
+std::string describe_recipe(const Workload& workload, const Bold& bold);
+
+// All of it; sizes are in bytes, times in seconds, shares from 0 to 1.
+Json workload_to_json(const Workload& workload);
+
+}  // namespace filereel
