@@ -84,6 +84,13 @@ void finish(const Session& session, const std::optional<Error>& failure) {
   if (session.exit_code == Session::kInterrupted) session.notice("filereel: interrupted");
 }
 
+void check_outputs(const ResultOptions& options, const std::vector<Target>& volumes) {
+  const std::vector<OutputFile> outputs = {
+      {"--json", options.json}, {"--html", options.html}, {"--against-json", options.against_json}};
+  check_outside(outputs, volumes);
+  check_output_files(outputs);
+}
+
 }  // namespace
 
 void add_result_options(CLI::App& command, ResultOptions& options) {
@@ -97,16 +104,10 @@ void add_result_options(CLI::App& command, ResultOptions& options) {
                    "Keep a digest of drives' serial numbers in the result instead of them");
 }
 
-void check_outputs(const ResultOptions& options, const std::vector<std::string>& volumes) {
-  const std::vector<OutputFile> outputs = {
-      {"--json", options.json}, {"--html", options.html}, {"--against-json", options.against_json}};
-  check_outside(outputs, volumes);
-  check_output_files(outputs);
-}
-
 std::vector<Result> observe_run(Session& session, SignalWatch& signals,
-                                const ResultOptions& options, bool in_turn,
-                                const Measure& measure) {
+                                const ResultOptions& options, const std::vector<Target>& volumes,
+                                bool in_turn, const Measure& measure) {
+  check_outputs(options, volumes);
   std::vector<Result> results(in_turn ? 2 : 1);
   for (Result& one : results) mark(one, options);
   Result& base = results.front();

@@ -3,10 +3,12 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
 #include "replay/run/observer.h"
+#include "replay/volumes/target.h"
 #include "tools/session.h"
 #include "tools/signals.h"
 
@@ -26,21 +28,20 @@ struct ResultOptions {
 // it.
 void add_result_options(CLI::App& command, ResultOptions& options);
 
-// Throws Error, before anything is measured, unless each output has a place of its own outside the
-// volumes, as they are named on the command line ("" for none), and can be written.
-void check_outputs(const ResultOptions& options, const std::vector<std::string>& volumes);
-
 // `against` is the result of the second of two volumes that take turns, else null. Returns false
 // when it was interrupted.
 using Measure = std::function<bool(RunObserver& observer, Result& result, Result* against)>;
 
-// Runs `measure` with progress on the terminal, keeps its result in the files that the options
-// name, adds what makes its figures less sure (replay/results/checks.h) and prints it, also after
-// an interruption, which the session's exit code then tells, and after an Error, which is thrown
-// on. Where nothing was measured an older file stays. With two volumes that take turns there are
-// two results: then it also prints how the second one compares with the first, and if it is slower,
-// the session's exit code is kRegression. Returns the results.
+// Throws Error, before anything is measured, unless each output has a place of its own outside the
+// volumes and can be written. Then runs `measure` with progress on the terminal, keeps its result
+// in the files that the options name, adds what makes its figures less sure
+// (replay/results/checks.h) and prints it, also after an interruption, which the session's exit
+// code then tells, and after an Error, which is thrown on. Where nothing was measured an older file
+// stays. With two volumes that take turns there are two results: then it also prints how the second
+// one compares with the first, and if it is slower, the session's exit code is kRegression. Returns
+// the results.
 std::vector<Result> observe_run(Session& session, SignalWatch& signals,
-                                const ResultOptions& options, bool in_turn, const Measure& measure);
+                                const ResultOptions& options, const std::vector<Target>& volumes,
+                                bool in_turn, const Measure& measure);
 
 }  // namespace filereel

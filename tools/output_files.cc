@@ -8,7 +8,6 @@
 #include "filesets/ownership/atomic_file.h"
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
-#include "replay/volumes/target.h"
 
 namespace filereel {
 
@@ -30,25 +29,22 @@ void check_output_files(const std::vector<OutputFile>& outputs) {
   }
 }
 
-void check_outside(const std::vector<OutputFile>& outputs,
-                   const std::vector<std::string>& volumes) {
+void check_outside(const std::vector<OutputFile>& outputs, const std::vector<Target>& volumes) {
   namespace fs = boost::filesystem;
   const auto full = [](const std::string& path) {
     boost::system::error_code error;
     return fs::weakly_canonical(fs::absolute(path, error), error).string();
   };
-  for (const std::string& volume : volumes) {
-    if (volume.empty()) continue;
-    const Target target = parse_target(volume);
-    const std::string place = full(target.path);
+  for (const Target& volume : volumes) {
+    const std::string place = full(volume.path);
     for (const OutputFile& output : outputs) {
       if (output.file.empty() || output.file == "-") continue;
       const std::string file = full(output.file);
-      const bool inside = target.kind == TargetKind::directory && file.starts_with(place + "/");
+      const bool inside = volume.kind == TargetKind::directory && file.starts_with(place + "/");
       if (!inside && file != place) continue;
       throw Error(ErrorKind::usage,
                   fmt::format("{} {} would lie in the volume {}: name a file elsewhere",
-                              output.option, printable(output.file), printable(volume)));
+                              output.option, printable(output.file), printable(volume.text())));
     }
   }
 }

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include "replay/volumes/target.h"
+
 namespace filereel {
 
 struct OutputFile {
@@ -13,8 +15,8 @@ struct OutputFile {
 };
 
 // To be called before any work is done. Throws Error(usage) if an output would be the volume or lie
-// in it: `volumes` are as on the command line, "" for none.
-void check_outside(const std::vector<OutputFile>& outputs, const std::vector<std::string>& volumes);
+// in it.
+void check_outside(const std::vector<OutputFile>& outputs, const std::vector<Target>& volumes);
 
 // To be called before any work is done. Throws Error unless each output has a place of its own and
 // can be written.

@@ -8,6 +8,7 @@
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
 #include "replay/report/figures.h"
+#include "replay/report/wording.h"
 #include "replay/results/failures.h"
 
 namespace filereel {
@@ -130,13 +131,6 @@ std::string interval_cell(const Measurement& one) {
                      format_duration(spread->interval->high));
 }
 
-// "154 of 8481", the most of any sample.
-std::string differ_cell(const Measurement& one) {
-  const auto most = std::ranges::max_element(one.samples, {}, &Sample::divergences);
-  if (most->divergences == 0) return "0";
-  return fmt::format("{} of {}", most->divergences, most->operations);
-}
-
 }  // namespace
 
 std::string replay_table(const std::vector<const Measurement*>& list, const Bold& bold) {
@@ -147,7 +141,7 @@ std::string replay_table(const std::vector<const Measurement*>& list, const Bold
     const double recorded = one->replay ? one->replay->recorded_s : 0;
     rows.push_back({printable(one->workload), seconds_cell(*one, &Sample::elapsed_s),
                     interval_cell(*one), recorded > 0 ? format_duration(recorded) : "-",
-                    differ_cell(*one)});
+                    unlike_text(*one)});
     if (durable) rows.back().push_back(seconds_cell(*one, &Sample::durable_s));
   }
   return format_table(rows, bold);

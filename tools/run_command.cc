@@ -113,7 +113,6 @@ void check_together(const RunArguments& arguments) {
   };
   needs_against(!output.against_json.empty(), "--against-json");
   needs_against(!output.against_label.empty(), "--against-label");
-  check_outputs(output, {arguments.near, arguments.far, arguments.against, arguments.against_far});
 }
 
 // A run has volumes of its own where none is named; a replay leaves its files on one.
@@ -127,14 +126,19 @@ void require_volume(const RunArguments& arguments) {
               "name a volume to replay on: a directory, image:FILE or a block device");
 }
 
-// Mounts need rights that directories, and no volume at all, do without.
-bool mounts_something(const RunRequest& request) {
-  const NamedTargets& targets = request.targets;
-  const auto is_made = [](const std::optional<Target>& one) {
-    return one && one->kind != TargetKind::directory;
-  };
-  return !targets.near || is_made(targets.near) || is_made(targets.far) ||
-         is_made(targets.against) || is_made(targets.against_far);
+std::vector<Target> all_of(const NamedTargets& targets) {
+  std::vector<Target> list;
+  for (const auto* one : {&targets.near, &targets.far, &targets.against, &targets.against_far}) {
+    if (*one) list.push_back(**one);
+  }
+  return list;
+}
+
+// Mounts need rights that directories do without.
+bool mounts_something(const std::vector<Target>& volumes) {
+  return volumes.empty() || std::ranges::any_of(volumes, [](const Target& one) {
+           return one.kind != TargetKind::directory;
+         });
 }
 
 // Where nothing is named it is the demonstration, which is small where nothing else is said either.
@@ -178,13 +182,14 @@ void run(RunArguments& arguments, Session& session) {
   if (demonstration) {
     session.notice(fmt::format("scale {}: --scale 1 runs the sets in full", kDemonstrationScale));
   }
-  if (mounts_something(request)) {
+  const std::vector<Target> volumes = all_of(request.targets);
+  if (mounts_something(volumes)) {
     request.power = enter_mount_namespace();  // before there are threads
   }
   SignalWatch signals;
   request.stop = signals.token();
   const std::vector<Result> results =
-      observe_run(session, signals, arguments.output, request.targets.against.has_value(),
+      observe_run(session, signals, arguments.output, volumes, request.targets.against.has_value(),
                   [&](RunObserver& observer, Result& first, Result* second) {
                     return run_plan(request, observer, first, second);
                   });

@@ -1,5 +1,7 @@
 #include "replay/report/wording.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace filereel {
@@ -30,6 +32,12 @@ std::string spread_text(const std::optional<Spread>& spread) {
 
 std::string share_text(double share) {
   return fmt::format("{:.0f} %", share * 100);
+}
+
+std::string unlike_text(const Measurement& measurement) {
+  const auto most = std::ranges::max_element(measurement.samples, {}, &Sample::divergences);
+  if (most == measurement.samples.end() || most->divergences == 0) return "0";
+  return fmt::format("{} of {}", most->divergences, most->operations);
 }
 
 std::string step_of(const Measurement& measurement) {
