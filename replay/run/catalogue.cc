@@ -112,7 +112,8 @@ CatalogueItem find_named(const std::string& name_or_path) {
 
 std::unique_ptr<ReelReader> open_reel(const CatalogueItem& item) {
   if (item.kind == CatalogueItem::Kind::reel) {
-    return item.in_catalogue ? open_reel(item.name) : std::make_unique<ReelReader>(item.name);
+    if (item.in_catalogue) return open_reel(item.name);
+    return std::make_unique<ReelReader>(item.name);
   }
   if (item.kind == CatalogueItem::Kind::workload) {
     const std::string reel = Workload::from_document(*item.document, item.name).recipe(0).reel;
@@ -127,11 +128,9 @@ std::unique_ptr<ReelReader> open_reel(const CatalogueItem& item) {
 std::unique_ptr<ReelReader> open_named_reel(const std::string& name_or_path) {
   boost::system::error_code ignored;
   const bool is_file = boost::filesystem::exists(name_or_path, ignored);
-  if (is_file && !find_in_catalogue(name_or_path)) {
-    refuse_special_file(name_or_path);
-    return std::make_unique<ReelReader>(name_or_path);
-  }
-  return open_reel(find_named(name_or_path));
+  if (!is_file || find_in_catalogue(name_or_path)) return open_reel(find_named(name_or_path));
+  refuse_special_file(name_or_path);
+  return std::make_unique<ReelReader>(name_or_path);
 }
 
 std::vector<CatalogPlan> list_catalog_plans() {

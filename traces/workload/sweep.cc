@@ -183,7 +183,7 @@ std::optional<YamlValue> Sweep::pick(std::string_view key, const YamlMap& map) {
       found == overrides_.end() ? nullptr : &found->second;
   const YamlValue value = written ? *written : map.self().lacking(key);
   const bool replaced = given && given->size() == 1;
-  const YamlValue single = replaced ? value.with_text(given->front()) : value;
+  YamlValue single = replaced ? value.with_text(given->front()) : value;
   if (!settled_) note(key, where, single, written != nullptr);
   if (replaced) return single;
   return given || many ? pick_axis(key, where, value, given) : as_written();
