@@ -22,7 +22,8 @@ std::string share_text(double share);
 // What a measurement is of, without where: "create install", "app.reel", "random-read, depth 4".
 std::string subject_of(const Measurement& measurement);
 
-// "154 of 8481": how many results of a replay were others than in the trace, the most of any sample.
+// "154 of 8481": how many results of a replay were others than in the trace, the most of any
+// sample.
 std::string unlike_text(const Measurement& measurement);
 
 // What is done to a set: "create", "create, threads 4"; with the job's name before it where that is
