@@ -1,6 +1,7 @@
 #include "replay/run/plan.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 
@@ -151,7 +152,8 @@ std::optional<AutoRuns> read_auto_runs(const YamlMap& map) {
 // Makes the jobs of names, with what is said of them from the outside in.
 class Loader {
  public:
-  explicit Loader(Plan& plan) : plan_(plan) {}
+  // `sweep`: of the command line.
+  Loader(Plan& plan, const SweepOverrides& sweep) : plan_(plan), sweep_(sweep) {}
 
   // `said` from the whole to the part: the last one holds.
   void add(const CatalogueItem& item, const std::vector<const Said*>& said, int depth) {
@@ -163,17 +165,41 @@ class Loader {
                   fmt::format("--set has no meaning for {}: it is a file set itself",
                               printable(item.name)));
     }
-    add_all(source.make(item, options));
+    add_all(
+        swept(item.name, options, [&](const JobOptions& one) { return source.make(item, one); }));
   }
 
   // What of the command line had no meaning for a job: by key, the first reason and where it had.
   struct Meaning {
     bool any = false;
-    std::string why_not;
+    std::string why_not, remark;
   };
-  const std::map<std::string_view, Meaning>& meanings() const { return meanings_; }
+  const std::map<std::string, Meaning, std::less<>>& meanings() const { return meanings_; }
 
  private:
+  // Makes jobs with what the command line sweeps of the keys that they have.
+  Jobs swept(const std::string& job, JobOptions options,
+             const std::function<Jobs(const JobOptions&)>& make) {
+    for (const auto& [key, values] : sweep_) {
+      JobOptions tried = options;
+      tried.sweep.insert_or_assign(key, values);
+      try {
+        make(tried);
+        options = std::move(tried);
+        meanings_[key].any = true;
+      } catch (const Error& error) {
+        if (error.kind() != ErrorKind::usage) throw;
+        Meaning& meaning = meanings_[key];
+        if (meaning.why_not.empty()) meaning.why_not = error.what();
+        if (meaning.remark.empty()) {
+          meaning.remark = fmt::format("--sweep {} has no meaning for {}: it has no such key", key,
+                                       printable(job));
+        }
+      }
+    }
+    return make(options);
+  }
+
   JobOptions options_for(JobKind kind, bool recorded, const std::string& job,
                          const std::vector<const Said*>& said) {
     JobOptions options;
@@ -200,11 +226,11 @@ class Loader {
           fmt::format("{} has no meaning for {}: {}",
                       setting.place ? parameter.key : parameter.option, printable(job), why);
       if (setting.place) fail_at(*setting.place, text);
-      Meaning& meaning = meanings_[parameter.key];
-      if (meaning.why_not.empty()) meaning.why_not = text;
+      Meaning& meaning = meanings_[std::string(parameter.key)];
+      if (meaning.why_not.empty()) meaning.why_not = meaning.remark = text;
       return;
     }
-    if (!setting.place) meanings_[parameter.key].any = true;
+    if (!setting.place) meanings_[std::string(parameter.key)].any = true;
     try {
       parameter.set(options, setting.values);
     } catch (const Error& error) {
@@ -242,7 +268,8 @@ class Loader {
       value->fail("must be fc-test; other workloads stand in a list of 'jobs'");
     }
     map.require("sets");
-    add_all(make_fc_test_jobs(options_for(JobKind::fc_test, false, "fc-test", said)));
+    add_all(
+        swept("fc-test", options_for(JobKind::fc_test, false, "fc-test", said), make_fc_test_jobs));
   }
 
   void add_item(const YamlValue& item, const Said& whole, const std::vector<const Said*>& said,
@@ -290,8 +317,9 @@ class Loader {
   }
 
   Plan& plan_;
+  const SweepOverrides& sweep_;
   std::set<std::pair<std::string, std::string>> names_;  // with their sets
-  std::map<std::string_view, Meaning> meanings_;
+  std::map<std::string, Meaning, std::less<>> meanings_;
 };
 
 void check_together(const PlanOverrides& overrides) {
@@ -325,15 +353,14 @@ Plan load_plan(std::span<const std::string> names, const PlanOverrides& override
   for (const auto& [parameter, values] : overrides.parameters) {
     said.settings.push_back({parameter, values, {}});
   }
-  said.sweep = overrides.sweep;
   said.repetitions = overrides.repetitions;
   check_together(overrides);
-  Loader loader(plan);
+  Loader loader(plan, overrides.sweep);
   for (const std::string& name : names) loader.add(find_named(name), {&said}, 0);
   for (const auto& [key, meaning] : loader.meanings()) {
     if (meaning.why_not.empty()) continue;
     if (!meaning.any) throw Error(ErrorKind::usage, meaning.why_not);
-    remarks.push_back(meaning.why_not);
+    remarks.push_back(meaning.remark);
   }
   return plan;
 }
@@ -358,7 +385,8 @@ Plan plan_from_yaml(std::string_view text, std::string_view file_name) {
   plan.name = file_name;
   const CatalogueItem named{CatalogueItem::Kind::plan, plan.name,
                             parse_yaml(text, file_name, "plan")};
-  Loader(plan).add(named, {}, 0);
+  const SweepOverrides none;
+  Loader(plan, none).add(named, {}, 0);
   return plan;
 }
 

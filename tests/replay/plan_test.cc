@@ -158,6 +158,19 @@ TEST_CASE("what cannot be meant is refused and not passed over") {
   CHECK(plan("scale: 0.5\njobs: [app-git-clone, random-read]\n").jobs[0]->record().scale == 1);
 }
 
+TEST_CASE("a sweep of the command line is for the jobs that have the key") {
+  PlanOverrides overrides;
+  overrides.sweep = {{"depth", {"1", "2"}}};
+  const std::vector<std::string> names = {"mp3", "random-read"};
+  std::vector<std::string> remarks;
+  const Plan got = load_plan(names, overrides, remarks);
+  CHECK(got.jobs[0]->points() == 1);
+  CHECK(got.jobs[1]->points() == 2);
+  CHECK(remarks ==
+        std::vector<std::string>{"--sweep depth has no meaning for mp3: it has no such key"});
+  CHECK_THROWS_WITH_AS(load("mp3", overrides), doctest::Contains("no key 'depth'"), Error);
+}
+
 TEST_CASE("how often is for the command line to say, then for the job, then for the plan") {
   PlanOverrides overrides;
   overrides.repetitions = true;
