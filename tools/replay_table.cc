@@ -139,7 +139,7 @@ std::string replay_table(const std::vector<const Measurement*>& list, const Bold
   if (durable) rows.front().push_back("until durable");
   for (const Measurement* one : list) {
     const double recorded = one->replay ? one->replay->recorded_s : 0;
-    rows.push_back({printable(one->workload), seconds_cell(*one, &Sample::elapsed_s),
+    rows.push_back({printable(subject_of(*one)), seconds_cell(*one, &Sample::elapsed_s),
                     interval_cell(*one), recorded > 0 ? format_duration(recorded) : "-",
                     unlike_text(*one)});
     if (durable) rows.back().push_back(seconds_cell(*one, &Sample::durable_s));

@@ -89,7 +89,7 @@ std::string file_system_tables(const Result& result, const std::string& file_sys
   std::string text = bold(describe_volumes(result, file_system)) + "\n";
   std::vector<const Measurement*> traces;
   for (const JobRecord& job : result.plan.jobs) {
-    if (info_of(job.kind).replays && job.axes.empty()) {
+    if (info_of(job.kind).replays) {
       std::ranges::copy(measurements_of(result, job.name, file_system), std::back_inserter(traces));
     } else {
       text += job_table(result, job, file_system, bold);
