@@ -97,25 +97,37 @@ Plan plan_named(const std::string& name) {
   return load_plan({&name, 1}, {}, remarks);
 }
 
+// Jobs that say how often are repeated so often, also where their plan is repeated until precise.
+bool is_automatic(const Plan& plan, const Job& job) {
+  return plan.auto_runs && !job.options(0).runs;
+}
+
+// Of all jobs; those that are automatic share one budget.
+double seconds_of(const Plan& plan) {
+  double seconds = plan.auto_runs ? plan.auto_runs->budget_s : 0;
+  for (const std::unique_ptr<Job>& job : plan.jobs) {
+    if (!is_automatic(plan, *job)) seconds += facts_of(*job).seconds;
+  }
+  return seconds;
+}
+
 std::string describe_plan(const Plan& plan, const Bold& bold) {
-  std::string text = bold(printable_line(plan.name)) + "\n" + wrapped(plan.description, 0) + "\n";
+  std::string text = bold(printable_line(plan.name)) + "\n";
+  if (!plan.description.empty()) text += wrapped(plan.description, 0);
+  text += "\n";
   Lines rows = {{"job", "file systems", "runs", "duration"}};
   std::string settings;
-  double seconds = 0;
   for (const std::unique_ptr<Job>& job : plan.jobs) {
     const JobFacts facts = facts_of(*job);
     rows.push_back({name_of(facts), comma_separated(facts.file_systems),
-                    plan.auto_runs ? "auto" : fmt::format("{}", facts.runs),
+                    is_automatic(plan, *job) ? "auto" : fmt::format("{}", facts.runs),
                     format_duration(facts.seconds)});
     settings +=
         wrapped(fmt::format("  {}: {}", name_of(facts), settings_of(*job, facts.record)), 4);
-    seconds += facts.seconds;
   }
   text += format_columns(std::move(rows)) + "\n" + bold("Parameters") + "\n" + settings + "\n";
-  if (plan.auto_runs) {
-    return text + fmt::format("duration: at most {}\n", format_duration(plan.auto_runs->budget_s));
-  }
-  return text + fmt::format("duration: {}\n", describe_duration(seconds));
+  return text + fmt::format("duration: {}{}\n", plan.auto_runs ? "at most " : "",
+                            describe_duration(seconds_of(plan)));
 }
 
 Json plan_to_json(const Plan& plan) {
@@ -124,13 +136,12 @@ Json plan_to_json(const Plan& plan) {
                {"description", plan.description},
                {"seconds", 0.0},
                {"jobs", Json::array()}};
-  double seconds = 0;
   for (const std::unique_ptr<Job>& job : plan.jobs) {
     const JobFacts facts = facts_of(*job);
     Json one = {{"kind", info_of(facts.record.kind).name}, {"name", facts.record.name}};
     if (!facts.set.empty()) one["set"] = facts.set;
     one["file_systems"] = names_of(facts.file_systems);
-    one["runs"] = plan.auto_runs ? Json("auto") : Json(facts.runs);
+    one["runs"] = is_automatic(plan, *job) ? Json("auto") : Json(facts.runs);
     one["scale"] = facts.record.scale;
     one["warm"] = facts.record.warm;
     one["parameters"] = Json::object();
@@ -139,9 +150,8 @@ Json plan_to_json(const Plan& plan) {
     for (const SweepAxis& axis : facts.record.axes) one["sweep"][axis.name] = axis.values;
     one["seconds"] = facts.seconds;
     json["jobs"].push_back(std::move(one));
-    seconds += facts.seconds;
   }
-  json["seconds"] = plan.auto_runs ? plan.auto_runs->budget_s : seconds;
+  json["seconds"] = seconds_of(plan);
   return json;
 }
 
