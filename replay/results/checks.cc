@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -85,266 +86,278 @@ Speeds speeds_of(const Measurement& measurement) {
   return speeds;
 }
 
-class Checks {
- public:
-  explicit Checks(Result& result) : result_(result) {
-    for (const Measurement& one : result.measurements) {
-      if (one.file_system == "none") continue;  // replayed without a volume
-      Speeds speeds = speeds_of(one);
-      if (!speeds.values.empty()) measured_.push_back(std::move(speeds));
-    }
-  }
-
-  void all() {
-    too_few();
-    not_cold();
-    two_groups();
-    drift();
-    device_busy();
-    processors_busy(&Conditions::other_cpu, kOtherCpu, "cpu-busy", "other programs",
-                    "end them, or measure when the machine has nothing else to do");
-    processors_busy(&Conditions::stolen_cpu, kStolenCpu, "cpu-stolen",
-                    "the host of this virtual machine",
-                    "measure on hardware, or where processors are not shared");
-    clock_rates();
-    clock_source();
-    nearly_full();
-  }
-
- private:
-  // "3 of 25 measurements", "2 measurements".
-  std::string how_many(std::size_t count) const {
-    const std::size_t all = measured_.size();
-    const std::string_view noun = all == 1 ? "measurement" : "measurements";
-    return count == all ? fmt::format("{} {}", all, noun)
-                        : fmt::format("{} of {} {}", count, all, noun);
-  }
-  void too_few() {
-    std::size_t count = 0, most = 0;
-    for (const Speeds& one : measured_) {
-      if (one.values.size() >= kLeastForInterval) continue;
-      ++count;
-      most = std::max(most, one.values.size());
-    }
-    if (count == 0) return;
-    result_.warn({"too-few-samples",
-                  fmt::format("{} of {} or fewer {}: too few for a confidence interval, and to "
-                              "compare with",
-                              how_many(count), most, most == 1 ? "sample" : "samples"),
-                  fmt::format("use --runs {} or more", kLeastForInterval)});
-  }
-
-  void not_cold() {
-    std::vector<std::string> file_systems;
-    for (const Measurement& one : result_.measurements) {
-      if (std::ranges::find(file_systems, one.file_system) == file_systems.end()) {
-        file_systems.push_back(one.file_system);
-      }
-    }
-    for (const std::string& file_system : file_systems) {
-      std::size_t warm = 0;
-      const Measurement* worst = nullptr;
-      double most = kCold;
-      bool contents_only = false;
-      for (const Measurement& one : result_.measurements) {
-        if (one.file_system != file_system) continue;
-        bool is_warm = false;
-        for (const Sample& sample : one.samples) {
-          if (has_failed(sample)) continue;
-          contents_only = contents_only || sample.cold_method == "fadvise";
-          const double cached = sample.cached_before.value_or(0);
-          if (sample.cold_method == "warm" || cached <= kCold) continue;
-          is_warm = true;
-          if (cached > most) {
-            most = cached;
-            worst = &one;
-          }
-        }
-        warm += is_warm ? 1 : 0;
-      }
-      if (worst) {
-        result_.warn({"not-cold",
-                      fmt::format("{} of the content was cached before {} began, so it was faster "
-                                  "than the device{}",
-                                  percent(most), name_of(*worst),
-                                  warm < 2 ? "" : fmt::format(" ({})", how_many(warm))),
-                      "run as root, or on a volume that filereel may format; tmpfs is never cold"});
-      }
-      if (contents_only) {
-        result_.warn({"not-cold",
-                      fmt::format("{}: only file contents could be thrown out of the caches, names "
-                                  "and inodes stayed",
-                                  file_system),
-                      "run as root, or on a volume that filereel may format"});
-      }
-    }
-  }
-
-  void two_groups() {
-    std::size_t count = 0;
-    const Speeds* worst = nullptr;
-    Modes furthest;
-    for (const Speeds& one : measured_) {
-      const std::optional<Modes> modes = two_modes(one.values);
-      if (!modes || modes->low <= 0 || modes->high < kLeastGap * modes->low) continue;
-      ++count;
-      if (worst && modes->high / modes->low <= furthest.high / furthest.low) continue;
-      worst = &one;
-      furthest = *modes;
-    }
-    if (!worst) return;
-    result_.warn(
-        {"bimodal",
-         fmt::format("{} came out in two groups, around {} and {} {}{}", name_of(*worst->of),
-                     number(furthest.low), number(furthest.high), worst->unit,
-                     count < 2 ? "" : fmt::format("; {} did so", how_many(count))),
-         "look for what alternates (a drive's cache, trim, another program): a median hides it"});
-  }
-
-  void drift() {
-    std::vector<const Speeds*> series;
-    std::vector<Drift> drifts;
-    std::vector<double> p;
-    for (const Speeds& one : measured_) {
-      const std::optional<Drift> drift = drift_of(one.values);
-      if (!drift || drift->change <= 0) continue;
-      series.push_back(&one);
-      drifts.push_back(*drift);
-      p.push_back(drift->p);
-    }
-    const std::vector<double> adjusted = holm_adjusted(p);
-    std::size_t count = 0;
-    std::optional<std::size_t> worst;
-    const auto size = [&](std::size_t i) { return std::abs(std::log(drifts[i].change)); };
-    for (std::size_t i = 0; i < series.size(); ++i) {
-      if (adjusted[i] > kDriftLevel || size(i) < std::log(1 + kLeastDrift)) continue;
-      ++count;
-      if (!worst || size(i) > size(*worst)) worst = i;
-    }
-    if (!worst) return;
-    const double change = drifts[*worst].change;
-    result_.warn(
-        {"drift",
-         fmt::format("{} became {} {} in the course of the run{}", name_of(*series[*worst]->of),
-                     percent(std::abs(change - 1)), change < 1 ? "slower" : "faster",
-                     count < 2 ? "" : fmt::format("; {} drifted", how_many(count))),
-         "let the drive come to rest, fill its caches and cool it before you measure"});
-  }
-
-  void device_busy() {
-    std::size_t looks = 0;
-    std::vector<double> busy;
-    for_each_sample([&](const Sample& sample) {
-      if (!sample.conditions.idle_device_bytes_per_s) return;
-      ++looks;
-      const double moved =
-          static_cast<double>(std::max(sample.bytes, sample.device_bytes_read.value_or(0) +
-                                                         sample.device_bytes_written.value_or(0)));
-      const double idle = *sample.conditions.idle_device_bytes_per_s;
-      if (idle > std::max(kBusyBytesPerSecond, kBusyShare * moved / sample.durable_s)) {
-        busy.push_back(idle);
-      }
-    });
-    if (busy.empty() || !often(busy.size(), looks)) return;
-    result_.warn(
-        {"device-busy",
-         fmt::format("others used the drive before {} of {} steps, with a median "
-                     "of {}/s",
-                     busy.size(), looks, format_size(static_cast<std::uint64_t>(median(busy)))),
-         "end what uses it (iotop says what), or measure on a drive of its own"});
-  }
-
-  void processors_busy(std::optional<double> Conditions::* share, double threshold,
-                       const char* code, std::string_view who, const char* next_step) {
-    std::size_t looks = 0;
-    std::vector<double> busy;
-    for_each_sample([&](const Sample& sample) {
-      const std::optional<double> taken = sample.conditions.*share;
-      if (!taken) return;
-      ++looks;
-      if (*taken > threshold) busy.push_back(*taken);
-    });
-    if (busy.empty() || !often(busy.size(), looks)) return;
-    result_.warn({code,
-                  fmt::format("{} took {} of the processors' time, as the median of {} of {} "
-                              "samples",
-                              who, percent(median(busy)), busy.size(), looks),
-                  next_step});
-  }
-
-  void clock_rates() {
-    std::size_t looks = 0, count = 0;
-    double low = 0, high = 0;
-    for (const Speeds& one : measured_) {
-      std::vector<double> clocks;
-      for (const Sample& sample : one.of->samples) {
-        if (const auto mhz = sample.conditions.cpu_mhz_high; mhz && *mhz > 0) {
-          clocks.push_back(*mhz);
-        }
-      }
-      if (clocks.size() < 3) continue;
-      ++looks;
-      const auto [least, most] = std::ranges::minmax(clocks);
-      if (most < kClockRange * least) continue;
-      ++count;
-      if (low > 0 && most / least <= high / low) continue;
-      low = least;
-      high = most;
-    }
-    if (count == 0 || 2 * count < looks) return;
-    result_.warn({"cpu-frequency",
-                  fmt::format("the processors ran at {:.1f} to {:.1f} GHz in samples of the same "
-                              "measurement ({})",
-                              low / 1e3, high / 1e3, how_many(count)),
-                  "set the governor to performance (cpupower frequency-set -g performance), and "
-                  "see to the cooling"});
-  }
-
-  void clock_source() {
-    static constexpr std::array<std::string_view, 4> kSlow = {"hpet", "acpi_pm", "jiffies",
-                                                              "refined-jiffies"};
-    if (std::ranges::find(kSlow, result_.host.clock_source) == kSlow.end()) return;
-    result_.warn(
-        {"clock-unstable",
-         fmt::format("the kernel's clock is {}, slow to read or coarse: it does not trust "
-                     "the processors' own counter",
-                     result_.host.clock_source),
-         "see what dmesg says of clocksource; latencies of short operations are too long"});
-  }
-
-  void nearly_full() {
-    const Measurement* worst = nullptr;
-    double most = kNearlyFull;
-    for (const Speeds& one : measured_) {
-      for (const Sample& sample : one.of->samples) {
-        const double used = sample.conditions.volume_used.value_or(0);
-        if (used <= most) continue;
-        most = used;
-        worst = one.of;
-      }
-    }
-    if (!worst) return;
-    // Rounded down: 100 % would be a lie.
-    result_.warn({"volume-nearly-full",
-                  fmt::format("the volume was {:.0f} % full after {}", std::floor(most * 100),
-                              name_of(*worst)),
-                  "use a larger volume or --scale: full file systems and drives are slow"});
-  }
-
-  void for_each_sample(const std::function<void(const Sample&)>& look) const {
-    for (const Speeds& one : measured_) {
-      for (const Sample& sample : one.of->samples) {
-        if (has_figures(sample)) look(sample);
-      }
-    }
-  }
-  static bool often(std::size_t count, std::size_t looks) {
-    return static_cast<double>(count) >= kOften * static_cast<double>(looks);
-  }
-
-  Result& result_;
-  std::vector<Speeds> measured_;
+// A result, and of its measurements those with figures.
+struct Checked {
+  Result& result;
+  std::vector<Speeds> measured;
 };
+
+// "3 of 25 measurements", "2 measurements".
+std::string how_many(const Checked& checked, std::size_t count) {
+  const std::size_t all = checked.measured.size();
+  const std::string_view noun = all == 1 ? "measurement" : "measurements";
+  return count == all ? fmt::format("{} {}", all, noun)
+                      : fmt::format("{} of {} {}", count, all, noun);
+}
+
+void for_each_sample(const Checked& checked, const std::function<void(const Sample&)>& look) {
+  for (const Speeds& one : checked.measured) {
+    for (const Sample& sample : one.of->samples) {
+      if (has_figures(sample)) look(sample);
+    }
+  }
+}
+bool often(std::size_t count, std::size_t looks) {
+  return static_cast<double>(count) >= kOften * static_cast<double>(looks);
+}
+
+void too_few(Checked& checked) {
+  std::size_t count = 0, most = 0;
+  for (const Speeds& one : checked.measured) {
+    if (one.values.size() >= kLeastForInterval) continue;
+    ++count;
+    most = std::max(most, one.values.size());
+  }
+  if (count == 0) return;
+  checked.result.warn(
+      {"too-few-samples",
+       fmt::format("{} of {} or fewer {}: too few for a confidence interval, and to "
+                   "compare with",
+                   how_many(checked, count), most, most == 1 ? "sample" : "samples"),
+       fmt::format("use --runs {} or more", kLeastForInterval)});
+}
+
+// How much of what one file system was asked for lay in the caches.
+struct Cached {
+  std::size_t warm = 0;  // measurements of which some sample was warm
+  const Measurement* worst = nullptr;
+  double most = kCold;         // share of the content, of the worst
+  bool contents_only = false;  // names and inodes could not be thrown out
+};
+
+Cached cached_on(const Result& result, const std::string& file_system) {
+  Cached cached;
+  for (const Measurement& one : result.measurements) {
+    if (one.file_system != file_system) continue;
+    bool is_warm = false;
+    for (const Sample& sample : one.samples) {
+      if (has_failed(sample)) continue;
+      cached.contents_only = cached.contents_only || sample.cold_method == "fadvise";
+      const double share = sample.cached_before.value_or(0);
+      if (sample.cold_method == "warm" || share <= kCold) continue;
+      is_warm = true;
+      if (share > cached.most) {
+        cached.most = share;
+        cached.worst = &one;
+      }
+    }
+    cached.warm += is_warm ? 1 : 0;
+  }
+  return cached;
+}
+
+void not_cold(Checked& checked) {
+  std::vector<std::string> file_systems;
+  for (const Measurement& one : checked.result.measurements) {
+    if (std::ranges::find(file_systems, one.file_system) == file_systems.end()) {
+      file_systems.push_back(one.file_system);
+    }
+  }
+  for (const std::string& file_system : file_systems) {
+    const Cached cached = cached_on(checked.result, file_system);
+    if (cached.worst) {
+      checked.result.warn(
+          {"not-cold",
+           fmt::format("{} of the content was cached before {} began, so it was faster than the "
+                       "device{}",
+                       percent(cached.most), name_of(*cached.worst),
+                       cached.warm < 2 ? "" : fmt::format(" ({})", how_many(checked, cached.warm))),
+           "run as root, or on a volume that filereel may format; tmpfs is never cold"});
+    }
+    if (cached.contents_only) {
+      checked.result.warn({"not-cold",
+                           fmt::format("{}: only file contents could be thrown out of the caches, "
+                                       "names and inodes stayed",
+                                       file_system),
+                           "run as root, or on a volume that filereel may format"});
+    }
+  }
+}
+
+void two_groups(Checked& checked) {
+  std::size_t count = 0;
+  const Speeds* worst = nullptr;
+  Modes furthest;
+  for (const Speeds& one : checked.measured) {
+    const std::optional<Modes> modes = two_modes(one.values);
+    if (!modes || modes->low <= 0 || modes->high < kLeastGap * modes->low) continue;
+    ++count;
+    if (worst && modes->high / modes->low <= furthest.high / furthest.low) continue;
+    worst = &one;
+    furthest = *modes;
+  }
+  if (!worst) return;
+  checked.result.warn(
+      {"bimodal",
+       fmt::format("{} came out in two groups, around {} and {} {}{}", name_of(*worst->of),
+                   number(furthest.low), number(furthest.high), worst->unit,
+                   count < 2 ? "" : fmt::format("; {} did so", how_many(checked, count))),
+       "look for what alternates (a drive's cache, trim, another program): a median hides it"});
+}
+
+void drift(Checked& checked) {
+  std::vector<const Speeds*> series;
+  std::vector<Drift> drifts;
+  std::vector<double> p;
+  for (const Speeds& one : checked.measured) {
+    const std::optional<Drift> drift = drift_of(one.values);
+    if (!drift || drift->change <= 0) continue;
+    series.push_back(&one);
+    drifts.push_back(*drift);
+    p.push_back(drift->p);
+  }
+  const std::vector<double> adjusted = holm_adjusted(p);
+  std::size_t count = 0;
+  std::optional<std::size_t> worst;
+  const auto size = [&](std::size_t i) { return std::abs(std::log(drifts[i].change)); };
+  for (std::size_t i = 0; i < series.size(); ++i) {
+    if (adjusted[i] > kDriftLevel || size(i) < std::log(1 + kLeastDrift)) continue;
+    ++count;
+    if (!worst || size(i) > size(*worst)) worst = i;
+  }
+  if (!worst) return;
+  const double change = drifts[*worst].change;
+  checked.result.warn(
+      {"drift",
+       fmt::format("{} became {} {} in the course of the run{}", name_of(*series[*worst]->of),
+                   percent(std::abs(change - 1)), change < 1 ? "slower" : "faster",
+                   count < 2 ? "" : fmt::format("; {} drifted", how_many(checked, count))),
+       "let the drive come to rest, fill its caches and cool it before you measure"});
+}
+
+void device_busy(Checked& checked) {
+  std::size_t looks = 0;
+  std::vector<double> busy;
+  for_each_sample(checked, [&](const Sample& sample) {
+    if (!sample.conditions.idle_device_bytes_per_s) return;
+    ++looks;
+    const double moved =
+        static_cast<double>(std::max(sample.bytes, sample.device_bytes_read.value_or(0) +
+                                                       sample.device_bytes_written.value_or(0)));
+    const double idle = *sample.conditions.idle_device_bytes_per_s;
+    if (idle > std::max(kBusyBytesPerSecond, kBusyShare * moved / sample.durable_s)) {
+      busy.push_back(idle);
+    }
+  });
+  if (busy.empty() || !often(busy.size(), looks)) return;
+  checked.result.warn(
+      {"device-busy",
+       fmt::format("others used the drive before {} of {} steps, with a median "
+                   "of {}/s",
+                   busy.size(), looks, format_size(static_cast<std::uint64_t>(median(busy)))),
+       "end what uses it (iotop says what), or measure on a drive of its own"});
+}
+
+void processors_busy(Checked& checked, std::optional<double> Conditions::* share, double threshold,
+                     const char* code, std::string_view who, const char* next_step) {
+  std::size_t looks = 0;
+  std::vector<double> busy;
+  for_each_sample(checked, [&](const Sample& sample) {
+    const std::optional<double> taken = sample.conditions.*share;
+    if (!taken) return;
+    ++looks;
+    if (*taken > threshold) busy.push_back(*taken);
+  });
+  if (busy.empty() || !often(busy.size(), looks)) return;
+  checked.result.warn({code,
+                       fmt::format("{} took {} of the processors' time, as the median of {} of {} "
+                                   "samples",
+                                   who, percent(median(busy)), busy.size(), looks),
+                       next_step});
+}
+
+void clock_rates(Checked& checked) {
+  std::size_t looks = 0, count = 0;
+  double low = 0, high = 0;
+  for (const Speeds& one : checked.measured) {
+    std::vector<double> clocks;
+    for (const Sample& sample : one.of->samples) {
+      if (const auto mhz = sample.conditions.cpu_mhz_high; mhz && *mhz > 0) {
+        clocks.push_back(*mhz);
+      }
+    }
+    if (clocks.size() < 3) continue;
+    ++looks;
+    const auto [least, most] = std::ranges::minmax(clocks);
+    if (most < kClockRange * least) continue;
+    ++count;
+    if (low > 0 && most / least <= high / low) continue;
+    low = least;
+    high = most;
+  }
+  if (count == 0 || 2 * count < looks) return;
+  checked.result.warn(
+      {"cpu-frequency",
+       fmt::format("the processors ran at {:.1f} to {:.1f} GHz in samples of the same "
+                   "measurement ({})",
+                   low / 1e3, high / 1e3, how_many(checked, count)),
+       "set the governor to performance (cpupower frequency-set -g performance), and "
+       "see to the cooling"});
+}
+
+void clock_source(Checked& checked) {
+  static constexpr std::array<std::string_view, 4> kSlow = {"hpet", "acpi_pm", "jiffies",
+                                                            "refined-jiffies"};
+  if (std::ranges::find(kSlow, checked.result.host.clock_source) == kSlow.end()) return;
+  checked.result.warn(
+      {"clock-unstable",
+       fmt::format("the kernel's clock is {}, slow to read or coarse: it does not trust "
+                   "the processors' own counter",
+                   checked.result.host.clock_source),
+       "see what dmesg says of clocksource; latencies of short operations are too long"});
+}
+
+void nearly_full(Checked& checked) {
+  const Measurement* worst = nullptr;
+  double most = kNearlyFull;
+  for (const Speeds& one : checked.measured) {
+    for (const Sample& sample : one.of->samples) {
+      const double used = sample.conditions.volume_used.value_or(0);
+      if (used <= most) continue;
+      most = used;
+      worst = one.of;
+    }
+  }
+  if (!worst) return;
+  // Rounded down: 100 % would be a lie.
+  checked.result.warn({"volume-nearly-full",
+                       fmt::format("the volume was {:.0f} % full after {}", std::floor(most * 100),
+                                   name_of(*worst)),
+                       "use a larger volume or --scale: full file systems and drives are slow"});
+}
+
+void other_programs(Checked& checked) {
+  processors_busy(checked, &Conditions::other_cpu, kOtherCpu, "cpu-busy", "other programs",
+                  "end them, or measure when the machine has nothing else to do");
+}
+
+void host_of_virtual_machine(Checked& checked) {
+  processors_busy(checked, &Conditions::stolen_cpu, kStolenCpu, "cpu-stolen",
+                  "the host of this virtual machine",
+                  "measure on hardware, or where processors are not shared");
+}
+
+// In the order of their warnings. A new check is a function and a line here, and its code above.
+constexpr std::array<void (*)(Checked&), 10> kChecks = {too_few,
+                                                        not_cold,
+                                                        two_groups,
+                                                        drift,
+                                                        device_busy,
+                                                        other_programs,
+                                                        host_of_virtual_machine,
+                                                        clock_rates,
+                                                        clock_source,
+                                                        nearly_full};
 
 }  // namespace
 
@@ -352,7 +365,13 @@ void check_result(Result& result) {
   std::erase_if(result.warnings, [](const Warning& warning) {
     return std::ranges::find(kCodes, warning.code) != kCodes.end();
   });
-  Checks(result).all();
+  Checked checked{result, {}};
+  for (const Measurement& one : result.measurements) {
+    if (one.file_system == "none") continue;  // replayed without a volume
+    Speeds speeds = speeds_of(one);
+    if (!speeds.values.empty()) checked.measured.push_back(std::move(speeds));
+  }
+  for (const auto check : kChecks) check(checked);
 }
 
 }  // namespace filereel
