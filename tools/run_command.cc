@@ -175,12 +175,12 @@ void run(RunArguments& arguments, Session& session) {
   clear_leftovers(session);
   PlanOverrides overrides = overrides_of(arguments);
   const bool demonstration = demonstrate(arguments, overrides);
-  std::vector<std::string> left_out;
-  const Plan plan = load_plan(arguments.names, overrides, left_out);
+  std::vector<std::string> remarks;
+  const Plan plan = load_plan(arguments.names, overrides, remarks);
   RunRequest request = request_of(arguments, plan);
-  for (const std::string& remark : left_out) session.notice(remark);
   if (demonstration) {
-    session.notice(fmt::format("scale {}: --scale 1 runs the sets in full", kDemonstrationScale));
+    remarks.push_back(
+        fmt::format("scale {}: --scale 1 runs the sets in full", kDemonstrationScale));
   }
   const std::vector<Target> volumes = all_of(request.targets);
   if (mounts_something(volumes)) {
@@ -191,6 +191,7 @@ void run(RunArguments& arguments, Session& session) {
   const std::vector<Result> results =
       observe_run(session, signals, arguments.output, volumes, request.targets.against.has_value(),
                   [&](RunObserver& observer, Result& first, Result* second) {
+                    for (const std::string& remark : remarks) observer.notice(remark);
                     return run_plan(request, observer, first, second);
                   });
   if (session.exit_code == Session::kInterrupted || arguments.allow_divergence) return;
