@@ -30,9 +30,7 @@ std::string baselines(const Result& result, const Bold& bold) {
 
 std::string name_of(const Measurement& one) {
   std::string name = one.file_system + " " + (one.set.empty() ? one.workload : one.set);
-  name += " " + one.operation;
-  for (const auto& [axis, value] : one.parameters) name += fmt::format(", {} {}", axis, value);
-  return printable(name);
+  return printable(name + " " + one.operation + point_text(one.parameters));
 }
 
 std::string ratio(const std::optional<double>& value) {

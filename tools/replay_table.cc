@@ -135,13 +135,13 @@ std::string interval_cell(const Measurement& one) {
 
 std::string replay_table(const std::vector<const Measurement*>& list, const Bold& bold) {
   const bool durable = list.front()->file_system != "none";
-  Rows rows = {{"recorded trace", "time", "95 % interval", "recorded", "unlike it"}};
-  if (durable) rows.front().push_back("until durable");
+  Rows rows = {{"recorded trace", "time", "95 % interval", "recorded", "divergences"}};
+  if (durable) rows.front().push_back("durable");
   for (const Measurement* one : list) {
     const double recorded = one->replay ? one->replay->recorded_s : 0;
     rows.push_back({printable(subject_of(*one)), seconds_cell(*one, &Sample::elapsed_s),
                     interval_cell(*one), recorded > 0 ? format_duration(recorded) : "-",
-                    unlike_text(*one)});
+                    divergences_text(*one)});
     if (durable) rows.back().push_back(seconds_cell(*one, &Sample::durable_s));
   }
   return format_table(rows, bold);

@@ -72,14 +72,13 @@ void add_options(CLI::App& command, RunArguments& arguments) {
     }
   }
   command
-      .add_option("--sweep", arguments.sweeps,
-                  "Several values of a key, each a measurement: depth=1,4,16")
+      .add_option("--sweep", arguments.sweeps, "Values of a key, measured one by one: depth=1,4,16")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command.add_flag("--with-block-baseline", arguments.block_baseline,
                    "Measure what fio reaches on the volume first, below the file system");
   command.add_flag("--allow-divergence", arguments.allow_divergence,
-                   "Exit with 0 also if a replay differs from its trace");
+                   "Exit with 0 even if a replay diverges from its trace");
   add_result_options(command, arguments.output);
   command.add_option("--against-json", arguments.output.against_json,
                      "Write the result of --against here");
@@ -159,13 +158,11 @@ RunRequest request_of(const RunArguments& arguments, const Plan& plan) {
   RunRequest request{.plan = plan,
                      .targets = {target_of(arguments.near), target_of(arguments.far),
                                  target_of(arguments.against), target_of(arguments.against_far)},
+                     .file_systems = parse_file_systems(arguments.file_systems),
                      .auto_runs = plan.auto_runs,
                      .destroy = arguments.destroy,
                      .keep = arguments.keep,
                      .block_baseline = arguments.block_baseline};
-  for (const std::string& name : arguments.file_systems) {
-    request.file_systems.push_back(parse_file_system(name));
-  }
   apply_runs(arguments.runs, request.runs, request.auto_runs);
   return request;
 }
@@ -200,8 +197,8 @@ void run(RunArguments& arguments, Session& session) {
     if (differs.empty()) continue;
     throw Error(
         ErrorKind::failed,
-        fmt::format("the replay is not what the trace was: {}; docs/reel-tools.md says what "
-                    "the classes mean, --allow-divergence accepts it",
+        fmt::format("verification failed: {}; see docs/reel-tools.md for the classes, or accept it "
+                    "with --allow-divergence",
                     differs));
   }
 }

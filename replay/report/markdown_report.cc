@@ -108,14 +108,14 @@ std::string other_table(const Result& result, const std::string& file_system) {
   const bool replays =
       std::ranges::any_of(list, [](const Measurement* one) { return info_of(one->kind).replays; });
   std::vector<Row> rows(1, Row{"measurement"});
-  if (replays) rows.front().insert(rows.front().end(), {"seconds", "unlike the trace"});
+  if (replays) rows.front().insert(rows.front().end(), {"seconds", "divergences"});
   for (const Quantity& column : columns) rows.front().emplace_back(column.title);
   for (const Measurement* one : list) {
     const Summary summary = one->summary();
     Row& row = rows.emplace_back(1, plain(subject_of(*one)));
     if (replays) {
       row.push_back(spread_text(one->seconds(&Sample::elapsed_s)));
-      row.push_back(info_of(one->kind).replays ? unlike_text(*one) : "–");
+      row.push_back(info_of(one->kind).replays ? divergences_text(*one) : "–");
     }
     for (const Quantity& column : columns) row.push_back(spread_text(summary.*column.of));
   }

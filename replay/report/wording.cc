@@ -5,18 +5,6 @@
 #include <fmt/format.h>
 
 namespace filereel {
-namespace {
-
-// ", depth 4"; "" where nothing was swept.
-std::string point_of(const Measurement& measurement) {
-  std::string text;
-  for (const auto& [axis, value] : measurement.parameters) {
-    text += fmt::format(", {} {}", axis, value);
-  }
-  return text;
-}
-
-}  // namespace
 
 std::string rate_text(double value) {
   if (value >= 99.95) return fmt::format("{:.0f}", value);
@@ -34,7 +22,7 @@ std::string share_text(double share) {
   return fmt::format("{:.0f} %", share * 100);
 }
 
-std::string unlike_text(const Measurement& measurement) {
+std::string divergences_text(const Measurement& measurement) {
   const auto most = std::ranges::max_element(measurement.samples, {}, &Sample::divergences);
   if (most == measurement.samples.end() || most->divergences == 0) return "0";
   return fmt::format("{} of {}", most->divergences, most->operations);
@@ -42,7 +30,8 @@ std::string unlike_text(const Measurement& measurement) {
 
 std::string step_of(const Measurement& measurement) {
   const bool usual = measurement.workload == info_of(measurement.kind).name;
-  return (usual ? "" : measurement.workload + " ") + measurement.operation + point_of(measurement);
+  return (usual ? "" : measurement.workload + " ") + measurement.operation +
+         point_text(measurement.parameters);
 }
 
 std::string subject_of(const Measurement& measurement) {
@@ -50,7 +39,7 @@ std::string subject_of(const Measurement& measurement) {
   if (kind.by_set) return fmt::format("{} {}", step_of(measurement), measurement.set);
   std::string text = measurement.workload;
   if (!kind.replays && measurement.operation != text) text += " " + measurement.operation;
-  return text + point_of(measurement);
+  return text + point_text(measurement.parameters);
 }
 
 }  // namespace filereel

@@ -24,7 +24,7 @@ std::string subject_of(const Measurement& measurement);
 
 // "154 of 8481": how many results of a replay were others than in the trace, the most of any
 // sample.
-std::string unlike_text(const Measurement& measurement);
+std::string divergences_text(const Measurement& measurement);
 
 // What is done to a set: "create", "create, threads 4"; with the job's name before it where that is
 // another one than its kind's: "cached read".

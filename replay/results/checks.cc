@@ -49,7 +49,7 @@ constexpr std::array<std::string_view, 10> kCodes = {
 std::string name_of(const Measurement& one) {
   std::string name = one.operation;
   name = info_of(one.kind).by_set ? name + " of " + one.set : one.workload + ": " + name;
-  for (const auto& [axis, value] : one.parameters) name += fmt::format(", {} {}", axis, value);
+  name += point_text(one.parameters);
   return fmt::format("'{}' on {}", printable(name), printable(one.file_system));
 }
 

@@ -83,8 +83,8 @@ std::string failures_of(const Measurement& measurement) {
 std::string describe_failure(const std::string& where, const DivergenceExample& what,
                              std::string_view room) {
   if (what.kind_of == divergence_class_name(DivergenceClass::content)) {
-    return fmt::format("{}: {} of {} gave other bytes than were written (operation {})", where,
-                       what.operation, printable(what.path), what.position + 1);
+    return fmt::format("{}: {} of {} returned wrong content (operation {})", where, what.operation,
+                       printable(what.path), what.position + 1);
   }
   const std::string result =
       what.result < 0 ? strerror(static_cast<int>(-what.result))

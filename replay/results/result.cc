@@ -37,6 +37,12 @@ const JobKindInfo& info_of(JobKind kind) {
   return kKinds[static_cast<std::size_t>(kind)];
 }
 
+std::string point_text(const Parameters& parameters) {
+  std::string text;
+  for (const auto& [axis, value] : parameters) text += fmt::format(", {} {}", axis, value);
+  return text;
+}
+
 std::string settings_text(const JobRecord& job) {
   std::string text = fmt::format("scale {}", job.scale);
   for (const auto& [name, value] : job.settings) {

@@ -60,6 +60,9 @@ struct JobRecord {
   bool operator==(const JobRecord&) const = default;
 };
 
+// A point of a sweep: ", depth 4, size 8 KiB"; "" where nothing was swept.
+std::string point_text(const Parameters& parameters);
+
 // A setting's name for people: "block_size" is "block size".
 std::string words_of(std::string name);
 

@@ -83,17 +83,17 @@ constexpr std::string_view kNoPhases =
 constexpr std::string_view kWholeTrace =
     "a recorded trace ends with its last operation: shorten it with filereel cut";
 constexpr std::string_view kNoTimes = "FC-Test has no recorded times to keep";
-constexpr std::string_view kOwnTimes = "a workload says itself when operations begin (think, rate)";
+constexpr std::string_view kOwnTimes = "a workload sets its own pace (keys think and rate)";
 constexpr std::string_view kNoOrders =
-    "the threads of FC-Test work on files of their own, so that there is no order to keep";
+    "the threads of FC-Test share no files: there is no order to keep";
 constexpr std::string_view kFreeThreads =
-    "the threads of a workload do not wait for each other, so that there is no order to keep";
+    "the threads of a workload are independent: there is no order to keep";
 constexpr std::string_view kOneRequest = "a thread of FC-Test has one request in flight";
 constexpr std::string_view kOwnKeys =
     "a workload has keys of its own: filereel show lists those that --sweep takes";
-constexpr std::string_view kOwnThreads = "it has threads: use --threads";
-constexpr std::string_view kOfFcTest = "it is for FC-Test";
-constexpr std::string_view kOfTraces = "it is for recorded traces";
+constexpr std::string_view kOwnThreads = "use --threads";
+constexpr std::string_view kOfFcTest = "for FC-Test only";
+constexpr std::string_view kOfTraces = "for recorded traces only";
 
 constexpr std::array<JobParameter, 16> kParameters = {{
     {.key = "sets",
@@ -121,7 +121,7 @@ constexpr std::array<JobParameter, 16> kParameters = {{
      .set = set_block_size},
     {.key = "copy_method",
      .option = "--copy-method",
-     .help = "How FC-Test copies: readwrite, copy_file_range, reflink or sendfile",
+     .help = "Copy method of FC-Test: readwrite, copy_file_range, reflink or sendfile",
      .swept = true,
      .why_not = {"", kOfFcTest, kOfFcTest},
      .set = [](JobOptions& o, Values v) { o.fc_test.copy_method = parse_copy_method(v.front()); }},
@@ -133,18 +133,18 @@ constexpr std::array<JobParameter, 16> kParameters = {{
      .set = [](JobOptions& o, Values v) { o.fc_test.threads = number(v.front(), 1U, 1024U); }},
     {.key = "time",
      .option = "--time",
-     .help = "Longest time of each phase of a workload, such as 10s",
+     .help = "Time limit of each phase of a workload, such as 10s",
      .why_not = {kNoPhases, "", kWholeTrace},
      .set = set_time},
     {.key = "pace",
      .option = "--pace",
-     .help = "Times kept of a recorded trace: asap, natural, think, or a factor such as 2x",
+     .help = "Pace of a recorded trace: asap, natural, think, or a factor such as 2x",
      .swept = true,
      .why_not = {kNoTimes, kOwnTimes, ""},
      .set = [](JobOptions& o, Values v) { o.pace = parse_pace(v.front()); }},
     {.key = "order",
      .option = "--order",
-     .help = "Order kept of a recorded trace: strict, resource or thread",
+     .help = "Order of a recorded trace: strict, resource or thread",
      .swept = true,
      .why_not = {kNoOrders, kFreeThreads, ""},
      .set = [](JobOptions& o, Values v) { o.order = parse_order(v.front()); }},
@@ -156,7 +156,7 @@ constexpr std::array<JobParameter, 16> kParameters = {{
      .set = [](JobOptions& o, Values v) { o.depth = number(v.front(), 1U, 4096U); }},
     {.key = "clients",
      .option = "--clients",
-     .help = "Copies of a recorded trace at the same time, each in a directory of its own",
+     .help = "Concurrent copies of a recorded trace, each in its own directory",
      .swept = true,
      .why_not = {kOwnThreads, kOwnKeys, ""},
      .set = [](JobOptions& o, Values v) { o.clients = number(v.front(), 1U, 1000U); }},
@@ -174,7 +174,7 @@ constexpr std::array<JobParameter, 16> kParameters = {{
      .set = [](JobOptions& o, Values v) { o.stop_on_divergence = truth(v.front()); }},
     {.key = "verify",
      .option = "--verify",
-     .help = "What is verified: results, content or tree",
+     .help = "Verification: results, content or tree",
      .swept = true,
      .set = set_verify},
     {.key = "engine",
@@ -226,7 +226,12 @@ OptionSweep::OptionSweep(JobKind kind, JobOptions options, const SweepOverrides&
     }
     for (const std::string& value : values) {
       JobOptions tried = options_;
-      parameter->set(tried, {&value, 1});
+      try {
+        parameter->set(tried, {&value, 1});
+      } catch (const Error& error) {
+        throw Error(ErrorKind::usage,
+                    fmt::format("{}={}: {}", key, printable(value), error.what()));
+      }
       if (tried.engine != EngineKind::null || options_.engine == EngineKind::null) continue;
       throw Error(ErrorKind::usage,
                   "the engine null needs no volume, the others do: measure it by itself");

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 
 #include <fmt/format.h>
@@ -20,7 +21,7 @@ namespace {
 constexpr std::size_t kMostItems = 100;
 constexpr int kDeepest = 8;  // plans within plans
 
-// A parameter and where its value stands; null: on the command line.
+// A parameter and where its value stands; no place: on the command line.
 struct Setting {
   const JobParameter* parameter = nullptr;
   std::vector<std::string> values;
@@ -180,24 +181,24 @@ class Loader {
   // Makes jobs with what the command line sweeps of the keys that they have.
   Jobs swept(const std::string& job, JobOptions options,
              const std::function<Jobs(const JobOptions&)>& make) {
+    std::optional<Jobs> made;
     for (const auto& [key, values] : sweep_) {
       JobOptions tried = options;
       tried.sweep.insert_or_assign(key, values);
       try {
-        make(tried);
+        made = make(tried);
         options = std::move(tried);
         meanings_[key].any = true;
       } catch (const Error& error) {
         if (error.kind() != ErrorKind::usage) throw;
         Meaning& meaning = meanings_[key];
-        if (meaning.why_not.empty()) meaning.why_not = error.what();
-        if (meaning.remark.empty()) {
-          meaning.remark = fmt::format("--sweep {} has no meaning for {}: it has no such key", key,
-                                       printable(job));
-        }
+        if (!meaning.why_not.empty()) continue;
+        meaning.why_not = error.what();
+        meaning.remark =
+            fmt::format("--sweep {} is left out for {}: {}", key, printable(job), error.what());
       }
     }
-    return make(options);
+    return made ? *std::move(made) : make(options);
   }
 
   JobOptions options_for(JobKind kind, bool recorded, const std::string& job,

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <ctime>
+#include <map>
 #include <memory>
 #include <utility>
 
@@ -67,12 +68,8 @@ void add_volume(const Volume& volume, Result& result) {
 }
 
 // "programs", "random-read, depth 4".
-std::string subject_of(const Job& job, std::uint64_t point) {
-  std::string text = job.set().empty() ? job.record().name : job.set();
-  for (const auto& [axis, value] : job.parameters(point)) {
-    text += fmt::format(", {} {}", axis, value);
-  }
-  return text;
+std::string name_at(const Job& job, std::uint64_t point) {
+  return (job.set().empty() ? job.record().name : job.set()) + point_text(job.parameters(point));
 }
 
 // Makes the files of a job on the volumes, where there must be room for all that can lie there.
@@ -145,15 +142,21 @@ class Run {
   }
 
  private:
-  using Baselines = std::vector<std::vector<BlockBaseline>>;  // by side
+  // What fio reached, and what it was asked for. Traces are read whole for that, so that it is
+  // kept.
+  struct Baselines {
+    std::vector<std::vector<BlockBaseline>> by_side;
+    std::map<const Job*, std::vector<AccessShape>> shapes;
+  };
 
   // Short traces are read for it, so that what is damaged is known before anything is touched.
   void measure_overheads() {
     Result& result = *results_.front();
     for (const std::unique_ptr<Job>& job : request_.plan.jobs) {
-      const auto fitted = job->fit(0, {.volumes = {}, .free_bytes = 0, .result = result});
       JobRecord& record =
           *std::ranges::find(result.plan.jobs, job->record().name, &JobRecord::name);
+      if (record.overhead_ns > 0) continue;  // of another set
+      const auto fitted = job->fit(0, {.volumes = {}, .free_bytes = 0, .result = result});
       for (std::size_t step = 0; record.overhead_ns == 0 && step < fitted->steps().size(); ++step) {
         record.overhead_ns = overhead_of(*fitted, step);
       }
@@ -201,12 +204,13 @@ class Run {
   }
 
   bool measure_block_level(const Stage& stage, Baselines& baselines) {
-    baselines.resize(stage.sides.size());
+    baselines.by_side.resize(stage.sides.size());
     if (!request_.block_baseline) return true;
     std::vector<AccessShape> shapes;
     for (const std::unique_ptr<Job>& job : request_.plan.jobs) {
       if (needs_no_volume(*job)) continue;
-      for (const AccessShape& shape : job->shapes()) add_shape(shapes, shape);
+      const auto& of_job = baselines.shapes[job.get()] = job->shapes();
+      for (const AccessShape& shape : of_job) add_shape(shapes, shape);
     }
     if (shapes.empty()) return true;
     for (std::size_t i = 0; i < stage.sides.size(); ++i) {
@@ -215,7 +219,7 @@ class Run {
       auto measured =
           measure_baselines(*side.volumes.near, shapes, observer_, request_.stop, *side.result);
       if (!measured) return false;
-      baselines[i] = std::move(*measured);
+      baselines.by_side[i] = std::move(*measured);
     }
     return true;
   }
@@ -263,14 +267,14 @@ class Run {
           if (!job.uses_far()) volumes.far = nullptr;
           if (needs_no_volume(job)) volumes = {};
           const Turned turned{part, side, volumes, point, repetitions, turn.stretch};
-          if (!measure_point(turned, baselines[turn.volume], standing[turn.volume])) return false;
+          if (!measure_point(turned, turn.volume, baselines, standing[turn.volume])) return false;
         }
       }
     }
     return true;
   }
 
-  bool measure_point(const Turned& turned, std::span<const BlockBaseline> baselines,
+  bool measure_point(const Turned& turned, std::size_t side, const Baselines& baselines,
                      Standing& standing) {
     if (request_.stop.stop_requested()) return false;
     const Job& job = *turned.part.job;
@@ -293,7 +297,7 @@ class Run {
     if (anew && !fill(*fitted, volumes, job.room_advice(), request_.stop)) return false;
     if (turned.repetitions.run() == 1) {
       standing.first[turned.point] = result.measurements.size();
-      add_measurements(turned, *fitted, baselines, result);
+      add_measurements(turned, *fitted, baselines.by_side[side], baselines.shapes, result);
     }
     if (!measure_steps(turned, *fitted, standing.first[turned.point])) return false;
     standing.point = turned.point;
@@ -301,14 +305,14 @@ class Run {
   }
 
   void add_measurements(const Turned& turned, const FittedJob& fitted,
-                        std::span<const BlockBaseline> baselines, Result& result) const {
+                        std::span<const BlockBaseline> baselines,
+                        const std::map<const Job*, std::vector<AccessShape>>& shapes,
+                        Result& result) const {
     const Job& job = *turned.part.job;
     const JobRecord record = job.record();
     const std::string file_system = turned.volumes.file_system();
     const Volume* near = turned.volumes.near;
     if (near) add_baselines(baselines, file_system, result);
-    const std::vector<AccessShape> shapes =
-        baselines.empty() ? std::vector<AccessShape>() : job.shapes();
     for (const Step& step : fitted.steps()) {
       if (!step.measured) continue;
       Measurement& measurement = result.measurements.emplace_back();
@@ -322,7 +326,9 @@ class Run {
       measurement.parameters = job.parameters(turned.point);
       if (baselines.empty() || !near) continue;
       measurement.access = step.access;
-      if (!step.access && job.may_diverge() && !shapes.empty()) measurement.access = shapes.front();
+      const auto whole = shapes.find(&job);  // a trace has one shape, the most frequent
+      if (step.access || !job.may_diverge() || whole == shapes.end()) continue;
+      if (!whole->second.empty()) measurement.access = whole->second.front();
     }
   }
 
@@ -331,7 +337,7 @@ class Run {
     double whole = 0;
     for (const Step& step : steps) whole += step.expected_s;
     StepInfo info{.file_system = turned.volumes.near ? turned.volumes.file_system() : "",
-                  .set = subject_of(*turned.part.job, turned.point),
+                  .set = name_at(*turned.part.job, turned.point),
                   .operation = "",
                   .run = turned.repetitions.run(),
                   .runs = turned.repetitions.runs(),

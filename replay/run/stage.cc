@@ -93,14 +93,15 @@ void add_label(const Volume& volume, Result& result) {
 }
 
 void notice_own_volumes(const ChosenTargets& targets, RunObserver& observer) {
-  const bool images = targets.near.kind == TargetKind::image;
-  const std::string far = targets.far ? " and " + targets.far->text() : "";
-  const std::string_view what = images || targets.far ? "" : "a directory";
-  observer.notice(fmt::format(
-      "volume{}: {}{}, removed at the end{}", targets.far ? "s" : "", targets.near.text(), far,
-      images ? ""
-             : fmt::format("; {}, because nothing may be mounted here (filereel doctor)",
-                           what.empty() ? "directories" : what)));
+  std::string text =
+      targets.far ? fmt::format("volumes: {} and {}", targets.near.text(), targets.far->text())
+                  : "volume: " + targets.near.text();
+  text += ", removed at the end";
+  if (targets.near.kind == TargetKind::directory) {
+    text += fmt::format("; {}, because nothing may be mounted here (filereel doctor)",
+                        targets.far ? "directories" : "a directory");
+  }
+  observer.notice(text);
 }
 
 // Opens the volumes in the order of ChosenTargets::all, and makes the sides of them.
@@ -156,9 +157,9 @@ Stage open_stage(const RunRequest& request, RunObserver& observer,
   const bool far = std::ranges::any_of(
       jobs, [](const auto& job) { return !needs_no_volume(*job) && job->uses_far(); });
   if (!far && (request.targets.far || request.targets.against_far)) {
-    throw Error(ErrorKind::usage,
-                fmt::format("--far has no meaning for {}: all of it lies on one volume",
-                            request.plan.name));
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("--far has no meaning for {}: it works on one volume only", request.plan.name));
   }
   ChosenTargets targets = choose_targets(request.targets, request.power, far);
   if (!request.targets.near) notice_own_volumes(targets, observer);

@@ -85,8 +85,7 @@ class TraceReplay final : public StepReplay {
  public:
   TraceReplay(RecordedTrace& source, const TraceTables& names, const JobOptions& job,
               EngineKind engine, Order order)
-      : names_(names),
-        schedule_(rewound(source), names, source.info(), {.order = order, .pace = job.pace}),
+      : schedule_(rewound(source), names, source.info(), {.order = order, .pace = job.pace}),
         judge_(names.paths) {
     trace = schedule_.trace();
     options.engine = engine;
@@ -111,7 +110,6 @@ class TraceReplay final : public StepReplay {
     return source;
   }
 
-  const TraceTables& names_;
   Schedule schedule_;
   DivergenceJudge judge_;
 };
@@ -251,12 +249,8 @@ class TraceJob final : public Job {
   }
 
   std::vector<FileSystemKind> file_systems() const override {
-    std::vector<FileSystemKind> kinds;
     if (!traces_->workload()) return {FileSystemKind::ext4};
-    for (const std::string& word : traces_->workload()->file_systems) {
-      kinds.push_back(parse_file_system(word));
-    }
-    return kinds;
+    return parse_file_systems(traces_->workload()->file_systems);
   }
   std::optional<std::uint32_t> runs() const override {
     return traces_->workload() ? std::optional(traces_->workload()->runs) : std::nullopt;

@@ -190,9 +190,7 @@ class WorkloadJob final : public Job {
   Parameters parameters(std::uint64_t point) const override { return workload_.parameters(point); }
   JobOptions options(std::uint64_t) const override { return options_; }
   std::vector<FileSystemKind> file_systems() const override {
-    std::vector<FileSystemKind> kinds;
-    for (const std::string& word : workload_.file_systems) kinds.push_back(parse_file_system(word));
-    return kinds;
+    return parse_file_systems(workload_.file_systems);
   }
   std::optional<std::uint32_t> runs() const override { return workload_.runs; }
   std::string_view room_advice() const override { return kRoomOfWorkloads; }
@@ -221,10 +219,11 @@ class WorkloadJob final : public Job {
     Recipe recipe = workload_.recipe(point, options_.scale);
     if (options_.time_ns) {
       for (const std::string& phase : set_time(recipe, *options_.time_ns)) {
-        place.result.warn({"time-not-kept",
-                           fmt::format("{} of {} goes on to its end: a later phase needs its files",
-                                       phase, workload_.name),
-                           "use --scale for a shorter one"});
+        place.result.warn(
+            {"time-not-kept",
+             fmt::format("--time does not bound {} of {}: a later phase needs its files", phase,
+                         workload_.name),
+             "use --scale for a shorter one"});
       }
     }
     FittingPlace here{place.volumes, place.volumes.near ? place.free_bytes : kVolumeToFill,

@@ -64,6 +64,12 @@ FileSystemKind parse_file_system(std::string_view name) {
                                             use_one_of(name, names_of_all(kFileSystems))));
 }
 
+std::vector<FileSystemKind> parse_file_systems(std::span<const std::string> names) {
+  std::vector<FileSystemKind> kinds;
+  for (const std::string& name : names) kinds.push_back(parse_file_system(name));
+  return kinds;
+}
+
 FileSystemLimits limits_of_mounted(std::string_view type) {
   if (type == "vfat" || type == "msdos") return kFat32;
   if (type == "fuse.fusefat") {

@@ -40,6 +40,7 @@ const FileSystemInfo& file_system_info(FileSystemKind kind);
 
 // Throws Error(usage) that names the kinds there are.
 FileSystemKind parse_file_system(std::string_view name);
+std::vector<FileSystemKind> parse_file_systems(std::span<const std::string> names);
 
 // The limits behind a name in /proc/mounts ("vfat", "fuse.fusefat", "fuseblk"); those of a POSIX
 // file system for a name that is not known.

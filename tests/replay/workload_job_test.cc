@@ -279,7 +279,7 @@ TEST_CASE("the content that a workload reads is verified if asked") {
   const std::string text = one.failure();
   CHECK(one.result.measurements.at(1).samples.size() == 2);
   CHECK(text.find("get") != std::string::npos);
-  CHECK(text.find("other bytes") != std::string::npos);
+  CHECK(text.find("wrong content") != std::string::npos);
 }
 
 TEST_CASE("the tree is verified where the phases leave it as it was, and else refused") {

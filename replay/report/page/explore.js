@@ -147,7 +147,7 @@ function measurementFacts(one) {
     if (replay.lateness) {
       pairs.push(['Late by', `${microseconds(replay.lateness.p50_us)} (median), ${microseconds(replay.lateness.p99_us)} (p99)`]);
     }
-    pairs.push(['Results unlike the trace', replay.differ === 0 ? 'none'
+    pairs.push(['Divergences', replay.differ === 0 ? 'none'
         : Object.entries(replay.classes).map(([name, count]) => `${whole(count)} ${name}`).join(', ') || whole(replay.differ)]);
     if (replay.tree) pairs.push(['The tree at the end', replay.tree.differences === 0 ? 'as after the trace'
         : counted(replay.tree.differences, 'difference', 'differences')]);
@@ -200,7 +200,7 @@ function showMeasurements(data) {
     const {one} = list[index];
     about.replaceChildren(element('h3', {}, named(label(list[index]))), measurementFacts(one));
     if (one.examples.length) {
-      about.append(unfolding(`${counted(one.examples.length, 'result', 'results')} unlike the trace`,
+      about.append(unfolding(`${counted(one.examples.length, 'divergence', 'divergences')}`,
           () => element('ul', {}, one.examples.map((example) =>
             element('li', {}, `repetition ${example.run}: `, named(example.text))))));
     }
