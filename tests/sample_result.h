@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "replay/results/packed.h"
 #include "replay/results/result.h"
 
 inline filereel::Sample sample_of(std::uint32_t run, double elapsed_s, double durable_s,
@@ -166,7 +167,16 @@ inline filereel::Result sample_replay() {
     LatencySummary renames;
     renames.count = 1000;
     renames.p50_us = 12;
+    Histogram read_times, rename_times;
+    for (std::uint64_t i = 1; i <= 4000; ++i) read_times.record(i * 10'000);
+    for (int i = 0; i < 1000; ++i) rename_times.record(12'000);
+    reads.total_us = static_cast<double>(read_times.total()) / 1e3;
+    renames.total_us = static_cast<double>(rename_times.total()) / 1e3;
+    renames.max_us = 12;
+    renames.histogram = pack_histogram(rename_times);
+    reads.sizes = {{4096, 40'000, reads.total_us, pack_histogram(read_times)}};
     sample.latency = {{"read", reads}, {"rename", renames}};
+    sample.service = {{"rename", renames}};
     ReelSample& reel = sample.reel.emplace();
     reel.bytes_read = 20'000'000;
     reel.bytes_written = 9'000'000;
@@ -179,7 +189,12 @@ inline filereel::Result sample_replay() {
     reel.lateness->p50_us = 3;
     reel.lateness->p99_us = 60;
     reel.lateness->max_us = 900;
-    reel.series = {{0, 2000, 10'000'000, 2.5, 40'000}, {0.01, 3000, 20'000'000, 1.25, 10}};
+    sample.slowest = {{"read", "a/b", 8192, 4096, 3, 0.25, 40'000, 39'000, 1234},
+                      {"rename", "a/b", 0, 0, 0, 0.5, 900, {}, 17}};
+    TimeGrid grid;
+    grid.record(5'000'000, Histogram::bucket(2'500), 10'000'000, false);
+    grid.record(15'000'000, Histogram::bucket(1'250), 20'000'000, true);
+    sample.course = pack_course(grid);
     TreeComparison& tree = sample.tree.emplace();
     tree.entries = 40;
     tree.differences = 1;

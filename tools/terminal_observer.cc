@@ -69,8 +69,8 @@ std::string TerminalObserver::describe() {
   const auto seconds = [](std::uint64_t since) {
     return static_cast<double>(now_ns() - since) * 1e-9;
   };
-  return describe_step(*step_, progress_->bytes, progress_->files, seconds(began_ns_),
-                       seconds(run_began_ns_));
+  const ReplayLook look = progress_->look();
+  return describe_step(*step_, look.bytes, look.files, seconds(began_ns_), seconds(run_began_ns_));
 }
 
 }  // namespace filereel

@@ -232,6 +232,7 @@ Trace FcTest::trace(FcStep step) const {
   trace.files = &set_;
   trace.texts = &texts_;
   trace.slots = 2;
+  trace.kinds.reset(static_cast<std::size_t>(OperationKind::pace));
   trace.largest_io = std::min(options_.block_size, totals_.largest);
   for (std::uint32_t thread = 0; thread < options_.threads; ++thread) {
     const auto add = [&](OperationStream (*body)(Part), std::span<const PathId> from,

@@ -1,6 +1,8 @@
 // The engine that executes one operation after the other, by blocking calls or by none.
 #pragma once
 
+#include <utility>
+
 #include "replay/engine/outcome_recorder.h"
 #include "replay/engine/performer.h"
 #include "replay/engine/precise_sleep.h"
@@ -32,6 +34,7 @@ class Executor final : public IoEngine {
     return Execution::all;
   }
   void set_alarm(std::uint64_t at_ns) noexcept override { alarm_ns_ = at_ns; }
+  void set_due(std::uint64_t due_ns) noexcept override { due_ns_ = due_ns; }
 
   bool drain() noexcept override { return true; }
   bool wait_until(std::uint64_t due_ns) noexcept override {
@@ -55,7 +58,8 @@ class Executor final : public IoEngine {
     const std::uint64_t end = now_ns();
     last_end_ns_ = end;
     if constexpr (!Calls::kReal) result = op.expected;
-    const bool good = recorder_.record(op, result, end - start - performer_.take_own_ns(), end);
+    const bool good = recorder_.record(
+        op, result, call_time(start, end, performer_.take_own_ns(), std::exchange(due_ns_, 0)));
     if (Calls::kReal && recorder_.checks_content(op, result)) [[unlikely]] {
       const auto got = static_cast<std::uint64_t>(result);
       const std::uint64_t position = performer_.first_difference(op, got);
@@ -72,6 +76,7 @@ class Executor final : public IoEngine {
   OutcomeRecorder recorder_;
   std::uint64_t last_end_ns_ = 0;
   std::uint64_t alarm_ns_ = UINT64_MAX;
+  std::uint64_t due_ns_ = 0;  // when the next operation was due; 0: at no time
 };
 
 }  // namespace filereel

@@ -1,6 +1,7 @@
 #include "replay/engine/io_engine.h"
 
 #include <array>
+#include <utility>
 
 #include <fmt/format.h>
 #include <sys/mman.h>
@@ -18,6 +19,36 @@ namespace {
 constexpr std::array<std::string_view, 3> kEngines = {"blocking", "io_uring", "null"};
 
 }  // namespace
+
+ReplayLook ReplayProgress::sum() const {
+  ReplayLook look;
+  for (const ReplayStatistics* one : threads_) {
+    look.bytes += recorded_ ? one->moved_bytes() : one->content_bytes();
+    look.files += recorded_ ? one->operations : one->files;
+    look.operations += one->operations;
+    for (const KindStatistics& kind : one->kinds) {
+      for (const Histogram& size : kind.by_size) look.latency.merge(size);
+    }
+  }
+  return look;
+}
+
+ReplayLook ReplayProgress::look() const {
+  const std::lock_guard lock(mutex_);
+  return threads_.empty() ? last_ : sum();
+}
+
+void ReplayProgress::begin(std::vector<const ReplayStatistics*> threads, bool recorded) {
+  const std::lock_guard lock(mutex_);
+  threads_ = std::move(threads);
+  recorded_ = recorded;
+}
+
+void ReplayProgress::end() {
+  const std::lock_guard lock(mutex_);
+  last_ = sum();
+  threads_.clear();
+}
 
 OpenFile::~OpenFile() {
   if (const int open = fd.load(); open >= 0) close(open);

@@ -7,11 +7,13 @@
 #include <bitset>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "replay/engine/divergence_judge.h"
 #include "replay/engine/lane_board.h"
@@ -20,10 +22,30 @@
 
 namespace filereel {
 
-// Read by a progress display while the replay runs.
-struct ReplayProgress {
-  std::atomic<std::uint64_t> bytes = 0;
-  std::atomic<std::uint64_t> files = 0;  // operations, of a recorded trace
+// How far a replay is.
+struct ReplayLook {
+  std::uint64_t bytes = 0;  // content; of a recorded trace all that was moved
+  std::uint64_t files = 0;  // operations, of a recorded trace
+  std::uint64_t operations = 0;
+  Histogram latency;  // of all operations
+};
+
+// What a replay has counted so far, for other threads while it runs; what it came to afterwards.
+class ReplayProgress {
+ public:
+  ReplayLook look() const;
+
+  // For replay(). The statistics live until end().
+  void begin(std::vector<const ReplayStatistics*> threads, bool recorded);
+  void end();
+
+ private:
+  ReplayLook sum() const;
+
+  mutable std::mutex mutex_;
+  std::vector<const ReplayStatistics*> threads_;
+  bool recorded_ = false;
+  ReplayLook last_;
 };
 
 // The real descriptor of each open file of the trace. Operations of several threads may use one;
@@ -115,6 +137,9 @@ class IoEngine {
 
   // The time of the stopwatch from which on execute() begins nothing more; never until it is set.
   virtual void set_alarm(std::uint64_t at_ns) noexcept = 0;
+
+  // The time of the stopwatch at which the next operation was due: its latency counts from then.
+  virtual void set_due(std::uint64_t due_ns) noexcept = 0;
 
   // Sees everything that was taken to its end. To be called before waiting for other threads, and
   // at the end. False: there was a true mismatch that was to stop it.

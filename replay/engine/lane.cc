@@ -19,7 +19,7 @@ std::bitset<kOperationKinds> SharedReplay::call_kinds() {
 
 bool Lane::run() {
   last_end_ns_ = replay_.start_ns;
-  engine_.statistics().series_origin_ns = replay_.start_ns;
+  engine_.statistics().begin_ns = replay_.start_ns;
   if (replay_.options.warm_up_ns > 0) {
     stage_ = Stage::warm_up;
     set_alarm(replay_.measured_start_ns());
@@ -28,7 +28,6 @@ bool Lane::run() {
   }
   const bool complete = take_all();
   const bool drained = engine_.drain();
-  publish();
   // Who did not get as far as the measured time has nothing to count, unless it went wrong.
   if (complete && drained && stage_ == Stage::warm_up) begin_measuring();
   return complete && drained;
@@ -45,7 +44,6 @@ bool Lane::take_all() {
     if (filled == 0) return ended();
     if (!replay_.options.board) number(filled);
     if (!execute({batch_.data(), filled})) return false;
-    publish();
   }
 }
 
@@ -168,6 +166,8 @@ bool Lane::pace(const Operation& op) {
     if (stage_ == Stage::wind_up) return true;
   }
   engine_.statistics().lateness.record(now > due ? now - due : 0);
+  // A pause after the last operation is no time of its own: what is late then is late already.
+  if (op.flags == pace_flags::kFromStart) engine_.set_due(due);
   return true;
 }
 
@@ -186,11 +186,6 @@ void Lane::begin_measuring() {
   stage_ = Stage::measured;
   const std::uint64_t start = replay_.measured_start_ns();
   engine_.statistics().restart(start);
-  if (ReplayProgress* const progress = replay_.options.progress) {
-    progress->bytes.fetch_sub(published_.bytes, std::memory_order_relaxed);
-    progress->files.fetch_sub(published_.files, std::memory_order_relaxed);
-    published_ = {};
-  }
   set_alarm(replay_.options.run_for_ns > 0 ? start + replay_.options.run_for_ns : kNever);
 }
 
@@ -202,17 +197,6 @@ bool Lane::begin_winding_up() {
   if (!engine_.drain()) return false;
   source_.wind_up();
   return true;
-}
-
-void Lane::publish() {
-  ReplayProgress* const progress = replay_.options.progress;
-  if (!progress) return;
-  const ReplayStatistics& statistics = engine_.statistics();
-  const ReplayStatistics::Published now =
-      replay_.options.board ? statistics.published_operations() : statistics.published();
-  progress->bytes.fetch_add(now.bytes - published_.bytes, std::memory_order_relaxed);
-  progress->files.fetch_add(now.files - published_.files, std::memory_order_relaxed);
-  published_ = now;
 }
 
 }  // namespace filereel

@@ -72,7 +72,6 @@ class Lane {
   bool heed_alarm(std::uint64_t now);
   void begin_measuring();
   bool begin_winding_up();
-  void publish();
 
   const SharedReplay& replay_;
   OperationSource& source_;
@@ -84,7 +83,6 @@ class Lane {
   std::uint64_t position_ = 0;
   std::uint64_t last_end_ns_ = 0;  // of an operation, where there are paces
   bool sleeps_precisely_ = false;
-  ReplayStatistics::Published published_;
   std::array<Operation, kBatch> batch_;
 };
 

@@ -1,10 +1,28 @@
 #include "replay/engine/outcome_recorder.h"
 
 namespace filereel {
-OutcomeRecorder::OutcomeRecorder(const EngineContext& context) : context_(context) {
+
+OutcomeRecorder::OutcomeRecorder(const EngineContext& context)
+    : context_(context), paced_(context.kinds[static_cast<std::size_t>(OperationKind::pace)]) {
+  using enum OperationKind;
   for (std::size_t i = 0; i < kOperationKinds; ++i) {
     moves_data_[i] = operation_info(static_cast<OperationKind>(i)).moves_data;
   }
+  for (const OperationKind kind : {sync, sync_data, sync_range, sync_volume, sync_map}) {
+    syncs_.set(static_cast<std::size_t>(kind));
+  }
+}
+
+void OutcomeRecorder::keep_slow(const Operation& op, PathId path, const CallTime& time) noexcept {
+  statistics_.slowest.keep({.latency_ns = time.latency,
+                            .service_ns = time.service,
+                            .end_ns = time.end,
+                            .kind = op.kind,
+                            .thread = op.thread,
+                            .path = path,
+                            .offset = op.offset,
+                            .length = op.length,
+                            .position = op.position});
 }
 
 PathId OutcomeRecorder::path_of(const Operation& op) const noexcept {

@@ -16,15 +16,15 @@ class OutcomeRecorder {
   OutcomeRecorder(const OutcomeRecorder&) = delete;
   OutcomeRecorder& operator=(const OutcomeRecorder&) = delete;
 
-  // `result` came at `end_ns` after `latency_ns`. False: a true mismatch.
-  bool record(const Operation& op, std::int64_t result, std::uint64_t latency_ns,
-              std::uint64_t end_ns) noexcept {
-    return count(op, result, latency_ns, end_ns) || compare(op, path_of(op), result);
+  // False: a true mismatch.
+  bool record(const Operation& op, std::int64_t result, const CallTime& time) noexcept {
+    const auto path = [&] { return path_of(op); };
+    return count(op, path, result, time) || compare(op, path(), result);
   }
   // The same for a result that comes later: `path` is what path_of() said in the beginning.
-  bool record(const Operation& op, PathId path, std::int64_t result, std::uint64_t latency_ns,
-              std::uint64_t end_ns) noexcept {
-    return count(op, result, latency_ns, end_ns) || compare(op, path, result);
+  bool record(const Operation& op, PathId path, std::int64_t result,
+              const CallTime& time) noexcept {
+    return count(op, [path] { return path; }, result, time) || compare(op, path, result);
   }
 
   // The operation was not executed.
@@ -45,31 +45,41 @@ class OutcomeRecorder {
   ReplayStatistics& statistics() { return statistics_; }
 
  private:
-  // Whether there is nothing to compare.
-  bool count(const Operation& op, std::int64_t result, std::uint64_t latency_ns,
-             std::uint64_t end_ns) noexcept {
-    KindStatistics& kind = statistics_.kinds[static_cast<std::size_t>(op.kind)];
-    kind.latency.record(latency_ns);
+  // Whether there is nothing to compare. `path()` is looked up for slow operations only.
+  template <class Path>
+  bool count(const Operation& op, const Path& path, std::int64_t result,
+             const CallTime& time) noexcept {
+    const auto number = static_cast<std::size_t>(op.kind);
+    KindStatistics& kind = statistics_.kinds[number];
+    const std::size_t bucket = Histogram::bucket(time.latency);
+    kind.by_size[has_sizes(op.kind) ? size_class(op.length) : 0].record(time.latency, bucket);
+    if (paced_) kind.service.record(time.service);
     std::uint64_t bytes = 0;
     if (result < 0) {
       ++kind.errors;
     } else {
-      if (moves_data_[static_cast<std::size_t>(op.kind)])
+      if (moves_data_[number]) {
         bytes = static_cast<std::uint64_t>(result);
+        kind.bytes += bytes;
+      }
       if (op.counts_file) ++statistics_.files;
     }
-    kind.bytes += bytes;
     ++statistics_.operations;
-    statistics_.series.record(end_ns - statistics_.series_origin_ns, latency_ns, bytes);
+    statistics_.grid.record(time.end - statistics_.begin_ns, bucket, bytes, syncs_[number]);
+    if (statistics_.slowest.would_keep(time.latency)) [[unlikely]] {
+      keep_slow(op, path(), time);
+    }
     if (op.loose) ++statistics_.unverified;
     return op.loose || result == op.expected;
   }
 
+  void keep_slow(const Operation& op, PathId path, const CallTime& time) noexcept;
   bool compare(const Operation& op, PathId path, std::int64_t result) noexcept;
   void note(const Operation& op, PathId path, std::int64_t result, DivergenceClass what) noexcept;
 
   const EngineContext& context_;
-  std::bitset<kOperationKinds> moves_data_;
+  std::bitset<kOperationKinds> moves_data_, syncs_;
+  bool paced_;
   ReplayStatistics statistics_;
 };
 

@@ -156,7 +156,7 @@ void make_engines(ReplayRun& run, const std::array<int, kRoles>& roots) {
     if (!trace.depths.empty()) context.queue_depth = std::max(trace.depths[i], 1U);
     try {
       thread.engine = make_engine(run.options.engine, context, static_cast<std::uint32_t>(i));
-      thread.engine->statistics().prepare(trace.kinds);
+      thread.engine->statistics().prepare(trace.kinds, trace.largest_io);
     } catch (const std::bad_alloc&) {
       throw Error(ErrorKind::failed,
                   fmt::format("not enough memory for {} threads with buffers of {} each", count,
@@ -230,6 +230,25 @@ Cpu let_go(ReplayRun& run) {
   return begin_measuring(run);
 }
 
+// Lets the display of progress see the threads' statistics.
+class Published {
+ public:
+  explicit Published(const ReplayRun& run) : progress_(run.options.progress) {
+    if (!progress_) return;
+    std::vector<const ReplayStatistics*> threads;
+    for (const ThreadRun& thread : run.threads) threads.push_back(&thread.engine->statistics());
+    progress_->begin(std::move(threads), run.options.board != nullptr);
+  }
+  Published(const Published&) = delete;
+  Published& operator=(const Published&) = delete;
+  ~Published() {
+    if (progress_) progress_->end();
+  }
+
+ private:
+  ReplayProgress* progress_;
+};
+
 ReplayOutcome outcome_of(const ReplayRun& run, const SharedReplay& shared, Cpu before, Cpu after) {
   ReplayOutcome outcome;
   outcome.complete = true;
@@ -262,6 +281,7 @@ ReplayOutcome replay(Trace trace, const std::array<int, kRoles>& roots,
                             .start_ns = run.start_ns,
                             .queues = !trace.depths.empty(),
                             .paced = trace.kinds[static_cast<std::size_t>(OperationKind::pace)]};
+  const Published published(run);
   Cpu before{};
   {
     const NoUmask modes_as_they_are;

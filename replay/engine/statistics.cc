@@ -10,30 +10,55 @@ std::string_view divergence_class_name(DivergenceClass one) {
   return kNames[static_cast<std::size_t>(one)];
 }
 
-void ReplayStatistics::prepare(const std::bitset<kOperationKinds>& occurring) {
+Histogram KindStatistics::latency() const {
+  Histogram all;
+  for (const Histogram& one : by_size) all.merge(one);
+  return all;
+}
+
+std::uint64_t KindStatistics::count() const {
+  std::uint64_t sum = 0;
+  for (const Histogram& one : by_size) sum += one.count();
+  return sum;
+}
+
+void ReplayStatistics::prepare(const std::bitset<kOperationKinds>& occurring,
+                               std::uint64_t largest_io) {
+  const bool paced = occurring[static_cast<std::size_t>(OperationKind::pace)];
   for (std::size_t i = 0; i < kinds.size(); ++i) {
-    if (occurring[i]) kinds[i].latency.prepare();
+    if (!occurring[i]) continue;
+    const bool sized = has_sizes(static_cast<OperationKind>(i));
+    const std::size_t classes = sized ? size_class(largest_io) + 1 : 1;
+    for (std::size_t size = 0; size < classes; ++size) kinds[i].by_size[size].prepare();
+    if (paced) kinds[i].service.prepare();
   }
-  if (occurring[static_cast<std::size_t>(OperationKind::pace)]) lateness.prepare();
+  if (paced) lateness.prepare();
+  grid.prepare();
   examples.reserve(kDivergenceClasses * kDivergenceExamples);
 }
 
 void ReplayStatistics::restart(std::uint64_t now_ns) noexcept {
   for (KindStatistics& kind : kinds) {
     kind.bytes = kind.errors = 0;
-    kind.latency.clear();
+    for (Histogram& one : kind.by_size) one.clear();
+    kind.service.clear();
   }
-  operations = files = unverified = refused = 0;
+  operations = files = 0;
+  unverified = refused = 0;
   lateness.clear();
-  series = {};
-  series_origin_ns = now_ns;
+  grid.clear();
+  slowest.clear();
+  begin_ns = now_ns;
 }
 
 void ReplayStatistics::merge(const ReplayStatistics& other) {
   for (std::size_t i = 0; i < kinds.size(); ++i) {
     kinds[i].bytes += other.kinds[i].bytes;
     kinds[i].errors += other.kinds[i].errors;
-    kinds[i].latency.merge(other.kinds[i].latency);
+    for (std::size_t size = 0; size < kSizeClasses; ++size) {
+      kinds[i].by_size[size].merge(other.kinds[i].by_size[size]);
+    }
+    kinds[i].service.merge(other.kinds[i].service);
   }
   operations += other.operations;
   files += other.files;
@@ -42,7 +67,9 @@ void ReplayStatistics::merge(const ReplayStatistics& other) {
   unverified += other.unverified;
   refused += other.refused;
   lateness.merge(other.lateness);
-  series.merge(other.series);
+  grid.merge(other.grid);
+  slowest.merge(other.slowest);
+  begin_ns = other.begin_ns;  // that of all threads
   examples.insert(examples.end(), other.examples.begin(), other.examples.end());
   std::ranges::stable_sort(examples, {}, &Divergence::position);
   std::array<std::size_t, kDivergenceClasses> kept{};
@@ -51,15 +78,15 @@ void ReplayStatistics::merge(const ReplayStatistics& other) {
   });
 }
 
-ReplayStatistics::Published ReplayStatistics::published() const {
+std::uint64_t ReplayStatistics::content_bytes() const {
   const std::uint64_t written =
       of(OperationKind::write).bytes + of(OperationKind::copy_range).bytes;
-  return {written > 0 ? written : of(OperationKind::read).bytes, files};
+  return written > 0 ? written : std::uint64_t{of(OperationKind::read).bytes};
 }
 
-ReplayStatistics::Published ReplayStatistics::published_operations() const {
+std::uint64_t ReplayStatistics::moved_bytes() const {
   using enum OperationKind;
-  return {of(read).bytes + of(write).bytes + of(copy_range).bytes, operations};
+  return of(read).bytes + of(write).bytes + of(copy_range).bytes;
 }
 
 }  // namespace filereel

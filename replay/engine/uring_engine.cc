@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <new>
+#include <utility>
 #include <vector>
 
 #include "filesets/system/error.h"
@@ -71,6 +72,7 @@ class UringEngine final : public IoEngine {
     return Execution::all;
   }
   void set_alarm(std::uint64_t at_ns) noexcept override { alarm_ns_ = at_ns; }
+  void set_due(std::uint64_t due_ns) noexcept override { due_ns_ = due_ns; }
 
   bool drain() noexcept override {
     wait_until_left(0);
@@ -146,7 +148,9 @@ class UringEngine final : public IoEngine {
     if (context_.queue_depth == 0 && reap) wait_until_left(op.length);
     const std::int64_t result = performer_.call(op);
     const std::uint64_t end = latest_ns_ = now_ns();
-    note(recorder_.record(op, path, result, end - start - performer_.take_own_ns(), end));
+    note(recorder_.record(
+        op, path, result,
+        call_time(start, end, performer_.take_own_ns(), std::exchange(due_ns_, 0))));
     if (recorder_.checks_content(op, result)) {
       const auto got = static_cast<std::uint64_t>(result);
       const std::uint64_t position = performer_.first_difference(op, got);
@@ -182,6 +186,7 @@ class UringEngine final : public IoEngine {
     request.op = op;
     request.path = recorder_.path_of(op);
     request.sequence = started_++;
+    request.due_ns = std::exchange(due_ns_, 0);
     const std::span<std::byte> memory = requests_.memory(request, bytes_of(op));
     const Ring::FileRef file = file_of(op);
     switch (op.kind) {
@@ -269,7 +274,8 @@ class UringEngine final : public IoEngine {
 
   void finish(Request& request, std::int64_t result, std::uint64_t end) noexcept {
     const Operation& op = request.op;
-    note(recorder_.record(op, request.path, result, end - request.submitted_ns, end));
+    note(recorder_.record(op, request.path, result,
+                          call_time(request.submitted_ns, end, 0, request.due_ns)));
     if (recorder_.checks_content(op, result)) {
       const auto got = static_cast<std::uint64_t>(result);
       const std::uint64_t position = performer_.content().first_difference(
@@ -304,6 +310,7 @@ class UringEngine final : public IoEngine {
   std::uint64_t started_ = 0, published_ = 0;  // operations
   std::uint64_t latest_ns_ = 0;                // when the stopwatch was last read
   std::uint64_t alarm_ns_ = UINT64_MAX;
+  std::uint64_t due_ns_ = 0;  // when the next operation was due; 0: at no time
   bool mismatch_ = false, stop_on_divergence_ = false;
   bool broken_ = false;  // the ring takes nothing any more
 };

@@ -21,6 +21,7 @@ struct Request {
   Operation op;
   PathId path = 0;
   std::uint64_t submitted_ns = 0;
+  std::uint64_t due_ns = 0;    // 0: at no time
   std::uint64_t sequence = 0;  // of the operation among all of the engine
 };
 using Requests = std::list<Request>;  // of which one is moved to another without allocation

@@ -1,40 +1,90 @@
 #include "replay/measure/histogram.h"
 
-#include <algorithm>
 #include <cmath>
 
 namespace filereel {
 
 void Histogram::merge(const Histogram& other) {
-  if (other.count_ == 0) return;
+  if (other.counts_.empty()) return;
   prepare();
-  for (std::size_t i = 0; i < counts_.size(); ++i) counts_[i] += other.counts_[i];
-  count_ += other.count_;
+  for (std::size_t i = 0; i < kBuckets; ++i) counts_[i] += other.counts_[i];
   total_ += other.total_;
-  max_ = std::max(max_, other.max_);
+  max_ = std::max<std::uint64_t>(max_, other.max_);
+}
+
+void Histogram::subtract(const Histogram& earlier) {
+  if (earlier.counts_.empty() || counts_.empty()) return;
+  max_ = 0;
+  for (std::size_t i = 0; i < kBuckets; ++i) {
+    counts_[i] = counts_[i] - std::min<std::uint64_t>(counts_[i], earlier.counts_[i]);
+    if (counts_[i] > 0) max_ = upper_bound(i);
+  }
+  total_ = total_ - std::min<std::uint64_t>(total_, earlier.total_);
 }
 
 void Histogram::clear() noexcept {
-  std::ranges::fill(counts_, 0);
-  count_ = max_ = total_ = 0;
+  for (Counter& one : counts_) one = 0;
+  max_ = total_ = 0;
+}
+
+Histogram Histogram::of(std::span<const std::uint64_t> counts, std::uint64_t max,
+                        std::uint64_t total) {
+  Histogram made;
+  made.prepare();
+  std::ranges::copy(counts.first(std::min(counts.size(), kBuckets)), made.counts_.begin());
+  made.max_ = max;
+  made.total_ = total;
+  return made;
+}
+
+std::uint64_t Histogram::count() const {
+  std::uint64_t sum = 0;
+  for (const std::uint64_t one : counts_) sum += one;
+  return sum;
 }
 
 std::uint64_t Histogram::percentile(double share) const {
   const auto wanted =
-      static_cast<std::uint64_t>(std::max(1.0, std::ceil(share * static_cast<double>(count_))));
+      static_cast<std::uint64_t>(std::max(1.0, std::ceil(share * static_cast<double>(count()))));
   std::uint64_t seen = 0;
-  for (std::size_t i = 0; i < counts_.size() && count_ > 0; ++i) {
+  for (std::size_t i = 0; i < counts_.size(); ++i) {
     seen += counts_[i];
-    if (seen >= wanted) return std::min(upper_bound(i), max_);
+    if (seen >= wanted) return std::min<std::uint64_t>(upper_bound(i), max_);
   }
   return max_;
 }
 
-std::uint64_t Histogram::upper_bound(std::size_t index) {
-  if (index < (1U << kSubBits)) return index;
-  const std::size_t shift = (index >> kSubBits) - 1;
-  const std::uint64_t low = index - (shift << kSubBits);  // 128 to 255
-  return ((low + 1) << shift) - 1;
+std::uint64_t Histogram::count_above(std::uint64_t ns) const {
+  std::uint64_t sum = 0;
+  for (std::size_t i = bucket(ns) + 1; i < counts_.size(); ++i) sum += counts_[i];
+  return sum;
+}
+
+double Histogram::total_above(std::uint64_t ns) const {
+  double sum = 0;
+  for (std::size_t i = bucket(ns) + 1; i < counts_.size(); ++i) {
+    const std::uint64_t high = std::min<std::uint64_t>(upper_bound(i), max_);
+    const double middle = static_cast<double>(lower_bound(i)) / 2 + static_cast<double>(high) / 2;
+    sum += static_cast<double>(counts_[i]) * middle;
+  }
+  return sum;
+}
+
+bool Histogram::operator==(const Histogram& other) const {
+  const auto same = [](std::uint64_t a, std::uint64_t b) { return a == b; };
+  if (counts_.empty() || other.counts_.empty()) return empty() && other.empty();
+  return max_ == std::uint64_t{other.max_} && total_ == std::uint64_t{other.total_} &&
+         std::ranges::equal(counts_, other.counts_, same);
+}
+
+std::uint64_t Histogram::lower_bound(std::size_t bucket) {
+  if (bucket < (1U << kSubBits)) return bucket;
+  const std::size_t shift = (bucket >> kSubBits) - 1;
+  return (bucket - (shift << kSubBits)) << shift;  // of 128 to 255
+}
+
+std::uint64_t Histogram::upper_bound(std::size_t bucket) {
+  return bucket + 1 < kBuckets ? lower_bound(bucket + 1) - 1 : (std::uint64_t{1} << kTopBit) - 1;
 }
 
 }  // namespace filereel

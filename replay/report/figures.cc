@@ -157,26 +157,6 @@ std::vector<KindShare> shares_of_kinds(const Measurement& measurement) {
   return list;
 }
 
-std::vector<RatePoint> rates_over_time(const Sample& sample) {
-  constexpr double kMega = 1e6;
-  std::vector<RatePoint> points;
-  if (!sample.reel) return points;
-  const std::vector<SeriesPoint>& series = sample.reel->series;
-  for (std::size_t i = 0; i < series.size(); ++i) {
-    const SeriesPoint& one = series[i];
-    // The last stretch ends with the replay.
-    const double end = i + 1 < series.size() ? series[i + 1].t_s : sample.elapsed_s;
-    const double width = end - one.t_s;
-    points.push_back(
-        {.t_s = one.t_s,
-         .operations_per_s = width > 0 ? static_cast<double>(one.operations) / width : 0,
-         .mb_per_s = width > 0 ? static_cast<double>(one.bytes) / kMega / width : 0,
-         .mean_us = one.mean_us,
-         .max_us = one.max_us});
-  }
-  return points;
-}
-
 std::vector<Score> scores_of(std::span<const ReportedResult> results) {
   const std::vector<Group> groups = groups_of(results);
   std::vector<Score> scores;

@@ -43,15 +43,6 @@ struct KindShare {
 // Those that took most time first.
 std::vector<KindShare> shares_of_kinds(const Measurement& measurement);
 
-// A stretch of a replay with its rates.
-struct RatePoint {
-  double t_s = 0;  // since the replay's start
-  double operations_per_s = 0, mb_per_s = 0;
-  double mean_us = 0, max_us = 0;
-};
-
-std::vector<RatePoint> rates_over_time(const Sample& sample);
-
 // What one file system reached with one operation, over all file sets.
 struct Score {
   std::size_t result = 0;  // its place in the list

@@ -80,14 +80,6 @@ std::optional<Json> replayed(const Measurement& measurement) {
   json["classes"] = reel.divergences;
   put(json, "lateness", reel.lateness);
   put(json, "tree", sample->tree);
-  json["series"] = Json::array();
-  for (const RatePoint& one : rates_over_time(*sample)) {
-    json["series"].push_back({{"t_s", one.t_s},
-                              {"operations_per_s", one.operations_per_s},
-                              {"mb_per_s", one.mb_per_s},
-                              {"mean_us", one.mean_us},
-                              {"max_us", one.max_us}});
-  }
   return json;
 }
 

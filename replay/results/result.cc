@@ -37,6 +37,10 @@ const JobKindInfo& info_of(JobKind kind) {
   return kKinds[static_cast<std::size_t>(kind)];
 }
 
+std::string_view phase_end_name(PhaseEnd end) {
+  return end == PhaseEnd::time ? "time" : "work";
+}
+
 std::string point_text(const Parameters& parameters) {
   std::string text;
   for (const auto& [axis, value] : parameters) text += fmt::format(", {} {}", axis, value);

@@ -90,6 +90,13 @@ struct HostInfo {
   std::string kernel_build = {}, microcode = {};
 };
 
+// Reads or writes of one class of sizes.
+struct SizeLatency {
+  std::uint64_t up_to = 0;  // bytes, and more than the class below; 0: all that are larger
+  double max_us = 0, total_us = 0;
+  std::string histogram = {};  // see LatencySummary
+};
+
 struct LatencySummary {
   std::uint64_t count = 0;
   std::uint64_t errors = 0;
@@ -97,6 +104,29 @@ struct LatencySummary {
   // Microseconds; to 0.8 % (replay/measure/histogram.h), the maximum exactly.
   double p50_us = 0, p90_us = 0, p95_us = 0, p99_us = 0, p999_us = 0, p9999_us = 0, max_us = 0;
   double total_us = 0;
+  // All latencies (replay/results/packed.h). "" where there are several sizes, and in results from
+  // before schema version 4.
+  std::string histogram = {};
+  std::vector<SizeLatency> sizes = {};  // of reads and writes with several
+};
+
+// One of the slowest operations of a sample.
+struct SlowRecord {
+  std::string operation, path;
+  std::uint64_t offset = 0, length = 0;
+  std::uint32_t thread = 0;
+  double at_s = 0;                        // its begin, or when it was due, since the sample's
+  double latency_us = 0;                  // as in histograms
+  std::optional<double> service_us = {};  // of the call itself, where that is another time
+  std::uint64_t position = 0;             // in the trace; of a workload: in its thread
+};
+
+// A sample over time, in equal intervals: TimeGrid, packed (replay/results/packed.h).
+struct Course {
+  double interval_s = 0;
+  std::uint32_t intervals = 0;  // from the sample's begin
+  // By interval and, of operations, by bin of latency; zeros at the end are left out.
+  std::string operations, bytes, syncs;
 };
 
 struct DivergenceExample {
@@ -105,13 +135,6 @@ struct DivergenceExample {
   std::string operation, path;
   std::int64_t expected = 0, result = 0;  // a failed call is -errno
   std::string kind_of = {};               // divergence_class_name
-};
-
-// A stretch of a replay.
-struct SeriesPoint {
-  double t_s = 0;  // since the replay's start
-  std::uint64_t operations = 0, bytes = 0;
-  double mean_us = 0, max_us = 0;  // latencies
 };
 
 // A tree on a volume, held against the one that should be there.
@@ -138,7 +161,6 @@ struct ReelSample {
   bool ended_early = false;                          // at a divergence: it is not the whole trace
   std::uint64_t waits = 0;                           // between threads, to keep the order
   std::optional<LatencySummary> lateness;            // paced replays
-  std::vector<SeriesPoint> series;
 };
 
 // What else went on while a sample was taken; nothing where the machine does not say.
@@ -167,7 +189,11 @@ struct Sample {
   bool moved_no_data = false;           // a copy whose blocks are shared with the original
   std::uint64_t divergences = 0;
   std::vector<DivergenceExample> examples;
-  std::map<std::string, LatencySummary> latency;  // by operation name
+  // By operation name. Of paced operations the time from when they were due; `service` then has the
+  // time in the call itself.
+  std::map<std::string, LatencySummary> latency, service;
+  std::vector<SlowRecord> slowest;  // the slowest first
+  std::optional<Course> course;     // nothing in results from before schema version 4
   Conditions conditions;
   std::optional<TreeComparison> tree;  // where it was verified
   std::optional<ReelSample> reel;
@@ -214,6 +240,10 @@ struct AccessShape {
   std::uint32_t depth = 1;       // requests that may be in flight together
 };
 
+// What ends a phase: the number of operations that it makes says something only where work does.
+enum class PhaseEnd : std::uint8_t { work, time };
+std::string_view phase_end_name(PhaseEnd end);  // "work", "time"
+
 struct Measurement {
   JobKind kind = JobKind::fc_test;
   std::string workload;  // the job's name
@@ -222,6 +252,8 @@ struct Measurement {
   std::optional<ReplayParameters> replay = {};
   Parameters parameters = {};              // the point of the job's sweep, by axis
   std::optional<AccessShape> access = {};  // where there is a block baseline
+  // Whether a phase ends by time or with its work; nothing in results from before schema version 4.
+  std::optional<PhaseEnd> ends = {};
   std::vector<Sample> samples;
   // Of `--runs auto`: why there are no more samples: "precise", "budget" or "most"; else "".
   std::string runs_ended = {};
@@ -258,7 +290,7 @@ struct EscapedNames {
 };
 
 struct Result {
-  static constexpr int kSchemaVersion = 3;
+  static constexpr int kSchemaVersion = 4;
 
   std::string version;          // filereel's
   std::string started;          // ISO 8601, UTC

@@ -58,6 +58,13 @@ Parameters parameters_from_json(const Json& json, const char* key) {
   return parameters;
 }
 
+PhaseEnd phase_end_from_name(const std::string& name) {
+  for (const PhaseEnd one : {PhaseEnd::work, PhaseEnd::time}) {
+    if (phase_end_name(one) == name) return one;
+  }
+  throw WrongMember{fmt::format("there is no end '{}'", name)};
+}
+
 JobKind kind_from_json(const Json& json) {
   std::string name;
   get(json, "kind", name);
@@ -107,6 +114,10 @@ Measurement measurement_from_json(const Json& json) {
   get(json, "driver", measurement.driver);
   get(json, "runs_ended", measurement.runs_ended);
   get(json, "access", measurement.access);
+  if (std::string ends; json.contains("ends")) {
+    get(json, "ends", ends);
+    measurement.ends = phase_end_from_name(ends);
+  }
   for (const Json& sample : required_list(json, "samples")) {
     measurement.samples.push_back(sample_from_json(sample));
   }

@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "replay/json.h"
 #include "replay/results/members_json.h"
@@ -9,6 +11,53 @@
 
 namespace filereel {
 namespace {
+
+// A result has thousands of small objects: lines are filled up to so many columns.
+constexpr std::size_t kLine = 180;
+
+std::string one_line(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+struct Printed {
+  std::string text;
+  bool one_line = true;
+};
+
+// Children first. What fits in a line stands in one; else plain values share lines, and each list
+// and object begins one.
+Printed print(const Json& json, std::size_t indent) {
+  if (!json.is_structured() || json.empty()) return {one_line(json)};
+  const std::size_t inner = indent + 2;
+  std::vector<Printed> members;
+  std::size_t length = inner;
+  bool fits = true;
+  for (const auto& [key, value] : json.items()) {
+    Printed member = print(value, inner);
+    fits = fits && member.one_line;
+    if (json.is_object()) member.text.insert(0, one_line(Json(key)) + ": ");
+    length += member.text.size() + 2;
+    member.one_line = !value.is_structured();
+    members.push_back(std::move(member));
+  }
+  fits = fits && length <= kLine;
+  const std::string line = "\n" + std::string(inner, ' ');
+  std::string text = (json.is_object() ? "{" : "[") + (fits ? "" : line);
+  std::size_t column = inner;
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    const std::size_t size = members[i].text.size() + 2;
+    if (i > 0) {
+      const bool shares = members[i].one_line && members[i - 1].one_line && column + size <= kLine;
+      text += fits || shares ? ", " : "," + line;
+      if (!shares) column = inner;
+    }
+    text += members[i].text;
+    column += size;
+  }
+  if (!fits) text += "\n" + std::string(indent, ' ');
+  text += json.is_object() ? '}' : ']';
+  return {std::move(text), fits};
+}
 
 Json sample_json(const Sample& sample) {
   Json json = sample;
@@ -31,6 +80,7 @@ Json measurement_json(const Measurement& measurement) {
                {"file_system", measurement.file_system},
                {"driver", measurement.driver},
                {"parameters", object_of(measurement.parameters)}};
+  if (measurement.ends) json["ends"] = phase_end_name(*measurement.ends);
   put(json, "replay", measurement.replay);
   put(json, "access", measurement.access);
   json["samples"] = Json::array();
@@ -120,7 +170,7 @@ std::string result_to_json(const Result& result) {
     if (!job.axes.empty()) add_matrices(matrices, result, job);
   }
   if (!matrices.empty()) json["sweeps"] = std::move(matrices);
-  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return print(json, 0).text + "\n";
 }
 
 }  // namespace filereel

@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "replay/results/packed.h"
 #include "replay/results/result_sweep.h"
 
 namespace filereel {
@@ -15,8 +16,8 @@ namespace {
 // Workloads have up to 1,000 phases; plans have up to 100 sets and as many file systems.
 constexpr std::size_t kMostMeasurements = 100'000, kMostVolumes = 1'000, kMostDrives = 1'000,
                       kMostNames = 1'000, kMostFileSystems = 100, kMostCells = 100'000,
-                      kMostKinds = 1'000, kMostSeriesPoints = 10'000, kMostBaselines = 10'000,
-                      kMostSweepCells = 4'000'000, kLongestName = 4'096;
+                      kMostKinds = 1'000, kMostSlowest = 1'000, kMostSizes = 100,
+                      kMostBaselines = 10'000, kMostSweepCells = 4'000'000, kLongestName = 4'096;
 
 // The first thing that is too much.
 class Excess {
@@ -82,11 +83,21 @@ class Excess {
         check_name(kind);
         kinds.insert(kind);
       }
-      if (sample.reel) {
-        at_most(sample.reel->series.size(), kMostSeriesPoints, "points of a series");
-      }
+      at_most(sample.slowest.size(), kMostSlowest, "slowest operations of a sample");
+      look_at_packed(sample);
     }
     at_most(kinds.size(), kMostKinds, "kinds of operations of a measurement");
+  }
+
+  // Whoever unpacks it later need not expect errors.
+  void look_at_packed(const Sample& sample) {
+    for (const auto* kinds : {&sample.latency, &sample.service}) {
+      for (const auto& [kind, latency] : *kinds) {
+        at_most(latency.sizes.size(), kMostSizes, "sizes of operations");
+        if (found_.empty()) (void)histogram_of(latency);
+      }
+    }
+    if (sample.course) (void)unpack_course(*sample.course);
   }
 
   void look_at_sweeps() {

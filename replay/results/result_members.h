@@ -46,10 +46,32 @@ inline constexpr std::array<Member<LatencySummary, double>, 7> kPercentiles = {{
 }};
 
 template <>
+inline constexpr auto kMembers<SizeLatency> = std::tuple{
+    Member{"up_to", &SizeLatency::up_to}, Member{"max_us", &SizeLatency::max_us},
+    Member{"total_us", &SizeLatency::total_us}, Member{"histogram", &SizeLatency::histogram}};
+
+template <>
 inline constexpr auto kMembers<LatencySummary> = std::tuple_cat(
     std::tuple{Member{"count", &LatencySummary::count}, Member{"errors", &LatencySummary::errors},
                Member{"bytes", &LatencySummary::bytes}},
-    kPercentiles, std::tuple{Member{"total_us", &LatencySummary::total_us}});
+    kPercentiles,
+    std::tuple{Member{"total_us", &LatencySummary::total_us},
+               Member{"histogram", &LatencySummary::histogram, true},
+               Member{"sizes", &LatencySummary::sizes, true}});
+
+template <>
+inline constexpr auto kMembers<SlowRecord> = std::tuple{
+    Member{"operation", &SlowRecord::operation},   Member{"path", &SlowRecord::path},
+    Member{"offset", &SlowRecord::offset},         Member{"length", &SlowRecord::length},
+    Member{"thread", &SlowRecord::thread},         Member{"at_s", &SlowRecord::at_s},
+    Member{"latency_us", &SlowRecord::latency_us}, Member{"service_us", &SlowRecord::service_us},
+    Member{"position", &SlowRecord::position}};
+
+template <>
+inline constexpr auto kMembers<Course> =
+    std::tuple{Member{"interval_s", &Course::interval_s}, Member{"intervals", &Course::intervals},
+               Member{"operations", &Course::operations}, Member{"bytes", &Course::bytes},
+               Member{"syncs", &Course::syncs}};
 
 template <>
 inline constexpr auto kMembers<DivergenceExample> =
@@ -72,12 +94,6 @@ inline constexpr auto kMembers<TreeComparison> = std::tuple{
     Member{"left_out", &TreeComparison::left_out}, Member{"examples", &TreeComparison::examples}};
 
 template <>
-inline constexpr auto kMembers<SeriesPoint> =
-    std::tuple{Member{"t_s", &SeriesPoint::t_s}, Member{"operations", &SeriesPoint::operations},
-               Member{"bytes", &SeriesPoint::bytes}, Member{"mean_us", &SeriesPoint::mean_us},
-               Member{"max_us", &SeriesPoint::max_us}};
-
-template <>
 inline constexpr auto kMembers<ReelSample> =
     std::tuple{Member{"bytes_read", &ReelSample::bytes_read},
                Member{"bytes_written", &ReelSample::bytes_written},
@@ -86,8 +102,7 @@ inline constexpr auto kMembers<ReelSample> =
                Member{"refused", &ReelSample::refused},
                Member{"waits", &ReelSample::waits},
                Member{"ended_early", &ReelSample::ended_early},
-               Member{"lateness", &ReelSample::lateness},
-               Member{"series", &ReelSample::series}};
+               Member{"lateness", &ReelSample::lateness}};
 
 template <>
 inline constexpr auto kMembers<Conditions> =
@@ -116,6 +131,9 @@ inline constexpr auto kMembers<Sample> =
                Member{"cached_before", &Sample::cached_before},
                Member{"moved_no_data", &Sample::moved_no_data},
                Member{"latency", &Sample::latency},
+               Member{"service", &Sample::service, true},
+               Member{"slowest", &Sample::slowest, true},
+               Member{"course", &Sample::course},
                Member{"conditions", &Sample::conditions},
                Member{"tree", &Sample::tree},
                Member{"reel", &Sample::reel}};

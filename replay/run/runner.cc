@@ -322,6 +322,7 @@ class Run {
       measurement.operation = step.operation;
       measurement.file_system = file_system;
       measurement.driver = near ? near->describe().driver : "none";
+      measurement.ends = step.ends_after_s > 0 ? PhaseEnd::time : PhaseEnd::work;
       measurement.replay = job.replay_parameters(turned.point);
       measurement.parameters = job.parameters(turned.point);
       if (baselines.empty() || !near) continue;

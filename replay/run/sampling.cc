@@ -1,37 +1,80 @@
 #include "replay/run/sampling.h"
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "filesets/system/error.h"
 #include "replay/measure/clock.h"
+#include "replay/results/packed.h"
 
 namespace filereel {
 namespace {
 
-std::vector<SeriesPoint> series_points(const TimeSeries& series) {
-  std::vector<SeriesPoint> points;
-  for (std::size_t i = 0; i < series.size(); ++i) {
-    const TimeSeries::Interval& one = series[i];
-    if (one.operations == 0) continue;
-    points.push_back(
-        {.t_s = static_cast<double>(i * series.width_ns()) * 1e-9,
-         .operations = one.operations,
-         .bytes = one.bytes,
-         .mean_us = static_cast<double>(one.total_ns) * 1e-3 / static_cast<double>(one.operations),
-         .max_us = static_cast<double>(one.max_ns) * 1e-3});
+double microseconds(std::uint64_t ns) {
+  return static_cast<double>(ns) / 1e3;
+}
+
+// Of reads and writes of several sizes those that there are.
+std::vector<SizeLatency> sizes_of(const KindStatistics& kind) {
+  std::vector<SizeLatency> sizes;
+  for (std::size_t size = 0; size < kSizeClasses; ++size) {
+    const Histogram& one = kind.by_size[size];
+    if (one.empty()) continue;
+    sizes.push_back({.up_to = most_of_class(size),
+                     .max_us = microseconds(one.max()),
+                     .total_us = microseconds(one.total()),
+                     .histogram = pack_histogram(one)});
   }
-  return points;
+  return sizes;
+}
+
+LatencySummary summarise(const KindStatistics& kind) {
+  const Histogram all = kind.latency();
+  LatencySummary summary = summarise(all);
+  summary.errors = kind.errors;
+  summary.bytes = kind.bytes;
+  summary.sizes = sizes_of(kind);
+  if (summary.sizes.size() > 1) return summary;
+  summary.sizes.clear();
+  summary.histogram = pack_histogram(all);
+  return summary;
+}
+
+LatencySummary summarise_service(const Histogram& service) {
+  LatencySummary summary = summarise(service);
+  summary.histogram = pack_histogram(service);
+  return summary;
+}
+
+std::vector<SlowRecord> slowest_of(const ReplayStatistics& statistics, const PathTable& paths) {
+  std::vector<SlowRecord> list;
+  for (const SlowOperation& one : statistics.slowest.operations()) {
+    // In a warm-up an operation may begin that ends after it.
+    const std::uint64_t begin = std::max(one.end_ns - one.latency_ns, statistics.begin_ns);
+    const OperationInfo& info = operation_info(one.kind);
+    list.push_back({.operation = std::string(info.name),
+                    .path = paths.relative(one.path),
+                    .offset = one.offset,
+                    .length = one.length,
+                    .thread = one.thread,
+                    .at_s = std::round(microseconds(begin - statistics.begin_ns)) / 1e6,
+                    .latency_us = microseconds(one.latency_ns),
+                    .position = one.position});
+    if (one.service_ns != one.latency_ns) {
+      list.back().service_us = microseconds(one.service_ns);
+    }
+  }
+  std::ranges::stable_sort(list, std::greater{}, &SlowRecord::latency_us);
+  return list;
 }
 
 }  // namespace
 
 LatencySummary summarise(const Histogram& latency) {
-  constexpr double kMicro = 1e-3;
-  const auto at = [&](double share) {
-    return static_cast<double>(latency.percentile(share)) * kMicro;
-  };
+  const auto at = [&](double share) { return microseconds(latency.percentile(share)); };
   return {.count = latency.count(),
           .p50_us = at(0.5),
           .p90_us = at(0.9),
@@ -39,8 +82,8 @@ LatencySummary summarise(const Histogram& latency) {
           .p99_us = at(0.99),
           .p999_us = at(0.999),
           .p9999_us = at(0.9999),
-          .max_us = static_cast<double>(latency.max()) * kMicro,
-          .total_us = static_cast<double>(latency.total()) * kMicro};
+          .max_us = microseconds(latency.max()),
+          .total_us = microseconds(latency.total())};
 }
 
 void fill_sample(Sample& sample, const ReplayOutcome& outcome, const PathTable& paths) {
@@ -48,7 +91,7 @@ void fill_sample(Sample& sample, const ReplayOutcome& outcome, const PathTable& 
   sample.elapsed_s = outcome.elapsed_s;
   sample.cpu_user_s = outcome.cpu_user_s;
   sample.cpu_system_s = outcome.cpu_system_s;
-  sample.bytes = statistics.published().bytes;
+  sample.bytes = statistics.content_bytes();
   sample.files = statistics.files;
   sample.operations = statistics.operations;
   sample.divergences = statistics.divergences;
@@ -59,13 +102,13 @@ void fill_sample(Sample& sample, const ReplayOutcome& outcome, const PathTable& 
   }
   for (std::size_t i = 0; i < kOperationKinds; ++i) {
     const KindStatistics& kind = statistics.kinds[i];
-    if (kind.latency.count() == 0) continue;
-    const auto name = operation_info(static_cast<OperationKind>(i)).name;
-    LatencySummary summary = summarise(kind.latency);
-    summary.errors = kind.errors;
-    summary.bytes = kind.bytes;
-    sample.latency.emplace(std::string(name), summary);
+    if (kind.count() == 0) continue;
+    const std::string name(operation_info(static_cast<OperationKind>(i)).name);
+    sample.latency.emplace(name, summarise(kind));
+    if (!kind.service.empty()) sample.service.emplace(name, summarise_service(kind.service));
   }
+  sample.slowest = slowest_of(statistics, paths);
+  sample.course = pack_course(statistics.grid);
 }
 
 void add_trace_figures(Sample& sample, const ReplayOutcome& outcome) {
@@ -74,7 +117,7 @@ void add_trace_figures(Sample& sample, const ReplayOutcome& outcome) {
   reel.bytes_read = statistics.of(OperationKind::read).bytes;
   reel.bytes_written = statistics.of(OperationKind::write).bytes;
   reel.bytes_copied = statistics.of(OperationKind::copy_range).bytes;
-  sample.bytes = reel.bytes_read + reel.bytes_written + reel.bytes_copied;
+  sample.bytes = statistics.moved_bytes();
   for (std::size_t i = 0; i < kDivergenceClasses; ++i) {
     if (statistics.by_class[i] == 0) continue;
     const auto name = divergence_class_name(static_cast<DivergenceClass>(i));
@@ -83,7 +126,6 @@ void add_trace_figures(Sample& sample, const ReplayOutcome& outcome) {
   reel.unverified = statistics.unverified;
   reel.refused = statistics.refused;
   if (statistics.lateness.count() > 0) reel.lateness = summarise(statistics.lateness);
-  reel.series = series_points(statistics.series);
 }
 
 void begin_sample(Sample& sample, const std::vector<Volume*>& volumes, std::uint64_t run_began_ns) {

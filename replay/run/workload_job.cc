@@ -33,6 +33,12 @@ double expected_seconds(const RecipePhase& phase, std::uint64_t bytes) {
   return std::max(kLeast, ends) + static_cast<double>(phase.warm_up_ns) * 1e-9;
 }
 
+// Where time ends it.
+double seconds_until_end(const RecipePhase& phase) {
+  if (phase.stop.time_ns == 0) return 0;
+  return static_cast<double>(phase.stop.time_ns + phase.warm_up_ns) * 1e-9;
+}
+
 class PhaseReplay final : public StepReplay {
  public:
   explicit PhaseReplay(bool accesses) : accesses_(accesses) {}
@@ -45,7 +51,7 @@ class PhaseReplay final : public StepReplay {
     const KindStatistics& reads = outcome.statistics.of(OperationKind::read);
     const KindStatistics& writes = outcome.statistics.of(OperationKind::write);
     sample.bytes = reads.bytes + writes.bytes;
-    sample.operations = reads.latency.count() + writes.latency.count();
+    sample.operations = reads.count() + writes.count();
   }
 
  private:
@@ -113,14 +119,13 @@ class FittedWorkload final : public FittedJob {
     for (std::size_t i = 0; i < recipe_.phases.size(); ++i) {
       const RecipePhase& phase = recipe_.phases[i];
       const std::uint64_t bytes = synthesis_.bytes(i);
-      steps_.push_back(
-          {.operation = phase.name,
-           .measured = phase.measured,
-           .cold = phase.cold,
-           .bytes = bytes,
-           .ends_after_s = static_cast<double>(phase.stop.time_ns + phase.warm_up_ns) * 1e-9,
-           .expected_s = expected_seconds(phase, bytes),
-           .access = access_shape(phase)});
+      steps_.push_back({.operation = phase.name,
+                        .measured = phase.measured,
+                        .cold = phase.cold,
+                        .bytes = bytes,
+                        .ends_after_s = seconds_until_end(phase),
+                        .expected_s = expected_seconds(phase, bytes),
+                        .access = access_shape(phase)});
     }
   }
 

@@ -145,16 +145,6 @@ TEST_CASE("shares of kinds are of all samples, most time first") {
   CHECK(kinds[0].seconds == doctest::Approx(600e-6));
 }
 
-TEST_CASE("rates over time go by the width of each stretch, the last by the end") {
-  const Result result = sample_replay();
-  const std::vector<RatePoint> points = rates_over_time(result.measurements[0].samples[1]);
-  REQUIRE(points.size() == 2);
-  CHECK(points[0].operations_per_s == doctest::Approx(200'000));
-  CHECK(points[0].mb_per_s == doctest::Approx(1000));
-  CHECK(points[1].operations_per_s == doctest::Approx(3000 / 0.99));
-  CHECK(rates_over_time(Sample{}).empty());
-}
-
 Measurement steady(const std::string& set, const std::string& operation,
                    const std::string& file_system, double mb_per_s) {
   Measurement one = measurement_of(set, operation, file_system, "kernel");

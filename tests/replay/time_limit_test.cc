@@ -92,7 +92,7 @@ struct TimedTrace {
 };
 
 std::uint64_t count(const ReplayOutcome& outcome, OperationKind kind) {
-  return outcome.statistics.of(kind).latency.count();
+  return outcome.statistics.of(kind).count();
 }
 
 std::vector<EngineKind> engines() {
@@ -190,14 +190,16 @@ TEST_CASE("what the warm-up did is not counted") {
     CHECK(count(outcome, write) < 250);
     CHECK(outcome.statistics.lateness.count() < 250);
     CHECK(outcome.statistics.of(write).bytes == count(outcome, write) * 4096);
-    CHECK(progress.bytes == count(outcome, write) * 4096);
+    CHECK(progress.look().bytes == count(outcome, write) * 4096);
     CHECK(outcome.elapsed_s >= 0.2);
-    const TimeSeries& series = outcome.statistics.series;
-    CHECK(series.size() * series.width_ns() <
-          static_cast<std::uint64_t>(outcome.elapsed_s * 1e9) + 2 * series.width_ns());
-    std::uint64_t in_series = 0;
-    for (std::size_t i = 0; i < series.size(); ++i) in_series += series[i].operations;
-    CHECK(in_series == outcome.statistics.operations);
+    const TimeGrid& grid = outcome.statistics.grid;
+    CHECK(grid.intervals().size() * grid.width_ns() <
+          static_cast<std::uint64_t>(outcome.elapsed_s * 1e9) + 2 * grid.width_ns());
+    std::uint64_t in_grid = 0;
+    for (const TimeGrid::Interval& one : grid.intervals()) {
+      for (const std::uint64_t count : one.operations) in_grid += count;
+    }
+    CHECK(in_grid == outcome.statistics.operations);
   }
 }
 

@@ -93,8 +93,8 @@ TEST_CASE("a request's latency ends when it ends, not when the next operation is
   const std::uint64_t due = now_ns() + kPauseNs;
   CHECK(engine->wait_until(due));
   CHECK(now_ns() >= due);
-  CHECK(engine->statistics().of(write).latency.count() == 1);
-  CHECK(engine->statistics().of(write).latency.max() < kPauseNs);
+  CHECK(engine->statistics().of(write).latency().count() == 1);
+  CHECK(engine->statistics().of(write).latency().max() < kPauseNs);
   CHECK(engine->drain());
 }
 
@@ -124,7 +124,7 @@ TEST_CASE("all depths read what was written, directly too, and each request is c
       engine->end();
       const ReplayStatistics& statistics = engine->statistics();
       CHECK(statistics.divergences == 0);
-      CHECK(statistics.of(write).latency.count() == kRequests);
+      CHECK(statistics.of(write).count() == kRequests);
       CHECK(statistics.of(read).bytes == kRequests * 4096);
       CHECK(statistics.operations == operations.size());
     }
@@ -209,7 +209,7 @@ TEST_CASE("requests in flight together show in their latencies") {
     operations.insert(operations.end(), 2048, EngineRig::transfer(read, 3, 0, 65536, 7));
     run(*engine, operations);
     engine->end();
-    return engine->statistics().of(read).latency.percentile(0.5);
+    return engine->statistics().of(read).latency().percentile(0.5);
   };
   // All of a batch are seen together.
   CHECK(latency_at(64) > 8 * latency_at(1));

@@ -1,0 +1,31 @@
+// A count that one thread adds to and any thread may read meanwhile.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace filereel {
+
+// Adding is a plain load and store, no locked instruction.
+class Counter {
+ public:
+  Counter() = default;
+  Counter(std::uint64_t value) noexcept : value_(value) {}  // NOLINT(google-explicit-constructor)
+  Counter(const Counter& other) noexcept : value_(other) {}
+  Counter& operator=(const Counter& other) noexcept { return *this = std::uint64_t{other}; }
+  Counter& operator=(std::uint64_t value) noexcept {
+    value_.store(value, std::memory_order_relaxed);
+    return *this;
+  }
+
+  operator std::uint64_t() const noexcept {  // NOLINT(google-explicit-constructor)
+    return value_.load(std::memory_order_relaxed);
+  }
+  Counter& operator+=(std::uint64_t more) noexcept { return *this = *this + more; }
+  Counter& operator++() noexcept { return *this += 1; }
+
+ private:
+  std::atomic<std::uint64_t> value_ = 0;
+};
+
+}  // namespace filereel

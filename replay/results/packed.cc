@@ -1,0 +1,257 @@
+#include "replay/results/packed.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <numeric>
+
+#include <fmt/format.h>
+#include <zlib.h>
+
+#include "filesets/system/error.h"
+
+namespace filereel {
+namespace {
+
+using Bytes = std::basic_string<unsigned char>;
+
+[[noreturn]] void refuse(std::string_view why) {
+  throw Error(ErrorKind::unusable_input, fmt::format("a histogram or course {}", why));
+}
+
+constexpr std::string_view kBase64 =
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+std::string to_base64(const Bytes& bytes) {
+  std::string text;
+  text.reserve((bytes.size() + 2) / 3 * 4);
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    const std::size_t some = std::min<std::size_t>(bytes.size() - i, 3);
+    std::uint32_t group = 0;
+    for (std::size_t j = 0; j < 3; ++j) group = group << 8 | (j < some ? bytes[i + j] : 0U);
+    for (std::size_t j = 0; j < 4; ++j) {
+      text += j <= some ? kBase64[group >> (18 - 6 * j) & 63] : '=';
+    }
+  }
+  return text;
+}
+
+Bytes from_base64(std::string_view text) {
+  while (text.ends_with('=')) text.remove_suffix(1);
+  Bytes bytes;
+  bytes.reserve(text.size() * 3 / 4);
+  std::uint32_t group = 0;
+  unsigned bits = 0;
+  for (const char c : text) {
+    const std::size_t value = kBase64.find(c);
+    if (value == std::string_view::npos) refuse("is not base64");
+    group = (group << 6 | static_cast<std::uint32_t>(value)) & 0xffffff;
+    bits += 6;
+    if (bits < 8) continue;
+    bits -= 8;
+    bytes += static_cast<unsigned char>(group >> bits);
+  }
+  return bytes;
+}
+
+Bytes deflated(const Bytes& bytes) {
+  uLongf size = compressBound(bytes.size());
+  Bytes out(size, 0);
+  compress2(out.data(), &size, bytes.data(), bytes.size(), Z_BEST_COMPRESSION);
+  out.resize(size);
+  return out;
+}
+
+// At most `most` bytes.
+Bytes inflated(const Bytes& bytes, std::size_t most) {
+  // zlib makes at most 1032 bytes of one.
+  Bytes out(std::min(most, 1032 * bytes.size() + 64), 0);
+  uLongf size = out.size();
+  if (uncompress(out.data(), &size, bytes.data(), bytes.size()) != Z_OK) {
+    refuse("is not compressed by zlib, or is too long");
+  }
+  out.resize(size);
+  return out;
+}
+
+template <class Number>
+void append_big_endian(Bytes& bytes, Number value) {
+  for (std::size_t i = sizeof(Number); i-- > 0;) {
+    bytes += static_cast<unsigned char>(value >> (8 * i));
+  }
+}
+
+template <class Number>
+Number big_endian(const Bytes& bytes, std::size_t at) {
+  Number value = 0;
+  for (std::size_t i = 0; i < sizeof(Number); ++i) {
+    value = static_cast<Number>(value << 8 | bytes[at + i]);
+  }
+  return value;
+}
+
+// LEB128 of at most nine bytes, the last of which has eight bits ("LEB128-64b9B").
+constexpr unsigned kLastByte = 8;
+
+void append_number(Bytes& bytes, std::int64_t number) {
+  auto rest = static_cast<std::uint64_t>(number) << 1 ^ static_cast<std::uint64_t>(number >> 63);
+  for (unsigned i = 0; i < kLastByte && rest >= 0x80; ++i, rest >>= 7) {
+    bytes += static_cast<unsigned char>(rest | 0x80);
+  }
+  bytes += static_cast<unsigned char>(rest);
+}
+
+std::int64_t take_number(const Bytes& bytes, std::size_t& at) {
+  std::uint64_t value = 0;
+  for (unsigned i = 0; i <= kLastByte; ++i) {
+    if (at == bytes.size()) refuse("ends within a number");
+    const std::uint64_t byte = bytes[at++];
+    const bool last = i == kLastByte || (byte & 0x80) == 0;
+    value |= (i == kLastByte ? byte : byte & 0x7f) << (7 * i);
+    if (last) break;
+  }
+  return static_cast<std::int64_t>(value >> 1 ^ (0 - (value & 1)));
+}
+
+// Zeros at the end are left out.
+Bytes coded(std::span<const std::uint64_t> numbers) {
+  Bytes bytes;
+  std::int64_t zeros = 0;
+  for (const std::uint64_t one : numbers) {
+    if (one == 0) {
+      ++zeros;
+      continue;
+    }
+    if (zeros > 0) append_number(bytes, zeros == 1 ? 0 : -zeros);
+    zeros = 0;
+    append_number(bytes, static_cast<std::int64_t>(std::min<std::uint64_t>(one, INT64_MAX)));
+  }
+  return bytes;
+}
+
+std::vector<std::uint64_t> decoded(const Bytes& bytes, std::size_t at, std::size_t most) {
+  std::vector<std::uint64_t> numbers;
+  while (at < bytes.size()) {
+    const std::int64_t number = take_number(bytes, at);
+    const std::uint64_t count = number < 0 ? 0 - static_cast<std::uint64_t>(number) : 1;
+    if (count > most - numbers.size()) refuse("has too many numbers");
+    numbers.insert(numbers.end(), count, number < 0 ? 0 : static_cast<std::uint64_t>(number));
+  }
+  return numbers;
+}
+
+constexpr std::size_t kLongestNumber = 9;
+
+// The headers of HdrHistogram's encoding, V2: the outer one has a cookie and the length of the
+// compressed part, the inner one a cookie, the length of the counts, the offset of a normalized
+// index, significant digits, the range of values, and the ratio of integers to doubles.
+constexpr std::uint32_t kCompressedCookie = 0x1c849314, kCookie = 0x1c849313;
+constexpr std::size_t kOuterHeader = 8, kInnerHeader = 40;
+constexpr std::uint32_t kDigits = 2;
+constexpr std::uint64_t kLowest = 1, kHighest = (std::uint64_t{1} << Histogram::kTopBit) - 1;
+
+std::uint64_t nanoseconds(double us) {
+  constexpr double kMost = 1e18;
+  return static_cast<std::uint64_t>(std::llround(std::clamp(us * 1e3, 0.0, kMost)));
+}
+
+}  // namespace
+
+std::string pack_histogram(const Histogram& histogram) {
+  std::vector<std::uint64_t> counts(histogram.buckets().begin(), histogram.buckets().end());
+  const Bytes payload = coded(counts);
+  Bytes inner;
+  append_big_endian(inner, kCookie);
+  append_big_endian(inner, static_cast<std::uint32_t>(payload.size()));
+  append_big_endian(inner, std::uint32_t{0});
+  append_big_endian(inner, kDigits);
+  append_big_endian(inner, kLowest);
+  append_big_endian(inner, kHighest);
+  append_big_endian(inner, std::bit_cast<std::uint64_t>(1.0));
+  const Bytes compressed = deflated(inner + payload);
+  Bytes outer;
+  append_big_endian(outer, kCompressedCookie);
+  append_big_endian(outer, static_cast<std::uint32_t>(compressed.size()));
+  return to_base64(outer + compressed);
+}
+
+Histogram unpack_histogram(std::string_view text, std::uint64_t max, std::uint64_t total) {
+  const Bytes outer = from_base64(text);
+  if (outer.size() < kOuterHeader || big_endian<std::uint32_t>(outer, 0) != kCompressedCookie) {
+    refuse("is not one of HdrHistogram (V2, compressed)");
+  }
+  if (big_endian<std::uint32_t>(outer, 4) != outer.size() - kOuterHeader) refuse("is cut off");
+  const Bytes inner =
+      inflated(outer.substr(kOuterHeader), kInnerHeader + kLongestNumber * Histogram::kBuckets);
+  if (inner.size() < kInnerHeader || big_endian<std::uint32_t>(inner, 0) != kCookie) {
+    refuse("is not one of HdrHistogram (V2)");
+  }
+  if (big_endian<std::uint32_t>(inner, 4) != inner.size() - kInnerHeader) refuse("is cut off");
+  if (big_endian<std::uint32_t>(inner, 12) != kDigits ||
+      big_endian<std::uint64_t>(inner, 16) != kLowest) {
+    refuse("has buckets of another size: two significant digits from 1 ns are read");
+  }
+  return Histogram::of(decoded(inner, kInnerHeader, Histogram::kBuckets), max, total);
+}
+
+std::string pack_numbers(std::span<const std::uint64_t> numbers) {
+  return to_base64(deflated(coded(numbers)));
+}
+
+std::vector<std::uint64_t> unpack_numbers(std::string_view text, std::size_t most) {
+  return decoded(inflated(from_base64(text), kLongestNumber * most), 0, most);
+}
+
+Histogram histogram_of(const SizeLatency& latency) {
+  return unpack_histogram(latency.histogram, nanoseconds(latency.max_us),
+                          nanoseconds(latency.total_us));
+}
+
+Histogram histogram_of(const LatencySummary& latency) {
+  if (latency.histogram.empty()) {
+    Histogram all;
+    for (const SizeLatency& one : latency.sizes) all.merge(histogram_of(one));
+    return all;
+  }
+  return unpack_histogram(latency.histogram, nanoseconds(latency.max_us),
+                          nanoseconds(latency.total_us));
+}
+
+Course pack_course(const TimeGrid& grid) {
+  std::vector<std::uint64_t> operations, bytes, syncs;
+  for (const TimeGrid::Interval& one : grid.intervals()) {
+    operations.insert(operations.end(), one.operations.begin(), one.operations.end());
+    bytes.push_back(one.bytes);
+    syncs.push_back(one.syncs);
+  }
+  return {.interval_s = static_cast<double>(grid.width_ns()) * 1e-9,
+          .intervals = static_cast<std::uint32_t>(grid.intervals().size()),
+          .operations = pack_numbers(operations),
+          .bytes = pack_numbers(bytes),
+          .syncs = pack_numbers(syncs)};
+}
+
+TimeGrid unpack_course(const Course& course) {
+  if (course.intervals > TimeGrid::kIntervals) {
+    refuse(fmt::format("has more than {} intervals", TimeGrid::kIntervals));
+  }
+  const auto numbers = [&](const std::string& text, std::size_t columns) {
+    std::vector<std::uint64_t> list = unpack_numbers(text, columns * course.intervals);
+    list.resize(columns * course.intervals);
+    return list;
+  };
+  const auto operations = numbers(course.operations, TimeGrid::kBins);
+  const auto bytes = numbers(course.bytes, 1), syncs = numbers(course.syncs, 1);
+  std::vector<TimeGrid::Interval> intervals(course.intervals);
+  for (std::size_t i = 0; i < intervals.size(); ++i) {
+    intervals[i].bytes = bytes[i];
+    intervals[i].syncs = syncs[i];
+    std::copy_n(&operations[i * TimeGrid::kBins], TimeGrid::kBins, intervals[i].operations.begin());
+  }
+  const std::uint64_t width = nanoseconds(course.interval_s * 1e6);
+  if (!TimeGrid::is_width(width)) refuse("has intervals of a width that there is not");
+  return TimeGrid::of(width, intervals);
+}
+
+}  // namespace filereel
