@@ -1,5 +1,6 @@
 #include "tools/compare_table.h"
 
+#include <algorithm>
 #include <map>
 #include <sstream>
 #include <string_view>
@@ -30,24 +31,38 @@ std::string probability(double p) {
   return p < 0.0001 ? fmt::format("{:.0e}", p) : fmt::format("{:.4f}", p);
 }
 
-std::vector<std::string> row_of(const ComparedMeasurement& one) {
+std::vector<std::string> row_of(const ComparedMeasurement& one, bool with_tails) {
   const auto percent = [](double ratio) { return fmt::format("{:+.1f}", (ratio - 1) * 100); };
   std::vector<std::string> cells = {printable(key_text(one.key)),
                                     runs(one.base) + " + " + runs(one.fresh), seconds(one.base),
                                     seconds(one.fresh)};
-  cells.push_back(one.p ? percent(one.ratio) + " %" : "-");
-  cells.push_back(one.ratio_interval ? fmt::format("{} to {} %", percent(one.ratio_interval->low),
-                                                   percent(one.ratio_interval->high))
-                                     : "-");
-  cells.push_back(one.p_holm ? probability(*one.p_holm) : "-");
-  cells.emplace_back(verdict_name(one.verdict));
+  const Answer& time = one.time;
+  cells.push_back(time.p ? percent(time.ratio) + " %" : "-");
+  cells.push_back(time.ratio_interval ? fmt::format("{} to {} %", percent(time.ratio_interval->low),
+                                                    percent(time.ratio_interval->high))
+                                      : "-");
+  cells.push_back(time.p_holm ? probability(*time.p_holm) : "-");
+  if (with_tails) {
+    cells.push_back(one.tail ? percent(one.tail->answer.ratio) + " %" : "-");
+    cells.push_back(one.stalls
+                        ? fmt::format("{} / {}", one.stalls->base.stalls, one.stalls->fresh.stalls)
+                        : "-");
+  }
+  cells.push_back(verdict_text(one));
   return cells;
 }
 
 std::string table(const ResultComparison& comparison, const Session& session, int descriptor) {
+  const bool with_tails = std::ranges::any_of(comparison.measurements, [](const auto& one) {
+    return one.tail.has_value() || one.stalls.has_value();
+  });
   std::vector<std::vector<std::string>> rows = {
-      {"measurement", "runs", "base", "new", "time", "95 % interval", "p", "verdict"}};
-  for (const ComparedMeasurement& one : comparison.measurements) rows.push_back(row_of(one));
+      {"measurement", "runs", "base", "new", "time", "95 % interval", "p"}};
+  if (with_tails) rows[0].insert(rows[0].end(), {"tail", "stalls"});
+  rows[0].emplace_back("verdict");
+  for (const ComparedMeasurement& one : comparison.measurements) {
+    rows.push_back(row_of(one, with_tails));
+  }
   std::istringstream lines(format_columns(rows));
   std::string text, line;
   std::getline(lines, line);
@@ -72,13 +87,26 @@ std::string changes(const ResultComparison& comparison, const Session& session, 
   return text;
 }
 
+// Of changes that the columns of time do not show.
+std::string evidence(const std::vector<ComparedMeasurement>& all) {
+  std::string text;
+  for (const ComparedMeasurement& one : all) {
+    const bool tail = one.tail && one.tail->answer.verdict == one.verdict;
+    const bool stalls = one.stalls && one.stalls->answer.verdict == one.verdict;
+    if (one.evidence.empty() || (!tail && !stalls)) continue;
+    text += fmt::format("{} {}: {}\n", verdict_text(one), printable(key_text(one.key)),
+                        printable_line(one.evidence));
+  }
+  return text;
+}
+
 // Why some cannot be told, a line for all that have the same reason.
 std::string reasons(const ResultComparison& comparison) {
   std::vector<std::string> order;
   std::map<std::string, std::vector<const MeasurementKey*>> keys;
   for (const ComparedMeasurement& one : comparison.measurements) {
     if (one.verdict != Verdict::cannot_tell) continue;
-    std::string reason = one.reason;
+    std::string reason = one.reason();
     if (one.runs_needed) {
       reason += fmt::format("; about {} runs each could", *one.runs_needed);
     }
@@ -115,6 +143,7 @@ std::string format_comparison(const ResultComparison& comparison, const Session&
                                  printable(comparison.fresh_name));
   text += changes(comparison, session, descriptor) + "\n";
   if (!comparison.measurements.empty()) text += table(comparison, session, descriptor) + "\n";
+  text += evidence(comparison.measurements);
   text += reasons(comparison);
   if (!comparison.complete)
     text += "INCOMPLETE: what there is was compared, see the numbers of runs\n";

@@ -15,6 +15,8 @@ namespace filereel {
 
 struct ComparisonOutput {
   std::string threshold = "2%";
+  std::string stall;        // a time, or "" for what the base makes of it
+  bool strict = false;      // what cannot be told has an exit code of its own
   std::string json, junit;  // files, or "-"
 };
 

@@ -15,6 +15,7 @@ class Session {
  public:
   static constexpr int kInterrupted = 130;
   static constexpr int kRegression = 4;
+  static constexpr int kUndecided = 5;
 
   bool quiet = false;     // neither progress nor notices
   bool no_color = false;  // also by the environment's NO_COLOR

@@ -50,7 +50,7 @@ std::vector<Looked> look_at(std::span<const Result> results, bool hide) {
 }
 
 // One list of what there is to look at, in the order in which changes are told.
-struct Aspect {
+struct LookedAspect {
   ChangeKind kind;
   std::string what;
   std::function<void(const Looked&, Values&)> collect;
@@ -137,8 +137,8 @@ constexpr auto kPlainAspects = std::to_array<PlainAspect>({
     {"clock", [](const Result& r) { return r.host.clock_source; }},
 });
 
-std::vector<Aspect> drive_aspects(Role role) {
-  std::vector<Aspect> list;
+std::vector<LookedAspect> drive_aspects(Role role) {
+  std::vector<LookedAspect> list;
   for (const DriveAspect& aspect : kDriveAspects) {
     list.push_back({aspect.kind, fmt::format("{} ({})", aspect.what, role_name(role)),
                     [role, text = aspect.text](const Looked& looked, Values& values) {
@@ -152,8 +152,8 @@ std::vector<Aspect> drive_aspects(Role role) {
 }
 
 // Of the file systems that the results have, in their order.
-std::vector<Aspect> volume_aspects(Role role, const std::string& file_system) {
-  std::vector<Aspect> list;
+std::vector<LookedAspect> volume_aspects(Role role, const std::string& file_system) {
+  std::vector<LookedAspect> list;
   for (const VolumeAspect& aspect : kVolumeAspects) {
     list.push_back({ChangeKind::other,
                     fmt::format("{} of {} ({})", aspect.what, file_system, role_name(role)),
@@ -175,7 +175,7 @@ Parameters settings_of(const JobRecord& job) {
 }
 
 // One setting of the jobs of a name; told with the name where there are several jobs.
-Aspect job_aspect(const std::string& job, const std::string& setting, bool alone) {
+LookedAspect job_aspect(const std::string& job, const std::string& setting, bool alone) {
   const std::string what = alone ? words_of(setting) : words_of(setting) + " of " + job;
   return {ChangeKind::other, what, [=](const Looked& looked, Values& values) {
             for (const JobRecord& one : looked.result.plan.jobs) {
@@ -188,8 +188,8 @@ Aspect job_aspect(const std::string& job, const std::string& setting, bool alone
           }};
 }
 
-std::vector<Aspect> job_aspects(std::span<const Result> base, std::span<const Result> fresh) {
-  std::vector<Aspect> list;
+std::vector<LookedAspect> job_aspects(std::span<const Result> base, std::span<const Result> fresh) {
+  std::vector<LookedAspect> list;
   std::vector<std::pair<std::string, std::string>> seen;
   for (const std::span<const Result> side : {base, fresh}) {
     for (const Result& result : side) {
@@ -206,9 +206,9 @@ std::vector<Aspect> job_aspects(std::span<const Result> base, std::span<const Re
   return list;
 }
 
-std::vector<Aspect> all_aspects(std::span<const Result> base, std::span<const Result> fresh) {
-  std::vector<Aspect> list;
-  const auto append = [&](std::vector<Aspect> more) {
+std::vector<LookedAspect> all_aspects(std::span<const Result> base, std::span<const Result> fresh) {
+  std::vector<LookedAspect> list;
+  const auto append = [&](std::vector<LookedAspect> more) {
     std::ranges::move(more, std::back_inserter(list));
   };
   append(drive_aspects(Role::near));
@@ -242,7 +242,7 @@ std::vector<Change> changes_between(std::span<const Result> base, std::span<cons
   const bool hide = hides(base) || hides(fresh);
   const std::vector<Looked> base_looked = look_at(base, hide), fresh_looked = look_at(fresh, hide);
   std::vector<Change> changes;
-  for (const Aspect& aspect : all_aspects(base, fresh)) {
+  for (const LookedAspect& aspect : all_aspects(base, fresh)) {
     Values before, after;
     for (const Looked& one : base_looked) aspect.collect(one, before);
     for (const Looked& one : fresh_looked) aspect.collect(one, after);

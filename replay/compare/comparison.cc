@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "replay/compare/changes.h"
+#include "replay/compare/tails.h"
 #include "replay/compare/verdict.h"
 #include "replay/compare/work.h"
 #include "replay/statistics/bootstrap.h"
@@ -31,19 +32,21 @@ ComparedSide side_of(const Gathered& gathered, std::span<const double> figures) 
   return side;
 }
 
-Tested test(const Gathered& base, const Gathered& fresh) {
+Tested test(const Gathered& base, const Gathered& fresh, const CompareOptions& options) {
   Tested tested;
   ComparedMeasurement& row = tested.row;
   row.key = base.key;
   const FigureChoice choice = choose_figure(base, fresh);
   row.figure = choice.figure;
-  row.reason = choice.obstacle;
+  row.time.reason = choice.obstacle;
   const std::vector<double> before = figures_of(base, choice.figure),
                             after = figures_of(fresh, choice.figure);
   row.base = side_of(base, before);
   row.fresh = side_of(fresh, after);
   if (choice.obstacle.empty()) {
-    test_figures(before, after, tested);
+    Question& time = tested.questions.emplace_back(ask(Aspect::time, before, after));
+    time.least = options.threshold;
+    ask_tails(base, fresh, options, tested);
     tested.base_busy = busy_share(base);
     tested.fresh_busy = busy_share(fresh);
   }
@@ -129,6 +132,18 @@ std::string_view verdict_name(Verdict verdict) {
   return "cannot tell";
 }
 
+std::string_view aspect_name(Aspect aspect) {
+  switch (aspect) {
+    case Aspect::tail:
+      return "tail";
+    case Aspect::stalls:
+      return "stalls";
+    case Aspect::time:
+      break;
+  }
+  return "time";
+}
+
 std::string_view figure_name(Figure figure) {
   switch (figure) {
     case Figure::durable:
@@ -181,6 +196,18 @@ std::string key_text(const MeasurementKey& key) {
   return fmt::format("{}", fmt::join(parts, " "));
 }
 
+std::string verdict_text(const ComparedMeasurement& one) {
+  std::string text(verdict_name(one.verdict));
+  if (one.verdict != Verdict::slower && one.verdict != Verdict::faster) return text;
+  if (one.aspect != Aspect::time) text += fmt::format(" ({})", aspect_name(one.aspect));
+  return text;
+}
+
+bool ResultComparison::undecided() const {
+  return count(Verdict::cannot_tell) > 0 || !only_base.empty() || !only_fresh.empty() ||
+         measurements.empty();
+}
+
 std::size_t ResultComparison::count(Verdict verdict) const {
   return static_cast<std::size_t>(
       std::ranges::count(measurements, verdict, &ComparedMeasurement::verdict));
@@ -202,7 +229,7 @@ ResultComparison compare_results(std::span<const Result> base, std::span<const R
       comparison.only_base.push_back(one.key);
       continue;
     }
-    rows.push_back(test(one, *found->second));
+    rows.push_back(test(one, *found->second, options));
     unmatched.erase(found);
   }
   for (const Gathered& one : after) {

@@ -2,6 +2,7 @@
 // docs/compare.md says how it is decided; comparison_json.h and junit_xml.h write it down.
 #pragma once
 
+#include <algorithm>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -34,11 +35,26 @@ enum class Figure : std::uint8_t {
 // "time in calls".
 std::string_view figure_name(Figure figure);
 
+// What is asked of a measurement. One error budget is for all of them together.
+enum class Aspect : std::uint8_t {
+  time,    // does it take longer?
+  tail,    // do its slowest operations take longer?
+  stalls,  // does it stall more often?
+};
+
+// "time", "tail", "stalls".
+std::string_view aspect_name(Aspect aspect);
+
 struct CompareOptions {
   double threshold = 0.02;  // the smallest change of time that matters, as a share
-  // The probability that chance alone makes any "slower" in a whole comparison. It is the same for
-  // "faster".
+  // The probability that chance alone makes anything slower in a whole comparison, in time, tails
+  // and stalls together. It is the same for "faster".
   double false_alarms = 0.01;
+  // An operation that takes longer is a stall, in nanoseconds; nothing: see stall_threshold.
+  std::optional<std::uint64_t> stall_ns = {};
+
+  // The smallest change of a tail that matters: tails are less steady than times.
+  double tail_threshold() const { return std::max(0.1, threshold); }
 };
 
 // What says that two measurements are of the same thing.
@@ -62,20 +78,57 @@ struct ComparedSide {
   std::optional<Interval> interval = {};  // 95 %, of the median
 };
 
+// What came of one aspect of a measurement.
+struct Answer {
+  // The new by the base, of one run of each (Hodges-Lehmann): 1.05 is 5 % more. 1 where nothing can
+  // be compared.
+  double ratio = 1;
+  std::optional<Interval> ratio_interval = {};  // 95 %; nothing for too few samples
+  std::optional<double> p = {};       // Mann-Whitney, two-sided; nothing where nothing was tested
+  std::optional<double> p_holm = {};  // the same, corrected for all that were tested
+  Verdict verdict = Verdict::cannot_tell;
+  std::string reason = {};  // of "cannot tell", else ""
+};
+
+// A percentile of the latencies of one kind of operation, run by run: of the kind for which it
+// changed most surely. Answers: of a tail "same" is "no change shown".
+struct ComparedTail {
+  std::string kind;                  // "read", "write up to 64 KiB"
+  double share = 0.99;               // the percentile: 0.99 or 0.999
+  double base_us = 0, fresh_us = 0;  // medians of the runs
+  Answer answer;
+};
+
+struct StallSide {
+  std::uint64_t stalls = 0, operations = 0;  // of all runs
+  double share_of_time = 0;                  // of the time in calls, 0 to 1
+};
+
+// Operations of all kinds that took longer than is usual for their kind in the base.
+struct ComparedStalls {
+  double threshold_us = 0;  // the smallest of those of the kinds that stalled, else of all kinds
+  StallSide base, fresh;
+  Answer answer;
+};
+
 struct ComparedMeasurement {
   MeasurementKey key;
   Figure figure = Figure::durable;
   ComparedSide base, fresh;
-  // Time of the new by time of the base for the same work: 1.05 takes 5 % longer (Hodges-Lehmann).
-  // 1 where nothing can be compared.
-  double ratio = 1;
-  std::optional<Interval> ratio_interval = {};  // 95 %; nothing for too few samples
-  std::optional<double> p;       // Mann-Whitney, two-sided; nothing where nothing was tested
-  std::optional<double> p_holm;  // the same, corrected for all that were tested
-  Verdict verdict = Verdict::cannot_tell;
-  std::string reason;                             // of "cannot tell", else ""
+  Answer time;
+  std::optional<ComparedTail> tail = {};      // where there are operations enough for a percentile
+  std::optional<ComparedStalls> stalls = {};  // where there are histograms
+  Verdict verdict = Verdict::cannot_tell;     // of all aspects: the worst that is sure
+  Aspect aspect = Aspect::time;               // that decided it
+  std::string evidence = {};  // "41 stalls over 50 ms in 10 runs, 0 before"; of "same" and "cannot
+                              // tell" ""
   std::optional<std::uint32_t> runs_needed = {};  // about, on each side, where more runs would help
+
+  const std::string& reason() const { return time.reason; }  // of "cannot tell"
 };
+
+// "slower (stalls)", "faster", "cannot tell".
+std::string verdict_text(const ComparedMeasurement& one);
 
 // A drive is another one by its model, serial number or capacity.
 enum class ChangeKind : std::uint8_t { firmware, drive, other };
@@ -104,6 +157,8 @@ struct ResultComparison {
 
   std::size_t count(Verdict verdict) const;
   bool regressed() const { return overall == Verdict::slower; }
+  // Whether something could not be told: of a measurement, or because a side does not have it.
+  bool undecided() const;
 };
 
 // The samples of a group are pooled. Neither group may be empty.

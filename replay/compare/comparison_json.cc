@@ -41,17 +41,51 @@ std::string_view figure_code(Figure figure) {
   return "in_calls";
 }
 
+void put(Json& json, const Answer& answer) {
+  if (answer.p) json["ratio"] = answer.ratio;
+  put(json, "ratio_interval_95", answer.ratio_interval);
+  if (answer.p) json["p"] = *answer.p;
+  if (answer.p_holm) json["p_holm"] = *answer.p_holm;
+}
+
+Json to_json(const ComparedTail& tail) {
+  Json json = {{"operation", tail.kind},
+               {"percentile", tail.share * 100},
+               {"base_us", tail.base_us},
+               {"new_us", tail.fresh_us},
+               {"verdict", verdict_name(tail.answer.verdict)}};
+  put(json, tail.answer);
+  return json;
+}
+
+Json to_json(const StallSide& side) {
+  return {{"stalls", side.stalls},
+          {"operations", side.operations},
+          {"share_of_time", side.share_of_time}};
+}
+
+Json to_json(const ComparedStalls& stalls) {
+  Json json = {{"threshold_us", stalls.threshold_us},
+               {"base", to_json(stalls.base)},
+               {"new", to_json(stalls.fresh)},
+               {"verdict", verdict_name(stalls.answer.verdict)}};
+  put(json, stalls.answer);
+  return json;
+}
+
 Json to_json(const ComparedMeasurement& one) {
   Json json = key_to_json(one.key);
   json["figure"] = figure_code(one.figure);
   json["base"] = to_json(one.base);
   json["new"] = to_json(one.fresh);
-  if (one.p) json["ratio"] = one.ratio;
-  put(json, "ratio_interval_95", one.ratio_interval);
-  if (one.p) json["p"] = *one.p;
-  if (one.p_holm) json["p_holm"] = *one.p_holm;
+  put(json, one.time);
   json["verdict"] = verdict_name(one.verdict);
-  if (!one.reason.empty()) json["reason"] = one.reason;
+  json["aspect"] = aspect_name(one.aspect);
+  json["time_verdict"] = verdict_name(one.time.verdict);
+  if (one.tail) json["tail"] = to_json(*one.tail);
+  if (one.stalls) json["stalls"] = to_json(*one.stalls);
+  if (!one.evidence.empty()) json["evidence"] = one.evidence;
+  if (one.verdict == Verdict::cannot_tell) json["reason"] = one.reason();
   if (one.runs_needed) json["runs_needed"] = *one.runs_needed;
   return json;
 }

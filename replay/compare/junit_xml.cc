@@ -68,15 +68,6 @@ void add_outcome(pugi::xml_node test, const char* kind, std::string_view type,
   set(node, "message", message);
 }
 
-std::string change_text(const ComparedMeasurement& one) {
-  std::string text = fmt::format("{:+.1f} % {}", (one.ratio - 1) * 100, figure_name(one.figure));
-  if (one.ratio_interval) {
-    text += fmt::format(" ({:+.1f} to {:+.1f} %)", (one.ratio_interval->low - 1) * 100,
-                        (one.ratio_interval->high - 1) * 100);
-  }
-  return text;
-}
-
 }  // namespace
 
 std::string comparison_to_junit(const ResultComparison& comparison) {
@@ -108,9 +99,11 @@ std::string comparison_to_junit(const ResultComparison& comparison) {
   }
   for (const ComparedMeasurement& one : comparison.measurements) {
     pugi::xml_node test = add_case(suite, one.key, one.fresh.median);
-    if (one.verdict == Verdict::slower) add_outcome(test, "failure", "slower", change_text(one));
+    if (one.verdict == Verdict::slower) {
+      add_outcome(test, "failure", verdict_text(one), one.evidence);
+    }
     if (one.verdict == Verdict::cannot_tell)
-      add_outcome(test, "skipped", "cannot tell", one.reason);
+      add_outcome(test, "skipped", "cannot tell", one.reason());
   }
   for (const MeasurementKey& key : comparison.only_base) {
     add_outcome(add_case(suite, key, 0), "skipped", "cannot tell", "only in the base");

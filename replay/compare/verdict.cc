@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "filesets/system/random.h"
+#include "replay/compare/evidence.h"
 #include "replay/statistics/holm.h"
 #include "replay/statistics/mann_whitney.h"
 #include "replay/statistics/order.h"
@@ -39,97 +41,173 @@ std::uint32_t least_runs(double level) {
 }
 
 // About how many runs on each side would decide: intervals shrink with the root of their number.
+// More than there are.
 std::uint32_t runs_that_decide(const ComparedMeasurement& row, double level, double threshold) {
-  const std::uint32_t least = least_runs(level);
-  if (!row.ratio_interval) return least;
+  const std::uint32_t least =
+      std::max(least_runs(level), std::max(row.base.samples, row.fresh.samples) + 1);
+  const Answer& time = row.time;
+  if (!time.ratio_interval) return least;
   constexpr double kNormal95 = 1.959964;
-  const double half = (std::log(row.ratio_interval->high) - std::log(row.ratio_interval->low)) / 2;
-  const double effect = distance(row.ratio), limit = std::log1p(threshold);
+  const double half =
+      (std::log(time.ratio_interval->high) - std::log(time.ratio_interval->low)) / 2;
+  const double effect = distance(time.ratio), limit = std::log1p(threshold);
   // To be told from nothing an effect must be as large as the interval at the corrected level; to
   // be called none the interval must end before the threshold.
   const double share = effect >= limit ? half / effect * -normal_quantile(level / 2) / kNormal95
                                        : half / (limit - effect);
   const double now = std::min(row.base.samples, row.fresh.samples);
   const double runs = std::ceil(now * share * share);
-  return runs < kMostRuns ? std::max(static_cast<std::uint32_t>(runs), least) : kMostRuns;
+  return runs < kMostRuns ? std::max(static_cast<std::uint32_t>(runs), least)
+                          : std::max(kMostRuns, least);
 }
 
 std::string percent(double ratio) {
   return fmt::format("{:+.1f} %", (ratio - 1) * 100);
 }
 
-// What else could be all there is to the difference; "" for nothing. A side that moved by itself as
-// far as the two differ was measured while something changed, and so was one during which other
-// programs had clearly more of the processors.
-std::string disturbance(const Tested& tested) {
+// Whether others having more of the processors could be all there is to a difference. Work that
+// needs processors takes longer in the proportion of what is left of them, at the most. A single
+// operation may have to wait for a processor however little it needs: for some time slices.
+bool explained_by_others(const Question& question, double busier, double left) {
   constexpr double kBusier = 0.05;
-  const double ratio = tested.row.ratio;
+  constexpr double kLongestWaitNs = 50e6;
+  if (busier <= kBusier) return false;
+  return question.aspect == Aspect::time ? distance(question.answer.ratio) <= std::log(left)
+                                         : question.latency_ns < kLongestWaitNs;
+}
+
+// What else could be all there is to the difference; "" for nothing. A side that moved by itself as
+// far as the two differ was measured while something changed.
+std::string disturbance(const Tested& tested, const Question& question) {
+  const double ratio = question.answer.ratio;
   const auto moved = [&](std::string_view name, double moves) {
     return distance(moves) < distance(ratio)
                ? ""
                : fmt::format("the times of {} change by {} while it is measured", name,
                              percent(moves));
   };
-  std::string text = moved("the base", tested.base_moves);
-  if (text.empty()) text = moved("the new", tested.fresh_moves);
+  std::string text = moved("the base", question.base_moves);
+  if (text.empty()) text = moved("the new", question.fresh_moves);
   if (!text.empty() || !tested.base_busy || !tested.fresh_busy) return text;
-  const double busier = *tested.fresh_busy - *tested.base_busy;
-  if ((ratio > 1 ? busier : -busier) > kBusier) {
+  const double base = *tested.base_busy, fresh = *tested.fresh_busy;
+  constexpr double kLeastLeft = 0.01;
+  const double left = std::max(1 - base, kLeastLeft) / std::max(1 - fresh, kLeastLeft);
+  const bool slower = ratio > 1;
+  if (explained_by_others(question, slower ? fresh - base : base - fresh,
+                          slower ? left : 1 / left)) {
     text =
         fmt::format("others took {:.0f} % of the processors with the base, {:.0f} % with the new",
-                    *tested.base_busy * 100, *tested.fresh_busy * 100);
+                    base * 100, fresh * 100);
+    if (question.aspect == Aspect::time) {
+      text += fmt::format(", which could explain {}", percent(left));
+    }
   }
   return text;
 }
 
-void decide(Tested& tested, double level, const CompareOptions& options) {
-  ComparedMeasurement& row = tested.row;
-  const double limit = std::log1p(options.threshold);
-  const bool significant = *row.p_holm <= 2 * options.false_alarms;  // p is of both directions
-  const bool matters = distance(row.ratio) >= limit;
-  if (row.ratio_interval && distance(row.ratio_interval->low) <= limit &&
-      distance(row.ratio_interval->high) <= limit) {
-    row.verdict = Verdict::same;
+void decide(Tested& tested, Question& question, const CompareOptions& options) {
+  Answer& answer = question.answer;
+  const double limit = std::log1p(question.least);
+  const bool significant = *answer.p_holm <= 2 * options.false_alarms;  // p is of both directions
+  const bool matters = distance(answer.ratio) >= limit;
+  if (answer.ratio_interval && distance(answer.ratio_interval->low) <= limit &&
+      distance(answer.ratio_interval->high) <= limit) {
+    answer.verdict = Verdict::same;
     return;
   }
   if (significant && matters) {
-    row.reason = disturbance(tested);
-    tested.disturbed = !row.reason.empty();
-    if (!tested.disturbed) row.verdict = row.ratio > 1 ? Verdict::slower : Verdict::faster;
+    answer.reason = disturbance(tested, question);
+    tested.disturbed = tested.disturbed || !answer.reason.empty();
+    if (answer.reason.empty()) {
+      answer.verdict = answer.ratio > 1 ? Verdict::slower : Verdict::faster;
+    }
     return;
   }
-  row.runs_needed = runs_that_decide(row, level, options.threshold);
-  if (row.ratio_interval) {
-    row.reason = fmt::format("the time changes by something from {} to {}",
-                             percent(row.ratio_interval->low), percent(row.ratio_interval->high));
+  if (answer.ratio_interval) {
+    answer.reason =
+        fmt::format("{} by something from {} to {}",
+                    question.aspect == Aspect::time ? "the time changes" : "it changes",
+                    percent(answer.ratio_interval->low), percent(answer.ratio_interval->high));
   } else {
-    row.reason = "too few runs";
+    answer.reason = "too few runs";
   }
+}
+
+// What is sure decides, the worst first: a time, then stalls, then a tail. What is not shown of
+// tails and stalls leaves the word to the time.
+void sum_up(ComparedMeasurement& row) {
+  struct Said {
+    Aspect aspect;
+    const Answer* answer;
+  };
+  std::vector<Said> all = {{Aspect::time, &row.time}};
+  if (row.stalls) all.push_back({Aspect::stalls, &row.stalls->answer});
+  if (row.tail) all.push_back({Aspect::tail, &row.tail->answer});
+  for (const Verdict verdict : {Verdict::slower, Verdict::faster}) {
+    const auto found =
+        std::ranges::find(all, verdict, [](const Said& one) { return one.answer->verdict; });
+    if (found == all.end()) continue;
+    row.verdict = verdict;
+    row.aspect = found->aspect;
+    row.evidence = evidence_of(row);
+    return;
+  }
+  row.verdict = row.time.verdict;
+}
+
+// By which the error budget is divided (Holm 1979). Time keeps most of it, so that it is found
+// about as surely as if nothing else was asked; tails and stalls that matter are far beyond their
+// part of it.
+double weight_of(Aspect aspect) {
+  return aspect == Aspect::time ? 0.8 : 0.1;
+}
+
+Answer& answer_of(ComparedMeasurement& row, Aspect aspect) {
+  switch (aspect) {
+    case Aspect::tail:
+      return row.tail->answer;
+    case Aspect::stalls:
+      return row.stalls->answer;
+    case Aspect::time:
+      break;
+  }
+  return row.time;
 }
 
 }  // namespace
 
-void test_figures(std::span<const double> base, std::span<const double> fresh, Tested& tested) {
-  ComparedMeasurement& row = tested.row;
+Question ask(Aspect aspect, std::span<const double> base, std::span<const double> fresh) {
   const Ratio ratio = ratio_of(base, fresh);
-  row.ratio = ratio.estimate;
-  row.ratio_interval = ratio.interval;
-  row.p = mann_whitney(base, fresh).p;
-  tested.base_moves = movement(base);
-  tested.fresh_moves = movement(fresh);
+  return {.aspect = aspect,
+          .answer = {.ratio = ratio.estimate,
+                     .ratio_interval = ratio.interval,
+                     .p = mann_whitney(base, fresh).p},
+          .base_moves = movement(base),
+          .fresh_moves = movement(fresh)};
 }
 
 void judge(std::span<Tested> rows, const CompareOptions& options) {
-  std::vector<double> p;
+  std::vector<double> p, weights;
   for (const Tested& tested : rows) {
-    if (tested.row.p) p.push_back(*tested.row.p);
+    for (const Question& one : tested.questions) {
+      p.push_back(*one.answer.p);
+      weights.push_back(weight_of(one.aspect));
+    }
   }
-  const std::vector<double> corrected = holm_adjusted(p);
+  const std::vector<double> corrected = holm_adjusted(p, weights);
+  const double all = std::accumulate(weights.begin(), weights.end(), 0.0);
   auto next = corrected.begin();
   for (Tested& tested : rows) {
-    if (!tested.row.p) continue;
-    tested.row.p_holm = *next++;
-    decide(tested, 2 * options.false_alarms / static_cast<double>(p.size()), options);
+    for (Question& one : tested.questions) {
+      one.answer.p_holm = *next++;
+      decide(tested, one, options);
+      answer_of(tested.row, one.aspect) = one.answer;
+    }
+    sum_up(tested.row);
+    if (tested.row.verdict == Verdict::cannot_tell && tested.row.time.p && !tested.disturbed) {
+      const double level = 2 * options.false_alarms * weight_of(Aspect::time) / all;
+      tested.row.runs_needed = runs_that_decide(tested.row, level, options.threshold);
+    }
   }
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <iterator>
 #include <map>
 #include <string_view>
 
@@ -14,12 +13,6 @@
 
 namespace filereel {
 namespace {
-
-double seconds_in_calls(const Sample& sample) {
-  double microseconds = 0;
-  for (const auto& [kind, latency] : sample.latency) microseconds += latency.total_us;
-  return microseconds / 1e6;
-}
 
 double figure_of(const Sample& sample, Figure figure) {
   switch (figure) {
@@ -47,23 +40,25 @@ bool same_operations(const Gathered& base, const Gathered& fresh) {
   });
 }
 
-// Whether the time was given and the work was what could be done in it.
-bool ended_by_time(const Gathered& base, const Gathered& fresh) {
-  constexpr double kSlack = 0.1;  // the last operations are waited for
-  std::vector<double> elapsed = figures_of(base, Figure::elapsed);
-  std::ranges::copy(figures_of(fresh, Figure::elapsed), std::back_inserter(elapsed));
-  const double middle = median(elapsed);
-  return std::ranges::all_of(elapsed,
-                             [&](double one) { return std::abs(one - middle) <= kSlack * middle; });
-}
-
-// Bytes of an operation, half-way through the samples.
-double operation_size(const Gathered& side) {
+// Bytes of an operation, by sample.
+std::vector<double> operation_sizes(const Gathered& side) {
   std::vector<double> sizes;
   for (const Sample* one : side.samples) {
     sizes.push_back(static_cast<double>(one->bytes) / static_cast<double>(one->operations));
   }
-  return median(sizes);
+  return sizes;
+}
+
+// Within what chance makes of mixes and of short reads at the end of files: the medians lie close
+// together, or the samples of the two sides lie among each other.
+bool sizes_alike(const Gathered& base, const Gathered& fresh) {
+  constexpr double kAlike = 0.02;
+  const std::vector<double> before = operation_sizes(base), after = operation_sizes(fresh);
+  const double size = median(before);
+  if (std::abs(median(after) - size) <= kAlike * size) return true;
+  const auto [low, high] = std::ranges::minmax(before);
+  const auto [least, most] = std::ranges::minmax(after);
+  return low <= most && least <= high && before.size() > 1 && after.size() > 1;
 }
 
 std::string work_text(const Sample& sample) {
@@ -85,11 +80,14 @@ FigureChoice choose_by_set(const Gathered& base, const Gathered& fresh) {
 }
 
 FigureChoice choose_of_others(const Gathered& base, const Gathered& fresh) {
-  constexpr double kAlike = 0.02;  // short reads at the end of files, mixes that chance decides
-  const double size = operation_size(base);
-  const bool sizes_alike = std::abs(operation_size(fresh) - size) <= kAlike * size;
+  if (base.ends && fresh.ends && *base.ends != *fresh.ends) {
+    return {Figure::elapsed, fmt::format("different work: one ends by {}, the other by {}",
+                                         phase_end_name(*base.ends), phase_end_name(*fresh.ends))};
+  }
   const bool so_much = same_operations(base, fresh);
-  if (!sizes_alike || (!so_much && !ended_by_time(base, fresh))) {
+  // What older results do not say is not held against them: the time per operation is comparable.
+  const bool by_work = base.ends.value_or(fresh.ends.value_or(PhaseEnd::time)) == PhaseEnd::work;
+  if (!sizes_alike(base, fresh) || (by_work && !so_much)) {
     return {Figure::elapsed, different_work(base, fresh)};
   }
   const auto has_latency = [](const Sample* one) { return seconds_in_calls(*one) > 0; };
@@ -113,6 +111,7 @@ std::vector<Gathered> gather(std::span<const Result> results) {
       const auto [place, is_new] = places.try_emplace(key_of(measurement), all.size());
       if (is_new) all.emplace_back().key = place->first;
       Gathered& side = all[place->second];
+      side.ends = measurement.ends;
       side.paced = measurement.replay && measurement.replay->pace != "asap";
       const double scale = result.job_of(measurement).scale;
       if (std::ranges::find(side.scales, scale) == side.scales.end()) side.scales.push_back(scale);
@@ -149,6 +148,14 @@ std::vector<double> figures_of(const Gathered& side, Figure figure) {
   figures.reserve(side.samples.size());
   for (const Sample* sample : side.samples) figures.push_back(figure_of(*sample, figure));
   return figures;
+}
+
+double seconds_in_calls(const Sample& sample) {
+  double microseconds = 0;
+  for (const auto& [kind, latency] : sample.service.empty() ? sample.latency : sample.service) {
+    microseconds += latency.total_us;
+  }
+  return microseconds / 1e6;
 }
 
 std::optional<double> busy_share(const Gathered& side) {

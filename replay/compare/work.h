@@ -15,6 +15,7 @@ namespace filereel {
 struct Gathered {
   MeasurementKey key;
   bool paced = false;                     // a replay that keeps recorded times
+  std::optional<PhaseEnd> ends;           // nothing where the results do not say
   std::vector<const Sample*> samples;     // that succeeded, in the order of results and runs
   std::uint32_t failed = 0, no_data = 0;  // left out
   std::vector<double> scales;             // of the plans, each once
@@ -32,6 +33,10 @@ FigureChoice choose_figure(const Gathered& base, const Gathered& fresh);
 
 // The figure of every sample, in seconds, above 0.
 std::vector<double> figures_of(const Gathered& side, Figure figure);
+
+// The time in calls of a sample, of all threads together: in the calls themselves where paced ones
+// count from when they were due.
+double seconds_in_calls(const Sample& sample);
 
 // The median share of all processors' time that others took during the samples, 0 to 1;
 // nothing where that is not known.

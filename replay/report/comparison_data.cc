@@ -17,16 +17,21 @@ Json to_json(const ComparedMeasurement& one) {
   Json json = {{"key", key_text(one.key)},
                {"figure", figure_name(one.figure)},
                {"verdict", verdict_name(one.verdict)},
-               {"reason", one.reason},
+               {"verdict_text", verdict_text(one)},
+               {"evidence", one.evidence},
+               {"reason", one.reason()},
                {"base_samples", one.base.samples},
                {"fresh_samples", one.fresh.samples}};
   if (one.base.samples > 0) json["base"] = one.base.median;
   if (one.fresh.samples > 0) json["fresh"] = one.fresh.median;
-  if (one.p) json["ratio"] = one.ratio;
-  if (one.ratio_interval) {
-    json["ratio_interval"] = {one.ratio_interval->low, one.ratio_interval->high};
+  const Answer& time = one.time;
+  if (time.p) json["ratio"] = time.ratio;
+  if (time.ratio_interval) {
+    json["ratio_interval"] = {time.ratio_interval->low, time.ratio_interval->high};
   }
-  if (one.p_holm) json["p_holm"] = *one.p_holm;
+  if (time.p_holm) json["p_holm"] = *time.p_holm;
+  if (one.tail) json["tail"] = one.tail->answer.ratio;
+  if (one.stalls) json["stalls"] = {one.stalls->base.stalls, one.stalls->fresh.stalls};
   return json;
 }
 

@@ -216,7 +216,7 @@ void drift(Checked& checked) {
     drifts.push_back(*drift);
     p.push_back(drift->p);
   }
-  const std::vector<double> adjusted = holm_adjusted(p);
+  const std::vector<double> adjusted = holm_adjusted(p, std::vector<double>(p.size(), 1));
   std::size_t count = 0;
   std::optional<std::size_t> worst;
   const auto size = [&](std::size_t i) { return std::abs(std::log(drifts[i].change)); };

@@ -10,6 +10,8 @@
 #include <zlib.h>
 
 #include "filesets/system/error.h"
+#include "filesets/system/units.h"
+#include "replay/engine/statistics.h"
 
 namespace filereel {
 namespace {
@@ -216,6 +218,12 @@ Histogram histogram_of(const LatencySummary& latency) {
   }
   return unpack_histogram(latency.histogram, nanoseconds(latency.max_us),
                           nanoseconds(latency.total_us));
+}
+
+std::string size_class_text(const std::string& kind, std::uint64_t up_to) {
+  constexpr std::uint64_t kLargest = most_of_class(kSizeClasses - 2);
+  return up_to > 0 ? fmt::format("{} up to {}", kind, format_binary_size(up_to))
+                   : fmt::format("{} over {}", kind, format_binary_size(kLargest));
 }
 
 Course pack_course(const TimeGrid& grid) {

@@ -34,6 +34,9 @@ Histogram histogram_of(const LatencySummary& latency);
 // The same of one size.
 Histogram histogram_of(const SizeLatency& latency);
 
+// "read up to 4 KiB", "write over 1 MiB": of SizeLatency::up_to.
+std::string size_class_text(const std::string& kind, std::uint64_t up_to);
+
 Course pack_course(const TimeGrid& grid);
 // Throws Error(unusable_input) for texts that are none of ours.
 TimeGrid unpack_course(const Course& course);

@@ -14,6 +14,7 @@
 #include "replay/compare/junit_xml.h"
 #include "replay/json.h"
 #include "replay/results/hidden_serials.h"
+#include "replay/results/packed.h"
 #include "tests/sample_result.h"
 
 namespace filereel {
@@ -65,11 +66,11 @@ TEST_CASE("what takes longer is slower, and one is enough for the whole") {
   CHECK(comparison.measurements[0].verdict == Verdict::same);
   const ComparedMeasurement& read = comparison.measurements[1];
   CHECK(read.verdict == Verdict::slower);
-  CHECK(read.ratio == doctest::Approx(1.05).epsilon(0.01));
-  REQUIRE(read.ratio_interval);
-  CHECK(read.ratio_interval->low < read.ratio);
-  CHECK(read.ratio < read.ratio_interval->high);
-  CHECK(*read.p_holm >= *read.p);
+  CHECK(read.time.ratio == doctest::Approx(1.05).epsilon(0.01));
+  REQUIRE(read.time.ratio_interval);
+  CHECK(read.time.ratio_interval->low < read.time.ratio);
+  CHECK(read.time.ratio < read.time.ratio_interval->high);
+  CHECK(*read.time.p_holm >= *read.time.p);
   CHECK(read.figure == Figure::durable);
   CHECK(comparison.regressed());
   CHECK(compare(fresh, base).overall == Verdict::faster);
@@ -87,12 +88,12 @@ TEST_CASE("where chance could do it, nothing can be told, and more runs are advi
   const auto noisy =
       compare_one(runs_of("create", 2, 10, 1, 0.2), runs_of("create", 2.1, 10, 2, 0.2));
   CHECK(noisy.verdict == Verdict::cannot_tell);
-  CHECK(noisy.reason.contains("something from"));
+  CHECK(noisy.reason().contains("something from"));
   REQUIRE(noisy.runs_needed);
   CHECK(*noisy.runs_needed > 20);
   const auto few = compare_one(runs_of("create", 2, 3, 1), runs_of("create", 3, 3, 2));
   CHECK(few.verdict == Verdict::cannot_tell);
-  CHECK(few.reason == "too few runs");
+  CHECK(few.reason() == "too few runs");
   CHECK(few.runs_needed == 5);  // 2 / C(10, 5) is below 2 %, 2 / C(8, 4) is not
 }
 
@@ -103,7 +104,7 @@ TEST_CASE("a side that moves as far by itself explains the difference") {
     fresh.samples[run].durable_s = 1.99 + 0.03 * static_cast<double>(run);
   const auto moved = compare_one(base, fresh);
   CHECK(moved.verdict == Verdict::cannot_tell);
-  CHECK(moved.reason.contains("the times of the new change by"));
+  CHECK(moved.reason().contains("the times of the new change by"));
 }
 
 TEST_CASE("a machine that is busier on the slower side explains the difference") {
@@ -112,7 +113,7 @@ TEST_CASE("a machine that is busier on the slower side explains the difference")
   CHECK(compare_one(base, fresh).verdict == Verdict::slower);  // nothing known of the new
   for (Sample& sample : fresh.samples) sample.conditions.other_cpu = 0.3;
   CHECK(compare_one(base, fresh).verdict == Verdict::cannot_tell);
-  CHECK(compare_one(base, fresh).reason.contains("others took 2 % of the processors"));
+  CHECK(compare_one(base, fresh).reason().contains("others took 2 % of the processors"));
   CHECK(compare_one(fresh, base).verdict == Verdict::cannot_tell);
 }
 
@@ -134,11 +135,11 @@ TEST_CASE("failed samples and copies without data are not compared") {
   for (Sample& sample : fresh.samples) sample.moved_no_data = true;
   const auto copies = compare_one(base, fresh);
   CHECK(copies.verdict == Verdict::cannot_tell);
-  CHECK(copies.reason.contains("moved no data"));
-  CHECK_FALSE(copies.p);
+  CHECK(copies.reason().contains("moved no data"));
+  CHECK_FALSE(copies.time.p);
   for (Sample& sample : fresh.samples) sample.moved_no_data = false;
   for (Sample& sample : fresh.samples) sample.divergences = 1;
-  CHECK(compare_one(base, fresh).reason.contains("no run of the new succeeded"));
+  CHECK(compare_one(base, fresh).reason().contains("no run of the new succeeded"));
 }
 
 TEST_CASE("different work is not compared") {
@@ -146,12 +147,14 @@ TEST_CASE("different work is not compared") {
   fresh.samples[4].files = 4;
   const auto row = compare_one(base, fresh);
   CHECK(row.verdict == Verdict::cannot_tell);
-  CHECK(row.reason.contains("different work"));
+  CHECK(row.reason().contains("different work"));
   const Result before = result_with({runs_of("create", 2, 10, 1)});
   Result after = result_with({runs_of("create", 3, 10, 2)});
   after.plan.jobs[0].scale = 0.25;
-  CHECK(
-      compare(before, after).measurements[0].reason.contains("different scales: 0.5 against 0.25"));
+  CHECK(compare(before, after)
+            .measurements[0]
+            .reason()
+            .contains("different scales: 0.5 against 0.25"));
 }
 
 Measurement phase(double elapsed_s, double operations_per_s, std::uint64_t seed, double noise) {
@@ -174,7 +177,7 @@ TEST_CASE("phases that end by time are compared by their rates") {
   const auto row = compare_one(phase(10, 5000, 1, 0.01), phase(10, 4500, 2, 0.01));
   CHECK(row.figure == Figure::per_operation);
   CHECK(row.verdict == Verdict::slower);
-  CHECK(row.ratio == doctest::Approx(1 / 0.9).epsilon(0.02));
+  CHECK(row.time.ratio == doctest::Approx(1 / 0.9).epsilon(0.02));
   CHECK(row.base.median == doctest::Approx(1.0 / 5000).epsilon(0.02));
 }
 
@@ -182,11 +185,183 @@ TEST_CASE("phases of so much work are compared by the time until calls return") 
   const auto row = compare_one(phase(10, 5000, 1, 0), phase(10, 5000, 2, 0));
   CHECK(row.figure == Figure::elapsed);
   CHECK(row.verdict == Verdict::same);
-  const auto differs = compare_one(phase(10, 5000, 1, 0), phase(15, 5000, 2, 0));
-  CHECK(differs.reason.contains("different work"));
+  Measurement some = phase(10, 5000, 1, 0), more = phase(15, 5000, 2, 0);
+  CHECK(compare_one(some, more).verdict == Verdict::same);  // per operation: nobody says what ends
+  some.ends = more.ends = PhaseEnd::work;
+  CHECK(compare_one(some, more).reason().contains("different work"));
+  more.ends = PhaseEnd::time;
+  CHECK(compare_one(some, more).reason() == "different work: one ends by work, the other by time");
   Measurement large = phase(10, 5000, 1, 0.01);
   for (Sample& sample : large.samples) sample.bytes *= 2;
-  CHECK(compare_one(phase(10, 5000, 1, 0.01), large).reason.contains("different work"));
+  CHECK(compare_one(phase(10, 5000, 1, 0.01), large).reason().contains("different work"));
+}
+
+// Nine in ten operations take half the time, and how long a phase lasts is left to the last one.
+TEST_CASE("slower is never different work where time ends the phase") {
+  Measurement base = phase(0.5, 6900, 1, 0.02), fresh = phase(0.5, 2900, 2, 0.05);
+  for (Sample& sample : fresh.samples) sample.elapsed_s += 0.02 * sample.run;
+  base.ends = fresh.ends = PhaseEnd::time;
+  const auto row = compare_one(base, fresh);
+  CHECK(row.figure == Figure::per_operation);
+  CHECK(row.verdict == Verdict::slower);
+  CHECK(row.time.ratio > 2.3);
+}
+
+TEST_CASE("the sizes of a mix that chance decides are no different work") {
+  Measurement base = phase(10, 500, 1, 0.01), fresh = phase(10, 100, 2, 0.01);
+  base.ends = fresh.ends = PhaseEnd::time;
+  for (Measurement* one : {&base, &fresh}) {
+    for (Sample& sample : one->samples) sample.bytes += sample.bytes / 20 * (sample.run % 3);
+  }
+  fresh.samples.erase(fresh.samples.begin(), fresh.samples.begin() + 2);
+  CHECK(compare_one(base, fresh).verdict == Verdict::slower);
+}
+
+// Ten runs whose reads take 100 to 200 us, but for `stalls` of `stall_ns` in each.
+Measurement reads_with(std::uint64_t stalls, std::uint64_t stall_ns, std::uint64_t seed,
+                       std::uint64_t usual_ns = 100'000) {
+  constexpr std::uint64_t kReads = 20'000;
+  Measurement measurement = phase(10, 2000, seed, 0.01);
+  measurement.ends = PhaseEnd::time;
+  std::mt19937_64 random(seed);
+  for (Sample& sample : measurement.samples) {
+    Histogram histogram;
+    for (std::uint64_t i = stalls; i < kReads; ++i)
+      histogram.record(usual_ns + random() % usual_ns);
+    for (std::uint64_t i = 0; i < stalls; ++i) histogram.record(stall_ns + random() % 1000);
+    LatencySummary& reads = sample.latency["read"];
+    reads.count = histogram.count();
+    reads.max_us = static_cast<double>(histogram.max()) / 1e3;
+    reads.total_us = static_cast<double>(histogram.total()) / 1e3;
+    reads.histogram = pack_histogram(histogram);
+  }
+  return measurement;
+}
+
+TEST_CASE("stalls are a regression though the time is the same") {
+  const auto row = compare_one(reads_with(0, 0, 1), reads_with(4, 200'000'000, 2));
+  CHECK(row.time.verdict == Verdict::same);
+  CHECK(row.verdict == Verdict::slower);
+  CHECK(row.aspect == Aspect::stalls);
+  CHECK(verdict_text(row) == "slower (stalls)");
+  REQUIRE(row.stalls);
+  CHECK(row.stalls->threshold_us == 10'000);
+  CHECK(row.stalls->fresh.stalls == 40);
+  CHECK(row.stalls->fresh.operations == 200'000);
+  CHECK(row.stalls->base.stalls == 0);
+  CHECK(row.evidence.starts_with("40 stalls over 10 ms in 10 runs (0.02 % of operations, "));
+  CHECK(row.evidence.contains(", 0 before"));
+  const auto back = compare_one(reads_with(4, 200'000'000, 2), reads_with(0, 0, 1));
+  CHECK(verdict_text(back) == "faster (stalls)");
+}
+
+TEST_CASE("a longer tail is a regression though the time is the same and nothing stalls") {
+  const auto row = compare_one(reads_with(40, 1'000'000, 1), reads_with(40, 2'000'000, 2));
+  CHECK(verdict_text(row) == "slower (tail)");
+  REQUIRE(row.tail);
+  CHECK(row.tail->kind == "read");
+  CHECK(row.tail->share == 0.999);
+  CHECK(row.tail->answer.ratio == doctest::Approx(2).epsilon(0.01));
+  CHECK(row.evidence == "p99.9 of read 2 ms, 1 ms before");
+  REQUIRE(row.stalls);
+  CHECK(row.stalls->answer.verdict == Verdict::same);
+}
+
+TEST_CASE("stalls that the base has as well are no regression") {
+  const auto row = compare_one(reads_with(40, 30'000'000, 1), reads_with(40, 30'000'000, 2));
+  CHECK(row.verdict == Verdict::same);
+  REQUIRE(row.stalls);
+  CHECK(row.stalls->base.stalls == 400);
+  CHECK(row.stalls->fresh.stalls == 400);
+  CHECK(row.stalls->answer.verdict == Verdict::same);
+}
+
+TEST_CASE("what a stall is can be said") {
+  const Result base = result_with({reads_with(0, 0, 1)});
+  const Result fresh = result_with({reads_with(10, 3'000'000, 2)});
+  CHECK(compare(base, fresh).measurements[0].stalls->fresh.stalls == 0);
+  const auto row = compare(base, fresh, {.stall_ns = 2'000'000}).measurements[0];
+  CHECK(row.stalls->fresh.stalls == 100);
+  CHECK(row.stalls->threshold_us == 2000);
+}
+
+TEST_CASE("a side whose stalls come and go explains them") {
+  Measurement fresh = reads_with(4, 200'000'000, 2);
+  const Measurement calm = reads_with(1, 200'000'000, 3);
+  for (std::size_t run = 0; run < 5; ++run) fresh.samples[run].latency = calm.samples[run].latency;
+  const auto row = compare_one(reads_with(0, 0, 1), fresh);
+  CHECK(row.stalls->answer.verdict == Verdict::slower);  // 2.5 against 0 is more than 4 against 1
+  const auto moved = compare_one(reads_with(1, 200'000'000, 4), fresh);
+  CHECK(moved.stalls->answer.verdict != Verdict::slower);
+}
+
+TEST_CASE("waiting for processors explains short stalls and no long ones") {
+  const auto busy = [](Measurement one) {
+    for (Sample& sample : one.samples) sample.conditions.other_cpu = 0.4;
+    return one;
+  };
+  const auto calm = [](Measurement one) {
+    for (Sample& sample : one.samples) sample.conditions.other_cpu = 0.0;
+    return one;
+  };
+  const auto stalls_of = [&](std::uint64_t ns) {
+    return compare_one(calm(reads_with(0, 0, 1)), busy(reads_with(4, ns, 2)))
+        .stalls->answer.verdict;
+  };
+  CHECK(stalls_of(20'000'000) == Verdict::cannot_tell);
+  CHECK(stalls_of(200'000'000) == Verdict::slower);
+}
+
+TEST_CASE("a machine that is busier explains only as much as it takes of the processors") {
+  Measurement base = runs_of("create", 2, 10, 1), fresh = runs_of("create", 9.86, 10, 2);
+  for (Sample& sample : base.samples) sample.conditions.other_cpu = 0.0;
+  for (Sample& sample : fresh.samples) sample.conditions.other_cpu = 0.5;
+  CHECK(compare_one(base, fresh).verdict == Verdict::slower);  // half is left: twice at most
+  for (Sample& sample : fresh.samples) sample.conditions.other_cpu = 0.85;
+  const auto row = compare_one(base, fresh);
+  CHECK(row.verdict == Verdict::cannot_tell);
+  CHECK(row.reason().contains("which could explain +566.7 %"));
+}
+
+TEST_CASE("more runs are advised than there were") {
+  for (const double noise : {0.012, 0.02, 0.03, 0.05, 0.1}) {
+    for (std::uint64_t seed = 1; seed < 20; ++seed) {
+      const auto row = compare_one(runs_of("create", 2, 10, seed, noise),
+                                   runs_of("create", 2.04, 10, seed + 100, noise));
+      if (row.runs_needed) CHECK(*row.runs_needed > 10);
+    }
+  }
+}
+
+TEST_CASE("classes of sizes are judged by themselves where all runs have several") {
+  const auto mixed = [](std::uint64_t large_ns, std::uint64_t seed) {
+    Measurement measurement = reads_with(0, 0, seed);
+    std::mt19937_64 random(seed);
+    for (Sample& sample : measurement.samples) {
+      LatencySummary& reads = sample.latency["read"];
+      Histogram large;
+      for (int i = 0; i < 1500; ++i) large.record(large_ns + random() % large_ns);
+      reads.sizes = {{4096, reads.max_us, reads.total_us, reads.histogram},
+                     {65536, static_cast<double>(large.max()) / 1e3,
+                      static_cast<double>(large.total()) / 1e3, pack_histogram(large)}};
+      reads.histogram.clear();
+    }
+    return measurement;
+  };
+  const auto row = compare_one(mixed(300'000, 1), mixed(500'000, 2));
+  REQUIRE(row.tail);
+  CHECK(row.tail->kind == "read up to 64 KiB");
+  CHECK(row.tail->share == 0.99);
+  CHECK(verdict_text(row) == "slower (tail)");
+}
+
+TEST_CASE("runs without histograms are judged by their times alone") {
+  Measurement fresh = reads_with(4, 200'000'000, 2);
+  fresh.samples[3].latency["read"].histogram.clear();
+  const auto row = compare_one(reads_with(0, 0, 1), fresh);
+  CHECK_FALSE(row.stalls);
+  CHECK_FALSE(row.tail);
+  CHECK(row.verdict == Verdict::same);
 }
 
 TEST_CASE("replays that keep recorded times are compared by the time in calls") {
@@ -386,7 +561,7 @@ TEST_CASE("the JSON says what the comparison says") {
   CHECK(json["overall"] == "slower");
   CHECK(json["counts"]["slower"] == 1);
   CHECK(json["counts"]["cannot tell"] == 1);
-  CHECK(json["measurements"][0]["ratio"] == comparison.measurements[0].ratio);
+  CHECK(json["measurements"][0]["ratio"] == comparison.measurements[0].time.ratio);
   CHECK(json["measurements"][0]["new"]["median_s"] == comparison.measurements[0].fresh.median);
   CHECK(json["measurements"][1]["runs_needed"] == *comparison.measurements[1].runs_needed);
   CHECK_FALSE(json["measurements"][1].contains("ratio_interval_95"));

@@ -150,11 +150,21 @@ TEST_CASE("exact and approximate probabilities meet where one takes over from th
 }
 
 TEST_CASE("Holm's correction is that of R's p.adjust") {
-  const std::vector<double> adjusted = holm_adjusted(Values{0.01, 0.04, 0.03, 0.005});
+  const std::vector<double> adjusted =
+      holm_adjusted(Values{0.01, 0.04, 0.03, 0.005}, Values{1, 1, 1, 1});
   const Values expected = {0.03, 0.06, 0.06, 0.02};
   for (std::size_t i = 0; i < expected.size(); ++i) CHECK(adjusted[i] == about(expected[i]));
-  CHECK(holm_adjusted(Values{0.7, 0.9}) == Values{1, 1});
-  CHECK(holm_adjusted({}).empty());
+  CHECK(holm_adjusted(Values{0.7, 0.9}, Values{1, 1}) == Values{1, 1});
+  CHECK(holm_adjusted({}, {}).empty());
+}
+
+// By hand: the smallest p by weight first, and each has what those before it left.
+TEST_CASE("a test with a larger weight gets a larger part of the level") {
+  const std::vector<double> adjusted =
+      holm_adjusted(Values{0.01, 0.001, 0.04}, Values{0.8, 0.1, 0.1});
+  CHECK(adjusted[1] == about(0.01));     // 0.001 / 0.1
+  CHECK(adjusted[0] == about(0.01125));  // 0.01 / 0.8 * 0.9
+  CHECK(adjusted[2] == about(0.04));     // alone
 }
 
 TEST_CASE("the ratio of two samples is the median of all ratios of two values") {

@@ -1,0 +1,244 @@
+#include "replay/compare/tails.h"
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "replay/results/packed.h"
+#include "replay/results/stalls.h"
+#include "replay/statistics/order.h"
+
+namespace filereel {
+namespace {
+
+constexpr double kNs = 1e3;  // in a microsecond
+
+// A kind of operation, of one class of sizes where all runs have several.
+struct Kind {
+  std::string name;
+  std::optional<std::uint64_t> up_to;
+
+  auto operator<=>(const Kind&) const = default;
+  std::string text() const { return up_to ? size_class_text(name, *up_to) : name; }
+};
+
+// Of one run; empty where it did none.
+Histogram latencies_of(const Sample& sample, const Kind& kind) {
+  const auto found = sample.latency.find(kind.name);
+  if (found == sample.latency.end()) return {};
+  if (!kind.up_to) return histogram_of(found->second);
+  for (const SizeLatency& one : found->second.sizes) {
+    if (one.up_to == *kind.up_to) return histogram_of(one);
+  }
+  return {};
+}
+
+// Only where every run has histograms: then a kind that a run lacks did not occur in it.
+std::set<Kind> kinds_of(const std::vector<const Sample*>& samples) {
+  std::map<std::string, bool> sized;  // whether all runs that have it have sizes
+  std::set<Kind> kinds;
+  for (const Sample* sample : samples) {
+    for (const auto& [name, latency] : sample->latency) {
+      if (latency.count == 0) continue;
+      if (latency.histogram.empty() && latency.sizes.empty()) return {};
+      const auto [place, is_new] = sized.try_emplace(name, true);
+      place->second = place->second && !latency.sizes.empty();
+    }
+  }
+  for (const Sample* sample : samples) {
+    for (const auto& [name, latency] : sample->latency) {
+      if (latency.count == 0) continue;
+      if (!sized[name]) kinds.insert({name, std::nullopt});
+      for (const SizeLatency& one : latency.sizes) {
+        if (sized[name]) kinds.insert({name, one.up_to});
+      }
+    }
+  }
+  return kinds;
+}
+
+// What is needed of a kind in one run; histograms themselves are too large to keep.
+struct RunOfKind {
+  std::uint64_t operations = 0;
+  double p99 = 0, p999 = 0;  // ns
+  Stalls stalls;
+};
+
+struct SideOfKind {
+  std::vector<RunOfKind> runs;
+
+  std::vector<double> each(double RunOfKind::* figure) const {
+    std::vector<double> values;
+    // Clocks may stand still for an operation; logarithms of nothing do not exist.
+    for (const RunOfKind& one : runs) values.push_back(std::max(one.*figure, 1.0));
+    return values;
+  }
+  double usual_operations() const {
+    std::vector<double> counts;
+    for (const RunOfKind& one : runs) counts.push_back(static_cast<double>(one.operations));
+    return median(counts);
+  }
+};
+
+SideOfKind look_at(const Gathered& side, const Kind& kind, std::uint64_t threshold) {
+  SideOfKind looked;
+  for (const Sample* sample : side.samples) {
+    const Histogram histogram = latencies_of(*sample, kind);
+    looked.runs.push_back({.operations = histogram.count(),
+                           .p99 = static_cast<double>(histogram.percentile(0.99)),
+                           .p999 = static_cast<double>(histogram.percentile(0.999)),
+                           .stalls = stalls_above(histogram, threshold)});
+  }
+  return looked;
+}
+
+struct KindOfBoth {
+  Kind kind;
+  std::uint64_t threshold = 0;  // of stalls, ns
+  SideOfKind base, fresh;
+};
+
+std::vector<KindOfBoth> look_at_kinds(const Gathered& base, const Gathered& fresh,
+                                      const CompareOptions& options) {
+  std::vector<const Sample*> all = base.samples;
+  all.insert(all.end(), fresh.samples.begin(), fresh.samples.end());
+  std::vector<KindOfBoth> kinds;
+  for (const Kind& kind : kinds_of(all)) {
+    Histogram usual;
+    for (const Sample* sample : base.samples) usual.merge(latencies_of(*sample, kind));
+    const std::uint64_t threshold = options.stall_ns.value_or(stall_threshold(usual));
+    kinds.push_back(
+        {kind, threshold, look_at(base, kind, threshold), look_at(fresh, kind, threshold)});
+  }
+  return kinds;
+}
+
+struct Percentile {
+  double share;
+  double RunOfKind::* figure;
+  double operations;  // that a run must have
+};
+
+constexpr Percentile kPercentiles[] = {{0.999, &RunOfKind::p999, 10'000},
+                                       {0.99, &RunOfKind::p99, 1'000}};
+
+struct AskedTail {
+  ComparedTail tail;
+  Question question;
+};
+
+std::optional<AskedTail> ask_tail(const KindOfBoth& kind, const CompareOptions& options) {
+  const double operations = std::min(kind.base.usual_operations(), kind.fresh.usual_operations());
+  for (const Percentile& one : kPercentiles) {
+    if (operations < one.operations) continue;
+    const auto base = kind.base.each(one.figure), fresh = kind.fresh.each(one.figure);
+    AskedTail asked;
+    asked.tail.kind = kind.kind.text();
+    asked.tail.share = one.share;
+    asked.tail.base_us = median(base) / kNs;
+    asked.tail.fresh_us = median(fresh) / kNs;
+    asked.question = ask(Aspect::tail, base, fresh);
+    asked.question.least = options.tail_threshold();
+    asked.question.latency_ns = std::max(median(base), median(fresh));
+    return asked;
+  }
+  return std::nullopt;
+}
+
+void add_tail(const std::vector<KindOfBoth>& kinds, const CompareOptions& options, Tested& tested) {
+  std::vector<AskedTail> asked;
+  for (const KindOfBoth& kind : kinds) {
+    if (auto one = ask_tail(kind, options)) asked.push_back(std::move(*one));
+  }
+  if (asked.empty()) return;
+  AskedTail& surest = *std::ranges::min_element(
+      asked, {}, [](const AskedTail& one) { return *one.question.answer.p; });
+  double& p = *surest.question.answer.p;
+  p = std::min(1.0, p * static_cast<double>(asked.size()));
+  tested.row.tail = std::move(surest.tail);
+  tested.questions.push_back(std::move(surest.question));
+}
+
+// Of all kinds together.
+struct StallsOfSide {
+  StallSide sum;
+  double stall_s = 0;
+  std::vector<double> rates;  // by run, of all operations
+};
+
+StallsOfSide sum_up(const std::vector<KindOfBoth>& kinds, SideOfKind KindOfBoth::* side,
+                    const Gathered& gathered) {
+  StallsOfSide all;
+  double seconds = 0;
+  for (std::size_t run = 0; run < gathered.samples.size(); ++run) {
+    Stalls stalls;
+    std::uint64_t operations = 0;
+    for (const KindOfBoth& kind : kinds) {
+      const RunOfKind& one = (kind.*side).runs[run];
+      stalls += one.stalls;
+      operations += one.operations;
+    }
+    all.sum.stalls += stalls.count;
+    all.sum.operations += operations;
+    all.stall_s += stalls.seconds;
+    seconds += seconds_in_calls(*gathered.samples[run]);
+    all.rates.push_back(
+        operations > 0 ? static_cast<double>(stalls.count) / static_cast<double>(operations) : 0);
+  }
+  if (seconds > 0) all.sum.share_of_time = std::min(1.0, all.stall_s / seconds);
+  return all;
+}
+
+// The smallest of those of the kinds that stalled, else of all, in microseconds.
+double threshold_shown(const std::vector<KindOfBoth>& kinds) {
+  const auto smallest = std::ranges::min(kinds, {}, [](const KindOfBoth& kind) {
+    const auto stalled = [](const RunOfKind& run) { return run.stalls.count > 0; };
+    const bool none = std::ranges::none_of(kind.base.runs, stalled) &&
+                      std::ranges::none_of(kind.fresh.runs, stalled);
+    return std::pair(none, kind.threshold);
+  });
+  return static_cast<double>(smallest.threshold) / kNs;
+}
+
+void add_stalls(const std::vector<KindOfBoth>& kinds, const Gathered& base, const Gathered& fresh,
+                Tested& tested) {
+  if (kinds.empty()) return;
+  StallsOfSide before = sum_up(kinds, &KindOfBoth::base, base);
+  StallsOfSide after = sum_up(kinds, &KindOfBoth::fresh, fresh);
+  ComparedStalls& stalls = tested.row.stalls.emplace();
+  stalls.threshold_us = threshold_shown(kinds);
+  stalls.base = before.sum;
+  stalls.fresh = after.sum;
+  const std::uint64_t count = before.sum.stalls + after.sum.stalls;
+  if (count == 0) {
+    stalls.answer.verdict = Verdict::same;
+    return;
+  }
+  // Half a stall in a usual run stands for none: ratios need something, and runs without stalls
+  // are alike, however much they did.
+  const double runs = static_cast<double>(before.rates.size() + after.rates.size());
+  const double half =
+      0.5 * runs / static_cast<double>(before.sum.operations + after.sum.operations);
+  for (std::vector<double>* rates : {&before.rates, &after.rates}) {
+    for (double& one : *rates) one += half;
+  }
+  Question question = ask(Aspect::stalls, before.rates, after.rates);
+  question.least = 0.5;
+  question.latency_ns = (before.stall_s + after.stall_s) / static_cast<double>(count) * 1e9;
+  tested.questions.push_back(std::move(question));
+}
+
+}  // namespace
+
+void ask_tails(const Gathered& base, const Gathered& fresh, const CompareOptions& options,
+               Tested& tested) {
+  const std::vector<KindOfBoth> kinds = look_at_kinds(base, fresh, options);
+  add_tail(kinds, options, tested);
+  add_stalls(kinds, base, fresh, tested);
+}
+
+}  // namespace filereel
