@@ -6,6 +6,7 @@
 
 #include "filesets/system/error.h"
 #include "filesets/system/units.h"
+#include "replay/run/precision.h"
 
 namespace filereel {
 namespace {
@@ -19,19 +20,6 @@ std::uint32_t parse_count(const std::string& text) {
               fmt::format("--runs {}: must be auto, or 1 to {}", text, kMostRuns));
 }
 
-// "3%" as 0.03.
-double parse_precision(const std::string& text) {
-  double percent = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, percent);
-  const std::string_view unit(stop, end);
-  if (error == std::errc() && (unit == "%" || unit == " %") && percent > 0 && percent <= 100) {
-    return percent / 100;
-  }
-  throw Error(ErrorKind::usage,
-              fmt::format("--precision {}: must be a share such as 3%, at most 100%", text));
-}
-
 double parse_budget(const std::string& text) {
   const std::uint64_t time = parse_duration(text, "--budget", ErrorKind::usage);
   if (time == 0) throw Error(ErrorKind::usage, "--budget must be more than 0");
@@ -42,8 +30,9 @@ double parse_budget(const std::string& text) {
 
 void add_runs_options(CLI::App& command, RunsArguments& arguments, const std::string& what) {
   command.add_option("--runs", arguments.runs, what + "; auto: until all is precise");
-  command.add_option("--precision", arguments.precision,
-                     "With --runs auto: width of the medians' 95 % intervals to reach (5%)");
+  command.add_option("--precision,--precise", arguments.precision,
+                     "With --runs auto: width of the medians' 95 % intervals to reach, of rates "
+                     "(5%) and of a tail (p99.9=10%)");
   command.add_option("--budget", arguments.budget,
                      "With --runs auto: when to end at the latest (30min)");
 }
@@ -62,7 +51,12 @@ void apply_runs(const RunsArguments& arguments, std::optional<std::uint32_t>& ru
   };
   check(arguments.precision, "--precision");
   check(arguments.budget, "--budget");
-  if (!arguments.precision.empty()) automatic->width = parse_precision(arguments.precision);
+  if (!arguments.precision.empty()) {
+    const std::string wrong = read_precision(arguments.precision, *automatic);
+    if (!wrong.empty()) {
+      throw Error(ErrorKind::usage, fmt::format("--precision {}: {}", arguments.precision, wrong));
+    }
+  }
   if (!arguments.budget.empty()) automatic->budget_s = parse_budget(arguments.budget);
 }
 

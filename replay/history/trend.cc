@@ -20,18 +20,48 @@ bool wanted(const std::vector<std::string>& list, std::string_view one) {
   return list.empty() || std::ranges::find(list, one) != list.end();
 }
 
-struct Headline {
-  std::string_view unit;
-  std::optional<Spread> spread;
+struct Figured {
+  std::string unit;
+  Spread spread;
 };
 
-Headline headline(const Measurement& measurement) {
+void add_rate(const Measurement& measurement, std::vector<Figured>& figures) {
   const Summary summary = measurement.summary();
-  if (!info_of(measurement.kind).by_set && summary.operations_per_s) {
-    return {"operations/s", summary.operations_per_s};
+  const bool counts = !info_of(measurement.kind).by_set;
+  if (counts && summary.operations_per_s) {
+    figures.push_back({"operations/s", *summary.operations_per_s});
+  } else if (summary.mb_per_s) {
+    figures.push_back({"MB/s", *summary.mb_per_s});
+  } else if (summary.files_per_s) {
+    figures.push_back({"files/s", *summary.files_per_s});
   }
-  if (summary.mb_per_s) return {"MB/s", summary.mb_per_s};
-  return {"files/s", summary.files_per_s};
+}
+
+// Percentiles that ten operations of a usual run lie above, of each kind the rarest.
+void add_tails(const Measurement& measurement, std::vector<Figured>& figures) {
+  struct Tail {
+    double operations;
+    std::string_view name;
+    double LatencySummary::* figure;
+  };
+  static constexpr Tail kTails[] = {{10'000, "p99.9", &LatencySummary::p999_us},
+                                    {1'000, "p99", &LatencySummary::p99_us}};
+  if (measurement.samples.empty()) return;
+  for (const auto& [kind, latency] : measurement.samples.front().latency) {
+    const double operations = measurement.usual_count(kind);
+    const auto* tail =
+        std::ranges::find_if(kTails, [&](const Tail& one) { return operations >= one.operations; });
+    if (tail == std::end(kTails)) continue;
+    const auto spread = measurement.latency(kind, tail->figure);
+    if (spread) figures.push_back({fmt::format("us {} {}", tail->name, kind), *spread});
+  }
+}
+
+std::vector<Figured> figures_of(const Measurement& measurement) {
+  std::vector<Figured> figures;
+  add_rate(measurement, figures);
+  add_tails(measurement, figures);
+  return figures;
 }
 
 // What is not in the key and makes figures another thing.
@@ -57,18 +87,18 @@ Growing& trend_for(std::vector<Growing>& trends, const std::string& device) {
 }
 
 void add_point(Growing& growing, const HistoryEntry& entry, const Measurement& measurement) {
-  const Headline figure = headline(measurement);
-  if (!figure.spread) return;
   const MeasurementKey key = key_of(measurement);
-  const std::string unit(figure.unit), options = options_of(measurement, entry.result);
+  const std::string options = options_of(measurement, entry.result);
   std::vector<TrendSeries>& all = growing.trend.series;
-  const auto [place, is_new] = growing.places.try_emplace({key, unit, options}, all.size());
-  if (is_new) all.push_back({.key = key, .options = options, .unit = unit, .points = {}});
-  all[place->second].points.push_back({.entry = entry.number,
-                                       .started = entry.started,
-                                       .firmware = entry.firmware,
-                                       .complete = entry.result.complete,
-                                       .figure = *figure.spread});
+  for (const Figured& one : figures_of(measurement)) {
+    const auto [place, is_new] = growing.places.try_emplace({key, one.unit, options}, all.size());
+    if (is_new) all.push_back({.key = key, .options = options, .unit = one.unit, .points = {}});
+    all[place->second].points.push_back({.entry = entry.number,
+                                         .started = entry.started,
+                                         .firmware = entry.firmware,
+                                         .complete = entry.result.complete,
+                                         .figure = one.spread});
+  }
 }
 
 void finish(TrendSeries& series, const std::vector<TrendFirmware>& firmware) {

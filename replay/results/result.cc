@@ -105,6 +105,16 @@ std::optional<Spread> Measurement::latency(const std::string& call,
   return spread_of(values);
 }
 
+double Measurement::usual_count(const std::string& call) const {
+  if (samples.empty()) return 0;
+  std::vector<double> counts;
+  for (const Sample& sample : samples) {
+    const auto found = sample.latency.find(call);
+    counts.push_back(found == sample.latency.end() ? 0 : static_cast<double>(found->second.count));
+  }
+  return median(counts);
+}
+
 const JobRecord& Result::job_of(const Measurement& measurement) const {
   static const JobRecord kNone;
   const auto found = std::ranges::find(plan.jobs, measurement.workload, &JobRecord::name);

@@ -39,12 +39,19 @@ using Parameters = std::vector<std::pair<std::string, std::string>>;
 
 inline constexpr std::uint32_t kMostRuns = 10'000;  // repetitions
 
+// How precise a percentile of latencies is to be.
+struct TailPrecision {
+  double percentile = 99.9;
+  double width = 0.1;  // of the 95 % interval of its median, as a share of the median
+};
+
 // Repetitions go on until every measurement is precise enough, or the time is over.
 struct AutoRuns {
   double width = 0.05;      // of the 95 % interval of the median, as a share of the median
   double budget_s = 1800;   // no repetition begins that would probably end after that
   std::uint32_t least = 5;  // repetitions before the interval is looked at
   std::uint32_t most = 100;
+  std::optional<TailPrecision> tail = {};
 };
 
 // A job of a plan. Its measurements have its name.
@@ -263,6 +270,8 @@ struct Measurement {
   std::optional<Spread> seconds(double Sample::* time) const;
   // The same for a percentile of the latency of one kind of operation; nothing if there was none.
   std::optional<Spread> latency(const std::string& call, double LatencySummary::* percentile) const;
+  // Operations of a kind in a usual run: the median. 0 without samples.
+  double usual_count(const std::string& call) const;
 };
 
 SampleRates rates_of(const Measurement& measurement, const Sample& sample);

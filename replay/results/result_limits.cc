@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "filesets/system/error.h"
 #include "replay/results/packed.h"
 #include "replay/results/result_sweep.h"
 
@@ -94,10 +95,20 @@ class Excess {
     for (const auto* kinds : {&sample.latency, &sample.service}) {
       for (const auto& [kind, latency] : *kinds) {
         at_most(latency.sizes.size(), kMostSizes, "sizes of operations");
-        if (found_.empty()) (void)histogram_of(latency);
+        check_packed([&latency] { (void)histogram_of(latency); });
       }
     }
-    if (sample.course) (void)unpack_course(*sample.course);
+    if (sample.course) check_packed([&sample] { (void)unpack_course(*sample.course); });
+  }
+
+  template <class Unpack>
+  void check_packed(const Unpack& unpack) {
+    if (!found_.empty()) return;
+    try {
+      unpack();
+    } catch (const Error& error) {
+      note(error.what());
+    }
   }
 
   void look_at_sweeps() {

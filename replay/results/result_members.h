@@ -154,9 +154,14 @@ inline constexpr auto kMembers<AccessShape> = std::tuple{
     Member{"depth", &AccessShape::depth}};
 
 template <>
+inline constexpr auto kMembers<TailPrecision> = std::tuple{
+    Member{"percentile", &TailPrecision::percentile}, Member{"width", &TailPrecision::width}};
+
+template <>
 inline constexpr auto kMembers<AutoRuns> =
     std::tuple{Member{"width", &AutoRuns::width}, Member{"budget_s", &AutoRuns::budget_s},
-               Member{"least", &AutoRuns::least}, Member{"most", &AutoRuns::most}};
+               Member{"least", &AutoRuns::least}, Member{"most", &AutoRuns::most},
+               Member{"tail", &AutoRuns::tail}};
 
 template <>
 inline constexpr auto kMembers<SweepAxis> =

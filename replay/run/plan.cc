@@ -14,6 +14,7 @@
 #include "replay/results/result_limits.h"
 #include "replay/run/catalogue.h"
 #include "replay/run/job_kinds.h"
+#include "replay/run/precision.h"
 
 namespace filereel {
 namespace {
@@ -129,9 +130,8 @@ std::optional<AutoRuns> read_auto_runs(const YamlMap& map) {
     return value;
   };
   if (const YamlValue* value = with_auto("precision")) {
-    constexpr double kWhole = 100'000;  // of YamlValue::share
-    automatic->width = value->share() / kWhole;
-    if (automatic->width == 0) value->fail("must be more than 0");
+    const std::string wrong = read_precision(value->text(), *automatic);
+    if (!wrong.empty()) value->fail(wrong);
   }
   if (const YamlValue* value = with_auto("budget")) {
     automatic->budget_s = static_cast<double>(value->duration()) * 1e-9;

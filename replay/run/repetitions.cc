@@ -2,26 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
+
+#include "replay/run/precision.h"
 
 namespace filereel {
 namespace {
 
 constexpr const char* kPrecise = "precise";
-
-// The width of the 95 % interval of the median of the rate, as a share of the median. What has no
-// rate, such as steps that could not be done, is as precise as it will ever be; of too few samples
-// nothing is known.
-double relative_width(const Measurement& measurement) {
-  const Summary summary = measurement.summary();
-  const std::optional<Spread>& rate = summary.mb_per_s      ? summary.mb_per_s
-                                      : summary.files_per_s ? summary.files_per_s
-                                                            : summary.operations_per_s;
-  if (!rate) return 0;
-  if (!rate->interval || rate->median <= 0) return std::numeric_limits<double>::infinity();
-  return (rate->interval->high - rate->interval->low) / rate->median;
-}
 
 }  // namespace
 
@@ -43,10 +31,10 @@ bool Repetitions::next(std::span<Measurement* const> measurements) {
     return true;
   }
   std::vector<double> widths;
-  for (const Measurement* one : measurements) widths.push_back(relative_width(*one));
+  for (const Measurement* one : measurements) widths.push_back(relative_width(*one, *automatic_));
   if (const char* why = run_ > 0 ? why_end(widths) : nullptr) {
     for (std::size_t i = 0; i < widths.size(); ++i) {
-      const bool precise = run_ >= automatic_->least && widths[i] <= automatic_->width;
+      const bool precise = run_ >= automatic_->least && widths[i] <= 1;
       measurements[i]->runs_ended = precise ? kPrecise : why;
     }
     return false;
@@ -57,7 +45,7 @@ bool Repetitions::next(std::span<Measurement* const> measurements) {
 
 const char* Repetitions::why_end(std::span<const double> widths) {
   const AutoRuns& limits = *automatic_;
-  const auto precise = [&](double width) { return width <= limits.width; };
+  const auto precise = [&](double width) { return width <= 1; };
   if (run_ >= limits.least && std::ranges::all_of(widths, precise)) return kPrecise;
   if (run_ >= limits.most) return "most";
   const double each = elapsed_s() / run_;
@@ -66,8 +54,7 @@ const char* Repetitions::why_end(std::span<const double> widths) {
   // Intervals shrink with the root of the number of samples.
   double wanted = limits.least;
   for (const double width : widths) {
-    const double times = width / limits.width;
-    if (std::isfinite(width)) wanted = std::max(wanted, run_ * times * times);
+    if (std::isfinite(width)) wanted = std::max(wanted, run_ * width * width);
   }
   const double possible = each > 0 ? limits.budget_s / each : wanted;
   expected_ = std::max(run_ + 1.0, std::min({wanted, possible, static_cast<double>(limits.most)}));

@@ -26,7 +26,7 @@ using Nanoseconds = std::function<std::uint64_t()>;  // a clock
 
 // The repetitions of some measurements that are made together. Automatic ones end when
 // - every measurement that has a rate (MB/s until durable, else files/s, else operations/s) is as
-//   precise as asked for ("precise"), or
+//   precise as asked for ("precise"), in its rate and in its tail, or
 // - one more, as long as those before it, would end after the budget ("budget"), or
 // - there are as many as there may be ("most").
 class Repetitions {

@@ -320,7 +320,7 @@ TEST_CASE("automatic runs have a precision, a budget and bounds") {
   CHECK(own.auto_runs->most == 9);
   check_refused("{sets: [iso], runs: 3, budget: 1 h}", "my.yaml:1:", "runs: auto");
   check_refused("{sets: [iso], precision: 3 %}", "my.yaml:1:", "runs: auto");
-  check_refused("{sets: [iso], runs: auto, precision: 0 %}", "my.yaml:1:", "more than 0");
+  check_refused("{sets: [iso], runs: auto, precision: 0 %}", "my.yaml:1:", "must be a share");
   check_refused("{sets: [iso], runs: auto, most_runs: 2}", "my.yaml:1:", "fewer most_runs");
   check_refused("{sets: [iso], runs: often}", "my.yaml:1:", "runs");
 }

@@ -1,10 +1,12 @@
 #include "replay/run/repetitions.h"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
 
+#include "replay/run/precision.h"
 #include "tests/sample_result.h"
 
 namespace filereel {
@@ -162,6 +164,47 @@ TEST_CASE("measurements that were there before are not among the new ones") {
   one.measurements.push_back(measurement_of("iso", "read", "ext4", "kernel"));
   other.measurements.push_back(measurement_of("mp3", "read", "ext4", "kernel"));
   CHECK(added.list() == std::vector<Measurement*>{&one.measurements[1], &other.measurements[0]});
+}
+
+// Reads whose p99.9 alternates by `noise`.
+void add_reads(Rig& rig, double noise, std::uint64_t count) {
+  for (Measurement& one : rig.measurements) {
+    LatencySummary& reads = one.samples.back().latency["read"];
+    reads.count = count;
+    reads.p999_us = 1000 * (1 + (one.samples.size() % 2 == 0 ? noise : -noise));
+  }
+}
+
+TEST_CASE("a tail can be asked to be precise, too") {
+  const auto runs = [](double noise, std::uint64_t count) {
+    Rig rig;
+    Repetitions repetitions(3, AutoRuns{.most = 40, .tail = TailPrecision{99.9, 0.1}}, rig.clock());
+    while (repetitions.next(rig.list())) {
+      rig.measure(1, 1);
+      add_reads(rig, noise, count);
+    }
+    return std::pair(repetitions.run(), rig.ended());
+  };
+  CHECK(runs(0.01, 20'000) == std::pair(5U, std::string("precise")));
+  CHECK(runs(0.2, 20'000) == std::pair(40U, std::string("most")));
+  CHECK(runs(0.2, 500) == std::pair(5U, std::string("precise")));  // no tail to speak of
+}
+
+TEST_CASE("precision is read as people write it") {
+  AutoRuns automatic;
+  CHECK(read_precision("3%", automatic).empty());
+  CHECK(automatic.width == doctest::Approx(0.03));
+  CHECK_FALSE(automatic.tail);
+  CHECK(read_precision("p99.9=10%,7 %", automatic).empty());
+  CHECK(automatic.width == doctest::Approx(0.07));
+  REQUIRE(automatic.tail);
+  CHECK(automatic.tail->percentile == 99.9);
+  CHECK(automatic.tail->width == doctest::Approx(0.1));
+  for (const char* bad :
+       {"", "3", "0%", "101%", "p99.9", "p99.9=", "p98=5%", "=5%", "5%,", "x=5%"}) {
+    CAPTURE(bad);
+    CHECK_FALSE(read_precision(bad, automatic).empty());
+  }
 }
 
 }  // namespace

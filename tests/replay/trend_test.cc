@@ -100,5 +100,26 @@ TEST_CASE("workloads are shown in operations a second") {
   CHECK(trends_of(folder_of({entry})).at(0).series.at(0).unit == "operations/s");
 }
 
+TEST_CASE("tails have lines of their own where there are operations enough") {
+  std::vector<HistoryEntry> entries = {entry_of(1, "1.0", 1), entry_of(2, "2.0", 1)};
+  for (HistoryEntry& entry : entries) {
+    Sample& sample = entry.result.measurements[0].samples[0];
+    const double factor = entry.number;
+    LatencySummary& reads = sample.latency["read"];
+    reads.count = 20'000;
+    reads.p999_us = 100 * factor;
+    LatencySummary& writes = sample.latency["write"];
+    writes.count = 2'000;
+    writes.p99_us = 50 * factor;
+    sample.latency["open"].count = 10;
+  }
+  const std::vector<DeviceTrend> trends = trends_of(folder_of(entries));
+  REQUIRE(trends.at(0).series.size() == 3);
+  CHECK(trends[0].series[1].unit == "us p99.9 read");
+  CHECK(trends[0].series[1].firmware_change == doctest::Approx(1.0));
+  CHECK(trends[0].series[2].unit == "us p99 write");
+  CHECK(trends[0].series[2].points[1].figure.median == 100);
+}
+
 }  // namespace
 }  // namespace filereel

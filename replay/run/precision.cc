@@ -1,0 +1,102 @@
+#include "replay/run/precision.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "filesets/system/printable.h"
+
+namespace filereel {
+namespace {
+
+struct TailPercentile {
+  std::string_view name;
+  double percentile;
+  double LatencySummary::* figure;
+};
+
+constexpr TailPercentile kTails[] = {
+    {"p50", 50, &LatencySummary::p50_us},      {"p90", 90, &LatencySummary::p90_us},
+    {"p95", 95, &LatencySummary::p95_us},      {"p99", 99, &LatencySummary::p99_us},
+    {"p99.9", 99.9, &LatencySummary::p999_us}, {"p99.99", 99.99, &LatencySummary::p9999_us}};
+
+// "3%" as 0.03.
+std::optional<double> share_of(std::string_view text) {
+  double percent = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, error] = std::from_chars(text.data(), end, percent);
+  const std::string_view unit(stop, end);
+  const bool known = error == std::errc() && (unit == "%" || unit == " %");
+  if (!known || !(percent > 0) || percent > 100) return std::nullopt;
+  return percent / 100;
+}
+
+std::string read_part(std::string_view part, AutoRuns& automatic) {
+  const std::size_t equals = part.find('=');
+  const std::string_view value = equals == part.npos ? part : part.substr(equals + 1);
+  const std::optional<double> share = share_of(value);
+  if (!share) {
+    return "must be a share such as 3%, at most 100%";
+  }
+  if (equals == part.npos) {
+    automatic.width = *share;
+    return "";
+  }
+  const std::string_view name = part.substr(0, equals);
+  const auto* tail = std::ranges::find(kTails, name, &TailPercentile::name);
+  if (tail == std::end(kTails)) {
+    return fmt::format("'{}' is none of p50, p90, p95, p99, p99.9, p99.99", printable(name));
+  }
+  automatic.tail = {tail->percentile, *share};
+  return "";
+}
+
+double width_of(const Spread& spread) {
+  if (!spread.interval || spread.median <= 0) return std::numeric_limits<double>::infinity();
+  return (spread.interval->high - spread.interval->low) / spread.median;
+}
+
+// Of the kinds of which a usual run has ten operations above the percentile; 0 where none has.
+double tail_width(const Measurement& measurement, const TailPrecision& wanted) {
+  constexpr double kAbove = 10;
+  if (measurement.samples.empty()) return std::numeric_limits<double>::infinity();
+  const auto* tail = std::ranges::find(kTails, wanted.percentile, &TailPercentile::percentile);
+  double widest = 0;
+  for (const auto& [kind, latency] : measurement.samples.front().latency) {
+    const double above = measurement.usual_count(kind) * (1 - wanted.percentile / 100);
+    if (above < kAbove) continue;
+    const auto spread = measurement.latency(kind, tail->figure);
+    if (spread) widest = std::max(widest, width_of(*spread));
+  }
+  return widest;
+}
+
+}  // namespace
+
+std::string read_precision(std::string_view text, AutoRuns& automatic) {
+  for (;;) {
+    const std::size_t comma = text.find(',');
+    if (std::string wrong = read_part(text.substr(0, comma), automatic); !wrong.empty()) {
+      return wrong;
+    }
+    if (comma == text.npos) return "";
+    text.remove_prefix(comma + 1);
+  }
+}
+
+double relative_width(const Measurement& measurement, const AutoRuns& automatic) {
+  const Summary summary = measurement.summary();
+  const std::optional<Spread>& rate = summary.mb_per_s      ? summary.mb_per_s
+                                      : summary.files_per_s ? summary.files_per_s
+                                                            : summary.operations_per_s;
+  if (!rate) return 0;
+  const double width = width_of(*rate) / automatic.width;
+  if (!automatic.tail) return width;
+  return std::max(width, tail_width(measurement, *automatic.tail) / automatic.tail->width);
+}
+
+}  // namespace filereel
