@@ -98,6 +98,8 @@ struct EngineContext {
   DivergenceJudge* judge = nullptr;  // null: every divergence is a true mismatch
   // Bumped when a directory got another name or none: cached directories may be stale.
   std::atomic<std::uint64_t>* directories = nullptr;
+  // Every latency as it is counted, for tests of what is made of them: it takes memory meanwhile.
+  std::vector<std::uint64_t>* latencies = nullptr;
   std::stop_token stop;
 };
 

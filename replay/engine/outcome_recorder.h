@@ -69,6 +69,9 @@ class OutcomeRecorder {
     if (statistics_.slowest.would_keep(time.latency)) [[unlikely]] {
       keep_slow(op, path(), time);
     }
+    if (context_.latencies) [[unlikely]] {
+      context_.latencies->push_back(time.latency);
+    }
     if (op.loose) ++statistics_.unverified;
     return op.loose || result == op.expected;
   }

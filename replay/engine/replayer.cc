@@ -147,12 +147,14 @@ void make_engines(ReplayRun& run, const std::array<int, kRoles>& roots) {
   const std::size_t count = run.threads.size();
   if (run.options.engine != EngineKind::null) allow_descriptors(run.open_files.size(), count);
   EngineContext context = context_of(run, roots);
+  if (run.options.latencies) run.options.latencies->assign(count, {});
   for (std::size_t i = 0; i < count; ++i) {
     if (!trace.shared_slots) {
       context.open_files = std::span(run.open_files).subspan(i * trace.slots, trace.slots);
     }
     ThreadRun& thread = run.threads[i];
     thread.open_files = context.open_files;
+    if (run.options.latencies) context.latencies = &(*run.options.latencies)[i];
     if (!trace.depths.empty()) context.queue_depth = std::max(trace.depths[i], 1U);
     try {
       thread.engine = make_engine(run.options.engine, context, static_cast<std::uint32_t>(i));

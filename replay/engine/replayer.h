@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <stop_token>
+#include <vector>
 
 #include "replay/engine/io_engine.h"
 #include "replay/engine/statistics.h"
@@ -30,6 +31,8 @@ struct ReplayOptions {
   // up, and what that gives still (closing syncs, closes) is executed and counted. The lanes of a
   // schedule just end.
   std::uint64_t run_for_ns = 0;
+  // Filled with every latency by thread, in ns; for tests.
+  std::vector<std::vector<std::uint64_t>>* latencies = nullptr;
   // Called once, when the measured time begins, by the thread that called replay(): for counters of
   // the caller's.
   std::function<void()> on_measured_start = {};
