@@ -12,13 +12,18 @@ longer; since nobody finds 5 % within the noise of the busy machine that the ser
 also scaled to the noise of quieter ones, and keeps its shape, its course and what its operations have in
 common. Noise is the standard deviation of the logarithms, the median of the operations.
 
+The series of workloads (data/workloads.json.xz) has the histograms of its runs: times, tails and stalls are
+judged then. It is dealt out as it is.
+
 Really: filereel creates, reads and deletes files on a file system in user space whose reads take a time of
 their own (delayed_folder.py), so that one operation is 5 % slower when they take 5 % longer. For each
 pair ten runs of A, of A again and of B are made in turns and compared as groups. Needs root and
 python3-fusepy.
 """
+import collections
 import contextlib
 import json
+import lzma
 import math
 import os
 import pathlib
@@ -68,6 +73,12 @@ def one_after_the_other(chance, length):
     return range(first, first + RUNS), range(first + RUNS, first + 2 * RUNS)
 
 
+def verdict_of(measurement):
+    """"slower", "slower (stalls)" …"""
+    changed = measurement["verdict"] in ("slower", "faster") and measurement["aspect"] != "time"
+    return measurement["verdict"] + (f" ({measurement['aspect']})" if changed else "")
+
+
 class Comparer:
     def __init__(self, filereel, folder):
         self.filereel, self.paths = filereel, [os.path.join(folder, name) for name in ("a", "b")]
@@ -84,8 +95,8 @@ class Comparer:
                               stdout=subprocess.PIPE, check=False)
         if done.returncode not in (0, 4):
             sys.exit(f"filereel compare: exit code {done.returncode}")
-        return done.returncode, {one["operation"]: one["verdict"] for one in
-                                 json.loads(done.stdout)["measurements"]}
+        return done.returncode, {" ".join([one["operation"], *one["parameters"].values()]): verdict_of(one)
+                                 for one in json.loads(done.stdout)["measurements"]}
 
 
 def resampled(comparer, series, deal, count, factor=None):
@@ -109,8 +120,37 @@ def share(part, whole):
     return f"{part:4} of {whole} = {100 * part / whole:5.1f} %"
 
 
+def part_of(result, runs):
+    """The same result with these runs alone."""
+    part = dict(result)
+    part["measurements"] = [{**one, "samples": [one["samples"][run] for run in runs]}
+                            for one in result["measurements"]]
+    return part
+
+
+def resample_result(path, args, comparer):
+    """Of a result whose samples have histograms."""
+    with lzma.open(path, "rt") as file:
+        series = json.load(file)
+    runs = min(len(one["samples"]) for one in series["measurements"])
+    print(f"{os.path.basename(path)}: {len(series['measurements'])} measurements, {runs} runs")
+    for deal in (by_chance, in_turns, one_after_the_other):
+        chance = random.Random(20240229)
+        alarms, slower = 0, collections.Counter()
+        for _ in range(args.comparisons):
+            base, new = (part_of(series, side) for side in deal(chance, runs))
+            code, verdicts = comparer.compare(base, new)
+            alarms += code == 4
+            slower.update(verdict for verdict in verdicts.values() if verdict.startswith("slower"))
+        print(f"  A/A, {deal.__name__.replace('_', ' ')}: false alarms {share(alarms, args.comparisons)}"
+              f" {dict(slower) or ''}", flush=True)
+
+
 def resample(args, comparer):
     for path in args.series:
+        if path.endswith(".xz"):
+            resample_result(path, args, comparer)
+            continue
         with open(path) as file:
             series = json.load(file)["seconds"]
         noise = statistics.median(map(noise_of, series.values()))
@@ -168,7 +208,8 @@ def main():
     parser = argument_parser(__doc__)
     parser.add_argument("--comparisons", type=int, default=200)
     parser.add_argument("--series", nargs="+",
-                        default=sorted(map(str, (HERE / "data").glob("series-*.json"))))
+                        default=sorted(map(str, [*(HERE / "data").glob("series-*.json"),
+                                                 HERE / "data/workloads.json.xz"])))
     parser.add_argument("--real", action="store_true")
     parser.add_argument("--pairs", type=int, default=20)
     args = parser.parse_args()
