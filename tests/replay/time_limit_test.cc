@@ -160,6 +160,40 @@ TEST_CASE("nobody sleeps or waits for others when time is up") {
   }
 }
 
+TEST_CASE(
+    "the latency of a late operation counts from when it was due, and the call is kept apart") {
+  for (const EngineKind engine : engines()) {
+    CAPTURE(engine_name(engine));
+    TimedTrace workload;
+    // The second write is due 49 ms before the first one is.
+    workload.add({workload.open(), TimedTrace::due(50 * kMs, pace_flags::kFromStart),
+                  TimedTrace::transfer(write), TimedTrace::due(kMs, pace_flags::kFromStart),
+                  TimedTrace::transfer(write, 4096), TimedTrace::use(close)},
+                 {}, {});
+    workload.trace.depths = {2};
+    const ReplayOutcome outcome = workload.run({.engine = engine});
+    REQUIRE(outcome.complete);
+    const KindStatistics& writes = outcome.statistics.of(write);
+    CHECK(writes.latency().max() >= 49 * kMs);
+    CHECK(writes.latency().total() - writes.service.total() >= 49 * kMs);
+    CHECK(writes.service.count() == 2);
+    const auto& slowest = outcome.statistics.slowest.operations();
+    const auto late = std::ranges::max_element(slowest, {}, &SlowOperation::latency_ns);
+    CHECK(late->offset == 4096);
+    CHECK(late->latency_ns >= late->service_ns + 49 * kMs);
+  }
+}
+
+TEST_CASE("a pause after the last operation makes no operation late") {
+  TimedTrace workload;
+  workload.add({workload.open(), TimedTrace::due(20 * kMs, pace_flags::kFromLastEnd),
+                TimedTrace::transfer(write), TimedTrace::use(close)},
+               {}, {});
+  const ReplayOutcome outcome = workload.run({.engine = EngineKind::null});
+  const KindStatistics& writes = outcome.statistics.of(write);
+  CHECK(writes.latency().total() == writes.service.total());
+}
+
 TEST_CASE("what the warm-up did is not counted") {
   for (const EngineKind engine : engines()) {
     CAPTURE(engine_name(engine));
