@@ -73,6 +73,14 @@ def one_after_the_other(chance, length):
     return range(first, first + RUNS), range(first + RUNS, first + 2 * RUNS)
 
 
+def name_of(measurement):
+    """FC-Test's operation; of a workload the phase and the point as well."""
+    if measurement["set"]:
+        return measurement["operation"]
+    return " ".join([pathlib.Path(measurement["workload"]).stem, measurement["operation"],
+                     *measurement["parameters"].values()])
+
+
 def verdict_of(measurement):
     """"slower", "slower (stalls)" …"""
     changed = measurement["verdict"] in ("slower", "faster") and measurement["aspect"] != "time"
@@ -95,7 +103,7 @@ class Comparer:
                               stdout=subprocess.PIPE, check=False)
         if done.returncode not in (0, 4):
             sys.exit(f"filereel compare: exit code {done.returncode}")
-        return done.returncode, {" ".join([one["operation"], *one["parameters"].values()]): verdict_of(one)
+        return done.returncode, {name_of(one): verdict_of(one)
                                  for one in json.loads(done.stdout)["measurements"]}
 
 
