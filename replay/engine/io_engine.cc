@@ -12,6 +12,7 @@
 #include "filesets/system/printable.h"
 #include "replay/engine/executor.h"
 #include "replay/engine/uring_engine.h"
+#include "replay/measure/clock.h"
 
 namespace filereel {
 namespace {
@@ -20,34 +21,68 @@ constexpr std::array<std::string_view, 3> kEngines = {"blocking", "io_uring", "n
 
 }  // namespace
 
+ReplayTimes ReplayProgress::known_times() const {
+  ReplayTimes times = times_;
+  if (times.end_ns == 0 && times.measured_ns > now_ns()) times.measured_ns = 0;
+  return times;
+}
+
 ReplayLook ReplayProgress::sum() const {
   ReplayLook look;
+  look.times = known_times();
+  const bool warm_up = times_.measured_ns > times_.start_ns;
+  std::uint64_t read = 0, written = 0;
   for (const ReplayStatistics* one : threads_) {
-    look.bytes += recorded_ ? one->moved_bytes() : one->content_bytes();
-    look.files += recorded_ ? one->operations : one->files;
+    // A thread may be late, at the last operation of its warm-up.
+    if (warm_up && look.times.measured_ns > 0 && one->restarts.published() == 0) continue;
+    read += one->of(OperationKind::read).bytes;
+    written += one->of(OperationKind::write).bytes + one->of(OperationKind::copy_range).bytes;
+    look.files += units_.recorded ? one->operations : one->files;
     look.operations += one->operations;
     for (const KindStatistics& kind : one->kinds) {
       for (const Histogram& size : kind.by_size) look.latency.merge(size);
     }
   }
+  look.bytes = units_.moved ? read + written : written > 0 ? written : read;
   return look;
 }
 
 ReplayLook ReplayProgress::look() const {
   const std::lock_guard lock(mutex_);
-  return threads_.empty() ? last_ : sum();
+  if (!threads_.empty()) return sum();
+  ReplayLook look = last_;
+  look.times = times_;
+  return look;
 }
 
-void ReplayProgress::begin(std::vector<const ReplayStatistics*> threads, bool recorded) {
+ReplayTimes ReplayProgress::times() const {
+  const std::lock_guard lock(mutex_);
+  return known_times();
+}
+
+void ReplayProgress::begin(std::vector<const ReplayStatistics*> threads, ProgressUnits units) {
   const std::lock_guard lock(mutex_);
   threads_ = std::move(threads);
-  recorded_ = recorded;
+  units_ = units;
+}
+
+void ReplayProgress::start(std::uint64_t start_ns, std::uint64_t warm_up_ns) {
+  const std::lock_guard lock(mutex_);
+  times_.start_ns = start_ns;
+  times_.measured_ns = start_ns + warm_up_ns;
 }
 
 void ReplayProgress::end() {
   const std::lock_guard lock(mutex_);
+  times_.end_ns = now_ns();
+  if (times_.measured_ns > times_.end_ns) times_.measured_ns = times_.end_ns;
   last_ = sum();
   threads_.clear();
+}
+
+void ReplayProgress::durable() {
+  const std::lock_guard lock(mutex_);
+  times_.durable_ns = now_ns();
 }
 
 OpenFile::~OpenFile() {

@@ -22,29 +22,52 @@
 
 namespace filereel {
 
+// When the parts of a replay began, of the stopwatch; 0: not yet.
+struct ReplayTimes {
+  std::uint64_t start_ns = 0;     // of the warm-up, where there is one
+  std::uint64_t measured_ns = 0;  // start_ns, or the end of the warm-up
+  std::uint64_t end_ns = 0;       // all threads have ended: what they wrote is flushed now
+  std::uint64_t durable_ns = 0;   // all of it is on the device
+};
+
 // How far a replay is.
 struct ReplayLook {
-  std::uint64_t bytes = 0;  // content; of a recorded trace all that was moved
+  ReplayTimes times;
+  // Since times.measured_ns, before that since times.start_ns.
+  std::uint64_t bytes = 0;  // content; where data is read and written at will, all that was moved
   std::uint64_t files = 0;  // operations, of a recorded trace
   std::uint64_t operations = 0;
   Histogram latency;  // of all operations
+};
+
+// What the figures of a replay's progress count.
+struct ProgressUnits {
+  bool recorded = false;  // ReplayLook::files are operations
+  bool moved = false;     // ReplayLook::bytes are all that was read, written or copied
 };
 
 // What a replay has counted so far, for other threads while it runs; what it came to afterwards.
 class ReplayProgress {
  public:
   ReplayLook look() const;
+  // A part of that, for little.
+  ReplayTimes times() const;
 
   // For replay(). The statistics live until end().
-  void begin(std::vector<const ReplayStatistics*> threads, bool recorded);
+  void begin(std::vector<const ReplayStatistics*> threads, ProgressUnits units);
+  void start(std::uint64_t start_ns, std::uint64_t warm_up_ns);
   void end();
+  // For who flushes what the replay has written, after that.
+  void durable();
 
  private:
+  ReplayTimes known_times() const;
   ReplayLook sum() const;
 
   mutable std::mutex mutex_;
   std::vector<const ReplayStatistics*> threads_;
-  bool recorded_ = false;
+  ProgressUnits units_;
+  ReplayTimes times_;  // measured_ns also while it is still to come
   ReplayLook last_;
 };
 

@@ -225,6 +225,7 @@ Cpu let_go(ReplayRun& run) {
   run.ready.wait();
   if (warm_up.count() == 0) before = begin_measuring(run);
   run.start_ns = now_ns();
+  if (run.options.progress) run.options.progress->start(run.start_ns, run.options.warm_up_ns);
   run.go.count_down();
   if (warm_up.count() == 0) return before;
   // Not before all have ended: then nothing is measured.
@@ -239,7 +240,7 @@ class Published {
     if (!progress_) return;
     std::vector<const ReplayStatistics*> threads;
     for (const ThreadRun& thread : run.threads) threads.push_back(&thread.engine->statistics());
-    progress_->begin(std::move(threads), run.options.board != nullptr);
+    progress_->begin(std::move(threads), run.options.units);
   }
   Published(const Published&) = delete;
   Published& operator=(const Published&) = delete;

@@ -24,6 +24,7 @@ struct ReplayOptions {
   DivergenceJudge* judge = nullptr;    // see EngineContext
   std::stop_token stop = {};           // stops between two operations
   ReplayProgress* progress = nullptr;  // sees what is counted while the replay runs
+  ProgressUnits units = {};            // of the progress
   // Before the measured time: what ends in it is not counted, but for divergences.
   std::uint64_t warm_up_ns = 0;
   // The measured time, from the end of the warm-up; 0: until the sources end. When it has passed

@@ -49,6 +49,7 @@ void ReplayStatistics::restart(std::uint64_t now_ns) noexcept {
   grid.clear();
   slowest.clear();
   begin_ns = now_ns;
+  restarts.publish(1);
 }
 
 void ReplayStatistics::merge(const ReplayStatistics& other) {

@@ -99,6 +99,7 @@ struct ReplayStatistics {
   TimeGrid grid;
   SlowestOperations slowest;
   std::uint64_t begin_ns = 0;  // the stopwatch's time at which the grid begins
+  Counter restarts;            // may be read meanwhile, and before all else
 
   const KindStatistics& of(OperationKind kind) const {
     return kinds[static_cast<std::size_t>(kind)];

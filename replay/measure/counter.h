@@ -21,6 +21,10 @@ class Counter {
   operator std::uint64_t() const noexcept {  // NOLINT(google-explicit-constructor)
     return value_.load(std::memory_order_relaxed);
   }
+  // The same for a value that tells others to look at what was stored before it.
+  void publish(std::uint64_t value) noexcept { value_.store(value, std::memory_order_release); }
+  std::uint64_t published() const noexcept { return value_.load(std::memory_order_acquire); }
+
   Counter& operator+=(std::uint64_t more) noexcept { return *this = *this + more; }
   Counter& operator++() noexcept { return *this += 1; }
 

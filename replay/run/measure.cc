@@ -73,6 +73,7 @@ std::optional<Sample> measure_step(const FittedJob& job, std::size_t step, const
   if (!outcome.complete && !failed && options.stop.stop_requested()) return std::nullopt;
   if (!failed) {
     wait_until_durable(sample, outcome, used);
+    if (options.progress) options.progress->durable();
     for (const Volume* volume : used) volume->check_present();
   }
   replayed->check();

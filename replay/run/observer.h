@@ -18,6 +18,10 @@ struct StepInfo {
   double share = 0;         // of the whole run's work that this step is
   double seconds = 0;       // that it lasts, where time ends it
   std::string volume = {};  // that it works on, where two take turns
+  std::string job = {};     // its name; "" where nothing is replayed, as for a block baseline
+  std::string of_set = {};  // the file set's name, of FC-Test
+  Parameters point = {};    // of the job's sweep
+  bool measured = true;     // else it only prepares
 };
 
 // Told how a run goes, on the thread that runs it. Implementations: the terminal's progress line

@@ -343,10 +343,14 @@ class Run {
                   .run = turned.repetitions.run(),
                   .runs = turned.repetitions.runs(),
                   .done = turned.stretch.begin,
-                  .volume = turned.side.name};
+                  .volume = turned.side.name,
+                  .job = turned.part.job->record().name,
+                  .of_set = turned.part.job->set(),
+                  .point = turned.part.job->parameters(turned.point)};
     for (std::size_t i = 0; i < steps.size(); ++i) {
       if (request_.stop.stop_requested()) return false;
       info.operation = steps[i].operation;
+      info.measured = steps[i].measured;
       info.bytes = steps[i].bytes;
       info.files = steps[i].files;
       info.seconds = steps[i].ends_after_s;

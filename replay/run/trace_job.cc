@@ -93,6 +93,7 @@ class TraceReplay final : public StepReplay {
     options.change_owners = job.change_owners;
     options.stop_on_divergence = job.stop_on_divergence;
     options.board = &schedule_.board();
+    options.units = {.recorded = true, .moved = true};
     options.judge = &judge_;
   }
 

@@ -142,11 +142,13 @@ class FittedWorkload final : public FittedJob {
 
   std::unique_ptr<StepReplay> make_replay(std::size_t step) const override {
     const RecipePhase& phase = recipe_.phases[step];
-    auto replay = std::make_unique<PhaseReplay>(has_accesses(phase));
+    const bool accesses = has_accesses(phase);
+    auto replay = std::make_unique<PhaseReplay>(accesses);
     replay->trace = synthesis_.trace(step);
     if (fitted_.tables) replay->trace.paths = &fitted_.tables->paths;
     replay->options.engine = options_.engine.value_or(
         synthesis_.queues(step) ? EngineKind::uring : EngineKind::blocking);
+    replay->options.units.moved = accesses;
     replay->options.poll = means_.poll && phase.poll;
     replay->options.warm_up_ns = phase.warm_up_ns;
     replay->options.run_for_ns = phase.stop.time_ns;
