@@ -58,10 +58,10 @@ void mark(Result& result, const ResultOptions& options) {
 // Measures into the results of the files; an Error that came after something was measured is given
 // back.
 std::optional<Error> watch(Session& session, SignalWatch& signals,
-                           const std::vector<ResultFile>& files,
+                           const std::vector<ResultFile>& files, const LiveOptions& live,
                            const std::function<bool(RunObserver&)>& measure) {
   std::optional<Error> failure;
-  TerminalObserver observer(session, signals, files);
+  TerminalObserver observer(session, signals, files, live);
   const auto measured = [&] {
     return std::ranges::any_of(files,
                                [](const ResultFile& file) { return has_samples(file.result); });
@@ -73,6 +73,8 @@ std::optional<Error> watch(Session& session, SignalWatch& signals,
     if (!measured()) throw;
     failure = error;
   }
+  if (!failure && !observer.failure().empty())
+    failure.emplace(ErrorKind::failed, observer.failure());
   for (const ResultFile& file : files) check_result(file.result);
   const bool interrupted = session.exit_code == Session::kInterrupted;
   interrupted && !measured() ? observer.save_new() : observer.save();
@@ -85,8 +87,10 @@ void finish(const Session& session, const std::optional<Error>& failure) {
 }
 
 void check_outputs(const ResultOptions& options, const std::vector<Target>& volumes) {
-  const std::vector<OutputFile> outputs = {
-      {"--json", options.json}, {"--html", options.html}, {"--against-json", options.against_json}};
+  const std::vector<OutputFile> outputs = {{"--json", options.json},
+                                           {"--html", options.html},
+                                           {"--against-json", options.against_json},
+                                           {"--live-json", options.live.json}};
   check_outside(outputs, volumes);
   check_output_files(outputs);
 }
@@ -102,6 +106,10 @@ void add_result_options(CLI::App& command, ResultOptions& options) {
   command.add_option("--note", options.note, "Anything else to keep in the result");
   command.add_flag("--hide-serial", options.hide_serials,
                    "Keep a digest of drives' serial numbers in the result instead of them");
+  command.add_flag("--live", options.live.lines,
+                   "Print throughput and latencies of every second to standard error");
+  command.add_option("--live-json", options.live.json,
+                     "Write them here while it runs, a line of JSON each; - for standard output");
 }
 
 std::vector<Result> observe_run(Session& session, SignalWatch& signals,
@@ -116,12 +124,13 @@ std::vector<Result> observe_run(Session& session, SignalWatch& signals,
   if (against) against->label = options.against_label;
   std::vector<ResultFile> files = {{base, options.json}};
   if (against) files.push_back({*against, options.against_json});
-  const auto failure = watch(session, signals, files, [&](RunObserver& observer) {
+  const auto failure = watch(session, signals, files, options.live, [&](RunObserver& observer) {
     return measure(observer, base, against);
   });
   const auto prints = [](const ResultFile& file) { return file.path == kStandardOutput; };
-  const Output output{session,
-                      options.html == kStandardOutput || std::ranges::any_of(files, prints)};
+  const Output output{session, options.html == kStandardOutput ||
+                                   options.live.json == kStandardOutput ||
+                                   std::ranges::any_of(files, prints)};
   for (const ResultFile& file : files) {
     if (prints(file)) session.write(result_to_json(file.result));
   }

@@ -9,6 +9,7 @@
 
 #include "replay/run/observer.h"
 #include "replay/volumes/target.h"
+#include "tools/live_output.h"
 #include "tools/session.h"
 #include "tools/signals.h"
 
@@ -22,10 +23,11 @@ struct ResultOptions {
   std::string label, note;   // kept in it
   std::string against_label;
   bool hide_serials = false;
+  LiveOptions live;  // figures of every second while it runs
 };
 
-// Adds --json, --html, --label, --note and --hide-serial to a command; `options` lives as long as
-// it.
+// Adds --json, --html, --label, --note, --hide-serial, --live and --live-json to a command;
+// `options` lives as long as it.
 void add_result_options(CLI::App& command, ResultOptions& options);
 
 // `against` is the result of the second of two volumes that take turns, else null. Returns false

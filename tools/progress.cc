@@ -12,17 +12,44 @@
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
 #include "filesets/system/utf8.h"
+#include "replay/report/wording.h"
+#include "tools/workload_table.h"
 
 namespace filereel {
 namespace {
+
+// Of the whole run.
+double share_done(const StepInfo& step, const StepState& state) {
+  // Steps that move no bytes are as far as their files.
+  double share = 0;
+  if (state.bytes > 0 && step.bytes > 0) {
+    share = static_cast<double>(state.bytes) / static_cast<double>(step.bytes);
+  } else if (step.files > 0) {
+    share = static_cast<double>(state.files) / static_cast<double>(step.files);
+  }
+  if (step.seconds > 0) share = std::max(share, state.elapsed_s / step.seconds);
+  return std::min(1.0, step.done + step.share * std::min(share, 1.0));
+}
+
+// Of the last second; in operations where no bytes are moved.
+std::string speed(const StepState& state) {
+  if (state.flushing) return "  flushing";
+  if (!state.last_second || state.files + state.bytes == 0) return "";
+  const LiveFigures& last = *state.last_second;
+  if (last.operations == 0) return state.bytes > 0 ? "  0 MB/s" : "  0 ops/s";
+  const std::string text = state.bytes > 0
+                               ? fmt::format("  {} MB/s", rate_text(last.mb_per_s()))
+                               : fmt::format("  {} ops/s", short_number(last.operations_per_s()));
+  return text + ", p99 " + format_duration(static_cast<double>(last.p99_ns) * 1e-9);
+}
+
+}  // namespace
 
 std::size_t terminal_width() {
   winsize size{};
   constexpr std::size_t kUsual = 80;
   return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kUsual;
 }
-
-}  // namespace
 
 ProgressLine::ProgressLine(const Session& session, std::function<std::string()> line,
                            std::function<void()> lost)
@@ -82,35 +109,41 @@ std::string time_left(double done, double elapsed_s) {
   return fmt::format("{} left", format_duration(elapsed_s * (1 - done) / done));
 }
 
-std::string describe_step(const StepInfo& step, std::uint64_t bytes, std::uint64_t files,
-                          double elapsed_s, double run_s) {
-  // Steps that move no bytes are as far as their files.
-  double share = 0;
-  if (bytes > 0 && step.bytes > 0) {
-    share = static_cast<double>(bytes) / static_cast<double>(step.bytes);
-  } else if (step.files > 0) {
-    share = static_cast<double>(files) / static_cast<double>(step.files);
+std::string shortened(std::string_view text, std::size_t columns) {
+  if (fitting(text, columns).size() == text.size()) return std::string(text);
+  return std::string(fitting(text, columns - std::min<std::size_t>(columns, 1))) + "…";
+}
+
+std::string step_name(const StepInfo& step) {
+  std::string text = step.volume;
+  if (!text.empty()) text += ":";
+  for (const std::string& part : {step.file_system, step.set, step.operation}) {
+    if (!text.empty() && !part.empty()) text += " ";
+    text += part;
   }
-  if (step.seconds > 0) share = std::max(share, elapsed_s / step.seconds);
-  share = std::min(share, 1.0);
-  const double done = std::min(1.0, step.done + step.share * share);
-  std::string text =
-      fmt::format("{:3.0f} %  {}{}{} {} {}", done * 100, step.volume,
-                  step.volume.empty() ? "" : ": ", step.file_system, step.set, step.operation);
   if (step.runs == 0) text += fmt::format(" run {}", step.run);
   if (step.runs > 1) text += fmt::format(" {}/{}", step.run, step.runs);
-  if (bytes > 0 && elapsed_s > 0) {
-    text += fmt::format("  {:.0f} MB/s", static_cast<double>(bytes) / 1e6 / elapsed_s);
-  }
-  const std::string left = time_left(done, run_s);
-  return left.empty() ? text : text + "  " + left;
+  return text;
+}
+
+std::string describe_step(const StepInfo& step, const StepState& state, std::size_t columns) {
+  const double done = share_done(step, state);
+  const std::string percent = fmt::format("{:3.0f} %  ", done * 100);
+  std::string figures = speed(state);
+  const std::string left = time_left(done, state.run_s);
+  if (!left.empty()) figures += "  " + left;
+  // All else is ASCII.
+  const std::size_t taken = percent.size() + figures.size();
+  constexpr std::size_t kLeast = 8;
+  const std::string name = printable_line(step_name(step));
+  return percent + shortened(name, std::max(columns - std::min(columns, taken), kLeast)) + figures;
 }
 
 std::string PlainProgress::step_begins(const StepInfo& step, std::uint64_t now_ns) {
   if (now_ns - last_ns_ < kIntervalNs) return "";
   last_ns_ = now_ns;
   const std::string line =
-      describe_step(step, 0, 0, 0, static_cast<double>(now_ns - began_ns_) * 1e-9);
+      describe_step(step, {.run_s = static_cast<double>(now_ns - began_ns_) * 1e-9});
   return line.substr(line.find_first_not_of(' '));
 }
 

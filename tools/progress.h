@@ -4,11 +4,13 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
 
 #include "replay/run/observer.h"
+#include "tools/live.h"
 #include "tools/session.h"
 
 namespace filereel {
@@ -45,10 +47,25 @@ std::string_view fitting(std::string_view text, std::size_t columns);
 // "3 min 20 s left" from how long `done` (0 to 1) of the work took; "" while that says nothing.
 std::string time_left(double done, double elapsed_s);
 
-// What the progress line says of a step that began `elapsed_s` ago, in a run that began `run_s`
-// ago.
-std::string describe_step(const StepInfo& step, std::uint64_t bytes, std::uint64_t files,
-                          double elapsed_s, double run_s);
+// The text, or as much of it as fits with a "…" at its end.
+std::string shortened(std::string_view text, std::size_t columns);
+
+// "ext4 programs create 1/3".
+std::string step_name(const StepInfo& step);
+
+// How far a step is.
+struct StepState {
+  std::uint64_t bytes = 0, files = 0;
+  double elapsed_s = 0, run_s = 0;              // since the step began, and since the run did
+  std::optional<LiveFigures> last_second = {};  // nothing where nothing runs
+  bool flushing = false;                        // what was written goes to the device
+};
+
+// What the progress line says of a step. Its name is shortened if there are not so many columns.
+std::string describe_step(const StepInfo& step, const StepState& state,
+                          std::size_t columns = std::string::npos);
+
+std::size_t terminal_width();  // of standard error; 80 where it is no terminal
 
 // Progress where standard error is no terminal, such as a log: a plain line now and then.
 class PlainProgress {

@@ -1,17 +1,34 @@
 #include "tools/terminal_observer.h"
 
+#include <functional>
+
+#include <unistd.h>
+
 #include "filesets/ownership/atomic_file.h"
 #include "replay/measure/clock.h"
 #include "replay/results/result_json.h"
 
 namespace filereel {
+namespace {
+
+// Lines take its place, and JSON on the same terminal would be drawn over.
+bool draws_line(const LiveOptions& live) {
+  return !live.lines && !(live.json == "-" && isatty(STDOUT_FILENO) != 0);
+}
+
+}  // namespace
 
 TerminalObserver::TerminalObserver(const Session& session, SignalWatch& signals,
-                                   const std::vector<ResultFile>& files)
+                                   const std::vector<ResultFile>& files, const LiveOptions& live)
     : session_(session),
+      lines_(live.lines),
       run_began_ns_(now_ns()),
       plain_(run_began_ns_),
-      line_(session, [this] { return describe(); }, [&signals] { signals.hang_up(); }) {
+      live_(session, live, run_began_ns_, [&signals] { signals.hang_up(); }),
+      line_(session,
+            draws_line(live) ? std::function([this] { return describe(); })
+                             : std::function<std::string()>(),
+            [&signals] { signals.hang_up(); }) {
   for (const ResultFile& file : files) kept_.push_back({file});
 }
 
@@ -25,13 +42,16 @@ void TerminalObserver::step_begins(const StepInfo& step, const ReplayProgress& p
     step_ = step;
     progress_ = &progress;
     began_ns_ = now_ns();
+    last_second_ = {};
   }
-  if (session_.shows_progress()) return;
+  live_.step_begins(step, progress);
+  if (session_.shows_progress() || lines_) return;
   const std::string line = plain_.step_begins(step, now_ns());
   if (!line.empty()) line_.notice(line);
 }
 
 void TerminalObserver::step_ended() {
+  live_.step_ended();
   const std::lock_guard lock(mutex_);
   progress_ = nullptr;
 }
@@ -70,7 +90,15 @@ std::string TerminalObserver::describe() {
     return static_cast<double>(now_ns() - since) * 1e-9;
   };
   const ReplayLook look = progress_->look();
-  return describe_step(*step_, look.bytes, look.files, seconds(began_ns_), seconds(run_began_ns_));
+  const bool flushing = look.times.end_ns > 0 && look.times.durable_ns == 0;
+  return describe_step(*step_,
+                       {.bytes = look.bytes,
+                        .files = look.files,
+                        .elapsed_s = seconds(began_ns_),
+                        .run_s = seconds(run_began_ns_),
+                        .last_second = last_second_.add(look, now_ns()),
+                        .flushing = flushing},
+                       terminal_width() - 1);
 }
 
 }  // namespace filereel

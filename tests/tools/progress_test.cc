@@ -34,33 +34,76 @@ TEST_CASE("nothing is said of the time left while it is a guess") {
   CHECK(time_left(1.5, 10).empty());
 }
 
+// Half of it, with 100 MB in the last second.
+StepState half() {
+  return {.bytes = 500'000'000,
+          .files = 2,
+          .elapsed_s = 5,
+          .run_s = 55,
+          .last_second = LiveFigures{.seconds = 1,
+                                     .operations = 800,
+                                     .bytes = 100'000'000,
+                                     .p50_ns = 500'000,
+                                     .p99_ns = 1'200'000,
+                                     .max_ns = 2'000'000}};
+}
+
 TEST_CASE("a step is described by what it is, how far, how fast and how long still") {
-  CHECK(describe_step(step(), 500'000'000, 2, 5, 55) ==
-        " 55 %  ext4 iso copy-far 2/3  100 MB/s  45.0 s left");
+  CHECK(describe_step(step(), half()) ==
+        " 55 %  ext4 iso copy-far 2/3  100 MB/s, p99 1.2 ms  45.0 s left");
+}
+
+TEST_CASE("a second without a finished operation shows") {
+  StepState state = half();
+  state.last_second = LiveFigures{.seconds = 1};
+  CHECK(describe_step(step(), state) == " 55 %  ext4 iso copy-far 2/3  0 MB/s  45.0 s left");
+}
+
+TEST_CASE("a step that flushes says so") {
+  StepState state = half();
+  state.last_second.reset();
+  state.flushing = true;
+  CHECK(describe_step(step(), state) == " 55 %  ext4 iso copy-far 2/3  flushing  45.0 s left");
+}
+
+TEST_CASE("a long name gives way to the figures") {
+  StepInfo info = step();
+  info.set = "random-read, depth 4, size 128 KiB, threads 16, random 100 %";
+  CHECK(describe_step(info, half(), 79) ==
+        " 55 %  ext4 random-read, depth 4, size 128 …  100 MB/s, p99 1.2 ms  45.0 s left");
+  CHECK(describe_step(info, half(), 10).starts_with(" 55 %  ext4 ra…"));
+  CHECK(shortened("abc", 3) == "abc");
+  CHECK(shortened("abcd", 3) == "ab…");
+  CHECK(shortened("abcd", 0) == "…");
 }
 
 TEST_CASE("a single run is not numbered") {
   StepInfo info = step();
   info.runs = info.run = 1;
-  CHECK(describe_step(info, 500'000'000, 2, 5, 55).contains("copy-far  100"));
+  CHECK(describe_step(info, half()).contains("copy-far  100"));
 }
 
 TEST_CASE("steps that move no bytes are as far as their files") {
-  CHECK(describe_step(step(), 0, 2, 5, 55) == " 55 %  ext4 iso copy-far 2/3  45.0 s left");
+  StepState state = half();
+  state.bytes = state.last_second->bytes = 0;
+  CHECK(describe_step(step(), state) ==
+        " 55 %  ext4 iso copy-far 2/3  800 ops/s, p99 1.2 ms  45.0 s left");
 }
 
 TEST_CASE("before anything is done there is no speed and no time") {
   StepInfo info = step();
   info.done = 0;
-  CHECK(describe_step(info, 0, 0, 0, 0) == "  0 %  ext4 iso copy-far 2/3");
+  CHECK(describe_step(info, {.last_second = LiveFigures()}) == "  0 %  ext4 iso copy-far 2/3");
   info.bytes = info.files = 0;
-  CHECK(describe_step(info, 0, 0, 0, 0) == "  0 %  ext4 iso copy-far 2/3");
+  CHECK(describe_step(info, {.last_second = LiveFigures()}) == "  0 %  ext4 iso copy-far 2/3");
 }
 
 TEST_CASE("a step is never further than its end") {
   StepInfo info = step();
   info.done = 0.95;
-  const std::string text = describe_step(info, 5'000'000'000, 9, 5, 55);
+  StepState state = half();
+  state.bytes = 5'000'000'000;
+  const std::string text = describe_step(info, state);
   CHECK(text.starts_with("100 %"));
 }
 

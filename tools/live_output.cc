@@ -1,0 +1,195 @@
+#include "tools/live_output.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cmath>
+#include <exception>
+#include <utility>
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <string.h>
+
+#include "filesets/system/error.h"
+#include "filesets/system/printable.h"
+#include "filesets/system/units.h"
+#include "replay/json.h"
+#include "replay/measure/clock.h"
+#include "replay/report/wording.h"
+#include "tools/progress.h"
+#include "tools/standard_streams.h"
+#include "tools/workload_table.h"
+
+namespace filereel {
+namespace {
+
+// What is not measured has a part of its own.
+std::string_view part_name(const StepInfo& step, LivePart part) {
+  const bool prepares = !step.measured && part == LivePart::measured;
+  return prepares ? "preparation" : live_part_name(part);
+}
+
+// "ext4 random-read read 1/3, warm-up".
+std::string title_of(const StepInfo& step, LivePart part) {
+  std::string name = printable_line(step_name(step));
+  if (part == LivePart::warm_up || !step.measured) {
+    name += fmt::format(", {}", part_name(step, part));
+  }
+  constexpr std::size_t kColumns = 80;
+  return shortened(name, kColumns);
+}
+
+// With so many digits after the point: no more are known.
+double rounded(double value, double per_unit) {
+  return std::round(value * per_unit) / per_unit;
+}
+
+std::string latency_text(const LiveFigures& figures, std::uint64_t ns) {
+  return figures.operations > 0 ? format_duration(static_cast<double>(ns) * 1e-9) : "-";
+}
+
+// A shorter rest of a second is no figure for people, and of no use to programs either where
+// nothing was done in it.
+constexpr double kLeastSeconds = 0.1;
+
+}  // namespace
+
+std::string live_line(const LiveInterval& interval, double at_s) {
+  const LiveFigures& figures = interval.figures;
+  if (interval.part == LivePart::flush) return fmt::format("{:7.1f} s  flushing", at_s);
+  const bool any = figures.operations > 0;
+  const std::string mb = figures.bytes > 0 ? rate_text(figures.mb_per_s()) : "-";
+  return fmt::format("{:7.1f} s {:>6} ops/s {:>6} MB/s  p50 {:>7}  p99 {:>7}  max {:>7}", at_s,
+                     any ? short_number(figures.operations_per_s()) : "0", mb,
+                     latency_text(figures, figures.p50_ns), latency_text(figures, figures.p99_ns),
+                     latency_text(figures, figures.max_ns));
+}
+
+std::string live_json(const StepInfo& step, const LiveInterval& interval, double at_s) {
+  constexpr double kMicro = 1e6, kMilli = 1e3;
+  const LiveFigures& figures = interval.figures;
+  Json json = {{"t_s", rounded(at_s, kMicro)},
+               {"interval_s", rounded(figures.seconds, kMicro)},
+               {"part", part_name(step, interval.part)},
+               {"job", step.job}};
+  if (!step.of_set.empty()) json["set"] = step.of_set;
+  if (!step.point.empty()) {
+    json["point"] = Json::object();
+    for (const auto& [axis, value] : step.point) json["point"][axis] = value;
+  }
+  json["operation"] = step.operation;
+  json["file_system"] = step.file_system.empty() ? "none" : step.file_system;
+  if (!step.volume.empty()) json["volume"] = step.volume;
+  json["run"] = step.run;
+  json["operations"] = figures.operations;
+  json["bytes"] = figures.bytes;
+  json["mb_per_s"] = rounded(figures.mb_per_s(), kMicro);
+  if (figures.operations > 0) {
+    const auto us = [](std::uint64_t ns) { return static_cast<double>(ns) / kMilli; };
+    json["p50_us"] = us(figures.p50_ns);
+    json["p99_us"] = us(figures.p99_ns);
+    json["max_us"] = us(figures.max_ns);
+  }
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+LiveOutput::LiveOutput(const Session& session, const LiveOptions& options,
+                       std::uint64_t run_began_ns, std::function<void()> lost)
+    : session_(session), options_(options), run_began_ns_(run_began_ns), lost_(std::move(lost)) {
+  if (session_.quiet) options_.lines = false;
+  if (!options_.lines && options_.json.empty()) return;
+  thread_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
+}
+
+LiveOutput::~LiveOutput() {
+  if (!thread_.joinable()) return;
+  thread_.request_stop();
+  thread_.join();
+}
+
+void LiveOutput::step_begins(const StepInfo& step, const ReplayProgress& progress) {
+  if (!thread_.joinable() || step.job.empty()) return;
+  const std::lock_guard lock(mutex_);
+  if (!file_ && !options_.json.empty() && options_.json != "-") {
+    constexpr mode_t kMode = 0666;
+    file_ =
+        Descriptor(::open(options_.json.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, kMode));
+    if (!file_) {
+      throw_failed(fmt::format("cannot write '{}': {}", options_.json, strerror(errno)));
+    }
+  }
+  step_ = step;
+  title_.clear();
+  seconds_ = {};
+  progress_ = &progress;
+  wake_.notify_all();
+}
+
+void LiveOutput::step_ended() noexcept {
+  if (!thread_.joinable()) return;
+  const std::lock_guard lock(mutex_);
+  if (progress_) print();
+  progress_ = nullptr;
+}
+
+std::string LiveOutput::failure() const {
+  const std::lock_guard lock(mutex_);
+  return failure_;
+}
+
+void LiveOutput::run(const std::stop_token& stop) {
+  // How late the begin and the end of a part may be seen: their times are exact all the same.
+  constexpr std::uint64_t kPause = 100'000'000;
+  std::unique_lock lock(mutex_);
+  while (wake_.wait(lock, stop, [this] { return progress_ != nullptr; })) {
+    const std::uint64_t now = now_ns();
+    if (seconds_.due(progress_->times(), now)) print();
+    const std::uint64_t next = seconds_.next_ns();
+    const std::uint64_t pause = next > now ? std::min(next - now, kPause) : kPause;
+    wake_.wait_for(lock, stop, std::chrono::nanoseconds(pause),
+                   [this] { return progress_ == nullptr; });
+  }
+}
+
+void LiveOutput::print() {
+  try {
+    for (const LiveInterval& interval : seconds_.take(progress_->look(), now_ns())) {
+      print(interval);
+    }
+  } catch (const std::exception& error) {  // of memory: the work itself tells what it lacks
+    if (failure_.empty()) failure_ = error.what();
+  }
+}
+
+void LiveOutput::print(const LiveInterval& interval) {
+  const double at_s =
+      static_cast<double>(interval.end_ns - std::min(interval.end_ns, run_began_ns_)) * 1e-9;
+  const bool is_long = interval.figures.seconds >= kLeastSeconds;
+  if (options_.lines) print_line(interval, at_s, is_long);
+  const bool tells = is_long || interval.figures.operations > 0;
+  if (!options_.json.empty() && tells) write_json(live_json(step_, interval, at_s));
+}
+
+void LiveOutput::print_line(const LiveInterval& interval, double at_s, bool is_long) {
+  std::string text = live_line(interval, at_s) + "\n";
+  std::string title = title_of(step_, interval.part);
+  const bool stands = title == title_ || (interval.part == LivePart::flush && !title_.empty());
+  if (!is_long && (stands || interval.figures.operations == 0)) return;
+  if (!stands) {
+    text = session_.bold(title, STDERR_FILENO) + "\n" + text;
+    title_ = std::move(title);
+  }
+  if (!session_.print_aside(text)) lost_();
+}
+
+void LiveOutput::write_json(const std::string& line) {
+  if (reader_gone_ || !failure_.empty()) return;
+  if (options_.json == "-") {
+    reader_gone_ = !session_.pipe(line);
+  } else if (const int error = write_to(file_.get(), line)) {
+    failure_ = fmt::format("cannot write '{}': {}", printable(options_.json), strerror(error));
+  }
+}
+
+}  // namespace filereel
