@@ -14,6 +14,7 @@
 
 #include "filesets/catalog/catalog.h"
 #include "filesets/specification/specification.h"
+#include "filesets/system/error.h"
 #include "filesets/system/memory.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/read_file.h"
@@ -24,6 +25,7 @@
 #include "replay/run/plan.h"
 #include "tools/commands.h"
 #include "tools/file_set_summary.h"
+#include "tools/heat_map.h"
 #include "tools/reel_summary.h"
 #include "tools/result_file.h"
 #include "tools/result_table.h"
@@ -201,8 +203,11 @@ class Show {
     }
   }
 
-  void result(const Result& result) const {
-    json_ ? session_.write(result_to_json(result)) : session_.print(format_result(result, bold()));
+  // `wanted`: see heat_maps.
+  void result(const Result& result, const std::string& wanted) const {
+    if (json_) return session_.write(result_to_json(result));
+    const std::string maps = heat_maps(result, wanted, bold());
+    session_.print(format_result(result, bold()) + maps);
   }
 
  private:
@@ -255,36 +260,43 @@ class Show {
   Session& session_;
 };
 
-void show(const std::string& name, bool json, bool operations, Session& session) {
+struct ShowArguments {
+  std::string name, measurement;
+  bool json = false, operations = false;
+};
+
+void show(const ShowArguments& arguments, Session& session) {
+  const std::string& name = arguments.name;
   refuse_special_file(name);  // each of those below opens it
-  if (operations) {
+  if (arguments.operations) {
     const std::unique_ptr<ReelReader> reader = open_named_reel(name);
     return dump_reel(*reader, name, session);
   }
-  const Show show(json, session);
-  is_result(name) ? show.result(load_result(name)) : show.item(find_named(name));
+  const Show show(arguments.json, session);
+  if (is_result(name)) return show.result(load_result(name), arguments.measurement);
+  if (!arguments.measurement.empty()) {
+    throw Error(ErrorKind::usage, "--measurement is for results");
+  }
+  show.item(find_named(name));
 }
 
 }  // namespace
 
 void add_show_command(CLI::App& app, Session& session) {
-  struct Arguments {
-    std::string name;
-    bool json = false, operations = false;
-  };
   CLI::App* command =
       app.add_subcommand("show", "Describe a plan, a workload, a file set, a reel or a result");
-  const auto arguments = std::make_shared<Arguments>();
+  const auto arguments = std::make_shared<ShowArguments>();
   command->add_option("NAME", arguments->name, "A name of the catalogue, or a file")->required();
   command->add_flag("--json", arguments->json, "For programs");
   command->add_flag("--operations", arguments->operations,
                     "Every operation of a reel, a line each");
+  command->add_option("--measurement", arguments->measurement,
+                      "Heat maps of a result's measurements with this in their title");
   command->footer(
       "Examples:\n  filereel show programs\n  filereel show random-read\n"
-      "  filereel show drive.json\n  filereel show app.reel --operations | grep fsync");
-  command->callback([arguments, &session] {
-    show(arguments->name, arguments->json, arguments->operations, session);
-  });
+      "  filereel show drive.json\n  filereel show drive.json --measurement 'ext4 create'\n"
+      "  filereel show app.reel --operations | grep fsync");
+  command->callback([arguments, &session] { show(*arguments, session); });
 }
 
 }  // namespace filereel

@@ -92,7 +92,9 @@ constexpr ValueRule kRules[] = {
     {"--format", words, "auto", import_formats, "import"},
     {"--format", words, {}, export_formats, "export"},
     {"--against --against-far --far --near VOLUME", volumes, "image:", block_devices},
-    {"--against-json --csv --google-benchmark --html --json --junit --markdown --output", files},
+    {"--against-json --csv --google-benchmark --html --json --junit --live-json --markdown"
+     " --output",
+     files},
     {"--backend", words, "auto bpf strace"},
     {"--base --new FILE RESULT RESULTS", files},
     {"--copy-method", words, "readwrite copy_file_range reflink sendfile"},
