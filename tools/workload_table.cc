@@ -8,6 +8,7 @@
 
 #include "filesets/system/printable.h"
 #include "replay/report/wording.h"
+#include "replay/results/latency.h"
 #include "replay/results/result_sweep.h"
 
 namespace filereel {
@@ -51,13 +52,18 @@ std::vector<Column> columns_of(const Measurements& rows) {
       {"operations/s", [](const Measurement& one) { return one.summary().operations_per_s; },
        rate_cell},
       {"files/s", [](const Measurement& one) { return one.summary().files_per_s; }, rate_cell},
-      {"read p50", [](const Measurement& one) { return one.latency("read", kP50); }, time_cell},
-      {"read p99", [](const Measurement& one) { return one.latency("read", kP99); }, time_cell},
-      {"write p50", [](const Measurement& one) { return one.latency("write", kP50); }, time_cell},
-      {"write p99", [](const Measurement& one) { return one.latency("write", kP99); }, time_cell},
-      {"fsync p99", [](const Measurement& one) { return one.latency("fsync", kP99); }, time_cell},
-      {"fdatasync p99", [](const Measurement& one) { return one.latency("fdatasync", kP99); },
+      {"read p50", [](const Measurement& one) { return latency_spread(one, "read", kP50); },
        time_cell},
+      {"read p99", [](const Measurement& one) { return latency_spread(one, "read", kP99); },
+       time_cell},
+      {"write p50", [](const Measurement& one) { return latency_spread(one, "write", kP50); },
+       time_cell},
+      {"write p99", [](const Measurement& one) { return latency_spread(one, "write", kP99); },
+       time_cell},
+      {"fsync p99", [](const Measurement& one) { return latency_spread(one, "fsync", kP99); },
+       time_cell},
+      {"fdatasync p99",
+       [](const Measurement& one) { return latency_spread(one, "fdatasync", kP99); }, time_cell},
   };
   std::vector<Column> used;
   std::ranges::copy_if(all, std::back_inserter(used), [&](const Column& column) {

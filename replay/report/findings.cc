@@ -1,6 +1,7 @@
 #include "replay/report/findings.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <utility>
@@ -16,6 +17,40 @@ namespace {
 
 using Findings = std::vector<std::string>;
 using Results = std::span<const ReportedResult>;
+
+// How far from no change, in either direction.
+double effect_of(const ComparedMeasurement& one) {
+  return std::abs(std::log(one.ratio));
+}
+
+std::string change_text(const ComparedMeasurement& one, const ResultComparison& comparison) {
+  return fmt::format("{} is {} with {} than with {}: {} times the {}.", key_text(one.key),
+                     verdict_name(one.verdict), comparison.fresh_name, comparison.base_name,
+                     rate_text(one.ratio), figure_name(one.figure));
+}
+
+// What became slower, then what became faster, the largest effects first.
+void add_changes(const ResultComparison& comparison, Findings& findings) {
+  constexpr std::size_t kNamed = 3;
+  std::vector<const ComparedMeasurement*> changed;
+  for (const ComparedMeasurement& one : comparison.measurements) {
+    if (one.verdict == Verdict::slower || one.verdict == Verdict::faster) changed.push_back(&one);
+  }
+  std::ranges::stable_sort(changed, [](const auto* a, const auto* b) {
+    const auto rank = [](const ComparedMeasurement& one) {
+      return std::pair(one.verdict != Verdict::slower, -effect_of(one));
+    };
+    return rank(*a) < rank(*b);
+  });
+  for (std::size_t i = 0; i < changed.size() && i < kNamed; ++i) {
+    findings.push_back(change_text(*changed[i], comparison));
+  }
+  if (changed.size() <= kNamed) return;
+  const std::span<const ComparedMeasurement* const> rest = std::span(changed).subspan(kNamed);
+  const auto slower = std::ranges::count(rest, Verdict::slower, &ComparedMeasurement::verdict);
+  findings.push_back(fmt::format("And {} more: {} slower, {} faster.", rest.size(), slower,
+                                 rest.size() - static_cast<std::size_t>(slower)));
+}
 
 // Who is ahead in how many of FC-Test's operations.
 void add_leaders(Results results, const std::vector<std::string>& names, Findings& findings) {
@@ -103,9 +138,10 @@ void add_least_steady(Results results, const std::vector<std::string>& names, Fi
 
 }  // namespace
 
-std::vector<std::string> findings_of(Results results) {
+std::vector<std::string> findings_of(Results results, const ResultComparison* comparison) {
   const std::vector<std::string> names = result_names(results);
   Findings findings;
+  if (comparison) add_changes(*comparison, findings);
   add_leaders(results, names, findings);
   add_replays(results, names, findings);
   add_block_shares(results, findings);

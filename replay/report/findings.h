@@ -5,11 +5,14 @@
 #include <string>
 #include <vector>
 
+#include "replay/compare/comparison.h"
 #include "replay/report/figures.h"
 
 namespace filereel {
 
-// A sentence each, what matters most first; names in them are bytes as they are.
-std::vector<std::string> findings_of(std::span<const ReportedResult> results);
+// A sentence each, what matters most first; names in them are bytes as they are. `comparison` is
+// that of two results, which then comes first; else null.
+std::vector<std::string> findings_of(std::span<const ReportedResult> results,
+                                     const ResultComparison* comparison = nullptr);
 
 }  // namespace filereel

@@ -9,6 +9,7 @@
 #include "replay/json.h"
 #include "replay/report/comparison_data.h"
 #include "replay/report/findings.h"
+#include "replay/report/tails_data.h"
 #include "replay/report/wording.h"
 #include "replay/results/block_baseline.h"
 #include "replay/results/failures.h"
@@ -39,24 +40,6 @@ Json samples(const Measurement& measurement) {
     json["cold_method"] = sample.cold_method;
     if (sample.moved_no_data) json["moved_no_data"] = true;
     if (has_failed(sample)) json["failed"] = true;
-  }
-  return list;
-}
-
-// What went on in calls: shares and latencies of each kind of operation.
-Json kinds(const Measurement& measurement) {
-  Json list = Json::array();
-  for (const KindShare& kind : shares_of_kinds(measurement)) {
-    Json& json = list.emplace_back(Json{{"kind", kind.kind},
-                                        {"count", kind.count},
-                                        {"errors", kind.errors},
-                                        {"bytes", kind.bytes},
-                                        {"seconds", kind.seconds},
-                                        {"share_of_time", kind.share_of_time},
-                                        {"share_of_calls", kind.share_of_calls}});
-    for (const auto& percentile : kPercentiles) {
-      put(json, percentile.name, measurement.latency(kind.kind, percentile.place));
-    }
   }
   return list;
 }
@@ -101,7 +84,7 @@ std::pair<std::string, std::string> place_of(const Measurement& one) {
   return {one.workload, one.operation};
 }
 
-Json to_json(const Result& result, const Measurement& measurement) {
+Json to_json(const Result& result, const Measurement& measurement, const PageDetail& detail) {
   const auto [group, category] = place_of(measurement);
   Json json = {{"subject", subject_of(measurement)},
                {"workload", measurement.workload},
@@ -118,7 +101,9 @@ Json to_json(const Result& result, const Measurement& measurement) {
   const DeviceBytes device = device_bytes_per_file_byte(measurement);
   put(json, "device_written", device.written);
   put(json, "device_read", device.read);
-  json["kinds"] = kinds(measurement);
+  json["kinds"] = kinds_data(measurement);
+  json["course"] = course_data(measurement, detail);
+  json["slowest"] = slowest_data(measurement, detail);
   if (std::optional<Json> replay = replayed(measurement)) json["replay"] = std::move(*replay);
   json["examples"] = examples(measurement);
   json["samples"] = samples(measurement);
@@ -169,7 +154,7 @@ Json to_json(const PlanRecord& plan) {
   return json;
 }
 
-Json to_json(const ReportedResult& reported, const std::string& name) {
+Json to_json(const ReportedResult& reported, const std::string& name, const PageDetail& detail) {
   const Result& result = reported.result;
   Json json = {{"name", name},
                {"file", reported.file},
@@ -189,7 +174,7 @@ Json to_json(const ReportedResult& reported, const std::string& name) {
   for (const VolumeDescription& volume : result.volumes) json["volumes"].push_back(to_json(volume));
   for (const Measurement& measurement : result.measurements) {
     if (measurement.samples.empty()) continue;
-    json["measurements"].push_back(to_json(result, measurement));
+    json["measurements"].push_back(to_json(result, measurement, detail));
   }
   return json;
 }
@@ -212,17 +197,19 @@ Json scores(std::span<const ReportedResult> results) {
 
 std::string report_data(std::span<const ReportedResult> results) {
   const std::vector<std::string> names = result_names(results);
-  Json json = {{"results", Json::array()}};
+  const PageDetail detail = detail_for(results);
+  Json json = {{"results", Json::array()}, {"latency_bins", latency_bins()}};
   for (std::size_t i = 0; i < results.size(); ++i) {
-    json["results"].push_back(to_json(results[i], names[i]));
+    json["results"].push_back(to_json(results[i], names[i], detail));
   }
+  std::optional<ResultComparison> comparison;
   if (results.size() == 2) {
-    ResultComparison comparison = compare_results({&results[0].result, 1}, {&results[1].result, 1});
-    comparison.base_name = names[0];
-    comparison.fresh_name = names[1];
-    json["comparison"] = comparison_data(comparison);
+    comparison = compare_results({&results[0].result, 1}, {&results[1].result, 1});
+    comparison->base_name = names[0];
+    comparison->fresh_name = names[1];
+    json["comparison"] = comparison_data(*comparison);
   }
-  json["findings"] = findings_of(results);
+  json["findings"] = findings_of(results, comparison ? &*comparison : nullptr);
   json["scores"] = scores(results);
   return script_safe(json.dump(-1, ' ', false, Json::error_handler_t::replace));
 }

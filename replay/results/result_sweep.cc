@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <unordered_map>
 
+#include "replay/results/latency.h"
+
 namespace filereel {
 namespace {
 
@@ -36,11 +38,11 @@ class PointFinder {
 
 template <double LatencySummary::* percentile>
 std::optional<Spread> read_latency(const Measurement& one) {
-  return one.latency("read", percentile);
+  return latency_spread(one, "read", percentile);
 }
 template <double LatencySummary::* percentile>
 std::optional<Spread> write_latency(const Measurement& one) {
-  return one.latency("write", percentile);
+  return latency_spread(one, "write", percentile);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "filesets/system/error.h"
 #include "replay/measure/clock.h"
+#include "replay/results/latency.h"
 #include "replay/results/packed.h"
 
 namespace filereel {
@@ -72,19 +73,6 @@ std::vector<SlowRecord> slowest_of(const ReplayStatistics& statistics, const Pat
 }
 
 }  // namespace
-
-LatencySummary summarise(const Histogram& latency) {
-  const auto at = [&](double share) { return microseconds(latency.percentile(share)); };
-  return {.count = latency.count(),
-          .p50_us = at(0.5),
-          .p90_us = at(0.9),
-          .p95_us = at(0.95),
-          .p99_us = at(0.99),
-          .p999_us = at(0.999),
-          .p9999_us = at(0.9999),
-          .max_us = microseconds(latency.max()),
-          .total_us = microseconds(latency.total())};
-}
 
 void fill_sample(Sample& sample, const ReplayOutcome& outcome, const PathTable& paths) {
   const ReplayStatistics& statistics = outcome.statistics;

@@ -13,8 +13,6 @@
 
 namespace filereel {
 
-LatencySummary summarise(const Histogram& latency);
-
 // Times, counts, latencies and divergences. `paths` are those that the trace was replayed with.
 void fill_sample(Sample& sample, const ReplayOutcome& outcome, const PathTable& paths);
 

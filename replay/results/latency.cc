@@ -1,0 +1,83 @@
+#include "replay/results/latency.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "replay/results/packed.h"
+#include "replay/results/result_members.h"
+
+namespace filereel {
+namespace {
+
+std::vector<const LatencySummary*> latencies_of(const Measurement& measurement,
+                                                const std::string& kind) {
+  std::vector<const LatencySummary*> list;
+  for (const Sample& sample : measurement.samples) {
+    const auto found = sample.latency.find(kind);
+    if (has_failed(sample) || found == sample.latency.end() || found->second.count == 0) continue;
+    list.push_back(&found->second);
+  }
+  return list;
+}
+
+}  // namespace
+
+LatencySummary summarise(const Histogram& latency) {
+  const auto microseconds = [](std::uint64_t ns) { return static_cast<double>(ns) / 1e3; };
+  const auto at = [&](double share) { return microseconds(latency.percentile(share)); };
+  return {.count = latency.count(),
+          .p50_us = at(0.5),
+          .p90_us = at(0.9),
+          .p95_us = at(0.95),
+          .p99_us = at(0.99),
+          .p999_us = at(0.999),
+          .p9999_us = at(0.9999),
+          .max_us = microseconds(latency.max()),
+          .total_us = microseconds(latency.total())};
+}
+
+Histogram pooled_histogram(const Measurement& measurement, const std::string& kind) {
+  Histogram pooled;
+  for (const LatencySummary* one : latencies_of(measurement, kind)) {
+    const Histogram histogram = histogram_of(*one);
+    if (histogram.empty()) return {};
+    pooled.merge(histogram);
+  }
+  return pooled;
+}
+
+LatencySummary pooled_latency(const Measurement& measurement, const std::string& kind) {
+  return pooled_latency(measurement, kind, pooled_histogram(measurement, kind));
+}
+
+LatencySummary pooled_latency(const Measurement& measurement, const std::string& kind,
+                              const Histogram& pooled) {
+  LatencySummary latency;
+  if (!pooled.empty()) {
+    latency = summarise(pooled);
+  } else {
+    for (const auto& percentile : kPercentiles) {
+      const std::optional<Spread> spread = measurement.latency(kind, percentile.place);
+      if (spread) latency.*percentile.place = spread->median;
+    }
+  }
+  latency.count = 0;
+  latency.max_us = latency.total_us = 0;
+  for (const LatencySummary* one : latencies_of(measurement, kind)) {
+    latency.count += one->count;
+    latency.errors += one->errors;
+    latency.bytes += one->bytes;
+    latency.total_us += one->total_us;
+    latency.max_us = std::max(latency.max_us, one->max_us);
+  }
+  return latency;
+}
+
+std::optional<Spread> latency_spread(const Measurement& measurement, const std::string& kind,
+                                     double LatencySummary::* percentile) {
+  const std::optional<Spread> of_samples = measurement.latency(kind, percentile);
+  if (!of_samples) return std::nullopt;
+  return Spread{pooled_latency(measurement, kind).*percentile, of_samples->low, of_samples->high};
+}
+
+}  // namespace filereel
