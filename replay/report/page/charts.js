@@ -101,6 +101,21 @@ function axis(title, more = {}) {
 // Of an axis: no zeros behind the point.
 const tick = (text) => text.replace(/(\.\d*?)0+(?=\D|$)/, '$1').replace(/\.(?=\D|$)/, '');
 
+// Ticks of a logarithmic axis: powers of ten, and parts of them where there are few.
+function decades(scale) {
+  const from = Math.floor(Math.log10(scale.min)), to = Math.ceil(Math.log10(scale.max));
+  const ticks = (factors, step) => {
+    const list = [];
+    for (let power = from; power <= to; power += step) {
+      for (const factor of factors) list.push({value: factor * 10 ** power});
+    }
+    return list.filter(({value}) => value >= scale.min * 0.999 && value <= scale.max * 1.001);
+  };
+  const tens = ticks([1], Math.max(1, Math.ceil((to - from) / 9)));
+  const found = tens.length > 2 ? tens : ticks([1, 2, 5], 1);
+  if (found.length > 1) scale.ticks = found;
+}
+
 const shortened = (text, most = 18) => text.length > most ? text.slice(0, most - 1) + '…' : text;
 
 const BAR = 16, GAP = 13;  // pixels
@@ -186,7 +201,22 @@ function spreadCell(figure, spread) {
 
 // Curves. `lines` are {name, points: [{x, y}]}; what is logarithmic shows no zero.
 function lineChart({title, xTitle, yTitle, xLabels, lines, logarithmic, text, caption, dots, tableOf,
-                    words, xText, height = 280, from = 0}) {
+                    words, xText, xTicks, xRange, height = 280}) {
+  const xAxis = () => {
+    if (xLabels) {
+      return axis(xTitle, {type: 'category', offset: Boolean(dots),
+                           ticks: {callback: (value, i) => shortened(String(xLabels[i]), 12)}});
+    }
+    if (!xTicks) return axis(xTitle, {type: 'linear', ticks: xText ? {callback: (value) => tick(xText(value))} : {}});
+    const textOf = (value) => (xTicks.find((one) => one.value === value) || {text: ''}).text;
+    return axis(xTitle, {
+      type: 'linear', min: xRange[0], max: xRange[1],
+      afterBuildTicks: (scale) => {
+        scale.ticks = xTicks.filter(({value}) => value >= scale.min && value <= scale.max).map(({value}) => ({value}));
+      },
+      ticks: {callback: textOf},
+    });
+  };
   return chartFigure({
     title,
     height,
@@ -200,29 +230,28 @@ function lineChart({title, xTitle, yTitle, xLabels, lines, logarithmic, text, ca
         datasets: lines.map((line, i) => ({
           label: line.name,
           data: line.points,
-          borderColor: colourOf(i + from),
-          backgroundColor: colourOf(i + from),
-          borderDash: dots ? [] : dashOf(i + from),
+          borderColor: colourOf(i),
+          backgroundColor: colourOf(i),
+          borderDash: dots ? [] : dashOf(i),
           borderWidth: 2,
-          pointStyle: pointOf(i + from),
+          pointStyle: pointOf(i),
           pointRadius: dots ? 4 : line.points.length > 40 ? 0 : 3,
           showLine: !dots,
           spanGaps: false,
+          clip: 8,
         })),
       },
       options: {
+        layout: {padding: {top: 6, right: 8}},
         interaction: {mode: 'nearest', intersect: false, axis: dots ? 'xy' : 'x'},
         scales: {
-          x: axis(xTitle, xLabels
-              ? {type: 'category', offset: Boolean(dots), ticks: {callback: (value, i) => shortened(String(xLabels[i]), 12)}}
-              : {type: 'linear', ticks: xText ? {callback: (value) => tick(xText(value))} : {}}),
+          x: xAxis(),
           y: axis(yTitle, {
             type: logarithmic ? 'logarithmic' : 'linear',
             beginAtZero: !logarithmic,
-            ticks: {callback: (value) => {
-              if (logarithmic && !Number.isInteger(Math.log10(value))) return '';
-              return tick(text(value));
-            }, maxTicksLimit: 8},
+            afterBuildTicks: logarithmic ? decades : undefined,
+            ticks: {callback: (value) => tick(text(value)), maxTicksLimit: logarithmic ? 30 : 8,
+                    autoSkip: !logarithmic},
           }),
         },
         plugins: {
@@ -231,7 +260,10 @@ function lineChart({title, xTitle, yTitle, xLabels, lines, logarithmic, text, ca
             position: 'bottom',
             labels: {usePointStyle: true, color: theme.colour('--text'), boxHeight: 7},
           },
-          tooltip: {callbacks: {label: (item) => `${item.dataset.label}: ${text(item.parsed.y)}`}},
+          tooltip: {callbacks: {
+            ...(xText ? {title: ([item]) => xText(item.parsed.x)} : {}),
+            label: (item) => `${item.dataset.label}: ${text(item.parsed.y)}`,
+          }},
         },
       },
     }),

@@ -1,9 +1,5 @@
 // One measurement in full: its samples, its latencies, what it spent its time on, how it went.
 
-const PERCENTILES = [['p50_us', 'p50'], ['p90_us', 'p90'], ['p95_us', 'p95'], ['p99_us', 'p99'],
-                     ['p99_9_us', 'p99.9'], ['p99_99_us', 'p99.99'], ['max_us', 'max']];
-const MOST_LINES = 6;
-
 function samplesChart(one) {
   const figure = Object.keys(FIGURES).find((key) => one.figures[key]);
   if (!figure) return null;
@@ -27,29 +23,6 @@ function samplesChart(one) {
         ? `, ${range.sure ? '95 % interval' : 'extremes'} ${number(range.low)}–${number(range.high)}` : '') +
         (spread.outliers ? `, ${counted(spread.outliers, 'outlier', 'outliers')}` : '') +
         `; ${counted(points.length, 'sample', 'samples')}.`,
-  });
-}
-
-function percentilesChart(one) {
-  const kinds = one.kinds.filter((kind) => kind.p50_us).slice(0, MOST_LINES);
-  if (kinds.length === 0) return null;
-  const value = (kind, key) => kind[key] && kind[key].median > 0 ? kind[key].median : null;
-  return lineChart({
-    title: 'Latency percentiles',
-    yTitle: 'latency of a call',
-    xLabels: PERCENTILES.map(([, label]) => label),
-    text: microseconds,
-    logarithmic: true,
-    lines: kinds.map((kind) => ({name: kind.kind, points: PERCENTILES.map(([key]) => value(kind, key))})),
-    words: 'Line chart: latency percentiles of calls. ' + kinds.map((kind) => `${kind.kind}: ` +
-        PERCENTILES.filter(([key]) => kind[key])
-            .map(([key, label]) => `${label} ${microseconds(kind[key].median)}`).join(', ')).join('; ') + '.',
-    caption: one.kinds.length > kinds.length
-        ? `The ${kinds.length} kinds of calls that took most time, of ${one.kinds.length}.` : null,
-    tableOf: () => table('Latency of calls, median of the repetitions',
-        ['operation', ...PERCENTILES.map(([, label]) => label)],
-        one.kinds.filter((kind) => kind.p50_us).map((kind) => [kind.kind, ...PERCENTILES.map(([key]) =>
-          kind[key] ? {text: microseconds(kind[key].median), value: kind[key].median} : '–')])),
   });
 }
 
@@ -96,36 +69,6 @@ function sharesChart(one) {
           {text: seconds(kind.seconds), value: kind.seconds},
           {text: share(kind.share_of_time), value: kind.share_of_time}])),
   });
-}
-
-// Of the replay whose time is in the middle.
-function courseCharts(one) {
-  const series = one.replay ? one.replay.series : [];
-  if (series.length === 0) return [];
-  const points = (key) => series.map((at) => ({x: at.t_s, y: at[key] > 0 ? at[key] : null}));
-  const figure = series.some((at) => at.mb_per_s > 0) ? 'mb_per_s' : 'operations_per_s';
-  const unit = FIGURES[figure].unit;
-  const most = (key) => Math.max(...series.map((at) => at[key]));
-  return [
-    lineChart({
-      title: `Latency over time, repetition ${one.replay.run}`,
-      xTitle: 'seconds since the start', yTitle: 'latency of a call', text: microseconds,
-      xText: (value) => number(value), logarithmic: true,
-      lines: [{name: 'mean', points: points('mean_us')}, {name: 'longest', points: points('max_us')}],
-      words: `Line chart: latency over time, ${series.length} stretches; the longest call took ${microseconds(most('max_us'))}.`,
-      tableOf: () => table('Course of the replay',
-          ['since the start', 'operations/s', 'MB/s', 'mean latency', 'longest'],
-          series.map((at) => [seconds(at.t_s), number(at.operations_per_s), number(at.mb_per_s),
-                              microseconds(at.mean_us), microseconds(at.max_us)])),
-    }),
-    lineChart({
-      title: `Rate over time, repetition ${one.replay.run}`,
-      xTitle: 'seconds since the start', yTitle: unit, text: number, xText: (value) => number(value),
-      from: 2,
-      lines: [{name: unit, points: points(figure)}],
-      words: `Line chart: ${unit} over time, ${series.length} stretches; at most ${number(most(figure))}.`,
-    }),
-  ];
 }
 
 function measurementFacts(one) {
@@ -181,6 +124,9 @@ function samplesTable(list, severalResults) {
   return table('Every sample', heading, rows, {left: severalResults ? [1, 2] : [1]});
 }
 
+// What is the same in another result.
+const keyOf = (one) => [one.kind, one.workload, one.subject, one.file_system].join('\n');
+
 function showMeasurements(data) {
   const list = data.results.flatMap((result) => result.measurements.map((one) => ({one, result})));
   if (list.length === 0) return;
@@ -204,8 +150,11 @@ function showMeasurements(data) {
           () => element('ul', {}, one.examples.map((example) =>
             element('li', {}, `repetition ${example.run}: `, named(example.text))))));
     }
-    place(charts, [samplesChart(one), ...courseCharts(one), percentilesChart(one), sharesChart(one)]
-        .filter(Boolean));
+    const key = keyOf(one);
+    const peers = list.filter((item) => keyOf(item.one) === key)
+        .map((item) => ({name: item.result.name, one: item.one}));
+    place(charts, [heatMapOf(one, data.latency_bins), percentileCurves(one, peers), throughputChart(one),
+                   samplesChart(one), sharesChart(one), slowestTable(one)].filter(Boolean));
   }
   choose(0);
 

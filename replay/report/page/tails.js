@@ -1,0 +1,99 @@
+// Latencies up to the last ones: percentiles on a scale of nines, and the slowest operations.
+
+const PERCENTILES = [['p50_us', 'p50'], ['p90_us', 'p90'], ['p95_us', 'p95'], ['p99_us', 'p99'],
+                     ['p99_9_us', 'p99.9'], ['p99_99_us', 'p99.99'], ['max_us', 'max']];
+const MOST_LINES = 6;
+const NINES = [{value: Math.log10(2), text: '50 %'}, ...[1, 2, 3, 4, 5, 6, 7, 8, 9].map(
+    (value) => ({value, text: `${value < 3 ? [0, 90, 99][value] : `99.${'9'.repeat(value - 2)}`} %`}))];
+
+// "97.8 %", "99.97 %": with the digits that the nines tell apart.
+const percentOf = (nines) => `${(100 * (1 - 10 ** -nines)).toFixed(Math.max(1, Math.ceil(nines) - 1))} %`;
+
+// Kinds of operations and, below each, its classes of sizes.
+const latencyKinds = (one) => one.kinds.filter((kind) => kind.curve)
+    .flatMap((kind) => [kind, ...(kind.sizes || [])]);
+
+function curvePoints({curve}) {
+  const points = [];
+  for (let i = 0; i < curve.length; i += 2) points.push({x: curve[i], y: curve[i + 1]});
+  return points.filter((point) => point.y > 0);
+}
+
+// `series` are {name, kind}.
+function curveChart(title, series, caption) {
+  const end = Math.max(1, ...series.map(({kind}) => kind.curve[kind.curve.length - 2]));
+  const pooled = series.every(({kind}) => kind.pooled !== false);
+  return lineChart({
+    title,
+    height: 320,
+    xTitle: 'share of the operations that took no longer',
+    yTitle: 'latency',
+    xText: percentOf,
+    xTicks: NINES,
+    xRange: [NINES[0].value, end],
+    text: microseconds,
+    logarithmic: true,
+    lines: series.map(({name, kind}) => ({name, points: curvePoints(kind)})),
+    words: 'Line chart: latency percentiles. ' + series.map(({name, kind}) => `${name}: ` +
+        PERCENTILES.filter(([key]) => kind[key])
+            .map(([key, label]) => `${label} ${microseconds(kind[key])}`).join(', ')).join('; ') + '.',
+    caption: [caption, pooled ? 'All repetitions together; a curve ends at the longest latency.'
+        : 'Medians of the repetitions, as the result has no histograms; the maximum is that of all.']
+        .filter(Boolean).join(' '),
+    tableOf: () => latencyTable(series, pooled),
+  });
+}
+
+function latencyTable(series, pooled) {
+  return table(pooled ? 'Latency, all repetitions together'
+      : 'Latency, medians of the repetitions; the maximum of all',
+      ['', 'operations', ...PERCENTILES.map(([, label]) => label)],
+      series.map(({name, kind}) => [named(name), {text: whole(kind.operations), value: kind.operations},
+        ...PERCENTILES.map(([key]) => kind[key] ? {text: microseconds(kind[key]), value: kind[key]} : '–')]));
+}
+
+// All kinds of operations of a measurement; and each kind, of all results that have the measurement.
+// `peers` are those results' measurements as {name, one}, this one among them.
+function percentileCurves(one, peers) {
+  const kinds = latencyKinds(one);
+  if (kinds.length === 0) return null;
+  const overview = () => {
+    const main = one.kinds.filter((kind) => kind.curve), top = main.slice(0, MOST_LINES);
+    const figure = curveChart('Latency percentiles', top.map((kind) => ({name: kind.kind, kind})),
+        main.length > top.length
+            ? `The ${top.length} kinds of operations that took most time, of ${main.length}.` : null);
+    return figure;
+  };
+  const of = (kind) => () => curveChart(`Latency percentiles: ${kind.kind}`, peers
+      .map((peer) => ({name: peers.length > 1 ? peer.name : kind.kind,
+                       kind: latencyKinds(peer.one).find((other) => other.kind === kind.kind)}))
+      .filter((peer) => peer.kind));
+  const choices = kinds.map((kind) => [kind.kind, of(kind)]);
+  if (peers.length === 1 && kinds.length === 1) return overview();
+  if (peers.length > 1) choices.push(['all kinds, of this result', overview]);
+  else choices.unshift(['all kinds', overview]);
+  const inner = element('div');
+  const show = (index) => place(inner, [choices[index][1]()]);
+  const part = element('div', {}, element('div', {class: 'controls'}, selection('Percentiles of',
+      choices.map(([name], i) => [String(i), name]), (value) => show(Number(value)))), inner);
+  part.draw = () => show(0);
+  return part;
+}
+
+function slowestTable(one) {
+  const list = one.slowest;
+  if (list.length === 0) return null;
+  const otherService = list.some((row) => row[8] !== null), recorded = one.kind === 'trace';
+  const time = (us) => us === null ? '–' : {text: microseconds(us), value: us};
+  return unfolding(`The ${list.length} slowest operations`, () => table(
+      otherService ? 'The slowest operations of all repetitions; latency counts from when an operation was due'
+                   : 'The slowest operations of all repetitions',
+      ['latency', 'operation', 'file', 'offset', 'length', 'repetition', 'at', 'thread',
+       ...(otherService ? ['in the call'] : []), ...(recorded ? ['position in the trace'] : [])],
+      list.map(([run, operation, path, offset, length, thread, at, latency, service, position]) => [
+        time(latency), operation, named(path), {text: whole(offset), value: offset},
+        {text: length ? binarySize(length) : '–', value: length}, run, {text: seconds(at), value: at}, thread,
+        ...(otherService ? [time(service)] : []),
+        ...(recorded ? [{text: whole(position), value: position}] : [])]),
+      {left: [1, 2]}));
+}
