@@ -127,6 +127,40 @@ TEST_CASE("two results come with their comparison, others with none") {
   CHECK_FALSE(Json::parse(report_data(results)).contains("comparison"));
 }
 
+ComparedMeasurement compared(const std::string& workload, double ratio, Verdict verdict) {
+  ComparedMeasurement one;
+  one.key.workload = workload;
+  one.key.file_system = "ext4";
+  one.ratio = ratio;
+  one.verdict = verdict;
+  return one;
+}
+
+TEST_CASE("what became slower comes before everything else, the largest change first") {
+  std::vector<ReportedResult> results(2, {"drive.json", sample_replay()});
+  ResultComparison comparison;
+  comparison.base_name = "before";
+  comparison.fresh_name = "after";
+  comparison.measurements = {
+      compared("a", 0.1, Verdict::faster), compared("b", 1.1, Verdict::slower),
+      compared("c", 1.5, Verdict::cannot_tell), compared("d", 2.7, Verdict::slower)};
+  const std::string b = key_text(comparison.measurements[1].key);
+  const std::string d = key_text(comparison.measurements[3].key);
+  std::vector<std::string> findings = findings_of(results, &comparison);
+  REQUIRE(findings.size() > 3);
+  CHECK(findings[0] ==
+        d + " is slower with after than with before: 2.70 times the time until durable.");
+  CHECK(findings[1].starts_with(b + " is slower"));
+  CHECK(findings[2].contains("is faster with after than with before: 0.10 times"));
+  CHECK(findings[3].contains("took 2.0 s on ext4"));
+
+  comparison.measurements.push_back(compared("e", 1.2, Verdict::slower));
+  findings = findings_of(results, &comparison);
+  CHECK(findings[2].starts_with(b + " is slower"));
+  CHECK(findings[3] == "And 1 more: 0 slower, 1 faster.");
+  CHECK_FALSE(findings_of(results).front().contains("slower"));
+}
+
 TEST_CASE("shares of kinds are of all samples, most time first") {
   Measurement one = measurement_of("iso", "read", "ext4", "kernel");
   for (int i = 0; i < 2; ++i) {

@@ -32,7 +32,8 @@ const binBegins = (bins, bin) => Math.max(bins[bin], bins[1] / 2);  // the axis 
 const binEnds = (bins, bin) => bin + 1 < bins.length ? bins[bin + 1] : 2 * bins[bin];
 const latencyRange = (bins, bin) =>
   `${microseconds(bins[bin] / 1000)} to ${microseconds(binEnds(bins, bin) / 1000)}`;
-const timeRange = (from, to) => `${seconds(from)} to ${seconds(to)}`;
+const sinceStart = (s) => s === 0 ? '0' : seconds(s);
+const timeRange = (from, to) => `${sinceStart(from)} to ${seconds(to)}`;
 
 // 0 for one operation, 1 for the most.
 const heatShare = (count, most) => most > 1 ? Math.log(count) / Math.log(most) : 1;
@@ -136,9 +137,9 @@ function heatMap(title, course, bins) {
         events: [],
         layout: {padding: {top: HEAT_TOP, right: 12}},
         scales: {
-          x: axis('seconds since the start', {type: 'linear', min: 0, max: course.intervals * course.interval_s,
+          x: axis('time since the start', {type: 'linear', min: 0, max: course.intervals * course.interval_s,
             grid: {display: false, borderColor: theme.colour('--strong-line')},
-            ticks: {callback: (value) => tick(number(value)), maxTicksLimit: 9, includeBounds: false}}),
+            ticks: {callback: (value) => tick(sinceStart(value)), maxTicksLimit: 9, includeBounds: false}}),
           y: axis('latency', {type: 'logarithmic', bounds: 'data', min: binBegins(bins, lowest),
             max: binEnds(bins, highest), afterBuildTicks: decades,
             ticks: {callback: (value) => tick(microseconds(value / 1000)), autoSkip: false}}),
@@ -229,7 +230,7 @@ function heatTable(cells, course, bins) {
   }
   const width = stretch * course.interval_s;
   const heading = Array.from({length: stretches}, (_, i) =>
-    `${seconds(i * width)} to ${seconds(Math.min((i + 1) * width, course.intervals * course.interval_s))}`);
+    timeRange(i * width, Math.min((i + 1) * width, course.intervals * course.interval_s)));
   return table('Operations by latency and time', ['latency', 'all', ...heading],
       [...rows].sort(([a], [b]) => b - a).map(([bin, counts]) => [latencyRange(bins, bin),
         ...counts.map((count) => ({text: count ? whole(count) : '–', value: count}))]));
@@ -284,8 +285,8 @@ function throughputChart(one) {
       options: {
         interaction: {mode: 'nearest', intersect: false, axis: 'xy'},
         scales: {
-          x: axis('seconds since the start', {type: 'linear', min: 0, max: end,
-            ticks: {callback: (value) => tick(number(value)), maxTicksLimit: 9, includeBounds: false}}),
+          x: axis('time since the start', {type: 'linear', min: 0, max: end,
+            ticks: {callback: (value) => tick(sinceStart(value)), maxTicksLimit: 9, includeBounds: false}}),
           y: axis(unit, {beginAtZero: true, ticks: {callback: (value) => tick(number(value)), maxTicksLimit: 7}}),
         },
         plugins: {tooltip: {callbacks: {

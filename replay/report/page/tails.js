@@ -19,10 +19,14 @@ function curvePoints({curve}) {
   return points.filter((point) => point.y > 0);
 }
 
-// `series` are {name, kind}.
-function curveChart(title, series, caption) {
+// `series` are {name, kind}; `listed` are those of the table.
+function curveChart(title, series, caption, listed = series) {
   const end = Math.max(1, ...series.map(({kind}) => kind.curve[kind.curve.length - 2]));
-  const pooled = series.every(({kind}) => kind.pooled !== false);
+  const old = series.filter(({kind}) => kind.pooled === false).map(({name}) => name);
+  const kept = 'All repetitions together; a curve ends at the longest latency.';
+  const medians = 'medians of the repetitions, and the longest latency of all, as the result has no histograms.';
+  const how = old.length === 0 ? kept
+      : old.length === series.length ? `M${medians.slice(1)}` : `${kept} Of ${old.join(', ')}: ${medians}`;
   return lineChart({
     title,
     height: 320,
@@ -37,16 +41,13 @@ function curveChart(title, series, caption) {
     words: 'Line chart: latency percentiles. ' + series.map(({name, kind}) => `${name}: ` +
         PERCENTILES.filter(([key]) => kind[key])
             .map(([key, label]) => `${label} ${microseconds(kind[key])}`).join(', ')).join('; ') + '.',
-    caption: [caption, pooled ? 'All repetitions together; a curve ends at the longest latency.'
-        : 'Medians of the repetitions, as the result has no histograms; the maximum is that of all.']
-        .filter(Boolean).join(' '),
-    tableOf: () => latencyTable(series, pooled),
+    caption: [caption, how].filter(Boolean).join(' '),
+    tableOf: () => latencyTable(listed, how),
   });
 }
 
-function latencyTable(series, pooled) {
-  return table(pooled ? 'Latency, all repetitions together'
-      : 'Latency, medians of the repetitions; the maximum of all',
+function latencyTable(series, how) {
+  return table(`Latency percentiles. ${how}`,
       ['', 'operations', ...PERCENTILES.map(([, label]) => label)],
       series.map(({name, kind}) => [named(name), {text: whole(kind.operations), value: kind.operations},
         ...PERCENTILES.map(([key]) => kind[key] ? {text: microseconds(kind[key]), value: kind[key]} : '–')]));
@@ -59,10 +60,10 @@ function percentileCurves(one, peers) {
   if (kinds.length === 0) return null;
   const overview = () => {
     const main = one.kinds.filter((kind) => kind.curve), top = main.slice(0, MOST_LINES);
-    const figure = curveChart('Latency percentiles', top.map((kind) => ({name: kind.kind, kind})),
+    return curveChart('Latency percentiles', top.map((kind) => ({name: kind.kind, kind})),
         main.length > top.length
-            ? `The ${top.length} kinds of operations that took most time, of ${main.length}.` : null);
-    return figure;
+            ? `The ${top.length} kinds of operations that took most time, of ${main.length}.` : null,
+        kinds.map((kind) => ({name: kind.kind, kind})));
   };
   const of = (kind) => () => curveChart(`Latency percentiles: ${kind.kind}`, peers
       .map((peer) => ({name: peers.length > 1 ? peer.name : kind.kind,
