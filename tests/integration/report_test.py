@@ -1,16 +1,19 @@
 """Reports in a browser: nothing is loaded, every chart is drawn, and the figures are the result's."""
 
+import base64
 import contextlib
 import csv
 import functools
 import io
 import json
+import math
 import pathlib
 import signal
 import statistics
 import subprocess
 import sys
 import unittest
+import zlib
 
 from support import IntegrationTest, find, have, main, wait_until, why_not
 
@@ -52,7 +55,7 @@ const charts = () => [...document.querySelectorAll('.plot canvas')].map((canvas)
   const {labels, datasets} = Chart.getChart(canvas).data;
   return {title: canvas.closest('figure').querySelector('h3').textContent,
           words: canvas.getAttribute('aria-label'), labels,
-          datasets: datasets.map(({label, data, ranges}) => ({label, data, ranges}))};
+          datasets: datasets.map(({label, data, ranges, cells}) => ({label, data, ranges, cells}))};
 });
 const forEachChoice = (list, get) => [...list.options].map((option, i) => {
   list.selectedIndex = i;
@@ -97,6 +100,43 @@ def number(value):
     """As the page writes figures."""
     digits = 0 if value >= 99.95 else 1 if value >= 9.995 else 2
     return f"{value:,.{digits}f}".replace(",", "\u202f")
+
+
+def numbers(text):
+    """Those of a course: base64 of a zlib stream of ZigZag LEB128, negative ones for runs of zeros."""
+    values, at, packed = [], 0, zlib.decompress(base64.b64decode(text))
+    while at < len(packed):
+        value = shift = 0
+        while True:
+            byte = packed[at]
+            at += 1
+            value |= (byte if shift == 56 else byte & 0x7f) << shift
+            shift += 7
+            if shift > 56 or byte < 0x80:
+                break
+        value = value >> 1 ^ -(value & 1)
+        values += [value] if value >= 0 else [0] * -value
+    return values
+
+
+def cells_of(sample, bins=68):
+    """The operations of a sample by interval and bin of latency."""
+    counts = numbers(sample["course"]["operations"])
+    return {divmod(at, bins): count for at, count in enumerate(counts) if count}
+
+
+def operations_of(samples):
+    return sum(latency["count"] for sample in samples for latency in sample["latency"].values())
+
+
+def contrast(a, b):
+    """Of two colours, after WCAG 2.1."""
+    def luminance(colour):
+        parts = [part / 255 for part in colour]
+        linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    light, dark = sorted((luminance(a), luminance(b)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
 
 
 def range_of(spread):
@@ -234,13 +274,16 @@ class RealRun(ReportTest):
         for point, sample in zip(samples["datasets"][0]["data"], one["samples"], strict=True):
             self.assertEqual(point["x"], sample["run"])
             self.assertAlmostEqual(point["y"] * sample["durable_s"] * unit / sample[amount], 1)
-        percentiles = charts["Latency percentiles"]
-        for dataset in percentiles["datasets"]:
+        for dataset in charts["Latency percentiles"]["datasets"]:
             latencies = [sample["latency"][dataset["label"]] for sample in one["samples"]]
-            for label, shown in zip(percentiles["labels"], dataset["data"], strict=True):
-                key = label.replace(".", "_") + "_us"
-                median = statistics.median(latency[key] for latency in latencies)
-                self.assertAlmostEqual(shown or 0, median)
+            longest = max(latency["max_us"] for latency in latencies)
+            self.assertAlmostEqual(dataset["data"][-1]["y"] / longest, 1, 3)
+            count = sum(latency["count"] for latency in latencies)
+            self.assertAlmostEqual(dataset["data"][-1]["x"], max(math.log10(count), math.log10(2)), 3)
+        (heat,) = [chart for title, chart in charts.items() if title.startswith("Latency over time")]
+        run = int(heat["title"].split()[-1])
+        self.assertEqual(sum(cell["count"] for cell in heat["datasets"][0]["cells"]),
+                         operations_of(sample for sample in one["samples"] if sample["run"] == run))
         shares = charts["What the time went to"]
         totals = {kind: sum(sample["latency"][kind]["total_us"] for sample in one["samples"])
                   for kind in one["samples"][0]["latency"]}
@@ -290,6 +333,132 @@ class RealRun(ReportTest):
         self.assertEqual(from_file, from_run)
         self.assert_quiet()
 
+    def replayed(self, label):
+        self.filereel("replay", "app-git-clone", self.folder(label), "--runs", "3", "--label", label,
+                      "--json", f"{label}.json", timeout=300)
+        return self.scratch / f"{label}.json"
+
+    def heat_map(self):
+        (chart,) = [one for one in self.script(CHARTS) if one["title"].startswith("Latency over time")]
+        return chart
+
+    def test_a_replay_shows_every_operation_by_time_and_latency(self):
+        path = self.replayed("one")
+        (measured,) = json.loads(path.read_text())["measurements"]
+        samples = {sample["run"]: sample for sample in measured["samples"]}
+        self.open(self.report(path))
+        choices = Select(self.all(".wide select")[0])
+        runs = set()
+        for i, option in enumerate(choices.options):
+            choices.select_by_index(i)
+            chart = self.heat_map()
+            cells = {(one["interval"], one["bin"]): one["count"] for one in chart["datasets"][0]["cells"]}
+            if option.text.startswith("all 3 repetitions"):
+                self.assertEqual(sum(cells.values()), operations_of(samples.values()))
+            else:
+                run = int(option.text.split()[1])
+                runs.add(run)
+                self.assertEqual(cells, cells_of(samples[run]))
+                self.assertEqual(sum(cells.values()), operations_of([samples[run]]))
+        self.assertEqual(runs, set(samples))
+        self.click_through()
+
+        # Tables: those of the heat map and of the slowest operations.
+        tables = {one["caption"]: one for one in self.script(TABLES)}
+        chosen = cells_of(samples[int(self.heat_map()["title"].split()[-1])])
+        rows = tables["Operations by latency and time"]["rows"]
+        self.assertEqual(len(rows), len({bin for _, bin in chosen}))
+        self.assertEqual(sum(row[1]["value"] for row in rows), sum(chosen.values()))
+        self.assertEqual(sum(cell["value"] for row in rows for cell in row[2:]), sum(chosen.values()))
+        slowest = sorted(((sample["run"], one) for sample in samples.values() for one in sample["slowest"]),
+                         key=lambda pair: -pair[1]["latency_us"])[:32]
+        shown = tables["The slowest operations of all repetitions"]
+        self.assertEqual([(row[0]["value"], row[1]["text"], row[2]["text"], row[3]["value"], row[4]["value"],
+                           row[5]["text"], row[6]["value"], row[7]["text"], row[8]["value"])
+                          for row in shown["rows"]],
+                         [(one["latency_us"], one["operation"], one["path"], one["offset"], one["length"],
+                           str(run), one["at_s"], str(one["thread"]), one["position"])
+                          for run, one in slowest])
+        self.assert_quiet()
+
+    def test_a_cell_tells_its_count_to_mouse_finger_and_keyboard(self):
+        path = self.replayed("one")
+        self.open(self.report(path))
+        canvas = self.all(".wide canvas")[0]
+        cells = {cell["count"] for cell in self.heat_map()["datasets"][0]["cells"]}
+
+        def told():
+            """The count that is shown; nothing where none is."""
+            tip = self.all(".tip")[0]
+            if not tip.is_displayed():
+                return None
+            count = int(tip.text.split(" operation")[0].replace("\u202f", ""))
+            self.assertRegex(tip.text, r"(?s)\d.* to .*s\n.* to .*s$")
+            return count
+
+        canvas.send_keys("\ue014")  # arrow to the right
+        self.assertIn(told(), cells)
+        canvas.send_keys("\ue00c")  # escape
+        self.assertIsNone(told())
+
+        place = ("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'});"
+                 "const {left, top, width, height} = arguments[0].getBoundingClientRect();"
+                 "return [left, top, width, height]")
+        left, top, width, height = self.script(place, canvas)
+        counts = set()
+        for step in range(1, 10):
+            self.browser.execute_cdp_cmd("Input.dispatchMouseEvent", {
+                "type": "mouseMoved", "x": left + width / 2, "y": top + height * step / 10})
+            counts.add(told())
+        counts.discard(None)
+        self.assertTrue(counts)
+        self.assertLessEqual(counts, cells)
+        self.browser.execute_cdp_cmd("Input.dispatchMouseEvent", {"type": "mouseMoved", "x": 1, "y": 1})
+        self.assertIsNone(told())
+
+        # On a phone intervals may be drawn together, so that a finger finds them.
+        self.open(path.with_name("page.html"), PHONE)
+        canvas = self.all(".wide canvas")[0]
+        left, top, width, height = self.script(place, canvas)
+        touched = []
+        for step in range(1, 10):
+            point = {"x": left + width / 2, "y": top + height * step / 10}
+            self.browser.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": "touchStart", "touchPoints": [point]})
+            self.browser.execute_cdp_cmd("Input.dispatchTouchEvent", {"type": "touchEnd", "touchPoints": []})
+            touched.append(told())
+        self.assertTrue([count for count in touched if count])
+        self.assert_fits()
+
+    def test_a_single_operation_stands_out_from_none_and_from_many(self):
+        self.open(self.report(self.replayed("one")))
+        for scheme in ("Light", "Dark"):
+            next(one for one in self.all("#theme button") if one.text == scheme).click()
+            page, single, most = self.script(r"""
+                const {options, canvas} = Chart.getChart(document.querySelector('.wide canvas'));
+                const {shown} = options.plugins.heat.state;
+                const brush = canvas.getContext('2d'), scale = devicePixelRatio;
+                const middle = (one) => [...brush.getImageData((one.left + one.width / 2) * scale,
+                                        (one.top + one.height / 2) * scale, 1, 1).data].slice(0, 3);
+                const counts = shown.map((one) => one.count);
+                const page = getComputedStyle(document.body).backgroundColor.match(/\d+/g).map(Number);
+                return [page, middle(shown.find((one) => one.count === 1)),
+                        middle(shown.find((one) => one.count === Math.max(...counts)))];""")
+            self.assertGreater(contrast(page, single), 2.8, scheme)
+            self.assertGreater(contrast(single, most), 2.8, scheme)
+
+    def test_percentiles_of_several_results_lie_in_one_chart(self):
+        paths = [self.replayed("one"), self.replayed("two")]
+        self.open(self.report(*paths))
+        (chart,) = [one for one in self.script(CHARTS) if one["title"].startswith("Latency percentiles: ")]
+        self.assertEqual([one["label"] for one in chart["datasets"]], ["one", "two"])
+        kind = chart["title"].split(": ")[1]
+        for path, dataset in zip(paths, chart["datasets"], strict=True):
+            (measured,) = json.loads(path.read_text())["measurements"]
+            longest = max(sample["latency"][kind]["max_us"] for sample in measured["samples"])
+            self.assertAlmostEqual(dataset["data"][-1]["y"] / longest, 1, 3)
+        self.click_through()
+        self.assert_quiet()
+
     def test_an_interrupted_run_has_a_report_that_says_so(self):
         running = self.start("run", "--near", self.folder("near"), "--far", self.folder("far"),
                              "--runs", "1000", "--set", self.many_small_files(200), "--json",
@@ -307,18 +476,22 @@ class RealRun(ReportTest):
 
 class KeptResults(ReportTest):
 
-    def test_a_replay_shows_its_latencies_over_time(self):
-        self.open(self.report(GOLDEN / "reel-v1.json"))
+    def test_a_result_without_histograms_shows_what_it_has(self):
+        path = GOLDEN / "reel-v1.json"
+        self.open(self.report(path))
         self.click_through()
         self.assert_drawn()
-        series = json.loads((GOLDEN / "reel-v1.json").read_text())
-        samples = sorted(series["measurements"][0]["samples"], key=lambda one: one["elapsed_s"])
-        points = samples[(len(samples) - 1) // 2]["reel"]["series"]
-        chart = next(one for one in self.script(CHARTS) if "Latency over time" in one["title"])
-        self.assertEqual([point["y"] for point in chart["datasets"][1]["data"]],
-                         [point["max_us"] or None for point in points])
-        self.assertEqual([point["x"] for point in chart["datasets"][0]["data"]],
-                         [point["t_s"] for point in points])
+        self.open(self.report(path), PHONE)
+        self.assert_fits()
+        charts = {chart["title"]: chart for chart in self.script(CHARTS)}
+        self.assertFalse([title for title in charts if "over time" in title])
+        samples = json.loads(path.read_text())["measurements"][0]["samples"]
+        for dataset in charts["Latency percentiles"]["datasets"]:
+            latencies = [sample["latency"][dataset["label"]] for sample in samples]
+            self.assertAlmostEqual(dataset["data"][-1]["y"] / max(one["max_us"] for one in latencies), 1, 3)
+            median = statistics.median(one["p50_us"] for one in latencies)
+            if len(dataset["data"]) > 1:
+                self.assertAlmostEqual(dataset["data"][0]["y"] / median, 1, 3)
         self.assert_quiet()
 
     def test_a_sweep_shows_its_matrix_as_curves(self):

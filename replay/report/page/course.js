@@ -139,7 +139,7 @@ function heatMap(title, course, bins) {
         scales: {
           x: axis('time since the start', {type: 'linear', min: 0, max: course.intervals * course.interval_s,
             grid: {display: false, borderColor: theme.colour('--strong-line')},
-            ticks: {callback: (value) => tick(sinceStart(value)), maxTicksLimit: 9, includeBounds: false}}),
+            ticks: {callback: (value) => tick(sinceStart(value)), maxTicksLimit: 9, includeBounds: false, autoSkipPadding: 14}}),
           y: axis('latency', {type: 'logarithmic', bounds: 'data', min: binBegins(bins, lowest),
             max: binEnds(bins, highest), afterBuildTicks: decades,
             ticks: {callback: (value) => tick(microseconds(value / 1000)), autoSkip: false}}),
@@ -286,7 +286,7 @@ function throughputChart(one) {
         interaction: {mode: 'nearest', intersect: false, axis: 'xy'},
         scales: {
           x: axis('time since the start', {type: 'linear', min: 0, max: end,
-            ticks: {callback: (value) => tick(sinceStart(value)), maxTicksLimit: 9, includeBounds: false}}),
+            ticks: {callback: (value) => tick(sinceStart(value)), maxTicksLimit: 9, includeBounds: false, autoSkipPadding: 14}}),
           y: axis(unit, {beginAtZero: true, ticks: {callback: (value) => tick(number(value)), maxTicksLimit: 7}}),
         },
         plugins: {tooltip: {callbacks: {

@@ -93,7 +93,7 @@ function slowestTable(one) {
        ...(otherService ? ['in the call'] : []), ...(recorded ? ['position in the trace'] : [])],
       list.map(([run, operation, path, offset, length, thread, at, latency, service, position]) => [
         time(latency), operation, named(path), {text: whole(offset), value: offset},
-        {text: length ? binarySize(length) : '–', value: length}, run, {text: seconds(at), value: at}, thread,
+        {text: length % 1024 ? size(length) : length ? binarySize(length) : '–', value: length}, run, {text: seconds(at), value: at}, thread,
         ...(otherService ? [time(service)] : []),
         ...(recorded ? [{text: whole(position), value: position}] : [])]),
       {left: [1, 2]}));
