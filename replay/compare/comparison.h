@@ -127,6 +127,14 @@ struct ComparedMeasurement {
   const std::string& reason() const { return time.reason; }  // of "cannot tell"
 };
 
+// Of tails and stalls only where there are any. `Measurement`: ComparedMeasurement, const or not.
+template <class Measurement>
+auto& answer_of(Measurement& one, Aspect aspect) {
+  return aspect == Aspect::tail     ? one.tail->answer
+         : aspect == Aspect::stalls ? one.stalls->answer
+                                    : one.time;
+}
+
 // "slower (stalls)", "faster", "cannot tell".
 std::string verdict_text(const ComparedMeasurement& one);
 

@@ -162,18 +162,6 @@ double weight_of(Aspect aspect) {
   return aspect == Aspect::time ? 0.8 : 0.1;
 }
 
-Answer& answer_of(ComparedMeasurement& row, Aspect aspect) {
-  switch (aspect) {
-    case Aspect::tail:
-      return row.tail->answer;
-    case Aspect::stalls:
-      return row.stalls->answer;
-    case Aspect::time:
-      break;
-  }
-  return row.time;
-}
-
 }  // namespace
 
 Question ask(Aspect aspect, std::span<const double> base, std::span<const double> fresh) {

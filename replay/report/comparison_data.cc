@@ -19,7 +19,7 @@ Json to_json(const ComparedMeasurement& one) {
                {"verdict", verdict_name(one.verdict)},
                {"verdict_text", verdict_text(one)},
                {"evidence", one.evidence},
-               {"reason", one.reason()},
+               {"reason", one.verdict == Verdict::cannot_tell ? one.reason() : ""},
                {"base_samples", one.base.samples},
                {"fresh_samples", one.fresh.samples}};
   if (one.base.samples > 0) json["base"] = one.base.median;

@@ -20,13 +20,12 @@ using Results = std::span<const ReportedResult>;
 
 // How far from no change, in either direction.
 double effect_of(const ComparedMeasurement& one) {
-  return std::abs(std::log(one.ratio));
+  return std::abs(std::log(answer_of(one, one.aspect).ratio));
 }
 
 std::string change_text(const ComparedMeasurement& one, const ResultComparison& comparison) {
-  return fmt::format("{} is {} with {} than with {}: {} times the {}.", key_text(one.key),
-                     verdict_name(one.verdict), comparison.fresh_name, comparison.base_name,
-                     rate_text(one.ratio), figure_name(one.figure));
+  return fmt::format("{} is {} with {} than with {}: {}.", key_text(one.key), verdict_text(one),
+                     comparison.fresh_name, comparison.base_name, one.evidence);
 }
 
 // What became slower, then what became faster, the largest effects first.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "replay/json.h"
 #include "replay/report/figures.h"
@@ -131,7 +132,8 @@ ComparedMeasurement compared(const std::string& workload, double ratio, Verdict 
   ComparedMeasurement one;
   one.key.workload = workload;
   one.key.file_system = "ext4";
-  one.ratio = ratio;
+  one.time.ratio = ratio;
+  one.evidence = fmt::format("{} times the time", ratio);
   one.verdict = verdict;
   return one;
 }
@@ -148,10 +150,9 @@ TEST_CASE("what became slower comes before everything else, the largest change f
   const std::string d = key_text(comparison.measurements[3].key);
   std::vector<std::string> findings = findings_of(results, &comparison);
   REQUIRE(findings.size() > 3);
-  CHECK(findings[0] ==
-        d + " is slower with after than with before: 2.70 times the time until durable.");
+  CHECK(findings[0] == d + " is slower with after than with before: 2.7 times the time.");
   CHECK(findings[1].starts_with(b + " is slower"));
-  CHECK(findings[2].contains("is faster with after than with before: 0.10 times"));
+  CHECK(findings[2].contains("is faster with after than with before: 0.1 times"));
   CHECK(findings[3].contains("took 2.0 s on ext4"));
 
   comparison.measurements.push_back(compared("e", 1.2, Verdict::slower));

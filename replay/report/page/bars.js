@@ -79,7 +79,7 @@ function whiskerNote(sure, extremes) {
   return element('p', {class: 'hint'}, 'Bars are medians; longer is faster. ' + parts.join(' '));
 }
 
-const VERDICTS = {slower: '▼ slower', faster: '▲ faster', same: '= same', 'cannot tell': '? cannot tell'};
+const VERDICT_SIGNS = {slower: '▼', faster: '▲', same: '=', 'cannot tell': '?'};
 
 // The decisions of `filereel compare`.
 function showComparison(data) {
@@ -88,7 +88,7 @@ function showComparison(data) {
   const part = section('Comparison');
   part.append(element('p', {}, 'Against ', named(comparison.base), ', ', named(comparison.fresh), ' is: ',
       element('strong', {class: `verdict-${comparison.overall}`}, comparison.overall), '. ',
-      'A change below ', share(comparison.threshold), ' of the time counts as none; the probability of any false alarm in this table is at most ',
+      'A change below ', share(comparison.threshold), ' of the time counts as none; time, tail and stalls are judged. The probability of any false alarm in this table is at most ',
       share(comparison.false_alarms), '.'));
   for (const one of comparison.warnings) {
     part.append(element('p', {class: 'banner'}, named(one.text), '. ', named(one.next_step)));
@@ -100,10 +100,10 @@ function showComparison(data) {
         {left: [1, 2]}));
   }
   part.append(table('Time for the same work: above 1 is slower', ['measurement', 'verdict', 'ratio', 'p (Holm)',
-                    'before', 'after', 'samples'],
+                    'before', 'after', 'samples', 'tail', 'stalls'],
       comparison.measurements.map((one) => [
         named(one.key),
-        {text: VERDICTS[one.verdict] || one.verdict, class: `verdict-${one.verdict}`},
+        {text: `${VERDICT_SIGNS[one.verdict] || ''} ${one.verdict_text}`, class: `verdict-${one.verdict}`},
         one.ratio === undefined ? '–' : {
           text: one.ratio.toFixed(3), value: one.ratio,
           range: one.ratio_interval && `(${one.ratio_interval.map((x) => x.toFixed(3)).join('–')})`,
@@ -112,7 +112,14 @@ function showComparison(data) {
         {text: seconds(one.base), value: one.base},
         {text: seconds(one.fresh), value: one.fresh},
         `${one.base_samples}, ${one.fresh_samples}`,
+        one.tail === undefined ? '–' : {text: one.tail.toFixed(2), value: one.tail},
+        one.stalls ? {text: one.stalls.map(whole).join(' → '), value: one.stalls[1]} : '–',
       ])));
+  const changed = comparison.measurements.filter((one) => one.evidence);
+  if (changed.length) {
+    part.append(element('ul', {class: 'findings'}, changed.map(
+        (one) => element('li', {}, named(one.key), ': ', one.verdict_text, ', ', one.evidence))));
+  }
   const unclear = comparison.measurements.filter((one) => one.reason);
   if (unclear.length) {
     part.append(element('ul', {class: 'findings'}, unclear.map(
