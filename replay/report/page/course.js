@@ -82,11 +82,10 @@ function heatLegend(brush, area, most) {
   const title = 'operations';
   brush.fillText(title, area.left, height);
   const left = area.left + brush.measureText(title).width + 8;
-  const steps = 64;
-  for (let i = 0; i < steps; ++i) {
-    brush.fillStyle = heatColour(i / (steps - 1));
-    brush.fillRect(left + i * length / steps, 0, length / steps + 0.5, height);
-  }
+  const ramp = brush.createLinearGradient(left, 0, left + length, 0);
+  for (let stop = 0; stop <= 1; stop += 1 / 16) ramp.addColorStop(stop, heatColour(stop));
+  brush.fillStyle = ramp;
+  brush.fillRect(left, 0, length, height);
   brush.fillStyle = ink;
   brush.strokeStyle = ink;
   brush.textAlign = 'center';
