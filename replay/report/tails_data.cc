@@ -4,7 +4,6 @@
 #include <cmath>
 #include <numeric>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "replay/report/tails.h"
@@ -110,28 +109,28 @@ Json kinds_data(const Measurement& measurement) {
 }
 
 Json course_data(const Measurement& measurement, const PageDetail& detail) {
-  std::vector<std::pair<const Sample*, TimeGrid>> courses;
+  // One at a time: a grid takes 130 KB, and there may be thousands of samples.
+  const auto for_each_course = [&](const auto& visit) {
+    for (const Sample& sample : measurement.samples) {
+      if (!sample.course || has_failed(sample)) continue;
+      const TimeGrid grid = coarser(unpack_course(*sample.course), detail.intervals);
+      if (!grid.intervals().empty()) visit(sample, grid);
+    }
+  };
   TimeGrid all;
-  bool bytes = false;
-  for (const Sample& sample : measurement.samples) {
-    if (!sample.course || has_failed(sample)) continue;
-    TimeGrid grid = coarser(unpack_course(*sample.course), detail.intervals);
-    if (grid.intervals().empty()) continue;
-    const auto moved = amounts_of(grid, true);
-    bytes = bytes || std::ranges::any_of(moved, [](std::uint64_t one) { return one > 0; });
-    all.merge(grid);
-    courses.emplace_back(&sample, std::move(grid));
-  }
-  if (courses.empty()) return Json::object();
+  for_each_course([&](const Sample&, const TimeGrid& grid) { all.merge(grid); });
+  if (all.intervals().empty()) return Json::object();
+  const bool bytes = std::ranges::any_of(
+      all.intervals(), [](const TimeGrid::Interval& one) { return one.bytes > 0; });
   Json json = {{"figure", bytes ? "mb_per_s_elapsed" : "operations_per_s"},
                {"typical", typical_sample(measurement)->run},
                {"runs", Json::array()}};
-  for (const auto& [sample, grid] : courses) {
+  for_each_course([&](const Sample& sample, const TimeGrid& grid) {
     Json& run = json["runs"].emplace_back(grid_data(grid));
-    run["run"] = sample->run;
-    run["rates"] = rates_data(grid, bytes, sample->elapsed_s);
-  }
-  if (courses.size() > 1) json["all"] = grid_data(coarser(all, detail.intervals));
+    run["run"] = sample.run;
+    run["rates"] = rates_data(grid, bytes, sample.elapsed_s);
+  });
+  if (json["runs"].size() > 1) json["all"] = grid_data(coarser(all, detail.intervals));
   return json;
 }
 
