@@ -26,7 +26,7 @@ struct LiveOptions {
 // interval's end since the run began.
 std::string live_line(const LiveInterval& interval, double at_s);
 
-// The same as a line of JSON, with what is measured; docs/live-json.md describes it.
+// The same as a line of JSON, with what is measured; docs/plans.md describes it.
 std::string live_json(const StepInfo& step, const LiveInterval& interval, double at_s);
 
 // Prints from a thread of its own, so that no thread that measures waits for it; the last lines of

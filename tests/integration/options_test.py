@@ -59,6 +59,8 @@ USES = {
     "--with-block-baseline": "--near {image:disk} --fs ext4 --with-block-baseline",
     "--allow-divergence": "--near {folder:near} --allow-divergence",
     "--keep": "--near {folder:near} --keep",
+    "--live": "--near {folder:near} --live",
+    "--live-json": "--near {folder:near} --live-json live.jsonl",
 }
 
 

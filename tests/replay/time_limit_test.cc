@@ -225,6 +225,11 @@ TEST_CASE("what the warm-up did is not counted") {
     CHECK(outcome.statistics.lateness.count() < 250);
     CHECK(outcome.statistics.of(write).bytes == count(outcome, write) * 4096);
     CHECK(progress.look().bytes == count(outcome, write) * 4096);
+    const ReplayTimes times = progress.times();
+    CHECK(times.start_ns >= before);
+    CHECK(times.measured_ns == times.start_ns + 100 * kMs);
+    CHECK(times.end_ns >= times.measured_ns + 200 * kMs);
+    CHECK(times.durable_ns == 0);
     CHECK(outcome.elapsed_s >= 0.2);
     const TimeGrid& grid = outcome.statistics.grid;
     CHECK(grid.intervals().size() * grid.width_ns() <
