@@ -113,7 +113,7 @@ constexpr ValueRule kRules[] = {
     {"SHELL", words, "bash zsh fish"},
     // Numbers, times, and texts of any kind.
     {"--block-size --clients --depth --memory --pid --precision --scale --thread --threads", words},
-    {"--budget --duration --from --grace --threshold --time --times --to", words},
+    {"--budget --duration --from --grace --stall --threshold --time --times --to", words},
     {"--against-label --device --firmware --key --label --measurement --note --path --sweep A B WORDS", words},
 };
 
