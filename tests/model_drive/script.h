@@ -1,0 +1,79 @@
+// What a model drive does, as its script says: plain data, and its reader. README.md describes the
+// language. To add to it, extend the data here and the reader of that part in script.cc.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace filereel::model_drive {
+
+enum class Kind : std::uint8_t { read, write, flush, discard };
+inline constexpr std::array<std::string_view, 4> kKindNames = {"read", "write", "flush", "discard"};
+
+// No single time in a script is longer: sums of them stay within 64 bits.
+inline constexpr std::uint64_t kLongestNs = 3600'000'000'000;
+
+struct Fixed {
+  std::uint64_t ns = 0;
+};
+// exp(N(ln median, sigma^2)), at most kLongestNs.
+struct Lognormal {
+  std::uint64_t median_ns = 0;
+  double sigma = 0;
+};
+// From min to max, both included.
+struct Uniform {
+  std::uint64_t min_ns = 0, max_ns = 0;
+};
+using Distribution = std::variant<Fixed, Lognormal, Uniform>;
+
+// The latency of requests of up to so many bytes.
+struct SizeClass {
+  std::uint64_t up_to = UINT64_MAX;
+  Distribution latency;
+};
+
+struct KindScript {
+  std::vector<SizeClass> latency = {SizeClass{}};  // ascending; the last is for all that is larger
+  std::uint64_t bytes_per_second = 0;              // 0: the size costs nothing
+};
+
+// When a stall comes. The first two choose operations, the others times.
+struct Share {
+  double of = 0;  // 0 to 1
+};
+struct Every {
+  std::uint64_t count = 1;  // of each kind
+};
+struct At {
+  std::vector<std::uint64_t> ns;  // since the script is in force, ascending
+};
+struct Period {
+  std::uint64_t ns = 0;  // at 1, 2, 3 … times this
+};
+
+struct Stall {
+  std::array<bool, kKindNames.size()> kinds{};
+  std::uint64_t length_ns = 0;
+  std::variant<Share, Every, At, Period> when;
+};
+inline constexpr std::size_t kMaxStalls = 64;  // a set of them is one word
+
+struct Script {
+  std::uint64_t size = 0;  // bytes, a multiple of kBlock
+  std::uint64_t seed = 1;
+  std::uint64_t slots = 32;  // requests that are served at once
+  std::array<KindScript, kKindNames.size()> kinds;
+  std::vector<Stall> stalls;
+
+  const KindScript& of(Kind kind) const { return kinds[static_cast<std::size_t>(kind)]; }
+};
+inline constexpr std::uint64_t kBlock = 4096;
+
+// Throws Error(unusable_input) with file, line and column for whatever it cannot be.
+Script read_script(std::string_view text, std::string_view file_name);
+
+}  // namespace filereel::model_drive
