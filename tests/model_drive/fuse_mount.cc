@@ -241,6 +241,9 @@ FuseMount::FuseMount(Drive& drive, const std::string& folder) : drive_(drive) {
 FuseMount::~FuseMount() {
   drive_.finish();
   ending_ = true;
+  // From now on a thread sees when no request is left, and those that wait for one are woken.
+  const int device = fuse_session_fd(session_.get());
+  fcntl(device, F_SETFL, fcntl(device, F_GETFL) | O_NONBLOCK);
   while (serving_ > 0) {  // a signal just before a read would be lost
     for (std::thread& thread : threads_) pthread_kill(thread.native_handle(), SIGUSR2);
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -252,10 +255,11 @@ FuseMount::~FuseMount() {
 void FuseMount::serve() {
   unblock_wake_up();
   fuse_buf buffer{};
-  while (!ending_ && fuse_session_exited(session_.get()) == 0) {
+  // At the end it takes what waits by then, but not for ever what somebody goes on asking for.
+  for (unsigned left = kMostInFlight; left > 0; left -= ending_ ? 1 : 0) {
     const int got = fuse_session_receive_buf(session_.get(), &buffer);
-    if (got == -EINTR || got == -EAGAIN) continue;
-    if (got <= 0) break;
+    if (got == -EINTR) continue;
+    if (got <= 0 || fuse_session_exited(session_.get()) != 0) break;
     fuse_session_process_buf(session_.get(), &buffer);
   }
   std::free(buffer.mem);
