@@ -89,9 +89,12 @@ def check_slowest(result, log, length_s):
     measured = [stall - begin for stall in stalls if any(
         sample["started_s"] <= stall - begin < sample["started_s"] + sample["elapsed_s"] - length_s
         for sample in samples_of(result))]
-    both = sum(any(near(one, stall - begin) for stall in stalls) for one in slow)
-    missed = sum(not any(near(stall, one) for one in slow) for stall in measured)
-    return both, missed, len(slow) - both
+    alone = [one for one in slow if not any(near(one, stall - begin) for stall in stalls)]
+    missed = [stall for stall in measured if not any(near(stall, one) for one in slow)]
+    for name, times in ("result", alone), ("drive's log", missed):
+        if times:
+            print(f"    only in the {name}, seconds since the run began:", *(f"{one:.3f}" for one in times))
+    return len(slow) - len(alone), len(missed), len(alone)
 
 
 def summary(name, counts, of):
