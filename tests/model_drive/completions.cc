@@ -6,6 +6,7 @@
 
 #include "replay/engine/precise_sleep.h"
 #include "replay/measure/clock.h"
+#include "tests/model_drive/prompt_thread.h"
 
 namespace filereel::model_drive {
 
@@ -55,6 +56,7 @@ void Completions::wait_for(std::uint64_t due_ns, std::unique_lock<std::mutex>& l
 }
 
 void Completions::work() {
+  be_prompt();
   prepare_precise_sleep();
   std::unique_lock lock(mutex_);
   while (!finishing_ || !entries_.empty()) {

@@ -22,6 +22,7 @@
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
+#include "tests/model_drive/prompt_thread.h"
 
 namespace filereel::model_drive {
 namespace {
@@ -253,6 +254,7 @@ FuseMount::~FuseMount() {
 }
 
 void FuseMount::serve() {
+  be_prompt();
   unblock_wake_up();
   fuse_buf buffer{};
   // At the end it takes what waits by then, but not for ever what somebody goes on asking for.
