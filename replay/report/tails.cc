@@ -32,16 +32,17 @@ void append(std::vector<CurvePoint>& curve, CurvePoint point) {
 }  // namespace
 
 std::vector<CurvePoint> percentile_curve(const Histogram& latency) {
-  constexpr double kStep = 0.125;
+  constexpr int kPerNine = 8;  // points
   const std::uint64_t count = latency.count();
   if (count == 0) return {};
   const double end = std::max(kMedianNines, std::log10(static_cast<double>(count)));
   std::vector<CurvePoint> curve;
-  for (double nines = kMedianNines; nines < end;
-       nines = nines == kMedianNines ? 3 * kStep : nines + kStep) {
+  const auto add = [&](double nines) {
     const double share = 1 - std::pow(10, -nines);
     append(curve, {nines, microseconds_of(latency.percentile(share))});
-  }
+  };
+  if (end > kMedianNines) add(kMedianNines);
+  for (int i = 3; i < end * kPerNine; ++i) add(static_cast<double>(i) / kPerNine);
   append(curve, {end, microseconds_of(latency.max())});
   return curve;
 }
