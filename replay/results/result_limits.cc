@@ -93,7 +93,8 @@ class Excess {
   // Whoever unpacks it later need not expect errors.
   void look_at_packed(const Sample& sample) {
     for (const auto* kinds : {&sample.latency, &sample.service}) {
-      for (const auto& [kind, latency] : *kinds) {
+      for (const auto& one : *kinds) {
+        const LatencySummary& latency = one.second;
         at_most(latency.sizes.size(), kMostSizes, "sizes of operations");
         check_packed([&latency] { (void)histogram_of(latency); });
       }

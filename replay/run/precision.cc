@@ -27,9 +27,8 @@ constexpr TailPercentile kTails[] = {
 // "3%" as 0.03.
 std::optional<double> share_of(std::string_view text) {
   double percent = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, percent);
-  const std::string_view unit(stop, end);
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), percent);
+  const std::string_view unit(stop, text.data() + text.size());
   const bool known = error == std::errc() && (unit == "%" || unit == " %");
   if (!known || !(percent > 0) || percent > 100) return std::nullopt;
   return percent / 100;

@@ -77,7 +77,7 @@ def samples_of(result):
 
 def check_slowest(result, log, length_s):
     """How many stalls the drive's log and the result have in common, and how many only one has."""
-    stalls = sorted(one.arrival_ns * 1e-9 for one in log if one.stalls != "-")
+    stalls = sorted(one.arrival_ns * 1e-9 for one in log if one.stalls)
     slow = sorted(sample["started_s"] + one["at_s"] for sample in samples_of(result)
                   for one in sample["slowest"] if one["latency_us"] >= 0.95e6 * length_s)
     if not slow:
@@ -121,12 +121,11 @@ def really(args, comparer, folder):
         for pair in range(args.pairs):
             block = {}
             for kind in ("usual", "stalls") if pair % 2 == 0 else ("stalls", "usual"):
-                drive.set(script(args, pair + 1, kind == "stalls"))
-                before = len(drive.log())
+                since = drive.set(script(args, pair + 1, kind == "stalls"))
                 block[kind] = measure(args, drive, folder, kind)
                 if kind == "stalls":
                     found.update(dict(zip(("both", "only the drive's log", "only the result"), check_slowest(
-                        block[kind], drive.log()[before:], args.length))))
+                        block[kind], drive.log(since), args.length))))
                 kept[kind].append(trimmed(block[kind]))
             _, said = comparer.compare(block["usual"], block["stalls"])
             for one, verdict in said.items():
