@@ -1,8 +1,8 @@
 // Latencies in a log-linear histogram, after HdrHistogram (Tene 2012): each power of two is cut
 // into 128 equal buckets, so that a bucket is at most 1/128 = 0.8 % of its lower bound wide.
 //
-// The buckets are those of an HdrHistogram of two significant digits from 1 ns to 2^40 - 1 ns, count
-// for count, and results hold them in HdrHistogram's own encoding (replay/results/packed.h).
+// The buckets are those of an HdrHistogram of two significant digits from 1 ns to 2^40 - 1 ns,
+// count for count, and results hold them in HdrHistogram's own encoding (replay/results/packed.h).
 // Recording is ours all the same: another thread may read while one records, which HdrHistogram_c
 // has only with locked instructions; a bucket is found once for the histogram and the grid of time
 // and latency (time_grid.h). A value costs 1.9 ns, with HdrHistogram_c 2.2 ns.

@@ -11,6 +11,7 @@
 #include "filesets/system/units.h"
 #include "replay/report/wording.h"
 #include "replay/results/block_baseline.h"
+#include "replay/results/stalls.h"
 
 namespace filereel {
 namespace {
@@ -108,6 +109,27 @@ void add_block_shares(Results results, Findings& findings) {
                   share_text(low), share_text(high)));
 }
 
+// The measurement that stalls took the largest share of the time of.
+void add_stalls(Results results, const std::vector<std::string>& names, Findings& findings) {
+  constexpr double kNotable = 0.01;
+  double most = kNotable;
+  std::string text;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    for (const Measurement& one : results[i].result.measurements) {
+      const std::optional<OwnStalls> own = own_stalls(one);
+      if (!own || own->share_of_time < most) continue;
+      most = own->share_of_time;
+      text = fmt::format(
+          "{}{} on {} stalls most: {} of its operations ({:.2g} %) took more than {}, "
+          "{:.2g} % of the time in calls.",
+          results.size() > 1 ? names[i] + ", " : "", subject_of(one), one.file_system,
+          own->stalls.count, own->share_of_operations * 100,
+          format_duration(static_cast<double>(own->threshold_ns) * 1e-9), own->share_of_time * 100);
+    }
+  }
+  if (!text.empty()) findings.push_back(std::move(text));
+}
+
 // The measurement whose samples lie furthest apart, where there are enough of them to say so.
 void add_least_steady(Results results, const std::vector<std::string>& names, Findings& findings) {
   constexpr std::size_t kEnough = 3;
@@ -144,6 +166,7 @@ std::vector<std::string> findings_of(Results results, const ResultComparison* co
   add_leaders(results, names, findings);
   add_replays(results, names, findings);
   add_block_shares(results, findings);
+  add_stalls(results, names, findings);
   add_least_steady(results, names, findings);
   return findings;
 }

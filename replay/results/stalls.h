@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "replay/measure/histogram.h"
+#include "replay/results/result.h"
 
 namespace filereel {
 
@@ -31,5 +32,15 @@ struct Stalls {
 
 // Of latencies above a threshold in nanoseconds.
 Stalls stalls_above(const Histogram& latencies, std::uint64_t threshold);
+
+// The stalls of a measurement, held against its own latencies.
+struct OwnStalls {
+  Stalls stalls;
+  std::uint64_t threshold_ns = 0;  // the smallest of those of the kinds that stalled
+  double share_of_operations = 0, share_of_time = 0;  // 0 to 1; of the time in calls
+};
+
+// Of all samples that did not fail; nothing where nothing stalled or there are no histograms.
+std::optional<OwnStalls> own_stalls(const Measurement& measurement);
 
 }  // namespace filereel

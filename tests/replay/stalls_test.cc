@@ -1,8 +1,11 @@
 #include "replay/results/stalls.h"
 
 #include <cstdint>
+#include <optional>
 
 #include <doctest/doctest.h>
+
+#include "replay/results/packed.h"
 
 namespace filereel {
 namespace {
@@ -33,6 +36,31 @@ TEST_CASE("stalls of up to one operation in a hundred do not hide themselves") {
   const Stalls stalls = stalls_above(some, stall_threshold(some));
   CHECK(stalls.count == 800);
   CHECK(stalls.seconds == doctest::Approx(160).epsilon(0.004));
+}
+
+TEST_CASE("the stalls of a measurement are those of all its runs and kinds") {
+  Measurement measurement;
+  for (std::uint32_t run = 1; run <= 3; ++run) {
+    Sample& sample = measurement.samples.emplace_back();
+    sample.run = run;
+    for (const char* kind : {"read", "write"}) {
+      const Histogram some = latencies(100'000, 0.001, 200'000'000);
+      LatencySummary& summary = sample.latency[kind];
+      summary.count = some.count();
+      summary.max_us = static_cast<double>(some.max()) / 1e3;
+      summary.total_us = static_cast<double>(some.total()) / 1e3;
+      summary.histogram = pack_histogram(some);
+    }
+  }
+  const std::optional<OwnStalls> own = own_stalls(measurement);
+  REQUIRE(own);
+  CHECK(own->stalls.count == 600);
+  CHECK(own->threshold_ns == kLeastStallNs);
+  CHECK(own->share_of_operations == doctest::Approx(0.001));
+  CHECK(own->share_of_time == doctest::Approx(200.0 / 299.9).epsilon(0.01));
+  measurement.samples[1].latency["read"].histogram.clear();  // of an older result
+  measurement.samples[1].latency["write"].histogram.clear();
+  CHECK_FALSE(own_stalls(measurement));
 }
 
 TEST_CASE("what takes as long as the threshold is no stall") {

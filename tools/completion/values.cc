@@ -114,7 +114,9 @@ constexpr ValueRule kRules[] = {
     // Numbers, times, and texts of any kind.
     {"--block-size --clients --depth --memory --pid --precision --scale --thread --threads", words},
     {"--budget --duration --from --grace --stall --threshold --time --times --to", words},
-    {"--against-label --device --firmware --key --label --measurement --note --path --sweep A B WORDS", words},
+    {"--against-label --device --firmware --key --label --measurement --note --path --sweep A B "
+     "WORDS",
+     words},
 };
 
 bool has_word(std::string_view words, std::string_view word) {
