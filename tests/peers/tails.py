@@ -2,12 +2,12 @@
 """How surely `filereel compare` finds stalls that leave the time as it was.
 
     tails.py [--filereel PATH] [--pairs 20] [--runs 10] [--share 0.001] [--length 200ms] [--time 1.2s]
-             [--keep FILE]
+             [--compensate 0.9] [--keep FILE]
     tails.py --resample FILE [--comparisons 100]
 
 Measures random reads and sysbench's rndrw on a model drive (tests/model_drive) in blocks of runs, by turns as
-it should be and with stalls: a share of all reads takes so much longer. All other reads are faster by what the
-stalls take, so that the mean stays the same. Each pair of neighbouring blocks is compared, and the slowest
+it should be and with stalls: a share of all reads takes so much longer. All other reads are faster, so
+that the mean stays the same. Each pair of neighbouring blocks is compared, and the slowest
 operations of each result are held against the drive's own log: each of its stalls that fell into a measured
 step must be among them, and nothing else may be as slow.
 
@@ -54,7 +54,7 @@ stop: {time: 10 s}
 
 
 def script(args, seed, stalls):
-    taken_us = args.share * args.length * 1e6 if stalls else 0
+    taken_us = args.compensate * args.share * args.length * 1e6 if stalls else 0
     text = DRIVE.format(seed=seed, read_us=round(USUAL_US - taken_us))
     if stalls:
         text += STALLS.format(length_ms=round(args.length * 1e3), share=args.share)
@@ -189,6 +189,9 @@ def main():
     parser.add_argument("--share", type=float, default=0.001)
     parser.add_argument("--length", type=seconds, default=0.2)
     parser.add_argument("--time", default="1.2s")
+    parser.add_argument("--compensate", type=float, default=0.9,
+                        help="the share of the stalls' time by which other reads are faster; less than 1, "
+                             "since short waits cost the machine more than they last")
     parser.add_argument("--keep")
     parser.add_argument("--resample")
     parser.add_argument("--comparisons", type=int, default=100)
