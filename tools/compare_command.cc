@@ -61,9 +61,8 @@ void add_compare_command(CLI::App& app, Session& session) {
       ->allow_extra_args(false);
   add_comparison_options(*command, arguments->output);
   command->footer(
-      "Exits with 4 if anything is slower: its time, its tail or its stalls. With --strict, with "
-      "5\n"
-      "if anything cannot be told.\n\nExamples:\n"
+      "Exits with 4 if anything is slower, in time, tail or stalls; with --strict, with 5 if\n"
+      "nothing is slower but something is undecided.\n\nExamples:\n"
       "  filereel compare before.json after.json --threshold 5%\n"
       "  filereel compare --base a1.json --base a2.json --new b1.json --new b2.json\n"
       "  filereel compare before.json after.json --junit filereel.xml");

@@ -108,7 +108,7 @@ std::string reasons(const ResultComparison& comparison) {
     if (one.verdict != Verdict::cannot_tell) continue;
     std::string reason = one.reason();
     if (one.runs_needed) {
-      reason += fmt::format("; about {} runs each could", *one.runs_needed);
+      reason += fmt::format("; about {} runs on each side should decide", *one.runs_needed);
     }
     if (keys[reason].empty()) order.push_back(reason);
     keys[reason].push_back(&one.key);

@@ -49,9 +49,9 @@ void add_comparison_options(CLI::App& command, ComparisonOutput& output) {
   command.add_option("--threshold", output.threshold,
                      "The smallest change of time that matters (2%)");
   command.add_option("--stall", output.stall,
-                     "Time from which on an operation is a stall (from the base, at least 10ms)");
+                     "Threshold for stalls (3 times p99.9 of the base, at least 10ms)");
   command.add_flag("--strict", output.strict,
-                   "Exit with 5 if anything cannot be told and nothing is slower");
+                   "Exit with 5 if nothing is slower but something is undecided");
   command.add_option("--json", output.json, "Write the comparison here; - for standard output");
   command.add_option("--junit", output.junit, "The same as JUnit XML for CI systems");
 }

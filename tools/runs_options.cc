@@ -31,7 +31,7 @@ double parse_budget(const std::string& text) {
 void add_runs_options(CLI::App& command, RunsArguments& arguments, const std::string& what) {
   command.add_option("--runs", arguments.runs, what + "; auto: until all is precise");
   command.add_option("--precision", arguments.precision,
-                     "With --runs auto: width of the medians' 95 % intervals to reach, of rates "
+                     "With --runs auto: target width of the medians' 95 % intervals, of rates "
                      "(5%) and of a tail (p99.9=10%)");
   command.add_option("--budget", arguments.budget,
                      "With --runs auto: when to end at the latest (30min)");

@@ -291,7 +291,7 @@ void add_show_command(CLI::App& app, Session& session) {
   command->add_flag("--operations", arguments->operations,
                     "Every operation of a reel, a line each");
   command->add_option("--measurement", arguments->measurement,
-                      "Heat maps of a result's measurements with this in their title");
+                      "Draw the heat maps of measurements whose title contains this");
   command->footer(
       "Examples:\n  filereel show programs\n  filereel show random-read\n"
       "  filereel show drive.json\n  filereel show drive.json --measurement 'ext4 create'\n"

@@ -1,6 +1,7 @@
 #include "replay/compare/comparison.h"
 
 #include <algorithm>
+#include <array>
 #include <map>
 
 #include <fmt/format.h>
@@ -133,15 +134,8 @@ std::string_view verdict_name(Verdict verdict) {
 }
 
 std::string_view aspect_name(Aspect aspect) {
-  switch (aspect) {
-    case Aspect::tail:
-      return "tail";
-    case Aspect::stalls:
-      return "stalls";
-    case Aspect::time:
-      break;
-  }
-  return "time";
+  static constexpr std::array<std::string_view, 3> kNames = {"time", "tail", "stalls"};
+  return kNames[static_cast<std::size_t>(aspect)];
 }
 
 std::string_view figure_name(Figure figure) {

@@ -94,7 +94,7 @@ struct Answer {
 // changed most surely. Answers: of a tail "same" is "no change shown".
 struct ComparedTail {
   std::string kind;                  // "read", "write up to 64 KiB"
-  double share = 0.99;               // the percentile: 0.99 or 0.999
+  double percentile = 99;            // 99 or 99.9
   double base_us = 0, fresh_us = 0;  // medians of the runs
   Answer answer;
 };

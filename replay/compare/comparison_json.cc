@@ -50,7 +50,7 @@ void put(Json& json, const Answer& answer) {
 
 Json to_json(const ComparedTail& tail) {
   Json json = {{"operation", tail.kind},
-               {"percentile", tail.share * 100},
+               {"percentile", tail.percentile},
                {"base_us", tail.base_us},
                {"new_us", tail.fresh_us},
                {"verdict", verdict_name(tail.answer.verdict)}};

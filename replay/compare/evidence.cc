@@ -29,7 +29,7 @@ std::string of_time(const ComparedMeasurement& one) {
 }
 
 std::string of_tail(const ComparedTail& tail) {
-  return fmt::format("p{:g} of {} {}, {} before", tail.share * 100, tail.kind,
+  return fmt::format("p{:g} of {} {}, {} before", tail.percentile, tail.kind,
                      microseconds_text(tail.fresh_us), microseconds_text(tail.base_us));
 }
 

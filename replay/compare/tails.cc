@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "replay/results/latency.h"
 #include "replay/results/packed.h"
 #include "replay/results/stalls.h"
 #include "replay/statistics/order.h"
@@ -63,23 +64,23 @@ std::set<Kind> kinds_of(const std::vector<const Sample*>& samples) {
 
 // What is needed of a kind in one run; histograms themselves are too large to keep.
 struct RunOfKind {
-  std::uint64_t operations = 0;
-  double p99 = 0, p999 = 0;  // ns
+  LatencySummary latency;
   Stalls stalls;
 };
 
 struct SideOfKind {
   std::vector<RunOfKind> runs;
 
-  std::vector<double> each(double RunOfKind::* figure) const {
+  // In microseconds. A clock may stand still for an operation: there is no logarithm of 0.
+  std::vector<double> each(double LatencySummary::* figure) const {
+    constexpr double kLeast = 1e-3;
     std::vector<double> values;
-    // Clocks may stand still for an operation; logarithms of nothing do not exist.
-    for (const RunOfKind& one : runs) values.push_back(std::max(one.*figure, 1.0));
+    for (const RunOfKind& one : runs) values.push_back(std::max(one.latency.*figure, kLeast));
     return values;
   }
   double usual_operations() const {
     std::vector<double> counts;
-    for (const RunOfKind& one : runs) counts.push_back(static_cast<double>(one.operations));
+    for (const RunOfKind& one : runs) counts.push_back(static_cast<double>(one.latency.count));
     return median(counts);
   }
 };
@@ -88,10 +89,7 @@ SideOfKind look_at(const Gathered& side, const Kind& kind, std::uint64_t thresho
   SideOfKind looked;
   for (const Sample* sample : side.samples) {
     const Histogram histogram = latencies_of(*sample, kind);
-    looked.runs.push_back({.operations = histogram.count(),
-                           .p99 = static_cast<double>(histogram.percentile(0.99)),
-                           .p999 = static_cast<double>(histogram.percentile(0.999)),
-                           .stalls = stalls_above(histogram, threshold)});
+    looked.runs.push_back({summarise(histogram), stalls_above(histogram, threshold)});
   }
   return looked;
 }
@@ -117,36 +115,26 @@ std::vector<KindOfBoth> look_at_kinds(const Gathered& base, const Gathered& fres
   return kinds;
 }
 
-struct Percentile {
-  double share;
-  double RunOfKind::* figure;
-  double operations;  // that a run must have
-};
-
-constexpr Percentile kPercentiles[] = {{0.999, &RunOfKind::p999, 10'000},
-                                       {0.99, &RunOfKind::p99, 1'000}};
-
 struct AskedTail {
   ComparedTail tail;
   Question question;
 };
 
 std::optional<AskedTail> ask_tail(const KindOfBoth& kind, const CompareOptions& options) {
-  const double operations = std::min(kind.base.usual_operations(), kind.fresh.usual_operations());
-  for (const Percentile& one : kPercentiles) {
-    if (operations < one.operations) continue;
-    const auto base = kind.base.each(one.figure), fresh = kind.fresh.each(one.figure);
-    AskedTail asked;
-    asked.tail.kind = kind.kind.text();
-    asked.tail.share = one.share;
-    asked.tail.base_us = median(base) / kNs;
-    asked.tail.fresh_us = median(fresh) / kNs;
-    asked.question = ask(Aspect::tail, base, fresh);
-    asked.question.least = options.tail_threshold();
-    asked.question.latency_ns = std::max(median(base), median(fresh));
-    return asked;
-  }
-  return std::nullopt;
+  const Percentile* tail =
+      tail_percentile(std::min(kind.base.usual_operations(), kind.fresh.usual_operations()));
+  if (!tail) return std::nullopt;
+  const std::vector<double> base = kind.base.each(tail->figure),
+                            fresh = kind.fresh.each(tail->figure);
+  AskedTail asked;
+  asked.tail.kind = kind.kind.text();
+  asked.tail.percentile = tail->percent;
+  asked.tail.base_us = median(base);
+  asked.tail.fresh_us = median(fresh);
+  asked.question = ask(Aspect::tail, base, fresh);
+  asked.question.least = options.tail_threshold();
+  asked.question.latency_ns = std::max(asked.tail.base_us, asked.tail.fresh_us) * kNs;
+  return asked;
 }
 
 void add_tail(const std::vector<KindOfBoth>& kinds, const CompareOptions& options, Tested& tested) {
@@ -180,7 +168,7 @@ StallsOfSide sum_up(const std::vector<KindOfBoth>& kinds, SideOfKind KindOfBoth:
     for (const KindOfBoth& kind : kinds) {
       const RunOfKind& one = (kind.*side).runs[run];
       stalls += one.stalls;
-      operations += one.operations;
+      operations += one.latency.count;
     }
     all.sum.stalls += stalls.count;
     all.sum.operations += operations;

@@ -83,8 +83,7 @@ std::string disturbance(const Tested& tested, const Question& question) {
   const auto moved = [&](std::string_view name, double moves) {
     return distance(moves) < distance(ratio)
                ? ""
-               : fmt::format("the times of {} change by {} while it is measured", name,
-                             percent(moves));
+               : fmt::format("the figures of {} drift by {} during its runs", name, percent(moves));
   };
   std::string text = moved("the base", question.base_moves);
   if (text.empty()) text = moved("the new", question.fresh_moves);
@@ -95,11 +94,11 @@ std::string disturbance(const Tested& tested, const Question& question) {
   const bool slower = ratio > 1;
   if (explained_by_others(question, slower ? fresh - base : base - fresh,
                           slower ? left : 1 / left)) {
-    text =
-        fmt::format("others took {:.0f} % of the processors with the base, {:.0f} % with the new",
-                    base * 100, fresh * 100);
+    text = fmt::format(
+        "other programs used {:.0f} % of the CPU time with the base, {:.0f} % with the new",
+        base * 100, fresh * 100);
     if (question.aspect == Aspect::time) {
-      text += fmt::format(", which could explain {}", percent(left));
+      text += fmt::format(", which can explain up to {}", percent(left));
     }
   }
   return text;
@@ -125,9 +124,8 @@ void decide(Tested& tested, Question& question, const CompareOptions& options) {
   }
   if (answer.ratio_interval) {
     answer.reason =
-        fmt::format("{} by something from {} to {}",
-                    question.aspect == Aspect::time ? "the time changes" : "it changes",
-                    percent(answer.ratio_interval->low), percent(answer.ratio_interval->high));
+        fmt::format("the change lies between {} and {}", percent(answer.ratio_interval->low),
+                    percent(answer.ratio_interval->high));
   } else {
     answer.reason = "too few runs";
   }

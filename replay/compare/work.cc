@@ -81,8 +81,9 @@ FigureChoice choose_by_set(const Gathered& base, const Gathered& fresh) {
 
 FigureChoice choose_of_others(const Gathered& base, const Gathered& fresh) {
   if (base.ends && fresh.ends && *base.ends != *fresh.ends) {
-    return {Figure::elapsed, fmt::format("different work: one ends by {}, the other by {}",
-                                         phase_end_name(*base.ends), phase_end_name(*fresh.ends))};
+    return {Figure::elapsed,
+            fmt::format("different work: the phase of the base ends by {}, that of the new by {}",
+                        phase_end_name(*base.ends), phase_end_name(*fresh.ends))};
   }
   const bool so_much = same_operations(base, fresh);
   // What older results do not say is not held against them: the time per operation is comparable.

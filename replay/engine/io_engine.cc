@@ -35,15 +35,15 @@ ReplayLook ReplayProgress::sum() const {
   for (const ReplayStatistics* one : threads_) {
     // A thread may be late, at the last operation of its warm-up.
     if (warm_up && look.times.measured_ns > 0 && one->restarts.published() == 0) continue;
-    read += one->of(OperationKind::read).bytes;
-    written += one->of(OperationKind::write).bytes + one->of(OperationKind::copy_range).bytes;
+    read += one->bytes_read();
+    written += one->bytes_written();
     look.files += units_.recorded ? one->operations : one->files;
     look.operations += one->operations;
     for (const KindStatistics& kind : one->kinds) {
       for (const Histogram& size : kind.by_size) look.latency.merge(size);
     }
   }
-  look.bytes = units_.moved ? read + written : written > 0 ? written : read;
+  look.bytes = units_.moved ? read + written : content_bytes(read, written);
   return look;
 }
 

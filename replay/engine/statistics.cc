@@ -79,15 +79,4 @@ void ReplayStatistics::merge(const ReplayStatistics& other) {
   });
 }
 
-std::uint64_t ReplayStatistics::content_bytes() const {
-  const std::uint64_t written =
-      of(OperationKind::write).bytes + of(OperationKind::copy_range).bytes;
-  return written > 0 ? written : std::uint64_t{of(OperationKind::read).bytes};
-}
-
-std::uint64_t ReplayStatistics::moved_bytes() const {
-  using enum OperationKind;
-  return of(read).bytes + of(write).bytes + of(copy_range).bytes;
-}
-
 }  // namespace filereel

@@ -61,6 +61,11 @@ struct KindStatistics {
   std::uint64_t count() const;
 };
 
+// Each byte of content counts once, so of a copy only what was written.
+constexpr std::uint64_t content_bytes(std::uint64_t read, std::uint64_t written) noexcept {
+  return written > 0 ? written : read;
+}
+
 // Why a result differs from the expected one.
 enum class DivergenceClass : std::uint8_t {
   mismatch,     // a true one
@@ -111,10 +116,11 @@ struct ReplayStatistics {
   void restart(std::uint64_t now_ns) noexcept;
   void merge(const ReplayStatistics& other);
 
-  // Each byte of content counts once, so of a copy only what was written.
-  std::uint64_t content_bytes() const;
-  // All that was moved, of copies twice.
-  std::uint64_t moved_bytes() const;
+  std::uint64_t bytes_read() const { return of(OperationKind::read).bytes; }
+  // With what was copied inside the kernel.
+  std::uint64_t bytes_written() const {
+    return of(OperationKind::write).bytes + of(OperationKind::copy_range).bytes;
+  }
 };
 
 }  // namespace filereel

@@ -11,6 +11,7 @@
 
 #include "filesets/system/units.h"
 #include "replay/history/entry_name.h"
+#include "replay/results/latency.h"
 #include "replay/statistics/order.h"
 
 namespace filereel {
@@ -37,21 +38,11 @@ void add_rate(const Measurement& measurement, std::vector<Figured>& figures) {
   }
 }
 
-// Percentiles that ten operations of a usual run lie above, of each kind the rarest.
 void add_tails(const Measurement& measurement, std::vector<Figured>& figures) {
-  struct Tail {
-    double operations;
-    std::string_view name;
-    double LatencySummary::* figure;
-  };
-  static constexpr Tail kTails[] = {{10'000, "p99.9", &LatencySummary::p999_us},
-                                    {1'000, "p99", &LatencySummary::p99_us}};
   if (measurement.samples.empty()) return;
   for (const auto& [kind, latency] : measurement.samples.front().latency) {
-    const double operations = measurement.usual_count(kind);
-    const auto* tail =
-        std::ranges::find_if(kTails, [&](const Tail& one) { return operations >= one.operations; });
-    if (tail == std::end(kTails)) continue;
+    const Percentile* tail = tail_percentile(measurement.usual_count(kind));
+    if (!tail) continue;
     const auto spread = measurement.latency(kind, tail->figure);
     if (spread) figures.push_back({fmt::format("us {} {}", tail->name, kind), *spread});
   }

@@ -5,9 +5,6 @@
 #include <cmath>
 #include <map>
 
-#include <fmt/format.h>
-
-#include "filesets/system/units.h"
 #include "replay/results/packed.h"
 
 namespace filereel {
@@ -77,13 +74,8 @@ std::vector<SizeClass> size_classes(const Measurement& measurement, const std::s
   }
   if (classes.size() < 2) return {};
   std::vector<SizeClass> list;
-  std::uint64_t below = 0;
   for (auto& [up_to, latency] : classes) {
-    const bool last = up_to == kNoMost;
-    list.push_back({fmt::format("{} {} {}", kind, last ? "above" : "up to",
-                                format_binary_size(last ? below : up_to)),
-                    std::move(latency)});
-    below = up_to;
+    list.push_back({size_class_text(kind, up_to == kNoMost ? 0 : up_to), std::move(latency)});
   }
   return list;
 }

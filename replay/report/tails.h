@@ -30,7 +30,7 @@ std::vector<CurvePoint> percentile_curve(const LatencySummary& latency);
 
 // Reads or writes of one class of sizes in all samples that did not fail.
 struct SizeClass {
-  std::string name;  // "read up to 4 KiB", "read above 1 MiB"
+  std::string name;  // "read up to 4 KiB", "read over 1 MiB"
   Histogram latency;
 };
 

@@ -1,4 +1,4 @@
-// The same for the page.
+// Percentiles, courses and slowest operations (tails.h) as data for the page.
 #pragma once
 
 #include <cstddef>

@@ -22,6 +22,19 @@ std::vector<const LatencySummary*> latencies_of(const Measurement& measurement,
 
 }  // namespace
 
+bool is_supported(const Percentile& percentile, double operations) {
+  constexpr double kAbove = 10, kRounding = 1e-6;
+  return operations * (100 - percentile.percent) / 100 >= kAbove - kRounding;
+}
+
+const Percentile* tail_percentile(double operations) {
+  for (const std::string_view name : {"p99.9", "p99"}) {
+    const auto* one = std::ranges::find(kNamedPercentiles, name, &Percentile::name);
+    if (is_supported(*one, operations)) return one;
+  }
+  return nullptr;
+}
+
 LatencySummary summarise(const Histogram& latency) {
   const auto microseconds = [](std::uint64_t ns) { return static_cast<double>(ns) / 1e3; };
   const auto at = [&](double share) { return microseconds(latency.percentile(share)); };

@@ -1,13 +1,34 @@
 // Latencies of a measurement: those of all samples together.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "replay/measure/histogram.h"
 #include "replay/results/result.h"
 
 namespace filereel {
+
+struct Percentile {
+  std::string_view name;  // "p99.9"
+  double percent = 0;
+  double LatencySummary::* figure = nullptr;
+};
+inline constexpr std::array<Percentile, 6> kNamedPercentiles = {{
+    {"p50", 50, &LatencySummary::p50_us},
+    {"p90", 90, &LatencySummary::p90_us},
+    {"p95", 95, &LatencySummary::p95_us},
+    {"p99", 99, &LatencySummary::p99_us},
+    {"p99.9", 99.9, &LatencySummary::p999_us},
+    {"p99.99", 99.99, &LatencySummary::p9999_us},
+}};
+
+// Whether ten of so many operations lie above the percentile: of fewer it is a matter of chance.
+bool is_supported(const Percentile& percentile, double operations);
+// What stands for the tail of so many operations: p99.9, else p99; null where neither is supported.
+const Percentile* tail_percentile(double operations);
 
 // Count and percentiles; errors and bytes are 0, the texts empty.
 LatencySummary summarise(const Histogram& latency);

@@ -71,7 +71,7 @@ Bytes inflated(const Bytes& bytes, std::size_t most) {
   Bytes out(std::min(most, 1032 * bytes.size() + 64), 0);
   uLongf size = out.size();
   if (uncompress(out.data(), &size, bytes.data(), bytes.size()) != Z_OK) {
-    refuse("is not compressed by zlib, or is too long");
+    refuse("is no zlib stream, or is too long");
   }
   out.resize(size);
   return out;
@@ -192,7 +192,7 @@ Histogram unpack_histogram(std::string_view text, std::uint64_t max, std::uint64
   if (big_endian<std::uint32_t>(inner, 4) != inner.size() - kInnerHeader) refuse("is cut off");
   if (big_endian<std::uint32_t>(inner, 12) != kDigits ||
       big_endian<std::uint64_t>(inner, 16) != kLowest) {
-    refuse("has buckets of another size: two significant digits from 1 ns are read");
+    refuse("has other buckets: only two significant digits from 1 ns are supported");
   }
   return Histogram::of(decoded(inner, kInnerHeader, Histogram::kBuckets), max, total);
 }
@@ -258,7 +258,7 @@ TimeGrid unpack_course(const Course& course) {
     std::copy_n(&operations[i * TimeGrid::kBins], TimeGrid::kBins, intervals[i].operations.begin());
   }
   const std::uint64_t width = nanoseconds(course.interval_s * 1e6);
-  if (!TimeGrid::is_width(width)) refuse("has intervals of a width that there is not");
+  if (!TimeGrid::is_width(width)) refuse("has an invalid interval width");
   return TimeGrid::of(width, intervals);
 }
 

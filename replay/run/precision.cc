@@ -9,20 +9,10 @@
 #include <fmt/format.h>
 
 #include "filesets/system/printable.h"
+#include "replay/results/latency.h"
 
 namespace filereel {
 namespace {
-
-struct TailPercentile {
-  std::string_view name;
-  double percentile;
-  double LatencySummary::* figure;
-};
-
-constexpr TailPercentile kTails[] = {
-    {"p50", 50, &LatencySummary::p50_us},      {"p90", 90, &LatencySummary::p90_us},
-    {"p95", 95, &LatencySummary::p95_us},      {"p99", 99, &LatencySummary::p99_us},
-    {"p99.9", 99.9, &LatencySummary::p999_us}, {"p99.99", 99.99, &LatencySummary::p9999_us}};
 
 // "3%" as 0.03.
 std::optional<double> share_of(std::string_view text) {
@@ -46,11 +36,12 @@ std::string read_part(std::string_view part, AutoRuns& automatic) {
     return "";
   }
   const std::string_view name = part.substr(0, equals);
-  const auto* tail = std::ranges::find(kTails, name, &TailPercentile::name);
-  if (tail == std::end(kTails)) {
-    return fmt::format("'{}' is none of p50, p90, p95, p99, p99.9, p99.99", printable(name));
+  const auto* tail = std::ranges::find(kNamedPercentiles, name, &Percentile::name);
+  if (tail == kNamedPercentiles.end()) {
+    return fmt::format("'{}' is no percentile; use one of p50, p90, p95, p99, p99.9, p99.99",
+                       printable(name));
   }
-  automatic.tail = {tail->percentile, *share};
+  automatic.tail = {tail->percent, *share};
   return "";
 }
 
@@ -59,15 +50,13 @@ double width_of(const Spread& spread) {
   return (spread.interval->high - spread.interval->low) / spread.median;
 }
 
-// Of the kinds of which a usual run has ten operations above the percentile; 0 where none has.
+// Of the kinds of operations that a usual run has enough of; 0 where there is none.
 double tail_width(const Measurement& measurement, const TailPrecision& wanted) {
-  constexpr double kAbove = 10;
   if (measurement.samples.empty()) return std::numeric_limits<double>::infinity();
-  const auto* tail = std::ranges::find(kTails, wanted.percentile, &TailPercentile::percentile);
+  const auto* tail = std::ranges::find(kNamedPercentiles, wanted.percentile, &Percentile::percent);
   double widest = 0;
   for (const auto& [kind, latency] : measurement.samples.front().latency) {
-    const double above = measurement.usual_count(kind) * (1 - wanted.percentile / 100);
-    if (above < kAbove) continue;
+    if (!is_supported(*tail, measurement.usual_count(kind))) continue;
     const auto spread = measurement.latency(kind, tail->figure);
     if (spread) widest = std::max(widest, width_of(*spread));
   }

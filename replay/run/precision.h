@@ -9,13 +9,12 @@
 namespace filereel {
 
 // Sets what the text says: a share is that of rates, after the name of a percentile that of a tail.
-// What is wrong with the text, as "'p98' is no percentile: …"; "" for nothing.
+// Returns what is wrong with the text; "" if nothing is.
 std::string read_precision(std::string_view text, AutoRuns& automatic);
 
-// The width of the 95 % interval of a measurement's rate, as a share of its median, or that of its
-// tail as a share of what is asked of it; the larger of them by `automatic`: at most 1 is precise.
-// What has no rate, such as steps that could not be done, is as precise as it will ever be; of too
-// few samples nothing is known (infinite).
+// How wide a measurement's 95 % intervals are, as a multiple of the target: 1 or less is precise.
+// The larger one of rate and tail. 0 for a measurement without a rate, such as a step that could
+// not be done; infinite for too few samples.
 double relative_width(const Measurement& measurement, const AutoRuns& automatic);
 
 }  // namespace filereel

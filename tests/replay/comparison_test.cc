@@ -88,7 +88,7 @@ TEST_CASE("where chance could do it, nothing can be told, and more runs are advi
   const auto noisy =
       compare_one(runs_of("create", 2, 10, 1, 0.2), runs_of("create", 2.1, 10, 2, 0.2));
   CHECK(noisy.verdict == Verdict::cannot_tell);
-  CHECK(noisy.reason().contains("something from"));
+  CHECK(noisy.reason().contains("lies between"));
   REQUIRE(noisy.runs_needed);
   CHECK(*noisy.runs_needed > 20);
   const auto few = compare_one(runs_of("create", 2, 3, 1), runs_of("create", 3, 3, 2));
@@ -104,7 +104,7 @@ TEST_CASE("a side that moves as far by itself explains the difference") {
     fresh.samples[run].durable_s = 1.99 + 0.03 * static_cast<double>(run);
   const auto moved = compare_one(base, fresh);
   CHECK(moved.verdict == Verdict::cannot_tell);
-  CHECK(moved.reason().contains("the times of the new change by"));
+  CHECK(moved.reason().contains("the figures of the new drift by"));
 }
 
 TEST_CASE("a machine that is busier on the slower side explains the difference") {
@@ -113,7 +113,7 @@ TEST_CASE("a machine that is busier on the slower side explains the difference")
   CHECK(compare_one(base, fresh).verdict == Verdict::slower);  // nothing known of the new
   for (Sample& sample : fresh.samples) sample.conditions.other_cpu = 0.3;
   CHECK(compare_one(base, fresh).verdict == Verdict::cannot_tell);
-  CHECK(compare_one(base, fresh).reason().contains("others took 2 % of the processors"));
+  CHECK(compare_one(base, fresh).reason().contains("other programs used 2 % of the CPU time"));
   CHECK(compare_one(fresh, base).verdict == Verdict::cannot_tell);
 }
 
@@ -190,7 +190,8 @@ TEST_CASE("phases of so much work are compared by the time until calls return") 
   some.ends = more.ends = PhaseEnd::work;
   CHECK(compare_one(some, more).reason().contains("different work"));
   more.ends = PhaseEnd::time;
-  CHECK(compare_one(some, more).reason() == "different work: one ends by work, the other by time");
+  CHECK(compare_one(some, more).reason() ==
+        "different work: the phase of the base ends by work, that of the new by time");
   Measurement large = phase(10, 5000, 1, 0.01);
   for (Sample& sample : large.samples) sample.bytes *= 2;
   CHECK(compare_one(phase(10, 5000, 1, 0.01), large).reason().contains("different work"));
@@ -260,7 +261,7 @@ TEST_CASE("a longer tail is a regression though the time is the same and nothing
   CHECK(verdict_text(row) == "slower (tail)");
   REQUIRE(row.tail);
   CHECK(row.tail->kind == "read");
-  CHECK(row.tail->share == 0.999);
+  CHECK(row.tail->percentile == 99.9);
   CHECK(row.tail->answer.ratio == doctest::Approx(2).epsilon(0.01));
   CHECK(row.evidence == "p99.9 of read 2 ms, 1 ms before");
   REQUIRE(row.stalls);
@@ -320,7 +321,7 @@ TEST_CASE("a machine that is busier explains only as much as it takes of the pro
   for (Sample& sample : fresh.samples) sample.conditions.other_cpu = 0.85;
   const auto row = compare_one(base, fresh);
   CHECK(row.verdict == Verdict::cannot_tell);
-  CHECK(row.reason().contains("which could explain +566.7 %"));
+  CHECK(row.reason().contains("which can explain up to +566.7 %"));
 }
 
 TEST_CASE("more runs are advised than there were") {
@@ -351,7 +352,7 @@ TEST_CASE("classes of sizes are judged by themselves where all runs have several
   const auto row = compare_one(mixed(300'000, 1), mixed(500'000, 2));
   REQUIRE(row.tail);
   CHECK(row.tail->kind == "read up to 64 KiB");
-  CHECK(row.tail->share == 0.99);
+  CHECK(row.tail->percentile == 99);
   CHECK(verdict_text(row) == "slower (tail)");
 }
 

@@ -84,7 +84,7 @@ TEST_CASE("classes of sizes are those that every sample tells apart") {
   REQUIRE(classes.size() == 2);
   CHECK(classes[0].name == "read up to 4 KiB");
   CHECK(classes[0].latency.count() == 2);
-  CHECK(classes[1].name == "read above 4 KiB");
+  CHECK(classes[1].name == "read over 1 MiB");
   CHECK(classes[1].latency.max() == 9000);
   LatencySummary& other = measurement.samples[1].latency["read"];
   other.sizes.clear();

@@ -122,11 +122,11 @@ function heatMap(title, course, bins) {
   const figure = chartFigure({
     title,
     height: 360,
-    words: `Heat map: ${counted(total, 'operation', 'operations')} by the time of their end and their latency, ` +
+    words: `Heat map: ${counted(total, 'operation', 'operations')} by completion time and latency, ` +
         `from ${latencyRange(bins, lowest)} up to ${latencyRange(bins, highest)}; ` +
         `most of them, ${whole(most.count)} in ${seconds(course.interval_s)}, took ${latencyRange(bins, most.bin)}.`,
-    caption: `Operations by the time of their end, in intervals of ${seconds(course.interval_s)}, and by latency. ` +
-        'Empty cells have the colour of the page. Point at a cell, or use the arrow keys, for its count.',
+    caption: `Operations by completion time, in intervals of ${seconds(course.interval_s)}, and by latency. ` +
+        'Point at a cell, or use the arrow keys, to see its count.',
     tableOf: () => heatTable(cells, course, bins),
     make: () => ({
       type: 'scatter',
@@ -271,7 +271,7 @@ function throughputChart(one) {
     words: `Line chart: ${unit} over time, a line for each of ${counted(lines.length, 'repetition', 'repetitions')}; ` +
         `repetition ${usual.run}: ${number(Math.min(...rates))} to ${number(Math.max(...rates))} ${unit}.`,
     caption: lines.length > 1
-        ? `Thick: repetition ${usual.run}, whose time is in the middle; thin: the others.` : null,
+        ? `Thick: repetition ${usual.run}, the median; thin: the others.` : null,
     tableOf: () => throughputTable(lines, usual, unit, end),
     make: () => ({
       type: 'line',
