@@ -21,6 +21,8 @@ struct Plan {
   std::string description;
   std::optional<AutoRuns> auto_runs;
   std::vector<std::unique_ptr<Job>> jobs;
+  std::vector<ReportView> report;        // of all plans that it is made of, in their order
+  std::vector<IndexDefinition> indexes;  // likewise
 };
 
 inline constexpr std::uint32_t kUsualRuns = 3;
