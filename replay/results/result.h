@@ -89,6 +89,8 @@ struct ReportView {
 
   bool operator==(const ReportView&) const = default;
 };
+// Axes besides those of sweeps: the job, its phase (operation), its file set.
+inline constexpr std::array<std::string_view, 3> kPlainAxes = {"job", "phase", "set"};
 inline constexpr std::array<std::string_view, 4> kViewForms = {"bars", "lines", "matrix", "table"};
 
 // A group of measurements that one figure, a geometric mean, stands for.

@@ -200,6 +200,7 @@ ReportView read_view(const YamlValue& item, const Plan& plan) {
     }
   }
   const auto check_axis = [&](const YamlValue& place, const std::string& name) {
+    if (std::ranges::find(kPlainAxes, name) != kPlainAxes.end()) return;
     const bool any = std::ranges::any_of(plan.jobs, [&](const auto& job) {
       const JobRecord record = job->record();
       return is_chosen(view.jobs, record.name) &&
