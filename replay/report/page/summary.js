@@ -38,7 +38,7 @@ function resultsTable(results) {
   const differs = (i) => unique(rows.map((row) => text(row[i][1]))).length > 1;
   const columns = rows[0].map((_, i) => i).filter(differs);
   return [facts(rows[0].filter((_, i) => !differs(i))),
-          table('What was measured', ['', ...columns.map((i) => rows[0][i][0])],
+          columns.length === 0 ? '' : table('What was measured', ['', ...columns.map((i) => rows[0][i][0])],
               results.map((result, r) => [named(result.name), ...columns.map((i) => rows[r][i][1])]),
               {left: columns.map((_, i) => i + 1)})];
 }
