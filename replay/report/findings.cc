@@ -10,6 +10,7 @@
 
 #include "filesets/system/units.h"
 #include "replay/report/overview.h"
+#include "replay/report/ranking_data.h"
 #include "replay/report/wording.h"
 #include "replay/results/block_baseline.h"
 #include "replay/results/stalls.h"
@@ -51,6 +52,12 @@ void add_changes(const ResultComparison& comparison, Findings& findings) {
   const auto slower = std::ranges::count(rest, Verdict::slower, &ComparedMeasurement::verdict);
   findings.push_back(fmt::format("And {} more: {} slower, {} faster.", rest.size(), slower,
                                  rest.size() - static_cast<std::size_t>(slower)));
+}
+
+void add_verdict(Results results, Findings& findings) {
+  const Overview overview = overview_of(results);
+  std::string text = verdict_of(overview, standings_of(results, overview));
+  if (!text.empty()) findings.push_back(std::move(text));
 }
 
 // Who is ahead in how many of FC-Test's operations.
@@ -179,6 +186,7 @@ std::vector<std::string> findings_of(Results results, const ResultComparison* co
   const std::vector<std::string> names = result_names(results);
   Findings findings;
   if (comparison) add_changes(*comparison, findings);
+  add_verdict(results, findings);
   add_leaders(results, names, findings);
   add_replays(results, findings);
   add_block_shares(results, findings);

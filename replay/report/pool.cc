@@ -89,6 +89,7 @@ void add_plan(const PlanRecord& more, PlanRecord& plan) {
 void add_result(const ReportedResult& more, ReportedResult& pool) {
   Result& result = pool.result;
   pool.file += ", " + more.file;
+  pool.reference = pool.reference || more.reference;
   result.started = std::min(result.started, more.result.started);
   result.complete = result.complete && more.result.complete;
   if (result.note != more.result.note && !more.result.note.empty()) {

@@ -27,7 +27,7 @@ Result drive(const std::string& serial) {
 
 TEST_CASE("results of one drive are one column, with the samples of all") {
   const std::vector<ReportedResult> files = {
-      {"a1", drive("1"), ""}, {"b1", drive("2"), ""}, {"a2", drive("1"), ""}};
+      {"a1", drive("1")}, {"b1", drive("2")}, {"a2", drive("1")}};
   CHECK(columns_of(files) == std::vector<std::size_t>{0, 1, 0});
   const std::vector<ReportedResult> pools = pooled_by_drive(files);
   REQUIRE(pools.size() == 2);
@@ -44,7 +44,7 @@ TEST_CASE("results of one drive are one column, with the samples of all") {
 TEST_CASE("firmware, labels, settings and machines keep results apart") {
   const Result base = drive("1");
   const auto apart = [&](const Result& other) {
-    const std::vector<ReportedResult> two = {{"a", base, ""}, {"b", other, ""}};
+    const std::vector<ReportedResult> two = {{"a", base}, {"b", other}};
     return pooled_by_drive(two).size() == 2;
   };
   CHECK_FALSE(apart(base));
@@ -71,7 +71,7 @@ TEST_CASE("firmware, labels, settings and machines keep results apart") {
 TEST_CASE("without a drive only labels tell results apart, and groups go before all") {
   Result nameless = sample_result();
   nameless.volumes.clear();
-  std::vector<ReportedResult> files = {{"a", nameless, ""}, {"b", nameless, ""}};
+  std::vector<ReportedResult> files = {{"a", nameless}, {"b", nameless}};
   CHECK(pooled_by_drive(files).size() == 2);
   for (ReportedResult& one : files) one.result.label = "ram";
   CHECK(pooled_by_drive(files).size() == 1);
@@ -81,13 +81,13 @@ TEST_CASE("without a drive only labels tell results apart, and groups go before 
 }
 
 TEST_CASE("an overview has a row for each thing and a column for each drive and file system") {
-  const std::vector<ReportedResult> one = {{"a", labelled("A"), ""}};
+  const std::vector<ReportedResult> one = {{"a", labelled("A")}};
   const Overview single = overview_of(one);
   std::vector<std::string> names;
   for (const Series& series : single.series) names.push_back(series.name);
   CHECK(names == file_systems_of(one.front().result));
 
-  std::vector<ReportedResult> two = {one.front(), {"b", labelled("B"), ""}};
+  std::vector<ReportedResult> two = {one.front(), {"b", labelled("B")}};
   two[1].result.measurements.resize(1);
   const Overview overview = overview_of(two);
   CHECK(overview.series.back().name == "B, " + two[1].result.measurements[0].file_system);
@@ -99,7 +99,7 @@ TEST_CASE("an overview has a row for each thing and a column for each drive and 
 }
 
 TEST_CASE("views are those of the plan, else one for each part") {
-  std::vector<ReportedResult> results = {{"a", sample_sweep(), ""}};
+  std::vector<ReportedResult> results = {{"a", sample_sweep()}};
   std::vector<ReportView> views = views_of(results, overview_of(results));
   REQUIRE(views.size() == 1);
   CHECK(views[0].form == "lines");
@@ -122,7 +122,7 @@ TEST_CASE("a job whose name looks like a pattern is shown by itself") {
   Result result = sample_sweep();
   for (Measurement& one : result.measurements) one.workload = "reads[1]*.yaml";
   result.plan.jobs[0].name = "reads[1]*.yaml";
-  const std::vector<ReportedResult> results = {{"a", result, ""}};
+  const std::vector<ReportedResult> results = {{"a", result}};
   CHECK(views_of(results, overview_of(results)).size() == 1);
 }
 

@@ -130,7 +130,7 @@ const BAR = 16, GAP = 13;  // pixels
 // Bars from left to right: a row for each category, in it a bar for each series. `spreads[series]
 // [category]` is a spread or null.
 // Dataset s looks like series styles[s]; with one dataset, bar c like series categoryStyles[c].
-function barChart({title, figure, categories, names, spreads, notes, styles, categoryStyles}) {
+function barChart({title, figure, categories, names, spreads, notes, styles, categoryStyles, tableOf}) {
   const styleOf = (s) => styles ? styles[s] : s;
   const used = (spread) => spread && Number.isFinite(spread.median);
   const most = Math.max(0, ...spreads.flat().filter(used).map((one) => {
@@ -193,12 +193,12 @@ function barChart({title, figure, categories, names, spreads, notes, styles, cat
         }}}},
       },
     }),
-    tableOf: () => table(`${title}, median and range`, ['', ...names],
+    tableOf: tableOf || (() => table(`${title}, median and range`, ['', ...names],
         categories.map((category, c) => [category, ...names.map((name, s) => {
           const spread = spreads[s][c];
           if (!used(spread)) return (notes && notes[s][c]) || '–';
           return spreadCell(figure, spread);
-        })])),
+        })]))),
   });
 }
 

@@ -10,6 +10,7 @@ theme.preferred.addEventListener('change', redrawAll);
 
 showSummary(data);
 showComparison(data);
+showIndexes(data);
 showResults(data);
 showMeasurements(data);
 showWarnings(data);

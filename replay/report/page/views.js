@@ -76,6 +76,11 @@ function ordered(row, metric) {
   return list;
 }
 
+// Who is best as far as can be shown: the ranks of `filereel compare`, of times and rates; nobody
+// where no difference is shown.
+const isBest = (row, series) => Boolean(row.ranks.length) && row.ranks[series] === 1;
+const ranksAreOf = (metric) => ['MB/s', '1/s', 's'].includes(FIGURES[metric].kind) && !metric.startsWith('cpu');
+
 const noteOf = (row, series) => {
   const one = measurementOf(row, series);
   return one && one.samples.some((sample) => sample.moved_no_data) ? 'no data moved' : '';
@@ -188,26 +193,23 @@ function matrixFigures(view, metric, state) {
   });
 }
 
-// Drives down, what was measured across, the best of each column marked.
-function driveTable(caption, rows, names, metricFor) {
+// Drives down, columns across: {name, metric, of(series), best(series)}, the best of each marked.
+function driveTable(caption, columns) {
   const series = shownSeries();
-  const columns = rows.map((row, r) => {
-    const metric = metricFor(row);
-    const spreads = series.map((i) => spreadOf(row, i, metric));
-    const values = spreads.filter(Boolean).map((one) => one.median);
-    const best = values.length > 1 ? values.sort((a, b) => better(metric, a, b))[0] : null;
-    return {name: names[r], metric, spreads, best};
-  });
-  const heading = ['', ...columns.map(({name, metric}) => `${name}, ${FIGURES[metric].short}`)];
-  return sortable(table(caption, heading, series.map((i, s) => [named(data.series[i].name), ...columns.map(
-      ({metric, spreads, best}) => {
-        const one = spreads[s];
-        if (!one) return noteOf(rows[0], i) || '–';
-        const range = rangeText(metric, one);
-        return {text: figureText(metric, one.median) + (one.median === best ? ' ▲' : ''), value: one.median,
-                range: range && `(${range})`, class: one.median === best ? 'best' : null};
+  return sortable(table(caption, ['', ...columns.map(({name, metric}) => `${name}, ${FIGURES[metric].short}`)],
+      series.map((i) => [named(data.series[i].name), ...columns.map(({metric, of, best}) => {
+        const one = of(i);
+        if (!one || one.median === undefined) return one || '–';
+        const marked = best(i);
+        return {text: figureText(metric, one.median) + (marked ? ' ▲' : ''), value: one.median,
+                class: marked ? 'best' : null};
       })])), columns.map(({metric}) => FIGURES[metric].more));
 }
+
+// A column for each row.
+const columnsOf = (rows, names, metric) => rows.map((row, r) => ({
+  name: names[r], metric, of: (series) => spreadOf(row, series, metric) || noteOf(row, series),
+  best: (series) => ranksAreOf(metric) && isBest(row, series)}));
 
 // A press on a heading sorts the rows by that column, the best first; the first one by name.
 function sortable(scroller, moreIsBetter) {
@@ -247,7 +249,7 @@ function showView(view) {
       bars: () => barFigures(view, metric),
       lines: () => [lineFigure(view, metric, state)],
       matrix: () => matrixFigures(view, metric, state),
-      table: () => [driveTable(titleOf(view, metric), rowsOf(view), rowNames(rowsOf(view)), () => metric)],
+      table: () => [driveTable(titleOf(view, metric), columnsOf(rowsOf(view), rowNames(rowsOf(view)), metric))],
     }[state.form]();
     charts.classList.toggle('one', figures.length === 1);
     place(charts, figures);
@@ -298,18 +300,14 @@ function addSweepControls(view, state, controls, draw) {
 
 // All that is no point of a sweep in one table; of a sweep the geometric mean of its points.
 function overviewColumns() {
-  const columns = [];
-  for (const view of data.views) {
-    const rows = rowsOf(view), names = rowNames(rows), metric = view.metrics[0];
+  return data.views.flatMap((view) => {
+    const rows = rowsOf(view), metric = view.metrics[0], names = rowNames(rows);
     if (view.form === 'bars' || view.form === 'table') {
-      rows.forEach((row, r) => columns.push({view, metric, name: rows.length > 1 ? `${view.title}: ${names[r]}` : view.title,
-        of: (series) => spreadOf(row, series, metric) || noteOf(row, series)}));
-    } else {
-      columns.push({view, metric, name: `${view.title}, mean of ${rows.length} points`,
-        of: (series) => meanOfPoints(rows, series, metric)});
+      return columnsOf(rows, names.map((name) => rows.length > 1 ? `${view.title}: ${name}` : view.title), metric);
     }
-  }
-  return columns;
+    return [{name: `${view.title}, mean of ${rows.length}`, metric,
+             of: (series) => meanOfPoints(rows, series, metric), best: () => false}];
+  });
 }
 
 function meanOfPoints(rows, series, metric) {
@@ -325,33 +323,16 @@ function meanOfPoints(rows, series, metric) {
 
 const COLUMNS_ON_PAPER = 5;
 
-function overviewTable(caption, columns) {
-  const series = shownSeries();
-  const made = columns.map((column) => {
-    const cells = series.map((i) => column.of(i));
-    const values = cells.filter((one) => one && one.median !== undefined).map((one) => one.median);
-    return {...column, cells, best: values.length > 1 ? values.sort((a, b) => better(column.metric, a, b))[0] : null};
-  });
-  return sortable(table(caption, ['', ...made.map(({name, metric}) => `${name}, ${FIGURES[metric].short}`)],
-      series.map((i, s) => [named(data.series[i].name), ...made.map(({cells, best, metric}) => {
-        const one = cells[s];
-        if (!one) return '–';
-        if (one.median === undefined) return one;
-        return {text: figureText(metric, one.median) + (one.median === best ? ' ▲' : ''), value: one.median,
-                class: one.median === best ? 'best' : null};
-      })])), made.map(({metric}) => FIGURES[metric].more));
-}
-
 function showOverview(part, columns) {
   if (columns.length === 0) return () => {};
   const holder = element('div');
   part.append(element('h3', {}, 'All in one table'),
-      element('p', {class: 'hint'}, 'Medians; ▲ marks the best of each column, which chance may have made: see the whiskers. Press a heading to sort by it.'), holder);
+      element('p', {class: 'hint'}, 'Medians. ▲ marks the fastest, with all that are not shown to be slower; nothing where no difference is shown. Press a heading to sort by it.'), holder);
   return () => {
-    const screen = element('div', {class: 'on-screen sticky'}, overviewTable('What was measured, by drive', columns));
+    const screen = element('div', {class: 'on-screen sticky'}, driveTable('What was measured, by drive', columns));
     const paper = element('div', {class: 'on-paper'});
     for (let i = 0; i < columns.length; i += COLUMNS_ON_PAPER) {
-      paper.append(overviewTable(`What was measured, by drive (${i / COLUMNS_ON_PAPER + 1} of ${
+      paper.append(driveTable(`What was measured, by drive (${i / COLUMNS_ON_PAPER + 1} of ${
           Math.ceil(columns.length / COLUMNS_ON_PAPER)})`, columns.slice(i, i + COLUMNS_ON_PAPER)));
     }
     holder.replaceChildren(screen, paper);
