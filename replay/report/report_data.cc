@@ -1,6 +1,7 @@
 #include "replay/report/report_data.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -9,12 +10,15 @@
 #include "replay/json.h"
 #include "replay/report/comparison_data.h"
 #include "replay/report/findings.h"
+#include "replay/report/overview.h"
+#include "replay/report/pool.h"
 #include "replay/report/tails_data.h"
 #include "replay/report/wording.h"
 #include "replay/results/block_baseline.h"
 #include "replay/results/failures.h"
 #include "replay/results/members_json.h"
-#include "replay/results/result_sweep.h"
+#include "replay/results/metrics.h"
+#include "replay/results/selection.h"
 
 namespace filereel {
 namespace {
@@ -76,27 +80,27 @@ Json examples(const Measurement& measurement) {
   return list;
 }
 
-// Where the bars of a measurement stand: charts by group, in them places by category.
-std::pair<std::string, std::string> place_of(const Measurement& one) {
-  const JobKindInfo& kind = info_of(one.kind);
-  if (kind.by_set) return {step_of(one), one.set};
-  if (kind.replays) return {one.operation, one.workload};
-  return {one.workload, one.operation};
+// By the names of metrics: median, lowest, highest, and the 95 % interval if there is one.
+Json figures(const Result& result, const Measurement& measurement) {
+  Json json = Json::object();
+  for (const Metric& metric : metrics()) {
+    const std::optional<Spread> spread = spread_of(metric, result, measurement);
+    if (!spread) continue;
+    Json& list = json[std::string(metric.name)] = {spread->median, spread->low, spread->high};
+    if (spread->interval) {
+      list.push_back(spread->interval->low);
+      list.push_back(spread->interval->high);
+    }
+  }
+  return json;
 }
 
 Json to_json(const Result& result, const Measurement& measurement, const PageDetail& detail) {
-  const auto [group, category] = place_of(measurement);
-  Json json = {{"subject", subject_of(measurement)},
-               {"workload", measurement.workload},
-               {"kind", info_of(measurement.kind).name},
-               {"group", group},
-               {"category", category},
-               {"file_system", measurement.file_system},
-               {"driver", measurement.driver},
-               {"swept", !result.job_of(measurement).axes.empty()},
-               {"runs_ended", measurement.runs_ended}};
+  Json json = {{"subject", subject_of(measurement)},     {"workload", measurement.workload},
+               {"kind", info_of(measurement.kind).name}, {"file_system", measurement.file_system},
+               {"driver", measurement.driver},           {"runs_ended", measurement.runs_ended}};
   put(json, "how", measurement.replay);
-  json["figures"] = measurement.summary();
+  json["figures"] = figures(result, measurement);
   put(json, "block_share", block_share(result, measurement));
   put(json, "latency_share", latency_share(result, measurement));
   const DeviceBytes device = device_bytes_per_file_byte(measurement);
@@ -111,32 +115,6 @@ Json to_json(const Result& result, const Measurement& measurement, const PageDet
   return json;
 }
 
-Json sweeps(const Result& result) {
-  Json list = Json::array();
-  for (const JobRecord& job : result.plan.jobs) {
-    if (job.axes.empty()) continue;
-    for (const SweepCells& cells : cells_of(result, job)) {
-      Json& json = list.emplace_back(Json{{"workload", job.name},
-                                          {"set", cells.set},
-                                          {"operation", cells.operation},
-                                          {"file_system", cells.file_system},
-                                          {"axes", job.axes},
-                                          {"figures", Json::object()}});
-      for (const SweepFigure& figure : sweep_figures()) {
-        Json points = Json::array();
-        bool any = false;
-        for (const Measurement* one : cells.points) {
-          const std::optional<Spread> spread = one ? figure.of(*one) : std::nullopt;
-          any = any || spread.has_value();
-          points.push_back(spread ? Json(*spread) : Json(nullptr));
-        }
-        if (any) json["figures"][std::string(figure.name)] = std::move(points);
-      }
-    }
-  }
-  return list;
-}
-
 Json to_json(const VolumeDescription& volume) {
   Json json = {{"role", role_name(volume.role)}};
   put_members(json, volume);
@@ -149,6 +127,7 @@ Json to_json(const PlanRecord& plan) {
     json["jobs"].push_back({{"kind", info_of(job.kind).name},
                             {"name", job.name},
                             {"overhead_ns", job.overhead_ns},
+                            {"axes", job.axes},
                             {"settings", settings_text(job)}});
   }
   put(json, "auto_runs", plan.auto_runs);
@@ -170,7 +149,6 @@ Json to_json(const ReportedResult& reported, const std::string& name, const Page
                {"volumes", Json::array()},
                {"warnings", result.warnings},
                {"baselines", result.baselines},
-               {"sweeps", sweeps(result)},
                {"measurements", Json::array()}};
   for (const VolumeDescription& volume : result.volumes) json["volumes"].push_back(to_json(volume));
   for (const Measurement& measurement : result.measurements) {
@@ -194,9 +172,70 @@ Json scores(std::span<const ReportedResult> results) {
   return list;
 }
 
+Json metrics_data() {
+  Json list = Json::array();
+  for (const Metric& metric : metrics()) {
+    list.push_back({{"name", metric.name},
+                    {"title", metric.title},
+                    {"heading", metric.heading},
+                    {"unit", unit_name(metric.unit)},
+                    {"more", metric.more_is_better}});
+  }
+  return list;
+}
+
+// Where the measurements of each result stand in its list.
+using Places = std::map<const Measurement*, std::size_t>;
+
+Places places_of(const Result& result) {
+  Places places;
+  for (const Measurement& one : result.measurements) {
+    if (!one.samples.empty()) places.emplace(&one, places.size());
+  }
+  return places;
+}
+
+Json overview_data(std::span<const ReportedResult> results, const Overview& overview) {
+  std::vector<Places> places;
+  for (const ReportedResult& one : results) places.push_back(places_of(one.result));
+  Json json = {{"series", Json::array()}, {"rows", Json::array()}, {"views", Json::array()}};
+  for (const Series& one : overview.series) {
+    json["series"].push_back(
+        {{"result", one.result}, {"file_system", one.file_system}, {"name", one.name}});
+  }
+  for (const OverviewRow& row : overview.rows) {
+    Json cells = Json::array();
+    for (std::size_t s = 0; s < row.cells.size(); ++s) {
+      const Places& of_result = places[overview.series[s].result];
+      cells.push_back(row.cells[s] ? Json(of_result.at(row.cells[s])) : Json(nullptr));
+    }
+    json["rows"].push_back({{"subject", subject_of(*row.first)},
+                            {"workload", row.key.workload},
+                            {"set", row.key.set},
+                            {"operation", row.key.operation},
+                            {"parameters", row.first->parameters},
+                            {"cells", std::move(cells)}});
+  }
+  for (const ReportView& view : views_of(results, overview)) {
+    Json rows = Json::array();
+    for (std::size_t i = 0; i < overview.rows.size(); ++i) {
+      if (is_chosen(view, *overview.rows[i].first)) rows.push_back(i);
+    }
+    json["views"].push_back({{"title", view.title},
+                             {"text", view.text},
+                             {"form", view.form},
+                             {"metrics", view.metrics},
+                             {"by", view.by},
+                             {"at", view.at},
+                             {"rows", std::move(rows)}});
+  }
+  return json;
+}
+
 }  // namespace
 
-std::string report_data(std::span<const ReportedResult> results) {
+std::string report_data(std::span<const ReportedResult> files) {
+  const std::vector<ReportedResult> results = pooled_by_drive(files);
   const std::vector<std::string> names = result_names(results);
   const PageDetail detail = detail_for(results);
   Json json = {{"results", Json::array()}, {"latency_bins", latency_bins()}};
@@ -212,6 +251,8 @@ std::string report_data(std::span<const ReportedResult> results) {
   }
   json["findings"] = findings_of(results, comparison ? &*comparison : nullptr);
   json["scores"] = scores(results);
+  json["metrics"] = metrics_data();
+  json.update(overview_data(results, overview_of(results)));
   return script_safe(json.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 

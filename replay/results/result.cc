@@ -12,20 +12,17 @@
 #include "replay/statistics/outliers.h"
 
 namespace filereel {
-namespace {
-
-std::optional<Spread> spread_of(const std::vector<double>& values) {
-  if (values.empty()) return std::nullopt;
-  const auto [low, high] = std::ranges::minmax(values);
-  return Spread{median(values), low, high, median_interval(values),
-                static_cast<std::uint32_t>(outliers(values).size())};
-}
-
-}  // namespace
 
 std::string words_of(std::string name) {
   std::ranges::replace(name, '_', ' ');
   return name;
+}
+
+std::optional<Spread> spread_of(std::span<const double> values) {
+  if (values.empty()) return std::nullopt;
+  const auto [low, high] = std::ranges::minmax(values);
+  return Spread{median(values), low, high, median_interval(values),
+                static_cast<std::uint32_t>(outliers(values).size())};
 }
 
 const JobKindInfo& info_of(JobKind kind) {

@@ -1,9 +1,11 @@
 // What a run measured, as plain data. The JSON form is in result_json.h.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -76,12 +78,36 @@ std::string words_of(std::string name);
 // "scale 0.5, block size 128 KiB, copy method readwrite, cold caches".
 std::string settings_text(const JobRecord& job);
 
+// A chart or table that a plan asks of its reports (docs/plans.md). Empty lists choose everything.
+struct ReportView {
+  std::string title, text;                          // text: a sentence below the title
+  std::vector<std::string> jobs, operations, sets;  // names, with * and ? as in file names
+  std::vector<std::string> metrics;                 // Metric::name; empty: what says most
+  std::string form;                                 // one of kViewForms; empty: by what is shown
+  std::string by;                         // lines: the axis that goes across; empty: the last one
+  std::map<std::string, std::string> at;  // the values of other axes that are shown first
+
+  bool operator==(const ReportView&) const = default;
+};
+inline constexpr std::array<std::string_view, 4> kViewForms = {"bars", "lines", "matrix", "table"};
+
+// A group of measurements that one figure, a geometric mean, stands for.
+struct IndexDefinition {
+  std::string name;
+  std::vector<std::string> jobs, operations, sets;  // as in ReportView
+  std::string metric;                               // Metric::name; empty: what says most
+
+  bool operator==(const IndexDefinition&) const = default;
+};
+
 struct PlanRecord {
   std::string name;
   std::vector<std::string> file_systems;  // that were asked for; none on directories
   std::uint32_t runs = 3;                 // the most repetitions that any measurement has
   std::optional<AutoRuns> auto_runs;
   std::vector<JobRecord> jobs;
+  std::vector<ReportView> report;
+  std::vector<IndexDefinition> indexes;
 };
 
 // The machine that a result was measured on.
@@ -218,6 +244,9 @@ struct Spread {
   std::uint32_t outliers = 0;  // see replay/statistics/outliers.h
 };
 
+// Nothing without values.
+std::optional<Spread> spread_of(std::span<const double> values);
+
 // Of the samples that moved data; nothing where there is none.
 struct Summary {
   std::optional<Spread> mb_per_s;          // 10^6 bytes of content a second until durable
@@ -307,7 +336,7 @@ struct EscapedNames {
 };
 
 struct Result {
-  static constexpr int kSchemaVersion = 4;
+  static constexpr int kSchemaVersion = 5;
 
   std::string version;          // filereel's
   std::string started;          // ISO 8601, UTC

@@ -6,6 +6,7 @@
 
 #include "replay/json.h"
 #include "replay/results/members_json.h"
+#include "replay/results/metrics.h"
 #include "replay/results/result_json.h"
 #include "replay/results/result_sweep.h"
 
@@ -111,14 +112,14 @@ void add_matrices(Json& list, const Result& result, const JobRecord& job) {
                                         {"file_system", cells.file_system},
                                         {"operation", cells.operation},
                                         {"axes", job.axes}});
-    for (const SweepFigure& figure : sweep_figures()) {
+    for (const Metric& metric : metrics()) {
       std::vector<std::optional<Spread>> figures;
       for (const Measurement* one : cells.points) {
-        figures.push_back(one ? figure.of(*one) : std::nullopt);
+        figures.push_back(one ? spread_of(metric, result, *one) : std::nullopt);
       }
       if (std::ranges::none_of(figures, [](const auto& one) { return one.has_value(); })) continue;
       std::size_t first = 0;
-      json[std::string(figure.name)] = matrix(figures, job.axes, 0, first);
+      json[std::string(metric.name)] = matrix(figures, job.axes, 0, first);
     }
   }
 }

@@ -175,9 +175,24 @@ inline constexpr auto kMembers<JobRecord> = std::tuple{
     Member{"sweep", &JobRecord::axes, true}};
 
 template <>
-inline constexpr auto kMembers<PlanRecord> =
-    std::tuple{Member{"name", &PlanRecord::name}, Member{"file_systems", &PlanRecord::file_systems},
-               Member{"runs", &PlanRecord::runs}, Member{"auto_runs", &PlanRecord::auto_runs}};
+inline constexpr auto kMembers<ReportView> = std::tuple{
+    Member{"title", &ReportView::title, true}, Member{"text", &ReportView::text, true},
+    Member{"jobs", &ReportView::jobs, true},   Member{"operations", &ReportView::operations, true},
+    Member{"sets", &ReportView::sets, true},   Member{"metrics", &ReportView::metrics, true},
+    Member{"form", &ReportView::form, true},   Member{"by", &ReportView::by, true},
+    Member{"at", &ReportView::at, true}};
+
+template <>
+inline constexpr auto kMembers<IndexDefinition> = std::tuple{
+    Member{"name", &IndexDefinition::name}, Member{"jobs", &IndexDefinition::jobs, true},
+    Member{"operations", &IndexDefinition::operations, true},
+    Member{"sets", &IndexDefinition::sets, true}, Member{"metric", &IndexDefinition::metric, true}};
+
+template <>
+inline constexpr auto kMembers<PlanRecord> = std::tuple{
+    Member{"name", &PlanRecord::name},           Member{"file_systems", &PlanRecord::file_systems},
+    Member{"runs", &PlanRecord::runs},           Member{"auto_runs", &PlanRecord::auto_runs},
+    Member{"report", &PlanRecord::report, true}, Member{"indexes", &PlanRecord::indexes, true}};
 
 template <>
 inline constexpr auto kMembers<DeviceIdentity> =

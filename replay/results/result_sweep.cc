@@ -1,9 +1,8 @@
 #include "replay/results/result_sweep.h"
 
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
-
-#include "replay/results/latency.h"
 
 namespace filereel {
 namespace {
@@ -36,15 +35,6 @@ class PointFinder {
   std::vector<std::unordered_map<std::string, std::uint64_t>> positions_;
 };
 
-template <double LatencySummary::* percentile>
-std::optional<Spread> read_latency(const Measurement& one) {
-  return latency_spread(one, "read", percentile);
-}
-template <double LatencySummary::* percentile>
-std::optional<Spread> write_latency(const Measurement& one) {
-  return latency_spread(one, "write", percentile);
-}
-
 }  // namespace
 
 std::uint64_t points_of(const std::vector<SweepAxis>& axes) {
@@ -74,19 +64,6 @@ std::vector<SweepCells> cells_of(const Result& result, const JobRecord& job) {
     cells->points[*point] = &one;
   }
   return all;
-}
-
-const std::vector<SweepFigure>& sweep_figures() {
-  static const std::vector<SweepFigure> kFigures = {
-      {"mb_per_s", [](const Measurement& one) { return one.summary().mb_per_s; }},
-      {"operations_per_s", [](const Measurement& one) { return one.summary().operations_per_s; }},
-      {"files_per_s", [](const Measurement& one) { return one.summary().files_per_s; }},
-      {"read_p50_us", read_latency<&LatencySummary::p50_us>},
-      {"read_p99_us", read_latency<&LatencySummary::p99_us>},
-      {"write_p50_us", write_latency<&LatencySummary::p50_us>},
-      {"write_p99_us", write_latency<&LatencySummary::p99_us>},
-  };
-  return kFigures;
 }
 
 }  // namespace filereel

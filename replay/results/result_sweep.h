@@ -2,9 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "replay/results/result.h"
@@ -24,14 +22,5 @@ std::uint64_t points_of(const std::vector<SweepAxis>& axes);
 // Those of a job that was swept, in the order in which they were measured. They refer to the
 // result.
 std::vector<SweepCells> cells_of(const Result& result, const JobRecord& job);
-
-// A figure of a measurement: "mb_per_s", …
-struct SweepFigure {
-  std::string_view name;
-  std::optional<Spread> (*of)(const Measurement& measurement);
-};
-
-// Those that the matrices of a sweep are made of.
-const std::vector<SweepFigure>& sweep_figures();
 
 }  // namespace filereel

@@ -11,7 +11,9 @@
 #include "filesets/system/error.h"
 #include "filesets/system/nearest.h"
 #include "filesets/system/printable.h"
+#include "replay/results/metrics.h"
 #include "replay/results/result_limits.h"
+#include "replay/results/selection.h"
 #include "replay/run/catalogue.h"
 #include "replay/run/job_kinds.h"
 #include "replay/run/precision.h"
@@ -157,6 +159,86 @@ std::optional<AutoRuns> read_auto_runs(const YamlMap& map) {
   return automatic;
 }
 
+std::vector<std::string> read_texts(const YamlMap& map, std::string_view key) {
+  std::vector<std::string> texts;
+  if (const YamlValue* value = map.find(key)) {
+    for (const YamlValue& item : value->list(kMostItems)) texts.push_back(item.text());
+  }
+  return texts;
+}
+
+void check_metric(const YamlValue& value) {
+  if (find_metric(value.text())) return;
+  std::vector<std::string_view> names;
+  for (const Metric& metric : metrics()) names.push_back(metric.name);
+  value.fail("is no metric" + use_one_of(value.text(), names));
+}
+
+// What a view or an index is of: each pattern must be true of a job.
+template <class Selection>
+void read_selection(const YamlMap& map, const Plan& plan, Selection& selection) {
+  selection.jobs = read_texts(map, "jobs");
+  selection.operations = read_texts(map, "operations");
+  selection.sets = read_texts(map, "sets");
+  for (const std::string& pattern : selection.jobs) {
+    const bool any = std::ranges::any_of(
+        plan.jobs, [&](const auto& job) { return matches(pattern, job->record().name); });
+    if (!any) map.find("jobs")->fail(fmt::format("names '{}', which no job is called", pattern));
+  }
+}
+
+ReportView read_view(const YamlValue& item, const Plan& plan) {
+  const YamlMap map =
+      item.map({"title", "text", "jobs", "operations", "sets", "metrics", "form", "by", "at"});
+  ReportView view;
+  read_selection(map, plan, view);
+  if (const YamlValue* value = map.find("title")) view.title = value->text();
+  if (const YamlValue* value = map.find("text")) view.text = value->text();
+  if (const YamlValue* value = map.find("metrics")) {
+    for (const YamlValue& metric : value->list(kMostItems)) {
+      check_metric(metric);
+      view.metrics.push_back(metric.text());
+    }
+  }
+  if (const YamlValue* value = map.find("form")) {
+    view.form = value->text();
+    if (std::ranges::find(kViewForms, view.form) == kViewForms.end()) {
+      value->fail("is no form" + use_one_of(view.form, kViewForms));
+    }
+  }
+  const auto check_axis = [&](const YamlValue& place, const std::string& name) {
+    const bool any = std::ranges::any_of(plan.jobs, [&](const auto& job) {
+      const JobRecord record = job->record();
+      return is_chosen(view.jobs, record.name) &&
+             std::ranges::find(record.axes, name, &SweepAxis::name) != record.axes.end();
+    });
+    if (!any) place.fail(fmt::format("'{}' is swept by none of the jobs", name));
+  };
+  if (const YamlValue* value = map.find("by")) {
+    view.by = value->text();
+    check_axis(*value, view.by);
+  }
+  if (const YamlValue* value = map.find("at")) {
+    for (const auto& [axis, shown] : value->items()) {
+      check_axis(shown, axis);
+      view.at[axis] = shown.text();
+    }
+  }
+  return view;
+}
+
+IndexDefinition read_index(const YamlValue& item, const Plan& plan) {
+  const YamlMap map = item.map({"name", "jobs", "operations", "sets", "metric"});
+  IndexDefinition index;
+  index.name = map.require("name").text();
+  read_selection(map, plan, index);
+  if (const YamlValue* value = map.find("metric")) {
+    check_metric(*value);
+    index.metric = value->text();
+  }
+  return index;
+}
+
 // Makes the jobs of names, with what is said of them from the outside in.
 class Loader {
  public:
@@ -252,7 +334,7 @@ class Loader {
     if (depth > kDeepest) named.document->fail("is a plan within itself");
     const YamlMap map = named.document->map(
         with_parameters({"description", "workload", "jobs", "file_systems", "sweep", "runs",
-                         "precision", "budget", "least_runs", "most_runs"}));
+                         "precision", "budget", "least_runs", "most_runs", "report", "indexes"}));
     if (const YamlValue* value = map.find("description"); value && depth == 0) {
       plan_.description = value->text();
     }
@@ -261,12 +343,35 @@ class Loader {
     std::vector<const Said*> inner = {&whole};
     std::ranges::copy(said, std::back_inserter(inner));
     const YamlValue* jobs = map.find("jobs");
-    if (!jobs) return add_fc_test(map, inner);
+    if (jobs) {
+      add_items(map, *jobs, whole, said, depth);
+    } else {
+      add_fc_test(map, inner);
+    }
+    add_presentation(map);
+  }
+
+  // What it shows of the jobs that are there by now.
+  void add_presentation(const YamlMap& map) {
+    if (const YamlValue* value = map.find("report")) {
+      for (const YamlValue& item : value->list(kMostItems)) {
+        plan_.report.push_back(read_view(item, plan_));
+      }
+    }
+    if (const YamlValue* value = map.find("indexes")) {
+      for (const YamlValue& item : value->list(kMostItems)) {
+        plan_.indexes.push_back(read_index(item, plan_));
+      }
+    }
+  }
+
+  void add_items(const YamlMap& map, const YamlValue& jobs, Said& whole,
+                 const std::vector<const Said*>& said, int depth) {
     for (const std::string_view key : {"workload", "sets"}) {
       if (map.find(key)) map.find(key)->fail("belongs to a job of 'jobs', not beside them");
     }
-    const std::vector<YamlValue> list = jobs->list(kMostJobs);
-    if (list.empty()) jobs->fail("is empty");
+    const std::vector<YamlValue> list = jobs.list(kMostJobs);
+    if (list.empty()) jobs.fail("is empty");
     whole.of_many = true;
     for (const YamlValue& item : list) add_item(item, whole, said, depth);
   }

@@ -22,6 +22,8 @@ struct Plan {
   std::optional<AutoRuns> auto_runs;
   std::vector<std::unique_ptr<Job>> jobs;
   bool has_full = false;  // a job has other values for a full run (key `full`)
+  std::vector<ReportView> report;        // of all plans that it is made of, in their order
+  std::vector<IndexDefinition> indexes;  // likewise
 };
 
 inline constexpr std::uint32_t kUsualRuns = 3;

@@ -34,6 +34,8 @@ void begin_result(Result& result, const RunRequest& request) {
   result.host = describe_host();
   PlanRecord& plan = result.plan;
   plan.name = request.plan.name;
+  plan.report = request.plan.report;
+  plan.indexes = request.plan.indexes;
   plan.runs = 1;  // so far
   plan.auto_runs = request.runs ? std::nullopt : request.auto_runs;
   for (const std::unique_ptr<Job>& job : request.plan.jobs) {

@@ -1,0 +1,159 @@
+#include "replay/report/overview.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "replay/report/wording.h"
+#include "replay/results/selection.h"
+
+namespace filereel {
+namespace {
+
+std::vector<Series> series_of(std::span<const ReportedResult> results) {
+  const std::vector<std::string> names = result_names(results);
+  std::vector<Series> series;
+  bool several_file_systems = false;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    for (const std::string& file_system : file_systems_of(results[i].result)) {
+      several_file_systems =
+          several_file_systems || (!series.empty() && series.front().file_system != file_system);
+      series.push_back({i, file_system, ""});
+    }
+  }
+  for (Series& one : series) {
+    one.name = results.size() == 1    ? one.file_system
+               : several_file_systems ? fmt::format("{}, {}", names[one.result], one.file_system)
+                                      : names[one.result];
+  }
+  return series;
+}
+
+const JobRecord* job_named(std::span<const ReportedResult> results, const std::string& name) {
+  for (const ReportedResult& one : results) {
+    const auto& jobs = one.result.plan.jobs;
+    const auto found = std::ranges::find(jobs, name, &JobRecord::name);
+    if (found != jobs.end()) return &*found;
+  }
+  return nullptr;
+}
+
+void add_default(std::vector<ReportView>& views, ReportView view) {
+  const auto same = [&](const ReportView& other) {
+    return other.jobs == view.jobs && other.operations == view.operations;
+  };
+  if (std::ranges::none_of(views, same)) views.push_back(std::move(view));
+}
+
+// Names are no patterns.
+std::string literal(const std::string& name) {
+  std::string text;
+  for (const char c : name) {
+    if (std::string_view("*?[\\").contains(c)) text += '\\';
+    text += c;
+  }
+  return text;
+}
+
+// Of a row: a chart for a step of FC-Test, a job, or a phase of a sweep.
+ReportView default_view(const OverviewRow& row, bool swept) {
+  ReportView view;
+  const MeasurementKey& key = row.key;
+  const JobKindInfo& kind = info_of(key.kind);
+  view.jobs = {literal(key.workload)};
+  if (kind.by_set || swept) view.operations = {literal(key.operation)};
+  view.title = kind.by_set && key.workload == kind.name ? key.operation : key.workload;
+  const bool told = key.operation == view.title || key.operation == "run" || kind.replays;
+  if (swept && !told) view.title += " " + key.operation;
+  return view;
+}
+
+std::vector<ReportView> default_views(std::span<const ReportedResult> results,
+                                      const Overview& overview) {
+  std::vector<ReportView> views;
+  std::optional<ReportView> traces;  // all in one chart
+  for (const OverviewRow& row : overview.rows) {
+    const JobRecord* job = job_named(results, row.key.workload);
+    const bool swept = job && !job->axes.empty();
+    if (info_of(row.key.kind).replays && !swept) {
+      if (!traces) traces.emplace().title = "Recorded programs";
+      const std::string name = literal(row.key.workload);
+      if (std::ranges::find(traces->jobs, name) == traces->jobs.end()) traces->jobs.push_back(name);
+      continue;
+    }
+    add_default(views, default_view(row, swept));
+  }
+  if (traces) {
+    traces->metrics = {"elapsed_s", "durable_s"};
+    views.push_back(*std::move(traces));
+  }
+  return views;
+}
+
+// Of small accesses operations a second, of recorded programs the time, else what says most.
+std::string_view usual_metric(const std::vector<const OverviewRow*>& rows) {
+  constexpr double kSmall = 64 << 10;  // bytes
+  const JobKindInfo& kind = info_of(rows.front()->key.kind);
+  if (kind.replays) return "elapsed_s";
+  const auto is_small = [&](const OverviewRow* row) {
+    const Sample& sample = row->first->samples.front();
+    return !kind.by_set && sample.files == 0 &&
+           static_cast<double>(sample.bytes) <= kSmall * static_cast<double>(sample.operations);
+  };
+  if (std::ranges::all_of(rows, is_small)) return "operations_per_s";
+  const bool any = std::ranges::any_of(
+      rows, [](const OverviewRow* row) { return row->first->summary().mb_per_s.has_value(); });
+  return any ? "mb_per_s" : "files_per_s";
+}
+
+}  // namespace
+
+Overview overview_of(std::span<const ReportedResult> results) {
+  Overview overview{series_of(results), {}};
+  std::map<MeasurementKey, std::size_t> rows;
+  for (std::size_t s = 0; s < overview.series.size(); ++s) {
+    const Series& series = overview.series[s];
+    for (const Measurement& one : results[series.result].result.measurements) {
+      if (one.samples.empty() || one.file_system != series.file_system) continue;
+      MeasurementKey key = key_of(one);
+      key.file_system.clear();
+      const auto [found, is_new] = rows.emplace(std::move(key), overview.rows.size());
+      if (is_new) {
+        overview.rows.push_back({found->first, &one, {}});
+        overview.rows.back().cells.resize(overview.series.size());
+      }
+      overview.rows[found->second].cells[s] = &one;
+    }
+  }
+  return overview;
+}
+
+std::vector<ReportView> views_of(std::span<const ReportedResult> results,
+                                 const Overview& overview) {
+  std::vector<ReportView> views;
+  for (const ReportedResult& one : results) {
+    for (const ReportView& view : one.result.plan.report) {
+      if (std::ranges::find(views, view) == views.end()) views.push_back(view);
+    }
+  }
+  if (views.empty()) views = default_views(results, overview);
+  std::erase_if(views, [&](ReportView& view) {
+    std::vector<const OverviewRow*> rows;
+    for (const OverviewRow& row : overview.rows) {
+      if (is_chosen(view, *row.first)) rows.push_back(&row);
+    }
+    if (rows.empty()) return true;
+    const JobRecord* job = job_named(results, rows.front()->key.workload);
+    const bool swept = job && !job->axes.empty();
+    if (view.by.empty() && swept) view.by = job->axes.back().name;
+    if (view.form.empty()) view.form = swept ? "lines" : "bars";
+    if (view.metrics.empty()) view.metrics.emplace_back(usual_metric(rows));
+    return false;
+  });
+  return views;
+}
+
+}  // namespace filereel

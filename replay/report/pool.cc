@@ -1,0 +1,144 @@
+#include "replay/report/pool.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <tuple>
+
+namespace filereel {
+namespace {
+
+using Drive = std::tuple<std::string, std::string, std::string>;  // model, serial, firmware
+
+std::vector<Drive> drives_of(const Result& result) {
+  std::vector<Drive> drives;
+  for (const VolumeDescription& volume : result.volumes) {
+    for (const DeviceIdentity& one : volume.drives) {
+      Drive drive{one.model, one.serial, one.firmware};
+      if (drive != Drive() && std::ranges::find(drives, drive) == drives.end()) {
+        drives.push_back(std::move(drive));
+      }
+    }
+  }
+  std::ranges::sort(drives);
+  return drives;
+}
+
+// Of a job; its own cost per operation may differ.
+bool set_alike(const Result& one, const Result& other) {
+  return std::ranges::all_of(one.plan.jobs, [&](const JobRecord& job) {
+    return std::ranges::all_of(other.plan.jobs, [&](JobRecord same) {
+      same.overhead_ns = job.overhead_ns;
+      return same.name != job.name || same == job;
+    });
+  });
+}
+
+bool belong_together(const Result& one, const Result& other) {
+  const std::vector<Drive> drives = drives_of(one);
+  if (drives.empty() && one.label.empty()) return false;
+  const auto machine = [](const HostInfo& host) {
+    return std::tie(host.cpu, host.cores, host.kernel);
+  };
+  return drives == drives_of(other) && one.label == other.label &&
+         machine(one.host) == machine(other.host) && set_alike(one, other);
+}
+
+bool same_thing(const Measurement& one, const Measurement& other) {
+  const auto what = [](const Measurement& of) {
+    return std::tie(of.kind, of.workload, of.set, of.operation, of.file_system, of.driver,
+                    of.parameters);
+  };
+  const auto how = [](const ReplayParameters& of) {
+    return std::tie(of.order, of.pace, of.engine, of.verify, of.depth, of.clients);
+  };
+  return what(one) == what(other) && one.replay.has_value() == other.replay.has_value() &&
+         (!one.replay || how(*one.replay) == how(*other.replay));
+}
+
+void add_samples(const Measurement& more, Measurement& measurement) {
+  std::uint32_t runs = 0;
+  for (const Sample& sample : measurement.samples) runs = std::max(runs, sample.run);
+  for (Sample sample : more.samples) {
+    sample.run += runs;
+    measurement.samples.push_back(std::move(sample));
+  }
+  if (measurement.runs_ended != more.runs_ended) measurement.runs_ended.clear();
+}
+
+void add_plan(const PlanRecord& more, PlanRecord& plan) {
+  if (plan.name != more.name) plan.name += ", " + more.name;
+  plan.runs = std::max(plan.runs, more.runs);
+  for (const JobRecord& job : more.jobs) {
+    if (std::ranges::find(plan.jobs, job.name, &JobRecord::name) == plan.jobs.end()) {
+      plan.jobs.push_back(job);
+    }
+  }
+  const auto add_new = [](const auto& from, auto& to) {
+    for (const auto& one : from) {
+      if (std::ranges::find(to, one) == to.end()) to.push_back(one);
+    }
+  };
+  add_new(more.file_systems, plan.file_systems);
+  add_new(more.report, plan.report);
+  add_new(more.indexes, plan.indexes);
+}
+
+void add_result(const ReportedResult& more, ReportedResult& pool) {
+  Result& result = pool.result;
+  pool.file += ", " + more.file;
+  result.started = std::min(result.started, more.result.started);
+  result.complete = result.complete && more.result.complete;
+  if (result.note != more.result.note && !more.result.note.empty()) {
+    result.note += (result.note.empty() ? "" : "; ") + more.result.note;
+  }
+  for (const Warning& warning : more.result.warnings) result.warn(warning);
+  for (const VolumeDescription& volume : more.result.volumes) {
+    const bool known = std::ranges::any_of(result.volumes, [&](const VolumeDescription& other) {
+      return other.role == volume.role && other.file_system == volume.file_system &&
+             other.mount_options == volume.mount_options && other.size == volume.size;
+    });
+    if (!known) result.volumes.push_back(volume);
+  }
+  for (const BlockBaseline& baseline : more.result.baselines) {
+    const bool known = std::ranges::any_of(result.baselines, [&](const BlockBaseline& other) {
+      const auto accesses = [](const BlockBaseline& of) {
+        return std::tie(of.file_system, of.on, of.pattern, of.block_size, of.depth);
+      };
+      return accesses(other) == accesses(baseline);
+    });
+    if (!known) result.baselines.push_back(baseline);
+  }
+  for (const EscapedNames& names : more.result.escaped_names) {
+    result.escaped_names.push_back(names);
+  }
+  add_plan(more.result.plan, result.plan);
+  for (const Measurement& measurement : more.result.measurements) {
+    const auto same = std::ranges::find_if(
+        result.measurements, [&](const Measurement& one) { return same_thing(one, measurement); });
+    if (same == result.measurements.end()) {
+      result.measurements.push_back(measurement);
+    } else {
+      add_samples(measurement, *same);
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<ReportedResult> pooled_by_drive(std::span<const ReportedResult> results) {
+  std::vector<ReportedResult> pools;
+  for (const ReportedResult& one : results) {
+    const auto pool = std::ranges::find_if(pools, [&](const ReportedResult& other) {
+      return belong_together(other.result, one.result);
+    });
+    if (pool == pools.end()) {
+      pools.push_back(one);
+    } else {
+      add_result(one, *pool);
+    }
+  }
+  return pools;
+}
+
+}  // namespace filereel

@@ -1,0 +1,168 @@
+#include "replay/results/metrics.h"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "replay/results/latency.h"
+
+namespace filereel {
+namespace {
+
+using Figure = std::optional<double>;
+
+template <Figure SampleRates::* rate>
+Figure rate_of(const Result&, const Measurement& measurement, const Sample& sample) {
+  return rates_of(measurement, sample).*rate;
+}
+
+template <double Sample::* time>
+Figure time_of(const Result&, const Measurement&, const Sample& sample) {
+  if (has_failed(sample)) return std::nullopt;
+  return sample.*time;
+}
+
+double cpu_seconds(const Sample& sample) {
+  return sample.cpu_user_s + sample.cpu_system_s + sample.cpu_driver_s;
+}
+
+Figure cpu_share(const Result& result, const Measurement&, const Sample& sample) {
+  if (has_failed(sample) || sample.elapsed_s <= 0 || result.host.cores == 0) return std::nullopt;
+  return cpu_seconds(sample) / sample.elapsed_s / result.host.cores;
+}
+
+Figure cpu_per_1000(const Result&, const Measurement&, const Sample& sample) {
+  if (has_failed(sample) || sample.operations == 0) return std::nullopt;
+  return cpu_seconds(sample) / static_cast<double>(sample.operations) * 1000;
+}
+
+// Of operations of a kind; of all kinds together where the kind is empty.
+template <class Get>
+Figure latency_of(const Sample& sample, std::string_view kind, const Get& get) {
+  if (has_failed(sample)) return std::nullopt;
+  LatencySummary all;
+  for (const auto& [name, latency] : sample.latency) {
+    if (!kind.empty() && name != kind) continue;
+    all.count += latency.count;
+    all.total_us += latency.total_us;
+    all.max_us = std::max(all.max_us, latency.max_us);
+  }
+  if (all.count == 0) return std::nullopt;
+  return get(all);
+}
+constexpr auto kMean = [](const LatencySummary& latency) {
+  return latency.total_us / static_cast<double>(latency.count);
+};
+
+Figure mean_of_all(const Result&, const Measurement&, const Sample& sample) {
+  return latency_of(sample, "", kMean);
+}
+Figure read_mean(const Result&, const Measurement&, const Sample& sample) {
+  return latency_of(sample, "read", kMean);
+}
+Figure write_mean(const Result&, const Measurement&, const Sample& sample) {
+  return latency_of(sample, "write", kMean);
+}
+Figure longest(const Result&, const Measurement&, const Sample& sample) {
+  return latency_of(sample, "", [](const LatencySummary& latency) { return latency.max_us; });
+}
+
+constexpr Metric latency(std::string_view name, std::string_view title, std::string_view heading,
+                         std::string_view kind, double LatencySummary::* percentile) {
+  return {.name = name,
+          .title = title,
+          .heading = heading,
+          .unit = Unit::microseconds,
+          .more_is_better = false,
+          .kind = kind,
+          .percentile = percentile};
+}
+
+constexpr Metric mean(std::string_view name, std::string_view title, std::string_view heading,
+                      decltype(Metric::of_sample) of_sample) {
+  return {.name = name,
+          .title = title,
+          .heading = heading,
+          .unit = Unit::microseconds,
+          .more_is_better = false,
+          .of_sample = of_sample};
+}
+
+using L = LatencySummary;
+
+constexpr auto kMetrics = std::to_array<Metric>({
+    {"mb_per_s", "MB/s until durable", "MB/s", Unit::mb_per_s, true,
+     rate_of<&SampleRates::mb_per_s>},
+    {"mb_per_s_elapsed", "MB/s until calls return", "MB/s returned", Unit::mb_per_s, true,
+     rate_of<&SampleRates::mb_per_s_elapsed>},
+    {"files_per_s", "Files/s until durable", "files/s", Unit::per_second, true,
+     rate_of<&SampleRates::files_per_s>},
+    {"operations_per_s", "Operations/s until calls return", "operations/s", Unit::per_second, true,
+     rate_of<&SampleRates::operations_per_s>},
+    {"elapsed_s", "Seconds until calls return", "s", Unit::seconds, false,
+     time_of<&Sample::elapsed_s>},
+    {"durable_s", "Seconds until durable", "s durable", Unit::seconds, false,
+     time_of<&Sample::durable_s>},
+    mean("mean_us", "Mean latency", "mean", mean_of_all),
+    mean("read_mean_us", "Read latency, mean", "read mean", read_mean),
+    latency("read_p50_us", "Read latency, median", "read p50", "read", &L::p50_us),
+    latency("read_p99_us", "Read latency, 99th percentile", "read p99", "read", &L::p99_us),
+    latency("read_p99_9_us", "Read latency, 99.9th percentile", "read p99.9", "read", &L::p999_us),
+    latency("read_max_us", "Read latency, maximum", "read max", "read", &L::max_us),
+    mean("write_mean_us", "Write latency, mean", "write mean", write_mean),
+    latency("write_p50_us", "Write latency, median", "write p50", "write", &L::p50_us),
+    latency("write_p99_us", "Write latency, 99th percentile", "write p99", "write", &L::p99_us),
+    latency("write_p99_9_us", "Write latency, 99.9th percentile", "write p99.9", "write",
+            &L::p999_us),
+    latency("write_max_us", "Write latency, maximum", "write max", "write", &L::max_us),
+    latency("fsync_p99_us", "Latency of fsync, 99th percentile", "fsync p99", "fsync", &L::p99_us),
+    latency("fdatasync_p99_us", "Latency of fdatasync, 99th percentile", "fdatasync p99",
+            "fdatasync", &L::p99_us),
+    mean("max_us", "Longest latency", "max", longest),
+    {"cpu_share", "Processor load, share of all cores", "CPU", Unit::share, false, cpu_share},
+    {"cpu_s_per_1000_operations", "Processor time per 1,000 operations", "CPU per 1000",
+     Unit::seconds, false, cpu_per_1000},
+});
+
+}  // namespace
+
+std::string_view unit_name(Unit unit) {
+  static constexpr std::array<std::string_view, 5> kNames = {"MB/s", "1/s", "s", "us", "share"};
+  return kNames[static_cast<std::size_t>(unit)];
+}
+
+std::span<const Metric> metrics() {
+  return kMetrics;
+}
+
+const Metric* find_metric(std::string_view name) {
+  const auto found = std::ranges::find(kMetrics, name, &Metric::name);
+  return found == kMetrics.end() ? nullptr : &*found;
+}
+
+std::optional<Spread> spread_of(const Metric& metric, const Result& result,
+                                const Measurement& measurement) {
+  if (metric.percentile) {
+    return latency_spread(measurement, std::string(metric.kind), metric.percentile);
+  }
+  std::vector<double> values;
+  for (const Sample& sample : measurement.samples) {
+    if (const Figure value = metric.of_sample(result, measurement, sample)) {
+      values.push_back(*value);
+    }
+  }
+  return spread_of(values);
+}
+
+const Metric* main_metric(const Result& result, const Measurement& measurement) {
+  for (const std::string_view name : {"mb_per_s", "files_per_s", "operations_per_s"}) {
+    const Metric* metric = find_metric(name);
+    const auto has = [&](const Sample& sample) {
+      return metric->of_sample(result, measurement, sample).has_value();
+    };
+    if (std::ranges::any_of(measurement.samples, has)) return metric;
+  }
+  return nullptr;
+}
+
+}  // namespace filereel
