@@ -47,6 +47,10 @@ std::string_view engine_word(RequestEngine engine) {
   constexpr std::array<std::string_view, 3> kWords = {"auto", "blocking", "io_uring"};
   return kWords[static_cast<std::size_t>(engine)];
 }
+std::string_view caches_word(Caches caches) {
+  constexpr std::array<std::string_view, 3> kWords = {"cold", "keep", "warm"};
+  return kWords[static_cast<std::size_t>(caches)];
+}
 std::string hot_words(const HotSpots& hot) {
   if (hot.kind == HotSpots::Kind::uniform) return "uniform";
   if (hot.kind == HotSpots::Kind::zipf) return fmt::format("zipf {:.6g}", hot.parameter);
@@ -151,7 +155,9 @@ std::string describe_phase(const RecipePhase& phase) {
   Words words = {"ends after " + (ends.empty() ? "1 pass" : joined(ends, " or "))};
   if (phase.warm_up_ns > 0) words.push_back("warm-up of " + time_of(phase.warm_up_ns));
   if (!phase.measured) words.emplace_back("not measured");
-  if (!phase.cold) words.emplace_back("caches kept");
+  if (phase.caches != Caches::cold) {
+    words.push_back(fmt::format("caches {}", phase.caches == Caches::keep ? "kept" : "warm"));
+  }
   if (phase.engine != RequestEngine::automatic) {
     words.push_back(fmt::format("engine {}", engine_word(phase.engine)));
   }
@@ -236,10 +242,14 @@ Json to_json(const RecipeThreads& threads, const Recipe& recipe) {
 }
 
 Json to_json(const RecipePhase& phase, const Recipe& recipe) {
-  Json json = {{"name", phase.name},     {"measured", phase.measured},
-               {"cold", phase.cold},     {"engine", engine_word(phase.engine)},
-               {"poll", phase.poll},     {"warm_up_s", seconds_of(phase.warm_up_ns)},
-               {"stop", Json::object()}, {"threads", Json::array()}};
+  Json json = {{"name", phase.name},
+               {"measured", phase.measured},
+               {"caches", caches_word(phase.caches)},
+               {"engine", engine_word(phase.engine)},
+               {"poll", phase.poll},
+               {"warm_up_s", seconds_of(phase.warm_up_ns)},
+               {"stop", Json::object()},
+               {"threads", Json::array()}};
   Json& stop = json["stop"];
   if (phase.stop.time_ns > 0) stop["time_s"] = seconds_of(phase.stop.time_ns);
   if (phase.stop.operations > 0) stop["operations"] = phase.stop.operations;

@@ -23,8 +23,9 @@
 namespace filereel {
 namespace {
 
-// More than this share of the content in the caches shows in the figures.
-constexpr double kCold = 0.02;
+// More than this share of the content in the caches shows in the figures, and less where all was to
+// be in them.
+constexpr double kCold = 0.02, kWarm = 1 - kCold;
 // Two groups nearer together than this matter to nobody.
 constexpr double kLeastGap = 1.1;
 // A trend is told if it is this unlikely by chance, in all measurements together, and as large.
@@ -42,9 +43,13 @@ constexpr double kClockRange = 1.25;
 // File systems find no long free stretches any more, and drives hardly any free blocks.
 constexpr double kNearlyFull = 0.95;
 
-constexpr std::array<std::string_view, 10> kCodes = {
-    "too-few-samples", "not-cold",   "bimodal",       "drift",          "device-busy",
-    "cpu-busy",        "cpu-stolen", "cpu-frequency", "clock-unstable", "volume-nearly-full"};
+// What Sample::cold_method says where files were read to warm the caches.
+constexpr std::string_view kRead = "read";
+
+constexpr std::array<std::string_view, 11> kCodes = {
+    "too-few-samples", "not-cold",       "not-warm",          "bimodal",
+    "drift",           "device-busy",    "cpu-busy",          "cpu-stolen",
+    "cpu-frequency",   "clock-unstable", "volume-nearly-full"};
 
 std::string name_of(const Measurement& one) {
   std::string name = one.operation;
@@ -144,7 +149,7 @@ Cached cached_on(const Result& result, const std::string& file_system) {
       if (has_failed(sample)) continue;
       cached.contents_only = cached.contents_only || sample.cold_method == "fadvise";
       const double share = sample.cached_before.value_or(0);
-      if (sample.cold_method == "warm" || share <= kCold) continue;
+      if (sample.cold_method == "warm" || sample.cold_method == kRead || share <= kCold) continue;
       is_warm = true;
       if (share > cached.most) {
         cached.most = share;
@@ -182,6 +187,32 @@ void not_cold(Checked& checked) {
                            "run as root, or on a volume that filereel may format"});
     }
   }
+}
+
+void not_warm(Checked& checked) {
+  std::size_t count = 0;
+  const Measurement* worst = nullptr;
+  double least = kWarm;
+  for (const Speeds& one : checked.measured) {
+    bool is_cold = false;
+    for (const Sample& sample : one.of->samples) {
+      const double share = sample.cached_before.value_or(1);
+      if (!has_figures(sample) || sample.cold_method != kRead || share >= kWarm) continue;
+      is_cold = true;
+      if (share < least) {
+        least = share;
+        worst = one.of;
+      }
+    }
+    count += is_cold ? 1 : 0;
+  }
+  if (!worst) return;
+  checked.result.warn(
+      {"not-warm",
+       fmt::format("{} of the content was cached before {} began, so the device was read too{}",
+                   percent(least), name_of(*worst),
+                   count < 2 ? "" : fmt::format(" ({})", how_many(checked, count))),
+       "use files that fit in memory: --scale makes them smaller"});
 }
 
 void two_groups(Checked& checked) {
@@ -348,16 +379,10 @@ void host_of_virtual_machine(Checked& checked) {
 }
 
 // In the order of their warnings. A new check is a function and a line here, and its code above.
-constexpr std::array<void (*)(Checked&), 10> kChecks = {too_few,
-                                                        not_cold,
-                                                        two_groups,
-                                                        drift,
-                                                        device_busy,
-                                                        other_programs,
-                                                        host_of_virtual_machine,
-                                                        clock_rates,
-                                                        clock_source,
-                                                        nearly_full};
+constexpr std::array<void (*)(Checked&), 11> kChecks = {
+    too_few,     not_cold,     not_warm,       two_groups,
+    drift,       device_busy,  other_programs, host_of_virtual_machine,
+    clock_rates, clock_source, nearly_full};
 
 }  // namespace
 

@@ -11,6 +11,7 @@ namespace filereel {
 //
 //   too-few-samples     fewer than an interval of the median needs
 //   not-cold            caches held content, or only contents could be thrown out of them
+//   not-warm            caches that were to be warm did not hold all of the content
 //   bimodal             samples gather around two places
 //   drift               samples go somewhere in the course of the run
 //   device-busy         others used the drive shortly before steps

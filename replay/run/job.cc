@@ -42,10 +42,10 @@ JobRecord begun_record(JobKind kind, const std::string& name, const JobOptions& 
   return record;
 }
 
-FilesRead files_of(const FileSet& set) {
+FilesRead files_of(const FileSet& set, const std::function<bool(std::string_view)>& wanted) {
   FilesRead files;
   for (const Entry& entry : set.entries) {
-    if (entry.kind != EntryKind::file) continue;
+    if (entry.kind != EntryKind::file || (wanted && !wanted(entry.path))) continue;
     files.paths.push_back(entry.path);
     files.bytes += entry.size;
   }

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -20,6 +21,7 @@
 #include "replay/run/job_options.h"
 #include "replay/volumes/volume.h"
 #include "traces/operation_source.h"
+#include "traces/workload/recipe.h"
 
 namespace filereel {
 
@@ -57,7 +59,7 @@ struct JobNeeds {
 struct Step {
   std::string operation;  // in results: "create", "replay", a phase's name
   bool measured = true;
-  bool cold = true;                    // caches are emptied before it
+  Caches caches = Caches::cold;        // before it
   bool far = false;                    // it works on far, too
   std::uint64_t bytes = 0, files = 0;  // of the work, for progress; 0 where that is not known
   double ends_after_s = 0;             // where time ends it
@@ -76,7 +78,8 @@ struct FilesRead {
   std::vector<std::string> paths;
   std::uint64_t bytes = 0;  // of all together
 };
-FilesRead files_of(const FileSet& set);
+// Those of a set, or of its paths that are `wanted`.
+FilesRead files_of(const FileSet& set, const std::function<bool(std::string_view)>& wanted = {});
 
 // The operations of a step, to be replayed once. All that they refer to is here or in the fitted
 // job.
@@ -101,7 +104,7 @@ class FittedJob {
 
   virtual const std::vector<Step>& steps() const = 0;
   virtual Contents contents(Role) const { return {}; }
-  // What a step may read on near: cold caches must not hold it.
+  // What a step may read on near: cold caches must not hold it, warm ones must.
   virtual FilesRead read_by(std::size_t step) const = 0;
   virtual std::unique_ptr<StepReplay> make_replay(std::size_t step) const = 0;
   // The same for filereel's own cost, with nothing to wait for; null: it is too long.

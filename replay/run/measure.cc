@@ -8,14 +8,22 @@
 
 #include "replay/run/sampling.h"
 #include "replay/run/tree_check.h"
+#include "replay/volumes/residency.h"
 
 namespace filereel {
 namespace {
 
-void set_caches(const FittedJob& job, std::size_t step, const std::vector<Volume*>& used, bool warm,
-                Sample& sample) {
+void set_caches(const FittedJob& job, std::size_t step, const std::vector<Volume*>& used,
+                const MeasureOptions& options, Sample& sample) {
   if (used.empty()) return;
-  if (warm || !job.steps()[step].cold) {
+  const Caches caches = job.steps()[step].caches;
+  if (caches == Caches::warm) {
+    used.front()->check_present();
+    sample.cold_method = "read";
+    sample.cached_before = warm_files(used.front()->root(), job.read_by(step).paths, options.stop);
+    return;
+  }
+  if (options.warm || caches == Caches::keep) {
     for (const Volume* volume : used) volume->check_present();
     sample.cold_method = "warm";
     return;
@@ -53,7 +61,7 @@ std::optional<Sample> measure_step(const FittedJob& job, std::size_t step, const
                                    const MeasureOptions& options) {
   const std::vector<Volume*> used = volumes.list(job.steps()[step].far);
   Sample sample;
-  set_caches(job, step, used, options.warm, sample);
+  set_caches(job, step, used, options, sample);
   const std::unique_ptr<StepReplay> replayed = job.make_replay(step);
   std::array<int, kRoles> roots = {used.empty() ? 0 : -1, used.empty() ? 0 : -1};
   for (std::size_t i = 0; i < used.size(); ++i) roots[i] = used[i]->root();

@@ -21,7 +21,7 @@ struct MeasureOptions {
   ReplayProgress* progress = nullptr;
 };
 
-// Makes the caches cold, replays the step with the stopwatch, waits until all is durable, verifies.
+// Makes the caches as the step asks for, replays the step with the stopwatch, waits until all is durable, verifies.
 // `run` of the sample is left to the caller. A failed operation is in the sample. Nothing when the
 // stop was requested. Throws Error(failed) when a volume fails or vanishes, and what ends a damaged
 // trace.

@@ -121,7 +121,7 @@ class FittedWorkload final : public FittedJob {
       const std::uint64_t bytes = synthesis_.bytes(i);
       steps_.push_back({.operation = phase.name,
                         .measured = phase.measured,
-                        .cold = phase.cold,
+                        .caches = phase.caches,
                         .bytes = bytes,
                         .ends_after_s = seconds_until_end(phase),
                         .expected_s = expected_seconds(phase, bytes),
@@ -140,7 +140,12 @@ class FittedWorkload final : public FittedJob {
   }
 
   FilesRead read_by(std::size_t step) const override {
-    return files_of(step == 0 ? fitted_.initial : fitted_.final);
+    return files_of(step == 0 ? fitted_.initial : fitted_.final, [&](std::string_view path) {
+      const std::string_view group = path.substr(0, path.find('/'));
+      return std::ranges::any_of(recipe_.phases[step].threads, [&](const RecipeThreads& threads) {
+        return recipe_.files[threads.files].name == group;
+      });
+    });
   }
 
   std::unique_ptr<StepReplay> make_replay(std::size_t step) const override {

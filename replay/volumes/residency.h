@@ -2,6 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <string>
 
 namespace filereel {
 
@@ -17,6 +21,12 @@ Residency residency(int fd);
 
 // Whether the kernel has cachestat(2).
 bool has_cachestat();
+
+// Reads the files, whose paths are below the directory `root`, until the page cache holds them or
+// holds no more of them. The share of their bytes that it holds then, 0 to 1; nothing where there
+// are none or the kernel does not say. Leaves out what cannot be opened. A stop ends it early.
+std::optional<double> warm_files(int root, std::span<const std::string> paths,
+                                 const std::stop_token& stop);
 
 // Drops what the page cache holds of an open file or block device and is already written.
 void drop_from_cache(int fd);

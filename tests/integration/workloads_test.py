@@ -12,20 +12,23 @@ SCALE, TIME = 0.002, "20ms"
 LONG_TIME = "300ms"  # for machines that are too busy to begin within TIME
 MOST_RECORDED = 200e6  # bytes that a recording that is replayed here may have and write
 # Those that fill the volume have no size that could be scaled.
-SCALES = {"zones": 1}
-VOLUME = {"zones": "64M"}
+SCALES = {"iometer-workstation-roundup": 1, "zones": 1}
+VOLUME = {"iometer-workstation-roundup": "64M", "zones": "64M"}
 # The lengths of the axes, in their order.
 SHAPES = {
-    "atto": [15], "cached-direct": [2, 2, 2], "database-67-33": [9], "exchange": [9],
+    "atto": [15], "cached-direct": [2, 6, 6], "cached-direct-sequential": [2, 2], "cached-maximum": [6],
+    "database-67-33": [9], "exchange": [9],
     "fc-pattern": [2, 5], "fio-matrix": [2, 3, 3, 4], "iometer-database": [11, 9],
     "iometer-fileserver": [9], "iometer-webserver": [9], "iometer-workstation": [9],
-    "multi-stream": [2, 4, 4], "mysql-mix": [3], "queue-matrix": [6, 6], "random-block-size": [2, 12],
-    "random-read": [4], "response-time": [2], "sequential-block-size": [2, 12], "sysbench-fileio-large": [3],
-    "sysbench-ratio": [9], "zones": [20],
+    "iometer-workstation-roundup": [6], "multi-stream": [2, 4, 4], "mysql-mix": [3], "overwrite-files": [2],
+    "queue-matrix": [2, 6, 6], "queue-matrix-sequential": [2, 6, 6], "random-block-size": [2, 16],
+    "random-read": [4], "response-time": [2], "sequential-block-size": [2, 16], "sysbench-fileio-large": [3],
+    "sysbench-ratio": [9], "zones": [2, 20],
 }
 # The ends of the axes of large sweeps, which daily tests stay with.
 ENDS = {
     "atto": {"write.size": "512 B,8 MiB"},
+    "cached-direct": {"count": "1,32", "depth": "1,32"},
     "database-67-33": {"depth": "1,256"},
     "exchange": {"depth": "1,256"},
     "fc-pattern": {"pattern.size": "1 KiB,1 MiB"},
@@ -34,13 +37,16 @@ ENDS = {
     "iometer-fileserver": {"depth": "1,256"},
     "iometer-webserver": {"depth": "1,256"},
     "iometer-workstation": {"depth": "1,256"},
+    "iometer-workstation-roundup": {"depth": "1,32"},
     "multi-stream": {"depth": "1,8"},
-    "queue-matrix": {"depth": "1,32"},
+    "queue-matrix": {"count": "1,32", "depth": "1,32"},
+    "queue-matrix-sequential": {"count": "1,32", "depth": "1,32"},
 }
 # What the catalogue is asked to have, whatever else it has.
 NAMES = """
-    atto cached-direct create-files database-67-33 exchange fc-pattern fio-matrix iometer-database
-    iometer-fileserver iometer-webserver iometer-workstation multi-stream mysql-mix naspt-content-creation
+    atto cached-direct cached-direct-sequential cached-maximum create-files database-67-33 exchange
+    fc-pattern fio-matrix iometer-database iometer-fileserver iometer-webserver iometer-workstation
+    iometer-workstation-roundup multi-stream mysql-mix naspt-content-creation
     naspt-directory-copy-from naspt-directory-copy-to naspt-file-copy-from naspt-file-copy-to
     naspt-hd-playback naspt-hd-playback-2x naspt-hd-playback-4x naspt-hd-playback-and-record
     naspt-hd-record naspt-office-productivity naspt-photo-album overwrite-files
@@ -48,7 +54,8 @@ NAMES = """
     pcmark-vantage-media-center pcmark-vantage-media-player pcmark-vantage-movie-maker
     pcmark-vantage-photo-gallery pcmark-vantage-startup pcmark05-application-loading
     pcmark05-file-write pcmark05-general-use pcmark05-startup pcmark05-virus-scan queue-matrix
-    random-block-size response-time sequential-block-size sysbench-fileio sysbench-ratio
+    queue-matrix-sequential random-block-size response-time rewrite-files sequential-block-size
+    sysbench-fileio sysbench-fileio-large sysbench-ratio
     winbench-business winbench-highend zones""".split()
 
 

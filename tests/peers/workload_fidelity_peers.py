@@ -4,9 +4,9 @@
     workload_fidelity_peers.py [--filereel PATH] [--recorder PATH] [--folder DIR] [--files 128]
                                [--requests 8000] [--mix-requests 100000]
 
-sysbench runs each of its six modes on --files files of 1 MiB, filereel runs the same phase of its
-sysbench-fileio with files of that size; both are recorded with filereel record (by --recorder, the
-filereel that is tested unless said). Compared are the number of opened files, reads, writes and syncs,
+sysbench runs each of its six modes on --files files of 1 MiB, by 16 KiB and by 4 KiB; filereel runs the
+same phase of its sysbench-fileio and sysbench-fileio-large with files of that size; both are recorded with
+filereel record (by --recorder, the filereel that is tested unless said). Compared are the number of opened files, reads, writes and syncs,
 the sizes of accesses, the order of reads, writes and syncs (which comes after which), the order of files
 in syncs and sequential modes, and in random modes alignment and uniformity of the positions.
 
@@ -29,6 +29,7 @@ import yaml
 from peers import MEMORY, ROOT, argument_parser, run
 
 CATALOG = os.path.join(ROOT, "traces/catalog")
+BLOCKS = {"sysbench-fileio": 16 << 10, "sysbench-fileio-large": 4 << 10}
 MODES = ("seqwr", "seqrewr", "seqrd", "rndrd", "rndwr", "rndrw")
 FILE_BYTES = 1 << 20
 EVERY = 100  # requests between two syncs of all files
@@ -159,22 +160,23 @@ def run_ours(arguments, folder, recipe):
     return recording
 
 
-def sysbench_recipe(mode, files, requests):
+def sysbench_recipe(name, mode, files, requests):
     """The phase of the catalogue's recipe, with files and an end as asked for."""
-    recipe = catalog_recipe("sysbench-fileio")
+    recipe = catalog_recipe(name)
     phase = next(one for one in recipe["phases"] if one["name"] == mode)
-    group = next(one for one in recipe["files"] if one["name"] == phase["files"])
-    group.update(count=files, size=f"{FILE_BYTES} B")
+    groups = recipe["files"] if isinstance(recipe["files"], list) else [recipe["files"]]
+    group = next(one for one in groups if one["name"] == phase.get("files", one["name"]))
+    group.update(count=files, size=f"{FILE_BYTES} B", exist=mode != "seqwr")
     if mode != "seqwr":
         phase["stop"] = {"operations": requests}
     return {"files": [group], "phases": [phase]}
 
 
-def run_sysbench(arguments, folder, mode, requests):
+def run_sysbench(arguments, folder, block, mode, requests):
     place = os.path.join(folder, "sysbench")
     os.mkdir(place)
     common = ["sysbench", "fileio", f"--file-num={arguments.files}",
-              f"--file-total-size={arguments.files * FILE_BYTES}"]
+              f"--file-total-size={arguments.files * FILE_BYTES}", f"--file-block-size={block}"]
     run(*common, "prepare", cwd=place)
     # --events counts the sync of each file too.
     events = requests
@@ -187,12 +189,13 @@ def run_sysbench(arguments, folder, mode, requests):
     return recording
 
 
-def compare_mode(arguments, folder, mode):
+def compare_mode(arguments, folder, name, mode):
+    block = BLOCKS[name]
     # seqwr makes the files in one pass.
-    requests = arguments.files * FILE_BYTES // (16 << 10) if mode == "seqwr" else arguments.requests
-    theirs = run_sysbench(arguments, folder, mode, requests)
-    ours = run_ours(arguments, folder, sysbench_recipe(mode, arguments.files, requests))
-    print(f"\n{mode}, {requests} requests")
+    requests = arguments.files * FILE_BYTES // block if mode == "seqwr" else arguments.requests
+    theirs = run_sysbench(arguments, folder, block, mode, requests)
+    ours = run_ours(arguments, folder, sysbench_recipe(name, mode, arguments.files, requests))
+    print(f"\n{name}, {mode}, {requests} requests of {block >> 10} KiB")
     table = Table("filereel", "sysbench")
     table.count("files that are used", len({one.file for one in theirs.done}),
                 len({one.file for one in ours.done}))
@@ -210,8 +213,8 @@ def compare_mode(arguments, folder, mode):
     if mode.startswith("seq"):
         table.equal("files and positions", *places)
         return table.good
-    table.equal("positions that are multiples of 16 KiB", *([at % (16 << 10) for _, at in each]
-                                                             for each in places))
+    table.equal("positions that are multiples of requests", *([at % block for _, at in each]
+                                                              for each in places))
     table.even("positions", *([(file + at / FILE_BYTES) / arguments.files for file, at in each]
                               for each in places))
     return table.good
@@ -271,9 +274,10 @@ def main():
     arguments.recorder = arguments.recorder or arguments.filereel
     good = True
     with tempfile.TemporaryDirectory(prefix="reel-fidelity-", dir=arguments.folder) as folder:
-        for mode in MODES:
-            if arguments.only in (None, mode):
-                good = compare_mode(arguments, folder, mode) and good
+        for name in BLOCKS:
+            for mode in MODES:
+                if arguments.only in (None, mode):
+                    good = compare_mode(arguments, folder, name, mode) and good
         if arguments.only in (None, "mix"):
             good = compare_mix(arguments, folder) and good
     print("\n" + ("PASS: they do the same" if good else "FAIL: they differ"))

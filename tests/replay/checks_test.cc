@@ -98,6 +98,20 @@ TEST_CASE("caches that were not cold are told once for a file system, with the w
   CHECK(codes_of(result).empty());  // it was asked for
 }
 
+TEST_CASE("caches that were to be warm and were not are told with the worst") {
+  Result result = result_of(kSteady);
+  for (Sample& sample : result.measurements[0].samples) {
+    sample.cold_method = "read";
+    sample.cached_before = 1;
+  }
+  CHECK(codes_of(result).empty());
+  result.measurements[0].samples[2].cached_before = 0.6;
+  CHECK(codes_of(result) == Codes{"not-warm"});
+  CHECK(text_of(result, "not-warm") ==
+        "60 % of the content was cached before 'read of iso' on ext4 began, so the device was read "
+        "too");
+}
+
 TEST_CASE("where only contents could be thrown out of the caches it says so") {
   Result result = result_of(kSteady);
   for (Sample& sample : result.measurements[0].samples) sample.cold_method = "fadvise";

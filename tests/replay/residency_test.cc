@@ -1,6 +1,9 @@
 #include "replay/volumes/residency.h"
 
+#include <optional>
+#include <stop_token>
 #include <string>
+#include <vector>
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
@@ -84,6 +87,31 @@ TEST_CASE("an empty file and what is no file have no size") {
   const Descriptor folder(open(temp.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   CHECK(residency(folder.get()).cached == 0);
   CHECK(residency(-1).size == 0);
+}
+
+TEST_CASE("files are warm when the cache holds all of them") {
+  const std::string folder = temporary_on_disk();
+  if (folder.empty()) return skipped("no folder for temporary files lies on a disk");
+  const TempDir temp(folder);
+  for (const char* const name : {"a", "b"}) {
+    const Descriptor file = written_file(temp / name, kSize + 10);
+    REQUIRE(fsync(file.get()) == 0);
+    drop_from_cache(file.get());
+    REQUIRE(residency(file.get()).cached == 0);
+  }
+  const Descriptor root(open(temp.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const std::vector<std::string> paths = {"a", "b", "absent"};
+  CHECK(warm_files(root.get(), paths, {}) == 1.0);
+  CHECK(warm_files(root.get(), std::vector<std::string>{"absent"}, {}) == std::nullopt);
+}
+
+TEST_CASE("a stop ends the warming") {
+  const TempDir temp;
+  written_file(temp / "f", kSize);
+  const Descriptor root(open(temp.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  std::stop_source stop;
+  stop.request_stop();
+  CHECK(warm_files(root.get(), std::vector<std::string>{"f"}, stop.get_token()) == std::nullopt);
 }
 
 }  // namespace

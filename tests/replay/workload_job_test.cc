@@ -69,6 +69,24 @@ TEST_CASE("phases follow each other on the same files, and those to be measured 
   CHECK_FALSE(fs::exists(one.temp / "volume"));
 }
 
+TEST_CASE("the files of a phase are in the page cache before it if it is to be warm") {
+  WorkloadRun one(
+      "files:\n  - {name: mine, count: 3, size: 1 MiB}\n  - {name: other, size: 1 MiB}\n"
+      "phases:\n"
+      "  - {name: cold, files: mine, do: [read]}\n"
+      "  - {name: kept, files: mine, caches: keep, do: [read]}\n"
+      "  - {name: warm, files: mine, caches: warm, do: [read]}\n");
+  CHECK(one.run());
+  REQUIRE(one.result.measurements.size() == 3);
+  CHECK(one.sample(0).cold_method != "read");
+  CHECK(one.sample(1).cold_method == "warm");
+  CHECK(!one.sample(1).cached_before);
+  CHECK(one.sample(2).cold_method == "read");
+  CHECK(one.sample(2).cached_before == 1.0);
+  CHECK(one.sample(2).bytes == 3 << 20);
+  CHECK(!one.warns("not-warm"));
+}
+
 TEST_CASE("filereel's own cost does not grow with the pauses of a workload") {
   constexpr const char* kSteady =
       "files: {size: 64 KiB}\naccess: {size: 4 KiB, random: 100 %}\nstop: {time: 20 ms}\n";

@@ -303,6 +303,16 @@ TEST_CASE("a phase may name its engine, and poll where all is direct") {
   CHECK(refused(std::string(kReads) + "poll: true\n", "w.yaml:3:7: 'poll' needs direct: true"));
 }
 
+TEST_CASE("the caches of a phase are cold, kept or warm") {
+  const Workload workload =
+      Workload::from_yaml(std::string(kReads) + "caches: [cold, keep, warm]\n", "w.yaml");
+  CHECK(workload.recipe(0).phases[0].caches == Caches::cold);
+  CHECK(workload.recipe(1).phases[0].caches == Caches::keep);
+  CHECK(workload.recipe(2).phases[0].caches == Caches::warm);
+  CHECK(Workload::from_yaml(kReads, "w.yaml").recipe(0).phases[0].caches == Caches::cold);
+  CHECK(refused(std::string(kReads) + "caches: hot\n", "must be one of cold, keep, warm"));
+}
+
 TEST_CASE("a phase works only on files that are there") {
   const std::string absent = "files: {count: 3, size: 4 KiB, exist: false}\n";
   CHECK(complaint(absent + "do: [create, read, remove]\n") == "none");

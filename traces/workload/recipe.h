@@ -142,12 +142,19 @@ enum class RequestEngine : std::uint8_t {
   io_uring,
 };
 
+// What becomes of the caches before a phase, or another step.
+enum class Caches : std::uint8_t {
+  cold,  // emptied
+  keep,  // left as they are
+  warm,  // the files that it works on are read until the page cache holds them
+};
+
 struct RecipePhase {
   std::string name;
   RequestEngine engine = RequestEngine::automatic;
   bool poll = false;  // for completions of direct requests, in the place of interrupts
   bool measured = true;
-  bool cold = true;  // caches are emptied before it
+  Caches caches = Caches::cold;
   std::vector<RecipeThreads> threads;
   StopRule stop;
   std::uint64_t warm_up_ns = 0;  // not measured; the time counts from its end

@@ -196,8 +196,9 @@ class Reader {
     RecipePhase phase;
     phase.name = name;
     map.read_truth("measured", phase.measured);
-    constexpr std::array<Words<bool>, 2> kCaches = {{{"cold", true}, {"keep", false}}};
-    map.read("caches", phase.cold,
+    constexpr std::array<Words<Caches>, 3> kCaches = {
+        {{"cold", Caches::cold}, {"keep", Caches::keep}, {"warm", Caches::warm}}};
+    map.read("caches", phase.caches,
              [&](const YamlValue& value) { return meaning_of(value, kCaches); });
     map.read_duration("warm_up", phase.warm_up_ns);
     constexpr std::array<Words<RequestEngine>, 3> kEngines = {
