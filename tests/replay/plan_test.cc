@@ -141,7 +141,7 @@ TEST_CASE("a full run takes the values under full, and the job's own for the res
   const TempDir temp;
   std::ofstream(temp / "inner.yaml") << "scale: 0.5\nruns: 3\njobs:\n"
                                         "  - job: random-read\n    time: 1 s\n    scale: 0.1\n"
-                                        "    sweep: {depth: [1], size: [8 KiB]}\n"
+                                        "    sweep: {depth: [1], reads: [50 %]}\n"
                                         "    full: {time: 1 min, runs: 1, file_systems: [xfs], "
                                         "sweep: {depth: [1, 64]}}\n"
                                         "  - mp3\n";
