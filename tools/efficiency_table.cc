@@ -19,11 +19,17 @@ namespace {
 using Rows = std::vector<std::vector<std::string>>;
 
 std::string baselines(const Result& result, const Bold& bold) {
-  Rows rows = {{"block level (fio)", "on", "blocks", "depth", "MB/s", "IOPS"}};
+  Rows rows = {
+      {"block level (fio)", "on", "blocks", "depth", "MB/s", "IOPS", "mean", "p99", "max"}};
+  const auto latency = [](const BlockBaseline& one, double BlockLatency::* figure) {
+    return one.latency ? short_latency((*one.latency).*figure) : "-";
+  };
   for (const BlockBaseline& one : result.baselines) {
     rows.push_back({printable(one.file_system) + " " + printable(one.pattern), printable(one.on),
                     format_binary_size(one.block_size), fmt::format("{}", one.depth),
-                    short_number(one.mb_per_s), short_number(one.iops)});
+                    short_number(one.mb_per_s), short_number(one.iops),
+                    latency(one, &BlockLatency::mean_us), latency(one, &BlockLatency::p99_us),
+                    latency(one, &BlockLatency::max_us)});
   }
   return format_table(rows, bold);
 }
@@ -44,12 +50,14 @@ std::string percentage(const std::optional<double>& share) {
 }
 
 std::string shares(const Result& result, const Bold& bold) {
-  Rows rows = {{"files by block level", "share", "device/file bytes written", "read"}};
+  Rows rows = {{"files by block level", "speed", "latency share", "device/file written", "read"}};
   for (const Measurement& one : result.measurements) {
     const std::optional<double> share = block_share(result, one);
+    const std::optional<double> latency = latency_share(result, one);
     const DeviceBytes device = device_bytes_per_file_byte(one);
     if (!share && !device.written && !device.read) continue;
-    rows.push_back({name_of(one), percentage(share), ratio(device.written), ratio(device.read)});
+    rows.push_back({name_of(one), percentage(share), percentage(latency), ratio(device.written),
+                    ratio(device.read)});
   }
   return rows.size() > 1 ? format_table(rows, bold) : "";
 }

@@ -36,7 +36,7 @@ struct RunArguments {
   std::vector<std::string> file_systems, destroy, sweeps;
   std::vector<std::vector<std::string>> parameters;  // by job_parameters(); empty: not said
   RunsArguments runs;
-  bool keep = false, block_baseline = false, allow_divergence = false;
+  bool full = false, keep = false, block_baseline = false, allow_divergence = false;
   ResultOptions output;
 };
 
@@ -93,6 +93,7 @@ std::optional<Target> target_of(const std::string& text) {
 PlanOverrides overrides_of(const RunArguments& arguments) {
   PlanOverrides overrides;
   overrides.repetitions = !arguments.runs.runs.empty();
+  overrides.full = arguments.full;
   for (std::size_t i = 0; i < arguments.parameters.size(); ++i) {
     if (arguments.parameters[i].empty()) continue;
     overrides.parameters.emplace_back(&job_parameters()[i], arguments.parameters[i]);
@@ -215,6 +216,8 @@ void add_run_command(CLI::App& app, Session& session) {
   command->add_option("--near", arguments->near,
                       "Volume to work on: a directory, image:FILE[,size=4G] or a block device");
   add_options(*command, *arguments);
+  command->add_flag("--full", arguments->full,
+                    "Durations and sizes of a full run, of plans that are scaled down otherwise");
   command->add_flag("--keep", arguments->keep, "Leave the files and images as they are at the end");
   command->footer(
       "Examples:\n  filereel run\n"
@@ -223,6 +226,7 @@ void add_run_command(CLI::App& app, Session& session) {
       "--destroy /dev/sdb2 --json drive.json\n"
       "  filereel run --near /dev/sdb --against /dev/sdc --destroy /dev/sdb --destroy /dev/sdc "
       "--fs ext4 --runs auto --budget 2h\n"
+      "  filereel run review-desktop --full --near /dev/sdb --destroy /dev/sdb\n"
       "  filereel run random-read --time 2s --sweep depth=1,32 --json curve.json\n"
       "  filereel run app-git-clone random-read programs --fs ext4,ntfs --html all.html");
   command->callback([arguments, &session] { run(*arguments, session); });

@@ -94,9 +94,11 @@ std::string describe_duration(double seconds) {
   return fmt::format("{} on a drive of 200 MB/s", format_duration(seconds));
 }
 
-Plan plan_named(const std::string& name) {
+Plan plan_named(const std::string& name, bool full = false) {
   std::vector<std::string> remarks;
-  return load_plan({&name, 1}, {}, remarks);
+  PlanOverrides overrides;
+  overrides.full = full;
+  return load_plan({&name, 1}, overrides, remarks);
 }
 
 // Jobs that say how often are repeated so often, also where their plan is repeated until precise.
@@ -113,7 +115,13 @@ double seconds_of(const Plan& plan) {
   return seconds;
 }
 
-std::string describe_plan(const Plan& plan, const Bold& bold) {
+std::string duration_line(std::string_view what, const Plan& plan) {
+  return fmt::format("{}: {}{}\n", what, plan.auto_runs ? "at most " : "",
+                     describe_duration(seconds_of(plan)));
+}
+
+// `full`: the same plan as a full run; null: there is none.
+std::string describe_plan(const Plan& plan, const Plan* full, const Bold& bold) {
   std::string text = bold(printable_line(plan.name)) + "\n";
   if (!plan.description.empty()) text += wrapped(plan.description, 0);
   text += "\n";
@@ -128,11 +136,11 @@ std::string describe_plan(const Plan& plan, const Bold& bold) {
         wrapped(fmt::format("  {}: {}", name_of(facts), settings_of(*job, facts.record)), 4);
   }
   text += format_columns(std::move(rows)) + "\n" + bold("Parameters") + "\n" + settings + "\n";
-  return text + fmt::format("duration: {}{}\n", plan.auto_runs ? "at most " : "",
-                            describe_duration(seconds_of(plan)));
+  return text + duration_line("duration", plan) + (full ? duration_line("with --full", *full) : "");
 }
 
-Json plan_to_json(const Plan& plan) {
+// `full`: the same plan as a full run; null: there is none.
+Json plan_to_json(const Plan& plan, const Plan* full) {
   Json json = {{"kind", "plan"},
                {"name", plan.name},
                {"description", plan.description},
@@ -154,6 +162,7 @@ Json plan_to_json(const Plan& plan) {
     json["jobs"].push_back(std::move(one));
   }
   json["seconds"] = seconds_of(plan);
+  if (full) json["full_seconds"] = seconds_of(*full);
   return json;
 }
 
@@ -170,21 +179,25 @@ std::string describe_run(const JobFacts& facts, std::uint64_t points) {
 
 class Show {
  public:
-  Show(bool json, Session& session) : json_(json), session_(session) {}
+  // `full`: of plans the jobs of a full run.
+  Show(bool json, bool full, Session& session) : json_(json), full_(full), session_(session) {}
 
   void item(const CatalogueItem& item) const {
     switch (item.kind) {
       case CatalogueItem::Kind::plan: {
-        const Plan plan = plan_named(item.name);
+        const Plan plan = plan_named(item.name, full_);
+        std::optional<Plan> full;
+        if (plan.has_full && !full_) full = plan_named(item.name, true);
+        const Plan* other = full ? &*full : nullptr;
         // A set may have a plan of its own.
         const bool both = item.in_catalogue && is_catalog_file_set(item.name);
         const FileSet set = both ? catalog_file_set(item.name, 1) : FileSet();
         if (json_) {
-          Json json = plan_to_json(plan);
+          Json json = plan_to_json(plan, other);
           if (both) json["file_set"] = file_set_to_json(set);
           return write(json);
         }
-        return session_.print(describe_plan(plan, bold()) +
+        return session_.print(describe_plan(plan, other, bold()) +
                               (both ? "\n" + describe_file_set(set, bold()) : ""));
       }
       case CatalogueItem::Kind::workload:
@@ -256,13 +269,13 @@ class Show {
     session_.print(text);
   }
 
-  bool json_;
+  bool json_, full_;
   Session& session_;
 };
 
 struct ShowArguments {
   std::string name, measurement;
-  bool json = false, operations = false;
+  bool json = false, operations = false, full = false;
 };
 
 void show(const ShowArguments& arguments, Session& session) {
@@ -272,12 +285,16 @@ void show(const ShowArguments& arguments, Session& session) {
     const std::unique_ptr<ReelReader> reader = open_named_reel(name);
     return dump_reel(*reader, name, session);
   }
-  const Show show(arguments.json, session);
+  const Show show(arguments.json, arguments.full, session);
   if (is_result(name)) return show.result(load_result(name), arguments.measurement);
   if (!arguments.measurement.empty()) {
     throw Error(ErrorKind::usage, "--measurement is for results");
   }
-  show.item(find_named(name));
+  const CatalogueItem item = find_named(name);
+  if (arguments.full && item.kind != CatalogueItem::Kind::plan) {
+    throw Error(ErrorKind::usage, "--full is for plans");
+  }
+  show.item(item);
 }
 
 }  // namespace
@@ -288,6 +305,7 @@ void add_show_command(CLI::App& app, Session& session) {
   const auto arguments = std::make_shared<ShowArguments>();
   command->add_option("NAME", arguments->name, "A name of the catalogue, or a file")->required();
   command->add_flag("--json", arguments->json, "For programs");
+  command->add_flag("--full", arguments->full, "Of a plan, the jobs of a full run");
   command->add_flag("--operations", arguments->operations,
                     "Every operation of a reel, a line each");
   command->add_option("--measurement", arguments->measurement,

@@ -29,12 +29,8 @@ std::string rate_cell(const std::optional<Spread>& spread) {
   return fmt::format("{} ({}–{})", median, short_number(spread->low), short_number(spread->high));
 }
 
-// Of a latency in microseconds.
 std::string time_cell(const std::optional<Spread>& spread) {
-  if (!spread) return "-";
-  const double us = spread->median;
-  if (us < 999.5) return short_number(us) + " µs";
-  return us < 999'500 ? short_number(us / 1e3) + " ms" : short_number(us / 1e6) + " s";
+  return spread ? short_latency(spread->median) : "-";
 }
 
 struct Column {
@@ -203,6 +199,11 @@ std::string short_number(double value) {
     unit = next;
   }
   return fmt::format("{}{}", rate_text(value), unit);
+}
+
+std::string short_latency(double us) {
+  if (us < 999.5) return short_number(us) + " µs";
+  return us < 999'500 ? short_number(us / 1e3) + " ms" : short_number(us / 1e6) + " s";
 }
 
 std::string sweep_table(const Result& result, const JobRecord& job, const std::string& file_system,

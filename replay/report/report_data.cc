@@ -103,6 +103,7 @@ Json to_json(const Result& result, const Measurement& measurement, const PageDet
   put(json, "how", measurement.replay);
   json["figures"] = figures(result, measurement);
   put(json, "block_share", block_share(result, measurement));
+  put(json, "latency_share", latency_share(result, measurement));
   const DeviceBytes device = device_bytes_per_file_byte(measurement);
   put(json, "device_written", device.written);
   put(json, "device_read", device.read);

@@ -75,6 +75,25 @@ std::optional<double> block_share(const Result& result, const Measurement& measu
   return median_of(shares);
 }
 
+std::optional<double> latency_share(const Result& result, const Measurement& measurement) {
+  if (!measurement.access || !measurement.access->latency_comparable) return std::nullopt;
+  std::vector<double> shares;
+  for (const Sample& sample : measurement.samples) {
+    if (has_failed(sample)) continue;
+    for (const bool writes : {false, true}) {
+      const auto files = sample.latency.find(
+          std::string(operation_info(writes ? OperationKind::write : OperationKind::read).name));
+      if (files == sample.latency.end() || files->second.total_us <= 0) continue;
+      const BlockBaseline* block = baseline_of(result, measurement, writes);
+      if (!block || !block->latency) return std::nullopt;
+      const double mean_us = files->second.total_us / static_cast<double>(files->second.count);
+      shares.push_back(1 - block->latency->mean_us / mean_us);
+    }
+  }
+  const std::optional<double> share = median_of(shares);
+  return share && *share >= 0 ? share : std::nullopt;
+}
+
 DeviceBytes device_bytes_per_file_byte(const Measurement& measurement) {
   std::vector<double> written, read;
   for (const Sample& sample : measurement.samples) {

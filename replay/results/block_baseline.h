@@ -23,6 +23,12 @@ std::string baseline_pattern(bool random, bool writes);
 // another volume, which is not in the baselines.
 std::optional<double> block_share(const Result& result, const Measurement& measurement);
 
+// The file system's share of latency: 1 - mean latency at block level / mean latency of the
+// measurement's reads or writes; the median of its samples, 0 to 1. Nothing where the accesses are
+// not comparable (AccessShape), without the baseline, and where the files are not slower than the
+// block level: noise and caches have no share.
+std::optional<double> latency_share(const Result& result, const Measurement& measurement);
+
 // Bytes that went through the device for each byte of files: written (the write amplification of
 // the file system and its journal; of a copy to far on either volume) and read. The median of the
 // samples; nothing where the device has no counters, or the work wrote (read) nothing.

@@ -276,6 +276,8 @@ struct AccessShape {
   bool random = false;           // most do not go on where the last one ended
   std::uint64_t block_size = 0;  // bytes, of the most frequent ones
   std::uint32_t depth = 1;       // requests that may be in flight together
+  // Whether latencies compare with the block level's: all accesses are alike and go past the cache.
+  bool latency_comparable = false;
 };
 
 // What ends a phase: the number of operations that it makes says something only where work does.
@@ -307,6 +309,11 @@ struct Measurement {
 
 SampleRates rates_of(const Measurement& measurement, const Sample& sample);
 
+// Latency at block level in microseconds, from the submission of a request to its completion.
+struct BlockLatency {
+  double mean_us = 0, p50_us = 0, p99_us = 0, p999_us = 0, max_us = 0;
+};
+
 // What fio reaches on the same device, or on one large file, with the accesses of a measurement.
 struct BlockBaseline {
   std::string file_system;       // that the measurements are of
@@ -316,7 +323,8 @@ struct BlockBaseline {
   std::uint32_t depth = 1;
   double mb_per_s = 0;  // 10^6 bytes a second
   double iops = 0;
-  std::string fio;  // its version
+  std::string fio;                           // its version
+  std::optional<BlockLatency> latency = {};  // nothing in results from before schema version 5
 };
 
 struct Warning {

@@ -149,9 +149,10 @@ inline constexpr auto kMembers<ReplayParameters> =
                Member{"recorded_s", &ReplayParameters::recorded_s}};
 
 template <>
-inline constexpr auto kMembers<AccessShape> = std::tuple{
-    Member{"random", &AccessShape::random}, Member{"block_size", &AccessShape::block_size},
-    Member{"depth", &AccessShape::depth}};
+inline constexpr auto kMembers<AccessShape> =
+    std::tuple{Member{"random", &AccessShape::random},
+               Member{"block_size", &AccessShape::block_size}, Member{"depth", &AccessShape::depth},
+               Member{"latency_comparable", &AccessShape::latency_comparable}};
 
 template <>
 inline constexpr auto kMembers<TailPrecision> = std::tuple{
@@ -247,6 +248,12 @@ inline constexpr auto kMembers<EscapedNames> =
                Member{"names", &EscapedNames::names}};
 
 template <>
+inline constexpr auto kMembers<BlockLatency> =
+    std::tuple{Member{"mean_us", &BlockLatency::mean_us}, Member{"p50_us", &BlockLatency::p50_us},
+               Member{"p99_us", &BlockLatency::p99_us}, Member{"p99_9_us", &BlockLatency::p999_us},
+               Member{"max_us", &BlockLatency::max_us}};
+
+template <>
 inline constexpr auto kMembers<BlockBaseline> =
     std::tuple{Member{"file_system", &BlockBaseline::file_system},
                Member{"on", &BlockBaseline::on},
@@ -255,7 +262,8 @@ inline constexpr auto kMembers<BlockBaseline> =
                Member{"depth", &BlockBaseline::depth},
                Member{"mb_per_s", &BlockBaseline::mb_per_s},
                Member{"iops", &BlockBaseline::iops},
-               Member{"fio", &BlockBaseline::fio}};
+               Member{"fio", &BlockBaseline::fio},
+               Member{"latency", &BlockBaseline::latency}};
 
 template <>
 inline constexpr auto kMembers<Interval> =

@@ -114,7 +114,7 @@ class BaselineRun {
           const std::optional<FioFigures> figures = run(job, job.pattern);
           if (!figures) return false;
           baselines_.push_back({"", on, job.pattern, job.block_size, job.depth, figures->mb_per_s,
-                                figures->iops, figures->version});
+                                figures->iops, figures->version, figures->latency});
         }
       }
     }

@@ -40,6 +40,8 @@ std::vector<std::string> command_of(const FioJob& job) {
                                       "--randrepeat=1",
                                       "--norandommap",
                                       "--refill_buffers",  // some drives compress
+                                      "--lat_percentiles=1",
+                                      "--clat_percentiles=0",
                                       "--output-format=json"};
   if (job.again) command.emplace_back("--time_based");
   return command;
@@ -53,6 +55,21 @@ std::string complaint(const std::string& output) {
     if (line.starts_with(kOwn)) return printable(line.substr(kOwn.size()));
   }
   return "it does not say why";
+}
+
+// fio's total latency ("lat"), in nanoseconds there. Its completion latency ("clat") begins after
+// the submission, in which a request can wait, or be done: it is no time that a program sees.
+BlockLatency latency_of(const Json& direction) {
+  constexpr double kMicro = 1e-3;
+  const Json& latency = direction.at("lat_ns");
+  const auto percentile = [&](const char* name) {
+    return latency.at("percentile").at(name).get<double>() * kMicro;
+  };
+  return {.mean_us = latency.at("mean").get<double>() * kMicro,
+          .p50_us = percentile("50.000000"),
+          .p99_us = percentile("99.000000"),
+          .p999_us = percentile("99.900000"),
+          .max_us = latency.at("max").get<double>() * kMicro};
 }
 
 }  // namespace
@@ -79,7 +96,10 @@ FioFigures fio_figures(std::string_view output) {
     if (figures.version.starts_with("fio-")) figures.version.erase(0, 4);
     for (const char* direction : {"read", "write"}) {
       const Json& part = job.at(direction);
-      figures.bytes += part.at("io_bytes").get<std::uint64_t>();
+      const auto bytes = part.at("io_bytes").get<std::uint64_t>();
+      if (bytes == 0) continue;
+      figures.latency = figures.bytes > 0 ? std::nullopt : std::optional(latency_of(part));
+      figures.bytes += bytes;
       figures.mb_per_s += part.at("bw_bytes").get<double>() / 1e6;
       figures.iops += part.at("iops").get<double>();
     }

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "replay/results/result.h"
+
 namespace filereel {
 
 inline constexpr std::string_view kFioPackage = "fio";
@@ -26,7 +28,8 @@ struct FioFigures {
   std::uint64_t bytes = 0;
   double mb_per_s = 0;  // 10^6 bytes a second
   double iops = 0;
-  std::string version;  // "3.33"
+  std::string version;                       // "3.33"
+  std::optional<BlockLatency> latency = {};  // of a job that reads or writes; nothing of both
 };
 
 // Throws Error(failed) that names the package if fio is not installed.

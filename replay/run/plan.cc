@@ -115,6 +115,13 @@ Said read_said(const YamlMap& map) {
   return said;
 }
 
+// The same of a job.
+Said read_own(const YamlMap& map) {
+  const YamlValue* runs = map.find("runs");
+  if (runs && runs->text() == "auto") runs->fail("is auto for a whole plan");
+  return read_said(map);
+}
+
 std::vector<std::string_view> with_parameters(std::initializer_list<std::string_view> keys) {
   std::vector<std::string_view> all(keys);
   for (const JobParameter& parameter : job_parameters()) all.push_back(parameter.key);
@@ -236,8 +243,9 @@ IndexDefinition read_index(const YamlValue& item, const Plan& plan) {
 // Makes the jobs of names, with what is said of them from the outside in.
 class Loader {
  public:
-  // `sweep`: of the command line.
-  Loader(Plan& plan, const SweepOverrides& sweep) : plan_(plan), sweep_(sweep) {}
+  // Sweep and full run are those of the command line.
+  Loader(Plan& plan, const PlanOverrides& overrides)
+      : plan_(plan), sweep_(overrides.sweep), full_(overrides.full) {}
 
   // `said` from the whole to the part: the last one holds.
   void add(const CatalogueItem& item, const std::vector<const Said*>& said, int depth) {
@@ -381,21 +389,23 @@ class Loader {
 
   void add_item(const YamlValue& item, const Said& whole, const std::vector<const Said*>& said,
                 int depth) {
-    Said own;
+    Said own, full;
     std::string name;
     if (item.is_map()) {
       const YamlMap map =
-          item.map(with_parameters({"job", "name", "file_systems", "runs", "sweep"}));
+          item.map(with_parameters({"job", "name", "file_systems", "runs", "sweep", "full"}));
       name = map.require("job").text();
-      own = read_said(map);
+      own = read_own(map);
       if (const YamlValue* value = map.find("name")) own.name = value->text();
-      if (const YamlValue* runs = map.find("runs"); runs && runs->text() == "auto") {
-        runs->fail("is auto for a whole plan");
+      if (const YamlValue* value = map.find("full")) {
+        full = read_own(value->map(with_parameters({"file_systems", "runs", "sweep"})));
+        plan_.has_full = true;
       }
     } else {
       name = item.text();
     }
     std::vector<const Said*> all = {&whole, &own};
+    if (full_) all.push_back(&full);
     std::ranges::copy(said, std::back_inserter(all));
     try {
       add(find_named(name), all, depth + 1);
@@ -425,6 +435,7 @@ class Loader {
 
   Plan& plan_;
   const SweepOverrides& sweep_;
+  const bool full_;
   std::set<std::pair<std::string, std::string>> names_;  // with their sets
   std::map<std::string, Meaning, std::less<>> meanings_;
 };
@@ -462,8 +473,13 @@ Plan load_plan(std::span<const std::string> names, const PlanOverrides& override
   }
   said.repetitions = overrides.repetitions;
   check_together(overrides);
-  Loader loader(plan, overrides.sweep);
+  Loader loader(plan, overrides);
   for (const std::string& name : names) loader.add(find_named(name), {&said}, 0);
+  if (overrides.full && !plan.has_full) {
+    throw Error(ErrorKind::usage,
+                fmt::format("--full has no meaning for {}: no job of it has a key 'full'",
+                            printable(plan.name)));
+  }
   for (const auto& [key, meaning] : loader.meanings()) {
     if (meaning.why_not.empty()) continue;
     if (!meaning.any) throw Error(ErrorKind::usage, meaning.why_not);
@@ -492,7 +508,7 @@ Plan plan_from_yaml(std::string_view text, std::string_view file_name) {
   plan.name = file_name;
   const CatalogueItem named{CatalogueItem::Kind::plan, plan.name,
                             parse_yaml(text, file_name, "plan")};
-  const SweepOverrides none;
+  const PlanOverrides none;
   Loader(plan, none).add(named, {}, 0);
   return plan;
 }

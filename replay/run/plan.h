@@ -21,6 +21,7 @@ struct Plan {
   std::string description;
   std::optional<AutoRuns> auto_runs;
   std::vector<std::unique_ptr<Job>> jobs;
+  bool has_full = false;  // a job has other values for a full run (key `full`)
   std::vector<ReportView> report;        // of all plans that it is made of, in their order
   std::vector<IndexDefinition> indexes;  // likewise
 };
@@ -32,12 +33,14 @@ struct PlanOverrides {
   std::vector<std::pair<const JobParameter*, std::vector<std::string>>> parameters;
   SweepOverrides sweep;
   bool repetitions = false;  // how often is said, too: what plans say of it does not hold
+  bool full = false;         // what jobs say under `full` holds
 };
 
 // Finds what each name stands for and makes its jobs: a plan, a workload, a file set (for FC-Test)
 // or a reel of the catalogue, or a file that holds one of them. Several names make one plan. A
 // parameter without a meaning for a job is an Error(usage) where it has none for any of the jobs;
-// else it is added to `remarks`, one line each. Throws Error for names that are not known, with the
+// else it is added to `remarks`, one line each. A full run of what has no values for one is an
+// Error(usage). Throws Error for names that are not known, with the
 // nearest ones, and for what cannot be used.
 Plan load_plan(std::span<const std::string> names, const PlanOverrides& overrides,
                std::vector<std::string>& remarks);

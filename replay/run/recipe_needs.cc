@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "replay/results/block_baseline.h"
 #include "replay/run/baseline_run.h"
 
 namespace filereel {
@@ -63,6 +64,19 @@ void take_smaller(std::optional<DirectAccess>& least, DirectAccess one) {
   }
   least->size = std::min(least->size, one.size);
   least->align = std::min(least->align, one.align);
+}
+
+// Whether what the threads do is what fio does at block level: one kind of access and no more.
+bool is_like_fio(const RecipeThreads& threads) {
+  const AccessMix& mix = *threads.access;
+  const auto pure = [](std::uint32_t share) { return share == 0 || share == 100'000; };
+  const bool alike = mix.sizes.size() == 1 && pure(mix.reads) && mix.ratio == 0 &&
+                     pure(mix.random) && mix.hot.kind == HotSpots::Kind::uniform;
+  const bool one_stream = mix.random > 0 || threads.count == 1;
+  const bool alone = !threads.write_through && threads.sync.every == 0 && threads.think_ns == 0 &&
+                     threads.rate == 0 && !mix.truncate;
+  return threads.direct && alike && one_stream && alone &&
+         baseline_block_size(mix.sizes.front().size) == mix.sizes.front().size;
 }
 
 AccessShape shape_of(const RecipeThreads& threads) {
@@ -153,7 +167,11 @@ bool wants_polling(const Recipe& recipe) {
 
 std::optional<AccessShape> access_shape(const RecipePhase& phase) {
   for (const RecipeThreads& threads : phase.threads) {
-    if (threads.access) return shape_of(threads);
+    if (threads.access) {
+      AccessShape shape = shape_of(threads);
+      shape.latency_comparable = phase.threads.size() == 1 && is_like_fio(threads);
+      return shape;
+    }
     for (const StepChoice& choice : threads.choices) {
       for (const FileStep& step : choice.steps) {
         if (moves_content(step.kind)) return AccessShape{false, step.block, kCachedDepth};

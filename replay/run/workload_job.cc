@@ -126,6 +126,9 @@ class FittedWorkload final : public FittedJob {
                         .ends_after_s = seconds_until_end(phase),
                         .expected_s = expected_seconds(phase, bytes),
                         .access = access_shape(phase)});
+      // What could not go past the cache has the cache's latencies.
+      std::optional<AccessShape>& access = steps_.back().access;
+      if (access && !means_.synthesis.direct) access->latency_comparable = false;
     }
   }
 

@@ -56,6 +56,7 @@ USES = {
     "--sweep": {"FC-Test": "--near {folder:near} --sweep threads=1,2",
                 "workload": "--near {folder:near} --sweep random=0%,100%",
                 "recorded trace": "--near {folder:near} --sweep order=resource,strict"},
+    "--full": "--near {folder:near} --full",
     "--with-block-baseline": "--near {image:disk} --fs ext4 --with-block-baseline",
     "--allow-divergence": "--near {folder:near} --allow-divergence",
     "--keep": "--near {folder:near} --keep",
@@ -174,7 +175,7 @@ class Options(IntegrationTest):
         self.assertIn("--threads has no meaning for recipe.yaml", done.err)
 
     def test_the_examples_are_plans(self):
-        self.assertEqual(list(examples()), ["suite.yaml", "small.yaml", "sweeps.yaml"])
+        self.assertEqual(list(examples()), ["suite.yaml", "full.yaml", "small.yaml", "sweeps.yaml"])
         for name, text in examples().items():
             with self.subTest(name):
                 (self.scratch / name).write_text(text)

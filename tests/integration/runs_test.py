@@ -185,6 +185,15 @@ class BlockLevel(Runs):
             self.assertGreater(one["mb_per_s"], 0)
             self.assertGreater(one["iops"], 0)
             self.assertTrue(one["fio"])
+            latency = one["latency"]
+            self.assertLess(0, latency["p50_us"])
+            self.assertLessEqual(latency["p50_us"], latency["p99_us"])
+            self.assertLessEqual(latency["p99_us"], latency["p99_9_us"])
+            self.assertLessEqual(latency["mean_us"], latency["max_us"])
+            # Little's law: requests in flight = rate × latency; fio also makes content meanwhile.
+            in_flight = one["iops"] * latency["mean_us"] / 1e6
+            self.assertLess(in_flight, one["depth"] * 1.1)
+            self.assertGreater(in_flight, one["depth"] * 0.3)
 
     @needs("ext4")
     def test_on_an_image_it_is_the_device_beneath(self):
@@ -215,6 +224,22 @@ class BlockLevel(Runs):
                       "--runs", "1", "--with-block-baseline", "--json", "r.json",
                       env=self.with_short_fio())
         self.check(self.result(), "device", self.result()["measurements"][0]["access"]["block_size"])
+
+    @needs("ext4")
+    def test_latencies_compare_where_accesses_are_direct(self):
+        (self.scratch / "w.yaml").write_text(
+            "files: {count: 1, size: 32 MiB}\nphases:\n" + "".join(
+                f"- {{name: {name}, direct: {direct}, access: {{size: 4 KiB, random: 100 %}}, "
+                "stop: {time: 300 ms}}\n" for name, direct in [("past", "true"), ("cached", "false")]))
+        done = self.filereel("run", "w.yaml", "--near", f"image:{self.scratch}/a.img,size=256M",
+                             "--fs", "ext4", "--runs", "1", "--with-block-baseline", "--json",
+                             "r.json", env=self.with_short_fio())
+        access = {one["operation"]: one["access"] for one in self.result()["measurements"]}
+        self.assertIs(access["past"]["latency_comparable"], True)
+        self.assertIs(access["cached"]["latency_comparable"], False)
+        self.assertIn("latency share", done.out)
+        rows = [line for line in done.out.splitlines() if line.startswith("ext4 w.yaml cached")]
+        self.assertEqual(rows[0].split()[-3], "-")
 
     @needs("ext4")
     def test_ctrl_c_ends_fio_and_removes_its_file(self):

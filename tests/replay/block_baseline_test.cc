@@ -17,7 +17,9 @@ namespace filereel {
 namespace {
 
 BlockBaseline baseline(const std::string& pattern, double mb_per_s) {
-  return {"ext4", "device", pattern, 128 << 10, 32, mb_per_s, mb_per_s * 8, "3.33"};
+  return {"ext4",       "device", pattern,
+          128 << 10,    32,       mb_per_s,
+          mb_per_s * 8, "3.33",   BlockLatency{100, 90, 300, 500, 2000}};
 }
 
 // 100 MB written in a second, on a device that writes 400 MB/s.
@@ -82,6 +84,34 @@ TEST_CASE("device bytes per file byte are told of what was written and what was 
   CHECK_FALSE(device_bytes_per_file_byte(one).written);
 }
 
+TEST_CASE("the file system's share of latency is told of comparable accesses") {
+  Result result = written();
+  Measurement& one = result.measurements[0];
+  LatencySummary& writes = one.samples[0].latency["write"];
+  writes.count = 1000;
+  writes.total_us = 125'000;
+  CHECK_FALSE(latency_share(result, one));
+  one.access->latency_comparable = true;
+  CHECK(*latency_share(result, one) == doctest::Approx(0.2));
+  one.samples.push_back(one.samples[0]);
+  one.samples.push_back(one.samples[0]);
+  one.samples[1].latency["write"].total_us = 400'000;
+  one.samples[2].latency["write"].total_us = 200'000;
+  CHECK(*latency_share(result, one) == doctest::Approx(0.5));
+  one.samples[1].divergences = 1;  // which leaves two
+  CHECK(*latency_share(result, one) == doctest::Approx(0.35));
+  for (Sample& sample : one.samples) sample.latency["write"].total_us = 90'000;
+  CHECK_FALSE(latency_share(result, one));  // faster than the block level
+  result = written();
+  result.measurements[0].access->latency_comparable = true;
+  result.measurements[0].samples[0].latency["write"].count = 1000;
+  result.measurements[0].samples[0].latency["write"].total_us = 125'000;
+  result.baselines[0].latency.reset();  // of an older version
+  CHECK_FALSE(latency_share(result, result.measurements[0]));
+  result.baselines.clear();
+  CHECK_FALSE(latency_share(result, result.measurements[0]));
+}
+
 TEST_CASE("sizes at block level are whole blocks") {
   CHECK(baseline_block_size(1) == 4096);
   CHECK(baseline_block_size(4096) == 4096);
@@ -91,12 +121,23 @@ TEST_CASE("sizes at block level are whole blocks") {
 
 TEST_CASE("what a measurement asks of the device comes back from JSON") {
   Result result = sample_result();
-  result.measurements[0].access = {true, 8192, 7};
+  result.measurements[0].access = {true, 8192, 7, true};
+  result.baselines = {baseline("read", 1000), baseline("write", 400)};
+  result.baselines[1].latency.reset();
   const Result again = result_from_json(result_to_json(result), "r.json");
   REQUIRE(again.measurements[0].access);
   CHECK(again.measurements[0].access->random);
   CHECK(again.measurements[0].access->block_size == 8192);
   CHECK(again.measurements[0].access->depth == 7);
+  CHECK(again.measurements[0].access->latency_comparable);
+  REQUIRE(again.baselines.size() == 2);
+  REQUIRE(again.baselines[0].latency);
+  CHECK(again.baselines[0].latency->mean_us == 100);
+  CHECK(again.baselines[0].latency->p50_us == 90);
+  CHECK(again.baselines[0].latency->p99_us == 300);
+  CHECK(again.baselines[0].latency->p999_us == 500);
+  CHECK(again.baselines[0].latency->max_us == 2000);
+  CHECK_FALSE(again.baselines[1].latency);
   CHECK_FALSE(again.measurements[1].access);
 }
 
@@ -147,16 +188,58 @@ TEST_CASE("a phase is to block level what most of its accesses are") {
   CHECK_FALSE(access_shape(RecipePhase{}));
 }
 
+TEST_CASE("latencies compare with block level where all accesses are alike and direct") {
+  RecipeThreads alike;
+  alike.count = 3;
+  alike.direct = true;
+  alike.access.emplace().sizes = {{4096, 100'000}};
+  alike.access->random = 100'000;
+  const auto compares = [&](const auto& change) {
+    RecipeThreads threads = alike;
+    change(threads);
+    RecipePhase phase;
+    phase.threads = {threads};
+    return access_shape(phase)->latency_comparable;
+  };
+  CHECK(compares([](RecipeThreads&) {}));
+  CHECK(compares([](RecipeThreads& one) { one.access->reads = 0; }));
+  CHECK(compares([](RecipeThreads& one) { one.access->random = 0, one.count = 1; }));
+  CHECK_FALSE(compares([](RecipeThreads& one) { one.access->random = 0; }));  // three streams
+  CHECK_FALSE(compares([](RecipeThreads& one) { one.access->random = 80'000; }));
+  CHECK_FALSE(compares([](RecipeThreads& one) { one.access->reads = 67'000; }));
+  CHECK_FALSE(compares([](RecipeThreads& one) { one.access->ratio = 1.5; }));
+  CHECK_FALSE(compares([](RecipeThreads& one) { one.access->sizes[0].size = 512; }));
+  CHECK_FALSE(
+      compares([](RecipeThreads& one) { one.access->sizes = {{4096, 50'000}, {8192, 50'000}}; }));
+  CHECK_FALSE(compares([](RecipeThreads& one) { one.access->hot = {HotSpots::Kind::zipf, 1}; }));
+  CHECK_FALSE(compares([](RecipeThreads& one) { one.direct = false; }));
+  CHECK_FALSE(compares([](RecipeThreads& one) { one.write_through = true; }));
+  CHECK_FALSE(compares([](RecipeThreads& one) { one.sync.every = 100; }));
+  CHECK_FALSE(compares([](RecipeThreads& one) { one.think_ns = 1; }));
+  CHECK_FALSE(compares([](RecipeThreads& one) { one.rate = 1; }));
+  RecipePhase mixed;
+  mixed.threads = {alike, alike};
+  CHECK_FALSE(access_shape(mixed)->latency_comparable);
+}
+
 TEST_CASE("fio's figures are read whatever stands around them") {
   const std::string text =
       "note: both iodepth >= 1\n{\"fio version\": \"fio-3.33\", \"jobs\": [{\"error\": 0,"
       "\"read\": {\"io_bytes\": 0, \"bw_bytes\": 0, \"iops\": 0.0},"
-      "\"write\": {\"io_bytes\": 8192, \"bw_bytes\": 2500000, \"iops\": 610.5}}]}\n";
+      "\"write\": {\"io_bytes\": 8192, \"bw_bytes\": 2500000, \"iops\": 610.5,"
+      "\"lat_ns\": {\"min\": 900, \"max\": 5000000, \"mean\": 12500.5, \"percentile\": {"
+      "\"50.000000\": 11000, \"99.000000\": 40000, \"99.900000\": 900000}}}}]}\n";
   const FioFigures figures = fio_figures(text);
   CHECK(figures.version == "3.33");
   CHECK(figures.bytes == 8192);
   CHECK(figures.mb_per_s == doctest::Approx(2.5));
   CHECK(figures.iops == doctest::Approx(610.5));
+  REQUIRE(figures.latency);
+  CHECK(figures.latency->mean_us == doctest::Approx(12.5005));
+  CHECK(figures.latency->p50_us == doctest::Approx(11));
+  CHECK(figures.latency->p99_us == doctest::Approx(40));
+  CHECK(figures.latency->p999_us == doctest::Approx(900));
+  CHECK(figures.latency->max_us == doctest::Approx(5000));
   for (const char* bad : {"", "fio: no such file", "{", "{}", "{\"jobs\": []}", "}{"}) {
     CAPTURE(bad);
     CHECK_THROWS_AS(fio_figures(bad), Error);

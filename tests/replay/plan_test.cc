@@ -52,6 +52,12 @@ void check_refused(const std::string& text, const std::string& begin, const std:
   CHECK(got.find(holds) != std::string::npos);
 }
 
+PlanOverrides full_run() {
+  PlanOverrides overrides;
+  overrides.full = true;
+  return overrides;
+}
+
 TEST_CASE("every plan of the catalogue loads") {
   const std::vector<CatalogPlan> plans = list_catalog_plans();
   CHECK(plans.size() >= 2);
@@ -62,6 +68,11 @@ TEST_CASE("every plan of the catalogue loads") {
     CHECK(loaded.description == one.description);
     CHECK_FALSE(loaded.description.empty());
     CHECK_FALSE(loaded.jobs.empty());
+    if (!loaded.has_full) {
+      CHECK_THROWS_WITH_AS(load(one.name, full_run()), doctest::Contains("--full"), Error);
+      continue;
+    }
+    CHECK_FALSE(load(one.name, full_run()).jobs.empty());
   }
 }
 
@@ -155,6 +166,49 @@ TEST_CASE("what a report cannot show is refused where it stands") {
   check_refused(jobs + "report: [{at: {count: 4}}]\n", "my.yaml:2:", "swept by none");
   check_refused(jobs + "report: [{colour: red}]\n", "my.yaml:2:", "colour");
   check_refused(jobs + "indexes: [{jobs: [random-read]}]\n", "my.yaml:2:", "name");
+}
+
+TEST_CASE("a full run takes the values under full, and the job's own for the rest") {
+  const TempDir temp;
+  std::ofstream(temp / "inner.yaml") << "scale: 0.5\nruns: 3\njobs:\n"
+                                        "  - job: random-read\n    time: 1 s\n    scale: 0.1\n"
+                                        "    sweep: {depth: [1], reads: [50 %]}\n"
+                                        "    full: {time: 1 min, runs: 1, file_systems: [xfs], "
+                                        "sweep: {depth: [1, 64]}}\n"
+                                        "  - mp3\n";
+  const Plan usual = load(temp / "inner.yaml");
+  CHECK(usual.has_full);
+  CHECK(*options_of(usual).time_ns == 1'000'000'000);
+  CHECK(options_of(usual).runs == 3);
+  CHECK(usual.jobs[0]->points() == 1);
+  const Plan full = load(temp / "inner.yaml", full_run());
+  CHECK(full.has_full);
+  CHECK(*options_of(full).time_ns == 60'000'000'000);
+  CHECK(options_of(full).scale == 0.1);
+  CHECK(options_of(full).runs == 1);
+  CHECK(options_of(full).file_systems == std::vector{FileSystemKind::xfs});
+  CHECK(full.jobs[0]->points() == 2);
+  CHECK(options_of(full, 1).scale == 0.5);
+  CHECK(options_of(full, 1).runs == 3);
+  // A plan around it and the command line go before.
+  std::ofstream(temp / "outer.yaml")
+      << "jobs: [{job: " << temp / "inner.yaml" << ", time: 5 s, full: {time: 6 s}}]\n";
+  CHECK(*options_of(load(temp / "outer.yaml")).time_ns == 5'000'000'000);
+  CHECK(*options_of(load(temp / "outer.yaml", full_run())).time_ns == 6'000'000'000);
+  PlanOverrides said = full_run();
+  said.parameters.emplace_back(find_job_parameter("time"), std::vector<std::string>{"7 s"});
+  CHECK(*options_of(load(temp / "outer.yaml", said)).time_ns == 7'000'000'000);
+}
+
+TEST_CASE("values of a full run are checked as those of jobs") {
+  check_refused("jobs: [{job: mp3, full: {job: iso}}]\n", "my.yaml:1:", "job");
+  check_refused("jobs: [{job: mp3, full: {runs: auto}}]\n", "my.yaml:1:", "whole plan");
+  check_refused("jobs: [{job: mp3, full: 3}]\n", "my.yaml:1:", "full");
+  check_refused("full: {time: 1 s}\njobs: [mp3]\n", "my.yaml:1:", "full");
+  const TempDir temp;
+  std::ofstream(temp / "p.yaml") << "jobs: [{job: mp3, full: {time: 1 s}}]\n";
+  CHECK_THROWS_WITH_AS(load(temp / "p.yaml", full_run()), doctest::Contains("no meaning"), Error);
+  CHECK_THROWS_WITH_AS(load("quick", full_run()), doctest::Contains("no job of it"), Error);
 }
 
 TEST_CASE("a plan may name another plan, but not itself") {

@@ -29,6 +29,9 @@ TEST_CASE("numbers are shortened to three digits and a letter") {
   CHECK(short_number(999'600) == "1.00M");
   CHECK(short_number(2.5e9) == "2.50G");
   CHECK(short_number(5e13) == "50000G");
+  CHECK(short_latency(0.5) == "0.50 µs");
+  CHECK(short_latency(999.6) == "1.00 ms");
+  CHECK(short_latency(2.5e6) == "2.50 s");
 }
 
 TEST_CASE("a sweep of two axes is shown as matrices, as in the golden file") {

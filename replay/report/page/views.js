@@ -26,9 +26,11 @@ function metricsOf(view) {
 }
 
 // The reader's choice where there is such a figure, else the view's own.
-function metricOf(view) {
+function metricsShown(view) {
   const there = metricsOf(view);
-  return [chosen.metric, ...view.metrics, ...there].find((name) => there.includes(name)) || '';
+  if (there.includes(chosen.metric)) return [chosen.metric];
+  const own = view.metrics.filter((name) => there.includes(name));
+  return own.length > 0 ? own : there.slice(0, 1);
 }
 
 const axesOf = (row) => (data.results.flatMap((one) => one.plan.jobs)
@@ -243,14 +245,15 @@ function showView(view) {
   holder.append(element('h3', {class: 'view-title'}, named(view.title)),
       view.text ? element('p', {class: 'quiet'}, view.text) : '', controls, charts);
   function draw() {
-    const metric = metricOf(view);
-    if (!metric) return place(charts, [element('p', {class: 'hint'}, 'No figures: every sample failed.')]);
-    const figures = {
-      bars: () => barFigures(view, metric),
-      lines: () => [lineFigure(view, metric, state)],
-      matrix: () => matrixFigures(view, metric, state),
-      table: () => [driveTable(titleOf(view, metric), columnsOf(rowsOf(view), rowNames(rowsOf(view)), metric))],
-    }[state.form]();
+    const metrics = metricsShown(view);
+    if (metrics.length === 0) return place(charts, [element('p', {class: 'hint'}, 'No figures: every sample failed.')]);
+    const drawn = {
+      bars: (metric) => barFigures(view, metric),
+      lines: (metric) => [lineFigure(view, metric, state)],
+      matrix: (metric) => matrixFigures(view, metric, state),
+      table: (metric) => [driveTable(titleOf(view, metric), columnsOf(rowsOf(view), rowNames(rowsOf(view)), metric))],
+    }[state.form];
+    const figures = metrics.flatMap(drawn);
     charts.classList.toggle('one', figures.length === 1);
     place(charts, figures);
   }
