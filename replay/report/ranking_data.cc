@@ -92,11 +92,12 @@ std::string verdict_of(const Overview& overview, const Standings& standings) {
   const auto leader = std::ranges::max_element(index.values, {}, &IndexValue::value);
   const std::string& name =
       overview.series[static_cast<std::size_t>(leader - index.values.begin())].name;
-  return text + fmt::format("; {} leads the index “{}” with {} {}{}.", name,
-                            index.definition.name, rate_text(leader->value), index.unit,
-                            leader->interval ? fmt::format(" ({}–{})", rate_text(leader->interval->low),
-                                                           rate_text(leader->interval->high))
-                                             : "");
+  return text + fmt::format("; {} leads the index “{}” with {} {}{}.", name, index.definition.name,
+                            rate_text(leader->value), index.unit,
+                            leader->interval
+                                ? fmt::format(" ({}–{})", rate_text(leader->interval->low),
+                                              rate_text(leader->interval->high))
+                                : "");
 }
 
 Json indexes_data(const Overview& overview, const Standings& standings) {

@@ -144,16 +144,17 @@ TEST_CASE("a plan says what its report shows") {
       "  - {title: Depth 4, jobs: [random-*], form: bars, at: {depth: 4}, metrics: [mean_us]}\n"
       "  - {jobs: [create-files], form: lines, by: phase, metrics: [elapsed_s, durable_s]}\n"
       "indexes:\n"
-      "  - {name: small, jobs: [create-files], operations: [round-1, round-2], metric: "
-      "files_per_s}\n");
+      "  - {name: small, of: [create-files round-*], metric: files_per_s}\n"
+      "  - {name: all}\n");
   REQUIRE(got.report.size() == 2);
   CHECK(got.report[0].title == "Depth 4");
   CHECK(got.report[0].jobs == std::vector<std::string>{"random-*"});
   CHECK(got.report[0].at.at("depth") == "4");
   CHECK(got.report[1].by == "phase");
   CHECK(got.report[1].metrics == std::vector<std::string>{"elapsed_s", "durable_s"});
-  REQUIRE(got.indexes.size() == 1);
-  CHECK(got.indexes[0].operations.size() == 2);
+  REQUIRE(got.indexes.size() == 2);
+  CHECK(got.indexes[0].patterns == std::vector<std::string>{"create-files round-*"});
+  CHECK(got.indexes[1].patterns == std::vector<std::string>{"*"});
   CHECK(got.indexes[0].metric == "files_per_s");
 }
 
@@ -165,7 +166,7 @@ TEST_CASE("what a report cannot show is refused where it stands") {
   check_refused(jobs + "report: [{by: count}]\n", "my.yaml:2:", "swept by none");
   check_refused(jobs + "report: [{at: {count: 4}}]\n", "my.yaml:2:", "swept by none");
   check_refused(jobs + "report: [{colour: red}]\n", "my.yaml:2:", "colour");
-  check_refused(jobs + "indexes: [{jobs: [random-read]}]\n", "my.yaml:2:", "name");
+  check_refused(jobs + "indexes: [{of: [random-read]}]\n", "my.yaml:2:", "name");
 }
 
 TEST_CASE("a full run takes the values under full, and the job's own for the rest") {
