@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <map>
-#include <sstream>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -56,24 +56,19 @@ std::string table(const ResultComparison& comparison, const Session& session, in
   const bool with_tails = std::ranges::any_of(comparison.measurements, [](const auto& one) {
     return one.tail.has_value() || one.stalls.has_value();
   });
-  std::vector<std::vector<std::string>> rows = {
-      {"measurement", "runs", "base", "new", "time", "95 % interval", "p"}};
+  Rows rows = {{"measurement", "runs", "base", "new", "time", "95 % interval", "p"}};
   if (with_tails) rows[0].insert(rows[0].end(), {"tail", "stalls"});
   rows[0].emplace_back("verdict");
   for (const ComparedMeasurement& one : comparison.measurements) {
     rows.push_back(row_of(one, with_tails));
   }
-  std::istringstream lines(format_columns(rows));
-  std::string text, line;
-  std::getline(lines, line);
-  text = session.bold(line, descriptor) + "\n";
-  for (const ComparedMeasurement& one : comparison.measurements) {
-    std::getline(lines, line);
-    if (one.verdict == Verdict::slower) line = session.colored(line, Color::red, descriptor);
-    if (one.verdict == Verdict::faster) line = session.colored(line, Color::green, descriptor);
-    text += line + "\n";
-  }
-  return text;
+  return format_columns(std::move(rows), [&](std::size_t row, std::string line) {
+    if (row == 0) return session.bold(line, descriptor);
+    const Verdict verdict = comparison.measurements[row - 1].verdict;
+    if (verdict == Verdict::slower) return session.colored(line, Color::red, descriptor);
+    if (verdict == Verdict::faster) return session.colored(line, Color::green, descriptor);
+    return line;
+  });
 }
 
 std::string changes(const ResultComparison& comparison, const Session& session, int descriptor) {
