@@ -15,11 +15,8 @@
 namespace filereel {
 namespace {
 
-// Three digits, so that changes of a percent or two can be seen.
 std::string seconds(const ComparedSide& side) {
-  if (side.samples == 0) return "-";
-  if (side.median >= 0.9995 && side.median < 99.95) return fmt::format("{:#.3g} s", side.median);
-  return format_duration(side.median);
+  return side.samples == 0 ? "-" : time_text(side.median);
 }
 
 std::string runs(const ComparedSide& side) {
@@ -76,7 +73,7 @@ std::string changes(const ResultComparison& comparison, const Session& session, 
   for (const Change& change : comparison.changes) {
     const std::string line = fmt::format("{}: {} -> {}", printable(change.what),
                                          printable(change.base), printable(change.fresh));
-    const bool headline = change.kind == ChangeKind::firmware;
+    const bool headline = change.kind <= ChangeKind::file_system;
     text += (headline ? session.bold(line, descriptor) : "also changed: " + line) + "\n";
   }
   return text;
@@ -131,6 +128,11 @@ std::string conclusion(const ResultComparison& comparison, const Session& sessio
 }
 
 }  // namespace
+
+std::string time_text(double seconds) {
+  if (seconds >= 0.9995 && seconds < 99.95) return fmt::format("{:#.3g} s", seconds);
+  return format_duration(seconds);
+}
 
 std::string format_comparison(const ResultComparison& comparison, const Session& session,
                               int descriptor) {

@@ -13,4 +13,7 @@ namespace filereel {
 std::string format_comparison(const ResultComparison& comparison, const Session& session,
                               int descriptor);
 
+// Three digits, so that changes of a percent or two can be seen: "2.01 s".
+std::string time_text(double seconds);
+
 }  // namespace filereel

@@ -90,16 +90,6 @@ std::string drives_text(const Result& result) {
   return fmt::format("{}", fmt::join(names, " + "));
 }
 
-std::vector<std::string> file_systems_of(const Result& result) {
-  std::vector<std::string> names;
-  for (const Measurement& one : result.measurements) {
-    if (!one.samples.empty() && std::ranges::find(names, one.file_system) == names.end()) {
-      names.push_back(one.file_system);
-    }
-  }
-  return names;
-}
-
 std::vector<std::string> result_names(std::span<const ReportedResult> results) {
   std::vector<std::string> names;
   for (const ReportedResult& one : results) {

@@ -1,0 +1,20 @@
+// What a geometric mean is taken over: a group of measurements under a name. Plain data, of command
+// lines and of plans; replay/compare/index.h calculates it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace filereel {
+
+struct IndexDefinition {
+  std::string name;
+  // Of shells (fnmatch): a measurement belongs to the group if one of them matches its workload,
+  // "workload operation", "workload set operation" or its whole key.
+  std::vector<std::string> patterns = {"*"};
+  // One of index_metrics(); "" is the main rate: MB/s until durable, else files/s, else
+  // operations/s.
+  std::string metric = {};
+};
+
+}  // namespace filereel
