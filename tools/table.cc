@@ -34,7 +34,7 @@ std::vector<ColumnBlock> blocks_of(const std::vector<std::size_t>& widths, std::
   std::size_t all = 0;
   for (const std::size_t one : widths) all += one + kGap;
   if (widths.empty() || all <= width + kGap) return {{1, widths.size()}};
-  const bool folded = widths.front() > kNarrow;
+  const bool folded = widths.front() > kNarrow || all - widths.front() - kGap <= width;
   std::vector<ColumnBlock> blocks;
   for (std::size_t begin = 1; begin < widths.size();) {
     ColumnBlock block{begin, begin, folded};

@@ -26,8 +26,9 @@ std::size_t output_width();
 // bytes.
 //
 // A table that is wider than `width` becomes blocks of columns, one below the other, each with the
-// first column. If that one is wide itself (names of measurements), its cells get lines of their
-// own above the others. So only a single cell, which is a name of the user's, can be too wide.
+// first column. If that one is wide itself (names of measurements), or the others fit without it,
+// its cells get lines of their own above the others. So only a single cell, which is a name of the
+// user's, can be too wide.
 std::string format_columns(Rows rows, const LineStyle& style = {},
                            std::size_t width = output_width());
 

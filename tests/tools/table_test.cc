@@ -40,7 +40,7 @@ TEST_CASE("no line ends in blanks") {
 }
 
 TEST_CASE("a table that is too wide becomes blocks of columns, each with the first one") {
-  CHECK(format_columns({{"set", "files", "MB", "time"}, {"iso", "3", "1600", "2.5 s"}}, {}, 20) ==
+  CHECK(format_columns({{"set", "files", "MB", "time"}, {"iso", "3", "1600", "2.5 s"}}, {}, 19) ==
         "set  files    MB\n"
         "iso      3  1600\n"
         "set   time\n"
