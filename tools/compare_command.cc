@@ -1,10 +1,12 @@
 // filereel compare: whether something became slower, and of more than two: which is the fastest.
 #include <algorithm>
 #include <array>
-#include <functional>
+#include <iterator>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -26,7 +28,7 @@ namespace filereel {
 namespace {
 
 struct CompareArguments {
-  std::vector<std::string> files, base, fresh, file_systems, indexes;
+  std::vector<std::string> files, base, fresh, groups, file_systems, indexes;
   std::string reference;
   ComparisonOutput output;
 };
@@ -51,24 +53,42 @@ std::vector<ResultGroup> load_groups(const std::vector<std::string>& files) {
   return groups;
 }
 
+// "NAME=VALUE,VALUE".
+struct NamedList {
+  std::string name;
+  std::vector<std::string> values;
+};
+
+NamedList parse_list(const std::string& text, std::string_view option, std::string_view form) {
+  const std::size_t equals = text.find('=');
+  NamedList list{.name = text.substr(0, equals), .values = {}};
+  for (std::size_t begin = equals; begin != std::string::npos;) {
+    const std::size_t end = text.find(',', begin + 1);
+    const std::size_t length = end == std::string::npos ? end : end - begin - 1;
+    list.values.push_back(text.substr(begin + 1, length));
+    begin = end;
+  }
+  const bool empty = std::ranges::any_of(list.values, &std::string::empty);
+  if (!list.name.empty() && !list.values.empty() && !empty) return list;
+  throw Error(ErrorKind::usage, fmt::format("{} '{}' must be {}", option, text, form));
+}
+
 // "NAME=PATTERN,PATTERN" or "NAME:METRIC=PATTERN,PATTERN".
 IndexDefinition parse_index(const std::string& text) {
-  const std::size_t equals = text.find('=');
-  IndexDefinition definition{.name = text.substr(0, equals), .patterns = {}};
+  NamedList list = parse_list(text, "--index", "NAME=PATTERN,PATTERN, as in 'reads=*read*'");
+  IndexDefinition definition{.name = std::move(list.name), .patterns = std::move(list.values)};
   if (const std::size_t colon = definition.name.rfind(':'); colon != std::string::npos) {
     definition.metric = definition.name.substr(colon + 1);
     definition.name.resize(colon);
   }
-  for (std::size_t begin = equals; begin != std::string::npos;) {
-    const std::size_t end = text.find(',', begin + 1);
-    const std::size_t length = end == std::string::npos ? end : end - begin - 1;
-    definition.patterns.push_back(text.substr(begin + 1, length));
-    begin = end;
-  }
-  const bool empty = std::ranges::any_of(definition.patterns, &std::string::empty);
-  if (!definition.name.empty() && !definition.patterns.empty() && !empty) return definition;
-  throw Error(ErrorKind::usage,
-              fmt::format("--index '{}' must be NAME=PATTERN,PATTERN, as in 'reads=*read*'", text));
+  return definition;
+}
+
+ResultGroup parse_group(const std::string& text) {
+  const NamedList list = parse_list(text, "--group", "NAME=FILE,FILE");
+  ResultGroup group = load_group(list.values);
+  group.name = list.name;
+  return group;
 }
 
 std::optional<std::size_t> reference_of(const std::string& name,
@@ -180,33 +200,42 @@ void compare_sides(const CompareArguments& arguments, std::array<ResultGroup, 2>
   show_comparison(sides[0].results, sides[1].results, arguments.output, session, indexes);
 }
 
-void compare(CompareArguments arguments, Session& session) {
+// --base and --new, to which two results on the command line belong as well.
+void compare_named_sides(CompareArguments arguments, Session& session) {
+  const std::vector<std::string>& files = arguments.files;
+  if (!arguments.groups.empty()) {
+    throw Error(ErrorKind::usage, "--group is for rankings, --base and --new are for two sides");
+  }
+  if (files.size() > 2 || (files.size() == 1 && arguments.base.empty())) {
+    throw Error(ErrorKind::usage, "--base and --new add to two results: BASE.json NEW.json");
+  }
+  if (files.size() == 2) arguments.base.insert(arguments.base.begin(), files.front());
+  if (!files.empty()) arguments.fresh.insert(arguments.fresh.begin(), files.back());
+  if (arguments.base.empty() || arguments.fresh.empty()) {
+    throw Error(ErrorKind::usage, "compare needs two sides: filereel compare BASE.json NEW.json");
+  }
+  compare_sides(arguments, {load_group(arguments.base), load_group(arguments.fresh)}, session);
+}
+
+void compare(const CompareArguments& arguments, Session& session) {
   check_output(arguments.output);
   for (const std::string& text : arguments.indexes) parse_index(text);
-  std::vector<std::string>& files = arguments.files;
-  const bool named_sides = !arguments.base.empty() || !arguments.fresh.empty();
-  if (named_sides) {
-    if (files.size() > 2 || (files.size() == 1 && arguments.base.empty())) {
-      throw Error(ErrorKind::usage, "--base and --new add to two results: BASE.json NEW.json");
-    }
-    if (files.size() == 2) arguments.base.insert(arguments.base.begin(), files.front());
-    if (!files.empty()) arguments.fresh.insert(arguments.fresh.begin(), files.back());
-    if (arguments.base.empty() || arguments.fresh.empty()) {
-      throw Error(ErrorKind::usage, "compare needs two sides: filereel compare BASE.json NEW.json");
-    }
-    compare_sides(arguments, {load_group(arguments.base), load_group(arguments.fresh)}, session);
+  const std::vector<std::string>& files = arguments.files;
+  if (!arguments.base.empty() || !arguments.fresh.empty()) {
+    compare_named_sides(arguments, session);
     return;
   }
-  if (files.empty()) {
+  if (files.empty() && arguments.groups.empty()) {
     throw Error(ErrorKind::usage, "compare needs results: filereel compare BASE.json NEW.json");
   }
-  if (files.size() == 2 && arguments.file_systems.size() <= 2) {
+  if (files.size() == 2 && arguments.groups.empty() && arguments.file_systems.size() <= 2) {
     compare_sides(arguments, {load_group({files[0]}), load_group({files[1]})}, session);
     return;
   }
-  const std::vector<ResultGroup> groups = load_groups(files);
+  std::vector<ResultGroup> groups = load_groups(files);
+  std::ranges::transform(arguments.groups, std::back_inserter(groups), parse_group);
   check_file_systems(groups, arguments.file_systems);
-  if (files.size() == 1 && arguments.file_systems.size() == 2) {
+  if (files.size() == 1 && arguments.groups.empty() && arguments.file_systems.size() == 2) {
     compare_sides(arguments, {groups.front(), groups.front()}, session);
     return;
   }
@@ -229,6 +258,11 @@ void add_compare_command(CLI::App& app, Session& session) {
       ->allow_extra_args(false);
   command->add_option("--new", arguments->fresh, "Another result of the new; may be repeated")
       ->type_name("FILE")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--group", arguments->groups,
+                   "Results that are ranked as one, NAME=FILE,FILE; may be repeated")
+      ->type_name("GROUP")
       ->allow_extra_args(false);
   command
       ->add_option("--fs", arguments->file_systems,

@@ -28,9 +28,10 @@ std::string probability(double p) {
   return p < 0.0001 ? fmt::format("{:.0e}", p) : fmt::format("{:.4f}", p);
 }
 
-std::vector<std::string> row_of(const ComparedMeasurement& one, bool with_tails) {
+std::vector<std::string> row_of(const ComparedMeasurement& one, const Parameters& shared,
+                                bool with_tails) {
   const auto percent = [](double ratio) { return fmt::format("{:+.1f}", (ratio - 1) * 100); };
-  std::vector<std::string> cells = {printable(key_text(one.key)),
+  std::vector<std::string> cells = {printable(key_text(one.key, shared)),
                                     runs(one.base) + " + " + runs(one.fresh), seconds(one.base),
                                     seconds(one.fresh)};
   const Answer& time = one.time;
@@ -49,7 +50,8 @@ std::vector<std::string> row_of(const ComparedMeasurement& one, bool with_tails)
   return cells;
 }
 
-std::string table(const ResultComparison& comparison, const Session& session, int descriptor) {
+std::string table(const ResultComparison& comparison, const Parameters& shared,
+                  const Session& session, int descriptor) {
   const bool with_tails = std::ranges::any_of(comparison.measurements, [](const auto& one) {
     return one.tail.has_value() || one.stalls.has_value();
   });
@@ -57,7 +59,7 @@ std::string table(const ResultComparison& comparison, const Session& session, in
   if (with_tails) rows[0].insert(rows[0].end(), {"tail", "stalls"});
   rows[0].emplace_back("verdict");
   for (const ComparedMeasurement& one : comparison.measurements) {
-    rows.push_back(row_of(one, with_tails));
+    rows.push_back(row_of(one, shared, with_tails));
   }
   return format_columns(std::move(rows), [&](std::size_t row, std::string line) {
     if (row == 0) return session.bold(line, descriptor);
@@ -80,20 +82,20 @@ std::string changes(const ResultComparison& comparison, const Session& session, 
 }
 
 // Of changes that the columns of time do not show.
-std::string evidence(const std::vector<ComparedMeasurement>& all) {
+std::string evidence(const std::vector<ComparedMeasurement>& all, const Parameters& shared) {
   std::string text;
   for (const ComparedMeasurement& one : all) {
     const bool tail = one.tail && one.tail->answer.verdict == one.verdict;
     const bool stalls = one.stalls && one.stalls->answer.verdict == one.verdict;
     if (one.evidence.empty() || (!tail && !stalls)) continue;
-    text += fmt::format("{} {}: {}\n", verdict_text(one), printable(key_text(one.key)),
+    text += fmt::format("{} {}: {}\n", verdict_text(one), printable(key_text(one.key, shared)),
                         printable_line(one.evidence));
   }
   return text;
 }
 
 // Why some cannot be told, a line for all that have the same reason.
-std::string reasons(const ResultComparison& comparison) {
+std::string reasons(const ResultComparison& comparison, const Parameters& shared) {
   std::vector<std::string> order;
   std::map<std::string, std::vector<const MeasurementKey*>> keys;
   for (const ComparedMeasurement& one : comparison.measurements) {
@@ -108,7 +110,7 @@ std::string reasons(const ResultComparison& comparison) {
   std::string text;
   for (const std::string& reason : order) {
     const auto& list = keys[reason];
-    text += fmt::format("cannot tell {}", printable(key_text(*list.front())));
+    text += fmt::format("cannot tell {}", printable(key_text(*list.front(), shared)));
     if (list.size() > 1) text += fmt::format(" and {} more", list.size() - 1);
     text += fmt::format(": {}\n", printable_line(reason));
   }
@@ -129,6 +131,12 @@ std::string conclusion(const ResultComparison& comparison, const Session& sessio
 
 }  // namespace
 
+std::string replay_line(const Parameters& shared) {
+  std::vector<std::string> parts;
+  for (const auto& [name, value] : shared) parts.push_back(fmt::format("{} {}", name, value));
+  return parts.empty() ? "" : wrapped(fmt::format("replayed with {}", fmt::join(parts, ", ")), 2);
+}
+
 std::string time_text(double seconds) {
   if (seconds >= 0.9995 && seconds < 99.95) return fmt::format("{:#.3g} s", seconds);
   return format_duration(seconds);
@@ -138,10 +146,13 @@ std::string format_comparison(const ResultComparison& comparison, const Session&
                               int descriptor) {
   std::string text = fmt::format("base: {}; new: {}\n", printable(comparison.base_name),
                                  printable(comparison.fresh_name));
-  text += changes(comparison, session, descriptor) + "\n";
-  if (!comparison.measurements.empty()) text += table(comparison, session, descriptor) + "\n";
-  text += evidence(comparison.measurements);
-  text += reasons(comparison);
+  const Parameters shared = shared_replay_of(comparison.measurements);
+  text += changes(comparison, session, descriptor) + replay_line(shared) + "\n";
+  if (!comparison.measurements.empty()) {
+    text += table(comparison, shared, session, descriptor) + "\n";
+  }
+  text += evidence(comparison.measurements, shared);
+  text += reasons(comparison, shared);
   if (!comparison.complete)
     text += "INCOMPLETE: what there is was compared, see the numbers of runs\n";
   for (const Warning& warning : comparison.warnings) {

@@ -43,8 +43,8 @@ std::string conclusion_of(const RankedMeasurement& one, std::span<const std::str
                      printable(names[slowest.group]), times_text(slowest.ratio));
 }
 
-std::string measurement_table(const RankedMeasurement& one, std::span<const std::string> names,
-                              const Bold& bold) {
+std::string measurement_table(const RankedMeasurement& one, const Parameters& shared,
+                              std::span<const std::string> names, const Bold& bold) {
   Rows rows = {{"", "rank", "runs", "median", "95 % interval", "to the fastest"}};
   std::string reasons;
   for (const RankedEntry& entry : one.entries) {
@@ -58,20 +58,32 @@ std::string measurement_table(const RankedMeasurement& one, std::span<const std:
       reasons += wrapped(fmt::format("{} has no rank: {}", names[entry.group], entry.reason), 2);
     }
   }
-  return bold(printable(key_text(one.key))) + fmt::format(", {}\n", figure_name(one.figure)) +
-         format_table(rows, bold) + reasons + wrapped(conclusion_of(one, names), 2) + "\n";
+  return bold(printable(key_text(one.key, shared))) +
+         fmt::format(", {}\n", figure_name(one.figure)) + format_table(rows, bold) + reasons +
+         wrapped(conclusion_of(one, names), 2) + "\n";
+}
+
+// What the table stands for, in lines.
+std::string index_heading(const Index& index, std::span<const std::string> names,
+                          const Bold& bold) {
+  const std::string name = "Index " + printable(index.definition.name);
+  std::string text = name + ": ";
+  if (index.values.empty()) {
+    text += "no measurement that all have";
+  } else {
+    text +=
+        fmt::format("geometric mean of {} in {}",
+                    counted(index.measurements.size(), "measurement", "measurements"), index.unit);
+  }
+  if (!index.left_out.empty()) text += fmt::format("; {} left out", index.left_out.size());
+  if (index.reference) text += fmt::format("; 100 is {}", names[*index.reference]);
+  text = wrapped(text, 2);
+  return text.starts_with(name) ? bold(name) + text.substr(name.size()) : text;
 }
 
 std::string index_table(const Index& index, std::span<const std::string> names, const Bold& bold) {
-  std::string text = bold("Index " + printable(index.definition.name));
-  if (index.values.empty()) {
-    return text +
-           fmt::format(": no measurement that all have ({} left out)\n\n", index.left_out.size());
-  }
-  text +=
-      fmt::format(": geometric mean of {} in {}",
-                  counted(index.measurements.size(), "measurement", "measurements"), index.unit);
-  if (!index.left_out.empty()) text += fmt::format("; {} left out", index.left_out.size());
+  std::string text = index_heading(index, names, bold);
+  if (index.values.empty()) return text + "\n";
   Rows rows = {{"", "index", "95 % interval"}};
   const bool storage = index.values.front().storage.has_value();
   if (storage) rows[0].insert(rows[0].end(), {"busy MB/s", "access time"});
@@ -90,8 +102,7 @@ std::string index_table(const Index& index, std::span<const std::string> names, 
       row.push_back(interval_text(value.relative_interval, share));
     }
   }
-  if (index.reference) text += fmt::format("; 100 is {}", printable(names[*index.reference]));
-  return text + "\n" + format_table(rows, bold) + "\n";
+  return text + format_table(rows, bold) + "\n";
 }
 
 std::string overall(const Ranking& ranking) {
@@ -122,9 +133,11 @@ std::string format_indexes(std::span<const Index> indexes, std::span<const std::
 std::string format_ranking(const Ranking& ranking, std::span<const Index> indexes,
                            const Session& session, int descriptor) {
   const Bold bold = bold_on(session, descriptor);
-  std::string text;
+  const Parameters shared = shared_replay_of(ranking.measurements);
+  std::string text = replay_line(shared);
+  if (!text.empty()) text += "\n";
   for (const RankedMeasurement& one : ranking.measurements) {
-    text += measurement_table(one, ranking.names, bold);
+    text += measurement_table(one, shared, ranking.names, bold);
   }
   for (const Index& index : indexes) text += index_table(index, ranking.names, bold);
   for (const Warning& warning : ranking.warnings) text += format_warning(warning);

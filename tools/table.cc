@@ -58,7 +58,12 @@ std::vector<std::string> lines_of(const std::vector<std::string>& row,
     others += pad(kGap + widths[i] - characters(row[i])) + row[i];
   }
   const std::string name = row.empty() ? "" : row.front();
-  if (block.folded) return others.empty() ? std::vector{name} : std::vector{name, others};
+  if (block.folded) {
+    std::vector<std::string> lines;
+    if (!name.empty() || others.empty()) lines.push_back(name);
+    if (!others.empty()) lines.push_back(others);
+    return lines;
+  }
   return {others.empty() || row.empty() ? name
                                         : name + pad(widths.front() - characters(name)) + others};
 }

@@ -15,6 +15,10 @@
 namespace filereel {
 namespace {
 
+// That keys of recorded traces have beside a sweep's.
+constexpr std::array<std::string_view, 6> kReplayParameters = {"order", "pace",   "engine",
+                                                               "depth", "verify", "clients"};
+
 // With the file system where that is what differs.
 std::string names_of(std::span<const Result> results, std::string_view file_system) {
   std::vector<std::string> names;
@@ -162,24 +166,41 @@ MeasurementKey key_of(const Measurement& measurement) {
   MeasurementKey key{measurement.kind,      measurement.workload,    measurement.set,
                      measurement.operation, measurement.file_system, measurement.parameters};
   if (const auto& replay = measurement.replay) {
-    const std::pair<std::string, std::string> how[] = {
-        {"order", replay->order},   {"pace", replay->pace},
-        {"engine", replay->engine}, {"depth", std::to_string(replay->depth)},
-        {"verify", replay->verify}, {"clients", std::to_string(replay->clients)}};
-    key.parameters.insert(key.parameters.end(), std::begin(how), std::end(how));
+    const std::array<std::string, kReplayParameters.size()> how = {
+        replay->order,  replay->pace,
+        replay->engine, std::to_string(replay->depth),
+        replay->verify, std::to_string(replay->clients)};
+    for (std::size_t i = 0; i < how.size(); ++i) {
+      key.parameters.emplace_back(kReplayParameters[i], how[i]);
+    }
   }
   return key;
 }
 
-std::string key_text(const MeasurementKey& key) {
+Parameters shared_replay(std::span<const MeasurementKey> keys) {
+  std::optional<Parameters> shared;
+  for (const MeasurementKey& key : keys) {
+    if (!info_of(key.kind).replays) continue;
+    if (!shared) shared = key.parameters;
+    std::erase_if(*shared, [&](const auto& one) {
+      return std::ranges::find(kReplayParameters, one.first) == kReplayParameters.end() ||
+             std::ranges::find(key.parameters, one) == key.parameters.end();
+    });
+  }
+  return shared.value_or(Parameters{});
+}
+
+std::string key_text(const MeasurementKey& key, const Parameters& without) {
   std::vector<std::string> parts;
   parts.push_back(key.workload);
   if (key.set != key.workload) parts.push_back(key.set);  // traces are called the same
   parts.push_back(key.operation);
   parts.push_back(key.file_system);
   std::erase(parts, "");
-  for (const auto& [name, value] : key.parameters) {
-    parts.push_back(fmt::format("{}={}", name, value));
+  for (const auto& one : key.parameters) {
+    const bool is_shared =
+        info_of(key.kind).replays && std::ranges::find(without, one) != without.end();
+    if (!is_shared) parts.push_back(fmt::format("{}={}", one.first, one.second));
   }
   return fmt::format("{}", fmt::join(parts, " "));
 }

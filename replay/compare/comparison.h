@@ -69,7 +69,18 @@ struct MeasurementKey {
 MeasurementKey key_of(const Measurement& measurement);
 
 // "fc-test programs create ext4", "random-read ext4 block=4 KiB": one line, bytes as they are.
-std::string key_text(const MeasurementKey& key);
+// Of recorded traces `without` is left out.
+std::string key_text(const MeasurementKey& key, const Parameters& without = {});
+
+// How recorded traces were replayed, as far as all keys of traces say the same; for the keys of
+// measurements as of the entries of lists that have one as `key`.
+Parameters shared_replay(std::span<const MeasurementKey> keys);
+template <class List>
+Parameters shared_replay_of(const List& list) {
+  std::vector<MeasurementKey> keys;
+  for (const auto& one : list) keys.push_back(one.key);
+  return shared_replay(keys);
+}
 
 struct ComparedSide {
   std::uint32_t samples = 0;              // compared

@@ -17,13 +17,7 @@ namespace filereel {
 namespace {
 
 // A figure of one run, or nothing.
-using FigureOfRun = std::optional<double> (*)(const MeasurementKey&, const Sample&);
-
-SampleRates rates(const MeasurementKey& key, const Sample& sample) {
-  Measurement kind;
-  kind.kind = key.kind;
-  return rates_of(kind, sample);
-}
+using FigureOfRun = std::optional<double> (*)(const Measurement&, const Sample&);
 
 struct MetricRow {
   IndexMetric metric;
@@ -32,24 +26,24 @@ struct MetricRow {
 
 constexpr auto kMetrics = std::to_array<MetricRow>({
     {{"mb_per_s", "MB/s"},
-     [](const MeasurementKey& key, const Sample& one) { return rates(key, one).mb_per_s; }},
+     [](const Measurement& of, const Sample& one) { return rates_of(of, one).mb_per_s; }},
     {{"files_per_s", "files/s"},
-     [](const MeasurementKey& key, const Sample& one) { return rates(key, one).files_per_s; }},
+     [](const Measurement& of, const Sample& one) { return rates_of(of, one).files_per_s; }},
     {{"operations_per_s", "operations/s"},
-     [](const MeasurementKey& key, const Sample& one) { return rates(key, one).operations_per_s; }},
+     [](const Measurement& of, const Sample& one) { return rates_of(of, one).operations_per_s; }},
     {{"mb_per_s_elapsed", "MB/s"},
-     [](const MeasurementKey& key, const Sample& one) { return rates(key, one).mb_per_s_elapsed; }},
+     [](const Measurement& of, const Sample& one) { return rates_of(of, one).mb_per_s_elapsed; }},
     {{"elapsed_s", "s", false},
-     [](const MeasurementKey&, const Sample& one) { return std::optional(one.elapsed_s); }},
+     [](const Measurement&, const Sample& one) { return std::optional(one.elapsed_s); }},
     {{"durable_s", "s", false},
-     [](const MeasurementKey&, const Sample& one) { return std::optional(one.durable_s); }},
+     [](const Measurement&, const Sample& one) { return std::optional(one.durable_s); }},
 });
 constexpr std::size_t kMainRates = 3;  // the first ones, in the order of preference
 constexpr IndexMetric kStorage = {kStorageMetric, "sqrt(MB/s × accesses/s)"};
 
-// What a run adds to an index: one figure, or those of BusyTime.
-constexpr std::size_t kMostColumns = 4;
-using RunFigures = std::array<double, kMostColumns>;
+// What a run adds to an index: one figure; in busy time the data rate, and the seconds and the
+// number of its accesses.
+using RunFigures = std::array<double, 3>;
 
 // One measurement that counts: of each group the figures of its runs.
 struct CountedMeasurement {
@@ -64,9 +58,9 @@ std::optional<CountedMeasurement> counted_by(const MatchedMeasurement& matched,
   CountedMeasurement one{.metric = &metric, .runs = {}};
   for (const Gathered* gathered : matched.of) {
     std::vector<RunFigures>& runs = one.runs.emplace_back();
-    if (!gathered) return std::nullopt;
-    for (const Sample* sample : gathered->samples) {
-      if (const auto figures = of(*sample)) runs.push_back(*figures);
+    for (std::size_t i = 0; i < gathered->samples.size(); ++i) {
+      const auto figures = of(*gathered->origins[i].measurement, *gathered->samples[i]);
+      if (figures) runs.push_back(*figures);
     }
     if (runs.empty()) return std::nullopt;
   }
@@ -75,24 +69,35 @@ std::optional<CountedMeasurement> counted_by(const MatchedMeasurement& matched,
 
 std::optional<CountedMeasurement> counted_by_row(const MatchedMeasurement& matched,
                                                  const MetricRow& row) {
-  return counted_by(matched, row.metric, [&](const Sample& sample) -> std::optional<RunFigures> {
-    const std::optional<double> figure = row.of(matched.key, sample);
-    if (!figure || !(*figure > 0)) return std::nullopt;
-    return RunFigures{*figure};
-  });
+  return counted_by(
+      matched, row.metric,
+      [&](const Measurement& measurement, const Sample& sample) -> std::optional<RunFigures> {
+        const std::optional<double> figure = row.of(measurement, sample);
+        if (!figure || !(*figure > 0)) return std::nullopt;
+        return RunFigures{*figure};
+      });
 }
 
 std::optional<CountedMeasurement> counted_in_busy_time(const MatchedMeasurement& matched) {
   if (!info_of(matched.key.kind).replays) return std::nullopt;
-  return counted_by(matched, kStorage, [](const Sample& sample) -> std::optional<RunFigures> {
-    const BusyTime busy = busy_time(sample);
-    if (!(busy.bytes > 0) || !(busy.busy_s > 0)) return std::nullopt;
-    return RunFigures{busy.bytes / 1e6 / busy.busy_s, busy.access_s, busy.accesses};
+  return counted_by(
+      matched, kStorage, [](const Measurement&, const Sample& sample) -> std::optional<RunFigures> {
+        const BusyTime busy = busy_time(sample);
+        if (!(busy.bytes > 0) || !(busy.busy_s > 0)) return std::nullopt;
+        return RunFigures{busy.bytes / 1e6 / busy.busy_s, busy.access_s, busy.accesses};
+      });
+}
+
+// Whether all groups have measured it, and have done the same work.
+bool is_comparable(const MatchedMeasurement& matched) {
+  return std::ranges::all_of(matched.of, [&](const Gathered* one) {
+    return one && matched.of.front() && choose_figure(*matched.of.front(), *one).obstacle.empty();
   });
 }
 
 std::optional<CountedMeasurement> count(const MatchedMeasurement& matched,
                                         const std::string& metric) {
+  if (!is_comparable(matched)) return std::nullopt;
   if (metric == kStorageMetric) return counted_in_busy_time(matched);
   for (std::size_t i = 0; i < (metric.empty() ? kMainRates : kMetrics.size()); ++i) {
     if (!metric.empty() && kMetrics[i].metric.name != metric) continue;
@@ -101,7 +106,8 @@ std::optional<CountedMeasurement> count(const MatchedMeasurement& matched,
   return std::nullopt;
 }
 
-bool matches(const IndexDefinition& definition, const MeasurementKey& key) {
+bool belongs(const IndexDefinition& definition, const MeasurementKey& key) {
+  if (definition.patterns.empty()) return true;
   const std::array<std::string, 4> texts = {
       key.workload, fmt::format("{} {}", key.workload, key.operation),
       fmt::format("{} {} {}", key.workload, key.set, key.operation), key_text(key)};
@@ -159,12 +165,12 @@ class GroupFigures {
 
   // The geometric mean of the medians.
   double mean(const Resample* resample, std::size_t first) const {
-    double logarithms = 0;
+    std::vector<double> medians(counted_.size());
     for (std::size_t i = 0; i < counted_.size(); ++i) {
       const auto* chosen = resample ? &(*resample)[first + i] : nullptr;
-      logarithms += std::log(median_of(counted_[i].runs[group_], 0, chosen));
+      medians[i] = median_of(counted_[i].runs[group_], 0, chosen);
     }
-    return std::exp(logarithms / static_cast<double>(counted_.size()));
+    return geometric_mean(medians);
   }
 
   const std::vector<CountedMeasurement>& counted_;
@@ -237,7 +243,7 @@ Index index_of(const IndexDefinition& definition, const MatchedGroups& groups,
   std::vector<CountedMeasurement> counted;
   for (const MatchedMeasurement& one : groups.measurements()) {
     const bool is_trace = info_of(one.key.kind).replays;
-    if (!matches(definition, one.key) || (definition.metric == kStorageMetric && !is_trace)) {
+    if (!belongs(definition, one.key) || (definition.metric == kStorageMetric && !is_trace)) {
       continue;
     }
     if (auto found = count(one, definition.metric)) {

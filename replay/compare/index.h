@@ -1,6 +1,6 @@
 // One figure for many measurements: geometric means over a group of them, as they are and relative
-// to one of the groups of results. docs/compare.md has the formulas; tests/integration/index_by_hand.csv
-// calculates an example by hand.
+// to one of the groups of results. docs/compare.md has the formulas;
+// tests/integration/index_by_hand.csv calculates an example by hand.
 #pragma once
 
 #include <cstddef>
@@ -50,8 +50,9 @@ struct Index {
   std::string unit = {};
   std::optional<std::size_t> reference = {};      // a group
   std::vector<MeasurementKey> measurements = {};  // that all groups have: these count
-  std::vector<MeasurementKey> left_out = {};      // that match and some group has no figure of
-  std::vector<IndexValue> values = {};            // by group; none where no measurement counts
+  // That match and some group has no figure of, or has done other work.
+  std::vector<MeasurementKey> left_out = {};
+  std::vector<IndexValue> values = {};  // by group; none where no measurement counts
 };
 
 // Throws Error(usage) for a metric that there is not.

@@ -128,6 +128,7 @@ std::vector<Gathered> gather(std::span<const Result> results, bool across) {
           ++side.failed;
         } else {
           side.samples.push_back(&sample);
+          side.origins.push_back({&result, &measurement});
         }
       }
     }

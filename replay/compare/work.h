@@ -11,12 +11,18 @@
 
 namespace filereel {
 
+struct SampleOrigin {
+  const Result* result = nullptr;
+  const Measurement* measurement = nullptr;
+};
+
 // One measurement of one group of results.
 struct Gathered {
   MeasurementKey key;
   bool paced = false;                     // a replay that keeps recorded times
   std::optional<PhaseEnd> ends;           // nothing where the results do not say
   std::vector<const Sample*> samples;     // that succeeded, in the order of results and runs
+  std::vector<SampleOrigin> origins;      // of the samples, one each
   std::uint32_t failed = 0, no_data = 0;  // left out
   std::vector<double> scales;             // of the plans, each once
 };

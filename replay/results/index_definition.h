@@ -10,11 +10,14 @@ namespace filereel {
 struct IndexDefinition {
   std::string name;
   // Of shells (fnmatch): a measurement belongs to the group if one of them matches its workload,
-  // "workload operation", "workload set operation" or its whole key.
-  std::vector<std::string> patterns = {"*"};
+  // "workload operation", "workload set operation" or its whole key. All belong where there is
+  // none.
+  std::vector<std::string> patterns = {};
   // One of index_metrics(); "" is the main rate: MB/s until durable, else files/s, else
   // operations/s.
   std::string metric = {};
+
+  bool operator==(const IndexDefinition&) const = default;
 };
 
 }  // namespace filereel

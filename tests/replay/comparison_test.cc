@@ -645,5 +645,17 @@ TEST_CASE("where both sides have a file system, that one is compared") {
   CHECK(compare(kept, fresh).across);
 }
 
+TEST_CASE("what all replays have in common is not in their names") {
+  const MeasurementKey one{
+      JobKind::trace, "app", "", "", "", {{"size", "1"}, {"order", "strict"}, {"pace", "asap"}}};
+  MeasurementKey other = one;
+  other.parameters[2].second = "natural";
+  const std::vector<MeasurementKey> keys = {one, other, MeasurementKey{}};
+  const Parameters shared = shared_replay(keys);
+  CHECK(shared == Parameters{{"order", "strict"}});
+  CHECK(key_text(one, shared) == "app size=1 pace=asap");
+  CHECK(shared_replay({}).empty());
+}
+
 }  // namespace
 }  // namespace filereel

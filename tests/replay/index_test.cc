@@ -73,6 +73,17 @@ TEST_CASE("an index is the geometric mean of medians, relative to a reference") 
   CHECK_FALSE(index.values[0].interval);  // three runs
 }
 
+TEST_CASE("other work does not count") {
+  std::vector<ResultGroup> groups = {timed_group("a", {{"create", {1}}, {"read", {1}}}),
+                                     timed_group("b", {{"create", {1}}, {"read", {2}}})};
+  groups[1].results[0].measurements[0].samples[0].bytes /= 2;
+  const MatchedGroups matched(groups);
+  const Index index = index_of({.name = "all"}, matched);
+  CHECK(index.measurements.size() == 1);
+  CHECK(index.left_out.size() == 1);
+  CHECK(index.values[1].value == doctest::Approx(50));
+}
+
 TEST_CASE("patterns choose measurements by workload, operation, set and key") {
   const std::vector<ResultGroup> groups = {
       timed_group("a", {{"create", {1}}, {"read", {0.5}}, {"copy-near", {4}}})};
