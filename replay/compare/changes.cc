@@ -232,8 +232,7 @@ std::vector<LookedAspect> all_aspects(std::span<const Result> base, std::span<co
   const auto append = [&](std::vector<LookedAspect> more) {
     std::ranges::move(more, std::back_inserter(list));
   };
-  append(drive_aspects(Role::near));
-  append(drive_aspects(Role::far));
+  for (std::size_t role = 0; role < kRoles; ++role) append(drive_aspects(static_cast<Role>(role)));
   append(all_volume_aspects(base, across));
   for (const PlainAspect& aspect : kPlainAspects) {
     list.push_back({ChangeKind::other, aspect.what,
