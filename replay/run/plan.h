@@ -16,11 +16,18 @@
 
 namespace filereel {
 
+// A part of near, where a run goes through several.
+struct DrivePart {
+  std::string name;  // as on the command line: "begin", "25%"
+  double place = 0;  // from 0, the first start that is possible, to 1, the last one
+};
+
 struct Plan {
   std::string name;
   std::string description;
   std::optional<AutoRuns> auto_runs;
   std::vector<std::unique_ptr<Job>> jobs;
+  std::vector<DrivePart> parts;  // that each job is measured on; none: near as it is named
 };
 
 inline constexpr std::uint32_t kUsualRuns = 3;

@@ -14,6 +14,7 @@
 #include "filesets/scan/populate.h"
 #include "filesets/system/error.h"
 #include "filesets/system/units.h"
+#include "replay/results/checks.h"
 #include "replay/results/failures.h"
 #include "replay/results/hidden_serials.h"
 #include "replay/run/baseline_run.h"
@@ -48,8 +49,8 @@ std::uint32_t runs_of(const Job& job, const RunRequest& request) {
   return request.runs ? *request.runs : runs_of(job);
 }
 
-// Adds the volume to the result, unless one of its role and file system stands there, and a warning
-// of its driver.
+// Adds the volume to the result, unless one of its role, part and file system stands there, and
+// warnings of its driver and of what is below it now.
 void add_volume(const Volume& volume, Result& result) {
   VolumeDescription description = described(volume.describe(), result);
   if (description.driver != "kernel") {
@@ -59,8 +60,10 @@ void add_volume(const Volume& volume, Result& result) {
                              description.file_system, description.driver),
                  "use a kernel that has the file system's own driver to compare devices"});
   }
+  warn_of_states(description, result);
   const auto same = [&](const VolumeDescription& other) {
-    return other.role == description.role && other.file_system == description.file_system;
+    return other.role == description.role && other.part == description.part &&
+           other.file_system == description.file_system;
   };
   if (std::ranges::none_of(result.volumes, same)) {
     result.volumes.push_back(std::move(description));
@@ -215,9 +218,9 @@ class Run {
     if (shapes.empty()) return true;
     for (std::size_t i = 0; i < stage.sides.size(); ++i) {
       const Side& side = stage.sides[i];
-      if (!side.volumes.near) continue;
-      auto measured =
-          measure_baselines(*side.volumes.near, shapes, observer_, request_.stop, *side.result);
+      Volume* const near = side.parts.front().near;
+      if (!near) continue;
+      auto measured = measure_baselines(*near, shapes, observer_, request_.stop, *side.result);
       if (!measured) return false;
       baselines.by_side[i] = std::move(*measured);
     }
@@ -263,7 +266,7 @@ class Run {
         const auto number = static_cast<std::uint32_t>(repetitions.run() + point);
         for (const Turn& turn : turns_of(number, sides.size(), here)) {
           const Side& side = sides[turn.volume];
-          Volumes volumes = side.volumes;
+          Volumes volumes = side.parts[job.part(point)];
           if (!job.uses_far()) volumes.far = nullptr;
           if (needs_no_volume(job)) volumes = {};
           const Turned turned{part, side, volumes, point, repetitions, turn.stretch};
@@ -283,6 +286,9 @@ class Run {
     const bool anew = !standing.point || !job.follows(*standing.point, turned.point);
     standing.point.reset();
     if (anew) {
+      for (const Volumes& other : turned.side.parts) {
+        if (other.near && other.near != volumes.near) other.near->rest();
+      }
       for (Volume* volume : volumes.list(true)) {
         volume->prepare(turned.part.kind);
         add_volume(*volume, result);

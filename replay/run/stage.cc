@@ -87,53 +87,103 @@ void check_capacity(const RoleNeeds& needs, std::uint64_t bytes, const std::stri
   }
 }
 
-void add_label(const Volume& volume, Result& result) {
+// `target`: as it was named, with all its parts.
+void add_label(const Volume& volume, const std::string& target, Result& result) {
   if (!result.label.empty()) return;
-  result.label = described(volume.describe(), result).target;
+  VolumeDescription description = volume.describe();
+  description.target = target;
+  result.label = described(description, result).target;
 }
 
 void notice_own_volumes(const ChosenTargets& targets, RunObserver& observer) {
+  const Target& near = targets.first.near.front();
+  const std::optional<Target>& far = targets.first.far;
   std::string text =
-      targets.far ? fmt::format("volumes: {} and {}", targets.near.text(), targets.far->text())
-                  : "volume: " + targets.near.text();
+      far ? fmt::format("volumes: {} and {}", near.text(), far->text()) : "volume: " + near.text();
   text += ", removed at the end";
-  if (targets.near.kind == TargetKind::directory) {
+  if (near.kind == TargetKind::directory) {
     text += fmt::format("; {}, because nothing may be mounted here (filereel doctor)",
-                        targets.far ? "directories" : "a directory");
+                        far ? "directories" : "a directory");
   }
   observer.notice(text);
 }
 
-// Opens the volumes in the order of ChosenTargets::all, and makes the sides of them.
+// Opens volumes, and checks whether they have room.
+class VolumeOpener {
+ public:
+  VolumeOpener(const RunRequest& request, const Needs& needs, Stage& stage)
+      : request_(request), needs_(needs), stage_(stage) {}
+
+  // Null where there is no target.
+  Volume* open(const Target* target, Role role, const std::string& part) {
+    if (!target) return nullptr;
+    if (target->size > 0) check(*target, role, target->size);  // before an image is made
+    stage_.volumes.push_back(open_volume(*target, {.role = role,
+                                                   .power = request_.power,
+                                                   .destroy = request_.destroy,
+                                                   .keep = request_.keep,
+                                                   .part = part,
+                                                   .held = &held_}));
+    opened_.push_back({target, role});
+    return stage_.volumes.back().get();
+  }
+
+  // Volumes of the parts, all with the same far.
+  std::vector<Volumes> open_near(const SideTargets& side) {
+    const std::vector<DrivePart>& parts = request_.plan.parts;
+    std::vector<Volumes> all;
+    for (std::size_t i = 0; i < side.near.size(); ++i) {
+      all.push_back({open(&side.near[i], Role::near, parts.empty() ? "" : parts[i].name), nullptr});
+    }
+    return all;
+  }
+
+  // Of all, when all are open.
+  void check_capacities() const {
+    for (std::size_t i = 0; i < opened_.size(); ++i) {
+      check(*opened_[i].first, opened_[i].second, stage_.volumes[i]->capacity());
+    }
+  }
+
+ private:
+  void check(const Target& target, Role role, std::uint64_t bytes) const {
+    check_capacity(needs_[static_cast<std::size_t>(role)], bytes,
+                   request_.targets.near ? target.text() : std::string(role_name(role)));
+  }
+
+  const RunRequest& request_;
+  const Needs& needs_;
+  Stage& stage_;
+  HeldDevices held_;
+  std::vector<std::pair<const Target*, Role>> opened_;  // as the volumes of the stage
+};
+
+void set_far(std::vector<Volumes>& parts, Volume* far) {
+  for (Volumes& one : parts) one.far = far;
+}
+
+// Opens the volumes and makes the sides of them.
 void open_sides(const RunRequest& request, const ChosenTargets& targets, const Needs& needs,
                 std::span<Result* const> results, Stage& stage) {
-  const auto open = [&](const Target& target, Role role) {
-    const RoleNeeds& of_role = needs[static_cast<std::size_t>(role)];
-    const std::string name = request.targets.near ? target.text() : std::string(role_name(role));
-    if (target.size > 0) check_capacity(of_role, target.size, name);  // before an image is made
-    stage.volumes.push_back(open_volume(
-        target,
-        {.role = role, .power = request.power, .destroy = request.destroy, .keep = request.keep}));
-    return stage.volumes.back().get();
+  VolumeOpener opener(request, needs, stage);
+  const auto open_far = [&](const SideTargets& side) {
+    return opener.open(side.far ? &*side.far : nullptr, Role::far, "");
   };
-  Volumes first, second;
-  first.near = open(targets.near, Role::near);
-  if (targets.far) first.far = open(*targets.far, Role::far);
-  if (targets.against) second.near = open(*targets.against, Role::near);
-  second.far = targets.against_far ? open(*targets.against_far, Role::far) : first.far;
-  const auto check = [&](const Volume* volume, const Target& target, Role role) {
-    const std::string name = request.targets.near ? target.text() : std::string(role_name(role));
-    check_capacity(needs[static_cast<std::size_t>(role)], volume->capacity(), name);
+  const bool two = !targets.against.near.empty();
+  std::vector<Volumes> first = opener.open_near(targets.first);
+  Volume* const far = open_far(targets.first);
+  set_far(first, far);
+  std::vector<Volumes> second = opener.open_near(targets.against);
+  Volume* const second_far = open_far(targets.against);
+  set_far(second, second_far ? second_far : far);
+  opener.check_capacities();
+  const auto add = [&](std::vector<Volumes> parts, Result* result,
+                       const std::optional<Target>& near) {
+    stage.sides.push_back({std::move(parts), result, two ? near->text() : ""});
+    if (two) add_label(*stage.sides.back().parts.front().near, near->text(), *result);
   };
-  check(first.near, targets.near, Role::near);
-  if (targets.far) check(first.far, *targets.far, Role::far);
-  if (targets.against) check(second.near, *targets.against, Role::near);
-  if (targets.against_far) check(second.far, *targets.against_far, Role::far);
-  const bool two = second.near != nullptr;
-  stage.sides.push_back({first, results[0], two ? targets.near.text() : ""});
-  if (two) stage.sides.push_back({second, results[1], targets.against->text()});
-  if (!two) return;
-  for (const Side& side : stage.sides) add_label(*side.volumes.near, *side.result);
+  add(std::move(first), results[0], request.targets.near);
+  if (two) add(std::move(second), results[1], request.targets.against);
 }
 
 }  // namespace
@@ -145,13 +195,16 @@ Stage open_stage(const RunRequest& request, RunObserver& observer,
   Needs needs;
   if (std::ranges::all_of(jobs, [](const auto& job) { return needs_no_volume(*job); })) {
     const NamedTargets& named = request.targets;
-    if (named.far || named.against || !request.file_systems.empty()) {
+    if (named.far || named.against || !request.file_systems.empty() ||
+        !request.plan.parts.empty()) {
       throw Error(ErrorKind::usage,
-                  "--fs, --far and --against have no meaning with the engine null: it works on no "
-                  "volume");
+                  "--fs, --far, --against and --parts have no meaning with the engine null: it "
+                  "works on no volume");
     }
     add_parts(request, false, {}, stage, needs);
-    for (Result* result : results) stage.sides.push_back({{}, result, ""});
+    for (Result* result : results) {
+      stage.sides.push_back({std::vector<Volumes>(1), result, ""});
+    }
     return stage;
   }
   const bool far = std::ranges::any_of(
@@ -161,11 +214,11 @@ Stage open_stage(const RunRequest& request, RunObserver& observer,
         ErrorKind::usage,
         fmt::format("--far has no meaning for {}: it works on one volume only", request.plan.name));
   }
-  ChosenTargets targets = choose_targets(request.targets, request.power, far);
+  ChosenTargets targets = choose_targets(request.targets, request.plan.parts, request.power, far);
   if (!request.targets.near) notice_own_volumes(targets, observer);
-  const std::vector<Target*> all = targets.all();
+  const std::vector<std::pair<Target*, Role>> all = targets.all();
   const bool formats = std::ranges::any_of(
-      all, [](const Target* one) { return one->kind != TargetKind::directory; });
+      all, [](const auto& one) { return one.first->kind != TargetKind::directory; });
   if (!formats && !request.file_systems.empty()) {
     throw Error(ErrorKind::usage,
                 "--fs chooses what to format, and directories are used as they are: leave out "
@@ -173,9 +226,10 @@ Stage open_stage(const RunRequest& request, RunObserver& observer,
   }
   const Kinds kinds = formats ? choose_file_systems(request, results) : Kinds();
   add_parts(request, formats, kinds, stage, needs);
-  for (Target* target : all) {
-    const auto role = static_cast<std::size_t>(targets.role(target));
-    if (target->kind == TargetKind::image && target->size == 0) target->size = needs[role].image;
+  for (const auto& [target, role] : all) {
+    if (target->kind == TargetKind::image && target->size == 0) {
+      target->size = needs[static_cast<std::size_t>(role)].image;
+    }
   }
   open_sides(request, targets, needs, results, stage);
   return stage;

@@ -1,6 +1,5 @@
 #include "replay/run/targets.h"
 
-#include <iterator>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -10,6 +9,8 @@
 
 #include "filesets/system/error.h"
 #include "filesets/system/process.h"
+#include "replay/run/drive_parts.h"
+#include "replay/volumes/device_part.h"
 
 namespace filereel {
 namespace {
@@ -31,9 +32,34 @@ boost::filesystem::path full_path(const std::string& path) {
   return error ? absolute : full;
 }
 
+// The same of block devices, which may be partitions or parts of the same drive.
+void check_devices_apart(std::string_view name, const Target& one, std::string_view other_name,
+                         const Target& other) {
+  const DiskRange range = range_of(one), other_range = range_of(other);
+  if (range.overlaps(other_range)) {
+    throw Error(ErrorKind::usage,
+                range.device == other_range.device && range.begin == other_range.begin &&
+                        range.end == other_range.end
+                    ? fmt::format("{} and {} are the same ({}): name two volumes", name, other_name,
+                                  one.text())
+                    : fmt::format("{} and {} overlap ({} and {}): name two volumes apart", name,
+                                  other_name, one.text(), other.text()));
+  }
+  const bool parts = one.is_part() || other.is_part();
+  if (parts && range.disk == other_range.disk && range.device != other_range.device) {
+    throw Error(ErrorKind::usage,
+                fmt::format("{} and {} lie on one drive: name two partitions, or two parts of the "
+                            "same device",
+                            one.text(), other.text()));
+  }
+}
+
 // Throws Error(usage) unless these are two places.
 void check_apart(std::string_view name, const Target& one, std::string_view other_name,
                  const Target& other) {
+  if (one.kind == TargetKind::block_device && other.kind == TargetKind::block_device) {
+    return check_devices_apart(name, one, other_name, other);
+  }
   boost::system::error_code ignored;
   if (full_path(one.path) == full_path(other.path) ||
       boost::filesystem::equivalent(one.path, other.path, ignored)) {
@@ -74,37 +100,51 @@ void check_which_are_named(const NamedTargets& named) {
 
 }  // namespace
 
-std::vector<Target*> ChosenTargets::all() {
-  std::vector<Target*> list = {&near};
-  for (std::optional<Target>* other : {&far, &against, &against_far}) {
-    if (*other) list.push_back(&**other);
+std::vector<std::pair<Target*, Role>> ChosenTargets::all() {
+  std::vector<std::pair<Target*, Role>> list;
+  for (SideTargets* side : {&first, &against}) {
+    for (Target& one : side->near) list.emplace_back(&one, Role::near);
+    if (side->far) list.emplace_back(&*side->far, Role::far);
   }
   return list;
 }
 
-Role ChosenTargets::role(const Target* target) const {
-  return target == &near || (against && target == &*against) ? Role::near : Role::far;
-}
-
-ChosenTargets choose_targets(const NamedTargets& named, MountPower power, bool with_far) {
+ChosenTargets choose_targets(const NamedTargets& named, std::span<const DrivePart> parts,
+                             MountPower power, bool with_far) {
   check_which_are_named(named);
   if (!named.near) {
-    ChosenTargets own{own_target(Role::near, power), {}, {}, {}};
-    if (with_far) own.far = own_target(Role::far, power);
+    if (!parts.empty()) throw Error(ErrorKind::usage, "--parts needs --near as well");
+    ChosenTargets own{{{own_target(Role::near, power)}, {}}, {}};
+    if (with_far) own.first.far = own_target(Role::far, power);
     return own;
   }
-  const std::pair<std::string_view, const std::optional<Target>&> targets[] = {
-      {"near", named.near},
-      {"far", named.far},
-      {"against", named.against},
-      {"against-far", named.against_far}};
-  for (std::size_t i = 0; i < std::size(targets); ++i) {
-    for (std::size_t j = i + 1; j < std::size(targets); ++j) {
-      if (!targets[i].second || !targets[j].second) continue;
+  const auto near = [&](const Target& target, std::string_view option) {
+    return parts.empty() ? std::vector<Target>{target} : place_parts(target, parts, option);
+  };
+  ChosenTargets chosen;
+  chosen.first = {near(*named.near, "--near"), named.far};
+  if (named.against) chosen.against = {near(*named.against, "--against"), named.against_far};
+  std::vector<std::pair<std::string, const Target*>> targets;
+  const auto add = [&](std::string_view name, const SideTargets& side) {
+    for (std::size_t i = 0; i < side.near.size(); ++i) {
+      targets.emplace_back(
+          parts.empty() ? std::string(name) : fmt::format("{} ({})", name, parts[i].name),
+          &side.near[i]);
+    }
+  };
+  const auto add_far = [&](std::string_view name, const SideTargets& side) {
+    if (side.far) targets.emplace_back(name, &*side.far);
+  };
+  add("near", chosen.first);
+  add_far("far", chosen.first);
+  add("against", chosen.against);
+  add_far("against-far", chosen.against);
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    for (std::size_t j = i + 1; j < targets.size(); ++j) {
       check_apart(targets[i].first, *targets[i].second, targets[j].first, *targets[j].second);
     }
   }
-  return {*named.near, named.far, named.against, named.against_far};
+  return chosen;
 }
 
 std::vector<FileSystemKind> usable_file_systems(const std::vector<FileSystemKind>& wanted,

@@ -2,9 +2,12 @@
 #pragma once
 
 #include <optional>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "replay/results/result.h"
+#include "replay/run/plan.h"
 #include "replay/volumes/file_system.h"
 #include "replay/volumes/mount.h"
 #include "replay/volumes/target.h"
@@ -17,19 +20,24 @@ struct NamedTargets {
   std::optional<Target> near = {}, far = {}, against = {}, against_far = {};
 };
 
-struct ChosenTargets {
-  Target near;
-  std::optional<Target> far, against, against_far;
+// What one result is measured on.
+struct SideTargets {
+  std::vector<Target> near;  // by part; one where there are none
+  std::optional<Target> far;
+};
 
-  // All there are, near first.
-  std::vector<Target*> all();
-  Role role(const Target* target) const;
+struct ChosenTargets {
+  SideTargets first, against;  // against without near: there is none
+
+  // All there are: near, far, and the same of against.
+  std::vector<std::pair<Target*, Role>> all();
 };
 
 // The targets of a run: those given, or volumes of its own in the current directory: images where
 // this machine can mount them, else directories; far only if `with_far`. Throws Error(usage) when
-// two are the same, lie one inside the other or cannot be compared.
-ChosenTargets choose_targets(const NamedTargets& named, MountPower power, bool with_far);
+// two are the same, overlap, lie one inside the other or cannot be compared.
+ChosenTargets choose_targets(const NamedTargets& named, std::span<const DrivePart> parts,
+                             MountPower power, bool with_far);
 
 // The file systems that this machine can make and mount. Those it cannot are left out with a
 // warning, or, if the user asked for them (`required`), are an Error(failed) that says what to

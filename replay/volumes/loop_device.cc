@@ -29,7 +29,7 @@ bool serves(const std::string& path, const struct stat& file) {
 
 }  // namespace
 
-LoopDevice::LoopDevice(int image, const std::string& name) {
+LoopDevice::LoopDevice(int image, const std::string& name, const LoopRange& range) {
   const auto fail = [&](std::string_view step) {
     const int error = errno;
     throw Error(ErrorKind::failed,
@@ -50,6 +50,9 @@ LoopDevice::LoopDevice(int image, const std::string& name) {
     for (const bool direct : {true, false}) {
       loop_config config{};
       config.fd = static_cast<unsigned>(image);
+      config.block_size = range.block_size;
+      config.info.lo_offset = range.start;
+      config.info.lo_sizelimit = range.size;
       config.info.lo_flags = direct ? LO_FLAGS_AUTOCLEAR | LO_FLAGS_DIRECT_IO : LO_FLAGS_AUTOCLEAR;
       if (ioctl(device.get(), LOOP_CONFIGURE, &config) == 0) {
         path_ = std::move(path);
@@ -61,6 +64,11 @@ LoopDevice::LoopDevice(int image, const std::string& name) {
     if (errno != EBUSY) fail(path);
   }
   fail("every device was taken by others");
+}
+
+dev_t LoopDevice::number() const {
+  struct stat info{};
+  return fstat(device_.get(), &info) == 0 ? info.st_rdev : 0;
 }
 
 bool loop_devices_available() {
