@@ -67,7 +67,9 @@ std::string loop_device_on(dev_t device, std::span<const dev_t> own_loops) {
   };
   boost::system::error_code ignored;
   const fs::path name = fs::canonical(sysfs_folder(device), ignored).filename();
-  const std::optional<loop_info64> own = describe("/dev/" + name.string());
+  // Device mapper and bcache would pass the question on to what lies below them.
+  const bool is_loop = fs::exists(sysfs_folder(device) + "/loop", ignored);
+  const std::optional<loop_info64> own = is_loop ? describe("/dev/" + name.string()) : std::nullopt;
   for (const auto& entry : fs::directory_iterator("/sys/block", ignored)) {
     if (!fs::exists(entry.path() / "loop", ignored)) continue;
     const std::string path = "/dev/" + entry.path().filename().string();

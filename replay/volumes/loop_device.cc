@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/fs.h>
 #include <linux/loop.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -57,6 +58,7 @@ LoopDevice::LoopDevice(int image, const std::string& name, const LoopRange& rang
       if (ioctl(device.get(), LOOP_CONFIGURE, &config) == 0) {
         path_ = std::move(path);
         device_ = std::move(device);
+        read_ahead_like(image);
         return;
       }
       if (errno == EBUSY) break;
@@ -64,6 +66,17 @@ LoopDevice::LoopDevice(int image, const std::string& name, const LoopRange& rang
     if (errno != EBUSY) fail(path);
   }
   fail("every device was taken by others");
+}
+
+LoopDevice::~LoopDevice() {
+  if (own_read_ahead_) ioctl(device_.get(), BLKRASET, *own_read_ahead_);
+}
+
+void LoopDevice::read_ahead_like(int device) {
+  long of_device = 0, own = 0;                           // 512 bytes each
+  if (ioctl(device, BLKRAGET, &of_device) != 0) return;  // a file
+  if (ioctl(device_.get(), BLKRAGET, &own) != 0) return;
+  if (ioctl(device_.get(), BLKRASET, of_device) == 0) own_read_ahead_ = own;
 }
 
 dev_t LoopDevice::number() const {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include <sys/types.h>
@@ -22,17 +23,23 @@ struct LoopRange {
 class LoopDevice {
  public:
   // Of the open file or device `image`, which `name` stands for in messages. Uses direct I/O on it
-  // where its file system can, so that no second cache lies below the one that is measured. Throws
-  // Error(failed).
+  // where its file system can, so that no second cache lies below the one that is measured; over a
+  // block device it reads ahead as far as that one does. Throws Error(failed).
   LoopDevice(int image, const std::string& name, const LoopRange& range = {});
+
+  ~LoopDevice();
+  LoopDevice(LoopDevice&&) = delete;
 
   const std::string& path() const { return path_; }  // "/dev/loop3"
   int descriptor() const { return device_.get(); }   // open for reading and writing
   dev_t number() const;
 
  private:
+  void read_ahead_like(int device);
+
   std::string path_;
   Descriptor device_;
+  std::optional<long> own_read_ahead_;  // that the device had; the kernel may keep it for the next
 };
 
 // Whether this process may set up loop devices.

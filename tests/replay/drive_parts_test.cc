@@ -65,7 +65,10 @@ TEST_CASE("parts are the first axis of each job's sweep") {
   options.sweep = {{"depth", {"1", "2", "4"}}};
   Plan plan;
   plan.jobs.push_back(make_workload_job(
-      Workload::from_yaml("files: {count: 3, size: 64 KiB}\ndo: [read]\n", "reads"), options));
+      Workload::from_yaml(
+          "files: {count: 1, size: 64 KiB}\naccess: {size: 4 KiB}\nstop: {operations: 9}\n",
+          "reads"),
+      options));
   const JobRecord before = plan.jobs[0]->record();
   const JobNeeds needs = plan.jobs[0]->needs({});
   measure_on_parts(plan, parse_drive_parts(Texts{"begin", "end"}));
