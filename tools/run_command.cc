@@ -12,6 +12,7 @@
 #include "filesets/system/error.h"
 #include "filesets/system/read_file.h"
 #include "replay/results/failures.h"
+#include "replay/run/drive_parts.h"
 #include "replay/run/job_options.h"
 #include "replay/run/plan.h"
 #include "replay/run/runner.h"
@@ -33,7 +34,7 @@ constexpr const char* kDemonstration = "fc-test";
 struct RunArguments {
   std::vector<std::string> names;
   std::string near, against;
-  std::vector<std::string> far, against_far, file_systems, destroy, sweeps;
+  std::vector<std::string> far, against_far, file_systems, destroy, sweeps, parts;
   std::vector<std::vector<std::string>> parameters;  // by job_parameters(); empty: not said
   RunsArguments runs;
   bool full = false, keep = false, block_baseline = false, allow_divergence = false;
@@ -59,7 +60,11 @@ void add_options(CLI::App& command, RunArguments& arguments) {
   command.add_option("--fs", arguments.file_systems, "File systems to make, such as ext4,ntfs")
       ->delimiter(',');
   command.add_option("--destroy", arguments.destroy,
-                     "Block device that may be formatted; all on it is lost");
+                     "Block device or part that may be formatted; all on it is lost");
+  command
+      .add_option("--parts", arguments.parts,
+                  "Parts of the drive of --near, one after the other: begin,middle,end or 0%,25%")
+      ->delimiter(',');
   add_runs_options(command, arguments.runs, "Repetitions, each on fresh volumes (3)");
   arguments.parameters.resize(job_parameters().size());
   for (std::size_t i = 0; i < job_parameters().size(); ++i) {
@@ -105,6 +110,18 @@ std::vector<Target> targets_of(const std::vector<std::string>& texts) {
   return targets;
 }
 
+std::vector<Target> devices_of(const std::vector<std::string>& texts) {
+  std::vector<Target> targets;
+  for (const std::string& text : texts) {
+    try {
+      targets.push_back(parse_device(text));
+    } catch (const Error& error) {
+      throw Error(ErrorKind::usage, fmt::format("--destroy {}", error.what()));
+    }
+  }
+  return targets;
+}
+
 PlanOverrides overrides_of(const RunArguments& arguments) {
   PlanOverrides overrides;
   overrides.repetitions = !arguments.runs.runs.empty();
@@ -128,6 +145,11 @@ void check_together(const RunArguments& arguments) {
   };
   needs_against(!output.against_json.empty(), "--against-json");
   needs_against(!output.against_label.empty(), "--against-label");
+  if (arguments.block_baseline && !arguments.parts.empty()) {
+    throw Error(ErrorKind::usage,
+                "--with-block-baseline is measured on one volume: leave out --parts, and name a "
+                "part with --near");
+  }
 }
 
 // A run has volumes of its own where none is named; a replay leaves its files on one.
@@ -179,7 +201,7 @@ RunRequest request_of(const RunArguments& arguments, const Plan& plan) {
                                  target_of(arguments.against), targets_of(arguments.against_far)},
                      .file_systems = parse_file_systems(arguments.file_systems),
                      .auto_runs = plan.auto_runs,
-                     .destroy = arguments.destroy,
+                     .destroy = devices_of(arguments.destroy),
                      .keep = arguments.keep,
                      .block_baseline = arguments.block_baseline};
   apply_runs(arguments.runs, request.runs, request.auto_runs);
@@ -192,7 +214,8 @@ void run(RunArguments& arguments, Session& session) {
   PlanOverrides overrides = overrides_of(arguments);
   const bool demonstration = demonstrate(arguments, overrides);
   std::vector<std::string> remarks;
-  const Plan plan = load_plan(arguments.names, overrides, remarks);
+  Plan plan = load_plan(arguments.names, overrides, remarks);
+  measure_on_parts(plan, parse_drive_parts(arguments.parts));
   RunRequest request = request_of(arguments, plan);
   if (demonstration) {
     remarks.push_back(
@@ -231,8 +254,10 @@ void add_run_command(CLI::App& app, Session& session) {
   command->add_option("NAMES", arguments->names,
                       "Plans, workloads, file sets (for FC-Test) and reels: of the catalogue, or "
                       "files [fc-test]");
-  command->add_option("--near", arguments->near,
-                      "Volume to work on: a directory, image:FILE[,size=4G] or a block device");
+  command->add_option(
+      "--near", arguments->near,
+      "Volume to work on: a directory, image:FILE[,size=4G], a block device or part of "
+      "one, DEVICE,start=0,size=32G");
   add_options(*command, *arguments);
   command->add_flag("--full", arguments->full,
                     "Durations and sizes of a full run, of plans that are scaled down otherwise");
@@ -242,6 +267,9 @@ void add_run_command(CLI::App& app, Session& session) {
       "  filereel run --near image:a.img --far image:b.img --fs ext4 --set programs\n"
       "  filereel run --near /dev/sdb1 --far /dev/sdb2 --destroy /dev/sdb1 "
       "--destroy /dev/sdb2 --json drive.json\n"
+      "  filereel run --near /dev/sdb,start=0,size=32G --far /dev/sdb,start=32G,size=32G "
+      "--destroy /dev/sdb\n"
+      "  filereel run mp3 --near /dev/sdb,size=32G --parts begin,middle,end --destroy /dev/sdb\n"
       "  filereel run --near /dev/sdb --against /dev/sdc --destroy /dev/sdb --destroy /dev/sdc "
       "--fs ext4 --runs auto --budget 2h\n"
       "  filereel run review-desktop --full --near /dev/sdb --destroy /dev/sdb\n"

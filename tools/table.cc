@@ -107,6 +107,7 @@ std::string describe_drives(const VolumeDescription& volume) {
   std::string through;
   for (const std::string& layer : volume.layers) {
     if (layer.ends_with("(partition)") || layer.starts_with("file on ")) continue;
+    if (layer.starts_with("part (")) continue;
     through += (through.empty() ? " through " : ", ") + printable(layer);
   }
   return text + through;

@@ -84,6 +84,18 @@ std::string layers_text(const VolumeDescription& volume) {
   return fmt::format("{}", fmt::join(texts, " on "));
 }
 
+// What can be told from the states is a change, but not how far a recovery has come.
+std::string states_text(const VolumeDescription& volume) {
+  std::vector<std::string> texts;
+  std::ranges::transform(volume.states, std::back_inserter(texts), state_text);
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+// Of a part of a device; results from before schema version 5 know none.
+std::string start_text(const VolumeDescription& volume) {
+  return volume.start ? fmt::format("from {}", format_binary_size(*volume.start)) : "";
+}
+
 struct DriveAspect {
   ChangeKind kind;
   const char* what;
@@ -118,7 +130,9 @@ constexpr auto kVolumeAspects = std::to_array<VolumeAspect>({
     {"mount options", [](const VolumeDescription& v) { return v.mount_options; }, true},
     {"age", [](const VolumeDescription& v) { return v.age; }},
     {"volume size", [](const VolumeDescription& v) { return size_text(v.size); }},
+    {"place", start_text},
     {"layers", layers_text},
+    {"state", states_text},
 });
 
 struct PlainAspect {

@@ -399,4 +399,14 @@ void check_result(Result& result) {
   for (const auto check : kChecks) check(checked);
 }
 
+void warn_of_states(const VolumeDescription& volume, Result& result) {
+  for (const LayerState& state : volume.states) {
+    if (!is_impaired(state)) continue;
+    result.warn({"volume-degraded",
+                 fmt::format("while {} ({}) was measured, {}", volume.target,
+                             role_name(volume.role), state_text(state)),
+                 "measure when it is complete and at rest: these are not its usual figures"});
+  }
+}
+
 }  // namespace filereel

@@ -24,4 +24,8 @@ namespace filereel {
 // The thresholds are in checks.cc, with their reasons in docs/result-json.md.
 void check_result(Result& result);
 
+// Adds the warning volume-degraded for each layer of the volume that is impaired now: such a state
+// passes, so it is looked at whenever a volume is prepared.
+void warn_of_states(const VolumeDescription& volume, Result& result);
+
 }  // namespace filereel

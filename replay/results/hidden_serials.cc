@@ -29,6 +29,7 @@ void hide_serials(VolumeDescription& volume) {
     if (drive.serial.size() >= kLeastTelling) {
       replace_all(volume.target, drive.serial, digest);
       for (std::string& layer : volume.layers) replace_all(layer, drive.serial, digest);
+      for (LayerState& state : volume.states) replace_all(state.layer, drive.serial, digest);
     }
     drive.serial = digest;
   };

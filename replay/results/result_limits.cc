@@ -29,6 +29,7 @@ class Excess {
     at_most(result_.volumes.size(), kMostVolumes, "volumes");
     for (const VolumeDescription& one : result_.volumes) {
       at_most(one.drives.size(), kMostDrives, "drives of a volume");
+      at_most(one.states.size(), kMostDrives, "states of a volume");
     }
     at_most(result_.baselines.size(), kMostBaselines, "block baselines");
     at_most(result_.measurements.size(), kMostMeasurements, "measurements");

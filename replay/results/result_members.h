@@ -210,6 +210,11 @@ inline constexpr auto kMembers<DeviceIdentity> =
                Member{"read_ahead_kib", &DeviceIdentity::read_ahead_kib}};
 
 template <>
+inline constexpr auto kMembers<LayerState> =
+    std::tuple{Member{"layer", &LayerState::layer}, Member{"state", &LayerState::state},
+               Member{"missing", &LayerState::missing}, Member{"done", &LayerState::done}};
+
+template <>
 inline constexpr auto kMembers<VolumeDescription> =
     std::tuple{Member{"target", &VolumeDescription::target},
                Member{"target_kind", &VolumeDescription::target_kind},
@@ -219,7 +224,10 @@ inline constexpr auto kMembers<VolumeDescription> =
                Member{"age", &VolumeDescription::age},
                Member{"size", &VolumeDescription::size},
                Member{"drives", &VolumeDescription::drives},
-               Member{"layers", &VolumeDescription::layers}};
+               Member{"layers", &VolumeDescription::layers},
+               Member{"states", &VolumeDescription::states, true},
+               Member{"start", &VolumeDescription::start},
+               Member{"part", &VolumeDescription::part, true}};
 
 template <>
 inline constexpr auto kMembers<HostInfo> =

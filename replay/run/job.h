@@ -157,6 +157,8 @@ class Job {
   virtual JobOptions options(std::uint64_t point) const = 0;
   // Whether `point` works on the files that the point `before` leaves, as they are.
   virtual bool follows(std::uint64_t /*before*/, std::uint64_t /*point*/) const { return false; }
+  // Which part of near it is measured on, of those of the plan.
+  virtual std::size_t part(std::uint64_t /*point*/) const { return 0; }
 
   // What it asks for, where nobody says otherwise; empty, nothing: it does not.
   virtual std::vector<FileSystemKind> file_systems() const { return {}; }

@@ -30,9 +30,9 @@ struct StepSamples {
 };
 
 // Makes the caches as the step asks for, replays the step with the stopwatch, waits until all is
-// durable, verifies. `run` of the samples is left to the caller. A failed operation is in the sample
-// of all. Nothing when the stop was requested. Throws Error(failed) when a volume fails or vanishes,
-// and what ends a damaged trace.
+// durable, verifies. `run` of the samples is left to the caller. A failed operation is in the
+// sample of all. Nothing when the stop was requested. Throws Error(failed) when a volume fails or
+// vanishes, and what ends a damaged trace.
 std::optional<StepSamples> measure_step(const FittedJob& job, std::size_t step,
                                         const Volumes& volumes, const MeasureOptions& options);
 

@@ -16,14 +16,21 @@
 
 namespace filereel {
 
+// A part of near, where a run goes through several.
+struct DrivePart {
+  std::string name;  // as on the command line: "begin", "25%"
+  double place = 0;  // from 0, the first start that is possible, to 1, the last one
+};
+
 struct Plan {
   std::string name;
   std::string description;
   std::optional<AutoRuns> auto_runs;
   std::vector<std::unique_ptr<Job>> jobs;
-  bool has_full = false;  // a job has other values for a full run (key `full`)
+  std::vector<DrivePart> parts;          // that each job is measured on; none: near as it is named
   std::vector<ReportView> report;        // of all plans that it is made of, in their order
   std::vector<IndexDefinition> indexes;  // likewise
+  bool has_full = false;                 // a job has other values for a full run (key `full`)
 };
 
 inline constexpr std::uint32_t kUsualRuns = 3;

@@ -15,6 +15,7 @@
 #include "filesets/scan/populate.h"
 #include "filesets/system/error.h"
 #include "filesets/system/units.h"
+#include "replay/results/checks.h"
 #include "replay/results/failures.h"
 #include "replay/results/hidden_serials.h"
 #include "replay/run/baseline_run.h"
@@ -51,8 +52,8 @@ std::uint32_t runs_of(const Job& job, const RunRequest& request) {
   return request.runs ? *request.runs : runs_of(job);
 }
 
-// Adds the volume to the result, unless one of its role and file system stands there, and a warning
-// of its driver.
+// Adds the volume to the result, unless one of its role, part and file system stands there, and
+// warnings of its driver and of what is below it now.
 void add_volume(const Volume& volume, Result& result) {
   VolumeDescription description = described(volume.describe(), result);
   if (description.driver != "kernel") {
@@ -62,8 +63,10 @@ void add_volume(const Volume& volume, Result& result) {
                              description.file_system, description.driver),
                  "use a kernel that has the file system's own driver to compare devices"});
   }
+  warn_of_states(description, result);
   const auto same = [&](const VolumeDescription& other) {
-    return other.role == description.role && other.file_system == description.file_system;
+    return other.role == description.role && other.part == description.part &&
+           other.file_system == description.file_system;
   };
   if (std::ranges::none_of(result.volumes, same)) {
     result.volumes.push_back(std::move(description));
@@ -113,7 +116,7 @@ bool ended_early(std::span<Measurement* const> measurements) {
 // Whether the far volumes of two sides are the same: they hold the files of the side that was
 // measured last.
 bool share_far(const std::vector<Side>& sides) {
-  return sides.size() > 1 && sides.front().volumes.far == sides.back().volumes.far;
+  return sides.size() > 1 && sides.front().parts.front().far == sides.back().parts.front().far;
 }
 
 // What changes on a side while a part of the run is measured.
@@ -231,9 +234,9 @@ class Run {
     if (shapes.empty()) return true;
     for (std::size_t i = 0; i < stage.sides.size(); ++i) {
       const Side& side = stage.sides[i];
-      if (!side.volumes.near) continue;
-      auto measured =
-          measure_baselines(*side.volumes.near, shapes, observer_, request_.stop, *side.result);
+      Volume* const near = side.parts.front().near;
+      if (!near) continue;
+      auto measured = measure_baselines(*near, shapes, observer_, request_.stop, *side.result);
       if (!measured) return false;
       baselines.by_side[i] = std::move(*measured);
     }
@@ -279,7 +282,7 @@ class Run {
         const auto number = static_cast<std::uint32_t>(repetitions.run() + point);
         for (const Turn& turn : turns_of(number, sides.size(), here)) {
           const Side& side = sides[turn.volume];
-          Volumes volumes = side.volumes;
+          Volumes volumes = side.parts[job.part(point)];
           volumes.far.resize(std::min(volumes.far.size(), job.volume_count().most - 1));
           if (needs_no_volume(job)) volumes = {};
           const Turned turned{part, side, volumes, point, repetitions, turn.stretch};
@@ -303,6 +306,9 @@ class Run {
     const bool anew = !standing.point || !job.follows(*standing.point, turned.point);
     standing.point.reset();
     if (anew) {
+      for (const Volumes& other : turned.side.parts) {
+        if (other.near && other.near != volumes.near) other.near->rest();
+      }
       standing.free_bytes = UINT64_MAX;
       for (Volume* volume : volumes.all()) {
         volume->prepare(turned.part.kind);

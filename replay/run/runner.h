@@ -21,7 +21,7 @@ struct RunRequest {
   std::vector<FileSystemKind> file_systems = {};  // instead of the plan's; each must be there
   std::optional<std::uint32_t> runs = {};         // repetitions, instead of all that others say
   std::optional<AutoRuns> auto_runs = {};         // that go on until all is precise; not with runs
-  std::vector<std::string> destroy = {};          // block devices that may be formatted
+  std::vector<Target> destroy = {};               // block devices and parts: may be formatted
   bool keep = false;                              // leave the files as the last step left them
   bool block_baseline = false;                    // measure what fio reaches on the volumes first
   MountPower power = MountPower::none;            // what enter_mount_namespace returned

@@ -88,18 +88,21 @@ void check_capacity(const RoleNeeds& needs, std::uint64_t bytes, const std::stri
   }
 }
 
-void add_label(const Volume& volume, Result& result) {
+// `target`: as it was named, with all its parts.
+void add_label(const Volume& volume, const std::string& target, Result& result) {
   if (!result.label.empty()) return;
-  result.label = described(volume.describe(), result).target;
+  VolumeDescription description = volume.describe();
+  description.target = target;
+  result.label = described(description, result).target;
 }
 
-void notice_own_volumes(const std::vector<Target>& targets, RunObserver& observer) {
-  std::vector<std::string> names;
-  for (const Target& target : targets) names.push_back(target.text());
-  const bool one = targets.size() == 1;
+void notice_own_volumes(const SideTargets& targets, RunObserver& observer) {
+  std::vector<std::string> names = {targets.near.front().text()};
+  for (const Target& target : targets.far) names.push_back(target.text());
+  const bool one = names.size() == 1;
   std::string text = fmt::format("{}: {}, removed at the end", one ? "volume" : "volumes",
                                  fmt::join(names, " and "));
-  if (targets.front().kind == TargetKind::directory) {
+  if (targets.near.front().kind == TargetKind::directory) {
     text += fmt::format("; {}, because nothing may be mounted here (filereel doctor)",
                         one ? "a directory" : "directories");
   }
@@ -133,44 +136,74 @@ std::size_t count_volumes(const RunRequest& request) {
   return named;
 }
 
-// What all the jobs need of a volume, and how to name it to the user.
-struct OpenedVolume {
-  const Volume* volume;
-  const RoleNeeds& needs;
-  std::string name;
+// Opens volumes, and checks whether they have room.
+class VolumeOpener {
+ public:
+  VolumeOpener(const RunRequest& request, const Needs& needs, Stage& stage)
+      : request_(request), needs_(needs), stage_(stage) {}
+
+  // Volumes of the parts, all with the same far ones: those of `shared` where the side names none.
+  std::vector<Volumes> open(const SideTargets& side, const std::vector<Volume*>& shared) {
+    const std::vector<DrivePart>& parts = request_.plan.parts;
+    std::vector<Volumes> all;
+    for (std::size_t i = 0; i < side.near.size(); ++i) {
+      all.push_back({open(side.near[i], Role::near, parts.empty() ? "" : parts[i].name), {}});
+    }
+    std::vector<Volume*> far;
+    for (std::size_t i = 0; i < side.far.size(); ++i) {
+      far.push_back(open(side.far[i], static_cast<Role>(i + 1), ""));
+    }
+    for (Volumes& one : all) one.far = far.empty() ? shared : far;
+    return all;
+  }
+
+  // Of all, when all are open.
+  void check_capacities() const {
+    for (std::size_t i = 0; i < opened_.size(); ++i) {
+      check(*opened_[i].first, opened_[i].second, stage_.volumes[i]->capacity());
+    }
+  }
+
+ private:
+  Volume* open(const Target& target, Role role, const std::string& part) {
+    if (target.size > 0) check(target, role, target.size);  // before an image is made
+    stage_.volumes.push_back(open_volume(target, {.role = role,
+                                                  .power = request_.power,
+                                                  .destroy = request_.destroy,
+                                                  .keep = request_.keep,
+                                                  .part = part,
+                                                  .held = &held_}));
+    opened_.emplace_back(&target, role);
+    return stage_.volumes.back().get();
+  }
+
+  void check(const Target& target, Role role, std::uint64_t bytes) const {
+    check_capacity(needs_[static_cast<std::size_t>(role)], bytes,
+                   request_.targets.near ? target.text() : std::string(role_name(role)));
+  }
+
+  const RunRequest& request_;
+  const Needs& needs_;
+  Stage& stage_;
+  HeldDevices held_;
+  std::vector<std::pair<const Target*, Role>> opened_;  // as the volumes of the stage
 };
 
-// Opens the volumes, near first, and makes the sides of them.
+// Opens the volumes and makes the sides of them.
 void open_sides(const RunRequest& request, const ChosenTargets& targets, const Needs& needs,
                 std::span<Result* const> results, Stage& stage) {
-  std::vector<OpenedVolume> opened;
-  const auto open = [&](const std::vector<Target>& of_side) {
-    Volumes volumes;
-    for (std::size_t i = 0; i < of_side.size(); ++i) {
-      const Target& target = of_side[i];
-      const auto role = static_cast<Role>(i);
-      const std::string name = request.targets.near ? target.text() : std::string(role_name(role));
-      if (target.size > 0) check_capacity(needs[i], target.size, name);  // before an image is made
-      const VolumeOptions options = {
-          .role = role, .power = request.power, .destroy = request.destroy, .keep = request.keep};
-      Volume* volume = stage.volumes.emplace_back(open_volume(target, options)).get();
-      opened.push_back({volume, needs[i], name});
-      i == 0 ? volumes.near = volume : volumes.far.emplace_back(volume);
-    }
-    return volumes;
+  VolumeOpener opener(request, needs, stage);
+  const bool two = !targets.against.near.empty();
+  std::vector<Volumes> first = opener.open(targets.first, {});
+  std::vector<Volumes> second = opener.open(targets.against, first.front().far);
+  opener.check_capacities();
+  const auto add = [&](std::vector<Volumes> parts, Result* result,
+                       const std::optional<Target>& near) {
+    stage.sides.push_back({std::move(parts), result, two ? near->text() : ""});
+    if (two) add_label(*stage.sides.back().parts.front().near, near->text(), *result);
   };
-  const Volumes first = open(targets.volumes);
-  Volumes second = open(targets.against);
-  if (second.far.empty()) second.far = first.far;
-  for (const OpenedVolume& one : opened)
-    check_capacity(one.needs, one.volume->capacity(), one.name);
-  if (!second.near) {
-    stage.sides.push_back({first, results[0], ""});
-    return;
-  }
-  stage.sides.push_back({first, results[0], targets.volumes.front().text()});
-  stage.sides.push_back({second, results[1], targets.against.front().text()});
-  for (const Side& side : stage.sides) add_label(*side.volumes.near, *side.result);
+  add(std::move(first), results[0], request.targets.near);
+  if (two) add(std::move(second), results[1], request.targets.against);
 }
 
 }  // namespace
@@ -182,19 +215,24 @@ Stage open_stage(const RunRequest& request, RunObserver& observer,
   Needs needs;
   if (std::ranges::all_of(jobs, [](const auto& job) { return needs_no_volume(*job); })) {
     const NamedTargets& named = request.targets;
-    if (!named.far.empty() || named.against || !request.file_systems.empty()) {
+    if (!named.far.empty() || named.against || !request.file_systems.empty() ||
+        !request.plan.parts.empty()) {
       throw Error(ErrorKind::usage,
-                  "--fs, --far and --against have no meaning with the engine null: it works on no "
-                  "volume");
+                  "--fs, --far, --against and --parts have no meaning with the engine null: it "
+                  "works on no volume");
     }
     add_parts(request, 1, false, {}, stage, needs);
-    for (Result* result : results) stage.sides.push_back({{}, result, ""});
+    for (Result* result : results) {
+      stage.sides.push_back({std::vector<Volumes>(1), result, ""});
+    }
     return stage;
   }
   const std::size_t count = count_volumes(request);
-  ChosenTargets targets = choose_targets(request.targets, request.power, count);
-  if (!request.targets.near) notice_own_volumes(targets.volumes, observer);
-  const bool formats = !targets.all_directories();
+  ChosenTargets targets = choose_targets(request.targets, request.plan.parts, request.power, count);
+  if (!request.targets.near) notice_own_volumes(targets.first, observer);
+  const std::vector<std::pair<Target*, Role>> all = targets.all();
+  const bool formats = std::ranges::any_of(
+      all, [](const auto& one) { return one.first->kind != TargetKind::directory; });
   if (!formats && !request.file_systems.empty()) {
     throw Error(ErrorKind::usage,
                 "--fs chooses what to format, and directories are used as they are: leave out "
@@ -202,10 +240,9 @@ Stage open_stage(const RunRequest& request, RunObserver& observer,
   }
   const Kinds kinds = formats ? choose_file_systems(request, results) : Kinds();
   add_parts(request, count, formats, kinds, stage, needs);
-  for (std::vector<Target>* side : {&targets.volumes, &targets.against}) {
-    for (std::size_t i = 0; i < side->size(); ++i) {
-      Target& target = (*side)[i];
-      if (target.kind == TargetKind::image && target.size == 0) target.size = needs[i].image;
+  for (const auto& [target, role] : all) {
+    if (target->kind == TargetKind::image && target->size == 0) {
+      target->size = needs[static_cast<std::size_t>(role)].image;
     }
   }
   open_sides(request, targets, needs, results, stage);

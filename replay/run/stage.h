@@ -16,7 +16,7 @@ namespace filereel {
 
 // A volume under test with the one that it copies to, and the result that is filled from them.
 struct Side {
-  Volumes volumes;
+  std::vector<Volumes> parts;  // of near, by Job::part; one where near has none
   Result* result = nullptr;
   std::string name;  // on the terminal; empty where there is one side alone
 };

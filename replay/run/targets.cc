@@ -1,6 +1,5 @@
 #include "replay/run/targets.h"
 
-#include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -10,6 +9,8 @@
 
 #include "filesets/system/error.h"
 #include "filesets/system/process.h"
+#include "replay/run/drive_parts.h"
+#include "replay/volumes/device_part.h"
 
 namespace filereel {
 namespace {
@@ -31,9 +32,34 @@ boost::filesystem::path full_path(const std::string& path) {
   return error ? absolute : full;
 }
 
+// The same of block devices, which may be partitions or parts of the same drive.
+void check_devices_apart(std::string_view name, const Target& one, std::string_view other_name,
+                         const Target& other) {
+  const DiskRange range = range_of(one), other_range = range_of(other);
+  if (range.overlaps(other_range)) {
+    throw Error(ErrorKind::usage,
+                range.device == other_range.device && range.begin == other_range.begin &&
+                        range.end == other_range.end
+                    ? fmt::format("{} and {} are the same ({}): name two volumes", name, other_name,
+                                  one.text())
+                    : fmt::format("{} and {} overlap ({} and {}): name two volumes apart", name,
+                                  other_name, one.text(), other.text()));
+  }
+  const bool parts = one.is_part() || other.is_part();
+  if (parts && range.disk == other_range.disk && range.device != other_range.device) {
+    throw Error(ErrorKind::usage,
+                fmt::format("{} and {} lie on one drive: name two partitions, or two parts of the "
+                            "same device",
+                            one.text(), other.text()));
+  }
+}
+
 // Throws Error(usage) unless these are two places.
 void check_apart(std::string_view name, const Target& one, std::string_view other_name,
                  const Target& other) {
+  if (one.kind == TargetKind::block_device && other.kind == TargetKind::block_device) {
+    return check_devices_apart(name, one, other_name, other);
+  }
   boost::system::error_code ignored;
   if (full_path(one.path) == full_path(other.path) ||
       boost::filesystem::equivalent(one.path, other.path, ignored)) {
@@ -70,26 +96,41 @@ void check_which_are_named(const NamedTargets& named) {
 }
 
 // Of volumes that are compared: what lies on them must be the same.
-void check_comparable(const ChosenTargets& targets) {
-  for (std::size_t i = 0; i < targets.against.size(); ++i) {
-    const bool directory = targets.volumes[i].kind == TargetKind::directory;
-    if (directory == (targets.against[i].kind == TargetKind::directory)) continue;
-    throw Error(ErrorKind::usage,
-                "a directory on the one side and what is formatted on the other cannot be "
-                "compared: name two directories, or two images or devices");
+void check_comparable(const Target& one, const Target& other) {
+  if ((one.kind == TargetKind::directory) == (other.kind == TargetKind::directory)) return;
+  throw Error(ErrorKind::usage,
+              "a directory on the one side and what is formatted on the other cannot be "
+              "compared: name two directories, or two images or devices");
+}
+
+void check_comparable(const NamedTargets& named) {
+  if (named.against) check_comparable(*named.near, *named.against);
+  for (std::size_t i = 0; i < named.against_far.size(); ++i) {
+    check_comparable(named.far[i], named.against_far[i]);
   }
 }
 
-void check_all_apart(const ChosenTargets& targets) {
-  std::vector<std::pair<std::string, const Target*>> all;
-  for (std::size_t i = 0; i < targets.volumes.size(); ++i) {
-    all.emplace_back(role_name(static_cast<Role>(i)), &targets.volumes[i]);
+// With the names of their options.
+using NamedList = std::vector<std::pair<std::string, const Target*>>;
+
+void add_side(const std::string& prefix, const SideTargets& side, std::span<const DrivePart> parts,
+              NamedList& list) {
+  const std::string near = prefix.empty() ? "near" : prefix;
+  for (std::size_t i = 0; i < side.near.size(); ++i) {
+    list.emplace_back(parts.empty() ? near : fmt::format("{} ({})", near, parts[i].name),
+                      &side.near[i]);
   }
-  for (std::size_t i = 0; i < targets.against.size(); ++i) {
-    all.emplace_back(
-        i == 0 ? "against" : fmt::format("against-{}", role_name(static_cast<Role>(i))),
-        &targets.against[i]);
+  for (std::size_t i = 0; i < side.far.size(); ++i) {
+    list.emplace_back(fmt::format("{}{}{}", prefix, prefix.empty() ? "" : "-",
+                                  role_name(static_cast<Role>(i + 1))),
+                      &side.far[i]);
   }
+}
+
+void check_all_apart(const ChosenTargets& targets, std::span<const DrivePart> parts) {
+  NamedList all;
+  add_side("", targets.first, parts, all);
+  add_side("against", targets.against, parts, all);
   for (std::size_t i = 0; i < all.size(); ++i) {
     for (std::size_t j = i + 1; j < all.size(); ++j) {
       check_apart(all[i].first, *all[i].second, all[j].first, *all[j].second);
@@ -99,28 +140,36 @@ void check_all_apart(const ChosenTargets& targets) {
 
 }  // namespace
 
-bool ChosenTargets::all_directories() const {
-  const auto is_one = [](const Target& one) { return one.kind == TargetKind::directory; };
-  return std::ranges::all_of(volumes, is_one) && std::ranges::all_of(against, is_one);
+std::vector<std::pair<Target*, Role>> ChosenTargets::all() {
+  std::vector<std::pair<Target*, Role>> list;
+  for (SideTargets* side : {&first, &against}) {
+    for (Target& one : side->near) list.emplace_back(&one, Role::near);
+    for (std::size_t i = 0; i < side->far.size(); ++i) {
+      list.emplace_back(&side->far[i], static_cast<Role>(i + 1));
+    }
+  }
+  return list;
 }
 
-ChosenTargets choose_targets(const NamedTargets& named, MountPower power, std::size_t count) {
+ChosenTargets choose_targets(const NamedTargets& named, std::span<const DrivePart> parts,
+                             MountPower power, std::size_t count) {
   check_which_are_named(named);
   ChosenTargets targets;
   if (!named.near) {
-    for (std::size_t i = 0; i < count; ++i) {
-      targets.volumes.push_back(own_target(static_cast<Role>(i), power));
+    if (!parts.empty()) throw Error(ErrorKind::usage, "--parts needs --near as well");
+    targets.first.near = {own_target(Role::near, power)};
+    for (std::size_t i = 1; i < count; ++i) {
+      targets.first.far.push_back(own_target(static_cast<Role>(i), power));
     }
     return targets;
   }
-  targets.volumes = named.far;
-  targets.volumes.insert(targets.volumes.begin(), *named.near);
-  if (named.against) {
-    targets.against = named.against_far;
-    targets.against.insert(targets.against.begin(), *named.against);
-  }
-  check_comparable(targets);
-  check_all_apart(targets);
+  check_comparable(named);
+  const auto near = [&](const Target& target, std::string_view option) {
+    return parts.empty() ? std::vector<Target>{target} : place_parts(target, parts, option);
+  };
+  targets.first = {near(*named.near, "--near"), named.far};
+  if (named.against) targets.against = {near(*named.against, "--against"), named.against_far};
+  check_all_apart(targets, parts);
   return targets;
 }
 

@@ -2,9 +2,12 @@
 #pragma once
 
 #include <optional>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "replay/results/result.h"
+#include "replay/run/plan.h"
 #include "replay/volumes/file_system.h"
 #include "replay/volumes/mount.h"
 #include "replay/volumes/target.h"
@@ -20,17 +23,25 @@ struct NamedTargets {
   std::vector<Target> against_far = {};
 };
 
-struct ChosenTargets {
-  std::vector<Target> volumes;  // by Role
-  std::vector<Target> against;  // the same of the other side; a lone one shares the far ones
+// What one result is measured on.
+struct SideTargets {
+  std::vector<Target> near;  // by part; one where there are none
+  std::vector<Target> far;   // Role::far and those after it
+};
 
-  bool all_directories() const;
+struct ChosenTargets {
+  SideTargets first;
+  SideTargets against;  // without near: there is none; with near alone: it shares the far ones
+
+  // All there are: near, far, and the same of against.
+  std::vector<std::pair<Target*, Role>> all();
 };
 
 // The targets of a run: those given, or `count` volumes of its own in the current directory: images
 // where this machine can mount them, else directories. Throws Error(usage) when two are the same,
-// lie one inside the other or cannot be compared.
-ChosenTargets choose_targets(const NamedTargets& named, MountPower power, std::size_t count);
+// overlap, lie one inside the other or cannot be compared.
+ChosenTargets choose_targets(const NamedTargets& named, std::span<const DrivePart> parts,
+                             MountPower power, std::size_t count);
 
 // The file systems that this machine can make and mount. Those it cannot are left out with a
 // warning, or, if the user asked for them (`required`), are an Error(failed) that says what to

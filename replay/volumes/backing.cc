@@ -163,11 +163,18 @@ void Backing::allocate_image() {
 
 void Backing::open_block_device(const VolumeOptions& options) {
   const Descriptor node(open(target_.path.c_str(), O_PATH | O_CLOEXEC));
-  check_may_format(node.get(), target_.path, options.destroy);
+  check_named(node.get(), target_, options.destroy);
+  HeldDevices alone;
+  HeldDevices& held = options.held ? *options.held : alone;
+  struct stat info{};
+  fstat(node.get(), &info);
+  const std::vector<dev_t> own = held.parts_on(info.st_rdev);
+  check_unused(node.get(), target_.path, {.own = own, .held = !own.empty()});
   if (options.power != MountPower::full) {
     throw_failed(
         fmt::format("formatting {} needs root: run filereel with sudo", printable(target_.path)));
   }
+  if (target_.is_part()) return open_part(node.get(), held);
   device_.reset(open(fmt::format("/proc/self/fd/{}", node.get()).c_str(), O_RDWR | O_CLOEXEC));
   if (!device_) {
     throw_failed(fmt::format("cannot open {}: {}", printable(target_.path), strerror(errno)));
@@ -179,15 +186,35 @@ void Backing::open_block_device(const VolumeOptions& options) {
   size_ = device_size(device_.get());
 }
 
-void Backing::check_may_be_formatted(const std::vector<std::string>& destroy) const {
-  if (is_device()) check_may_format(device_.get(), target_.path, destroy);
+// A loop device and not a partition that is added to the kernel alone (BLKPG_ADD_PARTITION): it has
+// a node where there is no devtmpfs, needs no room in a partition table that is there, and goes by
+// itself when the process is killed.
+void Backing::open_part(int node, HeldDevices& held) {
+  held_ = held.hold(node, target_.path);
+  size_ = range_of(target_).size();
+  int sector = 0;  // as large as the drive's, or there is no direct I/O
+  ioctl(file(), BLKSSZGET, &sector);
+  loop_.emplace(file(), target_.text(),
+                LoopRange{target_.start, size_, static_cast<std::uint32_t>(sector)});
+  held_->parts.push_back(loop_->number());
+  if (device_size(loop_->descriptor()) != size_) {
+    throw_failed(fmt::format("{} came out with another size: choose another part", target_.text()));
+  }
+}
+
+void Backing::check_unused_by_others() const {
+  if (!is_device()) return;
+  const std::vector<dev_t> own = held_ ? held_->parts : std::vector<dev_t>();
+  check_unused(file(), target_.path, {.own = own, .held = held_ != nullptr});
+  if (loop_) check_unused(loop_->descriptor(), target_.text(), {.own = own});
 }
 
 void Backing::format(FileSystemKind kind) {
   const FileSystemInfo& info = file_system_info(kind);
   if (is_device()) discard();
   formatted_ = false;
-  run_program(make_command(kind, source(), size_, is_device()), info.make_package,
+  // What a loop device is told to discard, it would write as zeros.
+  run_program(make_command(kind, source(), size_, is_device() && !loop_), info.make_package,
               fmt::format("cannot make {} on {}", info.name, target_.text()));
   formatted_ = true;
   flush();
@@ -197,7 +224,7 @@ void Backing::format(FileSystemKind kind) {
 // Tells a block device that nothing on it is needed, so that every file system starts on it as
 // fresh as it can be. Not all mkfs programs do.
 void Backing::discard() {
-  std::uint64_t range[2] = {0, size_};
+  std::uint64_t range[2] = {target_.start, size_};
   ioctl(file(), BLKDISCARD, range);  // fails where the drive cannot, and nothing is lost
 }
 
@@ -237,7 +264,12 @@ void Backing::check_present() const {
 
 void Backing::finish(bool keep) {
   device_.reset();
-  if (!image_) return;
+  if (!image_) {
+    if (held_ && loop_) std::erase(held_->parts, loop_->number());
+    loop_.reset();
+    held_.reset();
+    return;
+  }
   const bool stays = formatted_ && (keep || !target_.temporary);
   if (stays) flush();  // nothing comes after what the lease is going to say
   loop_.reset();

@@ -1,7 +1,8 @@
-// What a file system that filereel makes lies on: an image file or a block device.
+// What a file system that filereel makes lies on: an image file, a block device or part of one.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -12,6 +13,7 @@
 #include "filesets/ownership/lease.h"
 #include "filesets/ownership/new_file.h"
 #include "filesets/system/descriptor.h"
+#include "replay/volumes/device_part.h"
 #include "replay/volumes/loop_device.h"
 #include "replay/volumes/residency.h"
 #include "replay/volumes/target.h"
@@ -35,8 +37,8 @@ class Backing {
   std::uint64_t size() const { return size_; }
   bool is_device() const { return target_.kind == TargetKind::block_device; }
 
-  // Throws Error if it is a block device and somebody uses it by now.
-  void check_may_be_formatted(const std::vector<std::string>& destroy) const;
+  // Throws Error(failed) if it is a block device and somebody else uses it by now.
+  void check_unused_by_others() const;
 
   // Makes a file system on it, which is on the device when this returns. Throws Error(failed).
   void format(FileSystemKind kind);
@@ -61,15 +63,20 @@ class Backing {
   void remove_own_image(int parent, const FileState& there,
                         std::span<const FoundLease> leases) const;
   void open_block_device(const VolumeOptions& options);
+  void open_part(int node, HeldDevices& held);
   void allocate_image();
   void discard();
-  int file() const { return image_ ? image_->descriptor() : device_.get(); }
+  // What lies below all.
+  int file() const {
+    return image_ ? image_->descriptor() : held_ ? held_->file.get() : device_.get();
+  }
 
   Target target_;
   std::string name_, image_path_;  // of the image when it is done: in its directory, and absolute
   std::optional<Lease> lease_;     // of that
   std::optional<NewFile> image_;
-  Descriptor device_;
+  Descriptor device_;                 // a whole one
+  std::shared_ptr<HeldDevice> held_;  // of a part, which the loop device shows
   std::optional<LoopDevice> loop_;
   std::uint64_t size_ = 0;
   bool formatted_ = false;

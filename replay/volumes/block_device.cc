@@ -21,6 +21,7 @@
 #include "filesets/system/descriptor.h"
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
+#include "replay/volumes/device_part.h"
 #include "replay/volumes/mount.h"
 #include "replay/volumes/sysfs.h"
 
@@ -36,23 +37,13 @@ std::string sysfs_folder(dev_t device) {
   return fmt::format("/sys/dev/block/{}:{}", major(device), minor(device));
 }
 
-dev_t device_number(const std::string& path) {
-  struct stat info{};
-  return stat(path.c_str(), &info) == 0 && S_ISBLK(info.st_mode) ? info.st_rdev : 0;
-}
-
 // The device and its partitions.
 std::vector<dev_t> with_partitions(dev_t device) {
   std::vector<dev_t> all = {device};
   boost::system::error_code ignored;
   for (const auto& entry : fs::directory_iterator(sysfs_folder(device), ignored)) {
-    unsigned major_number = 0, minor_number = 0;
     if (read_sysfs(entry.path().string() + "/partition").empty()) continue;
-    const std::string number = read_sysfs(entry.path().string() + "/dev");
-    // NOLINTNEXTLINE(cert-err34-c): the kernel's own digits
-    if (sscanf(number.c_str(), "%u:%u", &major_number, &minor_number) == 2) {
-      all.push_back(makedev(major_number, minor_number));
-    }
+    if (const auto number = number_in_sysfs(entry.path().string())) all.push_back(*number);
   }
   return all;
 }
@@ -65,9 +56,9 @@ bool is_swap(dev_t device) {
   return false;
 }
 
-// The loop device that lies on it or, if it is one itself, on the same file; "" if there is none.
-// Neither shows among the holders, nor keeps others from opening it.
-std::string loop_device_on(dev_t device) {
+// The loop device, other than the run's own, that lies on it or, if it is one itself, on the same
+// file; "" if there is none. Neither shows among the holders, nor keeps others from opening it.
+std::string loop_device_on(dev_t device, std::span<const dev_t> own_loops) {
   const auto describe = [](const std::string& path) {
     const Descriptor loop(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
     loop_info64 info{};
@@ -76,12 +67,17 @@ std::string loop_device_on(dev_t device) {
   };
   boost::system::error_code ignored;
   const fs::path name = fs::canonical(sysfs_folder(device), ignored).filename();
-  const std::optional<loop_info64> own = describe("/dev/" + name.string());
+  // Device mapper and bcache would pass the question on to what lies below them.
+  const bool is_loop = fs::exists(sysfs_folder(device) + "/loop", ignored);
+  const std::optional<loop_info64> own = is_loop ? describe("/dev/" + name.string()) : std::nullopt;
   for (const auto& entry : fs::directory_iterator("/sys/block", ignored)) {
     if (!fs::exists(entry.path() / "loop", ignored)) continue;
     const std::string path = "/dev/" + entry.path().filename().string();
     const std::optional<loop_info64> other = describe(path);
-    if (!other || device_number(path) == device) continue;
+    const dev_t number = device_number(path);
+    if (!other || number == device || std::ranges::find(own_loops, number) != own_loops.end()) {
+      continue;
+    }
     const bool same_file =
         own && own->lo_inode == other->lo_inode && own->lo_device == other->lo_device;
     if (same_file || (other->lo_rdevice != 0 && other->lo_rdevice == device)) return path;
@@ -109,7 +105,7 @@ std::string writer_of(dev_t device) {
 }
 
 // Why the device must not be touched; "" if nothing speaks against it.
-std::string user_of(dev_t device) {
+std::string user_of(dev_t device, std::span<const dev_t> own_loops) {
   for (const MountedFileSystem& mounted : mounted_file_systems()) {
     // FUSE and btrfs show numbers of their own, so the source's counts too.
     if (mounted.device == device || device_number(mounted.source) == device) {
@@ -121,7 +117,7 @@ std::string user_of(dev_t device) {
   for (const auto& holder : fs::directory_iterator(sysfs_folder(device) + "/holders", ignored)) {
     return fmt::format("part of {}", holder.path().filename().string());
   }
-  if (const std::string loop = loop_device_on(device); !loop.empty()) {
+  if (const std::string loop = loop_device_on(device, own_loops); !loop.empty()) {
     return fmt::format("attached to {}", loop);
   }
   if (const std::string writer = writer_of(device); !writer.empty()) {
@@ -170,42 +166,61 @@ std::uint64_t device_size(int fd) {
   return ioctl(fd, BLKGETSIZE64, &size) == 0 ? size : 0;
 }
 
-void check_destroy(const std::vector<std::string>& paths) {
-  for (const std::string& path : paths) {
-    if (device_number(path) == 0) {
-      throw Error(ErrorKind::usage,
-                  fmt::format("--destroy {}: there is no such block device", printable(path)));
-    }
-  }
+dev_t device_number(const std::string& path) {
+  struct stat info{};
+  return stat(path.c_str(), &info) == 0 && S_ISBLK(info.st_mode) ? info.st_rdev : 0;
 }
 
-void check_may_format(int fd, const std::string& path, const std::vector<std::string>& destroy) {
+std::optional<dev_t> number_in_sysfs(const std::string& folder) {
+  unsigned major_number = 0, minor_number = 0;
+  const std::string number = read_sysfs(folder + "/dev");
+  // NOLINTNEXTLINE(cert-err34-c): the kernel's own digits
+  if (sscanf(number.c_str(), "%u:%u", &major_number, &minor_number) != 2) return std::nullopt;
+  return makedev(major_number, minor_number);
+}
+
+void check_named(int fd, const Target& target, std::span<const Target> destroy) {
+  const std::string& path = target.path;
   struct stat info{};
-  const std::string self = fmt::format("/proc/self/fd/{}", fd);  // opens it again, nothing else
   const dev_t device = fstat(fd, &info) == 0 && S_ISBLK(info.st_mode) ? info.st_rdev : 0;
   if (device == 0) {
     throw Error(ErrorKind::usage, fmt::format("{} is not a block device", printable(path)));
   }
-  const auto names_it = [&](const std::string& name) { return device_number(name) == device; };
-  if (std::ranges::none_of(destroy, names_it)) {
-    const Descriptor readable(open(self.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
-    const DeviceContents contents = probe_contents(readable.get());
-    const std::string holds = contents.type.empty() ? "is a block device"
-                              : contents.label.empty()
-                                  ? fmt::format("holds {}", contents.type)
-                                  : fmt::format("holds {} '{}'", contents.type, contents.label);
-    throw Error(ErrorKind::usage,
-                fmt::format("{} {}: everything on it would be lost; to have it formatted, say "
-                            "--destroy {}",
-                            path, holds, path));
-  }
-  for (const dev_t part : with_partitions(device)) {
-    if (const std::string user = user_of(part); !user.empty()) {
+  const DiskRange range = range_of(target);
+  const auto names_it = [&](const Target& one) {
+    return device_number(one.path) == device && range_of(one).covers(range);
+  };
+  if (std::ranges::any_of(destroy, names_it)) return;
+  const std::string self = fmt::format("/proc/self/fd/{}", fd);  // opens it again, nothing else
+  const Descriptor readable(open(self.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  const DeviceContents contents = probe_contents(readable.get());
+  const std::string holds = contents.type.empty() ? "is a block device"
+                            : contents.label.empty()
+                                ? fmt::format("holds {}", contents.type)
+                                : fmt::format("holds {} '{}'", contents.type, contents.label);
+  throw Error(
+      ErrorKind::usage,
+      target.is_part()
+          ? fmt::format("{} {}: what lies from {} to {} would be lost; to have that part "
+                        "formatted, say --destroy {}",
+                        path, holds, target.start, target.start + range.size(), target.text())
+          : fmt::format("{} {}: everything on it would be lost; to have it formatted, say "
+                        "--destroy {}",
+                        path, holds, target.text()));
+}
+
+void check_unused(int fd, const std::string& path, const DeviceUse& use) {
+  struct stat info{};
+  fstat(fd, &info);
+  for (const dev_t part : with_partitions(info.st_rdev)) {
+    if (const std::string user = user_of(part, use.own); !user.empty()) {
       throw Error(ErrorKind::failed,
                   fmt::format("{} is in use ({}): it is not formatted; unmount or release it first",
                               path, user));
     }
   }
+  if (use.held) return;
+  const std::string self = fmt::format("/proc/self/fd/{}", fd);
   const Descriptor exclusive(open(self.c_str(), O_RDWR | O_EXCL | O_CLOEXEC));
   if (!exclusive) {
     throw Error(ErrorKind::failed,

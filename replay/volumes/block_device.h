@@ -3,10 +3,13 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include <sys/types.h>
+
+#include "replay/volumes/target.h"
 
 namespace filereel {
 
@@ -23,14 +26,27 @@ DeviceContents probe_contents(int fd);
 // Bytes of a block device or file behind `fd`; 0 if that cannot be told.
 std::uint64_t device_size(int fd);
 
-// Throws Error(usage) unless each of these paths is a block device.
-void check_destroy(const std::vector<std::string>& paths);
+// Of the block device of that name; 0 if it is none.
+dev_t device_number(const std::string& path);
 
-// Throws Error unless `fd`, which may be open with O_PATH alone, is a block device that may be
-// formatted: named in `destroy`, not mounted (nor its partitions), no swap space, held by no other
-// device or loop device, open for writing by no other process that can be seen, and writable.
-// `path` stands for it in messages.
-void check_may_format(int fd, const std::string& path, const std::vector<std::string>& destroy);
+// What the file "dev" of a folder in sysfs says.
+std::optional<dev_t> number_in_sysfs(const std::string& folder);
+
+// Throws Error(usage) unless one of `destroy` names all of the target, which `fd` is, a block
+// device that may be open with O_PATH alone.
+void check_named(int fd, const Target& target, std::span<const Target> destroy);
+
+// Who uses a device.
+struct DeviceUse {
+  // Loop devices that may lie on it, or beside it on the same device: the run's own.
+  std::span<const dev_t> own = {};
+  bool held = false;  // this process has it open with O_EXCL, so that nobody else can
+};
+
+// Throws Error(failed) unless `fd`, likewise, is a block device that nobody uses: not mounted (nor
+// its partitions), no swap space, held by no other device or loop device, open for writing by no
+// other process that can be seen; and unless it can be written. `path` stands for it in messages.
+void check_unused(int fd, const std::string& path, const DeviceUse& use = {});
 
 // What has gone through a block device since the machine started, in bytes.
 struct DeviceCounters {

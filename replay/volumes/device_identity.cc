@@ -1,6 +1,7 @@
 #include "replay/volumes/device_identity.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <string_view>
 
@@ -30,16 +31,6 @@ std::vector<fs::path> linked_devices(const std::string& folder) {
   return devices;
 }
 
-// "vg-data (LVM)", by the prefix that whoever made it gave its UUID.
-std::string describe_mapped(const std::string& name, std::string_view uuid) {
-  std::string_view kind = "device mapper";
-  if (uuid.starts_with("LVM-")) kind = "LVM";
-  if (uuid.starts_with("CRYPT-")) kind = "crypt";
-  if (uuid.starts_with("mpath-")) kind = "multipath";
-  if (uuid.starts_with("part")) kind = "partition";
-  return fmt::format("{} ({})", printable(name), kind);
-}
-
 class Descent {
  public:
   Descent(const DeviceSources& sources, DeviceStack& stack) : sources_(sources), stack_(stack) {}
@@ -60,12 +51,17 @@ class Descent {
     folder(mine, depth);
   }
 
-  void file(const std::string& path, std::string_view how, int depth) {
+  // What lies on a file, or on a device that a loop device shows. `loop`: what that is, or "".
+  void file(const std::string& path, std::string_view loop, int depth) {
     const FileStorage storage = sources_.storage_of(path);
-    layer(fmt::format(
-        "file on {}{}",
-        storage.file_system.empty() ? "an unknown file system" : printable(storage.file_system),
-        how));
+    if (storage.is_device) {
+      layer(std::string(loop));
+    } else {
+      layer(fmt::format(
+          "file on {}{}",
+          storage.file_system.empty() ? "an unknown file system" : printable(storage.file_system),
+          loop.empty() ? "" : " (loop device)"));
+    }
     if (storage.device != 0) file_system(storage.device, depth + 1);
   }
 
@@ -78,6 +74,10 @@ class Descent {
     if (std::ranges::find(stack_.layers, text) == stack_.layers.end()) {
       stack_.layers.push_back(std::move(text));
     }
+  }
+  void layer(Layer one) {
+    layer(std::move(one.text));
+    std::ranges::move(one.states, std::back_inserter(stack_.states));
   }
 
   void folder(const fs::path& path, int depth) {
@@ -93,20 +93,20 @@ class Descent {
     }
     if (name.starts_with("loop")) {
       const std::string backing = read("loop/backing_file");
-      if (!backing.empty()) file(backing, " (loop device)", depth);
+      const bool part = (read("loop/offset") + read("loop/sizelimit")).find_first_not_of('0') !=
+                        std::string::npos;
+      if (!backing.empty()) file(backing, part ? "part (loop device)" : "loop device", depth);
       return;
     }
     std::vector<fs::path> below = linked_devices(path.string() + "/slaves");
-    const std::string mapped = read("dm/name");
-    boost::system::error_code ignored;
-    const bool is_md = fs::exists(path / "md", ignored);
-    if (!mapped.empty()) {
-      const std::string uuid = read("dm/uuid");
-      layer(describe_mapped(mapped, uuid));
+    if (auto mapped = read_dm(path.string(), sources_.dm_targets)) {
+      layer(std::move(*mapped));
       // All paths lead to the same drive.
-      if (uuid.starts_with("mpath-") && below.size() > 1) below.resize(1);
-    } else if (is_md) {
-      layer(fmt::format("{} ({} of {})", name, read("md/level"), below.size()));
+      if (read("dm/uuid").starts_with("mpath-") && below.size() > 1) below.resize(1);
+    } else if (auto array = read_md(path.string(), below.size())) {
+      layer(std::move(*array));
+    } else if (auto cached = read_bcache(path.string()); cached && !below.empty()) {
+      layer(std::move(*cached));
     } else if (below.empty()) {
       stack_.drives.push_back(
           read_drive_identity(path.string(), fs::canonical(sources_.sys).string(), sources_.udev));

@@ -9,15 +9,18 @@
 
 #include "replay/volumes/drive_identity.h"
 #include "replay/volumes/file_storage.h"
+#include "replay/volumes/layer_state.h"
 
 namespace filereel {
 
 // The drives under a block device, and what lies between.
 struct DeviceStack {
-  // From the file system down, each once: "sda1 (partition)", "vg-data (LVM)",
-  // "md0 (raid1 of 2)", "file on ext4 (loop device)". No numbers that change from run to run, such
-  // as those of loop and dm devices: results are compared by these texts.
+  // From the file system down, each once: "sda1 (partition)", "vg-data (LVM cache, writeback)",
+  // "md0 (raid5 of 4, chunk 512 KiB)", "file on ext4 (loop device)", "part (loop device)". No
+  // numbers that change from run to run, such as those of loop and dm devices: results are compared
+  // by these texts.
   std::vector<std::string> layers;
+  std::vector<LayerState> states;      // of layers that have any, likewise
   std::vector<DeviceIdentity> drives;  // each once, in the order of the members
 };
 
@@ -26,6 +29,7 @@ struct DeviceSources {
   std::string sys = "/sys";
   std::string udev = "/run/udev/data";
   std::function<FileStorage(const std::string& path)> storage_of = storage_of_file;
+  std::function<std::vector<DmTarget>(const std::string& name)> dm_targets = read_dm_targets;
 };
 
 // Goes down through partitions, device mapper, md, loop devices and the like to the drives. Nothing

@@ -49,7 +49,7 @@ class DeviceVolume final : public Volume {
     }
     if (mount_) unmount();
     // Somebody may use it by now.
-    backing_.check_may_be_formatted(options_.destroy);
+    backing_.check_unused_by_others();
     backing_.format(kind_);
     mount();
   }
@@ -83,11 +83,15 @@ class DeviceVolume final : public Volume {
     backing_.flush();
   }
 
+  void rest() override {
+    if (mount_) unmount();
+  }
+
   int root() const override { return mount_->root(); }
 
   int raw() const override {
     if (mount_) return -1;
-    backing_.check_may_be_formatted(options_.destroy);
+    backing_.check_unused_by_others();
     return backing_.descriptor();
   }
 
@@ -144,6 +148,9 @@ class DeviceVolume final : public Volume {
                                : identify_image(boost::filesystem::absolute(target_.path).string());
     description.drives = std::move(stack.drives);
     description.layers = std::move(stack.layers);
+    description.states = std::move(stack.states);
+    if (target_.is_part()) description.start = target_.start;
+    description.part = options_.part;
     return description;
   }
 
@@ -183,7 +190,6 @@ std::unique_ptr<Volume> open_device_volume(const Target& target, const VolumeOpt
 }
 
 std::unique_ptr<Volume> open_volume(const Target& target, const VolumeOptions& options) {
-  check_destroy(options.destroy);
   return target.kind == TargetKind::directory ? open_directory_volume(target, options)
                                               : open_device_volume(target, options);
 }

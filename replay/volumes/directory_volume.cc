@@ -140,6 +140,7 @@ class DirectoryVolume final : public Volume {
     DeviceStack stack = identify_devices(device_);
     description.drives = std::move(stack.drives);
     description.layers = std::move(stack.layers);
+    description.states = std::move(stack.states);
     return description;
   }
 

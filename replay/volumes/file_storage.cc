@@ -46,6 +46,7 @@ FileStorage storage_of_file(const std::string& path) {
   if (there.empty() || stat(there.c_str(), &info) != 0) return {};
   FileStorage storage;
   storage.device = device_of(there, kMostHops);
+  storage.is_device = S_ISBLK(info.st_mode);
   if (const auto mounted = mounted_at(there)) storage.file_system = mounted->type;
   return storage;
 }

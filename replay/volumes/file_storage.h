@@ -10,6 +10,7 @@ namespace filereel {
 struct FileStorage {
   dev_t device = 0;         // of a block device; 0: there is none, or it cannot be told
   std::string file_system;  // what the kernel calls it; "" if that cannot be told
+  bool is_device = false;   // the file is the block device itself
 };
 
 // Of a file or directory, or of what a removed one lay in. Where the kernel shows numbers that no

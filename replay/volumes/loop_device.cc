@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/fs.h>
 #include <linux/loop.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -29,7 +30,7 @@ bool serves(const std::string& path, const struct stat& file) {
 
 }  // namespace
 
-LoopDevice::LoopDevice(int image, const std::string& name) {
+LoopDevice::LoopDevice(int image, const std::string& name, const LoopRange& range) {
   const auto fail = [&](std::string_view step) {
     const int error = errno;
     throw Error(ErrorKind::failed,
@@ -50,10 +51,14 @@ LoopDevice::LoopDevice(int image, const std::string& name) {
     for (const bool direct : {true, false}) {
       loop_config config{};
       config.fd = static_cast<unsigned>(image);
+      config.block_size = range.block_size;
+      config.info.lo_offset = range.start;
+      config.info.lo_sizelimit = range.size;
       config.info.lo_flags = direct ? LO_FLAGS_AUTOCLEAR | LO_FLAGS_DIRECT_IO : LO_FLAGS_AUTOCLEAR;
       if (ioctl(device.get(), LOOP_CONFIGURE, &config) == 0) {
         path_ = std::move(path);
         device_ = std::move(device);
+        read_ahead_like(image);
         return;
       }
       if (errno == EBUSY) break;
@@ -61,6 +66,22 @@ LoopDevice::LoopDevice(int image, const std::string& name) {
     if (errno != EBUSY) fail(path);
   }
   fail("every device was taken by others");
+}
+
+LoopDevice::~LoopDevice() {
+  if (own_read_ahead_) ioctl(device_.get(), BLKRASET, *own_read_ahead_);
+}
+
+void LoopDevice::read_ahead_like(int device) {
+  long of_device = 0, own = 0;                           // 512 bytes each
+  if (ioctl(device, BLKRAGET, &of_device) != 0) return;  // a file
+  if (ioctl(device_.get(), BLKRAGET, &own) != 0) return;
+  if (ioctl(device_.get(), BLKRASET, of_device) == 0) own_read_ahead_ = own;
+}
+
+dev_t LoopDevice::number() const {
+  struct stat info{};
+  return fstat(device_.get(), &info) == 0 ? info.st_rdev : 0;
 }
 
 bool loop_devices_available() {

@@ -1,5 +1,8 @@
 #include "replay/volumes/target.h"
 
+#include <algorithm>
+#include <optional>
+
 #include <fmt/format.h>
 #include <sys/stat.h>
 
@@ -9,41 +12,122 @@
 namespace filereel {
 namespace {
 
-constexpr std::string_view kImage = "image:";
+constexpr std::string_view kImage = "image:", kStart = "start=", kSize = "size=";
 
 // The least size that any file system is made on; smaller ones are typing errors.
-constexpr std::uint64_t kLeastImage = 1 << 20;
+constexpr std::uint64_t kLeastVolume = 1 << 20;
 
-Target parse_image(std::string_view text) {
-  Target target;
-  target.kind = TargetKind::image;
-  std::size_t i = 0;
-  for (; i < text.size(); ++i) {
+bool begins_option(std::string_view text) {
+  return text.starts_with(kStart) || text.starts_with(kSize);
+}
+
+struct NameAndOptions {
+  std::string name;
+  std::optional<std::string_view> options;
+};
+
+// In an image's name every comma is written twice.
+NameAndOptions split_image(std::string_view text) {
+  std::string name;
+  for (std::size_t i = 0; i < text.size(); ++i) {
     if (text[i] == ',') {
-      if (i + 1 == text.size() || text[i + 1] != ',') break;
+      if (i + 1 == text.size() || text[i + 1] != ',') return {name, text.substr(i + 1)};
       ++i;
     }
-    target.path += text[i];
+    name += text[i];
   }
+  return {name, std::nullopt};
+}
+
+// In other names commas are written twice before what would be an option.
+NameAndOptions split_path(std::string_view text) {
+  std::string name;
+  for (std::size_t i = 0; i < text.size();) {
+    const std::size_t after = std::min(text.find_first_not_of(',', i), text.size());
+    const std::size_t commas = after - i;
+    const bool told = commas > 0 && begins_option(text.substr(after));
+    name.append(told ? commas / 2 : commas, ',');
+    if (told && commas % 2 == 1) return {name, text.substr(after)};
+    i = after;
+    if (i < text.size()) name += text[i++];
+  }
+  return {name, std::nullopt};
+}
+
+std::string write_path(const std::string& path) {
+  std::string text;
+  for (std::size_t i = 0; i < path.size();) {
+    const std::size_t after = std::min(path.find_first_not_of(',', i), path.size());
+    const bool told = begins_option(std::string_view(path).substr(after));
+    text.append(told ? 2 * (after - i) : after - i, ',');
+    i = after;
+    if (i < path.size()) text += path[i++];
+  }
+  return text;
+}
+
+Target parse_image(std::string_view text) {
+  const auto [name, options] = split_image(text);
+  Target target;
+  target.kind = TargetKind::image;
+  target.path = name;
   if (target.path.empty()) {
     throw Error(ErrorKind::usage, "'image:' needs a file name: image:FILE or image:FILE,size=4G");
   }
-  if (i == text.size()) return target;
-  const std::string_view option = text.substr(i + 1);
-  constexpr std::string_view kSize = "size=";
-  if (!option.starts_with(kSize)) {
+  if (!options) return target;
+  if (!options->starts_with(kSize)) {
     throw Error(ErrorKind::usage,
                 fmt::format("'{}' is not an option of an image: use size=4G (a comma in the file "
                             "name is written twice)",
-                            option));
+                            *options));
   }
-  target.size = parse_size(option.substr(kSize.size()), "size", ErrorKind::usage);
-  if (target.size < kLeastImage) {
+  const std::string_view size = options->substr(kSize.size());
+  target.size = parse_size(size, "size", ErrorKind::usage);
+  if (target.size < kLeastVolume) {
     throw Error(ErrorKind::usage, fmt::format("an image of {} is too small for a file system: say "
                                               "size=64M or more",
-                                              option.substr(kSize.size())));
+                                              size));
   }
   return target;
+}
+
+// "start=32G,size=32G", of a block device.
+void parse_part(std::string_view options, Target& target) {
+  std::optional<std::uint64_t> start, size;
+  for (std::string_view rest = options;;) {
+    const std::string_view one = rest.substr(0, rest.find(','));
+    std::optional<std::uint64_t>& value = one.starts_with(kStart) ? start : size;
+    if (!begins_option(one) || value) {
+      throw Error(ErrorKind::usage, fmt::format("'{}': a part of a block device is written as "
+                                                "{},start=32G,size=32G",
+                                                options, target.path));
+    }
+    const std::size_t equals = one.find('=');
+    value = parse_size(one.substr(equals + 1), one.substr(0, equals), ErrorKind::usage);
+    if (*value % kPartAlignment != 0) {
+      throw Error(ErrorKind::usage,
+                  fmt::format("{} is not a multiple of {} bytes: say a multiple of 1 MiB, such as "
+                              "32G",
+                              one, kPartAlignment));
+    }
+    if (one.size() == rest.size()) break;
+    rest.remove_prefix(one.size() + 1);
+  }
+  if (size && *size < kLeastVolume) {
+    throw Error(ErrorKind::usage,
+                fmt::format("a part of {} bytes is too small for a file system: say size=64M or "
+                            "more",
+                            *size));
+  }
+  target.start = start.value_or(0);
+  target.size = size.value_or(0);
+}
+
+// "32GiB", which is read as the same number.
+std::string written_size(std::uint64_t bytes) {
+  std::string text = bytes == 0 ? "0" : format_binary_size(bytes);
+  std::erase(text, ' ');
+  return text;
 }
 
 }  // namespace
@@ -61,7 +145,12 @@ std::string_view target_kind_name(TargetKind kind) {
 }
 
 std::string Target::text() const {
-  if (kind != TargetKind::image) return path;
+  if (kind != TargetKind::image) {
+    std::string text = write_path(path);
+    if (is_part()) text += fmt::format(",{}{}", kStart, written_size(start));
+    if (is_part() && size > 0) text += fmt::format(",{}{}", kSize, written_size(size));
+    return text;
+  }
   std::string text(kImage);
   for (const char c : path) text += c == ',' ? ",," : std::string(1, c);
   return text;
@@ -69,21 +158,40 @@ std::string Target::text() const {
 
 Target parse_target(std::string_view text) {
   if (text.starts_with(kImage)) return parse_image(text.substr(kImage.size()));
-  if (text.empty()) {
+  const auto [name, options] = split_path(text);
+  if (name.empty()) {
     throw Error(ErrorKind::usage, "a volume needs a name: a directory, image:FILE or a device");
   }
   Target target;
-  target.path = text;
+  target.path = name;
   struct stat info{};
-  if (stat(target.path.c_str(), &info) != 0) return target;  // a directory to be made
-  if (S_ISBLK(info.st_mode)) {
+  const bool there = stat(name.c_str(), &info) == 0;
+  if (there && S_ISBLK(info.st_mode)) {
     target.kind = TargetKind::block_device;
-  } else if (!S_ISDIR(info.st_mode)) {
+    if (options) parse_part(*options, target);
+    return target;
+  }
+  if (options) {
+    throw Error(ErrorKind::usage,
+                fmt::format("{} is not a block device, which alone has parts ({}); a comma "
+                            "before start= or size= in a name is written twice",
+                            name, *options));
+  }
+  if (there && !S_ISDIR(info.st_mode)) {
     throw Error(ErrorKind::usage, fmt::format("{} is a file: for a volume in an image file say "
                                               "image:{}",
-                                              text, text));
+                                              name, name));
   }
-  return target;
+  return target;  // what is not there is a directory to be made
+}
+
+Target parse_device(std::string_view text) {
+  const auto [name, options] = split_path(text);
+  struct stat info{};
+  if (stat(name.c_str(), &info) != 0 || !S_ISBLK(info.st_mode)) {
+    throw Error(ErrorKind::usage, fmt::format("{}: there is no such block device", name));
+  }
+  return parse_target(text);
 }
 
 }  // namespace filereel

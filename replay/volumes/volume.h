@@ -11,6 +11,7 @@
 
 #include "replay/volumes/block_device.h"
 #include "replay/volumes/device_identity.h"
+#include "replay/volumes/device_part.h"
 #include "replay/volumes/file_system.h"
 #include "replay/volumes/mount.h"
 #include "replay/volumes/target.h"
@@ -30,6 +31,9 @@ struct VolumeDescription {
   std::uint64_t size = 0;                   // bytes
   std::vector<DeviceIdentity> drives = {};  // all that the volume lies on
   std::vector<std::string> layers = {};     // see DeviceStack
+  std::vector<LayerState> states = {};      // of layers that can be degraded and the like
+  std::optional<std::uint64_t> start = {};  // bytes; of a part of a block device
+  std::string part = {};                    // its name, where a run goes through several: "begin"
 };
 
 // How cold the caches were when a step began.
@@ -55,6 +59,10 @@ class Volume {
 
   // Returns when everything written is on the device.
   virtual void sync() = 0;
+
+  // Nobody works on it until the next prepare: what is mounted goes, so that no file system writes
+  // while another part of the same drive is measured.
+  virtual void rest() {}
 
   // The root directory's descriptor; changes with prepare and make_cold.
   virtual int root() const = 0;
@@ -86,8 +94,10 @@ class Volume {
 struct VolumeOptions {
   Role role = Role::near;
   MountPower power = MountPower::none;
-  std::vector<std::string> destroy;  // block devices that may be formatted
+  std::vector<Target> destroy = {};  // block devices and parts that may be formatted
   bool keep = false;                 // leave the files also when the run fails or is interrupted
+  std::string part = {};             // see VolumeDescription
+  HeldDevices* held = nullptr;       // those of the run, while volumes are opened; null: none yet
 };
 
 // Checks all that can be checked without changing anything, then takes possession of the target.

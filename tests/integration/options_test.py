@@ -34,6 +34,7 @@ USES = {
                      " --against-far {folder:other}",
     "--fs": "--near {image:disk} --fs ext4",
     "--destroy": "--near {device} --fs ext4 --destroy {device}",
+    "--parts": "--near {device},size=16M --fs ext4 --parts begin,end --destroy {device}",
     "--runs": "--near {folder:near} --runs 2",
     "--precision": "--near {folder:near} --runs auto --precision 100% --budget 100ms",
     "--budget": "--near {folder:near} --runs auto --budget 100ms",

@@ -221,6 +221,26 @@ TEST_CASE("checking again replaces the warnings of the time before and leaves th
   CHECK(result.warnings[0].code == "fuse-driver");
 }
 
+TEST_CASE("a degraded volume is told once, however far its recovery has come") {
+  Result result;
+  VolumeDescription volume;
+  volume.target = "/mnt";
+  volume.states = {{"vg", "clean"}, {"bcache0", "dirty"}};
+  warn_of_states(volume, result);
+  CHECK(result.warnings.empty());
+  volume.states = {{"md0", "degraded", 1}, {"md0", "recovering", {}, 0.1}};
+  warn_of_states(volume, result);
+  volume.states[1].done = 0.9;
+  warn_of_states(volume, result);
+  REQUIRE(result.warnings.size() == 2);
+  CHECK(result.warnings[0].code == "volume-degraded");
+  CHECK(result.warnings[0].text ==
+        "while /mnt (near) was measured, md0 is degraded (1 disk missing)");
+  CHECK(result.warnings[1].text == "while /mnt (near) was measured, md0 is recovering");
+  check_result(result);
+  CHECK(result.warnings.size() == 2);
+}
+
 TEST_CASE("odd names are printed safely in warnings") {
   Result result = result_of({1}, "a\x1b[31m");
   result.measurements[0].samples[0].cached_before = 1;

@@ -494,6 +494,21 @@ TEST_CASE("another build of a kernel, other microcode and other layers are chang
   CHECK(changes_text(base, fresh) == "layers of ext4 (near): partition 1 -> none\n");
 }
 
+TEST_CASE("an array that is complete again, and another part of a drive, are changes") {
+  Result base = sample_result(), fresh = base;
+  base.volumes[0].states = {{"md0", "degraded", 1}, {"md0", "recovering", {}, 0.25}};
+  fresh.volumes[0].states = {{"md0", "clean"}};
+  CHECK(changes_text(base, fresh) ==
+        "state of ext4 (near): md0 is degraded (1 disk missing), md0 is recovering -> md0 is "
+        "clean\n");
+  fresh.volumes[0].states = base.volumes[0].states;
+  fresh.volumes[0].states[1].done = 0.5;
+  CHECK(changes_text(base, fresh).empty());
+  base.volumes[0].start = 0;
+  fresh.volumes[0].start = 32ULL << 30;
+  CHECK(changes_text(base, fresh) == "place of ext4 (near): from 0 B -> from 32 GiB\n");
+}
+
 TEST_CASE("a drive that the kernel calls by another name lies under the same layers") {
   Result base = result_with({runs_of("create", 2, 10, 1)}), fresh = base;
   for (VolumeDescription& volume : fresh.volumes) {

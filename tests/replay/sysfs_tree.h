@@ -18,6 +18,7 @@ class SysfsTree {
     sources.sys = sys();
     sources.udev = temp_.path() + "/udev";
     sources.storage_of = [](const std::string&) { return filereel::FileStorage{}; };
+    sources.dm_targets = [](const std::string&) { return std::vector<filereel::DmTarget>(); };
     return sources;
   }
 

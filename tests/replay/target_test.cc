@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include <boost/filesystem.hpp>
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -59,6 +60,80 @@ TEST_CASE("a target is shown as it is written on the command line") {
   const Target commas = parse_target("image:a,,b");
   CHECK(commas.text() == "image:a,,b");
   CHECK(parse_target(commas.text()).path == commas.path);
+}
+
+TEST_CASE("only commas before what would be an option are written twice in other names") {
+  CHECK(parse_target("a,b,,c").path == "a,b,,c");
+  const Target one = parse_target("dir,,size=4G");
+  CHECK(one.path == "dir,size=4G");
+  CHECK(one.text() == "dir,,size=4G");
+  CHECK(parse_target("dir,,,,start=").path == "dir,,start=");
+  CHECK(parse_target("a,size").path == "a,size");
+  const Target names = parse_target(",,start=,x,,size=");
+  CHECK(names.path == ",start=,x,size=");
+  CHECK(parse_target(names.text()).path == names.path);
+}
+
+TEST_CASE("only block devices have parts") {
+  const TempDir temp;
+  for (const char* part : {",size=4G", ",start=0", ",start=1G,size=4G"}) {
+    const std::string text = temp.path() + part;
+    CHECK(refusal(text).find("not a block device") != std::string::npos);
+    CHECK(refusal(text).find("twice") != std::string::npos);
+  }
+  CHECK(refusal(",size=4G").find("needs a name") != std::string::npos);
+  const auto refusal_of_device = [](const std::string& text) {
+    try {
+      parse_device(text);
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  for (const std::string& text : {temp.path(), std::string("/dev/null"), temp / "none",
+                                  "image:" + (temp / "a"), temp.path() + ",size=1G"}) {
+    CHECK(refusal_of_device(text).find("no such block device") != std::string::npos);
+  }
+}
+
+// Any block device does: nothing is opened.
+std::string block_device() {
+  boost::system::error_code ignored;
+  for (const auto& entry : boost::filesystem::directory_iterator("/dev", ignored)) {
+    if (entry.status(ignored).type() == boost::filesystem::block_file) return entry.path().string();
+  }
+  return "";
+}
+
+TEST_CASE("a part of a block device has a start and a size" * doctest::skip(block_device() == "")) {
+  const std::string device = block_device();
+  const Target whole = parse_target(device);
+  CHECK(whole.kind == TargetKind::block_device);
+  CHECK_FALSE(whole.is_part());
+  CHECK(whole.text() == device);
+  const Target part = parse_target(device + ",start=32G,size=64 MiB");
+  CHECK(part.kind == TargetKind::block_device);
+  CHECK(part.path == device);
+  CHECK(part.start == 32ULL << 30);
+  CHECK(part.size == 64 << 20);
+  CHECK(part.is_part());
+  CHECK(part.text() == device + ",start=32GiB,size=64MiB");
+  CHECK(parse_target(part.text()).start == part.start);
+  CHECK(parse_target(device + ",size=1G,start=4096").start == 4096);
+  CHECK(parse_target(device + ",size=1G").text() == device + ",start=0,size=1GiB");
+  CHECK(parse_target(device + ",start=1M").text() == device + ",start=1MiB");
+  CHECK_FALSE(parse_target(device + ",start=0").is_part());
+  CHECK(parse_device(part.text()).size == part.size);
+
+  CHECK(refusal(device + ",start=1000,size=1G").find("multiple of 4096") != std::string::npos);
+  CHECK(refusal(device + ",size=1000000").find("multiple of 4096") != std::string::npos);
+  CHECK(refusal(device + ",size=0").find("too small") != std::string::npos);
+  CHECK(refusal(device + ",size=4096").find("too small") != std::string::npos);
+  CHECK(refusal(device + ",size=").find("size") != std::string::npos);
+  CHECK(refusal(device + ",start=x").find("start") != std::string::npos);
+  for (const char* wrong : {",size=1G,size=2G", ",size=1G,", ",start=0,fs=ext4", ",size=1G,,x"}) {
+    CHECK(refusal(device + wrong).find("is written as") != std::string::npos);
+  }
 }
 
 TEST_CASE("a name that says nothing is refused") {

@@ -106,6 +106,7 @@ constexpr ValueRule kRules[] = {
     {"--operations", words, {}, fc_steps},
     {"--order", words, "resource strict thread"},
     {"--pace", words, "asap natural think 2x"},
+    {"--parts", words, "begin middle end"},
     {"--runs", words, "auto"},
     {"--verify", words, "results content tree"},
     {"COMMAND", command},

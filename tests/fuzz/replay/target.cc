@@ -18,4 +18,6 @@ FUZZ_TARGET(target) {
   }
   const filereel::Target again = filereel::parse_target(target.text());
   if (again.kind != target.kind || again.path != target.path) std::abort();
+  const bool is_part = target.is_part();
+  if (is_part && (again.start != target.start || again.size != target.size)) std::abort();
 }
