@@ -21,7 +21,7 @@ function(policy_hash text result)
 endfunction()
 
 set(script "'use strict';\n(() => {\n")
-foreach(name words elements palette charts summary bars sweeps course tails explore environment main)
+foreach(name elements words palette charts summary comparison indexes views course tails explore environment main)
   file(READ ${FOLDER}/${name}.js text)
   string(APPEND script "${text}")
 endforeach()

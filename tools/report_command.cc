@@ -17,7 +17,7 @@ namespace filereel {
 namespace {
 
 struct ReportArguments {
-  std::vector<std::string> results;
+  std::vector<std::string> results, base, fresh;
   std::string html, csv, markdown, google_benchmark;
 };
 
@@ -57,6 +57,16 @@ void report(const ReportArguments& arguments, const Session& session) {
   const std::vector<ReportOutput> outputs = outputs_of(arguments);
   std::vector<ReportedResult> results;
   for (const std::string& path : arguments.results) results.push_back({path, load_result(path)});
+  for (const std::string& path : arguments.base) {
+    results.push_back({path, load_result(path), "base"});
+  }
+  for (const std::string& path : arguments.fresh) {
+    results.push_back({path, load_result(path), "new"});
+  }
+  if (results.empty()) {
+    throw Error(ErrorKind::usage,
+                "report needs a result: filereel report RESULT.json -o FILE.html");
+  }
   for (const ReportOutput& output : outputs) session.print_to(*output.file, output.make(results));
 }
 
@@ -66,8 +76,15 @@ void add_report_command(CLI::App& app, Session& session) {
   CLI::App* command =
       app.add_subcommand("report", "Show results as a page with charts, as tables or as data");
   const auto arguments = std::make_shared<ReportArguments>();
-  command->add_option("RESULT", arguments->results, "Results that run or replay wrote with --json")
-      ->required();
+  command->add_option("RESULT", arguments->results,
+                      "Results that run or replay wrote with --json; those of one drive are one "
+                      "column");
+  command->add_option("--base", arguments->base, "A result of the base column; may be repeated")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
+  command->add_option("--new", arguments->fresh, "A result of the new column; may be repeated")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
   command->add_option("-o,--output", arguments->html,
                       "Write the page here, one HTML file that needs no network; - for standard "
                       "output");
@@ -77,6 +94,7 @@ void add_report_command(CLI::App& app, Session& session) {
                       "Write what Google Benchmark's compare.py reads here, of one result");
   command->footer(
       "Examples:\n  filereel report drive.json -o drive.html\n"
+      "  filereel report acme-*.json bolt-*.json -o review.html\n"
       "  filereel report before.json after.json -o firmware.html --markdown firmware.md\n"
       "  filereel report drive.json --csv - | head");
   command->callback([arguments, &session] { report(*arguments, session); });

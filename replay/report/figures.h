@@ -14,6 +14,8 @@ namespace filereel {
 struct ReportedResult {
   std::string file;  // as on the command line; "" for one that was just measured
   Result result;
+  std::string group = {};  // results of the same group are one column, whatever their drives
+  bool reference = false;  // indices are relative to it
 };
 
 // What each result is called, no two alike: its label, else its drives with their firmware, else

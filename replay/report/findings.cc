@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 
 #include "filesets/system/units.h"
+#include "replay/report/overview.h"
+#include "replay/report/ranking_data.h"
 #include "replay/report/wording.h"
 #include "replay/results/block_baseline.h"
 #include "replay/results/stalls.h"
@@ -52,6 +54,12 @@ void add_changes(const ResultComparison& comparison, Findings& findings) {
                                  rest.size() - static_cast<std::size_t>(slower)));
 }
 
+void add_verdict(Results results, Findings& findings) {
+  const Overview overview = overview_of(results);
+  std::string text = verdict_of(overview, standings_of(results, overview));
+  if (!text.empty()) findings.push_back(std::move(text));
+}
+
 // Who is ahead in how many of FC-Test's operations.
 void add_leaders(Results results, const std::vector<std::string>& names, Findings& findings) {
   std::vector<std::pair<std::string, int>> leaders;
@@ -76,22 +84,37 @@ void add_leaders(Results results, const std::vector<std::string>& names, Finding
   }
 }
 
-void add_replays(Results results, const std::vector<std::string>& names, Findings& findings) {
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    for (const Measurement& one : results[i].result.measurements) {
-      const Sample* sample = typical_sample(one);
-      if (!sample || !sample->reel) continue;
-      std::string text = fmt::format("{}{} took {}", results.size() > 1 ? names[i] + ": " : "",
-                                     subject_of(one), format_duration(sample->elapsed_s));
-      if (one.file_system != "none") {
-        text += fmt::format(" on {}, {} until all was durable", one.file_system,
-                            format_duration(sample->durable_s));
+// How long recorded programs took, and by how much the slowest took longer.
+void add_replays(Results results, Findings& findings) {
+  const Overview overview = overview_of(results);
+  for (const OverviewRow& row : overview.rows) {
+    if (!info_of(row.key.kind).replays) continue;
+    std::vector<std::pair<double, std::string>> times;
+    std::uint64_t differ = 0;
+    for (std::size_t s = 0; s < row.cells.size(); ++s) {
+      const auto seconds = row.cells[s] ? row.cells[s]->seconds(&Sample::elapsed_s) : std::nullopt;
+      if (!seconds) continue;
+      for (const Sample& sample : row.cells[s]->samples) {
+        differ = std::max(differ, sample.divergences);
       }
-      text += sample->divergences == 0 ? "; every result was that of the trace."
-                                       : fmt::format("; {} of {} results differed from the trace.",
-                                                     sample->divergences, sample->operations);
-      findings.push_back(std::move(text));
+      const std::string where =
+          overview.series[s].name == "none" ? "" : " on " + overview.series[s].name;
+      times.emplace_back(seconds->median, where);
     }
+    if (times.empty()) continue;
+    std::ranges::stable_sort(times, {}, &std::pair<double, std::string>::first);
+    const auto& [fastest, first] = times.front();
+    const auto& [slowest, last] = times.back();
+    std::string text =
+        fmt::format("{} took {}{}", subject_of(*row.first), format_duration(fastest), first);
+    if (times.size() > 1) {
+      text += fmt::format("{} {}{}, {:.2g} ×", times.size() > 2 ? " (the fastest) to" : ",",
+                          format_duration(slowest), last, slowest / fastest);
+    }
+    text += differ == 0 ? "; every result was that of the trace."
+                        : fmt::format("; {} of {} results differed from the trace.", differ,
+                                      row.first->samples.front().operations);
+    findings.push_back(std::move(text));
   }
 }
 
@@ -163,8 +186,9 @@ std::vector<std::string> findings_of(Results results, const ResultComparison* co
   const std::vector<std::string> names = result_names(results);
   Findings findings;
   if (comparison) add_changes(*comparison, findings);
+  add_verdict(results, findings);
   add_leaders(results, names, findings);
-  add_replays(results, names, findings);
+  add_replays(results, findings);
   add_block_shares(results, findings);
   add_stalls(results, names, findings);
   add_least_steady(results, names, findings);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "filesets/system/printable.h"
+#include "replay/report/pool.h"
 #include "replay/report/report_data.h"
 #include "replay/report/report_page.h"
 
@@ -35,7 +36,7 @@ std::string html_text(std::string_view text) {
 std::string title_of(std::span<const ReportedResult> results) {
   constexpr std::size_t kNamed = 3;
   std::string title;
-  const std::vector<std::string> names = result_names(results);
+  const std::vector<std::string> names = result_names(pooled_by_drive(results));
   for (std::size_t i = 0; i < names.size() && i < kNamed; ++i) {
     title += (i > 0 ? ", " : "") + names[i];
   }

@@ -1,10 +1,7 @@
 #include <algorithm>
-#include <iterator>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -12,6 +9,8 @@
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
 #include "replay/report/findings.h"
+#include "replay/report/overview.h"
+#include "replay/report/pool.h"
 #include "replay/report/text_reports.h"
 #include "replay/report/wording.h"
 
@@ -43,82 +42,79 @@ std::string table(const std::vector<Row>& rows) {
   return text + "\n";
 }
 
-struct Quantity {
-  std::string_view title;
-  std::optional<Spread> Summary::* of;
-  bool of_data;
-};
-
-constexpr Quantity kQuantities[] = {
-    {"MB/s until durable", &Summary::mb_per_s, true},
-    {"MB/s until calls return", &Summary::mb_per_s_elapsed, true},
-    {"files/s until durable", &Summary::files_per_s, false},
-    {"operations/s until calls return", &Summary::operations_per_s, false},
-};
-
-void remember(std::vector<std::string>& names, const std::string& name) {
-  if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+// Metrics that any of the measurements has.
+std::vector<const Metric*> metrics_with_figures(std::span<const ReportedResult> results,
+                                                const Overview& overview) {
+  std::vector<const Metric*> columns;
+  for (const Metric& metric : metrics()) {
+    if (!metric.brief) continue;
+    const bool any = std::ranges::any_of(overview.rows, [&](const OverviewRow& row) {
+      for (std::size_t s = 0; s < row.cells.size(); ++s) {
+        const Result& result = results[overview.series[s].result].result;
+        if (row.cells[s] && spread_of(metric, result, *row.cells[s])) return true;
+      }
+      return false;
+    });
+    if (any) columns.push_back(&metric);
+  }
+  return columns;
 }
 
-// Sets down, operations across.
-std::string set_table(const Result& result, const std::string& file_system,
-                      const Quantity& quantity) {
-  std::vector<std::string> sets, operations;
-  std::map<std::pair<std::string, std::string>, std::string> cells;
-  for (const Measurement& one : result.measurements) {
-    if (!info_of(one.kind).by_set || one.file_system != file_system) continue;
-    const std::optional<Spread> spread = one.summary().*quantity.of;
-    const bool no_data =
-        quantity.of_data && std::ranges::any_of(one.samples, &Sample::moved_no_data);
-    if (!spread && !no_data) continue;
-    remember(sets, one.set);
-    const std::string step = step_of(one);
-    remember(operations, step);
-    cells[{one.set, step}] = spread ? spread_text(spread) : "no data moved";
-  }
-  if (cells.empty()) return "";
-  std::vector<Row> rows(1, Row{std::string(quantity.title)});
-  for (const std::string& operation : operations) rows.front().push_back(plain(operation));
-  for (const std::string& set : sets) {
-    Row& row = rows.emplace_back(1, plain(set));
-    for (const std::string& operation : operations) {
-      const auto found = cells.find({set, operation});
-      row.push_back(found == cells.end() ? "–" : found->second);
-    }
-  }
-  return table(rows);
+std::string spread_cell(const Metric& metric, const Spread& spread, bool best) {
+  std::string text = figure_text(metric.unit, spread.median);
+  if (best) text = "**" + text + "**";
+  const double low = spread.interval ? spread.interval->low : spread.low;
+  const double high = spread.interval ? spread.interval->high : spread.high;
+  if (low == high) return text;
+  return fmt::format("{} ({}–{})", text, figure_text(metric.unit, low),
+                     figure_text(metric.unit, high));
 }
 
-// What is not measured by set: a row for each measurement, and the quantities that there are
-// across.
-std::string other_table(const Result& result, const std::string& file_system) {
-  std::vector<const Measurement*> list;
-  for (const Measurement& one : result.measurements) {
-    if (info_of(one.kind).by_set || one.file_system != file_system || one.samples.empty()) {
-      continue;
+// A row for each drive and file system that has the measurement; the best of a column is bold.
+void add_rows(std::span<const ReportedResult> results, const Overview& overview,
+              const OverviewRow& row, const std::vector<const Metric*>& columns,
+              std::vector<Row>& rows) {
+  const bool several = overview.series.size() > 1;
+  std::vector<std::vector<std::optional<Spread>>> figures(columns.size());
+  std::vector<std::optional<double>> best(columns.size());
+  for (std::size_t c = 0; c < columns.size(); ++c) {
+    for (std::size_t s = 0; s < row.cells.size(); ++s) {
+      const Result& result = results[overview.series[s].result].result;
+      figures[c].push_back(row.cells[s] ? spread_of(*columns[c], result, *row.cells[s])
+                                        : std::nullopt);
+      if (!figures[c][s]) continue;
+      const double median = figures[c][s]->median;
+      const bool better = columns[c]->more_is_better ? median > best[c] : median < best[c];
+      if (!best[c] || better) best[c] = median;
     }
-    list.push_back(&one);
   }
-  if (list.empty()) return "";
-  std::vector<Quantity> columns;
-  std::ranges::copy_if(kQuantities, std::back_inserter(columns), [&](const Quantity& quantity) {
-    return std::ranges::any_of(
-        list, [&](const Measurement* one) { return (one->summary().*quantity.of).has_value(); });
-  });
-  const bool replays =
-      std::ranges::any_of(list, [](const Measurement* one) { return info_of(one->kind).replays; });
+  for (std::size_t s = 0; s < row.cells.size(); ++s) {
+    if (!row.cells[s]) continue;
+    Row& line = rows.emplace_back(1, plain(subject_of(*row.first)));
+    if (several) line.push_back(plain(overview.series[s].name));
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      const auto& spread = figures[c][s];
+      line.push_back(
+          spread ? spread_cell(*columns[c], *spread, several && spread->median == best[c]) : "–");
+    }
+    if (std::ranges::any_of(row.cells[s]->samples, &Sample::moved_no_data)) {
+      line[several ? 2 : 1] = "no data moved";
+    }
+    if (info_of(row.key.kind).replays && row.cells[s]->samples.front().divergences > 0) {
+      line.front() += fmt::format(" ({} results differed)", divergences_text(*row.cells[s]));
+    }
+  }
+}
+
+// All that was measured, in one table.
+std::string results_table(std::span<const ReportedResult> results) {
+  const Overview overview = overview_of(results);
+  if (overview.rows.empty()) return "Every sample failed.\n\n";
+  const std::vector<const Metric*> columns = metrics_with_figures(results, overview);
   std::vector<Row> rows(1, Row{"measurement"});
-  if (replays) rows.front().insert(rows.front().end(), {"seconds", "divergences"});
-  for (const Quantity& column : columns) rows.front().emplace_back(column.title);
-  for (const Measurement* one : list) {
-    const Summary summary = one->summary();
-    Row& row = rows.emplace_back(1, plain(subject_of(*one)));
-    if (replays) {
-      row.push_back(spread_text(one->seconds(&Sample::elapsed_s)));
-      row.push_back(info_of(one->kind).replays ? divergences_text(*one) : "–");
-    }
-    for (const Quantity& column : columns) row.push_back(spread_text(summary.*column.of));
-  }
+  if (overview.series.size() > 1) rows.front().emplace_back("on");
+  for (const Metric* metric : columns) rows.front().emplace_back(metric->heading);
+  for (const OverviewRow& row : overview.rows) add_rows(results, overview, row, columns, rows);
   return table(rows);
 }
 
@@ -137,25 +133,20 @@ std::string volumes(const Result& result) {
 
 }  // namespace
 
-std::string markdown_report(std::span<const ReportedResult> results) {
+std::string markdown_report(std::span<const ReportedResult> files) {
+  const std::vector<ReportedResult> results = pooled_by_drive(files);
   const std::vector<std::string> names = result_names(results);
   std::string text = "# File performance\n\n";
   for (const std::string& finding : findings_of(results)) text += "- " + plain(finding) + "\n";
+  text += fmt::format("\n## {}\n\n", results.size() == 1 ? plain(names.front()) : "Results");
+  text += results_table(results);
+  text += "Medians with their 95 % interval, else the lowest and the highest; MB are 10^6 bytes";
+  text += results.size() > 1 ? "; the best of each measurement is bold.\n" : ".\n";
   for (std::size_t i = 0; i < results.size(); ++i) {
     const Result& result = results[i].result;
-    text += fmt::format("\n## {}\n\n", plain(names[i]));
+    text += results.size() > 1 ? fmt::format("\n## {}\n\n", plain(names[i])) : "\n";
     if (!result.complete) text += "**Incomplete: the run ended before all was measured.**\n\n";
     if (!result.note.empty()) text += plain(result.note) + "\n\n";
-    for (const std::string& file_system : file_systems_of(result)) {
-      text += fmt::format("### {}\n\n", plain(file_system));
-      std::string tables;
-      for (const Quantity& quantity : kQuantities) {
-        tables += set_table(result, file_system, quantity);
-      }
-      tables += other_table(result, file_system);
-      text += tables.empty() ? "Every sample failed.\n\n" : tables;
-    }
-    text += "Median (lowest–highest); MB are 10^6 bytes.\n\n";
     text += volumes(result);
     const std::string drives = drives_text(result);
     text += fmt::format("{}{}, Linux {}; {}; filereel {}\n",

@@ -34,7 +34,9 @@ bool set_alike(const Result& one, const Result& other) {
   });
 }
 
-bool belong_together(const Result& one, const Result& other) {
+bool belong_together(const ReportedResult& first, const ReportedResult& second) {
+  if (!first.group.empty() || !second.group.empty()) return first.group == second.group;
+  const Result &one = first.result, &other = second.result;
   const std::vector<Drive> drives = drives_of(one);
   if (drives.empty() && one.label.empty()) return false;
   const auto machine = [](const HostInfo& host) {
@@ -87,6 +89,7 @@ void add_plan(const PlanRecord& more, PlanRecord& plan) {
 void add_result(const ReportedResult& more, ReportedResult& pool) {
   Result& result = pool.result;
   pool.file += ", " + more.file;
+  pool.reference = pool.reference || more.reference;
   result.started = std::min(result.started, more.result.started);
   result.complete = result.complete && more.result.complete;
   if (result.note != more.result.note && !more.result.note.empty()) {
@@ -126,16 +129,26 @@ void add_result(const ReportedResult& more, ReportedResult& pool) {
 
 }  // namespace
 
-std::vector<ReportedResult> pooled_by_drive(std::span<const ReportedResult> results) {
-  std::vector<ReportedResult> pools;
+std::vector<std::size_t> columns_of(std::span<const ReportedResult> results) {
+  std::vector<std::size_t> columns;
+  std::vector<const ReportedResult*> firsts;
   for (const ReportedResult& one : results) {
-    const auto pool = std::ranges::find_if(pools, [&](const ReportedResult& other) {
-      return belong_together(other.result, one.result);
-    });
-    if (pool == pools.end()) {
-      pools.push_back(one);
+    const auto first = std::ranges::find_if(
+        firsts, [&](const ReportedResult* other) { return belong_together(*other, one); });
+    columns.push_back(static_cast<std::size_t>(first - firsts.begin()));
+    if (first == firsts.end()) firsts.push_back(&one);
+  }
+  return columns;
+}
+
+std::vector<ReportedResult> pooled_by_drive(std::span<const ReportedResult> results) {
+  const std::vector<std::size_t> columns = columns_of(results);
+  std::vector<ReportedResult> pools;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    if (columns[i] == pools.size()) {
+      pools.push_back(results[i]);
     } else {
-      add_result(one, *pool);
+      add_result(results[i], pools[columns[i]]);
     }
   }
   return pools;

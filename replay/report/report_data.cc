@@ -12,6 +12,7 @@
 #include "replay/report/findings.h"
 #include "replay/report/overview.h"
 #include "replay/report/pool.h"
+#include "replay/report/ranking_data.h"
 #include "replay/report/tails_data.h"
 #include "replay/report/wording.h"
 #include "replay/results/block_baseline.h"
@@ -195,7 +196,8 @@ Places places_of(const Result& result) {
   return places;
 }
 
-Json overview_data(std::span<const ReportedResult> results, const Overview& overview) {
+Json overview_data(std::span<const ReportedResult> results, const Overview& overview,
+                   const Standings& standings) {
   std::vector<Places> places;
   for (const ReportedResult& one : results) places.push_back(places_of(one.result));
   Json json = {{"series", Json::array()}, {"rows", Json::array()}, {"views", Json::array()}};
@@ -203,7 +205,8 @@ Json overview_data(std::span<const ReportedResult> results, const Overview& over
     json["series"].push_back(
         {{"result", one.result}, {"file_system", one.file_system}, {"name", one.name}});
   }
-  for (const OverviewRow& row : overview.rows) {
+  for (std::size_t i = 0; i < overview.rows.size(); ++i) {
+    const OverviewRow& row = overview.rows[i];
     Json cells = Json::array();
     for (std::size_t s = 0; s < row.cells.size(); ++s) {
       const Places& of_result = places[overview.series[s].result];
@@ -214,7 +217,9 @@ Json overview_data(std::span<const ReportedResult> results, const Overview& over
                             {"set", row.key.set},
                             {"operation", row.key.operation},
                             {"parameters", row.first->parameters},
-                            {"cells", std::move(cells)}});
+                            {"cells", std::move(cells)},
+                            {"ranks", standings.ranks.empty() ? std::vector<std::uint32_t>()
+                                                              : standings.ranks[i]}});
   }
   for (const ReportView& view : views_of(results, overview)) {
     Json rows = Json::array();
@@ -252,7 +257,10 @@ std::string report_data(std::span<const ReportedResult> files) {
   json["findings"] = findings_of(results, comparison ? &*comparison : nullptr);
   json["scores"] = scores(results);
   json["metrics"] = metrics_data();
-  json.update(overview_data(results, overview_of(results)));
+  const Overview overview = overview_of(results);
+  const Standings standings = standings_of(results, overview);
+  json.update(overview_data(results, overview, standings));
+  json["indexes"] = indexes_data(overview, standings);
   return script_safe(json.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 

@@ -5,16 +5,24 @@
 
 #include <fmt/format.h>
 
+#include "replay/report/pool.h"
 #include "replay/report/text_reports.h"
+#include "replay/results/metrics.h"
 
 namespace filereel {
 namespace {
 
-constexpr std::string_view kHeading =
+constexpr std::string_view kBefore =
     "result,label,file,started,complete,drives,workload,set,operation,file_system,driver,"
-    "parameters,run,elapsed_s,durable_s,bytes,files,operations,mb_per_s,mb_per_s_elapsed,"
-    "files_per_s,operations_per_s,cpu_user_s,cpu_system_s,cpu_driver_s,device_bytes_read,"
-    "device_bytes_written,cached_before,moved_no_data,divergences,failed\n";
+    "parameters,run,elapsed_s,durable_s,bytes,files,operations";
+constexpr std::string_view kAfter =
+    ",cpu_user_s,cpu_system_s,cpu_driver_s,device_bytes_read,device_bytes_written,cached_before,"
+    "moved_no_data,divergences,failed\n";
+
+// Times stand before.
+bool has_column(const Metric& metric) {
+  return metric.name != "elapsed_s" && metric.name != "durable_s";
+}
 
 std::string text_cell(const std::string& text) {
   std::string cell;
@@ -43,12 +51,17 @@ std::string parameters_of(const Measurement& measurement) {
 }  // namespace
 
 std::string samples_csv(std::span<const ReportedResult> results) {
-  std::string csv(kHeading);
-  const std::vector<std::string> names = result_names(results);
+  std::string csv(kBefore);
+  for (const Metric& metric : metrics()) {
+    if (has_column(metric)) csv += fmt::format(",{}", metric.name);
+  }
+  csv += kAfter;
+  const std::vector<std::string> names = result_names(pooled_by_drive(results));
+  const std::vector<std::size_t> columns = columns_of(results);
   for (std::size_t i = 0; i < results.size(); ++i) {
     const Result& result = results[i].result;
     const std::string of_result =
-        fmt::format("{},{},{},{},{},{}", text_cell(names[i]), text_cell(result.label),
+        fmt::format("{},{},{},{},{},{}", text_cell(names[columns[i]]), text_cell(result.label),
                     text_cell(results[i].file), text_cell(result.started), result.complete ? 1 : 0,
                     text_cell(drives_text(result)));
     for (const Measurement& one : result.measurements) {
@@ -57,13 +70,13 @@ std::string samples_csv(std::span<const ReportedResult> results) {
                       text_cell(one.operation), text_cell(one.file_system), text_cell(one.driver),
                       text_cell(parameters_of(one)));
       for (const Sample& sample : one.samples) {
-        const SampleRates rates = rates_of(one, sample);
-        csv += fmt::format("{},{},{},{},{},{},{},{},", of_result, of_measurement, sample.run,
+        csv += fmt::format("{},{},{},{},{},{},{},{}", of_result, of_measurement, sample.run,
                            sample.elapsed_s, sample.durable_s, sample.bytes, sample.files,
                            sample.operations);
-        csv += fmt::format("{},{},{},{},{},{},{},{},{},{},", cell(rates.mb_per_s),
-                           cell(rates.mb_per_s_elapsed), cell(rates.files_per_s),
-                           cell(rates.operations_per_s), sample.cpu_user_s, sample.cpu_system_s,
+        for (const Metric& metric : metrics()) {
+          if (has_column(metric)) csv += "," + cell(figure_of(metric, result, one, sample));
+        }
+        csv += fmt::format(",{},{},{},{},{},{},", sample.cpu_user_s, sample.cpu_system_s,
                            sample.cpu_driver_s, cell(sample.device_bytes_read),
                            cell(sample.device_bytes_written), cell(sample.cached_before));
         csv += fmt::format("{},{},{}\n", sample.moved_no_data ? 1 : 0, sample.divergences,

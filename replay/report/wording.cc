@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "filesets/system/units.h"
+
 namespace filereel {
 
 std::string rate_text(double value) {
@@ -16,6 +18,22 @@ std::string spread_text(const std::optional<Spread>& spread) {
   if (spread->low == spread->high) return rate_text(spread->median);
   return fmt::format("{} ({}–{})", rate_text(spread->median), rate_text(spread->low),
                      rate_text(spread->high));
+}
+
+std::string figure_text(Unit unit, double figure) {
+  constexpr double kSmall = 0.1;
+  switch (unit) {
+    case Unit::seconds:
+      return format_duration(figure);
+    case Unit::microseconds:
+      return format_duration(figure * 1e-6);
+    case Unit::share:
+      return figure < kSmall ? fmt::format("{:.1f} %", figure * 100) : share_text(figure);
+    case Unit::mb_per_s:
+    case Unit::per_second:
+      break;
+  }
+  return rate_text(figure);
 }
 
 std::string share_text(double share) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "replay/results/metrics.h"
 #include "replay/results/result.h"
 
 namespace filereel {
@@ -15,6 +16,9 @@ std::string rate_text(double value);
 // "812", "812 (790–830)": the median and, where there is more than one sample, the extremes; "–"
 // for nothing.
 std::string spread_text(const std::optional<Spread>& spread);
+
+// With its unit where a column does not say it: "123", "1.2 ms", "34 %".
+std::string figure_text(Unit unit, double figure);
 
 // "34 %".
 std::string share_text(double share);

@@ -68,60 +68,68 @@ Figure longest(const Result&, const Measurement&, const Sample& sample) {
 }
 
 constexpr Metric latency(std::string_view name, std::string_view title, std::string_view heading,
-                         std::string_view kind, double LatencySummary::* percentile) {
+                         bool brief, std::string_view kind, double LatencySummary::* percentile) {
   return {.name = name,
           .title = title,
           .heading = heading,
           .unit = Unit::microseconds,
           .more_is_better = false,
+          .brief = brief,
           .kind = kind,
           .percentile = percentile};
 }
 
-constexpr Metric mean(std::string_view name, std::string_view title, std::string_view heading,
-                      decltype(Metric::of_sample) of_sample) {
+constexpr Metric latency(std::string_view name, std::string_view title, std::string_view heading,
+                         bool brief, decltype(Metric::of_sample) of_sample) {
   return {.name = name,
           .title = title,
           .heading = heading,
           .unit = Unit::microseconds,
           .more_is_better = false,
+          .brief = brief,
           .of_sample = of_sample};
 }
 
 using L = LatencySummary;
 
+constexpr bool kBrief = true, kFull = false;
+
 constexpr auto kMetrics = std::to_array<Metric>({
-    {"mb_per_s", "MB/s until durable", "MB/s", Unit::mb_per_s, true,
+    {"mb_per_s", "MB/s until durable", "MB/s", Unit::mb_per_s, true, kBrief,
      rate_of<&SampleRates::mb_per_s>},
-    {"mb_per_s_elapsed", "MB/s until calls return", "MB/s returned", Unit::mb_per_s, true,
+    {"mb_per_s_elapsed", "MB/s until calls return", "MB/s returned", Unit::mb_per_s, true, kFull,
      rate_of<&SampleRates::mb_per_s_elapsed>},
-    {"files_per_s", "Files/s until durable", "files/s", Unit::per_second, true,
+    {"files_per_s", "Files/s until durable", "files/s", Unit::per_second, true, kBrief,
      rate_of<&SampleRates::files_per_s>},
     {"operations_per_s", "Operations/s until calls return", "operations/s", Unit::per_second, true,
-     rate_of<&SampleRates::operations_per_s>},
-    {"elapsed_s", "Seconds until calls return", "s", Unit::seconds, false,
+     kBrief, rate_of<&SampleRates::operations_per_s>},
+    {"elapsed_s", "Seconds until calls return", "elapsed", Unit::seconds, false, kBrief,
      time_of<&Sample::elapsed_s>},
-    {"durable_s", "Seconds until durable", "s durable", Unit::seconds, false,
+    {"durable_s", "Seconds until durable", "durable", Unit::seconds, false, kBrief,
      time_of<&Sample::durable_s>},
-    mean("mean_us", "Mean latency", "mean", mean_of_all),
-    mean("read_mean_us", "Read latency, mean", "read mean", read_mean),
-    latency("read_p50_us", "Read latency, median", "read p50", "read", &L::p50_us),
-    latency("read_p99_us", "Read latency, 99th percentile", "read p99", "read", &L::p99_us),
-    latency("read_p99_9_us", "Read latency, 99.9th percentile", "read p99.9", "read", &L::p999_us),
-    latency("read_max_us", "Read latency, maximum", "read max", "read", &L::max_us),
-    mean("write_mean_us", "Write latency, mean", "write mean", write_mean),
-    latency("write_p50_us", "Write latency, median", "write p50", "write", &L::p50_us),
-    latency("write_p99_us", "Write latency, 99th percentile", "write p99", "write", &L::p99_us),
-    latency("write_p99_9_us", "Write latency, 99.9th percentile", "write p99.9", "write",
+    latency("mean_us", "Mean latency", "mean", kBrief, mean_of_all),
+    latency("read_mean_us", "Read latency, mean", "read mean", kFull, read_mean),
+    latency("read_p50_us", "Read latency, median", "read p50", kFull, "read", &L::p50_us),
+    latency("read_p99_us", "Read latency, 99th percentile", "read p99", kBrief, "read", &L::p99_us),
+    latency("read_p99_9_us", "Read latency, 99.9th percentile", "read p99.9", kFull, "read",
             &L::p999_us),
-    latency("write_max_us", "Write latency, maximum", "write max", "write", &L::max_us),
-    latency("fsync_p99_us", "Latency of fsync, 99th percentile", "fsync p99", "fsync", &L::p99_us),
-    latency("fdatasync_p99_us", "Latency of fdatasync, 99th percentile", "fdatasync p99",
+    latency("read_max_us", "Read latency, maximum", "read max", kFull, "read", &L::max_us),
+    latency("write_mean_us", "Write latency, mean", "write mean", kFull, write_mean),
+    latency("write_p50_us", "Write latency, median", "write p50", kFull, "write", &L::p50_us),
+    latency("write_p99_us", "Write latency, 99th percentile", "write p99", kBrief, "write",
+            &L::p99_us),
+    latency("write_p99_9_us", "Write latency, 99.9th percentile", "write p99.9", kFull, "write",
+            &L::p999_us),
+    latency("write_max_us", "Write latency, maximum", "write max", kFull, "write", &L::max_us),
+    latency("fsync_p99_us", "Latency of fsync, 99th percentile", "fsync p99", kBrief, "fsync",
+            &L::p99_us),
+    latency("fdatasync_p99_us", "Latency of fdatasync, 99th percentile", "fdatasync p99", kBrief,
             "fdatasync", &L::p99_us),
-    mean("max_us", "Longest latency", "max", longest),
-    {"cpu_share", "Processor load, share of all cores", "CPU", Unit::share, false, cpu_share},
+    latency("max_us", "Longest latency", "max", kBrief, longest),
+    {"cpu_share", "Processor load, share of all cores", "CPU", Unit::share, false, kBrief,
+     cpu_share},
     {"cpu_s_per_1000_operations", "Processor time per 1,000 operations", "CPU per 1000",
-     Unit::seconds, false, cpu_per_1000},
+     Unit::seconds, false, kFull, cpu_per_1000},
 });
 
 }  // namespace
@@ -138,6 +146,16 @@ std::span<const Metric> metrics() {
 const Metric* find_metric(std::string_view name) {
   const auto found = std::ranges::find(kMetrics, name, &Metric::name);
   return found == kMetrics.end() ? nullptr : &*found;
+}
+
+std::optional<double> figure_of(const Metric& metric, const Result& result,
+                                const Measurement& measurement, const Sample& sample) {
+  if (!metric.percentile) return metric.of_sample(result, measurement, sample);
+  const auto found = sample.latency.find(std::string(metric.kind));
+  if (has_failed(sample) || found == sample.latency.end() || found->second.count == 0) {
+    return std::nullopt;
+  }
+  return found->second.*metric.percentile;
 }
 
 std::optional<Spread> spread_of(const Metric& metric, const Result& result,

@@ -26,11 +26,12 @@ struct Metric {
   std::string_view heading;  // of a column: "MB/s"
   Unit unit = Unit::mb_per_s;
   bool more_is_better = true;
+  bool brief = false;  // in tables that cannot have all
   // Of one sample of a measurement of a result; nothing where it has no such figure, or has failed.
   std::optional<double> (*of_sample)(const Result& result, const Measurement& measurement,
                                      const Sample& sample) = nullptr;
-  // Of latencies: the kind of operation. Percentiles and the maximum are those of all samples
-  // together (pooled_latency), of `percentile`; other figures are medians of the samples' figures.
+  // In place of it for percentiles and maxima of one kind of operation. A measurement's are those
+  // of all samples together (pooled_latency); of other metrics the median of the samples' figures.
   std::string_view kind = {};
   double LatencySummary::* percentile = nullptr;
 };
@@ -38,6 +39,10 @@ struct Metric {
 // In the order of tables and menus.
 std::span<const Metric> metrics();
 const Metric* find_metric(std::string_view name);  // null if there is none of that name
+
+// A sample's figure, as of_sample.
+std::optional<double> figure_of(const Metric& metric, const Result& result,
+                                const Measurement& measurement, const Sample& sample);
 
 // A measurement's figure: the median with its 95 % interval, and the extremes of its samples.
 std::optional<Spread> spread_of(const Metric& metric, const Result& result,

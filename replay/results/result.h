@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "replay/results/index_definition.h"
 #include "replay/statistics/interval.h"
 #include "replay/volumes/name_rules.h"
 #include "replay/volumes/volume.h"
@@ -89,16 +90,9 @@ struct ReportView {
 
   bool operator==(const ReportView&) const = default;
 };
+// Axes besides those of sweeps: the job, its phase (operation), its file set.
+inline constexpr std::array<std::string_view, 3> kPlainAxes = {"job", "phase", "set"};
 inline constexpr std::array<std::string_view, 4> kViewForms = {"bars", "lines", "matrix", "table"};
-
-// A group of measurements that one figure, a geometric mean, stands for.
-struct IndexDefinition {
-  std::string name;
-  std::vector<std::string> jobs, operations, sets;  // as in ReportView
-  std::string metric;                               // Metric::name; empty: what says most
-
-  bool operator==(const IndexDefinition&) const = default;
-};
 
 struct PlanRecord {
   std::string name;

@@ -184,9 +184,8 @@ inline constexpr auto kMembers<ReportView> = std::tuple{
 
 template <>
 inline constexpr auto kMembers<IndexDefinition> = std::tuple{
-    Member{"name", &IndexDefinition::name}, Member{"jobs", &IndexDefinition::jobs, true},
-    Member{"operations", &IndexDefinition::operations, true},
-    Member{"sets", &IndexDefinition::sets, true}, Member{"metric", &IndexDefinition::metric, true}};
+    Member{"name", &IndexDefinition::name}, Member{"patterns", &IndexDefinition::patterns, true},
+    Member{"metric", &IndexDefinition::metric, true}};
 
 template <>
 inline constexpr auto kMembers<PlanRecord> = std::tuple{

@@ -16,4 +16,9 @@ bool is_chosen(std::span<const std::string> patterns, const std::string& name) {
          });
 }
 
+bool is_chosen(const ReportView& view, const Measurement& measurement) {
+  return is_chosen(view.jobs, measurement.workload) &&
+         is_chosen(view.operations, measurement.operation) && is_chosen(view.sets, measurement.set);
+}
+
 }  // namespace filereel

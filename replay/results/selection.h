@@ -1,4 +1,4 @@
-// Choosing measurements by patterns: of views, of indices, of the command line.
+// Choosing measurements by patterns.
 #pragma once
 
 #include <span>
@@ -13,12 +13,7 @@ bool matches(const std::string& pattern, const std::string& name);
 // Whether any of the patterns is true of it, or there is none.
 bool is_chosen(std::span<const std::string> patterns, const std::string& name);
 
-// Selection: a ReportView or an IndexDefinition.
-template <class Selection>
-bool is_chosen(const Selection& selection, const Measurement& measurement) {
-  return is_chosen(selection.jobs, measurement.workload) &&
-         is_chosen(selection.operations, measurement.operation) &&
-         is_chosen(selection.sets, measurement.set);
-}
+// Whether a view shows it.
+bool is_chosen(const ReportView& view, const Measurement& measurement);
 
 }  // namespace filereel

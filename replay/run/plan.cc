@@ -174,24 +174,18 @@ void check_metric(const YamlValue& value) {
   value.fail("is no metric" + use_one_of(value.text(), names));
 }
 
-// What a view or an index is of: each pattern must be true of a job.
-template <class Selection>
-void read_selection(const YamlMap& map, const Plan& plan, Selection& selection) {
-  selection.jobs = read_texts(map, "jobs");
-  selection.operations = read_texts(map, "operations");
-  selection.sets = read_texts(map, "sets");
-  for (const std::string& pattern : selection.jobs) {
-    const bool any = std::ranges::any_of(
-        plan.jobs, [&](const auto& job) { return matches(pattern, job->record().name); });
-    if (!any) map.find("jobs")->fail(fmt::format("names '{}', which no job is called", pattern));
-  }
-}
-
 ReportView read_view(const YamlValue& item, const Plan& plan) {
   const YamlMap map =
       item.map({"title", "text", "jobs", "operations", "sets", "metrics", "form", "by", "at"});
   ReportView view;
-  read_selection(map, plan, view);
+  view.jobs = read_texts(map, "jobs");
+  view.operations = read_texts(map, "operations");
+  view.sets = read_texts(map, "sets");
+  for (const std::string& pattern : view.jobs) {
+    const bool any = std::ranges::any_of(
+        plan.jobs, [&](const auto& job) { return matches(pattern, job->record().name); });
+    if (!any) map.find("jobs")->fail(fmt::format("names '{}', which no job is called", pattern));
+  }
   if (const YamlValue* value = map.find("title")) view.title = value->text();
   if (const YamlValue* value = map.find("text")) view.text = value->text();
   if (const YamlValue* value = map.find("metrics")) {
@@ -207,6 +201,7 @@ ReportView read_view(const YamlValue& item, const Plan& plan) {
     }
   }
   const auto check_axis = [&](const YamlValue& place, const std::string& name) {
+    if (std::ranges::find(kPlainAxes, name) != kPlainAxes.end()) return;
     const bool any = std::ranges::any_of(plan.jobs, [&](const auto& job) {
       const JobRecord record = job->record();
       return is_chosen(view.jobs, record.name) &&
@@ -227,14 +222,14 @@ ReportView read_view(const YamlValue& item, const Plan& plan) {
   return view;
 }
 
-IndexDefinition read_index(const YamlValue& item, const Plan& plan) {
-  const YamlMap map = item.map({"name", "jobs", "operations", "sets", "metric"});
+IndexDefinition read_index(const YamlValue& item) {
+  const YamlMap map = item.map({"name", "of", "metric"});
   IndexDefinition index;
   index.name = map.require("name").text();
-  read_selection(map, plan, index);
+  if (map.find("of")) index.patterns = read_texts(map, "of");
   if (const YamlValue* value = map.find("metric")) {
-    check_metric(*value);
     index.metric = value->text();
+    if (index.metric != kStorageMetric) check_metric(*value);
   }
   return index;
 }
@@ -360,7 +355,7 @@ class Loader {
     }
     if (const YamlValue* value = map.find("indexes")) {
       for (const YamlValue& item : value->list(kMostItems)) {
-        plan_.indexes.push_back(read_index(item, plan_));
+        plan_.indexes.push_back(read_index(item));
       }
     }
   }

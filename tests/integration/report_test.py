@@ -34,6 +34,9 @@ OPERATIONS = ["create", "read", "copy-near", "copy-far", "delete"]
 FIGURES = {"MB/s until durable": "mb_per_s", "MB/s until calls return": "mb_per_s_elapsed",
            "Files/s until durable": "files_per_s",
            "Operations/s until calls return": "operations_per_s"}
+# The choice of the reader, by its label.
+CHOICE = """return [...document.querySelectorAll('select')].find(
+    (one) => one.closest('label').textContent.startsWith(arguments[0] + ' '))"""
 PHONE, DESK = 360, 1280
 
 NO_BROWSER = None if "webdriver" in globals() and have("chromium", "chromedriver") else \
@@ -199,7 +202,8 @@ class ReportTest(IntegrationTest):
         for i in range(len(self.all("button"))):
             button = self.all("button")[i]
             self.click(button)
-            self.assertEqual(button.get_attribute("aria-pressed"), "true")
+            if button.find_elements(By.XPATH, "./parent::*[contains(@class, 'segments')]"):
+                self.assertEqual(button.get_attribute("aria-pressed"), "true")
             self.assert_drawn()
         for i in range(len(self.all("select"))):
             choices = self.all("select")[i]
@@ -212,6 +216,9 @@ class ReportTest(IntegrationTest):
         self.assertEqual(self.script("return [...document.querySelectorAll('canvas[role=img]')]"
                                      ".filter((one) => one.getAttribute('aria-label').length < 20)"),
                          [])
+
+    def choice(self, label):
+        return self.script(CHOICE, label)
 
     def assert_fits(self):
         self.assertLessEqual(self.script("return document.documentElement.scrollWidth"), PHONE)
@@ -235,11 +242,11 @@ class RealRun(ReportTest):
     def check_bars(self, summaries, kinds):
         """Charts and their tables show the medians and ranges of the result."""
         shown = 0
+        offered = [one.text for one in Select(self.choice("Figure")).options]
         for title, figure in FIGURES.items():
-            buttons = [one for one in self.all("button") if one.text == title]
-            if not buttons:
+            if title not in offered:
                 continue
-            self.click(buttons[0])
+            Select(self.choice("Figure")).select_by_visible_text(title)
             bars = [one for one in self.script(CHARTS) if one["datasets"][0]["ranges"] is not None
                     and one["title"].split(":")[0] in OPERATIONS]
             self.assertEqual([one["title"].split(":")[0] for one in bars], OPERATIONS)
@@ -306,7 +313,7 @@ class RealRun(ReportTest):
         self.open(self.scratch / "r.html")
         self.assert_drawn()
         self.assertEqual(self.check_bars(summaries, kinds), 3 * 2 * 5 * 5)
-        shown = self.script(CHARTS_OF_CHOICES, self.all("select")[0])
+        shown = self.script(CHARTS_OF_CHOICES, self.choice("Measurement"))
         for one, charts in zip(measured, shown, strict=True):
             self.check_measurement(one, {chart["title"]: chart for chart in charts})
         self.click_through()
@@ -530,12 +537,80 @@ class KeptResults(ReportTest):
         self.open(self.report(*files), PHONE, "dark")
         self.assertEqual(self.script("return document.documentElement.dataset.theme"), "dark")
         self.click_through()
-        charts = [one for one in self.script(CHARTS) if len(one["datasets"]) == 9]
+        charts = [one for one in self.script(CHARTS) if len(one["labels"] or []) == 9]
         self.assertTrue(charts)
         for chart in charts:
-            self.assertEqual([one["label"] for one in chart["datasets"]],
-                             [f"drive {i}" for i in range(9)])
+            self.assertEqual(sorted(chart["labels"]), [f"drive {i}" for i in range(9)])
         self.assert_fits()
+        self.assert_quiet()
+
+    def several(self, label, factor, runs=3):
+        """Results of one drive whose times are by a factor longer than those of the golden result."""
+        paths = []
+        for run in range(runs):
+            result = json.loads((GOLDEN / "fc-test-v1.json").read_text())
+            for one in result["measurements"]:
+                for sample in one["samples"]:
+                    sample["elapsed_s"] *= factor
+                    sample["durable_s"] *= factor
+            paths.append(self.edited(f"{label}-{run}.json", label=label,
+                                     measurements=result["measurements"]))
+        return paths
+
+    def test_results_of_one_drive_are_one_column_and_the_best_comes_first(self):
+        drives = {"Acme": 1.5, "Bolt": 1, "Cirrus": 2, "Delta": 3}
+        paths = [path for name, factor in drives.items() for path in self.several(name, factor)]
+        self.open(self.report(*paths))
+        self.assertEqual(self.all("h1")[0].text, "4 drives compared")
+        best_first = sorted(drives, key=drives.get)
+        charts = [one for one in self.script(CHARTS) if one["title"].startswith("create: MB/s")]
+        self.assertTrue(charts)
+        for chart in charts:
+            self.assertEqual(chart["labels"], best_first)
+            values = chart["datasets"][0]["data"]
+            for name, value in zip(best_first, values, strict=True):
+                self.assertAlmostEqual(value * drives[name] / values[0], 1)
+        table = next(one for one in self.script(TABLES) if one["caption"] == "What was measured, by drive")
+        self.assertEqual([row[0]["text"] for row in table["rows"]], list(drives))
+        for column in range(1, len(table["heading"])):
+            cells = {row[0]["text"]: row[column]["text"] for row in table["rows"]}
+            self.assertEqual([name for name, text in cells.items() if text.endswith("▲")], ["Bolt"])
+        samples = next(one for one in self.all("summary") if one.text.startswith("All "))
+        count = sum(len(one["samples"]) for path in paths
+                    for one in json.loads(path.read_text())["measurements"])
+        self.assertEqual(samples.text, f"All {count} samples")
+
+        # A press on a heading sorts, one on a drive hides it.
+        self.click(self.all(".sticky thead button")[1])
+        table = next(one for one in self.script(TABLES) if one["caption"] == "What was measured, by drive")
+        self.assertEqual([row[0]["text"] for row in table["rows"]], best_first)
+        self.click(next(one for one in self.all(".toggle") if one.text == "Bolt"))
+        charts = [one for one in self.script(CHARTS) if one["title"].startswith("create: MB/s")]
+        for chart in charts:
+            self.assertNotIn("Bolt", [*chart["labels"], *(one["label"] for one in chart["datasets"])])
+        self.assert_quiet()
+
+    def test_groups_of_the_command_line_are_columns(self):
+        acme, bolt = self.several("Acme", 1, 2), self.several("Bolt", 2, 1)
+        page = self.report("--base", acme[0], "--base", bolt[0], "--new", acme[1])
+        self.open(page)
+        self.assertEqual(self.all("h1")[0].text, "2 drives compared")
+        self.assertTrue([one for one in self.script(TABLES) if "Time for the same work" in one["caption"]])
+        self.assert_quiet()
+
+    def test_twenty_four_drives_fit_a_phone_and_paper(self):
+        paths = [path for i in range(24) for path in self.several(f"Drive {i:02}", 1 + i / 10, 1)]
+        self.open(self.report(*paths), PHONE)
+        self.assert_drawn()
+        self.assert_fits()
+        charts = [one for one in self.script(CHARTS) if one["title"].startswith("create: MB/s")]
+        self.assertEqual({len(one["labels"]) for one in charts}, {24})
+        page = self.browser.execute_cdp_cmd("Page.printToPDF", {"printBackground": True})["data"]
+        self.assertGreater(len(page), 50_000)
+        wide = self.script("""document.querySelector('.on-paper').style.display = 'block';
+            const tables = [...document.querySelectorAll('.on-paper table')];
+            return tables.filter((one) => one.tHead.rows[0].cells.length > 6).length""")
+        self.assertEqual(wide, 0)
         self.assert_quiet()
 
     def test_a_hostile_result_is_text_and_nothing_else(self):

@@ -61,7 +61,7 @@ class Older(Base, unittest.TestCase):
         sample = lambda result: result["measurements"][0]["samples"][0]
         for change in (
                 lambda r: r.update(schema_version=3),
-                lambda r: r.update(schema_version=5),
+                lambda r: r.update(schema_version=6),
                 lambda r: r.pop("overhead_ns_per_operation"),
                 lambda r: r.pop("started"),
                 lambda r: r.update(started="yesterday"),
@@ -90,11 +90,11 @@ class Older(Base, unittest.TestCase):
 
 @unittest.skipUnless(jsonschema, "needs Python's jsonschema")
 class Written(Base, IntegrationTest):
-    """All that is written now is of schema 4."""
+    """All that is written now is of schema 5."""
 
     def assert_result(self, name="r.json"):
         result = self.result(name)
-        self.assertEqual(result["schema_version"], 4)
+        self.assertEqual(result["schema_version"], 5)
         self.assert_valid(result)
         return result
 

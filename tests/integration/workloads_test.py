@@ -28,7 +28,7 @@ SHAPES = {
 # The ends of the axes of large sweeps, which daily tests stay with.
 ENDS = {
     "atto": {"write.size": "512 B,8 MiB"},
-    "cached-direct": {"count": "1,32", "depth": "1,32"},
+    "cached-direct": {"run.count": "1,32", "depth": "1,32"},
     "database-67-33": {"depth": "1,256"},
     "exchange": {"depth": "1,256"},
     "fc-pattern": {"pattern.size": "1 KiB,1 MiB"},
@@ -39,8 +39,8 @@ ENDS = {
     "iometer-workstation": {"depth": "1,256"},
     "iometer-workstation-roundup": {"depth": "1,32"},
     "multi-stream": {"depth": "1,8"},
-    "queue-matrix": {"count": "1,32", "depth": "1,32"},
-    "queue-matrix-sequential": {"count": "1,32", "depth": "1,32"},
+    "queue-matrix": {"run.count": "1,32", "depth": "1,32"},
+    "queue-matrix-sequential": {"run.count": "1,32", "depth": "1,32"},
 }
 # What the catalogue is asked to have, whatever else it has.
 NAMES = """

@@ -137,6 +137,38 @@ TEST_CASE("a suite holds jobs of all kinds, each with parameters of its own") {
   CHECK(options_of(got, 3).file_systems == std::vector{FileSystemKind::xfs, FileSystemKind::ntfs});
 }
 
+TEST_CASE("a plan says what its report shows") {
+  const Plan got = plan(
+      "jobs: [random-read, create-files]\n"
+      "report:\n"
+      "  - {title: Depth 4, jobs: [random-*], form: bars, at: {depth: 4}, metrics: [mean_us]}\n"
+      "  - {jobs: [create-files], form: lines, by: phase, metrics: [elapsed_s, durable_s]}\n"
+      "indexes:\n"
+      "  - {name: small, of: [create-files round-*], metric: files_per_s}\n"
+      "  - {name: all}\n");
+  REQUIRE(got.report.size() == 2);
+  CHECK(got.report[0].title == "Depth 4");
+  CHECK(got.report[0].jobs == std::vector<std::string>{"random-*"});
+  CHECK(got.report[0].at.at("depth") == "4");
+  CHECK(got.report[1].by == "phase");
+  CHECK(got.report[1].metrics == std::vector<std::string>{"elapsed_s", "durable_s"});
+  REQUIRE(got.indexes.size() == 2);
+  CHECK(got.indexes[0].patterns == std::vector<std::string>{"create-files round-*"});
+  CHECK(got.indexes[1].patterns == std::vector<std::string>{"*"});
+  CHECK(got.indexes[0].metric == "files_per_s");
+}
+
+TEST_CASE("what a report cannot show is refused where it stands") {
+  const std::string jobs = "jobs: [random-read]\n";
+  check_refused(jobs + "report: [{jobs: [reed*]}]\n", "my.yaml:2:", "no job");
+  check_refused(jobs + "report: [{metrics: [speed]}]\n", "my.yaml:2:", "metric");
+  check_refused(jobs + "report: [{form: pie}]\n", "my.yaml:2:", "form");
+  check_refused(jobs + "report: [{by: count}]\n", "my.yaml:2:", "swept by none");
+  check_refused(jobs + "report: [{at: {count: 4}}]\n", "my.yaml:2:", "swept by none");
+  check_refused(jobs + "report: [{colour: red}]\n", "my.yaml:2:", "colour");
+  check_refused(jobs + "indexes: [{of: [random-read]}]\n", "my.yaml:2:", "name");
+}
+
 TEST_CASE("a full run takes the values under full, and the job's own for the rest") {
   const TempDir temp;
   std::ofstream(temp / "inner.yaml") << "scale: 0.5\nruns: 3\njobs:\n"

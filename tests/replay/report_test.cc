@@ -95,9 +95,9 @@ TEST_CASE("figures of a page are those of the summaries") {
     CHECK(figures.contains("mb_per_s") == summary.mb_per_s.has_value());
     CHECK(figures.contains("files_per_s") == summary.files_per_s.has_value());
     if (!summary.mb_per_s) continue;
-    CHECK(figures["mb_per_s"]["median"] == summary.mb_per_s->median);
-    CHECK(figures["mb_per_s"]["low"] == summary.mb_per_s->low);
-    CHECK(figures["mb_per_s"]["high"] == summary.mb_per_s->high);
+    CHECK(figures["mb_per_s"][0] == summary.mb_per_s->median);
+    CHECK(figures["mb_per_s"][1] == summary.mb_per_s->low);
+    CHECK(figures["mb_per_s"][2] == summary.mb_per_s->high);
   }
   CHECK(measurements[1]["samples"][0]["moved_no_data"] == true);
   CHECK(measurements[3]["samples"][0]["failed"] == true);
@@ -208,9 +208,7 @@ TEST_CASE("scores are geometric means over the sets that all have measured") {
 TEST_CASE("a replay's finding says what it took and what differed") {
   const std::vector<std::string> findings = findings_of(just(sample_replay()));
   REQUIRE_FALSE(findings.empty());
-  CHECK(findings.front() ==
-        "app took 2.0 s on ext4, 2.5 s until all was durable; 3 of 5000 results differed from "
-        "the trace.");
+  CHECK(findings.front() == "app took 2.0 s on ext4; 3 of 5000 results differed from the trace.");
 }
 
 TEST_CASE("a replay that ended early is not the typical one, unless all did") {
@@ -238,21 +236,21 @@ TEST_CASE("samples become rows of as many cells as the first row has names") {
   for (const std::string& line : lines) CHECK(cells(line) == cells(lines[0]));
   CHECK(
       lines[1].starts_with("plain,plain,drive.json,2024-02-29T12:00:00Z,1,Fast Disk 3 1.07,fc-test,"
-                           "iso,create,ext4,kernel,,1,1,2,800000000,3,9,400,800,1.5,,0.125,0.5,"
-                           "0.0625,4096,801000000,0.25,0,0,0"));
+                           "iso,create,ext4,kernel,,1,1,2,800000000,3,9,400,800,1.5,,"));
+  CHECK(lines[1].ends_with(",0.125,0.5,0.0625,4096,801000000,0.25,0,0,0"));
   CHECK(lines[4].ends_with(",,,,1,0,0"));  // no data moved, not known how cached
   CHECK(lines.back().ends_with(",1,1"));   // failed
 }
 
-TEST_CASE("Markdown has a table for each figure and says what is not whole") {
+TEST_CASE("Markdown has one table and says what is not whole") {
   Result result = sample_result();
   result.complete = false;
   result.label = "a|b <i>";
   const std::string text = markdown_report(just(result));
-  CHECK(text.contains("## a\\|b \\<i\\>\n\n**Incomplete: "));
-  CHECK(
-      text.contains("| MB/s until durable | create | copy-far |\n|---|---:|---:|\n"
-                    "| iso | 320 (200–400) | – |\n| müsic | – | no data moved |\n"));
+  CHECK(text.contains("## a\\|b \\<i\\>\n\n| measurement | on | MB/s |"));
+  CHECK(text.contains("\n**Incomplete: "));
+  CHECK(text.contains("| create iso | ext4 | 320 (200–400) |"));
+  CHECK(text.contains("| copy-far müsic | ntfs | no data moved |"));
   CHECK(text.contains("- warning: ntfs was served by ntfs-3g (fuse-driver); use another kernel"));
   for (const std::string& line : lines_of(markdown_report(just(hostile_result())))) {
     for (std::size_t at = line.find('<'); at != std::string::npos; at = line.find('<', at + 1)) {

@@ -266,5 +266,15 @@ TEST_CASE("zones are read and written, each a twentieth of the file") {
   CHECK(written.writes == read.reads);
 }
 
+TEST_CASE("the patterns of PCMark and NASPT are as many as the suites have") {
+  std::map<std::string, int> suites;
+  for (const CatalogWorkload& one : list_catalog_workloads()) {
+    ++suites[one.name.substr(0, one.name.rfind("vantage") == 7 ? 14 : one.name.find('-'))];
+  }
+  CHECK(suites["pcmark05"] == 5);
+  CHECK(suites["pcmark-vantage"] == 8);  // of which the comparison counts seven
+  CHECK(suites["naspt"] == 12);
+}
+
 }  // namespace
 }  // namespace filereel

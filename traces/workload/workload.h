@@ -23,7 +23,7 @@ class Workload {
 
   std::string name, description;
   std::string source;                     // where the figures come from
-  std::string notes;                      // what is known and what is assumed
+  std::string notes;                      // which of them are printed, remembered, assumed
   std::vector<std::string> file_systems;  // words of --fs
   std::uint32_t runs = 3;
 

@@ -10,12 +10,13 @@ Chart.defaults.plugins.legend.display = false;
 
 const WHISKER_CAP = 3;
 
-// Draws the range of each bar, and its figure behind it. A dataset's `ranges` are [low, high, sure]
-// or null; what is not sure (extremes) is dashed.
+// Draws the range of each bar or point, and the figure of a bar behind it. A dataset's `ranges` are
+// [low, high, sure] or null; what is not sure (extremes) is dashed.
 const whiskers = {
   id: 'whiskers',
   afterDatasetsDraw(chart) {
-    const brush = chart.ctx, scale = chart.scales.x;
+    const brush = chart.ctx, upright = chart.config.type === 'line';
+    const scale = upright ? chart.scales.y : chart.scales.x;
     const ink = theme.colour('--text');
     brush.save();
     brush.strokeStyle = brush.fillStyle = ink;
@@ -31,21 +32,27 @@ const whiskers = {
         if (range) {
           const [low, high, sure] = range;
           const from = scale.getPixelForValue(low), to = scale.getPixelForValue(high);
-          brush.setLineDash(sure ? [] : [2, 2]);
-          brush.beginPath();
-          brush.moveTo(from, bar.y);
-          brush.lineTo(to, bar.y);
-          brush.stroke();
-          brush.setLineDash([]);
-          for (const x of [from, to]) {
+          const line = (along, across, alongTo, acrossTo) => {
             brush.beginPath();
-            brush.moveTo(x, bar.y - WHISKER_CAP);
-            brush.lineTo(x, bar.y + WHISKER_CAP);
+            brush.moveTo(...(upright ? [across, along] : [along, across]));
+            brush.lineTo(...(upright ? [acrossTo, alongTo] : [alongTo, acrossTo]));
             brush.stroke();
-          }
-          end = Math.max(end, to);
+          };
+          const middle = upright ? bar.x : bar.y;
+          if (upright) brush.strokeStyle = dataset.borderColor;
+          brush.setLineDash(sure ? [] : [2, 2]);
+          line(from, middle, to, middle);
+          brush.setLineDash([]);
+          for (const at of [from, to]) line(at, middle - WHISKER_CAP, at, middle + WHISKER_CAP);
+          // A figure beside its bar; the whisker goes on behind it.
+          if (!upright && to < bar.x + brush.measureText(dataset.texts[i]).width + 8) end = Math.max(end, to);
         }
-        if (dataset.texts) brush.fillText(dataset.texts[i], end + 5, bar.y);
+        if (!dataset.texts) return;
+        const text = dataset.texts[i];
+        brush.fillStyle = theme.colour('--page');
+        if (range) brush.fillRect(end + 3, bar.y - 6, brush.measureText(text).width + 4, 12);
+        brush.fillStyle = ink;
+        brush.fillText(text, end + 5, bar.y);
       });
     });
     brush.restore();
@@ -86,7 +93,7 @@ function place(parent, figures) {
 function redrawAll() {
   theme.apply();
   for (const figure of shown.values()) figure.draw();
-  for (const swatch of document.querySelectorAll('.legend canvas')) swatch.redraw();
+  for (const swatch of document.querySelectorAll('canvas.swatch')) swatch.redraw();
 }
 
 function axis(title, more = {}) {
@@ -122,7 +129,9 @@ const BAR = 16, GAP = 13;  // pixels
 
 // Bars from left to right: a row for each category, in it a bar for each series. `spreads[series]
 // [category]` is a spread or null.
-function barChart({title, figure, categories, names, spreads, notes}) {
+// Dataset s looks like series styles[s]; with one dataset, bar c like series categoryStyles[c].
+function barChart({title, figure, categories, names, spreads, notes, styles, categoryStyles, tableOf}) {
+  const styleOf = (s) => styles ? styles[s] : s;
   const used = (spread) => spread && Number.isFinite(spread.median);
   const most = Math.max(0, ...spreads.flat().filter(used).map((one) => {
     const range = rangeOf(one);
@@ -137,7 +146,7 @@ function barChart({title, figure, categories, names, spreads, notes}) {
   }).join(', '));
   return chartFigure({
     title,
-    height: categories.length * (names.length * BAR + GAP) + 52,
+    height: categories.length * (names.length * BAR + (names.length > 1 ? GAP : 5)) + 52,
     words: `Bar chart: ${title}, ${FIGURES[figure].title}. ${sentences.join('; ')}.`,
     make: () => ({
       type: 'bar',
@@ -152,8 +161,8 @@ function barChart({title, figure, categories, names, spreads, notes}) {
             return range && [range.low, range.high, range.sure];
           }),
           texts: spreads[s].map((one) => used(one) ? figureText(figure, one.median) : ''),
-          backgroundColor: patternOf(s),
-          borderColor: colourOf(s),
+          backgroundColor: categoryStyles ? categoryStyles.map(patternOf) : patternOf(styleOf(s)),
+          borderColor: categoryStyles ? categoryStyles.map(colourOf) : colourOf(styleOf(s)),
           borderWidth: 1,
           barThickness: BAR - 3,
         })),
@@ -166,7 +175,7 @@ function barChart({title, figure, categories, names, spreads, notes}) {
             beginAtZero: true,
             // Room for the figures behind the bars.
             suggestedMax: most * 1.16,
-            ticks: {callback: (value) => tick(number(value)), maxTicksLimit: 6},
+            ticks: {callback: (value) => tick(figureText(figure, value)), maxTicksLimit: 6},
           }),
           y: axis('', {
             grid: {display: false, borderColor: theme.colour('--strong-line')},
@@ -184,12 +193,12 @@ function barChart({title, figure, categories, names, spreads, notes}) {
         }}}},
       },
     }),
-    tableOf: () => table(`${title.split(': ')[0]}: ${FIGURES[figure].title}, median and range`, ['', ...names],
+    tableOf: tableOf || (() => table(`${title}, median and range`, ['', ...names],
         categories.map((category, c) => [category, ...names.map((name, s) => {
           const spread = spreads[s][c];
           if (!used(spread)) return (notes && notes[s][c]) || '–';
           return spreadCell(figure, spread);
-        })])),
+        })]))),
   });
 }
 
@@ -201,7 +210,7 @@ function spreadCell(figure, spread) {
 
 // Curves. `lines` are {name, points: [{x, y}]}; what is logarithmic shows no zero.
 function lineChart({title, xTitle, yTitle, xLabels, lines, logarithmic, text, caption, dots, tableOf,
-                    words, xText, xTicks, xRange, height = 280}) {
+                    words, xText, xTicks, xRange, legend = true, height = 280}) {
   const xAxis = () => {
     if (xLabels) {
       return axis(xTitle, {type: 'category', offset: Boolean(dots),
@@ -225,16 +234,18 @@ function lineChart({title, xTitle, yTitle, xLabels, lines, logarithmic, text, ca
     tableOf,
     make: () => ({
       type: 'line',
+      plugins: lines.some((line) => line.ranges) ? [whiskers] : [],
       data: {
         labels: xLabels,
         datasets: lines.map((line, i) => ({
           label: line.name,
           data: line.points,
-          borderColor: colourOf(i),
-          backgroundColor: colourOf(i),
-          borderDash: dots ? [] : dashOf(i),
+          ranges: line.ranges,
+          borderColor: colourOf(line.style ?? i),
+          backgroundColor: colourOf(line.style ?? i),
+          borderDash: dots ? [] : dashOf(line.style ?? i),
           borderWidth: 2,
-          pointStyle: pointOf(i),
+          pointStyle: pointOf(line.style ?? i),
           pointRadius: dots ? 4 : line.points.length > 40 ? 0 : 3,
           showLine: !dots,
           spanGaps: false,
@@ -256,7 +267,7 @@ function lineChart({title, xTitle, yTitle, xLabels, lines, logarithmic, text, ca
         },
         plugins: {
           legend: {
-            display: lines.length > 1,
+            display: legend && lines.length > 1,
             position: 'bottom',
             labels: {usePointStyle: true, color: theme.colour('--text'), boxHeight: 7},
           },

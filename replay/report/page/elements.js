@@ -1,4 +1,7 @@
-// Makers of elements. Foreign text becomes text nodes and nothing else.
+// The results as the page has them, and makers of elements: foreign text becomes text nodes and
+// nothing else.
+
+const data = JSON.parse(document.getElementById('report-data').textContent);
 
 // Children are nodes, texts and lists of children.
 function element(name, attributes, ...children) {
@@ -85,10 +88,10 @@ function segments(label, options, chosen, onchoose) {
   return element('div', {class: 'segments', role: 'group', 'aria-label': label}, buttons);
 }
 
-function selection(label, options, onchoose) {
+function selection(label, options, onchoose, first) {
   const id = freshId('choice');
   const list = element('select', {id},
-      options.map(([value, text]) => element('option', {value}, text)));
+      options.map(([value, text]) => element('option', {value, selected: value === first}, text)));
   list.addEventListener('change', () => onchoose(list.value));
   return element('label', {for: id}, label + ' ', list);
 }

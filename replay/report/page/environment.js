@@ -37,7 +37,7 @@ function overheadText(jobs) {
   const costs = jobs.map((job) => Math.round(job.overhead_ns)).filter((cost) => cost > 0);
   if (costs.length === 0) return '';
   const low = Math.min(...costs), high = Math.max(...costs);
-  return `, ${low === high ? low : `${low} to ${high}`}\u202fns of its own per operation`;
+  return `${low === high ? low : `${low} to ${high}`}\u202fns per operation`;
 }
 
 function environmentOf(result) {
@@ -48,7 +48,7 @@ function environmentOf(result) {
     ['Processor', host.cpu && `${host.cpu}, ${counted(host.cores, 'core', 'cores')}`],
     ['Memory', host.memory ? size(host.memory) : ''], ['Kernel', host.kernel && `Linux ${host.kernel}${host.kernel_build ? `, ${host.kernel_build}` : ''}`],
     ['Microcode', host.microcode], ['Governor', host.governor || 'not known'], ['Clock', host.clock_source],
-    ['filereel', `${result.version}${overheadText(result.plan.jobs)}`],
+    ['filereel', result.version], ['Own cost of filereel', overheadText(result.plan.jobs)],
     ['Plan', `${result.plan.name}, ${describePlan(result)}`],
   ];
   const drives = unique(result.volumes.flatMap((volume) => volume.drives.map(driveText)));
@@ -62,19 +62,26 @@ function environmentOf(result) {
   return rows;
 }
 
+// Of one result all; of several what is the same everywhere once, and what differs by drive.
 function showEnvironment(data) {
   const part = section('Environment');
   const columns = data.results.map((result) => new Map(environmentOf(result)));
-  const names = unique(columns.flatMap((column) => [...column.keys()]));
-  const own = ['Label', 'Note', 'Result file', 'Started'];
-  const rows = names.map((name) => [named(name), ...columns.map((column) => named(column.get(name) || '–'))])
-      .filter((row) => row.slice(1).some((one) => one.textContent !== '–'));
-  const several = columns.length > 1;
-  const differs = (row) => several && !own.includes(row[0].textContent) &&
-      unique(row.slice(1).map((one) => one.textContent)).length > 1 ? 'differs' : null;
-  part.append(table(several ? 'The machines and volumes; ≠ marks what is not the same' : 'The machine and the volumes',
-      ['', ...data.results.map((one) => several ? named(one.name) : '')], rows,
-      {left: data.results.map((_, i) => i + 1), rowClass: differs}));
+  const valueOf = (column, name) => column.get(name) || '–';
+  const names = unique(columns.flatMap((column) => [...column.keys()]))
+      .filter((name) => columns.some((column) => valueOf(column, name) !== '–'));
+  const differs = (name) => unique(columns.map((column) => valueOf(column, name))).length > 1;
+  const same = names.filter((name) => !differs(name));
+  part.append(table(columns.length > 1 ? 'The same for all' : 'The machine and the volumes', ['', ''],
+      same.map((name) => [named(name), named(valueOf(columns[0], name))]), {left: [1]}));
+  if (columns.length === 1) return;
+  // Ways in which any two runs differ are no reason for another speed.
+  const own = ['Label', 'Note', 'Result file', 'Started', 'Own cost of filereel'];
+  const other = names.filter(differs).sort((a, b) => own.includes(a) - own.includes(b));
+  if (other.length === 0) return;
+  part.append(table('What differs, by drive; ≠ marks what may be a reason for another speed',
+      ['', ...other.map((name) => own.includes(name) ? name : `${name} ≠`)],
+      data.results.map((result, i) => [named(result.name), ...other.map((name) => named(valueOf(columns[i], name)))]),
+      {left: other.map((_, i) => i + 1)}));
 }
 
 const GLOSSARY = [

@@ -6,7 +6,7 @@ function samplesChart(one) {
   const points = one.samples.filter((sample) => sample[figure] !== undefined)
       .map((sample) => ({x: sample.run, y: sample[figure]}));
   if (points.length < 2) return null;
-  const spread = one.figures[figure];
+  const spread = spreadIn(one, figure);
   const range = rangeOf(spread);
   return lineChart({
     title: `Samples: ${FIGURES[figure].title}`,
@@ -21,7 +21,6 @@ function samplesChart(one) {
         points.map((point) => number(point.y)).join(', ') + '.',
     caption: `Median ${number(spread.median)}` + (range
         ? `, ${range.sure ? '95 % interval' : 'extremes'} ${number(range.low)}–${number(range.high)}` : '') +
-        (spread.outliers ? `, ${counted(spread.outliers, 'outlier', 'outliers')}` : '') +
         `; ${counted(points.length, 'sample', 'samples')}.`,
   });
 }
@@ -73,8 +72,8 @@ function sharesChart(one) {
 
 function measurementFacts(one) {
   const pairs = Object.keys(FIGURES).filter((key) => one.figures[key]).map((key) => {
-    const range = rangeText(key, one.figures[key]);
-    return [FIGURES[key].title, `${figureText(key, one.figures[key].median)}${range ? ` (${range})` : ''}`];
+    const spread = spreadIn(one, key), range = rangeText(key, spread);
+    return [FIGURES[key].title, `${figureText(key, spread.median)}${range ? ` (${range})` : ''}`];
   });
   pairs.push(['Driver', one.driver === 'kernel' ? 'kernel' : named(`FUSE: ${one.driver}`)]);
   if (one.block_share !== undefined) pairs.push(['Share of the block-level speed', share(one.block_share)]);
@@ -84,8 +83,6 @@ function measurementFacts(one) {
   if (one.device_read !== undefined) pairs.push(['Device bytes read per file byte', number(one.device_read)]);
   if (one.replay) {
     const replay = one.replay;
-    pairs.push(['Elapsed', seconds(replay.elapsed_s)]);
-    if (one.file_system !== 'none') pairs.push(['Until durable', seconds(replay.durable_s)]);
     pairs.push(['Data', `${size(replay.bytes_read)} read, ${size(replay.bytes_written)} written`]);
     if (replay.lateness) {
       pairs.push(['Late by', `${microseconds(replay.lateness.p50_us)} (median), ${microseconds(replay.lateness.p99_us)} (p99)`]);

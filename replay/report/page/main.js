@@ -1,7 +1,5 @@
 // Puts the page together.
 
-const data = JSON.parse(document.getElementById('report-data').textContent);
-
 theme.apply();
 document.getElementById('theme').replaceWith(Object.assign(
     segments('Colours', [['auto', 'Auto'], ['light', 'Light'], ['dark', 'Dark']], 'auto', (choice) => {
@@ -11,9 +9,9 @@ document.getElementById('theme').replaceWith(Object.assign(
 theme.preferred.addEventListener('change', redrawAll);
 
 showSummary(data);
-showSpeeds(data);
 showComparison(data);
-showSweeps(data);
+showIndexes(data);
+showResults(data);
 showMeasurements(data);
 showWarnings(data);
 showEnvironment(data);

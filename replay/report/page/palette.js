@@ -40,14 +40,16 @@ const theme = {
   },
 };
 
+// Colours come again after eight series, then with other patterns, dashes and points.
 const colourOf = (series) => COLOURS[theme.name()][series % COLOURS.light.length];
-const pointOf = (series) => POINTS[series % POINTS.length];
-const dashOf = (series) => DASHES[series % DASHES.length];
+const variantOf = (series) => (series + 3 * Math.floor(series / COLOURS.light.length)) % COLOURS.light.length;
+const pointOf = (series) => POINTS[variantOf(series)];
+const dashOf = (series) => DASHES[variantOf(series)];
 
 // Fills of bars: plain, then stripes, dots and others in the page's colour over the series' own.
 function patternOf(series) {
   const colour = colourOf(series);
-  const kind = series % COLOURS.light.length;
+  const kind = variantOf(series);
   if (kind === 0) return colour;
   const tile = document.createElement('canvas');
   tile.width = tile.height = 8;
@@ -73,20 +75,31 @@ function patternOf(series) {
   return brush.createPattern(tile, 'repeat');
 }
 
-// What a series is called and looks like, as a list under a heading.
-function legend(names, more) {
-  const list = element('ul', {class: 'legend', 'aria-label': 'Legend'});
-  names.forEach((name, i) => {
-    const swatch = element('canvas', {width: 44, height: 28, 'aria-hidden': 'true'});
-    swatch.redraw = () => {
-      const brush = swatch.getContext('2d');
-      brush.setTransform(2, 0, 0, 2, 0, 0);
-      brush.fillStyle = patternOf(i);
-      brush.fillRect(0, 0, 22, 14);
-    };
-    swatch.redraw();
-    list.append(element('li', {}, swatch, named(name)));
-  });
-  if (more) list.append(element('li', {class: 'quiet'}, more));
-  return list;
+// The fill of a series' bars, and its line and point.
+function swatchOf(series) {
+  const swatch = element('canvas', {class: 'swatch', width: 72, height: 28, 'aria-hidden': 'true'});
+  swatch.redraw = () => {
+    const brush = swatch.getContext('2d');
+    brush.setTransform(2, 0, 0, 2, 0, 0);
+    brush.clearRect(0, 0, 36, 14);
+    brush.fillStyle = patternOf(series);
+    brush.fillRect(0, 0, 14, 14);
+    brush.strokeStyle = colourOf(series);
+    brush.lineWidth = 2;
+    brush.setLineDash(dashOf(series));
+    brush.beginPath();
+    brush.moveTo(17, 7);
+    brush.lineTo(36, 7);
+    brush.stroke();
+  };
+  swatch.redraw();
+  return swatch;
+}
+
+// A cell of a heat map: from 0, the worst, to 1, the best, with text that can be read on it.
+function shadeCell(cell, share) {
+  const colour = heatColour(share);
+  const [red, green, blue] = colour.match(/\d+/g).map(Number);
+  cell.style.background = colour;
+  cell.style.color = 0.299 * red + 0.587 * green + 0.114 * blue > 140 ? '#000' : '#fff';
 }

@@ -16,10 +16,6 @@ const unique = (list) => [...new Set(list)];
 
 function whatWasMeasured(result) {
   const measured = result.measurements;
-  if (result.plan.jobs.length === 1 && result.plan.jobs[0].kind === 'fc-test') {
-    return `FC-Test: ${counted(unique(measured.map((one) => one.category)).length, 'file set', 'file sets')}, ` +
-        `${counted(unique(measured.map((one) => one.group)).length, 'operation', 'operations')}`;
-  }
   const jobs = result.plan.jobs.length > 1 ? `${counted(result.plan.jobs.length, 'job', 'jobs')}, ` : '';
   return `${result.plan.name}: ${jobs}${counted(unique(measured.map((one) => one.subject)).length, 'measurement', 'measurements')}`;
 }
@@ -35,12 +31,16 @@ function resultFacts(result) {
   ];
 }
 
-// Side by side: a row for each result.
+// What is the same for all once, and a row for each result of what is not.
 function resultsTable(results) {
   const rows = results.map(resultFacts);
-  return table('What was measured', ['', ...rows[0].map(([name]) => name)],
-      results.map((result, i) => [named(result.name), ...rows[i].map(([, value]) => value)]),
-      {left: rows[0].map((_, i) => i + 1)});
+  const text = (value) => value instanceof Node ? value.textContent : value;
+  const differs = (i) => unique(rows.map((row) => text(row[i][1]))).length > 1;
+  const columns = rows[0].map((_, i) => i).filter(differs);
+  return [facts(rows[0].filter((_, i) => !differs(i))),
+          columns.length === 0 ? '' : table('What was measured', ['', ...columns.map((i) => rows[0][i][0])],
+              results.map((result, r) => [named(result.name), ...columns.map((i) => rows[r][i][1])]),
+              {left: columns.map((_, i) => i + 1)})];
 }
 
 function incompleteBanner(result) {
@@ -50,49 +50,44 @@ function incompleteBanner(result) {
       counted(result.measurements.length, 'measurement', 'measurements'), '.');
 }
 
-// Operations down; file systems (of each result) across.
+// Drives and file systems down, operations across.
 function scoreTable(data) {
-  const columns = unique(data.scores.map((one) => `${one.result}\n${one.file_system}`));
   const operations = unique(data.scores.map((one) => one.operation));
-  const heading = columns.map((column) => {
-    const [result, fileSystem] = column.split('\n');
-    return data.results.length > 1 ? `${data.results[result].name}, ${fileSystem}` : fileSystem;
-  });
-  const rows = operations.map((operation) => {
-    const of = data.scores.filter((one) => one.operation === operation);
-    const unit = of[0].of_files ? 'files/s' : 'MB/s';
-    return [`${operation}, ${unit}`, ...columns.map((column) => {
-      const score = of.find((one) => `${one.result}\n${one.file_system}` === column);
-      if (!score) return '–';
-      return {text: number(score.rate) + (score.best ? ' ▲' : ''), value: score.rate,
-              class: score.best ? 'best' : null};
-    })];
-  });
+  const of = (series, operation) => data.scores.find((one) => one.result === series.result &&
+      one.file_system === series.file_system && one.operation === operation);
   const sets = Math.max(...data.scores.map((one) => one.sets));
-  return [table('Until durable; ▲ marks the fastest', ['operation', ...heading], rows),
+  const unit = (operation) => data.scores.find((one) => one.operation === operation).of_files ? 'files/s' : 'MB/s';
+  const rows = data.series.filter((series) => operations.some((operation) => of(series, operation)));
+  return [sortable(table('Until durable; ▲ marks the fastest', ['', ...operations.map((one) => `${one}, ${unit(one)}`)],
+              rows.map((series) => [named(series.name), ...operations.map((operation) => {
+                const score = of(series, operation);
+                return score ? {text: number(score.rate) + (score.best ? ' ▲' : ''), value: score.rate,
+                                class: score.best ? 'best' : null} : '–';
+              })])), operations.map(() => true)),
           element('p', {class: 'hint'}, `Each figure is the geometric mean over ${
               counted(sets, 'file set', 'file sets')}, of the medians of all repetitions. Look at the whiskers below before you take a small difference for a real one.`)];
 }
 
 function showSummary(data) {
   const names = data.results.map((one) => one.name);
+  const [verdict, ...findings] = data.findings;
   document.getElementById('title').replaceChildren(
-      named(names.length === 1 ? names[0] : `${names.length} results compared`));
-  document.getElementById('subtitle').replaceChildren('File performance',
-      names.length > 1 ? ' of ' : '', names.length > 1 ? named(names.join(', ')) : '');
+      named(names.length === 1 ? names[0] : `${names.length} drives compared`));
+  document.getElementById('subtitle').replaceChildren(verdict ? named(verdict) : 'File performance');
   const part = section('Summary');
+  if (names.length > 1) part.append(element('p', {}, 'File performance of ', named(names.join(', ')), '.'));
   for (const result of data.results) {
     if (!result.complete) part.append(incompleteBanner(result));
   }
-  if (data.findings.length) {
+  if (findings.length) {
     part.append(element('ul', {class: 'findings'},
-        data.findings.map((text) => element('li', {}, named(text)))));
+        findings.map((text) => element('li', {}, named(text)))));
   }
   for (const result of data.results) {
     if (!result.note) continue;
     part.append(element('p', {}, names.length > 1 ? [named(result.name), ': '] : '', named(result.note)));
   }
-  part.append(names.length > 1 ? resultsTable(data.results) : facts(resultFacts(data.results[0])));
+  part.append(...(names.length > 1 ? resultsTable(data.results) : [facts(resultFacts(data.results[0]))]));
   const warnings = data.results.reduce((sum, one) => sum + one.warnings.length, 0);
   if (warnings) {
     part.append(element('p', {class: 'hint'}, element('a', {href: '#warnings'},

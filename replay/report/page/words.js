@@ -66,24 +66,29 @@ function counted(count, one, many) {
   return `${whole(count)} ${count === 1 ? one : many}`;
 }
 
-// What can be shown as bars, dots and curves. `text` writes a value with its unit.
-const FIGURES = {
-  mb_per_s: {title: 'MB/s until durable', unit: 'MB/s', more: true},
-  mb_per_s_elapsed: {title: 'MB/s until calls return', unit: 'MB/s', more: true},
-  files_per_s: {title: 'Files/s until durable', unit: 'files/s', more: true},
-  operations_per_s: {title: 'Operations/s until calls return', unit: 'operations/s', more: true},
-  read_p50_us: {title: 'Read latency, median', unit: 'µs', time: true},
-  read_p99_us: {title: 'Read latency, 99th percentile', unit: 'µs', time: true},
-  write_p50_us: {title: 'Write latency, median', unit: 'µs', time: true},
-  write_p99_us: {title: 'Write latency, 99th percentile', unit: 'µs', time: true},
-};
+// The metrics by name: {title, unit, short, more}; `unit` of axes, `short` of columns.
+const FIGURES = Object.fromEntries(data.metrics.map((one) => [one.name, {
+  title: one.title, more: one.more, kind: one.unit, short: one.heading,
+  unit: {'MB/s': 'MB/s', '1/s': one.heading, s: 's', us: '', share: ''}[one.unit],
+}]));
 
+// With its unit where that is not the axis' own.
 function figureText(figure, value) {
-  return FIGURES[figure].time ? microseconds(value) : number(value);
+  const text = {s: seconds, us: microseconds, share}[FIGURES[figure].kind];
+  return text ? text(value) : number(value);
 }
 
 function withUnit(figure, value) {
-  return FIGURES[figure].time ? microseconds(value) : `${number(value)} ${FIGURES[figure].unit}`;
+  const {kind, unit} = FIGURES[figure];
+  return kind === 'MB/s' || kind === '1/s' ? `${number(value)} ${unit}` : figureText(figure, value);
+}
+
+// A figure of a measurement, as {median, low, high, interval_95}; null where it has none.
+function spreadIn(measurement, figure) {
+  const list = measurement.figures[figure];
+  if (!list) return null;
+  const [median, low, high, from, to] = list;
+  return {median, low, high, interval_95: from === undefined ? null : {low: from, high: to}};
 }
 
 // The range that a whisker shows: the interval, else the extremes; nothing for one sample.

@@ -1,0 +1,55 @@
+// Two results held against each other, as `filereel compare` does.
+
+const VERDICT_SIGNS = {slower: '▼', faster: '▲', same: '=', 'cannot tell': '?'};
+
+// The decisions of `filereel compare`.
+function showComparison(data) {
+  const comparison = data.comparison;
+  if (!comparison) return;
+  const part = section('Comparison');
+  part.append(element('p', {}, 'Against ', named(comparison.base), ', ', named(comparison.fresh), ' is: ',
+      element('strong', {class: `verdict-${comparison.overall}`}, comparison.overall), '. ',
+      'A change below ', share(comparison.threshold), ' of the time counts as none; time, tail and stalls are judged. The probability of any false alarm in this table is at most ',
+      share(comparison.false_alarms), '.'));
+  for (const one of comparison.warnings) {
+    part.append(element('p', {class: 'banner'}, named(one.text), '. ', named(one.next_step)));
+  }
+  if (comparison.changes.length) {
+    part.append(table('What else is different, so that it may be the cause',
+        ['', comparison.base, comparison.fresh],
+        comparison.changes.map((one) => [named(one.what), named(one.base), named(one.fresh)]),
+        {left: [1, 2]}));
+  }
+  part.append(table('Time for the same work: above 1 is slower', ['measurement', 'verdict', 'ratio', 'p (Holm)',
+                    'before', 'after', 'samples', 'tail', 'stalls'],
+      comparison.measurements.map((one) => [
+        named(one.key),
+        {text: `${VERDICT_SIGNS[one.verdict] || ''} ${one.verdict_text}`, class: `verdict-${one.verdict}`},
+        one.ratio === undefined ? '–' : {
+          text: one.ratio.toFixed(3), value: one.ratio,
+          range: one.ratio_interval && `(${one.ratio_interval.map((x) => x.toFixed(3)).join('–')})`,
+        },
+        one.p_holm === undefined ? '–' : {text: one.p_holm < 0.001 ? '< 0.001' : one.p_holm.toFixed(3), value: one.p_holm},
+        {text: seconds(one.base), value: one.base},
+        {text: seconds(one.fresh), value: one.fresh},
+        `${one.base_samples}, ${one.fresh_samples}`,
+        one.tail === undefined ? '–' : {text: one.tail.toFixed(2), value: one.tail},
+        one.stalls ? {text: one.stalls.map(whole).join(' → '), value: one.stalls[1]} : '–',
+      ])));
+  const changed = comparison.measurements.filter((one) => one.evidence);
+  if (changed.length) {
+    part.append(element('ul', {class: 'findings'}, changed.map(
+        (one) => element('li', {}, named(one.key), ': ', one.verdict_text, ', ', one.evidence))));
+  }
+  const unclear = comparison.measurements.filter((one) => one.reason);
+  if (unclear.length) {
+    part.append(element('ul', {class: 'findings'}, unclear.map(
+        (one) => element('li', {}, named(one.key), ': ', one.reason))));
+  }
+  const alone = [...comparison.only_base.map((key) => [key, comparison.base]),
+                 ...comparison.only_fresh.map((key) => [key, comparison.fresh])];
+  if (alone.length) {
+    part.append(unfolding('Measured on one side only', () => element('ul', {}, alone.map(
+        ([key, side]) => element('li', {}, named(key), ' (', named(side), ')')))));
+  }
+}

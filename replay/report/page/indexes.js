@@ -1,0 +1,34 @@
+// Indices: one figure for many measurements, of each drive.
+
+function showIndexes(data) {
+  const indexes = data.indexes.filter((one) => one.entries.length > 0);
+  if (indexes.length === 0) return;
+  const part = section('Index');
+  part.append(element('p', {class: 'quiet'}, 'Geometric means of the medians, over what all drives have measured; with 95 % intervals, where there are repetitions enough.'));
+  const charts = element('div', {class: 'grid'});
+  const figures = indexes.map((index, i) => {
+    const figure = `index ${i}`;
+    FIGURES[figure] = {title: index.name, more: true, kind: '1/s', short: index.unit, unit: index.unit};
+    const entries = index.entries.map((one, series) => ({...one, series}))
+        .sort((a, b) => b.value - a.value);
+    const spread = (one) => ({median: one.value, low: one.value, high: one.value, interval_95: one.interval_95});
+    const counted_ = counted(index.measurements.length, 'measurement', 'measurements');
+    return barChart({
+      title: `${index.name}, ${index.unit}: ${counted_}` +
+          (index.left_out.length ? `, ${index.left_out.length} left out that some have no figure of` : ''),
+      figure,
+      categories: entries.map((one) => one.name),
+      names: [index.name],
+      spreads: [entries.map(spread)],
+      categoryStyles: entries.map((one) => one.series),
+      tableOf: () => sortable(table(`${index.name}, ${index.unit}`,
+          ['', index.unit, ...(index.reference ? [`by ${index.reference} = 100`] : [])],
+          entries.map((one) => [named(one.name), spreadCell(figure, spread(one)),
+            ...(index.reference ? [spreadCell(figure, {median: one.relative, low: one.relative, high: one.relative,
+                                                       interval_95: one.relative_interval_95})] : [])])),
+          index.reference ? [true, true] : [true]),
+    });
+  });
+  part.append(charts);
+  place(charts, figures);
+}

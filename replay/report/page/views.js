@@ -1,0 +1,395 @@
+// The results: a view for each part of a plan, each as bars, lines, heat maps or a table, with all
+// drives in it. A view has rows (what was measured), series (drives, file systems) are the bars and
+// lines, and a metric is the figure that is drawn.
+
+const MANY_SERIES = 4;  // from so many on each thing that was measured has a chart of its own
+
+// What the reader has chosen; views are drawn anew when it changes.
+const chosen = {metric: '', sorted: true, hidden: new Set()};
+
+function measurementOf(row, series) {
+  const place = row.cells[series];
+  return place === null ? null : data.results[data.series[series].result].measurements[place];
+}
+
+function spreadOf(row, series, metric) {
+  const one = measurementOf(row, series);
+  return one && spreadIn(one, metric);
+}
+
+const rowsOf = (view) => view.rows.map((place) => data.rows[place]);
+const shownSeries = () => data.series.map((_, i) => i).filter((i) => !chosen.hidden.has(i));
+
+function metricsOf(view) {
+  return data.metrics.map(({name}) => name).filter((name) => rowsOf(view).some(
+      (row) => data.series.some((_, i) => spreadOf(row, i, name))));
+}
+
+// The reader's choice where there is such a figure, else the view's own.
+function metricsShown(view) {
+  const there = metricsOf(view);
+  if (there.includes(chosen.metric)) return [chosen.metric];
+  const own = view.metrics.filter((name) => there.includes(name));
+  return own.length > 0 ? own : there.slice(0, 1);
+}
+
+const axesOf = (row) => (data.results.flatMap((one) => one.plan.jobs)
+    .find((job) => job.name === row.workload) || {axes: []}).axes;
+
+// Where a row stands: on the axes of its sweep, and by its job, phase and file set.
+const coordinatesOf = (row) => ({job: row.workload, phase: row.operation, set: row.set,
+                                 ...Object.fromEntries(row.parameters)});
+
+// The axes on which the rows differ, each with its values in the order of measuring.
+function axesThatVary(rows) {
+  const axes = [];
+  for (const row of rows) {
+    for (const [name, value] of Object.entries(coordinatesOf(row))) {
+      let axis = axes.find((one) => one.name === name);
+      if (!axis) axes.push(axis = {name, values: []});
+      if (!axis.values.includes(value)) axis.values.push(value);
+    }
+  }
+  for (const axis of axes) {
+    const known = (axesOf(rows[0]).find((one) => one.name === axis.name) || {values: []}).values;
+    axis.values = [...known.filter((one) => axis.values.includes(one)),
+                   ...axis.values.filter((one) => !known.includes(one))];
+  }
+  return axes.filter(({values}) => values.length > 1);
+}
+
+const plainAxes = ['job', 'phase', 'set'];
+const placeText = (name, value) => plainAxes.includes(name) ? value : `${name} ${value}`;
+
+// What tells the rows of a view apart.
+function rowNames(rows) {
+  const axes = axesThatVary(rows);
+  return rows.map((row) => axes.map(({name}) => placeText(name, coordinatesOf(row)[name]))
+      .filter((text) => text && text !== 'run').join(', ') || row.set || row.operation);
+}
+
+const better = (metric, a, b) => FIGURES[metric].more ? b - a : a - b;
+
+// The series that have a figure, the best first where the reader wants it so.
+function ordered(row, metric) {
+  const list = shownSeries().map((series) => ({series, spread: spreadOf(row, series, metric)}))
+      .filter(({spread}) => spread);
+  if (chosen.sorted) list.sort((a, b) => better(metric, a.spread.median, b.spread.median));
+  return list;
+}
+
+// Who is best as far as can be shown: the ranks of `filereel compare`, of times and rates; nobody
+// where no difference is shown.
+const isBest = (row, series) => Boolean(row.ranks.length) && row.ranks[series] === 1;
+const ranksAreOf = (metric) => ['MB/s', '1/s', 's'].includes(FIGURES[metric].kind) && !metric.startsWith('cpu');
+
+const noteOf = (row, series) => {
+  const one = measurementOf(row, series);
+  return one && one.samples.some((sample) => sample.moved_no_data) ? 'no data moved' : '';
+};
+
+// Few series: the bars of all rows in one chart; many: a chart for each row, the best bar first.
+function barFigures(view, metric) {
+  const rows = rowsOf(view), names = rowNames(rows), series = shownSeries();
+  const title = titleOf(view, metric);
+  if (series.length < MANY_SERIES) {
+    return [barChart({
+      title, figure: metric, categories: names, names: series.map((i) => data.series[i].name), styles: series,
+      spreads: series.map((i) => rows.map((row) => spreadOf(row, i, metric))),
+      notes: series.map((i) => rows.map((row) => noteOf(row, i))),
+    })];
+  }
+  return rows.map((row, r) => ({row, name: names[r], list: ordered(row, metric)}))
+      .filter(({list}) => list.length > 0)
+      .map(({name, list}) => barChart({
+        title: rows.length > 1 ? `${titleOf(view, metric)}, ${name}` : title, figure: metric,
+        categories: list.map(({series: i}) => data.series[i].name), names: [name],
+        spreads: [list.map(({spread}) => spread)], categoryStyles: list.map(({series: i}) => i),
+      }));
+}
+
+const titleOf = (view, metric) => `${view.title}: ${FIGURES[metric].title}`;
+
+// The axes of a view, and its row at values of all of them.
+function gridOf(view) {
+  const rows = rowsOf(view), axes = axesThatVary(rows);
+  const key = (at) => axes.map(({name}) => at[name]).join('\n');
+  const places = new Map(rows.map((row) => [key(coordinatesOf(row)), row]));
+  return {axes, rowAt: (at) => places.get(key(at))};
+}
+
+// What a view of a sweep shows: its axes, and the values of those that are not drawn.
+function sweepState(view) {
+  const grid = gridOf(view);
+  const across = grid.axes.find((axis) => axis.name === view.by) || grid.axes[grid.axes.length - 1] ||
+      {name: view.by, values: ['']};
+  const at = Object.fromEntries(grid.axes.map((axis) =>
+      [axis.name, axis.values.includes(view.at[axis.name]) ? view.at[axis.name] : axis.values[0]]));
+  return {...grid, across, at, lines: '', form: view.form};
+}
+
+const otherAxes = (state) => state.axes.filter((axis) => axis !== state.across);
+
+// Lines: one for each series, or, of one series, for each value of another axis.
+function lineFigure(view, metric, state) {
+  const series = shownSeries();
+  const fixed = otherAxes(state).filter((axis) => axis.name !== state.lines);
+  const lineAxis = otherAxes(state).find((axis) => axis.name === state.lines);
+  const spread = (i, at) => {
+    const row = state.rowAt(at);
+    return row ? spreadOf(row, i, metric) : null;
+  };
+  const along = (i, at) => state.across.values.map((value) => spread(i, {...at, [state.across.name]: value}));
+  const lines = lineAxis
+      ? lineAxis.values.map((value, v) => ({name: `${lineAxis.name} ${value}`, style: v,
+          spreads: along(state.series, {...state.at, [lineAxis.name]: value})}))
+      : series.map((i) => ({name: data.series[i].name, style: i, spreads: along(i, state.at)}));
+  const drawn = lines.filter((line) => line.spreads.some(Boolean));
+  const where = [lineAxis && data.series.length > 1 ? data.series[state.series].name : '',
+                 ...fixed.map((axis) => placeText(axis.name, state.at[axis.name]))]
+      .filter(Boolean).join(', ');
+  const title = titleOf(view, metric) + (where ? `, ${where}` : '');
+  return lineChart({
+    title,
+    xTitle: state.across.name,
+    yTitle: FIGURES[metric].unit,
+    xLabels: state.across.values,
+    text: (value) => figureText(metric, value),
+    legend: drawn.length < 7,
+    lines: drawn.map((line) => ({name: line.name, style: line.style,
+      points: line.spreads.map((one) => one ? one.median : null),
+      ranges: line.spreads.map((one) => one && rangeOf(one) && [rangeOf(one).low, rangeOf(one).high, rangeOf(one).sure])})),
+    words: `Line chart: ${title}. ` + drawn.map((line) => `${line.name}: ` +
+        state.across.values.map((x, c) => `${state.across.name} ${x} ${
+            line.spreads[c] ? figureText(metric, line.spreads[c].median) : 'not measured'}`).join(', ')).join('; ') + '.',
+    tableOf: () => table(title, [lineAxis ? `${lineAxis.name} \\ ${state.across.name}` : state.across.name, ...state.across.values],
+        drawn.map((line) => [named(line.name), ...line.spreads.map((one) => spreadCell(metric, one))])),
+  });
+}
+
+// A heat map of two axes for each series: figures on colours from the worst to the best of all.
+function matrixFigures(view, metric, state) {
+  const down = otherAxes(state).find((axis) => axis.name === state.down) || otherAxes(state)[0];
+  const fixed = otherAxes(state).filter((axis) => axis !== down);
+  const at = (row, column) => state.rowAt({...state.at, [down.name]: row, [state.across.name]: column});
+  const where = fixed.map((axis) => placeText(axis.name, state.at[axis.name])).join(', ');
+  const maps = shownSeries().map((i) => ({i, cells: down.values.map((row) => state.across.values.map((column) => {
+    const found = at(row, column);
+    return found ? spreadOf(found, i, metric) : null;
+  }))})).filter(({cells}) => cells.flat().some(Boolean));
+  const figures = maps.flatMap(({cells}) => cells.flat()).filter(Boolean).map((one) => one.median).filter((one) => one > 0);
+  const least = Math.log(Math.min(...figures)), most = Math.log(Math.max(...figures));
+  return maps.map(({i, cells}) => {
+    const caption = `${titleOf(view, metric)}${where ? `, ${where}` : ''}` + (data.series.length > 1 ? `: ${data.series[i].name}` : '');
+    const made = table(caption, [`${down.name} \\ ${state.across.name}`, ...state.across.values],
+        down.values.map((value, r) => [value, ...cells[r].map((one) => one
+            ? {text: figureText(metric, one.median), value: one.median} : '–')]));
+    made.classList.add('heat');
+    [...made.querySelectorAll('td')].forEach((cell) => {
+      const value = Number(cell.dataset.value);
+      if (!(value > 0)) return;
+      const share = most > least ? (Math.log(value) - least) / (most - least) : 1;
+      shadeCell(cell, share);
+    });
+    return element('figure', {class: state.across.values.length > 8 ? 'wide' : null}, element('h3', {}, caption), made);
+  });
+}
+
+// Drives down, columns across: {name, metric, of(series), best(series)}, the best of each marked.
+function driveTable(caption, columns) {
+  const series = shownSeries();
+  return sortable(table(caption, ['', ...columns.map(({name, metric}) => `${name}, ${FIGURES[metric].short}`)],
+      series.map((i) => [named(data.series[i].name), ...columns.map(({metric, of, best}) => {
+        const one = of(i);
+        if (!one || one.median === undefined) return one || '–';
+        const marked = best(i);
+        return {text: figureText(metric, one.median) + (marked ? ' ▲' : ''), value: one.median,
+                class: marked ? 'best' : null};
+      })])), columns.map(({metric}) => FIGURES[metric].more));
+}
+
+// A column for each row.
+const columnsOf = (rows, names, metric) => rows.map((row, r) => ({
+  name: names[r], metric, of: (series) => spreadOf(row, series, metric) || noteOf(row, series),
+  best: (series) => ranksAreOf(metric) && isBest(row, series)}));
+
+// A press on a heading sorts the rows by that column, the best first; the first one by name.
+function sortable(scroller, moreIsBetter) {
+  const head = [...scroller.querySelectorAll('thead th')], body = scroller.querySelector('tbody');
+  head.forEach((heading, column) => {
+    const text = heading.textContent;
+    const button = element('button', {type: 'button', class: 'sort', onclick: () => {
+      const figure = (row) => Number(row.cells[column].dataset.value ?? NaN);
+      const rows = [...body.rows].sort((a, b) => {
+        if (column === 0) return a.cells[0].textContent.localeCompare(b.cells[0].textContent);
+        const difference = (figure(a) - figure(b)) * (moreIsBetter[column - 1] ? -1 : 1);
+        return Number.isNaN(difference) ? Number.isNaN(figure(a)) - Number.isNaN(figure(b)) : difference;
+      });
+      body.replaceChildren(...rows);
+      for (const other of head) other.removeAttribute('aria-sort');
+      heading.setAttribute('aria-sort', column === 0 || !moreIsBetter[column - 1] ? 'ascending' : 'descending');
+    }}, text || 'drive');
+    heading.replaceChildren(button);
+  });
+  return scroller;
+}
+
+// All of a view: its controls where it has a choice, and its figures.
+function showView(view) {
+  const state = sweepState(view);
+  state.series = 0;
+  const holder = element('div', {class: 'view'}), controls = element('div', {class: 'controls'});
+  const charts = element('div', {class: 'grid'});
+  const isSweep = view.form === 'lines' || view.form === 'matrix';
+  if (isSweep) addSweepControls(view, state, controls, () => draw());
+  holder.append(element('h3', {class: 'view-title'}, named(view.title)),
+      view.text ? element('p', {class: 'quiet'}, view.text) : '', controls, charts);
+  function draw() {
+    const metrics = metricsShown(view);
+    if (metrics.length === 0) return place(charts, [element('p', {class: 'hint'}, 'No figures: every sample failed.')]);
+    const drawn = {
+      bars: (metric) => barFigures(view, metric),
+      lines: (metric) => [lineFigure(view, metric, state)],
+      matrix: (metric) => matrixFigures(view, metric, state),
+      table: (metric) => [driveTable(titleOf(view, metric), columnsOf(rowsOf(view), rowNames(rowsOf(view)), metric))],
+    }[state.form];
+    const figures = metrics.flatMap(drawn);
+    charts.classList.toggle('one', figures.length === 1);
+    place(charts, figures);
+  }
+  holder.draw = draw;
+  return holder;
+}
+
+function addSweepControls(view, state, controls, draw) {
+  const several = state.axes.length > 1;
+  const redo = () => {
+    controls.replaceChildren();
+    addSweepControls(view, state, controls, draw);
+    draw();
+  };
+  if (several) {
+    controls.append(segments('Form', [['lines', 'Curves'], ['matrix', 'Heat map']], state.form,
+        (form) => { state.form = form; redo(); }));
+    controls.append(selection('across', state.axes.map(({name}) => [name, name]), (name) => {
+      state.across = state.axes.find((axis) => axis.name === name);
+      if (state.lines === name) state.lines = '';
+      redo();
+    }, state.across.name));
+  }
+  if (state.form === 'lines' && several) {
+    const drives = data.series.length > 1 ? [['', 'drives']] : [];
+    const options = [...drives, ...otherAxes(state).map(({name}) => [name, name])];
+    if (!options.some(([name]) => name === state.lines)) state.lines = options[0][0];
+    controls.append(selection('a line for each', options, (name) => { state.lines = name; redo(); }, state.lines));
+    if (state.lines && data.series.length > 1) {
+      controls.append(selection('of', data.series.map(({name}, i) => [String(i), name]),
+          (i) => { state.series = Number(i); draw(); }, String(state.series)));
+    }
+  }
+  if (state.form === 'matrix') {
+    const rest = otherAxes(state);
+    if (!rest.some(({name}) => name === state.down)) state.down = rest[rest.length - 1].name;
+    if (rest.length > 1) {
+      controls.append(selection('down', rest.map(({name}) => [name, name]), (name) => { state.down = name; redo(); }, state.down));
+    }
+  }
+  const drawn = [state.across.name, state.form === 'matrix' ? state.down : state.lines];
+  for (const axis of state.axes.filter(({name}) => !drawn.includes(name))) {
+    controls.append(selection(axis.name, axis.values.map((value) => [value, value]),
+        (value) => { state.at[axis.name] = value; draw(); }, state.at[axis.name]));
+  }
+}
+
+// All that is no point of a sweep in one table; of a sweep the geometric mean of its points.
+function overviewColumns() {
+  return data.views.flatMap((view) => {
+    const rows = rowsOf(view), metric = view.metrics[0], names = rowNames(rows);
+    if (view.form === 'bars' || view.form === 'table') {
+      return columnsOf(rows, names.map((name) => rows.length > 1 ? `${view.title}: ${name}` : view.title), metric);
+    }
+    return [{name: `${view.title}, mean of ${rows.length}`, metric,
+             of: (series) => meanOfPoints(rows, series, metric), best: () => false}];
+  });
+}
+
+function meanOfPoints(rows, series, metric) {
+  let sum = 0;
+  for (const row of rows) {
+    const one = spreadOf(row, series, metric);
+    if (!one || !(one.median > 0)) return null;
+    sum += Math.log(one.median);
+  }
+  const median = Math.exp(sum / rows.length);
+  return {median, low: median, high: median};
+}
+
+const COLUMNS_ON_PAPER = 5;
+
+function showOverview(part, columns) {
+  if (columns.length === 0) return () => {};
+  const holder = element('div');
+  part.append(element('h3', {}, 'All in one table'),
+      element('p', {class: 'hint'}, 'Medians. ▲ marks the fastest, with all that are not shown to be slower; nothing where no difference is shown. Press a heading to sort by it.'), holder);
+  return () => {
+    const screen = element('div', {class: 'on-screen sticky'}, driveTable('What was measured, by drive', columns));
+    const paper = element('div', {class: 'on-paper'});
+    for (let i = 0; i < columns.length; i += COLUMNS_ON_PAPER) {
+      paper.append(driveTable(`What was measured, by drive (${i / COLUMNS_ON_PAPER + 1} of ${
+          Math.ceil(columns.length / COLUMNS_ON_PAPER)})`, columns.slice(i, i + COLUMNS_ON_PAPER)));
+    }
+    holder.replaceChildren(screen, paper);
+  };
+}
+
+// What the series look like; a press hides one and shows it again.
+function seriesLegend(draw) {
+  const list = element('ul', {class: 'legend', 'aria-label': 'Drives and file systems'});
+  data.series.forEach((one, i) => {
+    const button = element('button', {type: 'button', class: 'toggle', 'aria-pressed': String(!chosen.hidden.has(i)),
+      onclick: () => {
+        if (chosen.hidden.has(i)) chosen.hidden.delete(i);
+        else if (chosen.hidden.size + 1 < data.series.length) chosen.hidden.add(i);
+        button.setAttribute('aria-pressed', String(!chosen.hidden.has(i)));
+        draw();
+      }}, swatchOf(i), named(one.name));
+    list.append(element('li', {}, button));
+  });
+  return list;
+}
+
+function showResults(data) {
+  if (data.views.length === 0) return;
+  const part = section('Results');
+  const views = data.views.map(showView);
+  const metrics = unique(data.views.flatMap(metricsOf));
+  const inOrder = data.metrics.map(({name}) => name).filter((name) => metrics.includes(name));
+  const redraw = () => {
+    drawOverview();
+    for (const view of views) view.draw();
+  };
+  const controls = element('div', {class: 'controls'});
+  if (inOrder.length > 1) {
+    controls.append(selection('Figure', [['', 'as each test reports it'], ...inOrder.map((name) => [name, FIGURES[name].title])],
+        (name) => { chosen.metric = name; redraw(); }));
+  }
+  if (data.series.length >= MANY_SERIES) {
+    controls.append(segments('Order', [['sorted', 'Best first'], ['given', 'As given']], 'sorted',
+        (order) => { chosen.sorted = order === 'sorted'; redraw(); }));
+  }
+  part.append(controls, data.series.length > 1 ? seriesLegend(redraw) : '', whiskerNote());
+  const drawOverview = data.series.length > 1 ? showOverview(part, overviewColumns()) : () => {};
+  part.append(...views);
+  redraw();
+}
+
+function whiskerNote() {
+  const spreads = data.rows.flatMap((row) => data.series.map((_, i) => measurementOf(row, i)))
+      .filter(Boolean).flatMap((one) => Object.values(one.figures));
+  const parts = ['Bars and points are medians.'];
+  if (spreads.some((one) => one.length > 3)) parts.push('Solid whiskers: the median lies there with 95 % confidence.');
+  if (spreads.some((one) => one.length === 3 && one[1] < one[2])) {
+    parts.push('Dashed whiskers: lowest and highest, as there are too few samples for an interval.');
+  }
+  return element('p', {class: 'hint'}, parts.join(' '));
+}

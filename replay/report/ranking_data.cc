@@ -1,0 +1,109 @@
+#include "replay/report/ranking_data.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "replay/compare/groups.h"
+#include "replay/compare/ranking.h"
+#include "replay/compare/ranking_json.h"
+#include "replay/json.h"
+#include "replay/report/wording.h"
+
+namespace filereel {
+namespace {
+
+// One for each series, in their order.
+std::vector<ResultGroup> groups_of(std::span<const ReportedResult> results,
+                                   const Overview& overview) {
+  std::vector<ResultGroup> all;
+  for (const ReportedResult& one : results) all.push_back({one.file, {one.result}, {one.file}});
+  std::vector<ResultGroup> groups = by_file_system(all, {});
+  for (std::size_t i = 0; i < groups.size(); ++i) groups[i].name = overview.series.at(i).name;
+  return groups;
+}
+
+std::vector<Index> indexes_of(std::span<const ReportedResult> results, const Overview& overview,
+                              const MatchedGroups& matched) {
+  std::optional<std::size_t> reference;
+  std::vector<IndexDefinition> definitions;
+  for (std::size_t i = 0; i < overview.series.size(); ++i) {
+    const ReportedResult& one = results[overview.series[i].result];
+    if (one.reference && !reference) reference = i;
+    for (const IndexDefinition& definition : one.result.plan.indexes) {
+      if (std::ranges::find(definitions, definition) == definitions.end()) {
+        definitions.push_back(definition);
+      }
+    }
+  }
+  if (definitions.empty()) return usual_indexes(matched, reference);
+  std::vector<Index> indexes;
+  for (const IndexDefinition& definition : definitions) {
+    indexes.push_back(index_of(definition, matched, reference));
+  }
+  return indexes;
+}
+
+}  // namespace
+
+Standings standings_of(std::span<const ReportedResult> results, const Overview& overview) {
+  Standings standings;
+  if (overview.series.size() < 2) return standings;
+  const std::vector<ResultGroup> groups = groups_of(results, overview);
+  std::map<MeasurementKey, std::size_t> rows;
+  for (std::size_t i = 0; i < overview.rows.size(); ++i) rows.emplace(overview.rows[i].key, i);
+  standings.ranks.resize(overview.rows.size());
+  for (const RankedMeasurement& one : rank_groups(groups).measurements) {
+    MeasurementKey key = one.key;
+    key.file_system.clear();
+    const auto row = rows.find(key);
+    if (row == rows.end() || !one.decided()) continue;
+    std::vector<std::uint32_t>& ranks = standings.ranks[row->second];
+    ranks.resize(overview.series.size());
+    for (const RankedEntry& entry : one.entries) ranks[entry.group] = entry.rank;
+  }
+  standings.indexes = indexes_of(results, overview, MatchedGroups(groups));
+  return standings;
+}
+
+std::string verdict_of(const Overview& overview, const Standings& standings) {
+  if (overview.series.size() < 2) return "";
+  std::vector<std::size_t> firsts(overview.series.size());
+  std::size_t decided = 0;
+  for (const std::vector<std::uint32_t>& ranks : standings.ranks) {
+    if (!ranks.empty()) ++decided;
+    for (std::size_t i = 0; i < ranks.size(); ++i) firsts[i] += ranks[i] == 1 ? 1 : 0;
+  }
+  if (decided == 0) {
+    return "No difference in speed can be shown: there are too few repetitions, or all are alike.";
+  }
+  const auto most = std::ranges::max_element(firsts) - firsts.begin();
+  std::string text = fmt::format(
+      "{} is fastest, alone or with others, in {} of {} measurements in which a difference is "
+      "shown",
+      overview.series[static_cast<std::size_t>(most)].name, firsts[static_cast<std::size_t>(most)],
+      decided);
+  const bool any = !standings.indexes.empty() && !standings.indexes.front().values.empty();
+  if (!any) return text + ".";
+  const Index& index = standings.indexes.front();
+  const auto leader = std::ranges::max_element(index.values, {}, &IndexValue::value);
+  const std::string& name =
+      overview.series[static_cast<std::size_t>(leader - index.values.begin())].name;
+  return text + fmt::format("; {} leads the index “{}” with {} {}{}.", name, index.definition.name,
+                            rate_text(leader->value), index.unit,
+                            leader->interval
+                                ? fmt::format(" ({}–{})", rate_text(leader->interval->low),
+                                              rate_text(leader->interval->high))
+                                : "");
+}
+
+Json indexes_data(const Overview& overview, const Standings& standings) {
+  std::vector<std::string> names;
+  for (const Series& one : overview.series) names.push_back(one.name);
+  return indexes_to_json(standings.indexes, names);
+}
+
+}  // namespace filereel

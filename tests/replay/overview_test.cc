@@ -1,0 +1,130 @@
+#include "replay/report/overview.h"
+
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "replay/report/pool.h"
+#include "tests/sample_result.h"
+
+namespace filereel {
+namespace {
+
+Result labelled(const std::string& label) {
+  Result result = sample_result();
+  result.label = label;
+  return result;
+}
+
+Result drive(const std::string& serial) {
+  Result result = sample_result();
+  for (VolumeDescription& volume : result.volumes) {
+    for (DeviceIdentity& one : volume.drives) one.serial = serial;
+  }
+  return result;
+}
+
+TEST_CASE("results of one drive are one column, with the samples of all") {
+  const std::vector<ReportedResult> files = {
+      {"a1", drive("1")}, {"b1", drive("2")}, {"a2", drive("1")}};
+  CHECK(columns_of(files) == std::vector<std::size_t>{0, 1, 0});
+  const std::vector<ReportedResult> pools = pooled_by_drive(files);
+  REQUIRE(pools.size() == 2);
+  CHECK(pools[0].file == "a1, a2");
+  REQUIRE(pools[0].result.measurements.size() == files[0].result.measurements.size());
+  const auto& samples = pools[0].result.measurements[0].samples;
+  const auto& of_one = files[0].result.measurements[0].samples;
+  REQUIRE(samples.size() == 2 * of_one.size());
+  CHECK(samples.back().run == 2 * of_one.back().run);  // numbered on
+  CHECK(pools[0].result.volumes.size() == files[0].result.volumes.size());
+  CHECK(pools[0].result.warnings.size() == files[0].result.warnings.size());
+}
+
+TEST_CASE("firmware, labels, settings and machines keep results apart") {
+  const Result base = drive("1");
+  const auto apart = [&](const Result& other) {
+    const std::vector<ReportedResult> two = {{"a", base}, {"b", other}};
+    return pooled_by_drive(two).size() == 2;
+  };
+  CHECK_FALSE(apart(base));
+  Result other = base;
+  for (VolumeDescription& volume : other.volumes) {
+    for (DeviceIdentity& one : volume.drives) one.firmware = "2.00";
+  }
+  CHECK(apart(other));
+  other = base;
+  other.label = "with barriers";
+  CHECK(apart(other));
+  other = base;
+  REQUIRE_FALSE(other.plan.jobs.empty());
+  other.plan.jobs[0].scale = 0.5;
+  CHECK(apart(other));
+  other = base;
+  other.host.cpu = "Another";
+  CHECK(apart(other));
+  other = base;
+  other.plan.jobs[0].overhead_ns += 7;  // noise
+  CHECK_FALSE(apart(other));
+}
+
+TEST_CASE("without a drive only labels tell results apart, and groups go before all") {
+  Result nameless = sample_result();
+  nameless.volumes.clear();
+  std::vector<ReportedResult> files = {{"a", nameless}, {"b", nameless}};
+  CHECK(pooled_by_drive(files).size() == 2);
+  for (ReportedResult& one : files) one.result.label = "ram";
+  CHECK(pooled_by_drive(files).size() == 1);
+  files[0].group = "base";
+  files[1].group = "new";
+  CHECK(pooled_by_drive(files).size() == 2);
+}
+
+TEST_CASE("an overview has a row for each thing and a column for each drive and file system") {
+  const std::vector<ReportedResult> one = {{"a", labelled("A")}};
+  const Overview single = overview_of(one);
+  std::vector<std::string> names;
+  for (const Series& series : single.series) names.push_back(series.name);
+  CHECK(names == file_systems_of(one.front().result));
+
+  std::vector<ReportedResult> two = {one.front(), {"b", labelled("B")}};
+  two[1].result.measurements.resize(1);
+  const Overview overview = overview_of(two);
+  CHECK(overview.series.back().name == "B, " + two[1].result.measurements[0].file_system);
+  REQUIRE_FALSE(overview.rows.empty());
+  const OverviewRow& first = overview.rows.front();
+  CHECK(first.cells.front() == &two[0].result.measurements[0]);
+  CHECK(first.cells.back() == &two[1].result.measurements[0]);
+  CHECK(overview.rows.back().cells.back() == nullptr);
+}
+
+TEST_CASE("views are those of the plan, else one for each part") {
+  std::vector<ReportedResult> results = {{"a", sample_sweep()}};
+  std::vector<ReportView> views = views_of(results, overview_of(results));
+  REQUIRE(views.size() == 1);
+  CHECK(views[0].form == "lines");
+  CHECK(views[0].by == "depth");
+  CHECK_FALSE(views[0].metrics.empty());
+
+  ReportView asked;
+  asked.title = "Bars of all";
+  asked.form = "bars";
+  ReportView of_nothing;
+  of_nothing.jobs = {"no-such-job"};
+  results[0].result.plan.report = {asked, of_nothing};
+  views = views_of(results, overview_of(results));
+  REQUIRE(views.size() == 1);
+  CHECK(views[0].title == "Bars of all");
+  CHECK(views[0].form == "bars");
+}
+
+TEST_CASE("a job whose name looks like a pattern is shown by itself") {
+  Result result = sample_sweep();
+  for (Measurement& one : result.measurements) one.workload = "reads[1]*.yaml";
+  result.plan.jobs[0].name = "reads[1]*.yaml";
+  const std::vector<ReportedResult> results = {{"a", result}};
+  CHECK(views_of(results, overview_of(results)).size() == 1);
+}
+
+}  // namespace
+}  // namespace filereel
