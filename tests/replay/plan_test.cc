@@ -193,12 +193,12 @@ TEST_CASE("a full run takes the values under full, and the job's own for the res
   CHECK(options_of(full, 1).runs == 3);
   // A plan around it and the command line go before.
   std::ofstream(temp / "outer.yaml")
-      << "jobs: [{job: " << temp / "inner.yaml" << ", time: 5 s, full: {time: 6 s}}]\n";
-  CHECK(*options_of(load(temp / "outer.yaml")).time_ns == 5'000'000'000);
-  CHECK(*options_of(load(temp / "outer.yaml", full_run())).time_ns == 6'000'000'000);
+      << "jobs: [{job: " << temp / "inner.yaml" << ", scale: 0.25, full: {scale: 0.75}}]\n";
+  CHECK(options_of(load(temp / "outer.yaml")).scale == 0.25);
+  CHECK(options_of(load(temp / "outer.yaml", full_run())).scale == 0.75);
   PlanOverrides said = full_run();
-  said.parameters.emplace_back(find_job_parameter("time"), std::vector<std::string>{"7 s"});
-  CHECK(*options_of(load(temp / "outer.yaml", said)).time_ns == 7'000'000'000);
+  said.parameters.emplace_back(find_job_parameter("scale"), std::vector<std::string>{"0.9"});
+  CHECK(options_of(load(temp / "outer.yaml", said)).scale == 0.9);
 }
 
 TEST_CASE("values of a full run are checked as those of jobs") {
