@@ -94,6 +94,15 @@ std::optional<Spread> Measurement::seconds(double Sample::* time) const {
   return spread_of(values);
 }
 
+std::optional<Spread> Measurement::transactions_per_s() const {
+  std::vector<double> values;
+  for (const Sample& sample : samples) {
+    if (has_failed(sample) || !sample.transactions || sample.elapsed_s <= 0) continue;
+    values.push_back(static_cast<double>(*sample.transactions) / sample.elapsed_s);
+  }
+  return spread_of(values);
+}
+
 std::optional<Spread> Measurement::latency(const std::string& call,
                                            double LatencySummary::* percentile) const {
   std::vector<double> values;

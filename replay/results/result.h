@@ -188,8 +188,9 @@ struct Sample {
   double elapsed_s = 0;   // when the last call returned
   double durable_s = 0;   // when everything was on the device; counts from the same start
   std::uint64_t bytes = 0, files = 0, operations = 0;
-  double cpu_user_s = 0, cpu_system_s = 0;  // of filereel, until elapsed_s
-  double cpu_driver_s = 0;                  // of FUSE drivers, until durable_s
+  std::optional<std::uint64_t> transactions;  // of a database server whose files were replayed
+  double cpu_user_s = 0, cpu_system_s = 0;    // of filereel, until elapsed_s
+  double cpu_driver_s = 0;                    // of FUSE drivers, until durable_s
   std::optional<std::uint64_t> device_bytes_read, device_bytes_written;  // near and far together
   std::string cold_method;
   std::optional<double> cached_before;  // share of the content that the caches held, 0 to 1
@@ -270,6 +271,8 @@ struct Measurement {
   std::optional<Spread> seconds(double Sample::* time) const;
   // The same for a percentile of the latency of one kind of operation; nothing if there was none.
   std::optional<Spread> latency(const std::string& call, double LatencySummary::* percentile) const;
+  // Until the last call returned; nothing for work without transactions.
+  std::optional<Spread> transactions_per_s() const;
   // Operations of a kind in a usual run: the median. 0 without samples.
   double usual_count(const std::string& call) const;
 };

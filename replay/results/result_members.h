@@ -122,6 +122,7 @@ inline constexpr auto kMembers<Sample> =
                Member{"bytes", &Sample::bytes},
                Member{"files", &Sample::files},
                Member{"operations", &Sample::operations},
+               Member{"transactions", &Sample::transactions},
                Member{"cpu_user_s", &Sample::cpu_user_s},
                Member{"cpu_system_s", &Sample::cpu_system_s},
                Member{"cpu_driver_s", &Sample::cpu_driver_s},
