@@ -40,7 +40,8 @@ ENDS = {
 # What the catalogue is asked to have, whatever else it has.
 NAMES = """
     atto cached-direct create-files database-67-33 exchange fc-pattern fio-matrix iometer-database
-    iometer-fileserver iometer-webserver iometer-workstation multi-stream mysql-mix naspt-content-creation
+    iometer-fileserver iometer-webserver iometer-workstation multi-stream mysql-mix mysql-review
+    naspt-content-creation
     naspt-directory-copy-from naspt-directory-copy-to naspt-file-copy-from naspt-file-copy-to
     naspt-hd-playback naspt-hd-playback-2x naspt-hd-playback-4x naspt-hd-playback-and-record
     naspt-hd-record naspt-office-productivity naspt-photo-album overwrite-files
@@ -78,7 +79,7 @@ class EveryWorkload(IntegrationTest):
     def run_small(self, name, ends, time=TIME):
         image = self.scratch / f"{name}.img"
         size = VOLUME.get(name, "400M")
-        timed = [] if name == "mysql-mix" else ["--time", time]
+        timed = [] if name.startswith("mysql-") else ["--time", time]
         for key, values in ends.items():
             timed += ["--sweep", f"{key}={values}"]
         self.filereel("run", name, "--near", f"image:{image},size={size}", "--fs", "ext4",
