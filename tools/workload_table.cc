@@ -52,8 +52,6 @@ std::vector<Column> columns_of(const Measurements& rows) {
       {"operations/s", [](const Measurement& one) { return one.summary().operations_per_s; },
        rate_cell},
       {"files/s", [](const Measurement& one) { return one.summary().files_per_s; }, rate_cell},
-      {"transactions/s", [](const Measurement& one) { return one.transactions_per_s(); },
-       rate_cell},
       {"read p50", [](const Measurement& one) { return latency_spread(one, "read", kP50); },
        time_cell},
       {"read p99", [](const Measurement& one) { return latency_spread(one, "read", kP99); },
@@ -142,11 +140,6 @@ std::vector<Figure> figures_of(const Measurements& cells) {
     }
   }
   std::vector<Figure> figures;
-  const auto transactions = [](const Measurement& one) { return one.transactions_per_s(); };
-  if (std::ranges::any_of(cells,
-                          [&](const Measurement* one) { return one && transactions(*one); })) {
-    figures.push_back({"transactions/s", transactions});
-  }
   if (files) {
     figures.push_back(
         {"files/s", [](const Measurement& one) { return one.summary().files_per_s; }});

@@ -52,16 +52,6 @@ TEST_CASE("a workload without a sweep has a row for each phase and columns for w
   CHECK_FALSE(text.contains("INCOMPLETE"));
 }
 
-TEST_CASE("transactions a second are a column of rows and a matrix of their own") {
-  Result result = sample_sweep();
-  for (Measurement& one : result.measurements) {
-    for (Sample& sample : one.samples) sample.transactions = 100;
-  }
-  CHECK(format_result(result, plain).contains(": transactions/s\n"));
-  result.plan.jobs[0].axes.clear();
-  CHECK(format_result(result, plain).contains("transactions/s"));
-}
-
 TEST_CASE("one axis has a row for each value, also for those that were not measured") {
   Result result = sample_sweep();
   result.plan.jobs[0].axes = {{"depth", {"1", "4", "16", "64"}}};
