@@ -16,8 +16,8 @@ time of a statement (for mysql-review also of rows that scans look at and lock, 
 others that use the processors slow all of them down) is chosen so that both took equally long.
 
 Printed for each mix: per committed transaction syncs, bytes of redo log and binary log, page writes
-and their bytes, bytes of doublewrites, and reads, of the recording and the model, and their ratio, which has to be
-within 15 %; then the most frequent sizes of both. A server does not read equally many pages each
+and their bytes, bytes of doublewrites, and reads, of the recording and the model, and their ratio,
+which has to be within 15 %; then the most frequent sizes of both. A server does not read equally many pages each
 time: of several recordings of a mix the medians of the ratios have to be within 15 %. Needs
 mariadb-server, and root for BPF.
 """
