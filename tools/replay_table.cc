@@ -28,11 +28,13 @@ std::string totals(const Sample& sample) {
   const auto line = [&](std::string_view what, const std::string& figure) {
     text += fmt::format("{:<12} {}\n", what, figure);
   };
+  const auto done = [&](std::string_view what, std::uint64_t number) {
+    const double rate = sample.elapsed_s > 0 ? static_cast<double>(number) / sample.elapsed_s : 0.0;
+    line(what, fmt::format("{}, {:.0f}/s", number, rate));
+  };
   const ReelSample& reel = *sample.reel;
-  line("operations",
-       fmt::format(
-           "{}, {:.0f}/s", sample.operations,
-           sample.elapsed_s > 0 ? static_cast<double>(sample.operations) / sample.elapsed_s : 0.0));
+  done("operations", sample.operations);
+  if (sample.transactions) done("transactions", *sample.transactions);
   const auto moved = [&](std::string_view what, std::uint64_t bytes) {
     if (bytes == 0) return;
     line(what, fmt::format("{}, {}", format_size(bytes), speed(bytes, sample.elapsed_s)));
@@ -133,14 +135,18 @@ std::string interval_cell(const Measurement& one) {
 
 std::string replay_table(const std::vector<const Measurement*>& list, const Bold& bold) {
   const bool durable = list.front()->file_system != "none";
+  const bool transactions = std::ranges::any_of(
+      list, [](const Measurement* one) { return one->summary().transactions_per_s.has_value(); });
   Rows rows = {{"recorded trace", "time", "95 % interval", "recorded", "divergences"}};
   if (durable) rows.front().push_back("durable");
+  if (transactions) rows.front().push_back("transactions/s");
   for (const Measurement* one : list) {
     const double recorded = one->replay ? one->replay->recorded_s : 0;
     rows.push_back({printable(subject_of(*one)), seconds_cell(*one, &Sample::elapsed_s),
                     interval_cell(*one), recorded > 0 ? format_duration(recorded) : "-",
                     divergences_text(*one)});
     if (durable) rows.back().push_back(seconds_cell(*one, &Sample::durable_s));
+    if (transactions) rows.back().push_back(spread_text(one->summary().transactions_per_s));
   }
   return format_table(rows, bold);
 }

@@ -103,6 +103,8 @@ constexpr auto kMetrics = std::to_array<Metric>({
      rate_of<&SampleRates::files_per_s>},
     {"operations_per_s", "Operations/s until calls return", "operations/s", Unit::per_second, true,
      kBrief, rate_of<&SampleRates::operations_per_s>},
+    {"transactions_per_s", "Transactions/s until calls return", "transactions/s", Unit::per_second,
+     true, kBrief, rate_of<&SampleRates::transactions_per_s>},
     {"elapsed_s", "Seconds until calls return", "elapsed", Unit::seconds, false, kBrief,
      time_of<&Sample::elapsed_s>},
     {"durable_s", "Seconds until durable", "durable", Unit::seconds, false, kBrief,

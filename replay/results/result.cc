@@ -66,7 +66,8 @@ SampleRates rates_of(const Measurement& measurement, const Sample& sample) {
   const std::uint64_t bytes = sample.moved_no_data ? 0 : sample.bytes;
   const std::uint64_t operations = info_of(measurement.kind).by_set ? 0 : sample.operations;
   return {rate(bytes, kMega, sample.durable_s), rate(bytes, kMega, sample.elapsed_s),
-          rate(sample.files, 1, sample.durable_s), rate(operations, 1, sample.elapsed_s)};
+          rate(sample.files, 1, sample.durable_s), rate(operations, 1, sample.elapsed_s),
+          rate(sample.transactions.value_or(0), 1, sample.elapsed_s)};
 }
 
 Summary Measurement::summary() const {
@@ -80,7 +81,8 @@ Summary Measurement::summary() const {
     return spread_of(values);
   };
   return {spread(&SampleRates::mb_per_s), spread(&SampleRates::mb_per_s_elapsed),
-          spread(&SampleRates::files_per_s), spread(&SampleRates::operations_per_s)};
+          spread(&SampleRates::files_per_s), spread(&SampleRates::operations_per_s),
+          spread(&SampleRates::transactions_per_s)};
 }
 
 std::optional<Spread> Measurement::seconds(double Sample::* time) const {

@@ -208,8 +208,9 @@ struct Sample {
   double elapsed_s = 0;   // when the last call returned
   double durable_s = 0;   // when everything was on the device; counts from the same start
   std::uint64_t bytes = 0, files = 0, operations = 0;
-  double cpu_user_s = 0, cpu_system_s = 0;  // of filereel, until elapsed_s
-  double cpu_driver_s = 0;                  // of FUSE drivers, until durable_s
+  std::optional<std::uint64_t> transactions;  // of a database server whose files were replayed
+  double cpu_user_s = 0, cpu_system_s = 0;    // of filereel, until elapsed_s
+  double cpu_driver_s = 0;                    // of FUSE drivers, until durable_s
   std::optional<std::uint64_t> device_bytes_read, device_bytes_written;  // near and far together
   std::string cold_method;
   std::optional<double> cached_before;  // share of the content that the caches held, 0 to 1
@@ -248,11 +249,13 @@ struct Summary {
   std::optional<Spread> files_per_s;       // until durable
   // Until the last call returned; not of FC-Test, whose calls are all alike.
   std::optional<Spread> operations_per_s;
+  std::optional<Spread> transactions_per_s;  // until the last call returned
 };
 
 // The same of one sample; nothing for what it has no figure of.
 struct SampleRates {
-  std::optional<double> mb_per_s, mb_per_s_elapsed, files_per_s, operations_per_s;
+  std::optional<double> mb_per_s, mb_per_s_elapsed, files_per_s, operations_per_s,
+      transactions_per_s;
 };
 
 // How a recorded trace was replayed.

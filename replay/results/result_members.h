@@ -122,6 +122,7 @@ inline constexpr auto kMembers<Sample> =
                Member{"bytes", &Sample::bytes},
                Member{"files", &Sample::files},
                Member{"operations", &Sample::operations},
+               Member{"transactions", &Sample::transactions},
                Member{"cpu_user_s", &Sample::cpu_user_s},
                Member{"cpu_system_s", &Sample::cpu_system_s},
                Member{"cpu_driver_s", &Sample::cpu_driver_s},
@@ -285,6 +286,7 @@ template <>
 inline constexpr auto kMembers<Summary> = std::tuple{
     Member{"mb_per_s", &Summary::mb_per_s}, Member{"mb_per_s_elapsed", &Summary::mb_per_s_elapsed},
     Member{"files_per_s", &Summary::files_per_s},
-    Member{"operations_per_s", &Summary::operations_per_s}};
+    Member{"operations_per_s", &Summary::operations_per_s},
+    Member{"transactions_per_s", &Summary::transactions_per_s}};
 
 }  // namespace filereel

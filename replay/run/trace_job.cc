@@ -83,9 +83,11 @@ void check_engine(const TraceInfo& info, const JobOptions& options, Result& resu
 
 class TraceReplay final : public StepReplay {
  public:
+  // `transactions`: of a database server, where that is what the trace holds.
   TraceReplay(RecordedTrace& source, const TraceTables& names, const JobOptions& job,
-              EngineKind engine, Order order)
-      : schedule_(rewound(source), names, source.info(), {.order = order, .pace = job.pace}),
+              EngineKind engine, Order order, std::optional<std::uint64_t> transactions)
+      : transactions_(transactions),
+        schedule_(rewound(source), names, source.info(), {.order = order, .pace = job.pace}),
         judge_(names.paths) {
     trace = schedule_.trace();
     options.engine = engine;
@@ -103,6 +105,7 @@ class TraceReplay final : public StepReplay {
     add_trace_figures(sample, outcome);
     sample.reel->waits = schedule_.waits();
     sample.reel->ended_early = !outcome.complete;
+    if (outcome.complete) sample.transactions = transactions_;
   }
 
  private:
@@ -111,18 +114,21 @@ class TraceReplay final : public StepReplay {
     return source;
   }
 
+  std::optional<std::uint64_t> transactions_;
   Schedule schedule_;
   DivergenceJudge judge_;
 };
 
 class FittedReplay final : public FittedJob {
  public:
-  FittedReplay(RecordedTrace& original, const JobOptions& options, const FittingPlace& place)
+  FittedReplay(RecordedTrace& original, std::optional<std::uint64_t> transactions,
+               const JobOptions& options, const FittingPlace& place)
       : options_(options),
         copies_(options.clients > 1 ? std::make_unique<TraceCopies>(original, options.clients)
                                     : nullptr),
         trace_(copies_ ? *copies_ : original),
         fitted_(fit_trace(trace_.tables(), trace_.trees(), place.volumes.limits())) {
+    if (transactions) transactions_ = *transactions * options.clients;
     steps_.push_back({.operation = "replay",
                       .files = trace_.info().operations,
                       .expected_s = expected_seconds(trace_.info(), options)});
@@ -166,10 +172,11 @@ class FittedReplay final : public FittedJob {
   std::unique_ptr<StepReplay> replay_in(Order order) const {
     const TraceTables& names = fitted_.tables ? *fitted_.tables : trace_.tables();
     return std::make_unique<TraceReplay>(trace_, names, options_,
-                                         engine_for(trace_.info(), options_), order);
+                                         engine_for(trace_.info(), options_), order, transactions_);
   }
 
   JobOptions options_;
+  std::optional<std::uint64_t> transactions_;  // of all clients
   std::unique_ptr<TraceCopies> copies_;
   RecordedTrace& trace_;
   FittedTrace fitted_;
@@ -192,6 +199,12 @@ class Traces {
   }
   Parameters parameters(std::uint64_t point) const {
     return workload_ ? workload_->parameters(point) : Parameters();
+  }
+
+  // Of all connections together; nothing of what was recorded.
+  std::optional<std::uint64_t> transactions(std::uint64_t point) const {
+    if (recorded_) return std::nullopt;
+    return workload_->recipe(point, scale_).mysql->transactions;
   }
 
   // Simulating takes time, so that what was simulated is kept.
@@ -310,7 +323,8 @@ class TraceJob final : public Job {
     RecordedTrace& trace = trace_at(point);
     check_engine(trace.info(), options, place.result);
     warn_of_trace(trace.info(), name_, place.result);
-    auto fitted = std::make_unique<FittedReplay>(trace, options, place);
+    auto fitted = std::make_unique<FittedReplay>(
+        trace, traces_->transactions(point / sweep_.points()), options, place);
     if (place.volumes.near) {
       add_fitting(fitted->fitting(), place.volumes.near->describe().file_system, name_,
                   place.result);

@@ -44,6 +44,8 @@ void set(MysqlMixOptions& options, const std::string& name, double number) {
       {"page_write", &timing.page_write},
       {"data_sync", &timing.data_sync},
       {"doublewrite_time", &timing.doublewrite},
+      {"scanned_row", &timing.scanned_row},
+      {"locked_row", &timing.locked_row},
       {"word", &timing.word}};
   const auto found = known.find(name);
   if (found == known.end()) throw std::invalid_argument("there is no option " + name);

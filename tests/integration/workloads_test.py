@@ -48,7 +48,7 @@ NAMES = """
     atto cached-direct cached-direct-sequential cached-maximum create-files database-67-33 exchange
     fc-pattern fio-matrix-random fio-matrix-sequential iometer-database iometer-fileserver
     iometer-webserver iometer-workstation
-    iometer-workstation-roundup multi-stream mysql-mix naspt-content-creation
+    iometer-workstation-roundup multi-stream mysql-mix mysql-review naspt-content-creation
     naspt-directory-copy-from naspt-directory-copy-to naspt-file-copy-from naspt-file-copy-to
     naspt-hd-playback naspt-hd-playback-2x naspt-hd-playback-4x naspt-hd-playback-and-record
     naspt-hd-record naspt-office-productivity naspt-photo-album overwrite-files
@@ -87,7 +87,7 @@ class EveryWorkload(IntegrationTest):
     def run_small(self, name, ends, time=TIME):
         image = self.scratch / f"{name}.img"
         size = VOLUME.get(name, "400M")
-        timed = [] if name == "mysql-mix" else ["--time", time]
+        timed = [] if name.startswith("mysql-") else ["--time", time]
         for key, values in ends.items():
             timed += ["--sweep", f"{key}={values}"]
         self.filereel("run", name, "--near", f"image:{image},size={size}", "--fs", "ext4",

@@ -1,21 +1,23 @@
 #!/usr/bin/env python3
-"""Compares mysql-mix with a recording of a MariaDB server that does the same statements.
+"""Compares mysql-mix and mysql-review with a recording of a MariaDB server that does the same statements.
 
     mysql_mix_peers.py [--filereel PATH] [--make-mysql-reel PATH] [--folder DIR] [--mixes insert,…]
-                       [--transactions 30000] [--connections 4] [--flush 1] [--sync-binlog 1]
-                       [--no-doublewrite] [--no-native-aio] [--no-fulltext] [--keep DIR]
+                       [--transactions 30000] [--connections N] [--flush 1] [--sync-binlog 1]
+                       [--buffer-pool 64] [--no-doublewrite] [--no-native-aio] [--no-fulltext] [--keep DIR]
                        [--recordings 1]
 
-For each mix (inserts only, updates by key only, the mixture of all kinds) a server is filled with
+For each mix (inserts only, updates by key only, the mixture of all kinds of mysql-mix, the nine
+statements of mysql-review, which has nine connections) a server is filled with
 200,000 rows, settled with 20,000 transactions and recorded with `filereel record --pid` for so many
 more; its durable defaults are in force unless options say otherwise. Then mysql-mix is made with the
 same options. It is told how fast the device was while recording (the means of the recorded
 latencies, and of the processors' time of a word that the full-text index wrote), and the processors'
-time of a statement is chosen so that both took equally long.
+time of a statement (for mysql-review also of rows that scans look at and lock, by the same factor: the
+others that use the processors slow all of them down) is chosen so that both took equally long.
 
 Printed for each mix: per committed transaction syncs, bytes of redo log and binary log, page writes
-and their bytes, bytes of doublewrites, and reads, of the recording and the model, and their ratio, which has to be
-within 15 %; then the most frequent sizes of both. A server does not read equally many pages each
+and their bytes, bytes of doublewrites, and reads, of the recording and the model, and their ratio,
+which has to be within 15 %; then the most frequent sizes of both. A server does not read equally many pages each
 time: of several recordings of a mix the medians of the ratios have to be within 15 %. Needs
 mariadb-server, and root for BPF.
 """
@@ -30,13 +32,14 @@ import sys
 import tempfile
 
 from mariadb_server import Server
-from mysql_statements import MIXES, fill, run_mix
+from mysql_statements import MIXES, fill, is_review, run_mix, status_bytes
 from peers import ROOT, argument_parser, machine, run
 
-SETTLING, MOST_OFF, PAGE = 20_000, 0.15, 16384
+SETTLING, MOST_OFF = 20_000, 0.15
 BETWEEN_WORDS = 150  # binlog writes without a read by it: the full-text index does not write words
 WORDS_OF_COMMIT = 3  # nearly all commits of these mixes add one document
 DOUBLEWRITE = range(1 << 20, 3 << 20)  # where it lies in ibdata1
+STATEMENT = 470_000  # nanoseconds, of MysqlTiming
 # By kind of file and operation, the name of the time of mysql-mix.
 TIMES = {("redo", "write"): "redo_write", ("redo", "fdatasync"): "redo_sync",
          ("binlog", "write"): "binlog_write", ("binlog", "fdatasync"): "binlog_sync",
@@ -58,6 +61,13 @@ def kind_of(one, path):
     if one["operation"] == "write" and name == "ibdata1" and one["offset"] in DOUBLEWRITE:
         return "doublewrite"
     return "page" if name == "ibdata1" or name.endswith(".ibd") else "other"
+
+
+def table_of(name):
+    """The same for both, by the name of a file of pages."""
+    if name in ("t.ibd", "items.ibd"):
+        return "table"
+    return "words" if "_INDEX_" in name else name.split("_")[-1]
 
 
 class Figures:
@@ -119,18 +129,22 @@ class Figures:
             self.counts["doublewrites" if kind == "doublewrite" else f"{kind} writes"] += 1
             self.sizes[f"{kind} writes"][one["result"]] += 1
         if kind == "page":
-            self.files[operation, name.split("_")[-1] if "FTS" not in name or "DELETED" in name
-                       else "words"] += 1
+            self.files[operation, table_of(name)] += 1
 
 
 def server_options(arguments):
     options = [f"--innodb-flush-log-at-trx-commit={arguments.flush}",
-               f"--sync-binlog={arguments.sync_binlog}"]
+               f"--sync-binlog={arguments.sync_binlog}",
+               f"--innodb-buffer-pool-size={arguments.buffer_pool}M"]
     if not arguments.doublewrite:
         options.append("--skip-innodb-doublewrite")
     if not arguments.native_aio:
         options.append("--skip-innodb-use-native-aio")
     return options
+
+
+def connections_of(arguments, mix):
+    return arguments.connections or (9 if is_review(MIXES[mix]) else 4)
 
 
 def commits_of(server):
@@ -141,47 +155,59 @@ def record(arguments, folder, mix, reel):
     """Commits while recorded."""
     server = Server(folder, *server_options(arguments))
     try:
-        fill(server, arguments.fulltext)
-        run_mix(server, folder, MIXES[mix], SETTLING, arguments.connections, 1)
+        fill(server, MIXES[mix], arguments.fulltext)
+        run_mix(server, folder, MIXES[mix], SETTLING, connections_of(arguments, mix), 1)
         before = commits_of(server)
         recorder = subprocess.Popen([arguments.filereel, "record", "-o", reel, "--backend", "bpf",
                                      "--pid", str(server.process.pid)], stderr=subprocess.PIPE,
                                     text=True)
         recorder.stderr.readline()  # "recording by …": from here on nothing is missed
-        run_mix(server, folder, MIXES[mix], arguments.transactions, arguments.connections, 2)
+        run_mix(server, folder, MIXES[mix], arguments.transactions, connections_of(arguments, mix), 2)
         commits = commits_of(server) - before
         recorder.send_signal(signal.SIGINT)
         said = recorder.stderr.read()
         if recorder.wait() != 0:
             raise SystemExit(f"filereel record failed: {said}")
+        print(f"      {mix}: {server.query('select count(*) from t.t').strip()} rows at the end")
         return commits
     finally:
         server.stop()
 
 
-def make_model(arguments, mix, times, statement, reel):
+def processor_times(mix, factor):
+    """In nanoseconds. The times of rows are in proportion to that of a statement, as the server took
+    them on a machine with nothing else to do."""
+    times = {"statement": STATEMENT}
+    if is_review(MIXES[mix]):
+        times |= {"scanned_row": 150, "locked_row": 300}
+    return {name: ns * factor for name, ns in times.items()}
+
+
+def make_model(arguments, mix, times, reel):
     shares = [f"{name}={share}" for name, share in MIXES[mix].items()]
     run(arguments.make_mysql_reel, *shares, *(f"{name}={int(ns)}" for name, ns in times.items()),
-        f"statement={int(statement)}", f"transactions={arguments.transactions}",
-        f"connections={arguments.connections}", f"flush_log_at_commit={arguments.flush}",
+        f"transactions={arguments.transactions}",
+        f"connections={connections_of(arguments, mix)}", f"flush_log_at_commit={arguments.flush}",
         f"sync_binlog={arguments.sync_binlog}", f"doublewrite={int(arguments.doublewrite)}",
-        f"native_aio={int(arguments.native_aio)}", f"fulltext={int(arguments.fulltext)}", reel)
+        f"native_aio={int(arguments.native_aio)}", f"fulltext={int(arguments.fulltext)}",
+        f"buffer_pool={arguments.buffer_pool << 20}", f"row_bytes={status_bytes(MIXES[mix])}", reel)
     return json.loads(run(arguments.filereel, "show", "--json", reel))
 
 
 def fit_model(arguments, mix, recorded, reel):
     """Makes the reel that takes as long as the recording; gives its commits."""
-    low, high = 0, recorded.seconds * 1e9 * arguments.connections / arguments.transactions
-    for _ in range(12):
+    low, high = 0, recorded.seconds * 1e9 * connections_of(arguments, mix) / arguments.transactions
+    for _ in range(16):
         statement = (low + high) / 2
-        shown = make_model(arguments, mix, recorded.times, statement, reel)
+        times = recorded.times | processor_times(mix, statement / STATEMENT)
+        shown = make_model(arguments, mix, times, reel)
         longer = shown["duration_s"] / recorded.seconds
         if abs(longer - 1) < 0.01:
             break
         low, high = (low, statement) if longer > 1 else (statement, high)
     print(f"      {recorded.seconds:.1f} s recorded, {shown['duration_s']:.1f} s simulated "
           f"with {statement / 1000:.0f} us of processor a statement; means in us:",
-          ", ".join(f"{name} {ns / 1000:.0f}" for name, ns in sorted(recorded.times.items())))
+          ", ".join(f"{name} {ns / 1000:.3g}" for name, ns in sorted(recorded.times.items())))
     return int(shown["facts"]["commits"])
 
 
@@ -255,7 +281,8 @@ def main():
     parser.add_argument("--folder", default=tempfile.gettempdir())
     parser.add_argument("--mixes", default=",".join(MIXES))
     parser.add_argument("--transactions", type=int, default=30_000)
-    parser.add_argument("--connections", type=int, default=4)
+    parser.add_argument("--connections", type=int, help="4, of mysql-review 9")
+    parser.add_argument("--buffer-pool", type=int, default=64, help="MiB")
     parser.add_argument("--flush", type=int, default=1, choices=[0, 1, 2])
     parser.add_argument("--sync-binlog", type=int, default=1)
     parser.add_argument("--no-doublewrite", dest="doublewrite", action="store_false")

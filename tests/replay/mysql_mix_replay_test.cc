@@ -41,6 +41,30 @@ TEST_CASE("a mysql-mix replays as often as asked, and every result is that of th
   if (!why_no_uring()) check_replay(small_mix(), EngineKind::uring);
 }
 
+TEST_CASE("the samples of a workload of statements have its transactions, of all clients") {
+  JobOptions options;
+  options.clients = 2;
+  options.scale = 0.5;
+  options.name = "statements";
+  JobRun run(make_trace_job(Workload::from_yaml("mysql:\n"
+                                                "  transactions: 400\n"
+                                                "  rows: 20000\n"
+                                                "  buffer_pool: 16 MiB\n"
+                                                "  statements: {insert: 98 %, delete-time: 2 %}\n",
+                                                "w.yaml"),
+                            options));
+  REQUIRE(run.run());
+  CHECK(run.sample(0).transactions == 2 * 200);
+  const std::optional<Spread> rate = run.result.measurements[0].summary().transactions_per_s;
+  REQUIRE(rate);
+  CHECK(rate->median == doctest::Approx(400 / run.sample(0).elapsed_s));
+  // What was recorded elsewhere has none.
+  JobRun recorded(make_trace_job("mix", std::make_unique<MysqlMix>(small_mix()), {}));
+  REQUIRE(recorded.run());
+  CHECK_FALSE(recorded.sample(0).transactions);
+  CHECK_FALSE(recorded.result.measurements[0].summary().transactions_per_s);
+}
+
 TEST_CASE("a mysql-mix without native AIO replays with calls alone") {
   MysqlMixOptions options = small_mix();
   options.native_aio = false;

@@ -134,6 +134,7 @@ void check_sample_result(const Result& got) {
   CHECK(sample.bytes == 800'000'000);
   CHECK(sample.files == 3);
   CHECK(sample.operations == 9);
+  CHECK_FALSE(sample.transactions);
   CHECK(sample.cpu_user_s == 0.125);
   CHECK(sample.cpu_system_s == 0.5);
   CHECK(sample.cpu_driver_s == 0.0625);
@@ -175,6 +176,20 @@ TEST_CASE("a result comes back from its JSON with every member") {
   const Result back = result_from_json(text, "drive.json");
   check_sample_result(back);
   CHECK(result_to_json(back) == text);
+}
+
+TEST_CASE("transactions are written where there are some, and read again") {
+  Result result = sample_replay();
+  CHECK_FALSE(result_to_json(result).contains("transactions"));
+  result.measurements[0].samples[1].transactions = 20'000;
+  const std::string text = result_to_json(result);
+  const Json samples = Json::parse(text)["measurements"][0]["samples"];
+  CHECK(samples[1]["transactions"] == 20'000);
+  CHECK_FALSE(samples[0].contains("transactions"));
+  const Result back = result_from_json(text, "drive.json");
+  CHECK(back.measurements[0].samples[1].transactions == 20'000);
+  CHECK_FALSE(back.measurements[0].samples[0].transactions);
+  CHECK_FALSE(refusal(with("/measurements/0/samples/0/transactions", -1)).empty());
 }
 
 TEST_CASE("results of schema versions 1 and 2 still load") {

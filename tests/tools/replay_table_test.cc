@@ -44,6 +44,16 @@ TEST_CASE("a replay without divergences says so, one that was interrupted too") 
   CHECK(text.contains("INCOMPLETE"));
 }
 
+TEST_CASE("transactions are shown where there are some") {
+  Result result = sample_replay();
+  CHECK_FALSE(format_result(result, plain).contains("transactions"));
+  for (Sample& sample : result.measurements[0].samples) sample.transactions = 6'000;
+  const std::string text = format_result(result, plain);  // in 1, 2 and 3 s
+  CHECK(text.contains("transactions/s"));
+  CHECK(text.contains("3000 (2000–6000)"));
+  CHECK(text.contains("transactions 6000, 3000/s"));
+}
+
 TEST_CASE("a replay without a volume has no durable time") {
   Result result = sample_replay();
   result.volumes.clear();

@@ -29,6 +29,27 @@ inline filereel::MysqlMixOptions mysql_options(filereel::Statement only,
   return options;
 }
 
+// The shares of mysql-review.
+inline filereel::MysqlMixOptions review_statements() {
+  using enum filereel::Statement;
+  filereel::MysqlMixOptions options = small_mysql();
+  options.connections = 9;
+  options.row_bytes = 24;
+  options.shares = {};
+  const auto share = [&](filereel::Statement statement, std::uint32_t percent) {
+    options.shares[static_cast<std::size_t>(statement)] = percent * 1'000;
+  };
+  share(insert, 30);
+  share(update_key, 20);
+  share(delete_key, 10);
+  share(select_key, 35);
+  for (const filereel::Statement one :
+       {update_like, delete_time, select_time, select_like, select_uid}) {
+    share(one, 1);
+  }
+  return options;
+}
+
 struct MysqlTrace {
   explicit MysqlTrace(const filereel::MysqlMixOptions& options) : mix(options) { read(); }
 

@@ -270,9 +270,87 @@ TEST_CASE("a scan of a table that is not in the pool is read ahead by extents") 
 }
 
 TEST_CASE("reading alone changes nothing") {
-  const MysqlTrace trace(mysql_options(Statement::select_key));
-  CHECK(trace.commits() == 0);
-  CHECK(trace.count(write, "binlog.000001") == 0);
+  for (const Statement only : {Statement::select_key, Statement::select_time,
+                               Statement::select_like, Statement::select_uid}) {
+    const MysqlTrace trace(mysql_options(only, 100));
+    CAPTURE(statement_name(only));
+    CHECK(trace.commits() == 0);
+    CHECK(trace.count(write, "binlog.000001") == 0);
+  }
+}
+
+// Lengths of the binary log's writes of one connection: how often each came.
+std::map<std::uint64_t, std::uint64_t> logged(const MysqlTrace& trace) {
+  std::map<std::uint64_t, std::uint64_t> lengths;
+  for (const RecordedOperation& one : trace.operations) {
+    if (trace.is(one.operation, write, "binlog.000001")) ++lengths[one.operation.length];
+  }
+  return lengths;
+}
+
+TEST_CASE("the nine statements of the review change what they should, and the rest reads") {
+  const MysqlTrace trace(review_statements());
+  CHECK(trace.commits() > 2'000 * 57 / 100);
+  CHECK(trace.commits() < 2'000 * 66 / 100);
+  CHECK(trace.mix.info().threads.size() == 9 + 5);
+}
+
+TEST_CASE("each kind of statement is told by the length of its event in the binary log") {
+  MysqlMixOptions options = review_statements();
+  options.connections = 1;  // no groups
+  options.transactions = 4'000;
+  const MysqlTrace trace(options);
+  const std::map<std::uint64_t, std::uint64_t> lengths = logged(trace);
+  REQUIRE(lengths.size() == 5);
+  const auto near = [&](std::uint64_t length, std::uint64_t wanted) {
+    CAPTURE(length);
+    CHECK(lengths.at(length) > wanted * 8 / 10);
+    CHECK(lengths.at(length) < wanted * 12 / 10);
+  };
+  near(255, 1'200);             // insert
+  near(215, 800);               // update-key
+  near(169, 400);               // delete-key
+  CHECK(lengths.at(173) > 20);  // delete-time: rows to remove have come meanwhile
+  CHECK(lengths.at(173) < 65);
+  CHECK(lengths.at(227) > 8);  // update-like, which sometimes finds nothing
+  CHECK(lengths.at(227) < 65);
+}
+
+TEST_CASE("a scan that changes rows reads the table once, like one that only reads") {
+  const auto pages = [](Statement statement) {
+    MysqlMixOptions options = mysql_options(statement, 20);
+    options.connections = 1;
+    options.fulltext = false;
+    options.rows = 400'000;  // more than the pool holds
+    const MysqlTrace trace(options);
+    return trace.count(read, "items.ibd");
+  };
+  const std::uint64_t only_read = pages(Statement::select_like);
+  const std::uint64_t changed = pages(Statement::update_like);
+  CHECK(only_read > 20 * 1'000);
+  CHECK(changed > only_read * 9 / 10);
+  CHECK(changed < only_read * 12 / 10);
+}
+
+TEST_CASE("inserts go on while a statement looks at all rows, unless that locks all at once") {
+  // Times between two writes of the binary log in which a scan of 20,000 rows has room.
+  const auto pauses = [](Statement scanning) {
+    constexpr std::uint64_t kMost = 5'000'000;  // ns; the scans take 6 and 8 ms
+    MysqlMixOptions options = mysql_options(Statement::insert);
+    options.connections = 9;
+    options.shares[static_cast<std::size_t>(Statement::insert)] = 90'000;
+    options.shares[static_cast<std::size_t>(scanning)] = 10'000;
+    const MysqlTrace trace(options);
+    std::uint64_t before = 0, found = 0;
+    for (const RecordedOperation& one : trace.operations) {
+      if (!trace.is(one.operation, write, "binlog.000001")) continue;
+      if (before != 0 && one.start_ns - before > kMost) ++found;
+      before = one.start_ns;
+    }
+    return found;
+  };
+  CHECK(pauses(Statement::update_text) > 100);
+  CHECK(pauses(Statement::update_like) < 50);
 }
 
 }  // namespace

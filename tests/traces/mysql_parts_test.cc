@@ -3,10 +3,12 @@
 
 #include <doctest/doctest.h>
 
+#include "tests/traces/mysql_mix.h"
 #include "tests/traces/recorded.h"
 #include "traces/mysql/buffer_pool.h"
 #include "traces/mysql/key_tree.h"
 #include "traces/mysql/redo_log.h"
+#include "traces/mysql/server.h"
 #include "traces/mysql/simulation.h"
 
 namespace filereel {
@@ -152,6 +154,37 @@ TEST_CASE("leaves that a tree begins with are all there and in one order of the 
     pages.insert(tree.find(key).page.number);
   }
   CHECK(pages.size() == 100);
+}
+
+// Rows that exist after all transactions of a server.
+std::uint64_t rows_after(const MysqlMixOptions& options) {
+  TraceTables tables;
+  VectorSink kept;
+  TraceBuilder builder(tables, kept);
+  MysqlServer server(options, builder);
+  while (server.step()) kept.operations.clear();
+  return server.table().existing();
+}
+
+TEST_CASE("deletes by time remove what inserts add and other deletes leave") {
+  MysqlMixOptions options = review_statements();
+  options.transactions = 20'000;  // whose inserts and deletes by key alone add 4,000 rows to 20,000
+  const std::uint64_t rows = rows_after(options);
+  CHECK(rows > 19'000);
+  CHECK(rows < 21'000);
+  std::swap(options.shares[static_cast<std::size_t>(Statement::delete_time)],
+            options.shares[static_cast<std::size_t>(Statement::select_scan)]);
+  CHECK(rows_after(options) > 23'000);
+  // Where deletes by key remove more than is inserted there is nothing left for them.
+  std::swap(options.shares[static_cast<std::size_t>(Statement::insert)],
+            options.shares[static_cast<std::size_t>(Statement::delete_key)]);
+  const std::uint64_t without = rows_after(options);
+  std::swap(options.shares[static_cast<std::size_t>(Statement::delete_time)],
+            options.shares[static_cast<std::size_t>(Statement::select_scan)]);
+  const std::uint64_t with = rows_after(options);
+  CHECK(without < 18'000);
+  CHECK(with > without - 500);
+  CHECK(with < without + 500);
 }
 
 }  // namespace

@@ -397,6 +397,16 @@ TEST_CASE("a load on a database server is read with its shares") {
   CHECK(recipe.mysql->shares[0] == 60'000);
   CHECK(recipe.mysql->sync_binlog == 0);
   CHECK(recipe.mysql->buffer_pool == 64 << 20);
+  const Workload review = Workload::from_yaml(
+      "mysql: {row_bytes: 24, statements: {insert: 50 %, update-like: 10 %, delete-time: 10 %, "
+      "select-time: 10 %, select-like: 10 %, select-uid: [10 %]}}\n",
+      "w.yaml");
+  using enum Statement;
+  for (const Statement one : {update_like, delete_time, select_time, select_like, select_uid}) {
+    CHECK(review.recipe(0).mysql->shares[static_cast<std::size_t>(one)] == 10'000);
+  }
+  CHECK(review.recipe(0).mysql->row_bytes == 24);
+  CHECK(refused("mysql: {statements: {selects: 60 %}}\n", "delete-time, select-time, select-like"));
   CHECK(refused("mysql: {statements: {insert: 60 %}}\n", "w.yaml:1:21: 'statements' has shares"));
   CHECK(refused("mysql: {block: 1 KiB}\n", "must be 512 B or 4 KiB"));
   CHECK(refused("mysql: {buffer_pool: 2 TiB}\n", "w.yaml:1:22: 'buffer_pool' must be at most"));

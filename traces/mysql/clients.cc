@@ -5,9 +5,8 @@
 namespace filereel {
 namespace {
 
-// Time of the processors, ns, for a row that is looked at by a scan, and by a scan that searches
-// words in each.
-constexpr std::uint64_t kScannedRow = 150, kSearchedRow = 400;
+// Time of the processors, ns, for a row in which a scan searches words.
+constexpr std::uint64_t kSearchedRow = 400;
 
 // Redo log of a row that is inserted, updated, removed, with its undo and its purge;
 // of the same in the index of document numbers. Measured with one kind of statement only.
@@ -21,10 +20,31 @@ constexpr std::uint64_t kInsertUndo = 30, kUpdateUndo = 90, kRemoveUndo = 70;
 constexpr std::uint64_t kLogEvents = 138, kIdEvent = 32;
 constexpr std::uint64_t kInsertText = 61, kUpdateText = 53, kSearchText = 77;
 constexpr std::uint64_t kDeleteText = 31, kDeleteRangeText = 46;
+constexpr std::uint64_t kLikeText = 65, kDeleteTimeText = 35;
 
 constexpr std::uint64_t kDeletedRange = 10;  // ids of a DELETE by range
 
 constexpr double kMostMean = 200;  // rows that a search finds, for what portable_exp can take
+
+// Words that have the four letters of a word at some place, beside that word: words have seven
+// letters, of 26.
+constexpr double kWordsOfLetters = FulltextIndex::kVocabulary * 4.0 / (26.0 * 26 * 26 * 26);
+
+// The share of new times above the integer of delete_time that leaves the table as large as it
+// was: what inserts add and other statements do not remove is removed by time, and rows get times
+// by inserts and updates. Nothing if other statements remove as many, or none is removed by time.
+double late_share(const MysqlMixOptions& options, double rows_of_word) {
+  const auto share = [&](Statement statement) {
+    return static_cast<double>(options.shares[static_cast<std::size_t>(statement)]);
+  };
+  const double inserted = share(Statement::insert);
+  const double left = inserted - share(Statement::delete_key) -
+                      share(Statement::delete_range) * static_cast<double>(kDeletedRange);
+  if (share(Statement::delete_time) == 0 || left <= 0) return 0;
+  return left /
+         (inserted + share(Statement::update_key) + share(Statement::update_text) * rows_of_word +
+          share(Statement::update_like) * rows_of_word * (1 + kWordsOfLetters));
+}
 
 }  // namespace
 
@@ -40,7 +60,8 @@ Clients::Clients(const MysqlMixOptions& options, ServerCalls& calls, PageCache& 
       random_(mix_seed(options.seed, 1)),
       first_rows_(table.rows()),
       words_per_row_(FulltextIndex::words_of(options.row_bytes)),
-      unlocked_(calls.simulation()) {}
+      unlocked_(calls.simulation()),
+      late_share_(late_share(options, rows_of_word())) {}
 
 void Clients::start(std::uint64_t transactions) {
   left_ = transactions;
@@ -86,14 +107,21 @@ Part Clients::perform(std::uint32_t thread, Statement statement) {
       return cache_.get(thread, table_.row_page(some_row()));
     case Statement::select_text:
       return select_text(thread);
+    case Statement::update_like:
+      return update_like(thread);
+    case Statement::delete_time:
+      return delete_time(thread);
     case Statement::select_scan:
+    case Statement::select_time:
+    case Statement::select_like:
+    case Statement::select_uid:
       break;
   }
-  return scan(thread, kScannedRow);
+  return scan(thread, options_.timing.scanned_row);
 }
 
 Part Clients::insert(std::uint32_t thread) {
-  co_await lock_rows(false);
+  co_await lock_row(kNewRow);
   Transaction transaction;
   const ItemTable::Added row = table_.add_row();
   if (row.fresh) {
@@ -103,9 +131,10 @@ Part Clients::insert(std::uint32_t thread) {
   }
   transaction.pages.push_back(row.page);
   transaction.undo = kInsertUndo;
+  give_time(row.number);
   co_await add_document(thread, transaction);
   co_await commit(thread, transaction, kIdEvent + kInsertText + options_.row_bytes);
-  unlock_rows(false);
+  unlock_row();
 }
 
 Part Clients::update_key(std::uint32_t thread) {
@@ -114,32 +143,33 @@ Part Clients::update_key(std::uint32_t thread) {
     co_await cache_.get(thread, table_.row_page(id));
     co_return;
   }
-  co_await lock_rows(false);
+  co_await lock_row(table_.leaf_of(id));
   Transaction transaction;
   co_await update_row(thread, id, transaction);
   co_await commit(thread, transaction, kUpdateText + options_.row_bytes);
-  unlock_rows(false);
+  unlock_row();
 }
 
 // The server looks at every row for this, and locks each.
 Part Clients::update_text(std::uint32_t thread) {
-  co_await lock_rows(true);
+  while (writers_ > 0 || front_ > 0) co_await unlocked_.wait();
+  front_ = kAllRows;
   if (fulltext_) co_await fulltext_->search(thread);
   co_await scan(thread, kSearchedRow);
   Transaction transaction;
-  for (std::uint64_t left = rows_with_word(); left > 0; --left) {
+  for (std::uint64_t left = draw_count(rows_of_word()); left > 0; --left) {
     const std::uint64_t id = some_row();
     if (table_.exists(id)) co_await update_row(thread, id, transaction);
   }
   if (!transaction.pages.empty()) {
     co_await commit(thread, transaction, kSearchText + options_.row_bytes);
   }
-  unlock_rows(true);
+  unlock_all_rows();
 }
 
 Part Clients::remove(std::uint32_t thread, std::uint64_t first, std::uint64_t count,
                      std::uint64_t text) {
-  co_await lock_rows(false);
+  co_await lock_row(table_.leaf_of(first));
   Transaction transaction;
   const std::uint64_t end = std::min(first + count, table_.rows() + 1);
   for (std::uint64_t id = first; id < end; ++id) {
@@ -147,11 +177,10 @@ Part Clients::remove(std::uint32_t thread, std::uint64_t first, std::uint64_t co
       co_await cache_.get(thread, table_.row_page(id));
       continue;
     }
-    table_.remove(id);
     co_await remove_row(thread, id, transaction);
   }
   if (!transaction.pages.empty()) co_await commit(thread, transaction, text);
-  unlock_rows(false);
+  unlock_row();
 }
 
 Part Clients::select_text(std::uint32_t thread) {
@@ -160,27 +189,65 @@ Part Clients::select_text(std::uint32_t thread) {
     co_return;
   }
   co_await fulltext_->search(thread);
-  for (std::uint64_t left = rows_with_word(); left > 0; --left) {
+  for (std::uint64_t left = draw_count(rows_of_word()); left > 0; --left) {
     co_await cache_.get(thread, table_.document_page(random_));
     co_await cache_.get(thread, table_.row_page(some_row()));
   }
 }
 
-// All leaves in their order; behind the last page of an extent that was not used before, the next
-// one is read ahead.
+// All leaves in their order.
 Part Clients::scan(std::uint32_t thread, std::uint64_t row_ns) {
   const std::uint64_t page_ns = row_ns * table_.rows() / table_.row_leaves();
   const std::uint32_t leaves = table_.row_leaves();
-  for (std::uint32_t i = 0; i < leaves; ++i) {
-    const PageId page = table_.row_leaf(i);
-    const bool border = i % kExtent == kExtent - 1 && i + 1 < leaves;
-    const bool first_use = border && !cache_.was_used(page);
-    if (!cache_.hit(page)) co_await cache_.get(thread, page);
-    if (first_use) {
-      cache_.read_ahead(thread, table_.row_leaf(i + 1), std::min(kExtent, leaves - i - 1));
-    }
-    co_await calls_.simulation().sleep(page_ns);
+  for (std::uint32_t i = 0; i < leaves; ++i) co_await scan_leaf(thread, i, leaves, page_ns);
+}
+
+// One of the first `leaves` leaves; behind the last page of an extent that was not used before, the
+// next one is read ahead.
+Part Clients::scan_leaf(std::uint32_t thread, std::uint32_t number, std::uint32_t leaves,
+                        std::uint64_t page_ns) {
+  const PageId page = table_.row_leaf(number);
+  const bool border = number % kExtent == kExtent - 1 && number + 1 < leaves;
+  const bool first_use = border && !cache_.was_used(page);
+  if (!cache_.hit(page)) co_await cache_.get(thread, page);
+  if (first_use) {
+    cache_.read_ahead(thread, table_.row_leaf(number + 1), std::min(kExtent, leaves - number - 1));
   }
+  co_await calls_.simulation().sleep(page_ns);
+}
+
+Part Clients::update_like(std::uint32_t thread) {
+  std::set<std::uint64_t> found;
+  const auto words = static_cast<double>(1 + draw_count(kWordsOfLetters));
+  for (std::uint64_t left = draw_count(words * rows_of_word()); left > 0; --left) {
+    found.insert(some_row());
+  }
+  co_await change_by_scan(thread, found, &Clients::update_row, kLikeText + options_.row_bytes);
+}
+
+Part Clients::delete_time(std::uint32_t thread) {
+  return change_by_scan(thread, late_rows_, &Clients::remove_row, kDeleteTimeText);
+}
+
+// Looks at every row, locks each, and changes those of `ids` on the way, which are taken from
+// there. Rows that come meanwhile are looked at as well.
+Part Clients::change_by_scan(std::uint32_t thread, std::set<std::uint64_t>& ids, ChangeRow change,
+                             std::uint64_t text_bytes) {
+  while (front_ > 0) co_await unlocked_.wait();
+  const std::uint64_t page_ns = options_.timing.locked_row * table_.rows() / table_.row_leaves();
+  Transaction transaction;
+  for (std::uint32_t i = 0; i < table_.row_leaves(); ++i) {
+    front_ = i + 1;
+    co_await scan_leaf(thread, i, table_.row_leaves(), page_ns);
+    while (!ids.empty() && table_.leaf_of(*ids.begin()) <= i) {
+      const std::uint64_t id = *ids.begin();
+      ids.erase(ids.begin());
+      if (table_.exists(id)) co_await (this->*change)(thread, id, transaction);
+    }
+  }
+  front_ = kAllRows;
+  if (!transaction.pages.empty()) co_await commit(thread, transaction, text_bytes);
+  unlock_all_rows();
 }
 
 Part Clients::remove_document(std::uint32_t thread, Transaction& transaction) {
@@ -195,12 +262,15 @@ Part Clients::update_row(std::uint32_t thread, std::uint64_t id, Transaction& tr
   co_await cache_.change(thread, page, kUpdateRedo);
   transaction.pages.push_back(page);
   transaction.undo += kUpdateUndo;
+  give_time(id);
   if (!fulltext_) co_return;
   co_await remove_document(thread, transaction);
   co_await add_document(thread, transaction);
 }
 
 Part Clients::remove_row(std::uint32_t thread, std::uint64_t id, Transaction& transaction) {
+  table_.remove(id);
+  late_rows_.erase(id);
   const PageId page = table_.row_page(id);
   co_await cache_.change(thread, page, kRemoveRedo);
   transaction.pages.push_back(page);
@@ -248,28 +318,28 @@ Part Clients::flush_log(std::uint32_t thread) {
   co_await redo.write_up_to(thread, redo.end(), options_.flush_log_at_commit == 1);
 }
 
-Part Clients::lock_rows(bool all) {
-  while (all_locked_ || (all && writers_ > 0)) co_await unlocked_.wait();
-  if (all) {
-    all_locked_ = true;
-  } else {
-    ++writers_;
-  }
+Part Clients::lock_row(std::uint32_t leaf) {
+  while (leaf < front_) co_await unlocked_.wait();
+  ++writers_;
 }
 
-void Clients::unlock_rows(bool all) {
-  if (all) {
-    all_locked_ = false;
-  } else {
-    --writers_;
-  }
+void Clients::unlock_row() {
+  --writers_;
   unlocked_.raise();
 }
 
-// How many rows have a word of which nothing else is known (Poisson, by Knuth's product).
-std::uint64_t Clients::rows_with_word() {
-  const double mean = static_cast<double>(table_.rows() * words_per_row_) /
-                      static_cast<double>(FulltextIndex::kVocabulary);
+void Clients::unlock_all_rows() {
+  front_ = 0;
+  unlocked_.raise();
+}
+
+double Clients::rows_of_word() const {
+  return static_cast<double>(table_.rows() * words_per_row_) /
+         static_cast<double>(FulltextIndex::kVocabulary);
+}
+
+// By Knuth's product.
+std::uint64_t Clients::draw_count(double mean) {
   if (mean > kMostMean) return static_cast<std::uint64_t>(mean);
   const double limit = portable_exp(-mean);
   std::uint64_t count = 0;
@@ -279,6 +349,15 @@ std::uint64_t Clients::rows_with_word() {
     product *= random_.uniform();
   }
   return count;
+}
+
+void Clients::give_time(std::uint64_t id) {
+  if (late_share_ == 0) return;
+  if (random_.uniform() < late_share_) {
+    late_rows_.insert(id);
+  } else {
+    late_rows_.erase(id);
+  }
 }
 
 }  // namespace filereel

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
 #include <vector>
 
 #include "filesets/system/random.h"
@@ -44,6 +45,14 @@ class Clients {
   Part remove(std::uint32_t thread, std::uint64_t first, std::uint64_t count, std::uint64_t text);
   Part select_text(std::uint32_t thread);
   Part scan(std::uint32_t thread, std::uint64_t row_ns);
+  Part update_like(std::uint32_t thread);
+  Part delete_time(std::uint32_t thread);
+
+  using ChangeRow = Part (Clients::*)(std::uint32_t thread, std::uint64_t id, Transaction&);
+  Part change_by_scan(std::uint32_t thread, std::set<std::uint64_t>& ids, ChangeRow change,
+                      std::uint64_t text_bytes);
+  Part scan_leaf(std::uint32_t thread, std::uint32_t number, std::uint32_t leaves,
+                 std::uint64_t page_ns);
 
   Part remove_document(std::uint32_t thread, Transaction& transaction);
   Part update_row(std::uint32_t thread, std::uint64_t id, Transaction& transaction);
@@ -53,12 +62,20 @@ class Clients {
   Part commit_in_order(std::uint32_t thread, const Transaction& transaction);
   Part flush_log(std::uint32_t thread);
 
-  Part lock_rows(bool all);
-  void unlock_rows(bool all);
+  // Rows of leaves below `front_` are locked by a statement that looks at all rows. One that
+  // changes a row by its key waits for that, but not for others of its kind.
+  static constexpr std::uint32_t kAllRows = UINT32_MAX, kNewRow = kAllRows - 1;
+  Part lock_row(std::uint32_t leaf);
+  void unlock_row();
+  void unlock_all_rows();
 
   Statement choose();
   std::uint64_t some_row() { return 1 + random_.below(first_rows_); }
-  std::uint64_t rows_with_word();
+  // A number with this mean (Poisson).
+  std::uint64_t draw_count(double mean);
+  double rows_of_word() const;  // on average
+  // A new time, which may be above the integer of delete_time.
+  void give_time(std::uint64_t id);
 
   const MysqlMixOptions& options_;
   ServerCalls& calls_;
@@ -73,9 +90,11 @@ class Clients {
   std::uint64_t left_ = 0;  // transactions that no connection has begun
   std::uint64_t commits_ = 0;
   std::uint32_t working_ = 0;
-  std::uint32_t writers_ = 0;  // that have locked rows
-  bool all_locked_ = false;
+  std::uint32_t writers_ = 0;  // that have locked rows by their keys
+  std::uint32_t front_ = 0;
   Signal unlocked_;
+  double late_share_;                  // of new times: above the integer of delete_time
+  std::set<std::uint64_t> late_rows_;  // ids of rows with such times
 };
 
 }  // namespace filereel

@@ -2,6 +2,7 @@
 // index knows them.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -20,11 +21,16 @@ class ItemTable {
   std::uint64_t rows() const { return rows_; }  // ids are 1 to this
   bool exists(std::uint64_t id) const { return !removed_[id]; }
   void remove(std::uint64_t id) { removed_[id] = true; }
-
-  // The leaf of a row.
-  PageId row_page(std::uint64_t id) const {
-    return row_pages_.page(static_cast<std::uint32_t>((id - 1) / rows_per_page_));
+  // How many exist; goes through all ids.
+  std::uint64_t existing() const {
+    return static_cast<std::uint64_t>(std::ranges::count(removed_, false));
   }
+
+  // The leaf of a row, by its number in the order of the ids.
+  std::uint32_t leaf_of(std::uint64_t id) const {
+    return static_cast<std::uint32_t>((id - 1) / rows_per_page_);
+  }
+  PageId row_page(std::uint64_t id) const { return row_leaf(leaf_of(id)); }
   std::uint32_t row_leaves() const { return row_pages_.pages(); }
   PageId row_leaf(std::uint32_t number) const { return row_pages_.page(number); }
 

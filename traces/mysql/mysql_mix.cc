@@ -14,8 +14,9 @@ namespace filereel {
 namespace {
 
 constexpr std::array<std::string_view, kStatements> kStatementNames = {
-    "insert",       "update-key", "update-text", "delete-key",
-    "delete-range", "select-key", "select-text", "select-scan"};
+    "insert",      "update-key",  "update-text", "delete-key",  "delete-range",
+    "select-key",  "select-text", "select-scan", "update-like", "delete-time",
+    "select-time", "select-like", "select-uid"};
 
 [[noreturn]] void refuse(const std::string& text) {
   throw Error(ErrorKind::unusable_input, "mysql-mix: " + text);

@@ -1,5 +1,5 @@
-// mysql-mix: what an InnoDB-like server (MariaDB 10.11) does to its files under a mix of
-// statements, as a simulation of the server that yields a trace. See docs/mysql-mix.md.
+// mysql-mix and mysql-review: what an InnoDB-like server (MariaDB 10.11) does to its files under a
+// mix of statements, as a simulation of the server that yields a trace. See docs/mysql-mix.md.
 #pragma once
 
 #include <array>
@@ -23,8 +23,13 @@ enum class Statement : std::uint8_t {
   select_key,    // the row with an id
   select_text,   // the rows whose status has a word
   select_scan,   // all rows
+  update_like,   // a new status of the rows whose status has four letters
+  delete_time,   // the rows whose time is above an integer
+  select_time,   // the rows whose time is above an integer
+  select_like,   // the rows whose status has four letters
+  select_uid,    // the rows whose uid is above an integer
 };
-inline constexpr std::size_t kStatements = 8;
+inline constexpr std::size_t kStatements = 13;
 
 // "insert", "update-key" …: as in workload files.
 std::string_view statement_name(Statement statement);
@@ -39,6 +44,8 @@ struct MysqlTiming {
   std::uint64_t page_read = 168'000, page_write = 767'000, data_sync = 216'000;
   std::uint64_t doublewrite = 1'587'000;  // of 128 pages
   std::uint64_t word = 25'000;  // that the full-text index writes, with waiting for a processor
+  // A row that a scan looks at, and one that it locks.
+  std::uint64_t scanned_row = 150, locked_row = 300;
 };
 
 struct MysqlMixOptions {

@@ -20,6 +20,7 @@ class MysqlServer {
   // Goes on; operations are added to the trace on the way. False at the end.
   bool step();
   std::uint64_t commits() const { return clients_.commits(); }
+  const ItemTable& table() const { return table_; }
 
  private:
   Part master();
