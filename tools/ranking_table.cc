@@ -108,7 +108,8 @@ std::string index_table(const Index& index, std::span<const std::string> names, 
 std::string overall(const Ranking& ranking) {
   std::vector<std::string> parts;
   for (std::size_t group = 0; group < ranking.names.size(); ++group) {
-    parts.push_back(fmt::format("{} in {}", ranking.names[group], ranking.firsts(group)));
+    const std::size_t firsts = ranking.firsts(group);
+    if (firsts > 0) parts.push_back(fmt::format("{} in {}", ranking.names[group], firsts));
   }
   return fmt::format(
       "Overall: rank 1 of {}: {} (equal ranks: no difference is shown; changes of {:.3g} % matter, "

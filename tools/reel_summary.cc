@@ -25,7 +25,6 @@
 namespace filereel {
 namespace {
 
-
 constexpr std::size_t kListed = 12;  // threads
 
 std::string percent(std::uint64_t part, std::uint64_t whole) {

@@ -1,5 +1,5 @@
-// Single figures that stand for several values, most by their order. All functions take values in any order, finite, in any
-// unit, and give their figure in the same unit.
+// Single figures that stand for several values, most by their order. All functions take values in
+// any order, finite, in any unit, and give their figure in the same unit.
 #pragma once
 
 #include <span>

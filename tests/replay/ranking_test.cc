@@ -120,7 +120,7 @@ TEST_CASE("the file systems of one result are entries, and so are those of sever
 
   const std::vector<ResultGroup> both = {group, group};
   CHECK(by_file_system(both, {}).size() == 4);
-  CHECK(by_file_system(both, {})[1].name == "drive, xfs");
+  CHECK(by_file_system(both, {})[1].name == "drive xfs");
   const std::vector<std::string> xfs = {"xfs"};
   CHECK(by_file_system(both, xfs).size() == 2);
   CHECK(by_file_system(both, xfs)[1].name == "drive");
