@@ -1,57 +1,257 @@
-// filereel compare: whether something became slower.
+// filereel compare: whether something became slower, and of more than two: which is the fastest.
+#include <algorithm>
+#include <array>
+#include <iterator>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+#include <unistd.h>
+
 #include "filesets/system/error.h"
+#include "replay/compare/groups.h"
+#include "replay/compare/index.h"
+#include "replay/compare/ranking.h"
+#include "replay/compare/ranking_json.h"
+#include "replay/results/file_systems.h"
 #include "tools/commands.h"
 #include "tools/comparison_output.h"
+#include "tools/ranking_table.h"
 #include "tools/result_file.h"
 
 namespace filereel {
 namespace {
 
 struct CompareArguments {
-  std::vector<std::string> files, base, fresh;
+  std::vector<std::string> files, base, fresh, groups, file_systems, indexes;
+  std::string reference;
   ComparisonOutput output;
 };
 
-std::vector<Result> load_group(const std::vector<std::string>& files) {
-  std::vector<Result> group;
-  for (const std::string& file : files) group.push_back(load_result(file));
+ResultGroup load_group(const std::vector<std::string>& files) {
+  ResultGroup group{.name = {}, .results = {}, .files = files};
+  for (const std::string& file : files) group.results.push_back(load_result(file));
   return group;
 }
 
-void compare(CompareArguments arguments, Session& session) {
-  check_output(arguments.output);
-  if (arguments.files.size() > 2 || (arguments.files.size() == 1 && arguments.base.empty())) {
+// Results with the same label are one group; without one each is its own, called like its file.
+std::vector<ResultGroup> load_groups(const std::vector<std::string>& files) {
+  std::vector<ResultGroup> groups;
+  for (const std::string& file : files) {
+    Result result = load_result(file);
+    const std::string name = result.label.empty() ? file : result.label;
+    auto group = std::ranges::find(groups, name, &ResultGroup::name);
+    if (group == groups.end()) group = groups.insert(groups.end(), {name, {}, {}});
+    group->results.push_back(std::move(result));
+    group->files.push_back(file);
+  }
+  return groups;
+}
+
+// "NAME=VALUE,VALUE".
+struct NamedList {
+  std::string name;
+  std::vector<std::string> values;
+};
+
+NamedList parse_list(const std::string& text, std::string_view option, std::string_view form) {
+  const std::size_t equals = text.find('=');
+  NamedList list{.name = text.substr(0, equals), .values = {}};
+  for (std::size_t begin = equals; begin != std::string::npos;) {
+    const std::size_t end = text.find(',', begin + 1);
+    const std::size_t length = end == std::string::npos ? end : end - begin - 1;
+    list.values.push_back(text.substr(begin + 1, length));
+    begin = end;
+  }
+  const bool empty = std::ranges::any_of(list.values, &std::string::empty);
+  if (!list.name.empty() && !list.values.empty() && !empty) return list;
+  throw Error(ErrorKind::usage, fmt::format("{} '{}' must be {}", option, text, form));
+}
+
+// "NAME=PATTERN,PATTERN" or "NAME:METRIC=PATTERN,PATTERN".
+IndexDefinition parse_index(const std::string& text) {
+  NamedList list = parse_list(text, "--index", "NAME=PATTERN,PATTERN, as in 'reads=*read*'");
+  IndexDefinition definition{.name = std::move(list.name), .patterns = std::move(list.values)};
+  if (const std::size_t colon = definition.name.rfind(':'); colon != std::string::npos) {
+    definition.metric = definition.name.substr(colon + 1);
+    definition.name.resize(colon);
+  }
+  return definition;
+}
+
+ResultGroup parse_group(const std::string& text) {
+  const NamedList list = parse_list(text, "--group", "NAME=FILE,FILE");
+  ResultGroup group = load_group(list.values);
+  group.name = list.name;
+  return group;
+}
+
+std::optional<std::size_t> reference_of(const std::string& name,
+                                        const std::vector<ResultGroup>& groups) {
+  if (name.empty()) return std::nullopt;
+  std::vector<std::string> names;
+  std::optional<std::size_t> found;
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    if (groups[i].name == name) return i;
+    names.push_back(groups[i].name);
+    if (std::ranges::find(groups[i].files, name) == groups[i].files.end()) continue;
+    found = i;
+    ++count;
+  }
+  if (count == 1) return found;
+  throw Error(ErrorKind::usage, fmt::format("--reference '{}' is none of what is compared: {}",
+                                            name, fmt::join(names, "; ")));
+}
+
+std::vector<Index> indexes_of(const CompareArguments& arguments,
+                              const std::vector<ResultGroup>& groups,
+                              std::optional<std::size_t> reference) {
+  const MatchedGroups matched(groups);
+  if (arguments.indexes.empty()) return usual_indexes(matched, reference);
+  std::vector<Index> list;
+  for (const std::string& text : arguments.indexes) {
+    list.push_back(index_of(parse_index(text), matched, reference));
+  }
+  return list;
+}
+
+void check_file_systems(const std::vector<ResultGroup>& groups,
+                        const std::vector<std::string>& file_systems) {
+  for (const ResultGroup& group : groups) {
+    const std::vector<std::string> there = file_systems_of(group.results);
+    const bool any =
+        file_systems.empty() || std::ranges::any_of(file_systems, [&](const auto& one) {
+          return std::ranges::find(there, one) != there.end();
+        });
+    if (any) continue;
+    throw Error(ErrorKind::unusable_input,
+                fmt::format("--fs {}: '{}' has {}; name one of its file systems",
+                            fmt::join(file_systems, ","), fmt::join(group.files, ", "),
+                            contents_text(group.results)));
+  }
+}
+
+void rank(const CompareArguments& arguments, std::span<const ResultGroup> loaded,
+          const Session& session) {
+  if (arguments.output.strict || !arguments.output.junit.empty()) {
     throw Error(ErrorKind::usage,
-                "compare takes two results, BASE.json and NEW.json; more of each: --base FILE "
-                "--base FILE --new FILE");
+                "--strict and --junit are for two sides: name two results, or --base and --new");
   }
-  if (arguments.files.size() == 2) {
-    arguments.base.insert(arguments.base.begin(), arguments.files.front());
+  const std::vector<ResultGroup> groups = by_file_system(loaded, arguments.file_systems);
+  if (groups.size() == 1) {
+    throw Error(
+        ErrorKind::unusable_input,
+        fmt::format("nothing to compare: '{}' has {}; name a second result, or one of "
+                    "several file systems",
+                    fmt::join(groups.front().files, ", "), contents_text(groups.front().results)));
   }
-  if (!arguments.files.empty()) {
-    arguments.fresh.insert(arguments.fresh.begin(), arguments.files.back());
+  const Ranking ranking = rank_groups(groups, compare_options(arguments.output));
+  if (ranking.measurements.empty()) {
+    std::vector<std::string> parts;
+    for (const ResultGroup& group : groups) {
+      parts.push_back(fmt::format("{} has {}", group.name, contents_text(group.results)));
+    }
+    throw Error(ErrorKind::unusable_input,
+                fmt::format("nothing to compare: {}; run all with the same plan and options",
+                            fmt::join(parts, "; ")));
   }
+  const std::vector<Index> indexes =
+      indexes_of(arguments, groups, reference_of(arguments.reference, groups));
+  if (arguments.output.json != "-") {
+    session.print(format_ranking(ranking, indexes, session, STDOUT_FILENO));
+  }
+  if (!arguments.output.json.empty()) {
+    session.print_to(arguments.output.json, ranking_to_json(ranking, indexes));
+  }
+}
+
+// Leaves of the two sides what --fs asks for: one file system for each, or one for both.
+void choose_file_systems(std::array<ResultGroup, 2>& sides,
+                         const std::vector<std::string>& file_systems) {
+  if (file_systems.empty()) return;
+  for (std::size_t i = 0; i < sides.size(); ++i) {
+    const std::vector<std::string> name = {file_systems[std::min(i, file_systems.size() - 1)]};
+    check_file_systems({sides[i]}, name);
+    sides[i].results = std::move(by_file_system({&sides[i], 1}, name).front().results);
+  }
+}
+
+void compare_sides(const CompareArguments& arguments, std::array<ResultGroup, 2> sides,
+                   Session& session) {
+  if (arguments.file_systems.size() > 2) {
+    throw Error(ErrorKind::usage, "--fs of two sides: one file system for both, or BASE,NEW");
+  }
+  choose_file_systems(sides, arguments.file_systems);
+  IndexMaker indexes;
+  if (!arguments.indexes.empty() || !arguments.reference.empty()) {
+    indexes = [&](const ResultComparison& comparison) {
+      std::vector<ResultGroup> groups(sides.begin(), sides.end());
+      groups[0].name = comparison.base_name;
+      groups[1].name = comparison.fresh_name;
+      return indexes_of(arguments, groups, reference_of(arguments.reference, groups).value_or(0));
+    };
+  }
+  show_comparison(sides[0].results, sides[1].results, arguments.output, session, indexes);
+}
+
+// --base and --new, to which two results on the command line belong as well.
+void compare_named_sides(CompareArguments arguments, Session& session) {
+  const std::vector<std::string>& files = arguments.files;
+  if (!arguments.groups.empty()) {
+    throw Error(ErrorKind::usage, "--group is for rankings, --base and --new are for two sides");
+  }
+  if (files.size() > 2 || (files.size() == 1 && arguments.base.empty())) {
+    throw Error(ErrorKind::usage, "--base and --new add to two results: BASE.json NEW.json");
+  }
+  if (files.size() == 2) arguments.base.insert(arguments.base.begin(), files.front());
+  if (!files.empty()) arguments.fresh.insert(arguments.fresh.begin(), files.back());
   if (arguments.base.empty() || arguments.fresh.empty()) {
     throw Error(ErrorKind::usage, "compare needs two sides: filereel compare BASE.json NEW.json");
   }
-  const std::vector<Result> base = load_group(arguments.base);
-  const std::vector<Result> fresh = load_group(arguments.fresh);
-  show_comparison(base, fresh, arguments.output, session);
+  compare_sides(arguments, {load_group(arguments.base), load_group(arguments.fresh)}, session);
+}
+
+void compare(const CompareArguments& arguments, Session& session) {
+  check_output(arguments.output);
+  for (const std::string& text : arguments.indexes) parse_index(text);
+  const std::vector<std::string>& files = arguments.files;
+  if (!arguments.base.empty() || !arguments.fresh.empty()) {
+    compare_named_sides(arguments, session);
+    return;
+  }
+  if (files.empty() && arguments.groups.empty()) {
+    throw Error(ErrorKind::usage, "compare needs results: filereel compare BASE.json NEW.json");
+  }
+  if (files.size() == 2 && arguments.groups.empty() && arguments.file_systems.size() <= 2) {
+    compare_sides(arguments, {load_group({files[0]}), load_group({files[1]})}, session);
+    return;
+  }
+  std::vector<ResultGroup> groups = load_groups(files);
+  std::ranges::transform(arguments.groups, std::back_inserter(groups), parse_group);
+  check_file_systems(groups, arguments.file_systems);
+  if (files.size() == 1 && arguments.groups.empty() && arguments.file_systems.size() == 2) {
+    compare_sides(arguments, {groups.front(), groups.front()}, session);
+    return;
+  }
+  rank(arguments, groups, session);
 }
 
 }  // namespace
 
 void add_compare_command(CLI::App& app, Session& session) {
-  CLI::App* command = app.add_subcommand("compare", "Say what became slower or faster");
+  CLI::App* command = app.add_subcommand(
+      "compare", "Say what became slower or faster, or rank several results or file systems");
   const auto arguments = std::make_shared<CompareArguments>();
   command
       ->add_option("RESULTS", arguments->files,
-                   "BASE.json NEW.json, each a result; - for "
-                   "standard input")
+                   "BASE.json NEW.json; three or more, or one of several file systems: a ranking; "
+                   "- for standard input")
       ->type_name("");
   command->add_option("--base", arguments->base, "Another result of the base; may be repeated")
       ->type_name("FILE")
@@ -59,13 +259,35 @@ void add_compare_command(CLI::App& app, Session& session) {
   command->add_option("--new", arguments->fresh, "Another result of the new; may be repeated")
       ->type_name("FILE")
       ->allow_extra_args(false);
+  command
+      ->add_option("--group", arguments->groups,
+                   "Results that are ranked as one, NAME=FILE,FILE; may be repeated")
+      ->type_name("GROUP")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--fs", arguments->file_systems,
+                   "File systems to compare: of the base and of the new, or those to rank")
+      ->delimiter(',')
+      ->type_name("NAMES")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--index", arguments->indexes,
+                   "Geometric mean of measurements, NAME[:METRIC]=PATTERN,PATTERN; may be repeated")
+      ->type_name("INDEX")
+      ->allow_extra_args(false);
+  command
+      ->add_option("--reference", arguments->reference,
+                   "Label or file of the result that indexes are relative to (the base)")
+      ->type_name("NAME");
   add_comparison_options(*command, arguments->output);
   command->footer(
       "Exits with 4 if anything is slower, in time, tail or stalls; with --strict, with 5 if\n"
-      "nothing is slower but something is undecided.\n\nExamples:\n"
+      "nothing is slower but something is undecided. A ranking exits with 0.\n\nExamples:\n"
       "  filereel compare before.json after.json --threshold 5%\n"
       "  filereel compare --base a1.json --base a2.json --new b1.json --new b2.json\n"
-      "  filereel compare before.json after.json --junit filereel.xml");
+      "  filereel compare before.json after.json --junit filereel.xml\n"
+      "  filereel compare drive.json --fs ext4,xfs\n"
+      "  filereel compare a.json b.json c.json --index 'reads=*read*' --reference a.json");
   command->callback([arguments, &session] { compare(*arguments, session); });
 }
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <map>
-#include <sstream>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -15,11 +15,8 @@
 namespace filereel {
 namespace {
 
-// Three digits, so that changes of a percent or two can be seen.
 std::string seconds(const ComparedSide& side) {
-  if (side.samples == 0) return "-";
-  if (side.median >= 0.9995 && side.median < 99.95) return fmt::format("{:#.3g} s", side.median);
-  return format_duration(side.median);
+  return side.samples == 0 ? "-" : time_text(side.median);
 }
 
 std::string runs(const ComparedSide& side) {
@@ -31,9 +28,10 @@ std::string probability(double p) {
   return p < 0.0001 ? fmt::format("{:.0e}", p) : fmt::format("{:.4f}", p);
 }
 
-std::vector<std::string> row_of(const ComparedMeasurement& one, bool with_tails) {
+std::vector<std::string> row_of(const ComparedMeasurement& one, const Parameters& shared,
+                                bool with_tails) {
   const auto percent = [](double ratio) { return fmt::format("{:+.1f}", (ratio - 1) * 100); };
-  std::vector<std::string> cells = {printable(key_text(one.key)),
+  std::vector<std::string> cells = {printable(key_text(one.key, shared)),
                                     runs(one.base) + " + " + runs(one.fresh), seconds(one.base),
                                     seconds(one.fresh)};
   const Answer& time = one.time;
@@ -52,28 +50,24 @@ std::vector<std::string> row_of(const ComparedMeasurement& one, bool with_tails)
   return cells;
 }
 
-std::string table(const ResultComparison& comparison, const Session& session, int descriptor) {
+std::string table(const ResultComparison& comparison, const Parameters& shared,
+                  const Session& session, int descriptor) {
   const bool with_tails = std::ranges::any_of(comparison.measurements, [](const auto& one) {
     return one.tail.has_value() || one.stalls.has_value();
   });
-  std::vector<std::vector<std::string>> rows = {
-      {"measurement", "runs", "base", "new", "time", "95 % interval", "p"}};
+  Rows rows = {{"measurement", "runs", "base", "new", "time", "95 % interval", "p"}};
   if (with_tails) rows[0].insert(rows[0].end(), {"tail", "stalls"});
   rows[0].emplace_back("verdict");
   for (const ComparedMeasurement& one : comparison.measurements) {
-    rows.push_back(row_of(one, with_tails));
+    rows.push_back(row_of(one, shared, with_tails));
   }
-  std::istringstream lines(format_columns(rows));
-  std::string text, line;
-  std::getline(lines, line);
-  text = session.bold(line, descriptor) + "\n";
-  for (const ComparedMeasurement& one : comparison.measurements) {
-    std::getline(lines, line);
-    if (one.verdict == Verdict::slower) line = session.colored(line, Color::red, descriptor);
-    if (one.verdict == Verdict::faster) line = session.colored(line, Color::green, descriptor);
-    text += line + "\n";
-  }
-  return text;
+  return format_columns(std::move(rows), [&](std::size_t row, std::string line) {
+    if (row == 0) return session.bold(line, descriptor);
+    const Verdict verdict = comparison.measurements[row - 1].verdict;
+    if (verdict == Verdict::slower) return session.colored(line, Color::red, descriptor);
+    if (verdict == Verdict::faster) return session.colored(line, Color::green, descriptor);
+    return line;
+  });
 }
 
 std::string changes(const ResultComparison& comparison, const Session& session, int descriptor) {
@@ -81,27 +75,27 @@ std::string changes(const ResultComparison& comparison, const Session& session, 
   for (const Change& change : comparison.changes) {
     const std::string line = fmt::format("{}: {} -> {}", printable(change.what),
                                          printable(change.base), printable(change.fresh));
-    const bool headline = change.kind == ChangeKind::firmware;
+    const bool headline = change.kind <= ChangeKind::file_system;
     text += (headline ? session.bold(line, descriptor) : "also changed: " + line) + "\n";
   }
   return text;
 }
 
 // Of changes that the columns of time do not show.
-std::string evidence(const std::vector<ComparedMeasurement>& all) {
+std::string evidence(const std::vector<ComparedMeasurement>& all, const Parameters& shared) {
   std::string text;
   for (const ComparedMeasurement& one : all) {
     const bool tail = one.tail && one.tail->answer.verdict == one.verdict;
     const bool stalls = one.stalls && one.stalls->answer.verdict == one.verdict;
     if (one.evidence.empty() || (!tail && !stalls)) continue;
-    text += fmt::format("{} {}: {}\n", verdict_text(one), printable(key_text(one.key)),
+    text += fmt::format("{} {}: {}\n", verdict_text(one), printable(key_text(one.key, shared)),
                         printable_line(one.evidence));
   }
   return text;
 }
 
 // Why some cannot be told, a line for all that have the same reason.
-std::string reasons(const ResultComparison& comparison) {
+std::string reasons(const ResultComparison& comparison, const Parameters& shared) {
   std::vector<std::string> order;
   std::map<std::string, std::vector<const MeasurementKey*>> keys;
   for (const ComparedMeasurement& one : comparison.measurements) {
@@ -116,7 +110,7 @@ std::string reasons(const ResultComparison& comparison) {
   std::string text;
   for (const std::string& reason : order) {
     const auto& list = keys[reason];
-    text += fmt::format("cannot tell {}", printable(key_text(*list.front())));
+    text += fmt::format("cannot tell {}", printable(key_text(*list.front(), shared)));
     if (list.size() > 1) text += fmt::format(" and {} more", list.size() - 1);
     text += fmt::format(": {}\n", printable_line(reason));
   }
@@ -137,14 +131,28 @@ std::string conclusion(const ResultComparison& comparison, const Session& sessio
 
 }  // namespace
 
+std::string replay_line(const Parameters& shared) {
+  std::vector<std::string> parts;
+  for (const auto& [name, value] : shared) parts.push_back(fmt::format("{} {}", name, value));
+  return parts.empty() ? "" : wrapped(fmt::format("replayed with {}", fmt::join(parts, ", ")), 2);
+}
+
+std::string time_text(double seconds) {
+  if (seconds >= 0.9995 && seconds < 99.95) return fmt::format("{:#.3g} s", seconds);
+  return format_duration(seconds);
+}
+
 std::string format_comparison(const ResultComparison& comparison, const Session& session,
                               int descriptor) {
   std::string text = fmt::format("base: {}; new: {}\n", printable(comparison.base_name),
                                  printable(comparison.fresh_name));
-  text += changes(comparison, session, descriptor) + "\n";
-  if (!comparison.measurements.empty()) text += table(comparison, session, descriptor) + "\n";
-  text += evidence(comparison.measurements);
-  text += reasons(comparison);
+  const Parameters shared = shared_replay_of(comparison.measurements);
+  text += changes(comparison, session, descriptor) + replay_line(shared) + "\n";
+  if (!comparison.measurements.empty()) {
+    text += table(comparison, shared, session, descriptor) + "\n";
+  }
+  text += evidence(comparison.measurements, shared);
+  text += reasons(comparison, shared);
   if (!comparison.complete)
     text += "INCOMPLETE: what there is was compared, see the numbers of runs\n";
   for (const Warning& warning : comparison.warnings) {

@@ -13,4 +13,10 @@ namespace filereel {
 std::string format_comparison(const ResultComparison& comparison, const Session& session,
                               int descriptor);
 
+// "replayed with order resource, pace asap", a line; "" for nothing.
+std::string replay_line(const Parameters& shared);
+
+// Three digits, so that changes of a percent or two can be seen: "2.01 s".
+std::string time_text(double seconds);
+
 }  // namespace filereel

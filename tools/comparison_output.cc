@@ -13,8 +13,11 @@
 #include "replay/compare/comparison.h"
 #include "replay/compare/comparison_json.h"
 #include "replay/compare/junit_xml.h"
+#include "replay/results/file_systems.h"
 #include "tools/compare_table.h"
 #include "tools/output_files.h"
+#include "tools/ranking_table.h"
+#include "tools/table.h"
 
 namespace filereel {
 namespace {
@@ -34,16 +37,26 @@ double parse_share(std::string_view text) {
   return value;
 }
 
-CompareOptions options_of(const ComparisonOutput& output) {
-  CompareOptions options{.threshold = parse_share(output.threshold)};
-  if (!output.stall.empty()) {
-    options.stall_ns = parse_duration(output.stall, "--stall", ErrorKind::usage);
-    if (options.stall_ns == 0) throw Error(ErrorKind::usage, "--stall must be more than 0");
-  }
-  return options;
+// What to do about two sides that have nothing in common.
+std::string advice(std::span<const Result> base, std::span<const Result> fresh) {
+  const std::vector<std::string> before = file_systems_of(base), after = file_systems_of(fresh);
+  const bool choice = before != after && !before.empty() && !after.empty() &&
+                      (before.size() > 1 || after.size() > 1);
+  if (!choice) return "run both with the same plan and options";
+  return fmt::format("run both with the same plan, or name one file system of each: --fs {},{}",
+                     before.front(), after.front());
 }
 
 }  // namespace
+
+void require_common(const ResultComparison& comparison, std::span<const Result> base,
+                    std::span<const Result> fresh) {
+  if (!comparison.measurements.empty()) return;
+  throw Error(ErrorKind::unusable_input,
+              fmt::format("nothing to compare: the base ({}) has {}, the new ({}) has {}; {}",
+                          comparison.base_name, contents_text(base), comparison.fresh_name,
+                          contents_text(fresh), advice(base, fresh)));
+}
 
 void add_comparison_options(CLI::App& command, ComparisonOutput& output) {
   command.add_option("--threshold", output.threshold,
@@ -56,17 +69,47 @@ void add_comparison_options(CLI::App& command, ComparisonOutput& output) {
   command.add_option("--junit", output.junit, "The same as JUnit XML for CI systems");
 }
 
+CompareOptions compare_options(const ComparisonOutput& output) {
+  CompareOptions options{.threshold = parse_share(output.threshold)};
+  if (!output.stall.empty()) {
+    options.stall_ns = parse_duration(output.stall, "--stall", ErrorKind::usage);
+    if (options.stall_ns == 0) throw Error(ErrorKind::usage, "--stall must be more than 0");
+  }
+  return options;
+}
+
+std::string contents_text(std::span<const Result> results) {
+  std::size_t count = 0;
+  std::string first;
+  for (const Result& result : results) {
+    for (const Measurement& one : result.measurements) {
+      if (one.samples.empty()) continue;
+      if (count++ == 0) first = key_text(key_of(one));
+    }
+  }
+  if (count == 0) return "no measurements";
+  return fmt::format("{} on {} ({}{})", counted(count, "measurement", "measurements"),
+                     fmt::join(file_systems_of(results), ", "), first, count > 1 ? " …" : "");
+}
+
 void check_output(const ComparisonOutput& output) {
-  options_of(output);
+  compare_options(output);
   check_output_files({{"--json", output.json}, {"--junit", output.junit}});
 }
 
 void show_comparison(std::span<const Result> base, std::span<const Result> fresh,
-                     const ComparisonOutput& output, Session& session) {
-  const ResultComparison comparison = compare_results(base, fresh, options_of(output));
+                     const ComparisonOutput& output, Session& session,
+                     const IndexMaker& make_indexes) {
+  const ResultComparison comparison = compare_results(base, fresh, compare_options(output));
+  require_common(comparison, base, fresh);
+  const std::vector<Index> indexes = make_indexes ? make_indexes(comparison) : std::vector<Index>();
   const bool to_program = output.json == "-" || output.junit == "-";
-  if (!to_program) session.print(format_comparison(comparison, session, STDOUT_FILENO));
-  if (!output.json.empty()) session.print_to(output.json, comparison_to_json(comparison));
+  if (!to_program) {
+    const std::vector<std::string> names = {comparison.base_name, comparison.fresh_name};
+    session.print(format_comparison(comparison, session, STDOUT_FILENO) +
+                  format_indexes(indexes, names, session, STDOUT_FILENO));
+  }
+  if (!output.json.empty()) session.print_to(output.json, comparison_to_json(comparison, indexes));
   if (!output.junit.empty()) session.print_to(output.junit, comparison_to_junit(comparison));
   if (comparison.regressed()) {
     session.exit_code = Session::kRegression;

@@ -16,8 +16,6 @@
 namespace filereel {
 namespace {
 
-using Rows = std::vector<std::vector<std::string>>;
-
 std::string baselines(const Result& result, const Bold& bold) {
   Rows rows = {
       {"block level (fio)", "on", "blocks", "depth", "MB/s", "IOPS", "mean", "p99", "max"}};

@@ -90,13 +90,13 @@ std::string describe_file_set(const FileSet& set, const Bold& bold) {
   text += fmt::format("median {}, largest {}; compresses to {:.0f} %; holes {}\n\n",
                       format_size(shape.median), format_size(totals.largest),
                       shape.compressed * 100, format_size(shape.holes));
-  std::vector<std::vector<std::string>> rows = {{"size", "files", "bytes"}};
+  Rows rows = {{"size", "files", "bytes"}};
   for (const auto& [power, counted] : shape.sizes) {
     const std::string below = power == 0 ? "empty" : "< " + format_size(1ULL << (3 * power));
     rows.push_back({below, fmt::format("{}", counted.first), format_size(counted.second)});
   }
   text += format_columns(rows) + "\n";
-  std::vector<std::vector<std::string>> by_extension = {{"extension", "files", "bytes"}};
+  Rows by_extension = {{"extension", "files", "bytes"}};
   std::vector<std::pair<std::string, std::pair<std::uint64_t, std::uint64_t>>> extensions(
       shape.extensions.begin(), shape.extensions.end());
   std::ranges::sort(extensions, std::greater{}, [](const auto& one) { return one.second.second; });

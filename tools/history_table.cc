@@ -54,7 +54,7 @@ std::string format_history(const HistoryFolder& history, const Bold& bold) {
   for (const std::string& device : devices) {
     if (!text.empty()) text += "\n";
     text += bold(printable(device)) + "\n";
-    std::vector<std::vector<std::string>> rows = {
+    Rows rows = {
         {"", "started", "firmware", "plan", "file systems", "measurements", "label", "name"}};
     for (const HistoryEntry& entry : history.entries) {
       if (entry.device != device) continue;
@@ -120,7 +120,7 @@ std::string format_trends(const std::vector<DeviceTrend>& trends, const Bold& bo
                                printable(one.started));
     }
     text += "firmware: " + revisions + "\n";
-    std::vector<std::vector<std::string>> rows = {
+    Rows rows = {
         {"measurement", "unit", "results", "first", "last", "change", "by firmware", "over time"}};
     for (const TrendSeries& series : trend.series) {
       rows.push_back({key_line(series), series.unit, fmt::format("{}", series.points.size()),

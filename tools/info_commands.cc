@@ -20,14 +20,18 @@
 namespace filereel {
 namespace {
 
-using Rows = std::vector<std::vector<std::string>>;
-
 // The length of the longest name.
 template <class List>
 std::size_t width_of(const List& list) {
   std::size_t width = 0;
   for (const auto& one : list) width = std::max(width, one.name.size());
   return width;
+}
+
+template <class One>
+std::string described(const One& one, std::size_t width) {
+  const std::string name = fmt::format("  {:<{}}  ", one.name, width);
+  return wrapped(name + std::string(one.description), name.size());
 }
 
 void list(const Session& session) {
@@ -37,20 +41,20 @@ void list(const Session& session) {
   std::string text = heading("File sets");
   const std::vector<CatalogFileSet> sets = list_catalog_file_sets();
   for (const CatalogFileSet& set : sets) {
-    text += fmt::format("  {:<{}} {:>6} files {:>8}  {}\n", set.name, width_of(sets), set.files,
-                        format_size(set.bytes), set.description);
+    const std::string figures = fmt::format("  {:<{}} {:>6} files {:>8}  ", set.name,
+                                            width_of(sets), set.files, format_size(set.bytes));
+    text += wrapped(figures + set.description, figures.size());
   }
   text += "\n" + heading("Plans");
   const std::vector<CatalogPlan> plans = list_catalog_plans();
   for (const CatalogPlan& plan : plans) {
-    text += fmt::format("  {:<{}}  {}\n", plan.name, width_of(plans), plan.description);
+    text += described(plan, width_of(plans));
   }
   text += "\n" + heading("Workloads");
   const std::vector<CatalogWorkload> workloads = list_catalog_workloads();
   std::string recorded;
   for (const CatalogWorkload& one : workloads) {
-    (one.recorded ? recorded : text) +=
-        fmt::format("  {:<{}}  {}\n", one.name, width_of(workloads), one.description);
+    (one.recorded ? recorded : text) += described(one, width_of(workloads));
   }
   session.print(text + "\n" + heading("Recorded programs") + recorded);
 }

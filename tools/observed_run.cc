@@ -16,6 +16,7 @@
 #include "replay/results/checks.h"
 #include "replay/results/result_json.h"
 #include "tools/compare_table.h"
+#include "tools/comparison_output.h"
 #include "tools/output_files.h"
 #include "tools/result_table.h"
 #include "tools/terminal_observer.h"
@@ -144,6 +145,9 @@ std::vector<Result> observe_run(Session& session, SignalWatch& signals,
   }
   if (in_turn && std::ranges::all_of(results, has_samples)) {
     const ResultComparison comparison = compare_results({&base, 1}, {against, 1});
+    if (!failure && session.exit_code != Session::kInterrupted) {
+      require_common(comparison, {&base, 1}, {against, 1});
+    }
     output.print(format_comparison(comparison, session, output.descriptor()));
     if (comparison.regressed() && session.exit_code == 0) session.exit_code = Session::kRegression;
   }

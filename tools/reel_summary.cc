@@ -25,7 +25,6 @@
 namespace filereel {
 namespace {
 
-using Rows = std::vector<std::vector<std::string>>;
 
 constexpr std::size_t kListed = 12;  // threads
 

@@ -14,8 +14,6 @@
 namespace filereel {
 namespace {
 
-using Rows = std::vector<std::vector<std::string>>;
-
 std::string duration(double us) {
   return format_duration(us * 1e-6);
 }

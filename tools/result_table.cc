@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <sstream>
 #include <utility>
 
 #include <fmt/format.h>
@@ -21,8 +20,7 @@ namespace {
 
 // Adds one quantity of one file system to the rows: sets down, operations across.
 void add_block(const std::vector<const Measurement*>& measurements, const std::string& title,
-               std::optional<Spread> Summary::* quantity,
-               std::vector<std::vector<std::string>>& rows) {
+               std::optional<Spread> Summary::* quantity, Rows& rows) {
   std::vector<std::string> sets, operations;
   std::map<std::pair<std::string, std::string>, std::string> cells;
   for (const Measurement* one : measurements) {
@@ -48,16 +46,13 @@ void add_block(const std::vector<const Measurement*>& measurements, const std::s
 
 // All quantities of one file system in the same columns.
 std::string blocks(const std::vector<const Measurement*>& measurements, const Bold& bold) {
-  std::vector<std::vector<std::string>> rows;
+  Rows rows;
   add_block(measurements, "MB/s until durable", &Summary::mb_per_s, rows);
   add_block(measurements, "MB/s until calls return", &Summary::mb_per_s_elapsed, rows);
   add_block(measurements, "files/s until durable", &Summary::files_per_s, rows);
-  std::istringstream lines(format_columns(rows));
-  std::string text;
-  for (std::string line; std::getline(lines, line);) {
-    text += (line.starts_with(' ') ? line : bold(line)) + "\n";
-  }
-  return text;
+  return format_columns(rows, [&](std::size_t row, std::string line) {
+    return rows[row].front().starts_with(' ') ? line : bold(line);
+  });
 }
 
 // Those of a job on a file system that there are samples of.

@@ -32,21 +32,30 @@ constexpr const char* kDemonstration = "fc-test";
 
 struct RunArguments {
   std::vector<std::string> names;
-  std::string near, far, against, against_far;
-  std::vector<std::string> file_systems, destroy, sweeps;
+  std::string near, against;
+  std::vector<std::string> far, against_far, file_systems, destroy, sweeps;
   std::vector<std::vector<std::string>> parameters;  // by job_parameters(); empty: not said
   RunsArguments runs;
   bool full = false, keep = false, block_baseline = false, allow_divergence = false;
   ResultOptions output;
 };
 
+// An option that names one volume each time.
+void add_volumes(CLI::App& command, const std::string& option, std::vector<std::string>& volumes,
+                 const std::string& help) {
+  command.add_option(option, volumes, help)
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
 // The options of both commands. `arguments` lives as long as the command.
 void add_options(CLI::App& command, RunArguments& arguments) {
-  command.add_option("--far", arguments.far, "Second volume, for copies");
+  add_volumes(command, "--far", arguments.far,
+              "Second volume, for copies; repeated for workloads on several volumes");
   command.add_option("--against", arguments.against,
                      "Volume that takes turns with the first, and is compared with it");
-  command.add_option("--against-far", arguments.against_far,
-                     "Second volume of --against (that of --far)");
+  add_volumes(command, "--against-far", arguments.against_far,
+              "Second volume of --against (that of --far)");
   command.add_option("--fs", arguments.file_systems, "File systems to make, such as ext4,ntfs")
       ->delimiter(',');
   command.add_option("--destroy", arguments.destroy,
@@ -90,6 +99,12 @@ std::optional<Target> target_of(const std::string& text) {
   return text.empty() ? std::nullopt : std::optional(parse_target(text));
 }
 
+std::vector<Target> targets_of(const std::vector<std::string>& texts) {
+  std::vector<Target> targets;
+  for (const std::string& text : texts) targets.push_back(parse_target(text));
+  return targets;
+}
+
 PlanOverrides overrides_of(const RunArguments& arguments) {
   PlanOverrides overrides;
   overrides.repetitions = !arguments.runs.runs.empty();
@@ -128,8 +143,11 @@ void require_volume(const RunArguments& arguments) {
 
 std::vector<Target> all_of(const NamedTargets& targets) {
   std::vector<Target> list;
-  for (const auto* one : {&targets.near, &targets.far, &targets.against, &targets.against_far}) {
+  for (const auto* one : {&targets.near, &targets.against}) {
     if (*one) list.push_back(**one);
+  }
+  for (const auto* more : {&targets.far, &targets.against_far}) {
+    list.insert(list.end(), more->begin(), more->end());
   }
   return list;
 }
@@ -157,8 +175,8 @@ bool demonstrate(RunArguments& arguments, PlanOverrides& overrides) {
 
 RunRequest request_of(const RunArguments& arguments, const Plan& plan) {
   RunRequest request{.plan = plan,
-                     .targets = {target_of(arguments.near), target_of(arguments.far),
-                                 target_of(arguments.against), target_of(arguments.against_far)},
+                     .targets = {target_of(arguments.near), targets_of(arguments.far),
+                                 target_of(arguments.against), targets_of(arguments.against_far)},
                      .file_systems = parse_file_systems(arguments.file_systems),
                      .auto_runs = plan.auto_runs,
                      .destroy = arguments.destroy,

@@ -36,8 +36,6 @@
 namespace filereel {
 namespace {
 
-using Lines = std::vector<std::vector<std::string>>;
-
 // Results are JSON objects; nothing else that `show` reads begins like that.
 bool is_result(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
@@ -67,7 +65,8 @@ struct JobFacts {
 JobFacts facts_of(const Job& job) {
   JobFacts facts{job.record(), job.set(), file_systems_of(job), runs_of(job), 0};
   const std::size_t times = std::max<std::size_t>(facts.file_systems.size(), 1);
-  facts.seconds = expected_seconds(job.needs({}).seconds, facts.runs) * static_cast<double>(times);
+  facts.seconds = expected_seconds(job.needs({}, job.volume_count().usual()).seconds, facts.runs) *
+                  static_cast<double>(times);
   return facts;
 }
 
@@ -125,7 +124,7 @@ std::string describe_plan(const Plan& plan, const Plan* full, const Bold& bold) 
   std::string text = bold(printable_line(plan.name)) + "\n";
   if (!plan.description.empty()) text += wrapped(plan.description, 0);
   text += "\n";
-  Lines rows = {{"job", "file systems", "runs", "duration"}};
+  Rows rows = {{"job", "file systems", "runs", "duration"}};
   std::string settings;
   for (const std::unique_ptr<Job>& job : plan.jobs) {
     const JobFacts facts = facts_of(*job);
@@ -168,8 +167,8 @@ Json plan_to_json(const Plan& plan, const Plan* full) {
 
 // How the workload runs if it is run by its name.
 std::string describe_run(const JobFacts& facts, std::uint64_t points) {
-  Lines rows = {{"file systems", comma_separated(facts.file_systems)},
-                {"repetitions", fmt::format("{}", facts.runs)}};
+  Rows rows = {{"file systems", comma_separated(facts.file_systems)},
+               {"repetitions", fmt::format("{}", facts.runs)}};
   if (points > 1) rows.push_back({"points", fmt::format("{}", points)});
   rows.push_back({"duration", describe_duration(facts.seconds)});
   std::string text;

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "filesets/system/printable.h"
 
@@ -16,6 +18,54 @@ std::size_t characters(std::string_view text) {
 
 std::string pad(std::size_t count) {
   return std::string(count, ' ');
+}
+
+// Columns beside the first one that share lines with it, or stand below it.
+struct ColumnBlock {
+  std::size_t begin = 1, end = 1;
+  bool folded = false;
+};
+
+constexpr std::size_t kGap = 2;
+// A first column up to here stands beside the others in each block.
+constexpr std::size_t kNarrow = 24;
+
+std::vector<ColumnBlock> blocks_of(const std::vector<std::size_t>& widths, std::size_t width) {
+  std::size_t all = 0;
+  for (const std::size_t one : widths) all += one + kGap;
+  if (widths.empty() || all <= width + kGap) return {{1, widths.size()}};
+  const bool folded = widths.front() > kNarrow || all - widths.front() - kGap <= width;
+  std::vector<ColumnBlock> blocks;
+  for (std::size_t begin = 1; begin < widths.size();) {
+    ColumnBlock block{begin, begin, folded};
+    std::size_t used = folded ? 0 : widths.front();
+    do {
+      used += kGap + widths[block.end++];
+    } while (block.end < widths.size() && used + kGap + widths[block.end] <= width);
+    blocks.push_back(block);
+    begin = block.end;
+  }
+  return blocks.empty() ? std::vector<ColumnBlock>{{1, 1}} : blocks;
+}
+
+// Those of a row within a block; a row that does not reach the block has none.
+std::vector<std::string> lines_of(const std::vector<std::string>& row,
+                                  const std::vector<std::size_t>& widths,
+                                  const ColumnBlock& block) {
+  if (block.begin > 1 && row.size() <= block.begin) return {};
+  std::string others;
+  for (std::size_t i = block.begin; i < std::min(block.end, row.size()); ++i) {
+    others += pad(kGap + widths[i] - characters(row[i])) + row[i];
+  }
+  const std::string name = row.empty() ? "" : row.front();
+  if (block.folded) {
+    std::vector<std::string> lines;
+    if (!name.empty() || others.empty()) lines.push_back(name);
+    if (!others.empty()) lines.push_back(others);
+    return lines;
+  }
+  return {others.empty() || row.empty() ? name
+                                        : name + pad(widths.front() - characters(name)) + others};
 }
 
 // filereel's own cost, of the jobs that it is known of.
@@ -78,7 +128,15 @@ std::string describe_volumes(const Result& result, const std::string& file_syste
   return printable_line(line);
 }
 
-std::string format_columns(std::vector<std::vector<std::string>> rows) {
+std::size_t output_width() {
+  constexpr std::size_t kWidth = 80;
+  winsize size{};
+  const bool is_known = ::isatty(STDOUT_FILENO) == 1 &&
+                        ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return is_known ? size.ws_col : kWidth;
+}
+
+std::string format_columns(Rows rows, const LineStyle& style, std::size_t width) {
   for (auto& row : rows) {
     for (std::string& cell : row) cell = printable_line(cell);
   }
@@ -89,21 +147,20 @@ std::string format_columns(std::vector<std::vector<std::string>> rows) {
       widths[i] = std::max(widths[i], characters(row[i]));
   }
   std::string text;
-  for (const auto& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) {
-      const std::string space = pad(widths[i] - characters(row[i]));
-      text += i == 0 ? row[i] + (row.size() > 1 ? space : "") : "  " + space + row[i];
+  for (const ColumnBlock& block : blocks_of(widths, width)) {
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      for (std::string line : lines_of(rows[i], widths, block)) {
+        line.erase(line.find_last_not_of(' ') + 1);  // no blanks at the end of a line
+        text += (style ? style(i, std::move(line)) : line) + "\n";
+      }
     }
-    text.erase(text.find_last_not_of(' ') + 1);  // no blanks at the end of a line
-    text += '\n';
   }
   return text;
 }
 
-std::string format_table(const std::vector<std::vector<std::string>>& rows, const Bold& bold) {
-  const std::string table = format_columns(rows);
-  const std::size_t heading = table.find('\n');
-  return bold(table.substr(0, heading)) + table.substr(heading);
+std::string format_table(const Rows& rows, const Bold& bold) {
+  return format_columns(
+      rows, [&](std::size_t row, std::string line) { return row == 0 ? bold(line) : line; });
 }
 
 std::string counted(std::uint64_t count, std::string_view one, std::string_view many) {

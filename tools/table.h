@@ -14,13 +14,26 @@ namespace filereel {
 
 using Bold = std::function<std::string(std::string)>;  // makes headings stand out
 
+using Rows = std::vector<std::vector<std::string>>;
+// What becomes of a line of a table, which belongs to a row: headings are made bold …
+using LineStyle = std::function<std::string(std::size_t row, std::string line)>;
+
+// Columns of a line: those of the terminal that standard output is, else 80.
+std::size_t output_width();
+
 // Rows of cells in aligned columns, the first to the left, the others to the right. The first row
 // is the heading. Cells may hold any text, which is made printable. Widths count characters, not
 // bytes.
-std::string format_columns(std::vector<std::vector<std::string>> rows);
+//
+// A table that is wider than `width` becomes blocks of columns, one below the other, each with the
+// first column. If that one is wide itself (names of measurements), or the others fit without it,
+// its cells get lines of their own above the others. So only a single cell, which is a name of the
+// user's, can be too wide.
+std::string format_columns(Rows rows, const LineStyle& style = {},
+                           std::size_t width = output_width());
 
 // The same with a bold heading; there is at least one row.
-std::string format_table(const std::vector<std::vector<std::string>>& rows, const Bold& bold);
+std::string format_table(const Rows& rows, const Bold& bold);
 
 // Text of any kind in lines of at most 80 columns; those behind the first are indented.
 std::string wrapped(std::string_view text, std::size_t indent);

@@ -57,6 +57,12 @@ std::string hot_words(const HotSpots& hot) {
   return "normal " + percent_of(hot.parameter);
 }
 
+Words volume_names(const std::vector<Role>& volumes) {
+  Words names;
+  for (const Role volume : volumes) names.emplace_back(role_name(volume));
+  return names;
+}
+
 std::string describe_files(const RecipeFiles& files) {
   Words words;
   if (!files.set.empty()) {
@@ -72,6 +78,10 @@ std::string describe_files(const RecipeFiles& files) {
       words.push_back(fmt::format("{} a directory", files.per_directory));
   }
   if (!files.exist) words.emplace_back("made by a phase");
+  if (files.volumes != std::vector{Role::near}) {
+    words.push_back("on " + (files.volumes.empty() ? "all volumes"
+                                                   : joined(volume_names(files.volumes), " and ")));
+  }
   return joined(words);
 }
 
@@ -140,8 +150,10 @@ std::string describe_threads(const RecipeThreads& threads, const Recipe& recipe)
   if (threads.sync.every > 0 || threads.sync.at_end) words.push_back(describe_sync(threads.sync));
   if (threads.think_ns > 0) words.push_back("think " + time_of(threads.think_ns));
   if (threads.rate > 0) words.push_back(fmt::format("rate {:.6g}/s", threads.rate));
-  return fmt::format("{} on {}: {}", counted(threads.count, "thread", "threads"),
-                     printable(recipe.files[threads.files].name), joined(words));
+  const RecipeFiles& files = recipe.files[threads.files];
+  return fmt::format("{} on {}{}: {}", counted(threads.count, "thread", "threads"),
+                     printable(files.name), files.volumes.size() == 1 ? "" : " of each volume",
+                     joined(words));
 }
 
 std::string describe_phase(const RecipePhase& phase) {
@@ -192,6 +204,7 @@ Json to_json(const RecipeFiles& files) {
     if (files.per_directory > 0) json["per_directory"] = files.per_directory;
   }
   json["exist"] = files.exist;
+  json["volumes"] = files.volumes.empty() ? Json("all") : Json(volume_names(files.volumes));
   return json;
 }
 

@@ -19,8 +19,6 @@ using Measurements = std::vector<const Measurement*>;  // null where nothing was
 
 // Accesses above this size are told by MB/s, smaller ones by operations a second.
 constexpr double kLargeAccess = 64 << 10;
-// Characters that a matrix may be wide.
-constexpr std::size_t kWidth = 100;
 
 std::string rate_cell(const std::optional<Spread>& spread) {
   if (!spread) return "-";
@@ -73,7 +71,7 @@ std::vector<Column> columns_of(const Measurements& rows) {
 std::string rows_table(const std::string& corner, const Row& names, const Measurements& rows,
                        const Bold& bold) {
   const std::vector<Column> columns = columns_of(rows);
-  std::vector<Row> table(1, Row{corner});
+  Rows table(1, Row{corner});
   for (const Column& column : columns) table.front().push_back(column.heading);
   for (std::size_t i = 0; i < rows.size(); ++i) {
     Row& row = table.emplace_back(1, names[i]);
@@ -84,37 +82,21 @@ std::string rows_table(const std::string& corner, const Row& names, const Measur
   return format_table(table, bold);
 }
 
-// A figure of the last two axes: the first of them down, the second one across; as many blocks of
-// columns one below the other as the width asks for.
+// A figure of the last two axes: the first of them down, the second one across.
 std::string matrix(const std::string& title, const SweepAxis& down, const SweepAxis& across,
                    const Measurements& cells, std::optional<Spread> (*of)(const Measurement&),
                    const Bold& bold) {
-  const auto text_of = [&](std::size_t row, std::size_t column) -> std::string {
-    const Measurement* one = cells[row * across.values.size() + column];
-    const std::optional<Spread> spread = one ? of(*one) : std::nullopt;
-    return spread ? short_number(spread->median) : "-";
-  };
-  const std::string corner = fmt::format("{} \\ {}", down.name, across.name);
-  std::size_t first_width = corner.size();
-  for (const std::string& value : down.values) first_width = std::max(first_width, value.size());
-  std::string text = bold(title) + "\n";
-  for (std::size_t begin = 0; begin < across.values.size();) {
-    std::vector<Row> table(1, Row{corner});
-    for (const std::string& value : down.values) table.push_back({value});
-    std::size_t width = first_width, end = begin;
-    for (; end < across.values.size(); ++end) {
-      Row column = {across.values[end]};
-      for (std::size_t row = 0; row < down.values.size(); ++row) {
-        column.push_back(text_of(row, end));
-      }
-      width += 2 + std::ranges::max_element(column, {}, &std::string::size)->size();
-      if (width > kWidth && end > begin) break;
-      for (std::size_t row = 0; row < column.size(); ++row) table[row].push_back(column[row]);
+  Rows table(1, Row{fmt::format("{} \\ {}", down.name, across.name)});
+  std::ranges::copy(across.values, std::back_inserter(table.front()));
+  auto cell = cells.begin();
+  for (const std::string& value : down.values) {
+    Row& row = table.emplace_back(1, value);
+    for (std::size_t i = 0; i < across.values.size(); ++i, ++cell) {
+      const std::optional<Spread> spread = *cell ? of(**cell) : std::nullopt;
+      row.push_back(spread ? short_number(spread->median) : "-");
     }
-    text += format_table(table, bold);
-    begin = end;
   }
-  return text;
+  return bold(title) + "\n" + format_table(table, bold);
 }
 
 struct Figure {

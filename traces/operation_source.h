@@ -51,6 +51,8 @@ struct Trace {
   // Requests in flight together may touch the same bytes: the order between them makes no
   // difference.
   bool overlapping = false;
+  // By thread: the volume that is near to it; it has no far. Empty: near and far are what they are.
+  std::vector<Role> volumes;
   // The kinds that occur; all if not known.
   std::bitset<kOperationKinds> kinds = std::bitset<kOperationKinds>().set();
 };

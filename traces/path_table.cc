@@ -1,11 +1,26 @@
 #include "traces/path_table.h"
 
+#include <algorithm>
+#include <array>
 #include <functional>
 
 namespace filereel {
 
+namespace {
+
+constexpr std::array<std::string_view, kRoles> kRoleNames = {"near",  "far",   "far-2", "far-3",
+                                                             "far-4", "far-5", "far-6", "far-7"};
+
+}  // namespace
+
 std::string_view role_name(Role role) {
-  return role == Role::near ? "near" : "far";
+  return kRoleNames[static_cast<std::size_t>(role)];
+}
+
+std::optional<Role> parse_role(std::string_view name) {
+  const auto found = std::ranges::find(kRoleNames, name);
+  if (found == kRoleNames.end()) return std::nullopt;
+  return static_cast<Role>(found - kRoleNames.begin());
 }
 
 std::size_t PathTable::Hash::operator()(const Key& key) const {

@@ -3,17 +3,21 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_set>
 
 namespace filereel {
 
-// The volume that a path lies on.
-enum class Role : std::uint8_t { near, far };
-inline constexpr std::size_t kRoles = 2;
+// The volumes of a run. Paths of a trace lie on near or on far; threads of a workload take any of
+// them for near (Trace::volumes).
+enum class Role : std::uint8_t { near, far, far_2, far_3, far_4, far_5, far_6, far_7 };
+inline constexpr std::size_t kRoles = 8;
+inline constexpr std::size_t kRoots = 2;  // that paths have: near and far
 
-std::string_view role_name(Role role);  // "near", "far"
+std::string_view role_name(Role role);                  // "near", "far", "far-2" …
+std::optional<Role> parse_role(std::string_view name);  // nothing for names of none
 
 using PathId = std::uint32_t;
 
@@ -36,6 +40,7 @@ class PathTable {
   PathTable(PathTable&&) = delete;  // the index refers to the table
   PathTable& operator=(PathTable&&) = delete;
 
+  // Of near and far.
   static PathId root(Role role) { return static_cast<PathId>(role); }
 
   // The number of `path`, which is relative to the volume's root and obeys check_path

@@ -109,12 +109,13 @@ constexpr auto kDriveAspects = std::to_array<DriveAspect>({
 struct VolumeAspect {
   const char* what;
   std::string (*text)(const VolumeDescription&);
+  bool of_file_system = false;  // another one has others
 };
 
 constexpr auto kVolumeAspects = std::to_array<VolumeAspect>({
     {"kind of volume", [](const VolumeDescription& v) { return v.target_kind; }},
-    {"driver", [](const VolumeDescription& v) { return v.driver; }},
-    {"mount options", [](const VolumeDescription& v) { return v.mount_options; }},
+    {"driver", [](const VolumeDescription& v) { return v.driver; }, true},
+    {"mount options", [](const VolumeDescription& v) { return v.mount_options; }, true},
     {"age", [](const VolumeDescription& v) { return v.age; }},
     {"volume size", [](const VolumeDescription& v) { return size_text(v.size); }},
     {"layers", layers_text},
@@ -151,15 +152,19 @@ std::vector<LookedAspect> drive_aspects(Role role) {
   return list;
 }
 
-// Of the file systems that the results have, in their order.
+// `file_system` is "" in a comparison across file systems: whichever there is.
 std::vector<LookedAspect> volume_aspects(Role role, const std::string& file_system) {
+  const bool across = file_system.empty();
   std::vector<LookedAspect> list;
   for (const VolumeAspect& aspect : kVolumeAspects) {
-    list.push_back({ChangeKind::other,
-                    fmt::format("{} of {} ({})", aspect.what, file_system, role_name(role)),
+    list.push_back({across && aspect.of_file_system ? ChangeKind::file_system : ChangeKind::other,
+                    across
+                        ? fmt::format("{} ({})", aspect.what, role_name(role))
+                        : fmt::format("{} of {} ({})", aspect.what, file_system, role_name(role)),
                     [=, text = aspect.text](const Looked& looked, Values& values) {
                       for (const VolumeDescription& volume : looked.volumes) {
-                        const bool is_it = volume.role == role && volume.file_system == file_system;
+                        const bool is_it =
+                            volume.role == role && (across || volume.file_system == file_system);
                         if (is_it) values.add(text(volume));
                       }
                     }});
@@ -206,22 +211,29 @@ std::vector<LookedAspect> job_aspects(std::span<const Result> base, std::span<co
   return list;
 }
 
-std::vector<LookedAspect> all_aspects(std::span<const Result> base, std::span<const Result> fresh) {
+// Of the file systems that the base has, in their order.
+std::vector<LookedAspect> all_volume_aspects(std::span<const Result> base, bool across) {
+  std::vector<LookedAspect> list;
+  std::vector<std::pair<Role, std::string>> seen;
+  for (const Result& result : base) {
+    for (const VolumeDescription& volume : result.volumes) {
+      const std::pair place(volume.role, across ? "" : volume.file_system);
+      if (std::ranges::find(seen, place) != seen.end()) continue;
+      seen.push_back(place);
+      std::ranges::move(volume_aspects(place.first, place.second), std::back_inserter(list));
+    }
+  }
+  return list;
+}
+
+std::vector<LookedAspect> all_aspects(std::span<const Result> base, std::span<const Result> fresh,
+                                      bool across) {
   std::vector<LookedAspect> list;
   const auto append = [&](std::vector<LookedAspect> more) {
     std::ranges::move(more, std::back_inserter(list));
   };
-  append(drive_aspects(Role::near));
-  append(drive_aspects(Role::far));
-  std::vector<std::pair<Role, std::string>> seen;
-  for (const Result& result : base) {
-    for (const VolumeDescription& volume : result.volumes) {
-      const std::pair place(volume.role, volume.file_system);
-      if (std::ranges::find(seen, place) != seen.end()) continue;
-      seen.push_back(place);
-      append(volume_aspects(volume.role, volume.file_system));
-    }
-  }
+  for (std::size_t role = 0; role < kRoles; ++role) append(drive_aspects(static_cast<Role>(role)));
+  append(all_volume_aspects(base, across));
   for (const PlainAspect& aspect : kPlainAspects) {
     list.push_back({ChangeKind::other, aspect.what,
                     [text = aspect.text](const Looked& looked, Values& values) {
@@ -242,7 +254,11 @@ std::vector<Change> changes_between(std::span<const Result> base, std::span<cons
   const bool hide = hides(base) || hides(fresh);
   const std::vector<Looked> base_looked = look_at(base, hide), fresh_looked = look_at(fresh, hide);
   std::vector<Change> changes;
-  for (const LookedAspect& aspect : all_aspects(base, fresh)) {
+  const std::optional<CrossedFileSystems> across = crossed_file_systems(base, fresh);
+  if (across) {
+    changes.push_back({ChangeKind::file_system, "file system", across->base, across->fresh});
+  }
+  for (const LookedAspect& aspect : all_aspects(base, fresh, across.has_value())) {
     Values before, after;
     for (const Looked& one : base_looked) aspect.collect(one, before);
     for (const Looked& one : fresh_looked) aspect.collect(one, after);

@@ -10,27 +10,24 @@
 #include "replay/compare/tails.h"
 #include "replay/compare/verdict.h"
 #include "replay/compare/work.h"
-#include "replay/statistics/bootstrap.h"
-#include "replay/statistics/order.h"
+#include "replay/results/file_systems.h"
 
 namespace filereel {
 namespace {
 
-std::string names_of(std::span<const Result> results) {
+// That keys of recorded traces have beside a sweep's.
+constexpr std::array<std::string_view, 6> kReplayParameters = {"order", "pace",   "engine",
+                                                               "depth", "verify", "clients"};
+
+// With the file system where that is what differs.
+std::string names_of(std::span<const Result> results, std::string_view file_system) {
   std::vector<std::string> names;
   for (const Result& result : results) {
     const std::string& name = result.label.empty() ? result.started : result.label;
     if (std::ranges::find(names, name) == names.end()) names.push_back(name);
   }
-  return fmt::format("{}", fmt::join(names, ", "));
-}
-
-ComparedSide side_of(const Gathered& gathered, std::span<const double> figures) {
-  ComparedSide side{.samples = static_cast<std::uint32_t>(figures.size()),
-                    .left_out = gathered.failed + gathered.no_data};
-  if (!figures.empty()) side.median = median(figures);
-  side.interval = median_interval(figures);
-  return side;
+  return fmt::format("{}{}{}", fmt::join(names, ", "), file_system.empty() ? "" : " on ",
+                     file_system);
 }
 
 Tested test(const Gathered& base, const Gathered& fresh, const CompareOptions& options) {
@@ -88,20 +85,19 @@ void warn_of_missing(const std::vector<MeasurementKey>& keys, std::string_view s
 }
 
 void warn_of_changes(ResultComparison& comparison) {
-  const bool firmware = std::ranges::find(comparison.changes, ChangeKind::firmware,
-                                          &Change::kind) != comparison.changes.end();
-  std::vector<std::string_view> others;  // than what is to be judged: the firmware, else the drive
+  // What is to be judged: the firmware, else the file system, else the drive.
+  ChangeKind judged = ChangeKind::drive;
+  for (const Change& change : comparison.changes) judged = std::min(judged, change.kind);
+  std::vector<std::string_view> others;
   for (const Change& change : comparison.changes) {
-    const bool counts =
-        change.kind == ChangeKind::drive ? firmware : change.kind == ChangeKind::other;
-    if (counts) others.push_back(change.what);
+    if (change.kind != judged) others.push_back(change.what);
   }
   if (others.empty()) return;
-  comparison.warnings.push_back({"something-else-changed",
-                                 fmt::format("{} changed{}", fmt::join(others, ", "),
-                                             firmware ? ", too: the firmware may not be the cause"
-                                                      : ": the drive may not be the cause"),
-                                 "repeat one of the two so that only one thing differs"});
+  comparison.warnings.push_back(
+      {"something-else-changed",
+       fmt::format("{} changed{}: the {} may not be the cause", fmt::join(others, ", "),
+                   judged == ChangeKind::drive ? "" : ", too", change_kind_name(judged)),
+       "repeat one of the two so that only one thing differs"});
 }
 
 void warn_of_disturbance(std::span<const Tested> rows, ResultComparison& comparison) {
@@ -156,6 +152,8 @@ std::string_view change_kind_name(ChangeKind kind) {
   switch (kind) {
     case ChangeKind::firmware:
       return "firmware";
+    case ChangeKind::file_system:
+      return "file system";
     case ChangeKind::drive:
       return "drive";
     case ChangeKind::other:
@@ -168,24 +166,41 @@ MeasurementKey key_of(const Measurement& measurement) {
   MeasurementKey key{measurement.kind,      measurement.workload,    measurement.set,
                      measurement.operation, measurement.file_system, measurement.parameters};
   if (const auto& replay = measurement.replay) {
-    const std::pair<std::string, std::string> how[] = {
-        {"order", replay->order},   {"pace", replay->pace},
-        {"engine", replay->engine}, {"depth", std::to_string(replay->depth)},
-        {"verify", replay->verify}, {"clients", std::to_string(replay->clients)}};
-    key.parameters.insert(key.parameters.end(), std::begin(how), std::end(how));
+    const std::array<std::string, kReplayParameters.size()> how = {
+        replay->order,  replay->pace,
+        replay->engine, std::to_string(replay->depth),
+        replay->verify, std::to_string(replay->clients)};
+    for (std::size_t i = 0; i < how.size(); ++i) {
+      key.parameters.emplace_back(kReplayParameters[i], how[i]);
+    }
   }
   return key;
 }
 
-std::string key_text(const MeasurementKey& key) {
+Parameters shared_replay(std::span<const MeasurementKey> keys) {
+  std::optional<Parameters> shared;
+  for (const MeasurementKey& key : keys) {
+    if (!info_of(key.kind).replays) continue;
+    if (!shared) shared = key.parameters;
+    std::erase_if(*shared, [&](const auto& one) {
+      return std::ranges::find(kReplayParameters, one.first) == kReplayParameters.end() ||
+             std::ranges::find(key.parameters, one) == key.parameters.end();
+    });
+  }
+  return shared.value_or(Parameters{});
+}
+
+std::string key_text(const MeasurementKey& key, const Parameters& without) {
   std::vector<std::string> parts;
   parts.push_back(key.workload);
   if (key.set != key.workload) parts.push_back(key.set);  // traces are called the same
   parts.push_back(key.operation);
   parts.push_back(key.file_system);
   std::erase(parts, "");
-  for (const auto& [name, value] : key.parameters) {
-    parts.push_back(fmt::format("{}={}", name, value));
+  for (const auto& one : key.parameters) {
+    const bool is_shared =
+        info_of(key.kind).replays && std::ranges::find(without, one) != without.end();
+    if (!is_shared) parts.push_back(fmt::format("{}={}", one.first, one.second));
   }
   return fmt::format("{}", fmt::join(parts, " "));
 }
@@ -207,13 +222,22 @@ std::size_t ResultComparison::count(Verdict verdict) const {
       std::ranges::count(measurements, verdict, &ComparedMeasurement::verdict));
 }
 
+std::optional<CrossedFileSystems> crossed_file_systems(std::span<const Result> base,
+                                                       std::span<const Result> fresh) {
+  const std::vector<std::string> before = file_systems_of(base), after = file_systems_of(fresh);
+  if (before.size() != 1 || after.size() != 1 || before == after) return std::nullopt;
+  return CrossedFileSystems{before.front(), after.front()};
+}
+
 ResultComparison compare_results(std::span<const Result> base, std::span<const Result> fresh,
                                  const CompareOptions& options) {
   ResultComparison comparison;
-  comparison.base_name = names_of(base);
-  comparison.fresh_name = names_of(fresh);
+  comparison.across = crossed_file_systems(base, fresh);
+  const bool across = comparison.across.has_value();
+  comparison.base_name = names_of(base, across ? comparison.across->base : "");
+  comparison.fresh_name = names_of(fresh, across ? comparison.across->fresh : "");
   comparison.options = options;
-  const std::vector<Gathered> before = gather(base), after = gather(fresh);
+  const std::vector<Gathered> before = gather(base, across), after = gather(fresh, across);
   std::map<MeasurementKey, const Gathered*> unmatched;
   for (const Gathered& one : after) unmatched.emplace(one.key, &one);
   std::vector<Tested> rows;

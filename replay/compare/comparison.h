@@ -69,7 +69,18 @@ struct MeasurementKey {
 MeasurementKey key_of(const Measurement& measurement);
 
 // "fc-test programs create ext4", "random-read ext4 block=4 KiB": one line, bytes as they are.
-std::string key_text(const MeasurementKey& key);
+// Of recorded traces `without` is left out.
+std::string key_text(const MeasurementKey& key, const Parameters& without = {});
+
+// How recorded traces were replayed, as far as all keys of traces say the same; for the keys of
+// measurements as of the entries of lists that have one as `key`.
+Parameters shared_replay(std::span<const MeasurementKey> keys);
+template <class List>
+Parameters shared_replay_of(const List& list) {
+  std::vector<MeasurementKey> keys;
+  for (const auto& one : list) keys.push_back(one.key);
+  return shared_replay(keys);
+}
 
 struct ComparedSide {
   std::uint32_t samples = 0;              // compared
@@ -138,10 +149,11 @@ auto& answer_of(Measurement& one, Aspect aspect) {
 // "slower (stalls)", "faster", "cannot tell".
 std::string verdict_text(const ComparedMeasurement& one);
 
-// A drive is another one by its model, serial number or capacity.
-enum class ChangeKind : std::uint8_t { firmware, drive, other };
+// A drive is another one by its model, serial number or capacity. Of a comparison across file
+// systems its driver and mount options belong to the file system.
+enum class ChangeKind : std::uint8_t { firmware, file_system, drive, other };
 
-// "firmware", "drive", "other".
+// "firmware", "file system", "drive", "other".
 std::string_view change_kind_name(ChangeKind kind);
 
 // Something other than the figures that is not the same on both sides.
@@ -151,15 +163,24 @@ struct Change {
   std::string base, fresh;  // several values within a group: joined with ", "; "-" for none
 };
 
+// The one file system of each side, where they differ: measurements match whatever it is.
+struct CrossedFileSystems {
+  std::string base, fresh;
+};
+std::optional<CrossedFileSystems> crossed_file_systems(std::span<const Result> base,
+                                                       std::span<const Result> fresh);
+
 struct ResultComparison {
   // Labels of the results, else when they were started; several joined with ", ".
   std::string base_name, fresh_name;
+  // The measurements' keys then have no file system.
+  std::optional<CrossedFileSystems> across = {};
   CompareOptions options;
   std::vector<ComparedMeasurement> measurements;  // in the order of the base
   std::vector<MeasurementKey> only_base, only_fresh;
   // Slower if any measurement is; else faster if any is; else same if all are.
   Verdict overall = Verdict::cannot_tell;
-  std::vector<Change> changes;    // firmware first, then the drives
+  std::vector<Change> changes;    // firmware first, then the file system and the drives
   std::vector<Warning> warnings;  // incomplete results, changes that make the cause doubtful …
   bool complete = true;           // all results were
 
@@ -169,7 +190,8 @@ struct ResultComparison {
   bool undecided() const;
 };
 
-// The samples of a group are pooled. Neither group may be empty.
+// The samples of a group are pooled. Neither group may be empty. By file system, unless each side
+// has a single one and they differ.
 ResultComparison compare_results(std::span<const Result> base, std::span<const Result> fresh,
                                  const CompareOptions& options = {});
 

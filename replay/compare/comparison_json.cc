@@ -1,49 +1,19 @@
 #include "replay/compare/comparison_json.h"
 
-#include <optional>
+#include <array>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "replay/compare/ranking_json.h"
 #include "replay/json.h"
 
 namespace filereel {
 namespace {
 
-void put(Json& json, const char* key, const std::optional<Interval>& interval) {
-  if (interval) json[key] = {{"low", interval->low}, {"high", interval->high}};
-}
-
-Json to_json(const std::vector<MeasurementKey>& keys) {
-  Json list = Json::array();
-  for (const MeasurementKey& key : keys) list.push_back(key_to_json(key));
-  return list;
-}
-
-Json to_json(const ComparedSide& side) {
-  Json json = {{"samples", side.samples}, {"left_out", side.left_out}};
-  if (side.samples > 0) json["median_s"] = side.median;
-  put(json, "interval_95", side.interval);
-  return json;
-}
-
-std::string_view figure_code(Figure figure) {
-  switch (figure) {
-    case Figure::durable:
-      return "durable";
-    case Figure::elapsed:
-      return "elapsed";
-    case Figure::per_operation:
-      return "per_operation";
-    case Figure::in_calls:
-      break;
-  }
-  return "in_calls";
-}
-
 void put(Json& json, const Answer& answer) {
   if (answer.p) json["ratio"] = answer.ratio;
-  put(json, "ratio_interval_95", answer.ratio_interval);
+  put_interval(json, "ratio_interval_95", answer.ratio_interval);
   if (answer.p) json["p"] = *answer.p;
   if (answer.p_holm) json["p_holm"] = *answer.p_holm;
 }
@@ -76,8 +46,8 @@ Json to_json(const ComparedStalls& stalls) {
 Json to_json(const ComparedMeasurement& one) {
   Json json = key_to_json(one.key);
   json["figure"] = figure_code(one.figure);
-  json["base"] = to_json(one.base);
-  json["new"] = to_json(one.fresh);
+  json["base"] = side_to_json(one.base);
+  json["new"] = side_to_json(one.fresh);
   put(json, one.time);
   json["verdict"] = verdict_name(one.verdict);
   json["aspect"] = aspect_name(one.aspect);
@@ -102,7 +72,47 @@ Json key_to_json(const MeasurementKey& key) {
           {"parameters", std::move(parameters)}};
 }
 
-std::string comparison_to_json(const ResultComparison& comparison) {
+Json keys_to_json(std::span<const MeasurementKey> keys) {
+  Json list = Json::array();
+  for (const MeasurementKey& key : keys) list.push_back(key_to_json(key));
+  return list;
+}
+
+void put_interval(Json& json, const char* key, const std::optional<Interval>& interval) {
+  if (interval) json[key] = {{"low", interval->low}, {"high", interval->high}};
+}
+
+Json side_to_json(const ComparedSide& side) {
+  Json json = {{"samples", side.samples}, {"left_out", side.left_out}};
+  if (side.samples > 0) json["median_s"] = side.median;
+  put_interval(json, "interval_95", side.interval);
+  return json;
+}
+
+std::string_view figure_code(Figure figure) {
+  switch (figure) {
+    case Figure::durable:
+      return "durable";
+    case Figure::elapsed:
+      return "elapsed";
+    case Figure::per_operation:
+      return "per_operation";
+    case Figure::in_calls:
+      break;
+  }
+  return "in_calls";
+}
+
+Json warnings_to_json(std::span<const Warning> warnings) {
+  Json list = Json::array();
+  for (const Warning& warning : warnings) {
+    list.push_back(
+        {{"code", warning.code}, {"text", warning.text}, {"next_step", warning.next_step}});
+  }
+  return list;
+}
+
+std::string comparison_to_json(const ResultComparison& comparison, std::span<const Index> indexes) {
   Json counts = Json::object();
   for (const Verdict verdict :
        {Verdict::slower, Verdict::faster, Verdict::same, Verdict::cannot_tell}) {
@@ -115,29 +125,29 @@ std::string comparison_to_json(const ResultComparison& comparison) {
                        {"base", change.base},
                        {"new", change.fresh}});
   }
-  Json warnings = Json::array();
-  for (const Warning& warning : comparison.warnings) {
-    warnings.push_back(
-        {{"code", warning.code}, {"text", warning.text}, {"next_step", warning.next_step}});
-  }
   Json measurements = Json::array();
   for (const ComparedMeasurement& one : comparison.measurements) {
     measurements.push_back(to_json(one));
   }
-  const Json json = {{"schema_version", kComparisonSchemaVersion},
-                     {"filereel", {{"version", FILEREEL_VERSION}}},
-                     {"base", comparison.base_name},
-                     {"new", comparison.fresh_name},
-                     {"threshold", comparison.options.threshold},
-                     {"false_alarms", comparison.options.false_alarms},
-                     {"complete", comparison.complete},
-                     {"overall", verdict_name(comparison.overall)},
-                     {"counts", std::move(counts)},
-                     {"changes", std::move(changes)},
-                     {"warnings", std::move(warnings)},
-                     {"measurements", std::move(measurements)},
-                     {"only_in_base", to_json(comparison.only_base)},
-                     {"only_in_new", to_json(comparison.only_fresh)}};
+  Json json = {{"schema_version", kComparisonSchemaVersion},
+               {"filereel", {{"version", FILEREEL_VERSION}}},
+               {"base", comparison.base_name},
+               {"new", comparison.fresh_name},
+               {"threshold", comparison.options.threshold},
+               {"false_alarms", comparison.options.false_alarms},
+               {"complete", comparison.complete},
+               {"overall", verdict_name(comparison.overall)},
+               {"counts", std::move(counts)},
+               {"changes", std::move(changes)},
+               {"warnings", warnings_to_json(comparison.warnings)},
+               {"measurements", std::move(measurements)},
+               {"only_in_base", keys_to_json(comparison.only_base)},
+               {"only_in_new", keys_to_json(comparison.only_fresh)}};
+  if (const auto& across = comparison.across) {
+    json["across"] = {{"base", across->base}, {"new", across->fresh}};
+  }
+  const std::array<std::string, 2> names = {comparison.base_name, comparison.fresh_name};
+  if (!indexes.empty()) json["indexes"] = indexes_to_json(indexes, names);
   return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "filesets/system/units.h"
+#include "replay/statistics/bootstrap.h"
 #include "replay/statistics/order.h"
 
 namespace filereel {
@@ -104,12 +105,14 @@ std::string why_none(const Gathered& side, std::string_view name) {
 
 }  // namespace
 
-std::vector<Gathered> gather(std::span<const Result> results) {
+std::vector<Gathered> gather(std::span<const Result> results, bool across) {
   std::vector<Gathered> all;
   std::map<MeasurementKey, std::size_t> places;
   for (const Result& result : results) {
     for (const Measurement& measurement : result.measurements) {
-      const auto [place, is_new] = places.try_emplace(key_of(measurement), all.size());
+      MeasurementKey key = key_of(measurement);
+      if (across) key.file_system.clear();
+      const auto [place, is_new] = places.try_emplace(std::move(key), all.size());
       if (is_new) all.emplace_back().key = place->first;
       Gathered& side = all[place->second];
       side.ends = measurement.ends;
@@ -125,6 +128,7 @@ std::vector<Gathered> gather(std::span<const Result> results) {
           ++side.failed;
         } else {
           side.samples.push_back(&sample);
+          side.origins.push_back({&result, &measurement});
         }
       }
     }
@@ -149,6 +153,14 @@ std::vector<double> figures_of(const Gathered& side, Figure figure) {
   figures.reserve(side.samples.size());
   for (const Sample* sample : side.samples) figures.push_back(figure_of(*sample, figure));
   return figures;
+}
+
+ComparedSide side_of(const Gathered& side, std::span<const double> figures) {
+  ComparedSide one{.samples = static_cast<std::uint32_t>(figures.size()),
+                   .left_out = side.failed + side.no_data};
+  if (!figures.empty()) one.median = median(figures);
+  one.interval = median_interval(figures);
+  return one;
 }
 
 double seconds_in_calls(const Sample& sample) {

@@ -107,7 +107,7 @@ struct EngineContext {
   const PathTable* paths = nullptr;
   const TextTable* texts = nullptr;
   const FileSet* files = nullptr;            // null: content by FileId, see Trace::files
-  std::array<int, kRoles> roots = {-1, -1};  // descriptors of the volumes' root directories
+  std::array<int, kRoots> roots = {-1, -1};  // descriptors of near's and far's root directories
   std::span<OpenFile> open_files;            // by FileSlot
   std::span<Mapping> mappings;               // by mapping
   std::uint64_t largest_io = 0;

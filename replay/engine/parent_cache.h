@@ -24,7 +24,7 @@ class ParentCache {
  public:
   // All outlive the cache. `changes` goes up whenever a path may come to name another directory
   // than before, in whatever thread; what is cached is forgotten then.
-  ParentCache(const PathTable& paths, const std::array<int, kRoles>& roots,
+  ParentCache(const PathTable& paths, const std::array<int, kRoots>& roots,
               const std::atomic<std::uint64_t>& changes)
       : paths_(paths), roots_(roots), changes_(changes) {}
   ParentCache(const ParentCache&) = delete;
@@ -145,7 +145,7 @@ class ParentCache {
   }
 
   const PathTable& paths_;
-  std::array<int, kRoles> roots_;
+  std::array<int, kRoots> roots_;
   const std::atomic<std::uint64_t>& changes_;
   std::uint64_t seen_changes_ = 0;
   std::array<Slot, kSlots> slots_;

@@ -122,11 +122,17 @@ void check_memory(const Trace& trace) {
                           requests, format_size(trace.largest_io), format_size(memory)));
 }
 
-EngineContext context_of(ReplayRun& run, const std::array<int, kRoles>& roots) {
+// Of the volumes that a thread's paths lie on.
+std::array<int, kRoots> roots_of(const Trace& trace, std::size_t thread,
+                                 const std::array<int, kRoles>& roots) {
+  if (trace.volumes.empty()) return {roots[0], roots[1]};
+  return {roots[static_cast<std::size_t>(trace.volumes[thread])], -1};
+}
+
+EngineContext context_of(ReplayRun& run) {
   return {.paths = run.trace.paths,
           .texts = run.trace.texts,
           .files = run.trace.files,
-          .roots = roots,
           .open_files = run.open_files,
           .mappings = run.mappings,
           .largest_io = run.trace.largest_io,
@@ -146,12 +152,13 @@ void make_engines(ReplayRun& run, const std::array<int, kRoles>& roots) {
   const Trace& trace = run.trace;
   const std::size_t count = run.threads.size();
   if (run.options.engine != EngineKind::null) allow_descriptors(run.open_files.size(), count);
-  EngineContext context = context_of(run, roots);
+  EngineContext context = context_of(run);
   if (run.options.latencies) run.options.latencies->assign(count, {});
   for (std::size_t i = 0; i < count; ++i) {
     if (!trace.shared_slots) {
       context.open_files = std::span(run.open_files).subspan(i * trace.slots, trace.slots);
     }
+    context.roots = roots_of(trace, i, roots);
     ThreadRun& thread = run.threads[i];
     thread.open_files = context.open_files;
     if (run.options.latencies) context.latencies = &(*run.options.latencies)[i];
@@ -252,11 +259,14 @@ class Published {
   ReplayProgress* progress_;
 };
 
-ReplayOutcome outcome_of(const ReplayRun& run, const SharedReplay& shared, Cpu before, Cpu after) {
+// What the threads did of which `is_it` (their number) is true.
+ReplayOutcome sum_of(const ReplayRun& run, const SharedReplay& shared, const auto& is_it) {
   ReplayOutcome outcome;
   outcome.complete = true;
   std::uint64_t start = UINT64_MAX, end = run.start_ns;  // of the operations
-  for (const ThreadRun& thread : run.threads) {
+  for (std::size_t i = 0; i < run.threads.size(); ++i) {
+    if (!is_it(i)) continue;
+    const ThreadRun& thread = run.threads[i];
     start = std::min(start, thread.start_ns);
     end = std::max(end, thread.end_ns);
     outcome.statistics.merge(thread.engine->statistics());
@@ -266,6 +276,25 @@ ReplayOutcome outcome_of(const ReplayRun& run, const SharedReplay& shared, Cpu b
   if (run.options.warm_up_ns > 0) start = shared.measured_start_ns();
   if (start < end) outcome.elapsed_s = static_cast<double>(end - start) * 1e-9;
   outcome.end_ns = end;
+  return outcome;
+}
+
+std::vector<ReplayOutcome> sums_by_volume(const ReplayRun& run, const SharedReplay& shared) {
+  const std::vector<Role>& volumes = run.trace.volumes;
+  if (volumes.empty()) return {};
+  const auto last = static_cast<std::size_t>(*std::ranges::max_element(volumes));
+  std::vector<ReplayOutcome> sums;
+  for (std::size_t role = 0; role <= last; ++role) {
+    sums.push_back(sum_of(run, shared, [&](std::size_t thread) {
+      return volumes[thread] == static_cast<Role>(role);
+    }));
+  }
+  return sums;
+}
+
+ReplayOutcome outcome_of(const ReplayRun& run, const SharedReplay& shared, Cpu before, Cpu after) {
+  ReplayOutcome outcome = sum_of(run, shared, [](std::size_t) { return true; });
+  outcome.by_volume = sums_by_volume(run, shared);
   outcome.cpu_user_s = after.user_s - before.user_s;
   outcome.cpu_system_s = after.system_s - before.system_s;
   return outcome;

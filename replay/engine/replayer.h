@@ -39,8 +39,9 @@ struct ReplayOptions {
   std::function<void()> on_measured_start = {};
 };
 
+// What the threads of a replay did, all of them or those of one volume.
 struct ReplayOutcome {
-  ReplayStatistics statistics;  // of all threads
+  ReplayStatistics statistics;
   double elapsed_s = 0;  // from the first thread's first operation, or from the end of the warm-up,
                          // to the end of the last thread's last one
   std::uint64_t end_ns = 0;  // of the stopwatch, when that ended; what was open is closed after it
@@ -50,6 +51,9 @@ struct ReplayOutcome {
   // the warm-up included.
   double threads_cpu_s = 0;
   bool complete = false;  // every operation was executed, or all that the time allowed
+  // By Role, where there are Trace::volumes: the same of the threads on each volume, but for the
+  // processor time of the process. Of volumes without threads nothing but zeros.
+  std::vector<ReplayOutcome> by_volume;
 };
 
 // Executes the trace's threads at once, each on a thread of its own. `roots` are descriptors of the

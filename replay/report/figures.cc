@@ -1,7 +1,6 @@
 #include "replay/report/figures.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <optional>
 #include <set>
@@ -11,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "replay/report/wording.h"
+#include "replay/statistics/order.h"
 #include "traces/fc_test.h"
 
 namespace filereel {
@@ -90,16 +90,6 @@ std::string drives_text(const Result& result) {
   return fmt::format("{}", fmt::join(names, " + "));
 }
 
-std::vector<std::string> file_systems_of(const Result& result) {
-  std::vector<std::string> names;
-  for (const Measurement& one : result.measurements) {
-    if (!one.samples.empty() && std::ranges::find(names, one.file_system) == names.end()) {
-      names.push_back(one.file_system);
-    }
-  }
-  return names;
-}
-
 std::vector<std::string> result_names(std::span<const ReportedResult> results) {
   std::vector<std::string> names;
   for (const ReportedResult& one : results) {
@@ -164,15 +154,15 @@ std::vector<Score> scores_of(std::span<const ReportedResult> results) {
     const std::set<std::string> common = common_sets(groups, group.operation);
     Score score{
         .result = group.result, .operation = group.operation, .file_system = group.file_system};
-    double logarithms = 0;
+    std::vector<double> rates;
     for (const FigureOfSet& one : group.sets) {
       if (!common.contains(one.set)) continue;
-      ++score.sets;
-      logarithms += std::log(one.rate);
+      rates.push_back(one.rate);
       score.of_files = one.of_files;
     }
-    if (score.sets == 0) continue;
-    score.rate = std::exp(logarithms / score.sets);
+    if (rates.empty()) continue;
+    score.sets = static_cast<std::uint32_t>(rates.size());
+    score.rate = geometric_mean(rates);
     scores.push_back(std::move(score));
   }
   for (Score& score : scores) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "replay/results/file_systems.h"
 #include "replay/results/result.h"
 
 namespace filereel {
@@ -25,9 +26,6 @@ std::vector<std::string> result_names(std::span<const ReportedResult> results);
 // "Fast Disk 3 1.07 + Fast Disk 3 1.07": the drives of the volumes with their firmware, each once;
 // "" where they are not known.
 std::string drives_text(const Result& result);
-
-// Those that there are samples of, in the order of measuring.
-std::vector<std::string> file_systems_of(const Result& result);
 
 // The one whose elapsed time is in the middle, of two the faster; null without samples. Failed ones
 // only where all have failed. What cannot be a median, such as the course of a replay, is shown of

@@ -97,7 +97,7 @@ PlanRecord plan_from_json(const Json& json) {
 
 VolumeDescription volume_from_json(const Json& json) {
   VolumeDescription volume = json.get<VolumeDescription>();
-  volume.role = json.value("role", "near") == "far" ? Role::far : Role::near;
+  volume.role = parse_role(json.value("role", "near")).value_or(Role::near);
   // Schema version 1 has one drive for each volume, which tells nothing where it was not known.
   DeviceIdentity device;
   get(json, "device", device);

@@ -40,7 +40,12 @@ double seconds_of(const FileSetTotals& totals) {
 std::uint64_t copies_on(Role role, const std::vector<FcStep>& steps) {
   const auto has = [&](FcStep step) { return std::ranges::find(steps, step) != steps.end(); };
   if (role == Role::near) return has(FcStep::copy_near) ? 2 : 1;
-  return has(FcStep::copy_far) ? 1 : 0;
+  return role == Role::far && has(FcStep::copy_far) ? 1 : 0;
+}
+
+std::vector<Role> volumes_of(FcStep step) {
+  if (step == FcStep::copy_far) return {Role::near, Role::far};
+  return {Role::near};
 }
 
 // The set below a directory, as FC-Test lays it on a volume.
@@ -106,7 +111,7 @@ class FcTestReplay final : public StepReplay {
   void count(const ReplayOutcome&, const Volumes& volumes, Sample& sample) const override {
     sample.bytes = step_ == FcStep::remove ? 0 : test_.bytes();
     if (!is_copy(step_)) return;
-    const Volume* to = step_ == FcStep::copy_far ? volumes.far : volumes.near;
+    const Volume* to = volumes.of(step_ == FcStep::copy_far ? Role::far : Role::near);
     sample.moved_no_data =
         method_ == CopyMethod::reflink ||
         (method_ == CopyMethod::copy_file_range && to && copies_share_blocks(set_, *to));
@@ -130,7 +135,7 @@ class FittedFcTest final : public FittedJob {
     const double seconds = seconds_of(fitted_.set.totals());
     for (const FcStep step : fc_steps_) {
       steps_.push_back({.operation = std::string(fc_step_name(step)),
-                        .far = step == FcStep::copy_far,
+                        .volumes = volumes_of(step),
                         .bytes = test_.bytes(),
                         .files = test_.files(),
                         .expected_s = seconds,
@@ -146,8 +151,8 @@ class FittedFcTest final : public FittedJob {
     return {nullptr, copies > 0 ? &fitted_.set : nullptr, copies};
   }
 
-  FilesRead read_by(std::size_t step) const override {
-    if (fc_steps_[step] == FcStep::create) return {};
+  FilesRead read_by(std::size_t step, Role role) const override {
+    if (fc_steps_[step] == FcStep::create || role != Role::near) return {};
     return {file_paths(fitted_.set, FcTest::kOriginal), test_.bytes()};
   }
 
@@ -223,9 +228,9 @@ class FcTestJob final : public Job {
     return "use --scale, fewer --operations or a larger volume";
   }
 
-  bool uses_far() const override { return true; }
+  VolumeCount volume_count() const override { return {1, 2}; }
 
-  JobNeeds needs(std::span<const FileSystemKind> kinds) const override {
+  JobNeeds needs(std::span<const FileSystemKind> kinds, std::size_t /*volumes*/) const override {
     for (const FileSystemKind kind : kinds) fit_file_set(set_, {file_system_info(kind).limits});
     JobNeeds needs;
     const std::vector<FcStep> steps = steps_of(sweep_.at(0));
@@ -257,7 +262,8 @@ class FcTestJob final : public Job {
                          "copy-far is left out: a reflink cannot leave its file system",
                          "measure copy-far with --copy-method readwrite"});
     }
-    if (place.volumes.near && !place.volumes.far && std::erase(steps, FcStep::copy_far) > 0) {
+    if (place.volumes.near && place.volumes.far.empty() &&
+        std::erase(steps, FcStep::copy_far) > 0) {
       place.result.warn(
           {"step-skipped", "copy-far is left out: there is no far volume", "name one with --far"});
     }

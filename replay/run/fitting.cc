@@ -176,7 +176,7 @@ FittedTrace fit_trace(const PathTable& paths, const TextTable& texts, const Trac
     NameFitter names(limits);
     fitted.tables = std::make_unique<TraceTables>();
     std::set<std::string> seen;
-    for (PathId id = kRoles; id < paths.size(); ++id) {
+    for (PathId id = kRoots; id < paths.size(); ++id) {
       const PathTable::Node& node = paths.node(id);
       std::string name = names.fit(node.name, paths.is_root(node.parent));
       if (name != node.name && seen.insert(node.name).second) {

@@ -1,28 +1,46 @@
 #include "replay/run/job.h"
 
-#include <fmt/format.h>
+#include <algorithm>
+
+#include <fmt/ranges.h>
 
 namespace filereel {
 
-std::vector<Volume*> Volumes::list(bool with_far) const {
+Volume* Volumes::of(Role role) const {
+  const auto number = static_cast<std::size_t>(role);
+  if (number == 0) return near;
+  return number <= far.size() ? far[number - 1] : nullptr;
+}
+
+std::vector<Volume*> Volumes::all() const {
   std::vector<Volume*> list;
   if (near) list.push_back(near);
-  if (far && with_far) list.push_back(far);
+  list.insert(list.end(), far.begin(), far.end());
+  return list;
+}
+
+std::vector<Volume*> Volumes::list(std::span<const Role> roles) const {
+  std::vector<Volume*> list;
+  for (const Role role : roles) {
+    if (Volume* volume = of(role)) list.push_back(volume);
+  }
   return list;
 }
 
 std::vector<FileSystemLimits> Volumes::limits() const {
   std::vector<FileSystemLimits> limits;
-  for (const Volume* volume : list(true)) limits.push_back(volume->limits());
+  for (const Volume* volume : all()) limits.push_back(volume->limits());
   if (limits.empty()) limits.emplace_back();
   return limits;
 }
 
 std::string Volumes::file_system() const {
-  if (!near) return "none";
-  const std::string name = near->describe().file_system;
-  const std::string other = far ? far->describe().file_system : name;
-  return name == other ? name : fmt::format("{} to {}", name, other);
+  std::vector<std::string> names;
+  for (const Volume* volume : all()) {
+    const std::string name = volume->describe().file_system;
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  }
+  return names.empty() ? "none" : fmt::format("{}", fmt::join(names, " to "));
 }
 
 JobRecord begun_record(JobKind kind, const std::string& name, const JobOptions& options) {

@@ -5,6 +5,7 @@
 // (volumes, caches, repetitions, turns, conditions) is the runner's. job_kinds.h lists the kinds.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -25,18 +26,27 @@
 
 namespace filereel {
 
-// The volumes of one side; null: none, as for the null engine, and where there is no far.
+// The volumes of one side; none for the null engine.
 struct Volumes {
   Volume* near = nullptr;
-  Volume* far = nullptr;
+  std::vector<Volume*> far;  // Role::far and those after it; not without near
 
-  Volume* of(Role role) const { return role == Role::near ? near : far; }
-  // Those there are, near first; far only if `with_far`.
-  std::vector<Volume*> list(bool with_far) const;
+  Volume* of(Role role) const;  // null: there is none
+  // Those there are, near first.
+  std::vector<Volume*> all() const;
+  std::vector<Volume*> list(std::span<const Role> roles) const;
   // The limits of all: what is to lie on each must obey those of each.
   std::vector<FileSystemLimits> limits() const;
-  // Near's, and far's too where the two differ: "ext4", "ext4 to ntfs"; "none" without volumes.
+  // Each once, near's first: "ext4", "ext4 to ntfs"; "none" without volumes.
   std::string file_system() const;
+};
+
+// How many volumes a job works on. It takes those that there are, up to `most`.
+struct VolumeCount {
+  std::size_t least = 1, most = 1;
+
+  // Where nobody names any: two, if it can.
+  std::size_t usual() const { return std::clamp<std::size_t>(2, least, most); }
 };
 
 // What a job puts on the volume of a role.
@@ -59,8 +69,10 @@ struct JobNeeds {
 struct Step {
   std::string operation;  // in results: "create", "replay", a phase's name
   bool measured = true;
-  Caches caches = Caches::cold;        // before it
-  bool far = false;                    // it works on far, too
+  Caches caches = Caches::cold;              // before it
+  std::vector<Role> volumes = {Role::near};  // that it works on, in the order of roles
+  // Where it works on several: what is done on each is measured together, and of each by itself.
+  bool apart = false;
   std::uint64_t bytes = 0, files = 0;  // of the work, for progress; 0 where that is not known
   double ends_after_s = 0;             // where time ends it
   double expected_s = 1;               // about
@@ -89,7 +101,8 @@ class StepReplay {
 
   // What ended the reading of the operations early, thrown as Error; after the replay.
   virtual void check() const {}
-  // Adds to a sample what its figures are made of; after fill_sample.
+  // Adds to a sample what its figures are made of; after fill_sample. `outcome`: of all, or of one
+  // volume.
   virtual void count(const ReplayOutcome& outcome, const Volumes& volumes,
                      Sample& sample) const = 0;
 
@@ -104,8 +117,8 @@ class FittedJob {
 
   virtual const std::vector<Step>& steps() const = 0;
   virtual Contents contents(Role) const { return {}; }
-  // What a step may read on near: cold caches must not hold it, warm ones must.
-  virtual FilesRead read_by(std::size_t step) const = 0;
+  // What a step may read on a volume: cold caches must not hold it, warm ones must.
+  virtual FilesRead read_by(std::size_t step, Role) const = 0;
   virtual std::unique_ptr<StepReplay> make_replay(std::size_t step) const = 0;
   // The same for filereel's own cost, with nothing to wait for; null: it is too long.
   virtual std::unique_ptr<StepReplay> make_bare_replay(std::size_t step) const {
@@ -122,7 +135,7 @@ class FittedJob {
 // What a job is fitted to.
 struct FittingPlace {
   Volumes volumes;
-  std::uint64_t free_bytes = 0;  // of near, for files that fill it
+  std::uint64_t free_bytes = 0;  // of the volume that has the least, for files that fill it
   Result& result;                // for warnings, and names that were changed
 };
 
@@ -149,11 +162,10 @@ class Job {
   virtual std::vector<FileSystemKind> file_systems() const { return {}; }
   virtual std::optional<std::uint32_t> runs() const { return {}; }
 
-  // Whether a step works on far, if there is one.
-  virtual bool uses_far() const { return false; }
-  // Of all points. `kinds`: what is going to be made on volumes; empty for directories. Throws
-  // Error for what cannot lie on one of them.
-  virtual JobNeeds needs(std::span<const FileSystemKind> kinds) const = 0;
+  virtual VolumeCount volume_count() const { return {}; }
+  // Of all points, on so many volumes. `kinds`: what is going to be made on them; empty for
+  // directories. Throws Error for what cannot lie on one of them.
+  virtual JobNeeds needs(std::span<const FileSystemKind> kinds, std::size_t volumes) const = 0;
   // What the steps' reads and writes are to a device, for the block baseline. May read all of a
   // trace.
   virtual std::vector<AccessShape> shapes() const = 0;

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <map>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -13,33 +16,43 @@
 namespace filereel {
 namespace {
 
-void set_caches(const FittedJob& job, std::size_t step, const std::vector<Volume*>& used,
+void set_caches(const FittedJob& job, std::size_t step, const Volumes& volumes,
                 const MeasureOptions& options, Sample& sample) {
+  const std::vector<Role>& roles = job.steps()[step].volumes;
+  const std::vector<Volume*> used = volumes.list(roles);
   if (used.empty()) return;
   const Caches caches = job.steps()[step].caches;
-  if (caches == Caches::warm) {
-    used.front()->check_present();
-    sample.cold_method = "read";
-    sample.cached_before = warm_files(used.front()->root(), job.read_by(step).paths, options.stop);
-    return;
-  }
-  if (options.warm || caches == Caches::keep) {
+  if (caches == Caches::keep || (options.warm && caches == Caches::cold)) {
     for (const Volume* volume : used) volume->check_present();
     sample.cold_method = "warm";
     return;
   }
-  const FilesRead files = job.read_by(step);
-  const Coldness coldness = used.front()->make_cold(files.paths, files.bytes);
-  sample.cold_method = coldness.method;
-  if (files.bytes > 0) sample.cached_before = coldness.cached;
-  for (std::size_t i = 1; i < used.size(); ++i) used[i]->make_cold({}, 0);
+  double cached = 0, bytes = 0;  // of the files whose share is known
+  for (const Role role : roles) {
+    Volume* volume = volumes.of(role);
+    if (!volume) continue;
+    const FilesRead files = job.read_by(step, role);
+    Coldness coldness{"read", {}};
+    if (caches == Caches::warm) {
+      volume->check_present();
+      coldness.cached = warm_files(volume->root(), files.paths, options.stop);
+    } else {
+      coldness = volume->make_cold(files.paths, files.bytes);
+    }
+    if (sample.cold_method.empty()) sample.cold_method = coldness.method;
+    if (files.bytes == 0 || !coldness.cached) continue;
+    cached += *coldness.cached * static_cast<double>(files.bytes);
+    bytes += static_cast<double>(files.bytes);
+  }
+  if (bytes > 0) sample.cached_before = cached / bytes;
 }
 
 // The trees of all volumes together.
 TreeComparison check_trees(const FittedJob& job, std::size_t step, const Volumes& volumes,
                            const std::stop_token& stop) {
   TreeComparison all;
-  for (const Role role : {Role::near, Role::far}) {
+  for (std::size_t i = 0; i < kRoles; ++i) {
+    const auto role = static_cast<Role>(i);
     const Volume* volume = volumes.of(role);
     if (!volume) continue;
     const std::optional<FileSet> expected = job.tree_after(step, role);
@@ -55,45 +68,111 @@ TreeComparison check_trees(const FittedJob& job, std::size_t step, const Volumes
   return all;
 }
 
+// By Role; of the null engine's, which are none, all the same one.
+std::array<int, kRoles> roots_of(const Volumes& volumes, const std::vector<Role>& roles) {
+  std::array<int, kRoles> roots;
+  roots.fill(volumes.near ? -1 : 0);
+  for (const Role role : roles) {
+    if (const Volume* volume = volumes.of(role)) {
+      roots[static_cast<std::size_t>(role)] = volume->root();
+    }
+  }
+  return roots;
+}
+
+// Looks at all volumes together, then at each. What goes through a device that two of them share
+// is that of neither.
+std::vector<Outside> look_around(const std::vector<Volume*>& used, bool apart) {
+  std::vector<Outside> looks = {look_outside(used)};
+  if (!apart) return looks;
+  std::map<dev_t, std::size_t> volumes;
+  for (Volume* volume : used) {
+    looks.push_back(look_outside({volume}));
+    if (looks.back().device) ++volumes[looks.back().device->device];
+  }
+  for (Outside& look : std::span(looks).subspan(1)) {
+    if (look.device && volumes[look.device->device] > 1) look.device.reset();
+  }
+  return looks;
+}
+
+// What was done on each of the step's volumes. `before`, `after`: as of look_around; `flushes`: of
+// each volume, in seconds; none of these without volumes. What the machine did meanwhile stands
+// with the sample of all.
+std::vector<Sample> samples_by_volume(const Step& step, const ReplayOutcome& outcome,
+                                      const std::function<Sample(const ReplayOutcome&)>& sample_of,
+                                      const Volumes& volumes, std::span<const Outside> before,
+                                      std::span<const Outside> after,
+                                      std::span<const double> flushes) {
+  const ReplayOutcome nothing;
+  std::vector<Sample> samples;
+  for (std::size_t i = 0; i < step.volumes.size(); ++i) {
+    const auto role = static_cast<std::size_t>(step.volumes[i]);
+    const bool worked = role < outcome.by_volume.size();
+    Sample& sample = samples.emplace_back(sample_of(worked ? outcome.by_volume[role] : nothing));
+    sample.durable_s = sample.elapsed_s;
+    Volume* volume = volumes.of(step.volumes[i]);
+    if (!volume) continue;
+    sample.durable_s += flushes[i];
+    add_volume_work(sample, before[i + 1], after[i + 1], {volume});
+  }
+  return samples;
+}
+
 }  // namespace
 
-std::optional<Sample> measure_step(const FittedJob& job, std::size_t step, const Volumes& volumes,
-                                   const MeasureOptions& options) {
-  const std::vector<Volume*> used = volumes.list(job.steps()[step].far);
-  Sample sample;
-  set_caches(job, step, used, options, sample);
+std::optional<StepSamples> measure_step(const FittedJob& job, std::size_t step,
+                                        const Volumes& volumes, const MeasureOptions& options) {
+  const Step& what = job.steps()[step];
+  const std::vector<Volume*> used = volumes.list(what.volumes);
+  StepSamples samples;
+  Sample& sample = samples.all;
+  set_caches(job, step, volumes, options, sample);
   const std::unique_ptr<StepReplay> replayed = job.make_replay(step);
-  std::array<int, kRoles> roots = {used.empty() ? 0 : -1, used.empty() ? 0 : -1};
-  for (std::size_t i = 0; i < used.size(); ++i) roots[i] = used[i]->root();
 
-  Outside before;
+  std::vector<Outside> before;
   ReplayOptions replay_options = replayed->options;
   if (options.verify == Verification::content) replay_options.verify = Verify::content;
   if (!options.may_diverge) replay_options.stop_on_divergence = true;
   replay_options.stop = options.stop;
   replay_options.progress = options.progress;
-  replay_options.on_measured_start = [&] { before = look_outside(used); };
+  replay_options.on_measured_start = [&] { before = look_around(used, what.apart); };
   const PathTable& paths = *replayed->trace.paths;
   begin_sample(sample, used, options.run_began_ns);
-  const ReplayOutcome outcome = replay(std::move(replayed->trace), roots, replay_options);
+  const ReplayOutcome outcome =
+      replay(std::move(replayed->trace), roots_of(volumes, what.volumes), replay_options);
 
   const bool failed = !options.may_diverge && outcome.statistics.divergences > 0;
   if (!outcome.complete && !failed && options.stop.stop_requested()) return std::nullopt;
+  std::vector<double> flushes;  // seconds, of each of the used
   if (!failed) {
-    wait_until_durable(sample, outcome, used);
+    flushes = wait_until_durable(sample, outcome, used);
     if (options.progress) options.progress->durable();
     for (const Volume* volume : used) volume->check_present();
   }
   replayed->check();
   fill_sample(sample, outcome, paths);
   replayed->count(outcome, volumes, sample);
-  if (failed) return sample;
-  add_outside(sample, before, look_outside(used), used);
+  if (failed) return samples;
+  const std::vector<Outside> after = look_around(used, what.apart);
+  add_outside(sample, before.front(), after.front(), used);
+  if (what.apart) {
+    const auto sample_of = [&](const ReplayOutcome& of_one) {
+      Sample one;
+      one.started_s = sample.started_s;
+      one.cold_method = sample.cold_method;
+      fill_sample(one, of_one, paths);
+      replayed->count(of_one, volumes, one);
+      return one;
+    };
+    samples.by_volume =
+        samples_by_volume(what, outcome, sample_of, volumes, before, after, flushes);
+  }
   if (options.verify == Verification::tree && !used.empty()) {
     sample.tree = check_trees(job, step, volumes, options.stop);
     if (options.stop.stop_requested()) sample.tree.reset();  // it is not complete
   }
-  return sample;
+  return samples;
 }
 
 }  // namespace filereel

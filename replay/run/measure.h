@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <stop_token>
+#include <vector>
 
 #include "replay/engine/replayer.h"
 #include "replay/results/result.h"
@@ -21,11 +22,18 @@ struct MeasureOptions {
   ReplayProgress* progress = nullptr;
 };
 
-// Makes the caches as the step asks for, replays the step with the stopwatch, waits until all is durable, verifies.
-// `run` of the sample is left to the caller. A failed operation is in the sample. Nothing when the
-// stop was requested. Throws Error(failed) when a volume fails or vanishes, and what ends a damaged
-// trace.
-std::optional<Sample> measure_step(const FittedJob& job, std::size_t step, const Volumes& volumes,
-                                   const MeasureOptions& options);
+struct StepSamples {
+  Sample all;
+  // Of a step whose volumes are measured apart (Step::apart) one of each, in their order; of a step
+  // that failed none.
+  std::vector<Sample> by_volume;
+};
+
+// Makes the caches as the step asks for, replays the step with the stopwatch, waits until all is
+// durable, verifies. `run` of the samples is left to the caller. A failed operation is in the sample
+// of all. Nothing when the stop was requested. Throws Error(failed) when a volume fails or vanishes,
+// and what ends a damaged trace.
+std::optional<StepSamples> measure_step(const FittedJob& job, std::size_t step,
+                                        const Volumes& volumes, const MeasureOptions& options);
 
 }  // namespace filereel

@@ -116,7 +116,8 @@ bool begin_alike(const Recipe& a, const Recipe& b) {
     return one.name == other.name && one.set == other.set && one.count == other.count &&
            one.size == other.size && one.fill == other.fill &&
            one.compressed_permille == other.compressed_permille &&
-           one.per_directory == other.per_directory && one.exist == other.exist;
+           one.per_directory == other.per_directory && one.exist == other.exist &&
+           one.volumes == other.volumes;
   };
   return a.seed == b.seed && a.scale == b.scale && std::ranges::equal(a.files, b.files, same);
 }

@@ -6,6 +6,7 @@
 #include <ctime>
 #include <map>
 #include <memory>
+#include <span>
 #include <utility>
 
 #include <fmt/chrono.h>
@@ -78,7 +79,8 @@ std::string name_at(const Job& job, std::uint64_t point) {
 // False when the stop was requested.
 bool fill(const FittedJob& fitted, const Volumes& volumes, std::string_view advice,
           const std::stop_token& stop) {
-  for (const Role role : {Role::near, Role::far}) {
+  for (std::size_t i = 0; i < kRoles; ++i) {
+    const auto role = static_cast<Role>(i);
     Volume* volume = volumes.of(role);
     const Contents contents = fitted.contents(role);
     if (!volume || !contents.largest) continue;
@@ -94,6 +96,12 @@ bool fill(const FittedJob& fitted, const Volumes& volumes, std::string_view advi
   return true;
 }
 
+// Of a step that works on several volumes at once there is one of all, and one of each.
+std::size_t measurements_of(const Step& step) {
+  if (!step.measured) return 0;
+  return step.apart ? 1 + step.volumes.size() : 1;
+}
+
 // Whether the last sample of any measurement ended at a divergence, as was asked for.
 bool ended_early(std::span<Measurement* const> measurements) {
   return std::ranges::any_of(measurements, [](const Measurement* one) {
@@ -102,10 +110,16 @@ bool ended_early(std::span<Measurement* const> measurements) {
   });
 }
 
+// Whether the far volumes of two sides are the same: they hold the files of the side that was
+// measured last.
+bool share_far(const std::vector<Side>& sides) {
+  return sides.size() > 1 && sides.front().volumes.far == sides.back().volumes.far;
+}
+
 // What changes on a side while a part of the run is measured.
 struct Standing {
   std::optional<std::uint64_t> point;  // whose files the volumes hold, as its steps left them
-  std::uint64_t free_bytes = 0;        // of near, when it was prepared
+  std::uint64_t free_bytes = 0;        // see FittingPlace, when they were prepared
   std::vector<std::size_t> first;      // by point: the first of its measurements
 };
 
@@ -266,10 +280,14 @@ class Run {
         for (const Turn& turn : turns_of(number, sides.size(), here)) {
           const Side& side = sides[turn.volume];
           Volumes volumes = side.volumes;
-          if (!job.uses_far()) volumes.far = nullptr;
+          volumes.far.resize(std::min(volumes.far.size(), job.volume_count().most - 1));
           if (needs_no_volume(job)) volumes = {};
           const Turned turned{part, side, volumes, point, repetitions, turn.stretch};
           if (!measure_point(turned, turn.volume, baselines, standing[turn.volume])) return false;
+          if (volumes.far.empty() || !share_far(sides)) continue;
+          for (Standing& one : standing) {
+            if (&one != &standing[turn.volume]) one.point.reset();
+          }
         }
       }
     }
@@ -285,13 +303,13 @@ class Run {
     const bool anew = !standing.point || !job.follows(*standing.point, turned.point);
     standing.point.reset();
     if (anew) {
-      for (Volume* volume : volumes.list(true)) {
+      standing.free_bytes = UINT64_MAX;
+      for (Volume* volume : volumes.all()) {
         volume->prepare(turned.part.kind);
         add_volume(*volume, result);
-      }
-      if (const Volume* near = volumes.near) {
-        const std::uint64_t free = near->free_bytes().value_or(near->capacity());
-        standing.free_bytes = free - free / 32;  // clusters that are not full, its own records
+        const std::uint64_t free = volume->free_bytes().value_or(volume->capacity());
+        // Clusters that are not full, the file system's own records.
+        standing.free_bytes = std::min(standing.free_bytes, free - free / 32);
       }
     }
     const std::unique_ptr<FittedJob> fitted = job.fit(
@@ -315,24 +333,36 @@ class Run {
     const std::string file_system = turned.volumes.file_system();
     const Volume* near = turned.volumes.near;
     if (near) add_baselines(baselines, file_system, result);
+    Measurement measurement;
+    measurement.kind = record.kind;
+    measurement.workload = record.name;
+    measurement.set = job.set();
+    measurement.file_system = file_system;
+    measurement.driver = near ? near->describe().driver : "none";
+    measurement.replay = job.replay_parameters(turned.point);
+    measurement.parameters = job.parameters(turned.point);
     for (const Step& step : fitted.steps()) {
       if (!step.measured) continue;
-      Measurement& measurement = result.measurements.emplace_back();
-      measurement.kind = record.kind;
-      measurement.workload = record.name;
-      measurement.set = job.set();
-      measurement.operation = step.operation;
-      measurement.file_system = file_system;
-      measurement.driver = near ? near->describe().driver : "none";
       measurement.ends = step.ends_after_s > 0 ? PhaseEnd::time : PhaseEnd::work;
-      measurement.replay = job.replay_parameters(turned.point);
-      measurement.parameters = job.parameters(turned.point);
-      if (baselines.empty() || !near) continue;
-      measurement.access = step.access;
-      const auto whole = shapes.find(&job);  // a trace has one shape, the most frequent
-      if (step.access || !job.may_diverge() || whole == shapes.end()) continue;
-      if (!whole->second.empty()) measurement.access = whole->second.front();
+      const std::optional<AccessShape> access =
+          baselines.empty() || !near ? std::nullopt : access_of(job, step, shapes);
+      for (std::size_t i = 0; i < measurements_of(step); ++i) {
+        measurement.operation = step.operation;
+        if (i > 0) measurement.operation += fmt::format(" {}", role_name(step.volumes[i - 1]));
+        // The baseline is near's.
+        const bool has_baseline = !step.apart || (i > 0 && step.volumes[i - 1] == Role::near);
+        measurement.access = has_baseline ? access : std::nullopt;
+        result.measurements.push_back(measurement);
+      }
     }
+  }
+
+  static std::optional<AccessShape> access_of(
+      const Job& job, const Step& step,
+      const std::map<const Job*, std::vector<AccessShape>>& shapes) {
+    const auto whole = shapes.find(&job);  // a trace has one shape, the most frequent
+    if (step.access || !job.may_diverge() || whole == shapes.end()) return step.access;
+    return whole->second.empty() ? std::nullopt : std::optional(whole->second.front());
   }
 
   bool measure_steps(const Turned& turned, const FittedJob& fitted, std::size_t measurement) {
@@ -357,46 +387,52 @@ class Run {
       info.files = steps[i].files;
       info.seconds = steps[i].ends_after_s;
       info.share = turned.stretch.length * steps[i].expected_s / whole;
-      Measurement* place =
-          steps[i].measured ? &turned.side.result->measurements[measurement++] : nullptr;
-      if (!run_step(turned, fitted, i, info, place)) return false;
+      const std::size_t count = measurements_of(steps[i]);
+      const auto places = std::span(turned.side.result->measurements).subspan(measurement, count);
+      measurement += count;
+      if (!run_step(turned, fitted, i, info, places)) return false;
       info.done += info.share;
     }
     return true;
   }
 
   bool run_step(const Turned& turned, const FittedJob& fitted, std::size_t step,
-                const StepInfo& info, Measurement* place) {
+                const StepInfo& info, std::span<Measurement> places) {
     const Job& job = *turned.part.job;
     Result& result = *turned.side.result;
     const JobOptions options = job.options(turned.point);
     ReplayProgress progress;
     const StepWatch watch(observer_, info, progress);
-    std::optional<Sample> sample = measure_step(fitted, step, turned.volumes,
-                                                {.warm = options.warm,
-                                                 .verify = options.verify,
-                                                 .may_diverge = job.may_diverge(),
-                                                 .run_began_ns = request_.began_ns,
-                                                 .stop = request_.stop,
-                                                 .progress = &progress});
-    if (!sample) return false;
-    sample->run = info.run;
-    const bool failed = !job.may_diverge() && sample->divergences > 0;
+    std::optional<StepSamples> samples = measure_step(fitted, step, turned.volumes,
+                                                      {.warm = options.warm,
+                                                       .verify = options.verify,
+                                                       .may_diverge = job.may_diverge(),
+                                                       .run_began_ns = request_.began_ns,
+                                                       .stop = request_.stop,
+                                                       .progress = &progress});
+    if (!samples) return false;
+    Sample& sample = samples->all;
+    sample.run = info.run;
+    const bool failed = !job.may_diverge() && sample.divergences > 0;
     if (failed) {
-      if (std::optional<Warning> why = fitted.unsupported(step, *sample)) {
+      if (std::optional<Warning> why = fitted.unsupported(step, sample)) {
         why->text = fmt::format("{} on {}: {}", info.operation, info.file_system, why->text);
         result.warn(std::move(*why));
         return true;
       }
     }
-    if (sample->moved_no_data) warn_of_no_data(info, result);
-    const std::vector<DivergenceExample> examples = sample->examples;
-    if (place) {
-      result.add(*place, std::move(*sample));
+    if (sample.moved_no_data) warn_of_no_data(info, result);
+    const std::vector<DivergenceExample> examples = sample.examples;
+    if (!places.empty()) {
+      result.add(places.front(), std::move(sample));
+      for (std::size_t i = 0; i < samples->by_volume.size(); ++i) {
+        samples->by_volume[i].run = info.run;
+        result.add(places[i + 1], std::move(samples->by_volume[i]));
+      }
       observer_.result_grew(result);
     }
     if (!failed) return true;
-    for (const Volume* volume : turned.volumes.list(true)) {
+    for (const Volume* volume : turned.volumes.all()) {
       volume->check_present();  // throws what explains the divergence better, if so
     }
     throw Error(ErrorKind::failed,

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <future>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -122,28 +124,39 @@ void begin_sample(Sample& sample, const std::vector<Volume*>& volumes, std::uint
   sample.started_s = static_cast<double>(now_ns() - run_began_ns) * 1e-9;
 }
 
-void wait_until_durable(Sample& sample, const ReplayOutcome& outcome,
-                        const std::vector<Volume*>& volumes) {
-  for (Volume* volume : volumes) {
+std::vector<double> wait_until_durable(Sample& sample, const ReplayOutcome& outcome,
+                                       const std::vector<Volume*>& volumes) {
+  const auto flush = [](Volume& volume) {
+    const std::uint64_t begin = now_ns();
     try {
-      volume->sync();
+      volume.sync();
     } catch (const Error&) {
-      volume->check_present();  // throws what explains it better, if so
+      volume.check_present();  // throws what explains it better, if so
       throw;
     }
+    return static_cast<double>(now_ns() - begin) * 1e-9;
+  };
+  std::vector<std::future<double>> others;
+  for (std::size_t i = 1; i < volumes.size(); ++i) {
+    others.push_back(std::async(std::launch::async, flush, std::ref(*volumes[i])));
   }
+  std::vector<double> seconds;
+  if (!volumes.empty()) seconds.push_back(flush(*volumes.front()));
+  for (std::future<double>& other : others) seconds.push_back(other.get());
   sample.durable_s = outcome.elapsed_s;
-  if (volumes.empty()) return;
+  if (volumes.empty()) return seconds;
   sample.durable_s += static_cast<double>(now_ns() - outcome.end_ns) * 1e-9;
+  return seconds;
 }
 
 Outside look_outside(const std::vector<Volume*>& volumes) {
   Outside sum;
   sum.processors = look_at_processors();
+  std::set<dev_t> seen;
   for (const Volume* volume : volumes) {
     sum.driver_cpu_s += volume->driver_cpu_s();
     const std::optional<DeviceCounters> counters = volume->counters();
-    if (!counters || (sum.device && sum.device->device == counters->device)) continue;
+    if (!counters || !seen.insert(counters->device).second) continue;
     const DeviceCounters before = sum.device.value_or(DeviceCounters{});
     sum.device = DeviceCounters{before.read + counters->read, before.written + counters->written,
                                 counters->device};
@@ -151,16 +164,21 @@ Outside look_outside(const std::vector<Volume*>& volumes) {
   return sum;
 }
 
-void add_outside(Sample& sample, const Outside& before, const Outside& after,
-                 const std::vector<Volume*>& volumes) {
+void add_volume_work(Sample& sample, const Outside& before, const Outside& after,
+                     const std::vector<Volume*>& volumes) {
   // Of a driver that ended in between nothing is known.
   sample.cpu_driver_s = std::max(after.driver_cpu_s - before.driver_cpu_s, 0.0);
-  add_processor_shares(before.processors, after.processors, sample.cpu_driver_s, sample.conditions);
-  add_clock_rates(sample.conditions);
   if (!volumes.empty()) add_volume_used(*volumes.front(), sample.conditions);
   if (!before.device || !after.device) return;
   sample.device_bytes_read = after.device->read - before.device->read;
   sample.device_bytes_written = after.device->written - before.device->written;
+}
+
+void add_outside(Sample& sample, const Outside& before, const Outside& after,
+                 const std::vector<Volume*>& volumes) {
+  add_volume_work(sample, before, after, volumes);
+  add_processor_shares(before.processors, after.processors, sample.cpu_driver_s, sample.conditions);
+  add_clock_rates(sample.conditions);
 }
 
 }  // namespace filereel

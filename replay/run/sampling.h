@@ -23,11 +23,11 @@ void add_trace_figures(Sample& sample, const ReplayOutcome& outcome);
 // the clock of the run, which began at `run_began_ns` (now_ns).
 void begin_sample(Sample& sample, const std::vector<Volume*>& volumes, std::uint64_t run_began_ns);
 
-// Waits until all that a replay wrote is on the volumes, and notes in the sample when it was. To be
-// called at once after the replay: its clock still runs. Throws Error(failed) when a volume fails
-// or has vanished.
-void wait_until_durable(Sample& sample, const ReplayOutcome& outcome,
-                        const std::vector<Volume*>& volumes);
+// Waits until all that a replay wrote is on the volumes, which flush at the same time, and notes in
+// the sample when it was. To be called at once after the replay: its clock still runs. Returns the
+// seconds that each took. Throws Error(failed) when a volume fails or has vanished.
+std::vector<double> wait_until_durable(Sample& sample, const ReplayOutcome& outcome,
+                                       const std::vector<Volume*>& volumes);
 
 // What the volumes and the processors did, as seen from outside the process.
 struct Outside {
@@ -37,7 +37,11 @@ struct Outside {
 };
 Outside look_outside(const std::vector<Volume*>& volumes);
 
-// Adds to the sample what happened between the two looks, and how things are now.
+// Adds to the sample what the volumes did between the two looks, and how full the first is now.
+void add_volume_work(Sample& sample, const Outside& before, const Outside& after,
+                     const std::vector<Volume*>& volumes);
+
+// The same, and what the processors did.
 void add_outside(Sample& sample, const Outside& before, const Outside& after,
                  const std::vector<Volume*>& volumes);
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <utility>
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "filesets/system/error.h"
 #include "replay/results/hidden_serials.h"
@@ -52,14 +52,15 @@ Kinds choose_file_systems(const RunRequest& request, std::span<Result* const> re
   return usable;
 }
 
-// Adds the parts and what they need. `kinds`: those that are made; none on directories.
-void add_parts(const RunRequest& request, bool formats, const Kinds& kinds, Stage& stage,
-               Needs& needs) {
+// Adds the parts and what they need of so many volumes. `kinds`: those that are made; none on
+// directories.
+void add_parts(const RunRequest& request, std::size_t volumes, bool formats, const Kinds& kinds,
+               Stage& stage, Needs& needs) {
   std::vector<double> seconds;  // by job
   for (const std::unique_ptr<Job>& job : request.plan.jobs) {
     Kinds own = formats ? wanted_by(*job, request) : Kinds();
     std::erase_if(own, [&](FileSystemKind kind) { return !holds(kinds, kind); });
-    const JobNeeds one = job->needs(own);
+    const JobNeeds one = job->needs(own, std::min(volumes, job->volume_count().most));
     seconds.push_back(one.seconds);
     if (needs_no_volume(*job)) continue;
     for (std::size_t role = 0; role < kRoles; ++role) {
@@ -92,47 +93,83 @@ void add_label(const Volume& volume, Result& result) {
   result.label = described(volume.describe(), result).target;
 }
 
-void notice_own_volumes(const ChosenTargets& targets, RunObserver& observer) {
-  std::string text =
-      targets.far ? fmt::format("volumes: {} and {}", targets.near.text(), targets.far->text())
-                  : "volume: " + targets.near.text();
-  text += ", removed at the end";
-  if (targets.near.kind == TargetKind::directory) {
+void notice_own_volumes(const std::vector<Target>& targets, RunObserver& observer) {
+  std::vector<std::string> names;
+  for (const Target& target : targets) names.push_back(target.text());
+  const bool one = targets.size() == 1;
+  std::string text = fmt::format("{}: {}, removed at the end", one ? "volume" : "volumes",
+                                 fmt::join(names, " and "));
+  if (targets.front().kind == TargetKind::directory) {
     text += fmt::format("; {}, because nothing may be mounted here (filereel doctor)",
-                        targets.far ? "directories" : "a directory");
+                        one ? "a directory" : "directories");
   }
   observer.notice(text);
 }
 
-// Opens the volumes in the order of ChosenTargets::all, and makes the sides of them.
+// How many volumes each side has: those that are named, or as many as the jobs work on.
+std::size_t count_volumes(const RunRequest& request) {
+  VolumeCount wanted;
+  for (const std::unique_ptr<Job>& job : request.plan.jobs) {
+    if (needs_no_volume(*job)) continue;
+    const VolumeCount one = job->volume_count();
+    wanted = {std::max(wanted.least, one.least), std::max(wanted.most, one.most)};
+  }
+  const NamedTargets& targets = request.targets;
+  const std::size_t named = 1 + std::max(targets.far.size(), targets.against_far.size());
+  if (named > wanted.most) {
+    throw Error(ErrorKind::usage,
+                wanted.most == 1
+                    ? fmt::format("--far has no meaning for {}: it works on one volume only",
+                                  request.plan.name)
+                    : fmt::format("{} works on {} volumes: name {} with --far, not {}",
+                                  request.plan.name, wanted.most, wanted.most - 1, named - 1));
+  }
+  if (!targets.near) return wanted.usual();
+  if (named < wanted.least) {
+    throw Error(ErrorKind::usage, fmt::format("{} works on {} volumes: name {} more with --far{}",
+                                              request.plan.name, wanted.least, wanted.least - named,
+                                              wanted.least - named > 1 ? ", once for each" : ""));
+  }
+  return named;
+}
+
+// What all the jobs need of a volume, and how to name it to the user.
+struct OpenedVolume {
+  const Volume* volume;
+  const RoleNeeds& needs;
+  std::string name;
+};
+
+// Opens the volumes, near first, and makes the sides of them.
 void open_sides(const RunRequest& request, const ChosenTargets& targets, const Needs& needs,
                 std::span<Result* const> results, Stage& stage) {
-  const auto open = [&](const Target& target, Role role) {
-    const RoleNeeds& of_role = needs[static_cast<std::size_t>(role)];
-    const std::string name = request.targets.near ? target.text() : std::string(role_name(role));
-    if (target.size > 0) check_capacity(of_role, target.size, name);  // before an image is made
-    stage.volumes.push_back(open_volume(
-        target,
-        {.role = role, .power = request.power, .destroy = request.destroy, .keep = request.keep}));
-    return stage.volumes.back().get();
+  std::vector<OpenedVolume> opened;
+  const auto open = [&](const std::vector<Target>& of_side) {
+    Volumes volumes;
+    for (std::size_t i = 0; i < of_side.size(); ++i) {
+      const Target& target = of_side[i];
+      const auto role = static_cast<Role>(i);
+      const std::string name = request.targets.near ? target.text() : std::string(role_name(role));
+      if (target.size > 0) check_capacity(needs[i], target.size, name);  // before an image is made
+      const VolumeOptions options = {
+          .role = role, .power = request.power, .destroy = request.destroy, .keep = request.keep};
+      Volume* volume = stage.volumes.emplace_back(open_volume(target, options)).get();
+      opened.push_back({volume, needs[i], name});
+      i == 0 ? volumes.near = volume : volumes.far.emplace_back(volume);
+    }
+    return volumes;
   };
-  Volumes first, second;
-  first.near = open(targets.near, Role::near);
-  if (targets.far) first.far = open(*targets.far, Role::far);
-  if (targets.against) second.near = open(*targets.against, Role::near);
-  second.far = targets.against_far ? open(*targets.against_far, Role::far) : first.far;
-  const auto check = [&](const Volume* volume, const Target& target, Role role) {
-    const std::string name = request.targets.near ? target.text() : std::string(role_name(role));
-    check_capacity(needs[static_cast<std::size_t>(role)], volume->capacity(), name);
-  };
-  check(first.near, targets.near, Role::near);
-  if (targets.far) check(first.far, *targets.far, Role::far);
-  if (targets.against) check(second.near, *targets.against, Role::near);
-  if (targets.against_far) check(second.far, *targets.against_far, Role::far);
-  const bool two = second.near != nullptr;
-  stage.sides.push_back({first, results[0], two ? targets.near.text() : ""});
-  if (two) stage.sides.push_back({second, results[1], targets.against->text()});
-  if (!two) return;
+  const Volumes first = open(targets.volumes);
+  Volumes second = open(targets.against);
+  if (second.far.empty()) second.far = first.far;
+  for (const OpenedVolume& one : opened)
+    check_capacity(one.needs, one.volume->capacity(), one.name);
+  if (!second.near) {
+    stage.sides.push_back({first, results[0], ""});
+    return;
+  }
+  stage.sides.push_back({first, results[0], targets.volumes.front().text()});
+  stage.sides.push_back({second, results[1], targets.against.front().text()});
   for (const Side& side : stage.sides) add_label(*side.volumes.near, *side.result);
 }
 
@@ -145,37 +182,31 @@ Stage open_stage(const RunRequest& request, RunObserver& observer,
   Needs needs;
   if (std::ranges::all_of(jobs, [](const auto& job) { return needs_no_volume(*job); })) {
     const NamedTargets& named = request.targets;
-    if (named.far || named.against || !request.file_systems.empty()) {
+    if (!named.far.empty() || named.against || !request.file_systems.empty()) {
       throw Error(ErrorKind::usage,
                   "--fs, --far and --against have no meaning with the engine null: it works on no "
                   "volume");
     }
-    add_parts(request, false, {}, stage, needs);
+    add_parts(request, 1, false, {}, stage, needs);
     for (Result* result : results) stage.sides.push_back({{}, result, ""});
     return stage;
   }
-  const bool far = std::ranges::any_of(
-      jobs, [](const auto& job) { return !needs_no_volume(*job) && job->uses_far(); });
-  if (!far && (request.targets.far || request.targets.against_far)) {
-    throw Error(
-        ErrorKind::usage,
-        fmt::format("--far has no meaning for {}: it works on one volume only", request.plan.name));
-  }
-  ChosenTargets targets = choose_targets(request.targets, request.power, far);
-  if (!request.targets.near) notice_own_volumes(targets, observer);
-  const std::vector<Target*> all = targets.all();
-  const bool formats = std::ranges::any_of(
-      all, [](const Target* one) { return one->kind != TargetKind::directory; });
+  const std::size_t count = count_volumes(request);
+  ChosenTargets targets = choose_targets(request.targets, request.power, count);
+  if (!request.targets.near) notice_own_volumes(targets.volumes, observer);
+  const bool formats = !targets.all_directories();
   if (!formats && !request.file_systems.empty()) {
     throw Error(ErrorKind::usage,
                 "--fs chooses what to format, and directories are used as they are: leave out "
                 "--fs, or name images or devices");
   }
   const Kinds kinds = formats ? choose_file_systems(request, results) : Kinds();
-  add_parts(request, formats, kinds, stage, needs);
-  for (Target* target : all) {
-    const auto role = static_cast<std::size_t>(targets.role(target));
-    if (target->kind == TargetKind::image && target->size == 0) target->size = needs[role].image;
+  add_parts(request, count, formats, kinds, stage, needs);
+  for (std::vector<Target>* side : {&targets.volumes, &targets.against}) {
+    for (std::size_t i = 0; i < side->size(); ++i) {
+      Target& target = (*side)[i];
+      if (target.kind == TargetKind::image && target.size == 0) target.size = needs[i].image;
+    }
   }
   open_sides(request, targets, needs, results, stage);
   return stage;

@@ -1,6 +1,6 @@
 #include "replay/run/targets.h"
 
-#include <iterator>
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -56,55 +56,72 @@ void check_which_are_named(const NamedTargets& named) {
     if (!given || needed) return;
     throw Error(ErrorKind::usage, fmt::format("{} needs {} as well", option, other));
   };
-  const bool near = named.near.has_value(), far = named.far.has_value();
-  needs(far, near, "--far", "--near");
+  const bool near = named.near.has_value();
+  needs(!named.far.empty(), near, "--far", "--near");
   needs(named.against.has_value(), near, "--against", "--near");
-  needs(named.against_far.has_value(), named.against.has_value(), "--against-far", "--against");
-  needs(named.against_far.has_value(), far, "--against-far", "--far");
-  const auto mixed = [](const std::optional<Target>& one, const std::optional<Target>& other) {
-    return one && other &&
-           (one->kind == TargetKind::directory) != (other->kind == TargetKind::directory);
-  };
-  if (mixed(named.near, named.against) || mixed(named.far, named.against_far)) {
+  needs(!named.against_far.empty(), named.against.has_value(), "--against-far", "--against");
+  needs(!named.against_far.empty(), !named.far.empty(), "--against-far", "--far");
+  if (!named.against_far.empty() && named.against_far.size() != named.far.size()) {
+    throw Error(ErrorKind::usage,
+                fmt::format("--far names {} volumes and --against-far {}: name as many, or leave "
+                            "out --against-far to share those of --far",
+                            named.far.size(), named.against_far.size()));
+  }
+}
+
+// Of volumes that are compared: what lies on them must be the same.
+void check_comparable(const ChosenTargets& targets) {
+  for (std::size_t i = 0; i < targets.against.size(); ++i) {
+    const bool directory = targets.volumes[i].kind == TargetKind::directory;
+    if (directory == (targets.against[i].kind == TargetKind::directory)) continue;
     throw Error(ErrorKind::usage,
                 "a directory on the one side and what is formatted on the other cannot be "
                 "compared: name two directories, or two images or devices");
   }
 }
 
-}  // namespace
-
-std::vector<Target*> ChosenTargets::all() {
-  std::vector<Target*> list = {&near};
-  for (std::optional<Target>* other : {&far, &against, &against_far}) {
-    if (*other) list.push_back(&**other);
+void check_all_apart(const ChosenTargets& targets) {
+  std::vector<std::pair<std::string, const Target*>> all;
+  for (std::size_t i = 0; i < targets.volumes.size(); ++i) {
+    all.emplace_back(role_name(static_cast<Role>(i)), &targets.volumes[i]);
   }
-  return list;
-}
-
-Role ChosenTargets::role(const Target* target) const {
-  return target == &near || (against && target == &*against) ? Role::near : Role::far;
-}
-
-ChosenTargets choose_targets(const NamedTargets& named, MountPower power, bool with_far) {
-  check_which_are_named(named);
-  if (!named.near) {
-    ChosenTargets own{own_target(Role::near, power), {}, {}, {}};
-    if (with_far) own.far = own_target(Role::far, power);
-    return own;
+  for (std::size_t i = 0; i < targets.against.size(); ++i) {
+    all.emplace_back(
+        i == 0 ? "against" : fmt::format("against-{}", role_name(static_cast<Role>(i))),
+        &targets.against[i]);
   }
-  const std::pair<std::string_view, const std::optional<Target>&> targets[] = {
-      {"near", named.near},
-      {"far", named.far},
-      {"against", named.against},
-      {"against-far", named.against_far}};
-  for (std::size_t i = 0; i < std::size(targets); ++i) {
-    for (std::size_t j = i + 1; j < std::size(targets); ++j) {
-      if (!targets[i].second || !targets[j].second) continue;
-      check_apart(targets[i].first, *targets[i].second, targets[j].first, *targets[j].second);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    for (std::size_t j = i + 1; j < all.size(); ++j) {
+      check_apart(all[i].first, *all[i].second, all[j].first, *all[j].second);
     }
   }
-  return {*named.near, named.far, named.against, named.against_far};
+}
+
+}  // namespace
+
+bool ChosenTargets::all_directories() const {
+  const auto is_one = [](const Target& one) { return one.kind == TargetKind::directory; };
+  return std::ranges::all_of(volumes, is_one) && std::ranges::all_of(against, is_one);
+}
+
+ChosenTargets choose_targets(const NamedTargets& named, MountPower power, std::size_t count) {
+  check_which_are_named(named);
+  ChosenTargets targets;
+  if (!named.near) {
+    for (std::size_t i = 0; i < count; ++i) {
+      targets.volumes.push_back(own_target(static_cast<Role>(i), power));
+    }
+    return targets;
+  }
+  targets.volumes = named.far;
+  targets.volumes.insert(targets.volumes.begin(), *named.near);
+  if (named.against) {
+    targets.against = named.against_far;
+    targets.against.insert(targets.against.begin(), *named.against);
+  }
+  check_comparable(targets);
+  check_all_apart(targets);
+  return targets;
 }
 
 std::vector<FileSystemKind> usable_file_systems(const std::vector<FileSystemKind>& wanted,

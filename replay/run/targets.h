@@ -14,22 +14,23 @@ namespace filereel {
 
 // As on the command line, before they are checked.
 struct NamedTargets {
-  std::optional<Target> near = {}, far = {}, against = {}, against_far = {};
+  std::optional<Target> near = {};
+  std::vector<Target> far = {};
+  std::optional<Target> against = {};
+  std::vector<Target> against_far = {};
 };
 
 struct ChosenTargets {
-  Target near;
-  std::optional<Target> far, against, against_far;
+  std::vector<Target> volumes;  // by Role
+  std::vector<Target> against;  // the same of the other side; a lone one shares the far ones
 
-  // All there are, near first.
-  std::vector<Target*> all();
-  Role role(const Target* target) const;
+  bool all_directories() const;
 };
 
-// The targets of a run: those given, or volumes of its own in the current directory: images where
-// this machine can mount them, else directories; far only if `with_far`. Throws Error(usage) when
-// two are the same, lie one inside the other or cannot be compared.
-ChosenTargets choose_targets(const NamedTargets& named, MountPower power, bool with_far);
+// The targets of a run: those given, or `count` volumes of its own in the current directory: images
+// where this machine can mount them, else directories. Throws Error(usage) when two are the same,
+// lie one inside the other or cannot be compared.
+ChosenTargets choose_targets(const NamedTargets& named, MountPower power, std::size_t count);
 
 // The file systems that this machine can make and mount. Those it cannot are left out with a
 // warning, or, if the user asked for them (`required`), are an Error(failed) that says what to

@@ -140,10 +140,10 @@ class FittedReplay final : public FittedJob {
   const Fitting& fitting() const { return fitted_; }
 
   Contents contents(Role role) const override {
-    if (role == Role::far) return {};
+    if (role != Role::near) return {};
     return {&fitted_.initial, &fitted_.initial, 1};
   }
-  FilesRead read_by(std::size_t) const override { return files_of(fitted_.initial); }
+  FilesRead read_by(std::size_t, Role) const override { return files_of(fitted_.initial); }
 
   std::unique_ptr<StepReplay> make_replay(std::size_t) const override {
     return replay_in(options_.order);
@@ -158,7 +158,7 @@ class FittedReplay final : public FittedJob {
   }
 
   std::optional<FileSet> tree_after(std::size_t, Role role) const override {
-    if (role == Role::far) return {};
+    if (role != Role::near) return {};
     return fitted_.final;
   }
 
@@ -273,7 +273,7 @@ class TraceJob final : public Job {
   }
 
   // All that is ever written may lie there at once, for all that is known.
-  JobNeeds needs(std::span<const FileSystemKind> kinds) const override {
+  JobNeeds needs(std::span<const FileSystemKind> kinds, std::size_t /*volumes*/) const override {
     JobNeeds needs;
     VolumeNeeds& near = needs.volumes[static_cast<std::size_t>(Role::near)];
     near.what = name_;

@@ -76,28 +76,30 @@ Means means_for(const Recipe& recipe, const JobOptions& options, const FittingPl
                          "what would be in flight together is done by as many threads that block"});
     }
   }
-  if (!place.volumes.near) return means;
-  const int root = place.volumes.near->root();
+  const std::vector<Volume*> volumes = place.volumes.list(volumes_of(recipe));
+  if (volumes.empty()) return means;
   bool polls = wants_polling(recipe) && !means.synthesis.depth_as_threads;
-  if (polls) {
-    if (const std::optional<std::string> why = why_no_polling(root)) {
-      polls = false;
-      place.result.warn({"polling-unavailable", *why, "leave out poll, or use such a device"});
-    }
+  for (const Volume* volume : volumes) {
+    if (!polls) break;
+    const std::optional<std::string> why = why_no_polling(volume->root());
+    if (!why) continue;
+    polls = false;
+    place.result.warn({"polling-unavailable", *why, "leave out poll, or use such a device"});
   }
   const std::optional<DirectAccess> access = smallest_direct_access(recipe);
   if (!access) return means;
-  means.synthesis.direct = can_do_direct_io(root, kProbeFile, access->size, access->align);
-  means.poll = polls && means.synthesis.direct;
-  if (!means.synthesis.direct) {
+  for (const Volume* volume : volumes) {
+    if (can_do_direct_io(volume->root(), kProbeFile, access->size, access->align)) continue;
+    means.synthesis.direct = false;
     place.result.warn(
         {"direct-io-unavailable",
          fmt::format("{} does not read and write {} at multiples of {} past the page cache: all "
                      "went through the cache",
-                     place.volumes.near->describe().file_system, format_binary_size(access->size),
+                     volume->describe().file_system, format_binary_size(access->size),
                      format_binary_size(access->align)),
          "use multiples of 4 KiB, or another file system"});
   }
+  means.poll = polls && means.synthesis.direct;
   return means;
 }
 
@@ -108,39 +110,52 @@ class FittedWorkload final : public FittedJob {
       : recipe_(std::move(recipe)),
         options_(options),
         means_(means_for(recipe_, options, place)),
-        synthesis_(recipe_, means_.synthesis),
-        fitted_(fit_trace(synthesis_.paths(), TextTable(),
-                          {.initial = synthesis_.initial(), .final = synthesis_.largest()},
-                          place.volumes.limits())) {
-    check_file_sizes(fitted_.final, place.volumes.limits(), "use --scale or another file system");
+        synthesis_(recipe_, means_.synthesis) {
+    // A group has the same names on each volume.
+    for (std::size_t i = 0; i <= static_cast<std::size_t>(volumes_of(recipe_).back()); ++i) {
+      const auto role = static_cast<Role>(i);
+      const FittedTrace& one = fitted_.emplace_back(
+          fit_trace(synthesis_.paths(), TextTable(),
+                    {.initial = synthesis_.initial(role), .final = synthesis_.largest(role)},
+                    place.volumes.limits()));
+      check_file_sizes(one.final, place.volumes.limits(), "use --scale or another file system");
+    }
     if (place.volumes.near) {
-      add_fitting(fitted_, place.volumes.near->describe().file_system, name, place.result);
+      add_fitting(fitted_.front(), place.volumes.near->describe().file_system, name, place.result);
     }
     for (std::size_t i = 0; i < recipe_.phases.size(); ++i) {
       const RecipePhase& phase = recipe_.phases[i];
       const std::uint64_t bytes = synthesis_.bytes(i);
-      steps_.push_back({.operation = phase.name,
-                        .measured = phase.measured,
-                        .caches = phase.caches,
-                        .bytes = bytes,
-                        .ends_after_s = seconds_until_end(phase),
-                        .expected_s = expected_seconds(phase, bytes),
-                        .access = access_shape(phase)});
-      // What could not go past the cache has the cache's latencies.
+      const std::vector<Role> volumes = volumes_of(recipe_, phase);
+      steps_.push_back(
+          {.operation = phase.name,
+           .measured = phase.measured,
+           .caches = phase.caches,
+           .volumes = volumes,
+           .apart = volumes.size() > 1,
+           .bytes = bytes,
+           .ends_after_s = seconds_until_end(phase),
+           .expected_s = expected_seconds(phase, bytes),
+           .access = volumes.front() == Role::near ? access_shape(phase) : std::nullopt});
+      // What could not go past the cache has the cache's latencies; the baseline is of one volume.
       std::optional<AccessShape>& access = steps_.back().access;
-      if (access && !means_.synthesis.direct) access->latency_comparable = false;
+      if (access && (!means_.synthesis.direct || volumes.size() > 1)) {
+        access->latency_comparable = false;
+      }
     }
   }
 
   const std::vector<Step>& steps() const override { return steps_; }
 
   Contents contents(Role role) const override {
-    if (role == Role::far) return {};
-    return {&fitted_.initial, &fitted_.final, 1};
+    const auto number = static_cast<std::size_t>(role);
+    if (number >= fitted_.size()) return {};
+    return {&fitted_[number].initial, &fitted_[number].final, 1};
   }
 
-  FilesRead read_by(std::size_t step) const override {
-    return files_of(step == 0 ? fitted_.initial : fitted_.final, [&](std::string_view path) {
+  FilesRead read_by(std::size_t step, Role role) const override {
+    const FittedTrace& fitted = fitted_[static_cast<std::size_t>(role)];
+    return files_of(step == 0 ? fitted.initial : fitted.final, [&](std::string_view path) {
       const std::string_view group = path.substr(0, path.find('/'));
       return std::ranges::any_of(recipe_.phases[step].threads, [&](const RecipeThreads& threads) {
         return recipe_.files[threads.files].name == group;
@@ -153,7 +168,7 @@ class FittedWorkload final : public FittedJob {
     const bool accesses = has_accesses(phase);
     auto replay = std::make_unique<PhaseReplay>(accesses);
     replay->trace = synthesis_.trace(step);
-    if (fitted_.tables) replay->trace.paths = &fitted_.tables->paths;
+    if (const auto& tables = fitted_.front().tables) replay->trace.paths = &tables->paths;
     replay->options.engine = options_.engine.value_or(
         synthesis_.queues(step) ? EngineKind::uring : EngineKind::blocking);
     replay->options.units.moved = accesses;
@@ -164,8 +179,9 @@ class FittedWorkload final : public FittedJob {
   }
 
   std::optional<FileSet> tree_after(std::size_t, Role role) const override {
-    if (role == Role::far || changes_files(recipe_)) return {};
-    return fitted_.initial;
+    const auto number = static_cast<std::size_t>(role);
+    if (number >= fitted_.size() || changes_files(recipe_)) return {};
+    return fitted_[number].initial;
   }
 
  private:
@@ -173,7 +189,7 @@ class FittedWorkload final : public FittedJob {
   JobOptions options_;
   Means means_;
   Synthesis synthesis_;
-  FittedTrace fitted_;
+  std::vector<FittedTrace> fitted_;  // by Role
   std::vector<Step> steps_;
 };
 
@@ -210,6 +226,16 @@ class WorkloadJob final : public Job {
   std::optional<std::uint32_t> runs() const override { return workload_.runs; }
   std::string_view room_advice() const override { return kRoomOfWorkloads; }
 
+  // At all points the same: volumes are not swept.
+  VolumeCount volume_count() const override {
+    const Recipe recipe = workload_.recipe(0);
+    const std::vector<Role> named = volumes_of(recipe);
+    const std::size_t least = named.empty() ? 1 : static_cast<std::size_t>(named.back()) + 1;
+    const bool any = std::ranges::any_of(
+        recipe.files, [](const RecipeFiles& files) { return files.volumes.empty(); });
+    return {least, any ? kRoles : least};
+  }
+
   bool follows(std::uint64_t before, std::uint64_t point) const override {
     const Recipe next = recipe_at(point);
     if (next.fresh) return false;
@@ -217,7 +243,7 @@ class WorkloadJob final : public Job {
     return !changes_files(last) && begin_alike(last, next);
   }
 
-  JobNeeds needs(std::span<const FileSystemKind> kinds) const override;
+  JobNeeds needs(std::span<const FileSystemKind> kinds, std::size_t volumes) const override;
 
   std::vector<AccessShape> shapes() const override {
     std::vector<AccessShape> shapes;
@@ -232,6 +258,7 @@ class WorkloadJob final : public Job {
 
   std::unique_ptr<FittedJob> fit(std::uint64_t point, const FittingPlace& place) const override {
     Recipe recipe = workload_.recipe(point, options_.scale);
+    name_volumes(recipe, std::max<std::size_t>(1, place.volumes.all().size()));
     if (options_.time_ns) {
       for (const std::string& phase : set_time(recipe, *options_.time_ns)) {
         place.result.warn(
@@ -257,17 +284,17 @@ class WorkloadJob final : public Job {
   JobOptions options_;
 };
 
-JobNeeds WorkloadJob::needs(std::span<const FileSystemKind> kinds) const {
+JobNeeds WorkloadJob::needs(std::span<const FileSystemKind> kinds, std::size_t volumes) const {
   constexpr std::uint64_t kMostLooks = 2'000'000;  // at files
   JobNeeds needs;
-  VolumeNeeds& near = needs.volumes[static_cast<std::size_t>(Role::near)];
-  near.what = fmt::format("the files of {}", workload_.name);
+  for (VolumeNeeds& one : needs.volumes) one.what = fmt::format("the files of {}", workload_.name);
   bool fills = false;
   std::size_t entries = 0;
   std::optional<Recipe> last;
   double seconds = 0;  // of the last point that was looked at
   for (std::uint64_t point = 0; point < points(); ++point) {
     Recipe one = recipe_at(point);
+    name_volumes(one, volumes);
     const bool many = entries * points() > kMostLooks;
     if (many && begin_alike(*last, one) && !changes_files(one)) {
       needs.seconds += seconds;
@@ -275,9 +302,15 @@ JobNeeds WorkloadJob::needs(std::span<const FileSystemKind> kinds) const {
     }
     fills = fills || fills_volume(one);
     const Synthesis synthesis(one, {.free_bytes = kVolumeToFill});
-    near.image = std::max(near.image, image_size({&synthesis.largest(), 1}, kinds, 1));
-    near.least = std::max(near.least, least_space(synthesis.largest(), 1));
-    entries = std::max(entries, synthesis.largest().entries.size());
+    std::size_t here = 0;
+    for (std::size_t i = 0; i < volumes; ++i) {
+      const FileSet& largest = synthesis.largest(static_cast<Role>(i));
+      VolumeNeeds& of_one = needs.volumes[i];
+      of_one.image = std::max(of_one.image, image_size({&largest, 1}, kinds, 1));
+      of_one.least = std::max(of_one.least, least_space(largest, 1));
+      here += largest.entries.size();
+    }
+    entries = std::max(entries, here);
     seconds = 0;
     for (std::size_t i = 0; i < one.phases.size(); ++i) {
       seconds += expected_seconds(one.phases[i], synthesis.bytes(i));
@@ -285,9 +318,9 @@ JobNeeds WorkloadJob::needs(std::span<const FileSystemKind> kinds) const {
     needs.seconds += seconds;
     last = std::move(one);
   }
-  if (fills) {
-    near.image = std::max(near.image, kVolumeToFill);
-    near.least = 0;
+  for (std::size_t i = 0; fills && i < volumes; ++i) {
+    needs.volumes[i].image = std::max(needs.volumes[i].image, kVolumeToFill);
+    needs.volumes[i].least = 0;
   }
   return needs;
 }

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <random>
 #include <vector>
+
+#include "replay/statistics/order.h"
 
 namespace filereel {
 namespace {
@@ -40,6 +43,23 @@ std::optional<Interval> median_interval(std::span<const double> values) {
     }
   }
   return Interval{order[first - 1], order[n - first]};
+}
+
+std::optional<Interval> resampled_interval(
+    std::span<const std::size_t> sizes, const std::function<double(const Resample&)>& statistic) {
+  constexpr double kLow = 0.025, kHigh = 0.975;
+  if (sizes.empty() || std::ranges::min(sizes) < kLeastForInterval) return std::nullopt;
+  std::mt19937_64 random(1);  // NOLINT(cert-msc51-cpp): to be repeatable
+  Resample chosen;
+  for (const std::size_t size : sizes) chosen.emplace_back(size);
+  std::vector<double> values(kResamples);
+  for (double& value : values) {
+    for (std::vector<std::size_t>& series : chosen) {
+      for (std::size_t& position : series) position = random() % series.size();
+    }
+    value = statistic(chosen);
+  }
+  return Interval{quantile(values, kLow), quantile(values, kHigh)};
 }
 
 }  // namespace filereel

@@ -29,6 +29,12 @@ double quantile(std::span<const double> values, double p) {
   return std::lerp(order[below], order[above], place - static_cast<double>(below));
 }
 
+double geometric_mean(std::span<const double> values) {
+  double logarithms = 0;
+  for (const double value : values) logarithms += std::log(value);
+  return std::exp(logarithms / static_cast<double>(values.size()));
+}
+
 double median_absolute_deviation(std::span<const double> values) {
   const double middle = median(values);
   std::vector<double> distances;

@@ -1,4 +1,4 @@
-// What the order of values tells about them. All functions take values in any order, finite, in any
+// Single figures that stand for several values, most by their order. All functions take values in any order, finite, in any
 // unit, and give their figure in the same unit.
 #pragma once
 
@@ -13,6 +13,9 @@ double median(std::span<const double> values);
 // and Fan, "Sample Quantiles in Statistical Packages" (1996), as R and NumPy do by default. At
 // least one value is required.
 double quantile(std::span<const double> values, double p);
+
+// At least one value is required, and all must be above 0.
+double geometric_mean(std::span<const double> values);
 
 // The median of the distances from the median, not scaled. At least one value is required.
 double median_absolute_deviation(std::span<const double> values);

@@ -13,7 +13,7 @@ A case is a text file of sections. What stands before the first one says what th
   --- stderr         the same
   --- left behind    new files and directories, a line each
 
-Beyond the files: an error is exactly one line on standard error that begins with "filereel: ", with
+Beyond the files: no line of a table is wider than 80 columns; an error is exactly one line on standard error that begins with "filereel: ", with
 nothing on standard output, and the help of every command has an example. That something is slower
 (exit code 4) is no error.
 In a setup $FILEREEL is the program and $TESTS the folder tests/; {dir} stands for the directory.
@@ -34,6 +34,9 @@ HERE = pathlib.Path(__file__).resolve().parent
 EXPECTED = ["exit", "stdout", "stderr", "left behind"]
 ORDER = ["setup", "command"] + EXPECTED
 SECONDS = 60
+WIDTH = 80
+# Three cells or more with blanks between them. A cell alone may be a long name of the user's.
+TABLE_LINE = re.compile(r"\S {2,}\S.* {2,}\S")
 
 
 class Case:
@@ -91,6 +94,9 @@ class Case:
                 yield 'an error is exactly one line that begins with "filereel: "'
             if got["stdout"]:
                 yield "an error prints nothing on standard output"
+        for line in got["stdout"].split("\n"):
+            if len(line) > WIDTH and TABLE_LINE.search(line):
+                yield f"a line of a table has {len(line)} columns: {line}"
         if code < 0:
             yield f"killed by signal {-code}"
         words = shlex.split(self.sections["command"])

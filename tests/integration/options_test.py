@@ -13,7 +13,7 @@ KINDS = ["FC-Test", "workload", "recorded trace"]
 OF_RESULTS = {"-h", "--help", "--json", "--html", "--label", "--note", "--hide-serial",
               "--against-json", "--against-label"}
 
-RECIPE = """files: {name: data, count: 2, size: 1 MiB}
+RECIPE = """files: {name: data, count: 2, size: 1 MiB, volumes: all}
 access: {size: 4 KiB, random: 100 %, reads: 50 %}
 depth: 1
 stop: {operations: 100}

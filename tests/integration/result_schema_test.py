@@ -153,6 +153,17 @@ class Written(Base, IntegrationTest):
         self.assert_refused_when(result, lambda r: r["sweeps"][0].pop("set"))
 
     @needs("ext4")
+    def test_of_a_workload_on_several_volumes(self):
+        volumes = ["--near", self.folder("a"), "--far", self.folder("b"), "--far", self.folder("c")]
+        self.filereel("run", "fio-matrix-random", *volumes, "--scale", "0.001", "--time", "0.05s",
+                      "--sweep", "depth=2", "--sweep", "reads=50%", "--sweep", "run.size=4KiB",
+                      "--json", "r.json")
+        result = self.assert_result()
+        self.assertEqual([one["operation"] for one in result["measurements"]],
+                         ["run", "run near", "run far", "run far-2"])
+        self.assertEqual([one["role"] for one in result["volumes"]], ["near", "far", "far-2"])
+        self.assert_refused_when(result, lambda r: r["volumes"][2].update(role="far-8"))
+
     def test_of_a_workload_with_a_sweep(self):
         near = self.scratch / "near.img"
         self.filereel("run", "random-read", "--near", f"image:{near}", "--scale", "0.01", "--time",

@@ -100,13 +100,17 @@ class Parser(IntegrationTest):
 
     @needs("ext4")
     def test_it_runs_the_good_samples(self):
-        image = self.scratch / "near.img"
         for path in samples("good"):
             with self.subTest(path.name):
-                self.filereel("run", path, "--near", f"image:{image},size=400M", "--runs", "1",
-                              "--json", "r.json")
+                roles = ["near"] + [role for role in ("far", "far-2") if f"{role}]" in path.read_text()]
+                images = {role: self.scratch / f"{role}.img" for role in roles}
+                volumes = []
+                for role, image in images.items():
+                    volumes += [f"--{role.removesuffix('-2')}", f"image:{image},size=400M"]
+                self.filereel("run", path, *volumes, "--runs", "1", "--json", "r.json")
                 self.assertTrue(self.result()["complete"])
-                image.unlink()
+                for image in images.values():
+                    image.unlink()
 
     def test_it_refuses_the_others_in_one_line_with_line_and_column(self):
         for path in samples("bad") + samples("beyond_schema"):

@@ -17,8 +17,8 @@ VOLUME = {"iometer-workstation-roundup": "64M", "zones": "64M"}
 # The lengths of the axes, in their order.
 SHAPES = {
     "atto": [15], "cached-direct": [2, 6, 6], "cached-direct-sequential": [2, 2], "cached-maximum": [6],
-    "database-67-33": [9], "exchange": [9],
-    "fc-pattern": [2, 5], "fio-matrix": [2, 3, 3, 4], "iometer-database": [11, 9],
+    "database-67-33": [9], "exchange": [9], "fc-pattern": [2, 5],
+    "fio-matrix-random": [3, 3, 3], "fio-matrix-sequential": [3, 3, 3], "iometer-database": [11, 9],
     "iometer-fileserver": [9], "iometer-webserver": [9], "iometer-workstation": [9],
     "iometer-workstation-roundup": [6], "multi-stream": [2, 4, 4], "mysql-mix": [3], "overwrite-files": [2],
     "queue-matrix": [2, 6, 6], "queue-matrix-sequential": [2, 6, 6], "random-block-size": [2, 16],
@@ -32,7 +32,8 @@ ENDS = {
     "database-67-33": {"depth": "1,256"},
     "exchange": {"depth": "1,256"},
     "fc-pattern": {"pattern.size": "1 KiB,1 MiB"},
-    "fio-matrix": {"reads": "100 %,0 %", "depth": "1,64"},
+    "fio-matrix-random": {"reads": "0 %,50 %", "depth": "2,8"},
+    "fio-matrix-sequential": {"reads": "0 %,50 %", "depth": "2,8"},
     "iometer-database": {"reads": "100 %,0 %", "depth": "1,256"},
     "iometer-fileserver": {"depth": "1,256"},
     "iometer-webserver": {"depth": "1,256"},
@@ -45,7 +46,8 @@ ENDS = {
 # What the catalogue is asked to have, whatever else it has.
 NAMES = """
     atto cached-direct cached-direct-sequential cached-maximum create-files database-67-33 exchange
-    fc-pattern fio-matrix iometer-database iometer-fileserver iometer-webserver iometer-workstation
+    fc-pattern fio-matrix-random fio-matrix-sequential iometer-database iometer-fileserver
+    iometer-webserver iometer-workstation
     iometer-workstation-roundup multi-stream mysql-mix naspt-content-creation
     naspt-directory-copy-from naspt-directory-copy-to naspt-file-copy-from naspt-file-copy-to
     naspt-hd-playback naspt-hd-playback-2x naspt-hd-playback-4x naspt-hd-playback-and-record

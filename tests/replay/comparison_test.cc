@@ -13,6 +13,7 @@
 #include "replay/compare/comparison_json.h"
 #include "replay/compare/junit_xml.h"
 #include "replay/json.h"
+#include "replay/results/file_systems.h"
 #include "replay/results/hidden_serials.h"
 #include "replay/results/packed.h"
 #include "tests/sample_result.h"
@@ -586,6 +587,74 @@ TEST_CASE("JUnit fails what is slower and skips what cannot be told, whatever th
   CHECK(std::string_view(test.child("failure").attribute("message").value())
             .contains("% time until durable"));
   CHECK(suite.find_child_by_attribute("testcase", "name", "iso read ext4").child("skipped"));
+}
+
+// The same on one file system.
+Result on(const std::string& file_system, Measurement measurement) {
+  measurement.file_system = file_system;
+  Result result = result_with({std::move(measurement)});
+  result.volumes = {volume_of(Role::near, file_system, "kernel")};
+  return result;
+}
+
+TEST_CASE("results of one file system each are compared across them") {
+  const Result base = on("ext4", runs_of("create", 2, 10, 1));
+  Result fresh = on("xfs", runs_of("create", 3, 10, 2));
+  fresh.volumes.front().mount_options = "rw,attr2";
+  const ResultComparison comparison = compare(base, fresh);
+  REQUIRE(comparison.measurements.size() == 1);
+  CHECK(comparison.measurements.front().verdict == Verdict::slower);
+  CHECK(key_text(comparison.measurements.front().key) == "fc-test iso create");
+  REQUIRE(comparison.across);
+  CHECK(comparison.across->fresh == "xfs");
+  CHECK(comparison.base_name == "drive on ext4");
+  REQUIRE(comparison.changes.size() == 2);
+  CHECK(comparison.changes[0].kind == ChangeKind::file_system);
+  CHECK(comparison.changes[0].what == "file system");
+  CHECK(comparison.changes[0].base == "ext4");
+  CHECK(comparison.changes[1].what == "mount options (near)");
+  CHECK(comparison.warnings.empty());  // mount options belong to the file system
+  const Json json = Json::parse(comparison_to_json(comparison));
+  CHECK(json["across"]["base"] == "ext4");
+  CHECK(json["measurements"][0]["file_system"] == "");
+}
+
+TEST_CASE("what else changed beside the file system makes the cause doubtful") {
+  const Result base = on("ext4", runs_of("create", 2, 10, 1));
+  Result fresh = on("xfs", runs_of("create", 3, 10, 2));
+  fresh.volumes.front().drives.front().serial = "S999";
+  const ResultComparison comparison = compare(base, fresh);
+  REQUIRE(warning(comparison, "something-else-changed"));
+  CHECK(warning(comparison, "something-else-changed")->text ==
+        "serial number (near) changed, too: the file system may not be the cause");
+}
+
+TEST_CASE("where both sides have a file system, that one is compared") {
+  Result base = on("ext4", runs_of("create", 2, 10, 1));
+  const Result fresh = on("xfs", runs_of("create", 3, 10, 2));
+  Measurement more = runs_of("create", 3, 10, 3);
+  more.file_system = "xfs";
+  base.measurements.push_back(more);
+  const ResultComparison comparison = compare(base, fresh);
+  CHECK_FALSE(comparison.across);
+  REQUIRE(comparison.measurements.size() == 1);
+  CHECK(comparison.measurements.front().key.file_system == "xfs");
+  CHECK(comparison.only_base.size() == 1);
+  const Result kept = only_on(base, "ext4");
+  CHECK(kept.measurements.size() == 1);
+  CHECK(compare(kept, fresh).across);
+}
+
+TEST_CASE("what all replays have in common is not in their names") {
+  const MeasurementKey one{
+      JobKind::trace, "app", "", "", "", {{"size", "1"}, {"order", "strict"}, {"pace", "asap"}}};
+  MeasurementKey other = one;
+  other.parameters[2].second = "natural";
+  const std::vector<MeasurementKey> keys = {one, other, MeasurementKey{}};
+  const Parameters shared = shared_replay(keys);
+  CHECK(shared == Parameters{{"order", "strict"}});
+  CHECK(key_text(one, shared) == "app size=1 pace=asap");
+  CHECK(shared_replay({}).empty());
 }
 
 }  // namespace

@@ -28,7 +28,7 @@ struct EngineRig {
     EngineContext result;
     result.paths = &paths;
     result.texts = &texts;
-    result.roots = volumes.roots();
+    result.roots = {volumes.near_root.get(), volumes.far_root.get()};
     result.open_files = open_files;
     result.mappings = mappings;
     result.largest_io = 64 * 1024;

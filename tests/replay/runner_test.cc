@@ -101,7 +101,7 @@ TEST_CASE("FC-Test verifies contents and trees if asked") {
     JobOptions options = small_fc_test({});
     options.verify = verify;
     JobRun one(std::move(make_fc_test_jobs(options).front()));
-    one.request.targets.far = directory_target(one.temp / "far");
+    one.request.targets.far = {directory_target(one.temp / "far")};
     CHECK(one.run());
     REQUIRE(one.result.measurements.size() == 5);
     for (const Measurement& measurement : one.result.measurements) {
@@ -148,7 +148,7 @@ TEST_CASE("volumes have no meaning where nothing needs one") {
 
 TEST_CASE("far is refused where nothing works on two volumes") {
   JobRun one(reads());
-  one.request.targets.far = directory_target(one.temp / "far");
+  one.request.targets.far = {directory_target(one.temp / "far")};
   CHECK(one.failure().find("--far has no meaning") != std::string::npos);
 }
 

@@ -46,6 +46,7 @@ TEST_CASE("quantiles lie linearly between their neighbours, as R's do by default
   CHECK(quantile(values, 0.9) == about(9.1));
   CHECK(quantile(values, 1) == about(10));
   CHECK(median(Values{4}) == about(4));
+  CHECK(geometric_mean(Values{1, 4, 16}) == about(4));
   CHECK(median_absolute_deviation(Values{1, 1, 2, 2, 4, 6, 9}) == about(1));
 }
 

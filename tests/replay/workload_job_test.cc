@@ -312,5 +312,165 @@ TEST_CASE("the tree is verified where the phases leave it as it was, and else re
                        Error);
 }
 
+// A workload on two directories.
+struct TwoVolumeRun : WorkloadRun {
+  explicit TwoVolumeRun(const std::string& yaml, std::uint32_t runs = 1,
+                        const JobOptions& options = {})
+      : WorkloadRun(yaml, runs, options) {
+    request.targets.far = {directory_target(temp / "far")};
+  }
+};
+
+TEST_CASE("what is done on two volumes is measured together and of each by itself") {
+  TwoVolumeRun one(
+      "files: {count: 3, size: 64 KiB, volumes: [near, far]}\n"
+      "access: {size: 4 KiB, random: 100 %, reads: 50 %}\ncount: 2\ndepth: 4\n"
+      "stop: {operations: 400}\n",
+      2);
+  std::size_t on_near = 0, on_far = 0;
+  one.watcher.at_step = [&](std::size_t) {
+    const auto files = [&](const std::string& volume) {
+      const fs::path work = fs::directory_iterator(one.temp / volume)->path();
+      return things_in((work / "files").string());
+    };
+    on_near = files("volume");
+    on_far = files("far");
+  };
+  CHECK(one.run());
+  CHECK(on_near == 3);
+  CHECK(on_far == 3);
+  CHECK(one.result.volumes.size() == 2);
+  REQUIRE(one.result.measurements.size() == 3);
+  CHECK(one.result.measurements[0].operation == "run");
+  CHECK(one.result.measurements[1].operation == "run near");
+  CHECK(one.result.measurements[2].operation == "run far");
+  for (std::size_t run = 0; run < 2; ++run) {
+    const Sample &all = one.sample(0, run), &near = one.sample(1, run), &far = one.sample(2, run);
+    CHECK(all.operations == 400);
+    CHECK(near.operations == 200);
+    CHECK(far.operations == 200);
+    CHECK(near.run == all.run);
+    CHECK(all.bytes == near.bytes + far.bytes);
+    for (const char* const kind : {"read", "write"}) {
+      const LatencySummary &whole = all.latency.at(kind), &first = near.latency.at(kind),
+                           &second = far.latency.at(kind);
+      CHECK(whole.count == first.count + second.count);
+      CHECK(whole.bytes == first.bytes + second.bytes);
+      CHECK(whole.total_us == doctest::Approx(first.total_us + second.total_us));
+      CHECK(whole.max_us == std::max(first.max_us, second.max_us));
+    }
+    CHECK(near.elapsed_s <= all.elapsed_s);
+    CHECK(far.elapsed_s <= all.elapsed_s);
+    CHECK(std::max(near.elapsed_s, far.elapsed_s) > 0.5 * all.elapsed_s);
+    CHECK(near.durable_s >= near.elapsed_s);
+    CHECK(near.cold_method == all.cold_method);
+    REQUIRE(near.course);
+  }
+  CHECK_FALSE(fs::exists(one.temp / "volume"));  // the run made them
+  CHECK_FALSE(fs::exists(one.temp / "far"));
+}
+
+TEST_CASE("groups may be on different volumes, and each phase is measured where it works") {
+  TwoVolumeRun one(
+      "files: [{name: table, size: 256 KiB}, {name: log, size: 256 KiB, volumes: far}]\n"
+      "phases:\n"
+      "  - name: load\n"
+      "    threads:\n"
+      "      - {files: table, access: {size: 4 KiB}}\n"
+      "      - {files: log, access: {size: 16 KiB, reads: 0 %}}\n"
+      "  - {name: table only, files: table, access: {size: 4 KiB}}\n"
+      "  - {name: log only, files: log, access: {size: 16 KiB}}\n");
+  CHECK(one.run());
+  std::vector<std::string> names;
+  for (const Measurement& measurement : one.result.measurements) {
+    names.push_back(measurement.operation);
+  }
+  CHECK(names ==
+        std::vector<std::string>{"load", "load near", "load far", "table only", "log only"});
+  CHECK(one.sample(0).operations == 64 + 16);
+  CHECK(one.sample(1).latency.at("read").count == 64);
+  CHECK_FALSE(one.sample(1).latency.contains("write"));
+  CHECK(one.sample(2).latency.at("write").count == 16);
+  CHECK(one.sample(3).operations == 64);
+  CHECK(one.sample(4).operations == 16);
+}
+
+TEST_CASE("content and trees are verified on each volume") {
+  for (const Verification verify : {Verification::content, Verification::tree}) {
+    JobOptions options;
+    options.verify = verify;
+    TwoVolumeRun one("files: {count: 3, size: 64 KiB, volumes: all}\ndo: [read]\n", 1, options);
+    CHECK(one.run());
+    REQUIRE(one.result.measurements.size() == 3);
+    CHECK(one.sample(0).bytes == 6 * 65536);
+    CHECK(one.sample(0).tree.has_value() == (verify == Verification::tree));
+    if (!one.sample(0).tree) continue;
+    CHECK(one.sample(0).tree->entries == 8);
+    CHECK(one.sample(0).tree->differences == 0);
+  }
+  JobOptions options;
+  options.verify = Verification::content;
+  TwoVolumeRun damaged("files: {size: 64 KiB, volumes: all}\ndo: [read]\n", 1, options);
+  damaged.watcher.at_step = [&](std::size_t) {
+    const fs::path work = fs::directory_iterator(damaged.temp / "far")->path();
+    const Descriptor file(open((work / "files/f000000").c_str(), O_WRONLY | O_CLOEXEC));
+    REQUIRE(pwrite(file.get(), "damage", 6, 5000) == 6);
+  };
+  CHECK(damaged.failure().find("wrong content") != std::string::npos);
+}
+
+TEST_CASE("files on all volumes are on as many as there are") {
+  const std::string yaml = "files: {size: 64 KiB, volumes: all}\naccess: {size: 4 KiB}\n";
+  WorkloadRun alone(yaml);
+  CHECK(alone.run());
+  REQUIRE(alone.result.measurements.size() == 1);
+  CHECK(alone.sample(0).operations == 16);
+  TwoVolumeRun three(yaml);
+  three.request.targets.far.push_back(directory_target(three.temp / "far-2"));
+  CHECK(three.run());
+  REQUIRE(three.result.measurements.size() == 4);
+  CHECK(three.result.measurements[3].operation == "run far-2");
+  CHECK(three.sample(0).operations == 48);
+  CHECK(three.sample(3).operations == 16);
+  REQUIRE(three.result.volumes.size() == 3);
+  CHECK(three.result.volumes[2].role == Role::far_2);
+}
+
+TEST_CASE("too few and too many volumes are refused before any is touched") {
+  const std::string access = "access: {size: 4 KiB}\n";
+  WorkloadRun few("files: {size: 64 KiB, volumes: [near, far, far-2]}\n" + access);
+  CHECK(few.failure().find("works on 3 volumes: name 2 more with --far") != std::string::npos);
+  CHECK_FALSE(fs::exists(few.temp / "volume"));
+  TwoVolumeRun many("files: {size: 64 KiB, volumes: [near, far]}\n" + access);
+  many.request.targets.far.push_back(directory_target(many.temp / "far-2"));
+  CHECK(many.failure().find("works on 2 volumes") != std::string::npos);
+  TwoVolumeRun same("files: {size: 64 KiB, volumes: [near, far, far-2]}\n" + access);
+  same.request.targets.far.push_back(directory_target(same.temp / "far"));
+  CHECK(same.failure().find("far and far-2 are the same") != std::string::npos);
+}
+
+TEST_CASE(
+    "two sides take turns on several volumes, with far volumes that they share or their own") {
+  for (const bool own : {false, true}) {
+    TwoVolumeRun one(
+        "fresh: run\nfiles: {size: 64 KiB, volumes: [near, far]}\n"
+        "access: {size: [4 KiB, 8 KiB], random: 100 %}\nstop: {operations: 20}\n",
+        2);
+    one.request.targets.against = directory_target(one.temp / "other");
+    if (own) one.request.targets.against_far = {directory_target(one.temp / "other far")};
+    Result second;
+    CHECK(run_plan(one.request, one.watcher, one.result, &second));
+    REQUIRE(second.measurements.size() == 6);
+    for (const Result* result : {&std::as_const(one.result), &std::as_const(second)}) {
+      for (const Measurement& measurement : result->measurements) {
+        CHECK(measurement.samples.size() == 2);
+      }
+    }
+    const auto far = std::ranges::find(second.volumes, Role::far, &VolumeDescription::role);
+    REQUIRE(far != second.volumes.end());
+    CHECK(far->target.ends_with(own ? "other far" : "far"));
+  }
+}
+
 }  // namespace
 }  // namespace filereel

@@ -39,6 +39,33 @@ TEST_CASE("no line ends in blanks") {
         "a  long heading  b\nx\n                 y\n\n");
 }
 
+TEST_CASE("a table that is too wide becomes blocks of columns, each with the first one") {
+  CHECK(format_columns({{"set", "files", "MB", "time"}, {"iso", "3", "1600", "2.5 s"}}, {}, 19) ==
+        "set  files    MB\n"
+        "iso      3  1600\n"
+        "set   time\n"
+        "iso  2.5 s\n");
+}
+
+TEST_CASE("of a table that is too wide, names that are long stand above their figures") {
+  const std::string name = "fc-test programs copy-near ext4";
+  CHECK(format_columns({{"measurement", "base", "new"}, {name, "2.00 s", "1.99 s"}}, {}, 40) ==
+        "measurement\n"
+        "    base     new\n" +
+            name + "\n" + "  2.00 s  1.99 s\n");
+  CHECK(format_columns({{"measurement", "base", "new"}, {name, "2.00 s", "1.99 s"}}, {}, 9) ==
+        "measurement\n    base\n" + name + "\n  2.00 s\n" + "measurement\n     new\n" + name +
+            "\n  1.99 s\n");
+}
+
+TEST_CASE("each line of a table is styled as its row") {
+  const auto style = [](std::size_t row, const std::string& line) {
+    return std::to_string(row) + ":" + line;
+  };
+  CHECK(format_columns({{"a", "b", "c"}, {"1", "22", "333"}}, style, 7) ==
+        "0:a   b\n1:1  22\n0:a    c\n1:1  333\n");
+}
+
 TEST_CASE("a result is shown as in the golden file") {
   CHECK(format_result(sample_result(), plain) == kept_file("tools/golden/table.txt"));
 }

@@ -70,7 +70,7 @@ TEST_CASE("each recipe says which of its figures are printed, remembered and ass
     const std::string notes = catalog_workload(one.name).notes;
     CHECK(std::ranges::any_of(
         kMarks, [&](std::string_view mark) { return notes.find(mark) != std::string::npos; }));
-    if (one.name != "fio-matrix") CHECK(notes.find("Known") == std::string::npos);
+    CHECK(notes.find("Known") == std::string::npos);
   }
 }
 

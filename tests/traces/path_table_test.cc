@@ -71,9 +71,16 @@ TEST_CASE("names stay where they are while thousands more are added") {
   CHECK(table.add(Role::near, "d/45/12345") == ids[12'345]);
 }
 
-TEST_CASE("roles are called near and far") {
+TEST_CASE("roles are called near, far, far-2 and so on, and are found by these names") {
   CHECK(role_name(Role::near) == "near");
   CHECK(role_name(Role::far) == "far");
+  CHECK(role_name(Role::far_7) == "far-7");
+  for (std::size_t i = 0; i < kRoles; ++i) {
+    const auto role = static_cast<Role>(i);
+    CHECK(parse_role(role_name(role)) == role);
+  }
+  CHECK_FALSE(parse_role("far-8"));
+  CHECK_FALSE(parse_role(""));
 }
 
 }  // namespace

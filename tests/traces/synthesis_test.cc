@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 
 #include "filesets/system/error.h"
 #include "tests/traces/streams.h"
@@ -102,6 +103,82 @@ TEST_CASE("a ratio makes fixed turns of reads and writes") {
   }
   // Read while (reads + 1) / (writes + 1) < 1.5.
   CHECK(turns == "rwrwrrwrwr");
+}
+
+TEST_CASE("threads work on each volume of their files, and share the limits of a phase") {
+  const std::string rest =
+      "access: {size: 4 KiB, random: 100 %, disjoint: true}\ncount: 2\n"
+      "stop: {operations: 10}\n";
+  const Made made("files: {count: 2, size: 64 KiB, volumes: [near, far]}\n" + rest);
+  const Trace trace = made.synthesis.trace(0);
+  using Volumes = std::vector<Role>;
+  CHECK(trace.volumes == Volumes{Role::near, Role::near, Role::far, Role::far});
+  CHECK(trace.depths.size() == 4);
+  const auto threads = made.operations();
+  REQUIRE(threads.size() == 4);
+  std::vector<std::size_t> reads;
+  for (const auto& thread : threads) reads.push_back(count(thread, OperationKind::read));
+  CHECK(reads == std::vector<std::size_t>{3, 3, 2, 2});
+  // The same names, other contents, other places; each thread in its half.
+  CHECK(threads[0][0].path == threads[2][0].path);
+  CHECK(threads[0][2].entry != threads[2][2].entry);
+  for (const std::size_t second : {1, 3}) {
+    for (const Operation& one : threads[second]) {
+      if (one.kind == OperationKind::read) CHECK(one.file == 1);
+    }
+  }
+  const FileSet &near = made.synthesis.initial(), &far = made.synthesis.initial(Role::far);
+  REQUIRE(near.entries.size() == 3);
+  REQUIRE(far.entries.size() == 3);
+  CHECK(near.entries[1].path == far.entries[1].path);
+  CHECK(near.entries[1].content.key != far.entries[1].content.key);
+  CHECK(made.synthesis.largest(Role::far).totals().bytes == 2 * 65536);
+  CHECK(made.synthesis.initial(Role::far_2).entries.empty());
+}
+
+TEST_CASE("on one volume a workload is what it was, whichever volume that is") {
+  const std::string rest =
+      "access: {size: 4 KiB, random: 100 %, reads: 50 %}\ncount: 2\ndepth: 2\n"
+      "stop: {operations: 100}\n";
+  const Made near("files: {count: 2, size: 64 KiB}\n" + rest);
+  const Made far("files: {count: 2, size: 64 KiB, volumes: far}\n" + rest);
+  const Made both("files: {count: 2, size: 64 KiB, volumes: [near, far]}\n" + rest);
+  CHECK(near.synthesis.trace(0).volumes.empty());
+  CHECK(far.synthesis.trace(0).volumes == std::vector<Role>{Role::far, Role::far});
+  const auto text = [](const Made& made, std::size_t thread) {
+    std::string all;
+    const auto threads = made.operations();
+    for (const Operation& one : threads.at(thread)) {
+      all += fmt::format("{} {} {} {} {}\n", operation_info(one.kind).name, one.file, one.offset,
+                         one.length, one.entry);
+    }
+    return all;
+  };
+  CHECK(text(near, 0) == text(far, 0));
+  CHECK(text(near, 1) == text(far, 1));
+  CHECK(text(both, 0) != text(both, 2));
+  const Made pass("files: {size: 64 KiB}\naccess: {size: 4 KiB}\n");
+  const Made passes("files: {size: 64 KiB, volumes: [near, far]}\naccess: {size: 4 KiB}\n");
+  CHECK(passes.synthesis.bytes(0) == 2 * pass.synthesis.bytes(0));
+}
+
+TEST_CASE("files are made, copied and appended to on each volume") {
+  const Made made(
+      "files: {count: 4, size: 4 KiB, per_directory: 2, exist: false, volumes: [near, far]}\n"
+      "phases:\n"
+      "  - {name: make, do: [create, copy]}\n"
+      "  - {name: more, do: [{step: append, size: 4 KiB}], count: 8}\n");
+  const auto threads = made.operations();
+  REQUIRE(threads.size() == 2);
+  for (const auto& thread : threads) CHECK(count(thread, OperationKind::make_directory) == 2);
+  CHECK(names(threads[0]) == names(threads[1]));
+  CHECK(made.operations(1).size() == 8);  // one for each file, of which each volume has four
+  for (const Role role : {Role::near, Role::far}) {
+    CHECK(made.synthesis.initial(role).totals().files == 0);
+    CHECK(made.synthesis.largest(role).totals().files == 8);
+    CHECK(made.synthesis.largest(role).totals().bytes == 8 * 8192);
+  }
+  CHECK(made.synthesis.bytes(0) == 2 * 4 * 4096);
 }
 
 TEST_CASE("syncs come after so many accesses, where something was written, and at the end") {

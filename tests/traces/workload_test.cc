@@ -57,6 +57,47 @@ TEST_CASE("ten lines make a workload") {
   CHECK(recipe.files.at(0).count == 2);
 }
 
+TEST_CASE("groups of files are on near, on volumes that are named, or on all there are") {
+  const auto volumes = [](const std::string& key) {
+    const Workload workload =
+        Workload::from_yaml("files: {size: 1 MiB" + key + "}\naccess: {size: 4 KiB}\n", "w.yaml");
+    return workload.recipe(0).files.at(0).volumes;
+  };
+  CHECK(volumes("") == std::vector{Role::near});
+  CHECK(volumes(", volumes: far") == std::vector{Role::far});
+  CHECK(volumes(", volumes: [far-2, near]") == std::vector{Role::near, Role::far_2});
+  CHECK(volumes(", volumes: all").empty());
+  Recipe recipe = Workload::from_yaml(
+                      "files: [{name: a, size: 1 MiB, volumes: all}, {name: b, size: 1 MiB, "
+                      "volumes: far-2}]\nthreads: [{files: b, access: {size: 4 KiB}}]\n",
+                      "w.yaml")
+                      .recipe(0);
+  name_volumes(recipe, 2);
+  CHECK(recipe.files[0].volumes == std::vector{Role::near, Role::far});
+  CHECK(volumes_of(recipe) == std::vector{Role::near, Role::far, Role::far_2});
+  CHECK(volumes_of(recipe, recipe.phases.at(0)) == std::vector{Role::far_2});
+}
+
+TEST_CASE("volumes that cannot be are refused, and so are more threads than all of them may have") {
+  const auto with = [](const std::string& volumes, const std::string& more = "") {
+    return "files: {size: 64 MiB, volumes: " + volumes + "}\naccess: {size: 4 KiB}\n" + more;
+  };
+  CHECK(refused(with("[near, away]"), "not 'away'"));
+  CHECK(refused(with("far-8"), "far-2 to far-7"));
+  CHECK(refused(with("[near, near]"), "twice"));
+  CHECK(refused(with("[]"), "empty"));
+  CHECK(complaint(with("[near, far]", "count: 1000\nengine: blocking\ndepth: 2\n")) == "none");
+  CHECK(refused(with("[near, far, far-2]", "count: 1000\nengine: blocking\ndepth: 2\n"),
+                "makes 6000 threads"));
+  CHECK(refused(with("all", "count: 1000\n"), "makes 8000 threads"));
+  CHECK(refused("files: {count: 1500000, size: 4 KiB, volumes: [near, far]}\ndo: [read]\n",
+                "3000000 files"));
+  CHECK(
+      refused("files: {size: 1 MiB, volumes: [near, far]}\n"
+              "phases: [{name: a, do: [read]}, {name: a far, do: [read]}]\n",
+              "the part of the first on one volume"));
+}
+
 TEST_CASE("lists and ranges are axes, the last of which turns fastest") {
   const Workload workload = Workload::from_yaml(
       "files: {size: 16 MiB}\n"

@@ -96,7 +96,7 @@ constexpr ValueRule kRules[] = {
      " --output",
      files},
     {"--backend", words, "auto bpf strace"},
-    {"--base --new FILE RESULT RESULTS", files},
+    {"--base --new --reference FILE RESULT RESULTS", files},
     {"--copy-method", words, "readwrite copy_file_range reflink sendfile"},
     {"--cwd --at --under DIR", directories},
     {"--destroy", files, {}, block_devices},
@@ -114,7 +114,7 @@ constexpr ValueRule kRules[] = {
     // Numbers, times, and texts of any kind.
     {"--block-size --clients --depth --memory --pid --precision --scale --thread --threads", words},
     {"--budget --duration --from --grace --stall --threshold --time --times --to", words},
-    {"--against-label --device --firmware --key --label --measurement --note --path --sweep A B "
+    {"--against-label --device --firmware --group --index --key --label --measurement --note --path --sweep A B "
      "WORDS",
      words},
 };

@@ -49,12 +49,12 @@ TraceCopies::TraceCopies(RecordedTrace& original, std::uint32_t count)
 // the second …, so that a path's new number follows from its old one.
 void TraceCopies::copy_tables(const TraceTables& tables) {
   const auto originals = static_cast<std::uint32_t>(tables.paths.size());
-  paths_ = originals - static_cast<std::uint32_t>(kRoles);
+  paths_ = originals - static_cast<std::uint32_t>(kRoots);
   for (std::uint32_t copy = 0; copy < count_; ++copy) {
     tables_.paths.append(PathTable::root(Role::near), fmt::format("{}", copy + 1));
   }
   for (std::uint32_t copy = 0; copy < count_; ++copy) {
-    for (PathId id = kRoles; id < originals; ++id) {
+    for (PathId id = kRoots; id < originals; ++id) {
       const PathTable::Node& node = tables.paths.node(id);
       tables_.paths.append(path_of(node.parent, copy), node.name);
     }
@@ -63,7 +63,7 @@ void TraceCopies::copy_tables(const TraceTables& tables) {
 }
 
 PathId TraceCopies::path_of(PathId original, std::uint32_t copy) const {
-  const auto roots = static_cast<PathId>(kRoles);
+  const auto roots = static_cast<PathId>(kRoots);
   if (original < roots) return roots + copy;  // a recorded trace has one root
   return roots + count_ + copy * paths_ + (original - roots);
 }

@@ -9,6 +9,7 @@
 
 #include "traces/mysql/mysql_mix.h"
 #include "traces/operation.h"
+#include "traces/path_table.h"
 
 namespace filereel {
 
@@ -30,6 +31,8 @@ struct RecipeFiles {
   std::uint16_t compressed_permille = 1000;  // Content::compressed_permille; 0: zeros
   std::uint64_t per_directory = 0;           // 0: all in one directory
   bool exist = true;                         // before the first phase; else a phase makes them
+  // The group is on each of these, in the order of roles; empty: on all that there are.
+  std::vector<Role> volumes = {Role::near};
 };
 
 struct SizeShare {
@@ -114,7 +117,7 @@ enum class FileOrder : std::uint8_t { given, shuffled, random };
 
 // Threads that do the same.
 struct RecipeThreads {
-  std::uint32_t count = 1;
+  std::uint32_t count = 1;          // on each volume of the group
   std::uint32_t files = 0;          // number of the group in Recipe::files
   std::optional<AccessMix> access;  // or
   std::vector<StepChoice> choices;  // what is done to the files, each of which is one thread's
@@ -170,5 +173,13 @@ struct Recipe {
   std::optional<MysqlMixOptions> mysql;
   std::string reel;  // of the catalogue, or a file
 };
+
+// Groups that are on all volumes are on the first `count` then.
+void name_volumes(Recipe& recipe, std::size_t count);
+
+// Volumes that groups of the recipe are on; of a phase those of the groups that it works on. In the
+// order of roles.
+std::vector<Role> volumes_of(const Recipe& recipe);
+std::vector<Role> volumes_of(const Recipe& recipe, const RecipePhase& phase);
 
 }  // namespace filereel

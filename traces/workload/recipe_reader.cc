@@ -37,6 +37,11 @@ std::uint64_t entries_of(const RecipeFiles& files) {
   return files.count + (each > 0 ? (files.count + each - 1) / each : 0);
 }
 
+// How many volumes the group is on, at the most.
+std::uint64_t volumes_of(const RecipeFiles& files) {
+  return files.volumes.empty() ? kRoles : files.volumes.size();
+}
+
 // Bytes of the largest read or write.
 std::uint64_t largest_transfer(const RecipeThreads& threads) {
   std::uint64_t largest = largest_block(threads);
@@ -85,10 +90,28 @@ class Reader {
       const Sweep::Scope scope(sweep_, kOnlyPhase);
       add_phase(phase, kOnlyPhase);
     }
+    check_phase_names();
     return std::move(recipe_);
   }
 
  private:
+  // What a phase does on each of several volumes is measured as "PHASE VOLUME".
+  void check_phase_names() const {
+    for (const RecipePhase& phase : recipe_.phases) {
+      for (std::size_t role = 0; role < kRoles; ++role) {
+        const std::string name =
+            fmt::format("{} {}", phase.name, role_name(static_cast<Role>(role)));
+        if (std::ranges::find(recipe_.phases, name, &RecipePhase::name) == recipe_.phases.end()) {
+          continue;
+        }
+        map_.whole("phases")->fail(
+            fmt::format("has the phases '{}' and '{}', which is how the part "
+                        "of the first on one volume is called",
+                        printable(phase.name), printable(name)));
+      }
+    }
+  }
+
   void refuse_with_files(std::string_view key) const {
     const std::array<std::string_view, 3> whole = {"phases", "mysql", "reel"};
     for (const std::string_view other : keys_of({whole, kPhaseKeys, kThreadKeys})) {
@@ -109,8 +132,8 @@ class Reader {
 
   void read_group(const YamlValue& value) {
     RecipeFiles files;
-    const YamlMap keys =
-        value.map({"name", "count", "size", "fill", "set", "content", "per_directory", "exist"});
+    const YamlMap keys = value.map(
+        {"name", "count", "size", "fill", "set", "content", "per_directory", "exist", "volumes"});
     files.name = keys.find("name") ? keys.find("name")->text() : "files";
     const Sweep::Scope scope(sweep_, files.name);
     const SweptMap map(keys, sweep_);
@@ -127,7 +150,8 @@ class Reader {
     } else {
       read_made_files(value, map, files);
     }
-    entries_ += entries_of(files);
+    if (map.whole("volumes")) files.volumes = read_volumes(*map.whole("volumes"));
+    entries_ += entries_of(files) * volumes_of(files);
     if (entries_ > kMostEntries) {
       value.fail(
           fmt::format("makes {} files and directories with the groups before it: at most {} "
@@ -152,6 +176,29 @@ class Reader {
     }
     map.read("content", files.compressed_permille, read_content);
     map.read_number("per_directory", files.per_directory, 1, kMostEntries);
+  }
+
+  static std::vector<Role> read_volumes(const YamlValue& value) {
+    if (!value.is_list() && value.text() == "all") return {};
+    std::vector<Role> volumes;
+    const auto add = [&](const YamlValue& one) {
+      const std::optional<Role> role = parse_role(one.text());
+      if (!role) {
+        one.fail(
+            fmt::format("must be near, far or far-2 to {} (or in place of the list all), not '{}'",
+                        role_name(static_cast<Role>(kRoles - 1)), printable(one.text())));
+      }
+      if (std::ranges::find(volumes, *role) != volumes.end()) one.fail("stands there twice");
+      volumes.push_back(*role);
+    };
+    if (value.is_list()) {
+      std::ranges::for_each(value.list(kRoles), add);
+    } else {
+      add(value);
+    }
+    if (volumes.empty()) value.fail("is empty: give at least one volume");
+    std::ranges::sort(volumes);
+    return volumes;
   }
 
   // The name is that of a directory too.
@@ -226,11 +273,12 @@ class Reader {
   }
 
   // Of all threads so far together, as they work at the same time.
-  static void check_threads(const YamlValue& last, const RecipePhase& phase) {
+  void check_threads(const YamlValue& last, const RecipePhase& phase) const {
     std::uint64_t threads = 0, requests = 0, largest = 0;
     for (const RecipeThreads& one : phase.threads) {
-      const std::uint64_t in_flight = std::uint64_t{one.count} * one.depth;
-      threads += phase.engine == RequestEngine::blocking ? in_flight : one.count;
+      const std::uint64_t count = one.count * volumes_of(recipe_.files[one.files]);
+      const std::uint64_t in_flight = count * one.depth;
+      threads += phase.engine == RequestEngine::blocking ? in_flight : count;
       requests += in_flight;
       largest = std::max(largest, largest_transfer(one));
     }

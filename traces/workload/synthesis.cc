@@ -1,8 +1,10 @@
 #include "traces/workload/synthesis.h"
 
 #include <algorithm>
+#include <array>
 #include <bitset>
 #include <initializer_list>
+#include <map>
 
 #include <fmt/format.h>
 
@@ -45,6 +47,14 @@ bool is_made_by_access(const Recipe& recipe, std::size_t group) {
   });
 }
 
+// In the order of roles, each once.
+std::vector<Role> sorted(std::vector<Role> volumes) {
+  std::ranges::sort(volumes);
+  const auto twice = std::ranges::unique(volumes);
+  volumes.erase(twice.begin(), twice.end());
+  return volumes;
+}
+
 // Part `number` of `count` nearly equal ones.
 std::uint64_t part_of(std::uint64_t whole, std::uint64_t number, std::uint64_t count) {
   return whole / count + (number < whole % count ? 1 : 0);
@@ -67,29 +77,88 @@ std::bitset<kOperationKinds> kinds_of(const RecipePhase& phase) {
 
 }  // namespace
 
+void name_volumes(Recipe& recipe, std::size_t count) {
+  for (RecipeFiles& files : recipe.files) {
+    if (!files.volumes.empty()) continue;
+    for (std::size_t i = 0; i < count; ++i) files.volumes.push_back(static_cast<Role>(i));
+  }
+}
+
+std::vector<Role> volumes_of(const Recipe& recipe) {
+  std::vector<Role> volumes;
+  for (const RecipeFiles& files : recipe.files) {
+    volumes.insert(volumes.end(), files.volumes.begin(), files.volumes.end());
+  }
+  return sorted(std::move(volumes));
+}
+
+std::vector<Role> volumes_of(const Recipe& recipe, const RecipePhase& phase) {
+  std::vector<Role> volumes;
+  for (const RecipeThreads& threads : phase.threads) {
+    const std::vector<Role>& of_group = recipe.files[threads.files].volumes;
+    volumes.insert(volumes.end(), of_group.begin(), of_group.end());
+  }
+  return sorted(std::move(volumes));
+}
+
 struct Synthesis::State {
+  // What lies on one volume.
+  struct OnVolume {
+    std::map<std::size_t, GroupLayout> groups;  // by number in the recipe
+    FileSet initial, largest;
+  };
+
   const Recipe& recipe;
   SynthesisOptions options;
   PathTable paths;
   TextTable texts;
-  FileSet all, initial, largest;
-  std::vector<GroupLayout> groups;
+  FileSet all = empty_set();  // of all volumes, one after another
+  std::array<OnVolume, kRoles> volumes;
 
   State(const Recipe& what, const SynthesisOptions& how) : recipe(what), options(how) {
-    all.name = initial.name = largest.name = "workload";
-    all.seed = initial.seed = largest.seed = recipe.seed;
-    for (std::size_t i = 0; i < recipe.files.size(); ++i) {
-      groups.emplace_back(recipe.files[i], recipe, has_step(recipe, i, StepKind::copy),
-                          options.free_bytes, all, paths);
-      groups.back().add_initial(all, is_made_by_access(recipe, i), initial);
-      check_open_files(i);
+    for (std::size_t role = 0; role < kRoles; ++role) {
+      volumes[role].initial = volumes[role].largest = empty_set();
+      add_volume(static_cast<Role>(role), volumes[role]);
     }
-    largest = all;
-    for (std::size_t i = 0; i < recipe.files.size(); ++i) add_largest(i);
   }
 
-  void check_open_files(std::size_t group) const {
-    const std::size_t files = groups[group].access_files().size();
+  FileSet empty_set() const {
+    FileSet set;
+    set.name = "workload";
+    set.seed = recipe.seed;
+    return set;
+  }
+
+  void add_volume(Role role, OnVolume& volume) {
+    const std::size_t first = all.entries.size();
+    for (std::size_t i = 0; i < recipe.files.size(); ++i) {
+      const RecipeFiles& files = recipe.files[i];
+      if (std::ranges::find(files.volumes, role) == files.volumes.end()) continue;
+      const auto added =
+          volume.groups.emplace(i, GroupLayout(files, recipe, has_step(recipe, i, StepKind::copy),
+                                               options.free_bytes, all, paths));
+      const GroupLayout& group = added.first->second;
+      group.add_initial(all, is_made_by_access(recipe, i), volume.initial);
+      check_open_files(i, group);
+    }
+    const auto begin = all.entries.begin() + static_cast<std::ptrdiff_t>(first);
+    volume.largest.entries.assign(begin, all.entries.end());
+    for (const auto& [number, group] : volume.groups) add_largest(number, group, first, volume);
+  }
+
+  // A group is laid out alike on all its volumes.
+  const GroupLayout& layout(std::size_t group) const {
+    return layout(group, recipe.files[group].volumes.front());
+  }
+  const GroupLayout& layout(std::size_t group, Role volume) const {
+    return volumes[static_cast<std::size_t>(volume)].groups.at(group);
+  }
+  std::uint64_t volumes_of(const RecipeThreads& threads) const {
+    return recipe.files[threads.files].volumes.size();
+  }
+
+  void check_open_files(std::size_t group, const GroupLayout& layout) const {
+    const std::size_t files = layout.access_files().size();
     const bool opened =
         any_threads(recipe, group, [](const auto& threads) { return threads.access.has_value(); });
     if (!opened || files <= kMostOpen) return;
@@ -100,9 +169,8 @@ struct Synthesis::State {
   }
 
   // What the phases can append to one file of the group at most, as far as their limits say.
-  std::uint64_t appended(std::size_t group) const {
+  std::uint64_t appended(std::size_t group, std::uint64_t files) const {
     constexpr std::uint64_t kMost = 1ull << 50;
-    const std::uint64_t files = groups[group].step_files().size();
     double bytes = 0;
     for (const RecipePhase& phase : recipe.phases) {
       const std::uint64_t turns =
@@ -119,29 +187,30 @@ struct Synthesis::State {
   }
 
   // Copies, what is written beside before it takes a file's place, and what is appended.
-  void add_largest(std::size_t group) {
-    const std::uint64_t more = appended(group);
-    for (const StepFile& file : groups[group].step_files()) {
-      largest.entries[file.entry].size += more;
-    }
+  // `first`: the number of the volume's first entry.
+  void add_largest(std::size_t group, const GroupLayout& layout, std::size_t first,
+                   OnVolume& volume) const {
+    std::vector<Entry>& entries = volume.largest.entries;
+    const std::uint64_t more = appended(group, layout.step_files().size());
+    for (const StepFile& file : layout.step_files()) entries[file.entry - first].size += more;
     const bool copies = has_step(recipe, group, StepKind::copy);
     const bool replaces = has_step(recipe, group, StepKind::replace);
-    for (const StepFile& file : groups[group].step_files()) {
+    for (const StepFile& file : layout.step_files()) {
       const auto add = [&](PathId path) {
-        Entry entry = largest.entries[file.entry];
+        Entry entry = entries[file.entry - first];
         entry.path = paths.relative(path);
-        largest.entries.push_back(std::move(entry));
+        entries.push_back(std::move(entry));
       };
       if (copies) add(file.copy);
       if (replaces) add(file.beside);
     }
   }
 
-  // Threads of the group that have something to do: of those that go through files no more than
-  // there are.
+  // Threads of the group on each volume that have something to do: of those that go through files
+  // no more than there are.
   std::uint32_t working(const RecipeThreads& threads) const {
     if (threads.access) return threads.count;
-    const std::size_t files = groups[threads.files].step_files().size();
+    const std::size_t files = layout(threads.files).step_files().size();
     return static_cast<std::uint32_t>(std::min<std::size_t>(threads.count, files));
   }
 
@@ -155,7 +224,7 @@ struct Synthesis::State {
 
   // What the volume cannot do goes through the cache at the same places.
   const FileSpace& space_of(const RecipeThreads& threads) const {
-    return groups[threads.files].space(threads.direct);
+    return layout(threads.files).space(threads.direct);
   }
 
   // Whether the phase is the first to make the group's files, so that it makes directories too.
@@ -173,7 +242,7 @@ struct Synthesis::State {
   void check_threads(const RecipePhase& phase) const {
     std::uint64_t threads = 0, files = 0;
     for (const RecipeThreads& one : phase.threads) {
-      threads += std::uint64_t{one.count} * (blocks(phase) ? one.depth : 1);
+      threads += one.count * volumes_of(one) * (blocks(phase) ? one.depth : 1);
       if (one.access) files = std::max<std::uint64_t>(files, space_of(one).files());
     }
     if (threads > kMostPhaseThreads) {
@@ -194,7 +263,7 @@ struct Synthesis::State {
     const RecipePhase& what = recipe.phases[phase];
     for (const RecipeThreads& threads : what.threads) {
       if (what.threads.size() < 2 || !makes_directories(phase, threads)) continue;
-      if (groups[threads.files].directories().empty()) continue;
+      if (layout(threads.files).directories().empty()) continue;
       throw Error(ErrorKind::unusable_input,
                   fmt::format("phase '{}' makes directories while other threads do something "
                               "else: make the files in a phase of their own",
@@ -207,9 +276,9 @@ struct Synthesis::State {
     return options.depth_as_threads || phase.engine == RequestEngine::blocking;
   }
 
-  void add_access(Trace& trace, const RecipePhase& phase, const RecipeThreads& threads,
+  void add_access(Trace& trace, const RecipePhase& phase, const RecipeThreads& threads, Role volume,
                   std::uint32_t thread, const StopRule& stop, std::uint64_t seed) const {
-    const GroupLayout& group = groups[threads.files];
+    const GroupLayout& group = layout(threads.files, volume);
     // Files that are made anew are made by one.
     const bool many = blocks(phase) && !threads.access->truncate;
     const std::uint32_t turns = many ? threads.depth : 1;
@@ -227,12 +296,13 @@ struct Synthesis::State {
                                                   .bytes = stop.bytes,
                                                   .passes = stop.passes}));
       trace.depths.push_back(blocks(phase) ? 1 : threads.depth);
+      trace.volumes.push_back(volume);
     }
   }
 
-  void add_steps(Trace& trace, const RecipeThreads& threads, std::uint32_t thread,
+  void add_steps(Trace& trace, const RecipeThreads& threads, Role volume, std::uint32_t thread,
                  const StopRule& stop, std::uint64_t seed, bool directories) const {
-    const GroupLayout& group = groups[threads.files];
+    const GroupLayout& group = layout(threads.files, volume);
     StepJob job{.threads = threads,
                 .files = group.step_files(),
                 .directories = {},
@@ -245,6 +315,7 @@ struct Synthesis::State {
     if (directories) job.directories = group.directories();
     trace.threads.push_back(make_step_source(job));
     trace.depths.push_back(1);
+    trace.volumes.push_back(volume);
   }
 };
 
@@ -258,12 +329,12 @@ Synthesis::Synthesis(const Recipe& recipe, const SynthesisOptions& options)
 }
 Synthesis::~Synthesis() = default;
 
-const FileSet& Synthesis::initial() const {
-  return state_->initial;
+const FileSet& Synthesis::initial(Role volume) const {
+  return state_->volumes[static_cast<std::size_t>(volume)].initial;
 }
 
-const FileSet& Synthesis::largest() const {
-  return state_->largest;
+const FileSet& Synthesis::largest(Role volume) const {
+  return state_->volumes[static_cast<std::size_t>(volume)].largest;
 }
 
 const PathTable& Synthesis::paths() const {
@@ -280,11 +351,13 @@ Trace Synthesis::trace(std::size_t phase) const {
   trace.overlapping = true;
   trace.kinds = kinds_of(what);
   std::uint64_t threads_of_all = 0, number = 0;
-  for (const RecipeThreads& threads : what.threads) threads_of_all += state_->working(threads);
+  for (const RecipeThreads& threads : what.threads) {
+    threads_of_all += state_->working(threads) * state_->volumes_of(threads);
+  }
   for (const RecipeThreads& threads : what.threads) {
     const bool directories = state_->makes_directories(phase, threads);
     if (threads.access) {
-      const auto files = state_->groups[threads.files].access_files().size();
+      const auto files = state_->layout(threads.files).access_files().size();
       trace.slots = std::max(trace.slots, static_cast<FileSlot>(files));
       for (const SizeShare& one : threads.access->sizes) {
         trace.largest_io = std::max(trace.largest_io, one.size);
@@ -292,23 +365,29 @@ Trace Synthesis::trace(std::size_t phase) const {
     } else {
       trace.largest_io = std::max(trace.largest_io, largest_block(threads));
     }
-    for (std::uint32_t thread = 0; thread < state_->working(threads); ++thread, ++number) {
+    const auto add = [&](Role volume, std::uint32_t thread) {
       StopRule stop = what.stop;
       stop.operations = part_of(stop.operations, number, threads_of_all);
       stop.bytes = part_of(stop.bytes, number, threads_of_all);
       // A thread whose part is nothing has nothing to do.
-      if (what.stop.operations > 0 && stop.operations == 0) continue;
-      if (what.stop.bytes > 0 && stop.bytes == 0) continue;
+      if (what.stop.operations > 0 && stop.operations == 0) return;
+      if (what.stop.bytes > 0 && stop.bytes == 0) return;
       const bool limited = stop.time_ns > 0 || stop.operations > 0 || stop.bytes > 0;
       if (!limited && stop.passes == 0) stop.passes = 1;
       const std::uint64_t seed = mix_seed(mix_seed(state_->recipe.seed, phase), number);
       if (threads.access) {
-        state_->add_access(trace, what, threads, thread, stop, seed);
+        state_->add_access(trace, what, threads, volume, thread, stop, seed);
       } else {
-        state_->add_steps(trace, threads, thread, stop, seed, directories);
+        state_->add_steps(trace, threads, volume, thread, stop, seed, directories);
+      }
+    };
+    for (const Role volume : state_->recipe.files[threads.files].volumes) {
+      for (std::uint32_t thread = 0; thread < state_->working(threads); ++thread, ++number) {
+        add(volume, thread);
       }
     }
   }
+  if (volumes_of(state_->recipe, what) == std::vector{Role::near}) trace.volumes.clear();
   return trace;
 }
 
@@ -327,7 +406,8 @@ std::uint64_t Synthesis::bytes(std::size_t phase) const {
   std::uint64_t bytes = 0;
   for (const RecipeThreads& threads : what.threads) {
     const std::uint64_t space = state_->space_of(threads).bytes();
-    bytes += threads.access ? bytes_of_pass(*threads.access, space, threads.count) : space;
+    bytes += state_->volumes_of(threads) *
+             (threads.access ? bytes_of_pass(*threads.access, space, threads.count) : space);
   }
   return bytes * std::max<std::uint64_t>(1, what.stop.passes);
 }

@@ -20,8 +20,10 @@ struct SynthesisOptions {
   std::uint64_t free_bytes = 0;  // of the volume, for files that fill it
 };
 
-// The files and phases of one recipe (no mysql, no reel). Not changed by what is replayed: the
-// files of a phase are in the state that the phases before it leave.
+// The files and phases of one recipe (no mysql, no reel), whose volumes are named (name_volumes). A
+// group has the same names on each of its volumes, below near in the table of paths, and contents
+// of its own. Not changed by what is replayed: the files of a phase are in the state that the
+// phases before it leave.
 class Synthesis {
  public:
   // `recipe` outlives this object and every trace made by it. Throws Error.
@@ -30,12 +32,12 @@ class Synthesis {
   Synthesis(const Synthesis&) = delete;
   Synthesis& operator=(const Synthesis&) = delete;
 
-  // What must exist before the first phase: a directory for each group, and the files of those
-  // that exist.
-  const FileSet& initial() const;
-  // All that can exist in the end, the copies that steps make included: names and sizes, for limits
-  // and room.
-  const FileSet& largest() const;
+  // What must exist on a volume before the first phase: a directory for each group, and the files
+  // of those that exist.
+  const FileSet& initial(Role volume = Role::near) const;
+  // All that can exist there in the end, the copies that steps make included: names and sizes, for
+  // limits and room.
+  const FileSet& largest(Role volume = Role::near) const;
 
   // The operations of one phase. Sources of a phase without an end of their own (a time limit
   // alone) go on for ever. The trace must not outlive this object.

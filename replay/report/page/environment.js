@@ -88,7 +88,7 @@ const GLOSSARY = [
   ['MB/s', '10⁶ bytes of file content a second. A copy counts its content once.'],
   ['until durable', 'The time ends when everything is on the device: after the file system and the drive were told to write back and have said that it is done.'],
   ['until calls return', 'The time ends when the last call has returned; written data may still be in memory.'],
-  ['near, far', 'The two volumes: work is done on near; copy-far copies from near to far.'],
+  ['near, far', 'The volumes: work is done on near, by some workloads on several at once; copy-far copies from near to far.'],
   ['median', 'The middle of the samples: half are lower, half are higher.'],
   ['95 % interval', 'A range in which the true median lies with 95 % confidence, computed from the samples by bootstrap. With too few samples the extremes are shown instead.'],
   ['outlier', 'A sample that lies far from the others: its modified Z-score is above 3.5. It still counts.'],

@@ -17,11 +17,11 @@ bool is_small(const filereel::Recipe& recipe) {
   std::uint64_t files = 0, threads = 0;
   for (const auto& group : recipe.files) {
     if (!group.set.empty()) return false;
-    files += group.count;
+    files += group.count * group.volumes.size();
   }
   for (const auto& phase : recipe.phases) {
     for (const auto& one : phase.threads) {
-      threads += std::uint64_t{one.count} * one.depth;
+      threads += std::uint64_t{one.count} * one.depth * recipe.files[one.files].volumes.size();
     }
   }
   return files <= 1000 && threads <= 64;
@@ -34,7 +34,8 @@ FUZZ_TARGET(workload) {
   try {
     const filereel::Workload workload = filereel::Workload::from_yaml(text, "input");
     for (const std::uint64_t point : {std::uint64_t{0}, workload.points() - 1}) {
-      const filereel::Recipe recipe = workload.recipe(point, 0.5);
+      filereel::Recipe recipe = workload.recipe(point, 0.5);
+      name_volumes(recipe, 2);
       if (!is_small(recipe)) continue;
       const filereel::Synthesis synthesis(recipe,
                                           {.depth_as_threads = point != 0, .free_bytes = 64 << 20});

@@ -1,0 +1,72 @@
+#include "replay/compare/groups.h"
+
+#include <algorithm>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "replay/results/file_systems.h"
+
+namespace filereel {
+namespace {
+
+std::vector<std::string> all_file_systems(std::span<const ResultGroup> groups) {
+  std::vector<std::string> names;
+  for (const ResultGroup& group : groups) {
+    for (std::string& name : file_systems_of(group.results)) {
+      if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
+    }
+  }
+  return names;
+}
+
+// Whether the groups have one file system each, and not all the same.
+bool are_across(std::span<const ResultGroup> groups) {
+  const bool single = std::ranges::all_of(
+      groups, [](const ResultGroup& group) { return file_systems_of(group.results).size() <= 1; });
+  return single && all_file_systems(groups).size() > 1;
+}
+
+}  // namespace
+
+std::vector<ResultGroup> by_file_system(std::span<const ResultGroup> groups,
+                                        std::span<const std::string> file_systems) {
+  const auto is_asked_for = [&](const std::string& name) {
+    return file_systems.empty() || std::ranges::find(file_systems, name) != file_systems.end();
+  };
+  std::vector<std::string> all = all_file_systems(groups);
+  std::erase_if(all, [&](const std::string& name) { return !is_asked_for(name); });
+  std::vector<ResultGroup> list;
+  for (const ResultGroup& group : groups) {
+    for (const std::string& name : file_systems_of(group.results)) {
+      if (!is_asked_for(name)) continue;
+      ResultGroup& one = list.emplace_back();
+      one.files = group.files;
+      one.name = groups.size() == 1 ? name
+                 : all.size() == 1  ? group.name
+                                    : fmt::format("{}, {}", group.name, name);
+      for (const Result& result : group.results) {
+        Result kept = only_on(result, name);
+        if (!kept.measurements.empty()) one.results.push_back(std::move(kept));
+      }
+    }
+  }
+  return list;
+}
+
+MatchedGroups::MatchedGroups(std::span<const ResultGroup> groups) {
+  const bool across = are_across(groups);
+  for (const ResultGroup& group : groups) gathered_.push_back(gather(group.results, across));
+  std::map<MeasurementKey, std::size_t> places;
+  for (std::size_t number = 0; number < gathered_.size(); ++number) {
+    for (const Gathered& one : gathered_[number]) {
+      const auto [place, is_new] = places.try_emplace(one.key, measurements_.size());
+      if (is_new) {
+        measurements_.push_back({one.key, std::vector<const Gathered*>(groups.size(), nullptr)});
+      }
+      measurements_[place->second].of[number] = &one;
+    }
+  }
+}
+
+}  // namespace filereel

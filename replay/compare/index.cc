@@ -1,0 +1,289 @@
+#include "replay/compare/index.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fnmatch.h>
+
+#include "filesets/system/error.h"
+#include "replay/statistics/bootstrap.h"
+#include "replay/statistics/order.h"
+
+namespace filereel {
+namespace {
+
+// A figure of one run, or nothing.
+using FigureOfRun = std::optional<double> (*)(const Measurement&, const Sample&);
+
+struct MetricRow {
+  IndexMetric metric;
+  FigureOfRun of;
+};
+
+constexpr auto kMetrics = std::to_array<MetricRow>({
+    {{"mb_per_s", "MB/s"},
+     [](const Measurement& of, const Sample& one) { return rates_of(of, one).mb_per_s; }},
+    {{"files_per_s", "files/s"},
+     [](const Measurement& of, const Sample& one) { return rates_of(of, one).files_per_s; }},
+    {{"operations_per_s", "operations/s"},
+     [](const Measurement& of, const Sample& one) { return rates_of(of, one).operations_per_s; }},
+    {{"mb_per_s_elapsed", "MB/s"},
+     [](const Measurement& of, const Sample& one) { return rates_of(of, one).mb_per_s_elapsed; }},
+    {{"elapsed_s", "s", false},
+     [](const Measurement&, const Sample& one) { return std::optional(one.elapsed_s); }},
+    {{"durable_s", "s", false},
+     [](const Measurement&, const Sample& one) { return std::optional(one.durable_s); }},
+});
+constexpr std::size_t kMainRates = 3;  // the first ones, in the order of preference
+constexpr IndexMetric kStorage = {kStorageMetric, "sqrt(MB/s × accesses/s)"};
+
+// What a run adds to an index: one figure; in busy time the data rate, and the seconds and the
+// number of its accesses.
+using RunFigures = std::array<double, 3>;
+
+// One measurement that counts: of each group the figures of its runs.
+struct CountedMeasurement {
+  const IndexMetric* metric = nullptr;
+  std::vector<std::vector<RunFigures>> runs;  // by group
+};
+
+// The figures of all runs of all groups; nothing unless all groups have some.
+template <class Of>
+std::optional<CountedMeasurement> counted_by(const MatchedMeasurement& matched,
+                                             const IndexMetric& metric, Of of) {
+  CountedMeasurement one{.metric = &metric, .runs = {}};
+  for (const Gathered* gathered : matched.of) {
+    std::vector<RunFigures>& runs = one.runs.emplace_back();
+    for (std::size_t i = 0; i < gathered->samples.size(); ++i) {
+      const auto figures = of(*gathered->origins[i].measurement, *gathered->samples[i]);
+      if (figures) runs.push_back(*figures);
+    }
+    if (runs.empty()) return std::nullopt;
+  }
+  return one;
+}
+
+std::optional<CountedMeasurement> counted_by_row(const MatchedMeasurement& matched,
+                                                 const MetricRow& row) {
+  return counted_by(
+      matched, row.metric,
+      [&](const Measurement& measurement, const Sample& sample) -> std::optional<RunFigures> {
+        const std::optional<double> figure = row.of(measurement, sample);
+        if (!figure || !(*figure > 0)) return std::nullopt;
+        return RunFigures{*figure};
+      });
+}
+
+std::optional<CountedMeasurement> counted_in_busy_time(const MatchedMeasurement& matched) {
+  if (!info_of(matched.key.kind).replays) return std::nullopt;
+  return counted_by(
+      matched, kStorage, [](const Measurement&, const Sample& sample) -> std::optional<RunFigures> {
+        const BusyTime busy = busy_time(sample);
+        if (!(busy.bytes > 0) || !(busy.busy_s > 0)) return std::nullopt;
+        return RunFigures{busy.bytes / 1e6 / busy.busy_s, busy.access_s, busy.accesses};
+      });
+}
+
+// Whether all groups have measured it, and have done the same work.
+bool is_comparable(const MatchedMeasurement& matched) {
+  return std::ranges::all_of(matched.of, [&](const Gathered* one) {
+    return one && matched.of.front() && choose_figure(*matched.of.front(), *one).obstacle.empty();
+  });
+}
+
+std::optional<CountedMeasurement> count(const MatchedMeasurement& matched,
+                                        const std::string& metric) {
+  if (!is_comparable(matched)) return std::nullopt;
+  if (metric == kStorageMetric) return counted_in_busy_time(matched);
+  for (std::size_t i = 0; i < (metric.empty() ? kMainRates : kMetrics.size()); ++i) {
+    if (!metric.empty() && kMetrics[i].metric.name != metric) continue;
+    if (auto found = counted_by_row(matched, kMetrics[i])) return found;
+  }
+  return std::nullopt;
+}
+
+bool belongs(const IndexDefinition& definition, const MeasurementKey& key) {
+  if (definition.patterns.empty()) return true;
+  const std::array<std::string, 4> texts = {
+      key.workload, fmt::format("{} {}", key.workload, key.operation),
+      fmt::format("{} {} {}", key.workload, key.set, key.operation), key_text(key)};
+  return std::ranges::any_of(definition.patterns, [&](const std::string& pattern) {
+    return std::ranges::any_of(texts, [&](const std::string& text) {
+      return ::fnmatch(pattern.c_str(), text.c_str(), 0) == 0;
+    });
+  });
+}
+
+// The median of a column, of all runs or of those that a resample takes.
+double median_of(const std::vector<RunFigures>& runs, std::size_t column,
+                 const std::vector<std::size_t>* chosen) {
+  std::vector<double> values(runs.size());
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    values[i] = runs[chosen ? (*chosen)[i] : i][column];
+  }
+  return median(values);
+}
+
+// Calculates one group's figures from all its runs, or from a resample of which the group's series
+// begin at `first`.
+class GroupFigures {
+ public:
+  GroupFigures(const std::vector<CountedMeasurement>& counted, std::size_t group)
+      : counted_(counted), group_(group) {}
+
+  std::vector<std::size_t> sizes() const {
+    std::vector<std::size_t> sizes;
+    for (const CountedMeasurement& one : counted_) sizes.push_back(one.runs[group_].size());
+    return sizes;
+  }
+
+  double value(const Resample* resample = nullptr, std::size_t first = 0) const {
+    return counted_.front().metric == &kStorage ? score(storage(resample, first))
+                                                : mean(resample, first);
+  }
+
+  StorageFigures storage(const Resample* resample = nullptr, std::size_t first = 0) const {
+    double seconds = 0, accesses = 0;
+    for (std::size_t i = 0; i < counted_.size(); ++i) {
+      const auto* chosen = resample ? &(*resample)[first + i] : nullptr;
+      seconds += median_of(counted_[i].runs[group_], 1, chosen);
+      accesses += median_of(counted_[i].runs[group_], 2, chosen);
+    }
+    constexpr double kMicro = 1e6;
+    return {mean(resample, first), seconds / accesses * kMicro};
+  }
+
+ private:
+  static double score(const StorageFigures& figures) {
+    constexpr double kMicro = 1e6;
+    return std::sqrt(figures.mb_per_s * kMicro / figures.access_us);
+  }
+
+  // The geometric mean of the medians.
+  double mean(const Resample* resample, std::size_t first) const {
+    std::vector<double> medians(counted_.size());
+    for (std::size_t i = 0; i < counted_.size(); ++i) {
+      const auto* chosen = resample ? &(*resample)[first + i] : nullptr;
+      medians[i] = median_of(counted_[i].runs[group_], 0, chosen);
+    }
+    return geometric_mean(medians);
+  }
+
+  const std::vector<CountedMeasurement>& counted_;
+  std::size_t group_;
+};
+
+// The geometric mean of ratios is the ratio of geometric means; of times the other way round, and
+// the mean of some of either kind does not occur: only rates are mixed.
+IndexValue value_of(const std::vector<CountedMeasurement>& counted, std::size_t group,
+                    std::optional<std::size_t> reference) {
+  const GroupFigures own(counted, group);
+  IndexValue one{.value = own.value()};
+  if (counted.front().metric == &kStorage) one.storage = own.storage();
+  const std::vector<std::size_t> sizes = own.sizes();
+  one.interval =
+      resampled_interval(sizes, [&](const Resample& drawn) { return own.value(&drawn); });
+  if (!reference) return one;
+  const bool more_is_better = counted.front().metric->more_is_better;
+  const auto relative = [&](double value, double of_reference) {
+    constexpr double kHundred = 100;
+    return kHundred * (more_is_better ? value / of_reference : of_reference / value);
+  };
+  const GroupFigures other(counted, *reference);
+  one.relative = relative(one.value, other.value());
+  if (group == *reference) return one;
+  std::vector<std::size_t> both = sizes;
+  std::ranges::copy(other.sizes(), std::back_inserter(both));
+  one.relative_interval = resampled_interval(both, [&](const Resample& drawn) {
+    return relative(own.value(&drawn), other.value(&drawn, sizes.size()));
+  });
+  return one;
+}
+
+std::string unit_of(const std::vector<CountedMeasurement>& counted) {
+  std::vector<std::string_view> units;
+  for (const CountedMeasurement& one : counted) {
+    if (std::ranges::find(units, one.metric->unit) == units.end()) {
+      units.push_back(one.metric->unit);
+    }
+  }
+  return fmt::format("{}", fmt::join(units, ", "));
+}
+
+void check_metric(const IndexDefinition& definition) {
+  if (definition.metric.empty()) return;
+  std::vector<std::string_view> names;
+  for (const IndexMetric& one : index_metrics()) names.push_back(one.name);
+  if (std::ranges::find(names, definition.metric) != names.end()) return;
+  throw Error(ErrorKind::usage,
+              fmt::format("the index '{}' has no metric '{}'; there are {}", definition.name,
+                          definition.metric, fmt::join(names, ", ")));
+}
+
+}  // namespace
+
+std::span<const IndexMetric> index_metrics() {
+  static const auto kAll = [] {
+    std::array<IndexMetric, kMetrics.size() + 1> all;
+    std::ranges::transform(kMetrics, all.begin(), &MetricRow::metric);
+    all.back() = kStorage;
+    return all;
+  }();
+  return kAll;
+}
+
+Index index_of(const IndexDefinition& definition, const MatchedGroups& groups,
+               std::optional<std::size_t> reference) {
+  check_metric(definition);
+  Index index{.definition = definition, .unit = {}, .reference = reference};
+  std::vector<CountedMeasurement> counted;
+  for (const MatchedMeasurement& one : groups.measurements()) {
+    const bool is_trace = info_of(one.key.kind).replays;
+    if (!belongs(definition, one.key) || (definition.metric == kStorageMetric && !is_trace)) {
+      continue;
+    }
+    if (auto found = count(one, definition.metric)) {
+      counted.push_back(*std::move(found));
+      index.measurements.push_back(one.key);
+    } else {
+      index.left_out.push_back(one.key);
+    }
+  }
+  if (counted.empty()) return index;
+  index.unit = unit_of(counted);
+  for (std::size_t group = 0; group < groups.groups(); ++group) {
+    index.values.push_back(value_of(counted, group, reference));
+  }
+  return index;
+}
+
+std::vector<Index> usual_indexes(const MatchedGroups& groups,
+                                 std::optional<std::size_t> reference) {
+  std::vector<Index> list;
+  list.push_back(index_of({.name = "all"}, groups, reference));
+  list.push_back(index_of({.name = "recorded programs", .metric = std::string(kStorageMetric)},
+                          groups, reference));
+  std::erase_if(list, [](const Index& one) { return one.values.empty(); });
+  return list;
+}
+
+BusyTime busy_time(const Sample& sample) {
+  BusyTime sum;
+  for (const char* kind : {"read", "write"}) {
+    const auto found = sample.latency.find(kind);
+    if (found == sample.latency.end()) continue;
+    sum.bytes += static_cast<double>(found->second.bytes);
+    sum.accesses += static_cast<double>(found->second.count);
+    const auto service = sample.service.find(kind);
+    const LatencySummary& time = service == sample.service.end() ? found->second : service->second;
+    sum.access_s += time.total_us * 1e-6;
+  }
+  sum.busy_s = std::min(sum.access_s, sample.elapsed_s);
+  return sum;
+}
+
+}  // namespace filereel

@@ -1,0 +1,204 @@
+#include "replay/compare/ranking.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "replay/compare/changes.h"
+#include "replay/compare/verdict.h"
+
+namespace filereel {
+namespace {
+
+// Two entries of a measurement, by their places.
+struct RankedPair {
+  std::size_t measurement = 0, first = 0, second = 0;
+};
+
+// What is compared of all entries alike: where one of the pairs can be compared by the time per
+// operation only, all are.
+Figure wider(Figure one, Figure other) {
+  const auto width = [](Figure figure) {
+    return figure == Figure::per_operation ? 2 : figure == Figure::elapsed ? 1 : 0;
+  };
+  return width(other) > width(one) ? other : one;
+}
+
+// Fills the entries with all that needs no test. The first one with samples is what the others must
+// have done the same work as.
+RankedMeasurement ranked(const MatchedMeasurement& matched) {
+  RankedMeasurement one{.key = matched.key};
+  const Gathered* first = nullptr;
+  for (std::size_t group = 0; group < matched.of.size(); ++group) {
+    const Gathered* gathered = matched.of[group];
+    if (!gathered) continue;
+    RankedEntry& entry = one.entries.emplace_back(RankedEntry{.group = group});
+    if (gathered->samples.empty()) {
+      entry.reason = gathered->no_data > 0  ? "the copies moved no data: they share it"
+                     : gathered->failed > 0 ? "no run succeeded"
+                                            : "no runs";
+      continue;
+    }
+    const FigureChoice choice = choose_figure(first ? *first : *gathered, *gathered);
+    entry.reason = choice.obstacle;
+    if (!entry.reason.empty()) continue;
+    one.figure = first ? wider(one.figure, choice.figure) : choice.figure;
+    if (!first) first = gathered;
+  }
+  for (RankedEntry& entry : one.entries) {
+    const Gathered& gathered = *matched.of[entry.group];
+    entry.side = side_of(gathered, figures_of(gathered, one.figure));
+    if (entry.reason.empty()) entry.rank = 1;
+  }
+  return one;
+}
+
+// One that is to be judged with all the others.
+Tested tested(const MatchedMeasurement& matched, const RankedMeasurement& one,
+              const RankedPair& pair, const CompareOptions& options) {
+  const Gathered& first = *matched.of[one.entries[pair.first].group];
+  const Gathered& second = *matched.of[one.entries[pair.second].group];
+  Tested pending;
+  pending.row.key = one.key;
+  pending.row.figure = one.figure;
+  pending.row.base = one.entries[pair.first].side;
+  pending.row.fresh = one.entries[pair.second].side;
+  Question& time = pending.questions.emplace_back(
+      ask(Aspect::time, figures_of(first, one.figure), figures_of(second, one.figure)));
+  time.least = options.threshold;
+  pending.base_busy = busy_share(first);
+  pending.fresh_busy = busy_share(second);
+  return pending;
+}
+
+void sort_entries(RankedMeasurement& one) {
+  double fastest = 0;
+  for (const RankedEntry& entry : one.entries) {
+    const bool counts = entry.rank > 0 && entry.side.median > 0;
+    if (counts && (fastest == 0 || entry.side.median < fastest)) fastest = entry.side.median;
+  }
+  for (RankedEntry& entry : one.entries) {
+    if (entry.rank > 0 && fastest > 0) entry.ratio = entry.side.median / fastest;
+  }
+  std::ranges::stable_sort(one.entries, {}, [](const RankedEntry& entry) {
+    return std::tuple(entry.rank == 0, entry.rank, entry.side.median);
+  });
+}
+
+// What differs between the groups beside the drives, the firmware and the file systems.
+void warn_of_other_changes(std::span<const ResultGroup> groups, Ranking& ranking) {
+  std::vector<std::string> what;
+  for (const ResultGroup& group : groups.subspan(1)) {
+    for (Change& change : changes_between(groups.front().results, group.results)) {
+      const bool counts =
+          change.kind == ChangeKind::other && std::ranges::find(what, change.what) == what.end();
+      if (counts) what.push_back(std::move(change.what));
+    }
+  }
+  if (what.empty()) return;
+  ranking.warnings.push_back(
+      {"something-else-changed",
+       fmt::format("{} differ, too: the drive or the file system may not be the cause",
+                   fmt::join(what, ", ")),
+       "measure all on one machine with the same plan and options"});
+}
+
+void warn_of_state(std::span<const ResultGroup> groups, Ranking& ranking) {
+  std::size_t incomplete = 0;
+  for (const ResultGroup& group : groups) {
+    incomplete += static_cast<std::size_t>(
+        std::ranges::count_if(group.results, [](const Result& one) { return !one.complete; }));
+  }
+  if (incomplete > 0) {
+    ranking.complete = false;
+    ranking.warnings.push_back(
+        {"incomplete", fmt::format("{} of the results ended before all was measured", incomplete),
+         "run them again to their end"});
+  }
+  if (!ranking.left_out.empty()) {
+    ranking.warnings.push_back(
+        {"not-in-both",
+         fmt::format("{} of the measurements {} in one entry only: {}{}", ranking.left_out.size(),
+                     ranking.left_out.size() == 1 ? "is" : "are",
+                     key_text(ranking.left_out.front()), ranking.left_out.size() > 1 ? " …" : ""),
+         "run all with the same plan and options"});
+  }
+}
+
+void warn_of_tests(std::span<const Tested> pairs, Ranking& ranking) {
+  const auto disturbed = std::ranges::count_if(pairs, &Tested::disturbed);
+  if (disturbed > 0) {
+    ranking.warnings.push_back(
+        {"unsteady",
+         fmt::format("{} of {} differences may come from the time when they were measured: {} is "
+                     "the first",
+                     disturbed, pairs.size(),
+                     key_text(std::ranges::find_if(pairs, &Tested::disturbed)->row.key)),
+         "let the drives and the machine settle"});
+  }
+  std::uint32_t needed = 0;
+  for (const Tested& one : pairs) {
+    const bool decided = one.row.verdict != Verdict::cannot_tell;
+    if (decided || one.row.time.ratio_interval) return;
+    needed = std::max(needed, one.row.runs_needed.value_or(0));
+  }
+  if (needed == 0) return;
+  ranking.warnings.push_back(
+      {"few-runs",
+       fmt::format("so few runs cannot show any difference among {} pairs", pairs.size()),
+       fmt::format("measure with --runs {} or more", needed)});
+}
+
+}  // namespace
+
+bool RankedMeasurement::decided() const {
+  return std::ranges::any_of(entries, [](const RankedEntry& entry) { return entry.rank > 1; });
+}
+
+std::size_t Ranking::firsts(std::size_t group) const {
+  return static_cast<std::size_t>(std::ranges::count_if(measurements, [&](const auto& one) {
+    return std::ranges::any_of(one.entries, [&](const RankedEntry& entry) {
+      return entry.group == group && entry.rank == 1;
+    });
+  }));
+}
+
+Ranking rank_groups(std::span<const ResultGroup> groups, const CompareOptions& options) {
+  Ranking ranking{.names = {}, .options = options};
+  for (const ResultGroup& group : groups) ranking.names.push_back(group.name);
+  const MatchedGroups matched(groups);
+  std::vector<RankedPair> pairs;
+  std::vector<Tested> tests;
+  for (const MatchedMeasurement& one : matched.measurements()) {
+    if (std::ranges::count(one.of, nullptr) + 1 >= std::ssize(one.of)) {
+      ranking.left_out.push_back(one.key);
+      continue;
+    }
+    const RankedMeasurement& next = ranking.measurements.emplace_back(ranked(one));
+    for (std::size_t second = 1; second < next.entries.size(); ++second) {
+      for (std::size_t first = 0; first < second; ++first) {
+        if (next.entries[first].rank == 0 || next.entries[second].rank == 0) continue;
+        pairs.push_back({ranking.measurements.size() - 1, first, second});
+        tests.push_back(tested(one, next, pairs.back(), options));
+      }
+    }
+  }
+  // p is of both directions, and either one would be an order that chance made.
+  CompareOptions of_pairs = options;
+  of_pairs.false_alarms = options.false_alarms / 2;
+  judge(tests, of_pairs);
+  for (std::size_t i = 0; i < pairs.size(); ++i) {
+    std::vector<RankedEntry>& entries = ranking.measurements[pairs[i].measurement].entries;
+    if (tests[i].row.verdict == Verdict::slower) ++entries[pairs[i].second].rank;
+    if (tests[i].row.verdict == Verdict::faster) ++entries[pairs[i].first].rank;
+  }
+  std::ranges::for_each(ranking.measurements, sort_entries);
+  warn_of_state(groups, ranking);
+  warn_of_other_changes(groups, ranking);
+  warn_of_tests(tests, ranking);
+  return ranking;
+}
+
+}  // namespace filereel

@@ -1,0 +1,19 @@
+// The JSON form of rankings and indexes (docs/compare.md), which other programs rely on.
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "replay/compare/index.h"
+#include "replay/compare/ranking.h"
+#include "replay/json_fwd.h"
+
+namespace filereel {
+
+// A list; `names` are those of the groups.
+Json indexes_to_json(std::span<const Index> indexes, std::span<const std::string> names);
+
+// Pretty-printed, ends with a newline. Names that are not UTF-8 lose the bytes that are not.
+std::string ranking_to_json(const Ranking& ranking, std::span<const Index> indexes);
+
+}  // namespace filereel

@@ -1,0 +1,47 @@
+#include "replay/results/file_systems.h"
+
+#include <algorithm>
+
+namespace filereel {
+
+std::vector<std::string> file_systems_of(const Result& result) {
+  return file_systems_of({&result, 1});
+}
+
+std::vector<std::string> file_systems_of(std::span<const Result> results) {
+  std::vector<std::string> names;
+  for (const Result& result : results) {
+    for (const Measurement& one : result.measurements) {
+      if (!one.samples.empty() && std::ranges::find(names, one.file_system) == names.end()) {
+        names.push_back(one.file_system);
+      }
+    }
+  }
+  return names;
+}
+
+Result only_on(const Result& result, const std::string& file_system) {
+  Result kept;
+  kept.version = result.version;
+  kept.started = result.started;
+  kept.label = result.label;
+  kept.note = result.note;
+  kept.serials_hidden = result.serials_hidden;
+  kept.host = result.host;
+  kept.plan = result.plan;
+  kept.complete = result.complete;
+  kept.warnings = result.warnings;
+  const auto is_on = [&](const auto& one) { return one.file_system == file_system; };
+  std::ranges::copy_if(result.escaped_names, std::back_inserter(kept.escaped_names), is_on);
+  std::ranges::copy_if(result.baselines, std::back_inserter(kept.baselines), is_on);
+  std::ranges::copy_if(result.measurements, std::back_inserter(kept.measurements), is_on);
+  for (const VolumeDescription& volume : result.volumes) {
+    const bool other_role_only = std::ranges::none_of(result.volumes, [&](const auto& other) {
+      return other.role == volume.role && is_on(other);
+    });
+    if (is_on(volume) || other_role_only) kept.volumes.push_back(volume);
+  }
+  return kept;
+}
+
+}  // namespace filereel

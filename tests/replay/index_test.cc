@@ -1,0 +1,200 @@
+#include "replay/compare/index.h"
+
+#include <cmath>
+#include <cstdint>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "filesets/system/error.h"
+#include "replay/statistics/bootstrap.h"
+#include "replay/statistics/order.h"
+#include "tests/sample_result.h"
+
+namespace filereel {
+namespace {
+
+// A group in which a measurement of an operation moves 100 MB in each of the times.
+using TimesOf = std::vector<std::pair<std::string, std::vector<double>>>;
+ResultGroup timed_group(const std::string& name, const TimesOf& times) {
+  Result result = begun_result();
+  for (const auto& [operation, seconds] : times) {
+    Measurement& one =
+        result.measurements.emplace_back(measurement_of("iso", operation, "ext4", "kernel"));
+    for (const double durable_s : seconds) {
+      one.samples.push_back(sample_of(1, durable_s / 2, durable_s, 100'000'000, 4));
+    }
+  }
+  return {name, {std::move(result)}, {}};
+}
+
+// A run of a recorded program: 10 MB read in 100 calls, each so many microseconds.
+Sample traced(double call_us, double elapsed_s) {
+  Sample sample = sample_of(1, elapsed_s, elapsed_s, 10'000'000, 0);
+  sample.operations = 107;
+  LatencySummary& reads = sample.latency["read"];
+  reads.count = 100;
+  reads.bytes = 10'000'000;
+  reads.total_us = 100 * call_us;
+  sample.latency["open"].count = 7;
+  sample.latency["open"].total_us = 1e6;  // does not count
+  return sample;
+}
+
+ResultGroup traced_group(const std::string& name, const std::vector<double>& call_us) {
+  Result result = begun_result();
+  for (std::size_t i = 0; i < call_us.size(); ++i) {
+    Measurement& one =
+        result.measurements.emplace_back(measurement_of("", "replay", "ext4", "kernel"));
+    one.kind = JobKind::trace;
+    one.workload = "app" + std::to_string(i);
+    for (int run = 0; run < 5; ++run) one.samples.push_back(traced(call_us[i], 10));
+  }
+  return {name, {std::move(result)}, {}};
+}
+
+TEST_CASE("an index is the geometric mean of medians, relative to a reference") {
+  const std::vector<ResultGroup> groups = {
+      timed_group("a", {{"create", {1, 2, 9}}, {"read", {0.5, 0.5, 0.5}}}),
+      timed_group("b", {{"create", {1, 1, 1}}, {"read", {0.25, 0.25, 0.25}}, {"copy", {1}}})};
+  const MatchedGroups matched(groups);
+  const Index index = index_of({.name = "all"}, matched, 0);
+  REQUIRE(index.values.size() == 2);
+  CHECK(index.unit == "MB/s");
+  CHECK(index.measurements.size() == 2);
+  CHECK(index.left_out.size() == 1);                     // only b has it
+  CHECK(index.values[0].value == doctest::Approx(100));  // of 50 and 200
+  CHECK(index.values[1].value == doctest::Approx(200));  // of 100 and 400
+  CHECK(*index.values[0].relative == doctest::Approx(100));
+  CHECK(*index.values[1].relative == doctest::Approx(200));
+  CHECK_FALSE(index.values[0].interval);  // three runs
+}
+
+TEST_CASE("other work does not count") {
+  std::vector<ResultGroup> groups = {timed_group("a", {{"create", {1}}, {"read", {1}}}),
+                                     timed_group("b", {{"create", {1}}, {"read", {2}}})};
+  groups[1].results[0].measurements[0].samples[0].bytes /= 2;
+  const MatchedGroups matched(groups);
+  const Index index = index_of({.name = "all"}, matched);
+  CHECK(index.measurements.size() == 1);
+  CHECK(index.left_out.size() == 1);
+  CHECK(index.values[1].value == doctest::Approx(50));
+}
+
+TEST_CASE("patterns choose measurements by workload, operation, set and key") {
+  const std::vector<ResultGroup> groups = {
+      timed_group("a", {{"create", {1}}, {"read", {0.5}}, {"copy-near", {4}}})};
+  const MatchedGroups matched(groups);
+  const auto count = [&](const std::string& pattern) {
+    return index_of({.name = "x", .patterns = {pattern}}, matched).measurements.size();
+  };
+  CHECK(count("fc-test") == 3);
+  CHECK(count("fc-test read") == 1);
+  CHECK(count("fc-test iso c*") == 2);
+  CHECK(count("* ext4") == 3);
+  CHECK(count("read") == 0);
+  CHECK(index_of({.name = "x", .patterns = {"*read", "*create"}}, matched).measurements.size() ==
+        2);
+}
+
+TEST_CASE("of a metric that is a time less is better, and an unknown one is refused") {
+  const std::vector<ResultGroup> groups = {timed_group("a", {{"create", {1}}}),
+                                           timed_group("b", {{"create", {4}}})};
+  const MatchedGroups matched(groups);
+  const Index index = index_of({.name = "x", .metric = "durable_s"}, matched, 0);
+  CHECK(index.values[1].value == doctest::Approx(4));
+  CHECK(*index.values[1].relative == doctest::Approx(25));
+  CHECK(index_of({.name = "x", .metric = "files_per_s"}, matched).values[1].value ==
+        doctest::Approx(1));
+  CHECK_THROWS_AS(index_of({.name = "x", .metric = "speed"}, matched), Error);
+}
+
+TEST_CASE("the index of recorded programs counts reads and writes in busy time only") {
+  // 10 MB in 100 calls of 1 ms are 100 MB/s; of 4 ms 25 MB/s.
+  const std::vector<ResultGroup> groups = {traced_group("a", {1000, 4000}),
+                                           traced_group("b", {1000, 1000})};
+  const MatchedGroups matched(groups);
+  const Index index = index_of({.name = "x", .metric = std::string(kStorageMetric)}, matched, 0);
+  REQUIRE(index.values.size() == 2);
+  CHECK(index.values[0].storage->mb_per_s == doctest::Approx(50));
+  CHECK(index.values[0].storage->access_us == doctest::Approx(2500));
+  CHECK(index.values[0].value == doctest::Approx(std::sqrt(50 * 400.0)));
+  CHECK(index.values[1].value == doctest::Approx(std::sqrt(100 * 1000.0)));
+  CHECK(index.values[0].interval);
+  CHECK(usual_indexes(matched).size() == 2);
+}
+
+TEST_CASE("busy time is the time in calls, and never more than there was") {
+  CHECK(busy_time(traced(1000, 10)).busy_s == doctest::Approx(0.1));
+  CHECK(busy_time(traced(1000, 0.05)).busy_s == doctest::Approx(0.05));  // calls at the same time
+  Sample paced = traced(1000, 10);
+  paced.service["read"] = paced.latency["read"];
+  paced.service["read"].total_us /= 2;  // what was waited for is not in the call
+  CHECK(busy_time(paced).busy_s == doctest::Approx(0.05));
+  CHECK(busy_time(sample_of(1, 1, 1, 1, 1)).accesses == 0);
+}
+
+// How often the interval of an index of so many measurements holds the truth.
+// Logarithms of figures have a median of 0, and are normal or skewed to one side.
+double coverage(std::size_t measurements, std::size_t runs, bool skewed) {
+  constexpr std::size_t kTrials = 200;
+  std::mt19937_64 random(17);
+  std::normal_distribution<double> normal(0, 0.05);
+  std::exponential_distribution<double> exponential(20);
+  std::size_t held = 0;
+  for (std::size_t trial = 0; trial < kTrials; ++trial) {
+    std::vector<std::vector<double>> logarithms(measurements, std::vector<double>(runs));
+    for (auto& series : logarithms) {
+      for (double& one : series) {
+        one = skewed ? exponential(random) - std::log(2) / 20 : normal(random);
+      }
+    }
+    const std::vector<std::size_t> sizes(measurements, runs);
+    const auto interval = resampled_interval(sizes, [&](const Resample& drawn) {
+      double sum = 0;
+      std::vector<double> values(runs);
+      for (std::size_t i = 0; i < measurements; ++i) {
+        for (std::size_t run = 0; run < runs; ++run) values[run] = logarithms[i][drawn[i][run]];
+        sum += median(values);
+      }
+      return std::exp(sum / static_cast<double>(measurements));
+    });
+    REQUIRE(interval);
+    held += interval->low <= 1 && 1 <= interval->high ? 1 : 0;  // the median of all series is 1
+  }
+  return static_cast<double>(held) / static_cast<double>(kTrials);
+}
+
+TEST_CASE("the interval of an index holds the truth about as often as it says") {
+  for (const std::size_t measurements : {1, 5, 12}) {
+    for (const std::size_t runs : {5, 10}) {
+      CAPTURE(measurements);
+      CAPTURE(runs);
+      CHECK(coverage(measurements, runs, false) >= 0.88);
+    }
+  }
+  CHECK(coverage(5, 10, true) >= 0.88);
+}
+
+TEST_CASE("an interval by resampling is the same every time, and needs five runs of each") {
+  const std::vector<double> values = {1, 2, 3, 4, 5};
+  const std::vector<std::size_t> sizes = {5};
+  const auto mean = [&](const Resample& drawn) {
+    double sum = 0;
+    for (const std::size_t position : drawn[0]) sum += values[position];
+    return sum / 5;
+  };
+  const auto first = resampled_interval(sizes, mean), second = resampled_interval(sizes, mean);
+  REQUIRE(first);
+  CHECK(first->low == second->low);
+  CHECK(first->low < 3);
+  CHECK(first->high > 3);
+  CHECK_FALSE(resampled_interval(std::vector<std::size_t>{5, 4}, mean));
+  CHECK_FALSE(resampled_interval({}, mean));
+}
+
+}  // namespace
+}  // namespace filereel

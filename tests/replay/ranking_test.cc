@@ -1,0 +1,163 @@
+#include "replay/compare/ranking.h"
+
+#include <cstdint>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "replay/compare/ranking_json.h"
+#include "replay/json.h"
+#include "tests/sample_result.h"
+
+namespace filereel {
+namespace {
+
+Measurement ranked_runs(const std::string& operation, const std::string& file_system,
+                        double seconds, std::size_t count, std::uint64_t seed,
+                        double noise = 0.01) {
+  Measurement measurement = measurement_of("iso", operation, file_system, "kernel");
+  std::mt19937_64 random(seed);
+  std::normal_distribution<double> normal(1, noise);
+  for (std::size_t run = 1; run <= count; ++run) {
+    const double durable_s = seconds * normal(random);
+    measurement.samples.push_back(
+        sample_of(static_cast<std::uint32_t>(run), durable_s / 2, durable_s, 800'000'000, 3));
+  }
+  return measurement;
+}
+
+ResultGroup group_with(const std::string& name, std::vector<Measurement> measurements) {
+  Result result = begun_result();
+  result.complete = true;
+  result.measurements = std::move(measurements);
+  return {name, {std::move(result)}, {name + ".json"}};
+}
+
+const RankedEntry& entry_of(const RankedMeasurement& one, std::size_t group) {
+  for (const RankedEntry& entry : one.entries) {
+    if (entry.group == group) return entry;
+  }
+  FAIL("no such entry");
+  return one.entries.front();
+}
+
+TEST_CASE("what is shown to be slower has a higher rank, what is not shares it") {
+  const std::vector<ResultGroup> groups = {
+      group_with("slow", {ranked_runs("create", "ext4", 4, 10, 1)}),
+      group_with("one", {ranked_runs("create", "ext4", 1, 10, 2)}),
+      group_with("other", {ranked_runs("create", "ext4", 1, 10, 3)})};
+  const Ranking ranking = rank_groups(groups);
+  REQUIRE(ranking.measurements.size() == 1);
+  const RankedMeasurement& one = ranking.measurements.front();
+  CHECK(one.decided());
+  CHECK(entry_of(one, 1).rank == 1);
+  CHECK(entry_of(one, 2).rank == 1);
+  CHECK(entry_of(one, 0).rank == 3);  // two are faster
+  CHECK(one.entries.back().group == 0);
+  CHECK(entry_of(one, 0).ratio == doctest::Approx(4).epsilon(0.02));
+  CHECK(one.entries.front().ratio == 1);
+  CHECK(ranking.firsts(1) == 1);
+  CHECK(ranking.firsts(0) == 0);
+}
+
+TEST_CASE("a noisy entry ties with both of its neighbours, which are told apart") {
+  const std::vector<ResultGroup> groups = {
+      group_with("fast", {ranked_runs("create", "ext4", 1, 10, 1)}),
+      group_with("noisy", {ranked_runs("create", "ext4", 1.05, 10, 2, 0.3)}),
+      group_with("slow", {ranked_runs("create", "ext4", 1.1, 10, 3)})};
+  const RankedMeasurement one = rank_groups(groups).measurements.front();
+  CHECK(entry_of(one, 0).rank == 1);
+  CHECK(entry_of(one, 1).rank == 1);
+  CHECK(entry_of(one, 2).rank == 2);  // one is faster
+}
+
+TEST_CASE("equal entries hardly ever get an order, however many there are") {
+  std::size_t decided = 0;
+  for (std::uint64_t trial = 0; trial < 100; ++trial) {
+    std::vector<ResultGroup> groups;
+    for (std::uint64_t number = 0; number < 6; ++number) {
+      std::vector<Measurement> list;
+      for (const char* operation : {"create", "read", "delete"}) {
+        const std::uint64_t seed = trial * 100 + number * 10 + list.size();
+        list.push_back(ranked_runs(operation, "ext4", 1, 12, seed, 0.1));
+      }
+      groups.push_back(group_with(std::to_string(number), std::move(list)));
+    }
+    const Ranking ranking = rank_groups(groups);
+    for (const RankedMeasurement& one : ranking.measurements) decided += one.decided() ? 1 : 0;
+  }
+  CHECK(decided <= 4);  // about one is expected at most; five have a probability below 0.5 %
+}
+
+TEST_CASE("few runs show nothing, and it is said how many would") {
+  const std::vector<ResultGroup> groups = {
+      group_with("a", {ranked_runs("create", "ext4", 1, 3, 1)}),
+      group_with("b", {ranked_runs("create", "ext4", 2, 3, 2)}),
+      group_with("c", {ranked_runs("create", "ext4", 3, 3, 3)})};
+  const Ranking ranking = rank_groups(groups);
+  CHECK_FALSE(ranking.measurements.front().decided());
+  REQUIRE(ranking.warnings.size() == 1);
+  CHECK(ranking.warnings.front().code == "few-runs");
+  CHECK(ranking.warnings.front().next_step ==
+        "measure with --runs 6 or more");  // 2/C(12,6) < 1/300
+}
+
+TEST_CASE("the file systems of one result are entries, and so are those of several") {
+  ResultGroup group = group_with(
+      "drive", {ranked_runs("create", "ext4", 1, 10, 1), ranked_runs("create", "xfs", 2, 10, 2),
+                ranked_runs("read", "xfs", 2, 10, 3)});
+  const std::vector<ResultGroup> split = by_file_system({&group, 1}, {});
+  REQUIRE(split.size() == 2);
+  CHECK(split[0].name == "ext4");
+  const Ranking ranking = rank_groups(split);
+  REQUIRE(ranking.measurements.size() == 1);
+  CHECK(key_text(ranking.measurements.front().key) == "fc-test iso create");
+  CHECK(entry_of(ranking.measurements.front(), 1).rank == 2);
+  CHECK(ranking.left_out.size() == 1);
+
+  const std::vector<ResultGroup> both = {group, group};
+  CHECK(by_file_system(both, {}).size() == 4);
+  CHECK(by_file_system(both, {})[1].name == "drive, xfs");
+  const std::vector<std::string> xfs = {"xfs"};
+  CHECK(by_file_system(both, xfs).size() == 2);
+  CHECK(by_file_system(both, xfs)[1].name == "drive");
+}
+
+TEST_CASE("different work and runs that failed have no rank, and say why") {
+  Measurement other = ranked_runs("create", "ext4", 1, 10, 2);
+  for (Sample& sample : other.samples) sample.bytes /= 2;
+  Measurement failed = ranked_runs("create", "ext4", 1, 10, 3);
+  for (Sample& sample : failed.samples) sample.divergences = 1;
+  const std::vector<ResultGroup> groups = {
+      group_with("a", {ranked_runs("create", "ext4", 1, 10, 1)}), group_with("other", {other}),
+      group_with("failed", {failed}), group_with("b", {ranked_runs("create", "ext4", 2, 10, 4)})};
+  const RankedMeasurement one = rank_groups(groups).measurements.front();
+  CHECK(entry_of(one, 0).rank == 1);
+  CHECK(entry_of(one, 3).rank == 2);
+  CHECK(entry_of(one, 1).rank == 0);
+  CHECK(entry_of(one, 1).reason.contains("different work"));
+  CHECK(entry_of(one, 2).reason == "no run succeeded");
+}
+
+TEST_CASE("a ranking is kept as JSON") {
+  const std::vector<ResultGroup> groups = {
+      group_with("a", {ranked_runs("create", "ext4", 1, 10, 1)}),
+      group_with("b", {ranked_runs("create", "ext4", 2, 10, 2)})};
+  const MatchedGroups matched(groups);
+  const Json json = Json::parse(ranking_to_json(rank_groups(groups), usual_indexes(matched, 1)));
+  CHECK(json["entries"] == Json({"a", "b"}));
+  const Json& entry = json["rankings"][0]["entries"][1];
+  CHECK(entry["name"] == "b");
+  CHECK(entry["rank"] == 2);
+  CHECK(entry["ratio"].get<double>() == doctest::Approx(2).epsilon(0.02));
+  CHECK(json["indexes"][0]["name"] == "all");
+  CHECK(json["indexes"][0]["reference"] == "b");
+  CHECK(json["indexes"][0]["entries"][0]["relative"].get<double>() ==
+        doctest::Approx(200).epsilon(0.02));
+}
+
+}  // namespace
+}  // namespace filereel
