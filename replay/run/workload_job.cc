@@ -137,9 +137,11 @@ class FittedWorkload final : public FittedJob {
            .ends_after_s = seconds_until_end(phase),
            .expected_s = expected_seconds(phase, bytes),
            .access = volumes.front() == Role::near ? access_shape(phase) : std::nullopt});
-      // What could not go past the cache has the cache's latencies.
+      // What could not go past the cache has the cache's latencies; the baseline is of one volume.
       std::optional<AccessShape>& access = steps_.back().access;
-      if (access && !means_.synthesis.direct) access->latency_comparable = false;
+      if (access && (!means_.synthesis.direct || volumes.size() > 1)) {
+        access->latency_comparable = false;
+      }
     }
   }
 
