@@ -10,36 +10,20 @@
 #include <fnmatch.h>
 
 #include "filesets/system/error.h"
+#include "filesets/system/nearest.h"
+#include "replay/results/metrics.h"
 #include "replay/statistics/bootstrap.h"
 #include "replay/statistics/order.h"
 
 namespace filereel {
 namespace {
 
-// A figure of one run, or nothing.
-using FigureOfRun = std::optional<double> (*)(const Measurement&, const Sample&);
-
-struct MetricRow {
-  IndexMetric metric;
-  FigureOfRun of;
-};
-
-constexpr auto kMetrics = std::to_array<MetricRow>({
-    {{"mb_per_s", "MB/s"},
-     [](const Measurement& of, const Sample& one) { return rates_of(of, one).mb_per_s; }},
-    {{"files_per_s", "files/s"},
-     [](const Measurement& of, const Sample& one) { return rates_of(of, one).files_per_s; }},
-    {{"operations_per_s", "operations/s"},
-     [](const Measurement& of, const Sample& one) { return rates_of(of, one).operations_per_s; }},
-    {{"mb_per_s_elapsed", "MB/s"},
-     [](const Measurement& of, const Sample& one) { return rates_of(of, one).mb_per_s_elapsed; }},
-    {{"elapsed_s", "s", false},
-     [](const Measurement&, const Sample& one) { return std::optional(one.elapsed_s); }},
-    {{"durable_s", "s", false},
-     [](const Measurement&, const Sample& one) { return std::optional(one.durable_s); }},
-});
-constexpr std::size_t kMainRates = 3;  // the first ones, in the order of preference
-constexpr IndexMetric kStorage = {kStorageMetric, "sqrt(MB/s × accesses/s)"};
+constexpr std::array<std::string_view, 3> kMainRates = {"mb_per_s", "files_per_s",
+                                                        "operations_per_s"};
+constexpr Metric kStorage = {.name = kStorageMetric,
+                             .title = "Data rate and access time in busy time",
+                             .heading = "sqrt(MB/s × accesses/s)",
+                             .unit = Unit::per_second};
 
 // What a run adds to an index: one figure; in busy time the data rate, and the seconds and the
 // number of its accesses.
@@ -47,19 +31,19 @@ using RunFigures = std::array<double, 3>;
 
 // One measurement that counts: of each group the figures of its runs.
 struct CountedMeasurement {
-  const IndexMetric* metric = nullptr;
+  const Metric* metric = nullptr;
   std::vector<std::vector<RunFigures>> runs;  // by group
 };
 
 // The figures of all runs of all groups; nothing unless all groups have some.
 template <class Of>
 std::optional<CountedMeasurement> counted_by(const MatchedMeasurement& matched,
-                                             const IndexMetric& metric, Of of) {
+                                             const Metric& metric, Of of) {
   CountedMeasurement one{.metric = &metric, .runs = {}};
   for (const Gathered* gathered : matched.of) {
     std::vector<RunFigures>& runs = one.runs.emplace_back();
     for (std::size_t i = 0; i < gathered->samples.size(); ++i) {
-      const auto figures = of(*gathered->origins[i].measurement, *gathered->samples[i]);
+      const auto figures = of(gathered->origins[i], *gathered->samples[i]);
       if (figures) runs.push_back(*figures);
     }
     if (runs.empty()) return std::nullopt;
@@ -67,25 +51,25 @@ std::optional<CountedMeasurement> counted_by(const MatchedMeasurement& matched,
   return one;
 }
 
-std::optional<CountedMeasurement> counted_by_row(const MatchedMeasurement& matched,
-                                                 const MetricRow& row) {
-  return counted_by(
-      matched, row.metric,
-      [&](const Measurement& measurement, const Sample& sample) -> std::optional<RunFigures> {
-        const std::optional<double> figure = row.of(measurement, sample);
-        if (!figure || !(*figure > 0)) return std::nullopt;
-        return RunFigures{*figure};
-      });
+std::optional<CountedMeasurement> counted_by_metric(const MatchedMeasurement& matched,
+                                                    const Metric& metric) {
+  return counted_by(matched, metric,
+                    [&](const SampleOrigin& of, const Sample& sample) -> std::optional<RunFigures> {
+                      const auto figure = figure_of(metric, *of.result, *of.measurement, sample);
+                      if (!figure || !(*figure > 0)) return std::nullopt;
+                      return RunFigures{*figure};
+                    });
 }
 
 std::optional<CountedMeasurement> counted_in_busy_time(const MatchedMeasurement& matched) {
   if (!info_of(matched.key.kind).replays) return std::nullopt;
-  return counted_by(
-      matched, kStorage, [](const Measurement&, const Sample& sample) -> std::optional<RunFigures> {
-        const BusyTime busy = busy_time(sample);
-        if (!(busy.bytes > 0) || !(busy.busy_s > 0)) return std::nullopt;
-        return RunFigures{busy.bytes / 1e6 / busy.busy_s, busy.access_s, busy.accesses};
-      });
+  return counted_by(matched, kStorage,
+                    [](const SampleOrigin&, const Sample& sample) -> std::optional<RunFigures> {
+                      const BusyTime busy = busy_time(sample);
+                      if (!(busy.bytes > 0) || !(busy.busy_s > 0)) return std::nullopt;
+                      return RunFigures{busy.bytes / 1e6 / busy.busy_s, busy.access_s,
+                                        busy.accesses};
+                    });
 }
 
 // Whether all groups have measured it, and have done the same work.
@@ -99,9 +83,9 @@ std::optional<CountedMeasurement> count(const MatchedMeasurement& matched,
                                         const std::string& metric) {
   if (!is_comparable(matched)) return std::nullopt;
   if (metric == kStorageMetric) return counted_in_busy_time(matched);
-  for (std::size_t i = 0; i < (metric.empty() ? kMainRates : kMetrics.size()); ++i) {
-    if (!metric.empty() && kMetrics[i].metric.name != metric) continue;
-    if (auto found = counted_by_row(matched, kMetrics[i])) return found;
+  if (!metric.empty()) return counted_by_metric(matched, *find_metric(metric));
+  for (const std::string_view rate : kMainRates) {
+    if (auto found = counted_by_metric(matched, *find_metric(rate))) return found;
   }
   return std::nullopt;
 }
@@ -207,34 +191,24 @@ IndexValue value_of(const std::vector<CountedMeasurement>& counted, std::size_t 
 std::string unit_of(const std::vector<CountedMeasurement>& counted) {
   std::vector<std::string_view> units;
   for (const CountedMeasurement& one : counted) {
-    if (std::ranges::find(units, one.metric->unit) == units.end()) {
-      units.push_back(one.metric->unit);
-    }
+    const std::string_view unit =
+        one.metric->unit == Unit::per_second ? one.metric->heading : unit_name(one.metric->unit);
+    if (std::ranges::find(units, unit) == units.end()) units.push_back(unit);
   }
   return fmt::format("{}", fmt::join(units, ", "));
 }
 
 void check_metric(const IndexDefinition& definition) {
   if (definition.metric.empty()) return;
-  std::vector<std::string_view> names;
-  for (const IndexMetric& one : index_metrics()) names.push_back(one.name);
-  if (std::ranges::find(names, definition.metric) != names.end()) return;
+  if (definition.metric == kStorageMetric || find_metric(definition.metric)) return;
+  std::vector<std::string_view> names = {kStorageMetric};
+  for (const Metric& one : metrics()) names.push_back(one.name);
   throw Error(ErrorKind::usage,
-              fmt::format("the index '{}' has no metric '{}'; there are {}", definition.name,
-                          definition.metric, fmt::join(names, ", ")));
+              fmt::format("the index '{}' has no metric '{}'{}", definition.name, definition.metric,
+                          use_one_of(definition.metric, names)));
 }
 
 }  // namespace
-
-std::span<const IndexMetric> index_metrics() {
-  static const auto kAll = [] {
-    std::array<IndexMetric, kMetrics.size() + 1> all;
-    std::ranges::transform(kMetrics, all.begin(), &MetricRow::metric);
-    all.back() = kStorage;
-    return all;
-  }();
-  return kAll;
-}
 
 Index index_of(const IndexDefinition& definition, const MatchedGroups& groups,
                std::optional<std::size_t> reference) {

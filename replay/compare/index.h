@@ -16,14 +16,6 @@
 
 namespace filereel {
 
-struct IndexMetric {
-  std::string_view name, unit;
-  bool more_is_better = true;
-};
-
-// That a definition can name, kStorageMetric among them.
-std::span<const IndexMetric> index_metrics();
-
 // What kStorageMetric is made of.
 struct StorageFigures {
   double mb_per_s = 0;   // 10^6 bytes a second of busy time: the geometric mean of the traces

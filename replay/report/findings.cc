@@ -162,19 +162,17 @@ void add_least_steady(Results results, const std::vector<std::string>& names, Fi
   for (std::size_t i = 0; i < results.size(); ++i) {
     for (const Measurement& one : results[i].result.measurements) {
       if (one.samples.size() < kEnough) continue;
-      const Summary summary = one.summary();
-      const auto& [spread, unit] = summary.mb_per_s ? std::pair(summary.mb_per_s, "MB/s")
-                                   : summary.files_per_s
-                                       ? std::pair(summary.files_per_s, "files/s")
-                                       : std::pair(summary.operations_per_s, "operations/s");
+      const Metric* metric = main_metric(results[i].result, one);
+      if (!metric) continue;
+      const std::optional<Spread> spread = spread_of(*metric, results[i].result, one);
       if (!spread || spread->median <= 0) continue;
       const double width = (spread->high - spread->low) / spread->median;
       if (width <= widest) continue;
       widest = width;
-      text =
-          fmt::format("The least steady is {}{} on {}: {} to {} {} in {} repetitions.",
-                      results.size() > 1 ? names[i] + ", " : "", subject_of(one), one.file_system,
-                      rate_text(spread->low), rate_text(spread->high), unit, one.samples.size());
+      text = fmt::format("The least steady is {}{} on {}: {} to {} {} in {} repetitions.",
+                         results.size() > 1 ? names[i] + ", " : "", subject_of(one),
+                         one.file_system, rate_text(spread->low), rate_text(spread->high),
+                         metric->heading, one.samples.size());
     }
   }
   if (widest >= kNotable) findings.push_back(text);

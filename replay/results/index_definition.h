@@ -17,7 +17,7 @@ struct IndexDefinition {
   // "workload operation", "workload set operation" or its whole key. All belong where there is
   // none.
   std::vector<std::string> patterns = {};
-  // One of index_metrics(); "" is the main rate: MB/s until durable, else files/s, else
+  // Metric::name, or kStorageMetric; "" is the main rate: MB/s until durable, else files/s, else
   // operations/s.
   std::string metric = {};
 

@@ -54,8 +54,9 @@ function environmentOf(result) {
   const drives = unique(result.volumes.flatMap((volume) => volume.drives.map(driveText)));
   drives.forEach((text, i) => rows.push([drives.length > 1 ? `Drive ${i + 1}` : 'Drive', text]));
   for (const volume of result.volumes) {
-    rows.push([`${volume.role}, ${volume.file_system}`,
-      [volume.target, volume.target_kind, volume.driver === 'kernel' ? 'kernel driver' : `FUSE: ${volume.driver}`,
+    rows.push([[volume.role, volume.part, volume.file_system].filter(Boolean).join(', '),
+      [volume.target, volume.start === undefined ? '' : `from ${size(volume.start)} on`,
+       ...(volume.states || []).map((one) => `${one.layer}: ${one.state}`), volume.target_kind, volume.driver === 'kernel' ? 'kernel driver' : `FUSE: ${volume.driver}`,
        volume.age, volume.size ? size(volume.size) : '', volume.layers.join(' on '),
        volume.mount_options && `mounted ${volume.mount_options}`].filter(Boolean).join('; ')]);
   }

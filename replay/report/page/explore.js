@@ -77,6 +77,7 @@ function measurementFacts(one) {
   });
   pairs.push(['Driver', one.driver === 'kernel' ? 'kernel' : named(`FUSE: ${one.driver}`)]);
   if (one.block_share !== undefined) pairs.push(['Share of the block-level speed', share(one.block_share)]);
+  if (one.latency_share !== undefined) pairs.push(["The file system's share of latency", share(one.latency_share)]);
   if (one.device_written !== undefined) {
     pairs.push(['Device bytes written per file byte', number(one.device_written)]);
   }
@@ -155,7 +156,7 @@ function showMeasurements(data) {
   }
   choose(0);
 
-  if (list.some(({one}) => one.block_share !== undefined || one.device_written !== undefined ||
+  if (list.some(({one}) => one.block_share !== undefined || one.latency_share !== undefined || one.device_written !== undefined ||
                            one.device_read !== undefined)) {
     part.append(element('h3', {}, 'File efficiency'), efficiencyTable(data, list, several));
   }
@@ -168,18 +169,20 @@ function showMeasurements(data) {
 function efficiencyTable(data, list, several) {
   return unfolding('What files cost at block level', () => {
     const parts = [table('Speed of the work on files by that of blocks, and bytes at the device for each byte of files',
-        [...(several ? ['result'] : []), 'measurement', 'file system', 'share of block-level speed', 'written', 'read'],
+        [...(several ? ['result'] : []), 'measurement', 'file system', 'share of block-level speed', "file system's share of latency", 'written', 'read'],
         list.map(({one, result}) => [...(several ? [named(result.name)] : []), named(one.subject), one.file_system,
           one.block_share === undefined ? '–' : {text: share(one.block_share), value: one.block_share},
+          one.latency_share === undefined ? '–' : {text: share(one.latency_share), value: one.latency_share},
           one.device_written === undefined ? '–' : {text: number(one.device_written), value: one.device_written},
           one.device_read === undefined ? '–' : {text: number(one.device_read), value: one.device_read}]),
         {left: several ? [1, 2] : [1]})];
     const baselines = data.results.flatMap((result) => result.baselines.map((one) => ({one, result})));
     if (baselines.length) {
-      parts.push(table('Block level, by fio', [...(several ? ['result'] : []), 'pattern', 'file system', 'on', 'block', 'depth', 'MB/s', 'IOPS', 'version'],
+      parts.push(table('Block level, by fio', [...(several ? ['result'] : []), 'pattern', 'file system', 'on', 'block', 'depth', 'MB/s', 'IOPS', 'mean latency', 'p99', 'max', 'version'],
           baselines.map(({one, result}) => [...(several ? [named(result.name)] : []), one.pattern, one.file_system, one.on,
             binarySize(one.block_size), one.depth, {text: number(one.mb_per_s), value: one.mb_per_s},
-            {text: number(one.iops), value: one.iops}, one.fio])));
+            {text: number(one.iops), value: one.iops},
+            ...['mean_us', 'p99_us', 'max_us'].map((key) => one.latency ? {text: microseconds(one.latency[key]), value: one.latency[key]} : '–'), one.fio])));
     }
     return element('div', {}, parts);
   });
