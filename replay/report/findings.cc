@@ -31,6 +31,28 @@ std::string change_text(const ComparedMeasurement& one, const ResultComparison& 
                      comparison.fresh_name, comparison.base_name, one.evidence);
 }
 
+// What `compare` says as a whole.
+std::string verdict_sentence(const ResultComparison& comparison) {
+  const std::string &base = comparison.base_name, &fresh = comparison.fresh_name;
+  const std::size_t all = comparison.measurements.size();
+  const std::size_t slower = comparison.count(Verdict::slower);
+  const std::size_t faster = comparison.count(Verdict::faster);
+  switch (comparison.overall) {
+    case Verdict::slower:
+      return fmt::format("{} is slower than {} in {} of {} measurements, and faster in {}.", fresh,
+                         base, slower, all, faster);
+    case Verdict::faster:
+      return fmt::format("{} is faster than {} in {} of {} measurements, and slower in none.",
+                         fresh, base, faster, all);
+    case Verdict::same:
+      return fmt::format("{} is as fast as {} in all {} measurements.", fresh, base, all);
+    case Verdict::cannot_tell:
+      break;
+  }
+  return fmt::format("Whether {} is slower than {} cannot be told for {} of {} measurements.",
+                     fresh, base, comparison.count(Verdict::cannot_tell), all);
+}
+
 // What became slower, then what became faster, the largest effects first.
 void add_changes(const ResultComparison& comparison, Findings& findings) {
   constexpr std::size_t kNamed = 3;
@@ -183,8 +205,12 @@ void add_least_steady(Results results, const std::vector<std::string>& names, Fi
 std::vector<std::string> findings_of(Results results, const ResultComparison* comparison) {
   const std::vector<std::string> names = result_names(results);
   Findings findings;
-  if (comparison) add_changes(*comparison, findings);
-  add_verdict(results, findings);
+  if (comparison) {
+    findings.push_back(verdict_sentence(*comparison));
+    add_changes(*comparison, findings);
+  } else {
+    add_verdict(results, findings);
+  }
   add_leaders(results, names, findings);
   add_replays(results, findings);
   add_block_shares(results, findings);

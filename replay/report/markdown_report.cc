@@ -77,6 +77,7 @@ void add_rows(std::span<const ReportedResult> results, const Overview& overview,
   const bool several = overview.series.size() > 1;
   std::vector<std::vector<std::optional<Spread>>> figures(columns.size());
   std::vector<std::optional<double>> best(columns.size());
+  std::vector<int> counts(columns.size());
   for (std::size_t c = 0; c < columns.size(); ++c) {
     for (std::size_t s = 0; s < row.cells.size(); ++s) {
       const Result& result = results[overview.series[s].result].result;
@@ -84,6 +85,7 @@ void add_rows(std::span<const ReportedResult> results, const Overview& overview,
                                         : std::nullopt);
       if (!figures[c][s]) continue;
       const double median = figures[c][s]->median;
+      ++counts[c];
       const bool better = columns[c]->more_is_better ? median > best[c] : median < best[c];
       if (!best[c] || better) best[c] = median;
     }
@@ -95,7 +97,8 @@ void add_rows(std::span<const ReportedResult> results, const Overview& overview,
     for (std::size_t c = 0; c < columns.size(); ++c) {
       const auto& spread = figures[c][s];
       line.push_back(
-          spread ? spread_cell(*columns[c], *spread, several && spread->median == best[c]) : "–");
+          spread ? spread_cell(*columns[c], *spread, counts[c] > 1 && spread->median == best[c])
+                 : "–");
     }
     if (std::ranges::any_of(row.cells[s]->samples, &Sample::moved_no_data)) {
       line[several ? 2 : 1] = "no data moved";

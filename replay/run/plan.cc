@@ -174,7 +174,8 @@ void check_metric(const YamlValue& value) {
   value.fail("is no metric" + use_one_of(value.text(), names));
 }
 
-ReportView read_view(const YamlValue& item, const Plan& plan) {
+// `swept`: axes must be there; a sweep of the command line may have left one of their values.
+ReportView read_view(const YamlValue& item, const Plan& plan, bool swept) {
   const YamlMap map =
       item.map({"title", "text", "jobs", "operations", "sets", "metrics", "form", "by", "at"});
   ReportView view;
@@ -201,7 +202,7 @@ ReportView read_view(const YamlValue& item, const Plan& plan) {
     }
   }
   const auto check_axis = [&](const YamlValue& place, const std::string& name) {
-    if (std::ranges::find(kPlainAxes, name) != kPlainAxes.end()) return;
+    if (!swept || std::ranges::find(kPlainAxes, name) != kPlainAxes.end()) return;
     const bool any = std::ranges::any_of(plan.jobs, [&](const auto& job) {
       const JobRecord record = job->record();
       return is_chosen(view.jobs, record.name) &&
@@ -350,7 +351,7 @@ class Loader {
   void add_presentation(const YamlMap& map) {
     if (const YamlValue* value = map.find("report")) {
       for (const YamlValue& item : value->list(kMostItems)) {
-        plan_.report.push_back(read_view(item, plan_));
+        plan_.report.push_back(read_view(item, plan_, sweep_.empty()));
       }
     }
     if (const YamlValue* value = map.find("indexes")) {

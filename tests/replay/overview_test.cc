@@ -58,7 +58,7 @@ TEST_CASE("firmware, labels, settings and machines keep results apart") {
   CHECK(apart(other));
   other = base;
   REQUIRE_FALSE(other.plan.jobs.empty());
-  other.plan.jobs[0].scale = 0.5;
+  other.plan.jobs[0].scale = 0.125;
   CHECK(apart(other));
   other = base;
   other.host.cpu = "Another";
