@@ -75,7 +75,7 @@ std::string job_table(const Result& result, const JobRecord& job, const std::str
         job.name == info_of(job.kind).name ? "" : bold(printable(job.name)) + "\n";
     return name + blocks(list, bold) + "\n";
   }
-  return job.axes.empty() ? phase_table(job.name, list, bold)
+  return job.axes.empty() ? phase_table(result, job.name, list, bold)
                           : sweep_table(result, job, file_system, bold);
 }
 

@@ -8,7 +8,7 @@
 
 #include "filesets/system/printable.h"
 #include "replay/report/wording.h"
-#include "replay/results/latency.h"
+#include "replay/results/metrics.h"
 #include "replay/results/result_sweep.h"
 
 namespace filereel {
@@ -17,74 +17,51 @@ namespace {
 using Row = std::vector<std::string>;
 using Measurements = std::vector<const Measurement*>;  // null where nothing was measured
 
-// Accesses above this size are told by MB/s, smaller ones by operations a second.
-constexpr double kLargeAccess = 64 << 10;
+std::string number_cell(const Metric& metric, double figure) {
+  switch (metric.unit) {
+    case Unit::mb_per_s:
+    case Unit::per_second:
+      return short_number(figure);
+    case Unit::microseconds:
+      return short_latency(figure);
+    case Unit::seconds:
+    case Unit::share:
+      break;
+  }
+  return figure_text(metric.unit, figure);
+}
 
-std::string rate_cell(const std::optional<Spread>& spread) {
+// Rates with the range of their samples.
+std::string cell_of(const Metric& metric, const std::optional<Spread>& spread) {
   if (!spread) return "-";
-  std::string median = short_number(spread->median);
-  if (spread->low == spread->high) return median;
+  std::string median = number_cell(metric, spread->median);
+  const bool rate = metric.unit == Unit::mb_per_s || metric.unit == Unit::per_second;
+  if (!rate || spread->low == spread->high) return median;
   return fmt::format("{} ({}–{})", median, short_number(spread->low), short_number(spread->high));
 }
 
-std::string time_cell(const std::optional<Spread>& spread) {
-  return spread ? short_latency(spread->median) : "-";
-}
-
-struct Column {
-  std::string heading;
-  std::optional<Spread> (*of)(const Measurement& one);
-  std::string (*cell)(const std::optional<Spread>& spread);
-};
-
-// Those of which there is a figure.
-std::vector<Column> columns_of(const Measurements& rows) {
-  constexpr auto kP50 = &LatencySummary::p50_us;
-  constexpr auto kP99 = &LatencySummary::p99_us;
-  const std::vector<Column> all = {
-      {"MB/s", [](const Measurement& one) { return one.summary().mb_per_s; }, rate_cell},
-      {"operations/s", [](const Measurement& one) { return one.summary().operations_per_s; },
-       rate_cell},
-      {"files/s", [](const Measurement& one) { return one.summary().files_per_s; }, rate_cell},
-      {"read p50", [](const Measurement& one) { return latency_spread(one, "read", kP50); },
-       time_cell},
-      {"read p99", [](const Measurement& one) { return latency_spread(one, "read", kP99); },
-       time_cell},
-      {"write p50", [](const Measurement& one) { return latency_spread(one, "write", kP50); },
-       time_cell},
-      {"write p99", [](const Measurement& one) { return latency_spread(one, "write", kP99); },
-       time_cell},
-      {"fsync p99", [](const Measurement& one) { return latency_spread(one, "fsync", kP99); },
-       time_cell},
-      {"fdatasync p99",
-       [](const Measurement& one) { return latency_spread(one, "fdatasync", kP99); }, time_cell},
-  };
-  std::vector<Column> used;
-  std::ranges::copy_if(all, std::back_inserter(used), [&](const Column& column) {
-    return std::ranges::any_of(
-        rows, [&](const Measurement* one) { return one && column.of(*one).has_value(); });
-  });
-  return used;
-}
-
-// A row for each measurement, which `names` are called like.
-std::string rows_table(const std::string& corner, const Row& names, const Measurements& rows,
-                       const Bold& bold) {
-  const std::vector<Column> columns = columns_of(rows);
+// A row for each measurement, which `names` are called like: metrics of which there is a figure.
+std::string rows_table(const Result& result, const std::string& corner, const Row& names,
+                       const Measurements& rows, const Bold& bold) {
   Rows table(1, Row{corner});
-  for (const Column& column : columns) table.front().push_back(column.heading);
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    Row& row = table.emplace_back(1, names[i]);
-    for (const Column& column : columns) {
-      row.push_back(rows[i] ? column.cell(column.of(*rows[i])) : "-");
+  for (const std::string& name : names) table.push_back({name});
+  for (const Metric& metric : metrics()) {
+    if (!metric.brief) continue;
+    Row column = {std::string(metric.heading)};
+    bool any = false;
+    for (const Measurement* one : rows) {
+      const auto spread = one ? spread_of(metric, result, *one) : std::nullopt;
+      any = any || spread.has_value();
+      column.push_back(cell_of(metric, spread));
     }
+    for (std::size_t i = 0; any && i < table.size(); ++i) table[i].push_back(column[i]);
   }
   return format_table(table, bold);
 }
 
 // A figure of the last two axes: the first of them down, the second one across.
-std::string matrix(const std::string& title, const SweepAxis& down, const SweepAxis& across,
-                   const Measurements& cells, std::optional<Spread> (*of)(const Measurement&),
+std::string matrix(const Result& result, const Metric& metric, const std::string& title,
+                   const SweepAxis& down, const SweepAxis& across, const Measurements& cells,
                    const Bold& bold) {
   Rows table(1, Row{fmt::format("{} \\ {}", down.name, across.name)});
   std::ranges::copy(across.values, std::back_inserter(table.front()));
@@ -92,45 +69,11 @@ std::string matrix(const std::string& title, const SweepAxis& down, const SweepA
   for (const std::string& value : down.values) {
     Row& row = table.emplace_back(1, value);
     for (std::size_t i = 0; i < across.values.size(); ++i, ++cell) {
-      const std::optional<Spread> spread = *cell ? of(**cell) : std::nullopt;
-      row.push_back(spread ? short_number(spread->median) : "-");
+      const auto spread = *cell ? spread_of(metric, result, **cell) : std::nullopt;
+      row.push_back(spread ? number_cell(metric, spread->median) : "-");
     }
   }
   return bold(title) + "\n" + format_table(table, bold);
-}
-
-struct Figure {
-  std::string_view name;
-  std::optional<Spread> (*of)(const Measurement& one);
-};
-
-// What says most of these measurements: of accesses operations or bytes a second, after their
-// sizes, of files both files and bytes.
-std::vector<Figure> figures_of(const Measurements& cells) {
-  bool small = false, large = false, files = false;
-  for (const Measurement* one : cells) {
-    if (!one) continue;
-    for (const Sample& sample : one->samples) {
-      files = files || sample.files > 0;
-      const bool is_large =
-          static_cast<double>(sample.bytes) > kLargeAccess * static_cast<double>(sample.operations);
-      (is_large ? large : small) = true;
-    }
-  }
-  std::vector<Figure> figures;
-  if (files) {
-    figures.push_back(
-        {"files/s", [](const Measurement& one) { return one.summary().files_per_s; }});
-  } else if (small) {
-    figures.push_back(
-        {"operations/s", [](const Measurement& one) { return one.summary().operations_per_s; }});
-  }
-  const bool any = std::ranges::any_of(
-      cells, [](const Measurement* one) { return one && one->summary().mb_per_s; });
-  if (any && (files || large)) {
-    figures.push_back({"MB/s", [](const Measurement& one) { return one.summary().mb_per_s; }});
-  }
-  return figures;
 }
 
 std::string heading_of(const std::vector<SweepAxis>& axes, std::size_t count, std::size_t number) {
@@ -144,8 +87,9 @@ std::string heading_of(const std::vector<SweepAxis>& axes, std::size_t count, st
 }
 
 // One operation at the points of a sweep of two axes or more.
-std::string matrices(const std::string& what, const std::vector<SweepAxis>& axes,
-                     const Measurements& points, const Bold& bold) {
+std::string matrices(const Result& result, const std::string& what,
+                     const std::vector<SweepAxis>& axes, const Measurements& points,
+                     const Bold& bold) {
   const std::size_t outer = axes.size() - 2;
   const SweepAxis& down = axes[outer];
   const SweepAxis& across = axes[outer + 1];
@@ -154,10 +98,10 @@ std::string matrices(const std::string& what, const std::vector<SweepAxis>& axes
   for (std::size_t i = 0; i < points.size() / size; ++i) {
     const auto first = points.begin() + static_cast<std::ptrdiff_t>(i * size);
     const Measurements cells(first, first + static_cast<std::ptrdiff_t>(size));
-    for (const Figure& figure : figures_of(cells)) {
+    for (const Metric* metric : usual_metrics(cells)) {
       const std::string title =
-          fmt::format("{}{}: {}", what, heading_of(axes, outer, i), figure.name);
-      text += matrix(title, down, across, cells, figure.of, bold) + "\n";
+          fmt::format("{}{}: {}", what, heading_of(axes, outer, i), metric->heading);
+      text += matrix(result, *metric, title, down, across, cells, bold) + "\n";
     }
   }
   return text;
@@ -201,20 +145,20 @@ std::string sweep_table(const Result& result, const JobRecord& job, const std::s
     }
     title = printable(title);
     if (axes.size() > 1) {
-      text += matrices(title, axes, cells.points, bold);
+      text += matrices(result, title, axes, cells.points, bold);
       continue;
     }
     text += bold(title) + "\n" +
-            rows_table(axes.front().name, axes.front().values, cells.points, bold) + "\n";
+            rows_table(result, axes.front().name, axes.front().values, cells.points, bold) + "\n";
   }
   return text;
 }
 
-std::string phase_table(const std::string& job, const std::vector<const Measurement*>& list,
-                        const Bold& bold) {
+std::string phase_table(const Result& result, const std::string& job,
+                        const std::vector<const Measurement*>& list, const Bold& bold) {
   Row names;
   for (const Measurement* one : list) names.push_back(printable(one->operation));
-  return rows_table(printable(job), names, list, bold) + "\n";
+  return rows_table(result, printable(job), names, list, bold) + "\n";
 }
 
 }  // namespace filereel

@@ -16,8 +16,8 @@ std::string short_number(double value);
 std::string short_latency(double us);
 
 // A row for each phase of the job; none is null.
-std::string phase_table(const std::string& job, const std::vector<const Measurement*>& list,
-                        const Bold& bold);
+std::string phase_table(const Result& result, const std::string& job,
+                        const std::vector<const Measurement*>& list, const Bold& bold);
 
 // A job that was swept on a file system: with one axis a row for each value, with more a matrix of
 // the last two under headings of the others.

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "replay/report/wording.h"
+#include "replay/results/metrics.h"
 #include "replay/results/selection.h"
 
 namespace filereel {
@@ -93,20 +94,13 @@ std::vector<ReportView> default_views(std::span<const ReportedResult> results,
   return views;
 }
 
-// Of small accesses operations a second, of recorded programs the time, else what says most.
-std::string_view usual_metric(const std::vector<const OverviewRow*>& rows) {
-  constexpr double kSmall = 64 << 10;  // bytes
-  const JobKindInfo& kind = info_of(rows.front()->key.kind);
-  if (kind.replays) return "elapsed_s";
-  const auto is_small = [&](const OverviewRow* row) {
-    const Sample& sample = row->first->samples.front();
-    return !kind.by_set && sample.files == 0 &&
-           static_cast<double>(sample.bytes) <= kSmall * static_cast<double>(sample.operations);
-  };
-  if (std::ranges::all_of(rows, is_small)) return "operations_per_s";
-  const bool any = std::ranges::any_of(
-      rows, [](const OverviewRow* row) { return row->first->summary().mb_per_s.has_value(); });
-  return any ? "mb_per_s" : "files_per_s";
+// FC-Test is told by MB/s where there is any, other work by what says most.
+std::string_view first_metric(const std::vector<const OverviewRow*>& rows) {
+  std::vector<const Measurement*> list;
+  for (const OverviewRow* row : rows) list.push_back(row->first);
+  const std::vector<const Metric*> usual = usual_metrics(list);
+  const bool by_set = info_of(rows.front()->key.kind).by_set;
+  return by_set ? usual.back()->name : usual.front()->name;
 }
 
 }  // namespace
@@ -150,7 +144,7 @@ std::vector<ReportView> views_of(std::span<const ReportedResult> results,
     const bool swept = job && !job->axes.empty();
     if (view.by.empty() && swept) view.by = job->axes.back().name;
     if (view.form.empty()) view.form = swept ? "lines" : "bars";
-    if (view.metrics.empty()) view.metrics.emplace_back(usual_metric(rows));
+    if (view.metrics.empty()) view.metrics.emplace_back(first_metric(rows));
     return false;
   });
   return views;

@@ -34,18 +34,6 @@ bool set_alike(const Result& one, const Result& other) {
   });
 }
 
-bool belong_together(const ReportedResult& first, const ReportedResult& second) {
-  if (!first.group.empty() || !second.group.empty()) return first.group == second.group;
-  const Result &one = first.result, &other = second.result;
-  const std::vector<Drive> drives = drives_of(one);
-  if (drives.empty() && one.label.empty()) return false;
-  const auto machine = [](const HostInfo& host) {
-    return std::tie(host.cpu, host.cores, host.kernel);
-  };
-  return drives == drives_of(other) && one.label == other.label &&
-         machine(one.host) == machine(other.host) && set_alike(one, other);
-}
-
 bool same_thing(const Measurement& one, const Measurement& other) {
   const auto what = [](const Measurement& of) {
     return std::tie(of.kind, of.workload, of.set, of.operation, of.file_system, of.driver,
@@ -56,6 +44,28 @@ bool same_thing(const Measurement& one, const Measurement& other) {
   };
   return what(one) == what(other) && one.replay.has_value() == other.replay.has_value() &&
          (!one.replay || how(*one.replay) == how(*other.replay));
+}
+
+bool measure_the_same(const Result& one, const Result& other) {
+  return std::ranges::any_of(one.measurements, [&](const Measurement& first) {
+    return std::ranges::any_of(
+        other.measurements, [&](const Measurement& second) { return same_thing(first, second); });
+  });
+}
+
+bool belong_together(const ReportedResult& first, const ReportedResult& second) {
+  if (!first.group.empty() || !second.group.empty()) return first.group == second.group;
+  const Result &one = first.result, &other = second.result;
+  const std::vector<Drive> drives = drives_of(one);
+  const auto machine = [](const HostInfo& host) {
+    return std::tie(host.cpu, host.cores, host.kernel);
+  };
+  if (drives != drives_of(other) || one.label != other.label ||
+      machine(one.host) != machine(other.host) || !set_alike(one, other)) {
+    return false;
+  }
+  // Without a label the same again may be meant to be compared.
+  return !one.label.empty() || (!drives.empty() && !measure_the_same(one, other));
 }
 
 void add_samples(const Measurement& more, Measurement& measurement) {
@@ -131,12 +141,18 @@ void add_result(const ReportedResult& more, ReportedResult& pool) {
 
 std::vector<std::size_t> columns_of(std::span<const ReportedResult> results) {
   std::vector<std::size_t> columns;
-  std::vector<const ReportedResult*> firsts;
+  std::vector<std::vector<const ReportedResult*>> members;  // by column
   for (const ReportedResult& one : results) {
-    const auto first = std::ranges::find_if(
-        firsts, [&](const ReportedResult* other) { return belong_together(*other, one); });
-    columns.push_back(static_cast<std::size_t>(first - firsts.begin()));
-    if (first == firsts.end()) firsts.push_back(&one);
+    const auto column = std::ranges::find_if(members, [&](const auto& others) {
+      return std::ranges::all_of(
+          others, [&](const ReportedResult* other) { return belong_together(*other, one); });
+    });
+    columns.push_back(static_cast<std::size_t>(column - members.begin()));
+    if (column == members.end()) {
+      members.push_back({&one});
+    } else {
+      column->push_back(&one);
+    }
   }
   return columns;
 }

@@ -10,9 +10,10 @@
 namespace filereel {
 
 // Which of the results are of one drive: for each the number of its column, from 0, in the order of
-// their first results. Results belong together if they have the same drives (model, serial number,
-// firmware), label and machine, or, where no drive is known, the same label, which must not be
-// empty; and if jobs of the same name were set alike. Those with a group go by that alone.
+// their first results. Results belong together if they have the same label, drives (model, serial
+// number, firmware) and machine, and jobs of the same name were set alike. Without a label the
+// drives must be known, and no two may measure the same thing: that may be meant to be compared.
+// Those with a group go by that alone.
 std::vector<std::size_t> columns_of(std::span<const ReportedResult> results);
 
 // A result for each column. Measurements of the same thing are one with the samples of all, whose

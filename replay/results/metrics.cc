@@ -111,13 +111,13 @@ constexpr auto kMetrics = std::to_array<Metric>({
      time_of<&Sample::durable_s>},
     latency("mean_us", "Mean latency", "mean", kBrief, mean_of_all),
     latency("read_mean_us", "Read latency, mean", "read mean", kFull, read_mean),
-    latency("read_p50_us", "Read latency, median", "read p50", kFull, "read", &L::p50_us),
+    latency("read_p50_us", "Read latency, median", "read p50", kBrief, "read", &L::p50_us),
     latency("read_p99_us", "Read latency, 99th percentile", "read p99", kBrief, "read", &L::p99_us),
     latency("read_p99_9_us", "Read latency, 99.9th percentile", "read p99.9", kFull, "read",
             &L::p999_us),
     latency("read_max_us", "Read latency, maximum", "read max", kFull, "read", &L::max_us),
     latency("write_mean_us", "Write latency, mean", "write mean", kFull, write_mean),
-    latency("write_p50_us", "Write latency, median", "write p50", kFull, "write", &L::p50_us),
+    latency("write_p50_us", "Write latency, median", "write p50", kBrief, "write", &L::p50_us),
     latency("write_p99_us", "Write latency, 99th percentile", "write p99", kBrief, "write",
             &L::p99_us),
     latency("write_p99_9_us", "Write latency, 99.9th percentile", "write p99.9", kFull, "write",
@@ -183,6 +183,32 @@ const Metric* main_metric(const Result& result, const Measurement& measurement) 
     if (std::ranges::any_of(measurement.samples, has)) return metric;
   }
   return nullptr;
+}
+
+std::vector<const Metric*> usual_metrics(std::span<const Measurement* const> measurements) {
+  constexpr double kLargeAccess = 64 << 10;  // bytes
+  bool small = false, large = false, files = false, data = false, replays = false;
+  for (const Measurement* one : measurements) {
+    if (!one) continue;
+    replays = replays || info_of(one->kind).replays;
+    for (const Sample& sample : one->samples) {
+      files = files || sample.files > 0;
+      data = data || sample.bytes > 0;
+      const bool is_large =
+          static_cast<double>(sample.bytes) > kLargeAccess * static_cast<double>(sample.operations);
+      (is_large ? large : small) = true;
+    }
+  }
+  std::vector<const Metric*> list;
+  if (replays) {
+    list.push_back(find_metric("elapsed_s"));
+  } else if (files) {
+    list.push_back(find_metric("files_per_s"));
+  } else if (small) {
+    list.push_back(find_metric("operations_per_s"));
+  }
+  if (!replays && data && (files || large)) list.push_back(find_metric("mb_per_s"));
+  return list;
 }
 
 }  // namespace filereel

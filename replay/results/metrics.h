@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "replay/results/result.h"
 
@@ -51,5 +52,10 @@ std::optional<Spread> spread_of(const Metric& metric, const Result& result,
 // What says most of a measurement in one figure: MB/s until durable, else files/s, else
 // operations/s; null where it has none.
 const Metric* main_metric(const Result& result, const Measurement& measurement);
+
+// The same for several that stand in one table or chart; null ones are passed over. Of accesses
+// operations/s or MB/s, by their sizes, of files both files/s and MB/s, of recorded traces the
+// time.
+std::vector<const Metric*> usual_metrics(std::span<const Measurement* const> measurements);
 
 }  // namespace filereel

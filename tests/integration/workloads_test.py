@@ -81,7 +81,8 @@ class EveryWorkload(IntegrationTest):
         """What the list has under a heading; not FC-Test, which is a plan too."""
         lines = iter(self.filereel("list").out.splitlines())
         self.assertIn(section, lines)
-        found = [line.split()[0] for line in itertools.takewhile(str.strip, lines)]
+        # A description may go on below, further to the right.
+        found = [line.split()[0] for line in itertools.takewhile(str.strip, lines) if line[2] != " "]
         return [name for name in found if name != "fc-test"]
 
     def run_small(self, name, ends, time=TIME):

@@ -17,17 +17,26 @@ Result labelled(const std::string& label) {
   return result;
 }
 
-Result drive(const std::string& serial) {
+// Of a drive with a serial number; `label` is the user's.
+Result drive(const std::string& serial, const std::string& label = "") {
   Result result = sample_result();
+  result.label = label;
   for (VolumeDescription& volume : result.volumes) {
     for (DeviceIdentity& one : volume.drives) one.serial = serial;
   }
   return result;
 }
 
+// Another test of the same drive.
+Result other_test(Result result) {
+  for (Measurement& one : result.measurements) one.workload = "other";
+  for (JobRecord& job : result.plan.jobs) job.name = "other";
+  return result;
+}
+
 TEST_CASE("results of one drive are one column, with the samples of all") {
   const std::vector<ReportedResult> files = {
-      {"a1", drive("1")}, {"b1", drive("2")}, {"a2", drive("1")}};
+      {"a1", drive("1", "A")}, {"b1", drive("2", "A")}, {"a2", drive("1", "A")}};
   CHECK(columns_of(files) == std::vector<std::size_t>{0, 1, 0});
   const std::vector<ReportedResult> pools = pooled_by_drive(files);
   REQUIRE(pools.size() == 2);
@@ -41,8 +50,17 @@ TEST_CASE("results of one drive are one column, with the samples of all") {
   CHECK(pools[0].result.warnings.size() == files[0].result.warnings.size());
 }
 
+TEST_CASE("several tests of a drive are one column, and the same test again is not") {
+  const std::vector<ReportedResult> files = {
+      {"a1", drive("1")}, {"a2", other_test(drive("1"))}, {"a3", drive("1")}};
+  CHECK(columns_of(files) == std::vector<std::size_t>{0, 0, 1});
+  const std::vector<ReportedResult> pools = pooled_by_drive(files);
+  CHECK(pools[0].result.measurements.size() == 2 * pools[1].result.measurements.size());
+  CHECK(pools[0].result.plan.jobs.size() == 2 * pools[1].result.plan.jobs.size());
+}
+
 TEST_CASE("firmware, labels, settings and machines keep results apart") {
-  const Result base = drive("1");
+  const Result base = drive("1", "A");
   const auto apart = [&](const Result& other) {
     const std::vector<ReportedResult> two = {{"a", base}, {"b", other}};
     return pooled_by_drive(two).size() == 2;

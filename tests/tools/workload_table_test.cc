@@ -46,9 +46,9 @@ TEST_CASE("a workload without a sweep has a row for each phase and columns for w
   result.measurements[1].operation = "again";
   result.complete = true;
   const std::string text = format_result(result, plain);
-  CHECK(text.contains("\nreads.yaml "));
-  CHECK(text.contains("\nread "));
-  CHECK(text.contains("\nagain "));
+  CHECK(text.contains("\nreads.yaml"));
+  CHECK(text.contains("\nread"));
+  CHECK(text.contains("\nagain"));
   CHECK(text.contains("read p99"));
   CHECK_FALSE(text.contains("write p99"));
   CHECK_FALSE(text.contains("files/s"));

@@ -197,15 +197,19 @@ function matrixFigures(view, metric, state) {
 
 // Drives down, columns across: {name, metric, of(series), best(series)}, the best of each marked.
 function driveTable(caption, columns) {
+  return sortable(plainDriveTable(caption, columns), columns.map(({metric}) => FIGURES[metric].more));
+}
+
+function plainDriveTable(caption, columns) {
   const series = shownSeries();
-  return sortable(table(caption, ['', ...columns.map(({name, metric}) => `${name}, ${FIGURES[metric].short}`)],
+  return table(caption, ['', ...columns.map(({name, metric}) => `${name}, ${FIGURES[metric].short}`)],
       series.map((i) => [named(data.series[i].name), ...columns.map(({metric, of, best}) => {
         const one = of(i);
         if (!one || one.median === undefined) return one || '–';
         const marked = best(i);
         return {text: figureText(metric, one.median) + (marked ? ' ▲' : ''), value: one.median,
                 class: marked ? 'best' : null};
-      })])), columns.map(({metric}) => FIGURES[metric].more));
+      })]));
 }
 
 // A column for each row.
@@ -335,7 +339,7 @@ function showOverview(part, columns) {
     const screen = element('div', {class: 'on-screen sticky'}, driveTable('What was measured, by drive', columns));
     const paper = element('div', {class: 'on-paper'});
     for (let i = 0; i < columns.length; i += COLUMNS_ON_PAPER) {
-      paper.append(driveTable(`What was measured, by drive (${i / COLUMNS_ON_PAPER + 1} of ${
+      paper.append(plainDriveTable(`What was measured, by drive (${i / COLUMNS_ON_PAPER + 1} of ${
           Math.ceil(columns.length / COLUMNS_ON_PAPER)})`, columns.slice(i, i + COLUMNS_ON_PAPER)));
     }
     holder.replaceChildren(screen, paper);
