@@ -6,7 +6,10 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "filesets/system/error.h"
+#include "filesets/system/printable.h"
 #include "replay/report/html_report.h"
 #include "replay/report/text_reports.h"
 #include "tools/commands.h"
@@ -18,7 +21,7 @@ namespace {
 
 struct ReportArguments {
   std::vector<std::string> results, base, fresh;
-  std::string html, csv, markdown, google_benchmark;
+  std::string reference, html, csv, markdown, google_benchmark;
 };
 
 struct ReportOutput {
@@ -53,6 +56,20 @@ std::vector<ReportOutput> outputs_of(const ReportArguments& arguments) {
   return wanted;
 }
 
+// The result that indices are relative to: by its label or its file.
+void mark_reference(const std::string& name, std::vector<ReportedResult>& results) {
+  if (name.empty()) return;
+  bool any = false;
+  for (ReportedResult& one : results) {
+    one.reference = one.result.label == name || one.file == name;
+    any = any || one.reference;
+  }
+  if (any) return;
+  throw Error(
+      ErrorKind::usage,
+      fmt::format("--reference '{}' is no label and no file of the results", printable(name)));
+}
+
 void report(const ReportArguments& arguments, const Session& session) {
   const std::vector<ReportOutput> outputs = outputs_of(arguments);
   std::vector<ReportedResult> results;
@@ -67,6 +84,7 @@ void report(const ReportArguments& arguments, const Session& session) {
     throw Error(ErrorKind::usage,
                 "report needs a result: filereel report RESULT.json -o FILE.html");
   }
+  mark_reference(arguments.reference, results);
   for (const ReportOutput& output : outputs) session.print_to(*output.file, output.make(results));
 }
 
@@ -85,6 +103,10 @@ void add_report_command(CLI::App& app, Session& session) {
   command->add_option("--new", arguments->fresh, "A result of the new column; may be repeated")
       ->type_name("FILE")
       ->allow_extra_args(false);
+  command
+      ->add_option("--reference", arguments->reference,
+                   "Label or file of the result that indices are relative to")
+      ->type_name("NAME");
   command->add_option("-o,--output", arguments->html,
                       "Write the page here, one HTML file that needs no network; - for standard "
                       "output");

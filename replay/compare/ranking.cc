@@ -146,7 +146,7 @@ void warn_of_tests(std::span<const Tested> pairs, Ranking& ranking) {
   }
   if (needed == 0) return;
   ranking.warnings.push_back(
-      {"few-runs",
+      {std::string(kFewRuns),
        fmt::format("so few runs cannot show any difference among {} pairs", pairs.size()),
        fmt::format("measure with --runs {} or more", needed)});
 }

@@ -6,12 +6,17 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "replay/compare/comparison.h"
 #include "replay/compare/groups.h"
 
 namespace filereel {
+
+// The code of the warning that so few runs cannot show any difference; its next step says how many
+// could.
+inline constexpr std::string_view kFewRuns = "few-runs";
 
 struct RankedEntry {
   std::size_t group = 0;  // its place in the list

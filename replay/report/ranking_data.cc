@@ -56,7 +56,10 @@ Standings standings_of(std::span<const ReportedResult> results, const Overview& 
   std::map<MeasurementKey, std::size_t> rows;
   for (std::size_t i = 0; i < overview.rows.size(); ++i) rows.emplace(overview.rows[i].key, i);
   standings.ranks.resize(overview.rows.size());
-  for (const RankedMeasurement& one : rank_groups(groups).measurements) {
+  const Ranking ranking = rank_groups(groups);
+  const auto few = std::ranges::find(ranking.warnings, kFewRuns, &Warning::code);
+  if (few != ranking.warnings.end()) standings.advice = few->next_step;
+  for (const RankedMeasurement& one : ranking.measurements) {
     MeasurementKey key = one.key;
     key.file_system.clear();
     const auto row = rows.find(key);
@@ -78,7 +81,10 @@ std::string verdict_of(const Overview& overview, const Standings& standings) {
     for (std::size_t i = 0; i < ranks.size(); ++i) firsts[i] += ranks[i] == 1 ? 1 : 0;
   }
   if (decided == 0) {
-    return "No difference in speed can be shown: there are too few repetitions, or all are alike.";
+    return standings.advice.empty()
+               ? "No difference in speed is shown."
+               : fmt::format("No difference in speed can be shown with so few repetitions: {}.",
+                             standings.advice);
   }
   const auto most = std::ranges::max_element(firsts) - firsts.begin();
   std::string text = fmt::format(

@@ -17,6 +17,8 @@ struct Standings {
   // ranked. Empty for a row of which nothing is shown: all are alike as far as can be told.
   std::vector<std::vector<std::uint32_t>> ranks;
   std::vector<Index> indexes;  // those of the plans, else the usual ones; values by series
+  // Where there are too few repetitions to show any difference: "measure with --runs 9 or more".
+  std::string advice;
 };
 
 // Nothing for fewer than two series. Indices are relative to the first result that is marked as the

@@ -582,6 +582,15 @@ class KeptResults(ReportTest):
                     for one in json.loads(path.read_text())["measurements"])
         self.assertEqual(samples.text, f"All {count} samples")
 
+        # The index: all rates are in proportion, so it is.
+        self.open(self.report(*paths, "--reference", "Acme"))
+        self.script("document.querySelectorAll('figure details').forEach("
+                    "(one) => { one.open = true; one.fillNow(); })")
+        (index,) = [one for one in self.script(TABLES) if one["caption"].startswith("all, ")]
+        self.assertEqual([row[0]["text"] for row in index["rows"]], best_first)
+        for row in index["rows"]:
+            self.assertAlmostEqual(row[2]["value"], 100 * drives["Acme"] / drives[row[0]["text"]], 6)
+
         # A press on a heading sorts, one on a drive hides it.
         self.click(self.all(".sticky thead button")[1])
         table = next(one for one in self.script(TABLES) if one["caption"] == "What was measured, by drive")

@@ -226,6 +226,7 @@ function lineChart({title, xTitle, yTitle, xLabels, lines, logarithmic, text, ca
       ticks: {callback: textOf},
     });
   };
+  const most = Math.max(0, ...lines.flatMap((line) => (line.ranges || []).filter(Boolean).map((range) => range[1])));
   return chartFigure({
     title,
     height,
@@ -260,6 +261,7 @@ function lineChart({title, xTitle, yTitle, xLabels, lines, logarithmic, text, ca
           y: axis(yTitle, {
             type: logarithmic ? 'logarithmic' : 'linear',
             beginAtZero: !logarithmic,
+            suggestedMax: most || undefined,  // whiskers too
             afterBuildTicks: logarithmic ? decades : undefined,
             ticks: {callback: (value) => tick(text(value)), maxTicksLimit: logarithmic ? 30 : 8,
                     autoSkip: !logarithmic},

@@ -15,7 +15,7 @@ function showIndexes(data) {
     const counted_ = counted(index.measurements.length, 'measurement', 'measurements');
     return barChart({
       title: `${index.name}, ${index.unit}: ${counted_}` +
-          (index.left_out.length ? `, ${index.left_out.length} left out that some have no figure of` : ''),
+          (index.left_out.length ? `, ${index.left_out.length} left out (no figure, or other work, on some)` : ''),
       figure,
       categories: entries.map((one) => one.name),
       names: [index.name],

@@ -1,8 +1,14 @@
 // What was measured, on what, and what a reader should know first.
 
+// How the jobs were set; those that were set alike together.
 function describePlan(result) {
-  const jobs = result.plan.jobs;
-  return jobs.map((job) => jobs.length > 1 ? `${job.name}: ${job.settings}` : job.settings).join('; ');
+  const jobs = result.plan.jobs, settings = unique(jobs.map((job) => job.settings));
+  if (settings.length === 1) return settings[0];
+  return settings.map((one) => {
+    const names = jobs.filter((job) => job.settings === one).map((job) => job.name);
+    const many = names.length > 3 ? `${names[0]} and ${names.length - 1} more` : names.join(', ');
+    return `${many}: ${one}`;
+  }).join('; ');
 }
 
 function runsText(result) {

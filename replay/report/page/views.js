@@ -310,7 +310,8 @@ function overviewColumns() {
   return data.views.flatMap((view) => {
     const rows = rowsOf(view), metric = view.metrics[0], names = rowNames(rows);
     if (view.form === 'bars' || view.form === 'table') {
-      return columnsOf(rows, names.map((name) => rows.length > 1 ? `${view.title}: ${name}` : view.title), metric);
+      const jobs = unique(rows.map((row) => row.workload)).length > 1;  // whose names say it all
+      return columnsOf(rows, names.map((name) => jobs ? name : rows.length > 1 ? `${view.title}: ${name}` : view.title), metric);
     }
     return [{name: `${view.title}, mean of ${rows.length}`, metric,
              of: (series) => meanOfPoints(rows, series, metric), best: () => false}];
