@@ -11,11 +11,10 @@
 #include "filesets/system/error.h"
 #include "filesets/system/nearest.h"
 #include "filesets/system/printable.h"
-#include "replay/results/metrics.h"
 #include "replay/results/result_limits.h"
-#include "replay/results/selection.h"
 #include "replay/run/catalogue.h"
 #include "replay/run/job_kinds.h"
+#include "replay/run/plan_report.h"
 #include "replay/run/precision.h"
 
 namespace filereel {
@@ -159,82 +158,6 @@ std::optional<AutoRuns> read_auto_runs(const YamlMap& map) {
   return automatic;
 }
 
-std::vector<std::string> read_texts(const YamlMap& map, std::string_view key) {
-  std::vector<std::string> texts;
-  if (const YamlValue* value = map.find(key)) {
-    for (const YamlValue& item : value->list(kMostItems)) texts.push_back(item.text());
-  }
-  return texts;
-}
-
-void check_metric(const YamlValue& value) {
-  if (find_metric(value.text())) return;
-  std::vector<std::string_view> names;
-  for (const Metric& metric : metrics()) names.push_back(metric.name);
-  value.fail("is no metric" + use_one_of(value.text(), names));
-}
-
-// `swept`: axes must be there; a sweep of the command line may have left one of their values.
-ReportView read_view(const YamlValue& item, const Plan& plan, bool swept) {
-  const YamlMap map =
-      item.map({"title", "text", "jobs", "operations", "sets", "metrics", "form", "by", "at"});
-  ReportView view;
-  view.jobs = read_texts(map, "jobs");
-  view.operations = read_texts(map, "operations");
-  view.sets = read_texts(map, "sets");
-  for (const std::string& pattern : view.jobs) {
-    const bool any = std::ranges::any_of(
-        plan.jobs, [&](const auto& job) { return matches(pattern, job->record().name); });
-    if (!any) map.find("jobs")->fail(fmt::format("names '{}', which no job is called", pattern));
-  }
-  if (const YamlValue* value = map.find("title")) view.title = value->text();
-  if (const YamlValue* value = map.find("text")) view.text = value->text();
-  if (const YamlValue* value = map.find("metrics")) {
-    for (const YamlValue& metric : value->list(kMostItems)) {
-      check_metric(metric);
-      view.metrics.push_back(metric.text());
-    }
-  }
-  if (const YamlValue* value = map.find("form")) {
-    view.form = value->text();
-    if (std::ranges::find(kViewForms, view.form) == kViewForms.end()) {
-      value->fail("is no form" + use_one_of(view.form, kViewForms));
-    }
-  }
-  const auto check_axis = [&](const YamlValue& place, const std::string& name) {
-    if (!swept || std::ranges::find(kPlainAxes, name) != kPlainAxes.end()) return;
-    const bool any = std::ranges::any_of(plan.jobs, [&](const auto& job) {
-      const JobRecord record = job->record();
-      return is_chosen(view.jobs, record.name) &&
-             std::ranges::find(record.axes, name, &SweepAxis::name) != record.axes.end();
-    });
-    if (!any) place.fail(fmt::format("'{}' is swept by none of the jobs", name));
-  };
-  if (const YamlValue* value = map.find("by")) {
-    view.by = value->text();
-    check_axis(*value, view.by);
-  }
-  if (const YamlValue* value = map.find("at")) {
-    for (const auto& [axis, shown] : value->items()) {
-      check_axis(shown, axis);
-      view.at[axis] = shown.text();
-    }
-  }
-  return view;
-}
-
-IndexDefinition read_index(const YamlValue& item) {
-  const YamlMap map = item.map({"name", "of", "metric"});
-  IndexDefinition index;
-  index.name = map.require("name").text();
-  if (map.find("of")) index.patterns = read_texts(map, "of");
-  if (const YamlValue* value = map.find("metric")) {
-    index.metric = value->text();
-    if (index.metric != kStorageMetric) check_metric(*value);
-  }
-  return index;
-}
-
 // Makes the jobs of names, with what is said of them from the outside in.
 class Loader {
  public:
@@ -349,9 +272,11 @@ class Loader {
 
   // What it shows of the jobs that are there by now.
   void add_presentation(const YamlMap& map) {
+    std::vector<JobRecord> records;
+    for (const std::unique_ptr<Job>& job : plan_.jobs) records.push_back(job->record());
     if (const YamlValue* value = map.find("report")) {
       for (const YamlValue& item : value->list(kMostItems)) {
-        plan_.report.push_back(read_view(item, plan_, sweep_.empty()));
+        plan_.report.push_back(read_view(item, records, sweep_.empty()));
       }
     }
     if (const YamlValue* value = map.find("indexes")) {

@@ -1,0 +1,95 @@
+#include "replay/run/plan_report.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "filesets/system/nearest.h"
+#include "replay/results/metrics.h"
+#include "replay/results/selection.h"
+
+namespace filereel {
+namespace {
+
+constexpr std::size_t kMostTexts = 100;
+
+std::vector<std::string> read_texts(const YamlMap& map, std::string_view key) {
+  std::vector<std::string> texts;
+  if (const YamlValue* value = map.find(key)) {
+    for (const YamlValue& item : value->list(kMostTexts)) texts.push_back(item.text());
+  }
+  return texts;
+}
+
+void check_metric(const YamlValue& value) {
+  if (find_metric(value.text())) return;
+  std::vector<std::string_view> names;
+  for (const Metric& metric : metrics()) names.push_back(metric.name);
+  value.fail("is no metric" + use_one_of(value.text(), names));
+}
+
+}  // namespace
+
+ReportView read_view(const YamlValue& item, std::span<const JobRecord> jobs, bool swept) {
+  const YamlMap map =
+      item.map({"title", "text", "jobs", "operations", "sets", "metrics", "form", "by", "at"});
+  ReportView view;
+  view.jobs = read_texts(map, "jobs");
+  view.operations = read_texts(map, "operations");
+  view.sets = read_texts(map, "sets");
+  for (const std::string& pattern : view.jobs) {
+    const bool any =
+        std::ranges::any_of(jobs, [&](const JobRecord& job) { return matches(pattern, job.name); });
+    if (!any) map.find("jobs")->fail(fmt::format("names '{}', which no job is called", pattern));
+  }
+  if (const YamlValue* value = map.find("title")) view.title = value->text();
+  if (const YamlValue* value = map.find("text")) view.text = value->text();
+  if (const YamlValue* value = map.find("metrics")) {
+    for (const YamlValue& metric : value->list(kMostTexts)) {
+      check_metric(metric);
+      view.metrics.push_back(metric.text());
+    }
+  }
+  if (const YamlValue* value = map.find("form")) {
+    view.form = value->text();
+    if (std::ranges::find(kViewForms, view.form) == kViewForms.end()) {
+      value->fail("is no form" + use_one_of(view.form, kViewForms));
+    }
+  }
+  const auto check_axis = [&](const YamlValue& place, const std::string& name) {
+    if (!swept || std::ranges::find(kPlainAxes, name) != kPlainAxes.end()) return;
+    const bool any = std::ranges::any_of(jobs, [&](const JobRecord& job) {
+      return is_chosen(view.jobs, job.name) &&
+             std::ranges::find(job.axes, name, &SweepAxis::name) != job.axes.end();
+    });
+    if (!any) place.fail(fmt::format("'{}' is swept by none of the jobs", name));
+  };
+  if (const YamlValue* value = map.find("by")) {
+    view.by = value->text();
+    check_axis(*value, view.by);
+  }
+  if (const YamlValue* value = map.find("at")) {
+    for (const auto& [axis, shown] : value->items()) {
+      check_axis(shown, axis);
+      view.at[axis] = shown.text();
+    }
+  }
+  return view;
+}
+
+IndexDefinition read_index(const YamlValue& item) {
+  const YamlMap map = item.map({"name", "of", "metric"});
+  IndexDefinition index;
+  index.name = map.require("name").text();
+  if (map.find("of")) index.patterns = read_texts(map, "of");
+  if (const YamlValue* value = map.find("metric")) {
+    index.metric = value->text();
+    if (index.metric != kStorageMetric) check_metric(*value);
+  }
+  return index;
+}
+
+}  // namespace filereel
