@@ -1,6 +1,7 @@
 #include "replay/compare/ranking.h"
 
 #include <algorithm>
+#include <cmath>
 #include <tuple>
 #include <utility>
 
@@ -127,6 +128,13 @@ void warn_of_state(std::span<const ResultGroup> groups, Ranking& ranking) {
   }
 }
 
+// The smallest probability that Mann-Whitney's test gives for so many runs of each, two-sided: all
+// of one are faster, which is one order of all that there are.
+double least_probability(std::uint32_t one, std::uint32_t other) {
+  const auto logarithm = [](std::uint32_t n) { return std::lgamma(n + 1.0); };
+  return 2 * std::exp(logarithm(one) + logarithm(other) - logarithm(one + other));
+}
+
 void warn_of_tests(std::span<const Tested> pairs, Ranking& ranking) {
   const auto disturbed = std::ranges::count_if(pairs, &Tested::disturbed);
   if (disturbed > 0) {
@@ -138,13 +146,13 @@ void warn_of_tests(std::span<const Tested> pairs, Ranking& ranking) {
                      key_text(std::ranges::find_if(pairs, &Tested::disturbed)->row.key)),
          "let the drives and the machine settle"});
   }
-  std::uint32_t needed = 0;
-  for (const Tested& one : pairs) {
-    const bool decided = one.row.verdict != Verdict::cannot_tell;
-    if (decided || one.row.time.ratio_interval) return;
-    needed = std::max(needed, one.row.runs_needed.value_or(0));
-  }
-  if (needed == 0) return;
+  const double level = ranking.options.false_alarms / static_cast<double>(pairs.size());
+  const auto can_tell = [&](const Tested& one) {
+    return least_probability(one.row.base.samples, one.row.fresh.samples) <= level;
+  };
+  if (pairs.empty() || std::ranges::any_of(pairs, can_tell)) return;
+  std::uint32_t needed = 1;
+  while (least_probability(needed, needed) > level) ++needed;
   ranking.warnings.push_back(
       {std::string(kFewRuns),
        fmt::format("so few runs cannot show any difference among {} pairs", pairs.size()),

@@ -10,7 +10,6 @@
 
 #include "filesets/system/units.h"
 #include "replay/report/overview.h"
-#include "replay/report/ranking_data.h"
 #include "replay/report/wording.h"
 #include "replay/results/block_baseline.h"
 #include "replay/results/stalls.h"
@@ -74,12 +73,6 @@ void add_changes(const ResultComparison& comparison, Findings& findings) {
   const auto slower = std::ranges::count(rest, Verdict::slower, &ComparedMeasurement::verdict);
   findings.push_back(fmt::format("And {} more: {} slower, {} faster.", rest.size(), slower,
                                  rest.size() - static_cast<std::size_t>(slower)));
-}
-
-void add_verdict(Results results, Findings& findings) {
-  const Overview overview = overview_of(results);
-  std::string text = verdict_of(overview, standings_of(results, overview));
-  if (!text.empty()) findings.push_back(std::move(text));
 }
 
 // Who is ahead in how many of FC-Test's operations.
@@ -202,14 +195,15 @@ void add_least_steady(Results results, const std::vector<std::string>& names, Fi
 
 }  // namespace
 
-std::vector<std::string> findings_of(Results results, const ResultComparison* comparison) {
+std::vector<std::string> findings_of(Results results, const ResultComparison* comparison,
+                                     const std::string& verdict) {
   const std::vector<std::string> names = result_names(results);
   Findings findings;
   if (comparison) {
     findings.push_back(verdict_sentence(*comparison));
     add_changes(*comparison, findings);
-  } else {
-    add_verdict(results, findings);
+  } else if (!verdict.empty()) {
+    findings.push_back(verdict);
   }
   add_leaders(results, names, findings);
   add_replays(results, findings);

@@ -11,6 +11,7 @@
 #include "replay/report/findings.h"
 #include "replay/report/overview.h"
 #include "replay/report/pool.h"
+#include "replay/report/ranking_data.h"
 #include "replay/report/text_reports.h"
 #include "replay/report/wording.h"
 
@@ -19,8 +20,9 @@ namespace {
 
 // Foreign text in one line of Markdown, as it is.
 std::string plain(std::string_view text) {
+  constexpr std::size_t kMost = 1000;
   std::string out;
-  for (const char c : printable(text)) {
+  for (const char c : printable(text, kMost)) {
     if (std::string_view("\\`*_[]<>|#&~!").contains(c)) out += '\\';
     out += c;
   }
@@ -110,8 +112,7 @@ void add_rows(std::span<const ReportedResult> results, const Overview& overview,
 }
 
 // All that was measured, in one table.
-std::string results_table(std::span<const ReportedResult> results) {
-  const Overview overview = overview_of(results);
+std::string results_table(std::span<const ReportedResult> results, const Overview& overview) {
   if (overview.rows.empty()) return "Every sample failed.\n\n";
   const std::vector<const Metric*> columns = metrics_with_figures(results, overview);
   std::vector<Row> rows(1, Row{"measurement"});
@@ -140,9 +141,13 @@ std::string markdown_report(std::span<const ReportedResult> files) {
   const std::vector<ReportedResult> results = pooled_by_drive(files);
   const std::vector<std::string> names = result_names(results);
   std::string text = "# File performance\n\n";
-  for (const std::string& finding : findings_of(results)) text += "- " + plain(finding) + "\n";
+  const Overview overview = overview_of(results);
+  const std::string verdict = verdict_of(overview, standings_of(results, overview));
+  for (const std::string& finding : findings_of(results, nullptr, verdict)) {
+    text += "- " + plain(finding) + "\n";
+  }
   text += fmt::format("\n## {}\n\n", results.size() == 1 ? plain(names.front()) : "Results");
-  text += results_table(results);
+  text += results_table(results, overview);
   text += "Medians with their 95 % interval, else the lowest and the highest; MB are 10^6 bytes";
   text += results.size() > 1 ? "; the best of each measurement is bold.\n" : ".\n";
   for (std::size_t i = 0; i < results.size(); ++i) {

@@ -212,14 +212,14 @@ Json overview_data(std::span<const ReportedResult> results, const Overview& over
       const Places& of_result = places[overview.series[s].result];
       cells.push_back(row.cells[s] ? Json(of_result.at(row.cells[s])) : Json(nullptr));
     }
-    json["rows"].push_back({{"subject", subject_of(*row.first)},
-                            {"workload", row.key.workload},
-                            {"set", row.key.set},
-                            {"operation", row.key.operation},
-                            {"parameters", row.first->parameters},
-                            {"cells", std::move(cells)},
-                            {"ranks", standings.ranks.empty() ? std::vector<std::uint32_t>()
-                                                              : standings.ranks[i]}});
+    json["rows"].push_back(
+        {{"subject", subject_of(*row.first)},
+         {"workload", row.key.workload},
+         {"set", row.key.set},
+         {"operation", row.key.operation},
+         {"parameters", row.first->parameters},
+         {"cells", std::move(cells)},
+         {"ranks", standings.ranks.empty() ? std::vector<std::uint32_t>() : standings.ranks[i]}});
   }
   for (const ReportView& view : views_of(results, overview)) {
     Json rows = Json::array();
@@ -254,12 +254,13 @@ std::string report_data(std::span<const ReportedResult> files) {
     comparison->fresh_name = names[1];
     json["comparison"] = comparison_data(*comparison);
   }
-  json["findings"] = findings_of(results, comparison ? &*comparison : nullptr);
   json["scores"] = scores(results);
   json["metrics"] = metrics_data();
   const Overview overview = overview_of(results);
   const Standings standings = standings_of(results, overview);
   json.update(overview_data(results, overview, standings));
+  json["findings"] =
+      findings_of(results, comparison ? &*comparison : nullptr, verdict_of(overview, standings));
   json["indexes"] = indexes_data(overview, standings);
   return script_safe(json.dump(-1, ' ', false, Json::error_handler_t::replace));
 }

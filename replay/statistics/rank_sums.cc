@@ -37,7 +37,9 @@ std::vector<double> rank_sum_law(std::span<const std::size_t> ties, std::size_t 
         choices *= static_cast<double>(size - taken + 1) / static_cast<double>(taken);
         const double* from = &ways[(k - taken) * sums];
         double* to = &ways[k * sums];
-        for (std::size_t s = taken * rank; s < sums; ++s) to[s] += choices * from[s - taken * rank];
+        // The values so far have no larger sums.
+        const std::size_t end = taken * rank + (k - taken) * 2 * below + 1;
+        for (std::size_t s = taken * rank; s < end; ++s) to[s] += choices * from[s - taken * rank];
       }
     }
     below += size;

@@ -305,7 +305,8 @@ function addSweepControls(view, state, controls, draw) {
   }
 }
 
-// All that is no point of a sweep in one table; of a sweep the geometric mean of its points.
+// All that is no point of a sweep in one table; of a sweep the geometric mean of the points that its
+// view shows first.
 function overviewColumns() {
   return data.views.flatMap((view) => {
     const rows = rowsOf(view), metric = view.metrics[0], names = rowNames(rows);
@@ -313,12 +314,15 @@ function overviewColumns() {
       const jobs = unique(rows.map((row) => row.workload)).length > 1;  // whose names say it all
       return columnsOf(rows, names.map((name) => jobs ? name : rows.length > 1 ? `${view.title}: ${name}` : view.title), metric);
     }
-    return [{name: `${view.title}, mean of ${rows.length}`, metric,
-             of: (series) => meanOfPoints(rows, series, metric), best: () => false}];
+    const points = rows.filter((row) => Object.entries(view.at).every(
+        ([axis, value]) => coordinatesOf(row)[axis] === value));
+    return [{name: `${view.title}, mean of ${points.length}`, metric,
+             of: (series) => meanOfPoints(points, series, metric), best: () => false}];
   });
 }
 
 function meanOfPoints(rows, series, metric) {
+  if (rows.length === 0) return null;
   let sum = 0;
   for (const row of rows) {
     const one = spreadOf(row, series, metric);
