@@ -167,7 +167,9 @@ void Backing::open_block_device(const VolumeOptions& options) {
   HeldDevices alone;
   HeldDevices& held = options.held ? *options.held : alone;
   struct stat info{};
-  fstat(node.get(), &info);
+  if (!node || fstat(node.get(), &info) != 0) {
+    throw_failed(fmt::format("cannot look at {}: {}", printable(target_.path), strerror(errno)));
+  }
   const std::vector<dev_t> own = held.parts_on(info.st_rdev);
   check_unused(node.get(), target_.path, {.own = own, .held = !own.empty()});
   if (options.power != MountPower::full) {
