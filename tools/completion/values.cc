@@ -115,7 +115,8 @@ constexpr ValueRule kRules[] = {
     // Numbers, times, and texts of any kind.
     {"--block-size --clients --depth --memory --pid --precision --scale --thread --threads", words},
     {"--budget --duration --from --grace --stall --threshold --time --times --to", words},
-    {"--against-label --device --firmware --group --index --key --label --measurement --note --path --sweep A B "
+    {"--against-label --device --firmware --group --index --key --label --measurement --note "
+     "--path --sweep A B "
      "WORDS",
      words},
 };
