@@ -73,4 +73,20 @@ double measure_overhead_ns(const std::function<ReadyTrace()>& make, const std::s
   return costs.empty() ? 0 : median(costs);
 }
 
+double measure_overhead_ns(const FittedJob& fitted, const std::stop_token& stop) {
+  double overhead = 0;
+  for (std::size_t step = 0; overhead == 0 && step < fitted.steps().size(); ++step) {
+    std::unique_ptr<StepReplay> replay = fitted.make_bare_replay(step);
+    if (!replay) continue;
+    overhead = measure_overhead_ns(
+        [&]() -> ReadyTrace {
+          replay = fitted.make_bare_replay(step);
+          return {std::move(replay->trace), replay->options.board};
+        },
+        stop);
+    replay->check();
+  }
+  return overhead;
+}
+
 }  // namespace filereel

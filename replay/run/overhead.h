@@ -5,6 +5,7 @@
 #include <stop_token>
 
 #include "replay/engine/lane_board.h"
+#include "replay/run/job.h"
 #include "traces/operation_source.h"
 
 namespace filereel {
@@ -32,5 +33,9 @@ struct ReadyTrace {
 // is measured, and when the stop is requested.
 double measure_overhead_ns(const std::function<ReadyTrace()>& make,
                            const std::stop_token& stop = {});
+
+// The same of the first step of a job that has operations enough; 0 if there is none. Throws what
+// ends a damaged trace.
+double measure_overhead_ns(const FittedJob& fitted, const std::stop_token& stop);
 
 }  // namespace filereel

@@ -3,74 +3,31 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <ctime>
 #include <map>
 #include <memory>
 #include <span>
 #include <utility>
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 
 #include "filesets/scan/populate.h"
 #include "filesets/system/error.h"
 #include "filesets/system/units.h"
-#include "replay/results/checks.h"
 #include "replay/results/failures.h"
-#include "replay/results/hidden_serials.h"
 #include "replay/run/baseline_run.h"
 #include "replay/run/fio.h"
-#include "replay/run/host.h"
 #include "replay/run/measure.h"
 #include "replay/run/overhead.h"
 #include "replay/run/repetitions.h"
+#include "replay/run/result_filling.h"
 #include "replay/run/room.h"
 #include "replay/run/stage.h"
 
 namespace filereel {
 namespace {
 
-void begin_result(Result& result, const RunRequest& request) {
-  result.version = FILEREEL_VERSION;
-  result.started = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(time(nullptr)));
-  result.host = describe_host();
-  PlanRecord& plan = result.plan;
-  plan.name = request.plan.name;
-  plan.report = request.plan.report;
-  plan.indexes = request.plan.indexes;
-  plan.runs = 1;  // so far
-  plan.auto_runs = request.runs ? std::nullopt : request.auto_runs;
-  for (const std::unique_ptr<Job>& job : request.plan.jobs) {
-    JobRecord record = job->record();
-    if (std::ranges::find(plan.jobs, record.name, &JobRecord::name) == plan.jobs.end()) {
-      plan.jobs.push_back(std::move(record));
-    }
-  }
-}
-
 std::uint32_t runs_of(const Job& job, const RunRequest& request) {
   return request.runs ? *request.runs : runs_of(job);
-}
-
-// Adds the volume to the result, unless one of its role, part and file system stands there, and
-// warnings of its driver and of what is below it now.
-void add_volume(const Volume& volume, Result& result) {
-  VolumeDescription description = described(volume.describe(), result);
-  if (description.driver != "kernel") {
-    result.warn({"fuse-driver",
-                 fmt::format("{} was served by {}, a FUSE driver: its speed is that of the "
-                             "driver, not of the device",
-                             description.file_system, description.driver),
-                 "use a kernel that has the file system's own driver to compare devices"});
-  }
-  warn_of_states(description, result);
-  const auto same = [&](const VolumeDescription& other) {
-    return other.role == description.role && other.part == description.part &&
-           other.file_system == description.file_system;
-  };
-  if (std::ranges::none_of(result.volumes, same)) {
-    result.volumes.push_back(std::move(description));
-  }
 }
 
 // "programs", "random-read, depth 4".
@@ -97,12 +54,6 @@ bool fill(const FittedJob& fitted, const Volumes& volumes, std::string_view advi
     volume->sync();  // a first step that keeps the caches is not to write this
   }
   return true;
-}
-
-// Of a step that works on several volumes at once there is one of all, and one of each.
-std::size_t measurements_of(const Step& step) {
-  if (!step.measured) return 0;
-  return step.apart ? 1 + step.volumes.size() : 1;
 }
 
 // Whether the last sample of any measurement ended at a divergence, as was asked for.
@@ -176,27 +127,12 @@ class Run {
           *std::ranges::find(result.plan.jobs, job->record().name, &JobRecord::name);
       if (record.overhead_ns > 0) continue;  // of another set
       const auto fitted = job->fit(0, {.volumes = {}, .free_bytes = 0, .result = result});
-      for (std::size_t step = 0; record.overhead_ns == 0 && step < fitted->steps().size(); ++step) {
-        record.overhead_ns = overhead_of(*fitted, step);
-      }
+      record.overhead_ns = measure_overhead_ns(*fitted, request_.stop);
     }
     for (Result* other : results_) {
       other->plan = result.plan;
       other->warnings = result.warnings;
     }
-  }
-
-  double overhead_of(const FittedJob& fitted, std::size_t step) {
-    std::unique_ptr<StepReplay> replay = fitted.make_bare_replay(step);
-    if (!replay) return 0;
-    const double overhead = measure_overhead_ns(
-        [&]() -> ReadyTrace {
-          replay = fitted.make_bare_replay(step);
-          return {std::move(replay->trace), replay->options.board};
-        },
-        request_.stop);
-    replay->check();
-    return overhead;
   }
 
   // Jobs that say how often are repeated so often.
@@ -323,52 +259,16 @@ class Run {
     if (anew && !fill(*fitted, volumes, job.room_advice(), request_.stop)) return false;
     if (turned.repetitions.run() == 1) {
       standing.first[turned.point] = result.measurements.size();
-      add_measurements(turned, *fitted, baselines.by_side[side], baselines.shapes, result);
+      if (volumes.near) add_baselines(baselines.by_side[side], volumes.file_system(), result);
+      const auto shapes = baselines.shapes.find(&job);
+      const bool has_shapes =
+          volumes.near && shapes != baselines.shapes.end() && !baselines.by_side[side].empty();
+      add_measurements(job, turned.point, volumes, *fitted, has_shapes ? &shapes->second : nullptr,
+                       result);
     }
     if (!measure_steps(turned, *fitted, standing.first[turned.point])) return false;
     standing.point = turned.point;
     return true;
-  }
-
-  void add_measurements(const Turned& turned, const FittedJob& fitted,
-                        std::span<const BlockBaseline> baselines,
-                        const std::map<const Job*, std::vector<AccessShape>>& shapes,
-                        Result& result) const {
-    const Job& job = *turned.part.job;
-    const JobRecord record = job.record();
-    const std::string file_system = turned.volumes.file_system();
-    const Volume* near = turned.volumes.near;
-    if (near) add_baselines(baselines, file_system, result);
-    Measurement measurement;
-    measurement.kind = record.kind;
-    measurement.workload = record.name;
-    measurement.set = job.set();
-    measurement.file_system = file_system;
-    measurement.driver = near ? near->describe().driver : "none";
-    measurement.replay = job.replay_parameters(turned.point);
-    measurement.parameters = job.parameters(turned.point);
-    for (const Step& step : fitted.steps()) {
-      if (!step.measured) continue;
-      measurement.ends = step.ends_after_s > 0 ? PhaseEnd::time : PhaseEnd::work;
-      const std::optional<AccessShape> access =
-          baselines.empty() || !near ? std::nullopt : access_of(job, step, shapes);
-      for (std::size_t i = 0; i < measurements_of(step); ++i) {
-        measurement.operation = step.operation;
-        if (i > 0) measurement.operation += fmt::format(" {}", role_name(step.volumes[i - 1]));
-        // The baseline is near's.
-        const bool has_baseline = !step.apart || (i > 0 && step.volumes[i - 1] == Role::near);
-        measurement.access = has_baseline ? access : std::nullopt;
-        result.measurements.push_back(measurement);
-      }
-    }
-  }
-
-  static std::optional<AccessShape> access_of(
-      const Job& job, const Step& step,
-      const std::map<const Job*, std::vector<AccessShape>>& shapes) {
-    const auto whole = shapes.find(&job);  // a trace has one shape, the most frequent
-    if (step.access || !job.may_diverge() || whole == shapes.end()) return step.access;
-    return whole->second.empty() ? std::nullopt : std::optional(whole->second.front());
   }
 
   bool measure_steps(const Turned& turned, const FittedJob& fitted, std::size_t measurement) {
@@ -466,7 +366,9 @@ bool run_plan(const RunRequest& request, RunObserver& observer, Result& result, 
   if (request.block_baseline) check_fio();
   std::vector<Result*> results = {&result};
   if (against) results.push_back(against);
-  for (Result* one : results) begin_result(*one, request);
+  for (Result* one : results) {
+    begin_result(*one, request.plan, request.runs ? std::nullopt : request.auto_runs);
+  }
   return Run(request, observer, std::move(results)).execute();
 }
 

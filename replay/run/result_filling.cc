@@ -1,0 +1,94 @@
+#include "replay/run/result_filling.h"
+
+#include <algorithm>
+#include <ctime>
+#include <memory>
+#include <utility>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+#include "replay/results/checks.h"
+#include "replay/results/hidden_serials.h"
+#include "replay/run/host.h"
+
+namespace filereel {
+namespace {
+
+// What a step's accesses are to a device. A trace has one shape, the most frequent.
+std::optional<AccessShape> access_of(const Job& job, const Step& step,
+                                     const std::vector<AccessShape>& shapes) {
+  if (step.access || !job.may_diverge() || shapes.empty()) return step.access;
+  return shapes.front();
+}
+
+}  // namespace
+
+void begin_result(Result& result, const Plan& of, const std::optional<AutoRuns>& auto_runs) {
+  result.version = FILEREEL_VERSION;
+  result.started = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(time(nullptr)));
+  result.host = describe_host();
+  PlanRecord& plan = result.plan;
+  plan.name = of.name;
+  plan.report = of.report;
+  plan.indexes = of.indexes;
+  plan.runs = 1;  // so far
+  plan.auto_runs = auto_runs;
+  for (const std::unique_ptr<Job>& job : of.jobs) {
+    JobRecord record = job->record();
+    if (std::ranges::find(plan.jobs, record.name, &JobRecord::name) == plan.jobs.end()) {
+      plan.jobs.push_back(std::move(record));
+    }
+  }
+}
+
+void add_volume(const Volume& volume, Result& result) {
+  VolumeDescription description = described(volume.describe(), result);
+  if (description.driver != "kernel") {
+    result.warn({"fuse-driver",
+                 fmt::format("{} was served by {}, a FUSE driver: its speed is that of the "
+                             "driver, not of the device",
+                             description.file_system, description.driver),
+                 "use a kernel that has the file system's own driver to compare devices"});
+  }
+  warn_of_states(description, result);
+  const auto same = [&](const VolumeDescription& other) {
+    return other.role == description.role && other.part == description.part &&
+           other.file_system == description.file_system;
+  };
+  if (std::ranges::none_of(result.volumes, same)) {
+    result.volumes.push_back(std::move(description));
+  }
+}
+
+std::size_t measurements_of(const Step& step) {
+  if (!step.measured) return 0;
+  return step.apart ? 1 + step.volumes.size() : 1;
+}
+
+void add_measurements(const Job& job, std::uint64_t point, const Volumes& volumes,
+                      const FittedJob& fitted, const std::vector<AccessShape>* shapes,
+                      Result& result) {
+  const JobRecord record = job.record();
+  Measurement measurement;
+  measurement.kind = record.kind;
+  measurement.workload = record.name;
+  measurement.set = job.set();
+  measurement.file_system = volumes.file_system();
+  measurement.driver = volumes.near ? volumes.near->describe().driver : "none";
+  measurement.replay = job.replay_parameters(point);
+  measurement.parameters = job.parameters(point);
+  for (const Step& step : fitted.steps()) {
+    measurement.ends = step.ends_after_s > 0 ? PhaseEnd::time : PhaseEnd::work;
+    for (std::size_t i = 0; i < measurements_of(step); ++i) {
+      measurement.operation = step.operation;
+      if (i > 0) measurement.operation += fmt::format(" {}", role_name(step.volumes[i - 1]));
+      // The baseline is near's.
+      const bool of_near = !step.apart || (i > 0 && step.volumes[i - 1] == Role::near);
+      measurement.access = shapes && of_near ? access_of(job, step, *shapes) : std::nullopt;
+      result.measurements.push_back(measurement);
+    }
+  }
+}
+
+}  // namespace filereel
