@@ -277,7 +277,7 @@ void add_compare_command(CLI::App& app, Session& session) {
       ->allow_extra_args(false);
   command
       ->add_option("--reference", arguments->reference,
-                   "Label or file of the result that indexes are relative to (the base)")
+                   "Label or file of the result that indices are relative to (the base)")
       ->type_name("NAME");
   add_comparison_options(*command, arguments->output);
   command->footer(

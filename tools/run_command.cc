@@ -52,7 +52,7 @@ void add_volumes(CLI::App& command, const std::string& option, std::vector<std::
 // The options of both commands. `arguments` lives as long as the command.
 void add_options(CLI::App& command, RunArguments& arguments) {
   add_volumes(command, "--far", arguments.far,
-              "Second volume, for copies; repeated for workloads on several volumes");
+              "Second volume, for copies; may be repeated for workloads on several");
   command.add_option("--against", arguments.against,
                      "Volume that takes turns with the first, and is compared with it");
   add_volumes(command, "--against-far", arguments.against_far,
@@ -260,7 +260,7 @@ void add_run_command(CLI::App& app, Session& session) {
       "one, DEVICE,start=0,size=32G");
   add_options(*command, *arguments);
   command->add_flag("--full", arguments->full,
-                    "Durations and sizes of a full run, of plans that are scaled down otherwise");
+                    "Full sizes and durations, of plans that are scaled down by default");
   command->add_flag("--keep", arguments->keep, "Leave the files and images as they are at the end");
   command->footer(
       "Examples:\n  filereel run\n"

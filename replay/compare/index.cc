@@ -7,19 +7,17 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <fnmatch.h>
 
 #include "filesets/system/error.h"
 #include "filesets/system/nearest.h"
 #include "replay/results/metrics.h"
+#include "replay/results/selection.h"
 #include "replay/statistics/bootstrap.h"
 #include "replay/statistics/order.h"
 
 namespace filereel {
 namespace {
 
-constexpr std::array<std::string_view, 3> kMainRates = {"mb_per_s", "files_per_s",
-                                                        "operations_per_s"};
 constexpr Metric kStorage = {.name = kStorageMetric,
                              .title = "Data rate and access time in busy time",
                              .heading = "sqrt(MB/s × accesses/s)",
@@ -96,9 +94,8 @@ bool belongs(const IndexDefinition& definition, const MeasurementKey& key) {
       key.workload, fmt::format("{} {}", key.workload, key.operation),
       fmt::format("{} {} {}", key.workload, key.set, key.operation), key_text(key)};
   return std::ranges::any_of(definition.patterns, [&](const std::string& pattern) {
-    return std::ranges::any_of(texts, [&](const std::string& text) {
-      return ::fnmatch(pattern.c_str(), text.c_str(), 0) == 0;
-    });
+    return std::ranges::any_of(texts,
+                               [&](const std::string& text) { return matches(pattern, text); });
   });
 }
 

@@ -2,8 +2,13 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
+#include <set>
 #include <string>
 #include <tuple>
+#include <utility>
+
+#include "replay/compare/comparison.h"
 
 namespace filereel {
 namespace {
@@ -34,22 +39,16 @@ bool set_alike(const Result& one, const Result& other) {
   });
 }
 
-bool same_thing(const Measurement& one, const Measurement& other) {
-  const auto what = [](const Measurement& of) {
-    return std::tie(of.kind, of.workload, of.set, of.operation, of.file_system, of.driver,
-                    of.parameters);
-  };
-  const auto how = [](const ReplayParameters& of) {
-    return std::tie(of.order, of.pace, of.engine, of.verify, of.depth, of.clients);
-  };
-  return what(one) == what(other) && one.replay.has_value() == other.replay.has_value() &&
-         (!one.replay || how(*one.replay) == how(*other.replay));
+// What says that two measurements are of the same thing, on one drive: by the same driver, too.
+std::pair<MeasurementKey, std::string> thing_of(const Measurement& measurement) {
+  return {key_of(measurement), measurement.driver};
 }
 
 bool measure_the_same(const Result& one, const Result& other) {
-  return std::ranges::any_of(one.measurements, [&](const Measurement& first) {
-    return std::ranges::any_of(
-        other.measurements, [&](const Measurement& second) { return same_thing(first, second); });
+  std::set<std::pair<MeasurementKey, std::string>> things;
+  for (const Measurement& first : one.measurements) things.insert(thing_of(first));
+  return std::ranges::any_of(other.measurements, [&](const Measurement& second) {
+    return things.contains(thing_of(second));
   });
 }
 
@@ -76,6 +75,21 @@ void add_samples(const Measurement& more, Measurement& measurement) {
     measurement.samples.push_back(std::move(sample));
   }
   if (measurement.runs_ended != more.runs_ended) measurement.runs_ended.clear();
+}
+
+void add_measurements(const Result& more, Result& result) {
+  std::map<std::pair<MeasurementKey, std::string>, std::size_t> places;
+  for (std::size_t i = 0; i < result.measurements.size(); ++i) {
+    places.emplace(thing_of(result.measurements[i]), i);
+  }
+  for (const Measurement& one : more.measurements) {
+    const auto [place, is_new] = places.emplace(thing_of(one), result.measurements.size());
+    if (is_new) {
+      result.measurements.push_back(one);
+    } else {
+      add_samples(one, result.measurements[place->second]);
+    }
+  }
 }
 
 void add_plan(const PlanRecord& more, PlanRecord& plan) {
@@ -126,15 +140,7 @@ void add_result(const ReportedResult& more, ReportedResult& pool) {
     result.escaped_names.push_back(names);
   }
   add_plan(more.result.plan, result.plan);
-  for (const Measurement& measurement : more.result.measurements) {
-    const auto same = std::ranges::find_if(
-        result.measurements, [&](const Measurement& one) { return same_thing(one, measurement); });
-    if (same == result.measurements.end()) {
-      result.measurements.push_back(measurement);
-    } else {
-      add_samples(measurement, *same);
-    }
-  }
+  add_measurements(more.result, result);
 }
 
 }  // namespace

@@ -88,8 +88,7 @@ std::string verdict_of(const Overview& overview, const Standings& standings) {
   }
   const auto most = std::ranges::max_element(firsts) - firsts.begin();
   std::string text = fmt::format(
-      "{} is fastest, alone or with others, in {} of {} measurements in which a difference is "
-      "shown",
+      "{} is the fastest, or tied with it, in {} of the {} measurements that show a difference",
       overview.series[static_cast<std::size_t>(most)].name, firsts[static_cast<std::size_t>(most)],
       decided);
   const bool any = !standings.indexes.empty() && !standings.indexes.front().values.empty();

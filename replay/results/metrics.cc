@@ -67,27 +67,20 @@ Figure longest(const Result&, const Measurement&, const Sample& sample) {
   return latency_of(sample, "", [](const LatencySummary& latency) { return latency.max_us; });
 }
 
+// A latency, smaller is better: of samples, or of a percentile (or the maximum) of one kind.
 constexpr Metric latency(std::string_view name, std::string_view title, std::string_view heading,
-                         bool brief, std::string_view kind, double LatencySummary::* percentile) {
+                         bool brief, decltype(Metric::of_sample) of_sample,
+                         std::string_view kind = {},
+                         double LatencySummary::* percentile = nullptr) {
   return {.name = name,
           .title = title,
           .heading = heading,
           .unit = Unit::microseconds,
           .more_is_better = false,
           .brief = brief,
+          .of_sample = of_sample,
           .kind = kind,
           .percentile = percentile};
-}
-
-constexpr Metric latency(std::string_view name, std::string_view title, std::string_view heading,
-                         bool brief, decltype(Metric::of_sample) of_sample) {
-  return {.name = name,
-          .title = title,
-          .heading = heading,
-          .unit = Unit::microseconds,
-          .more_is_better = false,
-          .brief = brief,
-          .of_sample = of_sample};
 }
 
 using L = LatencySummary;
@@ -111,22 +104,25 @@ constexpr auto kMetrics = std::to_array<Metric>({
      time_of<&Sample::durable_s>},
     latency("mean_us", "Mean latency", "mean", kBrief, mean_of_all),
     latency("read_mean_us", "Read latency, mean", "read mean", kFull, read_mean),
-    latency("read_p50_us", "Read latency, median", "read p50", kBrief, "read", &L::p50_us),
-    latency("read_p99_us", "Read latency, 99th percentile", "read p99", kBrief, "read", &L::p99_us),
-    latency("read_p99_9_us", "Read latency, 99.9th percentile", "read p99.9", kFull, "read",
-            &L::p999_us),
-    latency("read_max_us", "Read latency, maximum", "read max", kFull, "read", &L::max_us),
+    latency("read_p50_us", "Read latency, median", "read p50", kBrief, nullptr, "read", &L::p50_us),
+    latency("read_p99_us", "Read latency, 99th percentile", "read p99", kBrief, nullptr, "read",
+            &L::p99_us),
+    latency("read_p99_9_us", "Read latency, 99.9th percentile", "read p99.9", kFull, nullptr,
+            "read", &L::p999_us),
+    latency("read_max_us", "Read latency, maximum", "read max", kFull, nullptr, "read", &L::max_us),
     latency("write_mean_us", "Write latency, mean", "write mean", kFull, write_mean),
-    latency("write_p50_us", "Write latency, median", "write p50", kBrief, "write", &L::p50_us),
-    latency("write_p99_us", "Write latency, 99th percentile", "write p99", kBrief, "write",
+    latency("write_p50_us", "Write latency, median", "write p50", kBrief, nullptr, "write",
+            &L::p50_us),
+    latency("write_p99_us", "Write latency, 99th percentile", "write p99", kBrief, nullptr, "write",
             &L::p99_us),
-    latency("write_p99_9_us", "Write latency, 99.9th percentile", "write p99.9", kFull, "write",
-            &L::p999_us),
-    latency("write_max_us", "Write latency, maximum", "write max", kFull, "write", &L::max_us),
-    latency("fsync_p99_us", "Latency of fsync, 99th percentile", "fsync p99", kBrief, "fsync",
-            &L::p99_us),
+    latency("write_p99_9_us", "Write latency, 99.9th percentile", "write p99.9", kFull, nullptr,
+            "write", &L::p999_us),
+    latency("write_max_us", "Write latency, maximum", "write max", kFull, nullptr, "write",
+            &L::max_us),
+    latency("fsync_p99_us", "Latency of fsync, 99th percentile", "fsync p99", kBrief, nullptr,
+            "fsync", &L::p99_us),
     latency("fdatasync_p99_us", "Latency of fdatasync, 99th percentile", "fdatasync p99", kBrief,
-            "fdatasync", &L::p99_us),
+            nullptr, "fdatasync", &L::p99_us),
     latency("max_us", "Longest latency", "max", kBrief, longest),
     {"cpu_share", "Processor load, share of all cores", "CPU", Unit::share, false, kBrief,
      cpu_share},
@@ -175,7 +171,7 @@ std::optional<Spread> spread_of(const Metric& metric, const Result& result,
 }
 
 const Metric* main_metric(const Result& result, const Measurement& measurement) {
-  for (const std::string_view name : {"mb_per_s", "files_per_s", "operations_per_s"}) {
+  for (const std::string_view name : kMainRates) {
     const Metric* metric = find_metric(name);
     const auto has = [&](const Sample& sample) {
       return metric->of_sample(result, measurement, sample).has_value();

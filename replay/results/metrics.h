@@ -1,6 +1,7 @@
 // The figures that tables, reports, exports and plans know: one table for all of them.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -49,8 +50,10 @@ std::optional<double> figure_of(const Metric& metric, const Result& result,
 std::optional<Spread> spread_of(const Metric& metric, const Result& result,
                                 const Measurement& measurement);
 
-// What says most of a measurement in one figure: MB/s until durable, else files/s, else
-// operations/s; null where it has none.
+// The rates of which the first that a measurement has says most of it.
+inline constexpr std::array<std::string_view, 3> kMainRates = {"mb_per_s", "files_per_s",
+                                                               "operations_per_s"};
+// That one; null where it has none.
 const Metric* main_metric(const Result& result, const Measurement& measurement);
 
 // The same for several that stand in one table or chart; null ones are passed over. Of accesses

@@ -4,7 +4,7 @@ function showIndexes(data) {
   const indexes = data.indexes.filter((one) => one.entries.length > 0);
   if (indexes.length === 0) return;
   const part = section('Index');
-  part.append(element('p', {class: 'quiet'}, 'Geometric means of the medians, over what all drives have measured; with 95 % intervals, where there are repetitions enough.'));
+  part.append(element('p', {class: 'quiet'}, 'Geometric means of medians, over the measurements that all drives have, with 95 % intervals where there are enough repetitions.'));
   const charts = element('div', {class: 'grid'});
   const figures = indexes.map((index, i) => {
     const figure = `index ${i}`;

@@ -217,7 +217,7 @@ const columnsOf = (rows, names, metric) => rows.map((row, r) => ({
   name: names[r], metric, of: (series) => spreadOf(row, series, metric) || noteOf(row, series),
   best: (series) => ranksAreOf(metric) && isBest(row, series)}));
 
-// A press on a heading sorts the rows by that column, the best first; the first one by name.
+// Selecting a heading sorts the rows by that column, the best first; the first one by name.
 function sortable(scroller, moreIsBetter) {
   const head = [...scroller.querySelectorAll('thead th')], body = scroller.querySelector('tbody');
   head.forEach((heading, column) => {
@@ -339,7 +339,7 @@ function showOverview(part, columns) {
   if (columns.length === 0) return () => {};
   const holder = element('div');
   part.append(element('h3', {}, 'All in one table'),
-      element('p', {class: 'hint'}, 'Medians. ▲ marks the fastest, with all that are not shown to be slower; nothing where no difference is shown. Press a heading to sort by it.'), holder);
+      element('p', {class: 'hint'}, 'Medians. ▲ marks the fastest and all that are not shown to be slower; without a mark no difference is shown. Select a heading to sort by it.'), holder);
   return () => {
     const screen = element('div', {class: 'on-screen sticky'}, driveTable('What was measured, by drive', columns));
     const paper = element('div', {class: 'on-paper'});
@@ -351,7 +351,7 @@ function showOverview(part, columns) {
   };
 }
 
-// What the series look like; a press hides one and shows it again.
+// What the series look like; selecting one hides or shows it.
 function seriesLegend(draw) {
   const list = element('ul', {class: 'legend', 'aria-label': 'Drives and file systems'});
   data.series.forEach((one, i) => {
