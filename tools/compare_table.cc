@@ -28,12 +28,10 @@ std::string probability(double p) {
   return p < 0.0001 ? fmt::format("{:.0e}", p) : fmt::format("{:.4f}", p);
 }
 
-std::vector<std::string> row_of(const ComparedMeasurement& one, const Parameters& shared,
-                                bool with_tails) {
+Row row_of(const ComparedMeasurement& one, const Parameters& shared, bool with_tails) {
   const auto percent = [](double ratio) { return fmt::format("{:+.1f}", (ratio - 1) * 100); };
-  std::vector<std::string> cells = {printable(key_text(one.key, shared)),
-                                    runs(one.base) + " + " + runs(one.fresh), seconds(one.base),
-                                    seconds(one.fresh)};
+  Row cells = {printable(key_text(one.key, shared)), runs(one.base) + " + " + runs(one.fresh),
+               seconds(one.base), seconds(one.fresh)};
   const Answer& time = one.time;
   cells.push_back(time.p ? percent(time.ratio) + " %" : "-");
   cells.push_back(time.ratio_interval ? fmt::format("{} to {} %", percent(time.ratio_interval->low),
@@ -55,7 +53,7 @@ std::string table(const ResultComparison& comparison, const Parameters& shared,
   const bool with_tails = std::ranges::any_of(comparison.measurements, [](const auto& one) {
     return one.tail.has_value() || one.stalls.has_value();
   });
-  Rows rows = {{"measurement", "runs", "base", "new", "time", "95 % interval", "p"}};
+  Rows rows = {{"measurement", "runs", "base", "new", "change", "95 % interval", "p"}};
   if (with_tails) rows[0].insert(rows[0].end(), {"tail", "stalls"});
   rows[0].emplace_back("verdict");
   for (const ComparedMeasurement& one : comparison.measurements) {
@@ -81,7 +79,7 @@ std::string changes(const ResultComparison& comparison, const Session& session, 
   return text;
 }
 
-// Of changes that the columns of time do not show.
+// Evidence of changes in the tail and in stalls, which the time columns do not show.
 std::string evidence(const std::vector<ComparedMeasurement>& all, const Parameters& shared) {
   std::string text;
   for (const ComparedMeasurement& one : all) {
@@ -94,7 +92,7 @@ std::string evidence(const std::vector<ComparedMeasurement>& all, const Paramete
   return text;
 }
 
-// Why some cannot be told, a line for all that have the same reason.
+// The reasons for undecided measurements, one line per reason.
 std::string reasons(const ResultComparison& comparison, const Parameters& shared) {
   std::vector<std::string> order;
   std::map<std::string, std::vector<const MeasurementKey*>> keys;
@@ -102,7 +100,7 @@ std::string reasons(const ResultComparison& comparison, const Parameters& shared
     if (one.verdict != Verdict::cannot_tell) continue;
     std::string reason = one.reason();
     if (one.runs_needed) {
-      reason += fmt::format("; about {} runs on each side should decide", *one.runs_needed);
+      reason += fmt::format("; about {} runs per side should decide", *one.runs_needed);
     }
     if (keys[reason].empty()) order.push_back(reason);
     keys[reason].push_back(&one.key);
@@ -110,9 +108,9 @@ std::string reasons(const ResultComparison& comparison, const Parameters& shared
   std::string text;
   for (const std::string& reason : order) {
     const auto& list = keys[reason];
-    text += fmt::format("cannot tell {}", printable(key_text(*list.front(), shared)));
+    text += fmt::format("cannot tell: {}", printable(key_text(*list.front(), shared)));
     if (list.size() > 1) text += fmt::format(" and {} more", list.size() - 1);
-    text += fmt::format(": {}\n", printable_line(reason));
+    text += fmt::format("; {}\n", printable_line(reason));
   }
   return text;
 }
@@ -125,8 +123,8 @@ std::string conclusion(const ResultComparison& comparison, const Session& sessio
   const std::string overall =
       session.bold(fmt::format("Overall: {}", verdict_name(comparison.overall)), descriptor);
   return fmt::format(
-      "{} ({}; changes of {:.3g} % matter, chance makes one \"slower\" in {:.0f} comparisons)\n",
-      overall, counts, comparison.options.threshold * 100, 1 / comparison.options.false_alarms);
+      "{} ({};\n  threshold {:.3g} %, at most 1 false alarm in {:.0f} comparisons)\n", overall,
+      counts, comparison.options.threshold * 100, 1 / comparison.options.false_alarms);
 }
 
 }  // namespace
@@ -153,8 +151,7 @@ std::string format_comparison(const ResultComparison& comparison, const Session&
   }
   text += evidence(comparison.measurements, shared);
   text += reasons(comparison, shared);
-  if (!comparison.complete)
-    text += "INCOMPLETE: what there is was compared, see the numbers of runs\n";
+  if (!comparison.complete) text += "INCOMPLETE: a run ended early; see the numbers of runs\n";
   for (const Warning& warning : comparison.warnings) {
     text += format_warning(warning);
   }

@@ -88,12 +88,12 @@ std::string history_to_json(const HistoryFolder& history) {
 
 std::string sparkline(const TrendSeries& series) {
   static constexpr std::array<std::string_view, 8> kBars = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-  constexpr double kLeastRange = 0.1;  // of the highest
+  constexpr double kLeastRange = 0.1;  // as a share of the highest
   const auto [low, high] =
       std::ranges::minmax(series.points, {}, [](const auto& one) { return one.figure.median; });
   const double top = high.figure.median;
   const double range = std::max(top - low.figure.median, top * kLeastRange);
-  // In the middle where it does not fill the height.
+  // Centred if it does not use the full height.
   const double bottom = (top + low.figure.median - range) / 2;
   std::string text;
   const TrendPoint* before = nullptr;

@@ -73,7 +73,7 @@ std::string kind_table(const ReelSummary& summary, bool timed) {
   if (timed) rows[0].push_back("time");
   for (const OperationKind kind : kinds_of(summary)) {
     const ReelSummary::Kind& one = summary.kinds[static_cast<std::size_t>(kind)];
-    std::vector<std::string>& row = rows.emplace_back();
+    Row& row = rows.emplace_back();
     row = {std::string(operation_info(kind).name), fmt::format("{}", one.count),
            percent(one.count, summary.operations),
            one.errors > 0 ? fmt::format("{}", one.errors) : "-",

@@ -18,7 +18,7 @@ std::string duration(double us) {
   return format_duration(us * 1e-6);
 }
 
-// 10^6 bytes a second.
+// In 10^6 bytes per second.
 std::string speed(std::uint64_t bytes, double seconds) {
   return seconds > 0 ? fmt::format("{:.3g} MB/s", static_cast<double>(bytes) / 1e6 / seconds) : "-";
 }
@@ -70,7 +70,7 @@ std::string verdict(const Measurement& measurement, const Sample& sample) {
   const ReelSample& reel = *sample.reel;
   std::string text;
   if (sample.divergences == 0) {
-    text += "every result is that of the trace";
+    text += "all results match the trace";
   } else {
     std::string classes;
     for (const auto& [name, count] : reel.divergences) {
@@ -89,13 +89,13 @@ std::string verdict(const Measurement& measurement, const Sample& sample) {
   }
   if (!sample.tree) return text;
   const TreeComparison& tree = *sample.tree;
-  text += tree.differences == 0
-              ? fmt::format("the tree is as after the trace: {}",
-                            counted(tree.entries, "entry", "entries"))
-              : fmt::format("{} from the tree after the trace",
-                            counted(tree.differences, "difference", "differences"));
+  text +=
+      tree.differences == 0
+          ? fmt::format("the tree matches the trace: {}", counted(tree.entries, "entry", "entries"))
+          : fmt::format("{} from the recorded tree",
+                        counted(tree.differences, "difference", "differences"));
   if (tree.left_out > 0) {
-    text += fmt::format("; {} links that {} cannot hold", tree.left_out,
+    text += fmt::format("; {} links left out: not supported by {}", tree.left_out,
                         printable(measurement.file_system));
   }
   text += '\n';
@@ -109,19 +109,13 @@ std::string conditions(const ReplayParameters& how) {
   std::string text = fmt::format("order {}, pace {}, engine {}", printable(how.order),
                                  printable(how.pace), printable(how.engine));
   if (how.depth > 0) text += fmt::format(" at depth {}", how.depth);
-  text += fmt::format(", verified: {}", printable(how.verify));
+  text += fmt::format(", verify {}", printable(how.verify));
   if (how.clients > 1) text += fmt::format("; {} clients", how.clients);
   return text + "\n";
 }
 
-// In seconds, with what is known of how sure that is.
-std::string seconds_cell(const Measurement& one, double Sample::* time) {
-  const std::optional<Spread> spread = one.seconds(time);
-  if (!spread) return "-";
-  std::string text = format_duration(spread->median);
-  if (spread->low == spread->high) return text;
-  return fmt::format("{} ({} – {})", text, format_duration(spread->low),
-                     format_duration(spread->high));
+Cell seconds_cell(const Measurement& one, double Sample::* time) {
+  return spread_cell(one.seconds(time), format_duration);
 }
 
 std::string interval_cell(const Measurement& one) {
@@ -146,7 +140,7 @@ std::string replay_table(const std::vector<const Measurement*>& list, const Bold
                     interval_cell(*one), recorded > 0 ? format_duration(recorded) : "-",
                     divergences_text(*one)});
     if (durable) rows.back().push_back(seconds_cell(*one, &Sample::durable_s));
-    if (transactions) rows.back().push_back(spread_text(one->summary().transactions_per_s));
+    if (transactions) rows.back().push_back(spread_cell(one->summary().transactions_per_s));
   }
   return format_table(rows, bold);
 }

@@ -172,7 +172,7 @@ std::string describe_run(const JobFacts& facts, std::uint64_t points) {
   if (points > 1) rows.push_back({"points", fmt::format("{}", points)});
   rows.push_back({"duration", describe_duration(facts.seconds)});
   std::string text;
-  for (const auto& row : rows) text += fmt::format("{:<13} {}\n", row[0], row[1]);
+  for (const auto& row : rows) text += fmt::format("{:<13} {}\n", row[0].text, row[1].text);
   return text;
 }
 

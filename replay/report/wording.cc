@@ -13,13 +13,6 @@ std::string rate_text(double value) {
   return value >= 9.995 ? fmt::format("{:.1f}", value) : fmt::format("{:.2f}", value);
 }
 
-std::string spread_text(const std::optional<Spread>& spread) {
-  if (!spread) return "–";
-  if (spread->low == spread->high) return rate_text(spread->median);
-  return fmt::format("{} ({}–{})", rate_text(spread->median), rate_text(spread->low),
-                     rate_text(spread->high));
-}
-
 std::string figure_text(Unit unit, double figure) {
   constexpr double kSmall = 0.1;
   switch (unit) {

@@ -13,10 +13,6 @@ namespace filereel {
 // Three significant digits as far as they mean anything: "0.12", "9.99", "12.3", "1234".
 std::string rate_text(double value);
 
-// "812", "812 (790–830)": the median and, where there is more than one sample, the extremes; "–"
-// for nothing.
-std::string spread_text(const std::optional<Spread>& spread);
-
 // With its unit where a column does not say it: "123", "1.2 ms", "34 %".
 std::string figure_text(Unit unit, double figure);
 
