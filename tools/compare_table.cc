@@ -20,31 +20,38 @@ std::string seconds(const ComparedSide& side) {
 }
 
 std::string runs(const ComparedSide& side) {
-  return side.left_out == 0 ? std::to_string(side.samples)
-                            : fmt::format("{} of {}", side.samples, side.samples + side.left_out);
+  return side.left_out == 0
+             ? counted(side.samples, "run", "runs")
+             : fmt::format("{} of {} runs", side.samples, side.samples + side.left_out);
 }
 
 std::string probability(double p) {
-  return p < 0.0001 ? fmt::format("{:.0e}", p) : fmt::format("{:.4f}", p);
+  return p < 0.0001 ? fmt::format("p {:.0e}", p) : fmt::format("p {:.4f}", p);
+}
+
+Cell cell_of(std::string text, std::string below) {
+  Cell cell(std::move(text));
+  cell.below = std::move(below);
+  return cell;
 }
 
 Row row_of(const ComparedMeasurement& one, const Parameters& shared, bool with_tails) {
   const auto percent = [](double ratio) { return fmt::format("{:+.1f}", (ratio - 1) * 100); };
-  Row cells = {printable(key_text(one.key, shared)), runs(one.base) + " + " + runs(one.fresh),
-               seconds(one.base), seconds(one.fresh)};
   const Answer& time = one.time;
-  cells.push_back(time.p ? percent(time.ratio) + " %" : "-");
-  cells.push_back(time.ratio_interval ? fmt::format("{} to {} %", percent(time.ratio_interval->low),
-                                                    percent(time.ratio_interval->high))
-                                      : "-");
-  cells.push_back(time.p_holm ? probability(*time.p_holm) : "-");
+  const std::string interval = time.ratio_interval
+                                   ? fmt::format("{} to {} %", percent(time.ratio_interval->low),
+                                                 percent(time.ratio_interval->high))
+                                   : "";
+  Row cells = {printable(key_text(one.key, shared)), cell_of(seconds(one.base), runs(one.base)),
+               cell_of(seconds(one.fresh), runs(one.fresh)),
+               cell_of(time.p ? percent(time.ratio) + " %" : "-", interval)};
   if (with_tails) {
     cells.push_back(one.tail ? percent(one.tail->answer.ratio) + " %" : "-");
     cells.push_back(one.stalls
                         ? fmt::format("{} / {}", one.stalls->base.stalls, one.stalls->fresh.stalls)
                         : "-");
   }
-  cells.push_back(verdict_text(one));
+  cells.push_back(cell_of(verdict_text(one), time.p_holm ? probability(*time.p_holm) : ""));
   return cells;
 }
 
@@ -53,7 +60,7 @@ std::string table(const ResultComparison& comparison, const Parameters& shared,
   const bool with_tails = std::ranges::any_of(comparison.measurements, [](const auto& one) {
     return one.tail.has_value() || one.stalls.has_value();
   });
-  Rows rows = {{"measurement", "runs", "base", "new", "change", "95 % interval", "p"}};
+  Rows rows = {{"measurement", "base", "new", cell_of("change", "95 % interval")}};
   if (with_tails) rows[0].insert(rows[0].end(), {"tail", "stalls"});
   rows[0].emplace_back("verdict");
   for (const ComparedMeasurement& one : comparison.measurements) {
