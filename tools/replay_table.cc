@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -118,11 +119,14 @@ Cell seconds_cell(const Measurement& one, double Sample::* time) {
   return spread_cell(one.seconds(time), format_duration);
 }
 
-std::string interval_cell(const Measurement& one) {
+// The time until the last call returned; below it its confidence interval, or the range of samples
+// that are too few for one.
+Cell time_cell(const Measurement& one) {
   const std::optional<Spread> spread = one.seconds(&Sample::elapsed_s);
-  if (!spread || !spread->interval) return "-";
-  return fmt::format("{} – {}", format_duration(spread->interval->low),
-                     format_duration(spread->interval->high));
+  if (!spread || !spread->interval) return seconds_cell(one, &Sample::elapsed_s);
+  Spread interval = *spread;
+  std::tie(interval.low, interval.high) = std::tie(spread->interval->low, spread->interval->high);
+  return spread_cell(interval, format_duration);
 }
 
 }  // namespace
@@ -131,14 +135,18 @@ std::string replay_table(const std::vector<const Measurement*>& list, const Bold
   const bool durable = list.front()->file_system != "none";
   const bool transactions = std::ranges::any_of(
       list, [](const Measurement* one) { return one->summary().transactions_per_s.has_value(); });
-  Rows rows = {{"recorded trace", "time", "95 % interval", "recorded", "divergences"}};
+  Rows rows = {{"recorded trace", "time", "recorded", "divergences"}};
+  const auto has_interval = [](const Measurement* one) {
+    const std::optional<Spread> spread = one->seconds(&Sample::elapsed_s);
+    return spread && spread->interval;
+  };
+  if (std::ranges::any_of(list, has_interval)) rows.front()[1].below = "95 % interval";
   if (durable) rows.front().push_back("durable");
   if (transactions) rows.front().push_back("transactions/s");
   for (const Measurement* one : list) {
     const double recorded = one->replay ? one->replay->recorded_s : 0;
-    rows.push_back({printable(subject_of(*one)), seconds_cell(*one, &Sample::elapsed_s),
-                    interval_cell(*one), recorded > 0 ? format_duration(recorded) : "-",
-                    divergences_text(*one)});
+    rows.push_back({printable(subject_of(*one)), time_cell(*one),
+                    recorded > 0 ? format_duration(recorded) : "-", divergences_text(*one)});
     if (durable) rows.back().push_back(seconds_cell(*one, &Sample::durable_s));
     if (transactions) rows.back().push_back(spread_cell(one->summary().transactions_per_s));
   }
