@@ -1,4 +1,4 @@
-// A folder of results, by drive and firmware (docs/firmware.md): what is in it, and adding to it.
+// A folder of results, by drive and firmware (docs/guide-firmware.md): what is in it, and adding to it.
 // It is files and nothing else, so that people may copy, rename and delete what is in it.
 #pragma once
 

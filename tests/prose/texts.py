@@ -91,7 +91,7 @@ def of_markdown(source, file):
         line = text.line
         for part in text.prose.split("\0"):
             if part.strip():
-                yield Text(file, line, part.strip(" |#*"))
+                yield Text(file, line, part.strip(" |#*-"))
                 line += 1 if "\0" in text.prose else 0
 
 
