@@ -93,7 +93,7 @@ std::string states_text(const VolumeDescription& volume) {
 
 // Of a part of a device; results from before schema version 5 know none.
 std::string start_text(const VolumeDescription& volume) {
-  return volume.start ? fmt::format("from {}", format_binary_size(*volume.start)) : "";
+  return volume.start ? format_binary_size(*volume.start) : "";
 }
 
 struct DriveAspect {
@@ -110,7 +110,7 @@ constexpr auto kDriveAspects = std::to_array<DriveAspect>({
     {ChangeKind::other, "transport", [](const DeviceIdentity& d) { return d.transport; }},
     {ChangeKind::other, "scheduler", [](const DeviceIdentity& d) { return d.scheduler; }},
     {ChangeKind::other, "write cache", [](const DeviceIdentity& d) { return d.write_cache; }},
-    {ChangeKind::other, "physical block",
+    {ChangeKind::other, "physical block size",
      [](const DeviceIdentity& d) { return number(d.physical_block); }},
     {ChangeKind::other, "queue length",
      [](const DeviceIdentity& d) { return number(d.queue_requests); }},
@@ -125,12 +125,12 @@ struct VolumeAspect {
 };
 
 constexpr auto kVolumeAspects = std::to_array<VolumeAspect>({
-    {"kind of volume", [](const VolumeDescription& v) { return v.target_kind; }},
+    {"volume type", [](const VolumeDescription& v) { return v.target_kind; }},
     {"driver", [](const VolumeDescription& v) { return v.driver; }, true},
     {"mount options", [](const VolumeDescription& v) { return v.mount_options; }, true},
     {"age", [](const VolumeDescription& v) { return v.age; }},
     {"volume size", [](const VolumeDescription& v) { return size_text(v.size); }},
-    {"place", start_text},
+    {"offset", start_text},
     {"layers", layers_text},
     {"state", states_text},
 });
@@ -149,7 +149,7 @@ constexpr auto kPlainAspects = std::to_array<PlainAspect>({
     {"cores", [](const Result& r) { return number(r.host.cores); }},
     {"memory", [](const Result& r) { return size_text(r.host.memory); }},
     {"governor", [](const Result& r) { return r.host.governor; }},
-    {"clock", [](const Result& r) { return r.host.clock_source; }},
+    {"clock source", [](const Result& r) { return r.host.clock_source; }},
 });
 
 std::vector<LookedAspect> drive_aspects(Role role) {

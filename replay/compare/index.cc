@@ -19,7 +19,7 @@ namespace filereel {
 namespace {
 
 constexpr Metric kStorage = {.name = kStorageMetric,
-                             .title = "Data rate and access time in busy time",
+                             .title = "Data rate and access time during busy time",
                              .heading = "sqrt(MB/s × accesses/s)",
                              .unit = Unit::per_second};
 
@@ -201,7 +201,7 @@ void check_metric(const IndexDefinition& definition) {
   std::vector<std::string_view> names = {kStorageMetric};
   for (const Metric& one : metrics()) names.push_back(one.name);
   throw Error(ErrorKind::usage,
-              fmt::format("the index '{}' has no metric '{}'{}", definition.name, definition.metric,
+              fmt::format("index '{}': unknown metric '{}'{}", definition.name, definition.metric,
                           use_one_of(definition.metric, names)));
 }
 

@@ -106,7 +106,7 @@ std::string comparison_to_junit(const ResultComparison& comparison) {
       add_outcome(test, "skipped", "cannot tell", one.reason());
   }
   for (const MeasurementKey& key : comparison.only_base) {
-    add_outcome(add_case(suite, key, 0), "skipped", "cannot tell", "only in the base");
+    add_outcome(add_case(suite, key, 0), "skipped", "cannot tell", "only in the base result");
   }
   std::ostringstream out;
   document.save(out, "  ", pugi::format_default, pugi::encoding_utf8);

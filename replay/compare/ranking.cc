@@ -37,7 +37,7 @@ RankedMeasurement ranked(const MatchedMeasurement& matched) {
     if (!gathered) continue;
     RankedEntry& entry = one.entries.emplace_back(RankedEntry{.group = group});
     if (gathered->samples.empty()) {
-      entry.reason = gathered->no_data > 0  ? "the copies moved no data: they share it"
+      entry.reason = gathered->no_data > 0  ? "the copies moved no data: they share blocks"
                      : gathered->failed > 0 ? "no run succeeded"
                                             : "no runs";
       continue;
@@ -101,7 +101,7 @@ void warn_of_other_changes(std::span<const ResultGroup> groups, Ranking& ranking
   if (what.empty()) return;
   ranking.warnings.push_back(
       {"something-else-changed",
-       fmt::format("{} differ, too: the drive or the file system may not be the cause",
+       fmt::format("{} also differ: the drive or the file system may not be the cause",
                    fmt::join(what, ", ")),
        "measure all on one machine with the same plan and options"});
 }
@@ -115,13 +115,14 @@ void warn_of_state(std::span<const ResultGroup> groups, Ranking& ranking) {
   if (incomplete > 0) {
     ranking.complete = false;
     ranking.warnings.push_back(
-        {"incomplete", fmt::format("{} of the results ended before all was measured", incomplete),
-         "run them again to their end"});
+        {"incomplete",
+         fmt::format("{} of the results {} incomplete", incomplete, incomplete == 1 ? "is" : "are"),
+         "repeat the runs until they complete"});
   }
   if (!ranking.left_out.empty()) {
     ranking.warnings.push_back(
         {"not-in-both",
-         fmt::format("{} of the measurements {} in one entry only: {}{}", ranking.left_out.size(),
+         fmt::format("{} of the measurements {} in only one entry: {}{}", ranking.left_out.size(),
                      ranking.left_out.size() == 1 ? "is" : "are",
                      key_text(ranking.left_out.front()), ranking.left_out.size() > 1 ? " …" : ""),
          "run all with the same plan and options"});
@@ -140,8 +141,7 @@ void warn_of_tests(std::span<const Tested> pairs, Ranking& ranking) {
   if (disturbed > 0) {
     ranking.warnings.push_back(
         {"unsteady",
-         fmt::format("{} of {} differences may come from the time when they were measured: {} is "
-                     "the first",
+         fmt::format("{} of {} differences may be due to drift or to other programs (first: {})",
                      disturbed, pairs.size(),
                      key_text(std::ranges::find_if(pairs, &Tested::disturbed)->row.key)),
          "let the drives and the machine settle"});
@@ -155,7 +155,7 @@ void warn_of_tests(std::span<const Tested> pairs, Ranking& ranking) {
   while (least_probability(needed, needed) > level) ++needed;
   ranking.warnings.push_back(
       {std::string(kFewRuns),
-       fmt::format("so few runs cannot show any difference among {} pairs", pairs.size()),
+       fmt::format("too few runs to show any difference among {} pairs", pairs.size()),
        fmt::format("measure with --runs {} or more", needed)});
 }
 

@@ -83,10 +83,10 @@ std::string disturbance(const Tested& tested, const Question& question) {
   const auto moved = [&](std::string_view name, double moves) {
     return distance(moves) < distance(ratio)
                ? ""
-               : fmt::format("the figures of {} drift by {} during its runs", name, percent(moves));
+               : fmt::format("the {} result drifts by {} during its runs", name, percent(moves));
   };
-  std::string text = moved("the base", question.base_moves);
-  if (text.empty()) text = moved("the new", question.fresh_moves);
+  std::string text = moved("base", question.base_moves);
+  if (text.empty()) text = moved("new", question.fresh_moves);
   if (!text.empty() || !tested.base_busy || !tested.fresh_busy) return text;
   const double base = *tested.base_busy, fresh = *tested.fresh_busy;
   constexpr double kLeastLeft = 0.01;
@@ -95,7 +95,7 @@ std::string disturbance(const Tested& tested, const Question& question) {
   if (explained_by_others(question, slower ? fresh - base : base - fresh,
                           slower ? left : 1 / left)) {
     text = fmt::format(
-        "other programs used {:.0f} % of the CPU time with the base, {:.0f} % with the new",
+        "other programs used {:.0f} % of the CPU time in the base result, {:.0f} % in the new",
         base * 100, fresh * 100);
     if (question.aspect == Aspect::time) {
       text += fmt::format(", which can explain up to {}", percent(left));
@@ -124,7 +124,7 @@ void decide(Tested& tested, Question& question, const CompareOptions& options) {
   }
   if (answer.ratio_interval) {
     answer.reason =
-        fmt::format("the change lies between {} and {}", percent(answer.ratio_interval->low),
+        fmt::format("the change is between {} and {}", percent(answer.ratio_interval->low),
                     percent(answer.ratio_interval->high));
   } else {
     answer.reason = "too few runs";

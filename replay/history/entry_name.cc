@@ -53,7 +53,7 @@ void set_tested_device(Result& result, const TestedDevice& said) {
   if (said.name.empty() && said.firmware.empty()) return;
   if (std::ranges::find(result.volumes, Role::near, &VolumeDescription::role) ==
       result.volumes.end()) {
-    throw Error(ErrorKind::usage, "a result without a volume has no drive that could be named");
+    throw Error(ErrorKind::usage, "cannot name the drive: the result has no volume");
   }
   for (VolumeDescription& volume : result.volumes) {
     if (volume.role != Role::near) continue;

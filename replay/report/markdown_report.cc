@@ -124,7 +124,7 @@ std::string results_table(std::span<const ReportedResult> results, const Overvie
 
 std::string volumes(const Result& result) {
   if (result.volumes.empty()) return "";
-  std::vector<Row> rows = {{"volume", "file system", "on", "size", "mounted"}};
+  std::vector<Row> rows = {{"volume", "file system", "layers", "size", "mount options"}};
   for (const VolumeDescription& one : result.volumes) {
     rows.push_back(
         {fmt::format("{} {}", role_name(one.role), plain(one.target)),
@@ -148,12 +148,12 @@ std::string markdown_report(std::span<const ReportedResult> files) {
   }
   text += fmt::format("\n## {}\n\n", results.size() == 1 ? plain(names.front()) : "Results");
   text += results_table(results, overview);
-  text += "Medians with their 95 % interval, else the lowest and the highest; MB are 10^6 bytes";
-  text += results.size() > 1 ? "; the best of each measurement is bold.\n" : ".\n";
+  text += "Medians with 95 % confidence intervals, otherwise with extremes; 1 MB is 10^6 bytes";
+  text += results.size() > 1 ? "; the best value of each measurement is bold.\n" : ".\n";
   for (std::size_t i = 0; i < results.size(); ++i) {
     const Result& result = results[i].result;
     text += results.size() > 1 ? fmt::format("\n## {}\n\n", plain(names[i])) : "\n";
-    if (!result.complete) text += "**Incomplete: the run ended before all was measured.**\n\n";
+    if (!result.complete) text += "**Incomplete: the run ended early.**\n\n";
     if (!result.note.empty()) text += plain(result.note) + "\n\n";
     text += volumes(result);
     const std::string drives = drives_text(result);

@@ -32,21 +32,21 @@ T convert(const Json& json, const char* key) {
                           ? std::in_range<T>(json.get<std::uint64_t>())
                           : json.is_number_integer() && std::in_range<T>(json.get<std::int64_t>());
     if (!fits) {
-      throw WrongMember{fmt::format("'{}' must be a whole number from {} to {}", key,
+      throw WrongMember{fmt::format("'{}' must be an integer from {} to {}", key,
                                     std::numeric_limits<T>::min(), std::numeric_limits<T>::max())};
     }
   }
   if constexpr (std::is_floating_point_v<T>) {
     const T figure = json.is_number() ? json.get<T>() : T();
     if (figure != 0 && !(figure >= kLeastFigure && figure <= kMostFigure)) {
-      throw WrongMember{fmt::format("'{}' is {}: it must be 0, or {} to {}", key, figure,
-                                    kLeastFigure, kMostFigure)};
+      throw WrongMember{fmt::format("'{}' is out of range: {} (expected 0, or {} to {})", key,
+                                    figure, kLeastFigure, kMostFigure)};
     }
   }
   try {
     return json.get<T>();
   } catch (const Json::exception&) {
-    throw WrongMember{fmt::format("'{}' cannot be {}", key, json.type_name())};
+    throw WrongMember{fmt::format("'{}' has the wrong type: {}", key, json.type_name())};
   }
 }
 
@@ -54,7 +54,7 @@ T convert(const Json& json, const char* key) {
 template <class T>
 void get(const Json& json, const char* key, T& value) {
   if (!json.is_object()) {
-    throw WrongMember{fmt::format("there is no object that could hold '{}'", key)};
+    throw WrongMember{fmt::format("expected an object with '{}'", key)};
   }
   if (const auto found = json.find(key); found != json.end()) value = convert<T>(*found, key);
 }

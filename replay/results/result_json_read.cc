@@ -62,7 +62,7 @@ PhaseEnd phase_end_from_name(const std::string& name) {
   for (const PhaseEnd one : {PhaseEnd::work, PhaseEnd::time}) {
     if (phase_end_name(one) == name) return one;
   }
-  throw WrongMember{fmt::format("there is no end '{}'", name)};
+  throw WrongMember{fmt::format("unknown phase end '{}'", name)};
 }
 
 JobKind kind_from_json(const Json& json) {
@@ -71,16 +71,16 @@ JobKind kind_from_json(const Json& json) {
   for (std::size_t i = 0; i < kJobKinds; ++i) {
     if (info_of(static_cast<JobKind>(i)).name == name) return static_cast<JobKind>(i);
   }
-  throw WrongMember{fmt::format("there is no kind '{}'", name)};
+  throw WrongMember{fmt::format("unknown kind '{}'", name)};
 }
 
 void check_axes(const std::vector<SweepAxis>& axes) {
   const std::uint64_t points = points_of(axes);
   if (points == 0 || points > kMostPoints) {
-    throw WrongMember{fmt::format("a sweep has 1 to {} points", kMostPoints)};
+    throw WrongMember{fmt::format("a sweep must have 1 to {} points", kMostPoints)};
   }
   if (axes.size() > kMostAxes) {
-    throw WrongMember{fmt::format("a sweep has at most {} axes", kMostAxes)};
+    throw WrongMember{fmt::format("a sweep must have at most {} axes", kMostAxes)};
   }
 }
 
@@ -151,7 +151,7 @@ JobRecord only_job(const Json& json, const Json& plan) {
   }
   for (const Json& sweep : json.value("sweeps", Json::array())) {
     job.axes = required_list(sweep, "axes").get<std::vector<SweepAxis>>();
-    if (job.axes.empty()) throw WrongMember{"a sweep without axes"};
+    if (job.axes.empty()) throw WrongMember{"a sweep has no axes"};
     check_axes(job.axes);
     break;  // there is one matrix for each operation and file system
   }
@@ -223,11 +223,11 @@ Result result_from_json(std::string_view text, std::string_view name) {
     return {ErrorKind::unusable_input, fmt::format("{}: {}", name, why)};
   };
   if (text.size() > kMostResultBytes) {
-    throw refuse(fmt::format("is longer than {}, the most that is read of a result",
-                             format_size(kMostResultBytes)));
+    throw refuse(
+        fmt::format("larger than the limit of {} for results", format_size(kMostResultBytes)));
   }
   if (const std::string excess = excess_of_json(text); !excess.empty()) {
-    throw refuse(fmt::format("is not a filereel result ({})", excess));
+    throw refuse(fmt::format("not a filereel result ({})", excess));
   }
   // Json's destructor needs memory and ends the process where there is none.
   constexpr std::size_t kPerByte = 24;
@@ -237,11 +237,11 @@ Result result_from_json(std::string_view text, std::string_view name) {
     const Json json = Json::parse(text);
     std::int64_t version = 0;
     if (json.is_object()) get(json, "schema_version", version);
-    if (version < 1) throw refuse("is not a filereel result: it has no schema_version");
+    if (version < 1) throw refuse("not a filereel result: 'schema_version' is missing");
     if (version > Result::kSchemaVersion) {
       throw refuse(
-          fmt::format("was written by a newer filereel (schema version {}, this one reads "
-                      "up to {}): update filereel",
+          fmt::format("written by a newer filereel (schema version {}; this one reads up to "
+                      "{}); update filereel",
                       version, Result::kSchemaVersion));
     }
     Result result = read_result(json, version);
@@ -251,11 +251,11 @@ Result result_from_json(std::string_view text, std::string_view name) {
     fail_for_memory(what);
   } catch (const Json::parse_error& error) {
     throw refuse(fmt::format(
-        "is not JSON at byte {}: name a result that `filereel run --json` wrote", error.byte));
+        "invalid JSON at byte {}; name a result written by `filereel run --json`", error.byte));
   } catch (const Json::exception& error) {
-    throw refuse(fmt::format("is not a filereel result ({})", error.what()));
+    throw refuse(fmt::format("not a filereel result ({})", error.what()));
   } catch (const WrongMember& wrong) {
-    throw refuse(fmt::format("is not a filereel result ({})", wrong.why));
+    throw refuse(fmt::format("not a filereel result ({})", wrong.why));
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::unusable_input) throw;
     throw refuse(error.what());

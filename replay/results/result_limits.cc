@@ -52,14 +52,15 @@ class Excess {
 
   void check_name(const std::string& name) {
     if (name.size() > kLongestName) {
-      note(fmt::format("a name of {} bytes, of which {} are the most", name.size(), kLongestName));
+      note(fmt::format("a name of {} bytes, longer than the limit of {}", name.size(),
+                       kLongestName));
     }
   }
 
   void check_time(double seconds, std::string_view member, const Sample& sample) {
     if (seconds == 0 || (seconds >= kLeastTime && seconds <= kMostTime)) return;
-    note(fmt::format("'{}' of run {} is {} s, which nothing can take: it must be 0, or {} to {}",
-                     member, sample.run, seconds, kLeastTime, kMostTime));
+    note(fmt::format("'{}' of run {} is out of range: {} s (expected 0, or {} to {})", member,
+                     sample.run, seconds, kLeastTime, kMostTime));
   }
 
   void look_at(const Measurement& one) {

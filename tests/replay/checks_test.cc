@@ -60,12 +60,11 @@ TEST_CASE("a steady measurement on a quiet machine gives no reason for a warning
 TEST_CASE("too few samples are told once, however many measurements have them") {
   Result result = result_of({1, 1, 1});
   CHECK(text_of(result, "too-few-samples") ==
-        "1 measurement of 3 or fewer samples: too few for a confidence interval, and to compare "
-        "with");
+        "1 measurement with at most 3 samples: too few for a confidence interval or a comparison");
   for (int i = 0; i < 24; ++i) result.measurements.push_back(result.measurements[0]);
   result.measurements[7].samples.resize(1);
   CHECK(codes_of(result) == Codes{"too-few-samples"});
-  CHECK(text_of(result, "too-few-samples").starts_with("25 measurements of 3 or fewer"));
+  CHECK(text_of(result, "too-few-samples").starts_with("25 measurements with at most 3"));
   result.measurements[3] = result_of(kSteady).measurements[0];
   CHECK(text_of(result, "too-few-samples").starts_with("24 of 25 measurements"));
   CHECK(codes_of(result_of({1, 1, 1, 1, 1})).empty());
@@ -89,9 +88,10 @@ TEST_CASE("caches that were not cold are told once for a file system, with the w
   result.measurements[0].samples[1].cached_before = 0.03;
   result.measurements[1].samples[4].cached_before = 0.4;
   CHECK(codes_of(result) == Codes{"not-cold"});
-  CHECK(text_of(result, "not-cold") ==
-        "40 % of the content was cached before 'read of mp3' on ext4 began, so it was faster than "
-        "the device (2 measurements)");
+  CHECK(
+      text_of(result, "not-cold") ==
+      "40 % of the content was cached before 'read of mp3' on ext4 started, so it was faster than "
+      "the device (2 measurements)");
   for (Measurement& one : result.measurements) {
     for (Sample& sample : one.samples) sample.cold_method = "warm";
   }
@@ -107,23 +107,24 @@ TEST_CASE("caches that were to be warm and were not are told with the worst") {
   CHECK(codes_of(result).empty());
   result.measurements[0].samples[2].cached_before = 0.6;
   CHECK(codes_of(result) == Codes{"not-warm"});
-  CHECK(text_of(result, "not-warm") ==
-        "60 % of the content was cached before 'read of iso' on ext4 began, so the device was read "
-        "too");
+  CHECK(
+      text_of(result, "not-warm") ==
+      "only 60 % of the content was cached before 'read of iso' on ext4 started, so the device was "
+      "read, too");
 }
 
-TEST_CASE("where only contents could be thrown out of the caches it says so") {
+TEST_CASE("caches from which only file content can be dropped are reported") {
   Result result = result_of(kSteady);
   for (Sample& sample : result.measurements[0].samples) sample.cold_method = "fadvise";
   CHECK(codes_of(result) == Codes{"not-cold"});
-  CHECK(text_of(result, "not-cold").find("names and inodes stayed") != std::string::npos);
+  CHECK(text_of(result, "not-cold").find("names and inodes stayed cached") != std::string::npos);
 }
 
 TEST_CASE("two groups of samples are named with their places") {
   const std::vector<double> two = {1.00, 2.02, 0.99, 2.01, 1.98, 1.00, 1.02, 2.01, 1.99, 1.00};
   CHECK(codes_of(result_of(two)) == Codes{"bimodal"});
   CHECK(text_of(result_of(two), "bimodal") ==
-        "'read of iso' on ext4 came out in two groups, around 49.8 and 100 MB/s");
+        "'read of iso' on ext4 is bimodal, around 49.8 and 100 MB/s");
 }
 
 TEST_CASE("two groups that lie close together matter to nobody") {
@@ -137,10 +138,10 @@ TEST_CASE("a trend is told with its direction") {
   for (int i = 0; i < 12; ++i) slower.push_back(1 + 0.04 * i);
   CHECK(codes_of(result_of(slower)) == Codes{"drift"});
   CHECK(text_of(result_of(slower), "drift") ==
-        "'read of iso' on ext4 became 23 % slower in the course of the run");
+        "'read of iso' on ext4 became 23 % slower during the run");
   std::vector<double> faster(slower.rbegin(), slower.rend());
   CHECK(text_of(result_of(faster), "drift") ==
-        "'read of iso' on ext4 became 30 % faster in the course of the run");
+        "'read of iso' on ext4 became 30 % faster during the run");
   std::vector<double> hardly;
   for (int i = 0; i < 12; ++i) hardly.push_back(1 + 0.002 * i);
   CHECK(codes_of(result_of(hardly)).empty());
@@ -175,7 +176,7 @@ TEST_CASE("processors that others use are told, be it programs or a host") {
   for (Sample& sample : result.measurements[0].samples) sample.conditions.other_cpu = 0.45;
   CHECK(codes_of(result) == Codes{"cpu-busy"});
   CHECK(text_of(result, "cpu-busy") ==
-        "other programs took 45 % of the processors' time, as the median of 10 of 10 samples");
+        "other programs took 45 % of the CPU time (median of 10 of 10 samples)");
   for (Sample& sample : result.measurements[0].samples) {
     sample.conditions.other_cpu = 0.15;
     sample.conditions.stolen_cpu = 0.1;
@@ -235,8 +236,8 @@ TEST_CASE("a degraded volume is told once, however far its recovery has come") {
   REQUIRE(result.warnings.size() == 2);
   CHECK(result.warnings[0].code == "volume-degraded");
   CHECK(result.warnings[0].text ==
-        "while /mnt (near) was measured, md0 is degraded (1 disk missing)");
-  CHECK(result.warnings[1].text == "while /mnt (near) was measured, md0 is recovering");
+        "/mnt (near) was measured in this state: md0 is degraded (1 disk missing)");
+  CHECK(result.warnings[1].text == "/mnt (near) was measured in this state: md0 is recovering");
   check_result(result);
   CHECK(result.warnings.size() == 2);
 }

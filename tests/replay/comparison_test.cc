@@ -89,7 +89,7 @@ TEST_CASE("where chance could do it, nothing can be told, and more runs are advi
   const auto noisy =
       compare_one(runs_of("create", 2, 10, 1, 0.2), runs_of("create", 2.1, 10, 2, 0.2));
   CHECK(noisy.verdict == Verdict::cannot_tell);
-  CHECK(noisy.reason().contains("lies between"));
+  CHECK(noisy.reason().contains("the change is between"));
   REQUIRE(noisy.runs_needed);
   CHECK(*noisy.runs_needed > 20);
   const auto few = compare_one(runs_of("create", 2, 3, 1), runs_of("create", 3, 3, 2));
@@ -105,7 +105,7 @@ TEST_CASE("a side that moves as far by itself explains the difference") {
     fresh.samples[run].durable_s = 1.99 + 0.03 * static_cast<double>(run);
   const auto moved = compare_one(base, fresh);
   CHECK(moved.verdict == Verdict::cannot_tell);
-  CHECK(moved.reason().contains("the figures of the new drift by"));
+  CHECK(moved.reason().contains("the new result drifts by"));
 }
 
 TEST_CASE("a machine that is busier on the slower side explains the difference") {
@@ -140,7 +140,7 @@ TEST_CASE("failed samples and copies without data are not compared") {
   CHECK_FALSE(copies.time.p);
   for (Sample& sample : fresh.samples) sample.moved_no_data = false;
   for (Sample& sample : fresh.samples) sample.divergences = 1;
-  CHECK(compare_one(base, fresh).reason().contains("no run of the new succeeded"));
+  CHECK(compare_one(base, fresh).reason().contains("no new run succeeded"));
 }
 
 TEST_CASE("different work is not compared") {
@@ -192,7 +192,7 @@ TEST_CASE("phases of so much work are compared by the time until calls return") 
   CHECK(compare_one(some, more).reason().contains("different work"));
   more.ends = PhaseEnd::time;
   CHECK(compare_one(some, more).reason() ==
-        "different work: the phase of the base ends by work, that of the new by time");
+        "different work: the base phase ends by work, the new phase by time");
   Measurement large = phase(10, 5000, 1, 0.01);
   for (Sample& sample : large.samples) sample.bytes *= 2;
   CHECK(compare_one(phase(10, 5000, 1, 0.01), large).reason().contains("different work"));
@@ -464,7 +464,7 @@ TEST_CASE(
   const ResultComparison firmware = compare(base, fresh);
   REQUIRE(warning(firmware, "something-else-changed"));
   CHECK(warning(firmware, "something-else-changed")->text ==
-        "model (near), governor changed, too: the firmware may not be the cause");
+        "model (near), governor also changed: the firmware may not be the cause");
 }
 
 // Names and values, a line each.
@@ -506,7 +506,7 @@ TEST_CASE("an array that is complete again, and another part of a drive, are cha
   CHECK(changes_text(base, fresh).empty());
   base.volumes[0].start = 0;
   fresh.volumes[0].start = 32ULL << 30;
-  CHECK(changes_text(base, fresh) == "place of ext4 (near): from 0 B -> from 32 GiB\n");
+  CHECK(changes_text(base, fresh) == "offset of ext4 (near): 0 B -> 32 GiB\n");
 }
 
 TEST_CASE("a drive that the kernel calls by another name lies under the same layers") {
@@ -641,7 +641,7 @@ TEST_CASE("what else changed beside the file system makes the cause doubtful") {
   const ResultComparison comparison = compare(base, fresh);
   REQUIRE(warning(comparison, "something-else-changed"));
   CHECK(warning(comparison, "something-else-changed")->text ==
-        "serial number (near) changed, too: the file system may not be the cause");
+        "serial number (near) also changed: the file system may not be the cause");
 }
 
 TEST_CASE("where both sides have a file system, that one is compared") {

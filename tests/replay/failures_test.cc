@@ -25,14 +25,14 @@ TEST_CASE("consequences and limits alone do not fail a replay") {
   CHECK(failures_of(result).empty());
 }
 
-TEST_CASE("wrong content fails a replay, and a difference of the tree alone is named") {
+TEST_CASE("wrong content fails a replay, and a difference in the tree alone is named") {
   Result result = sample_replay();
   result.measurements[0].samples.resize(1);
   Sample& sample = result.measurements[0].samples[0];
   sample.examples.clear();
   sample.reel->divergences = {{"content", 1}};
   CHECK(failures_of(result) ==
-        "1 read of wrong content, 1 difference of the tree (a/c has 5 bytes instead of 10)");
+        "1 read with wrong content, 1 difference in the tree (a/c has 5 bytes instead of 10)");
 }
 
 TEST_CASE("a failed operation is told with its file, fit for one line, and what helps") {

@@ -178,8 +178,8 @@ TEST_CASE("results are numbered by time, and what is none is named") {
   CHECK(history.entries[0].device == "Fast Disk 3 S123");
   CHECK(history.entries[1].started == "2024-03-01T00:00:00Z");
   REQUIRE(history.others.size() == 3);
-  CHECK(history.others[0].ends_with("link: is no result"));
-  CHECK(history.others[1].ends_with("notes.txt: is no result"));
+  CHECK(history.others[0].ends_with("link: not a result"));
+  CHECK(history.others[1].ends_with("notes.txt: not a result"));
   CHECK(history.others[2].contains("other.json: "));
 }
 

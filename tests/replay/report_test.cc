@@ -160,7 +160,7 @@ TEST_CASE("what became slower comes before everything else, the largest change f
   comparison.measurements.push_back(compared("e", 1.2, Verdict::slower));
   findings = findings_of(results, &comparison);
   CHECK(findings[3].starts_with(b + " is slower"));
-  CHECK(findings[4] == "And 1 more: 0 slower, 1 faster.");
+  CHECK(findings[4] == "1 more: 0 slower, 1 faster.");
   CHECK(findings_of(results, nullptr, "All are alike.").front() == "All are alike.");
   CHECK_FALSE(findings_of(results).front().contains("slower"));
 }
@@ -205,13 +205,13 @@ TEST_CASE("scores are geometric means over the sets that all have measured") {
   CHECK_FALSE(scores[1].best);
   CHECK_FALSE(scores[2].best);  // alone
   CHECK(findings_of(just(result)).front() ==
-        "ext4 is ahead in 1 of 1 operations, by the mean of the file sets.");
+        "ext4 leads in 1 of 1 operations (mean over the file sets).");
 }
 
 TEST_CASE("a replay's finding says what it took and what differed") {
   const std::vector<std::string> findings = findings_of(just(sample_replay()));
   REQUIRE_FALSE(findings.empty());
-  CHECK(findings.front() == "app took 2.0 s on ext4; 3 of 5000 results differed from the trace.");
+  CHECK(findings.front() == "app took 2.0 s on ext4; 3 of 5000 results differ from the trace.");
 }
 
 TEST_CASE("a replay that ended early is not the typical one, unless all did") {

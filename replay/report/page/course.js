@@ -124,8 +124,8 @@ function heatMap(title, course, bins) {
     height: 360,
     words: `Heat map: ${counted(total, 'operation', 'operations')} by completion time and latency, ` +
         `from ${latencyRange(bins, lowest)} up to ${latencyRange(bins, highest)}; ` +
-        `most of them, ${whole(most.count)} in ${seconds(course.interval_s)}, took ${latencyRange(bins, most.bin)}.`,
-    caption: `Operations by completion time, in intervals of ${seconds(course.interval_s)}, and by latency. ` +
+        `most in one cell: ${whole(most.count)} in ${seconds(course.interval_s)}, ${latencyRange(bins, most.bin)}.`,
+    caption: `Operations by latency and by completion time, in intervals of ${seconds(course.interval_s)}. ` +
         'Point at a cell, or use the arrow keys, to see its count.',
     tableOf: () => heatTable(cells, course, bins),
     make: () => ({
@@ -136,7 +136,7 @@ function heatMap(title, course, bins) {
         events: [],
         layout: {padding: {top: HEAT_TOP, right: 12}},
         scales: {
-          x: axis('time since the start', {type: 'linear', min: 0, max: course.intervals * course.interval_s,
+          x: axis('elapsed time', {type: 'linear', min: 0, max: course.intervals * course.interval_s,
             grid: {display: false, borderColor: theme.colour('--strong-line')},
             ticks: {callback: (value) => tick(sinceStart(value)), maxTicksLimit: 9, includeBounds: false, autoSkipPadding: 14}}),
           y: axis('latency', {type: 'logarithmic', bounds: 'data', min: binBegins(bins, lowest),
@@ -246,7 +246,7 @@ function heatMapOf(one, bins) {
   const show = (index) =>
     place(inner, [heatMap(`Latency over time, ${choices[index][0]}`, choices[index][1], bins)]);
   const part = element('div', {class: 'wide'}, choices.length > 1 ? element('div', {class: 'controls'},
-      selection('Heat map of', choices.map(([name], i) => [String(i), i ? name : `${name} (its time is in the middle)`]),
+      selection('Heat map of', choices.map(([name], i) => [String(i), i ? name : `${name} (median time)`]),
           (value) => show(Number(value)))) : null, inner);
   part.draw = () => show(0);
   return part;
@@ -284,7 +284,7 @@ function throughputChart(one) {
       options: {
         interaction: {mode: 'nearest', intersect: false, axis: 'xy'},
         scales: {
-          x: axis('time since the start', {type: 'linear', min: 0, max: end,
+          x: axis('elapsed time', {type: 'linear', min: 0, max: end,
             ticks: {callback: (value) => tick(sinceStart(value)), maxTicksLimit: 9, includeBounds: false, autoSkipPadding: 14}}),
           y: axis(unit, {beginAtZero: true, ticks: {callback: (value) => tick(number(value)), maxTicksLimit: 7}}),
         },
@@ -306,7 +306,7 @@ function throughputTable(lines, usual, unit, end) {
     const rates = line.points.filter(({x}) => Math.min(Math.floor(x / width), rows - 1) === row);
     return rates.length ? rates.reduce((sum, {y}) => sum + y, 0) / rates.length : null;
   };
-  return table(`${unit}, means of stretches of time`, ['since the start', ...shown.map((line) => `repetition ${line.run}`)],
+  return table(`${unit}, means by time interval`, ['elapsed time', ...shown.map((line) => `repetition ${line.run}`)],
       Array.from({length: rows}, (_, row) => [timeRange(row * width, (row + 1) * width), ...shown.map((line) => {
         const value = mean(line, row);
         return value === null ? '–' : {text: number(value), value};

@@ -23,14 +23,14 @@ function curvePoints({curve}) {
 function curveChart(title, series, caption, listed = series) {
   const end = Math.max(1, ...series.map(({kind}) => kind.curve[kind.curve.length - 2]));
   const old = series.filter(({kind}) => kind.pooled === false).map(({name}) => name);
-  const kept = 'All repetitions together; a curve ends at the longest latency.';
-  const medians = 'medians of the repetitions, and the longest latency of all, as the result has no histograms.';
+  const kept = 'All repetitions pooled; each curve ends at the maximum latency.';
+  const medians = 'medians of the repetitions, and the maximum of all, because the result has no histograms.';
   const how = old.length === 0 ? kept
-      : old.length === series.length ? `M${medians.slice(1)}` : `${kept} Of ${old.join(', ')}: ${medians}`;
+      : old.length === series.length ? `M${medians.slice(1)}` : `${kept} For ${old.join(', ')}: ${medians}`;
   return lineChart({
     title,
     height: 320,
-    xTitle: 'share of the operations that took no longer',
+    xTitle: 'share of operations at or below the latency',
     yTitle: 'latency',
     xText: percentOf,
     xTicks: NINES,
@@ -62,7 +62,7 @@ function percentileCurves(one, peers) {
     const main = one.kinds.filter((kind) => kind.curve), top = main.slice(0, MOST_LINES);
     return curveChart('Latency percentiles', top.map((kind) => ({name: kind.kind, kind})),
         main.length > top.length
-            ? `The ${top.length} kinds of operations that took most time, of ${main.length}.` : null,
+            ? `The ${top.length} of ${main.length} kinds of operations that took most time.` : null,
         kinds.map((kind) => ({name: kind.kind, kind})));
   };
   const of = (kind) => () => curveChart(`Latency percentiles: ${kind.kind}`, peers
@@ -71,7 +71,7 @@ function percentileCurves(one, peers) {
       .filter((peer) => peer.kind));
   const choices = kinds.map((kind) => [kind.kind, of(kind)]);
   if (peers.length === 1 && kinds.length === 1) return overview();
-  if (peers.length > 1) choices.push(['all kinds, of this result', overview]);
+  if (peers.length > 1) choices.push(['all kinds, this result', overview]);
   else choices.unshift(['all kinds', overview]);
   const inner = element('div');
   const show = (index) => place(inner, [choices[index][1]()]);
@@ -87,7 +87,7 @@ function slowestTable(one) {
   const otherService = list.some((row) => row[8] !== null), recorded = one.kind === 'trace';
   const time = (us) => us === null ? '–' : {text: microseconds(us), value: us};
   return unfolding(`The ${list.length} slowest operations`, () => table(
-      otherService ? 'The slowest operations of all repetitions; latency counts from when an operation was due'
+      otherService ? 'The slowest operations of all repetitions; latency is measured from the scheduled time'
                    : 'The slowest operations of all repetitions',
       ['latency', 'operation', 'file', 'offset', 'length', 'repetition', 'at', 'thread',
        ...(otherService ? ['in the call'] : []), ...(recorded ? ['position in the trace'] : [])],

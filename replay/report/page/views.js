@@ -250,7 +250,7 @@ function showView(view) {
       view.text ? element('p', {class: 'quiet'}, view.text) : '', controls, charts);
   function draw() {
     const metrics = metricsShown(view);
-    if (metrics.length === 0) return place(charts, [element('p', {class: 'hint'}, 'No figures: every sample failed.')]);
+    if (metrics.length === 0) return place(charts, [element('p', {class: 'hint'}, 'No figures: all samples failed.')]);
     const drawn = {
       bars: (metric) => barFigures(view, metric),
       lines: (metric) => [lineFigure(view, metric, state)],
@@ -273,19 +273,19 @@ function addSweepControls(view, state, controls, draw) {
     draw();
   };
   if (several) {
-    controls.append(segments('Form', [['lines', 'Curves'], ['matrix', 'Heat map']], state.form,
+    controls.append(segments('Chart type', [['lines', 'Curves'], ['matrix', 'Heat map']], state.form,
         (form) => { state.form = form; redo(); }));
-    controls.append(selection('across', state.axes.map(({name}) => [name, name]), (name) => {
+    controls.append(selection('x axis', state.axes.map(({name}) => [name, name]), (name) => {
       state.across = state.axes.find((axis) => axis.name === name);
       if (state.lines === name) state.lines = '';
       redo();
     }, state.across.name));
   }
   if (state.form === 'lines' && several) {
-    const drives = data.series.length > 1 ? [['', 'drives']] : [];
+    const drives = data.series.length > 1 ? [['', 'drive']] : [];
     const options = [...drives, ...otherAxes(state).map(({name}) => [name, name])];
     if (!options.some(([name]) => name === state.lines)) state.lines = options[0][0];
-    controls.append(selection('a line for each', options, (name) => { state.lines = name; redo(); }, state.lines));
+    controls.append(selection('one line per', options, (name) => { state.lines = name; redo(); }, state.lines));
     if (state.lines && data.series.length > 1) {
       controls.append(selection('of', data.series.map(({name}, i) => [String(i), name]),
           (i) => { state.series = Number(i); draw(); }, String(state.series)));
@@ -295,7 +295,7 @@ function addSweepControls(view, state, controls, draw) {
     const rest = otherAxes(state);
     if (!rest.some(({name}) => name === state.down)) state.down = rest[rest.length - 1].name;
     if (rest.length > 1) {
-      controls.append(selection('down', rest.map(({name}) => [name, name]), (name) => { state.down = name; redo(); }, state.down));
+      controls.append(selection('y axis', rest.map(({name}) => [name, name]), (name) => { state.down = name; redo(); }, state.down));
     }
   }
   const drawn = [state.across.name, state.form === 'matrix' ? state.down : state.lines];
@@ -338,13 +338,13 @@ const COLUMNS_ON_PAPER = 5;
 function showOverview(part, columns) {
   if (columns.length === 0) return () => {};
   const holder = element('div');
-  part.append(element('h3', {}, 'All in one table'),
-      element('p', {class: 'hint'}, 'Medians. ▲ marks the fastest and all that are not shown to be slower; without a mark no difference is shown. Select a heading to sort by it.'), holder);
+  part.append(element('h3', {}, 'Overview'),
+      element('p', {class: 'hint'}, 'Medians. ▲ marks the fastest and all that are not significantly slower; a column without a mark has no significant difference. Select a heading to sort by it.'), holder);
   return () => {
-    const screen = element('div', {class: 'on-screen sticky'}, driveTable('What was measured, by drive', columns));
+    const screen = element('div', {class: 'on-screen sticky'}, driveTable('Measurements by drive', columns));
     const paper = element('div', {class: 'on-paper'});
     for (let i = 0; i < columns.length; i += COLUMNS_ON_PAPER) {
-      paper.append(plainDriveTable(`What was measured, by drive (${i / COLUMNS_ON_PAPER + 1} of ${
+      paper.append(plainDriveTable(`Measurements by drive (${i / COLUMNS_ON_PAPER + 1} of ${
           Math.ceil(columns.length / COLUMNS_ON_PAPER)})`, columns.slice(i, i + COLUMNS_ON_PAPER)));
     }
     holder.replaceChildren(screen, paper);
@@ -379,11 +379,11 @@ function showResults(data) {
   };
   const controls = element('div', {class: 'controls'});
   if (inOrder.length > 1) {
-    controls.append(selection('Figure', [['', 'as each test reports it'], ...inOrder.map((name) => [name, FIGURES[name].title])],
+    controls.append(selection('Metric', [['', 'default of each test'], ...inOrder.map((name) => [name, FIGURES[name].title])],
         (name) => { chosen.metric = name; redraw(); }));
   }
   if (data.series.length >= MANY_SERIES) {
-    controls.append(segments('Order', [['sorted', 'Best first'], ['given', 'As given']], 'sorted',
+    controls.append(segments('Order', [['sorted', 'Best first'], ['given', 'Input order']], 'sorted',
         (order) => { chosen.sorted = order === 'sorted'; redraw(); }));
   }
   part.append(controls, data.series.length > 1 ? seriesLegend(redraw) : '', whiskerNote());
@@ -396,9 +396,9 @@ function whiskerNote() {
   const spreads = data.rows.flatMap((row) => data.series.map((_, i) => measurementOf(row, i)))
       .filter(Boolean).flatMap((one) => Object.values(one.figures));
   const parts = ['Bars and points are medians.'];
-  if (spreads.some((one) => one.length > 3)) parts.push('Solid whiskers: the median lies there with 95 % confidence.');
+  if (spreads.some((one) => one.length > 3)) parts.push('Solid whiskers: 95 % confidence interval of the median.');
   if (spreads.some((one) => one.length === 3 && one[1] < one[2])) {
-    parts.push('Dashed whiskers: lowest and highest, as there are too few samples for an interval.');
+    parts.push('Dashed whiskers: minimum and maximum, because there are too few samples for an interval.');
   }
   return element('p', {class: 'hint'}, parts.join(' '));
 }
