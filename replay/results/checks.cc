@@ -23,27 +23,28 @@
 namespace filereel {
 namespace {
 
-// More than this share of the content in the caches shows in the figures, and less where all was to
-// be in them.
+// Above this share of cached content, the figures of a cold step show it; below kWarm, those of a
+// warm step.
 constexpr double kCold = 0.02, kWarm = 1 - kCold;
-// Two groups nearer together than this matter to nobody.
+// Groups closer than this factor do not matter.
 constexpr double kLeastGap = 1.1;
-// A trend is told if it is this unlikely by chance, in all measurements together, and as large.
+// A drift is reported if it is this unlikely by chance, over all measurements together, and at
+// least this large.
 constexpr double kDriftLevel = 0.01, kLeastDrift = 0.05;
-// What others do to a drive: not what a log file writes now and then, and not what is lost in the
-// step's own traffic.
+// Thresholds for other I/O. They ignore occasional log writes and what is small beside the step's
+// own traffic.
 constexpr double kBusyBytesPerSecond = 1e6, kBusyShare = 0.05;
-// Of all processors. A step mostly waits: less than these leaves it the time that it needs.
+// Shares of all CPU time. A step mostly waits: below these shares it still gets the time it needs.
 constexpr double kOtherCpu = 0.2, kStolenCpu = 0.05;
-// How often the three above must be so: a moment is what outliers are for.
+// The share of samples that must exceed a threshold above. Single moments show up as outliers.
 constexpr double kOften = 0.25;
-// Between the highest clocks of two samples of the same measurement. Turbo clocks go up and down by
-// less.
+// Ratio of the highest clocks of two samples of the same measurement. Turbo clocks vary less than
+// this.
 constexpr double kClockRange = 1.25;
-// File systems find no long free stretches any more, and drives hardly any free blocks.
+// Above this, file systems no longer find long free extents, and drives hardly any free blocks.
 constexpr double kNearlyFull = 0.95;
 
-// What Sample::cold_method says where files were read to warm the caches.
+// Sample::cold_method if files were read to warm the caches.
 constexpr std::string_view kRead = "read";
 
 constexpr std::array<std::string_view, 11> kCodes = {
@@ -70,7 +71,7 @@ bool has_figures(const Sample& sample) {
   return !has_failed(sample) && sample.durable_s > 0 && !sample.moved_no_data;
 }
 
-// What the samples reached, in their order: MB/s where they moved content, else operations/s.
+// The rates of the samples, in order: MB/s if they moved content, otherwise operations/s.
 struct Speeds {
   const Measurement* of = nullptr;
   std::string_view unit = "operations/s";
@@ -91,7 +92,7 @@ Speeds speeds_of(const Measurement& measurement) {
   return speeds;
 }
 
-// A result, and of its measurements those with figures.
+// A result and those of its measurements that have figures.
 struct Checked {
   Result& result;
   std::vector<Speeds> measured;
@@ -132,12 +133,12 @@ void too_few(Checked& checked) {
        fmt::format("use --runs {} or more", kLeastForInterval)});
 }
 
-// How much of what one file system was asked for lay in the caches.
+// Cached content of one file system's measurements.
 struct Cached {
-  std::size_t warm = 0;  // measurements of which some sample was warm
+  std::size_t warm = 0;  // measurements with at least one warm sample
   const Measurement* worst = nullptr;
-  double most = kCold;         // share of the content, of the worst
-  bool contents_only = false;  // names and inodes could not be thrown out
+  double most = kCold;         // share of the content, in the worst measurement
+  bool contents_only = false;  // names and inodes could not be dropped
 };
 
 Cached cached_on(const Result& result, const std::string& file_system) {
@@ -359,7 +360,7 @@ void nearly_full(Checked& checked) {
     }
   }
   if (!worst) return;
-  // Rounded down: 100 % would be a lie.
+  // Rounded down: 100 % would be wrong.
   checked.result.warn(
       {"volume-nearly-full",
        fmt::format("the volume was {:.0f} % full after {}", std::floor(most * 100),
@@ -378,7 +379,8 @@ void host_of_virtual_machine(Checked& checked) {
                   "measure on physical hardware, or where CPUs are not shared");
 }
 
-// In the order of their warnings. A new check is a function and a line here, and its code above.
+// In the order of the warnings. To add a check, write a function, and add it here and its code
+// above.
 constexpr std::array<void (*)(Checked&), 11> kChecks = {
     too_few,     not_cold,     not_warm,       two_groups,
     drift,       device_busy,  other_programs, host_of_virtual_machine,

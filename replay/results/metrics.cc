@@ -36,7 +36,7 @@ Figure cpu_per_1000(const Result&, const Measurement&, const Sample& sample) {
   return cpu_seconds(sample) / static_cast<double>(sample.operations) * 1000;
 }
 
-// Of operations of a kind; of all kinds together where the kind is empty.
+// Of the operations of a kind; of all kinds if `kind` is empty.
 template <class Get>
 Figure latency_of(const Sample& sample, std::string_view kind, const Get& get) {
   if (has_failed(sample)) return std::nullopt;
@@ -67,7 +67,8 @@ Figure longest(const Result&, const Measurement&, const Sample& sample) {
   return latency_of(sample, "", [](const LatencySummary& latency) { return latency.max_us; });
 }
 
-// A latency, smaller is better: of samples, or of a percentile (or the maximum) of one kind.
+// A latency metric (smaller is better): computed by sample, or a percentile (or the maximum) of one
+// kind of operation.
 constexpr Metric latency(std::string_view name, std::string_view title, std::string_view heading,
                          bool brief, decltype(Metric::of_sample) of_sample,
                          std::string_view kind = {},

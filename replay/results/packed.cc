@@ -65,9 +65,9 @@ Bytes deflated(const Bytes& bytes) {
   return out;
 }
 
-// At most `most` bytes.
+// Refuses more than `most` bytes.
 Bytes inflated(const Bytes& bytes, std::size_t most) {
-  // zlib makes at most 1032 bytes of one.
+  // zlib expands by at most a factor of 1032.
   Bytes out(std::min(most, 1032 * bytes.size() + 64), 0);
   uLongf size = out.size();
   if (uncompress(out.data(), &size, bytes.data(), bytes.size()) != Z_OK) {
@@ -93,7 +93,7 @@ Number big_endian(const Bytes& bytes, std::size_t at) {
   return value;
 }
 
-// LEB128 of at most nine bytes, the last of which has eight bits ("LEB128-64b9B").
+// LEB128 of at most nine bytes; the last one has eight bits ("LEB128-64b9B").
 constexpr unsigned kLastByte = 8;
 
 void append_number(Bytes& bytes, std::int64_t number) {
@@ -116,7 +116,7 @@ std::int64_t take_number(const Bytes& bytes, std::size_t& at) {
   return static_cast<std::int64_t>(value >> 1 ^ (0 - (value & 1)));
 }
 
-// Zeros at the end are left out.
+// Leaves out trailing zeros.
 Bytes coded(std::span<const std::uint64_t> numbers) {
   Bytes bytes;
   std::int64_t zeros = 0;
@@ -145,9 +145,9 @@ std::vector<std::uint64_t> decoded(const Bytes& bytes, std::size_t at, std::size
 
 constexpr std::size_t kLongestNumber = 9;
 
-// The headers of HdrHistogram's encoding, V2: the outer one has a cookie and the length of the
-// compressed part, the inner one a cookie, the length of the counts, the offset of a normalized
-// index, significant digits, the range of values, and the ratio of integers to doubles.
+// The headers of HdrHistogram's encoding, V2. Outer: cookie, length of the compressed part. Inner:
+// cookie, length of the counts, normalising index offset, significant digits, lowest and highest
+// value, integer-to-double ratio.
 constexpr std::uint32_t kCompressedCookie = 0x1c849314, kCookie = 0x1c849313;
 constexpr std::size_t kOuterHeader = 8, kInnerHeader = 40;
 constexpr std::uint32_t kDigits = 2;

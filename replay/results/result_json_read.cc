@@ -34,7 +34,7 @@ const Json& required_list(const Json& json, const char* key) {
 
 Sample sample_from_json(const Json& json) {
   Sample sample = json.get<Sample>();
-  // Where schema versions 1 and 2 have it.
+  // The location in schema versions 1 and 2.
   if (const auto found = json.find("reel"); found != json.end()) get(*found, "tree", sample.tree);
   if (const auto found = json.find("divergences"); found != json.end()) {
     get(*found, "count", sample.divergences);
@@ -98,7 +98,7 @@ PlanRecord plan_from_json(const Json& json) {
 VolumeDescription volume_from_json(const Json& json) {
   VolumeDescription volume = json.get<VolumeDescription>();
   volume.role = parse_role(json.value("role", "near")).value_or(Role::near);
-  // Schema version 1 has one drive for each volume, which tells nothing where it was not known.
+  // Schema version 1 has one drive per volume, which is empty if unknown.
   DeviceIdentity device;
   get(json, "device", device);
   if (volume.drives.empty() && device != DeviceIdentity{}) volume.drives = {std::move(device)};
@@ -124,8 +124,8 @@ Measurement measurement_from_json(const Json& json) {
   return measurement;
 }
 
-// Schema versions 1 and 2: one job, which the plan names and whose options are the plan's. FC-Test
-// and replays of reels are told by the name of the workload.
+// Schema versions 1 and 2 have one job. The plan names it, and its options are the plan's. The name
+// of the workload identifies FC-Test and replays of reels.
 JobRecord only_job(const Json& json, const Json& plan) {
   constexpr std::string_view kFcTest = "fc-test", kReel = "reel";
   JobRecord job;
@@ -153,7 +153,7 @@ JobRecord only_job(const Json& json, const Json& plan) {
     job.axes = required_list(sweep, "axes").get<std::vector<SweepAxis>>();
     if (job.axes.empty()) throw WrongMember{"a sweep has no axes"};
     check_axes(job.axes);
-    break;  // there is one matrix for each operation and file system
+    break;  // there is one matrix per operation and file system
   }
   return job;
 }
@@ -171,7 +171,7 @@ void read_one_job(const Json& json, Result& result) {
   const bool reel = job.kind == JobKind::trace;
   for (const Json& one : required_list(json, "measurements")) {
     Measurement& measurement = result.measurements.emplace_back(measurement_from_json(one));
-    if (reel) {  // which are called like their traces since
+    if (reel) {  // newer versions name them after their traces
       measurement.replay = one.value("parameters", Json::object()).get<ReplayParameters>();
       measurement.workload = without_extension(measurement.set);
     } else {
@@ -229,7 +229,7 @@ Result result_from_json(std::string_view text, std::string_view name) {
   if (const std::string excess = excess_of_json(text); !excess.empty()) {
     throw refuse(fmt::format("not a filereel result ({})", excess));
   }
-  // Json's destructor needs memory and ends the process where there is none.
+  // Json's destructor needs memory, and terminates the process if there is none.
   constexpr std::size_t kPerByte = 24;
   const std::string what = fmt::format("the result '{}'", printable(name));
   require_memory(kPerByte * text.size(), what);
