@@ -15,11 +15,11 @@
 namespace filereel {
 namespace {
 
-// That keys of recorded traces have beside a sweep's.
+// The replay parameters in the keys of recorded traces, in addition to the sweep's.
 constexpr std::array<std::string_view, 6> kReplayParameters = {"order", "pace",   "engine",
                                                                "depth", "verify", "clients"};
 
-// With the file system where that is what differs.
+// Includes the file system if it is the difference.
 std::string names_of(std::span<const Result> results, std::string_view file_system) {
   std::vector<std::string> names;
   for (const Result& result : results) {
@@ -85,7 +85,7 @@ void warn_of_missing(const std::vector<MeasurementKey>& keys, std::string_view s
 }
 
 void warn_of_changes(ResultComparison& comparison) {
-  // What is to be judged: the firmware, else the file system, else the drive.
+  // The compared change: the firmware, otherwise the file system, otherwise the drive.
   ChangeKind judged = ChangeKind::drive;
   for (const Change& change : comparison.changes) judged = std::min(judged, change.kind);
   std::vector<std::string_view> others;
@@ -192,7 +192,7 @@ Parameters shared_replay(std::span<const MeasurementKey> keys) {
 std::string key_text(const MeasurementKey& key, const Parameters& without) {
   std::vector<std::string> parts;
   parts.push_back(key.workload);
-  if (key.set != key.workload) parts.push_back(key.set);  // traces are called the same
+  if (key.set != key.workload) parts.push_back(key.set);  // the same for traces
   parts.push_back(key.operation);
   parts.push_back(key.file_system);
   std::erase(parts, "");

@@ -13,13 +13,13 @@
 namespace filereel {
 namespace {
 
-// https://www.w3.org/TR/xml/#charsets; surrogates are no valid UTF-8 anyway.
+// https://www.w3.org/TR/xml/#charsets; surrogates are not valid UTF-8 anyway.
 bool is_xml(char32_t code) {
   return code == '\t' || code == '\n' || code == '\r' ||
          (code >= 0x20 && code != 0xfffe && code != 0xffff);
 }
 
-// What XML can hold of foreign text.
+// Escapes what XML cannot hold.
 std::string xml_text(std::string_view bytes) {
   std::string text;
   while (!bytes.empty()) {

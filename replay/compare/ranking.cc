@@ -13,13 +13,13 @@
 namespace filereel {
 namespace {
 
-// Two entries of a measurement, by their places.
+// A pair of entries of a measurement, by index.
 struct RankedPair {
   std::size_t measurement = 0, first = 0, second = 0;
 };
 
-// What is compared of all entries alike: where one of the pairs can be compared by the time per
-// operation only, all are.
+// All entries are compared by the same figure. If one pair is comparable only by time per
+// operation, all use that.
 Figure wider(Figure one, Figure other) {
   const auto width = [](Figure figure) {
     return figure == Figure::per_operation ? 2 : figure == Figure::elapsed ? 1 : 0;
@@ -27,8 +27,8 @@ Figure wider(Figure one, Figure other) {
   return width(other) > width(one) ? other : one;
 }
 
-// Fills the entries with all that needs no test. The first one with samples is what the others must
-// have done the same work as.
+// Fills the entries with everything that needs no test. The first entry with samples defines the
+// work that the others must match.
 RankedMeasurement ranked(const MatchedMeasurement& matched) {
   RankedMeasurement one{.key = matched.key};
   const Gathered* first = nullptr;
@@ -56,7 +56,7 @@ RankedMeasurement ranked(const MatchedMeasurement& matched) {
   return one;
 }
 
-// One that is to be judged with all the others.
+// A pair for the joint decision.
 Tested tested(const MatchedMeasurement& matched, const RankedMeasurement& one,
               const RankedPair& pair, const CompareOptions& options) {
   const Gathered& first = *matched.of[one.entries[pair.first].group];
@@ -88,7 +88,7 @@ void sort_entries(RankedMeasurement& one) {
   });
 }
 
-// What differs between the groups beside the drives, the firmware and the file systems.
+// Warns of differences between the groups other than drives, firmware and file systems.
 void warn_of_other_changes(std::span<const ResultGroup> groups, Ranking& ranking) {
   std::vector<std::string> what;
   for (const ResultGroup& group : groups.subspan(1)) {
@@ -129,8 +129,8 @@ void warn_of_state(std::span<const ResultGroup> groups, Ranking& ranking) {
   }
 }
 
-// The smallest probability that Mann-Whitney's test gives for so many runs of each, two-sided: all
-// of one are faster, which is one order of all that there are.
+// The smallest two-sided p of Mann-Whitney's test for these numbers of runs. It occurs if all runs
+// of one are faster, which is one of all possible orders.
 double least_probability(std::uint32_t one, std::uint32_t other) {
   const auto logarithm = [](std::uint32_t n) { return std::lgamma(n + 1.0); };
   return 2 * std::exp(logarithm(one) + logarithm(other) - logarithm(one + other));
@@ -193,7 +193,7 @@ Ranking rank_groups(std::span<const ResultGroup> groups, const CompareOptions& o
       }
     }
   }
-  // p is of both directions, and either one would be an order that chance made.
+  // p is two-sided, and either direction would be a false order.
   CompareOptions of_pairs = options;
   of_pairs.false_alarms = options.false_alarms / 2;
   judge(tests, of_pairs);

@@ -41,7 +41,7 @@ bool same_operations(const Gathered& base, const Gathered& fresh) {
   });
 }
 
-// Bytes of an operation, by sample.
+// Bytes per operation, by sample.
 std::vector<double> operation_sizes(const Gathered& side) {
   std::vector<double> sizes;
   for (const Sample* one : side.samples) {
@@ -50,8 +50,8 @@ std::vector<double> operation_sizes(const Gathered& side) {
   return sizes;
 }
 
-// Within what chance makes of mixes and of short reads at the end of files: the medians lie close
-// together, or the samples of the two sides lie among each other.
+// Whether the sizes agree within the random variation of mixes and of short reads at the end of
+// files: the medians are close, or the ranges of the two sides overlap.
 bool sizes_alike(const Gathered& base, const Gathered& fresh) {
   constexpr double kAlike = 0.02;
   const std::vector<double> before = operation_sizes(base), after = operation_sizes(fresh);
@@ -87,7 +87,8 @@ FigureChoice choose_of_others(const Gathered& base, const Gathered& fresh) {
                         phase_end_name(*base.ends), phase_end_name(*fresh.ends))};
   }
   const bool so_much = same_operations(base, fresh);
-  // What older results do not say is not held against them: the time per operation is comparable.
+  // Missing data of older results does not count against them: the time per operation is
+  // comparable.
   const bool by_work = base.ends.value_or(fresh.ends.value_or(PhaseEnd::time)) == PhaseEnd::work;
   if (!sizes_alike(base, fresh) || (by_work && !so_much)) {
     return {Figure::elapsed, different_work(base, fresh)};
