@@ -20,7 +20,7 @@ bool stays(std::string_view character) {
          (first >= 'A' && first <= 'Z') || first == '.' || first == '_' || first == '+';
 }
 
-// Each text once, in order.
+// The texts without duplicates, in order.
 std::string joined(const std::vector<std::string>& texts) {
   std::vector<std::string> once;
   for (const std::string& text : texts) {

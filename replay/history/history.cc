@@ -24,9 +24,9 @@ namespace {
 namespace fs = boost::filesystem;
 
 constexpr std::string_view kSuffix = ".json";
-constexpr int kDeepest = 2;  // folders between a history and its results
+constexpr int kDeepest = 2;  // directory levels between a history and its results
 
-// Nothing for what is no regular file: a pipe would be waited for.
+// Empty unless it is a regular file: reading a pipe would block.
 std::optional<std::string> read_regular_file(const std::string& path) {
   boost::system::error_code ignored;
   if (!fs::is_regular_file(path, ignored)) return std::nullopt;
@@ -35,8 +35,7 @@ std::optional<std::string> read_regular_file(const std::string& path) {
   return read_whole(file.get(), kMostResultBytes, printable(path));
 }
 
-// What lies in a folder, in the order of the names. Nothing that is not in it: links are not
-// followed to other folders.
+// The entries of a directory, sorted by name. Does not follow links to other directories.
 std::vector<fs::directory_entry> contents_of(const std::string& folder) {
   std::vector<fs::directory_entry> found;
   boost::system::error_code error;
@@ -140,13 +139,13 @@ AddedResult add_to_history(const std::string& folder, const Result& result, std:
   for (int attempt = 1;; ++attempt) {
     const std::string name = attempt == 1 ? wanted : fmt::format("{}-{}", wanted, attempt);
     const std::string path = fmt::format("{}/{}{}", folder, name, kSuffix);
-    // A byte more than what is to be added is another file already.
+    // One byte more than the new text is enough to detect another file.
     std::optional<std::string> there = read_file(path, text.size() + 1);
     if (!there) {
       AtomicFile file(path);
       file.write(text);
       if (file.commit_new()) return {.name = name};
-      there = read_file(path, text.size() + 1);  // somebody else was faster
+      there = read_file(path, text.size() + 1);  // created in the meantime
     }
     if (!there) {
       throw Error(ErrorKind::failed, printable(path) + ": already exists and cannot be read");
