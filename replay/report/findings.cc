@@ -20,7 +20,7 @@ namespace {
 using Findings = std::vector<std::string>;
 using Results = std::span<const ReportedResult>;
 
-// How far from no change, in either direction.
+// Distance from "no change", in either direction.
 double effect_of(const ComparedMeasurement& one) {
   return std::abs(std::log(answer_of(one, one.aspect).ratio));
 }
@@ -30,7 +30,7 @@ std::string change_text(const ComparedMeasurement& one, const ResultComparison& 
                      comparison.fresh_name, comparison.base_name, one.evidence);
 }
 
-// What `compare` says as a whole.
+// The overall verdict of `compare`.
 std::string verdict_sentence(const ResultComparison& comparison) {
   const std::string &base = comparison.base_name, &fresh = comparison.fresh_name;
   const std::size_t all = comparison.measurements.size();
@@ -52,7 +52,7 @@ std::string verdict_sentence(const ResultComparison& comparison) {
                      base, comparison.count(Verdict::cannot_tell), all);
 }
 
-// What became slower, then what became faster, the largest effects first.
+// Slower measurements, then faster ones, the largest effects first.
 void add_changes(const ResultComparison& comparison, Findings& findings) {
   constexpr std::size_t kNamed = 3;
   std::vector<const ComparedMeasurement*> changed;
@@ -75,7 +75,7 @@ void add_changes(const ResultComparison& comparison, Findings& findings) {
                                  rest.size() - static_cast<std::size_t>(slower)));
 }
 
-// Who is ahead in how many of FC-Test's operations.
+// The leaders in FC-Test's operations.
 void add_leaders(Results results, const std::vector<std::string>& names, Findings& findings) {
   std::vector<std::pair<std::string, int>> leaders;
   std::vector<std::string> contested;
@@ -98,7 +98,7 @@ void add_leaders(Results results, const std::vector<std::string>& names, Finding
   }
 }
 
-// How long recorded programs took, and by how much the slowest took longer.
+// The times of recorded programs, and the ratio of the slowest to the fastest.
 void add_replays(Results results, Findings& findings) {
   const Overview overview = overview_of(results);
   for (const OverviewRow& row : overview.rows) {
@@ -146,7 +146,7 @@ void add_block_shares(Results results, Findings& findings) {
                   share_text(low), share_text(high)));
 }
 
-// The measurement that stalls took the largest share of the time of.
+// The measurement with the largest share of time in stalls.
 void add_stalls(Results results, const std::vector<std::string>& names, Findings& findings) {
   constexpr double kNotable = 0.01;
   double most = kNotable;
@@ -167,7 +167,7 @@ void add_stalls(Results results, const std::vector<std::string>& names, Findings
   if (!text.empty()) findings.push_back(std::move(text));
 }
 
-// The measurement whose samples lie furthest apart, where there are enough of them to say so.
+// The measurement with the largest spread, if it has enough samples.
 void add_least_steady(Results results, const std::vector<std::string>& names, Findings& findings) {
   constexpr std::size_t kEnough = 3;
   constexpr double kNotable = 0.1;

@@ -16,7 +16,7 @@
 namespace filereel {
 namespace {
 
-// One for each series, in their order.
+// One per series, in order.
 std::vector<ResultGroup> groups_of(std::span<const ReportedResult> results,
                                    const Overview& overview) {
   std::vector<ResultGroup> all;

@@ -1,8 +1,8 @@
-// Two results held against each other, as `filereel compare` does.
+// Comparison of two results, as in `filereel compare`.
 
 const VERDICT_SIGNS = {slower: '▼', faster: '▲', same: '=', 'cannot tell': '?'};
 
-// The decisions of `filereel compare`.
+// The verdicts of `filereel compare`.
 function showComparison(data) {
   const comparison = data.comparison;
   if (!comparison) return;

@@ -1,4 +1,4 @@
-// Warnings, the machine, and how it was measured.
+// Warnings, environment and method.
 
 function showWarnings(data) {
   const several = data.results.length > 1;
@@ -6,7 +6,7 @@ function showWarnings(data) {
   if (all.length === 0) return;
   const part = section('Warnings');
   part.id = 'warnings';
-  // Those of one code that ask for the same step stand together.
+  // Groups warnings with the same code and next step.
   const kinds = new Map();
   for (const item of all) {
     const kind = `${item.one.code}\n${item.one.next_step}`;
@@ -32,7 +32,7 @@ function driveText(drive) {
       .filter(Boolean).join('; ');
 }
 
-// filereel's own cost, of the jobs that it is known of.
+// filereel's overhead, for the jobs with a known one.
 function overheadText(jobs) {
   const costs = jobs.map((job) => Math.round(job.overhead_ns)).filter((cost) => cost > 0);
   if (costs.length === 0) return '';
@@ -63,7 +63,7 @@ function environmentOf(result) {
   return rows;
 }
 
-// Of one result all; of several what is the same everywhere once, and what differs by drive.
+// For one result everything; for several, the common values once and the differences by drive.
 function showEnvironment(data) {
   const part = section('Environment');
   const columns = data.results.map((result) => new Map(environmentOf(result)));
@@ -75,7 +75,7 @@ function showEnvironment(data) {
   part.append(table(columns.length > 1 ? 'Common to all' : 'Machine and volumes', ['', ''],
       same.map((name) => [named(name), named(valueOf(columns[0], name))]), {left: [1]}));
   if (columns.length === 1) return;
-  // Ways in which any two runs differ are no reason for another speed.
+  // Values that differ between any two runs cannot cause a speed difference.
   const own = ['Label', 'Note', 'Result file', 'Started', 'Overhead of filereel'];
   const other = names.filter(differs).sort((a, b) => own.includes(a) - own.includes(b));
   if (other.length === 0) return;

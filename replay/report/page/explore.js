@@ -1,4 +1,4 @@
-// One measurement in full: its samples, its latencies, what it spent its time on, how it went.
+// Details of one measurement: samples, latencies, time by kind of operation, and time series.
 
 function samplesChart(one) {
   const figure = Object.keys(FIGURES).find((key) => one.figures[key]);
@@ -122,7 +122,7 @@ function samplesTable(list, severalResults) {
   return table('All samples', heading, rows, {left: severalResults ? [1, 2] : [1]});
 }
 
-// What is the same in another result.
+// Identifies the same measurement in another result.
 const keyOf = (one) => [one.kind, one.workload, one.subject, one.file_system].join('\n');
 
 function showMeasurements(data) {

@@ -1,4 +1,4 @@
-// Indices: one figure for many measurements, of each drive.
+// Indices: one figure per drive for many measurements.
 
 function showIndexes(data) {
   const indexes = data.indexes.filter((one) => one.entries.length > 0);

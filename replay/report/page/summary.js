@@ -1,6 +1,6 @@
-// What was measured, on what, and what a reader should know first.
+// The summary: measurements, drives and main findings.
 
-// How the jobs were set; those that were set alike together.
+// The settings of the jobs; jobs with the same settings are grouped.
 function describePlan(result) {
   const jobs = result.plan.jobs, settings = unique(jobs.map((job) => job.settings));
   if (settings.length === 1) return settings[0];
@@ -37,7 +37,7 @@ function resultFacts(result) {
   ];
 }
 
-// What is the same for all once, and a row for each result of what is not.
+// Common values once, and a row per result for the others.
 function resultsTable(results) {
   const rows = results.map(resultFacts);
   const text = (value) => value instanceof Node ? value.textContent : value;
@@ -56,7 +56,7 @@ function incompleteBanner(result) {
       counted(result.measurements.length, 'measurement', 'measurements'), '.');
 }
 
-// Drives and file systems down, operations across.
+// A row per drive and file system, a column per operation.
 function scoreTable(data) {
   const operations = unique(data.scores.map((one) => one.operation));
   const of = (series, operation) => data.scores.find((one) => one.result === series.result &&
