@@ -91,7 +91,7 @@ constexpr bool kBrief = true, kFull = false;
 constexpr auto kMetrics = std::to_array<Metric>({
     {"mb_per_s", "MB/s until durable", "MB/s", Unit::mb_per_s, true, kBrief,
      rate_of<&SampleRates::mb_per_s>},
-    {"mb_per_s_elapsed", "MB/s until calls return", "MB/s returned", Unit::mb_per_s, true, kFull,
+    {"mb_per_s_elapsed", "MB/s until calls return", "MB/s (elapsed)", Unit::mb_per_s, true, kFull,
      rate_of<&SampleRates::mb_per_s_elapsed>},
     {"files_per_s", "Files/s until durable", "files/s", Unit::per_second, true, kBrief,
      rate_of<&SampleRates::files_per_s>},

@@ -58,7 +58,7 @@ function environmentOf(result) {
       [volume.target, volume.start === undefined ? '' : `offset ${size(volume.start)}`,
        ...(volume.states || []).map((one) => `${one.layer}: ${one.state}`), volume.target_kind, volume.driver === 'kernel' ? 'kernel driver' : `FUSE: ${volume.driver}`,
        volume.age, volume.size ? size(volume.size) : '', volume.layers.join(' on '),
-       volume.mount_options && `mounted ${volume.mount_options}`].filter(Boolean).join('; ')]);
+       volume.mount_options && `mount options ${volume.mount_options}`].filter(Boolean).join('; ')]);
   }
   return rows;
 }
@@ -87,13 +87,13 @@ function showEnvironment(data) {
 
 const GLOSSARY = [
   ['MB/s', '10⁶ bytes of file content per second. A copy counts its content once.'],
-  ['until durable', 'The time ends when everything is on the device: the file system and the drive have written back and flushed all data.'],
+  ['until durable', 'The time ends when everything is on the device: the file system and the drive have confirmed the write-back.'],
   ['until calls return', 'The time ends when the last call has returned; written data may still be in memory.'],
   ['near, far', 'The volumes: near is the volume under test (some workloads use several at once); copy-far copies from near to far.'],
   ['median', 'The middle value: half of the samples are lower, half are higher.'],
   ['95 % interval', 'A range that contains the true median with 95 % confidence, computed from the samples by bootstrap. With too few samples, the extremes are shown instead.'],
   ['outlier', 'A sample far from the others: its modified Z-score is above 3.5. It still counts.'],
-  ['p99', 'The 99th percentile: 99 of 100 calls took this long or less.'],
+  ['p99', 'The 99th percentile: 99 of 100 calls took at most this long.'],
   ['share of the block-level speed', 'The speed of the file access, as a share of what fio reaches on the same device with the same block size.'],
   ['device bytes per file byte', 'Bytes that reached the device, including journal and metadata, per byte of file content.'],
   ['incomplete', 'The run was interrupted or failed; the remaining measurements are missing.'],
