@@ -35,7 +35,7 @@ TEST_CASE("wrong content fails a replay, and a difference in the tree alone is n
         "1 read with wrong content, 1 difference in the tree (a/c has 5 bytes instead of 10)");
 }
 
-TEST_CASE("a failed operation is told with its file, fit for one line, and what helps") {
+TEST_CASE("a failed operation is reported with its file, in one line, with advice") {
   const DivergenceExample full{16, 1, "write", "a\x1b[31m", 65536, -28};
   const std::string text = describe_failure("ext4, run 2", full, "use a larger volume");
   CHECK(text.starts_with("ext4, run 2: write of a\\x1b[31m failed (operation 17): "));
