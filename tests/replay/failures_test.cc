@@ -9,9 +9,9 @@
 namespace filereel {
 namespace {
 
-TEST_CASE("true mismatches and differences of the tree make a failed replay, of all repetitions") {
+TEST_CASE("true mismatches and differences in the tree make a failed replay, of all repetitions") {
   CHECK(failures_of(sample_replay()) ==
-        "6 true mismatches, 3 differences of the tree (position 1234, thread 3, rename a/b\\x0a: "
+        "6 true mismatches, 3 differences in the tree (position 1234, thread 3, rename a/b\\x0a: "
         "expected 0, got ENOENT)");
 }
 
