@@ -16,7 +16,7 @@
 namespace filereel {
 namespace {
 
-// All that a group says of one thing, each once; "" is nothing said.
+// All values that a group has for one aspect, without duplicates; "" means unknown.
 class Values {
  public:
   void add(std::string value) {
@@ -33,13 +33,13 @@ class Values {
   std::vector<std::string> values_;
 };
 
-// A result with its volumes as they are compared.
+// A result with its volumes prepared for comparison.
 struct Looked {
   const Result& result;
   std::vector<VolumeDescription> volumes;
 };
 
-// With `hide` the volumes are those of a result that hides its serial numbers.
+// With `hide`, serial numbers are hidden in all volumes.
 std::vector<Looked> look_at(std::span<const Result> results, bool hide) {
   std::vector<Looked> list;
   for (const Result& result : results) {
@@ -49,7 +49,7 @@ std::vector<Looked> look_at(std::span<const Result> results, bool hide) {
   return list;
 }
 
-// One list of what there is to look at, in the order in which changes are told.
+// One aspect to compare. Changes are reported in the order of the aspects.
 struct LookedAspect {
   ChangeKind kind;
   std::string what;
@@ -64,8 +64,8 @@ std::string size_text(std::uint64_t bytes) {
   return bytes == 0 ? "" : format_size(bytes);
 }
 
-// Partitions by their number alone: the kernel may call the same drive "sdb" after a restart, and
-// the same image "loop1".
+// Partitions by number only: the kernel may call the same drive "sdb" after a reboot, and the same
+// image "loop1".
 std::string layer_text(const std::string& layer) {
   constexpr std::string_view kPartition = " (partition)";
   if (!layer.ends_with(kPartition)) return layer;
@@ -75,7 +75,7 @@ std::string layer_text(const std::string& layer) {
 
 std::string layers_text(const VolumeDescription& volume) {
   if (volume.layers.empty()) {
-    // Results of schema version 1 know neither layers nor the blocks of drives.
+    // Results of schema version 1 have neither layers nor block sizes of drives.
     const auto knows = [](const DeviceIdentity& drive) { return drive.logical_block != 0; };
     return std::ranges::any_of(volume.drives, knows) ? "none" : "";
   }
@@ -84,16 +84,16 @@ std::string layers_text(const VolumeDescription& volume) {
   return fmt::format("{}", fmt::join(texts, " on "));
 }
 
-// What can be told from the states is a change, but not how far a recovery has come.
+// The states count as a change, but not the progress of a recovery.
 std::string states_text(const VolumeDescription& volume) {
   std::vector<std::string> texts;
   std::ranges::transform(volume.states, std::back_inserter(texts), state_text);
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
-// Of a part of a device; results from before schema version 5 know none.
+// For a part of a device; unknown in results from before schema version 5.
 std::string start_text(const VolumeDescription& volume) {
-  return volume.start ? fmt::format("from {}", format_binary_size(*volume.start)) : "";
+  return volume.start ? format_binary_size(*volume.start) : "";
 }
 
 struct DriveAspect {
@@ -110,7 +110,7 @@ constexpr auto kDriveAspects = std::to_array<DriveAspect>({
     {ChangeKind::other, "transport", [](const DeviceIdentity& d) { return d.transport; }},
     {ChangeKind::other, "scheduler", [](const DeviceIdentity& d) { return d.scheduler; }},
     {ChangeKind::other, "write cache", [](const DeviceIdentity& d) { return d.write_cache; }},
-    {ChangeKind::other, "physical block",
+    {ChangeKind::other, "physical block size",
      [](const DeviceIdentity& d) { return number(d.physical_block); }},
     {ChangeKind::other, "queue length",
      [](const DeviceIdentity& d) { return number(d.queue_requests); }},
@@ -121,16 +121,16 @@ constexpr auto kDriveAspects = std::to_array<DriveAspect>({
 struct VolumeAspect {
   const char* what;
   std::string (*text)(const VolumeDescription&);
-  bool of_file_system = false;  // another one has others
+  bool of_file_system = false;  // depends on the file system
 };
 
 constexpr auto kVolumeAspects = std::to_array<VolumeAspect>({
-    {"kind of volume", [](const VolumeDescription& v) { return v.target_kind; }},
+    {"volume type", [](const VolumeDescription& v) { return v.target_kind; }},
     {"driver", [](const VolumeDescription& v) { return v.driver; }, true},
     {"mount options", [](const VolumeDescription& v) { return v.mount_options; }, true},
     {"age", [](const VolumeDescription& v) { return v.age; }},
     {"volume size", [](const VolumeDescription& v) { return size_text(v.size); }},
-    {"place", start_text},
+    {"offset", start_text},
     {"layers", layers_text},
     {"state", states_text},
 });
@@ -149,7 +149,7 @@ constexpr auto kPlainAspects = std::to_array<PlainAspect>({
     {"cores", [](const Result& r) { return number(r.host.cores); }},
     {"memory", [](const Result& r) { return size_text(r.host.memory); }},
     {"governor", [](const Result& r) { return r.host.governor; }},
-    {"clock", [](const Result& r) { return r.host.clock_source; }},
+    {"clock source", [](const Result& r) { return r.host.clock_source; }},
 });
 
 std::vector<LookedAspect> drive_aspects(Role role) {
@@ -166,7 +166,7 @@ std::vector<LookedAspect> drive_aspects(Role role) {
   return list;
 }
 
-// `file_system` is "" in a comparison across file systems: whichever there is.
+// `file_system` is "" in a comparison across file systems: any file system matches.
 std::vector<LookedAspect> volume_aspects(Role role, const std::string& file_system) {
   const bool across = file_system.empty();
   std::vector<LookedAspect> list;
@@ -186,14 +186,14 @@ std::vector<LookedAspect> volume_aspects(Role role, const std::string& file_syst
   return list;
 }
 
-// What was set of a job, its caches among it.
+// The settings of a job, including its caches.
 Parameters settings_of(const JobRecord& job) {
   Parameters settings = {{"caches", job.warm ? "warm" : "cold"}};
   settings.insert(settings.end(), job.settings.begin(), job.settings.end());
   return settings;
 }
 
-// One setting of the jobs of a name; told with the name where there are several jobs.
+// One setting of the jobs of a name. The text includes the name if there are several jobs.
 LookedAspect job_aspect(const std::string& job, const std::string& setting, bool alone) {
   const std::string what = alone ? words_of(setting) : words_of(setting) + " of " + job;
   return {ChangeKind::other, what, [=](const Looked& looked, Values& values) {
@@ -225,7 +225,7 @@ std::vector<LookedAspect> job_aspects(std::span<const Result> base, std::span<co
   return list;
 }
 
-// Of the file systems that the base has, in their order.
+// For the file systems of the base, in their order.
 std::vector<LookedAspect> all_volume_aspects(std::span<const Result> base, bool across) {
   std::vector<LookedAspect> list;
   std::vector<std::pair<Role, std::string>> seen;
@@ -261,7 +261,7 @@ std::vector<LookedAspect> all_aspects(std::span<const Result> base, std::span<co
 }  // namespace
 
 std::vector<Change> changes_between(std::span<const Result> base, std::span<const Result> fresh) {
-  // A drive whose serial number some of the results hide is the same drive.
+  // Hidden in one result, the serial number of the same drive would look different.
   const auto hides = [](std::span<const Result> results) {
     return std::ranges::any_of(results, &Result::serials_hidden);
   };

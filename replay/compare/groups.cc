@@ -20,7 +20,7 @@ std::vector<std::string> all_file_systems(std::span<const ResultGroup> groups) {
   return names;
 }
 
-// Whether the groups have one file system each, and not all the same.
+// Whether each group has a single file system, and they differ.
 bool are_across(std::span<const ResultGroup> groups) {
   const bool single = std::ranges::all_of(
       groups, [](const ResultGroup& group) { return file_systems_of(group.results).size() <= 1; });

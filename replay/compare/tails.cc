@@ -16,9 +16,9 @@
 namespace filereel {
 namespace {
 
-constexpr double kNs = 1e3;  // in a microsecond
+constexpr double kNs = 1e3;  // per microsecond
 
-// A kind of operation, of one class of sizes where all runs have several.
+// A kind of operation; one size class of it if all runs have several.
 struct Kind {
   std::string name;
   std::optional<std::uint64_t> up_to;
@@ -27,7 +27,7 @@ struct Kind {
   std::string text() const { return up_to ? size_class_text(name, *up_to) : name; }
 };
 
-// Of one run; empty where it did none.
+// Of one run; empty if it has none.
 Histogram latencies_of(const Sample& sample, const Kind& kind) {
   const auto found = sample.latency.find(kind.name);
   if (found == sample.latency.end()) return {};
@@ -38,9 +38,9 @@ Histogram latencies_of(const Sample& sample, const Kind& kind) {
   return {};
 }
 
-// Only where every run has histograms: then a kind that a run lacks did not occur in it.
+// Empty unless every run has histograms: a kind that is missing in a run then did not occur.
 std::set<Kind> kinds_of(const std::vector<const Sample*>& samples) {
-  std::map<std::string, bool> sized;  // whether all runs that have it have sizes
+  std::map<std::string, bool> sized;  // whether all runs with this kind have sizes
   std::set<Kind> kinds;
   for (const Sample* sample : samples) {
     for (const auto& [name, latency] : sample->latency) {
@@ -62,7 +62,7 @@ std::set<Kind> kinds_of(const std::vector<const Sample*>& samples) {
   return kinds;
 }
 
-// What is needed of a kind in one run; histograms themselves are too large to keep.
+// Data of a kind in one run; whole histograms are too large to keep.
 struct RunOfKind {
   LatencySummary latency;
   Stalls stalls;
@@ -71,7 +71,7 @@ struct RunOfKind {
 struct SideOfKind {
   std::vector<RunOfKind> runs;
 
-  // In microseconds. A clock may stand still for an operation: there is no logarithm of 0.
+  // In microseconds. A clock may not advance during an operation, but 0 has no logarithm.
   std::vector<double> each(double LatencySummary::* figure) const {
     constexpr double kLeast = 1e-3;
     std::vector<double> values;
@@ -151,11 +151,11 @@ void add_tail(const std::vector<KindOfBoth>& kinds, const CompareOptions& option
   tested.questions.push_back(std::move(surest.question));
 }
 
-// Of all kinds together.
+// Over all kinds.
 struct StallsOfSide {
   StallSide sum;
   double stall_s = 0;
-  std::vector<double> rates;  // by run, of all operations
+  std::vector<double> rates;  // by run, over all operations
 };
 
 StallsOfSide sum_up(const std::vector<KindOfBoth>& kinds, SideOfKind KindOfBoth::* side,
@@ -181,7 +181,7 @@ StallsOfSide sum_up(const std::vector<KindOfBoth>& kinds, SideOfKind KindOfBoth:
   return all;
 }
 
-// The smallest of those of the kinds that stalled, else of all, in microseconds.
+// The smallest threshold of the kinds that stalled, otherwise of all kinds, in microseconds.
 double threshold_shown(const std::vector<KindOfBoth>& kinds) {
   const auto smallest = std::ranges::min(kinds, {}, [](const KindOfBoth& kind) {
     const auto stalled = [](const RunOfKind& run) { return run.stalls.count > 0; };
@@ -206,8 +206,8 @@ void add_stalls(const std::vector<KindOfBoth>& kinds, const Gathered& base, cons
     stalls.answer.verdict = Verdict::same;
     return;
   }
-  // Half a stall in a usual run stands for none: ratios need something, and runs without stalls
-  // are alike, however much they did.
+  // Adds half a stall of an average run to each rate. Ratios need values above 0, and runs without
+  // stalls become equal, whatever the number of their operations.
   const double runs = static_cast<double>(before.rates.size() + after.rates.size());
   const double half =
       0.5 * runs / static_cast<double>(before.sum.operations + after.sum.operations);

@@ -41,7 +41,7 @@ bool same_operations(const Gathered& base, const Gathered& fresh) {
   });
 }
 
-// Bytes of an operation, by sample.
+// Bytes per operation, by sample.
 std::vector<double> operation_sizes(const Gathered& side) {
   std::vector<double> sizes;
   for (const Sample* one : side.samples) {
@@ -50,8 +50,8 @@ std::vector<double> operation_sizes(const Gathered& side) {
   return sizes;
 }
 
-// Within what chance makes of mixes and of short reads at the end of files: the medians lie close
-// together, or the samples of the two sides lie among each other.
+// Whether the sizes agree within the random variation of mixes and of short reads at the end of
+// files: the medians are close, or the ranges of the two sides overlap.
 bool sizes_alike(const Gathered& base, const Gathered& fresh) {
   constexpr double kAlike = 0.02;
   const std::vector<double> before = operation_sizes(base), after = operation_sizes(fresh);
@@ -68,7 +68,7 @@ std::string work_text(const Sample& sample) {
 }
 
 std::string different_work(const Gathered& base, const Gathered& fresh) {
-  return fmt::format("different work: {} against {}", work_text(*base.samples.front()),
+  return fmt::format("different work: {} versus {}", work_text(*base.samples.front()),
                      work_text(*fresh.samples.front()));
 }
 
@@ -83,11 +83,12 @@ FigureChoice choose_by_set(const Gathered& base, const Gathered& fresh) {
 FigureChoice choose_of_others(const Gathered& base, const Gathered& fresh) {
   if (base.ends && fresh.ends && *base.ends != *fresh.ends) {
     return {Figure::elapsed,
-            fmt::format("different work: the phase of the base ends by {}, that of the new by {}",
+            fmt::format("different work: the base phase ends by {}, the new phase by {}",
                         phase_end_name(*base.ends), phase_end_name(*fresh.ends))};
   }
   const bool so_much = same_operations(base, fresh);
-  // What older results do not say is not held against them: the time per operation is comparable.
+  // Missing data of older results does not count against them: the time per operation is
+  // comparable.
   const bool by_work = base.ends.value_or(fresh.ends.value_or(PhaseEnd::time)) == PhaseEnd::work;
   if (!sizes_alike(base, fresh) || (by_work && !so_much)) {
     return {Figure::elapsed, different_work(base, fresh)};
@@ -98,9 +99,10 @@ FigureChoice choose_of_others(const Gathered& base, const Gathered& fresh) {
 }
 
 std::string why_none(const Gathered& side, std::string_view name) {
-  if (side.no_data > 0) return fmt::format("the copies of {} moved no data: they share it", name);
-  if (side.failed > 0) return fmt::format("no run of {} succeeded", name);
-  return fmt::format("{} has no runs of it", name);
+  if (side.no_data > 0)
+    return fmt::format("the copies of the {} result moved no data: they share blocks", name);
+  if (side.failed > 0) return fmt::format("no {} run succeeded", name);
+  return fmt::format("the {} result has no runs", name);
 }
 
 }  // namespace
@@ -139,10 +141,10 @@ std::vector<Gathered> gather(std::span<const Result> results, bool across) {
 FigureChoice choose_figure(const Gathered& base, const Gathered& fresh) {
   const bool by_set = info_of(base.key.kind).by_set;
   const Figure usual = by_set ? Figure::durable : Figure::elapsed;
-  if (base.samples.empty()) return {usual, why_none(base, "the base")};
-  if (fresh.samples.empty()) return {usual, why_none(fresh, "the new")};
+  if (base.samples.empty()) return {usual, why_none(base, "base")};
+  if (fresh.samples.empty()) return {usual, why_none(fresh, "new")};
   if (base.scales.size() > 1 || base.scales != fresh.scales) {
-    return {usual, fmt::format("different scales: {} against {}", fmt::join(base.scales, ", "),
+    return {usual, fmt::format("different scales: {} versus {}", fmt::join(base.scales, ", "),
                                fmt::join(fresh.scales, ", "))};
   }
   return by_set ? choose_by_set(base, fresh) : choose_of_others(base, fresh);

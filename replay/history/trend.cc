@@ -55,7 +55,7 @@ std::vector<Figured> figures_of(const Measurement& measurement) {
   return figures;
 }
 
-// What is not in the key and makes figures another thing.
+// Settings that affect the figures but are not in the key.
 std::string options_of(const Measurement& measurement, const Result& result) {
   return settings_text(result.job_of(measurement)) + ", driver " + measurement.driver;
 }
@@ -64,7 +64,7 @@ double change_between(double before, double after) {
   return before > 0 ? after / before - 1 : 0;
 }
 
-// A device's trend while it grows: where the series of a key, unit and options is.
+// A device's trend under construction, with the index of each series by key, unit and options.
 struct Growing {
   DeviceTrend trend;
   std::map<std::tuple<MeasurementKey, std::string, std::string>, std::size_t> places = {};
@@ -95,7 +95,7 @@ void add_point(Growing& growing, const HistoryEntry& entry, const Measurement& m
 void finish(TrendSeries& series, const std::vector<TrendFirmware>& firmware) {
   const std::vector<TrendPoint>& points = series.points;
   series.change = change_between(points.front().figure.median, points.back().figure.median);
-  // The last two revisions that this measurement was made with.
+  // The last two firmware revisions with this measurement.
   std::optional<double> last;
   for (auto revision = firmware.rbegin(); revision != firmware.rend(); ++revision) {
     std::vector<double> medians;
@@ -112,7 +112,7 @@ void finish(TrendSeries& series, const std::vector<TrendFirmware>& firmware) {
   }
 }
 
-// Leaves the options where they tell series of the same key from each other.
+// Keeps the options only if they distinguish series of the same key.
 void shorten_options(std::vector<TrendSeries>& all) {
   std::map<std::pair<MeasurementKey, std::string>, int> counts;
   for (const TrendSeries& one : all) ++counts[{one.key, one.unit}];

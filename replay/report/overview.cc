@@ -49,7 +49,7 @@ void add_default(std::vector<ReportView>& views, ReportView view) {
   if (std::ranges::none_of(views, same)) views.push_back(std::move(view));
 }
 
-// Names are no patterns.
+// Escapes a name for use as a pattern.
 std::string literal(const std::string& name) {
   std::string text;
   for (const char c : name) {
@@ -59,7 +59,7 @@ std::string literal(const std::string& name) {
   return text;
 }
 
-// Of a row: a chart for a step of FC-Test, a job, or a phase of a sweep.
+// The default view of a row: a chart for a step of FC-Test, a job, or a phase of a sweep.
 ReportView default_view(const OverviewRow& row, bool swept) {
   ReportView view;
   const MeasurementKey& key = row.key;
@@ -94,7 +94,7 @@ std::vector<ReportView> default_views(std::span<const ReportedResult> results,
   return views;
 }
 
-// FC-Test is told by MB/s where there is any, other work by what says most.
+// FC-Test prefers MB/s if available, other jobs the most significant metric.
 std::string_view first_metric(const std::vector<const OverviewRow*>& rows) {
   std::vector<const Measurement*> list;
   for (const OverviewRow* row : rows) list.push_back(row->first);

@@ -29,7 +29,7 @@ std::vector<Drive> drives_of(const Result& result) {
   return drives;
 }
 
-// Of a job; its own cost per operation may differ.
+// Whether equal job names have equal settings; the overhead may differ.
 bool set_alike(const Result& one, const Result& other) {
   return std::ranges::all_of(one.plan.jobs, [&](const JobRecord& job) {
     return std::ranges::all_of(other.plan.jobs, [&](JobRecord same) {
@@ -39,7 +39,7 @@ bool set_alike(const Result& one, const Result& other) {
   });
 }
 
-// What says that two measurements are of the same thing, on one drive: by the same driver, too.
+// Identifies a measurement on one drive, including the driver.
 std::pair<MeasurementKey, std::string> thing_of(const Measurement& measurement) {
   return {key_of(measurement), measurement.driver};
 }
@@ -63,7 +63,7 @@ bool belong_together(const ReportedResult& first, const ReportedResult& second) 
       machine(one.host) != machine(other.host) || !set_alike(one, other)) {
     return false;
   }
-  // Without a label the same again may be meant to be compared.
+  // Without a label, a repeated measurement may be meant for comparison.
   return !one.label.empty() || (!drives.empty() && !measure_the_same(one, other));
 }
 

@@ -1,4 +1,4 @@
-// How reports write figures down.
+// Formats figures for reports.
 #pragma once
 
 #include <optional>
@@ -10,24 +10,25 @@
 
 namespace filereel {
 
-// Three significant digits as far as they mean anything: "0.12", "9.99", "12.3", "1234".
+// About three significant digits, at most two decimals: "0.12", "9.99", "12.3", "1234".
 std::string rate_text(double value);
 
-// With its unit where a column does not say it: "123", "1.2 ms", "34 %".
+// With its unit, unless it is in the column heading: "123", "1.2 ms", "34 %".
 std::string figure_text(Unit unit, double figure);
 
 // "34 %".
 std::string share_text(double share);
 
-// What a measurement is of, without where: "create install", "app.reel", "random-read, depth 4".
+// The name of a measurement without its file system: "create install", "app.reel", "random-read,
+// depth 4".
 std::string subject_of(const Measurement& measurement);
 
-// "154 of 8481": how many results of a replay were others than in the trace, the most of any
-// sample.
+// "154 of 8481": the number of results of a replay that differ from the trace, the maximum over the
+// samples.
 std::string divergences_text(const Measurement& measurement);
 
-// What is done to a set: "create", "create, threads 4"; with the job's name before it where that is
-// another one than its kind's: "cached read".
+// The step on a set: "create", "create, threads 4"; preceded by the job's name if that differs from
+// its kind's: "cached read".
 std::string step_of(const Measurement& measurement);
 
 }  // namespace filereel

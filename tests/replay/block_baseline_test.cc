@@ -167,7 +167,7 @@ TEST_CASE("baselines that the result has of another file system are not measured
   CHECK(result.baselines.size() == 5);
 }
 
-TEST_CASE("a phase is to block level what most of its accesses are") {
+TEST_CASE("the baseline of a phase follows most of its accesses") {
   RecipePhase phase;
   RecipeThreads threads;
   threads.count = 3;
@@ -222,7 +222,7 @@ TEST_CASE("latencies compare with block level where all accesses are alike and d
   CHECK_FALSE(access_shape(mixed)->latency_comparable);
 }
 
-TEST_CASE("fio's figures are read whatever stands around them") {
+TEST_CASE("fio's figures are read despite surrounding text") {
   const std::string text =
       "note: both iodepth >= 1\n{\"fio version\": \"fio-3.33\", \"jobs\": [{\"error\": 0,"
       "\"read\": {\"io_bytes\": 0, \"bw_bytes\": 0, \"iops\": 0.0},"

@@ -57,7 +57,7 @@ std::size_t files_below(const std::string& folder) {
   return files;
 }
 
-TEST_CASE("a file too large for a result is passed over in a history") {
+TEST_CASE("a file too large for a result is ignored in a history") {
   const TempDir folder;
   add_to_history(folder.path(), sample_result(), result_to_json(sample_result()));
   std::ofstream(folder.path() + "/sparse.json").put('x');
@@ -84,7 +84,7 @@ TEST_CASE("without a drive the label names a result, without a label the kernel'
   CHECK(tested_device(result).name == "unknown");
 }
 
-TEST_CASE("what the user says of a drive goes before what it says itself") {
+TEST_CASE("the user's name of a drive overrides its own") {
   Result result = sample_result();
   set_tested_device(result, {});
   CHECK(tested_device(result).name == "Fast Disk 3 S123");
@@ -112,7 +112,7 @@ TEST_CASE("all drives of an array name it, each once") {
   CHECK(device.firmware == "1.07 + 1.08");
 }
 
-TEST_CASE("a drive's words never lead out of the folder") {
+TEST_CASE("a drive's identity never leads out of the directory") {
   CHECK(model_name("../../etc/passwd").starts_with("_.-..-etc-passwd/"));
   CHECK(model_name("..").starts_with("unknown/"));
   CHECK(model_name("/").starts_with("unknown/"));
@@ -150,7 +150,7 @@ TEST_CASE("the same result twice is one, a different one of the same second is a
   CHECK(files_below(history) == 2);
 }
 
-TEST_CASE("what is there already is never overwritten, whatever it is") {
+TEST_CASE("existing files are never overwritten") {
   const TempDir folder;
   const Result result = sample_result();
   const std::string name = entry_name(result);
@@ -162,7 +162,7 @@ TEST_CASE("what is there already is never overwritten, whatever it is") {
   CHECK(content((folder / name) + ".json") == "mine");
 }
 
-TEST_CASE("results are numbered by time, and what is none is named") {
+TEST_CASE("results are numbered by time, and other files are listed") {
   const TempDir folder;
   const Result late = result_of("2.0", "2024-03-01T00:00:00Z"),
                early = result_of("1.0", "2024-02-01T00:00:00Z");
@@ -178,8 +178,8 @@ TEST_CASE("results are numbered by time, and what is none is named") {
   CHECK(history.entries[0].device == "Fast Disk 3 S123");
   CHECK(history.entries[1].started == "2024-03-01T00:00:00Z");
   REQUIRE(history.others.size() == 3);
-  CHECK(history.others[0].ends_with("link: is no result"));
-  CHECK(history.others[1].ends_with("notes.txt: is no result"));
+  CHECK(history.others[0].ends_with("link: not a result"));
+  CHECK(history.others[1].ends_with("notes.txt: not a result"));
   CHECK(history.others[2].contains("other.json: "));
 }
 
@@ -209,7 +209,7 @@ TEST_CASE("results are found by number, by name, and by the folder they are in")
   }
 }
 
-TEST_CASE("a folder that is not there is no history") {
+TEST_CASE("a missing directory is not a history") {
   const TempDir folder;
   CHECK_THROWS_AS(read_history(folder / "none"), Error);
   CHECK(read_history(folder.path()).entries.empty());

@@ -100,7 +100,7 @@ TEST_CASE("patterns choose measurements by workload, operation, set and key") {
         2);
 }
 
-TEST_CASE("of a metric that is a time less is better, and an unknown one is refused") {
+TEST_CASE("less is better for times, and unknown metrics are refused") {
   const std::vector<ResultGroup> groups = {timed_group("a", {{"create", {1}}}),
                                            timed_group("b", {{"create", {4}}})};
   const MatchedGroups matched(groups);
