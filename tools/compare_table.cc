@@ -1,7 +1,8 @@
 #include "tools/compare_table.h"
 
 #include <algorithm>
-#include <map>
+#include <cstdint>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -99,25 +100,37 @@ std::string evidence(const std::vector<ComparedMeasurement>& all, const Paramete
   return text;
 }
 
+// Undecided measurements with the same reason.
+struct Undecided {
+  std::string reason;
+  std::vector<const MeasurementKey*> keys;
+  std::uint32_t fewest = 0, most = 0;  // runs per side that should decide; 0 if none would
+};
+
 // The reasons for undecided measurements, one line per reason.
 std::string reasons(const ResultComparison& comparison, const Parameters& shared) {
-  std::vector<std::string> order;
-  std::map<std::string, std::vector<const MeasurementKey*>> keys;
+  std::vector<Undecided> all;
   for (const ComparedMeasurement& one : comparison.measurements) {
     if (one.verdict != Verdict::cannot_tell) continue;
-    std::string reason = one.reason();
-    if (one.runs_needed) {
-      reason += fmt::format("; about {} runs per side should decide", *one.runs_needed);
-    }
-    if (keys[reason].empty()) order.push_back(reason);
-    keys[reason].push_back(&one.key);
+    // The table has each interval.
+    const bool wide = one.runs_needed && one.time.ratio_interval;
+    const std::string reason = wide ? "the interval is too wide" : one.reason();
+    auto same = std::ranges::find(all, reason, &Undecided::reason);
+    if (same == all.end()) same = all.insert(same, {reason, {}, one.runs_needed.value_or(0)});
+    same->keys.push_back(&one.key);
+    same->fewest = std::min(same->fewest, one.runs_needed.value_or(0));
+    same->most = std::max(same->most, one.runs_needed.value_or(0));
   }
   std::string text;
-  for (const std::string& reason : order) {
-    const auto& list = keys[reason];
-    text += fmt::format("cannot tell: {}", printable(key_text(*list.front(), shared)));
-    if (list.size() > 1) text += fmt::format(" and {} more", list.size() - 1);
-    text += fmt::format("; {}\n", printable_line(reason));
+  for (const Undecided& one : all) {
+    text += fmt::format("cannot tell: {}", printable(key_text(*one.keys.front(), shared)));
+    if (one.keys.size() > 1) text += fmt::format(" and {} more", one.keys.size() - 1);
+    text += fmt::format("; {}", printable_line(one.reason));
+    if (one.most > 0) {
+      const std::string range = one.fewest == one.most ? "" : fmt::format("{} to ", one.fewest);
+      text += fmt::format("; about {}{} runs per side should decide", range, one.most);
+    }
+    text += "\n";
   }
   return text;
 }

@@ -155,7 +155,7 @@ TEST_CASE("different work is not compared") {
   CHECK(compare(before, after)
             .measurements[0]
             .reason()
-            .contains("different scales: 0.5 against 0.25"));
+            .contains("different scales: 0.5 versus 0.25"));
 }
 
 Measurement phase(double elapsed_s, double operations_per_s, std::uint64_t seed, double noise) {
