@@ -12,7 +12,7 @@
 
 namespace filereel {
 
-static_assert(sizeof(long) == 8, "a file offset takes one argument of a system call");
+static_assert(sizeof(long) == 8, "a file offset must fit in one system call argument");
 
 template <class Argument>
 long call_argument(Argument argument) noexcept {

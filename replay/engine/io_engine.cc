@@ -101,8 +101,8 @@ EngineKind parse_engine(std::string_view name) {
   for (std::size_t i = 0; i < kEngines.size(); ++i) {
     if (kEngines[i] == name) return static_cast<EngineKind>(i);
   }
-  throw Error(ErrorKind::usage, fmt::format("there is no engine '{}'{}", printable(name),
-                                            use_one_of(name, kEngines)));
+  throw Error(ErrorKind::usage,
+              fmt::format("unknown engine '{}'{}", printable(name), use_one_of(name, kEngines)));
 }
 
 std::unique_ptr<IoEngine> make_engine(EngineKind kind, const EngineContext& context,

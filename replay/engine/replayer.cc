@@ -117,8 +117,8 @@ void check_memory(const Trace& trace) {
                       static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
   if (requests == 0 || trace.largest_io <= memory / requests) return;
   throw Error(ErrorKind::failed,
-              fmt::format("{} requests in flight with buffers of {} each need more than the {} of "
-                          "memory that there is: use smaller blocks, fewer threads or less depth",
+              fmt::format("{} requests in flight with buffers of {} each exceed the {} of memory: "
+                          "use smaller blocks, fewer threads or a smaller queue depth",
                           requests, format_size(trace.largest_io), format_size(memory)));
 }
 
@@ -206,8 +206,8 @@ std::vector<std::jthread> start_threads(ReplayRun& run, const SharedReplay& shar
     for (std::size_t i = threads.size(); i < count; ++i) run.meeting.arrive_and_drop();
     run.go.count_down();
     throw Error(ErrorKind::failed,
-                fmt::format("cannot start {} threads: {}; use fewer, or raise the limits of "
-                            "processes (ulimit -u) and memory",
+                fmt::format("cannot start {} threads: {}; use fewer, or raise the process limit "
+                            "(ulimit -u) and the memory limit",
                             count, error.what()));
   }
   return threads;

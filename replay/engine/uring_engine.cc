@@ -322,7 +322,7 @@ std::unique_ptr<IoEngine> make_uring_engine(const EngineContext& context, std::u
     return std::make_unique<UringEngine>(context, lane);
   } catch (const std::bad_alloc&) {
     throw Error(ErrorKind::failed,
-                "no memory for the buffers of io_uring: use a smaller queue depth");
+                "not enough memory for io_uring buffers: use a smaller queue depth");
   }
 }
 

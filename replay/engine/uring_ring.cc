@@ -13,9 +13,9 @@ namespace {
 
 std::string why_not(int error) {
   const char* const next =
-      error == ENOSYS ? "use a kernel from 5.6 on"
-                      : "allow it (sysctl kernel.io_uring_disabled=0, or the container's rules)";
-  return fmt::format("the kernel gives no io_uring ({}): {}, or use the blocking engine",
+      error == ENOSYS ? "use Linux 5.6 or later"
+                      : "enable it (sysctl kernel.io_uring_disabled=0, or the container's policy)";
+  return fmt::format("io_uring is unavailable ({}): {}, or use the blocking engine",
                      strerror(error), next);
 }
 

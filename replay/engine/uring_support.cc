@@ -18,8 +18,8 @@ namespace {
 
 std::string no_polling(const std::string& why) {
   return fmt::format(
-      "completions are not polled for ({}): requests end by interrupts; polling needs a device "
-      "whose driver has queues for it, such as NVMe with nvme.poll_queues=2",
+      "completions are not polled ({}): requests complete by interrupts; polling needs a device "
+      "whose driver has polling queues, such as NVMe with nvme.poll_queues=2",
       why);
 }
 
@@ -53,12 +53,12 @@ std::optional<std::string> why_no_polling(int directory) {
   const Buffer buffer(1);
   const auto wanted = static_cast<std::int64_t>(buffer.size());
   if (file.get() < 0 || pwrite(file.get(), buffer.data(), buffer.size(), 0) != wanted) {
-    return no_polling(fmt::format("direct I/O does not go: {}", strerror(errno)));
+    return no_polling(fmt::format("direct I/O failed: {}", strerror(errno)));
   }
   try {
     const std::int64_t got = read_polled(file.get(), buffer);
     if (got < 0) return no_polling(strerror(static_cast<int>(-got)));
-    if (got != wanted) return no_polling("a read came short");
+    if (got != wanted) return no_polling("short read");
   } catch (const Error& error) {
     return no_polling(error.what());
   }
@@ -68,7 +68,7 @@ std::optional<std::string> why_no_polling(int directory) {
   const std::string device =
       fmt::format("/sys/dev/block/{}:{}", major(info.st_dev), minor(info.st_dev));
   for (const char* const queue : {"/queue/io_poll", "/../queue/io_poll"}) {
-    if (read_sysfs(device + queue) == "0") return no_polling("the device has no queues for it");
+    if (read_sysfs(device + queue) == "0") return no_polling("the device has no polling queues");
   }
   return std::nullopt;
 }

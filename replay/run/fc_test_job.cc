@@ -178,10 +178,10 @@ class FittedFcTest final : public FittedJob {
     return tree;
   }
 
-  std::optional<Warning> unsupported(std::size_t step, const Sample& sample) const override {
+  std::optional<Warning> unsupported(std::size_t /*step*/, const Sample& sample) const override {
     if (!is_unsupported_copy(sample)) return {};
     return Warning{"copy-method-unsupported",
-                   fmt::format("{} is not measured: {} does not work there", steps_[step].operation,
+                   fmt::format("not measured, because {} is unsupported there",
                                copy_method_name(options_.fc_test.copy_method)),
                    "use --copy-method readwrite, which works everywhere"};
   }
@@ -239,7 +239,7 @@ class FcTestJob final : public Job {
       VolumeNeeds& volume = needs.volumes[static_cast<std::size_t>(role)];
       volume.image = image_size({&set_, 1}, kinds, std::max<std::uint64_t>(copies, 1));
       volume.least = least_space(set_, copies);
-      volume.what = fmt::format("the set '{}'", set_.name);
+      volume.what = fmt::format("the file set '{}'", set_.name);
     }
     needs.seconds = seconds_of(set_.totals()) * static_cast<double>(steps.size() * points());
     return needs;
@@ -258,14 +258,13 @@ class FcTestJob final : public Job {
     std::vector<FcStep> steps = steps_of(options);
     const bool reflink = options.fc_test.copy_method == CopyMethod::reflink;
     if (reflink && steps_of(options, false).size() > steps.size()) {
-      place.result.warn({"step-skipped",
-                         "copy-far is left out: a reflink cannot leave its file system",
+      place.result.warn({"step-skipped", "copy-far is skipped: a reflink cannot cross file systems",
                          "measure copy-far with --copy-method readwrite"});
     }
     if (place.volumes.near && place.volumes.far.empty() &&
         std::erase(steps, FcStep::copy_far) > 0) {
       place.result.warn(
-          {"step-skipped", "copy-far is left out: there is no far volume", "name one with --far"});
+          {"step-skipped", "copy-far is skipped: there is no far volume", "add one with --far"});
     }
     auto fitted = std::make_unique<FittedFcTest>(set_, options, std::move(steps), place);
     if (place.volumes.near) {
@@ -300,10 +299,11 @@ Jobs make_fc_test_jobs(const JobOptions& options) {
     FileSet set = load_file_set(name, options.scale);
     entries += set.entries.size();
     if (!jobs.empty() && entries > kMost) {
-      throw Error(ErrorKind::unusable_input,
-                  fmt::format("the file sets up to {} have {} entries together, and a run has {} "
-                              "at most: run them one after the other",
-                              name, entries, kMost));
+      throw Error(
+          ErrorKind::unusable_input,
+          fmt::format("the file sets up to {} have {} entries in total, more than the limit "
+                      "of {}: run them separately",
+                      name, entries, kMost));
     }
     jobs.push_back(std::make_unique<FcTestJob>(std::move(set), options));
   }

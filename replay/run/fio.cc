@@ -54,7 +54,7 @@ std::string complaint(const std::string& output) {
   for (std::string line; std::getline(lines, line);) {
     if (line.starts_with(kOwn)) return printable(line.substr(kOwn.size()));
   }
-  return "it does not say why";
+  return "no reason given";
 }
 
 // fio's total latency ("lat"), in nanoseconds there. Its completion latency ("clat") begins after
@@ -86,7 +86,7 @@ void check_fio() {
 FioFigures fio_figures(std::string_view output) {
   const std::size_t begin = output.find('{'), end = output.rfind('}');
   if (begin == std::string_view::npos || end == std::string_view::npos || end < begin) {
-    throw Error(ErrorKind::failed, "fio printed no figures");
+    throw Error(ErrorKind::failed, "fio printed no results");
   }
   try {
     const Json json = Json::parse(output.substr(begin, end + 1 - begin));
@@ -105,7 +105,7 @@ FioFigures fio_figures(std::string_view output) {
     }
     return figures;
   } catch (const Json::exception& error) {
-    throw Error(ErrorKind::failed, fmt::format("fio's figures cannot be read: {}", error.what()));
+    throw Error(ErrorKind::failed, fmt::format("cannot parse fio's output: {}", error.what()));
   }
 }
 
@@ -117,18 +117,18 @@ std::optional<FioFigures> run_fio(const FioJob& job, const std::stop_token& stop
   for (double waited = 0; !status; waited += kLook) {
     if (stop.stop_requested()) return std::nullopt;  // the child's end is its object's
     if (waited > job.seconds + kPatience) {
-      throw Error(ErrorKind::failed, fmt::format("fio did not end within {:.0f} s", waited));
+      throw Error(ErrorKind::failed, fmt::format("fio did not finish within {:.0f} s", waited));
     }
     status = child.wait(kLook);
   }
   const std::string output = child.output();
   if (*status != 0) {
     throw Error(ErrorKind::failed,
-                fmt::format("fio exited with {}: {}", *status, complaint(output)));
+                fmt::format("fio exited with status {}: {}", *status, complaint(output)));
   }
   FioFigures figures = fio_figures(output);
   if (figures.bytes > 0) return figures;
-  throw Error(ErrorKind::failed, fmt::format("fio moved no data: {}", complaint(output)));
+  throw Error(ErrorKind::failed, fmt::format("fio transferred no data: {}", complaint(output)));
 }
 
 }  // namespace filereel

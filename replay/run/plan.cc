@@ -117,7 +117,8 @@ Said read_said(const YamlMap& map) {
 // The same of a job.
 Said read_own(const YamlMap& map) {
   const YamlValue* runs = map.find("runs");
-  if (runs && runs->text() == "auto") runs->fail("is auto for a whole plan");
+  if (runs && runs->text() == "auto")
+    runs->fail("cannot be auto for a single job; set it for the whole plan");
   return read_said(map);
 }
 
@@ -134,7 +135,7 @@ std::optional<AutoRuns> read_auto_runs(const YamlMap& map) {
   if (runs && runs->text() == "auto") automatic.emplace();
   const auto with_auto = [&](std::string_view key) {
     const YamlValue* value = map.find(key);
-    if (value && !automatic) value->fail("is for runs: auto");
+    if (value && !automatic) value->fail("requires runs: auto");
     return value;
   };
   if (const YamlValue* value = with_auto("precision")) {
@@ -171,9 +172,9 @@ class Loader {
     const JobSource& source = job_source_of(item);
     const JobOptions options = options_for(source.kind, source.recorded, item.name, said);
     if (!options.sets.empty()) {
-      throw Error(ErrorKind::usage,
-                  fmt::format("--set has no meaning for {}: it is a file set itself",
-                              printable(item.name)));
+      throw Error(
+          ErrorKind::usage,
+          fmt::format("--set does not apply to {}: it is itself a file set", printable(item.name)));
     }
     add_all(
         swept(item.name, options, [&](const JobOptions& one) { return source.make(item, one); }));
@@ -204,7 +205,7 @@ class Loader {
         if (!meaning.why_not.empty()) continue;
         meaning.why_not = error.what();
         meaning.remark =
-            fmt::format("--sweep {} is left out for {}: {}", key, printable(job), error.what());
+            fmt::format("--sweep {} is ignored for {}: {}", key, printable(job), error.what());
       }
     }
     return made ? *std::move(made) : make(options);
@@ -233,7 +234,7 @@ class Loader {
     if (const std::string_view why = why_not(parameter, kind, recorded); !why.empty()) {
       if (said.of_many) return;
       const std::string text =
-          fmt::format("{} has no meaning for {}: {}",
+          fmt::format("{} does not apply to {}: {}",
                       setting.place ? parameter.key : parameter.option, printable(job), why);
       if (setting.place) fail_at(*setting.place, text);
       Meaning& meaning = meanings_[std::string(parameter.key)];
@@ -250,7 +251,7 @@ class Loader {
   }
 
   void add_plan(const CatalogueItem& named, const std::vector<const Said*>& said, int depth) {
-    if (depth > kDeepest) named.document->fail("is a plan within itself");
+    if (depth > kDeepest) named.document->fail("includes itself");
     const YamlMap map = named.document->map(
         with_parameters({"description", "workload", "jobs", "file_systems", "sweep", "runs",
                          "precision", "budget", "least_runs", "most_runs", "report", "indexes"}));
@@ -289,7 +290,7 @@ class Loader {
   void add_items(const YamlMap& map, const YamlValue& jobs, Said& whole,
                  const std::vector<const Said*>& said, int depth) {
     for (const std::string_view key : {"workload", "sets"}) {
-      if (map.find(key)) map.find(key)->fail("belongs to a job of 'jobs', not beside them");
+      if (map.find(key)) map.find(key)->fail("is not allowed next to 'jobs'; move it into a job");
     }
     const std::vector<YamlValue> list = jobs.list(kMostJobs);
     if (list.empty()) jobs.fail("is empty");
@@ -300,7 +301,7 @@ class Loader {
   // A plan of the first kind: FC-Test on its sets.
   void add_fc_test(const YamlMap& map, const std::vector<const Said*>& said) {
     if (const YamlValue* value = map.find("workload"); value && value->text() != "fc-test") {
-      value->fail("must be fc-test; other workloads stand in a list of 'jobs'");
+      value->fail("must be fc-test; list other workloads under 'jobs'");
     }
     map.require("sets");
     add_all(
@@ -346,9 +347,10 @@ class Loader {
       return other->record().name != record.name || other->record() == record;
     });
     if (!is_new || !same) {
-      throw Error(ErrorKind::usage, fmt::format("two jobs are called {}: give one of them another "
-                                                "'name' in a plan",
-                                                printable(record.name)));
+      throw Error(ErrorKind::usage,
+                  fmt::format("duplicate job name {}: give one of the jobs another "
+                              "'name' in a plan",
+                              printable(record.name)));
     }
     plan_.jobs.push_back(std::move(job));
   }
@@ -368,7 +370,7 @@ void check_together(const PlanOverrides& overrides) {
   };
   if (!says("engine", "null") || !(says("verify", "tree") || says("verify", "content"))) return;
   throw Error(ErrorKind::usage,
-              "--verify has no meaning with --engine null: nothing lies on a volume");
+              "--verify does not apply to --engine null: it writes nothing to a volume");
 }
 
 std::string joined(std::span<const std::string> names) {
@@ -397,7 +399,7 @@ Plan load_plan(std::span<const std::string> names, const PlanOverrides& override
   for (const std::string& name : names) loader.add(find_named(name), {&said}, 0);
   if (overrides.full && !plan.has_full) {
     throw Error(ErrorKind::usage,
-                fmt::format("--full has no meaning for {}: no job of it has a key 'full'",
+                fmt::format("--full does not apply to {}: none of its jobs has a key 'full'",
                             printable(plan.name)));
   }
   for (const auto& [key, meaning] : loader.meanings()) {

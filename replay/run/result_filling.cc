@@ -46,10 +46,10 @@ void add_volume(const Volume& volume, Result& result) {
   VolumeDescription description = described(volume.describe(), result);
   if (description.driver != "kernel") {
     result.warn({"fuse-driver",
-                 fmt::format("{} was served by {}, a FUSE driver: its speed is that of the "
-                             "driver, not of the device",
+                 fmt::format("{} used the FUSE driver {}: the results measure the driver, not the "
+                             "device",
                              description.file_system, description.driver),
-                 "use a kernel that has the file system's own driver to compare devices"});
+                 "to compare devices, use a kernel with its own driver for this file system"});
   }
   warn_of_states(description, result);
   const auto same = [&](const VolumeDescription& other) {

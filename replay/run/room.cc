@@ -69,14 +69,15 @@ void check_room(std::uint64_t needed, std::uint64_t bytes, const std::string& vo
                 const std::string& what, std::string_view advice) {
   if (needed <= bytes) return;
   throw Error(ErrorKind::failed,
-              fmt::format("{} has no room for {}: it takes {} there and {} are free; {}", volume,
-                          what, format_size(needed), format_size(bytes), advice));
+              fmt::format("not enough space on {} for {}: {} needed, {} free; {}", volume, what,
+                          format_size(needed), format_size(bytes), advice));
 }
 
 void check_room(const FileSet& set, const Volume& volume, std::uint64_t copies,
                 std::string_view advice) {
   const std::string name = volume.describe().target;
-  const std::string what = set.name.empty() ? "the files" : fmt::format("the set '{}'", set.name);
+  const std::string what =
+      set.name.empty() ? "the files" : fmt::format("the file set '{}'", set.name);
   if (const std::optional<std::uint64_t> free = volume.free_bytes()) {
     check_room(space_needed(set, volume.limits(), copies), *free, name, what, advice);
   }
@@ -84,9 +85,8 @@ void check_room(const FileSet& set, const Volume& volume, std::uint64_t copies,
   const std::uint64_t needed = entries_needed(set, copies);
   if (!entries || needed <= *entries) return;
   throw Error(ErrorKind::failed,
-              fmt::format("{} has no room for {}: it is {} files and directories there and {} "
-                          "can be made (inodes); {}",
-                          name, what, needed, *entries, advice));
+              fmt::format("not enough inodes on {} for {}: {} needed, {} free; {}", name, what,
+                          needed, *entries, advice));
 }
 
 }  // namespace filereel

@@ -153,8 +153,7 @@ class Run {
     seconds *= static_cast<double>(stage.sides.size());
     if (automatic) seconds += request_.auto_runs->budget_s;
     if (seconds > kWorthSaying) {
-      observer_.notice(
-          fmt::format("estimated time: {} on a drive of 200 MB/s", format_duration(seconds)));
+      observer_.notice(fmt::format("estimated time: {} at 200 MB/s", format_duration(seconds)));
     }
   }
 
@@ -349,10 +348,10 @@ class Run {
 
   static void warn_of_no_data(const StepInfo& info, Result& result) {
     result.warn({"no-data-moved",
-                 fmt::format("{} on {} shared blocks and moved no data: it is not a speed of "
-                             "copying",
+                 fmt::format("{} on {} shared blocks instead of copying data: its rate is not a "
+                             "copy speed",
                              info.operation, info.file_system),
-                 "use --copy-method readwrite to measure copying"});
+                 "to measure copying, use --copy-method readwrite"});
   }
 
   const RunRequest& request_;

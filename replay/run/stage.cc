@@ -103,7 +103,7 @@ void notice_own_volumes(const SideTargets& targets, RunObserver& observer) {
   std::string text = fmt::format("{}: {}, removed at the end", one ? "volume" : "volumes",
                                  fmt::join(names, " and "));
   if (targets.near.front().kind == TargetKind::directory) {
-    text += fmt::format("; {}, because nothing may be mounted here (filereel doctor)",
+    text += fmt::format("; {}, because mounting is not permitted here (see filereel doctor)",
                         one ? "a directory" : "directories");
   }
   observer.notice(text);
@@ -120,18 +120,18 @@ std::size_t count_volumes(const RunRequest& request) {
   const NamedTargets& targets = request.targets;
   const std::size_t named = 1 + std::max(targets.far.size(), targets.against_far.size());
   if (named > wanted.most) {
-    throw Error(ErrorKind::usage,
-                wanted.most == 1
-                    ? fmt::format("--far has no meaning for {}: it works on one volume only",
-                                  request.plan.name)
-                    : fmt::format("{} works on {} volumes: name {} with --far, not {}",
-                                  request.plan.name, wanted.most, wanted.most - 1, named - 1));
+    throw Error(
+        ErrorKind::usage,
+        wanted.most == 1
+            ? fmt::format("--far does not apply to {}: it uses a single volume", request.plan.name)
+            : fmt::format("{} uses {} volumes: name {} with --far, not {}", request.plan.name,
+                          wanted.most, wanted.most - 1, named - 1));
   }
   if (!targets.near) return wanted.usual();
   if (named < wanted.least) {
-    throw Error(ErrorKind::usage, fmt::format("{} works on {} volumes: name {} more with --far{}",
+    throw Error(ErrorKind::usage, fmt::format("{} needs {} volumes: name {} more with --far{}",
                                               request.plan.name, wanted.least, wanted.least - named,
-                                              wanted.least - named > 1 ? ", once for each" : ""));
+                                              wanted.least - named > 1 ? ", one per option" : ""));
   }
   return named;
 }
@@ -218,8 +218,8 @@ Stage open_stage(const RunRequest& request, RunObserver& observer,
     if (!named.far.empty() || named.against || !request.file_systems.empty() ||
         !request.plan.parts.empty()) {
       throw Error(ErrorKind::usage,
-                  "--fs, --far, --against and --parts have no meaning with the engine null: it "
-                  "works on no volume");
+                  "--fs, --far, --against and --parts do not apply to the null engine: it uses no "
+                  "volume");
     }
     add_parts(request, 1, false, {}, stage, needs);
     for (Result* result : results) {
@@ -235,8 +235,8 @@ Stage open_stage(const RunRequest& request, RunObserver& observer,
       all, [](const auto& one) { return one.first->kind != TargetKind::directory; });
   if (!formats && !request.file_systems.empty()) {
     throw Error(ErrorKind::usage,
-                "--fs chooses what to format, and directories are used as they are: leave out "
-                "--fs, or name images or devices");
+                "--fs does not apply to directories, which are not formatted: omit --fs, or name "
+                "images or devices");
   }
   const Kinds kinds = formats ? choose_file_systems(request, results) : Kinds();
   add_parts(request, count, formats, kinds, stage, needs);

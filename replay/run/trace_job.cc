@@ -31,24 +31,24 @@ void warn_of_trace(const TraceInfo& info, const std::string& name, Result& resul
   for (const auto& [reason, number] : info.lost) {
     if (reason.starts_with(kEventsLost)) {
       warn("trace-events-lost", "not in the trace", reason, number,
-           "record again, less of it (--under) or while the machine is less busy");
+           "record again, either less (--under) or on a less busy machine");
     } else if (reason.starts_with(kEventsBeyondMemory)) {
       warn("trace-events-lost", "not in the trace", reason, number,
-           "record again with more --memory");
+           "record again with a larger --memory");
     } else {
       warn("trace-lost", "not in the trace", reason, number,
-           "the replay does less than the program did");
+           "the replay does less work than the program did");
     }
   }
   for (const auto& [reason, number] : info.approximated) {
-    warn("trace-approximated", "only nearly in the trace", reason, number,
-         "docs/import.md says how calls become operations");
+    warn("trace-approximated", "approximated", reason, number,
+         "see docs/import.md for the mapping of calls to operations");
   }
   if (!info.complete) {
-    result.warn(
-        {"trace-torn",
-         fmt::format("{} is torn: its first {} operations are replayed", name, info.operations),
-         "record or import it again to have all"});
+    result.warn({"trace-torn",
+                 fmt::format("{} is truncated: only its first {} operations are replayed", name,
+                             info.operations),
+                 "record or import it again"});
   }
 }
 
@@ -68,8 +68,7 @@ void check_engine(const TraceInfo& info, const JobOptions& options, Result& resu
   const EngineKind engine = engine_for(info, options);
   if (options.depth > 0 && engine != EngineKind::uring) {
     throw Error(ErrorKind::usage,
-                fmt::format("--depth is for requests in flight, and the engine {} has none: use "
-                            "--engine io_uring",
+                fmt::format("--depth is not supported by the {} engine: use --engine io_uring",
                             engine_name(engine)));
   }
   const std::optional<std::string> why = why_no_uring();
@@ -77,7 +76,7 @@ void check_engine(const TraceInfo& info, const JobOptions& options, Result& resu
   if (engine == EngineKind::uring) throw Error(ErrorKind::failed, *why);
   if (!options.engine && wants_uring(info, options)) {
     result.warn({"io-uring-unavailable", *why,
-                 "what the trace had in flight together is done one after the other"});
+                 "concurrent requests of the trace are executed one after another"});
   }
 }
 
@@ -238,7 +237,8 @@ class TraceJob final : public Job {
     for (std::uint64_t point = 0; point < points(); ++point) {
       if (this->options(point).pace.kind == Pace::Kind::asap) continue;
       if (trace_at(point).info().timed) continue;
-      throw Error(ErrorKind::usage, fmt::format("{} has no times to keep: use --pace asap", name_));
+      throw Error(ErrorKind::usage,
+                  fmt::format("{} has no recorded times: use --pace asap", name_));
     }
   }
 

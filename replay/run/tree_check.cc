@@ -63,7 +63,7 @@ class Comparer {
       if (link && !limits_.links) {
         ++result_.left_out;
       } else {
-        differs(path, fmt::format("is missing, a {}", kind_name(one.kind)));
+        differs(path, fmt::format("is missing ({})", kind_name(one.kind)));
       }
     }
     std::ranges::sort(found_, {}, &TreeDifference::path);
@@ -103,7 +103,7 @@ class Comparer {
                                                           : "special file";
     const auto found = expected_.find(path);
     if (found == expected_.end()) {
-      differs(path, fmt::format("should not be there, a {}", kind));
+      differs(path, fmt::format("is unexpected ({})", kind));
     } else {
       Expected& one = found->second;
       one.seen = true;

@@ -73,7 +73,7 @@ Means means_for(const Recipe& recipe, const JobOptions& options, const FittingPl
     if (const std::optional<std::string> why = why_no_uring()) {
       means.synthesis.depth_as_threads = true;
       place.result.warn({"io-uring-unavailable", *why,
-                         "what would be in flight together is done by as many threads that block"});
+                         "blocking threads replace the requests in flight, one thread for each"});
     }
   }
   const std::vector<Volume*> volumes = place.volumes.list(volumes_of(recipe));
@@ -84,7 +84,8 @@ Means means_for(const Recipe& recipe, const JobOptions& options, const FittingPl
     const std::optional<std::string> why = why_no_polling(volume->root());
     if (!why) continue;
     polls = false;
-    place.result.warn({"polling-unavailable", *why, "leave out poll, or use such a device"});
+    place.result.warn(
+        {"polling-unavailable", *why, "remove poll, or use a device with polling queues"});
   }
   const std::optional<DirectAccess> access = smallest_direct_access(recipe);
   if (!access) return means;
@@ -93,8 +94,8 @@ Means means_for(const Recipe& recipe, const JobOptions& options, const FittingPl
     means.synthesis.direct = false;
     place.result.warn(
         {"direct-io-unavailable",
-         fmt::format("{} does not read and write {} at multiples of {} past the page cache: all "
-                     "went through the cache",
+         fmt::format("{} does not support direct I/O of {} at multiples of {}: the page cache was "
+                     "used",
                      volume->describe().file_system, format_binary_size(access->size),
                      format_binary_size(access->align)),
          "use multiples of 4 KiB, or another file system"});
@@ -201,8 +202,8 @@ class WorkloadJob final : public Job {
     for (std::uint64_t point = 0; point < points(); ++point) {
       if (!changes_files(recipe_at(point))) continue;
       throw Error(ErrorKind::usage,
-                  fmt::format("--verify tree has no meaning for {}: what its phases leave depends "
-                              "on time and chance",
+                  fmt::format("--verify tree does not apply to {}: the files its phases leave "
+                              "depend on timing and chance",
                               workload_.name));
     }
   }
@@ -263,9 +264,9 @@ class WorkloadJob final : public Job {
       for (const std::string& phase : set_time(recipe, *options_.time_ns)) {
         place.result.warn(
             {"time-not-kept",
-             fmt::format("--time does not bound {} of {}: a later phase needs its files", phase,
+             fmt::format("--time does not limit {} of {}: a later phase needs its files", phase,
                          workload_.name),
-             "use --scale for a shorter one"});
+             "use --scale to shorten it"});
       }
     }
     FittingPlace here{place.volumes, place.volumes.near ? place.free_bytes : kVolumeToFill,

@@ -40,8 +40,8 @@ void Feeder::add(RecordedOperation& recorded) {
   Operation& operation = recorded.operation;
   if (operation.thread >= lanes_.of_thread.size()) {
     throw Error(ErrorKind::unusable_input,
-                fmt::format("operation {} of the trace is of thread {}, but there are only {}: "
-                            "import the trace again",
+                fmt::format("operation {} belongs to thread {}, but the trace has only {}: import "
+                            "the trace again",
                             operation.position, operation.thread, lanes_.of_thread.size()));
   }
   const std::uint32_t lane = lanes_.of_thread[operation.thread];

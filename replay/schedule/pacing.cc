@@ -27,7 +27,7 @@ double parse_speed(std::string_view factor, std::string_view whole) {
     constexpr std::array<std::string_view, 3> kPaces = {"asap", "natural", "think"};
     throw Error(
         ErrorKind::usage,
-        fmt::format("there is no pace '{}': use asap, natural, think, a factor such as 2x or "
+        fmt::format("invalid pace '{}': expected asap, natural, think, a factor such as 2x or "
                     "0.5x, or think/2x{}",
                     printable(whole), did_you_mean(whole, kPaces)));
   }
@@ -45,7 +45,7 @@ Order parse_order(std::string_view name) {
     if (kOrders[i] == name) return static_cast<Order>(i);
   }
   throw Error(ErrorKind::usage,
-              fmt::format("there is no order '{}'{}", printable(name), use_one_of(name, kOrders)));
+              fmt::format("unknown order '{}'{}", printable(name), use_one_of(name, kOrders)));
 }
 
 Pace parse_pace(std::string_view text) {

@@ -35,8 +35,8 @@ class LaneSource final : public OperationSource {
 
 ScheduleOptions checked(ScheduleOptions options, const TraceInfo& info) {
   if (options.pace.kind != Pace::Kind::asap && !info.timed) {
-    throw Error(ErrorKind::usage, fmt::format("this trace has no times, so it cannot be replayed "
-                                              "at pace {}; use --pace asap",
+    throw Error(ErrorKind::usage, fmt::format("the trace has no recorded times and cannot be "
+                                              "replayed at pace {}; use --pace asap",
                                               pace_name(options.pace)));
   }
   return options;
@@ -49,10 +49,11 @@ static_assert(kMostLanes < Moment::kMaxLanes);
 
 Lanes checked(Lanes lanes) {
   if (lanes.count > kMostLanes) {
-    throw Error(ErrorKind::failed,
-                fmt::format("the trace has {} threads at once, more than the {} that can be "
-                            "replayed; cut it by thread first",
-                            lanes.count, kMostLanes));
+    throw Error(
+        ErrorKind::failed,
+        fmt::format("the trace has {} concurrent threads, more than the limit of {}; cut it by "
+                    "thread first",
+                    lanes.count, kMostLanes));
   }
   return lanes;
 }

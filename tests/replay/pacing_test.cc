@@ -138,7 +138,9 @@ TEST_CASE("a trace without times cannot be paced") {
   trace.info.timed = false;
   CHECK_THROWS_WITH_AS(
       Schedule(trace.source, trace.tables, trace.info, {.pace = parse_pace("natural")}),
-      "this trace has no times, so it cannot be replayed at pace natural; use --pace asap", Error);
+      "the trace has no recorded times and cannot be replayed at pace natural; use --pace "
+      "asap",
+      Error);
 }
 
 ReplayOutcome replay_null(HandTrace& trace, const ScheduleOptions& options,

@@ -163,8 +163,8 @@ TEST_CASE("what a report cannot show is refused where it stands") {
   check_refused(jobs + "report: [{jobs: [reed*]}]\n", "my.yaml:2:", "no job");
   check_refused(jobs + "report: [{metrics: [speed]}]\n", "my.yaml:2:", "metric");
   check_refused(jobs + "report: [{form: pie}]\n", "my.yaml:2:", "form");
-  check_refused(jobs + "report: [{by: count}]\n", "my.yaml:2:", "swept by none");
-  check_refused(jobs + "report: [{at: {count: 4}}]\n", "my.yaml:2:", "swept by none");
+  check_refused(jobs + "report: [{by: count}]\n", "my.yaml:2:", "not swept by any");
+  check_refused(jobs + "report: [{at: {count: 4}}]\n", "my.yaml:2:", "not swept by any");
   check_refused(jobs + "report: [{colour: red}]\n", "my.yaml:2:", "colour");
   check_refused(jobs + "indexes: [{of: [random-read]}]\n", "my.yaml:2:", "name");
 }
@@ -208,8 +208,9 @@ TEST_CASE("values of a full run are checked as those of jobs") {
   check_refused("full: {time: 1 s}\njobs: [mp3]\n", "my.yaml:1:", "full");
   const TempDir temp;
   std::ofstream(temp / "p.yaml") << "jobs: [{job: mp3, full: {time: 1 s}}]\n";
-  CHECK_THROWS_WITH_AS(load(temp / "p.yaml", full_run()), doctest::Contains("no meaning"), Error);
-  CHECK_THROWS_WITH_AS(load("quick", full_run()), doctest::Contains("no job of it"), Error);
+  CHECK_THROWS_WITH_AS(load(temp / "p.yaml", full_run()), doctest::Contains("does not apply"),
+                       Error);
+  CHECK_THROWS_WITH_AS(load("quick", full_run()), doctest::Contains("none of its jobs"), Error);
 }
 
 TEST_CASE("a plan may name another plan, but not itself") {
@@ -217,7 +218,7 @@ TEST_CASE("a plan may name another plan, but not itself") {
   std::ofstream(temp / "one.yaml") << "jobs: [{job: fc-test, sets: [iso]}, random-read]\n";
   CHECK(names_of(load(temp / "one.yaml")) == std::vector<std::string>{"iso", "random-read"});
   std::ofstream(temp / "round.yaml") << "jobs: [" << temp / "round.yaml" << "]\n";
-  CHECK_THROWS_WITH_AS(load(temp / "round.yaml"), doctest::Contains("within itself"), Error);
+  CHECK_THROWS_WITH_AS(load(temp / "round.yaml"), doctest::Contains("includes itself"), Error);
 }
 
 TEST_CASE("jobs of one name are refused unless they are given others") {
@@ -232,15 +233,16 @@ TEST_CASE("jobs of one name that are set otherwise are refused, even with other 
 }
 
 TEST_CASE("what cannot be meant is refused and not passed over") {
-  check_refused("sets: [mp3]\njobs: [random-read]\n", "my.yaml:1:7: ", "belongs to a job");
-  check_refused("jobs: [{job: mp3, sets: [iso]}]\n", "my.yaml:1:", "file set itself");
+  check_refused("sets: [mp3]\njobs: [random-read]\n",
+                "my.yaml:1:7: ", "is not allowed next to 'jobs'");
+  check_refused("jobs: [{job: mp3, sets: [iso]}]\n", "my.yaml:1:", "itself a file set");
   PlanOverrides null;
   null.parameters = {{find_job_parameter("engine"), {"null"}},
                      {find_job_parameter("verify"), {"tree"}}};
-  CHECK_THROWS_WITH_AS(load("mp3", null), doctest::Contains("--verify has no meaning"), Error);
+  CHECK_THROWS_WITH_AS(load("mp3", null), doctest::Contains("--verify does not apply"), Error);
   check_refused("jobs: [{job: app-git-clone, sweep: {engine: ['null', blocking]}}]\n",
-                "my.yaml:1:", "needs no volume");
-  check_refused("jobs: [{job: app-git-clone, scale: 0.5}]\n", "my.yaml:1:", "no meaning");
+                "my.yaml:1:", "uses no volume");
+  check_refused("jobs: [{job: app-git-clone, scale: 0.5}]\n", "my.yaml:1:", "does not apply");
   CHECK(plan("scale: 0.5\njobs: [app-git-clone, random-read]\n").jobs[0]->record().scale == 1);
 }
 
@@ -253,8 +255,8 @@ TEST_CASE("a sweep of the command line is for the jobs that have the key") {
   CHECK(got.jobs[0]->points() == 1);
   CHECK(got.jobs[1]->points() == 2);
   REQUIRE(remarks.size() == 1);
-  CHECK(remarks[0].find("--sweep depth is left out for mp3: there is no key 'depth'") == 0);
-  CHECK_THROWS_WITH_AS(load("mp3", overrides), doctest::Contains("no key 'depth'"), Error);
+  CHECK(remarks[0].find("--sweep depth is ignored for mp3: unknown sweep key 'depth'") == 0);
+  CHECK_THROWS_WITH_AS(load("mp3", overrides), doctest::Contains("sweep key 'depth'"), Error);
   overrides.sweep = {{"threads", {"2", "0"}}};
   const std::vector<std::string> both = {"mp3", "app-git-clone"};
   CHECK_THROWS_WITH_AS(load_plan(both, overrides, remarks), doctest::Contains("threads=0: must be"),
@@ -273,13 +275,13 @@ TEST_CASE("how often is for the command line to say, then for the job, then for 
 }
 
 TEST_CASE("a parameter without a meaning for its job is refused where it stands") {
-  check_refused("jobs: [{job: random-read, pace: think}]\n", "my.yaml:1:", "no meaning");
-  check_refused("jobs: [{job: app-git-clone, time: 1 s}]\n", "my.yaml:1:", "no meaning");
-  check_refused("jobs: [{job: mp3, clients: 2}]\n", "my.yaml:1:", "no meaning");
+  check_refused("jobs: [{job: random-read, pace: think}]\n", "my.yaml:1:", "does not apply");
+  check_refused("jobs: [{job: app-git-clone, time: 1 s}]\n", "my.yaml:1:", "does not apply");
+  check_refused("jobs: [{job: mp3, clients: 2}]\n", "my.yaml:1:", "does not apply");
   check_refused("jobs: [no-such-job]\n", "my.yaml:1:8: ", "no-such-job");
 }
 
-TEST_CASE("the command line goes before plans, and says what it has no meaning for") {
+TEST_CASE("the command line overrides plans, and reports options that do not apply") {
   PlanOverrides overrides;
   overrides.parameters = {{find_job_parameter("time"), {"1s"}},
                           {find_job_parameter("scale"), {"0.1"}}};
@@ -290,9 +292,10 @@ TEST_CASE("the command line goes before plans, and says what it has no meaning f
   CHECK(options_of(got, 0).time_ns == 1'000'000'000);
   CHECK(options_of(got, 2).scale == 0.1);
   REQUIRE(remarks.size() == 2);
-  CHECK(remarks[0].find("--scale has no meaning for app-git-clone") == 0);
-  CHECK(remarks[1].find("--time has no meaning for app-git-clone") == 0);
-  CHECK_THROWS_WITH_AS(load("app-git-clone", overrides), doctest::Contains("no meaning"), Error);
+  CHECK(remarks[0].find("--scale does not apply to app-git-clone") == 0);
+  CHECK(remarks[1].find("--time does not apply to app-git-clone") == 0);
+  CHECK_THROWS_WITH_AS(load("app-git-clone", overrides), doctest::Contains("does not apply"),
+                       Error);
 }
 
 TEST_CASE("names that are nearly right are suggested") {
@@ -406,7 +409,7 @@ TEST_CASE("automatic runs have a precision, a budget and bounds") {
   CHECK(own.auto_runs->most == 9);
   check_refused("{sets: [iso], runs: 3, budget: 1 h}", "my.yaml:1:", "runs: auto");
   check_refused("{sets: [iso], precision: 3 %}", "my.yaml:1:", "runs: auto");
-  check_refused("{sets: [iso], runs: auto, precision: 0 %}", "my.yaml:1:", "must be a share");
+  check_refused("{sets: [iso], runs: auto, precision: 0 %}", "my.yaml:1:", "must be a percentage");
   check_refused("{sets: [iso], runs: auto, most_runs: 2}", "my.yaml:1:", "fewer most_runs");
   check_refused("{sets: [iso], runs: often}", "my.yaml:1:", "runs");
 }

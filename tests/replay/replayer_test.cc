@@ -301,7 +301,7 @@ TEST_CASE("buffers that no memory holds are refused before any of them is touche
     trace.largest_io = largest_io;
     trace.depths = std::move(depths);
     CHECK_THROWS_WITH_AS(replay(std::move(trace), {0, 0}, {.engine = EngineKind::null}),
-                         doctest::Contains("of memory that there is"), Error);
+                         doctest::Contains("of memory: use smaller blocks"), Error);
   };
   refused(std::uint64_t{1} << 60, {});
   refused(std::uint64_t{1} << 30, {1, 1 << 20});

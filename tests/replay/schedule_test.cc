@@ -179,7 +179,7 @@ TEST_CASE("an operation of a thread that there is not is refused") {
   trace.finish();
   trace.source.operations[0].operation.thread = 9;
   CHECK_THROWS_WITH_AS(Schedule(trace.source, trace.tables, trace.info, {}),
-                       doctest::Contains("is of thread 9, but there are only 1"), Error);
+                       doctest::Contains("belongs to thread 9, but the trace has only 1"), Error);
 }
 
 TEST_CASE("a schedule that nobody replays, or not to its end, goes away") {

@@ -53,11 +53,11 @@ TEST_CASE("what is missing, too much, of another size or kind is counted and nam
   CHECK(got.examples[0].path == "d/a");
   CHECK(got.examples[0].text == "has 5 bytes instead of 10");
   CHECK(got.examples[1].path == "d/e/b");
-  CHECK(got.examples[1].text == "is missing, a file");
+  CHECK(got.examples[1].text == "is missing (file)");
   CHECK(got.examples[2].path == "h");  // the same file by another name
   CHECK(got.examples[3].text == "is a directory instead of a symbolic link");
-  CHECK(got.examples[4].text == "should not be there, a directory");
-  CHECK(got.examples[5].text == "should not be there, a special file");
+  CHECK(got.examples[4].text == "is unexpected (directory)");
+  CHECK(got.examples[5].text == "is unexpected (special file)");
 }
 
 TEST_CASE("links that the file system cannot hold are no differences") {

@@ -209,7 +209,7 @@ TEST_CASE("files that do not fit are refused before anything is made") {
   WorkloadRun one(
       "files: {count: 900, size: 10 TiB}\naccess: {size: 4 KiB}\nstop: {operations: 1}\n");
   const std::string text = one.failure();
-  CHECK(text.find("has no room") != std::string::npos);
+  CHECK(text.find("not enough space on") != std::string::npos);
   CHECK(text.find("--scale") != std::string::npos);
   CHECK(text.find("--operations") == std::string::npos);
 }
@@ -249,7 +249,7 @@ TEST_CASE("an image is formatted, and on a volume that gets full the run says wh
   image.size = 32 << 20;
   one.request.targets.near = image;
   one.request.power = MountPower::full;
-  CHECK(one.failure().find("no room") != std::string::npos);
+  CHECK(one.failure().find("not enough space") != std::string::npos);
   one.request.targets.near->size = 0;  // as large as it needs to be
   one.result = {};
   CHECK(one.run());
@@ -439,11 +439,11 @@ TEST_CASE("files on all volumes are on as many as there are") {
 TEST_CASE("too few and too many volumes are refused before any is touched") {
   const std::string access = "access: {size: 4 KiB}\n";
   WorkloadRun few("files: {size: 64 KiB, volumes: [near, far, far-2]}\n" + access);
-  CHECK(few.failure().find("works on 3 volumes: name 2 more with --far") != std::string::npos);
+  CHECK(few.failure().find("needs 3 volumes: name 2 more with --far") != std::string::npos);
   CHECK_FALSE(fs::exists(few.temp / "volume"));
   TwoVolumeRun many("files: {size: 64 KiB, volumes: [near, far]}\n" + access);
   many.request.targets.far.push_back(directory_target(many.temp / "far-2"));
-  CHECK(many.failure().find("works on 2 volumes") != std::string::npos);
+  CHECK(many.failure().find("uses 2 volumes") != std::string::npos);
   TwoVolumeRun same("files: {size: 64 KiB, volumes: [near, far, far-2]}\n" + access);
   same.request.targets.far.push_back(directory_target(same.temp / "far"));
   CHECK(same.failure().find("far and far-2 are the same") != std::string::npos);
