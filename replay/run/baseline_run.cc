@@ -23,16 +23,16 @@ namespace filereel {
 namespace {
 
 constexpr std::size_t kMostShapes = 4;
-constexpr double kSeconds = 2;            // of each pattern
+constexpr double kSeconds = 2;            // per pattern
 constexpr double kFillSeconds = 10;       // at most
-constexpr std::uint64_t kArea = 1 << 30;  // bytes worked on, at most
+constexpr std::uint64_t kArea = 1 << 30;  // maximum size of the measured area
 
-// As another process can open it, without a name that could come to mean something else.
+// A path by which fio can open the file. It has no name that could later refer to another file.
 std::string path_of(int descriptor) {
   return fmt::format("/proc/{}/fd/{}", getpid(), descriptor);
 }
 
-// The one large file of a directory.
+// The large file in a directory.
 class BaselineFile {
  public:
   explicit BaselineFile(int root) : root_(root) {
@@ -48,7 +48,7 @@ class BaselineFile {
 
   int get() const { return file_.get(); }
 
-  // As long as what fio works on: it would make a file anew that is shorter, which it cannot here.
+  // fio would try to create a shorter file again, which is not allowed here.
   void resize(std::uint64_t size) {
     if (ftruncate(file_.get(), static_cast<off_t>(size)) == 0) return;
     throw Error(ErrorKind::failed, fmt::format("cannot resize {} to {}: {}", kBaselineFile,
@@ -66,7 +66,7 @@ class BaselineRun {
               const std::stop_token& stop)
       : volume_(volume), target_(target), observer_(observer), stop_(stop) {}
 
-  // False when the stop was requested. What was measured is in baselines() whatever happens.
+  // False if the stop was requested. baselines() holds what was measured in any case.
   bool measure(std::span<const AccessShape> shapes) {
     const int raw = volume_.raw();
     if (raw >= 0) return measure_on(raw, "device", area_of(volume_.capacity()), shapes);
@@ -97,9 +97,9 @@ class BaselineRun {
     job.seconds = kFillSeconds;
     const std::optional<FioFigures> filled = run(job, "fill");
     if (!filled) return false;
-    // What was never written reads faster than the device can: it is not there.
+    // Areas never written read faster than the device can.
     job.size = std::min(job.size, filled->bytes / kMiB * kMiB);
-    if (job.size == 0) {  // which fio takes for all there is
+    if (job.size == 0) {  // fio takes 0 for the whole file
       throw Error(ErrorKind::failed, fmt::format("less than {} was written in {:.0f} s",
                                                  format_binary_size(kMiB), kFillSeconds));
     }
@@ -138,7 +138,7 @@ class BaselineRun {
   std::vector<BlockBaseline> baselines_;
 };
 
-// What the result has of the shape on any file system, each pattern once.
+// The result's baselines of the shape on any file system, each pattern once.
 std::vector<BlockBaseline> known_of(const Result& result, const AccessShape& shape) {
   std::vector<BlockBaseline> known;
   for (const BlockBaseline& one : result.baselines) {

@@ -35,7 +35,7 @@ DrivePart parse_part(const std::string& text) {
   return {text, percent / 100};
 }
 
-// Another job, as it is measured on each part of near.
+// Wraps a job that is measured on each part of near.
 class JobOnParts final : public Job {
  public:
   JobOnParts(std::unique_ptr<Job> job, std::vector<std::string> parts)
@@ -119,7 +119,7 @@ std::vector<Target> place_parts(const Target& whole, std::span<const DrivePart> 
   const DiskRange range = range_of(device), of_part = range_of(whole);
   std::vector<Target> targets;
   for (const DrivePart& part : parts) {
-    constexpr std::uint64_t kGrain = 1 << 20;  // of starts: whole MiB
+    constexpr std::uint64_t kGrain = 1 << 20;  // starts are whole MiB
     const std::uint64_t room = range.size() - of_part.size();
     const auto exact = static_cast<std::uint64_t>(part.place * static_cast<double>(room));
     Target& target = targets.emplace_back(whole);

@@ -13,7 +13,7 @@
 namespace filereel {
 namespace {
 
-// fio takes several names, with colons between them.
+// fio separates several names by colons.
 std::string one_name(std::string_view path) {
   std::string name;
   for (const char c : path) {
@@ -47,7 +47,7 @@ std::vector<std::string> command_of(const FioJob& job) {
   return command;
 }
 
-// What fio says in a line of its own, which may stand before, within or after its figures.
+// fio's message. It is a line of its own, before, within or after the JSON.
 std::string complaint(const std::string& output) {
   constexpr std::string_view kOwn = "fio: ";
   std::istringstream lines(output);
@@ -57,8 +57,8 @@ std::string complaint(const std::string& output) {
   return "no reason given";
 }
 
-// fio's total latency ("lat"), in nanoseconds there. Its completion latency ("clat") begins after
-// the submission, in which a request can wait, or be done: it is no time that a program sees.
+// fio's total latency ("lat"), in nanoseconds. Its completion latency ("clat") excludes submission,
+// in which a request can wait or even complete. A program sees the total latency.
 BlockLatency latency_of(const Json& direction) {
   constexpr double kMicro = 1e-3;
   const Json& latency = direction.at("lat_ns");
@@ -110,12 +110,12 @@ FioFigures fio_figures(std::string_view output) {
 }
 
 std::optional<FioFigures> run_fio(const FioJob& job, const std::stop_token& stop) {
-  constexpr double kLook = 0.05;    // seconds until a stop is seen
-  constexpr double kPatience = 30;  // beyond the job's own time
+  constexpr double kLook = 0.05;    // seconds between checks for a stop
+  constexpr double kPatience = 30;  // seconds beyond the job's duration
   ChildProcess child(command_of(job), kFioPackage);
   std::optional<int> status;
   for (double waited = 0; !status; waited += kLook) {
-    if (stop.stop_requested()) return std::nullopt;  // the child's end is its object's
+    if (stop.stop_requested()) return std::nullopt;  // the destructor ends the child
     if (waited > job.seconds + kPatience) {
       throw Error(ErrorKind::failed, fmt::format("fio did not finish within {:.0f} s", waited));
     }

@@ -19,10 +19,10 @@ namespace {
 
 constexpr std::size_t kExamples = 1000;
 constexpr std::size_t kNamed = 5;  // in a warning
-// Below the folders that a workload puts the set into, and with the end of the string.
+// Leaves room for the directories of a workload and the terminating null.
 constexpr std::size_t kLongestPath = PATH_MAX - 32;
 
-// Every rule of all the volumes at once: the set has one shape on near and far.
+// The strictest rules of all volumes: the set is the same on near and far.
 FileSystemLimits strictest(const std::vector<FileSystemLimits>& all) {
   FileSystemLimits limits;
   for (const FileSystemLimits& one : all) {
@@ -41,7 +41,7 @@ std::string_view parent_of(std::string_view path) {
   return slash == std::string_view::npos ? std::string_view{} : path.substr(0, slash);
 }
 
-// Gives every entry its path on the volumes.
+// Assigns every entry its path on the volumes.
 class PathFitter {
  public:
   explicit PathFitter(const FileSystemLimits& limits) : limits_(limits) {}
@@ -79,7 +79,7 @@ class PathFitter {
   inline static const std::string kNoFolder;
   const FileSystemLimits& limits_;
   std::unordered_map<std::string, std::string> fitted_;   // original path to fitted path
-  std::unordered_map<std::string, std::uint64_t> taken_;  // folded path to how many have it
+  std::unordered_map<std::string, std::uint64_t> taken_;  // folded path to its number of entries
 };
 
 // `path` with each component fitted.
@@ -112,7 +112,7 @@ bool uses_reserved_names(const PathTable& paths, const FileSet& initial) {
   });
 }
 
-// Of the entries what the file system has none of.
+// Removes entries that the file system does not support.
 void leave_out(FileSet& set, const FileSystemLimits& limits, Fitting& fitting) {
   const auto erase = [&](EntryKind kind) {
     return std::erase_if(set.entries, [&](const Entry& entry) { return entry.kind == kind; });

@@ -19,7 +19,7 @@ constexpr std::uint64_t kMostBlock = 1 << 30;
 
 using Values = std::span<const std::string>;
 
-// Messages that begin with "must" go on from the name of the parameter.
+// Messages that begin with "must" follow the name of the parameter.
 template <class Number>
 Number number(const std::string& text, Number least, Number most) {
   Number value{};
@@ -77,7 +77,7 @@ void set_time(JobOptions& options, Values values) {
 
 using enum JobParameter::Form;
 
-// Why kinds of jobs have no use for a parameter.
+// Reasons why a parameter does not apply to a kind of job.
 constexpr std::string_view kNoPhases =
     "a step of FC-Test ends with its last file; use --scale to shorten it";
 constexpr std::string_view kWholeTrace =

@@ -23,17 +23,18 @@ namespace {
 constexpr std::size_t kMostItems = 100;
 constexpr int kDeepest = 8;  // plans within plans
 
-// A parameter and where its value stands; no place: on the command line.
+// A parameter, its values and their place in the file; no place: from the command line.
 struct Setting {
   const JobParameter* parameter = nullptr;
   std::vector<std::string> values;
   std::optional<YamlValue> place = {};
 };
 
-// What is said of a job at one place: by a plan as a whole, at the job in it, on the command line.
+// Settings of a job from one place: the plan as a whole, the job's entry in it, or the command
+// line.
 struct Said {
   std::vector<Setting> settings;
-  bool of_many = false;  // jobs that a setting has no meaning for go without it
+  bool of_many = false;  // skip settings that do not apply to a job
   SweepOverrides sweep;
   std::string name;
   std::vector<FileSystemKind> file_systems;
@@ -42,16 +43,16 @@ struct Said {
 };
 
 [[noreturn]] void fail_at(const YamlValue& place, std::string_view text) {
-  if (text.starts_with("must")) place.fail(text);  // what it is called stands before it
+  if (text.starts_with("must")) place.fail(text);  // its name is prepended
   throw Error(ErrorKind::unusable_input, fmt::format("{}: {}", place.where(), text));
 }
-// What went wrong with a value, with its place in the file unless it has one.
+// Adds the place in the file to an error of a value, unless it has one.
 [[noreturn]] void fail_at(const YamlValue& place, const Error& error) {
   if (error.kind() == ErrorKind::unusable_input) throw Error(error);
   fail_at(place, std::string_view(error.what()));
 }
 
-// The item of a list that the error names, else the whole value.
+// The list item that the error names, otherwise the whole value.
 YamlValue place_of(const Error& error, const Setting& setting) {
   if (setting.parameter->form == JobParameter::Form::list) {
     for (const YamlValue& item : setting.place->list(kMostItems)) {
@@ -61,7 +62,7 @@ YamlValue place_of(const Error& error, const Setting& setting) {
   return *setting.place;
 }
 
-// What went wrong with a value of the command line: messages begin with "must", or with the key.
+// Turns an error into one of the command line. Its text begins with "must" or with the key.
 std::string as_option(std::string_view what, const JobParameter& parameter,
                       const std::string& value) {
   if (what.starts_with("must")) {
@@ -89,7 +90,7 @@ SweepOverrides read_sweep(const YamlValue& value) {
   return sweep;
 }
 
-// Keys that jobs and plans share.
+// Reads the keys that jobs and plans share.
 Said read_said(const YamlMap& map) {
   Said said;
   for (const JobParameter& parameter : job_parameters()) {
@@ -114,7 +115,7 @@ Said read_said(const YamlMap& map) {
   return said;
 }
 
-// The same of a job.
+// The same for a job.
 Said read_own(const YamlMap& map) {
   const YamlValue* runs = map.find("runs");
   if (runs && runs->text() == "auto")
@@ -128,7 +129,7 @@ std::vector<std::string_view> with_parameters(std::initializer_list<std::string_
   return all;
 }
 
-// `runs: auto`, and what belongs to it.
+// Reads `runs: auto` and its keys.
 std::optional<AutoRuns> read_auto_runs(const YamlMap& map) {
   std::optional<AutoRuns> automatic;
   const YamlValue* runs = map.find("runs");
@@ -159,14 +160,14 @@ std::optional<AutoRuns> read_auto_runs(const YamlMap& map) {
   return automatic;
 }
 
-// Makes the jobs of names, with what is said of them from the outside in.
+// Creates jobs from names and the settings that apply to them.
 class Loader {
  public:
-  // Sweep and full run are those of the command line.
+  // The overrides' sweep and full run come from the command line.
   Loader(Plan& plan, const PlanOverrides& overrides)
       : plan_(plan), sweep_(overrides.sweep), full_(overrides.full) {}
 
-  // `said` from the whole to the part: the last one holds.
+  // `said`: for each setting the last value wins.
   void add(const CatalogueItem& item, const std::vector<const Said*>& said, int depth) {
     if (item.kind == CatalogueItem::Kind::plan) return add_plan(item, said, depth);
     const JobSource& source = job_source_of(item);
@@ -180,7 +181,8 @@ class Loader {
         swept(item.name, options, [&](const JobOptions& one) { return source.make(item, one); }));
   }
 
-  // What of the command line had no meaning for a job: by key, the first reason and where it had.
+  // Options of the command line that do not apply to a job, by key: whether any job uses it, the
+  // first reason, and the remark.
   struct Meaning {
     bool any = false;
     std::string why_not, remark;
@@ -188,7 +190,7 @@ class Loader {
   const std::map<std::string, Meaning, std::less<>>& meanings() const { return meanings_; }
 
  private:
-  // Makes jobs with what the command line sweeps of the keys that they have.
+  // Creates jobs with the command line's sweeps of keys that they have.
   Jobs swept(const std::string& job, JobOptions options,
              const std::function<Jobs(const JobOptions&)>& make) {
     std::optional<Jobs> made;
@@ -223,7 +225,7 @@ class Loader {
       if (one->runs) options.runs = one->runs;
       if (one->repetitions) options.runs.reset();
     }
-    // Nothing lies on a volume then.
+    // There is no volume to verify then.
     if (options.engine == EngineKind::null) options.verify = Verification::results;
     return options;
   }
@@ -271,7 +273,7 @@ class Loader {
     add_presentation(map);
   }
 
-  // What it shows of the jobs that are there by now.
+  // Reads the report of the plan, for the jobs added so far.
   void add_presentation(const YamlMap& map) {
     std::vector<JobRecord> records;
     for (const std::unique_ptr<Job>& job : plan_.jobs) records.push_back(job->record());
@@ -298,7 +300,7 @@ class Loader {
     for (const YamlValue& item : list) add_item(item, whole, said, depth);
   }
 
-  // A plan of the first kind: FC-Test on its sets.
+  // A plan without `jobs`: FC-Test on its sets.
   void add_fc_test(const YamlMap& map, const std::vector<const Said*>& said) {
     if (const YamlValue* value = map.find("workload"); value && value->text() != "fc-test") {
       value->fail("must be fc-test; list other workloads under 'jobs'");
@@ -339,7 +341,7 @@ class Loader {
     for (std::unique_ptr<Job>& job : jobs) add_job(std::move(job));
   }
 
-  // Results know a job by its name, and by its set if that is all that differs.
+  // Results identify a job by its name, and by its set if only the sets differ.
   void add_job(std::unique_ptr<Job> job) {
     const JobRecord record = job->record();
     const bool is_new = names_.emplace(record.name, job->set()).second;
@@ -421,7 +423,7 @@ std::vector<FileSystemKind> file_systems_of(const Job& job) {
 }
 
 double expected_seconds(double seconds, std::uint32_t runs) {
-  constexpr double kVolumes = 2;  // seconds, to format and to empty caches
+  constexpr double kVolumes = 2;  // seconds, for formatting and dropping caches
   return (seconds + kVolumes) * runs;
 }
 

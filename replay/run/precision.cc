@@ -50,7 +50,7 @@ double width_of(const Spread& spread) {
   return (spread.interval->high - spread.interval->low) / spread.median;
 }
 
-// Of the kinds of operations that a usual run has enough of; 0 where there is none.
+// The widest of the kinds that have enough operations in a typical run; 0 if there is none.
 double tail_width(const Measurement& measurement, const TailPrecision& wanted) {
   if (measurement.samples.empty()) return std::numeric_limits<double>::infinity();
   const auto* tail = std::ranges::find(kNamedPercentiles, wanted.percentile, &Percentile::percent);

@@ -16,10 +16,10 @@ namespace {
 
 using Kinds = std::vector<FileSystemKind>;
 
-// What the jobs need of the volumes of a role.
+// The needs of the jobs on the volumes of a role.
 struct RoleNeeds {
   std::uint64_t image = 0;
-  std::vector<std::pair<VolumeNeeds, std::string>> all;  // with what helps where there is no room
+  std::vector<std::pair<VolumeNeeds, std::string>> all;  // with the advice if space is lacking
 };
 using Needs = std::array<RoleNeeds, kRoles>;
 
@@ -31,7 +31,7 @@ Kinds wanted_by(const Job& job, const RunRequest& request) {
   return request.file_systems.empty() ? file_systems_of(job) : request.file_systems;
 }
 
-// The file systems that can be made, of all jobs.
+// The available file systems of all jobs.
 Kinds choose_file_systems(const RunRequest& request, std::span<Result* const> results) {
   Kinds wanted;
   for (const std::unique_ptr<Job>& job : request.plan.jobs) {
@@ -52,8 +52,8 @@ Kinds choose_file_systems(const RunRequest& request, std::span<Result* const> re
   return usable;
 }
 
-// Adds the parts and what they need of so many volumes. `kinds`: those that are made; none on
-// directories.
+// Adds the jobs and their needs on this number of volumes. `kinds`: file systems to be formatted;
+// empty for directories.
 void add_parts(const RunRequest& request, std::size_t volumes, bool formats, const Kinds& kinds,
                Stage& stage, Needs& needs) {
   std::vector<double> seconds;  // by job
@@ -88,7 +88,7 @@ void check_capacity(const RoleNeeds& needs, std::uint64_t bytes, const std::stri
   }
 }
 
-// `target`: as it was named, with all its parts.
+// `target`: as named, with all its parts.
 void add_label(const Volume& volume, const std::string& target, Result& result) {
   if (!result.label.empty()) return;
   VolumeDescription description = volume.describe();
@@ -109,7 +109,7 @@ void notice_own_volumes(const SideTargets& targets, RunObserver& observer) {
   observer.notice(text);
 }
 
-// How many volumes each side has: those that are named, or as many as the jobs work on.
+// The number of volumes of each side: those named, or the usual number of the jobs.
 std::size_t count_volumes(const RunRequest& request) {
   VolumeCount wanted;
   for (const std::unique_ptr<Job>& job : request.plan.jobs) {
@@ -136,13 +136,13 @@ std::size_t count_volumes(const RunRequest& request) {
   return named;
 }
 
-// Opens volumes, and checks whether they have room.
+// Opens volumes and checks their capacity.
 class VolumeOpener {
  public:
   VolumeOpener(const RunRequest& request, const Needs& needs, Stage& stage)
       : request_(request), needs_(needs), stage_(stage) {}
 
-  // Volumes of the parts, all with the same far ones: those of `shared` where the side names none.
+  // The volumes of all parts, with the same far volumes: those of `shared` if the side names none.
   std::vector<Volumes> open(const SideTargets& side, const std::vector<Volume*>& shared) {
     const std::vector<DrivePart>& parts = request_.plan.parts;
     std::vector<Volumes> all;
@@ -157,7 +157,7 @@ class VolumeOpener {
     return all;
   }
 
-  // Of all, when all are open.
+  // Checks all volumes; call when all are open.
   void check_capacities() const {
     for (std::size_t i = 0; i < opened_.size(); ++i) {
       check(*opened_[i].first, opened_[i].second, stage_.volumes[i]->capacity());
@@ -166,7 +166,7 @@ class VolumeOpener {
 
  private:
   Volume* open(const Target& target, Role role, const std::string& part) {
-    if (target.size > 0) check(target, role, target.size);  // before an image is made
+    if (target.size > 0) check(target, role, target.size);  // before an image is created
     stage_.volumes.push_back(open_volume(target, {.role = role,
                                                   .power = request_.power,
                                                   .destroy = request_.destroy,
@@ -186,10 +186,10 @@ class VolumeOpener {
   const Needs& needs_;
   Stage& stage_;
   HeldDevices held_;
-  std::vector<std::pair<const Target*, Role>> opened_;  // as the volumes of the stage
+  std::vector<std::pair<const Target*, Role>> opened_;  // in the order of the stage's volumes
 };
 
-// Opens the volumes and makes the sides of them.
+// Opens the volumes and creates the sides.
 void open_sides(const RunRequest& request, const ChosenTargets& targets, const Needs& needs,
                 std::span<Result* const> results, Stage& stage) {
   VolumeOpener opener(request, needs, stage);

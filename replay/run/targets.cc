@@ -24,7 +24,7 @@ Target own_target(Role role, MountPower power) {
   return target;
 }
 
-// The same for all names of a place, also of one that is still to be made.
+// The same path for all names of a place, even if it does not exist yet.
 boost::filesystem::path full_path(const std::string& path) {
   boost::system::error_code error;
   const boost::filesystem::path absolute = boost::filesystem::absolute(path, error);
@@ -32,7 +32,7 @@ boost::filesystem::path full_path(const std::string& path) {
   return error ? absolute : full;
 }
 
-// The same of block devices, which may be partitions or parts of the same drive.
+// The same for block devices, which may be partitions or parts of the same drive.
 void check_devices_apart(std::string_view name, const Target& one, std::string_view other_name,
                          const Target& other) {
   const DiskRange range = range_of(one), other_range = range_of(other);
@@ -79,7 +79,7 @@ void check_apart(std::string_view name, const Target& one, std::string_view othe
   }
 }
 
-// Throws Error(usage) where a volume makes sense only beside another one.
+// Throws Error(usage) if a volume is named without the one it depends on.
 void check_which_are_named(const NamedTargets& named) {
   const auto needs = [](bool given, bool needed, std::string_view option, std::string_view other) {
     if (!given || needed) return;
@@ -98,7 +98,7 @@ void check_which_are_named(const NamedTargets& named) {
   }
 }
 
-// Of volumes that are compared: what lies on them must be the same.
+// Compared volumes must be of the same kind: two directories, or two formatted volumes.
 void check_comparable(const Target& one, const Target& other) {
   if ((one.kind == TargetKind::directory) == (other.kind == TargetKind::directory)) return;
   throw Error(ErrorKind::usage,

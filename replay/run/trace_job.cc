@@ -1,4 +1,4 @@
-// A recorded trace as a job: a reel, or what a workload without phases simulates.
+// A recorded trace as a job: a reel, or a trace simulated by a workload without phases.
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -52,7 +52,7 @@ void warn_of_trace(const TraceInfo& info, const std::string& name, Result& resul
   }
 }
 
-// Requests in flight ask for io_uring.
+// Requests in flight need io_uring.
 bool wants_uring(const TraceInfo& info, const JobOptions& options) {
   return options.depth > 0 || info.by_kind[static_cast<std::size_t>(OperationKind::reap)] > 0;
 }
@@ -63,7 +63,7 @@ EngineKind engine_for(const TraceInfo& info, const JobOptions& options) {
   return uring ? EngineKind::uring : EngineKind::blocking;
 }
 
-// Throws Error where the engine cannot be had; says so where the trace alone asked for it.
+// Throws Error if the requested engine is unavailable; warns if only the trace asked for it.
 void check_engine(const TraceInfo& info, const JobOptions& options, Result& result) {
   const EngineKind engine = engine_for(info, options);
   if (options.depth > 0 && engine != EngineKind::uring) {
@@ -82,7 +82,7 @@ void check_engine(const TraceInfo& info, const JobOptions& options, Result& resu
 
 class TraceReplay final : public StepReplay {
  public:
-  // `transactions`: of a database server, where that is what the trace holds.
+  // `transactions`: of a database server, if the trace is of one.
   TraceReplay(RecordedTrace& source, const TraceTables& names, const JobOptions& job,
               EngineKind engine, Order order, std::optional<std::uint64_t> transactions)
       : transactions_(transactions),
@@ -154,7 +154,8 @@ class FittedReplay final : public FittedJob {
     return replay_in(options_.order);
   }
 
-  // What fits into the schedule's first window: no reading while it runs, and no waiting.
+  // Only a trace that fits into the schedule's first window: no reading during the replay, and no
+  // waits.
   std::unique_ptr<StepReplay> make_bare_replay(std::size_t) const override {
     constexpr std::uint64_t kMost = 128 << 10;
     const std::uint64_t operations = trace_.info().operations;
@@ -182,7 +183,7 @@ class FittedReplay final : public FittedJob {
   std::vector<Step> steps_;
 };
 
-// The traces of a job by point: one that was recorded, or those that a workload simulates.
+// The traces of a job by point: the recorded one, or those that a workload simulates.
 class Traces {
  public:
   explicit Traces(std::unique_ptr<RecordedTrace> recorded) : recorded_(std::move(recorded)) {}
@@ -200,13 +201,13 @@ class Traces {
     return workload_ ? workload_->parameters(point) : Parameters();
   }
 
-  // Of all connections together; nothing of what was recorded.
+  // Total of all connections; nothing for a recorded trace.
   std::optional<std::uint64_t> transactions(std::uint64_t point) const {
     if (recorded_) return std::nullopt;
     return workload_->recipe(point, scale_).mysql->transactions;
   }
 
-  // Simulating takes time, so that what was simulated is kept.
+  // Simulation takes time, so simulated traces are cached.
   RecordedTrace& at(std::uint64_t point) {
     constexpr std::size_t kMostKept = 16;
     if (recorded_) return *recorded_;
@@ -229,7 +230,7 @@ class Traces {
 
 class TraceJob final : public Job {
  public:
-  // `sweep`: what of the options' is a parameter of theirs; the rest is the workload's.
+  // `sweep`: the swept parameters of traces among the options; the others are the workload's.
   TraceJob(std::string name, Traces traces, const JobOptions& options, const SweepOverrides& sweep)
       : name_(std::move(name)),
         traces_(std::make_unique<Traces>(std::move(traces))),
@@ -251,7 +252,7 @@ class TraceJob final : public Job {
     return record;
   }
 
-  // Those of the workload go by last.
+  // The workload's points vary slowest.
   std::uint64_t points() const override { return traces_->points() * sweep_.points(); }
   Parameters parameters(std::uint64_t point) const override {
     Parameters list = traces_->parameters(point / sweep_.points());
@@ -285,7 +286,7 @@ class TraceJob final : public Job {
         .recorded_s = info.timed ? static_cast<double>(info.duration_ns) * 1e-9 : 0};
   }
 
-  // All that is ever written may lie there at once, for all that is known.
+  // Assumes that all data ever written exists at the same time.
   JobNeeds needs(std::span<const FileSystemKind> kinds, std::size_t /*volumes*/) const override {
     JobNeeds needs;
     VolumeNeeds& near = needs.volumes[static_cast<std::size_t>(Role::near)];

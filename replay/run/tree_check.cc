@@ -74,7 +74,7 @@ class Comparer {
 
  private:
   void differs(const std::string& path, std::string text) {
-    constexpr std::size_t kSorted = 10'000;  // enough to name the first of
+    constexpr std::size_t kSorted = 10'000;  // enough to find the first in order
     ++result_.differences;
     if (found_.size() < kSorted) found_.push_back({printable(path), std::move(text)});
   }
@@ -121,7 +121,7 @@ class Comparer {
     walk(directory.get(), path);
   }
 
-  // What is in it is not known, which is a difference and no reason to lose the measurement.
+  // Unknown content is a difference, but no reason to lose the measurement.
   void unreadable(const std::string& path, int error) {
     differs(path.empty() ? "." : path, fmt::format("cannot be read: {}", strerror(error)));
   }
