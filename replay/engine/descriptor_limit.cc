@@ -8,7 +8,7 @@
 namespace filereel {
 
 std::uint64_t descriptors_needed(std::uint64_t open_files, std::size_t threads) {
-  constexpr std::uint64_t kPerThread = 40;  // ParentCache, and a ring
+  constexpr std::uint64_t kPerThread = 40;  // ParentCache and an io_uring ring
   constexpr std::uint64_t kOwn = 32;
   return open_files + threads * kPerThread + kOwn;
 }

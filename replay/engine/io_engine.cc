@@ -33,7 +33,7 @@ ReplayLook ReplayProgress::sum() const {
   const bool warm_up = times_.measured_ns > times_.start_ns;
   std::uint64_t read = 0, written = 0;
   for (const ReplayStatistics* one : threads_) {
-    // A thread may be late, at the last operation of its warm-up.
+    // A thread may still be at the last operation of its warm-up.
     if (warm_up && look.times.measured_ns > 0 && one->restarts.published() == 0) continue;
     read += one->bytes_read();
     written += one->bytes_written();

@@ -1,4 +1,4 @@
-// What io_uring can do here, found out by trying.
+// Probes the io_uring features of this system.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <string.h>
@@ -23,7 +23,7 @@ std::string no_polling(const std::string& why) {
       why);
 }
 
-// Reads `file` directly by a polled request; what that gave.
+// Reads `file` with direct I/O by a polled request; returns the result.
 std::int64_t read_polled(int file, const Buffer& buffer) {
   Ring ring(1, true);
   ring.begin();
@@ -62,7 +62,7 @@ std::optional<std::string> why_no_polling(int directory) {
   } catch (const Error& error) {
     return no_polling(error.what());
   }
-  // Some kernels take such requests and end them by interrupts.
+  // Some kernels accept such requests but complete them by interrupts.
   struct stat info{};
   if (fstat(file.get(), &info) != 0) return std::nullopt;
   const std::string device =
