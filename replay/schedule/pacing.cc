@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kOrders = {"strict", "resource", "thread"};
 constexpr double kSlowest = 1e-6, kFastest = 1e6;
-// Shorter pauses are not worth an operation of their own.
+// Shorter pauses are skipped.
 constexpr std::uint64_t kShortestPauseNs = 1000;
 constexpr std::uint64_t kLongestNs = 1ULL << 62;  // 146 years; sums stay in range
 
@@ -101,8 +101,8 @@ bool Pacing::think(const RecordedOperation& recorded, Operation& pace) {
     threads_[child].end_ns = thread.end_ns;
     threads_[child].forked = true;
   }
-  // What nobody forked begins at its time; what was forked, after a pause from when its fork is
-  // done, which the lane has just waited for.
+  // A thread without a fork starts at its recorded time. A forked thread starts after a pause from
+  // the completion of its fork, for which the lane has just waited.
   pace.flags = !first          ? pace_flags::kFromLastEnd
                : thread.forked ? pace_flags::kFromNow
                                : pace_flags::kFromStart;
