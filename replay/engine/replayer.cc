@@ -320,7 +320,7 @@ ReplayOutcome replay(Trace trace, const std::array<int, kRoles>& roots,
     const NoUmask modes_as_they_are;
     const std::vector<std::jthread> threads = start_threads(run, shared);
     before = let_go(run);
-  }  // here the threads end
+  }  // joins the threads
   return outcome_of(run, shared, before, cpu_used());
 }
 

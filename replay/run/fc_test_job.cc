@@ -180,7 +180,7 @@ class FittedFcTest final : public FittedJob {
   std::optional<Warning> unsupported(std::size_t /*step*/, const Sample& sample) const override {
     if (!is_unsupported_copy(sample)) return {};
     return Warning{"copy-method-unsupported",
-                   fmt::format("not measured, because {} is unsupported there",
+                   fmt::format("not measured, because {} is unsupported",
                                copy_method_name(options_.fc_test.copy_method)),
                    "use --copy-method readwrite, which works everywhere"};
   }
