@@ -9,7 +9,7 @@
 namespace filereel {
 namespace {
 
-TEST_CASE("a replay says what is not in its trace, and what the recorder lost with what to do") {
+TEST_CASE("a replay warns about losses in its trace, with advice for recorder losses") {
   HandTrace trace;
   trace.add(0, OperationKind::make_directory, "a");
   trace.finish();
@@ -30,7 +30,7 @@ TEST_CASE("a replay says what is not in its trace, and what the recorder lost wi
   CHECK(warnings[2].code == "trace-approximated");
 }
 
-TEST_CASE("what differs from a trace is data, and the run goes on") {
+TEST_CASE("divergence from a trace is data, and the run continues") {
   HandTrace trace;
   trace.add(0, OperationKind::make_directory, "a");
   trace.add(0, OperationKind::make_directory, "a");  // there is one, which the trace did not know
