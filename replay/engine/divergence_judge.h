@@ -1,4 +1,4 @@
-// Tells what differs from the trace, and what kind of divergence it is.
+// Detects divergences from the trace and classifies them.
 #pragma once
 
 #include <cstdint>
@@ -11,27 +11,28 @@
 
 namespace filereel {
 
-// Whether `result` is as good as the expected one: the kind is not compared, or file systems say
-// the same thing in two ways (POSIX allows EEXIST and ENOTEMPTY for a directory that is not empty).
+// Whether `result` is equivalent to the expected one: the kind is not compared, or file systems
+// report the same condition in two ways (POSIX allows EEXIST and ENOTEMPTY for a directory that is
+// not empty).
 bool same_result(const Operation& operation, std::int64_t result) noexcept;
 
-// Shared by all threads of a replay; only asked when a result differs.
+// Shared by all threads of a replay; used only if a result differs.
 class DivergenceJudge {
  public:
   // `paths` outlives the judge.
   explicit DivergenceJudge(const PathTable& paths) : paths_(paths) {}
 
-  // The class of the divergence of `operation`, which returned `result` (a failure is -errno).
-  // Remembers the files and names that it touched: what differs on them later, or on anything below
-  // names that are or are not there, is a consequence. `path` is the name of the open file if the
-  // operation uses one.
+  // Classifies the divergence of `operation`, which returned `result` (a failure is -errno).
+  // Remembers the files and names it touched: a later divergence on them, or below names whose
+  // existence differs, is a consequence. `path` is the name of the open file if the operation uses
+  // one.
   DivergenceClass judge(const Operation& operation, PathId path, std::int64_t result) noexcept;
 
-  // Whether an earlier divergence explains whatever is wrong with the operation's file.
+  // Whether an earlier divergence explains a fault of the operation's file.
   bool is_consequence(const Operation& operation, PathId path) noexcept;
 
  private:
-  // Enough to explain anything; a hostile trace cannot take more memory.
+  // Enough for any explanation, and bounded for hostile traces.
   static constexpr std::size_t kMostRemembered = 1'000'000;
 
   bool touched(const Operation& operation, PathId path) const;
@@ -41,10 +42,10 @@ class DivergenceJudge {
 
   const PathTable& paths_;
   std::mutex mutex_;
-  std::unordered_map<PathId, bool> names_;  // true: with all that is below
+  std::unordered_map<PathId, bool> names_;  // true: including everything below
   std::unordered_set<FileId> files_;
-  std::unordered_set<FileId> attributes_;  // files whose extended attributes are not as they were
-  std::unordered_set<FileSlot> slots_;     // open files whose file is not known
+  std::unordered_set<FileId> attributes_;  // files with divergent extended attributes
+  std::unordered_set<FileSlot> slots_;     // open files of unknown files
   std::unordered_set<FileSlot> mappings_;
 };
 

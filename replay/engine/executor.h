@@ -1,4 +1,4 @@
-// The engine that executes one operation after the other, by blocking calls or by none.
+// The engine that executes operations sequentially, by blocking calls or by none.
 #pragma once
 
 #include <utility>
@@ -45,13 +45,13 @@ class Executor final : public IoEngine {
   ReplayStatistics& statistics() override { return recorder_.statistics(); }
 
  private:
-  // False: a true mismatch.
+  // Returns false for a true mismatch.
   bool perform(const Operation& op) noexcept {
     if (is_refused(op, context_)) {
       recorder_.refuse();
       return true;
     }
-    // Content is made before the watch starts: it is filereel's work, not the file system's.
+    // Content is generated before the clock is read: it is filereel's work, not the file system's.
     performer_.prepare(op);
     const std::uint64_t start = now_ns();
     std::int64_t result = performer_.call(op);
@@ -76,7 +76,7 @@ class Executor final : public IoEngine {
   OutcomeRecorder recorder_;
   std::uint64_t last_end_ns_ = 0;
   std::uint64_t alarm_ns_ = UINT64_MAX;
-  std::uint64_t due_ns_ = 0;  // when the next operation was due; 0: at no time
+  std::uint64_t due_ns_ = 0;  // due time of the next operation; 0: none
 };
 
 }  // namespace filereel

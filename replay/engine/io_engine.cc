@@ -33,7 +33,7 @@ ReplayLook ReplayProgress::sum() const {
   const bool warm_up = times_.measured_ns > times_.start_ns;
   std::uint64_t read = 0, written = 0;
   for (const ReplayStatistics* one : threads_) {
-    // A thread may be late, at the last operation of its warm-up.
+    // A thread may still be at the last operation of its warm-up.
     if (warm_up && look.times.measured_ns > 0 && one->restarts.published() == 0) continue;
     read += one->bytes_read();
     written += one->bytes_written();
@@ -101,8 +101,8 @@ EngineKind parse_engine(std::string_view name) {
   for (std::size_t i = 0; i < kEngines.size(); ++i) {
     if (kEngines[i] == name) return static_cast<EngineKind>(i);
   }
-  throw Error(ErrorKind::usage, fmt::format("there is no engine '{}'{}", printable(name),
-                                            use_one_of(name, kEngines)));
+  throw Error(ErrorKind::usage,
+              fmt::format("unknown engine '{}'{}", printable(name), use_one_of(name, kEngines)));
 }
 
 std::unique_ptr<IoEngine> make_engine(EngineKind kind, const EngineContext& context,

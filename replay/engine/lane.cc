@@ -28,7 +28,7 @@ bool Lane::run() {
   }
   const bool complete = take_all();
   const bool drained = engine_.drain();
-  // Who did not get as far as the measured time has nothing to count, unless it went wrong.
+  // A thread that did not reach the measured time has nothing to count, unless it failed.
   if (complete && drained && stage_ == Stage::warm_up) begin_measuring();
   return complete && drained;
 }
@@ -39,7 +39,7 @@ bool Lane::take_all() {
     const std::size_t filled = source_.next(batch_);
     if (alarm_ns_ != kNever) {
       if (!heed_alarm(now_ns())) return false;
-      if (stage_ == Stage::wind_up) continue;  // what was given is left out
+      if (stage_ == Stage::wind_up) continue;  // the operations returned are skipped
     }
     if (filled == 0) return ended();
     if (!replay_.options.board) number(filled);
@@ -47,13 +47,13 @@ bool Lane::take_all() {
   }
 }
 
-// Whether this is the end, and not a schedule that was stopped and so ended its lanes.
+// Whether this is the regular end, not that of a cancelled schedule.
 bool Lane::ended() {
   if (stage_ == Stage::wind_up) return !replay_.stop.stop_requested();
   return !replay_.options.board || !replay_.options.board->released();
 }
 
-// A workload numbers nothing.
+// Workloads do not number their operations.
 void Lane::number(std::size_t filled) {
   for (std::size_t i = 0; i < filled; ++i) {
     batch_[i].thread = number_;
@@ -62,7 +62,7 @@ void Lane::number(std::size_t filled) {
   }
 }
 
-// What is left when time is up is left out.
+// Skips the rest when time is up.
 bool Lane::execute(std::span<const Operation> rest) {
   if (stage_ == Stage::wind_up) return execute_last(rest);
   while (!rest.empty() && stage_ != Stage::wind_up) {
@@ -78,7 +78,7 @@ bool Lane::execute(std::span<const Operation> rest) {
   return true;
 }
 
-// All up to the next one that is no call, or to the alarm; takes them from `rest`.
+// Executes calls up to the next control operation or the alarm; removes them from `rest`.
 bool Lane::execute_calls(std::span<const Operation>& rest) {
   const auto control =
       std::ranges::find_if(rest, [this](const Operation& op) { return !is_call(op); });
@@ -91,8 +91,8 @@ bool Lane::execute_calls(std::span<const Operation>& rest) {
   return how != Execution::alarm || heed_alarm(now_ns());
 }
 
-// The source does not know how far its operations got: it may close and sync what was not opened.
-// No time is kept any more.
+// The source does not know how many of its operations were executed: it may close or sync files
+// that were not opened. Times are ignored here.
 bool Lane::execute_last(std::span<const Operation> rest) {
   for (; !rest.empty(); rest = rest.subspan(1)) {
     const Operation& op = rest.front();
@@ -107,8 +107,8 @@ bool Lane::execute_last(std::span<const Operation> rest) {
   return true;
 }
 
-// An operation that orders the replay. What the engine has in flight is waited for before this
-// thread waits for others, who may wait for just that, and before it counts what it did itself.
+// Handles an operation that orders the replay. Requests in flight must complete before this thread
+// waits for others, which may wait for these requests, and before it counts its own work.
 bool Lane::obey(const Operation& op) {
   switch (op.kind) {
     case OperationKind::pace:
@@ -128,7 +128,7 @@ bool Lane::obey(const Operation& op) {
         replay_.options.judge->judge(op, op.path, -EPERM);
       }
       break;
-    default:  // fork, join, exit: the schedule has turned them into awaits
+    default:  // fork, join, exit: the schedule has replaced them by awaits
       break;
   }
   if (!engine_.drain()) return false;
@@ -166,7 +166,7 @@ bool Lane::pace(const Operation& op) {
     if (stage_ == Stage::wind_up) return true;
   }
   engine_.statistics().lateness.record(now > due ? now - due : 0);
-  // A pause after the last operation is no time of its own: what is late then is late already.
+  // A think time has no due time of its own: the delay is already counted.
   if (op.flags == pace_flags::kFromStart) engine_.set_due(due);
   return true;
 }
@@ -176,7 +176,7 @@ void Lane::set_alarm(std::uint64_t at_ns) {
   engine_.set_alarm(at_ns);
 }
 
-// What is to happen at the alarm's time, if that has come.
+// Handles the alarm if its time has come.
 bool Lane::heed_alarm(std::uint64_t now) {
   if (now >= alarm_ns_ && stage_ == Stage::warm_up) begin_measuring();
   return now < alarm_ns_ || begin_winding_up();
@@ -192,7 +192,7 @@ void Lane::begin_measuring() {
 bool Lane::begin_winding_up() {
   stage_ = Stage::wind_up;
   set_alarm(kNever);
-  // The lanes of a schedule wait for one another, and all have the same time.
+  // The lanes of a schedule wait for one another, and share one deadline.
   if (replay_.options.board) replay_.options.board->release_all();
   if (!engine_.drain()) return false;
   source_.wind_up();

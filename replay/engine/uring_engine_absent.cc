@@ -4,7 +4,7 @@
 namespace filereel {
 
 std::optional<std::string> why_no_uring() {
-  return "this filereel was built without io_uring; install liburing-dev and build it again";
+  return "filereel was built without io_uring; install liburing-dev and rebuild it";
 }
 
 std::optional<std::string> why_no_polling(int) {

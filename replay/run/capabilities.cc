@@ -33,7 +33,7 @@ FileSystemCapability probe(const FileSystemInfo& info, MountPower power) {
   if (!packages.empty()) {
     found.advice = "apt-get install" + packages;
   } else if (found.driver.empty()) {
-    found.advice = power == MountPower::full ? "needs a kernel that has it" : "run as root";
+    found.advice = power == MountPower::full ? "use a kernel that supports it" : "run as root";
   }
   return found;
 }

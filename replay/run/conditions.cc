@@ -20,14 +20,14 @@
 namespace filereel {
 namespace {
 
-// Long enough for a drive that others keep busy to show it, short beside a step.
+// Long enough to detect other I/O on a drive, short compared with a step.
 constexpr auto kRest = std::chrono::milliseconds(25);
-// Ticks are 10 ms: of fewer than this many, one more or less is several per cent.
+// A tick is 10 ms: of fewer than this many, one tick more or less is several per cent.
 constexpr std::uint64_t kFewestTicks = 50;
-// Reading a sleeping core's clock can take milliseconds.
+// Reading the clock rate of a sleeping core can take milliseconds.
 constexpr int kMostCores = 16;
 
-// Bytes through all drives of the volumes.
+// Bytes transferred by all drives of the volumes.
 std::optional<std::uint64_t> traffic(const std::set<std::string>& drives) {
   std::optional<std::uint64_t> sum;
   for (const std::string& drive : drives) {

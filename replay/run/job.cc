@@ -50,7 +50,7 @@ JobRecord begun_record(JobKind kind, const std::string& name, const JobOptions& 
                    .warm = options.warm,
                    .settings = {},
                    .axes = {}};
-  if (info_of(kind).replays) return record;  // which say in each measurement how they were done
+  if (info_of(kind).replays) return record;  // each measurement records how it was replayed
   if (options.engine) {
     record.settings.emplace_back("engine", std::string(engine_name(*options.engine)));
   }

@@ -27,7 +27,7 @@ void set_caches(const FittedJob& job, std::size_t step, const Volumes& volumes,
     sample.cold_method = "warm";
     return;
   }
-  double cached = 0, bytes = 0;  // of the files whose share is known
+  double cached = 0, bytes = 0;  // of the files with a known share
   for (const Role role : roles) {
     Volume* volume = volumes.of(role);
     if (!volume) continue;
@@ -68,7 +68,7 @@ TreeComparison check_trees(const FittedJob& job, std::size_t step, const Volumes
   return all;
 }
 
-// By Role; of the null engine's, which are none, all the same one.
+// By Role. The null engine has no volumes and gets the same root for all.
 std::array<int, kRoles> roots_of(const Volumes& volumes, const std::vector<Role>& roles) {
   std::array<int, kRoles> roots;
   roots.fill(volumes.near ? -1 : 0);
@@ -80,8 +80,8 @@ std::array<int, kRoles> roots_of(const Volumes& volumes, const std::vector<Role>
   return roots;
 }
 
-// Looks at all volumes together, then at each. What goes through a device that two of them share
-// is that of neither.
+// Observes all volumes together, then each. Traffic of a device shared by two volumes is counted
+// for neither.
 std::vector<Outside> look_around(const std::vector<Volume*>& used, bool apart) {
   std::vector<Outside> looks = {look_outside(used)};
   if (!apart) return looks;
@@ -96,9 +96,9 @@ std::vector<Outside> look_around(const std::vector<Volume*>& used, bool apart) {
   return looks;
 }
 
-// What was done on each of the step's volumes. `before`, `after`: as of look_around; `flushes`: of
-// each volume, in seconds; none of these without volumes. What the machine did meanwhile stands
-// with the sample of all.
+// The work done on each of the step's volumes. `before`, `after`: from look_around. `flushes`: of
+// each volume, in seconds. All are empty without volumes. Conditions of the machine are in the
+// sample of all.
 std::vector<Sample> samples_by_volume(const Step& step, const ReplayOutcome& outcome,
                                       const std::function<Sample(const ReplayOutcome&)>& sample_of,
                                       const Volumes& volumes, std::span<const Outside> before,
@@ -144,7 +144,7 @@ std::optional<StepSamples> measure_step(const FittedJob& job, std::size_t step,
 
   const bool failed = !options.may_diverge && outcome.statistics.divergences > 0;
   if (!outcome.complete && !failed && options.stop.stop_requested()) return std::nullopt;
-  std::vector<double> flushes;  // seconds, of each of the used
+  std::vector<double> flushes;  // seconds, of each used volume
   if (!failed) {
     flushes = wait_until_durable(sample, outcome, used);
     if (options.progress) options.progress->durable();
@@ -170,7 +170,7 @@ std::optional<StepSamples> measure_step(const FittedJob& job, std::size_t step,
   }
   if (options.verify == Verification::tree && !used.empty()) {
     sample.tree = check_trees(job, step, volumes, options.stop);
-    if (options.stop.stop_requested()) sample.tree.reset();  // it is not complete
+    if (options.stop.stop_requested()) sample.tree.reset();  // it is incomplete
   }
   return samples;
 }

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t kFewest = 1000;  // operations of a replay
 
-// Gives the first operations of another source, without pauses and content.
+// Yields the first operations of another source, without pauses and content.
 class Bare final : public OperationSource {
  public:
   Bare(std::unique_ptr<OperationSource> source, std::uint64_t most)
@@ -28,7 +28,7 @@ class Bare final : public OperationSource {
         op.flags = pace_flags::kFromNow;
         op.offset = 0;
       }
-      op.data = DataSource::last_read;  // which takes no time to make
+      op.data = DataSource::last_read;  // needs no generated content
     }
     return filled;
   }
@@ -39,11 +39,11 @@ class Bare final : public OperationSource {
   std::uint64_t left_;
 };
 
-// Not for a time: on a busy machine a thread may not run for a while.
+// Limited by operations, not by time: on a busy machine a thread may not run for a while.
 ReplayOutcome replay_without_calls(ReadyTrace ready, const std::stop_token& stop) {
   constexpr std::uint64_t kMost = 50'000;
   auto& threads = ready.trace.threads;
-  // The lanes of a schedule wait for operations of one another.
+  // The lanes of a schedule wait for each other's operations.
   const std::uint64_t each =
       ready.board ? UINT64_MAX
                   : std::max(kMost / std::max<std::size_t>(threads.size(), 1), kFewest);

@@ -23,17 +23,18 @@ namespace {
 constexpr std::size_t kMostItems = 100;
 constexpr int kDeepest = 8;  // plans within plans
 
-// A parameter and where its value stands; no place: on the command line.
+// A parameter, its values and their place in the file; no place: from the command line.
 struct Setting {
   const JobParameter* parameter = nullptr;
   std::vector<std::string> values;
   std::optional<YamlValue> place = {};
 };
 
-// What is said of a job at one place: by a plan as a whole, at the job in it, on the command line.
+// Settings of a job from one place: the plan as a whole, the job's entry in it, or the command
+// line.
 struct Said {
   std::vector<Setting> settings;
-  bool of_many = false;  // jobs that a setting has no meaning for go without it
+  bool of_many = false;  // skip settings that do not apply to a job
   SweepOverrides sweep;
   std::string name;
   std::vector<FileSystemKind> file_systems;
@@ -42,16 +43,16 @@ struct Said {
 };
 
 [[noreturn]] void fail_at(const YamlValue& place, std::string_view text) {
-  if (text.starts_with("must")) place.fail(text);  // what it is called stands before it
+  if (text.starts_with("must")) place.fail(text);  // its name is prepended
   throw Error(ErrorKind::unusable_input, fmt::format("{}: {}", place.where(), text));
 }
-// What went wrong with a value, with its place in the file unless it has one.
+// Adds the place in the file to an error of a value, unless it has one.
 [[noreturn]] void fail_at(const YamlValue& place, const Error& error) {
   if (error.kind() == ErrorKind::unusable_input) throw Error(error);
   fail_at(place, std::string_view(error.what()));
 }
 
-// The item of a list that the error names, else the whole value.
+// The list item that the error names, otherwise the whole value.
 YamlValue place_of(const Error& error, const Setting& setting) {
   if (setting.parameter->form == JobParameter::Form::list) {
     for (const YamlValue& item : setting.place->list(kMostItems)) {
@@ -61,7 +62,7 @@ YamlValue place_of(const Error& error, const Setting& setting) {
   return *setting.place;
 }
 
-// What went wrong with a value of the command line: messages begin with "must", or with the key.
+// Turns an error into one of the command line. Its text begins with "must" or with the key.
 std::string as_option(std::string_view what, const JobParameter& parameter,
                       const std::string& value) {
   if (what.starts_with("must")) {
@@ -89,7 +90,7 @@ SweepOverrides read_sweep(const YamlValue& value) {
   return sweep;
 }
 
-// Keys that jobs and plans share.
+// Reads the keys that jobs and plans share.
 Said read_said(const YamlMap& map) {
   Said said;
   for (const JobParameter& parameter : job_parameters()) {
@@ -114,10 +115,11 @@ Said read_said(const YamlMap& map) {
   return said;
 }
 
-// The same of a job.
+// The same for a job.
 Said read_own(const YamlMap& map) {
   const YamlValue* runs = map.find("runs");
-  if (runs && runs->text() == "auto") runs->fail("is auto for a whole plan");
+  if (runs && runs->text() == "auto")
+    runs->fail("cannot be auto for a single job; set it for the whole plan");
   return read_said(map);
 }
 
@@ -127,14 +129,14 @@ std::vector<std::string_view> with_parameters(std::initializer_list<std::string_
   return all;
 }
 
-// `runs: auto`, and what belongs to it.
+// Reads `runs: auto` and its keys.
 std::optional<AutoRuns> read_auto_runs(const YamlMap& map) {
   std::optional<AutoRuns> automatic;
   const YamlValue* runs = map.find("runs");
   if (runs && runs->text() == "auto") automatic.emplace();
   const auto with_auto = [&](std::string_view key) {
     const YamlValue* value = map.find(key);
-    if (value && !automatic) value->fail("is for runs: auto");
+    if (value && !automatic) value->fail("requires runs: auto");
     return value;
   };
   if (const YamlValue* value = with_auto("precision")) {
@@ -158,28 +160,29 @@ std::optional<AutoRuns> read_auto_runs(const YamlMap& map) {
   return automatic;
 }
 
-// Makes the jobs of names, with what is said of them from the outside in.
+// Creates jobs from names and the settings that apply to them.
 class Loader {
  public:
-  // Sweep and full run are those of the command line.
+  // The overrides' sweep and full run come from the command line.
   Loader(Plan& plan, const PlanOverrides& overrides)
       : plan_(plan), sweep_(overrides.sweep), full_(overrides.full) {}
 
-  // `said` from the whole to the part: the last one holds.
+  // `said`: for each setting the last value wins.
   void add(const CatalogueItem& item, const std::vector<const Said*>& said, int depth) {
     if (item.kind == CatalogueItem::Kind::plan) return add_plan(item, said, depth);
     const JobSource& source = job_source_of(item);
     const JobOptions options = options_for(source.kind, source.recorded, item.name, said);
     if (!options.sets.empty()) {
-      throw Error(ErrorKind::usage,
-                  fmt::format("--set has no meaning for {}: it is a file set itself",
-                              printable(item.name)));
+      throw Error(
+          ErrorKind::usage,
+          fmt::format("--set does not apply to {}: it is itself a file set", printable(item.name)));
     }
     add_all(
         swept(item.name, options, [&](const JobOptions& one) { return source.make(item, one); }));
   }
 
-  // What of the command line had no meaning for a job: by key, the first reason and where it had.
+  // Options of the command line that do not apply to a job, by key: whether any job uses it, the
+  // first reason, and the remark.
   struct Meaning {
     bool any = false;
     std::string why_not, remark;
@@ -187,7 +190,7 @@ class Loader {
   const std::map<std::string, Meaning, std::less<>>& meanings() const { return meanings_; }
 
  private:
-  // Makes jobs with what the command line sweeps of the keys that they have.
+  // Creates jobs with the command line's sweeps of keys that they have.
   Jobs swept(const std::string& job, JobOptions options,
              const std::function<Jobs(const JobOptions&)>& make) {
     std::optional<Jobs> made;
@@ -204,7 +207,7 @@ class Loader {
         if (!meaning.why_not.empty()) continue;
         meaning.why_not = error.what();
         meaning.remark =
-            fmt::format("--sweep {} is left out for {}: {}", key, printable(job), error.what());
+            fmt::format("--sweep {} is ignored for {}: {}", key, printable(job), error.what());
       }
     }
     return made ? *std::move(made) : make(options);
@@ -222,7 +225,7 @@ class Loader {
       if (one->runs) options.runs = one->runs;
       if (one->repetitions) options.runs.reset();
     }
-    // Nothing lies on a volume then.
+    // There is no volume to verify then.
     if (options.engine == EngineKind::null) options.verify = Verification::results;
     return options;
   }
@@ -233,7 +236,7 @@ class Loader {
     if (const std::string_view why = why_not(parameter, kind, recorded); !why.empty()) {
       if (said.of_many) return;
       const std::string text =
-          fmt::format("{} has no meaning for {}: {}",
+          fmt::format("{} does not apply to {}: {}",
                       setting.place ? parameter.key : parameter.option, printable(job), why);
       if (setting.place) fail_at(*setting.place, text);
       Meaning& meaning = meanings_[std::string(parameter.key)];
@@ -250,7 +253,7 @@ class Loader {
   }
 
   void add_plan(const CatalogueItem& named, const std::vector<const Said*>& said, int depth) {
-    if (depth > kDeepest) named.document->fail("is a plan within itself");
+    if (depth > kDeepest) named.document->fail("includes itself");
     const YamlMap map = named.document->map(
         with_parameters({"description", "workload", "jobs", "file_systems", "sweep", "runs",
                          "precision", "budget", "least_runs", "most_runs", "report", "indexes"}));
@@ -270,7 +273,7 @@ class Loader {
     add_presentation(map);
   }
 
-  // What it shows of the jobs that are there by now.
+  // Reads the report of the plan, for the jobs added so far.
   void add_presentation(const YamlMap& map) {
     std::vector<JobRecord> records;
     for (const std::unique_ptr<Job>& job : plan_.jobs) records.push_back(job->record());
@@ -289,7 +292,7 @@ class Loader {
   void add_items(const YamlMap& map, const YamlValue& jobs, Said& whole,
                  const std::vector<const Said*>& said, int depth) {
     for (const std::string_view key : {"workload", "sets"}) {
-      if (map.find(key)) map.find(key)->fail("belongs to a job of 'jobs', not beside them");
+      if (map.find(key)) map.find(key)->fail("is not allowed next to 'jobs'; move it into a job");
     }
     const std::vector<YamlValue> list = jobs.list(kMostJobs);
     if (list.empty()) jobs.fail("is empty");
@@ -297,10 +300,10 @@ class Loader {
     for (const YamlValue& item : list) add_item(item, whole, said, depth);
   }
 
-  // A plan of the first kind: FC-Test on its sets.
+  // A plan without `jobs`: FC-Test on its sets.
   void add_fc_test(const YamlMap& map, const std::vector<const Said*>& said) {
     if (const YamlValue* value = map.find("workload"); value && value->text() != "fc-test") {
-      value->fail("must be fc-test; other workloads stand in a list of 'jobs'");
+      value->fail("must be fc-test; list other workloads under 'jobs'");
     }
     map.require("sets");
     add_all(
@@ -338,7 +341,7 @@ class Loader {
     for (std::unique_ptr<Job>& job : jobs) add_job(std::move(job));
   }
 
-  // Results know a job by its name, and by its set if that is all that differs.
+  // Results identify a job by its name, and by its set if only the sets differ.
   void add_job(std::unique_ptr<Job> job) {
     const JobRecord record = job->record();
     const bool is_new = names_.emplace(record.name, job->set()).second;
@@ -346,9 +349,10 @@ class Loader {
       return other->record().name != record.name || other->record() == record;
     });
     if (!is_new || !same) {
-      throw Error(ErrorKind::usage, fmt::format("two jobs are called {}: give one of them another "
-                                                "'name' in a plan",
-                                                printable(record.name)));
+      throw Error(ErrorKind::usage,
+                  fmt::format("duplicate job name {}: give one of the jobs another "
+                              "'name' in a plan",
+                              printable(record.name)));
     }
     plan_.jobs.push_back(std::move(job));
   }
@@ -368,7 +372,7 @@ void check_together(const PlanOverrides& overrides) {
   };
   if (!says("engine", "null") || !(says("verify", "tree") || says("verify", "content"))) return;
   throw Error(ErrorKind::usage,
-              "--verify has no meaning with --engine null: nothing lies on a volume");
+              "--verify does not apply to --engine null: it writes nothing to a volume");
 }
 
 std::string joined(std::span<const std::string> names) {
@@ -397,7 +401,7 @@ Plan load_plan(std::span<const std::string> names, const PlanOverrides& override
   for (const std::string& name : names) loader.add(find_named(name), {&said}, 0);
   if (overrides.full && !plan.has_full) {
     throw Error(ErrorKind::usage,
-                fmt::format("--full has no meaning for {}: no job of it has a key 'full'",
+                fmt::format("--full does not apply to {}: none of its jobs has a key 'full'",
                             printable(plan.name)));
   }
   for (const auto& [key, meaning] : loader.meanings()) {
@@ -419,7 +423,7 @@ std::vector<FileSystemKind> file_systems_of(const Job& job) {
 }
 
 double expected_seconds(double seconds, std::uint32_t runs) {
-  constexpr double kVolumes = 2;  // seconds, to format and to empty caches
+  constexpr double kVolumes = 2;  // seconds, for formatting and dropping caches
   return (seconds + kVolumes) * runs;
 }
 

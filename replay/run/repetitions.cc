@@ -51,7 +51,7 @@ const char* Repetitions::why_end(std::span<const double> widths) {
   const double each = elapsed_s() / run_;
   if (elapsed_s() + each > limits.budget_s) return "budget";
 
-  // Intervals shrink with the root of the number of samples.
+  // The width of intervals is proportional to 1 / sqrt(number of samples).
   double wanted = limits.least;
   for (const double width : widths) {
     if (std::isfinite(width)) wanted = std::max(wanted, run_ * width * width);

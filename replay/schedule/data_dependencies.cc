@@ -7,7 +7,7 @@ namespace filereel {
 namespace {
 
 constexpr std::size_t kPiecesOfFile = 4096;
-constexpr std::size_t kFirstLook = 256;  // pieces of a file before they are looked through
+constexpr std::size_t kFirstLook = 256;  // pieces of a file before the first clean-up
 constexpr std::size_t kPiecesOfAll = 128 * 1024;
 
 }  // namespace
@@ -21,9 +21,9 @@ struct DataDependencies::Piece {
 struct DataDependencies::Shared {
   explicit Shared(std::pmr::memory_resource* memory) : pieces(memory) {}
 
-  std::vector<Hull> hulls;  // by lane, while nobody writes
+  std::vector<Hull> hulls;  // by lane, while there is no writer
   bool cut = false;         // in pieces
-  Pieces pieces;            // do not overlap
+  Pieces pieces;            // not overlapping
   std::size_t look_at = kFirstLook;
   MomentSet writers;  // each lane's last write
 };
@@ -97,7 +97,7 @@ void DataDependencies::share(File& file) {
 void DataDependencies::cut_up(Shared& shared) {
   shared.cut = true;
   cut_.push_back(&shared);
-  // There is one writer at most, and its reads are in its own order.
+  // There is at most one writer, and program order covers its own reads.
   for (const Hull& hull : shared.hulls) {
     if (!hull.written.empty()) overlay(shared, hull.written, true, hull.last_write);
   }
@@ -114,7 +114,7 @@ void DataDependencies::read_pieces(Shared& shared, ByteRange range, Moment now) 
   for (auto each = at; each != pieces.end() && each->first < range.end; ++each) {
     order_.need(each->second.writers);
   }
-  // The usual case: the same piece as ever.
+  // Common case: exactly one existing piece.
   if (at != pieces.end() && at->first == range.begin && at->second.end == range.end) {
     at->second.readers.add(now);
     return;
@@ -139,7 +139,7 @@ void DataDependencies::write_pieces(Shared& shared, ByteRange range, Moment now)
   overlay(shared, range, true, now);
 }
 
-// Notes a read of `range`, or a write, which makes one piece of it.
+// Records a read or write of `range`. A write turns it into a single piece.
 void DataDependencies::overlay(Shared& shared, ByteRange range, bool writes, Moment moment) {
   Pieces& pieces = shared.pieces;
   const std::size_t before = pieces.size();
@@ -150,7 +150,7 @@ void DataDependencies::overlay(Shared& shared, ByteRange range, bool writes, Mom
     at = pieces.emplace_hint(at, range.begin, Piece{range.end, {}, {}});
     at->second.writers.add(moment);
   } else {
-    std::uint64_t next = range.begin;  // the first byte that is not in a piece yet
+    std::uint64_t next = range.begin;  // the first byte not yet in a piece
     while (next < range.end) {
       if (at == end || at->first > next) {
         const std::uint64_t until = at == end ? range.end : at->first;
@@ -164,7 +164,7 @@ void DataDependencies::overlay(Shared& shared, ByteRange range, bool writes, Mom
   pieces_ += pieces.size() - before;  // modulo 2^64
 }
 
-// The first piece at or behind `at`; none reaches across it any more.
+// Returns the first piece at or after `at`; splits a piece that crosses it.
 DataDependencies::Pieces::iterator DataDependencies::split(Pieces& pieces, std::uint64_t at) {
   const auto behind = pieces.lower_bound(at);
   if (behind == pieces.begin()) return behind;
@@ -209,7 +209,7 @@ void DataDependencies::limit_all() {
     return sum;
   };
   pieces_ = count();
-  // Until every file is one piece, if it must be.
+  // Down to one piece per file, if necessary.
   for (std::size_t before = 0; pieces_ > kPiecesOfAll / 2 && pieces_ != before;) {
     before = pieces_;
     for (Shared* shared : cut_) merge_neighbours(*shared);

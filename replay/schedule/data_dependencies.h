@@ -1,4 +1,4 @@
-// The order of reads and writes of the same bytes.
+// Orders reads and writes of the same bytes.
 #pragma once
 
 #include <cstddef>
@@ -26,10 +26,10 @@ struct ByteRange {
   }
 };
 
-// A read comes after the writes that it overlaps, a write after the reads and writes. While nobody
-// else writes, each lane's reads and writes of a file are kept as one range each; then as pieces.
-// Pieces are bounded: too many are made fewer and larger, which makes some operations wait for more
-// than they must.
+// A read waits for overlapping writes, a write for overlapping reads and writes. Without a
+// concurrent writer, the reads and writes of each lane are kept as one range per file; otherwise as
+// pieces. The number of pieces is limited: excess pieces are merged, which adds waits that are not
+// strictly necessary.
 class DataDependencies {
  public:
   class File;
@@ -40,12 +40,12 @@ class DataDependencies {
   DataDependencies(const DataDependencies&) = delete;
   DataDependencies& operator=(const DataDependencies&) = delete;
 
-  // The file's state; stays where it is.
+  // The file's state; its address is stable.
   File& file(FileId id);
 
   void read(File& file, ByteRange range, Moment now) { use(file, range, false, now); }
   void write(File& file, ByteRange range, Moment now) { use(file, range, true, now); }
-  // All writes so far come before.
+  // Waits for all writes so far.
   void need_writes(const File& file);
 
   std::size_t pieces() const { return pieces_; }  // of all files
@@ -71,12 +71,12 @@ class DataDependencies {
   KnownOrder& order_;
   std::pmr::unsynchronized_pool_resource memory_;
   std::unordered_map<FileId, File> files_;
-  std::vector<Shared*> cut_;  // the files that are in pieces
+  std::vector<Shared*> cut_;  // files kept as pieces
   std::size_t pieces_ = 0;
   std::size_t limit_at_;  // pieces of all files
 };
 
-// Reads and writes of one lane.
+// The reads and writes of one lane.
 struct DataDependencies::Hull {
   std::uint32_t lane = UINT32_MAX;
   ByteRange read{UINT64_MAX, 0}, written{UINT64_MAX, 0};
@@ -88,8 +88,8 @@ struct DataDependencies::Hull {
 class DataDependencies::File {
  private:
   friend class DataDependencies;
-  Hull only_;                       // while one lane uses it
-  std::unique_ptr<Shared> shared_;  // since a second one does
+  Hull only_;                       // while a single lane uses the file
+  std::unique_ptr<Shared> shared_;  // once a second lane uses it
 };
 
 }  // namespace filereel

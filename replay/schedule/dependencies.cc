@@ -13,7 +13,7 @@ std::uint64_t moved(const Operation& op) {
   return std::max(op.length, op.expected > 0 ? static_cast<std::uint64_t>(op.expected) : 0);
 }
 
-// A read that met the end of the file must not come after the file has grown.
+// A read that reached the end of the file must not run after the file has grown.
 ByteRange read_range(const Operation& op) {
   const bool met_end = op.expected >= 0 && static_cast<std::uint64_t>(op.expected) < op.length;
   return met_end ? ByteRange::from(op.offset) : ByteRange::of(op.offset, op.length);
@@ -147,7 +147,7 @@ void Dependencies::add_data(const Operation& op, OpenFile* open, Moment now) {
   switch (op.kind) {
     case OperationKind::read:
       if (!file) return;
-      if (op.hole) data_.need_writes(*file);  // one of them made the file reach so far
+      if (op.hole) data_.need_writes(*file);  // one of them extended the file this far
       data_.read(*file, read_range(op), now);
       return;
     case OperationKind::seek:

@@ -1,4 +1,4 @@
-// What each operation of a trace must wait for.
+// Computes the waits of each operation of a trace.
 #pragma once
 
 #include <cstdint>
@@ -18,12 +18,12 @@
 
 namespace filereel {
 
-// For traces of two lanes and more. Follows the operations in trace order; all waits are for
-// earlier operations, so that the first one that is not done can always go on. The rules are those
-// of docs/replay.md.
+// For traces of two or more lanes. Processes the operations in trace order. All waits are for
+// earlier operations, so the first incomplete one can always continue. docs/replay.md defines the
+// rules.
 class Dependencies {
  public:
-  // Open files beyond those of the trace that may be open at once.
+  // Additional open files that may be open at the same time.
   struct Spare {
     std::size_t slots, mappings;
   };
@@ -32,8 +32,8 @@ class Dependencies {
   Dependencies(Order order, const TraceTables& tables, const TraceInfo& info, std::size_t lanes,
                Spare spare);
 
-  // What the next operation of the trace waits for; `now` is when it is done. Gives its open file
-  // and its mapping their new numbers. Valid until the next call.
+  // Returns the waits of the next operation of the trace; `now` is the moment of its completion.
+  // Renumbers its open file and its mapping. Valid until the next call.
   std::span<const Moment> add(Operation& operation, Moment now);
 
   std::size_t slots() const { return slots_.size(); }
@@ -45,7 +45,7 @@ class Dependencies {
   using OpenFile = OpenFileDependencies::OpenFile;
   struct Attributes {
     Moment change;
-    MomentSet readers;  // since then
+    MomentSet readers;  // since the change
   };
 
   void rename_slots(Operation& operation, std::uint32_t lane);
@@ -68,7 +68,7 @@ class Dependencies {
   DataDependencies data_;
   std::unordered_map<FileId, Attributes> attributes_;
   std::unordered_map<FileId, Moment> locks_;
-  std::vector<Moment> changes_;  // each lane's last write or change of a name
+  std::vector<Moment> changes_;  // each lane's last write or name change
   Moment previous_;
   struct Thread {
     Moment forked, last;

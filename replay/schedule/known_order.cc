@@ -25,7 +25,7 @@ std::span<const Moment> KnownOrder::reduce() {
   for (const std::uint32_t lane : touched_) {
     sources_.push_back(knowledge_at(Moment(lane, wanted_[lane])));
   }
-  // Of two waits at most one follows from the other, so taking out all that follow loses none.
+  // Two waits cannot imply each other, so removing all implied waits loses none.
   const auto follows = [&](std::uint32_t lane) {
     return std::ranges::any_of(sources_, [&](const std::uint64_t* source) {
       return source && source[lane] >= wanted_[lane];
@@ -48,7 +48,7 @@ std::span<const Moment> KnownOrder::reduce() {
   return waits_;
 }
 
-// What `moment`'s lane knew when its operation began; null: nothing, or too long ago.
+// The clock of `moment`'s lane when its operation began; null: none, or no longer stored.
 const std::uint64_t* KnownOrder::knowledge_at(Moment moment) const {
   const History& history = histories_[moment.lane()];
   const std::size_t size = history.counts.size();

@@ -1,4 +1,4 @@
-// Which waits are left over when those are taken out that follow from others.
+// Removes waits that follow from other waits.
 #pragma once
 
 #include <cstddef>
@@ -10,20 +10,20 @@
 
 namespace filereel {
 
-// Follows the lanes in trace order. Knows of each lane what must be done of the others when its
-// next operation begins: what it waited for, and what those had waited for (vector clocks, after
-// Mattern 1989).
+// Processes the lanes in trace order. For each lane, tracks which operations of the others are
+// complete when its next operation begins: those it waited for, and those that these had waited for
+// (vector clocks, after Mattern 1989).
 class KnownOrder {
  public:
   explicit KnownOrder(std::size_t lanes);
 
-  // `now` is the moment at which the next operation is done.
+  // `now` is the moment of completion of the next operation.
   void begin(Moment now) {
     now_ = now;
     known_ = clocks_[now.lane()].empty() ? nullptr : clocks_[now.lane()].data();
   }
 
-  // The operation begins after `moment`.
+  // The operation must wait for `moment`.
   void need(Moment moment) {
     const std::uint32_t lane = moment.lane();
     const std::uint64_t count = moment.count();
@@ -36,28 +36,29 @@ class KnownOrder {
     moments.each([this](Moment moment) { need(moment); });
   }
 
-  // The operation's waits: at most one for each other lane, none that follows from another. They
-  // are known from now on. Valid until the next call.
+  // Returns the operation's waits: at most one per other lane, none implied by another. They are
+  // known from then on. Valid until the next call.
   std::span<const Moment> take() {
     if (touched_.empty()) return {};
     return reduce();
   }
 
-  // Whether it is done when the operation begins, waits included that were taken.
+  // Whether `moment` is complete when the operation begins, including waits already taken.
   bool is_known(Moment moment) const {
     const Clock& clock = clocks_[now_.lane()];
     return moment.lane() == now_.lane() || is_done(moment) ||
            (!clock.empty() && moment.count() <= clock[moment.lane()]);
   }
 
-  // The replay is so far: nobody needs to wait for it. Operations done are at most those given.
+  // Reports the progress of the replay: these operations need no more waits. `count` must not
+  // exceed the operations processed so far.
   void set_done(std::uint32_t lane, std::uint64_t count) { done_[lane] = count; }
   bool is_done(Moment moment) const { return moment.count() <= done_[moment.lane()]; }
 
  private:
   using Clock = std::vector<std::uint64_t>;  // by lane; empty: knows nothing
 
-  // What a lane knew at the operations before which it waited: the last few of them, a ring.
+  // The clocks of a lane at its last few operations with waits, as a ring.
   struct History {
     std::vector<std::uint64_t> counts;  // number of the operation
     std::vector<std::uint64_t> clocks;  // one after another

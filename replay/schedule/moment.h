@@ -1,4 +1,4 @@
-// Points in a replay that others wait for.
+// Points in a replay for which other operations wait.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,8 @@
 
 namespace filereel {
 
-// "`lane` has done `count` operations." The default one is the beginning, for which nobody waits.
+// "`lane` has completed `count` operations." The default moment is the start, for which no one
+// waits.
 class Moment {
  public:
   static constexpr std::uint32_t kMaxLanes = 1U << 16;  // eight bytes hold both numbers
@@ -28,7 +29,8 @@ class Moment {
   std::uint64_t bits_ = 0;
 };
 
-// The last moment of each lane. Nearly always of one or two lanes, so the first lies inside.
+// The last moment of each lane. It nearly always holds one or two lanes, so the first is stored
+// inline.
 class MomentSet {
  public:
   MomentSet() = default;
@@ -40,7 +42,7 @@ class MomentSet {
   MomentSet& operator=(const MomentSet&) = delete;
   ~MomentSet() = default;
 
-  // The lane that was added last is found first.
+  // The most recently added lane is found first.
   void add(Moment moment) {
     if (first_.is_beginning() || first_.lane() == moment.lane()) {
       first_ = std::max(first_, moment);
@@ -82,7 +84,7 @@ class MomentSet {
 
  private:
   Moment first_;
-  std::unique_ptr<std::vector<Moment>> rest_;  // of other lanes; empty where first_ is
+  std::unique_ptr<std::vector<Moment>> rest_;  // of other lanes; empty if first_ is
 };
 
 }  // namespace filereel

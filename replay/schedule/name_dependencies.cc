@@ -65,7 +65,7 @@ bool NameDependencies::add(const Operation& op, Moment now) {
   return false;
 }
 
-// With O_CREAT it makes the name, unless that is known to be there.
+// With O_CREAT it creates the name, unless the name is known to exist.
 bool NameDependencies::open(const Operation& op, Moment now) {
   const bool succeeded = op.expected >= 0;
   const bool may_create = (op.flags & O_CREAT) != 0 && (op.flags & O_TMPFILE) != O_TMPFILE;
@@ -115,7 +115,7 @@ void NameDependencies::need_ancestors(PathId path) {
   }
 }
 
-// After this, the change of `path` stands for all that was done below it.
+// Afterwards, the change of `path` represents everything done below it.
 void NameDependencies::need_below(PathId path) {
   walk_.assign(1, path);
   while (!walk_.empty()) {
@@ -140,7 +140,7 @@ void NameDependencies::need_below(PathId path) {
   }
 }
 
-// Everything used hangs together with the root, so that a walk finds it.
+// All used names are linked to the root, so that a walk finds them.
 void NameDependencies::mark_used(PathId path) {
   while (!names_[path].used) {
     Name& name = names_[path];

@@ -1,4 +1,4 @@
-// The order of operations on an open file: open, then uses, then close. The same for mappings.
+// Orders operations on an open file: open, then uses, then close. The same for mappings.
 #pragma once
 
 #include <cstddef>
@@ -10,18 +10,18 @@
 
 namespace filereel {
 
-// Numbers are those after renaming. Whoever takes a number again comes after its last close.
+// Numbers are those after renaming. A reused number waits for its last close.
 class OpenFileDependencies {
  public:
   struct OpenFile {
     Moment opened, closed;
-    MomentSet uses;                  // since it was opened
-    PathId path = PathTable::kNone;  // by which it was opened
+    MomentSet uses;                  // since the open
+    PathId path = PathTable::kNone;  // path of the open
     FileId entry = kNoFileId;
     DataDependencies::File* data = nullptr;
     std::uint64_t offset = 0;  // of a mapping, in the file
     bool is_shared = false;    // of a mapping: writes reach the file
-    bool locked = false;       // its close may give up a lock
+    bool locked = false;       // its close may release a lock
   };
 
   // `order` outlives the dependencies. Numbers are below `slots`.

@@ -137,7 +137,7 @@ class Empty(IntegrationTest):
         for arguments, end in ((["run", "--runs", digits], "must be auto, or 1 to 10000"),
                                (["run", "--threads", digits], "must be a number from 1 to 1024"),
                                ([digits], "see filereel --help"),
-                               (["run", digits], "`filereel list` shows the catalogue")):
+                               (["run", digits], "run `filereel list` to see the catalogue")):
             done = self.filereel(*arguments, status=None)
             self.assertNotEqual(done.code, 0)
             self.assertLess(len(done.err), 6000)

@@ -31,7 +31,7 @@ class FullVolumes(IntegrationTest):
             before = os.statvfs(volume).f_bfree
             finished = self.filereel("run", "--near", volume, "--set", "programs", "--runs", "1",
                                      "--json", "r.json", status=None)
-            self.assert_refused(finished, 1, volume, "no room", "programs")
+            self.assert_refused(finished, 1, volume, "not enough space", "programs")
             # Nothing was measured: a result of that name from before would still be there.
             self.assertFalse((self.scratch / "r.json").exists())
             self.assertEqual(os.listdir(volume), ["lost+found"])
@@ -41,7 +41,7 @@ class FullVolumes(IntegrationTest):
     def test_a_set_that_has_no_room_in_an_image_is_refused_before_it_begins(self):
         finished = self.filereel("run", "--near", "image:a.img,size=64M", "--fs", "ext4", "--set",
                                  "programs", "--runs", "1", status=None)
-        self.assert_refused(finished, 1, "a.img", "no room")
+        self.assert_refused(finished, 1, "a.img", "not enough space")
         self.assert_nothing_left()
 
     @needs("ext4")
@@ -50,7 +50,7 @@ class FullVolumes(IntegrationTest):
             finished = self.filereel("run", "--near", volume, "--set",
                                      self.many_small_files(300, "1 B"), "--json", "r.json",
                                      status=None)
-            self.assert_refused(finished, 1, volume, "inodes", "can be made")
+            self.assert_refused(finished, 1, volume, "not enough inodes", "needed")
             self.assertFalse((self.scratch / "r.json").exists())
             self.assertEqual(os.listdir(volume), ["lost+found"])
 

@@ -18,7 +18,7 @@ Operation on_file(OperationKind kind, FileId entry, PathId path, std::int64_t ex
   return operation;
 }
 
-TEST_CASE("attributes that a file system lacks explain nothing but attributes") {
+TEST_CASE("attributes that a file system lacks explain only attribute divergences") {
   PathTable paths;
   const PathId path = paths.add(Role::near, "d/f");
   for (const OperationKind kind : {set_xattr, change_mode, set_times, advise, sync}) {
@@ -34,7 +34,7 @@ TEST_CASE("attributes that a file system lacks explain nothing but attributes") 
   }
 }
 
-TEST_CASE("a name that is not there explains what is done to it and below") {
+TEST_CASE("a missing name explains divergences on it and below") {
   PathTable paths;
   const PathId folder = paths.add(Role::near, "d");
   const PathId path = paths.add(Role::near, "d/f");
