@@ -68,7 +68,7 @@ std::optional<Error> watch(Session& session, SignalWatch& signals,
                                [](const ResultFile& file) { return has_samples(file.result); });
   };
   try {
-    if (!within_memory("what is measured", [&] { return measure(observer); }))
+    if (!within_memory("the measurement", [&] { return measure(observer); }))
       session.exit_code = Session::kInterrupted;
   } catch (const Error& error) {
     if (!measured()) throw;
