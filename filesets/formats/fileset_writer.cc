@@ -50,8 +50,8 @@ struct FileSetWriter::State {
     if (length > kMaxFileSetLine) {
       text.resize(begin);
       throw Error(ErrorKind::unusable_input,
-                  fmt::format("{}: a line of {} bytes does not fit into a .fileset file; shorten "
-                              "the name, description or path",
+                  fmt::format("{}: a line of {} bytes is too long for a .fileset file; shorten the "
+                              "name, description or path",
                               file.path(), length));
     }
     text += '\n';
@@ -67,8 +67,8 @@ struct FileSetWriter::State {
 
   [[noreturn]] void too_large() const {
     throw Error(ErrorKind::unusable_input,
-                fmt::format("{}: the tree is too large for a .fileset file (16 million entries, 2 "
-                            "GiB of text); capture parts of it",
+                fmt::format("{}: the tree is too large for a .fileset file (limits: 16 million "
+                            "entries, 2 GiB of text); capture parts of it",
                             file.path()));
   }
 

@@ -108,8 +108,8 @@ bool parse_line(std::string_view key, std::string_view value, LeaseNote& note) {
 
 [[noreturn]] void fail(const std::string& path) {
   throw_failed(
-      fmt::format("cannot write to {}, where filereel keeps its leases: {}; free some space, or "
-                  "set FILEREEL_STATE_DIR to another directory",
+      fmt::format("cannot write to the state directory {}: {}; free some space, or set "
+                  "FILEREEL_STATE_DIR to another directory",
                   path, strerror(errno)));
 }
 

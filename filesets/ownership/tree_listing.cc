@@ -86,8 +86,8 @@ void TreeListing::remove(std::span<const std::uint64_t> complete) const {
   walk_tree(directory_, shown_, [&](const WalkedEntry& entry) {
     if (!has(complete, fingerprint(entry, Facts::all)) && !was_moved_aside(entry)) {
       throw_failed(
-          fmt::format("{} was added or changed since filereel filled {}: move it away, or "
-                      "name another directory",
+          fmt::format("{} was added or changed after filereel filled {}; move it away, or choose "
+                      "another directory",
                       printable(shown_ + "/" + entry.path), printable(shown_)));
     }
     proven.push_back(fingerprint(entry, Facts::lasting));
@@ -98,9 +98,9 @@ void TreeListing::remove(std::span<const std::uint64_t> complete) const {
     const int error =
         same ? remove_exactly(entry.parent, entry.name, entry.state.identity) : ESTALE;
     if (error == 0 || error == ENOENT) return;
-    throw_failed(fmt::format("cannot remove {}: {}; name another directory",
+    throw_failed(fmt::format("cannot remove {}: {}; choose another directory",
                              printable(shown_ + "/" + entry.path),
-                             error == ESTALE ? "another process has changed it" : strerror(error)));
+                             error == ESTALE ? "changed by another process" : strerror(error)));
   };
   walk_tree(directory_, shown_, remove_one, Closed::open_up);
 }

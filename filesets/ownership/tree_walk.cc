@@ -66,7 +66,7 @@ class TreeWalk {
     if (!state && errno == ENOENT) return;  // gone meanwhile
     if (!state) fail(errno);
     if (state->mount != mount_) {
-      throw_failed(fmt::format("something is mounted on {}: unmount it first", place()));
+      throw_failed(fmt::format("a file system is mounted on {}; unmount it first", place()));
     }
     if (!state->is_directory()) {
       visit_({parent.directory.get(), name, path_, *state});
@@ -110,15 +110,13 @@ class TreeWalk {
     const std::optional<FileState> state = state_of(directory.get());
     if (!state || state->identity != wanted.identity || state->mount != mount_) {
       throw_failed(
-          fmt::format("{} is exchanged for something else right now: look who does that, "
-                      "and try again",
-                      place()));
+          fmt::format("{} was replaced by another process; find out which, then retry", place()));
     }
     return directory;
   }
 
   [[noreturn]] void fail(int error) const {
-    throw_failed(fmt::format("cannot look into {}: {}", place(), strerror(error)));
+    throw_failed(fmt::format("cannot read {}: {}", place(), strerror(error)));
   }
   std::string place() const { return printable(path_.empty() ? shown_ : shown_ + "/" + path_); }
 

@@ -100,8 +100,8 @@ void check_can_be_made(const std::string& path, const std::string& full_path) {
   const bool among_devices = full_path.starts_with("/dev/") && !full_path.starts_with("/dev/shm/");
   if (!holds_no_files && !among_devices) return;
   throw Error(ErrorKind::usage,
-              fmt::format("there is no {}: name a device that exists, or a directory on a file "
-                          "system that holds files",
+              fmt::format("{} does not exist and cannot be created there; choose an existing "
+                          "device, or a directory on a file system for files",
                           printable(path)));
 }
 
@@ -135,22 +135,21 @@ void WorkDirectory::open_target() {
   // Of what was opened, whatever has its name by now.
   full_path_ = fs::read_symlink(fmt::format("/proc/self/fd/{}", target_.get()), error).string();
   if (error) {
-    throw_failed(
-        fmt::format("cannot use {}: /proc is missing; mount it first (mount -t proc proc "
-                    "/proc)",
-                    printable(path_)));
+    throw_failed(fmt::format(
+        "cannot use {}: /proc is not mounted; mount it first (mount -t proc proc /proc)",
+        printable(path_)));
   }
 }
 
 void WorkDirectory::make_target() {
   boost::system::error_code error;
   fs::path full = fs::weakly_canonical(fs::absolute(path_), error);
-  if (error) fail("cannot make", error.value());
+  if (error) fail("cannot create", error.value());
   if (full.filename_is_dot()) full = full.parent_path();  // as of "new/"
   check_can_be_made(path_, full.string());
   target_name_ = full.filename().string();
   parent_.reset(open(full.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!parent_) fail("cannot make", errno);
+  if (!parent_) fail("cannot create", errno);
   target_lease_.emplace(LeaseNote{
       .kind = LeaseKind::directory, .path = full.string(), .parent = identity_of(parent_.get())});
   target_ = make_directory(parent_.get(), target_name_, 0777, *target_lease_);
@@ -158,7 +157,7 @@ void WorkDirectory::make_target() {
   const int failed = errno;
   target_lease_->strike();
   target_lease_.reset();
-  fail("cannot make", failed);
+  fail("cannot create", failed);
 }
 
 std::optional<std::string> WorkDirectory::first_name() const {
@@ -166,8 +165,8 @@ std::optional<std::string> WorkDirectory::first_name() const {
   if (!names) fail("cannot read", errno);
   if (std::ranges::find(*names, kOldMarker) != names->end()) {
     throw_failed(
-        fmt::format("{} holds files of an earlier version of filereel: save what you need, empty "
-                    "it by hand, and try again",
+        fmt::format("{} contains files of an earlier version of filereel; save what you need, "
+                    "empty it by hand, then retry",
                     printable(path_)));
   }
   for (const std::string& name : *names) {
@@ -187,9 +186,9 @@ void WorkDirectory::check_empty() {
   };
   for (FoundLease& found : find_leases(concerns_this)) {
     if (!found.lease) {
-      throw_failed(
-          fmt::format("{} is in use by another filereel: wait for it or choose another volume",
-                      printable(path_)));
+      throw_failed(fmt::format(
+          "{} is in use by another filereel; wait for it to end, or choose another volume",
+          printable(path_)));
     }
     if (found.note.kind != LeaseKind::tree || use_ != Use::volume) continue;
     if (first_name()) {
@@ -199,10 +198,9 @@ void WorkDirectory::check_empty() {
   }
   const std::optional<std::string> name = first_name();
   if (!name) return;
-  throw_failed(
-      fmt::format("{} is not empty and filereel did not fill it ({} is in it): name an empty "
-                  "directory",
-                  printable(path_), printable(*name)));
+  throw_failed(fmt::format(
+      "{} is not empty and was not filled by filereel (it contains {}); choose an empty directory",
+      printable(path_), printable(*name)));
 }
 
 void WorkDirectory::make_work() {
@@ -216,10 +214,9 @@ void WorkDirectory::make_work() {
   work_lease_->strike();
   work_lease_.reset();
   if (error == EROFS) {
-    throw_failed(
-        fmt::format("{} is read-only: choose a volume that can be written", printable(path_)));
+    throw_failed(fmt::format("{} is read-only; choose a writable volume", printable(path_)));
   }
-  fail("cannot make a directory in", error);
+  fail("cannot create a directory in", error);
 }
 
 WorkDirectory::~WorkDirectory() {
@@ -239,10 +236,9 @@ void WorkDirectory::check_present() const {
   const bool there = now && identity_of(now.get()) == identity_of(target_.get());
   const std::optional<FileState> work = there ? state_of(target_.get(), work_name_) : std::nullopt;
   if (work && work->identity == identity_of(work_.get())) return;
-  throw_failed(fmt::format(
-      "{} has vanished: it was unmounted or replaced during the run; mount it again and "
-      "start over",
-      printable(path_)));
+  throw_failed(
+      fmt::format("{} was unmounted or replaced during the run; mount it again and restart the run",
+                  printable(path_)));
 }
 
 void WorkDirectory::keep() {
@@ -258,9 +254,8 @@ void WorkDirectory::keep() {
     work_lease_->strike();  // it is the user's now
     work_lease_.reset();
     work_.reset();
-    throw_failed(fmt::format("cannot move {} to {}: {}; what was made stays in {}/{}",
-                             printable(name), printable(path_), strerror(error), printable(path_),
-                             work_name_));
+    throw_failed(fmt::format("cannot move {} to {}: {}; the files remain in {}/{}", printable(name),
+                             printable(path_), strerror(error), printable(path_), work_name_));
   }
   remove_work();
   if (target_lease_) target_lease_->strike();

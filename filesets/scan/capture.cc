@@ -30,7 +30,7 @@ struct Skip {
 };
 
 Skip changed() {
-  return {&CaptureTotals::changed, "changed while it was read"};
+  return {&CaptureTotals::changed, "changed while being read"};
 }
 
 // A name that was there a moment ago: gone or replaced, or really unreadable?
@@ -89,7 +89,7 @@ class TreeCapture {
   CaptureTotals run(const std::string& dir) {
     const auto fail = [&dir](std::string_view why) -> Error {
       return {ErrorKind::unusable_input,
-              fmt::format("capture {:?}: {}; name a directory that you may read", dir, why)};
+              fmt::format("capture {:?}: {}; choose a readable directory", dir, why)};
     };
     root_ = Descriptor(open(dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!root_) throw fail(std::strerror(errno));
@@ -144,7 +144,7 @@ class TreeCapture {
     if (!path_.empty()) path_ += '/';
     path_ += name;
     try {
-      if (path_.size() > PATH_MAX) throw Skip{&CaptureTotals::too_long, "its path is too long"};
+      if (path_.size() > PATH_MAX) throw Skip{&CaptureTotals::too_long, "path too long"};
       visit(name);
     } catch (const Skip& skip) {
       note(skip);
@@ -181,7 +181,7 @@ class TreeCapture {
     } else if (S_ISLNK(status.st_mode)) {
       visit_symlink(name, entry);
     } else if (!S_ISREG(status.st_mode)) {
-      throw Skip{&CaptureTotals::special, "a socket, FIFO or device"};
+      throw Skip{&CaptureTotals::special, "socket, FIFO or device"};
     } else {
       visit_file(name, status, entry);
     }
@@ -191,7 +191,7 @@ class TreeCapture {
     entry.kind = EntryKind::directory;
     if (leaves_file_system(status)) {
       emit(entry);
-      throw Skip{&CaptureTotals::other_file_systems, "another file system is mounted here"};
+      throw Skip{&CaptureTotals::other_file_systems, "mount point of another file system"};
     }
     Descriptor fd;
     std::vector<std::string> names;
@@ -216,14 +216,14 @@ class TreeCapture {
     const ssize_t length = readlinkat(here_.get(), name.c_str(), target.data(), target.size());
     if (length < 0 && errno == EINVAL) throw changed();  // no symlink any more
     if (length < 0) throw skip_for_errno(errno);
-    if (length == PATH_MAX) throw Skip{&CaptureTotals::too_long, "its target is too long"};
+    if (length == PATH_MAX) throw Skip{&CaptureTotals::too_long, "target too long"};
     entry.target.assign(target.data(), static_cast<std::size_t>(length));
     emit(entry);
   }
 
   void visit_file(const std::string& name, const struct stat& status, Entry& entry) {
     if (leaves_file_system(status)) {
-      throw Skip{&CaptureTotals::other_file_systems, "a file of another file system"};
+      throw Skip{&CaptureTotals::other_file_systems, "file of another file system"};
     }
     const auto linked = links_.find(Identity(status));
     if (linked != links_.end()) {

@@ -34,29 +34,28 @@ std::string_view next_step(int error) {
     case EDQUOT:
       return "free some space or choose another directory";
     case EFBIG:
-      return "choose a file system that holds files of this size";
+      return "choose a file system that supports files of this size";
     case EACCES:
     case EPERM:
     case EOPNOTSUPP:
-      return "choose a directory where you may write, on a file system that has this kind of entry";
+      return "choose a writable directory on a file system that supports this kind of entry";
     case EROFS:
-      return "choose a directory that is not mounted read-only";
+      return "choose a directory on a writable file system";
     case EINVAL:
     case EILSEQ:
     case ENAMETOOLONG:
-      return "choose a file system that can hold this name";
+      return "choose a file system that supports this name";
     case EEXIST:
-      return "choose a file system that tells upper from lower case, and a directory that nobody "
-             "else writes to";
+      return "choose a case-sensitive file system and a directory that no other process writes to";
     case ENOENT:
     case ENOTDIR:
     case ELOOP:
     case EXDEV:
-      return "name a directory whose parent exists and in which nobody else changes anything";
+      return "choose a directory whose parent exists and that no other process changes";
     case ENOSYS:
       return "filereel needs Linux 5.6 or later for openat2";
     default:
-      return "check the file system and the kernel's log";
+      return "check the file system and the kernel log";
   }
 }
 
@@ -111,7 +110,7 @@ class TreePopulation {
   [[noreturn]] void fail(std::string_view path, int error) const {
     throw Error(
         ErrorKind::failed,
-        fmt::format("populate {:?}: {} ({} of {} entries made); {}",
+        fmt::format("populate {:?}: {} ({} of {} entries created); {}",
                     path.empty() ? dir_ : fmt::format("{}/{}", dir_, path), std::strerror(error),
                     done_.entries, set_.entries.size(), next_step(error)));
   }
@@ -126,8 +125,8 @@ class TreePopulation {
     const std::uint64_t free = std::uint64_t{space.f_bavail} * space.f_frsize;
     if (free < totals_.bytes_to_write) {
       throw Error(ErrorKind::failed,
-                  fmt::format("populate {:?}: the file set needs {} and {} are free; free some "
-                              "space or choose another directory",
+                  fmt::format("populate {:?}: the file set needs {}, but only {} are free; free "
+                              "some space or choose another directory",
                               dir_, format_size(totals_.bytes_to_write), format_size(free)));
     }
   }

@@ -114,11 +114,11 @@ void check_sizes(const SizeDistribution& distribution, std::uint64_t count,
     throw_unusable(where, "sigma must be from 0 to 10");
   }
   if (distribution.min > distribution.max) {
-    throw_unusable(where, fmt::format("the smallest size, {} bytes, is above the largest, {} bytes",
+    throw_unusable(where, fmt::format("the minimum size, {} bytes, is above the maximum, {} bytes",
                                       distribution.min, distribution.max));
   }
   if (distribution.max > INT64_MAX)
-    throw_unusable(where, "the largest size is above 2^63 - 1 bytes");
+    throw_unusable(where, "the maximum size exceeds 2^63 - 1 bytes");
   if (const auto& tail = distribution.pareto) {
     if (!(tail->weight >= 0 && tail->weight <= 1)) {
       throw_unusable(where, "the weight of the Pareto tail must be from 0 to 1");
@@ -128,16 +128,15 @@ void check_sizes(const SizeDistribution& distribution, std::uint64_t count,
     }
   }
   if (Wide{count} * distribution.min > total_bytes) {
-    throw_unusable(
-        where, fmt::format("{} files of at least {} bytes need more than the {} bytes in total; "
-                           "lower the count or the smallest size, or raise the total",
-                           count, distribution.min, total_bytes));
+    throw_unusable(where, fmt::format("{} files of at least {} bytes exceed the total of {} bytes; "
+                                      "reduce the count or the minimum size, or increase the total",
+                                      count, distribution.min, total_bytes));
   }
   if (Wide{count} * distribution.max < total_bytes) {
-    throw_unusable(
-        where, fmt::format("{} files of at most {} bytes cannot make {} bytes in total; raise the "
-                           "count or the largest size, or lower the total",
-                           count, distribution.max, total_bytes));
+    throw_unusable(where,
+                   fmt::format("{} files of at most {} bytes cannot reach the total of {} bytes; "
+                               "increase the count or the maximum size, or reduce the total",
+                               count, distribution.max, total_bytes));
   }
 }
 

@@ -34,8 +34,7 @@ void scale_holes(Entry& entry, double scale) {
 void check_scale(double scale) {
   if (!(scale > 0 && scale <= kMaxScale)) {
     throw Error(ErrorKind::usage,
-                fmt::format("the scale {} makes no sense; use a number above 0 and up to {}, such "
-                            "as 0.1",
+                fmt::format("invalid scale {}: expected a number above 0 and up to {}, such as 0.1",
                             scale, kMaxScale));
   }
 }

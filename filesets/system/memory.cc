@@ -9,7 +9,7 @@ namespace filereel {
 
 void fail_for_memory(std::string_view what) {
   throw_failed(
-      fmt::format("{} needs more memory than there is; use less of it, raise the limit "
+      fmt::format("{} needs more memory than is available; reduce its size, raise the limit "
                   "(ulimit -v), or end other programs",
                   what));
 }

@@ -50,7 +50,7 @@ std::vector<std::string_view> nearest_names(std::string_view wrong,
 
 std::string did_you_mean(std::string_view wrong, std::span<const std::string_view> names) {
   const std::vector<std::string_view> near = nearest_names(wrong, names);
-  return near.empty() ? "" : fmt::format("; did you mean {}?", fmt::join(near, " or "));
+  return near.empty() ? "" : fmt::format("; did you mean '{}'?", fmt::join(near, "' or '"));
 }
 
 std::string use_one_of(std::string_view wrong, std::span<const std::string_view> names) {

@@ -91,7 +91,7 @@ ChildProcess::ChildProcess(const std::vector<std::string>& command, std::string_
   const std::optional<std::string> program = find_program(command[0]);
   if (!program) {
     throw Error(ErrorKind::failed,
-                fmt::format("{} is not installed: apt-get install {}", command[0], package));
+                fmt::format("{} is not installed; run apt-get install {}", command[0], package));
   }
   std::vector<std::string> words = command;
   words[0] = *program;
@@ -144,8 +144,8 @@ void run_program(const std::vector<std::string>& command, std::string_view packa
   const int status = child.wait(kForever).value_or(127);
   if (status == 0) return;
   const std::string said = last_line(child.output());
-  throw Error(ErrorKind::failed, fmt::format("{}: {} exited with {}{}{}", what, command[0], status,
-                                             said.empty() ? "" : ": ", said));
+  throw Error(ErrorKind::failed, fmt::format("{}: {} exited with status {}{}{}", what, command[0],
+                                             status, said.empty() ? "" : ": ", said));
 }
 
 }  // namespace filereel

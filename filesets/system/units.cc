@@ -97,7 +97,7 @@ struct Quantity {
 std::uint64_t parse_quantity(std::string_view text, std::string_view where, ErrorKind kind,
                              std::span<const Unit> units, const Quantity& quantity) {
   const auto fail = [&](std::string_view why) -> Error {
-    return {kind, fmt::format("{}: \"{}\" {}; write a {} such as {}", where, printable(text), why,
+    return {kind, fmt::format("{}: '{}' {}; expected a {} such as {}", where, printable(text), why,
                               quantity.name, quantity.examples)};
   };
   const std::string not_one = fmt::format("is not a {}", quantity.name);

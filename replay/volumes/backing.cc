@@ -44,18 +44,20 @@ LeaseNote note_of_image(int file, const std::string& path) {
 [[noreturn]] void refuse_image(const std::string& path, int file, bool changed) {
   const DeviceContents contents = probe_contents(file);
   const std::string holds =
-      contents.type.empty() ? "" : fmt::format(" (it holds {})", contents.type);
-  throw_failed(changed ? fmt::format("{} was changed since filereel made it{}: name another file, "
-                                     "or remove it",
-                                     printable(path), holds)
-                       : fmt::format("{} exists and it cannot be proven that filereel made it{}: "
-                                     "name another file, or remove it",
-                                     printable(path), holds));
+      contents.type.empty() ? "" : fmt::format(" (it contains {})", contents.type);
+  throw_failed(
+      changed ? fmt::format(
+                    "{} was changed after filereel created it{}; choose another file, or remove it",
+                    printable(path), holds)
+              : fmt::format("{} exists, and nothing proves that filereel created it{}; choose "
+                            "another file, or remove it",
+                            printable(path), holds));
 }
 
 [[noreturn]] void refuse_in_use(const std::string& path) {
-  throw_failed(fmt::format("{} is in use by another filereel: wait for it or choose another volume",
-                           printable(path)));
+  throw_failed(
+      fmt::format("{} is in use by another filereel; wait for it to end, or choose another volume",
+                  printable(path)));
 }
 
 }  // namespace
@@ -75,7 +77,7 @@ void Backing::open_image(const VolumeOptions& options) {
   const std::string directory = fs::canonical(path.parent_path(), error).string();
   if (error) {
     throw_failed(
-        fmt::format("cannot make the image {}: {}", printable(target_.path), error.message()));
+        fmt::format("cannot create the image {}: {}", printable(target_.path), error.message()));
   }
   name_ = path.filename().string();
   image_path_ = directory + "/" + name_;
@@ -116,7 +118,7 @@ void Backing::reserve_name(const std::string& directory, bool stays) {
 void Backing::remove_own_image(int parent, const FileState& there,
                                std::span<const FoundLease> leases) const {
   if (!S_ISREG(there.mode)) {
-    throw_failed(fmt::format("{} is not a regular file: name another, or the file itself",
+    throw_failed(fmt::format("{} is not a regular file; choose a regular file, not a link to one",
                              printable(target_.path)));
   }
   const Descriptor file(
@@ -131,7 +133,7 @@ void Backing::remove_own_image(int parent, const FileState& there,
     refuse_image(target_.path, file.get(), std::ranges::any_of(leases, is_it));
   }
   if (const std::string user = loop_device_of(file.get()); !user.empty()) {
-    throw_failed(fmt::format("{} is attached to {}: detach it first (losetup -d {})",
+    throw_failed(fmt::format("{} is attached to {}; detach it first (losetup -d {})",
                              printable(target_.path), user, user));
   }
   if (const int failed = remove_exactly(parent, name_, *now.made); failed != 0) {
@@ -149,14 +151,13 @@ void Backing::allocate_image() {
   const std::uint64_t room = host.f_bavail * host.f_frsize;
   if (room < size_) {
     throw_failed(fmt::format(
-        "{} takes {} and only {} are free there: use --scale, --set or size=, or put it "
-        "elsewhere",
+        "{} needs {}, but only {} are free there; use --scale, --set or size=, or put it elsewhere",
         printable(target_.path), format_size(size_), format_size(room)));
   }
   const auto size = static_cast<off_t>(size_);
   if (fallocate(file(), 0, 0, size) == 0) return;
   if (errno != EOPNOTSUPP || ftruncate(file(), size) != 0) {
-    throw_failed(fmt::format("cannot make {} {} large: {}", printable(target_.path),
+    throw_failed(fmt::format("cannot extend {} to {}: {}", printable(target_.path),
                              format_size(size_), strerror(errno)));
   }
 }
@@ -168,13 +169,13 @@ void Backing::open_block_device(const VolumeOptions& options) {
   HeldDevices& held = options.held ? *options.held : alone;
   struct stat info{};
   if (!node || fstat(node.get(), &info) != 0) {
-    throw_failed(fmt::format("cannot look at {}: {}", printable(target_.path), strerror(errno)));
+    throw_failed(fmt::format("cannot access {}: {}", printable(target_.path), strerror(errno)));
   }
   const std::vector<dev_t> own = held.parts_on(info.st_rdev);
   check_unused(node.get(), target_.path, {.own = own, .held = !own.empty()});
   if (options.power != MountPower::full) {
-    throw_failed(
-        fmt::format("formatting {} needs root: run filereel with sudo", printable(target_.path)));
+    throw_failed(fmt::format("formatting {} requires root; run filereel with sudo",
+                             printable(target_.path)));
   }
   if (target_.is_part()) return open_part(node.get(), held);
   device_.reset(open(fmt::format("/proc/self/fd/{}", node.get()).c_str(), O_RDWR | O_CLOEXEC));
@@ -182,8 +183,8 @@ void Backing::open_block_device(const VolumeOptions& options) {
     throw_failed(fmt::format("cannot open {}: {}", printable(target_.path), strerror(errno)));
   }
   if (flock(device_.get(), LOCK_EX | LOCK_NB) != 0) {
-    throw_failed(
-        fmt::format("{} is in use by another program: wait for it", printable(target_.path)));
+    throw_failed(fmt::format("{} is in use by another program; wait for it to end",
+                             printable(target_.path)));
   }
   size_ = device_size(device_.get());
 }
@@ -200,7 +201,8 @@ void Backing::open_part(int node, HeldDevices& held) {
                 LoopRange{target_.start, size_, static_cast<std::uint32_t>(sector)});
   held_->parts.push_back(loop_->number());
   if (device_size(loop_->descriptor()) != size_) {
-    throw_failed(fmt::format("{} came out with another size: choose another part", target_.text()));
+    throw_failed(fmt::format("the loop device for {} has a different size; choose another part",
+                             target_.text()));
   }
 }
 
@@ -217,7 +219,7 @@ void Backing::format(FileSystemKind kind) {
   formatted_ = false;
   // What a loop device is told to discard, it would write as zeros.
   run_program(make_command(kind, source(), size_, is_device() && !loop_), info.make_package,
-              fmt::format("cannot make {} on {}", info.name, target_.text()));
+              fmt::format("cannot format {} as {}", target_.text(), info.name));
   formatted_ = true;
   flush();
   drop_caches();
@@ -232,8 +234,7 @@ void Backing::discard() {
 
 void Backing::flush() {
   if (fsync(descriptor()) != 0 || (loop_ && fsync(file()) != 0)) {
-    throw_failed(
-        fmt::format("cannot write everything to {}: {}", printable(target_.path), strerror(errno)));
+    throw_failed(fmt::format("cannot flush {}: {}", printable(target_.path), strerror(errno)));
   }
 }
 
@@ -260,7 +261,7 @@ void Backing::check_present() const {
                        there.st_rdev == ours.st_rdev)) {
     return;
   }
-  throw_failed(fmt::format("{} has vanished during the run: connect it again and start over",
+  throw_failed(fmt::format("{} disappeared during the run; reconnect it and restart the run",
                            printable(target_.path)));
 }
 
@@ -284,7 +285,7 @@ void Backing::finish(bool keep) {
   lease_.reset();
   image_.reset();
   if (error != 0) {
-    throw_failed(fmt::format("cannot keep the image {}: {}; name another file",
+    throw_failed(fmt::format("cannot keep the image {}: {}; choose another file",
                              printable(target_.path), strerror(error)));
   }
 }

@@ -196,17 +196,16 @@ void check_named(int fd, const Target& target, std::span<const Target> destroy) 
   const DeviceContents contents = probe_contents(readable.get());
   const std::string holds = contents.type.empty() ? "is a block device"
                             : contents.label.empty()
-                                ? fmt::format("holds {}", contents.type)
-                                : fmt::format("holds {} '{}'", contents.type, contents.label);
+                                ? fmt::format("contains {}", contents.type)
+                                : fmt::format("contains {} '{}'", contents.type, contents.label);
   throw Error(
       ErrorKind::usage,
       target.is_part()
-          ? fmt::format("{} {}: what lies from {} to {} would be lost; to have that part "
-                        "formatted, say --destroy {}",
+          ? fmt::format("{} {}; formatting destroys bytes {} to {}; to allow it, use --destroy {}",
                         path, holds, target.start, target.start + range.size(), target.text())
-          : fmt::format("{} {}: everything on it would be lost; to have it formatted, say "
-                        "--destroy {}",
-                        path, holds, target.text()));
+          : fmt::format(
+                "{} {}; formatting destroys everything on it; to allow it, use --destroy {}", path,
+                holds, target.text()));
 }
 
 void check_unused(int fd, const std::string& path, const DeviceUse& use) {
@@ -214,9 +213,10 @@ void check_unused(int fd, const std::string& path, const DeviceUse& use) {
   fstat(fd, &info);
   for (const dev_t part : with_partitions(info.st_rdev)) {
     if (const std::string user = user_of(part, use.own); !user.empty()) {
-      throw Error(ErrorKind::failed,
-                  fmt::format("{} is in use ({}): it is not formatted; unmount or release it first",
-                              path, user));
+      throw Error(
+          ErrorKind::failed,
+          fmt::format("{} is in use ({}) and was not formatted; unmount or release it first", path,
+                      user));
     }
   }
   if (use.held) return;
@@ -225,12 +225,12 @@ void check_unused(int fd, const std::string& path, const DeviceUse& use) {
   if (!exclusive) {
     throw Error(ErrorKind::failed,
                 errno == EBUSY
-                    ? fmt::format("{} is in use: it is not formatted; release it first", path)
-                    : fmt::format("{} cannot be written: {}", path, strerror(errno)));
+                    ? fmt::format("{} is in use and was not formatted; release it first", path)
+                    : fmt::format("cannot write to {}: {}", path, strerror(errno)));
   }
   int read_only = 0;
   if (ioctl(exclusive.get(), BLKROGET, &read_only) == 0 && read_only != 0) {
-    throw Error(ErrorKind::failed, fmt::format("{} is read-only: choose another device", path));
+    throw Error(ErrorKind::failed, fmt::format("{} is read-only; choose another device", path));
   }
 }
 

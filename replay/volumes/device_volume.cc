@@ -34,18 +34,18 @@ class DeviceVolume final : public Volume {
     const FileSystemInfo& info = file_system_info(kind_);
     const std::optional<Driver> driver = choose_driver(kind_, options_.power);
     if (!driver) {
-      throw Error(
-          ErrorKind::failed,
-          fmt::format("this machine cannot mount {}: {}; `filereel doctor` says more", info.name,
-                      info.fuse_package.empty()
-                          ? std::string("its kernel has no driver")
-                          : fmt::format("apt-get install {}", info.fuse_package)));
+      throw Error(ErrorKind::failed,
+                  fmt::format("cannot mount {}: {}; see `filereel doctor`", info.name,
+                              info.fuse_package.empty()
+                                  ? std::string("the kernel has no driver")
+                                  : fmt::format("no driver found, run apt-get install {}",
+                                                info.fuse_package)));
     }
     driver_ = *driver;
     if (backing_.size() < info.least_size) {
       throw Error(ErrorKind::failed,
-                  fmt::format("{} is too small for {}: it needs {} bytes or more", target_.text(),
-                              info.name, info.least_size));
+                  fmt::format("{} is too small for {}, which needs at least {} bytes",
+                              target_.text(), info.name, info.least_size));
     }
     if (mount_) unmount();
     // Somebody may use it by now.
@@ -75,8 +75,8 @@ class DeviceVolume final : public Volume {
 
   void sync() override {
     if (syncfs(mount_->root()) != 0) {
-      throw Error(ErrorKind::failed, fmt::format("cannot write everything to {}: {}",
-                                                 target_.text(), strerror(errno)));
+      throw Error(ErrorKind::failed,
+                  fmt::format("cannot flush {}: {}", target_.text(), strerror(errno)));
     }
     // syncfs does not reach into a FUSE driver; fsync of a directory does where the driver has it.
     if (!driver_.kernel) fsync(mount_->root());
@@ -99,9 +99,8 @@ class DeviceVolume final : public Volume {
     backing_.check_present();
     struct statvfs info{};
     if (fstatvfs(mount_->root(), &info) != 0) {
-      throw Error(ErrorKind::failed,
-                  fmt::format("the file system on {} does not answer any more: {}", target_.text(),
-                              strerror(errno)));
+      throw Error(ErrorKind::failed, fmt::format("the file system on {} no longer responds: {}",
+                                                 target_.text(), strerror(errno)));
     }
   }
 

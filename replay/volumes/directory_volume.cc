@@ -103,7 +103,7 @@ class DirectoryVolume final : public Volume {
   }
 
   void sync() override {
-    if (syncfs(root()) != 0) fail("cannot write everything to", errno);
+    if (syncfs(root()) != 0) fail("cannot flush", errno);
   }
 
   int root() const override { return directory_.root(); }

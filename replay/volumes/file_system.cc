@@ -60,7 +60,7 @@ FileSystemKind parse_file_system(std::string_view name) {
   for (const FileSystemInfo& info : kFileSystems) {
     if (info.name == name) return info.kind;
   }
-  throw Error(ErrorKind::usage, fmt::format("there is no file system '{}' here{}", printable(name),
+  throw Error(ErrorKind::usage, fmt::format("unknown file system '{}'{}", printable(name),
                                             use_one_of(name, names_of_all(kFileSystems))));
 }
 

@@ -146,7 +146,7 @@ bool is_impaired(const LayerState& state) {
 
 std::string state_text(const LayerState& state) {
   std::string text = fmt::format("{} is {}", state.layer, state.state);
-  if (state.state == "no cache") text = state.layer + " is without its cache";
+  if (state.state == "no cache") text = state.layer + " has no cache";
   if (state.missing) {
     text += fmt::format(" ({} {} missing)", *state.missing, *state.missing == 1 ? "disk" : "disks");
   }

@@ -33,8 +33,8 @@ bool serves(const std::string& path, const struct stat& file) {
 LoopDevice::LoopDevice(int image, const std::string& name, const LoopRange& range) {
   const auto fail = [&](std::string_view step) {
     const int error = errno;
-    throw Error(ErrorKind::failed,
-                fmt::format("cannot make {} a loop device: {}: {}", name, step, strerror(error)));
+    throw Error(ErrorKind::failed, fmt::format("cannot set up a loop device for {}: {}: {}", name,
+                                               step, strerror(error)));
   };
   const Descriptor control(open(kControl, O_RDWR | O_CLOEXEC));
   if (!control) fail(kControl);
@@ -43,7 +43,7 @@ LoopDevice::LoopDevice(int image, const std::string& name, const LoopRange& rang
   constexpr int kTries = 64;
   for (int i = 0; i < kTries; ++i) {
     const int number = ioctl(control.get(), LOOP_CTL_GET_FREE);
-    if (number < 0) fail("no loop device is free");
+    if (number < 0) fail("no free loop device");
     std::string path = fmt::format("/dev/loop{}", number);
     Descriptor device(open(path.c_str(), O_RDWR | O_CLOEXEC));
     if (!device) fail(path);
@@ -65,7 +65,7 @@ LoopDevice::LoopDevice(int image, const std::string& name, const LoopRange& rang
     }
     if (errno != EBUSY) fail(path);
   }
-  fail("every device was taken by others");
+  fail("other processes took every free device");
 }
 
 LoopDevice::~LoopDevice() {

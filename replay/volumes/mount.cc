@@ -59,7 +59,7 @@ Mount::Mount(FileSystemKind kind, const Driver& driver, const std::string& sourc
 void Mount::make_mount_point() {
   lease_.emplace(LeaseNote{.kind = LeaseKind::mount_point, .path = path_});
   if (mkdirat(state_.directory.get(), name_.c_str(), 0700) != 0) {
-    throw_failed(fmt::format("cannot make the mount point {}: {}", path_, strerror(errno)));
+    throw_failed(fmt::format("cannot create the mount point {}: {}", path_, strerror(errno)));
   }
   if (const auto state = state_of(state_.directory.get(), name_)) lease_->made(state->identity);
 }
@@ -72,7 +72,7 @@ void Mount::remove_mount_point() {
 void Mount::mount_kernel(FileSystemKind kind, const Driver& driver, const std::string& source) {
   const std::string options(kernel_mount_options(kind));
   if (mount(source.c_str(), path_.c_str(), driver.name.c_str(), 0, options.c_str()) != 0) {
-    throw_failed(fmt::format("cannot mount {} as {}: {}; see the kernel's log (dmesg)", source,
+    throw_failed(fmt::format("cannot mount {} as {}: {}; see the kernel log (dmesg)", source,
                              driver.name, strerror(errno)));
   }
 }
@@ -84,12 +84,12 @@ void Mount::mount_fuse(FileSystemKind kind, const std::string& source) {
   const std::uint64_t deadline = now_ns() + static_cast<std::uint64_t>(kPatience_s * 1e9);
   while (!is_fuse_mounted(path_)) {
     if (const std::optional<int> status = daemon_->wait(0.002)) {
-      throw_failed(fmt::format("cannot mount {} with {} (it exited with {}): {}", source,
+      throw_failed(fmt::format("cannot mount {} with {} (exit status {}): {}", source,
                                info.fuse_program, *status, first_line(daemon_->output())));
     }
     if (now_ns() > deadline) {
       throw_failed(
-          fmt::format("{} does not serve {} after {} s", info.fuse_program, source, kPatience_s));
+          fmt::format("{} did not mount {} within {} s", info.fuse_program, source, kPatience_s));
     }
   }
 }
@@ -114,7 +114,7 @@ void Mount::unmount() {
   for (int i = 0; umount2(path_.c_str(), UMOUNT_NOFOLLOW) != 0; ++i) {
     if (errno == EINVAL || errno == ENOENT) break;  // somebody else has unmounted it
     if (errno != EBUSY || i == kTries) {
-      throw_failed(fmt::format("cannot unmount {}: {}; something may have files open there", path_,
+      throw_failed(fmt::format("cannot unmount {}: {}; a process may have files open there", path_,
                                strerror(errno)));
     }
     usleep(20'000);
@@ -122,7 +122,7 @@ void Mount::unmount() {
   mounted_ = false;
   if (daemon_) {
     constexpr double kFlush_s = 600;  // a slow stick has a lot to write
-    if (!daemon_->wait(kFlush_s)) throw_failed("the FUSE driver does not end after its unmount");
+    if (!daemon_->wait(kFlush_s)) throw_failed("the FUSE driver did not end after the unmount");
     daemon_.reset();
   }
 }

@@ -113,10 +113,11 @@ void check_name_length(std::string_view name, std::string_view original,
                        const FileSystemLimits& limits, std::string_view advice) {
   const std::size_t length = limits.windows_names ? utf16_units(name) : name.size();
   if (length <= kLongestName) return;
-  throw Error(ErrorKind::failed,
-              fmt::format("the name of {} takes {} characters once escaped for this file system, "
-                          "{} at most: {}",
-                          original, length, kLongestName, advice));
+  throw Error(
+      ErrorKind::failed,
+      fmt::format(
+          "the name of {} has {} characters when escaped for this file system (limit: {}); {}",
+          original, length, kLongestName, advice));
 }
 
 std::string unescape_name(std::string_view name) {

@@ -296,9 +296,9 @@ TEST_CASE("the command line goes before plans, and says what it has no meaning f
 }
 
 TEST_CASE("names that are nearly right are suggested") {
-  CHECK_THROWS_WITH_AS(load("random-raed"), doctest::Contains("did you mean random-read"), Error);
+  CHECK_THROWS_WITH_AS(load("random-raed"), doctest::Contains("did you mean 'random-read'"), Error);
   CHECK_THROWS_WITH_AS(plan("jobs: [random-read]\nrun: 3\n"),
-                       doctest::Contains("did you mean runs"), Error);
+                       doctest::Contains("did you mean 'runs'"), Error);
 }
 
 TEST_CASE("any thing that can be measured is a plan of one job") {
