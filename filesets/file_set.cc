@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint32_t kMaxMode = 07777;
 constexpr std::uint16_t kMaxPermille = 1000;
-// Linux counts file offsets in a signed 64-bit integer, so no tree can hold more than this.
+// Linux file offsets are signed 64-bit integers, so no tree can hold more.
 constexpr std::uint64_t kMaxBytes = INT64_MAX;
 
 void check_components(std::string_view path, std::string_view where) {
@@ -38,7 +38,7 @@ void check_components(std::string_view path, std::string_view where) {
   }
 }
 
-// Checks one entry after another against those before it.
+// Checks each entry against the entries before it.
 class EntryChecker {
  public:
   explicit EntryChecker(const FileSet& set) : set_(set) { kinds_.reserve(set.entries.size()); }
@@ -46,7 +46,7 @@ class EntryChecker {
   void check(std::size_t index) {
     const Entry& entry = set_.entries[index];
     index_ = index;
-    // The place is put into words only for an error: a set may have millions of entries.
+    // The location is formatted only for an error, because a set may have millions of entries.
     try {
       check_path(entry.path, "");
     } catch (const Error& e) {
@@ -79,7 +79,7 @@ class EntryChecker {
     const std::size_t slash = entry.path.rfind('/');
     if (slash == std::string::npos) return;
     const std::string_view parent = std::string_view(entry.path).substr(0, slash);
-    // Neighbours mostly share their directory.
+    // Adjacent entries mostly share their directory.
     if (parent == last_parent_) return;
     const auto found = kinds_.find(parent);
     if (found == kinds_.end() || found->second != EntryKind::directory) {
@@ -132,7 +132,7 @@ class EntryChecker {
   }
 
   const FileSet& set_;
-  std::unordered_map<std::string_view, EntryKind> kinds_;  // views of the set's own paths
+  std::unordered_map<std::string_view, EntryKind> kinds_;  // views of the paths in set_
   std::string_view last_parent_;
   std::uint64_t bytes_ = 0;
   std::size_t index_ = 0;

@@ -57,7 +57,7 @@ std::string read_text(const std::string& path) {
   return text;
 }
 
-// Those that there are, and the nearest ones.
+// The available names, with suggestions.
 std::string instead_of(std::string_view wrong) {
   const std::vector<std::string_view> names = names_of_all(file_set_catalog());
   return fmt::format("{}{}", fmt::join(names, ", "), did_you_mean(wrong, names));
