@@ -34,7 +34,7 @@ std::vector<std::uint64_t> group_sizes(const FileGroup& group, std::uint64_t see
   return sizes;
 }
 
-// For each file the index of its extension: as many of each as their shares say, in random order.
+// For each file the index of its extension, in random order. The number of each follows its share.
 std::vector<std::uint32_t> assign_extensions(const FileGroup& group, std::uint64_t seed) {
   std::vector<std::uint32_t> assigned;
   const auto count = static_cast<std::size_t>(group.count);
@@ -42,7 +42,7 @@ std::vector<std::uint32_t> assign_extensions(const FileGroup& group, std::uint64
   std::uint64_t running = 0;
   for (std::size_t i = 0; i < group.extensions.size(); ++i) {
     running += group.extensions[i].share;
-    // Rounding the running sum makes the numbers add up; 10^8 files * 10^5 fit in 64 bits.
+    // Rounding the running sum makes the numbers add up. 10^8 files * 10^5 fit in 64 bits.
     const auto end = static_cast<std::size_t>((group.count * running + 50'000) / 100'000);
     while (assigned.size() < std::min(end, count)) {
       assigned.push_back(static_cast<std::uint32_t>(i));

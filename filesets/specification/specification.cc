@@ -20,9 +20,9 @@ namespace {
 constexpr std::size_t kMaxExtensions = 1'000;
 constexpr std::uint64_t kMaxSize = INT64_MAX;
 
-// What the files of a group have in common unless one says otherwise.
+// Defaults for the files of a group.
 struct ContentDefaults {
-  std::optional<std::uint16_t> compressed_permille;  // nothing: by extension
+  std::optional<std::uint16_t> compressed_permille;  // none: by extension
   std::uint16_t duplicate_permille = 0;
 };
 
@@ -36,7 +36,7 @@ std::uint16_t compressed_of_kind(const YamlValue& value) {
   return kind->compressed_permille;
 }
 
-// `content: KIND` or `compressed: SHARE`, whichever is there.
+// Reads `content: KIND` or `compressed: SHARE`.
 std::optional<std::uint16_t> read_compressed(const YamlMap& map) {
   const YamlValue* kind = map.find("content");
   const YamlValue* share = map.find("compressed");
@@ -64,7 +64,7 @@ std::uint32_t read_mode(const YamlValue& value) {
   return mode;
 }
 
-// A fixed number of decimal digits at the front of `text`, which are removed.
+// Parses and removes a fixed number of decimal digits at the start of `text`.
 bool take_digits(std::string_view& text, std::size_t digits, int& out) {
   if (text.size() < digits) return false;
   const auto [end, error] = std::from_chars(text.begin(), text.begin() + digits, out);
@@ -278,7 +278,7 @@ class SpecificationReader {
     try {
       builder_.add_group(scale_group(group, scale_), map.self().where());
     } catch (const Error& e) {
-      // Errors of scaling know no place.
+      // Errors of scaling have no location.
       const std::string where = map.self().where();
       const std::string text = e.what();
       throw Error(e.kind(), text.starts_with(where) ? text : where + ": " + text);

@@ -27,7 +27,7 @@ std::string place(std::string_view file, const YAML::Mark& mark) {
   throw Error(ErrorKind::unusable_input, fmt::format("{}: {}", place(file, mark), text));
 }
 
-// Counts what a document holds before any of it is kept in memory.
+// Checks the size of a document before it is loaded into memory.
 class LimitCheck : public YAML::EventHandler {
  public:
   explicit LimitCheck(std::string_view file) : file_(file) {}
@@ -43,7 +43,7 @@ class LimitCheck : public YAML::EventHandler {
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const auto known = anchored_.find(anchor);
     count(mark,
-          known == anchored_.end() ? 1 : known->second);  // of itself: refused where it is read
+          known == anchored_.end() ? 1 : known->second);  // recursive aliases are rejected later
   }
   void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
                 const std::string&) override {
@@ -61,7 +61,7 @@ class LimitCheck : public YAML::EventHandler {
   void OnMapEnd() override { leave(); }
 
  private:
-  // A list or map that has not ended.
+  // A list or map that is still open.
   struct Open {
     YAML::anchor_t anchor;
     std::size_t before;  // values before it
@@ -262,7 +262,7 @@ const YamlValue& YamlMap::require(std::string_view key) const {
 }
 
 YamlMap YamlMap::without(std::string_view key) const {
-  // Nodes are copied, never assigned: that would change the document.
+  // Nodes are copied, never assigned: assignment would change the document.
   std::vector<std::pair<std::string, YamlValue>> rest;
   for (const auto& value : values_) {
     if (value.first != key) rest.push_back(value);
