@@ -44,14 +44,14 @@ std::string_view trimmed(std::string_view text, std::string_view what) {
 }
 
 struct Line {
-  std::string_view text;  // not empty, without blanks at its ends
+  std::string_view text;  // non-empty, trimmed
   std::string where;      // "file:line"
   [[noreturn]] void fail(std::string_view what) const {
     throw Error(ErrorKind::unusable_input, fmt::format("{}: {}", where, what));
   }
 };
 
-// Calls `take` for each line that is neither empty nor a comment.
+// Calls `take` for each line that is not empty or a comment.
 template <typename Take>
 void for_each_line(std::string_view text, std::string_view file_name, Take&& take) {
   if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) {
@@ -64,7 +64,7 @@ void for_each_line(std::string_view text, std::string_view file_name, Take&& tak
   if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
   for (std::uint64_t number = 1; !text.empty(); ++number) {
     const std::size_t end = std::min(text.find('\n'), text.size());
-    // DOS editors end a file with a byte 26.
+    // DOS editors append byte 26.
     const std::string_view line = trimmed(text.substr(0, end), " \t\r\x1a");
     text.remove_prefix(std::min(end + 1, text.size()));
     if (line.empty() || line.front() == ';' || line.front() == '#' || line.starts_with("//")) {
@@ -123,7 +123,7 @@ FileGroup parse_pattern(const Line& line) {
   return group;
 }
 
-// Cuts the size off the end of a line: digits with a unit, behind a separator. Returns the path, or
+// Splits the size off the end of a line: digits with a unit, after a separator. Otherwise returns
 // the whole line and no size.
 struct PathAndSize {
   std::string_view path;
@@ -152,7 +152,7 @@ bool is_drive(std::string_view path) {
   return path.size() >= 2 && is_letter(path[0]) && path[1] == ':';
 }
 
-// A list's tree, with one spelling for each directory.
+// The tree of a list, with one spelling per directory.
 class ListReader {
  public:
   explicit ListReader(FileSetBuilder& builder) : builder_(builder) {}
@@ -164,7 +164,7 @@ class ListReader {
     if (parts.size.empty()) {
       const bool ends_in_separator =
           !parts.path.empty() && (parts.path.back() == '\\' || parts.path.back() == '/');
-      if (is_first && is_drive(parts.path)) return;  // where the list was taken
+      if (is_first && is_drive(parts.path)) return;  // the root of the list
       if (!ends_in_separator) {
         line.fail("expected a path and a file size such as 'folder\\name.txt;1234'");
       }
@@ -204,13 +204,13 @@ class ListReader {
     return names;
   }
 
-  // The path of the directory in its first spelling; adds it if it is new.
+  // Returns the path of the directory in its first spelling and adds the directory if it is new.
   std::string directory(const std::vector<std::string_view>& names, const Line& line) {
     std::string path;
     for (const std::string_view name : names) {
       if (!path.empty()) path += '/';
       path += name;
-      // A path beyond the limit would make the loop quadratic.
+      // Without the limit the loop would be quadratic.
       if (path.size() > 4096) line.fail("the path is longer than 4096 bytes");
       const auto [place, is_new] = spelling_.emplace(lower(path), path);
       path = place->second;
@@ -220,7 +220,7 @@ class ListReader {
   }
 
   FileSetBuilder& builder_;
-  std::unordered_map<std::string, std::string> spelling_;  // by path in small letters
+  std::unordered_map<std::string, std::string> spelling_;  // by lower-case path
   bool first_ = true;
 };
 

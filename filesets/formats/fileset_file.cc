@@ -17,7 +17,7 @@
 namespace filereel {
 namespace {
 
-// A window of 128 MiB is what `zstd -d` accepts too; the writer's is 2 MiB.
+// `zstd -d` also accepts windows of up to 128 MiB; the writer uses 2 MiB.
 constexpr int kMaxWindowLog = 27;
 constexpr std::size_t kReadSize = 256u << 10;  // bytes read from the file at a time
 constexpr std::string_view kRemedy =
@@ -33,7 +33,7 @@ bool parse_number(std::string_view text, T& out, int base = 10) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
-// The text up to the next blank, which is removed from `rest`.
+// Returns the text up to the next blank and removes both from `rest`.
 std::string_view next_word(std::string_view& rest) {
   const std::size_t end = std::min(rest.find(' '), rest.size());
   const std::string_view word = rest.substr(0, end);
@@ -41,7 +41,7 @@ std::string_view next_word(std::string_view& rest) {
   return word;
 }
 
-// Takes the unpacked text in pieces of any length and builds the set line by line.
+// Builds the set line by line from uncompressed text in pieces of any length.
 class FileSetLines {
  public:
   explicit FileSetLines(std::string_view name) : name_(name) {}
@@ -74,7 +74,7 @@ class FileSetLines {
     return std::move(set_);
   }
 
-  // `text` says what is wrong at the beginning of the current line.
+  // `text` describes the error in the current line.
   [[noreturn]] void fail(std::string_view text) const {
     throw Error(ErrorKind::unusable_input,
                 fmt::format("{}: line {} (byte {} of the uncompressed text): {}{}", name_, number_,
@@ -213,7 +213,7 @@ class FileSetLines {
   std::string name_;
   RunningHash hash_;
   FileSet set_;
-  std::string line_;  // the beginning of a line whose end has not come yet
+  std::string line_;  // incomplete line
   std::uint64_t number_ = 1;
   std::uint64_t offset_ = 0;  // of the current line
   std::uint64_t items_ = 0;
@@ -221,7 +221,7 @@ class FileSetLines {
   bool ended_ = false;
 };
 
-// Takes the packed bytes in pieces of any length.
+// Decompresses bytes in pieces of any length.
 class FileSetReader {
  public:
   explicit FileSetReader(std::string_view name)
@@ -277,8 +277,8 @@ class FileSetReader {
   FileSetLines lines_;
   std::unique_ptr<ZSTD_DCtx, FreeDecompressor> decompressor_;
   std::vector<char> unpacked_;
-  std::uint64_t packed_ = 0;  // bytes taken
-  std::uint64_t total_ = 0;   // bytes given
+  std::uint64_t packed_ = 0;  // compressed bytes consumed
+  std::uint64_t total_ = 0;   // uncompressed bytes produced
   bool inside_frame_ = false;
 };
 

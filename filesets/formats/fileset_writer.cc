@@ -13,7 +13,7 @@ namespace filereel {
 namespace {
 
 constexpr int kCompressionLevel = 3;
-constexpr std::size_t kFlushAt = 128u << 10;  // bytes of text kept before they are packed
+constexpr std::size_t kFlushAt = 128u << 10;  // bytes of text buffered before compression
 
 struct FreeCompressor {
   void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
@@ -44,7 +44,7 @@ struct FileSetWriter::State {
     text.clear();
   }
 
-  // Ends the line that begins at `begin` of the text.
+  // Ends the line that starts at `begin` in the text.
   void end_line(std::size_t begin) {
     const std::size_t length = text.size() - begin;
     if (length > kMaxFileSetLine) {
@@ -85,7 +85,7 @@ struct FileSetWriter::State {
   std::unique_ptr<ZSTD_CCtx, FreeCompressor> compressor;
   RunningHash hash;
   std::vector<char> packed;
-  std::string text;  // lines that wait to be packed
+  std::string text;  // lines not compressed yet
   std::uint64_t total = 0;
   std::uint64_t items = 0;
   std::uint64_t entries = 0;
