@@ -34,7 +34,7 @@ AtomicFile::AtomicFile(const std::string& path) : path_(path) {
   file_.emplace(directory.empty() ? "." : directory, path_, 0666);
 }
 
-// What commit() could not replace or name.
+// Rejects targets that commit() could not replace or create.
 void AtomicFile::check_target() const {
   struct statx target;
   if (::statx(AT_FDCWD, path_.c_str(), 0, STATX_TYPE, &target) != 0) {
@@ -68,7 +68,7 @@ void AtomicFile::write(std::string_view bytes) {
 }
 
 void AtomicFile::make_durable(int descriptor) {
-  // Some file systems (FUSE ones among them) have no fsync for directories.
+  // Some file systems, for example on FUSE, do not support fsync on directories.
   if (::fsync(descriptor) != 0 && errno != EINVAL && errno != ENOSYS && errno != EOPNOTSUPP) {
     fail("cannot flush to disk", errno);
   }

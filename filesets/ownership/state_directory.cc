@@ -27,8 +27,8 @@ std::string environment(const char* name) {
   return value ? value : "";
 }
 
-// Not so in the user namespace that filereel enters to mount without privileges, where its user is
-// called root too. user_namespaces(7)
+// False in the user namespace that filereel enters to mount without privileges, although its user
+// is called root there, too. user_namespaces(7)
 bool is_root_of_the_machine() {
   std::uint64_t inside = 1, outside = 1;
   std::ifstream("/proc/self/uid_map") >> inside >> outside;

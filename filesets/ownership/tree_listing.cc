@@ -32,7 +32,7 @@ bool has(std::span<const std::uint64_t> sorted, std::uint64_t fingerprint) {
   return std::ranges::binary_search(sorted, fingerprint);
 }
 
-// By a process that was killed before it could remove it.
+// True if a process was killed between renaming and removing the entry.
 bool was_moved_aside(const WalkedEntry& entry) {
   return entry.name == aside_name(entry.state.identity);
 }
@@ -47,7 +47,7 @@ TreeListing::TreeListing(int directory, const std::string& shown, std::uint64_t 
 
 std::uint64_t TreeListing::fingerprint(const WalkedEntry& entry, Facts wanted) const {
   const FileState& state = entry.state;
-  // A directory changes with what is put into it, which has a fingerprint itself.
+  // A directory's size and times change with its entries, which have fingerprints of their own.
   const bool content = !state.is_directory();
   const bool all = content && wanted == Facts::all;
   const std::array<std::uint64_t, 6> facts = {
