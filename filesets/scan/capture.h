@@ -37,7 +37,7 @@ struct CaptureTotals {
   std::uint64_t duplicate_files = 0;  // files with the content of an earlier file
   std::uint64_t duplicate_bytes = 0;  // of these files, holes included
 
-  std::uint64_t unreadable = 0;          // files, symlinks, contents of directories
+  std::uint64_t unreadable = 0;          // files, symlinks, directories (captured as empty)
   std::uint64_t special = 0;             // sockets, FIFOs, devices
   std::uint64_t changed = 0;             // modified, replaced or removed during the capture
   std::uint64_t too_long = 0;            // longer than check_path allows
