@@ -25,8 +25,8 @@ namespace {
 
 namespace fs = boost::filesystem;
 
-// What a lease says of the image as it is now. The UUID, which mkfs draws at random, is the proof
-// in the image itself.
+// The lease content for the current state of the image. The UUID, drawn at random by mkfs, is the
+// proof inside the image.
 LeaseNote note_of_image(int file, const std::string& path) {
   LeaseNote note{.kind = LeaseKind::image, .path = path};
   if (const std::optional<FileState> state = state_of(file)) {
@@ -40,7 +40,7 @@ LeaseNote note_of_image(int file, const std::string& path) {
   return note;
 }
 
-// Why an image that is there already may not be replaced.
+// Reports why an existing image may not be replaced.
 [[noreturn]] void refuse_image(const std::string& path, int file, bool changed) {
   const DeviceContents contents = probe_contents(file);
   const std::string holds =
@@ -67,7 +67,7 @@ Backing::Backing(const Target& target, const VolumeOptions& options) : target_(t
 }
 
 std::string Backing::source() const {
-  // Whatever has the name of the file by now, this leads to what was opened.
+  // Refers to the opened file even if its name refers to something else by now.
   return loop_ ? loop_->path() : fmt::format("/proc/{}/fd/{}", getpid(), file());
 }
 
@@ -92,7 +92,7 @@ void Backing::open_image(const VolumeOptions& options) {
   }
 }
 
-// Where the image is going to stay, one of that name goes if it is proven to be filereel's.
+// If the image is to stay, removes an existing one of that name that is proven to be filereel's.
 void Backing::reserve_name(const std::string& directory, bool stays) {
   const auto concerns_this = [&](const LeaseNote& note) {
     return note.kind == LeaseKind::image && note.path == image_path_;
@@ -103,7 +103,7 @@ void Backing::reserve_name(const std::string& directory, bool stays) {
   }
   if (stays) {
     const Descriptor parent(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    // A process that was killed may have moved one aside.
+    // A killed process may have renamed an image.
     for (const FoundLease& found : leases) {
       if (found.note.made)
         remove_exactly(parent.get(), aside_name(*found.note.made), *found.note.made);
@@ -141,7 +141,7 @@ void Backing::remove_own_image(int parent, const FileState& there,
   }
 }
 
-// Allocated in full, so that the run cannot meet a full host disk half-way.
+// Fully allocated, so that the host disk cannot fill up during the run.
 void Backing::allocate_image() {
   size_ = target_.size;
   struct statvfs host{};
@@ -189,13 +189,13 @@ void Backing::open_block_device(const VolumeOptions& options) {
   size_ = device_size(device_.get());
 }
 
-// A loop device and not a partition that is added to the kernel alone (BLKPG_ADD_PARTITION): it has
-// a node where there is no devtmpfs, needs no room in a partition table that is there, and goes by
-// itself when the process is killed.
+// Uses a loop device, not a partition added only to the kernel (BLKPG_ADD_PARTITION). A loop device
+// has a node without devtmpfs, needs no space in an existing partition table, and is removed
+// automatically when the process is killed.
 void Backing::open_part(int node, HeldDevices& held) {
   held_ = held.hold(node, target_.path);
   size_ = range_of(target_).size();
-  int sector = 0;  // as large as the drive's, or there is no direct I/O
+  int sector = 0;  // the drive's sector size, required for direct I/O
   ioctl(file(), BLKSSZGET, &sector);
   loop_.emplace(file(), target_.text(),
                 LoopRange{target_.start, size_, static_cast<std::uint32_t>(sector)});
@@ -217,7 +217,7 @@ void Backing::format(FileSystemKind kind) {
   const FileSystemInfo& info = file_system_info(kind);
   if (is_device()) discard();
   formatted_ = false;
-  // What a loop device is told to discard, it would write as zeros.
+  // A loop device would write zeros for discards.
   run_program(make_command(kind, source(), size_, is_device() && !loop_), info.make_package,
               fmt::format("cannot format {} as {}", target_.text(), info.name));
   formatted_ = true;
@@ -225,11 +225,11 @@ void Backing::format(FileSystemKind kind) {
   drop_caches();
 }
 
-// Tells a block device that nothing on it is needed, so that every file system starts on it as
-// fresh as it can be. Not all mkfs programs do.
+// Discards the block device, so that every file system starts on a drive as fresh as possible. Not
+// all mkfs programs do.
 void Backing::discard() {
   std::uint64_t range[2] = {target_.start, size_};
-  ioctl(file(), BLKDISCARD, range);  // fails where the drive cannot, and nothing is lost
+  ioctl(file(), BLKDISCARD, range);  // optional: fails if unsupported
 }
 
 void Backing::flush() {
@@ -274,7 +274,7 @@ void Backing::finish(bool keep) {
     return;
   }
   const bool stays = formatted_ && (keep || !target_.temporary);
-  if (stays) flush();  // nothing comes after what the lease is going to say
+  if (stays) flush();  // no writes after the state recorded in the lease
   loop_.reset();
   const int error = stays ? image_->link_as(name_) : 0;
   if (lease_ && stays && error == 0) {

@@ -22,7 +22,7 @@
 namespace filereel {
 namespace {
 
-constexpr std::uint64_t kSysfsSector = 512;  // of start and size, whatever the drive
+constexpr std::uint64_t kSysfsSector = 512;  // unit of start and size for every drive
 
 }  // namespace
 
@@ -49,7 +49,7 @@ DiskRange range_of(const Target& target, dev_t device, const std::string& sys) {
   const std::uint64_t whole = bytes("size");
   range.end = range.begin + whole;
   if (!target.is_part()) {
-    // Where nothing is known of its size it is all there is.
+    // With an unknown size the range is unlimited.
     if (whole == 0) range.end = std::numeric_limits<std::uint64_t>::max();
     return range;
   }
@@ -59,7 +59,7 @@ DiskRange range_of(const Target& target, dev_t device, const std::string& sys) {
                 fmt::format("{} extends past the end of the device, which has {} bytes ({})",
                             target.text(), whole, format_size(whole)));
   }
-  // The last bytes of an odd device are left out.
+  // Excludes the last bytes of a device of unaligned size.
   const std::uint64_t size = target.size > 0 ? target.size : room - room % kPartAlignment;
   range.begin += target.start;
   range.end = range.begin + size;

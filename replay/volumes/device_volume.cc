@@ -1,4 +1,4 @@
-// A volume that filereel formats and mounts itself, on an image file or a block device.
+// A volume that filereel formats and mounts, on an image file or a block device.
 #include <algorithm>
 
 #include <boost/filesystem.hpp>
@@ -25,7 +25,7 @@ class DeviceVolume final : public Volume {
     try {
       backing_.finish(options_.keep);
     } catch (const Error&) {
-      // An image without a name is gone then.
+      // An unnamed image is gone then.
     }
   }
 
@@ -48,7 +48,7 @@ class DeviceVolume final : public Volume {
                               target_.text(), info.name, info.least_size));
     }
     if (mount_) unmount();
-    // Somebody may use it by now.
+    // Another process may use it by now.
     backing_.check_unused_by_others();
     backing_.format(kind_);
     mount();
@@ -56,8 +56,8 @@ class DeviceVolume final : public Volume {
 
   Coldness make_cold(std::span<const std::string>, std::uint64_t bytes) override {
     check_present();
-    // Unmounting throws out all that is cached by file, which leaves the cache of the device and
-    // that of the image below it. Looking from below disturbs nothing.
+    // Unmounting drops everything cached per file; the caches of the device and of an image below
+    // it remain. Checking them from below has no side effects.
     unmount();
     backing_.flush();
     backing_.drop_caches();
@@ -78,7 +78,7 @@ class DeviceVolume final : public Volume {
       throw Error(ErrorKind::failed,
                   fmt::format("cannot flush {}: {}", target_.text(), strerror(errno)));
     }
-    // syncfs does not reach into a FUSE driver; fsync of a directory does where the driver has it.
+    // syncfs does not reach a FUSE driver; fsync of a directory does if the driver supports it.
     if (!driver_.kernel) fsync(mount_->root());
     backing_.flush();
   }
@@ -110,7 +110,7 @@ class DeviceVolume final : public Volume {
     FileSystemLimits limits = file_system_info(kind_).limits;
     if (kind_ == FileSystemKind::fat32) {
       limits.cluster = fat32_cluster(backing_.size());
-      limits.ascii_names = limits.lists_label = !driver_.kernel;  // that is, by fusefat
+      limits.ascii_names = limits.lists_label = !driver_.kernel;  // fusefat
     }
     return limits;
   }
@@ -119,7 +119,8 @@ class DeviceVolume final : public Volume {
     struct statvfs info{};
     if (fstatvfs(mount_->root(), &info) != 0) return std::nullopt;
     if (info.f_blocks > 0) return info.f_bavail * info.f_frsize;
-    // fusefat does not say. Fresh, all is free but two tables of four bytes a cluster.
+    // fusefat does not report it. On a fresh volume everything is free except two tables of four
+    // bytes per cluster.
     const std::uint64_t clusters = backing_.size() / fat32_cluster(backing_.size());
     return backing_.size() - std::min(backing_.size(), clusters * 8 + (1 << 20));
   }

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kImage = "image:", kStart = "start=", kSize = "size=";
 
-// The least size that any file system is made on; smaller ones are typing errors.
+// The smallest size of any file system; smaller ones are typing errors.
 constexpr std::uint64_t kLeastVolume = 1 << 20;
 
 bool begins_option(std::string_view text) {
@@ -26,7 +26,7 @@ struct NameAndOptions {
   std::optional<std::string_view> options;
 };
 
-// In an image's name every comma is written twice.
+// In an image's name every comma is doubled.
 NameAndOptions split_image(std::string_view text) {
   std::string name;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -39,7 +39,7 @@ NameAndOptions split_image(std::string_view text) {
   return {name, std::nullopt};
 }
 
-// In other names commas are written twice before what would be an option.
+// In other names only commas before an option are doubled.
 NameAndOptions split_path(std::string_view text) {
   std::string name;
   for (std::size_t i = 0; i < text.size();) {
@@ -124,7 +124,7 @@ void parse_part(std::string_view options, Target& target) {
   target.size = size.value_or(0);
 }
 
-// "32GiB", which is read as the same number.
+// "32GiB", which parses as the same number.
 std::string written_size(std::uint64_t bytes) {
   std::string text = bytes == 0 ? "0" : format_binary_size(bytes);
   std::erase(text, ' ');
@@ -183,7 +183,7 @@ Target parse_target(std::string_view text) {
         ErrorKind::usage,
         fmt::format("{} is a file; for a volume in an image file, use image:{}", name, name));
   }
-  return target;  // what is not there is a directory to be made
+  return target;  // a missing path is a directory to create
 }
 
 Target parse_device(std::string_view text) {
