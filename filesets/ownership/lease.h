@@ -1,6 +1,7 @@
 // Leases record what filereel has created and not yet removed. Each is a file in the state
-// directory. It is written before the object is created and deleted after the object is removed. So
-// filereel may remove what is listed, whatever happens; everything else belongs to someone else.
+// directory. It is written before the object is created and deleted after the object is removed.
+// Everything that filereel may remove is therefore listed, even after a crash. Everything else
+// belongs to someone else.
 //
 // A process locks the lease while it works with the object. An unlocked lease belongs to an object
 // kept on purpose (an image or a tree), or to a killed process (all others, see leftovers.h).

@@ -30,8 +30,7 @@ namespace {
 
 namespace fs = boost::filesystem;
 
-constexpr std::uint64_t kStatSector =
-    512;  // the unit of /sys/block/*/size and stat, whatever the drive
+constexpr std::uint64_t kStatSector = 512;  // unit of /sys/block/*/size and stat for every drive
 
 std::string sysfs_folder(dev_t device) {
   return fmt::format("/sys/dev/block/{}:{}", major(device), minor(device));
