@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-// <linux/stat.h> has them; it cannot be included beside <sys/stat.h> with every C library.
+// Defined in <linux/stat.h>, which conflicts with <sys/stat.h> in some C libraries.
 #ifndef STATX_MNT_ID
 #define STATX_MNT_ID 0x1000U
 #endif
@@ -47,7 +47,7 @@ std::optional<FileState> state_of(int directory, const std::string& name) {
 
 bool set_mode(int fd, mode_t mode) {
   constexpr mode_t kRights = 07777;
-  // fchmod(2) does not take O_PATH.
+  // fchmod(2) fails for O_PATH descriptors.
   return chmod(fmt::format("/proc/self/fd/{}", fd).c_str(), mode & kRights) == 0;
 }
 

@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::string_view kHeader = "filereel lease 1";
 constexpr std::string_view kEnd = "end";
-// Files that are being written; whoever lists leases passes them over.
+// Prefix of incomplete files, which are not listed as leases.
 constexpr std::string_view kUnfinished = "filereel-new-";
 constexpr std::size_t kMostBytes = 1u << 30;
 
@@ -47,7 +47,7 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-// A number at the beginning of `text`, which goes from it.
+// Parses a number at the start of `text` and removes it.
 template <typename T>
 bool take_number(std::string_view& text, T& number, int base = 10) {
   const char* const begin = text.data();
@@ -108,8 +108,8 @@ bool parse_line(std::string_view key, std::string_view value, LeaseNote& note) {
 
 [[noreturn]] void fail(const std::string& path) {
   throw_failed(
-      fmt::format("cannot write to {}, where filereel keeps its leases: {}; free some space, or "
-                  "set FILEREEL_STATE_DIR to another directory",
+      fmt::format("cannot write to the state directory {}: {}; free some space, or set "
+                  "FILEREEL_STATE_DIR to another directory",
                   path, strerror(errno)));
 }
 
@@ -118,7 +118,8 @@ bool is_in_place(int file) {
   return state && S_ISREG(state->mode) && state->links > 0;
 }
 
-// Without the entries of a tree: reading all of them at every start would take too long.
+// Reads a lease without the entries of a tree, because reading all of them at every start would
+// take too long.
 std::optional<LeaseNote> read_heading(int file) {
   if (!is_in_place(file)) return std::nullopt;
   constexpr std::size_t kMostHeading = 1u << 16;  // bytes: several times the longest path, escaped
@@ -135,7 +136,7 @@ std::optional<LeaseNote> read_heading(int file) {
   return parse_lease(text);
 }
 
-// Written under another name first, so that it is there as a whole and locked or not at all.
+// Writes under a temporary name first, so that the lease appears complete and locked or not at all.
 Descriptor write_lease(const StateDirectory& state, const std::string& name,
                        const LeaseNote& note) {
   const std::string unfinished = std::string(kUnfinished) + random_name();
@@ -143,9 +144,10 @@ Descriptor write_lease(const StateDirectory& state, const std::string& name,
                          O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!file) fail(state.path);
   const std::string text = format_lease(note);
-  // Not every network file system can lock; then a run there cannot tell that another one lives.
+  // Some network file systems do not support locks. There, a run cannot detect that another one is
+  // active.
   const bool locked = flock(file.get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
-  errno = ENOSPC;  // which a write means that ends early
+  errno = ENOSPC;  // for a short write
   if (!locked || write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()) ||
       renameat(state.directory.get(), unfinished.c_str(), state.directory.get(), name.c_str()) !=
           0) {
@@ -157,7 +159,7 @@ Descriptor write_lease(const StateDirectory& state, const std::string& name,
   return file;
 }
 
-// Of a process that was killed while it wrote it.
+// Removes the incomplete lease of a process that was killed.
 void remove_if_old(int directory, const std::string& name) {
   constexpr time_t kOld_s = 24 * 3600;
   struct stat info{};
@@ -276,7 +278,7 @@ std::vector<FoundLease> find_leases(const std::function<bool(const LeaseNote&)>&
       found.push_back({*std::move(note), std::nullopt});
       continue;
     }
-    // Whoever had it may have finished with it before it was locked here.
+    // The previous owner may have finished with it before the lock was taken.
     note = read_heading(file.get());
     if (!note) continue;
     Descriptor directory(fcntl(state.directory.get(), F_DUPFD_CLOEXEC, 0));

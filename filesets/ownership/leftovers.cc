@@ -27,7 +27,7 @@ bool stays_on_purpose(LeaseKind kind) {
   return kind == LeaseKind::image || kind == LeaseKind::tree;
 }
 
-// Where the thing lies, opened once.
+// The location of an object, opened once.
 struct Place {
   Descriptor parent;
   std::string name;
@@ -45,7 +45,7 @@ bool is_there(const LeaseNote& note) {
   return found && found->identity == note.made;
 }
 
-// Only where filereel could not have a mount namespace of its own.
+// Needed only if filereel had no mount namespace of its own.
 void unmount_own(const LeaseNote& note) {
   const auto is_own = [&](const MountedFileSystem& mounted) {
     return mounted.mount_point == note.path && mounted.device == note.mounted;
@@ -55,8 +55,9 @@ void unmount_own(const LeaseNote& note) {
   }
 }
 
-// What the lease is about is known by its identity, or by its random name alone if the process was
-// killed before it could note that. Then it is empty, and not older than the lease.
+// An object is identified by its identity, or only by its random name if the process was killed
+// before it could record the identity. In that case the object is empty and not older than the
+// lease.
 FileIdentity identity_of(const Lease& lease, const FileState& found) {
   const LeaseNote& note = lease.note();
   if (note.made) return *note.made;
@@ -83,7 +84,7 @@ LeaseState state_at(const Lease& lease, const Place& place) {
   return stays_on_purpose(note.kind) ? LeaseState::kept : LeaseState::left;
 }
 
-// Throws Error(failed) if it is there and cannot be removed.
+// Throws Error(failed) if the object exists and cannot be removed.
 LeaseState remove_left(const Lease& lease, const Place& place) {
   const LeaseNote& note = lease.note();
   if (note.kind == LeaseKind::work && note.made) {
@@ -104,10 +105,10 @@ LeaseState remove_left(const Lease& lease, const Place& place) {
   return LeaseState::removed;
 }
 
-// What was kept on a drive that is connected again later is still filereel's.
+// An object on a drive that is reconnected later still belongs to filereel.
 constexpr std::int64_t kForgottenAfter_s = std::int64_t{90} * 24 * 3600;
 
-// Strikes off what there is nothing left to do about.
+// Strikes off the lease if nothing is left to do.
 ListedLease clear_up(Lease& lease) {
   ListedLease listed{lease.note()};
   const LeaseNote& note = lease.note();
@@ -142,10 +143,10 @@ std::vector<ListedLease> list_leases() {
 
 std::vector<ListedLease> remove_leftovers() {
   std::vector<FoundLease> found = find_leases([](const LeaseNote& note) {
-    // What was kept is not even locked: another run may be about to look at it.
+    // Kept objects are not even locked, because another run may be about to use them.
     return !stays_on_purpose(note.kind) || !note.made || !is_there(note);
   });
-  // What lies in a directory goes before it.
+  // The contents of a directory come before the directory.
   std::ranges::sort(found, std::greater(), [](const FoundLease& one) { return one.note.path; });
   std::vector<ListedLease> list;
   for (FoundLease& one : found) {

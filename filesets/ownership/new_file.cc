@@ -44,7 +44,7 @@ NewFile::~NewFile() {
   drop_temporary_name();
 }
 
-// A user without a place for leases can write files all the same.
+// Files can be written even if leases cannot be stored.
 void NewFile::choose_temporary_name() {
   temporary_ = ".filereel-" + random_name() + ".part";
   try {
@@ -62,7 +62,7 @@ void NewFile::note_temporary_name() {
   try {
     lease_->made(state->identity);
   } catch (const Error&) {
-    // A later run cannot prove that it is filereel's, and leaves it alone.
+    // Without a complete lease, a later run cannot prove ownership and leaves the file alone.
   }
 }
 
@@ -87,7 +87,7 @@ int NewFile::link_as(const std::string& name) {
   return error;
 }
 
-// Nobody has put another file in its place.
+// True if the name still refers to this file.
 bool NewFile::has_temporary_name() const {
   const std::optional<FileState> there = state_of(directory_.get(), temporary_);
   const std::optional<FileState> ours = state_of(file_.get());
@@ -99,7 +99,7 @@ int NewFile::replace(const std::string& name) {
     int error = link_unnamed(name);
     if (error != EEXIST) return error;
     choose_temporary_name();
-    note_temporary_name();  // before the name: what is full cannot be told from others' later
+    note_temporary_name();  // before linking: a non-empty file needs a recorded identity
     error = link_unnamed(temporary_);
     if (error != 0) return error;
   }

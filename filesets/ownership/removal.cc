@@ -16,7 +16,7 @@
 namespace filereel {
 namespace {
 
-// Of what is found under that name.
+// Compares the object of that name. Returns 0 or the error.
 int find_exactly(int parent, const std::string& name, const FileIdentity& wanted) {
   const std::optional<FileState> state = state_of(parent, name);
   if (!state) return errno;
@@ -66,8 +66,8 @@ int rename_new(int from_parent, const std::string& from, int to_parent, const st
   const auto done = [](int result) { return result == 0 ? 0 : errno; };
   int error = done(renameat2(from_parent, from.c_str(), to_parent, to.c_str(), RENAME_NOREPLACE));
   if (error != EINVAL && error != ENOSYS) return error;
-  // Some FUSE and network file systems have no exclusive rename. A link is exclusive too, but not
-  // for directories and not on FAT.
+  // Some FUSE and network file systems have no exclusive rename. A hard link is exclusive, too, but
+  // is not possible for directories or on FAT.
   error = done(linkat(from_parent, from.c_str(), to_parent, to.c_str(), 0));
   if (error == 0) return done(unlinkat(from_parent, from.c_str(), 0));
   if (error == EEXIST || state_of(to_parent, to)) return EEXIST;

@@ -32,7 +32,7 @@ bool has(std::span<const std::uint64_t> sorted, std::uint64_t fingerprint) {
   return std::ranges::binary_search(sorted, fingerprint);
 }
 
-// By a process that was killed before it could remove it.
+// True if a process was killed between renaming and removing the entry.
 bool was_moved_aside(const WalkedEntry& entry) {
   return entry.name == aside_name(entry.state.identity);
 }
@@ -47,7 +47,7 @@ TreeListing::TreeListing(int directory, const std::string& shown, std::uint64_t 
 
 std::uint64_t TreeListing::fingerprint(const WalkedEntry& entry, Facts wanted) const {
   const FileState& state = entry.state;
-  // A directory changes with what is put into it, which has a fingerprint itself.
+  // A directory's size and times change with its entries, which have fingerprints of their own.
   const bool content = !state.is_directory();
   const bool all = content && wanted == Facts::all;
   const std::array<std::uint64_t, 6> facts = {
@@ -86,8 +86,8 @@ void TreeListing::remove(std::span<const std::uint64_t> complete) const {
   walk_tree(directory_, shown_, [&](const WalkedEntry& entry) {
     if (!has(complete, fingerprint(entry, Facts::all)) && !was_moved_aside(entry)) {
       throw_failed(
-          fmt::format("{} was added or changed since filereel filled {}: move it away, or "
-                      "name another directory",
+          fmt::format("{} was added or changed after filereel filled {}; move it away, or choose "
+                      "another directory",
                       printable(shown_ + "/" + entry.path), printable(shown_)));
     }
     proven.push_back(fingerprint(entry, Facts::lasting));
@@ -98,9 +98,9 @@ void TreeListing::remove(std::span<const std::uint64_t> complete) const {
     const int error =
         same ? remove_exactly(entry.parent, entry.name, entry.state.identity) : ESTALE;
     if (error == 0 || error == ENOENT) return;
-    throw_failed(fmt::format("cannot remove {}: {}; name another directory",
+    throw_failed(fmt::format("cannot remove {}: {}; choose another directory",
                              printable(shown_ + "/" + entry.path),
-                             error == ESTALE ? "another process has changed it" : strerror(error)));
+                             error == ESTALE ? "changed by another process" : strerror(error)));
   };
   walk_tree(directory_, shown_, remove_one, Closed::open_up);
 }

@@ -1,5 +1,5 @@
-// A tree as filereel left it, to be known again: what was added, changed or replaced since is
-// somebody else's.
+// Recognises a tree that filereel left behind. Entries added, changed or replaced since then belong
+// to someone else.
 #pragma once
 
 #include <cstdint>
@@ -11,23 +11,23 @@
 
 namespace filereel {
 
-// Fingerprints of entries below a directory, of their path, kind and identity, and for all but
-// directories of size and times. Inode numbers and times of birth are left out where the file
-// system makes them up anew (FUSE, FAT). All throw Error(failed) as walk_tree does.
+// Fingerprints of the entries below a directory: path, type and identity, and except for
+// directories size and times. Inode numbers and birth times are left out if the file system does
+// not keep them (FUSE, FAT). All throw Error(failed) as walk_tree does.
 class TreeListing {
  public:
-  // `seed` is drawn at random, so that nobody can make two entries with the same fingerprint.
+  // `seed` must be random, so that nobody can construct two entries with the same fingerprint.
   TreeListing(int directory, const std::string& shown, std::uint64_t seed);
 
-  // In ascending order, of all that is there now; without the time of the last change of
-  // attributes, which a new name or the removal of another name of the same file changes.
+  // Fingerprints of all current entries, in ascending order, without the change time (ctime):
+  // renaming a file or removing another name of it changes that time.
   std::vector<std::uint64_t> lasting() const;
 
-  // In ascending order, with that time, of those that `lasting` has.
+  // Fingerprints including ctime of the entries in `lasting`, in ascending order.
   std::vector<std::uint64_t> complete(std::span<const std::uint64_t> lasting) const;
 
-  // Removes every entry. Looks at all first, and throws Error(failed), with nothing removed, that
-  // names one which is not in `complete`; then looks at each once more as it is removed.
+  // Removes all entries. First checks all of them, and throws Error(failed) without removing
+  // anything if one is not in `complete`. Then checks each again while removing it.
   void remove(std::span<const std::uint64_t> complete) const;
 
  private:

@@ -25,8 +25,8 @@ namespace {
 
 namespace fs = boost::filesystem;
 
-// What a lease says of the image as it is now. The UUID, which mkfs draws at random, is the proof
-// in the image itself.
+// The lease content for the current state of the image. The UUID, drawn at random by mkfs, is the
+// proof inside the image.
 LeaseNote note_of_image(int file, const std::string& path) {
   LeaseNote note{.kind = LeaseKind::image, .path = path};
   if (const std::optional<FileState> state = state_of(file)) {
@@ -40,22 +40,24 @@ LeaseNote note_of_image(int file, const std::string& path) {
   return note;
 }
 
-// Why an image that is there already may not be replaced.
+// Reports why an existing image may not be replaced.
 [[noreturn]] void refuse_image(const std::string& path, int file, bool changed) {
   const DeviceContents contents = probe_contents(file);
   const std::string holds =
-      contents.type.empty() ? "" : fmt::format(" (it holds {})", contents.type);
-  throw_failed(changed ? fmt::format("{} was changed since filereel made it{}: name another file, "
-                                     "or remove it",
-                                     printable(path), holds)
-                       : fmt::format("{} exists and it cannot be proven that filereel made it{}: "
-                                     "name another file, or remove it",
-                                     printable(path), holds));
+      contents.type.empty() ? "" : fmt::format(" (it contains {})", contents.type);
+  throw_failed(
+      changed ? fmt::format(
+                    "{} was changed after filereel created it{}; choose another file, or remove it",
+                    printable(path), holds)
+              : fmt::format("{} exists, and nothing proves that filereel created it{}; choose "
+                            "another file, or remove it",
+                            printable(path), holds));
 }
 
 [[noreturn]] void refuse_in_use(const std::string& path) {
-  throw_failed(fmt::format("{} is in use by another filereel: wait for it or choose another volume",
-                           printable(path)));
+  throw_failed(
+      fmt::format("{} is in use by another filereel; wait for it to end, or choose another volume",
+                  printable(path)));
 }
 
 }  // namespace
@@ -65,7 +67,7 @@ Backing::Backing(const Target& target, const VolumeOptions& options) : target_(t
 }
 
 std::string Backing::source() const {
-  // Whatever has the name of the file by now, this leads to what was opened.
+  // Refers to the opened file even if its name refers to something else by now.
   return loop_ ? loop_->path() : fmt::format("/proc/{}/fd/{}", getpid(), file());
 }
 
@@ -75,7 +77,7 @@ void Backing::open_image(const VolumeOptions& options) {
   const std::string directory = fs::canonical(path.parent_path(), error).string();
   if (error) {
     throw_failed(
-        fmt::format("cannot make the image {}: {}", printable(target_.path), error.message()));
+        fmt::format("cannot create the image {}: {}", printable(target_.path), error.message()));
   }
   name_ = path.filename().string();
   image_path_ = directory + "/" + name_;
@@ -90,7 +92,7 @@ void Backing::open_image(const VolumeOptions& options) {
   }
 }
 
-// Where the image is going to stay, one of that name goes if it is proven to be filereel's.
+// If the image is to stay, removes an existing one of that name that is proven to be filereel's.
 void Backing::reserve_name(const std::string& directory, bool stays) {
   const auto concerns_this = [&](const LeaseNote& note) {
     return note.kind == LeaseKind::image && note.path == image_path_;
@@ -101,7 +103,7 @@ void Backing::reserve_name(const std::string& directory, bool stays) {
   }
   if (stays) {
     const Descriptor parent(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    // A process that was killed may have moved one aside.
+    // A killed process may have renamed an image.
     for (const FoundLease& found : leases) {
       if (found.note.made)
         remove_exactly(parent.get(), aside_name(*found.note.made), *found.note.made);
@@ -116,7 +118,7 @@ void Backing::reserve_name(const std::string& directory, bool stays) {
 void Backing::remove_own_image(int parent, const FileState& there,
                                std::span<const FoundLease> leases) const {
   if (!S_ISREG(there.mode)) {
-    throw_failed(fmt::format("{} is not a regular file: name another, or the file itself",
+    throw_failed(fmt::format("{} is not a regular file; choose a regular file, not a link to one",
                              printable(target_.path)));
   }
   const Descriptor file(
@@ -131,7 +133,7 @@ void Backing::remove_own_image(int parent, const FileState& there,
     refuse_image(target_.path, file.get(), std::ranges::any_of(leases, is_it));
   }
   if (const std::string user = loop_device_of(file.get()); !user.empty()) {
-    throw_failed(fmt::format("{} is attached to {}: detach it first (losetup -d {})",
+    throw_failed(fmt::format("{} is attached to {}; detach it first (losetup -d {})",
                              printable(target_.path), user, user));
   }
   if (const int failed = remove_exactly(parent, name_, *now.made); failed != 0) {
@@ -139,7 +141,7 @@ void Backing::remove_own_image(int parent, const FileState& there,
   }
 }
 
-// Allocated in full, so that the run cannot meet a full host disk half-way.
+// Fully allocated, so that the host disk cannot fill up during the run.
 void Backing::allocate_image() {
   size_ = target_.size;
   struct statvfs host{};
@@ -149,14 +151,13 @@ void Backing::allocate_image() {
   const std::uint64_t room = host.f_bavail * host.f_frsize;
   if (room < size_) {
     throw_failed(fmt::format(
-        "{} takes {} and only {} are free there: use --scale, --set or size=, or put it "
-        "elsewhere",
+        "{} needs {}, but only {} are free there; use --scale, --set or size=, or put it elsewhere",
         printable(target_.path), format_size(size_), format_size(room)));
   }
   const auto size = static_cast<off_t>(size_);
   if (fallocate(file(), 0, 0, size) == 0) return;
   if (errno != EOPNOTSUPP || ftruncate(file(), size) != 0) {
-    throw_failed(fmt::format("cannot make {} {} large: {}", printable(target_.path),
+    throw_failed(fmt::format("cannot extend {} to {}: {}", printable(target_.path),
                              format_size(size_), strerror(errno)));
   }
 }
@@ -168,13 +169,13 @@ void Backing::open_block_device(const VolumeOptions& options) {
   HeldDevices& held = options.held ? *options.held : alone;
   struct stat info{};
   if (!node || fstat(node.get(), &info) != 0) {
-    throw_failed(fmt::format("cannot look at {}: {}", printable(target_.path), strerror(errno)));
+    throw_failed(fmt::format("cannot access {}: {}", printable(target_.path), strerror(errno)));
   }
   const std::vector<dev_t> own = held.parts_on(info.st_rdev);
   check_unused(node.get(), target_.path, {.own = own, .held = !own.empty()});
   if (options.power != MountPower::full) {
-    throw_failed(
-        fmt::format("formatting {} needs root: run filereel with sudo", printable(target_.path)));
+    throw_failed(fmt::format("formatting {} requires root; run filereel with sudo",
+                             printable(target_.path)));
   }
   if (target_.is_part()) return open_part(node.get(), held);
   device_.reset(open(fmt::format("/proc/self/fd/{}", node.get()).c_str(), O_RDWR | O_CLOEXEC));
@@ -182,25 +183,26 @@ void Backing::open_block_device(const VolumeOptions& options) {
     throw_failed(fmt::format("cannot open {}: {}", printable(target_.path), strerror(errno)));
   }
   if (flock(device_.get(), LOCK_EX | LOCK_NB) != 0) {
-    throw_failed(
-        fmt::format("{} is in use by another program: wait for it", printable(target_.path)));
+    throw_failed(fmt::format("{} is in use by another program; wait for it to end",
+                             printable(target_.path)));
   }
   size_ = device_size(device_.get());
 }
 
-// A loop device and not a partition that is added to the kernel alone (BLKPG_ADD_PARTITION): it has
-// a node where there is no devtmpfs, needs no room in a partition table that is there, and goes by
-// itself when the process is killed.
+// Uses a loop device, not a partition added only to the kernel (BLKPG_ADD_PARTITION). A loop device
+// has a node without devtmpfs, needs no space in an existing partition table, and is removed
+// automatically when the process is killed.
 void Backing::open_part(int node, HeldDevices& held) {
   held_ = held.hold(node, target_.path);
   size_ = range_of(target_).size();
-  int sector = 0;  // as large as the drive's, or there is no direct I/O
+  int sector = 0;  // the drive's sector size, required for direct I/O
   ioctl(file(), BLKSSZGET, &sector);
   loop_.emplace(file(), target_.text(),
                 LoopRange{target_.start, size_, static_cast<std::uint32_t>(sector)});
   held_->parts.push_back(loop_->number());
   if (device_size(loop_->descriptor()) != size_) {
-    throw_failed(fmt::format("{} came out with another size: choose another part", target_.text()));
+    throw_failed(fmt::format("the loop device for {} has a different size; choose another part",
+                             target_.text()));
   }
 }
 
@@ -215,25 +217,24 @@ void Backing::format(FileSystemKind kind) {
   const FileSystemInfo& info = file_system_info(kind);
   if (is_device()) discard();
   formatted_ = false;
-  // What a loop device is told to discard, it would write as zeros.
+  // A loop device would write zeros for discards.
   run_program(make_command(kind, source(), size_, is_device() && !loop_), info.make_package,
-              fmt::format("cannot make {} on {}", info.name, target_.text()));
+              fmt::format("cannot format {} as {}", target_.text(), info.name));
   formatted_ = true;
   flush();
   drop_caches();
 }
 
-// Tells a block device that nothing on it is needed, so that every file system starts on it as
-// fresh as it can be. Not all mkfs programs do.
+// Discards the block device, so that every file system starts on a drive as fresh as possible. Not
+// all mkfs programs do.
 void Backing::discard() {
   std::uint64_t range[2] = {target_.start, size_};
-  ioctl(file(), BLKDISCARD, range);  // fails where the drive cannot, and nothing is lost
+  ioctl(file(), BLKDISCARD, range);  // optional: fails if unsupported
 }
 
 void Backing::flush() {
   if (fsync(descriptor()) != 0 || (loop_ && fsync(file()) != 0)) {
-    throw_failed(
-        fmt::format("cannot write everything to {}: {}", printable(target_.path), strerror(errno)));
+    throw_failed(fmt::format("cannot flush {}: {}", printable(target_.path), strerror(errno)));
   }
 }
 
@@ -260,7 +261,7 @@ void Backing::check_present() const {
                        there.st_rdev == ours.st_rdev)) {
     return;
   }
-  throw_failed(fmt::format("{} has vanished during the run: connect it again and start over",
+  throw_failed(fmt::format("{} disappeared during the run; reconnect it and restart the run",
                            printable(target_.path)));
 }
 
@@ -273,7 +274,7 @@ void Backing::finish(bool keep) {
     return;
   }
   const bool stays = formatted_ && (keep || !target_.temporary);
-  if (stays) flush();  // nothing comes after what the lease is going to say
+  if (stays) flush();  // no writes after the state recorded in the lease
   loop_.reset();
   const int error = stays ? image_->link_as(name_) : 0;
   if (lease_ && stays && error == 0) {
@@ -284,7 +285,7 @@ void Backing::finish(bool keep) {
   lease_.reset();
   image_.reset();
   if (error != 0) {
-    throw_failed(fmt::format("cannot keep the image {}: {}; name another file",
+    throw_failed(fmt::format("cannot keep the image {}: {}; choose another file",
                              printable(target_.path), strerror(error)));
   }
 }

@@ -1,4 +1,5 @@
-// What a file system that filereel makes lies on: an image file, a block device or part of one.
+// The storage under a file system that filereel formats: an image file, a block device or part of
+// one.
 #pragma once
 
 #include <cstdint>
@@ -21,40 +22,39 @@
 
 namespace filereel {
 
-// Opens its target once and works with that, whatever takes its name meanwhile. An image has no
-// name while filereel works with it: it appears, complete, in finish(), and then has a lease, so
-// that a later run may put its own in its place as long as nobody has changed it.
+// Opens its target once and uses that descriptor, even if its name refers to something else later.
+// An image is unnamed while filereel works with it. finish() creates it atomically under its name
+// and gives it a lease, so that a later run may replace it unless someone has changed it.
 class Backing {
  public:
-  // Checks that the target may be used, and for an image makes the file. Throws Error: what is
-  // there is not filereel's, is in use, or there is no room.
+  // Checks that the target may be used and creates the image file, if any. Throws Error if existing
+  // content is not filereel's, the target is in use, or there is not enough space.
   Backing(const Target& target, const VolumeOptions& options);
 
-  // The path of what is formatted and mounted: a block device, or the image itself where there is
-  // no loop device.
+  // The path to format and mount: a block device, or the image itself if there is no loop device.
   std::string source() const;
-  int descriptor() const { return loop_ ? loop_->descriptor() : file(); }  // the same
+  int descriptor() const { return loop_ ? loop_->descriptor() : file(); }  // of source()
   std::uint64_t size() const { return size_; }
   bool is_device() const { return target_.kind == TargetKind::block_device; }
 
-  // Throws Error(failed) if it is a block device and somebody else uses it by now.
+  // Throws Error(failed) if it is a block device that something else uses by now.
   void check_unused_by_others() const;
 
-  // Makes a file system on it, which is on the device when this returns. Throws Error(failed).
+  // Creates a file system and flushes it to the device. Throws Error(failed).
   void format(FileSystemKind kind);
 
-  void flush();                // returns when all written to it is on the device
-  void drop_caches();          // of the kernel, after flush()
-  Residency resident() const;  // bytes of it in the page cache, of any layer
+  void flush();                // returns once all written data is on the device
+  void drop_caches();          // the kernel's caches; call after flush()
+  Residency resident() const;  // bytes in the page cache, in all layers
 
-  // For sysfs: the loop or block device; nothing for an image without a loop device.
+  // The loop or block device, for sysfs; nothing for an image without a loop device.
   std::optional<dev_t> device() const;
 
-  // Throws Error(failed) if another device has taken the name of the block device.
+  // Throws Error(failed) if the block device's name refers to another device.
   void check_present() const;
 
-  // Gives everything back. An image that holds a file system gets its name, unless it is a
-  // temporary one and not to be kept. Throws Error(failed).
+  // Releases everything. A formatted image gets its name, unless it is temporary and not to be
+  // kept. Throws Error(failed).
   void finish(bool keep);
 
  private:
@@ -66,17 +66,17 @@ class Backing {
   void open_part(int node, HeldDevices& held);
   void allocate_image();
   void discard();
-  // What lies below all.
+  // The lowest layer.
   int file() const {
     return image_ ? image_->descriptor() : held_ ? held_->file.get() : device_.get();
   }
 
   Target target_;
-  std::string name_, image_path_;  // of the image when it is done: in its directory, and absolute
-  std::optional<Lease> lease_;     // of that
+  std::string name_, image_path_;  // final name and absolute path of the image
+  std::optional<Lease> lease_;     // of image_path_
   std::optional<NewFile> image_;
-  Descriptor device_;                 // a whole one
-  std::shared_ptr<HeldDevice> held_;  // of a part, which the loop device shows
+  Descriptor device_;                 // a whole device
+  std::shared_ptr<HeldDevice> held_;  // the device of a part, mapped by the loop device
   std::optional<LoopDevice> loop_;
   std::uint64_t size_ = 0;
   bool formatted_ = false;

@@ -13,7 +13,7 @@
 namespace filereel {
 namespace {
 
-// Unlinks what it was tried with.
+// The test file, unlinked on destruction.
 class ProbeFile {
  public:
   ProbeFile(int root, const std::string& name) : root_(root), name_(name) {
@@ -22,7 +22,7 @@ class ProbeFile {
   }
   ProbeFile(const ProbeFile&) = delete;
   ProbeFile& operator=(const ProbeFile&) = delete;
-  // Some file systems make the file before they refuse to open it so.
+  // Some file systems create the file before they reject O_DIRECT.
   ~ProbeFile() { unlinkat(root_, name_.c_str(), 0); }
 
   int get() const { return file_.get(); }
@@ -34,7 +34,7 @@ class ProbeFile {
   Descriptor file_;
 };
 
-// Kernels before 6.1 say nothing.
+// Kernels before 6.1 do not report this.
 bool says_no(int file) {
   struct statx info{};
   return statx(file, "", AT_EMPTY_PATH, STATX_DIOALIGN, &info) == 0 &&

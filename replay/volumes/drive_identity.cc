@@ -16,9 +16,9 @@
 namespace filereel {
 namespace {
 
-constexpr std::uint64_t kSector = 512;  // the unit of /sys/block/*/size, whatever the drive
+constexpr std::uint64_t kSector = 512;  // unit of /sys/block/*/size for every drive
 
-// What a drive says, fit for one line: its padding away, odd bytes as question marks.
+// Cleans a drive's text for one line: removes padding and replaces odd bytes by question marks.
 std::string tidy(std::string_view text) {
   std::string out;
   for (const char c : text.substr(0, text.find('\0'))) {
@@ -37,9 +37,9 @@ std::string first_of(std::initializer_list<std::string> texts) {
   return "";
 }
 
-// The sysfs of SCSI cuts the model of an ATA drive to 16 characters and its firmware to 4. All of
-// it stands in IDENTIFY DEVICE, which page 89h of the vital product data holds (SAT-4, 12.4.2; the
-// words are those of ACS-4, 7.13.6).
+// For ATA drives, SCSI's sysfs truncates the model to 16 characters and the firmware to 4. The full
+// texts are in IDENTIFY DEVICE, which page 89h of the vital product data contains (SAT-4, 12.4.2;
+// words as in ACS-4, 7.13.6).
 struct AtaIdentity {
   std::string model, serial, firmware;
 };
@@ -76,7 +76,7 @@ Properties udev_properties(const std::string& path) {
   return properties;
 }
 
-// "Fast\x20Disk" as udev writes it.
+// Decodes udev's escapes: "Fast\x20Disk".
 std::string decoded(const std::string& text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -90,7 +90,7 @@ std::string decoded(const std::string& text) {
   return tidy(out);
 }
 
-// The folder above that belongs to a USB device; "" if there is none.
+// The parent directory of a USB device; "" if there is none.
 std::string usb_folder(const std::string& folder, const std::string& sys) {
   boost::filesystem::path path(folder);
   for (; path.string().size() > sys.size(); path = path.parent_path()) {
@@ -99,13 +99,13 @@ std::string usb_folder(const std::string& folder, const std::string& sys) {
   return "";
 }
 
-// By the folders that the drive lies in.
+// Derives the transport from the drive's sysfs path.
 std::string transport_of(const std::string& path, const DeviceIdentity& drive, bool ata,
                          const std::string& fabric) {
   struct Mark {
-    std::string_view folder, transport;  // what the path holds
+    std::string_view folder, transport;  // part of the path, and its transport
   };
-  // A SCSI disk may hang on USB or on virtio.
+  // USB and virtio come before SCSI, because they may carry SCSI disks.
   static constexpr std::array<Mark, 14> kMarks = {{{"/nvme", "nvme"},
                                                    {"/usb", "usb"},
                                                    {"/virtio", "virtio"},
@@ -139,7 +139,7 @@ void read_queue(const std::string& folder, DeviceIdentity& drive) {
   };
   const std::string rotational = read_sysfs(folder + "/rotational");
   if (!rotational.empty()) drive.rotational = rotational == "1";
-  // "none [mq-deadline] kyber": the active one stands in brackets.
+  // "none [mq-deadline] kyber": the active one is in brackets.
   const std::string schedulers = read_sysfs(folder + "/scheduler");
   const std::size_t open = schedulers.find('['), close = schedulers.find(']', open);
   drive.scheduler = tidy(close == std::string::npos || open == std::string::npos
@@ -158,7 +158,7 @@ DeviceIdentity read_drive_identity(const std::string& folder, const std::string&
                                    const std::string& udev) {
   const auto of = [&](const char* name) { return tidy(read_sysfs(folder + "/device/" + name)); };
   Properties udevs = udev_properties(udev + "/b" + read_sysfs(folder + "/dev"));
-  const bool udev_asked_ata = udevs["ID_ATA"] == "1";  // and so has all of it
+  const bool udev_asked_ata = udevs["ID_ATA"] == "1";  // so udev has the full texts
   const AtaIdentity ata = ata_identity(read_sysfs(folder + "/device/vpd_pg89"));
   const std::string vendor = of("vendor");
   const bool is_ata = vendor == "ATA" || udev_asked_ata || !ata.model.empty();

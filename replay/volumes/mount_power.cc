@@ -1,4 +1,4 @@
-// What this machine and this user can mount.
+// Determines what this machine and this user can mount.
 #include <fstream>
 
 #include <errno.h>
@@ -33,9 +33,9 @@ bool fuse_works() {
   return access("/dev/fuse", R_OK | W_OK) == 0;
 }
 
-// Unmounts outside arrive inside, mounts inside stay inside. In a chroot that is not a mount itself
-// this cannot be had: then mounts may show outside too, and a killed run's are unmounted by the
-// next one, from their leases.
+// Unmounts outside propagate inside; mounts inside stay inside. This is impossible in a chroot that
+// is not a mount point. Then mounts may be visible outside, and the next run unmounts those of a
+// killed run by their leases.
 bool isolate_mounts() {
   return mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr) == 0 || errno == EINVAL;
 }
@@ -69,7 +69,7 @@ MountPower probe_mount_power() {
 
 bool kernel_has(const FileSystemInfo& info) {
   if (in_kernel_list(info.kernel_type)) return true;
-  // A driver that is a module shows up only once it is loaded; loading an unknown one does no harm.
+  // A module is listed only once it is loaded. Trying to load an unknown one is harmless.
   if (geteuid() == 0 && find_program("modprobe")) {
     ChildProcess child({"modprobe", "-q", std::string(info.kernel_type)}, "kmod");
     child.wait(10);

@@ -20,7 +20,7 @@
 namespace filereel {
 namespace {
 
-// As in <linux/mman.h> of kernel 6.5, which Debian 12's headers do not have yet.
+// As in <linux/mman.h> of kernel 6.5, which is newer than Debian 12's headers.
 constexpr long kCachestat = 451;
 struct CachestatRange {
   std::uint64_t offset, length;
@@ -70,7 +70,7 @@ Residency residency_of(int root, std::span<const std::string> paths) {
     const Descriptor file = open_to_read(root, path);
     if (!file) continue;
     const Residency one = residency(file.get());
-    all.cached += std::min(one.cached, one.size);  // the last page of a file counts whole
+    all.cached += std::min(one.cached, one.size);  // the last page counts as a whole
     all.size += one.size;
   }
   return all;
@@ -97,7 +97,7 @@ bool has_cachestat() {
 
 std::optional<double> warm_files(int root, std::span<const std::string> paths,
                                  const std::stop_token& stop) {
-  constexpr int kMostPasses = 3;  // a full cache drops some of the first to take the last
+  constexpr int kMostPasses = 3;  // a full cache evicts the first files for the last ones
   std::vector<char> buffer(1 << 20);
   Residency seen;
   for (int pass = 0; pass < kMostPasses && !stop.stop_requested(); ++pass) {

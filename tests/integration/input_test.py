@@ -171,7 +171,7 @@ class Memory(IntegrationTest):
                                       env=self.environment(), capture_output=True, text=True)
                 self.assertEqual(done.returncode, 1, done)
                 self.assertEqual(len(done.stderr.splitlines()), 1, done)
-                self.assertRegex(done.stderr, f"'{name}' needs more memory than there is; ")
+                self.assertRegex(done.stderr, f"'{name}' needs more memory than is available; ")
                 self.assertEqual(sorted(os.listdir(self.scratch)), before)
 
 

@@ -19,7 +19,7 @@ class Text(typing.NamedTuple):
 
 # A literal, or something that could be taken for the start of one.
 CPP = re.compile(r'R"(?P<mark>\w*)\((?P<raw>.*?)\)(?P=mark)"|"(?P<text>(?:[^"\\\n]|\\.)*)"'
-                 r"|//[^\n]*|/\*.*?\*/|'(?:[^'\\\n]|\\.)+'", re.DOTALL)
+                 r"|//[^\n]*|/\*.*?\*/|'(?:[^'\\\n]|\\x[0-9a-fA-F]+|\\.)'", re.DOTALL)
 JAVASCRIPT = re.compile(r'"(?P<double>(?:[^"\\\n]|\\.)*)"|\'(?P<single>(?:[^\'\\\n]|\\.)*)\''
                         r"|`(?P<template>(?:[^`\\]|\\.)*)`|//[^\n]*|/\*.*?\*/", re.DOTALL)
 WORD = re.compile(r"[A-Za-z]{2,}")

@@ -299,9 +299,9 @@ TEST_CASE("the command line overrides plans, and reports options that do not app
 }
 
 TEST_CASE("similar names are suggested") {
-  CHECK_THROWS_WITH_AS(load("random-raed"), doctest::Contains("did you mean random-read"), Error);
+  CHECK_THROWS_WITH_AS(load("random-raed"), doctest::Contains("did you mean 'random-read'"), Error);
   CHECK_THROWS_WITH_AS(plan("jobs: [random-read]\nrun: 3\n"),
-                       doctest::Contains("did you mean runs"), Error);
+                       doctest::Contains("did you mean 'runs'"), Error);
 }
 
 TEST_CASE("anything measurable is a plan of one job") {
