@@ -76,7 +76,7 @@ void check_command(const CLI::App& app, std::string_view word) {
   const std::vector<std::string> names = commands_of(app);
   const auto is_it = [&](const CLI::App* command) { return command->get_name() == word; };
   if (word.starts_with('-') || !app.get_subcommands(is_it).empty()) return;
-  throw Error(ErrorKind::usage, fmt::format("there is no command '{}'; see filereel --help{}",
+  throw Error(ErrorKind::usage, fmt::format("unknown command '{}'; see filereel --help{}",
                                             printable(word), suggestion(word, names)));
 }
 
@@ -104,8 +104,7 @@ int print_information(const CLI::App& app, const CLI::ParseError& asked, const S
 
 // What the arguments say; throws.
 int obey(int argc, const char* const* argv) {
-  CLI::App app("Tests storage the way people use it: whole files through a file system.",
-               "filereel");
+  CLI::App app("Record what programs do to files, replay it elsewhere, and time it.", "filereel");
   Session session;
   add_commands(app, session);
   try {
@@ -144,10 +143,11 @@ void add_commands(CLI::App& app, Session& session) {
   app.require_subcommand(1);
   app.fallthrough();
   app.footer(
-      "Start with:\n  filereel run          FC-Test on two images in this directory, about a "
-      "minute\n  filereel doctor       what this machine can do");
-  app.add_flag("-q,--quiet", session.quiet, "No progress and no remarks, only results");
-  app.add_flag("--no-color", session.no_color, "No bold text (also: NO_COLOR in the environment)");
+      "Start with:\n  filereel run          run FC-Test on two images in this directory (about a "
+      "minute)\n  filereel doctor       show what this machine supports");
+  app.add_flag("-q,--quiet", session.quiet, "Print results only, no progress or remarks");
+  app.add_flag("--no-color", session.no_color,
+               "Do not use colours and bold text (also: NO_COLOR in the environment)");
   add_run_command(app, session);
   add_record_command(app, session);
   add_import_command(app, session);
@@ -181,11 +181,10 @@ int run_command_line(int argc, const char* const* argv) {
     kind = error.kind();
     text = error.what();
   } catch (const std::bad_alloc&) {
-    text = "out of memory; raise its limit (ulimit -v), or end other programs";
+    text = "out of memory; raise the limit (ulimit -v), or end other programs";
   } catch (const std::system_error& error) {
     text = fmt::format(
-        "the system refused it: {}; raise the limits of processes (ulimit -u) and "
-        "memory (ulimit -v)",
+        "the system refused: {}; raise the limits of processes (ulimit -u) and memory (ulimit -v)",
         error.what());
   } catch (const std::exception& error) {
     text = error.what();

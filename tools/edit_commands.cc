@@ -25,7 +25,7 @@
 namespace filereel {
 namespace {
 
-constexpr const char* kReelHelp = "The .reel file, or one of the catalogue";
+constexpr const char* kReelHelp = "Reel: a .reel file or a catalogue name";
 
 // What an editor works with.
 class Editing {
@@ -54,7 +54,7 @@ class Editing {
   void notice_of_torn(const Session& session) const {
     for (const auto& reader : readers_) {
       if (!reader->info().complete) {
-        session.notice(fmt::format("a reel is torn: its first {} operations are taken",
+        session.notice(fmt::format("the reel is truncated: its first {} operations are used",
                                    reader->info().operations));
       }
     }
@@ -97,15 +97,15 @@ void add_cut_command(CLI::App& app, Session& session) {
     std::vector<std::uint32_t> threads;
     std::vector<std::string> paths;
   };
-  CLI::App* command = app.add_subcommand("cut", "Take a part of a reel: a time, threads, paths");
+  CLI::App* command = app.add_subcommand("cut", "Extract a part of a reel by time, thread or path");
   const auto arguments = std::make_shared<Arguments>();
   command->add_option("REEL", arguments->reel, kReelHelp)->required();
-  command->add_option("-o,--output", arguments->output, "The .reel file to write")->required();
-  command->add_option("--from", arguments->from, "Begin here, such as 2s or 1.5 min");
-  command->add_option("--to", arguments->to, "End before this time");
-  command->add_option("--thread", arguments->threads,
-                      "Number of a thread to keep (may be repeated)");
-  command->add_option("--path", arguments->paths, "Keep what is on or below it (may be repeated)");
+  command->add_option("-o,--output", arguments->output, "Reel to write")->required();
+  command->add_option("--from", arguments->from, "Start time, such as 2s or 1.5min");
+  command->add_option("--to", arguments->to, "End time (exclusive)");
+  command->add_option("--thread", arguments->threads, "Thread to keep, by number; may be repeated");
+  command->add_option("--path", arguments->paths,
+                      "Path to keep, with everything below it; may be repeated");
   command->footer("Example:\n  filereel cut app.reel -o start.reel --to 10s --path var/lib/mysql");
   command->callback([arguments, &session] {
     Cut cut;
@@ -117,7 +117,7 @@ void add_cut_command(CLI::App& app, Session& session) {
     cut.to_ns = time(arguments->to, "--to");
     if (cut.to_ns && cut.from_ns.value_or(0) >= *cut.to_ns) {
       throw Error(ErrorKind::usage,
-                  fmt::format("nothing lies between --from {} and --to {}",
+                  fmt::format("no operations between --from {} and --to {}",
                               arguments->from.empty() ? "0" : arguments->from, arguments->to));
     }
     cut.threads = arguments->threads;
@@ -129,7 +129,7 @@ void add_cut_command(CLI::App& app, Session& session) {
           for (const std::uint32_t thread : cut.threads) {
             if (thread < threads) continue;
             throw Error(ErrorKind::usage,
-                        fmt::format("there is no thread {}: {} has {}, counted from 0", thread,
+                        fmt::format("unknown thread {}: {} has {}, numbered from 0", thread,
                                     arguments->reel, counted(threads, "thread", "threads")));
           }
           cut_trace(editing.input(0), cut, out);
@@ -144,13 +144,13 @@ void add_merge_command(CLI::App& app, Session& session) {
     std::string output;
     bool apart = false;
   };
-  CLI::App* command = app.add_subcommand("merge", "Put reels side by side, at the same time");
+  CLI::App* command = app.add_subcommand("merge", "Merge reels to run concurrently");
   const auto arguments = std::make_shared<Arguments>();
-  command->add_option("REELS", arguments->reels, "The .reel files, or names of the catalogue")
+  command->add_option("REELS", arguments->reels, "Reels: .reel files or catalogue names")
       ->required();
-  command->add_option("-o,--output", arguments->output, "The .reel file to write")->required();
+  command->add_option("-o,--output", arguments->output, "Reel to write")->required();
   command->add_flag("--apart", arguments->apart,
-                    "Each in a directory of its own (1, 2 ...), not on the same tree");
+                    "Give each reel a directory of its own (1, 2 ...) instead of a shared tree");
   command->footer("Example:\n  filereel merge web.reel database.reel -o server.reel");
   command->callback([arguments, &session] {
     edit(
@@ -169,11 +169,11 @@ void add_repeat_command(CLI::App& app, Session& session) {
     std::string reel, output;
     std::uint32_t times = 2;
   };
-  CLI::App* command = app.add_subcommand("repeat", "Put a reel several times one after another");
+  CLI::App* command = app.add_subcommand("repeat", "Concatenate N copies of a reel");
   const auto arguments = std::make_shared<Arguments>();
   command->add_option("REEL", arguments->reel, kReelHelp)->required();
-  command->add_option("-o,--output", arguments->output, "The .reel file to write")->required();
-  command->add_option("--times", arguments->times, "How often, each in a directory of its own")
+  command->add_option("-o,--output", arguments->output, "Reel to write")->required();
+  command->add_option("--times", arguments->times, "Number of copies, each in its own directory")
       ->required()
       ->check(CLI::Range(1U, 1'000'000U));
   command->footer("Example:\n  filereel repeat app.reel --times 10 -o long.reel");
@@ -195,13 +195,12 @@ void add_anonymise_command(CLI::App& app, Session& session) {
   struct Arguments {
     std::string reel, output, key;
   };
-  CLI::App* command =
-      app.add_subcommand("anonymise", "Replace all names in a reel, keep its shape");
+  CLI::App* command = app.add_subcommand("anonymise", "Replace all names in a reel");
   const auto arguments = std::make_shared<Arguments>();
   command->add_option("REEL", arguments->reel, kReelHelp)->required();
-  command->add_option("-o,--output", arguments->output, "The .reel file to write")->required();
+  command->add_option("-o,--output", arguments->output, "Reel to write")->required();
   command->add_option("--key", arguments->key,
-                      "The same key gives the same names; without one nobody can guess them");
+                      "Key for reproducible names; without it, names are random");
   command->footer("Example:\n  filereel anonymise app.reel -o public.reel");
   command->callback([arguments, &session] {
     std::uint64_t key = XXH3_64bits(arguments->key.data(), arguments->key.size());

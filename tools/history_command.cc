@@ -94,12 +94,11 @@ void add_add(CLI::App& history, const std::shared_ptr<HistoryArguments>& argumen
              const Session& session) {
   CLI::App* command =
       history.add_subcommand("add", "Copy results into DIR, by device and firmware");
-  command->add_option("RESULTS", arguments->results, "Results that run or replay wrote with --json")
+  command->add_option("RESULTS", arguments->results, "Results written by run or replay with --json")
       ->required();
-  command->add_option("--device", arguments->said.name,
-                      "Name of the drive, instead of what it says of itself");
+  command->add_option("--device", arguments->said.name, "Drive name, instead of the reported one");
   command->add_option("--firmware", arguments->said.firmware,
-                      "Version of its firmware, instead of what it says");
+                      "Firmware version, instead of the reported one");
   command->footer(
       "Examples:\n  filereel history drives add before.json after.json\n"
       "  filereel history drives add usb.json --device 'Stick 64G' --firmware 1.08");
@@ -117,28 +116,31 @@ void add_list(CLI::App& history, const std::shared_ptr<HistoryArguments>& argume
 void add_compare(CLI::App& history, const std::shared_ptr<HistoryArguments>& arguments,
                  Session& session) {
   CLI::App* command = history.add_subcommand(
-      "compare", "Say what became slower or faster between two of them, as filereel compare");
-  const std::string names = ": number, name, or folder of a device or firmware, as list shows";
+      "compare", "Compare two results of the history, like filereel compare");
+  const std::string names =
+      ": number, name, or directory of a device or firmware, as printed by list";
   command->add_option("A", arguments->base, "The base" + names)->required();
   command->add_option("B", arguments->fresh, "The new" + names)->required();
   add_comparison_options(*command, arguments->comparison);
   command->footer(
-      "Exits with 4 if anything is slower.\n\nExamples:\n  filereel history drives compare 1 2\n"
+      "Exits with 4 if a time, a tail or stalls are worse.\n\nExamples:\n  filereel history drives "
+      "compare 1 2\n"
       "  filereel history drives compare Fast-Disk-3-S123/1.07 Fast-Disk-3-S123/1.08");
   command->callback([arguments, &session] { compare(*arguments, session); });
 }
 
 void add_trend(CLI::App& history, const std::shared_ptr<HistoryArguments>& arguments,
                const Session& session) {
-  CLI::App* command =
-      history.add_subcommand("trend", "Show how each measurement went, result by result");
-  command->add_option("--device", arguments->filter.devices, "Only these, as list names them")
+  CLI::App* command = history.add_subcommand("trend", "Show the trend of each measurement");
+  command
+      ->add_option("--device", arguments->filter.devices,
+                   "Results to use, as printed by list (all)")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command->add_option("--set", arguments->filter.sets, "Only these file sets")->delimiter(',');
-  command->add_option("--operations", arguments->filter.operations, "Only these operations")
+  command->add_option("--set", arguments->filter.sets, "File sets to use (all)")->delimiter(',');
+  command->add_option("--operations", arguments->filter.operations, "Operations to use (all)")
       ->delimiter(',');
-  command->add_option("--fs", arguments->filter.file_systems, "Only these file systems")
+  command->add_option("--fs", arguments->filter.file_systems, "File systems to use (all)")
       ->delimiter(',');
   command->add_flag("--json", arguments->json, "For programs");
   command->footer("Example:\n  filereel history drives trend --fs ext4 --operations create,read");
@@ -149,9 +151,9 @@ void add_trend(CLI::App& history, const std::shared_ptr<HistoryArguments>& argum
 
 void add_history_command(CLI::App& app, Session& session) {
   CLI::App* command =
-      app.add_subcommand("history", "Keep results by device and firmware, and show the trend");
+      app.add_subcommand("history", "Keep results by device and firmware, and show trends");
   const auto arguments = std::make_shared<HistoryArguments>();
-  command->add_option("DIR", arguments->folder, "Folder of results; add makes it")->required();
+  command->add_option("DIR", arguments->folder, "Directory of results; created by add")->required();
   command->require_subcommand(0, 1);
   add_add(*command, arguments, session);
   add_list(*command, arguments, session);

@@ -97,9 +97,8 @@ void doctor(const Session& session) {
   line("recording", describe_recorders());
   const std::optional<std::string> no_uring = why_no_uring();
   line("io_uring", no_uring ? "no: " + *no_uring : "yes");
-  line("confinement", found.openat2 ? "openat2"
-                                    : "missing: openat2 needs Linux 5.6, nothing can be "
-                                      "replayed");
+  line("confinement",
+       found.openat2 ? "openat2" : "missing: openat2 needs Linux 5.6; replay is impossible");
   session.print(text);
 }
 
@@ -113,7 +112,7 @@ void add_list_command(CLI::App& app, Session& session) {
 
 void add_doctor_command(CLI::App& app, Session& session) {
   CLI::App* command =
-      app.add_subcommand("doctor", "Say what this machine can do, and how to get the rest");
+      app.add_subcommand("doctor", "Show what this machine supports, and how to get the rest");
   command->footer("Example:\n  sudo filereel doctor");
   command->callback([&session] { doctor(session); });
 }

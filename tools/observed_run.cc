@@ -99,18 +99,19 @@ void check_outputs(const ResultOptions& options, const std::vector<Target>& volu
 }  // namespace
 
 void add_result_options(CLI::App& command, ResultOptions& options) {
-  command.add_option("--json", options.json, "Write the result here; - for standard output");
+  command.add_option("--json", options.json,
+                     "Write the result to this file; - for standard output");
   command.add_option("--html", options.html,
-                     "Write the report here, see filereel report; - for standard output");
+                     "Write the report page to this file; - for standard output");
   command.add_option("--label", options.label,
-                     "A name for the result, such as the drive's or 'firmware 1.08'");
-  command.add_option("--note", options.note, "Anything else to keep in the result");
+                     "Name of the result, such as a drive or 'firmware 1.08'");
+  command.add_option("--note", options.note, "Comment to store in the result");
   command.add_flag("--hide-serial", options.hide_serials,
-                   "Keep a digest of drives' serial numbers in the result instead of them");
+                   "Store hashes instead of serial numbers of drives");
   command.add_flag("--live", options.live.lines,
-                   "Print throughput and latencies of every second to standard error");
+                   "Print throughput and latencies every second, on standard error");
   command.add_option("--live-json", options.live.json,
-                     "Write them here while it runs, a line of JSON each; - for standard output");
+                     "Write these figures to this file as JSON lines; - for standard output");
 }
 
 std::vector<Result> observe_run(Session& session, SignalWatch& signals,

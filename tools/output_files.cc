@@ -43,8 +43,8 @@ void check_outside(const std::vector<OutputFile>& outputs, const std::vector<Tar
       const bool inside = volume.kind == TargetKind::directory && file.starts_with(place + "/");
       if (!inside && file != place) continue;
       throw Error(ErrorKind::usage,
-                  fmt::format("{} {} would lie in the volume {}: name a file elsewhere",
-                              output.option, printable(output.file), printable(volume.text())));
+                  fmt::format("{} {} is inside the volume {}: name a file elsewhere", output.option,
+                              printable(output.file), printable(volume.text())));
     }
   }
 }

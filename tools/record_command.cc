@@ -49,11 +49,11 @@ struct RecordArguments {
 
 void check_process(std::uint32_t process) {
   if (process == static_cast<std::uint32_t>(getpid())) {
-    throw Error(ErrorKind::usage, "--pid is filereel itself; give another process");
+    throw Error(ErrorKind::usage, "--pid names filereel itself; name another process");
   }
   if (kill(static_cast<pid_t>(process), 0) != 0 && errno == ESRCH) {
     throw Error(ErrorKind::failed,
-                fmt::format("there is no process {}; give one that runs (pgrep NAME)", process));
+                fmt::format("no process {}; name a running one (pgrep NAME)", process));
   }
   check_visible(process);
 }
@@ -61,7 +61,7 @@ void check_process(std::uint32_t process) {
 RecordRequest make_request(const RecordArguments& arguments) {
   if (arguments.command.empty() == (arguments.process == 0)) {
     throw Error(ErrorKind::usage,
-                "give either a program, behind --, or --pid; see filereel record --help");
+                "give either a program after --, or --pid; see filereel record --help");
   }
   if (arguments.process != 0) check_process(arguments.process);
   RecordRequest request;
@@ -83,7 +83,7 @@ RecordRequest make_request(const RecordArguments& arguments) {
     boost::system::error_code error;
     request.under = boost::filesystem::canonical(arguments.under, error).string();
     if (error) {
-      throw Error(ErrorKind::failed, fmt::format("--under {}: {}; give a directory that exists",
+      throw Error(ErrorKind::failed, fmt::format("--under {}: {}; name an existing directory",
                                                  printable(arguments.under), error.message()));
     }
   }
@@ -156,7 +156,7 @@ int exit_code_for(const RecordArguments& arguments, const RecordOutcome& outcome
   constexpr int kKilled = 128;
   if (arguments.command.empty()) return 0;  // Ctrl-C is how that recording ends
   if (!outcome.status) {
-    session.notice(program_name(arguments) + " goes on without being recorded");
+    session.notice(program_name(arguments) + " continues unrecorded");
     return interrupted || arguments.exit_code ? Session::kInterrupted : 0;
   }
   const int status = *outcome.status;
@@ -183,8 +183,8 @@ bool still_runs(const RecordArguments& arguments) {
 // Throws the error again, for somebody who may not see that the program has not ended with it.
 [[noreturn]] void fail(const RecordArguments& arguments, const Error& error) {
   if (!still_runs(arguments)) throw error;
-  throw Error(error.kind(), fmt::format("{}; {} goes on without being recorded", error.what(),
-                                        program_name(arguments)));
+  throw Error(error.kind(),
+              fmt::format("{}; {} continues unrecorded", error.what(), program_name(arguments)));
 }
 
 void record(const RecordArguments& arguments, Session& session) {
@@ -228,31 +228,29 @@ void record(const RecordArguments& arguments, Session& session) {
 }  // namespace
 
 void add_record_command(CLI::App& app, Session& session) {
-  CLI::App* command =
-      app.add_subcommand("record", "Record what a program does to files, as a reel");
+  CLI::App* command = app.add_subcommand("record", "Record what a program does to files");
   const auto arguments = std::make_shared<RecordArguments>();
-  command->add_option("COMMAND", arguments->command, "The program and its arguments, behind --");
-  command->add_option("--pid", arguments->process, "Record this process, until Ctrl-C")
+  command->add_option("COMMAND", arguments->command, "Program and arguments, after --");
+  command->add_option("--pid", arguments->process, "Record a running process until Ctrl-C")
       ->check(CLI::Range(1U, 1U << 22));
   command->add_option("-o,--output", arguments->output,
-                      "The .reel file to write (the program's name, here)");
+                      "Reel to write (PROGRAM.reel in this directory)");
   command->add_option("--backend", arguments->backend, "auto, bpf or strace")
       ->capture_default_str();
-  command->add_option("--under", arguments->under, "Only what touches this directory");
-  command->add_option("--duration", arguments->duration, "End after this time, such as 30s");
-  command
-      ->add_option("--grace", arguments->grace,
-                   "Time allowed for the program to exit after SIGTERM")
+  command->add_option("--under", arguments->under, "Record only operations below this directory");
+  command->add_option("--duration", arguments->duration,
+                      "End the recording after this time, such as 30s");
+  command->add_option("--grace", arguments->grace, "Time for the program to exit after SIGTERM")
       ->capture_default_str();
   command
       ->add_option("--memory", arguments->memory,
-                   "Memory that filereel may take; what needs more is dropped, and counted")
+                   "Memory limit; events beyond it are dropped and counted")
       ->capture_default_str();
-  command->add_flag("--exit-code", arguments->exit_code, "Return what the program returns");
+  command->add_flag("--exit-code", arguments->exit_code, "Exit with the exit code of the program");
   command->add_flag("--no-faults", arguments->no_faults,
-                    "Leave out what memory maps read and write");
+                    "Do not record page faults of memory-mapped files");
   command->add_flag("--all-processors", arguments->all_processors,
-                    "Do not keep the program on one processor under strace; slower");
+                    "Let the program use all CPUs under strace (slower)");
   command->footer(
       "Examples:\n  filereel record -o app.reel -- tar xf linux.tar\n"
       "  filereel record --pid $(pgrep -o mariadbd) --duration 30s --under /var/lib/mysql\n"

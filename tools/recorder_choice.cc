@@ -32,19 +32,19 @@ RecorderChoice choose_recorder(std::string_view name, bool compat) {
   if (name == "auto") {
     RecorderChoice best = best_recorder(compat);
     if (best.backend) return best;
-    throw Error(ErrorKind::failed, fmt::format("nothing can be recorded: {}", best.description));
+    throw Error(ErrorKind::failed, fmt::format("recording is impossible: {}", best.description));
   }
   for (const RecorderBackend& backend : recorder_backends()) {
     if (backend.name != name) continue;
     if (const std::string missing = backend.missing(); !missing.empty()) {
-      throw Error(ErrorKind::failed, fmt::format("nothing can be recorded: {}", missing));
+      throw Error(ErrorKind::failed, fmt::format("recording is impossible: {}", missing));
     }
     return {&backend, fmt::format("by {}", backend.what)};
   }
   std::vector<std::string_view> names = names_of_all(recorder_backends());
   names.insert(names.begin(), "auto");
   throw Error(ErrorKind::usage,
-              fmt::format("there is no backend '{}'{}", printable(name), use_one_of(name, names)));
+              fmt::format("unknown backend '{}'{}", printable(name), use_one_of(name, names)));
 }
 
 std::string describe_recorders() {

@@ -108,19 +108,19 @@ std::string formats(const List& list) {
 }  // namespace
 
 void add_import_command(CLI::App& app, Session& session) {
-  CLI::App* command = app.add_subcommand("import", "Turn another program's trace into a reel");
+  CLI::App* command = app.add_subcommand("import", "Convert another program's trace to a reel");
   const auto arguments = std::make_shared<ImportArguments>();
-  command->add_option("FILE", arguments->input, "The trace; - for standard input")->required();
-  command->add_option("-o,--output", arguments->output, "The .reel file to write")->required();
-  command->add_option("--format", arguments->format, "One of those below, or auto")
+  command->add_option("FILE", arguments->input, "Trace file; - for standard input")->required();
+  command->add_option("-o,--output", arguments->output, "Reel to write")->required();
+  command->add_option("--format", arguments->format, "Format of the trace, or auto")
       ->capture_default_str();
   command
       ->add_option("--cwd", arguments->cwd,
-                   "Working directory of the recorded program, where the trace does not say")
+                   "Working directory of the program, if the trace lacks it")
       ->capture_default_str();
-  CLI::Option* initial = command->add_option(
-      "--initial", arguments->initial, "File set of what was there before (filereel capture)");
-  command->add_option("--at", arguments->at, "Directory where that set lay (default: the root)")
+  CLI::Option* initial = command->add_option("--initial", arguments->initial,
+                                             "File set that existed before (see filereel capture)");
+  command->add_option("--at", arguments->at, "Directory of that file set (default: the root)")
       ->needs(initial);
   command->footer("Formats:" + formats(importers()) +
                   "\n\nExamples:\n  strace -f --seccomp-bpf -ttt -T -y -s 256 -o app.strace \\\n"
@@ -133,11 +133,11 @@ void add_export_command(CLI::App& app, Session& session) {
   struct Arguments {
     std::string reel, format, output = "-";
   };
-  CLI::App* command = app.add_subcommand("export", "Turn a reel into another program's trace");
+  CLI::App* command = app.add_subcommand("export", "Convert a reel to another program's trace");
   const auto arguments = std::make_shared<Arguments>();
-  command->add_option("REEL", arguments->reel, "The .reel file, or one of the catalogue")
+  command->add_option("REEL", arguments->reel, "Reel: a .reel file or a catalogue name")
       ->required();
-  command->add_option("--format", arguments->format, "One of those below")->required();
+  command->add_option("--format", arguments->format, "Format to write")->required();
   command->add_option("-o,--output", arguments->output, "File to write; - for standard output")
       ->capture_default_str();
   command->footer("Formats:" + formats(exporters()) +

@@ -115,7 +115,7 @@ std::string describe(const std::string& path, const ReelReader& reader, const Re
     text += fmt::format("{:<16} {}\n", what, finding);
   };
   if (!info.complete) {
-    text += "TORN: the file was not finished; this is what was found up to its last whole block\n";
+    text += "TRUNCATED: the file is incomplete; the figures cover its complete blocks\n";
   }
   for (const auto& [name, value] : info.facts) line(printable(name, 16), printable(value));
   line("operations", fmt::format("{}, of them {} calls", summary.operations, summary.calls));
@@ -142,7 +142,7 @@ std::string describe(const std::string& path, const ReelReader& reader, const Re
     text += fmt::format("not in the trace: {} ({})\n", printable(reason), count);
   }
   for (const auto& [reason, count] : info.approximated) {
-    text += fmt::format("only nearly in the trace: {} ({})\n", printable(reason), count);
+    text += fmt::format("approximated: {} ({})\n", printable(reason), count);
   }
   return text;
 }
@@ -255,8 +255,8 @@ void dump_reel(ReelReader& reader, const std::string& name, Session& session) {
     text.clear();
   }
   if (!reader.info().complete) {
-    session.notice(fmt::format("{} is torn: {} operations were found up to its last whole block",
-                               name, reader.info().operations));
+    session.notice(fmt::format("{} is truncated: its complete blocks have {} operations", name,
+                               reader.info().operations));
   }
 }
 

@@ -43,7 +43,7 @@ std::vector<ReportOutput> outputs_of(const ReportArguments& arguments) {
   std::ranges::copy_if(all, std::back_inserter(wanted),
                        [](const ReportOutput& one) { return !one.file->empty(); });
   if (wanted.empty()) {
-    throw Error(ErrorKind::usage, "report needs to know where to: add -o report.html");
+    throw Error(ErrorKind::usage, "no output: add -o report.html");
   }
   check_output_files({{"--output", arguments.html},
                       {"--csv", arguments.csv},
@@ -51,7 +51,7 @@ std::vector<ReportOutput> outputs_of(const ReportArguments& arguments) {
                       {"--google-benchmark", arguments.google_benchmark}});
   if (!arguments.google_benchmark.empty() && arguments.results.size() > 1) {
     throw Error(ErrorKind::usage,
-                "--google-benchmark writes one result: name one, its compare.py takes two files");
+                "--google-benchmark writes one result: name only one; compare.py reads two files");
   }
   return wanted;
 }
@@ -65,9 +65,9 @@ void mark_reference(const std::string& name, std::vector<ReportedResult>& result
     any = any || one.reference;
   }
   if (any) return;
-  throw Error(
-      ErrorKind::usage,
-      fmt::format("--reference '{}' is no label and no file of the results", printable(name)));
+  throw Error(ErrorKind::usage,
+              fmt::format("--reference '{}' is neither a label nor a file of the results",
+                          printable(name)));
 }
 
 void report(const ReportArguments& arguments, const Session& session) {
@@ -92,28 +92,28 @@ void report(const ReportArguments& arguments, const Session& session) {
 
 void add_report_command(CLI::App& app, Session& session) {
   CLI::App* command =
-      app.add_subcommand("report", "Show results as a page with charts, as tables or as data");
+      app.add_subcommand("report", "Write results as a page with charts, as tables or as data");
   const auto arguments = std::make_shared<ReportArguments>();
   command->add_option("RESULT", arguments->results,
-                      "Results that run or replay wrote with --json; those of one drive are one "
+                      "Results written by run or replay with --json; those of one drive share a "
                       "column");
-  command->add_option("--base", arguments->base, "A result of the base column; may be repeated")
+  command->add_option("--base", arguments->base, "Result of the base column; may be repeated")
       ->type_name("FILE")
       ->allow_extra_args(false);
-  command->add_option("--new", arguments->fresh, "A result of the new column; may be repeated")
+  command->add_option("--new", arguments->fresh, "Result of the new column; may be repeated")
       ->type_name("FILE")
       ->allow_extra_args(false);
   command
       ->add_option("--reference", arguments->reference,
-                   "Label or file of the result that indices are relative to")
+                   "Label or file of the result with index 100")
       ->type_name("NAME");
-  command->add_option("-o,--output", arguments->html,
-                      "Write the page here, one HTML file that needs no network; - for standard "
-                      "output");
-  command->add_option("--csv", arguments->csv, "Write every sample here, a row each");
-  command->add_option("--markdown", arguments->markdown, "Write tables here");
+  command->add_option(
+      "-o,--output", arguments->html,
+      "Write the page to this HTML file, which works offline; - for standard output");
+  command->add_option("--csv", arguments->csv, "Write a row for each sample to this CSV file");
+  command->add_option("--markdown", arguments->markdown, "Write Markdown tables to this file");
   command->add_option("--google-benchmark", arguments->google_benchmark,
-                      "Write what Google Benchmark's compare.py reads here, of one result");
+                      "Write one result to this file as JSON of Google Benchmark");
   command->footer(
       "Examples:\n  filereel report drive.json -o drive.html\n"
       "  filereel report acme-*.json bolt-*.json -o review.html\n"

@@ -52,20 +52,20 @@ void add_volumes(CLI::App& command, const std::string& option, std::vector<std::
 // The options of both commands. `arguments` lives as long as the command.
 void add_options(CLI::App& command, RunArguments& arguments) {
   add_volumes(command, "--far", arguments.far,
-              "Second volume, for copies; may be repeated for workloads on several");
+              "Second volume, for copies; may be repeated for workloads on more volumes");
   command.add_option("--against", arguments.against,
-                     "Volume that takes turns with the first, and is compared with it");
+                     "Volume to measure in turns with --near, and to compare with it");
   add_volumes(command, "--against-far", arguments.against_far,
-              "Second volume of --against (that of --far)");
-  command.add_option("--fs", arguments.file_systems, "File systems to make, such as ext4,ntfs")
+              "Second volume of --against (default: --far)");
+  command.add_option("--fs", arguments.file_systems, "File systems to create, such as ext4,ntfs")
       ->delimiter(',');
   command.add_option("--destroy", arguments.destroy,
-                     "Block device or part that may be formatted; all on it is lost");
+                     "Block device or part to format; all data on it is lost");
   command
       .add_option("--parts", arguments.parts,
-                  "Parts of the drive of --near, one after the other: begin,middle,end or 0%,25%")
+                  "Parts of the drive to measure in sequence: begin,middle,end or 0%,25%")
       ->delimiter(',');
-  add_runs_options(command, arguments.runs, "Repetitions, each on fresh volumes (3)");
+  add_runs_options(command, arguments.runs, "Number of repetitions, each on fresh volumes (3)");
   arguments.parameters.resize(job_parameters().size());
   for (std::size_t i = 0; i < job_parameters().size(); ++i) {
     const JobParameter& parameter = job_parameters()[i];
@@ -86,18 +86,19 @@ void add_options(CLI::App& command, RunArguments& arguments) {
     }
   }
   command
-      .add_option("--sweep", arguments.sweeps, "Values of a key, measured one by one: depth=1,4,16")
+      .add_option("--sweep", arguments.sweeps,
+                  "Values of a key to measure in sequence: depth=1,4,16")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command.add_flag("--with-block-baseline", arguments.block_baseline,
-                   "Measure what fio reaches on the volume first, below the file system");
+                   "First measure fio on the volume, below the file system");
   command.add_flag("--allow-divergence", arguments.allow_divergence,
-                   "Exit with 0 even if a replay diverges from its trace");
+                   "Exit with 0 even if a replay diverges from the trace");
   add_result_options(command, arguments.output);
   command.add_option("--against-json", arguments.output.against_json,
-                     "Write the result of --against here");
+                     "Write the result of --against to this file");
   command.add_option("--against-label", arguments.output.against_label,
-                     "A name for the result of --against");
+                     "Name of the result of --against");
 }
 
 std::optional<Target> target_of(const std::string& text) {
@@ -141,14 +142,14 @@ void check_together(const RunArguments& arguments) {
   const ResultOptions& output = arguments.output;
   const auto needs_against = [&](bool given, std::string_view option) {
     if (!given || !arguments.against.empty()) return;
-    throw Error(ErrorKind::usage, fmt::format("{} is for the result of --against", option));
+    throw Error(ErrorKind::usage, fmt::format("{} needs --against", option));
   };
   needs_against(!output.against_json.empty(), "--against-json");
   needs_against(!output.against_label.empty(), "--against-label");
   if (arguments.block_baseline && !arguments.parts.empty()) {
-    throw Error(ErrorKind::usage,
-                "--with-block-baseline is measured on one volume: leave out --parts, and name a "
-                "part with --near");
+    throw Error(
+        ErrorKind::usage,
+        "--with-block-baseline supports one volume: omit --parts, and name a part with --near");
   }
 }
 
@@ -219,7 +220,7 @@ void run(RunArguments& arguments, Session& session) {
   RunRequest request = request_of(arguments, plan);
   if (demonstration) {
     remarks.push_back(
-        fmt::format("scale {}: --scale 1 runs the sets in full", kDemonstrationScale));
+        fmt::format("scale {}: use --scale 1 for full-size sets", kDemonstrationScale));
   }
   const std::vector<Target> volumes = all_of(request.targets);
   if (mounts_something(volumes)) {
@@ -237,11 +238,9 @@ void run(RunArguments& arguments, Session& session) {
   for (const Result& result : results) {
     const std::string differs = failures_of(result);
     if (differs.empty()) continue;
-    throw Error(
-        ErrorKind::failed,
-        fmt::format("verification failed: {}; see docs/reel-tools.md for the classes, or accept it "
-                    "with --allow-divergence",
-                    differs));
+    throw Error(ErrorKind::failed, fmt::format("verification failed: {}; see docs/reel-tools.md "
+                                               "for the classes, or use --allow-divergence",
+                                               differs));
   }
 }
 
@@ -251,17 +250,16 @@ void add_run_command(CLI::App& app, Session& session) {
   CLI::App* command =
       app.add_subcommand("run", "Measure plans, workloads, file sets and reels on fresh volumes");
   const auto arguments = std::make_shared<RunArguments>();
-  command->add_option("NAMES", arguments->names,
-                      "Plans, workloads, file sets (for FC-Test) and reels: of the catalogue, or "
-                      "files [fc-test]");
   command->add_option(
-      "--near", arguments->near,
-      "Volume to work on: a directory, image:FILE[,size=4G], a block device or part of "
-      "one, DEVICE,start=0,size=32G");
+      "NAMES", arguments->names,
+      "Plans, workloads, file sets (for FC-Test) and reels: catalogue names or files [fc-test]");
+  command->add_option("--near", arguments->near,
+                      "Volume under test: a directory, image:FILE[,size=4G], a block device or a "
+                      "part, DEVICE,start=0,size=32G");
   add_options(*command, *arguments);
   command->add_flag("--full", arguments->full,
-                    "Full sizes and durations, of plans that are scaled down by default");
-  command->add_flag("--keep", arguments->keep, "Leave the files and images as they are at the end");
+                    "Run plans that are scaled down by default at full size and duration");
+  command->add_flag("--keep", arguments->keep, "Keep files and images at the end");
   command->footer(
       "Examples:\n  filereel run\n"
       "  filereel run --near image:a.img --far image:b.img --fs ext4 --set programs\n"
@@ -283,14 +281,14 @@ void add_replay_command(CLI::App& app, Session& session) {
   const auto arguments = std::make_shared<RunArguments>();
   arguments->keep = true;
   arguments->names.resize(1);
-  command->add_option("REEL", arguments->names.front(), "The .reel file, or one of the catalogue")
+  command->add_option("REEL", arguments->names.front(), "Reel: a .reel file or a catalogue name")
       ->required();
   command->add_option(
       "VOLUME", arguments->near,
-      "A directory, image:FILE[,size=4G] or a block device; --engine null needs none");
+      "Directory, image:FILE[,size=4G] or block device; not needed for --engine null");
   add_options(*command, *arguments);
   command->add_flag("--keep,!--remove", arguments->keep,
-                    "Leave the files of the last repetition (the default), or remove them");
+                    "Keep the files of the last repetition (the default), or remove them");
   command->footer(
       "Examples:\n  filereel replay app.reel /mnt/new-disk/test --verify tree\n"
       "  filereel replay app.reel image:test.img --fs ext4,xfs --pace natural --json app.json\n"

@@ -90,7 +90,7 @@ std::string settings_of(const Job& job, const JobRecord& record) {
 }
 
 std::string describe_duration(double seconds) {
-  return fmt::format("{} on a drive of 200 MB/s", format_duration(seconds));
+  return fmt::format("{} at 200 MB/s", format_duration(seconds));
 }
 
 Plan plan_named(const std::string& name, bool full = false) {
@@ -287,11 +287,11 @@ void show(const ShowArguments& arguments, Session& session) {
   const Show show(arguments.json, arguments.full, session);
   if (is_result(name)) return show.result(load_result(name), arguments.measurement);
   if (!arguments.measurement.empty()) {
-    throw Error(ErrorKind::usage, "--measurement is for results");
+    throw Error(ErrorKind::usage, "--measurement applies to results only");
   }
   const CatalogueItem item = find_named(name);
   if (arguments.full && item.kind != CatalogueItem::Kind::plan) {
-    throw Error(ErrorKind::usage, "--full is for plans");
+    throw Error(ErrorKind::usage, "--full applies to plans only");
   }
   show.item(item);
 }
@@ -302,13 +302,13 @@ void add_show_command(CLI::App& app, Session& session) {
   CLI::App* command =
       app.add_subcommand("show", "Describe a plan, a workload, a file set, a reel or a result");
   const auto arguments = std::make_shared<ShowArguments>();
-  command->add_option("NAME", arguments->name, "A name of the catalogue, or a file")->required();
+  command->add_option("NAME", arguments->name, "Catalogue name or file")->required();
   command->add_flag("--json", arguments->json, "For programs");
-  command->add_flag("--full", arguments->full, "Of a plan, the jobs of a full run");
+  command->add_flag("--full", arguments->full, "Show the jobs of a plan with --full");
   command->add_flag("--operations", arguments->operations,
-                    "Every operation of a reel, a line each");
+                    "Print every operation of a reel, one per line");
   command->add_option("--measurement", arguments->measurement,
-                      "Draw the heat maps of measurements whose title contains this");
+                      "Draw heat maps of measurements with this text in their title");
   command->footer(
       "Examples:\n  filereel show programs\n  filereel show random-read\n"
       "  filereel show drive.json\n  filereel show drive.json --measurement 'ext4 create'\n"

@@ -134,7 +134,7 @@ class Empty(IntegrationTest):
 
     def test_long_values_are_not_quoted_whole(self):
         digits = "9" * 20_000
-        for arguments, end in ((["run", "--runs", digits], "must be auto, or 1 to 10000"),
+        for arguments, end in ((["run", "--runs", digits], "must be auto or a number from 1 to 10000"),
                                (["run", "--threads", digits], "must be a number from 1 to 1024"),
                                ([digits], "see filereel --help"),
                                (["run", digits], "run `filereel list` to see the catalogue")):

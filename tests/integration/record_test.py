@@ -193,7 +193,7 @@ for i in range(40000):
 time.sleep(600)
 """, status=None)
         os.kill(int((self.scratch / "pid").read_text()), signal.SIGKILL)
-        self.assert_refused(done, 1, "No space left", "goes on without being recorded")
+        self.assert_refused(done, 1, "No space left", "continues unrecorded")
         self.assertEqual(list(disk.iterdir()), [])
 
     def check_little_memory(self, path, count):
@@ -300,7 +300,7 @@ sys.exit(os.waitstatus_to_exitcode(status))
         running.kill(signal.SIGINT)
         done = running.finish()
         self.assertEqual(done.code, 130, done)
-        self.assertIn("sh goes on without being recorded", done.err)
+        self.assertIn("sh continues unrecorded", done.err)
         self.assertIn("/ticks", "\n".join(self.operations()))
         size = (self.scratch / "ticks").stat().st_size
         self.assertTrue(wait_until(lambda: (self.scratch / "ticks").stat().st_size > size, 60))

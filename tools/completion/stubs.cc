@@ -78,7 +78,7 @@ complete -c filereel -f -a '(__filereel_complete)'
 
 std::string completion_stub(std::string_view shell) {
   const std::string made =
-      fmt::format("# Completion of filereel for {0}, made by `filereel completion {0}`.", shell);
+      fmt::format("# Completion of filereel for {0}, created by `filereel completion {0}`.", shell);
   if (shell == "bash") return made + std::string(kBash);
   if (shell == "zsh") return "#compdef filereel\n" + made + std::string(kZsh);
   if (shell == "fish") return made + std::string(kFish);
