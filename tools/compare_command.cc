@@ -250,36 +250,28 @@ void add_compare_command(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand(
       "compare", "Report what became slower or faster, or rank results or file systems");
   const auto arguments = std::make_shared<CompareArguments>();
-  command
-      ->add_option("RESULTS", arguments->files,
-                   "BASE.json NEW.json; more, or one with several file systems, for a ranking; - "
-                   "for standard input")
-      ->type_name("");
+  command->add_option(
+      "RESULTS", arguments->files,
+      "BASE.json NEW.json; more, or one with several file systems, for a ranking; - "
+      "for standard input");
   command->add_option("--base", arguments->base, "Additional base result; may be repeated")
-      ->type_name("FILE")
       ->allow_extra_args(false);
   command->add_option("--new", arguments->fresh, "Additional new result; may be repeated")
-      ->type_name("FILE")
       ->allow_extra_args(false);
   command
       ->add_option("--group", arguments->groups,
                    "Results to rank as one, NAME=FILE,FILE; may be repeated")
-      ->type_name("GROUP")
       ->allow_extra_args(false);
   command
       ->add_option("--fs", arguments->file_systems, "File systems to compare (BASE,NEW) or to rank")
       ->delimiter(',')
-      ->type_name("NAMES")
       ->allow_extra_args(false);
   command
       ->add_option("--index", arguments->indexes,
                    "Index to calculate, NAME[:METRIC]=PATTERN,PATTERN; may be repeated")
-      ->type_name("INDEX")
       ->allow_extra_args(false);
-  command
-      ->add_option("--reference", arguments->reference,
-                   "Label or file of the result with index 100 (the base)")
-      ->type_name("NAME");
+  command->add_option("--reference", arguments->reference,
+                      "Label or file of the result with index 100 (the base)");
   add_comparison_options(*command, arguments->output);
   command->footer(
       "Exits with 4 if a time, a tail or stalls are worse; with --strict, with 5 if nothing\nis "

@@ -108,7 +108,7 @@ void add_add(CLI::App& history, const std::shared_ptr<HistoryArguments>& argumen
 void add_list(CLI::App& history, const std::shared_ptr<HistoryArguments>& arguments,
               const Session& session) {
   CLI::App* command = history.add_subcommand("list", "List the results in DIR (the default)");
-  command->add_flag("--json", arguments->json, "For programs");
+  command->add_flag("--json", arguments->json, "Print JSON");
   command->footer("Example:\n  filereel history drives list");
   command->callback([arguments, &session] { list(*arguments, session); });
 }
@@ -134,7 +134,7 @@ void add_trend(CLI::App& history, const std::shared_ptr<HistoryArguments>& argum
   CLI::App* command = history.add_subcommand("trend", "Show the trend of each measurement");
   command
       ->add_option("--device", arguments->filter.devices,
-                   "Results to use, as printed by list (all)")
+                   "Devices to use, as printed by list (all)")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command->add_option("--set", arguments->filter.sets, "File sets to use (all)")->delimiter(',');
@@ -142,7 +142,7 @@ void add_trend(CLI::App& history, const std::shared_ptr<HistoryArguments>& argum
       ->delimiter(',');
   command->add_option("--fs", arguments->filter.file_systems, "File systems to use (all)")
       ->delimiter(',');
-  command->add_flag("--json", arguments->json, "For programs");
+  command->add_flag("--json", arguments->json, "Print JSON");
   command->footer("Example:\n  filereel history drives trend --fs ext4 --operations create,read");
   command->callback([arguments, &session] { trend(*arguments, session); });
 }

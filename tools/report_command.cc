@@ -98,15 +98,11 @@ void add_report_command(CLI::App& app, Session& session) {
                       "Results written by run or replay with --json; those of one drive share a "
                       "column");
   command->add_option("--base", arguments->base, "Result of the base column; may be repeated")
-      ->type_name("FILE")
       ->allow_extra_args(false);
   command->add_option("--new", arguments->fresh, "Result of the new column; may be repeated")
-      ->type_name("FILE")
       ->allow_extra_args(false);
-  command
-      ->add_option("--reference", arguments->reference,
-                   "Label or file of the result with index 100")
-      ->type_name("NAME");
+  command->add_option("--reference", arguments->reference,
+                      "Label or file of the result with index 100");
   command->add_option(
       "-o,--output", arguments->html,
       "Write the page to this HTML file, which works offline; - for standard output");
