@@ -26,7 +26,9 @@ WORD = re.compile(r"[A-Za-z]{2,}")
 
 
 def is_prose(text):
-    return " " in text.strip() and len(WORD.findall(text)) >= 2
+    """Neither a word nor a list of words (between blanks, for searching) nor a script."""
+    return (" " in text.strip() and len(WORD.findall(text)) >= 2 and not (text[0] == text[-1] == " ")
+            and "\n  " not in text)
 
 
 def literals(pattern, groups, source, file):
