@@ -208,7 +208,7 @@ int run_command_line(int argc, const char* const* argv) {
   std::string text;
   try {
     reserve_standard_streams();
-    survive_failed_writes();
+    ignore_write_signals();
     return obey(argc, argv);
   } catch (const Error& error) {
     kind = error.kind();

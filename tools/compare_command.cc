@@ -114,7 +114,7 @@ std::vector<Index> indexes_of(const CompareArguments& arguments,
                               const std::vector<ResultGroup>& groups,
                               std::optional<std::size_t> reference) {
   const MatchedGroups matched(groups);
-  if (arguments.indexes.empty()) return usual_indexes(matched, reference);
+  if (arguments.indexes.empty()) return default_indexes(matched, reference);
   std::vector<Index> list;
   for (const std::string& text : arguments.indexes) {
     list.push_back(index_of(parse_index(text), matched, reference));

@@ -38,7 +38,7 @@ Cell cell_of(std::string text, std::string below) {
 
 Row row_of(const ComparedMeasurement& one, const Parameters& shared, bool with_tails) {
   const auto percent = [](double ratio) { return fmt::format("{:+.1f}", (ratio - 1) * 100); };
-  const Answer& time = one.time;
+  const AspectResult& time = one.time;
   const std::string interval = time.ratio_interval
                                    ? fmt::format("{} to {} %", percent(time.ratio_interval->low),
                                                  percent(time.ratio_interval->high))

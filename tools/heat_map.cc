@@ -12,7 +12,7 @@
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
-#include "replay/report/wording.h"
+#include "replay/report/formatting.h"
 #include "replay/results/packed.h"
 
 namespace filereel {
@@ -33,7 +33,7 @@ struct Cells {
   std::uint64_t most = 0;  // in one cell
 
   std::uint64_t begin_ns(std::size_t row) const {
-    return TimeGrid::bin_begins(std::min(first_bin + row * bins_per_row, TimeGrid::kBins - 1));
+    return TimeGrid::bin_lower_bound(std::min(first_bin + row * bins_per_row, TimeGrid::kBins - 1));
   }
 };
 

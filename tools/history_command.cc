@@ -34,8 +34,8 @@ Bold bold(const Session& session) {
 }
 
 // The history, after a remark on what is none of it.
-HistoryFolder load_history(const HistoryArguments& arguments, const Session& session) {
-  HistoryFolder history = read_history(arguments.folder);
+HistoryDirectory load_history(const HistoryArguments& arguments, const Session& session) {
+  HistoryDirectory history = read_history(arguments.folder);
   if (!history.others.empty()) {
     const std::size_t more = history.others.size() - 1;
     session.notice(fmt::format("left out: {}{}", history.others.front(),
@@ -58,17 +58,17 @@ void add(const HistoryArguments& arguments, const Session& session) {
   }
   for (const auto& [text, result] : results) {
     const AddedResult added = add_to_history(arguments.folder, result, text);
-    session.print(fmt::format("{}{}\n", added.name, added.was_there ? " (was there)" : ""));
+    session.print(fmt::format("{}{}\n", added.name, added.already_existed ? " (was there)" : ""));
   }
 }
 
 void list(const HistoryArguments& arguments, const Session& session) {
-  const HistoryFolder history = load_history(arguments, session);
+  const HistoryDirectory history = load_history(arguments, session);
   arguments.json ? session.write(history_to_json(history))
                  : session.print(format_history(history, bold(session)));
 }
 
-std::vector<Result> find_results(const HistoryFolder& history, const std::string& which) {
+std::vector<Result> find_results(const HistoryDirectory& history, const std::string& which) {
   std::vector<Result> results;
   for (HistoryEntry& entry : find_entries(history, which)) {
     results.push_back(std::move(entry.result));
@@ -78,13 +78,13 @@ std::vector<Result> find_results(const HistoryFolder& history, const std::string
 
 void compare(const HistoryArguments& arguments, Session& session) {
   check_output(arguments.comparison);
-  const HistoryFolder history = load_history(arguments, session);
+  const HistoryDirectory history = load_history(arguments, session);
   show_comparison(find_results(history, arguments.base), find_results(history, arguments.fresh),
                   arguments.comparison, session);
 }
 
 void trend(const HistoryArguments& arguments, const Session& session) {
-  const HistoryFolder history = load_history(arguments, session);
+  const HistoryDirectory history = load_history(arguments, session);
   const std::vector<DeviceTrend> trends = trends_of(history, arguments.filter);
   arguments.json ? session.write(trends_to_json(trends))
                  : session.print(format_trends(trends, bold(session)));

@@ -11,7 +11,7 @@
 #include "filesets/system/printable.h"
 #include "replay/compare/comparison_json.h"
 #include "replay/json.h"
-#include "replay/report/wording.h"
+#include "replay/report/formatting.h"
 
 namespace filereel {
 namespace {
@@ -45,7 +45,7 @@ std::string key_line(const TrendSeries& series) {
 
 }  // namespace
 
-std::string format_history(const HistoryFolder& history, const Bold& bold) {
+std::string format_history(const HistoryDirectory& history, const Bold& bold) {
   std::vector<std::string> devices;
   for (const HistoryEntry& entry : history.entries) {
     if (std::ranges::find(devices, entry.device) == devices.end()) devices.push_back(entry.device);
@@ -70,7 +70,7 @@ std::string format_history(const HistoryFolder& history, const Bold& bold) {
   return text.empty() ? "no results\n" : text;
 }
 
-std::string history_to_json(const HistoryFolder& history) {
+std::string history_to_json(const HistoryDirectory& history) {
   Json list = Json::array();
   for (const HistoryEntry& entry : history.entries) {
     list.push_back({{"number", entry.number},

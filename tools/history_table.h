@@ -11,8 +11,8 @@
 namespace filereel {
 
 // A line for each result, by device, with the number and name that `compare` takes.
-std::string format_history(const HistoryFolder& history, const Bold& bold);
-std::string history_to_json(const HistoryFolder& history);
+std::string format_history(const HistoryDirectory& history, const Bold& bold);
+std::string history_to_json(const HistoryDirectory& history);
 
 // A line for each measurement: first and last figure, change, and a sparkline in which "|" marks a
 // change of firmware.

@@ -16,7 +16,7 @@
 #include "filesets/system/units.h"
 #include "replay/json.h"
 #include "replay/measure/clock.h"
-#include "replay/report/wording.h"
+#include "replay/report/formatting.h"
 #include "tools/progress.h"
 #include "tools/standard_streams.h"
 #include "tools/workload_table.h"

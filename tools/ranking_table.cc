@@ -8,7 +8,7 @@
 
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
-#include "replay/report/wording.h"
+#include "replay/report/formatting.h"
 #include "tools/compare_table.h"
 #include "tools/table.h"
 

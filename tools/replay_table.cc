@@ -9,7 +9,7 @@
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
 #include "replay/report/figures.h"
-#include "replay/report/wording.h"
+#include "replay/report/formatting.h"
 #include "replay/results/failures.h"
 
 namespace filereel {

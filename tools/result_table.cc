@@ -8,7 +8,7 @@
 
 #include "filesets/system/printable.h"
 #include "replay/report/figures.h"
-#include "replay/report/wording.h"
+#include "replay/report/formatting.h"
 #include "replay/results/failures.h"
 #include "tools/efficiency_table.h"
 #include "tools/replay_table.h"

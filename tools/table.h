@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "replay/report/wording.h"
+#include "replay/report/formatting.h"
 #include "replay/results/result.h"
 
 namespace filereel {

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "filesets/system/printable.h"
-#include "replay/report/wording.h"
+#include "replay/report/formatting.h"
 #include "replay/results/metrics.h"
 #include "replay/results/result_sweep.h"
 
@@ -96,7 +96,7 @@ std::string matrices(const Result& result, const std::string& what,
   for (std::size_t i = 0; i < points.size() / size; ++i) {
     const auto first = points.begin() + static_cast<std::ptrdiff_t>(i * size);
     const Measurements cells(first, first + static_cast<std::ptrdiff_t>(size));
-    for (const Metric* metric : usual_metrics(cells)) {
+    for (const Metric* metric : default_metrics(cells)) {
       const std::string title =
           fmt::format("{}{}: {}", what, heading_of(axes, outer, i), metric->heading);
       text += matrix(result, *metric, title, down, across, cells, bold) + "\n";

@@ -58,7 +58,7 @@ std::string read_text(const std::string& path) {
 }
 
 // The available names, with suggestions.
-std::string instead_of(std::string_view wrong) {
+std::string known_names(std::string_view wrong) {
   const std::vector<std::string_view> names = names_of_all(file_set_catalog());
   return fmt::format("{}{}", fmt::join(names, ", "), did_you_mean(wrong, names));
 }
@@ -82,7 +82,7 @@ FileSet read_file_set(const std::string& name_or_path, double scale) {
     throw Error(
         ErrorKind::usage,
         fmt::format("unknown file set '{}': neither a file nor in the catalogue, which has {}",
-                    printable(name_or_path), instead_of(name_or_path)));
+                    printable(name_or_path), known_names(name_or_path)));
   }
   if (S_ISDIR(status.st_mode)) {
     throw Error(ErrorKind::usage,
@@ -128,7 +128,7 @@ FileSet catalog_file_set(std::string_view name, double scale) {
   const CatalogFile* file = find_in_catalog(name);
   if (file == nullptr) {
     throw Error(ErrorKind::usage, fmt::format("unknown file set '{}'; the catalogue has {}",
-                                              printable(name), instead_of(name)));
+                                              printable(name), known_names(name)));
   }
   return from_catalog(*file, scale);
 }

@@ -15,7 +15,7 @@ namespace filereel {
 // the birth time.
 struct FileIdentity {
   std::uint64_t inode = 0;
-  std::int64_t born_ns = 0;  // since 1970; 0: unknown
+  std::int64_t birth_ns = 0;  // since 1970; 0: unknown
 
   bool operator==(const FileIdentity&) const = default;
 };
@@ -36,7 +36,7 @@ struct FileState {
 // Returns the state of `name` in the open directory or, if `name` is "", of `directory` itself,
 // which may be any file. Does not follow symbolic links. Returns nothing on failure, with errno
 // set.
-std::optional<FileState> state_of(int directory, const std::string& name = "");
+std::optional<FileState> read_file_state(int directory, const std::string& name = "");
 
 // Sets the permissions of an open file; O_PATH is sufficient. Returns false on failure, with errno
 // set.
@@ -44,10 +44,10 @@ bool set_mode(int fd, mode_t mode);
 
 // Opens the directory `name`, whose mode is `mode`, with O_PATH and adds all owner permissions to
 // its mode. Returns an empty Descriptor on failure or if it is not a directory.
-Descriptor open_up(int parent, const std::string& name, mode_t mode);
+Descriptor grant_access(int parent, const std::string& name, mode_t mode);
 
 // Returns nanoseconds since 1970. No file created from now on has an earlier birth time, even with
 // coarse time stamps.
-std::int64_t earliest_birth();
+std::int64_t earliest_birth_time();
 
 }  // namespace filereel

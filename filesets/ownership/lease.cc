@@ -76,7 +76,7 @@ bool parse_entries(std::string_view text, std::vector<std::uint64_t>& entries) {
   return std::ranges::is_sorted(entries);
 }
 
-bool parse_line(std::string_view key, std::string_view value, LeaseNote& note) {
+bool parse_line(std::string_view key, std::string_view value, LeaseRecord& note) {
   if (key == "kind") {
     const auto known = std::ranges::find(kKinds, value, &KindName::name);
     if (known == kKinds.end()) return false;
@@ -89,11 +89,11 @@ bool parse_line(std::string_view key, std::string_view value, LeaseNote& note) {
     return parse_number(value, note.made->inode);
   }
   if (key == "born") {
-    return note.made && parse_number(value, note.made->born_ns);
+    return note.made && parse_number(value, note.made->birth_ns);
   }
   if (key == "parent") {
     return take_number(value, note.parent.inode) && take_blank(value) &&
-           parse_number(value, note.parent.born_ns);
+           parse_number(value, note.parent.birth_ns);
   }
   if (key == "mounted") return parse_number(value, note.mounted);
   if (key == "size") return parse_number(value, note.size);
@@ -114,13 +114,13 @@ bool parse_line(std::string_view key, std::string_view value, LeaseNote& note) {
 }
 
 bool is_in_place(int file) {
-  const std::optional<FileState> state = state_of(file);
+  const std::optional<FileState> state = read_file_state(file);
   return state && S_ISREG(state->mode) && state->links > 0;
 }
 
 // Reads a lease without the entries of a tree, because reading all of them at every start would
 // take too long.
-std::optional<LeaseNote> read_heading(int file) {
+std::optional<LeaseRecord> read_heading(int file) {
   if (!is_in_place(file)) return std::nullopt;
   constexpr std::size_t kMostHeading = 1u << 16;  // bytes: several times the longest path, escaped
   constexpr std::string_view kEntries = "\nentries ";
@@ -138,7 +138,7 @@ std::optional<LeaseNote> read_heading(int file) {
 
 // Writes under a temporary name first, so that the lease appears complete and locked or not at all.
 Descriptor write_lease(const StateDirectory& state, const std::string& name,
-                       const LeaseNote& note) {
+                       const LeaseRecord& note) {
   const std::string unfinished = std::string(kUnfinished) + random_name();
   Descriptor file(openat(state.directory.get(), unfinished.c_str(),
                          O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
@@ -175,13 +175,13 @@ std::string_view lease_kind_name(LeaseKind kind) {
   return std::ranges::find(kKinds, kind, &KindName::kind)->name;
 }
 
-std::string format_lease(const LeaseNote& note) {
+std::string format_lease(const LeaseRecord& note) {
   std::string text = fmt::format("{}\nkind {}\npath {}\n", kHeader, lease_kind_name(note.kind),
                                  escaped(note.path));
   const auto out = std::back_inserter(text);
-  if (note.made) fmt::format_to(out, "inode {}\nborn {}\n", note.made->inode, note.made->born_ns);
+  if (note.made) fmt::format_to(out, "inode {}\nborn {}\n", note.made->inode, note.made->birth_ns);
   if (note.parent != FileIdentity{}) {
-    fmt::format_to(out, "parent {} {}\n", note.parent.inode, note.parent.born_ns);
+    fmt::format_to(out, "parent {} {}\n", note.parent.inode, note.parent.birth_ns);
   }
   if (note.mounted != 0) fmt::format_to(out, "mounted {}\n", note.mounted);
   if (note.kind == LeaseKind::image) {
@@ -197,8 +197,8 @@ std::string format_lease(const LeaseNote& note) {
   return text;
 }
 
-std::optional<LeaseNote> parse_lease(std::string_view text) {
-  LeaseNote note;
+std::optional<LeaseRecord> parse_lease(std::string_view text) {
+  LeaseRecord note;
   std::string_view rest = text, line;
   const auto next_line = [&] {
     const std::size_t end = rest.find('\n');
@@ -219,48 +219,48 @@ std::optional<LeaseNote> parse_lease(std::string_view text) {
   return std::nullopt;
 }
 
-Lease::Lease(LeaseNote note) : note_(std::move(note)), name_(random_name()) {
+Lease::Lease(LeaseRecord note) : note_(std::move(note)), name_(random_name()) {
   StateDirectory state = open_state_directory();
   file_ = write_lease(state, name_, note_);
   state_ = std::move(state.directory);
 }
 
-Lease::Lease(LeaseNote note, Descriptor state, std::string name, Descriptor file)
+Lease::Lease(LeaseRecord note, Descriptor state, std::string name, Descriptor file)
     : note_(std::move(note)),
       state_(std::move(state)),
       name_(std::move(name)),
       file_(std::move(file)) {}
 
-void Lease::write(LeaseNote note) {
+void Lease::write(LeaseRecord note) {
   file_ = write_lease(open_state_directory(), name_, note);
   note_ = std::move(note);
 }
 
 std::int64_t Lease::age_s() const {
-  const std::optional<FileState> state = state_of(file_.get());
+  const std::optional<FileState> state = read_file_state(file_.get());
   return state ? time(nullptr) - state->modified_ns / 1'000'000'000 : 0;
 }
 
 std::vector<std::uint64_t> Lease::entries() const {
   const std::optional<std::string> text =
       read_file(fmt::format("/proc/self/fd/{}", file_.get()), kMostBytes);
-  std::optional<LeaseNote> note = text ? parse_lease(*text) : std::nullopt;
+  std::optional<LeaseRecord> note = text ? parse_lease(*text) : std::nullopt;
   return note ? std::move(note->entries) : std::vector<std::uint64_t>();
 }
 
 void Lease::made(const FileIdentity& identity) {
-  LeaseNote note = note_;
+  LeaseRecord note = note_;
   note.made = identity;
   write(std::move(note));
 }
 
-void Lease::strike() noexcept {
+void Lease::remove_record() noexcept {
   if (!file_) return;
   unlinkat(state_.get(), name_.c_str(), 0);
   file_.reset();
 }
 
-std::vector<FoundLease> find_leases(const std::function<bool(const LeaseNote&)>& wanted) {
+std::vector<FoundLease> find_leases(const std::function<bool(const LeaseRecord&)>& wanted) {
   const StateDirectory state = open_state_directory();
   const auto names = names_in(state.directory.get());
   if (!names) fail(state.path);
@@ -272,7 +272,7 @@ std::vector<FoundLease> find_leases(const std::function<bool(const LeaseNote&)>&
     }
     constexpr int kFlags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
     Descriptor file(openat(state.directory.get(), name.c_str(), kFlags));
-    std::optional<LeaseNote> note = file ? read_heading(file.get()) : std::nullopt;
+    std::optional<LeaseRecord> note = file ? read_heading(file.get()) : std::nullopt;
     if (!note || !wanted(*note)) continue;
     if (flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
       found.push_back({*std::move(note), std::nullopt});

@@ -33,7 +33,7 @@ enum class LeaseKind : std::uint8_t {
 std::string_view lease_kind_name(LeaseKind kind);  // "file", "work directory"
 
 // Content of a lease.
-struct LeaseNote {
+struct LeaseRecord {
   LeaseKind kind = LeaseKind::file;
   std::string path;                       // absolute
   std::optional<FileIdentity> made = {};  // set once it exists
@@ -48,53 +48,53 @@ struct LeaseNote {
   std::uint64_t seed = 0;
   std::vector<std::uint64_t> entries = {};
 
-  bool operator==(const LeaseNote&) const = default;
+  bool operator==(const LeaseRecord&) const = default;
 };
 
 // The text of a lease file: one line per member, printable bytes only.
-std::string format_lease(const LeaseNote& note);
+std::string format_lease(const LeaseRecord& note);
 // Returns nothing for text not written by format_lease: a truncated file or a later version.
-std::optional<LeaseNote> parse_lease(std::string_view text);
+std::optional<LeaseRecord> parse_lease(std::string_view text);
 
 class Lease {
  public:
   // Call before the object is created. Throws Error(failed).
-  explicit Lease(LeaseNote note);
+  explicit Lease(LeaseRecord note);
   Lease(Lease&&) noexcept = default;
   Lease& operator=(Lease&&) noexcept = default;
   // A lease that was not struck off stays on the list.
   ~Lease() = default;
 
-  const LeaseNote& note() const { return note_; }
+  const LeaseRecord& note() const { return note_; }
   std::int64_t age_s() const;  // since the last write
   // Entries of a tree as written; empty if the file is truncated.
   std::vector<std::uint64_t> entries() const;
   // Replaces the content. Throws Error(failed).
-  void write(LeaseNote note);
+  void write(LeaseRecord note);
   // Records that the object exists. Throws Error(failed).
   void made(const FileIdentity& identity);
   // Deletes the lease: the object was removed, or belongs to the user from now on.
-  void strike() noexcept;
+  void remove_record() noexcept;
 
  private:
   friend std::vector<struct FoundLease> find_leases(
-      const std::function<bool(const LeaseNote&)>& wanted);
-  Lease(LeaseNote note, Descriptor state, std::string name, Descriptor file);
+      const std::function<bool(const LeaseRecord&)>& wanted);
+  Lease(LeaseRecord note, Descriptor state, std::string name, Descriptor file);
 
-  LeaseNote note_;
+  LeaseRecord note_;
   Descriptor state_;  // the state directory
   std::string name_;  // of the lease in it
   Descriptor file_;
 };
 
 struct FoundLease {
-  LeaseNote note;
+  LeaseRecord note;
   std::optional<Lease> lease;  // locked by this process; none: in use by another
 };
 
 // Returns the leases selected by `wanted`. Their notes come without the entries of trees; see
 // Lease::entries(). Skips files that are not leases. Throws Error(failed) if there is no state
 // directory.
-std::vector<FoundLease> find_leases(const std::function<bool(const LeaseNote&)>& wanted);
+std::vector<FoundLease> find_leases(const std::function<bool(const LeaseRecord&)>& wanted);
 
 }  // namespace filereel

@@ -20,7 +20,7 @@ enum class LeaseState : std::uint8_t {
 };
 
 struct ListedLease {
-  LeaseNote note;
+  LeaseRecord note;
   LeaseState state = LeaseState::left;
   std::string why = {};  // why it could not be removed, or ""
 };

@@ -48,16 +48,17 @@ NewFile::~NewFile() {
 void NewFile::choose_temporary_name() {
   temporary_ = ".filereel-" + random_name() + ".part";
   try {
-    lease_.emplace(LeaseNote{.kind = LeaseKind::file,
-                             .path = directory_path_ + "/" + temporary_,
-                             .parent = state_of(directory_.get()).value_or(FileState{}).identity});
+    lease_.emplace(
+        LeaseRecord{.kind = LeaseKind::file,
+                    .path = directory_path_ + "/" + temporary_,
+                    .parent = read_file_state(directory_.get()).value_or(FileState{}).identity});
   } catch (const Error&) {
     lease_.reset();
   }
 }
 
 void NewFile::note_temporary_name() {
-  const std::optional<FileState> state = state_of(file_.get());
+  const std::optional<FileState> state = read_file_state(file_.get());
   if (!state || !lease_) return;
   try {
     lease_->made(state->identity);
@@ -68,9 +69,9 @@ void NewFile::note_temporary_name() {
 
 void NewFile::drop_temporary_name() {
   if (temporary_.empty()) return;
-  const std::optional<FileState> state = file_ ? state_of(file_.get()) : std::nullopt;
+  const std::optional<FileState> state = file_ ? read_file_state(file_.get()) : std::nullopt;
   if (state) remove_exactly(directory_.get(), temporary_, state->identity);
-  if (lease_) lease_->strike();
+  if (lease_) lease_->remove_record();
   temporary_.clear();
 }
 
@@ -89,8 +90,8 @@ int NewFile::link_as(const std::string& name) {
 
 // True if the name still refers to this file.
 bool NewFile::has_temporary_name() const {
-  const std::optional<FileState> there = state_of(directory_.get(), temporary_);
-  const std::optional<FileState> ours = state_of(file_.get());
+  const std::optional<FileState> there = read_file_state(directory_.get(), temporary_);
+  const std::optional<FileState> ours = read_file_state(file_.get());
   return there && ours && there->identity == ours->identity;
 }
 

@@ -35,11 +35,11 @@ struct Level {
 class TreeWalk {
  public:
   TreeWalk(const std::string& shown, const std::function<void(const WalkedEntry&)>& visit,
-           Closed closed)
+           UnreadableDirectory closed)
       : shown_(shown), visit_(visit), closed_(closed) {}
 
   void run(int root) {
-    const std::optional<FileState> state = state_of(root);
+    const std::optional<FileState> state = read_file_state(root);
     if (!state) fail(errno);
     mount_ = state->mount;
     push("", *state, Descriptor(fcntl(root, F_DUPFD_CLOEXEC, 0)));
@@ -62,7 +62,7 @@ class TreeWalk {
     path_.resize(parent.path_bytes);
     if (!path_.empty()) path_ += '/';
     path_ += name;
-    const std::optional<FileState> state = state_of(parent.directory.get(), name);
+    const std::optional<FileState> state = read_file_state(parent.directory.get(), name);
     if (!state && errno == ENOENT) return;  // removed in the meantime
     if (!state) fail(errno);
     if (state->mount != mount_) {
@@ -72,8 +72,9 @@ class TreeWalk {
       visit_({parent.directory.get(), name, path_, *state});
       return;
     }
-    if (closed_ == Closed::open_up && (state->mode & S_IRWXU) != S_IRWXU) {
-      open_up(parent.directory.get(), name, state->mode);  // on failure, the next call reports why
+    if (closed_ == UnreadableDirectory::grant_access && (state->mode & S_IRWXU) != S_IRWXU) {
+      grant_access(parent.directory.get(), name,
+                   state->mode);  // on failure, the next call reports why
     }
     Descriptor directory = open_here(parent.directory.get(), name, *state);
     if (levels_.size() >= kMostOpen) levels_[levels_.size() - kMostOpen].directory.reset();
@@ -107,7 +108,7 @@ class TreeWalk {
     Descriptor directory(
         static_cast<int>(syscall(SYS_openat2, from, name.c_str(), &how, sizeof how)));
     if (!directory) fail(errno);
-    const std::optional<FileState> state = state_of(directory.get());
+    const std::optional<FileState> state = read_file_state(directory.get());
     if (!state || state->identity != wanted.identity || state->mount != mount_) {
       throw_failed(
           fmt::format("{} was replaced by another process; find out which, then retry", place()));
@@ -122,7 +123,7 @@ class TreeWalk {
 
   const std::string& shown_;
   const std::function<void(const WalkedEntry&)>& visit_;
-  Closed closed_;
+  UnreadableDirectory closed_;
   std::uint64_t mount_ = 0;
   std::string path_;
   std::vector<Level> levels_;
@@ -131,7 +132,7 @@ class TreeWalk {
 }  // namespace
 
 void walk_tree(int root, const std::string& shown,
-               const std::function<void(const WalkedEntry&)>& visit, Closed closed) {
+               const std::function<void(const WalkedEntry&)>& visit, UnreadableDirectory closed) {
   TreeWalk(shown, visit, closed).run(root);
 }
 

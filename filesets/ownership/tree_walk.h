@@ -21,7 +21,7 @@ struct WalkedEntry {
 
 // Whether to add owner permissions to directories before reading them, as needed to remove their
 // entries.
-enum class Closed : bool { fail, open_up };
+enum class UnreadableDirectory : bool { fail, grant_access };
 
 // Calls `visit` for every entry below the open directory `root`, for a directory after its entries.
 // `visit` may remove the entry. Uses at most 64 descriptors and does not follow symbolic links.
@@ -29,6 +29,7 @@ enum class Closed : bool { fail, open_up };
 // read or is replaced during the walk. `shown` is the root's name in messages. kLostAndFound in the
 // root is skipped.
 void walk_tree(int root, const std::string& shown,
-               const std::function<void(const WalkedEntry&)>& visit, Closed closed = Closed::fail);
+               const std::function<void(const WalkedEntry&)>& visit,
+               UnreadableDirectory closed = UnreadableDirectory::fail);
 
 }  // namespace filereel

@@ -17,7 +17,7 @@
 
 #include "filesets/ownership/removal.h"
 #include "filesets/ownership/state_directory.h"
-#include "filesets/ownership/tree_listing.h"
+#include "filesets/ownership/tree_fingerprints.h"
 #include "filesets/ownership/tree_walk.h"
 #include "filesets/system/directory_names.h"
 #include "filesets/system/error.h"
@@ -33,7 +33,7 @@ namespace fs = boost::filesystem;
 constexpr std::string_view kOldMarker = ".filereel-volume";
 
 FileIdentity identity_of(int fd) {
-  const std::optional<FileState> state = state_of(fd);
+  const std::optional<FileState> state = read_file_state(fd);
   return state ? state->identity : FileIdentity{};
 }
 
@@ -41,8 +41,8 @@ FileIdentity identity_of(int fd) {
 int move_up(int from, const std::string& name, int to) {
   const int error = rename_new(from, name, to, name);
   if (error != EACCES) return error;
-  const std::optional<FileState> state = state_of(from, name);
-  const Descriptor directory = state ? open_up(from, name, state->mode) : Descriptor();
+  const std::optional<FileState> state = read_file_state(from, name);
+  const Descriptor directory = state ? grant_access(from, name, state->mode) : Descriptor();
   if (!directory) return error;
   const int again = rename_new(from, name, to, name);
   set_mode(directory.get(), state->mode);
@@ -52,14 +52,14 @@ int move_up(int from, const std::string& name, int to) {
 // Creates and opens the directory named by the lease. Returns an empty Descriptor with errno set if
 // that fails, or if another directory replaced it just now (ESTALE), which is left alone.
 Descriptor make_directory(int parent, const std::string& name, mode_t mode, Lease& lease) {
-  const std::int64_t before_ns = earliest_birth();
+  const std::int64_t before_ns = earliest_birth_time();
   if (mkdirat(parent, name.c_str(), mode) != 0) return {};
   Descriptor directory(
       openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!directory) return {};
   const FileIdentity identity = identity_of(directory.get());
   const auto names = names_in(directory.get());
-  const bool is_new = identity.born_ns == 0 || identity.born_ns >= before_ns;
+  const bool is_new = identity.birth_ns == 0 || identity.birth_ns >= before_ns;
   if (!is_new || !names || !names->empty()) {
     errno = ESTALE;
     return {};
@@ -76,7 +76,7 @@ Descriptor make_directory(int parent, const std::string& name, mode_t mode, Leas
 // ext2, ext3 and ext4 spread the directories in their root over the volume by name, and place other
 // directories near their parent (chattr(1), T). The working directory has a random name, but its
 // contents should be placed as they would be in the target.
-void spread_as_in(int target, int work) {
+void copy_topdir_flag(int target, int work) {
   constexpr std::uint64_t kRootInode = 2;
   struct statfs info{};
   if (fstatfs(target, &info) != 0 || info.f_type != EXT4_SUPER_MAGIC) return;
@@ -150,12 +150,12 @@ void WorkDirectory::make_target() {
   target_name_ = full.filename().string();
   parent_.reset(open(full.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!parent_) fail("cannot create", errno);
-  target_lease_.emplace(LeaseNote{
+  target_lease_.emplace(LeaseRecord{
       .kind = LeaseKind::directory, .path = full.string(), .parent = identity_of(parent_.get())});
   target_ = make_directory(parent_.get(), target_name_, 0777, *target_lease_);
   if (target_) return;
   const int failed = errno;
-  target_lease_->strike();
+  target_lease_->remove_record();
   target_lease_.reset();
   fail("cannot create", failed);
 }
@@ -178,11 +178,11 @@ std::optional<std::string> WorkDirectory::first_name() const {
 // Removes what an earlier volume kept here; fingerprints prove that it is unchanged.
 void WorkDirectory::check_empty() {
   const FileIdentity identity = identity_of(target_.get());
-  const auto concerns_this = [&](const LeaseNote& note) {
+  const auto concerns_this = [&](const LeaseRecord& note) {
     if (note.kind == LeaseKind::work) return fs::path(note.path).parent_path() == full_path_;
     // Roots of FUSE file systems share an inode number and have no birth time.
     return note.kind == LeaseKind::tree && note.made == identity &&
-           (identity.born_ns != 0 || note.path == full_path_);
+           (identity.birth_ns != 0 || note.path == full_path_);
   };
   for (FoundLease& found : find_leases(concerns_this)) {
     if (!found.lease) {
@@ -192,9 +192,9 @@ void WorkDirectory::check_empty() {
     }
     if (found.note.kind != LeaseKind::tree || use_ != Use::volume) continue;
     if (first_name()) {
-      TreeListing(target_.get(), path_, found.note.seed).remove(found.lease->entries());
+      TreeFingerprints(target_.get(), path_, found.note.seed).remove(found.lease->entries());
     }
-    found.lease->strike();
+    found.lease->remove_record();
   }
   const std::optional<std::string> name = first_name();
   if (!name) return;
@@ -205,13 +205,13 @@ void WorkDirectory::check_empty() {
 
 void WorkDirectory::make_work() {
   work_name_ = ".filereel-" + random_name();
-  work_lease_.emplace(LeaseNote{.kind = LeaseKind::work,
-                                .path = full_path_ + "/" + work_name_,
-                                .parent = identity_of(target_.get())});
+  work_lease_.emplace(LeaseRecord{.kind = LeaseKind::work,
+                                  .path = full_path_ + "/" + work_name_,
+                                  .parent = identity_of(target_.get())});
   work_ = make_directory(target_.get(), work_name_, 0700, *work_lease_);
-  if (work_) return spread_as_in(target_.get(), work_.get());
+  if (work_) return copy_topdir_flag(target_.get(), work_.get());
   const int error = errno;
-  work_lease_->strike();
+  work_lease_->remove_record();
   work_lease_.reset();
   if (error == EROFS) {
     throw_failed(fmt::format("{} is read-only; choose a writable volume", printable(path_)));
@@ -234,7 +234,8 @@ void WorkDirectory::clear() {
 void WorkDirectory::check_present() const {
   const Descriptor now(open(path_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   const bool there = now && identity_of(now.get()) == identity_of(target_.get());
-  const std::optional<FileState> work = there ? state_of(target_.get(), work_name_) : std::nullopt;
+  const std::optional<FileState> work =
+      there ? read_file_state(target_.get(), work_name_) : std::nullopt;
   if (work && work->identity == identity_of(work_.get())) return;
   throw_failed(
       fmt::format("{} was unmounted or replaced during the run; mount it again and restart the run",
@@ -251,14 +252,14 @@ void WorkDirectory::keep() {
   for (const std::string& name : *names) {
     const int error = move_up(work_.get(), name, target_.get());
     if (error == 0) continue;
-    work_lease_->strike();  // belongs to the user now
+    work_lease_->remove_record();  // belongs to the user now
     work_lease_.reset();
     work_.reset();
     throw_failed(fmt::format("cannot move {} to {}: {}; the files remain in {}/{}", printable(name),
                              printable(path_), strerror(error), printable(path_), work_name_));
   }
   remove_work();
-  if (target_lease_) target_lease_->strike();
+  if (target_lease_) target_lease_->remove_record();
   target_lease_.reset();
   if (!kept.empty()) note_kept(seed, kept);
 }
@@ -267,7 +268,7 @@ void WorkDirectory::keep() {
 // owner: ownership of its contents could not be proven later.
 std::vector<std::uint64_t> WorkDirectory::list_kept(std::uint64_t seed) const {
   try {
-    return TreeListing(work_.get(), path_, seed).lasting();
+    return TreeFingerprints(work_.get(), path_, seed).lasting();
   } catch (const Error&) {
     return {};
   }
@@ -275,11 +276,11 @@ std::vector<std::uint64_t> WorkDirectory::list_kept(std::uint64_t seed) const {
 
 // Entries added in the meantime are not recorded.
 void WorkDirectory::note_kept(std::uint64_t seed, std::span<const std::uint64_t> kept) const {
-  LeaseNote note{.kind = LeaseKind::tree,
-                 .path = full_path_,
-                 .made = identity_of(target_.get()),
-                 .seed = seed};
-  note.entries = TreeListing(target_.get(), path_, seed).complete(kept);
+  LeaseRecord note{.kind = LeaseKind::tree,
+                   .path = full_path_,
+                   .made = identity_of(target_.get()),
+                   .seed = seed};
+  note.entries = TreeFingerprints(target_.get(), path_, seed).complete(kept);
   const Lease lease(std::move(note));
 }
 
@@ -299,7 +300,7 @@ void WorkDirectory::remove_work() {
   if (error != 0 && error != ENOENT && error != ESTALE) {
     fail("cannot remove the working directory in", error);
   }
-  work_lease_->strike();
+  work_lease_->remove_record();
   work_lease_.reset();
 }
 
@@ -310,7 +311,7 @@ void WorkDirectory::remove_target() {
   if (error != 0 && error != ENOENT && error != ESTALE && error != ENOTEMPTY) {
     fail("cannot remove", error);
   }
-  target_lease_->strike();
+  target_lease_->remove_record();
   target_lease_.reset();
 }
 

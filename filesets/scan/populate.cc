@@ -77,10 +77,10 @@ SplitPath split(std::string_view path) {
   return {path.substr(0, slash), path.substr(slash + 1)};
 }
 
-class TreePopulation {
+class TreePopulator {
  public:
-  TreePopulation(const FileSet& set, const std::string& dir, const PopulateOptions& options,
-                 const std::function<void(const PopulateProgress&)>& progress)
+  TreePopulator(const FileSet& set, const std::string& dir, const PopulateOptions& options,
+                const std::function<void(const PopulateProgress&)>& progress)
       : set_(set), dir_(dir), options_(options), progress_(progress) {}
 
   PopulateTotals run_below(int root) {
@@ -301,7 +301,7 @@ PopulateTotals populate_tree(const FileSet& set, const std::string& dir,
 PopulateTotals populate_below(int root, const FileSet& set, const std::string& name,
                               const PopulateOptions& options,
                               const std::function<void(const PopulateProgress&)>& progress) {
-  return TreePopulation(set, name, options, progress).run_below(root);
+  return TreePopulator(set, name, options, progress).run_below(root);
 }
 
 }  // namespace filereel

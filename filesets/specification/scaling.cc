@@ -11,7 +11,7 @@
 namespace filereel {
 namespace {
 
-constexpr std::uint64_t kFewestFiles = 16;  // enough to show how a file system treats small files
+constexpr std::uint64_t kMinFiles = 16;  // enough to show how a file system treats small files
 
 [[noreturn]] void fail_too_large() {
   throw Error(ErrorKind::unusable_input,
@@ -57,7 +57,7 @@ std::uint64_t scale_bytes(std::uint64_t bytes, double scale) {
 }
 
 std::uint64_t scale_count(std::uint64_t count, double scale) {
-  return std::max(std::min(count, kFewestFiles), scale_bytes(count, scale));
+  return std::max(std::min(count, kMinFiles), scale_bytes(count, scale));
 }
 
 void scale_entries(std::vector<Entry>& entries, std::size_t first, double scale) {

@@ -103,7 +103,7 @@ YamlValue YamlValue::with_text(const std::string& text) const {
   return value;
 }
 
-YamlValue YamlValue::lacking(std::string_view key) const {
+YamlValue YamlValue::missing_key(std::string_view key) const {
   YamlValue value(YAML::Node(), file_, fmt::format("'{}'", key));
   value.mark_ = mark_;
   return value;
@@ -113,7 +113,7 @@ std::string YamlValue::where() const {
   return place(file_, mark_);
 }
 
-bool YamlValue::stands_before(const YamlValue& other) const {
+bool YamlValue::is_before(const YamlValue& other) const {
   return std::pair(mark_.line, mark_.column) < std::pair(other.mark_.line, other.mark_.column);
 }
 

@@ -46,9 +46,9 @@ class YamlValue {
   // A scalar at the location of this value.
   YamlValue with_text(const std::string& text) const;
   // The value of a missing key, at the location of this map.
-  YamlValue lacking(std::string_view key) const;
-  std::string where() const;                         // "file:line:column"
-  bool stands_before(const YamlValue& other) const;  // in the same file
+  YamlValue missing_key(std::string_view key) const;
+  std::string where() const;                     // "file:line:column"
+  bool is_before(const YamlValue& other) const;  // in the same file
   // Throws Error(unusable_input): "where: what text".
   [[noreturn]] void fail(std::string_view text) const;
 

@@ -23,7 +23,7 @@ namespace {
 constexpr std::size_t kKeptOutput = 64 << 10;
 
 // Runs in the child between fork and exec: only async-signal-safe calls.
-[[noreturn]] void become(char* const* arguments, int output, pid_t parent) {
+[[noreturn]] void exec_child(char* const* arguments, int output, pid_t parent) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != parent) _exit(127);  // it died before prctl
@@ -61,7 +61,7 @@ std::optional<std::string> find_program(std::string_view name) {
   return std::nullopt;
 }
 
-void survive_failed_writes() {
+void ignore_write_signals() {
   for (const int signal : {SIGPIPE, SIGXFSZ}) {
     struct sigaction action{};
     sigaction(signal, nullptr, &action);
@@ -104,7 +104,7 @@ ChildProcess::ChildProcess(const std::vector<std::string>& command, std::string_
   if (output_) fcntl(output_.get(), F_SETFL, O_APPEND);
   const pid_t parent = getpid();
   pid_ = fork();
-  if (pid_ == 0) become(arguments.data(), output_.get(), parent);
+  if (pid_ == 0) exec_child(arguments.data(), output_.get(), parent);
   if (pid_ < 0) {
     throw Error(ErrorKind::failed, fmt::format("cannot start {}: {}", *program, strerror(errno)));
   }

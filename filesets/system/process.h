@@ -19,7 +19,7 @@ std::optional<std::string> find_program(std::string_view name);
 // From now on a write to a closed pipe or beyond the file size limit (ulimit -f) fails with an
 // error instead of ending the process. Child programs inherit the caller's SIGPIPE and SIGXFSZ:
 // exec() resets handlers, and an ignored signal stays ignored.
-void survive_failed_writes();
+void ignore_write_signals();
 
 // Waits up to `seconds` for a child to end. Returns its exit status (128 + signal if it was
 // killed), or nothing if it is still running. 127 if there is no such child. The status is

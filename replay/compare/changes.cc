@@ -34,26 +34,26 @@ class Values {
 };
 
 // A result with its volumes prepared for comparison.
-struct Looked {
+struct PreparedResult {
   const Result& result;
   std::vector<VolumeDescription> volumes;
 };
 
 // With `hide`, serial numbers are hidden in all volumes.
-std::vector<Looked> look_at(std::span<const Result> results, bool hide) {
-  std::vector<Looked> list;
+std::vector<PreparedResult> look_at(std::span<const Result> results, bool hide) {
+  std::vector<PreparedResult> list;
   for (const Result& result : results) {
-    Looked& one = list.emplace_back(Looked{result, result.volumes});
+    PreparedResult& one = list.emplace_back(PreparedResult{result, result.volumes});
     if (hide && !result.serials_hidden) std::ranges::for_each(one.volumes, hide_serials);
   }
   return list;
 }
 
 // One aspect to compare. Changes are reported in the order of the aspects.
-struct LookedAspect {
+struct ComparedProperty {
   ChangeKind kind;
   std::string what;
-  std::function<void(const Looked&, Values&)> collect;
+  std::function<void(const PreparedResult&, Values&)> collect;
 };
 
 std::string number(std::uint64_t value) {
@@ -152,11 +152,11 @@ constexpr auto kPlainAspects = std::to_array<PlainAspect>({
     {"clock source", [](const Result& r) { return r.host.clock_source; }},
 });
 
-std::vector<LookedAspect> drive_aspects(Role role) {
-  std::vector<LookedAspect> list;
+std::vector<ComparedProperty> drive_aspects(Role role) {
+  std::vector<ComparedProperty> list;
   for (const DriveAspect& aspect : kDriveAspects) {
     list.push_back({aspect.kind, fmt::format("{} ({})", aspect.what, role_name(role)),
-                    [role, text = aspect.text](const Looked& looked, Values& values) {
+                    [role, text = aspect.text](const PreparedResult& looked, Values& values) {
                       for (const VolumeDescription& volume : looked.volumes) {
                         if (volume.role != role) continue;
                         for (const DeviceIdentity& one : volume.drives) values.add(text(one));
@@ -167,15 +167,15 @@ std::vector<LookedAspect> drive_aspects(Role role) {
 }
 
 // `file_system` is "" in a comparison across file systems: any file system matches.
-std::vector<LookedAspect> volume_aspects(Role role, const std::string& file_system) {
+std::vector<ComparedProperty> volume_aspects(Role role, const std::string& file_system) {
   const bool across = file_system.empty();
-  std::vector<LookedAspect> list;
+  std::vector<ComparedProperty> list;
   for (const VolumeAspect& aspect : kVolumeAspects) {
     list.push_back({across && aspect.of_file_system ? ChangeKind::file_system : ChangeKind::other,
                     across
                         ? fmt::format("{} ({})", aspect.what, role_name(role))
                         : fmt::format("{} of {} ({})", aspect.what, file_system, role_name(role)),
-                    [=, text = aspect.text](const Looked& looked, Values& values) {
+                    [=, text = aspect.text](const PreparedResult& looked, Values& values) {
                       for (const VolumeDescription& volume : looked.volumes) {
                         const bool is_it =
                             volume.role == role && (across || volume.file_system == file_system);
@@ -194,9 +194,9 @@ Parameters settings_of(const JobRecord& job) {
 }
 
 // One setting of the jobs of a name. The text includes the name if there are several jobs.
-LookedAspect job_aspect(const std::string& job, const std::string& setting, bool alone) {
+ComparedProperty job_aspect(const std::string& job, const std::string& setting, bool alone) {
   const std::string what = alone ? words_of(setting) : words_of(setting) + " of " + job;
-  return {ChangeKind::other, what, [=](const Looked& looked, Values& values) {
+  return {ChangeKind::other, what, [=](const PreparedResult& looked, Values& values) {
             for (const JobRecord& one : looked.result.plan.jobs) {
               if (one.name != job) continue;
               const Parameters settings = settings_of(one);
@@ -207,8 +207,9 @@ LookedAspect job_aspect(const std::string& job, const std::string& setting, bool
           }};
 }
 
-std::vector<LookedAspect> job_aspects(std::span<const Result> base, std::span<const Result> fresh) {
-  std::vector<LookedAspect> list;
+std::vector<ComparedProperty> job_aspects(std::span<const Result> base,
+                                          std::span<const Result> fresh) {
+  std::vector<ComparedProperty> list;
   std::vector<std::pair<std::string, std::string>> seen;
   for (const std::span<const Result> side : {base, fresh}) {
     for (const Result& result : side) {
@@ -226,8 +227,8 @@ std::vector<LookedAspect> job_aspects(std::span<const Result> base, std::span<co
 }
 
 // For the file systems of the base, in their order.
-std::vector<LookedAspect> all_volume_aspects(std::span<const Result> base, bool across) {
-  std::vector<LookedAspect> list;
+std::vector<ComparedProperty> all_volume_aspects(std::span<const Result> base, bool across) {
+  std::vector<ComparedProperty> list;
   std::vector<std::pair<Role, std::string>> seen;
   for (const Result& result : base) {
     for (const VolumeDescription& volume : result.volumes) {
@@ -240,17 +241,17 @@ std::vector<LookedAspect> all_volume_aspects(std::span<const Result> base, bool 
   return list;
 }
 
-std::vector<LookedAspect> all_aspects(std::span<const Result> base, std::span<const Result> fresh,
-                                      bool across) {
-  std::vector<LookedAspect> list;
-  const auto append = [&](std::vector<LookedAspect> more) {
+std::vector<ComparedProperty> all_aspects(std::span<const Result> base,
+                                          std::span<const Result> fresh, bool across) {
+  std::vector<ComparedProperty> list;
+  const auto append = [&](std::vector<ComparedProperty> more) {
     std::ranges::move(more, std::back_inserter(list));
   };
   for (std::size_t role = 0; role < kRoles; ++role) append(drive_aspects(static_cast<Role>(role)));
   append(all_volume_aspects(base, across));
   for (const PlainAspect& aspect : kPlainAspects) {
     list.push_back({ChangeKind::other, aspect.what,
-                    [text = aspect.text](const Looked& looked, Values& values) {
+                    [text = aspect.text](const PreparedResult& looked, Values& values) {
                       values.add(text(looked.result));
                     }});
   }
@@ -266,16 +267,17 @@ std::vector<Change> changes_between(std::span<const Result> base, std::span<cons
     return std::ranges::any_of(results, &Result::serials_hidden);
   };
   const bool hide = hides(base) || hides(fresh);
-  const std::vector<Looked> base_looked = look_at(base, hide), fresh_looked = look_at(fresh, hide);
+  const std::vector<PreparedResult> base_looked = look_at(base, hide),
+                                    fresh_looked = look_at(fresh, hide);
   std::vector<Change> changes;
   const std::optional<CrossedFileSystems> across = crossed_file_systems(base, fresh);
   if (across) {
     changes.push_back({ChangeKind::file_system, "file system", across->base, across->fresh});
   }
-  for (const LookedAspect& aspect : all_aspects(base, fresh, across.has_value())) {
+  for (const ComparedProperty& aspect : all_aspects(base, fresh, across.has_value())) {
     Values before, after;
-    for (const Looked& one : base_looked) aspect.collect(one, before);
-    for (const Looked& one : fresh_looked) aspect.collect(one, after);
+    for (const PreparedResult& one : base_looked) aspect.collect(one, before);
+    for (const PreparedResult& one : fresh_looked) aspect.collect(one, after);
     if (before.empty() || after.empty() || !before.differ_from(after)) continue;
     changes.push_back({aspect.kind, aspect.what, before.text(), after.text()});
   }

@@ -30,8 +30,9 @@ std::string names_of(std::span<const Result> results, std::string_view file_syst
                      file_system);
 }
 
-Tested test(const Gathered& base, const Gathered& fresh, const CompareOptions& options) {
-  Tested tested;
+PendingComparison test(const PooledMeasurement& base, const PooledMeasurement& fresh,
+                       const CompareOptions& options) {
+  PendingComparison tested;
   ComparedMeasurement& row = tested.row;
   row.key = base.key;
   const FigureChoice choice = choose_figure(base, fresh);
@@ -42,9 +43,9 @@ Tested test(const Gathered& base, const Gathered& fresh, const CompareOptions& o
   row.base = side_of(base, before);
   row.fresh = side_of(fresh, after);
   if (choice.obstacle.empty()) {
-    Question& time = tested.questions.emplace_back(ask(Aspect::time, before, after));
+    AspectTest& time = tested.questions.emplace_back(ask(Aspect::time, before, after));
     time.least = options.threshold;
-    ask_tails(base, fresh, options, tested);
+    test_tails(base, fresh, options, tested);
     tested.base_busy = busy_share(base);
     tested.fresh_busy = busy_share(fresh);
   }
@@ -100,14 +101,14 @@ void warn_of_changes(ResultComparison& comparison) {
        "repeat one of the runs so that only one thing differs"});
 }
 
-void warn_of_disturbance(std::span<const Tested> rows, ResultComparison& comparison) {
-  const auto disturbed = std::ranges::count_if(rows, &Tested::disturbed);
+void warn_of_disturbance(std::span<const PendingComparison> rows, ResultComparison& comparison) {
+  const auto disturbed = std::ranges::count_if(rows, &PendingComparison::disturbed);
   if (disturbed == 0) return;
   comparison.warnings.push_back(
       {"unsteady",
        fmt::format("{} of {} differences may be due to drift or to other programs (first: {})",
                    disturbed, rows.size(),
-                   key_text(std::ranges::find_if(rows, &Tested::disturbed)->row.key)),
+                   key_text(std::ranges::find_if(rows, &PendingComparison::disturbed)->row.key)),
        "let the drive and the machine settle, and measure both alternately (filereel run "
        "--against)"});
 }
@@ -236,11 +237,11 @@ ResultComparison compare_results(std::span<const Result> base, std::span<const R
   comparison.base_name = names_of(base, across ? comparison.across->base : "");
   comparison.fresh_name = names_of(fresh, across ? comparison.across->fresh : "");
   comparison.options = options;
-  const std::vector<Gathered> before = gather(base, across), after = gather(fresh, across);
-  std::map<MeasurementKey, const Gathered*> unmatched;
-  for (const Gathered& one : after) unmatched.emplace(one.key, &one);
-  std::vector<Tested> rows;
-  for (const Gathered& one : before) {
+  const std::vector<PooledMeasurement> before = gather(base, across), after = gather(fresh, across);
+  std::map<MeasurementKey, const PooledMeasurement*> unmatched;
+  for (const PooledMeasurement& one : after) unmatched.emplace(one.key, &one);
+  std::vector<PendingComparison> rows;
+  for (const PooledMeasurement& one : before) {
     const auto found = unmatched.find(one.key);
     if (found == unmatched.end()) {
       comparison.only_base.push_back(one.key);
@@ -249,7 +250,7 @@ ResultComparison compare_results(std::span<const Result> base, std::span<const R
     rows.push_back(test(one, *found->second, options));
     unmatched.erase(found);
   }
-  for (const Gathered& one : after) {
+  for (const PooledMeasurement& one : after) {
     if (unmatched.contains(one.key)) comparison.only_fresh.push_back(one.key);
   }
   judge(rows, options);
@@ -260,7 +261,7 @@ ResultComparison compare_results(std::span<const Result> base, std::span<const R
   warn_of_missing(comparison.only_fresh, "new", comparison);
   warn_of_changes(comparison);
   warn_of_disturbance(rows, comparison);
-  for (Tested& tested : rows) comparison.measurements.push_back(std::move(tested.row));
+  for (PendingComparison& tested : rows) comparison.measurements.push_back(std::move(tested.row));
   comparison.overall = overall_of(comparison);
   return comparison;
 }

@@ -89,7 +89,7 @@ struct ComparedSide {
 };
 
 // The result for one aspect of a measurement.
-struct Answer {
+struct AspectResult {
   // Ratio of new to base for one run each (Hodges-Lehmann): 1.05 is 5 % more. 1 if nothing can be
   // compared.
   double ratio = 1;
@@ -106,7 +106,7 @@ struct ComparedTail {
   std::string kind;                  // "read", "write up to 64 KiB"
   double percentile = 99;            // 99 or 99.9
   double base_us = 0, fresh_us = 0;  // medians of the runs
-  Answer answer;
+  AspectResult answer;
 };
 
 struct StallSide {
@@ -118,14 +118,14 @@ struct StallSide {
 struct ComparedStalls {
   double threshold_us = 0;  // the smallest of the kinds that stalled, otherwise of all kinds
   StallSide base, fresh;
-  Answer answer;
+  AspectResult answer;
 };
 
 struct ComparedMeasurement {
   MeasurementKey key;
   Figure figure = Figure::durable;
   ComparedSide base, fresh;
-  Answer time;
+  AspectResult time;
   std::optional<ComparedTail> tail = {};      // if there are enough operations for a percentile
   std::optional<ComparedStalls> stalls = {};  // if there are histograms
   Verdict verdict = Verdict::cannot_tell;     // over all aspects: the worst certain one

@@ -26,7 +26,7 @@ std::vector<ResultGroup> by_file_system(std::span<const ResultGroup> groups,
 // One measurement of several groups: their samples, null if a group lacks it.
 struct MatchedMeasurement {
   MeasurementKey key;
-  std::vector<const Gathered*> of;  // by group
+  std::vector<const PooledMeasurement*> of;  // by group
 };
 
 // Matches the measurements of several groups. Matches across file systems if each group has a
@@ -43,7 +43,7 @@ class MatchedGroups {
   std::span<const MatchedMeasurement> measurements() const { return measurements_; }
 
  private:
-  std::vector<std::vector<Gathered>> gathered_;
+  std::vector<std::vector<PooledMeasurement>> gathered_;
   std::vector<MatchedMeasurement> measurements_;
 };
 

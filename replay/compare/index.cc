@@ -38,7 +38,7 @@ template <class Of>
 std::optional<CountedMeasurement> counted_by(const MatchedMeasurement& matched,
                                              const Metric& metric, Of of) {
   CountedMeasurement one{.metric = &metric, .runs = {}};
-  for (const Gathered* gathered : matched.of) {
+  for (const PooledMeasurement* gathered : matched.of) {
     std::vector<RunFigures>& runs = one.runs.emplace_back();
     for (std::size_t i = 0; i < gathered->samples.size(); ++i) {
       const auto figures = of(gathered->origins[i], *gathered->samples[i]);
@@ -52,7 +52,7 @@ std::optional<CountedMeasurement> counted_by(const MatchedMeasurement& matched,
 std::optional<CountedMeasurement> counted_by_metric(const MatchedMeasurement& matched,
                                                     const Metric& metric) {
   return counted_by(matched, metric,
-                    [&](const SampleOrigin& of, const Sample& sample) -> std::optional<RunFigures> {
+                    [&](const SampleSource& of, const Sample& sample) -> std::optional<RunFigures> {
                       const auto figure = figure_of(metric, *of.result, *of.measurement, sample);
                       if (!figure || !(*figure > 0)) return std::nullopt;
                       return RunFigures{*figure};
@@ -62,7 +62,7 @@ std::optional<CountedMeasurement> counted_by_metric(const MatchedMeasurement& ma
 std::optional<CountedMeasurement> counted_in_busy_time(const MatchedMeasurement& matched) {
   if (!info_of(matched.key.kind).replays) return std::nullopt;
   return counted_by(matched, kStorage,
-                    [](const SampleOrigin&, const Sample& sample) -> std::optional<RunFigures> {
+                    [](const SampleSource&, const Sample& sample) -> std::optional<RunFigures> {
                       const BusyTime busy = busy_time(sample);
                       if (!(busy.bytes > 0) || !(busy.busy_s > 0)) return std::nullopt;
                       return RunFigures{busy.bytes / 1e6 / busy.busy_s, busy.access_s,
@@ -72,7 +72,7 @@ std::optional<CountedMeasurement> counted_in_busy_time(const MatchedMeasurement&
 
 // Whether all groups have measured it with the same work.
 bool is_comparable(const MatchedMeasurement& matched) {
-  return std::ranges::all_of(matched.of, [&](const Gathered* one) {
+  return std::ranges::all_of(matched.of, [&](const PooledMeasurement* one) {
     return one && matched.of.front() && choose_figure(*matched.of.front(), *one).obstacle.empty();
   });
 }
@@ -232,8 +232,8 @@ Index index_of(const IndexDefinition& definition, const MatchedGroups& groups,
   return index;
 }
 
-std::vector<Index> usual_indexes(const MatchedGroups& groups,
-                                 std::optional<std::size_t> reference) {
+std::vector<Index> default_indexes(const MatchedGroups& groups,
+                                   std::optional<std::size_t> reference) {
   std::vector<Index> list;
   list.push_back(index_of({.name = "all"}, groups, reference));
   list.push_back(index_of({.name = "recorded programs", .metric = std::string(kStorageMetric)},

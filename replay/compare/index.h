@@ -49,8 +49,8 @@ Index index_of(const IndexDefinition& definition, const MatchedGroups& groups,
 
 // The indices shown by default: "all", the main rates; and "recorded programs" (kStorageMetric) if
 // all groups have recorded traces with reads or writes.
-std::vector<Index> usual_indexes(const MatchedGroups& groups,
-                                 std::optional<std::size_t> reference = {});
+std::vector<Index> default_indexes(const MatchedGroups& groups,
+                                   std::optional<std::size_t> reference = {});
 
 // Reads and writes of a sample. `busy_s` is the time in which at least one is in progress. It is
 // exact if only one thread works at a time, otherwise an upper bound: the time in calls of all

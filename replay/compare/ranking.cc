@@ -31,9 +31,9 @@ Figure wider(Figure one, Figure other) {
 // work that the others must match.
 RankedMeasurement ranked(const MatchedMeasurement& matched) {
   RankedMeasurement one{.key = matched.key};
-  const Gathered* first = nullptr;
+  const PooledMeasurement* first = nullptr;
   for (std::size_t group = 0; group < matched.of.size(); ++group) {
-    const Gathered* gathered = matched.of[group];
+    const PooledMeasurement* gathered = matched.of[group];
     if (!gathered) continue;
     RankedEntry& entry = one.entries.emplace_back(RankedEntry{.group = group});
     if (gathered->samples.empty()) {
@@ -49,7 +49,7 @@ RankedMeasurement ranked(const MatchedMeasurement& matched) {
     if (!first) first = gathered;
   }
   for (RankedEntry& entry : one.entries) {
-    const Gathered& gathered = *matched.of[entry.group];
+    const PooledMeasurement& gathered = *matched.of[entry.group];
     entry.side = side_of(gathered, figures_of(gathered, one.figure));
     if (entry.reason.empty()) entry.rank = 1;
   }
@@ -57,16 +57,16 @@ RankedMeasurement ranked(const MatchedMeasurement& matched) {
 }
 
 // A pair for the joint decision.
-Tested tested(const MatchedMeasurement& matched, const RankedMeasurement& one,
-              const RankedPair& pair, const CompareOptions& options) {
-  const Gathered& first = *matched.of[one.entries[pair.first].group];
-  const Gathered& second = *matched.of[one.entries[pair.second].group];
-  Tested pending;
+PendingComparison tested(const MatchedMeasurement& matched, const RankedMeasurement& one,
+                         const RankedPair& pair, const CompareOptions& options) {
+  const PooledMeasurement& first = *matched.of[one.entries[pair.first].group];
+  const PooledMeasurement& second = *matched.of[one.entries[pair.second].group];
+  PendingComparison pending;
   pending.row.key = one.key;
   pending.row.figure = one.figure;
   pending.row.base = one.entries[pair.first].side;
   pending.row.fresh = one.entries[pair.second].side;
-  Question& time = pending.questions.emplace_back(
+  AspectTest& time = pending.questions.emplace_back(
       ask(Aspect::time, figures_of(first, one.figure), figures_of(second, one.figure)));
   time.least = options.threshold;
   pending.base_busy = busy_share(first);
@@ -136,18 +136,18 @@ double least_probability(std::uint32_t one, std::uint32_t other) {
   return 2 * std::exp(logarithm(one) + logarithm(other) - logarithm(one + other));
 }
 
-void warn_of_tests(std::span<const Tested> pairs, Ranking& ranking) {
-  const auto disturbed = std::ranges::count_if(pairs, &Tested::disturbed);
+void warn_of_tests(std::span<const PendingComparison> pairs, Ranking& ranking) {
+  const auto disturbed = std::ranges::count_if(pairs, &PendingComparison::disturbed);
   if (disturbed > 0) {
     ranking.warnings.push_back(
         {"unsteady",
          fmt::format("{} of {} differences may be due to drift or to other programs (first: {})",
                      disturbed, pairs.size(),
-                     key_text(std::ranges::find_if(pairs, &Tested::disturbed)->row.key)),
+                     key_text(std::ranges::find_if(pairs, &PendingComparison::disturbed)->row.key)),
          "let the drives and the machine settle"});
   }
   const double level = ranking.options.false_alarms / static_cast<double>(pairs.size());
-  const auto can_tell = [&](const Tested& one) {
+  const auto can_tell = [&](const PendingComparison& one) {
     return least_probability(one.row.base.samples, one.row.fresh.samples) <= level;
   };
   if (pairs.empty() || std::ranges::any_of(pairs, can_tell)) return;
@@ -178,7 +178,7 @@ Ranking rank_groups(std::span<const ResultGroup> groups, const CompareOptions& o
   for (const ResultGroup& group : groups) ranking.names.push_back(group.name);
   const MatchedGroups matched(groups);
   std::vector<RankedPair> pairs;
-  std::vector<Tested> tests;
+  std::vector<PendingComparison> tests;
   for (const MatchedMeasurement& one : matched.measurements()) {
     if (std::ranges::count(one.of, nullptr) + 1 >= std::ssize(one.of)) {
       ranking.left_out.push_back(one.key);

@@ -13,7 +13,7 @@ namespace filereel {
 // 10,000 of the kind, otherwise p99 if it has 1,000. Kinds with fewer operations are not judged. Of
 // several kinds, the one with the smallest p is kept, and its p is multiplied by their number
 // (Bonferroni). If nothing stalled, no question is added.
-void ask_tails(const Gathered& base, const Gathered& fresh, const CompareOptions& options,
-               Tested& tested);
+void test_tails(const PooledMeasurement& base, const PooledMeasurement& fresh,
+                const CompareOptions& options, PendingComparison& tested);
 
 }  // namespace filereel

@@ -10,20 +10,20 @@
 namespace filereel {
 
 // One tested aspect of a measurement, before the decision.
-struct Question {
+struct AspectTest {
   Aspect aspect = Aspect::time;
-  Answer answer;
+  AspectResult answer;
   double least = 0.02;  // the smallest change that matters, as a share
   // The drift of each side: the median of its second half divided by that of the first.
-  double base_moves = 1, fresh_moves = 1;
+  double base_drift = 1, fresh_drift = 1;
   // For latency aspects: the larger latency of the two sides, in nanoseconds.
   double latency_ns = 0;
 };
 
 // A measurement before all are decided together.
-struct Tested {
+struct PendingComparison {
   ComparedMeasurement row;
-  std::vector<Question> questions;
+  std::vector<AspectTest> questions;
   // Shares of all CPU time used by other programs and the virtual machine's host, medians of each
   // side, 0 to 1; empty if unknown.
   std::optional<double> base_busy, fresh_busy;
@@ -31,9 +31,9 @@ struct Tested {
 };
 
 // Tests the figures of runs, in order, all above 0. Neither side is empty.
-Question ask(Aspect aspect, std::span<const double> base, std::span<const double> fresh);
+AspectTest ask(Aspect aspect, std::span<const double> base, std::span<const double> fresh);
 
 // Corrects the p values of all tests and decides the rows.
-void judge(std::span<Tested> rows, const CompareOptions& options);
+void judge(std::span<PendingComparison> rows, const CompareOptions& options);
 
 }  // namespace filereel

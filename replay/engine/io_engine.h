@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "replay/engine/divergence_judge.h"
+#include "replay/engine/divergence_classifier.h"
 #include "replay/engine/lane_board.h"
 #include "replay/engine/statistics.h"
 #include "traces/operation_source.h"
@@ -31,7 +31,7 @@ struct ReplayTimes {
 };
 
 // The progress of a replay.
-struct ReplayLook {
+struct ProgressSnapshot {
   ReplayTimes times;
   // Since times.measured_ns, or times.start_ns during the warm-up.
   std::uint64_t bytes = 0;  // content, or all data moved (ProgressUnits::moved)
@@ -42,14 +42,14 @@ struct ReplayLook {
 
 // The units of a replay's progress.
 struct ProgressUnits {
-  bool recorded = false;  // ReplayLook::files counts operations
-  bool moved = false;     // ReplayLook::bytes counts all data read, written or copied
+  bool recorded = false;  // ProgressSnapshot::files counts operations
+  bool moved = false;     // ProgressSnapshot::bytes counts all data read, written or copied
 };
 
 // The counts of a running replay for other threads, and its final counts afterwards.
 class ReplayProgress {
  public:
-  ReplayLook look() const;
+  ProgressSnapshot look() const;
   // Only the times, at low cost.
   ReplayTimes times() const;
 
@@ -62,13 +62,13 @@ class ReplayProgress {
 
  private:
   ReplayTimes known_times() const;
-  ReplayLook sum() const;
+  ProgressSnapshot sum() const;
 
   mutable std::mutex mutex_;
   std::vector<const ReplayStatistics*> threads_;
   ProgressUnits units_;
   ReplayTimes times_;  // measured_ns may be in the future
-  ReplayLook last_;
+  ProgressSnapshot last_;
 };
 
 // The descriptor of an open file of the trace. Operations of several threads may use it. The
@@ -113,12 +113,12 @@ struct EngineContext {
   std::uint64_t largest_io = 0;
   std::bitset<kOperationKinds> kinds;  // kinds that occur
   Verify verify = Verify::results;
-  std::uint32_t queue_depth = 0;     // uring: requests in flight; 0: as recorded
-  bool overlapping = false;          // see Trace
-  bool poll = false;                 // uring: poll for direct reads and writes (why_no_polling)
-  bool change_owners = false;        // execute change_owner
-  LaneBoard* board = nullptr;        // notified of every completed operation; null: no waits
-  DivergenceJudge* judge = nullptr;  // null: every divergence is a true mismatch
+  std::uint32_t queue_depth = 0;  // uring: requests in flight; 0: as recorded
+  bool overlapping = false;       // see Trace
+  bool poll = false;              // uring: poll for direct reads and writes (why_no_polling)
+  bool change_owners = false;     // execute change_owner
+  LaneBoard* board = nullptr;     // notified of every completed operation; null: no waits
+  DivergenceClassifier* judge = nullptr;  // null: every divergence is a true mismatch
   // Incremented when a directory is renamed or removed: cached directories may be stale.
   std::atomic<std::uint64_t>* directories = nullptr;
   // For tests: collects every latency, which needs memory during the replay.
@@ -183,9 +183,9 @@ std::string_view engine_name(EngineKind kind);
 // Throws Error(usage) naming the engines.
 EngineKind parse_engine(std::string_view name);
 // Nothing, or why io_uring is unavailable and what to do.
-std::optional<std::string> why_no_uring();
+std::optional<std::string> uring_unavailable_reason();
 // Nothing, or why completions of requests to files below `directory` cannot be polled.
-std::optional<std::string> why_no_polling(int directory);
+std::optional<std::string> polling_unavailable_reason(int directory);
 
 // `lane` is the thread's index on the board. Throws Error(failed) if the engine cannot be set up.
 std::unique_ptr<IoEngine> make_engine(EngineKind kind, const EngineContext& context,

@@ -38,7 +38,7 @@ bool Lane::take_all() {
     if (source_.would_wait() && !engine_.drain()) return false;
     const std::size_t filled = source_.next(batch_);
     if (alarm_ns_ != kNever) {
-      if (!heed_alarm(now_ns())) return false;
+      if (!handle_alarm(now_ns())) return false;
       if (stage_ == Stage::wind_up) continue;  // the operations returned are skipped
     }
     if (filled == 0) return ended();
@@ -73,7 +73,7 @@ bool Lane::execute(std::span<const Operation> rest) {
     const Operation& control = rest.front();
     rest = rest.subspan(1);
     if (control.kind == OperationKind::pace && !rest.empty()) engine_.prepare(rest.front());
-    if (!obey(control)) return false;
+    if (!execute_control(control)) return false;
   }
   return true;
 }
@@ -88,7 +88,7 @@ bool Lane::execute_calls(std::span<const Operation>& rest) {
   rest = rest.subspan(count - calls.size());
   if (how == Execution::stopped) return false;
   if (replay_.paced) last_end_ns_ = now_ns();
-  return how != Execution::alarm || heed_alarm(now_ns());
+  return how != Execution::alarm || handle_alarm(now_ns());
 }
 
 // The source does not know how many of its operations were executed: it may close or sync files
@@ -102,14 +102,14 @@ bool Lane::execute_last(std::span<const Operation> rest) {
       continue;
     }
     std::span<const Operation> one = rest.first(1);
-    if (is_call(op) ? !execute_calls(one) : !obey(op)) return false;
+    if (is_call(op) ? !execute_calls(one) : !execute_control(op)) return false;
   }
   return true;
 }
 
 // Handles an operation that orders the replay. Requests in flight must complete before this thread
 // waits for others, which may wait for these requests, and before it counts its own work.
-bool Lane::obey(const Operation& op) {
+bool Lane::execute_control(const Operation& op) {
   switch (op.kind) {
     case OperationKind::pace:
       return pace(op);
@@ -117,11 +117,11 @@ bool Lane::obey(const Operation& op) {
       if (!engine_.drain()) return false;
       if (replay_.options.board) replay_.options.board->wait(op.source, op.second);
       if (replay_.stop.stop_requested()) return false;
-      return alarm_ns_ == kNever || heed_alarm(now_ns());
+      return alarm_ns_ == kNever || handle_alarm(now_ns());
     case OperationKind::barrier:
       if (!engine_.drain()) return false;
       replay_.meeting.arrive_and_wait();
-      return alarm_ns_ == kNever || heed_alarm(now_ns());
+      return alarm_ns_ == kNever || handle_alarm(now_ns());
     case OperationKind::make_node:
       ++engine_.statistics().refused;
       if (replay_.options.judge && op.expected >= 0) {
@@ -162,7 +162,7 @@ bool Lane::pace(const Operation& op) {
       return false;
     }
     now = now_ns();
-    if (!heed_alarm(now)) return false;
+    if (!handle_alarm(now)) return false;
     if (stage_ == Stage::wind_up) return true;
   }
   engine_.statistics().lateness.record(now > due ? now - due : 0);
@@ -177,7 +177,7 @@ void Lane::set_alarm(std::uint64_t at_ns) {
 }
 
 // Handles the alarm if its time has come.
-bool Lane::heed_alarm(std::uint64_t now) {
+bool Lane::handle_alarm(std::uint64_t now) {
   if (now >= alarm_ns_ && stage_ == Stage::warm_up) begin_measuring();
   return now < alarm_ns_ || begin_winding_up();
 }

@@ -66,11 +66,11 @@ class Lane {
   bool execute(std::span<const Operation> rest);
   bool execute_calls(std::span<const Operation>& rest);
   bool execute_last(std::span<const Operation> rest);
-  bool obey(const Operation& op);
+  bool execute_control(const Operation& op);
   bool pace(const Operation& op);
 
   void set_alarm(std::uint64_t at_ns);
-  bool heed_alarm(std::uint64_t now);
+  bool handle_alarm(std::uint64_t now);
   void begin_measuring();
   bool begin_winding_up();
 

@@ -227,7 +227,7 @@ Cpu begin_measuring(ReplayRun& run) {
 }
 
 // Releases the threads. Returns the processor time used before the measured time.
-Cpu let_go(ReplayRun& run) {
+Cpu release_threads(ReplayRun& run) {
   const std::chrono::nanoseconds warm_up(run.options.warm_up_ns);
   Cpu before{};
   run.ready.wait();
@@ -242,17 +242,17 @@ Cpu let_go(ReplayRun& run) {
 }
 
 // Exposes the threads' statistics to the progress display.
-class Published {
+class PublishedProgress {
  public:
-  explicit Published(const ReplayRun& run) : progress_(run.options.progress) {
+  explicit PublishedProgress(const ReplayRun& run) : progress_(run.options.progress) {
     if (!progress_) return;
     std::vector<const ReplayStatistics*> threads;
     for (const ThreadRun& thread : run.threads) threads.push_back(&thread.engine->statistics());
     progress_->begin(std::move(threads), run.options.units);
   }
-  Published(const Published&) = delete;
-  Published& operator=(const Published&) = delete;
-  ~Published() {
+  PublishedProgress(const PublishedProgress&) = delete;
+  PublishedProgress& operator=(const PublishedProgress&) = delete;
+  ~PublishedProgress() {
     if (progress_) progress_->end();
   }
 
@@ -314,12 +314,12 @@ ReplayOutcome replay(Trace trace, const std::array<int, kRoles>& roots,
                             .start_ns = run.start_ns,
                             .queues = !trace.depths.empty(),
                             .paced = trace.kinds[static_cast<std::size_t>(OperationKind::pace)]};
-  const Published published(run);
+  const PublishedProgress published(run);
   Cpu before{};
   {
     const NoUmask modes_as_they_are;
     const std::vector<std::jthread> threads = start_threads(run, shared);
-    before = let_go(run);
+    before = release_threads(run);
   }  // joins the threads
   return outcome_of(run, shared, before, cpu_used());
 }

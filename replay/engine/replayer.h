@@ -20,11 +20,11 @@ struct ReplayOptions {
   Verify verify = Verify::results;
   bool change_owners = false;
   bool stop_on_divergence = true;
-  LaneBoard* board = nullptr;          // the board of the trace's schedule, if any
-  DivergenceJudge* judge = nullptr;    // see EngineContext
-  std::stop_token stop = {};           // stops between operations
-  ReplayProgress* progress = nullptr;  // exposes the counts while the replay runs
-  ProgressUnits units = {};            // of the progress
+  LaneBoard* board = nullptr;             // the board of the trace's schedule, if any
+  DivergenceClassifier* judge = nullptr;  // see EngineContext
+  std::stop_token stop = {};              // stops between operations
+  ReplayProgress* progress = nullptr;     // exposes the counts while the replay runs
+  ProgressUnits units = {};               // of the progress
   // Time before the measured time. Operations that end in it are not counted, except for
   // divergences.
   std::uint64_t warm_up_ns = 0;

@@ -23,17 +23,17 @@ class UringEngine final : public IoEngine {
   UringEngine(const EngineContext& context, std::uint32_t lane)
       : context_(context),
         lane_(lane),
-        performer_(context_),
+        executor_(context_),
         recorder_(context_),
         requests_(context_),
         ring_(static_cast<unsigned>(requests_.depth()), context.poll),
         fills_queue_(context.queue_depth > 0 && !context.board) {
-    performer_.open_blocking();
-    ring_.hold_buffers(requests_.arena());
+    executor_.open_blocking();
+    ring_.register_buffers(requests_.arena());
     if (context.board) return;
     // Only this engine closes these files.
     files_.resize(std::min(context.open_files.size(), kMostFiles));
-    ring_.hold_files(files_.size());
+    ring_.create_file_table(files_.size());
   }
   UringEngine(const UringEngine&) = delete;
   UringEngine& operator=(const UringEngine&) = delete;
@@ -63,7 +63,7 @@ class UringEngine final : public IoEngine {
         if (!fills_queue_)
           submit(0);
         else if (!ends_at_once_)
-          hand_over();
+          submit_queue();
       }
       if (taken) operations = operations.subspan(1);
       if (failed()) return Execution::stopped;
@@ -90,7 +90,7 @@ class UringEngine final : public IoEngine {
       } else {
         relax();
       }
-      see_done();
+      reap_completions();
     }
     sleep_until(due_ns, context_.stop);
     return !failed();
@@ -141,19 +141,19 @@ class UringEngine final : public IoEngine {
       return;
     }
     if (context_.queue_depth > 0 && !reap) wait_until_left(0);
-    performer_.prepare(op);
+    executor_.prepare(op);
     note_file(op);
     const PathId path = recorder_.path_of(op);
     const std::uint64_t start = now_ns();
     if (context_.queue_depth == 0 && reap) wait_until_left(op.length);
-    const std::int64_t result = performer_.call(op);
+    const std::int64_t result = executor_.call(op);
     const std::uint64_t end = latest_ns_ = now_ns();
     note(recorder_.record(
         op, path, result,
-        call_time(start, end, performer_.take_own_ns(), std::exchange(due_ns_, 0))));
+        call_time(start, end, executor_.take_own_ns(), std::exchange(due_ns_, 0))));
     if (recorder_.checks_content(op, result)) {
       const auto got = static_cast<std::uint64_t>(result);
-      const std::uint64_t position = performer_.first_difference(op, got);
+      const std::uint64_t position = executor_.first_difference(op, got);
       if (position < got) note(recorder_.content_differs(op, path, position));
     }
     if (op.kind == OperationKind::read) last_read_ = nullptr;
@@ -165,7 +165,7 @@ class UringEngine final : public IoEngine {
   void note_file(const Operation& op) noexcept {
     const bool opens = op.kind == OperationKind::open;
     if ((!opens && op.kind != OperationKind::close) || op.file >= files_.size()) return;
-    ring_.let_go_of_file(op.file);
+    ring_.unregister_file(op.file);
     files_[op.file] = {.direct = opens && (op.flags & O_DIRECT) != 0};
   }
 
@@ -173,11 +173,11 @@ class UringEngine final : public IoEngine {
   Ring::FileRef file_of(const Operation& op) noexcept {
     if (op.file < files_.size()) {
       if (++files_[op.file].uses == kUsesWorthHolding) {
-        ring_.hold_file(op.file, performer_.fd(op.file));
+        ring_.register_file(op.file, executor_.fd(op.file));
       }
-      if (ring_.holds_file(op.file)) return {static_cast<int>(op.file), true};
+      if (ring_.has_file(op.file)) return {static_cast<int>(op.file), true};
     }
-    return {performer_.fd(op.file), false};
+    return {executor_.fd(op.file), false};
   }
 
   // Queues `op`, which need not wait.
@@ -196,7 +196,7 @@ class UringEngine final : public IoEngine {
         break;
       case OperationKind::write:
         if (op.data == DataSource::generated) {
-          performer_.content().fill(op.entry, op.offset, memory);
+          executor_.content().fill(op.entry, op.offset, memory);
         }
         ring_.queue_write(file, memory, op.offset, &request);
         break;
@@ -213,12 +213,12 @@ class UringEngine final : public IoEngine {
     if (op.kind != OperationKind::write || op.data != DataSource::last_read) return request;
     if (last_read_) return *last_read_;
     // The last read bypassed the ring.
-    std::ranges::copy(performer_.buffer().first(bytes_of(op)), request.data);
+    std::ranges::copy(executor_.buffer().first(bytes_of(op)), request.data);
     return request;
   }
 
   // Submits the queue, and checks whether everything has completed when the call returns.
-  void hand_over() noexcept {
+  void submit_queue() noexcept {
     requests_.submit(latest_ns_ = now_ns());
     ring_.submit(0);  // refused entries stay queued for submit()
     ends_at_once_ = ring_.done() >= requests_.in_use();
@@ -226,12 +226,12 @@ class UringEngine final : public IoEngine {
 
   // Submits the queue and handles at least `wait` completions.
   void submit(unsigned wait) noexcept {
-    if (requests_.queued() > 0) hand_over();
+    if (requests_.queued() > 0) submit_queue();
     unsigned seen = 0;
     do {
       const unsigned left = wait - std::min(wait, seen);
       const int result = ring_.submit(ring_.done() >= left ? 0 : left);
-      const unsigned some = see_done();
+      const unsigned some = reap_completions();
       seen += some;
       if (result >= 0 || result == -EINTR || some > 0) continue;
       // The kernel may be busy.
@@ -258,7 +258,7 @@ class UringEngine final : public IoEngine {
   }
 
   // Handles completions without waiting.
-  unsigned see_done() noexcept {
+  unsigned reap_completions() noexcept {
     if (requests_.in_use() == 0) return 0;
     std::uint64_t now = 0;
     const unsigned seen = ring_.reap([this, &now](void* tag, std::int64_t result) {
@@ -278,8 +278,8 @@ class UringEngine final : public IoEngine {
                           call_time(request.submitted_ns, end, 0, request.due_ns)));
     if (recorder_.checks_content(op, result)) {
       const auto got = static_cast<std::uint64_t>(result);
-      const std::uint64_t position = performer_.content().first_difference(
-          op.entry, op.offset, requests_.memory(request, got));
+      const std::uint64_t position =
+          executor_.content().first_difference(op.entry, op.offset, requests_.memory(request, got));
       if (position < got) note(recorder_.content_differs(op, request.path, position));
     }
     requests_.release(request);
@@ -299,7 +299,7 @@ class UringEngine final : public IoEngine {
 
   EngineContext context_;
   std::uint32_t lane_;
-  Performer<LinuxCalls> performer_;
+  OperationExecutor<LinuxCalls> executor_;
   OutcomeRecorder recorder_;
   RequestPool requests_;
   Ring ring_;                     // after the requests: destroyed before their memory

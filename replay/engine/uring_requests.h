@@ -9,7 +9,7 @@
 #include <span>
 
 #include "replay/engine/buffer.h"
-#include "replay/engine/performer.h"
+#include "replay/engine/operation_executor.h"
 
 namespace filereel {
 
@@ -67,24 +67,24 @@ class RequestPool {
 
   bool has_free() const noexcept { return !free_.empty(); }
   Request& free() noexcept { return free_.front(); }
-  std::size_t in_use() const noexcept { return queued_.size() + flying_.size(); }
+  std::size_t in_use() const noexcept { return queued_.size() + in_flight_.size(); }
   std::size_t queued() const noexcept { return queued_.size(); }
   // The request that was queued first. There must be one.
   const Request& oldest() const noexcept {
-    return flying_.empty() ? queued_.front() : flying_.front();
+    return in_flight_.empty() ? queued_.front() : in_flight_.front();
   }
-  Request& oldest_flying() noexcept { return flying_.front(); }
+  Request& oldest_flying() noexcept { return in_flight_.front(); }
 
   void queue(Request& free) noexcept { queued_.splice(queued_.end(), free_, free.self); }
   void submit(std::uint64_t now) noexcept {
     for (Request& request : queued_) request.submitted_ns = now;
-    flying_.splice(flying_.end(), queued_);
+    in_flight_.splice(in_flight_.end(), queued_);
   }
-  void release(Request& flying) noexcept { free_.splice(free_.begin(), flying_, flying.self); }
+  void release(Request& flying) noexcept { free_.splice(free_.begin(), in_flight_, flying.self); }
 
   bool conflicts_with(const Operation& op) const noexcept {
     const auto conflicts = [&op](const Request& one) { return conflict(one.op, op); };
-    return std::ranges::any_of(flying_, conflicts) || std::ranges::any_of(queued_, conflicts);
+    return std::ranges::any_of(in_flight_, conflicts) || std::ranges::any_of(queued_, conflicts);
   }
 
  private:
@@ -105,7 +105,7 @@ class RequestPool {
 
   std::size_t bytes_, depth_;
   Buffer arena_;
-  Requests free_, queued_, flying_;  // queued_ and flying_ in the order of operations
+  Requests free_, queued_, in_flight_;  // queued_ and flying_ in the order of operations
 };
 
 }  // namespace filereel

@@ -40,7 +40,7 @@ Ring::Ring(unsigned entries, bool polled) {
   if (!open_) throw Error(ErrorKind::failed, why_not(-result));
 }
 
-void Ring::hold_buffers(std::span<std::byte> memory) {
+void Ring::register_buffers(std::span<std::byte> memory) {
   constexpr std::size_t kMost = 1 << 30;
   if (memory.empty() || memory.size() > kMost) return;
   const iovec all{memory.data(), memory.size()};
@@ -48,7 +48,7 @@ void Ring::hold_buffers(std::span<std::byte> memory) {
   if (io_uring_register_buffers(&ring_, &all, 1) == 0) held_memory_ = memory;
 }
 
-void Ring::hold_files(std::size_t count) {
+void Ring::create_file_table(std::size_t count) {
   if (count == 0) return;
   if (io_uring_register_files_sparse(&ring_, static_cast<unsigned>(count)) != 0) return;
   held_files_.resize(count);
@@ -64,19 +64,19 @@ void Ring::begin() noexcept {
 void Ring::end() noexcept {
   if (!open_) return;
   // The kernel closes a ring asynchronously: registered files would stay in use.
-  for (std::size_t i = 0; i < held_files_.size(); ++i) let_go_of_file(i);
+  for (std::size_t i = 0; i < held_files_.size(); ++i) unregister_file(i);
   io_uring_queue_exit(&ring_);
   open_ = false;
 }
 
-void Ring::hold_file(std::size_t number, int fd) noexcept {
+void Ring::register_file(std::size_t number, int fd) noexcept {
   if (!can_hold_file(number)) return;
   held_files_[number] =
       io_uring_register_files_update(&ring_, static_cast<unsigned>(number), &fd, 1) == 1;
 }
 
-void Ring::let_go_of_file(std::size_t number) noexcept {
-  if (!holds_file(number)) return;
+void Ring::unregister_file(std::size_t number) noexcept {
+  if (!has_file(number)) return;
   const int none = -1;
   io_uring_register_files_update(&ring_, static_cast<unsigned>(number), &none, 1);
   held_files_[number] = false;

@@ -24,21 +24,21 @@ class Ring {
   ~Ring() { end(); }
 
   // Registers memory for reads and writes, at most 1 GiB.
-  void hold_buffers(std::span<std::byte> memory);
+  void register_buffers(std::span<std::byte> memory);
   // Creates a table for this number of registered files.
-  void hold_files(std::size_t count);
+  void create_file_table(std::size_t count);
 
   void begin() noexcept;
   void end() noexcept;
 
   // Whether file `number` is registered. The kernel keeps it open until it is unregistered, even if
   // it is closed elsewhere.
-  bool holds_file(std::size_t number) const noexcept {
+  bool has_file(std::size_t number) const noexcept {
     return number < held_files_.size() && held_files_[number];
   }
   bool can_hold_file(std::size_t number) const noexcept { return number < held_files_.size(); }
-  void hold_file(std::size_t number, int fd) noexcept;
-  void let_go_of_file(std::size_t number) noexcept;
+  void register_file(std::size_t number, int fd) noexcept;
+  void unregister_file(std::size_t number) noexcept;
 
   // Queue a request; there must be room. `tag` is returned with the completion. `file` is an index
   // of the table if `held`, otherwise a descriptor.

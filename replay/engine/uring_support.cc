@@ -38,7 +38,7 @@ std::int64_t read_polled(int file, const Buffer& buffer) {
 
 }  // namespace
 
-std::optional<std::string> why_no_uring() {
+std::optional<std::string> uring_unavailable_reason() {
   try {
     Ring(2);
   } catch (const Error& error) {
@@ -47,8 +47,8 @@ std::optional<std::string> why_no_uring() {
   return std::nullopt;
 }
 
-std::optional<std::string> why_no_polling(int directory) {
-  if (auto why = why_no_uring()) return why;
+std::optional<std::string> polling_unavailable_reason(int directory) {
+  if (auto why = uring_unavailable_reason()) return why;
   const Descriptor file(openat(directory, ".", O_TMPFILE | O_RDWR | O_DIRECT | O_CLOEXEC, 0600));
   const Buffer buffer(1);
   const auto wanted = static_cast<std::int64_t>(buffer.size());

@@ -52,7 +52,7 @@ std::vector<fs::directory_entry> contents_of(const std::string& folder) {
   return found;
 }
 
-void read_entry(const std::string& path, const std::string& name, HistoryFolder& into) {
+void read_entry(const std::string& path, const std::string& name, HistoryDirectory& into) {
   try {
     const std::optional<std::string> text = read_regular_file(path);
     if (!text) throw Error(ErrorKind::unusable_input, printable(path) + ": cannot read the file");
@@ -71,7 +71,7 @@ void read_entry(const std::string& path, const std::string& name, HistoryFolder&
 }
 
 void read_folder(const std::string& folder, const std::string& below, int depth,
-                 HistoryFolder& into) {
+                 HistoryDirectory& into) {
   for (const fs::directory_entry& one : contents_of(folder)) {
     const std::string path = one.path().string();
     const std::string name = below + one.path().filename().string();
@@ -93,8 +93,8 @@ void read_folder(const std::string& folder, const std::string& below, int depth,
 
 }  // namespace
 
-HistoryFolder read_history(const std::string& folder) {
-  HistoryFolder history;
+HistoryDirectory read_history(const std::string& folder) {
+  HistoryDirectory history;
   read_folder(folder, "", 0, history);
   const auto order = [](const HistoryEntry& one) { return std::tie(one.started, one.name); };
   std::ranges::sort(history.entries, {}, order);
@@ -103,7 +103,7 @@ HistoryFolder read_history(const std::string& folder) {
   return history;
 }
 
-std::vector<HistoryEntry> find_entries(const HistoryFolder& history, std::string_view which) {
+std::vector<HistoryEntry> find_entries(const HistoryDirectory& history, std::string_view which) {
   while (which.ends_with('/')) which.remove_suffix(1);
   const std::string_view name =
       which.ends_with(kSuffix) ? which.substr(0, which.size() - kSuffix.size()) : which;
@@ -150,7 +150,7 @@ AddedResult add_to_history(const std::string& folder, const Result& result, std:
     if (!there) {
       throw Error(ErrorKind::failed, printable(path) + ": already exists and cannot be read");
     }
-    if (*there == text) return {.name = name, .was_there = true};
+    if (*there == text) return {.name = name, .already_existed = true};
   }
 }
 

@@ -19,22 +19,22 @@ struct HistoryEntry {
   Result result;
 };
 
-struct HistoryFolder {
+struct HistoryDirectory {
   std::vector<HistoryEntry> entries;  // by number
   std::vector<std::string> others;    // other files and directories, and why: a line each
 };
 
 // Reads all results in the directory, down to the depth of histories. Throws Error(unusable_input)
 // if it cannot be read.
-HistoryFolder read_history(const std::string& folder);
+HistoryDirectory read_history(const std::string& folder);
 
 // The entries for `which`: a number, the name of a result, or a directory (all results in it).
 // Throws Error(usage) if there are none.
-std::vector<HistoryEntry> find_entries(const HistoryFolder& history, std::string_view which);
+std::vector<HistoryEntry> find_entries(const HistoryDirectory& history, std::string_view which);
 
 struct AddedResult {
-  std::string name;        // as in HistoryEntry
-  bool was_there = false;  // the same bytes existed
+  std::string name;              // as in HistoryEntry
+  bool already_existed = false;  // the same bytes existed
 };
 
 // Stores the text of `result` in the directory, and creates the directory if needed. The file

@@ -52,6 +52,6 @@ struct DeviceTrend {
 // FC-Test, files/s for steps that move no data, operations/s for workloads and replays) and the
 // tails in microseconds: p99.9 for each kind of operation with 10,000 in a typical run, p99 with
 // 1,000.
-std::vector<DeviceTrend> trends_of(const HistoryFolder& history, const TrendFilter& filter = {});
+std::vector<DeviceTrend> trends_of(const HistoryDirectory& history, const TrendFilter& filter = {});
 
 }  // namespace filereel

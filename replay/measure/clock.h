@@ -49,13 +49,13 @@ class Clock {
   std::uint64_t ns_per_tick_ = 0;  // times 2^kShift
 };
 
-inline const Clock& stopwatch() noexcept {
+inline const Clock& measurement_clock() noexcept {
   static const Clock clock;
   return clock;
 }
 
 inline std::uint64_t now_ns() noexcept {
-  return stopwatch().now_ns();
+  return measurement_clock().now_ns();
 }
 
 }  // namespace filereel

@@ -58,7 +58,7 @@ class TimeGrid {
   std::span<const Interval> intervals() const { return std::span(intervals_).first(used_); }
 
   // The smallest latency of a bin, in nanoseconds.
-  static std::uint64_t bin_begins(std::size_t bin) {
+  static std::uint64_t bin_lower_bound(std::size_t bin) {
     return Histogram::lower_bound(bin << kBucketBits);
   }
 

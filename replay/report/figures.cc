@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "replay/report/wording.h"
+#include "replay/report/formatting.h"
 #include "replay/statistics/order.h"
 #include "traces/fc_test.h"
 

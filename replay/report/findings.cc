@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 
 #include "filesets/system/units.h"
+#include "replay/report/formatting.h"
 #include "replay/report/overview.h"
-#include "replay/report/wording.h"
 #include "replay/results/block_baseline.h"
 #include "replay/results/stalls.h"
 
@@ -153,7 +153,7 @@ void add_stalls(Results results, const std::vector<std::string>& names, Findings
   std::string text;
   for (std::size_t i = 0; i < results.size(); ++i) {
     for (const Measurement& one : results[i].result.measurements) {
-      const std::optional<OwnStalls> own = own_stalls(one);
+      const std::optional<MeasurementStalls> own = measurement_stalls(one);
       if (!own || own->share_of_time < most) continue;
       most = own->share_of_time;
       text = fmt::format(

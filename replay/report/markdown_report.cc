@@ -9,11 +9,11 @@
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
 #include "replay/report/findings.h"
+#include "replay/report/formatting.h"
 #include "replay/report/overview.h"
 #include "replay/report/pool.h"
 #include "replay/report/ranking_data.h"
 #include "replay/report/text_reports.h"
-#include "replay/report/wording.h"
 
 namespace filereel {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "replay/report/wording.h"
+#include "replay/report/formatting.h"
 #include "replay/results/metrics.h"
 #include "replay/results/selection.h"
 
@@ -98,7 +98,7 @@ std::vector<ReportView> default_views(std::span<const ReportedResult> results,
 std::string_view first_metric(const std::vector<const OverviewRow*>& rows) {
   std::vector<const Measurement*> list;
   for (const OverviewRow* row : rows) list.push_back(row->first);
-  const std::vector<const Metric*> usual = usual_metrics(list);
+  const std::vector<const Metric*> usual = default_metrics(list);
   const bool by_set = info_of(rows.front()->key.kind).by_set;
   return by_set ? usual.back()->name : usual.front()->name;
 }
@@ -137,7 +137,7 @@ std::vector<ReportView> views_of(std::span<const ReportedResult> results,
   std::erase_if(views, [&](ReportView& view) {
     std::vector<const OverviewRow*> rows;
     for (const OverviewRow& row : overview.rows) {
-      if (is_chosen(view, *row.first)) rows.push_back(&row);
+      if (is_selected(view, *row.first)) rows.push_back(&row);
     }
     if (rows.empty()) return true;
     const JobRecord* job = job_named(results, rows.front()->key.workload);

@@ -11,7 +11,7 @@
 #include "replay/compare/ranking.h"
 #include "replay/compare/ranking_json.h"
 #include "replay/json.h"
-#include "replay/report/wording.h"
+#include "replay/report/formatting.h"
 
 namespace filereel {
 namespace {
@@ -39,7 +39,7 @@ std::vector<Index> indexes_of(std::span<const ReportedResult> results, const Ove
       }
     }
   }
-  if (definitions.empty()) return usual_indexes(matched, reference);
+  if (definitions.empty()) return default_indexes(matched, reference);
   std::vector<Index> indexes;
   for (const IndexDefinition& definition : definitions) {
     indexes.push_back(index_of(definition, matched, reference));

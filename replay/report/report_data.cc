@@ -10,11 +10,11 @@
 #include "replay/json.h"
 #include "replay/report/comparison_data.h"
 #include "replay/report/findings.h"
+#include "replay/report/formatting.h"
 #include "replay/report/overview.h"
 #include "replay/report/pool.h"
 #include "replay/report/ranking_data.h"
 #include "replay/report/tails_data.h"
-#include "replay/report/wording.h"
 #include "replay/results/block_baseline.h"
 #include "replay/results/failures.h"
 #include "replay/results/members_json.h"
@@ -224,7 +224,7 @@ Json overview_data(std::span<const ReportedResult> results, const Overview& over
   for (const ReportView& view : views_of(results, overview)) {
     Json rows = Json::array();
     for (std::size_t i = 0; i < overview.rows.size(); ++i) {
-      if (is_chosen(view, *overview.rows[i].first)) rows.push_back(i);
+      if (is_selected(view, *overview.rows[i].first)) rows.push_back(i);
     }
     json["views"].push_back({{"title", view.title},
                              {"text", view.text},

@@ -146,7 +146,8 @@ Json slowest_data(const Measurement& measurement, const PageDetail& detail) {
 
 Json latency_bins() {
   Json list = Json::array();
-  for (std::size_t bin = 0; bin < TimeGrid::kBins; ++bin) list.push_back(TimeGrid::bin_begins(bin));
+  for (std::size_t bin = 0; bin < TimeGrid::kBins; ++bin)
+    list.push_back(TimeGrid::bin_lower_bound(bin));
   return list;
 }
 

@@ -72,13 +72,13 @@ bool has_figures(const Sample& sample) {
 }
 
 // The rates of the samples, in order: MB/s if they moved content, otherwise operations/s.
-struct Speeds {
+struct MeasuredRates {
   const Measurement* of = nullptr;
   std::string_view unit = "operations/s";
   std::vector<double> values;
 };
-Speeds speeds_of(const Measurement& measurement) {
-  Speeds speeds{.of = &measurement, .values = {}};
+MeasuredRates measured_rates(const Measurement& measurement) {
+  MeasuredRates speeds{.of = &measurement, .values = {}};
   const bool content = std::ranges::any_of(measurement.samples, [](const Sample& sample) {
     return has_figures(sample) && sample.bytes > 0;
   });
@@ -93,21 +93,21 @@ Speeds speeds_of(const Measurement& measurement) {
 }
 
 // A result and those of its measurements that have figures.
-struct Checked {
+struct CheckedResult {
   Result& result;
-  std::vector<Speeds> measured;
+  std::vector<MeasuredRates> measured;
 };
 
 // "3 of 25 measurements", "2 measurements".
-std::string how_many(const Checked& checked, std::size_t count) {
+std::string how_many(const CheckedResult& checked, std::size_t count) {
   const std::size_t all = checked.measured.size();
   const std::string_view noun = all == 1 ? "measurement" : "measurements";
   return count == all ? fmt::format("{} {}", all, noun)
                       : fmt::format("{} of {} {}", count, all, noun);
 }
 
-void for_each_sample(const Checked& checked, const std::function<void(const Sample&)>& look) {
-  for (const Speeds& one : checked.measured) {
+void for_each_sample(const CheckedResult& checked, const std::function<void(const Sample&)>& look) {
+  for (const MeasuredRates& one : checked.measured) {
     for (const Sample& sample : one.of->samples) {
       if (has_figures(sample)) look(sample);
     }
@@ -117,9 +117,9 @@ bool often(std::size_t count, std::size_t looks) {
   return static_cast<double>(count) >= kOften * static_cast<double>(looks);
 }
 
-void too_few(Checked& checked) {
+void too_few(CheckedResult& checked) {
   std::size_t count = 0, most = 0;
-  for (const Speeds& one : checked.measured) {
+  for (const MeasuredRates& one : checked.measured) {
     if (one.values.size() >= kLeastForInterval) continue;
     ++count;
     most = std::max(most, one.values.size());
@@ -162,7 +162,7 @@ Cached cached_on(const Result& result, const std::string& file_system) {
   return cached;
 }
 
-void not_cold(Checked& checked) {
+void not_cold(CheckedResult& checked) {
   std::vector<std::string> file_systems;
   for (const Measurement& one : checked.result.measurements) {
     if (std::ranges::find(file_systems, one.file_system) == file_systems.end()) {
@@ -190,11 +190,11 @@ void not_cold(Checked& checked) {
   }
 }
 
-void not_warm(Checked& checked) {
+void not_warm(CheckedResult& checked) {
   std::size_t count = 0;
   const Measurement* worst = nullptr;
   double least = kWarm;
-  for (const Speeds& one : checked.measured) {
+  for (const MeasuredRates& one : checked.measured) {
     bool is_cold = false;
     for (const Sample& sample : one.of->samples) {
       const double share = sample.cached_before.value_or(1);
@@ -217,12 +217,12 @@ void not_warm(Checked& checked) {
        "use files that fit in memory, for example with a smaller --scale"});
 }
 
-void two_groups(Checked& checked) {
+void bimodal(CheckedResult& checked) {
   std::size_t count = 0;
-  const Speeds* worst = nullptr;
+  const MeasuredRates* worst = nullptr;
   Modes furthest;
-  for (const Speeds& one : checked.measured) {
-    const std::optional<Modes> modes = two_modes(one.values);
+  for (const MeasuredRates& one : checked.measured) {
+    const std::optional<Modes> modes = bimodal_modes(one.values);
     if (!modes || modes->low <= 0 || modes->high < kLeastGap * modes->low) continue;
     ++count;
     if (worst && modes->high / modes->low <= furthest.high / furthest.low) continue;
@@ -238,11 +238,11 @@ void two_groups(Checked& checked) {
        "find out what alternates (drive cache, trim, another program); the median hides it"});
 }
 
-void drift(Checked& checked) {
-  std::vector<const Speeds*> series;
+void drift(CheckedResult& checked) {
+  std::vector<const MeasuredRates*> series;
   std::vector<Drift> drifts;
   std::vector<double> p;
-  for (const Speeds& one : checked.measured) {
+  for (const MeasuredRates& one : checked.measured) {
     const std::optional<Drift> drift = drift_of(one.values);
     if (!drift || drift->change <= 0) continue;
     series.push_back(&one);
@@ -268,7 +268,7 @@ void drift(Checked& checked) {
        "let the drive settle, fill its caches and cool it before you measure"});
 }
 
-void device_busy(Checked& checked) {
+void device_busy(CheckedResult& checked) {
   std::size_t looks = 0;
   std::vector<double> busy;
   for_each_sample(checked, [&](const Sample& sample) {
@@ -290,8 +290,9 @@ void device_busy(Checked& checked) {
        "stop the programs that use it (iotop lists them), or use a dedicated drive"});
 }
 
-void processors_busy(Checked& checked, std::optional<double> Conditions::* share, double threshold,
-                     const char* code, std::string_view who, const char* next_step) {
+void processors_busy(CheckedResult& checked, std::optional<double> Conditions::* share,
+                     double threshold, const char* code, std::string_view who,
+                     const char* next_step) {
   std::size_t looks = 0;
   std::vector<double> busy;
   for_each_sample(checked, [&](const Sample& sample) {
@@ -307,10 +308,10 @@ void processors_busy(Checked& checked, std::optional<double> Conditions::* share
                        next_step});
 }
 
-void clock_rates(Checked& checked) {
+void clock_rates(CheckedResult& checked) {
   std::size_t looks = 0, count = 0;
   double low = 0, high = 0;
-  for (const Speeds& one : checked.measured) {
+  for (const MeasuredRates& one : checked.measured) {
     std::vector<double> clocks;
     for (const Sample& sample : one.of->samples) {
       if (const auto mhz = sample.conditions.cpu_mhz_high; mhz && *mhz > 0) {
@@ -336,7 +337,7 @@ void clock_rates(Checked& checked) {
        "check the cooling"});
 }
 
-void clock_source(Checked& checked) {
+void clock_source(CheckedResult& checked) {
   static constexpr std::array<std::string_view, 4> kSlow = {"hpet", "acpi_pm", "jiffies",
                                                             "refined-jiffies"};
   if (std::ranges::find(kSlow, checked.result.host.clock_source) == kSlow.end()) return;
@@ -348,10 +349,10 @@ void clock_source(Checked& checked) {
        "check dmesg for clocksource messages; latencies of short operations are too high"});
 }
 
-void nearly_full(Checked& checked) {
+void nearly_full(CheckedResult& checked) {
   const Measurement* worst = nullptr;
   double most = kNearlyFull;
-  for (const Speeds& one : checked.measured) {
+  for (const MeasuredRates& one : checked.measured) {
     for (const Sample& sample : one.of->samples) {
       const double used = sample.conditions.volume_used.value_or(0);
       if (used <= most) continue;
@@ -368,12 +369,12 @@ void nearly_full(Checked& checked) {
        "use a larger volume or a smaller --scale; full file systems and drives are slow"});
 }
 
-void other_programs(Checked& checked) {
+void other_programs(CheckedResult& checked) {
   processors_busy(checked, &Conditions::other_cpu, kOtherCpu, "cpu-busy", "other programs",
                   "end them, or measure on an idle machine");
 }
 
-void host_of_virtual_machine(Checked& checked) {
+void host_of_virtual_machine(CheckedResult& checked) {
   processors_busy(checked, &Conditions::stolen_cpu, kStolenCpu, "cpu-stolen",
                   "the host of this virtual machine",
                   "measure on physical hardware, or where CPUs are not shared");
@@ -381,8 +382,8 @@ void host_of_virtual_machine(Checked& checked) {
 
 // In the order of the warnings. To add a check, write a function, and add it here and its code
 // above.
-constexpr std::array<void (*)(Checked&), 11> kChecks = {
-    too_few,     not_cold,     not_warm,       two_groups,
+constexpr std::array<void (*)(CheckedResult&), 11> kChecks = {
+    too_few,     not_cold,     not_warm,       bimodal,
     drift,       device_busy,  other_programs, host_of_virtual_machine,
     clock_rates, clock_source, nearly_full};
 
@@ -392,10 +393,10 @@ void check_result(Result& result) {
   std::erase_if(result.warnings, [](const Warning& warning) {
     return std::ranges::find(kCodes, warning.code) != kCodes.end();
   });
-  Checked checked{result, {}};
+  CheckedResult checked{result, {}};
   for (const Measurement& one : result.measurements) {
     if (one.file_system == "none") continue;  // replayed without a volume
-    Speeds speeds = speeds_of(one);
+    MeasuredRates speeds = measured_rates(one);
     if (!speeds.values.empty()) checked.measured.push_back(std::move(speeds));
   }
   for (const auto check : kChecks) check(checked);

@@ -20,7 +20,7 @@
 namespace filereel {
 
 // Thrown besides nlohmann's exceptions if the JSON does not match the schema.
-struct WrongMember {
+struct SchemaError {
   std::string why;
 };
 
@@ -33,21 +33,21 @@ T convert(const Json& json, const char* key) {
                           ? std::in_range<T>(json.get<std::uint64_t>())
                           : json.is_number_integer() && std::in_range<T>(json.get<std::int64_t>());
     if (!fits) {
-      throw WrongMember{fmt::format("'{}' must be an integer from {} to {}", key,
+      throw SchemaError{fmt::format("'{}' must be an integer from {} to {}", key,
                                     std::numeric_limits<T>::min(), std::numeric_limits<T>::max())};
     }
   }
   if constexpr (std::is_floating_point_v<T>) {
     const T figure = json.is_number() ? json.get<T>() : T();
     if (figure != 0 && !(figure >= kLeastFigure && figure <= kMostFigure)) {
-      throw WrongMember{fmt::format("'{}' is out of range: {} (expected 0, or {} to {})", key,
+      throw SchemaError{fmt::format("'{}' is out of range: {} (expected 0, or {} to {})", key,
                                     figure, kLeastFigure, kMostFigure)};
     }
   }
   try {
     return json.get<T>();
   } catch (const Json::exception&) {
-    throw WrongMember{fmt::format("'{}' has the wrong type: {}", key, json.type_name())};
+    throw SchemaError{fmt::format("'{}' has the wrong type: {}", key, json.type_name())};
   }
 }
 
@@ -55,7 +55,7 @@ T convert(const Json& json, const char* key) {
 template <class T>
 void get(const Json& json, const char* key, T& value) {
   if (!json.is_object()) {
-    throw WrongMember{fmt::format("expected an object with '{}'", key)};
+    throw SchemaError{fmt::format("expected an object with '{}'", key)};
   }
   if (const auto found = json.find(key); found != json.end()) value = convert<T>(*found, key);
 }

@@ -182,7 +182,7 @@ const Metric* main_metric(const Result& result, const Measurement& measurement) 
   return nullptr;
 }
 
-std::vector<const Metric*> usual_metrics(std::span<const Measurement* const> measurements) {
+std::vector<const Metric*> default_metrics(std::span<const Measurement* const> measurements) {
   constexpr double kLargeAccess = 64 << 10;  // bytes
   bool small = false, large = false, files = false, data = false, replays = false;
   for (const Measurement* one : measurements) {

@@ -61,6 +61,6 @@ const Metric* main_metric(const Result& result, const Measurement& measurement);
 // The same for several measurements in one table or chart; null ones are skipped. Accesses:
 // operations/s or MB/s, depending on their sizes. Files: both files/s and MB/s. Recorded traces:
 // time.
-std::vector<const Metric*> usual_metrics(std::span<const Measurement* const> measurements);
+std::vector<const Metric*> default_metrics(std::span<const Measurement* const> measurements);
 
 }  // namespace filereel

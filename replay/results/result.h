@@ -300,7 +300,7 @@ struct Measurement {
   // The same for a latency percentile of one kind of operation; empty if there was none.
   std::optional<Spread> latency(const std::string& call, double LatencySummary::* percentile) const;
   // The median number of operations of a kind per run. 0 without samples.
-  double usual_count(const std::string& call) const;
+  double median_count(const std::string& call) const;
 };
 
 SampleRates rates_of(const Measurement& measurement, const Sample& sample);

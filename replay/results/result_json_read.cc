@@ -21,14 +21,14 @@ namespace {
 
 const Json& required(const Json& json, const char* key) {
   if (!json.is_object() || !json.contains(key)) {
-    throw WrongMember{fmt::format("'{}' is missing", key)};
+    throw SchemaError{fmt::format("'{}' is missing", key)};
   }
   return json.at(key);
 }
 
 const Json& required_list(const Json& json, const char* key) {
   const Json& list = required(json, key);
-  if (!list.is_array()) throw WrongMember{fmt::format("'{}' must be a list", key)};
+  if (!list.is_array()) throw SchemaError{fmt::format("'{}' must be a list", key)};
   return list;
 }
 
@@ -62,7 +62,7 @@ PhaseEnd phase_end_from_name(const std::string& name) {
   for (const PhaseEnd one : {PhaseEnd::work, PhaseEnd::time}) {
     if (phase_end_name(one) == name) return one;
   }
-  throw WrongMember{fmt::format("unknown phase end '{}'", name)};
+  throw SchemaError{fmt::format("unknown phase end '{}'", name)};
 }
 
 JobKind kind_from_json(const Json& json) {
@@ -71,16 +71,16 @@ JobKind kind_from_json(const Json& json) {
   for (std::size_t i = 0; i < kJobKinds; ++i) {
     if (info_of(static_cast<JobKind>(i)).name == name) return static_cast<JobKind>(i);
   }
-  throw WrongMember{fmt::format("unknown kind '{}'", name)};
+  throw SchemaError{fmt::format("unknown kind '{}'", name)};
 }
 
 void check_axes(const std::vector<SweepAxis>& axes) {
   const std::uint64_t points = points_of(axes);
   if (points == 0 || points > kMostPoints) {
-    throw WrongMember{fmt::format("a sweep must have 1 to {} points", kMostPoints)};
+    throw SchemaError{fmt::format("a sweep must have 1 to {} points", kMostPoints)};
   }
   if (axes.size() > kMostAxes) {
-    throw WrongMember{fmt::format("a sweep must have at most {} axes", kMostAxes)};
+    throw SchemaError{fmt::format("a sweep must have at most {} axes", kMostAxes)};
   }
 }
 
@@ -151,7 +151,7 @@ JobRecord only_job(const Json& json, const Json& plan) {
   }
   for (const Json& sweep : json.value("sweeps", Json::array())) {
     job.axes = required_list(sweep, "axes").get<std::vector<SweepAxis>>();
-    if (job.axes.empty()) throw WrongMember{"a sweep has no axes"};
+    if (job.axes.empty()) throw SchemaError{"a sweep has no axes"};
     check_axes(job.axes);
     break;  // there is one matrix per operation and file system
   }
@@ -226,7 +226,7 @@ Result result_from_json(std::string_view text, std::string_view name) {
     throw refuse(
         fmt::format("larger than the limit of {} for results", format_size(kMostResultBytes)));
   }
-  if (const std::string excess = excess_of_json(text); !excess.empty()) {
+  if (const std::string excess = exceeded_json_limit(text); !excess.empty()) {
     throw refuse(fmt::format("not a filereel result ({})", excess));
   }
   // Json's destructor needs memory, and terminates the process if there is none.
@@ -245,7 +245,8 @@ Result result_from_json(std::string_view text, std::string_view name) {
                       version, Result::kSchemaVersion));
     }
     Result result = read_result(json, version);
-    if (const std::string excess = excess_of(result); !excess.empty()) throw WrongMember{excess};
+    if (const std::string excess = exceeded_limit(result); !excess.empty())
+      throw SchemaError{excess};
     return result;
   } catch (const std::bad_alloc&) {
     fail_for_memory(what);
@@ -254,7 +255,7 @@ Result result_from_json(std::string_view text, std::string_view name) {
         "invalid JSON at byte {}; name a result written by `filereel run --json`", error.byte));
   } catch (const Json::exception& error) {
     throw refuse(fmt::format("not a filereel result ({})", error.what()));
-  } catch (const WrongMember& wrong) {
+  } catch (const SchemaError& wrong) {
     throw refuse(fmt::format("not a filereel result ({})", wrong.why));
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::unusable_input) throw;

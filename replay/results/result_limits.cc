@@ -21,9 +21,9 @@ constexpr std::size_t kMostMeasurements = 100'000, kMostVolumes = 1'000, kMostDr
                       kMostBaselines = 10'000, kMostSweepCells = 4'000'000, kLongestName = 4'096;
 
 // Finds the first limit that a result exceeds.
-class Excess {
+class LimitChecker {
  public:
-  explicit Excess(const Result& result) : result_(result) {}
+  explicit LimitChecker(const Result& result) : result_(result) {}
 
   std::string find() {
     at_most(result_.volumes.size(), kMostVolumes, "volumes");
@@ -140,7 +140,7 @@ class Excess {
 
 }  // namespace
 
-std::string excess_of_json(std::string_view text) {
+std::string exceeded_json_limit(std::string_view text) {
   std::size_t depth = 0, values = 0;
   bool in_string = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -176,8 +176,8 @@ std::string excess_of_json(std::string_view text) {
   return "";
 }
 
-std::string excess_of(const Result& result) {
-  return Excess(result).find();
+std::string exceeded_limit(const Result& result) {
+  return LimitChecker(result).find();
 }
 
 }  // namespace filereel

@@ -25,9 +25,9 @@ inline constexpr double kLeastFigure = 1e-30, kMostFigure = 1e30;
 
 // The first exceeded limit of the JSON text, such as "nested more than 64 levels deep"; "" if there
 // is none. Looks only at brackets and commas, even if the text is not JSON.
-std::string excess_of_json(std::string_view text);
+std::string exceeded_json_limit(std::string_view text);
 
 // The first exceeded limit of the result's lists, names and times; "" if there is none.
-std::string excess_of(const Result& result);
+std::string exceeded_limit(const Result& result);
 
 }  // namespace filereel

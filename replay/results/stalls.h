@@ -33,13 +33,13 @@ struct Stalls {
 Stalls stalls_above(const Histogram& latencies, std::uint64_t threshold);
 
 // The stalls of a measurement, relative to its own latencies.
-struct OwnStalls {
+struct MeasurementStalls {
   Stalls stalls;
   std::uint64_t threshold_ns = 0;  // the smallest threshold of a kind that stalled
   double share_of_operations = 0, share_of_time = 0;  // 0 to 1; time is that in calls
 };
 
 // Over all samples that did not fail; empty if nothing stalled or there are no histograms.
-std::optional<OwnStalls> own_stalls(const Measurement& measurement);
+std::optional<MeasurementStalls> measurement_stalls(const Measurement& measurement);
 
 }  // namespace filereel

@@ -18,7 +18,7 @@ struct FileSystemCapability {
 };
 
 struct Capabilities {
-  MountPower power = MountPower::none;
+  MountCapability power = MountCapability::none;
   bool loop_devices = false;
   bool fuse = false;
   bool drops_caches = false;  // of the whole machine

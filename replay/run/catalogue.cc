@@ -20,20 +20,20 @@
 namespace filereel {
 namespace {
 
-struct Shelf {
+struct CatalogueSection {
   CatalogueItem::Kind kind;
   std::span<const CatalogFile> (*files)();
   std::string_view what;
 };
 
-constexpr std::array<Shelf, 3> kShelves = {{
+constexpr std::array<CatalogueSection, 3> kSections = {{
     {CatalogueItem::Kind::plan, plan_catalog, "plan"},
     {CatalogueItem::Kind::workload, workload_catalog, "workload"},
     {CatalogueItem::Kind::file_set, file_set_catalog, "file set"},
 }};
 
 std::optional<CatalogueItem> find_in_catalogue(const std::string& name) {
-  for (const Shelf& shelf : kShelves) {
+  for (const CatalogueSection& shelf : kSections) {
     for (const CatalogFile& file : shelf.files()) {
       if (file.name != name) continue;
       return CatalogueItem{shelf.kind, name, parse_yaml(file.text, file.name, shelf.what), true};
@@ -46,7 +46,7 @@ std::optional<CatalogueItem> find_in_catalogue(const std::string& name) {
 
 std::vector<std::string_view> all_names() {
   std::vector<std::string_view> names;
-  for (const Shelf& shelf : kShelves) {
+  for (const CatalogueSection& shelf : kSections) {
     for (const CatalogFile& file : shelf.files()) names.push_back(file.name);
   }
   return names;
@@ -98,7 +98,7 @@ CatalogueItem read_file_named(const std::string& path) {
                                        ? CatalogueItem::Kind::plan
                                    : document.has_key("groups") ? CatalogueItem::Kind::file_set
                                                                 : CatalogueItem::Kind::workload;
-  const auto shelf = std::ranges::find(kShelves, kind, &Shelf::kind);
+  const auto shelf = std::ranges::find(kSections, kind, &CatalogueSection::kind);
   return {kind, path, document.called(std::string(shelf->what))};
 }
 

@@ -11,17 +11,17 @@
 namespace filereel {
 
 // Processor time since boot, in ticks of all processors together.
-struct ProcessorLook {
+struct ProcessorTimes {
   std::uint64_t all = 0, user = 0, stolen = 0;
   double own_user_s = 0;  // of this process
 };
-ProcessorLook look_at_processors(const std::string& stat = "/proc/stat");
+ProcessorTimes read_processor_times(const std::string& stat = "/proc/stat");
 
 // Shares between two looks; `drivers_s` is the processor time of FUSE drivers between them. Only
 // the user time of other processes counts: kernel time for them cannot be separated from kernel
 // time for filereel (loop devices, write-back). Adds nothing if the time is too short.
-void add_processor_shares(const ProcessorLook& before, const ProcessorLook& after, double drivers_s,
-                          Conditions& conditions);
+void add_processor_shares(const ProcessorTimes& before, const ProcessorTimes& after,
+                          double drivers_s, Conditions& conditions);
 
 // Extends the range of the cores' clock rates by the current ones. `cpus` is the kernel's directory
 // of processors. `cpuinfo` is read if it has no frequencies.
@@ -30,7 +30,7 @@ void add_clock_rates(Conditions& conditions, const std::string& cpus = "/sys/dev
 
 // Waits a moment without I/O of filereel's own, and counts the traffic of the volumes' drives. Does
 // not wait if there are none.
-void look_at_rest(const std::vector<Volume*>& volumes, Conditions& conditions);
+void measure_idle_traffic(const std::vector<Volume*>& volumes, Conditions& conditions);
 
 // Counted as by `df`.
 void add_volume_used(const Volume& volume, Conditions& conditions);

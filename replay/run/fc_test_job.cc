@@ -206,7 +206,7 @@ class FcTestJob final : public Job {
   JobRecord record() const override {
     const JobOptions options = sweep_.at(0);
     const FcTestOptions& fc_test = options.fc_test;
-    JobRecord record = begun_record(JobKind::fc_test, "fc-test", options);
+    JobRecord record = common_record(JobKind::fc_test, "fc-test", options);
     const Parameters own = {{"block_size", format_binary_size(fc_test.block_size)},
                             {"copy_method", std::string(copy_method_name(fc_test.copy_method))},
                             {"threads", std::to_string(fc_test.threads)}};

@@ -113,7 +113,7 @@ bool uses_reserved_names(const PathTable& paths, const FileSet& initial) {
 }
 
 // Removes entries that the file system does not support.
-void leave_out(FileSet& set, const FileSystemLimits& limits, Fitting& fitting) {
+void remove_unsupported(FileSet& set, const FileSystemLimits& limits, Fitting& fitting) {
   const auto erase = [&](EntryKind kind) {
     return std::erase_if(set.entries, [&](const Entry& entry) { return entry.kind == kind; });
   };
@@ -158,7 +158,7 @@ FittedSet fit_file_set(const FileSet& set, const std::vector<FileSystemLimits>& 
   check_file_sizes(set, all, "remove it, use --scale, or choose another file system");
   FittedSet fitted;
   fitted.set = set;
-  leave_out(fitted.set, limits, fitted);
+  remove_unsupported(fitted.set, limits, fitted);
   PathFitter paths(limits);
   for (Entry& entry : fitted.set.entries) {
     entry.path = paths.fit(entry.path, fitted.escaped);
@@ -192,7 +192,7 @@ FittedTrace fit_trace(const PathTable& paths, const TextTable& texts, const Trac
     fit_paths(fitted.final, names);
   }
   check_file_sizes(fitted.initial, all, "choose another file system");
-  leave_out(fitted.initial, limits, fitted);
+  remove_unsupported(fitted.initial, limits, fitted);
   return fitted;
 }
 

@@ -43,7 +43,7 @@ std::string Volumes::file_system() const {
   return names.empty() ? "none" : fmt::format("{}", fmt::join(names, " to "));
 }
 
-JobRecord begun_record(JobKind kind, const std::string& name, const JobOptions& options) {
+JobRecord common_record(JobKind kind, const std::string& name, const JobOptions& options) {
   JobRecord record{.kind = kind,
                    .name = options.name.empty() ? name : options.name,
                    .scale = options.scale,

@@ -121,7 +121,7 @@ class FittedJob {
   virtual FilesRead read_by(std::size_t step, Role) const = 0;
   virtual std::unique_ptr<StepReplay> make_replay(std::size_t step) const = 0;
   // The same for measuring the overhead, without waits; null: too long for that.
-  virtual std::unique_ptr<StepReplay> make_bare_replay(std::size_t step) const {
+  virtual std::unique_ptr<StepReplay> make_overhead_replay(std::size_t step) const {
     return make_replay(step);
   }
   // The expected tree on a volume after the step; nothing if unknown.
@@ -140,7 +140,7 @@ struct FittingPlace {
 };
 
 // The common part of job records; `name` is used unless the options set one.
-JobRecord begun_record(JobKind kind, const std::string& name, const JobOptions& options);
+JobRecord common_record(JobKind kind, const std::string& name, const JobOptions& options);
 
 // Measuring does not change it.
 class Job {

@@ -100,77 +100,77 @@ constexpr std::array<JobParameter, 16> kParameters = {{
      .option = "--set",
      .help = "FC-Test file sets: catalogue names or files",
      .form = list,
-     .why_not = {"", kOfFcTest, kOfFcTest},
+     .inapplicable_reason = {"", kOfFcTest, kOfFcTest},
      .set = [](JobOptions& o, Values v) { o.sets.assign(v.begin(), v.end()); }},
     {.key = "operations",
      .option = "--operations",
      .help = "FC-Test steps: any of create,read,copy-near,copy-far,delete",
      .form = list,
-     .why_not = {"", kOfFcTest, kOfFcTest},
+     .inapplicable_reason = {"", kOfFcTest, kOfFcTest},
      .set = set_operations},
     {.key = "scale",
      .option = "--scale",
      .help = "Size factor for file sets and workloads, such as 0.1",
-     .why_not_recorded = kWholeTrace,
+     .inapplicable_reason_recorded = kWholeTrace,
      .set = set_scale},
     {.key = "block_size",
      .option = "--block-size",
      .help = "Bytes per read or write in FC-Test (128 KiB)",
      .swept = true,
-     .why_not = {"", kOwnKeys, kOfFcTest},
+     .inapplicable_reason = {"", kOwnKeys, kOfFcTest},
      .set = set_block_size},
     {.key = "copy_method",
      .option = "--copy-method",
      .help = "FC-Test copy method: readwrite, copy_file_range, reflink or sendfile",
      .swept = true,
-     .why_not = {"", kOfFcTest, kOfFcTest},
+     .inapplicable_reason = {"", kOfFcTest, kOfFcTest},
      .set = [](JobOptions& o, Values v) { o.fc_test.copy_method = parse_copy_method(v.front()); }},
     {.key = "threads",
      .option = "--threads",
      .help = "Number of FC-Test threads sharing the files (1)",
      .swept = true,
-     .why_not = {"", kOwnKeys, kOfFcTest},
+     .inapplicable_reason = {"", kOwnKeys, kOfFcTest},
      .set = [](JobOptions& o, Values v) { o.fc_test.threads = number(v.front(), 1U, 1024U); }},
     {.key = "time",
      .option = "--time",
      .help = "Time limit of each workload phase, such as 10s",
-     .why_not = {kNoPhases, "", kWholeTrace},
+     .inapplicable_reason = {kNoPhases, "", kWholeTrace},
      .set = set_time},
     {.key = "pace",
      .option = "--pace",
      .help = "Replay pace: asap, natural, think or a factor such as 2x",
      .swept = true,
-     .why_not = {kNoTimes, kOwnTimes, ""},
+     .inapplicable_reason = {kNoTimes, kOwnTimes, ""},
      .set = [](JobOptions& o, Values v) { o.pace = parse_pace(v.front()); }},
     {.key = "order",
      .option = "--order",
      .help = "Order to preserve in a replay: strict, resource or thread",
      .swept = true,
-     .why_not = {kNoOrders, kFreeThreads, ""},
+     .inapplicable_reason = {kNoOrders, kFreeThreads, ""},
      .set = [](JobOptions& o, Values v) { o.order = parse_order(v.front()); }},
     {.key = "depth",
      .option = "--depth",
      .help = "Queue depth per replay thread, with io_uring",
      .swept = true,
-     .why_not = {kOneRequest, kOwnKeys, ""},
+     .inapplicable_reason = {kOneRequest, kOwnKeys, ""},
      .set = [](JobOptions& o, Values v) { o.depth = number(v.front(), 1U, 4096U); }},
     {.key = "clients",
      .option = "--clients",
      .help = "Number of concurrent copies of a trace, each in its own directory",
      .swept = true,
-     .why_not = {kOwnThreads, kOwnKeys, ""},
+     .inapplicable_reason = {kOwnThreads, kOwnKeys, ""},
      .set = [](JobOptions& o, Values v) { o.clients = number(v.front(), 1U, 1000U); }},
     {.key = "owners",
      .option = "--owners",
      .help = "Change file owners as recorded (needs root)",
      .form = flag,
-     .why_not = {kOfTraces, kOfTraces, ""},
+     .inapplicable_reason = {kOfTraces, kOfTraces, ""},
      .set = [](JobOptions& o, Values v) { o.change_owners = truth(v.front()); }},
     {.key = "stop_on_divergence",
      .option = "--stop-on-divergence",
      .help = "Stop a replay at its first true mismatch",
      .form = flag,
-     .why_not = {kOfTraces, kOfTraces, ""},
+     .inapplicable_reason = {kOfTraces, kOfTraces, ""},
      .set = [](JobOptions& o, Values v) { o.stop_on_divergence = truth(v.front()); }},
     {.key = "verify",
      .option = "--verify",
@@ -204,9 +204,9 @@ const JobParameter* find_job_parameter(std::string_view key) {
   return found == kParameters.end() ? nullptr : &*found;
 }
 
-std::string_view why_not(const JobParameter& parameter, JobKind kind, bool recorded) {
-  const std::string_view why = parameter.why_not[static_cast<std::size_t>(kind)];
-  return why.empty() && recorded ? parameter.why_not_recorded : why;
+std::string_view inapplicable_reason(const JobParameter& parameter, JobKind kind, bool recorded) {
+  const std::string_view why = parameter.inapplicable_reason[static_cast<std::size_t>(kind)];
+  return why.empty() && recorded ? parameter.inapplicable_reason_recorded : why;
 }
 
 OptionSweep::OptionSweep(JobKind kind, JobOptions options, const SweepOverrides& sweep)
@@ -214,7 +214,7 @@ OptionSweep::OptionSweep(JobKind kind, JobOptions options, const SweepOverrides&
   for (const auto& [key, values] : sweep) {
     const JobParameter* parameter = find_job_parameter(key);
     const auto can = [&](const JobParameter& one) {
-      return one.swept && one.why_not[static_cast<std::size_t>(kind)].empty();
+      return one.swept && one.inapplicable_reason[static_cast<std::size_t>(kind)].empty();
     };
     if (!parameter || !can(*parameter)) {
       std::vector<std::string_view> keys;

@@ -62,8 +62,9 @@ struct JobParameter {
   Form form = Form::value;
   bool swept = false;  // FC-Test and recorded traces can sweep it (--sweep)
   // By JobKind: why it does not apply to such a job; "" if it does.
-  std::array<std::string_view, kJobKinds> why_not = {};
-  std::string_view why_not_recorded = {};  // the same for traces that are recorded, not simulated
+  std::array<std::string_view, kJobKinds> inapplicable_reason = {};
+  std::string_view inapplicable_reason_recorded =
+      {};  // the same for traces that are recorded, not simulated
   // Sets the values: one unless it is a list. Throws Error(usage) naming the possible values.
   void (*set)(JobOptions& options, std::span<const std::string> values) = nullptr;
 };
@@ -75,7 +76,7 @@ const JobParameter* find_job_parameter(std::string_view key);
 
 // Why the parameter does not apply to such a job; "" if it does. `recorded`: a recorded trace, not
 // a simulated one.
-std::string_view why_not(const JobParameter& parameter, JobKind kind, bool recorded);
+std::string_view inapplicable_reason(const JobParameter& parameter, JobKind kind, bool recorded);
 
 // The sweep of a job whose parameters are all in this table. The axes are in the order of their
 // names.

@@ -32,7 +32,7 @@ struct Setting {
 
 // Settings of a job from one place: the plan as a whole, the job's entry in it, or the command
 // line.
-struct Said {
+struct JobSettings {
   std::vector<Setting> settings;
   bool of_many = false;  // skip settings that do not apply to a job
   SweepOverrides sweep;
@@ -91,8 +91,8 @@ SweepOverrides read_sweep(const YamlValue& value) {
 }
 
 // Reads the keys that jobs and plans share.
-Said read_said(const YamlMap& map) {
-  Said said;
+JobSettings read_settings(const YamlMap& map) {
+  JobSettings said;
   for (const JobParameter& parameter : job_parameters()) {
     const YamlValue* value = map.find(parameter.key);
     if (value) said.settings.push_back({&parameter, values_of(*value, parameter), *value});
@@ -116,11 +116,11 @@ Said read_said(const YamlMap& map) {
 }
 
 // The same for a job.
-Said read_own(const YamlMap& map) {
+JobSettings read_own(const YamlMap& map) {
   const YamlValue* runs = map.find("runs");
   if (runs && runs->text() == "auto")
     runs->fail("cannot be auto for a single job; set it for the whole plan");
-  return read_said(map);
+  return read_settings(map);
 }
 
 std::vector<std::string_view> with_parameters(std::initializer_list<std::string_view> keys) {
@@ -168,7 +168,7 @@ class Loader {
       : plan_(plan), sweep_(overrides.sweep), full_(overrides.full) {}
 
   // `said`: for each setting the last value wins.
-  void add(const CatalogueItem& item, const std::vector<const Said*>& said, int depth) {
+  void add(const CatalogueItem& item, const std::vector<const JobSettings*>& said, int depth) {
     if (item.kind == CatalogueItem::Kind::plan) return add_plan(item, said, depth);
     const JobSource& source = job_source_of(item);
     const JobOptions options = options_for(source.kind, source.recorded, item.name, said);
@@ -183,11 +183,13 @@ class Loader {
 
   // Options of the command line that do not apply to a job, by key: whether any job uses it, the
   // first reason, and the remark.
-  struct Meaning {
+  struct Applicability {
     bool any = false;
-    std::string why_not, remark;
+    std::string inapplicable_reason, remark;
   };
-  const std::map<std::string, Meaning, std::less<>>& meanings() const { return meanings_; }
+  const std::map<std::string, Applicability, std::less<>>& applicability() const {
+    return applicability_;
+  }
 
  private:
   // Creates jobs with the command line's sweeps of keys that they have.
@@ -200,12 +202,12 @@ class Loader {
       try {
         made = make(tried);
         options = std::move(tried);
-        meanings_[key].any = true;
+        applicability_[key].any = true;
       } catch (const Error& error) {
         if (error.kind() != ErrorKind::usage) throw;
-        Meaning& meaning = meanings_[key];
-        if (!meaning.why_not.empty()) continue;
-        meaning.why_not = error.what();
+        Applicability& meaning = applicability_[key];
+        if (!meaning.inapplicable_reason.empty()) continue;
+        meaning.inapplicable_reason = error.what();
         meaning.remark =
             fmt::format("--sweep {} is ignored for {}: {}", key, printable(job), error.what());
       }
@@ -214,9 +216,9 @@ class Loader {
   }
 
   JobOptions options_for(JobKind kind, bool recorded, const std::string& job,
-                         const std::vector<const Said*>& said) {
+                         const std::vector<const JobSettings*>& said) {
     JobOptions options;
-    for (const Said* one : said) {
+    for (const JobSettings* one : said) {
       for (const Setting& setting : one->settings)
         apply(setting, *one, kind, recorded, job, options);
       for (const auto& [key, values] : one->sweep) options.sweep.insert_or_assign(key, values);
@@ -230,20 +232,20 @@ class Loader {
     return options;
   }
 
-  void apply(const Setting& setting, const Said& said, JobKind kind, bool recorded,
+  void apply(const Setting& setting, const JobSettings& said, JobKind kind, bool recorded,
              const std::string& job, JobOptions& options) {
     const JobParameter& parameter = *setting.parameter;
-    if (const std::string_view why = why_not(parameter, kind, recorded); !why.empty()) {
+    if (const std::string_view why = inapplicable_reason(parameter, kind, recorded); !why.empty()) {
       if (said.of_many) return;
       const std::string text =
           fmt::format("{} does not apply to {}: {}",
                       setting.place ? parameter.key : parameter.option, printable(job), why);
       if (setting.place) fail_at(*setting.place, text);
-      Meaning& meaning = meanings_[std::string(parameter.key)];
-      if (meaning.why_not.empty()) meaning.why_not = meaning.remark = text;
+      Applicability& meaning = applicability_[std::string(parameter.key)];
+      if (meaning.inapplicable_reason.empty()) meaning.inapplicable_reason = meaning.remark = text;
       return;
     }
-    if (!setting.place) meanings_[std::string(parameter.key)].any = true;
+    if (!setting.place) applicability_[std::string(parameter.key)].any = true;
     try {
       parameter.set(options, setting.values);
     } catch (const Error& error) {
@@ -252,7 +254,8 @@ class Loader {
     }
   }
 
-  void add_plan(const CatalogueItem& named, const std::vector<const Said*>& said, int depth) {
+  void add_plan(const CatalogueItem& named, const std::vector<const JobSettings*>& said,
+                int depth) {
     if (depth > kDeepest) named.document->fail("includes itself");
     const YamlMap map = named.document->map(
         with_parameters({"description", "workload", "jobs", "file_systems", "sweep", "runs",
@@ -261,8 +264,8 @@ class Loader {
       plan_.description = value->text();
     }
     if (const auto automatic = read_auto_runs(map)) plan_.auto_runs = automatic;
-    Said whole = read_said(map);
-    std::vector<const Said*> inner = {&whole};
+    JobSettings whole = read_settings(map);
+    std::vector<const JobSettings*> inner = {&whole};
     std::ranges::copy(said, std::back_inserter(inner));
     const YamlValue* jobs = map.find("jobs");
     if (jobs) {
@@ -289,8 +292,8 @@ class Loader {
     }
   }
 
-  void add_items(const YamlMap& map, const YamlValue& jobs, Said& whole,
-                 const std::vector<const Said*>& said, int depth) {
+  void add_items(const YamlMap& map, const YamlValue& jobs, JobSettings& whole,
+                 const std::vector<const JobSettings*>& said, int depth) {
     for (const std::string_view key : {"workload", "sets"}) {
       if (map.find(key)) map.find(key)->fail("is not allowed next to 'jobs'; move it into a job");
     }
@@ -301,7 +304,7 @@ class Loader {
   }
 
   // A plan without `jobs`: FC-Test on its sets.
-  void add_fc_test(const YamlMap& map, const std::vector<const Said*>& said) {
+  void add_fc_test(const YamlMap& map, const std::vector<const JobSettings*>& said) {
     if (const YamlValue* value = map.find("workload"); value && value->text() != "fc-test") {
       value->fail("must be fc-test; list other workloads under 'jobs'");
     }
@@ -310,9 +313,9 @@ class Loader {
         swept("fc-test", options_for(JobKind::fc_test, false, "fc-test", said), make_fc_test_jobs));
   }
 
-  void add_item(const YamlValue& item, const Said& whole, const std::vector<const Said*>& said,
-                int depth) {
-    Said own, full;
+  void add_item(const YamlValue& item, const JobSettings& whole,
+                const std::vector<const JobSettings*>& said, int depth) {
+    JobSettings own, full;
     std::string name;
     if (item.is_map()) {
       const YamlMap map =
@@ -327,7 +330,7 @@ class Loader {
     } else {
       name = item.text();
     }
-    std::vector<const Said*> all = {&whole, &own};
+    std::vector<const JobSettings*> all = {&whole, &own};
     if (full_) all.push_back(&full);
     std::ranges::copy(said, std::back_inserter(all));
     try {
@@ -361,7 +364,7 @@ class Loader {
   const SweepOverrides& sweep_;
   const bool full_;
   std::set<std::pair<std::string, std::string>> names_;  // with their sets
-  std::map<std::string, Meaning, std::less<>> meanings_;
+  std::map<std::string, Applicability, std::less<>> applicability_;
 };
 
 void check_together(const PlanOverrides& overrides) {
@@ -391,7 +394,7 @@ Plan load_plan(std::span<const std::string> names, const PlanOverrides& override
                std::vector<std::string>& remarks) {
   Plan plan;
   plan.name = joined(names);
-  Said said;
+  JobSettings said;
   for (const auto& [parameter, values] : overrides.parameters) {
     said.settings.push_back({parameter, values, {}});
   }
@@ -404,9 +407,9 @@ Plan load_plan(std::span<const std::string> names, const PlanOverrides& override
                 fmt::format("--full does not apply to {}: none of its jobs has a key 'full'",
                             printable(plan.name)));
   }
-  for (const auto& [key, meaning] : loader.meanings()) {
-    if (meaning.why_not.empty()) continue;
-    if (!meaning.any) throw Error(ErrorKind::usage, meaning.why_not);
+  for (const auto& [key, meaning] : loader.applicability()) {
+    if (meaning.inapplicable_reason.empty()) continue;
+    if (!meaning.any) throw Error(ErrorKind::usage, meaning.inapplicable_reason);
     remarks.push_back(meaning.remark);
   }
   return plan;

@@ -62,7 +62,7 @@ ReportView read_view(const YamlValue& item, std::span<const JobRecord> jobs, boo
   const auto check_axis = [&](const YamlValue& place, const std::string& name) {
     if (!swept || std::ranges::find(kPlainAxes, name) != kPlainAxes.end()) return;
     const bool any = std::ranges::any_of(jobs, [&](const JobRecord& job) {
-      return is_chosen(view.jobs, job.name) &&
+      return is_selected(view.jobs, job.name) &&
              std::ranges::find(job.axes, name, &SweepAxis::name) != job.axes.end();
     });
     if (!any) place.fail(fmt::format("'{}' is not swept by any of the jobs", name));

@@ -56,7 +56,7 @@ double tail_width(const Measurement& measurement, const TailPrecision& wanted) {
   const auto* tail = std::ranges::find(kNamedPercentiles, wanted.percentile, &Percentile::percent);
   double widest = 0;
   for (const auto& [kind, latency] : measurement.samples.front().latency) {
-    if (!is_supported(*tail, measurement.usual_count(kind))) continue;
+    if (!is_supported(*tail, measurement.median_count(kind))) continue;
     const auto spread = measurement.latency(kind, tail->figure);
     if (spread) widest = std::max(widest, width_of(*spread));
   }

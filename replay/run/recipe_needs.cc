@@ -39,7 +39,7 @@ bool changes_files(const RecipeThreads& threads, bool cut) {
 }
 
 // Whether a later phase uses files that this phase creates or resizes.
-bool needed_whole(const Recipe& recipe, std::size_t phase) {
+bool must_complete(const Recipe& recipe, std::size_t phase) {
   for (const RecipeThreads& threads : recipe.phases[phase].threads) {
     if (!changes_files(threads, true)) continue;
     for (std::size_t later = phase + 1; later < recipe.phases.size(); ++later) {
@@ -52,7 +52,7 @@ bool needed_whole(const Recipe& recipe, std::size_t phase) {
 }
 
 // With a time limit alone a phase would repeat: a phase that ended after one pass keeps this end.
-void ends_by_itself(RecipePhase& phase) {
+void end_after_one_pass(RecipePhase& phase) {
   StopRule& stop = phase.stop;
   if (stop.operations == 0 && stop.bytes == 0 && stop.passes == 0) stop.passes = 1;
 }
@@ -97,7 +97,7 @@ std::vector<std::string> set_time(Recipe& recipe, std::uint64_t time_ns) {
   std::vector<std::string> kept;
   for (std::size_t i = 0; i < recipe.phases.size(); ++i) {
     RecipePhase& phase = recipe.phases[i];
-    if (phase.stop.time_ns == 0 && needed_whole(recipe, i)) {
+    if (phase.stop.time_ns == 0 && must_complete(recipe, i)) {
       kept.push_back(phase.name);
       continue;
     }
@@ -105,13 +105,13 @@ std::vector<std::string> set_time(Recipe& recipe, std::uint64_t time_ns) {
       const double share = static_cast<double>(time_ns) / static_cast<double>(phase.stop.time_ns);
       phase.warm_up_ns = static_cast<std::uint64_t>(static_cast<double>(phase.warm_up_ns) * share);
     }
-    if (phase.stop.time_ns == 0) ends_by_itself(phase);
+    if (phase.stop.time_ns == 0) end_after_one_pass(phase);
     phase.stop.time_ns = time_ns;
   }
   return kept;
 }
 
-bool begin_alike(const Recipe& a, const Recipe& b) {
+bool start_from_same_files(const Recipe& a, const Recipe& b) {
   const auto same = [](const RecipeFiles& one, const RecipeFiles& other) {
     return one.name == other.name && one.set == other.set && one.count == other.count &&
            one.size == other.size && one.fill == other.fill &&

@@ -17,7 +17,7 @@ namespace filereel {
 std::vector<std::string> set_time(Recipe& recipe, std::uint64_t time_ns);
 
 // Whether both recipes start from the same files.
-bool begin_alike(const Recipe& a, const Recipe& b);
+bool start_from_same_files(const Recipe& a, const Recipe& b);
 
 // Whether the phases add, remove or resize files.
 bool changes_files(const Recipe& recipe);

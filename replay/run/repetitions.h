@@ -15,11 +15,13 @@
 namespace filereel {
 
 // The position and length of a part of a run, as shares of the work; for the progress display.
-struct Stretch {
+struct WorkShare {
   double begin = 0, length = 1;
 
   // A part of this one, given in shares of it.
-  Stretch part(const Stretch& of) const { return {begin + length * of.begin, length * of.length}; }
+  WorkShare part(const WorkShare& of) const {
+    return {begin + length * of.begin, length * of.length};
+  }
 };
 
 using Nanoseconds = std::function<std::uint64_t()>;  // a clock
@@ -42,7 +44,7 @@ class Repetitions {
   // The number of repetitions; 0 if not known in advance.
   std::uint32_t runs() const { return automatic_ ? 0 : runs_; }
   // The current repetition within all; estimated for automatic ones.
-  Stretch stretch() const;
+  WorkShare stretch() const;
 
  private:
   const char* why_end(std::span<const double> widths);
@@ -74,12 +76,12 @@ class SharedBudget {
 // The volume whose turn it is, and its part of the run.
 struct Turn {
   std::size_t volume = 0;
-  Stretch stretch;
+  WorkShare stretch;
 };
 
 // The turns of `volumes` volumes. Every second repetition reverses their order, so that drift
 // affects all equally.
-std::vector<Turn> turns_of(std::uint32_t run, std::size_t volumes, const Stretch& stretch);
+std::vector<Turn> turns_of(std::uint32_t run, std::size_t volumes, const WorkShare& stretch);
 
 // Tracks the measurements added to some results from now on. The results outlive it.
 class NewMeasurements {

@@ -36,8 +36,8 @@ std::uint64_t own_space(FileSystemKind kind, std::uint64_t content) {
 // An image of filereel's own is large enough for 4 KiB.
 std::uint64_t usual_least_size(const FileSystemInfo& info) {
   constexpr std::uint64_t kLeastFat32 = 272 << 20;
-  return info.kind == FileSystemKind::fat32 ? std::max(info.least_size, kLeastFat32)
-                                            : info.least_size;
+  return info.kind == FileSystemKind::fat32 ? std::max(info.min_volume_size, kLeastFat32)
+                                            : info.min_volume_size;
 }
 
 }  // namespace

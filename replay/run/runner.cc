@@ -70,20 +70,20 @@ bool share_far(const std::vector<Side>& sides) {
 }
 
 // The state of a side while a part of the run is measured.
-struct Standing {
+struct SideState {
   std::optional<std::uint64_t> point;  // the volumes hold the files that its steps left
   std::uint64_t free_bytes = 0;        // when they were prepared, see FittingPlace
   std::vector<std::size_t> first;      // by point: its first measurement
 };
 
 // A point of a part in one repetition, on one side.
-struct Turned {
+struct PointRun {
   const StagedJob& part;
   const Side& side;
   Volumes volumes;  // volumes of the side that the job uses
   std::uint64_t point = 0;
   const Repetitions& repetitions;
-  Stretch stretch;
+  WorkShare stretch;
 };
 
 class Run {
@@ -189,7 +189,7 @@ class Run {
     };
     double whole = 0;
     for (const StagedJob& part : stage.parts) whole += weight(part);
-    Stretch stretch{0, 0};
+    WorkShare stretch{0, 0};
     for (const StagedJob& part : stage.parts) {
       stretch = {stretch.begin + stretch.length, weight(part) / whole};
       const auto limits = is_automatic(*part.job) ? budget.next() : std::nullopt;
@@ -200,28 +200,28 @@ class Run {
 
   bool measure_part(const StagedJob& part, const std::vector<Side>& sides,
                     const Baselines& baselines, const std::optional<AutoRuns>& limits,
-                    const Stretch& stretch) {
+                    const WorkShare& stretch) {
     const Job& job = *part.job;
-    std::vector<Standing> standing(sides.size());
-    for (Standing& one : standing) one.first.resize(job.points());
+    std::vector<SideState> standing(sides.size());
+    for (SideState& one : standing) one.first.resize(job.points());
     Repetitions repetitions(runs_of(job, request_), limits);
     const NewMeasurements added(results_);
     const double share = 1 / static_cast<double>(job.points());
     while (!ended_early(added.list()) && repetitions.next(added.list())) {
-      for (Standing& one : standing) one.point.reset();  // fresh files for each repetition
-      const Stretch all = stretch.part(repetitions.stretch());
+      for (SideState& one : standing) one.point.reset();  // fresh files for each repetition
+      const WorkShare all = stretch.part(repetitions.stretch());
       for (std::uint64_t point = 0; point < job.points(); ++point) {
-        const Stretch here = all.part({static_cast<double>(point) * share, share});
+        const WorkShare here = all.part({static_cast<double>(point) * share, share});
         const auto number = static_cast<std::uint32_t>(repetitions.run() + point);
         for (const Turn& turn : turns_of(number, sides.size(), here)) {
           const Side& side = sides[turn.volume];
           Volumes volumes = side.parts[job.part(point)];
           volumes.far.resize(std::min(volumes.far.size(), job.volume_count().most - 1));
           if (needs_no_volume(job)) volumes = {};
-          const Turned turned{part, side, volumes, point, repetitions, turn.stretch};
+          const PointRun turned{part, side, volumes, point, repetitions, turn.stretch};
           if (!measure_point(turned, turn.volume, baselines, standing[turn.volume])) return false;
           if (volumes.far.empty() || !share_far(sides)) continue;
-          for (Standing& one : standing) {
+          for (SideState& one : standing) {
             if (&one != &standing[turn.volume]) one.point.reset();
           }
         }
@@ -230,8 +230,8 @@ class Run {
     return true;
   }
 
-  bool measure_point(const Turned& turned, std::size_t side, const Baselines& baselines,
-                     Standing& standing) {
+  bool measure_point(const PointRun& turned, std::size_t side, const Baselines& baselines,
+                     SideState& standing) {
     if (request_.stop.stop_requested()) return false;
     const Job& job = *turned.part.job;
     Result& result = *turned.side.result;
@@ -268,7 +268,7 @@ class Run {
     return true;
   }
 
-  bool measure_steps(const Turned& turned, const FittedJob& fitted, std::size_t measurement) {
+  bool measure_steps(const PointRun& turned, const FittedJob& fitted, std::size_t measurement) {
     const std::vector<Step>& steps = fitted.steps();
     double whole = 0;
     for (const Step& step : steps) whole += step.expected_s;
@@ -299,7 +299,7 @@ class Run {
     return true;
   }
 
-  bool run_step(const Turned& turned, const FittedJob& fitted, std::size_t step,
+  bool run_step(const PointRun& turned, const FittedJob& fitted, std::size_t step,
                 const StepInfo& info, std::span<Measurement> places) {
     const Job& job = *turned.part.job;
     Result& result = *turned.side.result;

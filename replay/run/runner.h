@@ -25,7 +25,7 @@ struct RunRequest {
   std::vector<Target> destroy = {};  // block devices and parts that may be formatted
   bool keep = false;                 // keep the files of the last step
   bool block_baseline = false;       // measure the block baseline with fio first
-  MountPower power = MountPower::none;  // the result of enter_mount_namespace
+  MountCapability power = MountCapability::none;  // the result of enter_mount_namespace
   std::stop_token stop = {};
   std::uint64_t began_ns = now_ns();  // clock zero for the start times of samples
 };

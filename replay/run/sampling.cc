@@ -119,7 +119,7 @@ void add_trace_figures(Sample& sample, const ReplayOutcome& outcome) {
 }
 
 void begin_sample(Sample& sample, const std::vector<Volume*>& volumes, std::uint64_t run_began_ns) {
-  look_at_rest(volumes, sample.conditions);
+  measure_idle_traffic(volumes, sample.conditions);
   add_clock_rates(sample.conditions);
   sample.started_s = static_cast<double>(now_ns() - run_began_ns) * 1e-9;
 }
@@ -149,9 +149,9 @@ std::vector<double> wait_until_durable(Sample& sample, const ReplayOutcome& outc
   return seconds;
 }
 
-Outside look_outside(const std::vector<Volume*>& volumes) {
-  Outside sum;
-  sum.processors = look_at_processors();
+SystemCounters read_system_counters(const std::vector<Volume*>& volumes) {
+  SystemCounters sum;
+  sum.processors = read_processor_times();
   std::set<dev_t> seen;
   for (const Volume* volume : volumes) {
     sum.driver_cpu_s += volume->driver_cpu_s();
@@ -164,7 +164,7 @@ Outside look_outside(const std::vector<Volume*>& volumes) {
   return sum;
 }
 
-void add_volume_work(Sample& sample, const Outside& before, const Outside& after,
+void add_volume_work(Sample& sample, const SystemCounters& before, const SystemCounters& after,
                      const std::vector<Volume*>& volumes) {
   // The time of a driver that ended in between is unknown.
   sample.cpu_driver_s = std::max(after.driver_cpu_s - before.driver_cpu_s, 0.0);
@@ -174,8 +174,8 @@ void add_volume_work(Sample& sample, const Outside& before, const Outside& after
   sample.device_bytes_written = after.device->written - before.device->written;
 }
 
-void add_outside(Sample& sample, const Outside& before, const Outside& after,
-                 const std::vector<Volume*>& volumes) {
+void add_system_counters(Sample& sample, const SystemCounters& before, const SystemCounters& after,
+                         const std::vector<Volume*>& volumes) {
   add_volume_work(sample, before, after, volumes);
   add_processor_shares(before.processors, after.processors, sample.cpu_driver_s, sample.conditions);
   add_clock_rates(sample.conditions);

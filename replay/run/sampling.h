@@ -30,20 +30,20 @@ std::vector<double> wait_until_durable(Sample& sample, const ReplayOutcome& outc
                                        const std::vector<Volume*>& volumes);
 
 // Counters of the volumes and the processors, observed from outside the process.
-struct Outside {
+struct SystemCounters {
   std::optional<DeviceCounters> device;
   double driver_cpu_s = 0;
-  ProcessorLook processors;
+  ProcessorTimes processors;
 };
-Outside look_outside(const std::vector<Volume*>& volumes);
+SystemCounters read_system_counters(const std::vector<Volume*>& volumes);
 
 // Adds to the sample the I/O of the volumes between the two looks, and the used share of the first
 // volume.
-void add_volume_work(Sample& sample, const Outside& before, const Outside& after,
+void add_volume_work(Sample& sample, const SystemCounters& before, const SystemCounters& after,
                      const std::vector<Volume*>& volumes);
 
 // The same, and the processor shares.
-void add_outside(Sample& sample, const Outside& before, const Outside& after,
-                 const std::vector<Volume*>& volumes);
+void add_system_counters(Sample& sample, const SystemCounters& before, const SystemCounters& after,
+                         const std::vector<Volume*>& volumes);
 
 }  // namespace filereel

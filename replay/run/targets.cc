@@ -15,11 +15,11 @@
 namespace filereel {
 namespace {
 
-Target own_target(Role role, MountPower power) {
+Target own_target(Role role, MountCapability power) {
   const std::string name = fmt::format("filereel-{}", role_name(role));
   Target target;
-  target.kind = power == MountPower::none ? TargetKind::directory : TargetKind::image;
-  target.path = power == MountPower::none ? name : name + ".img";
+  target.kind = power == MountCapability::none ? TargetKind::directory : TargetKind::image;
+  target.path = power == MountCapability::none ? name : name + ".img";
   target.temporary = true;
   return target;
 }
@@ -155,7 +155,7 @@ std::vector<std::pair<Target*, Role>> ChosenTargets::all() {
 }
 
 ChosenTargets choose_targets(const NamedTargets& named, std::span<const DrivePart> parts,
-                             MountPower power, std::size_t count) {
+                             MountCapability power, std::size_t count) {
   check_which_are_named(named);
   ChosenTargets targets;
   if (!named.near) {
@@ -177,7 +177,8 @@ ChosenTargets choose_targets(const NamedTargets& named, std::span<const DrivePar
 }
 
 std::vector<FileSystemKind> usable_file_systems(const std::vector<FileSystemKind>& wanted,
-                                                MountPower power, bool required, Result& result) {
+                                                MountCapability power, bool required,
+                                                Result& result) {
   if (wanted.empty()) {
     throw Error(ErrorKind::usage,
                 "the plan names no file systems to format: add file_systems to it, or use --fs");

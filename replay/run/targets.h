@@ -41,12 +41,13 @@ struct ChosenTargets {
 // if this machine can mount them, otherwise directories). Throws Error(usage) if two are the same,
 // overlap, contain one another or cannot be compared.
 ChosenTargets choose_targets(const NamedTargets& named, std::span<const DrivePart> parts,
-                             MountPower power, std::size_t count);
+                             MountCapability power, std::size_t count);
 
 // The file systems that this machine can format and mount. Unavailable ones are skipped with a
 // warning. If the user requested them (`required`), or if none is left, throws Error(failed) that
 // says what to install.
 std::vector<FileSystemKind> usable_file_systems(const std::vector<FileSystemKind>& wanted,
-                                                MountPower power, bool required, Result& result);
+                                                MountCapability power, bool required,
+                                                Result& result);
 
 }  // namespace filereel

@@ -10,7 +10,7 @@
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
-#include "replay/engine/divergence_judge.h"
+#include "replay/engine/divergence_classifier.h"
 #include "replay/run/fitting.h"
 #include "replay/run/job_kinds.h"
 #include "replay/run/reels.h"
@@ -59,7 +59,8 @@ bool wants_uring(const TraceInfo& info, const JobOptions& options) {
 
 EngineKind engine_for(const TraceInfo& info, const JobOptions& options) {
   if (options.engine) return *options.engine;
-  const bool uring = wants_uring(info, options) && (options.depth > 0 || !why_no_uring());
+  const bool uring =
+      wants_uring(info, options) && (options.depth > 0 || !uring_unavailable_reason());
   return uring ? EngineKind::uring : EngineKind::blocking;
 }
 
@@ -71,7 +72,7 @@ void check_engine(const TraceInfo& info, const JobOptions& options, Result& resu
                 fmt::format("--depth is not supported by the {} engine: use --engine io_uring",
                             engine_name(engine)));
   }
-  const std::optional<std::string> why = why_no_uring();
+  const std::optional<std::string> why = uring_unavailable_reason();
   if (!why) return;
   if (engine == EngineKind::uring) throw Error(ErrorKind::failed, *why);
   if (!options.engine && wants_uring(info, options)) {
@@ -115,7 +116,7 @@ class TraceReplay final : public StepReplay {
 
   std::optional<std::uint64_t> transactions_;
   Schedule schedule_;
-  DivergenceJudge judge_;
+  DivergenceClassifier judge_;
 };
 
 class FittedReplay final : public FittedJob {
@@ -156,7 +157,7 @@ class FittedReplay final : public FittedJob {
 
   // Only a trace that fits into the schedule's first window: no reading during the replay, and no
   // waits.
-  std::unique_ptr<StepReplay> make_bare_replay(std::size_t) const override {
+  std::unique_ptr<StepReplay> make_overhead_replay(std::size_t) const override {
     constexpr std::uint64_t kMost = 128 << 10;
     const std::uint64_t operations = trace_.info().operations;
     if (operations == 0 || operations > kMost) return nullptr;
@@ -245,7 +246,7 @@ class TraceJob final : public Job {
 
   JobRecord record() const override {
     const JobOptions options = sweep_.at(0);
-    JobRecord record = begun_record(JobKind::trace, name_, options);
+    JobRecord record = common_record(JobKind::trace, name_, options);
     if (options.change_owners) record.settings.emplace_back("owners", "true");
     record.axes = traces_->axes();
     std::ranges::copy(sweep_.axes(), std::back_inserter(record.axes));

@@ -58,18 +58,19 @@ class PhaseReplay final : public StepReplay {
 };
 
 // The means of a recipe that the volume and the machine support.
-struct Means {
+struct SupportedFeatures {
   SynthesisOptions synthesis;
   bool poll = false;
 };
 
-Means means_for(const Recipe& recipe, const JobOptions& options, const FittingPlace& place) {
-  Means means{.synthesis = {.free_bytes = place.free_bytes}};
+SupportedFeatures supported_features(const Recipe& recipe, const JobOptions& options,
+                                     const FittingPlace& place) {
+  SupportedFeatures means{.synthesis = {.free_bytes = place.free_bytes}};
   means.synthesis.depth_as_threads = options.engine == EngineKind::blocking;
   if (options.engine == EngineKind::uring) {
-    if (const auto why = why_no_uring()) throw Error(ErrorKind::failed, *why);
+    if (const auto why = uring_unavailable_reason()) throw Error(ErrorKind::failed, *why);
   } else if (!options.engine && wants_uring(recipe)) {
-    if (const std::optional<std::string> why = why_no_uring()) {
+    if (const std::optional<std::string> why = uring_unavailable_reason()) {
       means.synthesis.depth_as_threads = true;
       place.result.warn({"io-uring-unavailable", *why,
                          "blocking threads replace the requests in flight, one thread for each"});
@@ -80,7 +81,7 @@ Means means_for(const Recipe& recipe, const JobOptions& options, const FittingPl
   bool polls = wants_polling(recipe) && !means.synthesis.depth_as_threads;
   for (const Volume* volume : volumes) {
     if (!polls) break;
-    const std::optional<std::string> why = why_no_polling(volume->root());
+    const std::optional<std::string> why = polling_unavailable_reason(volume->root());
     if (!why) continue;
     polls = false;
     place.result.warn(
@@ -109,7 +110,7 @@ class FittedWorkload final : public FittedJob {
                  const FittingPlace& place)
       : recipe_(std::move(recipe)),
         options_(options),
-        means_(means_for(recipe_, options, place)),
+        means_(supported_features(recipe_, options, place)),
         synthesis_(recipe_, means_.synthesis) {
     // A group of files has the same names on each volume.
     for (std::size_t i = 0; i <= static_cast<std::size_t>(volumes_of(recipe_).back()); ++i) {
@@ -187,7 +188,7 @@ class FittedWorkload final : public FittedJob {
  private:
   const Recipe recipe_;
   JobOptions options_;
-  Means means_;
+  SupportedFeatures means_;
   Synthesis synthesis_;
   std::vector<FittedTrace> fitted_;  // by Role
   std::vector<Step> steps_;
@@ -208,7 +209,7 @@ class WorkloadJob final : public Job {
   }
 
   JobRecord record() const override {
-    JobRecord record = begun_record(JobKind::workload, workload_.name, options_);
+    JobRecord record = common_record(JobKind::workload, workload_.name, options_);
     record.axes = workload_.axes();
     if (options_.time_ns) {
       record.settings.emplace_back("time",
@@ -240,7 +241,7 @@ class WorkloadJob final : public Job {
     const Recipe next = recipe_at(point);
     if (next.fresh) return false;
     const Recipe last = recipe_at(before);
-    return !changes_files(last) && begin_alike(last, next);
+    return !changes_files(last) && start_from_same_files(last, next);
   }
 
   JobNeeds needs(std::span<const FileSystemKind> kinds, std::size_t volumes) const override;
@@ -296,7 +297,7 @@ JobNeeds WorkloadJob::needs(std::span<const FileSystemKind> kinds, std::size_t v
     Recipe one = recipe_at(point);
     name_volumes(one, volumes);
     const bool many = entries * points() > kMostLooks;
-    if (many && begin_alike(*last, one) && !changes_files(one)) {
+    if (many && start_from_same_files(*last, one) && !changes_files(one)) {
       needs.seconds += seconds;
       continue;
     }

@@ -14,8 +14,8 @@ constexpr std::size_t kPiecesOfAll = 128 * 1024;
 
 struct DataDependencies::Piece {
   std::uint64_t end;
-  MomentSet writers;
-  MomentSet readers;  // since then
+  LanePositions writers;
+  LanePositions readers;  // since then
 };
 
 struct DataDependencies::Shared {
@@ -25,17 +25,17 @@ struct DataDependencies::Shared {
   bool cut = false;         // in pieces
   Pieces pieces;            // not overlapping
   std::size_t look_at = kFirstLook;
-  MomentSet writers;  // each lane's last write
+  LanePositions writers;  // each lane's last write
 };
 
-DataDependencies::DataDependencies(KnownOrder& order) : order_(order), limit_at_(kPiecesOfAll) {}
+DataDependencies::DataDependencies(HappensBefore& order) : order_(order), limit_at_(kPiecesOfAll) {}
 DataDependencies::~DataDependencies() = default;
 
 DataDependencies::File& DataDependencies::file(FileId id) {
   return files_[id];
 }
 
-void DataDependencies::Hull::add(ByteRange range, bool writes, Moment now) {
+void DataDependencies::Hull::add(ByteRange range, bool writes, LanePosition now) {
   ByteRange& hull = writes ? written : read;
   hull.begin = std::min(hull.begin, range.begin);
   hull.end = std::max(hull.end, range.end);
@@ -50,7 +50,7 @@ void DataDependencies::need_writes(const File& file) {
   }
 }
 
-void DataDependencies::use(File& file, ByteRange range, bool writes, Moment now) {
+void DataDependencies::use(File& file, ByteRange range, bool writes, LanePosition now) {
   if (range.empty()) return;
   if (!file.shared_) {
     Hull& only = file.only_;
@@ -88,7 +88,7 @@ void DataDependencies::share(File& file) {
   file.shared_ = std::make_unique<Shared>(&memory_);
   Shared& shared = *file.shared_;
   shared.hulls.push_back(file.only_);
-  const Moment written = file.only_.last_write;
+  const LanePosition written = file.only_.last_write;
   if (written.is_beginning()) return;
   shared.writers.add(written);
   cut_up(shared);
@@ -107,7 +107,7 @@ void DataDependencies::cut_up(Shared& shared) {
   shared.hulls = {};
 }
 
-void DataDependencies::read_pieces(Shared& shared, ByteRange range, Moment now) {
+void DataDependencies::read_pieces(Shared& shared, ByteRange range, LanePosition now) {
   Pieces& pieces = shared.pieces;
   auto at = pieces.upper_bound(range.begin);
   if (at != pieces.begin() && std::prev(at)->second.end > range.begin) --at;
@@ -122,7 +122,7 @@ void DataDependencies::read_pieces(Shared& shared, ByteRange range, Moment now) 
   overlay(shared, range, false, now);
 }
 
-void DataDependencies::write_pieces(Shared& shared, ByteRange range, Moment now) {
+void DataDependencies::write_pieces(Shared& shared, ByteRange range, LanePosition now) {
   Pieces& pieces = shared.pieces;
   auto at = pieces.upper_bound(range.begin);
   if (at != pieces.begin() && std::prev(at)->second.end > range.begin) --at;
@@ -140,7 +140,7 @@ void DataDependencies::write_pieces(Shared& shared, ByteRange range, Moment now)
 }
 
 // Records a read or write of `range`. A write turns it into a single piece.
-void DataDependencies::overlay(Shared& shared, ByteRange range, bool writes, Moment moment) {
+void DataDependencies::overlay(Shared& shared, ByteRange range, bool writes, LanePosition moment) {
   Pieces& pieces = shared.pieces;
   const std::size_t before = pieces.size();
   const auto end = split(pieces, range.end);
@@ -184,7 +184,7 @@ void DataDependencies::limit(Shared& shared) {
 }
 
 void DataDependencies::drop_done(Shared& shared) {
-  const auto done = [this](Moment moment) { return order_.is_done(moment); };
+  const auto done = [this](LanePosition moment) { return order_.is_done(moment); };
   std::erase_if(shared.pieces, [&](const auto& entry) {
     return entry.second.writers.all(done) && entry.second.readers.all(done);
   });

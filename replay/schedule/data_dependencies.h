@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "replay/schedule/known_order.h"
+#include "replay/schedule/happens_before.h"
 #include "traces/operation.h"
 
 namespace filereel {
@@ -35,7 +35,7 @@ class DataDependencies {
   class File;
 
   // `order` outlives the dependencies.
-  explicit DataDependencies(KnownOrder& order);
+  explicit DataDependencies(HappensBefore& order);
   ~DataDependencies();
   DataDependencies(const DataDependencies&) = delete;
   DataDependencies& operator=(const DataDependencies&) = delete;
@@ -43,8 +43,8 @@ class DataDependencies {
   // The file's state; its address is stable.
   File& file(FileId id);
 
-  void read(File& file, ByteRange range, Moment now) { use(file, range, false, now); }
-  void write(File& file, ByteRange range, Moment now) { use(file, range, true, now); }
+  void read(File& file, ByteRange range, LanePosition now) { use(file, range, false, now); }
+  void write(File& file, ByteRange range, LanePosition now) { use(file, range, true, now); }
   // Waits for all writes so far.
   void need_writes(const File& file);
 
@@ -56,19 +56,19 @@ class DataDependencies {
   struct Shared;
   using Pieces = std::pmr::map<std::uint64_t, Piece>;  // by first byte
 
-  void use(File& file, ByteRange range, bool writes, Moment now);
+  void use(File& file, ByteRange range, bool writes, LanePosition now);
   void share(File& file);
   void cut_up(Shared& shared);
-  void read_pieces(Shared& shared, ByteRange range, Moment now);
-  void write_pieces(Shared& shared, ByteRange range, Moment now);
-  void overlay(Shared& shared, ByteRange range, bool writes, Moment moment);
+  void read_pieces(Shared& shared, ByteRange range, LanePosition now);
+  void write_pieces(Shared& shared, ByteRange range, LanePosition now);
+  void overlay(Shared& shared, ByteRange range, bool writes, LanePosition moment);
   Pieces::iterator split(Pieces& pieces, std::uint64_t at);
   void limit(Shared& shared);
   void drop_done(Shared& shared);
   void merge_neighbours(Shared& shared);
   void limit_all();
 
-  KnownOrder& order_;
+  HappensBefore& order_;
   std::pmr::unsynchronized_pool_resource memory_;
   std::unordered_map<FileId, File> files_;
   std::vector<Shared*> cut_;  // files kept as pieces
@@ -80,9 +80,9 @@ class DataDependencies {
 struct DataDependencies::Hull {
   std::uint32_t lane = UINT32_MAX;
   ByteRange read{UINT64_MAX, 0}, written{UINT64_MAX, 0};
-  Moment last_read, last_write;
+  LanePosition last_read, last_write;
 
-  void add(ByteRange range, bool writes, Moment now);
+  void add(ByteRange range, bool writes, LanePosition now);
 };
 
 class DataDependencies::File {

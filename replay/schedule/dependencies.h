@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "replay/schedule/data_dependencies.h"
-#include "replay/schedule/known_order.h"
+#include "replay/schedule/happens_before.h"
 #include "replay/schedule/name_dependencies.h"
 #include "replay/schedule/open_file_dependencies.h"
 #include "replay/schedule/schedule.h"
@@ -34,44 +34,44 @@ class Dependencies {
 
   // Returns the waits of the next operation of the trace; `now` is the moment of its completion.
   // Renumbers its open file and its mapping. Valid until the next call.
-  std::span<const Moment> add(Operation& operation, Moment now);
+  std::span<const LanePosition> add(Operation& operation, LanePosition now);
 
   std::size_t slots() const { return slots_.size(); }
   std::size_t mappings() const { return mappings_.size(); }
 
-  KnownOrder& known() { return known_; }
+  HappensBefore& known() { return known_; }
 
  private:
   using OpenFile = OpenFileDependencies::OpenFile;
   struct Attributes {
-    Moment change;
-    MomentSet readers;  // since the change
+    LanePosition change;
+    LanePositions readers;  // since the change
   };
 
   void rename_slots(Operation& operation, std::uint32_t lane);
-  void add_threads(const Operation& operation, Moment now);
-  void add_resources(const Operation& operation, Moment now);
-  OpenFile* add_open_file(const Operation& operation, Moment now);
-  void add_data(const Operation& operation, OpenFile* open, Moment now);
-  void add_mapping(const Operation& operation, const OpenFile* open, Moment now);
-  void add_attributes(const Operation& operation, Moment now);
-  void add_lock(FileId file, Moment now);
+  void add_threads(const Operation& operation, LanePosition now);
+  void add_resources(const Operation& operation, LanePosition now);
+  OpenFile* add_open_file(const Operation& operation, LanePosition now);
+  void add_data(const Operation& operation, OpenFile* open, LanePosition now);
+  void add_mapping(const Operation& operation, const OpenFile* open, LanePosition now);
+  void add_attributes(const Operation& operation, LanePosition now);
+  void add_lock(FileId file, LanePosition now);
 
   DataDependencies::File* data_of(const Operation& operation, const OpenFile* open);
-  void write(DataDependencies::File* file, ByteRange range, Moment now);
+  void write(DataDependencies::File* file, ByteRange range, LanePosition now);
 
   Order order_;
-  KnownOrder known_;
+  HappensBefore known_;
   SlotRenaming slots_, mappings_;
   OpenFileDependencies open_files_, open_mappings_;
   std::optional<NameDependencies> names_;  // for Order::resource
   DataDependencies data_;
   std::unordered_map<FileId, Attributes> attributes_;
-  std::unordered_map<FileId, Moment> locks_;
-  std::vector<Moment> changes_;  // each lane's last write or name change
-  Moment previous_;
+  std::unordered_map<FileId, LanePosition> locks_;
+  std::vector<LanePosition> changes_;  // each lane's last write or name change
+  LanePosition previous_;
   struct Thread {
-    Moment forked, last;
+    LanePosition forked, last;
   };
   std::vector<Thread> threads_;
 };

@@ -27,7 +27,7 @@ void Feeder::run() {
       if (count == 0) break;
       if (dependencies_) look_at_board();
       for (std::size_t i = 0; i < count; ++i) add(batch_[i]);
-      if (out_.pool.hungry.load(std::memory_order_relaxed) != 0) feed_the_hungry();
+      if (out_.pool.waiting_lanes.load(std::memory_order_relaxed) != 0) flush_waiting_lanes();
     }
   } catch (...) {
     flush_all();  // lanes may wait for operations already compiled
@@ -55,7 +55,8 @@ void Feeder::add(RecordedOperation& recorded) {
 
 void Feeder::add_waits(Operation& operation, std::uint32_t lane) {
   std::uint64_t waits = 0;
-  for (const Moment moment : dependencies_->add(operation, Moment(lane, ++counts_[lane]))) {
+  for (const LanePosition moment :
+       dependencies_->add(operation, LanePosition(lane, ++counts_[lane]))) {
     Operation await;
     await.kind = OperationKind::await;
     await.thread = operation.thread;
@@ -100,9 +101,9 @@ void Feeder::flush_all() {
   for (std::uint32_t lane = 0; lane < open_.size(); ++lane) flush(lane);
 }
 
-void Feeder::feed_the_hungry() {
+void Feeder::flush_waiting_lanes() {
   for (std::uint32_t lane = 0; lane < open_.size(); ++lane) {
-    if (open_[lane] && out_.queues[lane].is_hungry()) flush(lane);
+    if (open_[lane] && out_.queues[lane].is_waiting()) flush(lane);
   }
 }
 

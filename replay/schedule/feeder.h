@@ -46,7 +46,7 @@ class Feeder {
   Chunk* take_chunk();
   void flush(std::uint32_t lane);
   void flush_all();
-  void feed_the_hungry();
+  void flush_waiting_lanes();
   void look_at_board();
 
   RecordedSource& source_;

@@ -88,11 +88,11 @@ bool LaneQueue::fetch(ChunkPool& pool) noexcept {
     const bool ended = ended_.load();  // read before collecting, so that no chunk is missed
     if (collect()) return true;
     if (ended) return false;
-    hungry_.store(true, std::memory_order_relaxed);
-    pool.hungry.fetch_add(1, std::memory_order_relaxed);
+    waiting_.store(true, std::memory_order_relaxed);
+    pool.waiting_lanes.fetch_add(1, std::memory_order_relaxed);
     arrivals_.wait(seen);
-    pool.hungry.fetch_sub(1, std::memory_order_relaxed);
-    hungry_.store(false, std::memory_order_relaxed);
+    pool.waiting_lanes.fetch_sub(1, std::memory_order_relaxed);
+    waiting_.store(false, std::memory_order_relaxed);
   }
 }
 

@@ -37,7 +37,7 @@ class ChunkPool {
   void cancel() noexcept;
 
   // Number of lanes waiting for a chunk.
-  std::atomic<std::uint32_t> hungry = 0;
+  std::atomic<std::uint32_t> waiting_lanes = 0;
 
  private:
   std::size_t chunk_operations_, max_chunks_;
@@ -56,7 +56,7 @@ class LaneQueue {
   void push(Chunk* chunk) noexcept;
   // Marks the end.
   void end() noexcept;
-  bool is_hungry() const noexcept { return hungry_.load(std::memory_order_relaxed); }
+  bool is_waiting() const noexcept { return waiting_.load(std::memory_order_relaxed); }
 
   // As OperationSource::next; returns empty chunks to the pool.
   std::size_t next(std::span<Operation> out, ChunkPool& pool) noexcept;
@@ -69,7 +69,7 @@ class LaneQueue {
   std::atomic<Chunk*> inbox_ = nullptr;  // newest first
   std::atomic<std::uint32_t> arrivals_ = 0;
   std::atomic<bool> ended_ = false;
-  std::atomic<bool> hungry_ = false;
+  std::atomic<bool> waiting_ = false;
   alignas(64) Chunk* chunks_ = nullptr;  // used by the taker, in order
 };
 

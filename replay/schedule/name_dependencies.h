@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "replay/schedule/known_order.h"
+#include "replay/schedule/happens_before.h"
 #include "traces/operation.h"
 #include "traces/path_table.h"
 
@@ -17,13 +17,13 @@ namespace filereel {
 class NameDependencies {
  public:
   // Both outlive the dependencies.
-  NameDependencies(const PathTable& paths, KnownOrder& order);
+  NameDependencies(const PathTable& paths, HappensBefore& order);
 
   // Adds the waits of `operation`, which completes at `now`. Returns true if it changes a name.
-  bool add(const Operation& operation, Moment now);
+  bool add(const Operation& operation, LanePosition now);
 
   // An operation that only needs `path` to exist.
-  void read(PathId path, Moment now);
+  void read(PathId path, LanePosition now);
 
  private:
   struct Name {
@@ -33,22 +33,22 @@ class NameDependencies {
     bool used = false;          // in its parent's list
     bool exists = false;        // known to exist; false: unknown
     bool content_read = false;  // see contents_
-    Moment change;              // the last change
-    MomentSet readers;          // since the change
+    LanePosition change;        // the last change
+    LanePositions readers;      // since the change
   };
 
-  void change(PathId path, Moment now, bool exists);
-  void read_content(PathId path, Moment now);
-  bool open(const Operation& operation, Moment now);
+  void change(PathId path, LanePosition now, bool exists);
+  void read_content(PathId path, LanePosition now);
+  bool open(const Operation& operation, LanePosition now);
 
   void need_ancestors(PathId path);
   void need_below(PathId path);
   void mark_used(PathId path);
 
-  KnownOrder& order_;
+  HappensBefore& order_;
   std::vector<Name> names_;
   // Operations that found a directory not empty: changes of the names below wait for them.
-  std::unordered_map<PathId, MomentSet> contents_;
+  std::unordered_map<PathId, LanePositions> contents_;
   std::vector<PathId> walk_;
 };
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "replay/schedule/data_dependencies.h"
-#include "replay/schedule/known_order.h"
+#include "replay/schedule/happens_before.h"
 #include "traces/operation.h"
 
 namespace filereel {
@@ -14,8 +14,8 @@ namespace filereel {
 class OpenFileDependencies {
  public:
   struct OpenFile {
-    Moment opened, closed;
-    MomentSet uses;                  // since the open
+    LanePosition opened, closed;
+    LanePositions uses;              // since the open
     PathId path = PathTable::kNone;  // path of the open
     FileId entry = kNoFileId;
     DataDependencies::File* data = nullptr;
@@ -25,26 +25,26 @@ class OpenFileDependencies {
   };
 
   // `order` outlives the dependencies. Numbers are below `slots`.
-  OpenFileDependencies(std::size_t slots, KnownOrder& order) : order_(order), files_(slots) {}
+  OpenFileDependencies(std::size_t slots, HappensBefore& order) : order_(order), files_(slots) {}
 
-  OpenFile& open(FileSlot slot, Moment now) {
+  OpenFile& open(FileSlot slot, LanePosition now) {
     OpenFile& file = files_[slot];
     order_.need(file.closed);
-    const Moment closed = file.closed;
+    const LanePosition closed = file.closed;
     file = {};
     file.opened = now;
     file.closed = closed;
     return file;
   }
 
-  OpenFile& use(FileSlot slot, Moment now) {
+  OpenFile& use(FileSlot slot, LanePosition now) {
     OpenFile& file = files_[slot];
     order_.need(file.opened);
     file.uses.add(now);
     return file;
   }
 
-  OpenFile& close(FileSlot slot, Moment now) {
+  OpenFile& close(FileSlot slot, LanePosition now) {
     OpenFile& file = files_[slot];
     order_.need(file.opened);
     order_.need(file.uses);
@@ -54,7 +54,7 @@ class OpenFileDependencies {
   }
 
  private:
-  KnownOrder& order_;
+  HappensBefore& order_;
   std::vector<OpenFile> files_;
 };
 

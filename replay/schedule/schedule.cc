@@ -45,7 +45,7 @@ ScheduleOptions checked(ScheduleOptions options, const TraceInfo& info) {
 // Each lane is a thread with buffers and histograms, and has a clock of all others: about 1 GB at
 // most.
 constexpr std::size_t kMostLanes = 2048;
-static_assert(kMostLanes < Moment::kMaxLanes);
+static_assert(kMostLanes < LanePosition::kMaxLanes);
 
 Lanes checked(Lanes lanes) {
   if (lanes.count > kMostLanes) {

@@ -8,7 +8,7 @@
 
 namespace filereel {
 
-std::optional<Modes> two_modes(std::span<const double> values) {
+std::optional<Modes> bimodal_modes(std::span<const double> values) {
   constexpr std::size_t kLeast = 10;
   constexpr double kExplained = 0.9;
   const std::size_t n = values.size();

@@ -16,6 +16,6 @@ struct Modes {
 // a fifth of them, if it explains at least 90 % of the variance. Unimodal values rarely pass: fewer
 // than one in a hundred series of ten normal values, and no longer series. Returns nothing below 10
 // values.
-std::optional<Modes> two_modes(std::span<const double> values);
+std::optional<Modes> bimodal_modes(std::span<const double> values);
 
 }  // namespace filereel

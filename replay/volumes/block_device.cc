@@ -178,7 +178,7 @@ std::optional<dev_t> number_in_sysfs(const std::string& folder) {
   return makedev(major_number, minor_number);
 }
 
-void check_named(int fd, const Target& target, std::span<const Target> destroy) {
+void check_destroy_allowed(int fd, const Target& target, std::span<const Target> destroy) {
   const std::string& path = target.path;
   struct stat info{};
   const dev_t device = fstat(fd, &info) == 0 && S_ISBLK(info.st_mode) ? info.st_rdev : 0;

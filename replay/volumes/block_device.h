@@ -34,7 +34,7 @@ std::optional<dev_t> number_in_sysfs(const std::string& folder);
 
 // Throws Error(usage) unless one of `destroy` covers the whole target. `fd` is the target, a block
 // device; O_PATH is sufficient.
-void check_named(int fd, const Target& target, std::span<const Target> destroy);
+void check_destroy_allowed(int fd, const Target& target, std::span<const Target> destroy);
 
 // Expected users of a device.
 struct DeviceUse {

@@ -31,9 +31,9 @@ std::vector<fs::path> linked_devices(const std::string& folder) {
   return devices;
 }
 
-class Descent {
+class LayerWalk {
  public:
-  Descent(const DeviceSources& sources, DeviceStack& stack) : sources_(sources), stack_(stack) {}
+  LayerWalk(const DeviceSources& sources, DeviceStack& stack) : sources_(sources), stack_(stack) {}
 
   // Visits the device of a mounted file system and all other devices of that file system.
   void file_system(dev_t number, int depth = 0) {
@@ -125,13 +125,13 @@ class Descent {
 
 DeviceStack identify_devices(dev_t device, const DeviceSources& sources) {
   DeviceStack stack;
-  Descent(sources, stack).file_system(device);
+  LayerWalk(sources, stack).file_system(device);
   return stack;
 }
 
 DeviceStack identify_image(const std::string& path, const DeviceSources& sources) {
   DeviceStack stack;
-  Descent(sources, stack).file(path, "", 0);
+  LayerWalk(sources, stack).file(path, "", 0);
   return stack;
 }
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "filesets/system/error.h"
-#include "replay/volumes/backing.h"
+#include "replay/volumes/backing_store.h"
 #include "replay/volumes/volume.h"
 
 namespace filereel {
@@ -42,10 +42,10 @@ class DeviceVolume final : public Volume {
                                                 info.fuse_package)));
     }
     driver_ = *driver;
-    if (backing_.size() < info.least_size) {
+    if (backing_.size() < info.min_volume_size) {
       throw Error(ErrorKind::failed,
                   fmt::format("{} is too small for {}, which needs at least {} bytes",
-                              target_.text(), info.name, info.least_size));
+                              target_.text(), info.name, info.min_volume_size));
     }
     if (mount_) unmount();
     // Another process may use it by now.
@@ -54,14 +54,14 @@ class DeviceVolume final : public Volume {
     mount();
   }
 
-  Coldness make_cold(std::span<const std::string>, std::uint64_t bytes) override {
+  CacheState make_cold(std::span<const std::string>, std::uint64_t bytes) override {
     check_present();
     // Unmounting drops everything cached per file; the caches of the device and of an image below
     // it remain. Checking them from below has no side effects.
     unmount();
     backing_.flush();
     backing_.drop_caches();
-    Coldness coldness;
+    CacheState coldness;
     coldness.method = "remount";
     const Residency seen = backing_.resident();
     const std::uint64_t whole = bytes > 0 ? bytes : seen.size;
@@ -177,7 +177,7 @@ class DeviceVolume final : public Volume {
 
   Target target_;
   VolumeOptions options_;
-  Backing backing_;
+  BackingStore backing_;
   FileSystemKind kind_ = FileSystemKind::ext4;
   Driver driver_;
   std::unique_ptr<Mount> mount_;

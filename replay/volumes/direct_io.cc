@@ -35,7 +35,7 @@ class ProbeFile {
 };
 
 // Kernels before 6.1 do not report this.
-bool says_no(int file) {
+bool is_direct_io_unsupported(int file) {
   struct statx info{};
   return statx(file, "", AT_EMPTY_PATH, STATX_DIOALIGN, &info) == 0 &&
          (info.stx_mask & STATX_DIOALIGN) != 0 && info.stx_dio_offset_align == 0;
@@ -45,7 +45,7 @@ bool says_no(int file) {
 
 bool can_do_direct_io(int root, const std::string& name, std::uint64_t size, std::uint64_t align) {
   const ProbeFile file(root, name);
-  if (!file.is_open() || says_no(file.get())) return false;
+  if (!file.is_open() || is_direct_io_unsupported(file.get())) return false;
   constexpr std::size_t kMemoryAlignment = 4096;
   const std::size_t length = (size + kMemoryAlignment - 1) / kMemoryAlignment * kMemoryAlignment;
   const std::unique_ptr<void, decltype(&free)> buffer(aligned_alloc(kMemoryAlignment, length),

@@ -73,10 +73,10 @@ class DirectoryVolume final : public Volume {
     directory_.clear();
   }
 
-  Coldness make_cold(std::span<const std::string> paths, std::uint64_t) override {
+  CacheState make_cold(std::span<const std::string> paths, std::uint64_t) override {
     check_present();
     sync();
-    Coldness coldness;
+    CacheState coldness;
     if (drop_all_caches()) {
       coldness.method = "drop_caches";
     } else {

@@ -29,7 +29,7 @@ struct FileSystemInfo {
   std::string_view kernel_type;  // for mount(2) and in /proc/filesystems
   std::string_view make_program, make_package;
   std::string_view fuse_program, fuse_package;  // empty: none
-  std::uint64_t least_size;                     // smallest volume accepted by mkfs
+  std::uint64_t min_volume_size;                // smallest volume accepted by mkfs
   FileSystemLimits limits;
   bool fuse_needs_device = false;  // its FUSE program does not accept unnamed image files
 };

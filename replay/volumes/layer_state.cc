@@ -87,7 +87,7 @@ bool has_word(const std::vector<std::string>& words, std::string_view word) {
 
 // "raid1 2 AA 100/100 idle 0": type, devices, health of each (D: failed, -: missing, a: alive but
 // not in sync, A: in sync), progress of the action, action.
-void look_at_raid(const std::string& name, const std::vector<std::string>& words, Layer& layer) {
+void add_raid_status(const std::string& name, const std::vector<std::string>& words, Layer& layer) {
   if (words.size() < 5) return;
   layer.text += fmt::format(" of {}", leading_number(words[1]));
   const auto missing = std::ranges::count(words[2], 'D') + std::ranges::count(words[2], '-');
@@ -97,11 +97,11 @@ void look_at_raid(const std::string& name, const std::vector<std::string>& words
 }
 
 // Adds the status of a target to the text and the states.
-void look_at_target(const std::string& name, const DmTarget& target, Layer& layer) {
+void add_target_status(const std::string& name, const DmTarget& target, Layer& layer) {
   const std::vector<std::string> words = words_of_line(target.status);
   const auto state = [&](const char* text) { layer.states.push_back({name, text}); };
   if (has_word(words, "Fail") || has_word(words, "Error")) return state("failed");
-  if (target.type == "raid") return look_at_raid(name, words, layer);
+  if (target.type == "raid") return add_raid_status(name, words, layer);
   if (target.type == "cache") {
     for (const char* mode : {"writeback", "writethrough", "passthrough"}) {
       if (has_word(words, mode)) layer.text += fmt::format(", {}", mode);
@@ -116,7 +116,7 @@ void look_at_target(const std::string& name, const DmTarget& target, Layer& laye
 }
 
 // The creator, such as "LVM", by the prefix of the UUID.
-std::string maker_of(std::string_view uuid) {
+std::string creator_of(std::string_view uuid) {
   struct Prefix {
     std::string_view uuid, maker;
   };
@@ -225,13 +225,13 @@ std::optional<Layer> read_dm(
   if (mapped.empty()) return std::nullopt;
   const std::string name = printable(mapped);
   Layer layer;
-  layer.text = fmt::format("{} ({}", name, maker_of(read_sysfs(folder + "/dm/uuid")));
+  layer.text = fmt::format("{} ({}", name, creator_of(read_sysfs(folder + "/dm/uuid")));
   std::vector<std::string> told;
   for (const DmTarget& target : targets_of(mapped)) {
     const std::string type = target_name(target);
     if (type.empty() || std::ranges::find(told, type) != told.end()) continue;
     layer.text += " " + type;
-    look_at_target(name, target, layer);
+    add_target_status(name, target, layer);
     told.push_back(type);
   }
   layer.text += ")";

@@ -21,7 +21,7 @@ namespace {
 constexpr const char* kControl = "/dev/loop-control";
 
 // Compares inodes, because the name in sysfs differs in a chroot or container.
-bool serves(const std::string& path, const struct stat& file) {
+bool is_attached_to(const std::string& path, const struct stat& file) {
   const Descriptor device(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   loop_info64 info{};
   return device && ioctl(device.get(), LOOP_GET_STATUS64, &info) == 0 &&
@@ -58,7 +58,7 @@ LoopDevice::LoopDevice(int image, const std::string& name, const LoopRange& rang
       if (ioctl(device.get(), LOOP_CONFIGURE, &config) == 0) {
         path_ = std::move(path);
         device_ = std::move(device);
-        read_ahead_like(image);
+        copy_read_ahead(image);
         return;
       }
       if (errno == EBUSY) break;
@@ -72,7 +72,7 @@ LoopDevice::~LoopDevice() {
   if (own_read_ahead_) ioctl(device_.get(), BLKRASET, *own_read_ahead_);
 }
 
-void LoopDevice::read_ahead_like(int device) {
+void LoopDevice::copy_read_ahead(int device) {
   long of_device = 0, own = 0;                           // in units of 512 bytes
   if (ioctl(device, BLKRAGET, &of_device) != 0) return;  // a file
   if (ioctl(device_.get(), BLKRAGET, &own) != 0) return;
@@ -95,7 +95,7 @@ std::string loop_device_of(int image) {
   for (const auto& entry : boost::filesystem::directory_iterator("/sys/block", ignored)) {
     if (!boost::filesystem::exists(entry.path() / "loop", ignored)) continue;
     const std::string path = "/dev/" + entry.path().filename().string();
-    if (serves(path, wanted)) return path;
+    if (is_attached_to(path, wanted)) return path;
   }
   return "";
 }

@@ -34,7 +34,7 @@ class LoopDevice {
   dev_t number() const;
 
  private:
-  void read_ahead_like(int device);
+  void copy_read_ahead(int device);
 
   std::string path_;
   Descriptor device_;

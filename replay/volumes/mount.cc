@@ -45,7 +45,7 @@ Mount::Mount(FileSystemKind kind, const Driver& driver, const std::string& sourc
     if (!root_ || fstat(root_.get(), &info) != 0) {
       throw_failed(fmt::format("cannot open {} on {}: {}", source, path_, strerror(errno)));
     }
-    LeaseNote note = lease_->note();
+    LeaseRecord note = lease_->note();
     note.mounted = info.st_dev;
     lease_->write(std::move(note));
   } catch (...) {
@@ -57,16 +57,17 @@ Mount::Mount(FileSystemKind kind, const Driver& driver, const std::string& sourc
 }
 
 void Mount::make_mount_point() {
-  lease_.emplace(LeaseNote{.kind = LeaseKind::mount_point, .path = path_});
+  lease_.emplace(LeaseRecord{.kind = LeaseKind::mount_point, .path = path_});
   if (mkdirat(state_.directory.get(), name_.c_str(), 0700) != 0) {
     throw_failed(fmt::format("cannot create the mount point {}: {}", path_, strerror(errno)));
   }
-  if (const auto state = state_of(state_.directory.get(), name_)) lease_->made(state->identity);
+  if (const auto state = read_file_state(state_.directory.get(), name_))
+    lease_->made(state->identity);
 }
 
 void Mount::remove_mount_point() {
   unlinkat(state_.directory.get(), name_.c_str(), AT_REMOVEDIR);
-  if (lease_) lease_->strike();
+  if (lease_) lease_->remove_record();
 }
 
 void Mount::mount_kernel(FileSystemKind kind, const Driver& driver, const std::string& source) {
@@ -80,16 +81,16 @@ void Mount::mount_kernel(FileSystemKind kind, const Driver& driver, const std::s
 void Mount::mount_fuse(FileSystemKind kind, const std::string& source) {
   const FileSystemInfo& info = file_system_info(kind);
   daemon_.emplace(fuse_command(kind, source, path_), info.fuse_package);
-  constexpr double kPatience_s = 30;
-  const std::uint64_t deadline = now_ns() + static_cast<std::uint64_t>(kPatience_s * 1e9);
+  constexpr double kMountTimeout_s = 30;
+  const std::uint64_t deadline = now_ns() + static_cast<std::uint64_t>(kMountTimeout_s * 1e9);
   while (!is_fuse_mounted(path_)) {
     if (const std::optional<int> status = daemon_->wait(0.002)) {
       throw_failed(fmt::format("cannot mount {} with {} (exit status {}): {}", source,
                                info.fuse_program, *status, first_line(daemon_->output())));
     }
     if (now_ns() > deadline) {
-      throw_failed(
-          fmt::format("{} did not mount {} within {} s", info.fuse_program, source, kPatience_s));
+      throw_failed(fmt::format("{} did not mount {} within {} s", info.fuse_program, source,
+                               kMountTimeout_s));
     }
   }
 }

@@ -18,7 +18,7 @@
 namespace filereel {
 
 // Mount capabilities of this process.
-enum class MountPower : std::uint8_t {
+enum class MountCapability : std::uint8_t {
   none,       // directories only
   fuse_only,  // FUSE programs on image files, in a user namespace
   full,       // kernel file systems, loop and block devices
@@ -27,10 +27,10 @@ enum class MountPower : std::uint8_t {
 // Moves the process into its own mount namespace, so that the kernel undoes every mount when the
 // process ends, even by SIGKILL. Unmounts outside propagate to the inside. Without privileges it
 // tries a user namespace. Call once, before any thread starts.
-MountPower enter_mount_namespace();
+MountCapability enter_mount_namespace();
 
 // Returns what enter_mount_namespace would return, without entering. Thread-safe.
-MountPower probe_mount_power();
+MountCapability probe_mount_capability();
 
 // Whether the running kernel has the driver (loading the module if necessary), and whether a FUSE
 // program is installed and FUSE works.
@@ -38,7 +38,7 @@ bool kernel_has(const FileSystemInfo& info);
 bool fuse_has(const FileSystemInfo& info);
 
 // The driver for `kind`: the kernel's or else FUSE; nothing if neither is available.
-std::optional<Driver> choose_driver(FileSystemKind kind, MountPower power);
+std::optional<Driver> choose_driver(FileSystemKind kind, MountCapability power);
 
 // A file system mounted on its own directory in the state directory. Unmounts on destruction.
 class Mount {

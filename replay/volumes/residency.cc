@@ -58,7 +58,7 @@ Descriptor open_to_read(int root, const std::string& path) {
   return Descriptor(static_cast<int>(syscall(SYS_openat2, root, path.c_str(), &how, sizeof how)));
 }
 
-void read_whole(int fd, std::vector<char>& buffer, const std::stop_token& stop) {
+void read_to_end(int fd, std::vector<char>& buffer, const std::stop_token& stop) {
   posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
   while (!stop.stop_requested() && read(fd, buffer.data(), buffer.size()) > 0) {
   }
@@ -102,7 +102,7 @@ std::optional<double> warm_files(int root, std::span<const std::string> paths,
   Residency seen;
   for (int pass = 0; pass < kMostPasses && !stop.stop_requested(); ++pass) {
     for (const std::string& path : paths) {
-      if (const Descriptor file = open_to_read(root, path)) read_whole(file.get(), buffer, stop);
+      if (const Descriptor file = open_to_read(root, path)) read_to_end(file.get(), buffer, stop);
     }
     const std::uint64_t before = seen.cached;
     seen = residency_of(root, paths);

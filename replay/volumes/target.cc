@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view kImage = "image:", kStart = "start=", kSize = "size=";
 
 // The smallest size of any file system; smaller ones are typing errors.
-constexpr std::uint64_t kLeastVolume = 1 << 20;
+constexpr std::uint64_t kMinVolumeSize = 1 << 20;
 
 bool begins_option(std::string_view text) {
   return text.starts_with(kStart) || text.starts_with(kSize);
@@ -84,7 +84,7 @@ Target parse_image(std::string_view text) {
   }
   const std::string_view size = options->substr(kSize.size());
   target.size = parse_size(size, "size", ErrorKind::usage);
-  if (target.size < kLeastVolume) {
+  if (target.size < kMinVolumeSize) {
     throw Error(
         ErrorKind::usage,
         fmt::format("an image of {} is too small for a file system; use size=64M or more", size));
@@ -114,7 +114,7 @@ void parse_part(std::string_view options, Target& target) {
     if (one.size() == rest.size()) break;
     rest.remove_prefix(one.size() + 1);
   }
-  if (size && *size < kLeastVolume) {
+  if (size && *size < kMinVolumeSize) {
     throw Error(
         ErrorKind::usage,
         fmt::format("a part of {} bytes is too small for a file system; use size=64M or more",

@@ -37,7 +37,7 @@ struct VolumeDescription {
 };
 
 // Cache state at the start of a step.
-struct Coldness {
+struct CacheState {
   std::string method;            // "remount", "drop_caches", "fadvise", or intentionally "warm"
   std::optional<double> cached;  // cached share of the cacheable bytes, 0 to 1
 };
@@ -55,7 +55,7 @@ class Volume {
 
   // Writes everything back and empties the caches. `paths` (below the root) are the files that are
   // read next, `bytes` their total size: the cached share refers to these.
-  virtual Coldness make_cold(std::span<const std::string> paths, std::uint64_t bytes) = 0;
+  virtual CacheState make_cold(std::span<const std::string> paths, std::uint64_t bytes) = 0;
 
   // Returns once all written data is on the device.
   virtual void sync() = 0;
@@ -93,7 +93,7 @@ class Volume {
 
 struct VolumeOptions {
   Role role = Role::near;
-  MountPower power = MountPower::none;
+  MountCapability power = MountCapability::none;
   std::vector<Target> destroy = {};  // block devices and parts that may be formatted
   bool keep = false;                 // also if the run fails or is interrupted
   std::string part = {};             // see VolumeDescription

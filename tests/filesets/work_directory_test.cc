@@ -210,7 +210,7 @@ TEST_CASE("what a kill left of the removal of a kept tree is removed by the next
   const TempDir temp;
   keep_tree(temp.path());
   const Descriptor parent(open((temp / "d").c_str(), O_RDONLY | O_DIRECTORY));
-  fs::rename(temp / "d/f", temp / "d/" + aside_name(state_of(parent.get(), "f")->identity));
+  fs::rename(temp / "d/f", temp / "d/" + aside_name(read_file_state(parent.get(), "f")->identity));
   CHECK(refusal(temp.path()).empty());
   CHECK(fs::is_empty(temp.path()));
 }

@@ -11,19 +11,19 @@ namespace {
 TEST_CASE("processor times are read from the first line of /proc/stat") {
   const SysfsTree tree;
   tree.file("stat", "cpu  100 20 300 4000 50 6 7 80 90 10\ncpu0 1 2 3\n");
-  const ProcessorLook look = look_at_processors(tree.sys() + "/stat");
+  const ProcessorTimes look = read_processor_times(tree.sys() + "/stat");
   CHECK(look.user == 120);
   CHECK(look.stolen == 80);
   CHECK(look.all == 100 + 20 + 300 + 4000 + 50 + 6 + 7 + 80);  // guests are in user and nice
-  CHECK(look_at_processors(tree.sys() + "/none").all == 0);
+  CHECK(read_processor_times(tree.sys() + "/none").all == 0);
   tree.file("short", "cpu 1 2\n");
-  CHECK(look_at_processors(tree.sys() + "/short").all == 0);
+  CHECK(read_processor_times(tree.sys() + "/short").all == 0);
 }
 
 TEST_CASE("others' share is the user time without filereel and its drivers") {
   const auto ticks = static_cast<double>(sysconf(_SC_CLK_TCK));
-  const ProcessorLook before{.all = 1000, .user = 200, .stolen = 10, .own_user_s = 1};
-  const ProcessorLook after{.all = 2000, .user = 700, .stolen = 60, .own_user_s = 1 + 100 / ticks};
+  const ProcessorTimes before{.all = 1000, .user = 200, .stolen = 10, .own_user_s = 1};
+  const ProcessorTimes after{.all = 2000, .user = 700, .stolen = 60, .own_user_s = 1 + 100 / ticks};
   Conditions conditions;
   add_processor_shares(before, after, 150 / ticks, conditions);
   REQUIRE(conditions.other_cpu);
@@ -32,7 +32,7 @@ TEST_CASE("others' share is the user time without filereel and its drivers") {
 }
 
 TEST_CASE("shares are not negative, and unknown for short times or without /proc/stat") {
-  const ProcessorLook before{.all = 1000, .user = 200, .stolen = 10, .own_user_s = 0};
+  const ProcessorTimes before{.all = 1000, .user = 200, .stolen = 10, .own_user_s = 0};
   Conditions conditions;
   add_processor_shares(before, {.all = 1010, .user = 210, .stolen = 10, .own_user_s = 0}, 0,
                        conditions);

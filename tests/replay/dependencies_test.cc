@@ -371,18 +371,18 @@ TEST_CASE("waits that follow from others are omitted") {
 }
 
 TEST_CASE("a file used at very many offsets takes bounded memory and keeps its order") {
-  KnownOrder order(3);
+  HappensBefore order(3);
   DataDependencies data(order);
   std::minstd_rand random(1);
   constexpr std::uint64_t kBlocks = 20'000;
-  std::vector<Moment> writers(kBlocks);  // the last one of each block, the plain way
+  std::vector<LanePosition> writers(kBlocks);  // the last one of each block, the plain way
   std::array<std::uint64_t, 3> counts{};
   DataDependencies::File& file = data.file(7);
   bool kept = true;
   for (int i = 0; i < 100'000; ++i) {
     const auto lane = static_cast<std::uint32_t>(random() % 3);
     const std::uint64_t block = random() % kBlocks;
-    const Moment now(lane, ++counts[lane]);
+    const LanePosition now(lane, ++counts[lane]);
     order.begin(now);
     // Every other block: no two pieces touch.
     const ByteRange range = ByteRange::of(block * 8192, 4096);
@@ -402,20 +402,20 @@ TEST_CASE("a file used at very many offsets takes bounded memory and keeps its o
 
   for (std::uint32_t lane = 0; lane < 3; ++lane) order.set_done(lane, counts[lane]);
   for (std::uint64_t block = 0; block < 5000; ++block) {
-    order.begin(Moment(0, ++counts[0]));
-    data.write(file, ByteRange::of(block * 8192, 4096), Moment(0, counts[0]));
+    order.begin(LanePosition(0, ++counts[0]));
+    data.write(file, ByteRange::of(block * 8192, 4096), LanePosition(0, counts[0]));
     order.set_done(0, counts[0]);
   }
   CHECK(data.pieces() <= 512);  // what is done is dropped
 }
 
 TEST_CASE("very many files in pieces take bounded memory in total") {
-  KnownOrder order(2);
+  HappensBefore order(2);
   DataDependencies data(order);
   std::uint64_t count = 0;
   for (FileId id = 0; id < 400; ++id) {
     for (std::uint64_t block = 0; block < 2000; ++block) {
-      const Moment now(static_cast<std::uint32_t>(block % 2), ++count);
+      const LanePosition now(static_cast<std::uint32_t>(block % 2), ++count);
       order.begin(now);
       data.write(data.file(id), ByteRange::of(block * 8192, 4096), now);
       order.take();

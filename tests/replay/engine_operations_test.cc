@@ -18,7 +18,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "replay/engine/performer.h"
+#include "replay/engine/operation_executor.h"
 #include "tests/replay/engine_rig.h"
 #include "tests/skipped.h"
 
@@ -42,7 +42,7 @@ struct stat status_of(const std::string& path) {
 
 struct Bench : EngineRig {
   EngineContext shared = context();
-  std::optional<Performer<LinuxCalls>> performer;
+  std::optional<OperationExecutor<LinuxCalls>> performer;
   std::bitset<kOperationKinds> done;
 
   explicit Bench(bool change_owners = false) {

@@ -62,7 +62,7 @@ TEST_CASE("a file too large for a result is ignored in a history") {
   add_to_history(folder.path(), sample_result(), result_to_json(sample_result()));
   std::ofstream(folder.path() + "/sparse.json").put('x');
   std::filesystem::resize_file(folder.path() + "/sparse.json", std::uintmax_t{1} << 40);
-  const HistoryFolder history = read_history(folder.path());
+  const HistoryDirectory history = read_history(folder.path());
   CHECK(history.entries.size() == 1);
   REQUIRE(history.others.size() == 1);
   CHECK(history.others[0].find("larger than 256 MB") != std::string::npos);
@@ -138,12 +138,12 @@ TEST_CASE("the same result twice is one, a different one of the same second is a
   Result result = sample_result();
   const std::string text = result_to_json(result);
   const AddedResult first = add_to_history(history, result, text);
-  CHECK_FALSE(first.was_there);
+  CHECK_FALSE(first.already_existed);
   CHECK(content(history + "/" + first.name + ".json") == text);
-  CHECK(add_to_history(history, result, text).was_there);
+  CHECK(add_to_history(history, result, text).already_existed);
   result.note = "again";
   const AddedResult second = add_to_history(history, result, result_to_json(result));
-  CHECK_FALSE(second.was_there);
+  CHECK_FALSE(second.already_existed);
   CHECK(second.name == first.name + "-2");
   CHECK(add_to_history(history, result, result_to_json(result)).name == second.name);
   CHECK(content(history + "/" + first.name + ".json") == text);
@@ -171,7 +171,7 @@ TEST_CASE("results are numbered by time, and other files are listed") {
   std::ofstream(folder / "notes.txt") << "mine";
   std::ofstream(folder / "other.json") << "{}";
   std::filesystem::create_directory_symlink("/", folder / "link");
-  const HistoryFolder history = read_history(folder.path());
+  const HistoryDirectory history = read_history(folder.path());
   REQUIRE(history.entries.size() == 2);
   CHECK(history.entries[0].number == 1);
   CHECK(history.entries[0].firmware == "1.0");
@@ -191,7 +191,7 @@ TEST_CASE("results are found by number, by name, and by the folder they are in")
         result_of(started == std::string("2024-02-03T00:00:00Z") ? "2.0" : "1.0", started);
     add_to_history(folder.path(), result, result_to_json(result));
   }
-  const HistoryFolder history = read_history(folder.path());
+  const HistoryDirectory history = read_history(folder.path());
   const auto numbers = [&](std::string_view which) {
     std::vector<std::uint32_t> found;
     for (const HistoryEntry& entry : find_entries(history, which)) found.push_back(entry.number);

@@ -124,7 +124,7 @@ TEST_CASE("the index of recorded programs counts reads and writes in busy time o
   CHECK(index.values[0].value == doctest::Approx(std::sqrt(50 * 400.0)));
   CHECK(index.values[1].value == doctest::Approx(std::sqrt(100 * 1000.0)));
   CHECK(index.values[0].interval);
-  CHECK(usual_indexes(matched).size() == 2);
+  CHECK(default_indexes(matched).size() == 2);
 }
 
 TEST_CASE("busy time is the time in calls, and never more than there was") {

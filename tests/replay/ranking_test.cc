@@ -147,7 +147,7 @@ TEST_CASE("a ranking is kept as JSON") {
       group_with("a", {ranked_runs("create", "ext4", 1, 10, 1)}),
       group_with("b", {ranked_runs("create", "ext4", 2, 10, 2)})};
   const MatchedGroups matched(groups);
-  const Json json = Json::parse(ranking_to_json(rank_groups(groups), usual_indexes(matched, 1)));
+  const Json json = Json::parse(ranking_to_json(rank_groups(groups), default_indexes(matched, 1)));
   CHECK(json["entries"] == Json({"a", "b"}));
   const Json& entry = json["rankings"][0]["entries"][1];
   CHECK(entry["name"] == "b");

@@ -48,9 +48,10 @@ TEST_CASE("phases whose files a later phase needs run to their end") {
 
 TEST_CASE("points with different files do not start from the same files") {
   const Recipe one = recipe_of(kReads);
-  CHECK(begin_alike(one, recipe_of("files: {size: 1 MiB}\naccess: {size: 8 KiB}\n")));
-  CHECK_FALSE(begin_alike(one, recipe_of("files: {size: 2 MiB}\naccess: {size: 4 KiB}\n")));
-  CHECK_FALSE(begin_alike(one, recipe_of("seed: 2\n" + std::string(kReads))));
+  CHECK(start_from_same_files(one, recipe_of("files: {size: 1 MiB}\naccess: {size: 8 KiB}\n")));
+  CHECK_FALSE(
+      start_from_same_files(one, recipe_of("files: {size: 2 MiB}\naccess: {size: 4 KiB}\n")));
+  CHECK_FALSE(start_from_same_files(one, recipe_of("seed: 2\n" + std::string(kReads))));
 }
 
 TEST_CASE("steps that create, extend, move or remove files change them, others do not") {

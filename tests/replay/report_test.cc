@@ -12,10 +12,10 @@
 #include "replay/json.h"
 #include "replay/report/figures.h"
 #include "replay/report/findings.h"
+#include "replay/report/formatting.h"
 #include "replay/report/html_report.h"
 #include "replay/report/report_data.h"
 #include "replay/report/text_reports.h"
-#include "replay/report/wording.h"
 #include "tests/sample_result.h"
 
 namespace filereel {

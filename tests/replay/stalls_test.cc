@@ -52,7 +52,7 @@ TEST_CASE("the stalls of a measurement are those of all its runs and kinds") {
       summary.histogram = pack_histogram(some);
     }
   }
-  const std::optional<OwnStalls> own = own_stalls(measurement);
+  const std::optional<MeasurementStalls> own = measurement_stalls(measurement);
   REQUIRE(own);
   CHECK(own->stalls.count == 600);
   CHECK(own->threshold_ns == kLeastStallNs);
@@ -60,7 +60,7 @@ TEST_CASE("the stalls of a measurement are those of all its runs and kinds") {
   CHECK(own->share_of_time == doctest::Approx(200.0 / 299.9).epsilon(0.01));
   measurement.samples[1].latency["read"].histogram.clear();  // of an older result
   measurement.samples[1].latency["write"].histogram.clear();
-  CHECK_FALSE(own_stalls(measurement));
+  CHECK_FALSE(measurement_stalls(measurement));
 }
 
 TEST_CASE("an operation at the threshold is not a stall") {

@@ -259,18 +259,18 @@ TEST_CASE("a series with a trend drifts") {
 }
 
 TEST_CASE("bimodal values are detected, unimodal ones are not split") {
-  const auto modes = two_modes(Values{10, 20.5, 10.2, 9.9, 20, 10.1, 21, 9.8, 10, 20.2});
+  const auto modes = bimodal_modes(Values{10, 20.5, 10.2, 9.9, 20, 10.1, 21, 9.8, 10, 20.2});
   REQUIRE(modes);
   CHECK(modes->low == about(10));
   CHECK(modes->high == about(20.35));
   CHECK(modes->in_low == 6);
-  CHECK_FALSE(two_modes(Values{1, 1, 1, 1, 9, 9, 9, 9, 9}));  // too few
-  CHECK_FALSE(two_modes(Values(20, 3.0)));
+  CHECK_FALSE(bimodal_modes(Values{1, 1, 1, 1, 9, 9, 9, 9, 9}));  // too few
+  CHECK_FALSE(bimodal_modes(Values(20, 3.0)));
   CHECK_FALSE(
-      two_modes(Values{1, 1.1, 1.2, 0.9, 1, 1.05, 0.95, 1.1, 1, 1.15, 0.9, 7}));  // one stray
+      bimodal_modes(Values{1, 1.1, 1.2, 0.9, 1, 1.05, 0.95, 1.1, 1, 1.15, 0.9, 7}));  // one stray
   std::mt19937_64 random(9);
   int seen = 0;
-  for (int i = 0; i < 1000; ++i) seen += two_modes(normal_values(random, 10, 5, 1)) ? 1 : 0;
+  for (int i = 0; i < 1000; ++i) seen += bimodal_modes(normal_values(random, 10, 5, 1)) ? 1 : 0;
   CHECK(seen <= 20);
 }
 

@@ -97,7 +97,7 @@ std::uint64_t count(const ReplayOutcome& outcome, OperationKind kind) {
 
 std::vector<EngineKind> engines() {
   std::vector<EngineKind> result = {EngineKind::blocking, EngineKind::null};
-  if (!why_no_uring()) result.push_back(EngineKind::uring);
+  if (!uring_unavailable_reason()) result.push_back(EngineKind::uring);
   return result;
 }
 

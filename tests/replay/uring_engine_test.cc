@@ -62,7 +62,7 @@ void run(IoEngine& engine, std::span<const Operation> operations) {
 }
 
 TEST_CASE("asynchronous requests are submitted and completed") {
-  if (why_no_uring()) return;
+  if (uring_unavailable_reason()) return;
   for (const std::uint32_t depth : {0U, 1U, 5U}) {
     CAPTURE(depth);
     EngineRig rig;
@@ -81,7 +81,7 @@ TEST_CASE("asynchronous requests are submitted and completed") {
 }
 
 TEST_CASE("a request's latency ends when it ends, not when the next operation is due") {
-  if (why_no_uring()) return;
+  if (uring_unavailable_reason()) return;
   EngineRig rig;
   EngineContext context = rig.context();
   context.queue_depth = 4;
@@ -99,7 +99,7 @@ TEST_CASE("a request's latency ends when it ends, not when the next operation is
 }
 
 TEST_CASE("all depths read the data written, also with direct I/O, and count each request once") {
-  if (why_no_uring()) return;
+  if (uring_unavailable_reason()) return;
   constexpr std::uint64_t kRequests = 5000;
   for (const std::uint32_t depth : {1U, 2U, 63U, 64U, 65U, 256U, 4096U}) {
     for (const int direct : {0, O_DIRECT}) {
@@ -132,7 +132,7 @@ TEST_CASE("all depths read the data written, also with direct I/O, and count eac
 }
 
 TEST_CASE("a file opened in a reused slot is the new file") {
-  if (why_no_uring()) return;
+  if (uring_unavailable_reason()) return;
   EngineRig rig;
   EngineContext context = rig.context();
   context.queue_depth = 8;
@@ -171,7 +171,7 @@ TEST_CASE("a file opened in a reused slot is the new file") {
 }
 
 TEST_CASE("nothing starts after the alarm, and earlier requests complete") {
-  if (why_no_uring()) return;
+  if (uring_unavailable_reason()) return;
   for (const std::uint32_t depth : {1U, 16U}) {
     CAPTURE(depth);
     EngineRig rig;
@@ -196,7 +196,7 @@ TEST_CASE("nothing starts after the alarm, and earlier requests complete") {
 }
 
 TEST_CASE("concurrent requests show in their latencies") {
-  if (why_no_uring()) return;
+  if (uring_unavailable_reason()) return;
   const auto latency_at = [](std::uint32_t depth) {
     EngineRig rig;
     EngineContext context = rig.context();
@@ -216,7 +216,7 @@ TEST_CASE("concurrent requests show in their latencies") {
 }
 
 TEST_CASE("writes of the same bytes keep their order where they do not overlap on purpose") {
-  if (why_no_uring()) return;
+  if (uring_unavailable_reason()) return;
   EngineRig rig;
   EngineContext context = rig.context();
   context.queue_depth = 32;
@@ -234,8 +234,8 @@ TEST_CASE("writes of the same bytes keep their order where they do not overlap o
 
 TEST_CASE("polling is refused with a reason if the device does not support it") {
   EngineRig rig;
-  const std::optional<std::string> why = why_no_polling(rig.volumes.near_root.get());
-  const std::optional<std::string> nowhere = why_no_polling(-1);
+  const std::optional<std::string> why = polling_unavailable_reason(rig.volumes.near_root.get());
+  const std::optional<std::string> nowhere = polling_unavailable_reason(-1);
   REQUIRE(nowhere);
   CHECK_FALSE(nowhere->empty());
   if (why) {
@@ -245,7 +245,7 @@ TEST_CASE("polling is refused with a reason if the device does not support it") 
 }
 
 TEST_CASE("a polling engine also reads files without direct I/O") {
-  if (why_no_uring()) return;
+  if (uring_unavailable_reason()) return;
   EngineRig rig;
   EngineContext context = rig.context();
   context.queue_depth = 4;

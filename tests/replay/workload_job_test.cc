@@ -226,7 +226,7 @@ TEST_CASE("requests in flight are counted as accesses, with io_uring and without
       "stop: {operations: 100}\n");
   CHECK(one.run());
   CHECK(one.sample(0).operations == 100);
-  CHECK(one.warns("io-uring-unavailable") == why_no_uring().has_value());
+  CHECK(one.warns("io-uring-unavailable") == uring_unavailable_reason().has_value());
 }
 
 TEST_CASE("without direct I/O support the page cache is used, with a warning") {
@@ -241,14 +241,14 @@ TEST_CASE("without direct I/O support the page cache is used, with a warning") {
 }
 
 TEST_CASE("an image is formatted, and a full volume is an error with advice") {
-  if (probe_mount_power() != MountPower::full) return;
+  if (probe_mount_capability() != MountCapability::full) return;
   WorkloadRun one("files: {size: 48 MiB}\naccess: {size: 1 MiB, reads: 0 %}\n");
   Target image;
   image.kind = TargetKind::image;
   image.path = one.temp / "v.img";
   image.size = 32 << 20;
   one.request.targets.near = image;
-  one.request.power = MountPower::full;
+  one.request.power = MountCapability::full;
   CHECK(one.failure().find("not enough space") != std::string::npos);
   one.request.targets.near->size = 0;  // as large as it needs to be
   one.result = {};

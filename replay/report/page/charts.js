@@ -66,7 +66,7 @@ function chartFigure({title, level = 'h3', height, words, make, tableOf, caption
   plot.style.height = `${height}px`;
   const figure = element('figure', {}, element(level, {}, title), plot,
       caption ? element('figcaption', {}, caption) : null,
-      tableOf ? unfolding('Data of this chart', tableOf) : null);
+      tableOf ? collapsible('Data of this chart', tableOf) : null);
   figure.draw = () => {
     const old = Chart.getChart(canvas);
     if (old) old.destroy();

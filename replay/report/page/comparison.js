@@ -49,7 +49,7 @@ function showComparison(data) {
   const alone = [...comparison.only_base.map((key) => [key, comparison.base]),
                  ...comparison.only_fresh.map((key) => [key, comparison.fresh])];
   if (alone.length) {
-    part.append(unfolding('Measured in only one result', () => element('ul', {}, alone.map(
+    part.append(collapsible('Measured in only one result', () => element('ul', {}, alone.map(
         ([key, side]) => element('li', {}, named(key), ' (', named(side), ')')))));
   }
 }

@@ -64,7 +64,7 @@ function table(caption, heading, rows, {left = [], rowClass = () => null} = {}) 
 }
 
 // A details element. Its content is created when it is first opened.
-function unfolding(summary, make) {
+function collapsible(summary, make) {
   const details = element('details', {}, element('summary', {}, summary));
   const fill = () => {
     if (details.childElementCount === 1) details.append(make());

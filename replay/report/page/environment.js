@@ -16,7 +16,7 @@ function showWarnings(data) {
   part.append(element('ul', {class: 'warnings'}, [...kinds.values()].map((list) => element('li', {},
       element('strong', {}, text(list[0])), ' ', element('code', {}, list[0].one.code),
       list[0].one.next_step ? element('div', {class: 'next'}, '→ ', named(list[0].one.next_step)) : '',
-      list.length > 1 ? unfolding(`${whole(list.length - 1)} more of this kind`, () => element('ul', {},
+      list.length > 1 ? collapsible(`${whole(list.length - 1)} more of this kind`, () => element('ul', {},
           list.slice(1).map((item) => element('li', {}, text(item))))) : ''))));
 }
 

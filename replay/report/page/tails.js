@@ -86,7 +86,7 @@ function slowestTable(one) {
   if (list.length === 0) return null;
   const otherService = list.some((row) => row[8] !== null), recorded = one.kind === 'trace';
   const time = (us) => us === null ? '–' : {text: microseconds(us), value: us};
-  return unfolding(`The ${list.length} slowest operations`, () => table(
+  return collapsible(`The ${list.length} slowest operations`, () => table(
       otherService ? 'The slowest operations of all repetitions; latency is measured from the scheduled time'
                    : 'The slowest operations of all repetitions',
       ['latency', 'operation', 'file', 'offset', 'length', 'repetition', 'at', 'thread',

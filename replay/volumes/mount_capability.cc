@@ -42,29 +42,29 @@ bool isolate_mounts() {
 
 }  // namespace
 
-MountPower enter_mount_namespace() {
+MountCapability enter_mount_namespace() {
   if (unshare(CLONE_NEWNS) == 0) {
-    if (!isolate_mounts()) return MountPower::none;
-    if (geteuid() == 0 && loop_devices_available()) return MountPower::full;
-    return fuse_works() ? MountPower::fuse_only : MountPower::none;
+    if (!isolate_mounts()) return MountCapability::none;
+    if (geteuid() == 0 && loop_devices_available()) return MountCapability::full;
+    return fuse_works() ? MountCapability::fuse_only : MountCapability::none;
   }
   const uid_t user = geteuid();
   const gid_t group = getegid();
-  if (!fuse_works() || unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return MountPower::none;
+  if (!fuse_works() || unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return MountCapability::none;
   const bool mapped = write_file("/proc/self/setgroups", "deny") &&
                       write_file("/proc/self/uid_map", fmt::format("0 {} 1", user)) &&
                       write_file("/proc/self/gid_map", fmt::format("0 {} 1", group));
-  return mapped && isolate_mounts() ? MountPower::fuse_only : MountPower::none;
+  return mapped && isolate_mounts() ? MountCapability::fuse_only : MountCapability::none;
 }
 
-MountPower probe_mount_power() {
+MountCapability probe_mount_capability() {
   const pid_t child = fork();
   if (child == 0) _exit(static_cast<int>(enter_mount_namespace()));
   int status = 0;
   if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status)) {
-    return MountPower::none;
+    return MountCapability::none;
   }
-  return static_cast<MountPower>(WEXITSTATUS(status));
+  return static_cast<MountCapability>(WEXITSTATUS(status));
 }
 
 bool kernel_has(const FileSystemInfo& info) {
@@ -81,13 +81,13 @@ bool fuse_has(const FileSystemInfo& info) {
   return !info.fuse_program.empty() && fuse_works() && find_program(info.fuse_program).has_value();
 }
 
-std::optional<Driver> choose_driver(FileSystemKind kind, MountPower power) {
+std::optional<Driver> choose_driver(FileSystemKind kind, MountCapability power) {
   const FileSystemInfo& info = file_system_info(kind);
-  if (power == MountPower::full && kernel_has(info)) {
+  if (power == MountCapability::full && kernel_has(info)) {
     return Driver{true, std::string(info.kernel_type)};
   }
-  if (power == MountPower::none || !fuse_has(info)) return std::nullopt;
-  const bool allowed = power == MountPower::full || !info.fuse_needs_device;
+  if (power == MountCapability::none || !fuse_has(info)) return std::nullopt;
+  const bool allowed = power == MountCapability::full || !info.fuse_needs_device;
   return allowed ? std::optional(Driver{false, std::string(info.fuse_program)}) : std::nullopt;
 }
 

@@ -1,4 +1,4 @@
-#include "replay/engine/performer.h"
+#include "replay/engine/operation_executor.h"
 
 #include <linux/fs.h>
 #include <sys/mman.h>
@@ -34,7 +34,7 @@ std::uint64_t buffer_size(const EngineContext& context) {
 }
 
 template <class Calls>
-std::int64_t Performer<Calls>::call_other(const Operation& op) noexcept {
+std::int64_t OperationExecutor<Calls>::call_other(const Operation& op) noexcept {
   using enum OperationKind;
   switch (op.kind) {
     case open:
@@ -149,7 +149,7 @@ std::int64_t Performer<Calls>::call_other(const Operation& op) noexcept {
 }
 
 template <class Calls>
-std::int64_t Performer<Calls>::try_open(const Operation& op) noexcept {
+std::int64_t OperationExecutor<Calls>::try_open(const Operation& op) noexcept {
   const auto flags = static_cast<int>((op.flags & kOpenFlags) | O_NONBLOCK | O_NOCTTY);
   if ((op.flags & kTemporary) != 0) {
     const std::int64_t directory = parents_.directory(op.path);
@@ -162,7 +162,7 @@ std::int64_t Performer<Calls>::try_open(const Operation& op) noexcept {
 }
 
 template <class Calls>
-std::int64_t Performer<Calls>::open(const Operation& op) noexcept {
+std::int64_t OperationExecutor<Calls>::open(const Operation& op) noexcept {
   std::int64_t fd = try_open(op);
   if (fd == -EMFILE) {  // there may be too many cached directories
     parents_.forget();
@@ -189,7 +189,7 @@ std::int64_t Performer<Calls>::open(const Operation& op) noexcept {
 }
 
 template <class Calls>
-std::int64_t Performer<Calls>::close(const Operation& op) noexcept {
+std::int64_t OperationExecutor<Calls>::close(const Operation& op) noexcept {
   if (op.file >= context_.open_files.size()) return -EBADF;
   return Calls::close(context_.open_files[op.file].fd.exchange(-1));
 }
@@ -197,7 +197,7 @@ std::int64_t Performer<Calls>::close(const Operation& op) noexcept {
 // Behaves like a single call: a short piece ends it, and an error is returned only if nothing was
 // transferred.
 template <class Calls>
-std::int64_t Performer<Calls>::transfer_in_pieces(const Operation& op) noexcept {
+std::int64_t OperationExecutor<Calls>::transfer_in_pieces(const Operation& op) noexcept {
   const std::uint64_t length = std::min(bytes_of(op), kMaxTransfer);
   if (op.offset > static_cast<std::uint64_t>(INT64_MAX) - length) return -EINVAL;
   const bool reads = op.kind == OperationKind::read;
@@ -230,7 +230,7 @@ std::int64_t Performer<Calls>::transfer_in_pieces(const Operation& op) noexcept 
 
 // Usually for a directory; one that is already open needs no handle of its own.
 template <class Calls>
-std::int64_t Performer<Calls>::stat_volume(const Operation& op) noexcept {
+std::int64_t OperationExecutor<Calls>::stat_volume(const Operation& op) noexcept {
   if (op.file == kNoFile) {
     const std::int64_t directory = parents_.directory(op.path);
     if (directory >= 0) return Calls::stat_volume({static_cast<int>(directory), nullptr});
@@ -241,7 +241,7 @@ std::int64_t Performer<Calls>::stat_volume(const Operation& op) noexcept {
 // Kernel copies may transfer less than requested. The operation ends when it has transferred as
 // much as in the trace.
 template <class Calls>
-std::int64_t Performer<Calls>::copy_range(const Operation& op) noexcept {
+std::int64_t OperationExecutor<Calls>::copy_range(const Operation& op) noexcept {
   const int from = fd(op.source);
   const int to = fd(op.file);
   if (op.method == CopyMethod::reflink) {
@@ -266,7 +266,7 @@ std::int64_t Performer<Calls>::copy_range(const Operation& op) noexcept {
 }
 
 template <class Calls>
-std::int64_t Performer<Calls>::link(const Operation& op) noexcept {
+std::int64_t OperationExecutor<Calls>::link(const Operation& op) noexcept {
   if (op.file != kNoFile) {
     return parents_.with(op.path, [&](int parent, const char* name) {
       return Calls::link({fd(op.file), nullptr}, parent, name);
@@ -279,7 +279,7 @@ std::int64_t Performer<Calls>::link(const Operation& op) noexcept {
 }
 
 template <class Calls>
-std::int64_t Performer<Calls>::rename(const Operation& op) noexcept {
+std::int64_t OperationExecutor<Calls>::rename(const Operation& op) noexcept {
   const std::int64_t result = parents_.with_both(
       op.old_path, op.path, [&](int old, const char* old_name, int parent, const char* name) {
         return Calls::rename(old, old_name, parent, name, op.flags & ~kWhiteout);
@@ -290,7 +290,7 @@ std::int64_t Performer<Calls>::rename(const Operation& op) noexcept {
 }
 
 template <class Calls>
-std::int64_t Performer<Calls>::list(const Operation& op) noexcept {
+std::int64_t OperationExecutor<Calls>::list(const Operation& op) noexcept {
   if (op.file >= context_.open_files.size()) return -EBADF;
   OpenFile& directory = context_.open_files[op.file];
   const int fd = directory.fd.load(std::memory_order_acquire);
@@ -303,7 +303,7 @@ std::int64_t Performer<Calls>::list(const Operation& op) noexcept {
 
 // Never waits in the kernel: a trace could deadlock threads.
 template <class Calls>
-std::int64_t Performer<Calls>::lock(const Operation& op) noexcept {
+std::int64_t OperationExecutor<Calls>::lock(const Operation& op) noexcept {
   const int fd = this->fd(op.file);
   std::int64_t result = Calls::lock(fd, op.flags, op.offset, op.length);
   // A lock that the trace did not get must not be withheld from the thread that got it there.
@@ -322,7 +322,7 @@ std::int64_t Performer<Calls>::lock(const Operation& op) noexcept {
 }
 
 template <class Calls>
-std::int64_t Performer<Calls>::attribute(const Operation& op) noexcept {
+std::int64_t OperationExecutor<Calls>::attribute(const Operation& op) noexcept {
   const char* const name = context_.texts->text(op.text).c_str();
   const std::span<std::byte> bytes = scratch_.first(op.length);
   return only_error(at_target(op, [&](CallTarget at) -> std::int64_t {
@@ -342,7 +342,7 @@ std::int64_t Performer<Calls>::attribute(const Operation& op) noexcept {
 
 // Programs are looked up, not run: errors of running them are taken from the trace.
 template <class Calls>
-std::int64_t Performer<Calls>::execute(const Operation& op) noexcept {
+std::int64_t OperationExecutor<Calls>::execute(const Operation& op) noexcept {
   const std::int64_t result = parents_.with(
       op.path, [](int parent, const char* name) { return Calls::access(parent, name, X_OK); });
   if (result == 0 && !is_missing(op.expected)) return op.expected;
@@ -352,7 +352,7 @@ std::int64_t Performer<Calls>::execute(const Operation& op) noexcept {
 // Nothing executes or writes in these mappings: a private one is only read, and only `fault` brings
 // pages in. A mapping of any size therefore needs address space but no memory.
 template <class Calls>
-std::int64_t Performer<Calls>::map(const Operation& op) noexcept {
+std::int64_t OperationExecutor<Calls>::map(const Operation& op) noexcept {
   if (op.source >= context_.mappings.size()) return -EINVAL;
   const auto wanted = static_cast<int>(op.flags >> 8);
   const int type = wanted & MAP_TYPE;
@@ -375,7 +375,7 @@ std::int64_t Performer<Calls>::map(const Operation& op) noexcept {
 }
 
 template <class Calls>
-std::int64_t Performer<Calls>::unmap(FileSlot number) noexcept {
+std::int64_t OperationExecutor<Calls>::unmap(FileSlot number) noexcept {
   if (number >= context_.mappings.size()) return -EINVAL;
   Mapping& mapping = context_.mappings[number];
   std::byte* begin = mapping.begin.load();
@@ -392,7 +392,7 @@ std::int64_t Performer<Calls>::unmap(FileSlot number) noexcept {
 // modify.
 template <class Calls>
 template <class Call>
-std::int64_t Performer<Calls>::in_mapping(const Operation& op, Call call) noexcept {
+std::int64_t OperationExecutor<Calls>::in_mapping(const Operation& op, Call call) noexcept {
   if (op.source >= context_.mappings.size()) return -EINVAL;
   const Mapping& mapping = context_.mappings[op.source];
   std::byte* const begin = mapping.begin.load();
@@ -406,7 +406,7 @@ std::int64_t Performer<Calls>::in_mapping(const Operation& op, Call call) noexce
   return call(begin + from, (wanted + page_bytes_ - 1) / page_bytes_ * page_bytes_);
 }
 
-template class Performer<LinuxCalls>;
-template class Performer<NullCalls>;
+template class OperationExecutor<LinuxCalls>;
+template class OperationExecutor<NullCalls>;
 
 }  // namespace filereel

@@ -10,19 +10,20 @@ namespace filereel {
 
 // "`lane` has completed `count` operations." The default moment is the start, for which no one
 // waits.
-class Moment {
+class LanePosition {
  public:
   static constexpr std::uint32_t kMaxLanes = 1U << 16;  // eight bytes hold both numbers
 
-  constexpr Moment() = default;
-  constexpr Moment(std::uint32_t lane, std::uint64_t count)
+  constexpr LanePosition() = default;
+  constexpr LanePosition(std::uint32_t lane, std::uint64_t count)
       : bits_(std::uint64_t{lane} << kCountBits | count) {}
 
   constexpr std::uint32_t lane() const { return static_cast<std::uint32_t>(bits_ >> kCountBits); }
   constexpr std::uint64_t count() const { return bits_ & ((1ULL << kCountBits) - 1); }
   constexpr bool is_beginning() const { return bits_ == 0; }
-  friend constexpr bool operator==(Moment, Moment) = default;
-  friend constexpr auto operator<=>(Moment, Moment) = default;  // within a lane: which is later
+  friend constexpr bool operator==(LanePosition, LanePosition) = default;
+  friend constexpr auto operator<=>(LanePosition,
+                                    LanePosition) = default;  // within a lane: which is later
 
  private:
   static constexpr unsigned kCountBits = 48;
@@ -31,37 +32,37 @@ class Moment {
 
 // The last moment of each lane. It nearly always holds one or two lanes, so the first is stored
 // inline.
-class MomentSet {
+class LanePositions {
  public:
-  MomentSet() = default;
-  MomentSet(const MomentSet& other) : first_(other.first_) {
-    if (other.rest_) rest_ = std::make_unique<std::vector<Moment>>(*other.rest_);
+  LanePositions() = default;
+  LanePositions(const LanePositions& other) : first_(other.first_) {
+    if (other.rest_) rest_ = std::make_unique<std::vector<LanePosition>>(*other.rest_);
   }
-  MomentSet(MomentSet&&) noexcept = default;
-  MomentSet& operator=(MomentSet&&) noexcept = default;
-  MomentSet& operator=(const MomentSet&) = delete;
-  ~MomentSet() = default;
+  LanePositions(LanePositions&&) noexcept = default;
+  LanePositions& operator=(LanePositions&&) noexcept = default;
+  LanePositions& operator=(const LanePositions&) = delete;
+  ~LanePositions() = default;
 
   // The most recently added lane is found first.
-  void add(Moment moment) {
+  void add(LanePosition moment) {
     if (first_.is_beginning() || first_.lane() == moment.lane()) {
       first_ = std::max(first_, moment);
       return;
     }
-    if (!rest_) rest_ = std::make_unique<std::vector<Moment>>();
-    const auto found = std::ranges::find(*rest_, moment.lane(), &Moment::lane);
+    if (!rest_) rest_ = std::make_unique<std::vector<LanePosition>>();
+    const auto found = std::ranges::find(*rest_, moment.lane(), &LanePosition::lane);
     if (found == rest_->end()) {
       rest_->push_back(first_);
       first_ = moment;
     } else {
-      const Moment later = std::max(*found, moment);
+      const LanePosition later = std::max(*found, moment);
       *found = first_;
       first_ = later;
     }
   }
 
-  void add(const MomentSet& others) {
-    others.each([&](Moment moment) { add(moment); });
+  void add(const LanePositions& others) {
+    others.each([&](LanePosition moment) { add(moment); });
   }
 
   template <class Visit>
@@ -69,7 +70,7 @@ class MomentSet {
     if (first_.is_beginning()) return;
     visit(first_);
     if (!rest_) return;
-    for (const Moment moment : *rest_) visit(moment);
+    for (const LanePosition moment : *rest_) visit(moment);
   }
 
   template <class Is>
@@ -83,8 +84,8 @@ class MomentSet {
   }
 
  private:
-  Moment first_;
-  std::unique_ptr<std::vector<Moment>> rest_;  // of other lanes; empty if first_ is
+  LanePosition first_;
+  std::unique_ptr<std::vector<LanePosition>> rest_;  // of other lanes; empty if first_ is
 };
 
 }  // namespace filereel

@@ -1,4 +1,4 @@
-#include "replay/report/wording.h"
+#include "replay/report/formatting.h"
 
 #include <algorithm>
 

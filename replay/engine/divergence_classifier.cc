@@ -1,4 +1,4 @@
-#include "replay/engine/divergence_judge.h"
+#include "replay/engine/divergence_classifier.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -33,7 +33,7 @@ bool same_error(OperationKind kind, std::int64_t expected, std::int64_t result) 
 }
 
 // Errors that mean that the file system or the machine lacks a feature or a resource.
-bool is_lack(OperationKind kind, int error) {
+bool is_unsupported(OperationKind kind, int error) {
   using enum OperationKind;
   switch (error) {
     case EOPNOTSUPP:
@@ -69,7 +69,7 @@ bool is_lack(OperationKind kind, int error) {
 
 bool is_limit(const Operation& operation, std::int64_t result) {
   if (operation.expected >= 0 && result < 0) {
-    return is_lack(operation.kind, static_cast<int>(-result));
+    return is_unsupported(operation.kind, static_cast<int>(-result));
   }
   // The reverse: the recorded system lacked the feature.
   const bool missed = operation.expected == -EOPNOTSUPP || operation.expected == -ENOSYS ||
@@ -150,8 +150,8 @@ bool same_result(const Operation& operation, std::int64_t result) noexcept {
   return same_error(operation.kind, expected, result);
 }
 
-DivergenceClass DivergenceJudge::judge(const Operation& operation, PathId path,
-                                       std::int64_t result) noexcept {
+DivergenceClass DivergenceClassifier::judge(const Operation& operation, PathId path,
+                                            std::int64_t result) noexcept {
   const std::lock_guard lock(mutex_);
   DivergenceClass what = DivergenceClass::mismatch;
   if (touched(operation, path)) {
@@ -166,12 +166,12 @@ DivergenceClass DivergenceJudge::judge(const Operation& operation, PathId path,
   return what;
 }
 
-bool DivergenceJudge::is_consequence(const Operation& operation, PathId path) noexcept {
+bool DivergenceClassifier::is_consequence(const Operation& operation, PathId path) noexcept {
   const std::lock_guard lock(mutex_);
   return touched(operation, path);
 }
 
-bool DivergenceJudge::touched(const Operation& operation, PathId path) const {
+bool DivergenceClassifier::touched(const Operation& operation, PathId path) const {
   if (is_about_attributes(operation.kind) && attributes_.contains(operation.entry)) return true;
   if (operation.entry != kNoFileId) {
     if (files_.contains(operation.entry)) return true;
@@ -185,7 +185,7 @@ bool DivergenceJudge::touched(const Operation& operation, PathId path) const {
   return touched_name(path) || touched_name(operation.old_path);
 }
 
-bool DivergenceJudge::touched_name(PathId path) const {
+bool DivergenceClassifier::touched_name(PathId path) const {
   bool above = false;
   for (; !paths_.is_root(path); path = paths_.node(path).parent) {
     const auto found = names_.find(path);
@@ -195,7 +195,7 @@ bool DivergenceJudge::touched_name(PathId path) const {
   return false;
 }
 
-void DivergenceJudge::remember(const Operation& operation, PathId path, std::int64_t result) {
+void DivergenceClassifier::remember(const Operation& operation, PathId path, std::int64_t result) {
   const std::size_t remembered =
       names_.size() + files_.size() + attributes_.size() + slots_.size() + mappings_.size();
   if (remembered >= kMostRemembered) return;
@@ -217,7 +217,7 @@ void DivergenceJudge::remember(const Operation& operation, PathId path, std::int
   remember_name(operation.old_path, below);
 }
 
-void DivergenceJudge::remember_name(PathId path, bool below) {
+void DivergenceClassifier::remember_name(PathId path, bool below) {
   // Everything is below a root: remembering it would explain too much.
   if (paths_.is_root(path)) return;
   bool& all = names_[path];

@@ -51,9 +51,9 @@ inline std::uint64_t bytes_of(const Operation& op) noexcept {
 // `Calls` is LinuxCalls or NullCalls. Used by one thread. After construction nothing throws or
 // allocates.
 template <class Calls>
-class Performer {
+class OperationExecutor {
  public:
-  explicit Performer(const EngineContext& context)
+  explicit OperationExecutor(const EngineContext& context)
       : context_(context),
         directories_(context.directories ? *context.directories : own_directories_),
         parents_(*context.paths, context.roots, directories_),
@@ -61,8 +61,8 @@ class Performer {
         buffer_(buffer_size(context)),
         scratch_(needs_scratch(context.kinds) ? kLargestAttribute : 1),
         page_bytes_(static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE))) {}
-  Performer(const Performer&) = delete;
-  Performer& operator=(const Performer&) = delete;
+  OperationExecutor(const OperationExecutor&) = delete;
+  OperationExecutor& operator=(const OperationExecutor&) = delete;
 
   // Opens files without O_NONBLOCK unless the trace has it. The open itself always uses it, so that
   // it cannot hang. For blocking reads and writes of files it has no effect, for io_uring it does.
@@ -178,7 +178,7 @@ class Performer {
   std::uint64_t difference_ = 0;
 };
 
-extern template class Performer<LinuxCalls>;
-extern template class Performer<NullCalls>;
+extern template class OperationExecutor<LinuxCalls>;
+extern template class OperationExecutor<NullCalls>;
 
 }  // namespace filereel

@@ -144,7 +144,7 @@ function showMeasurements(data) {
     const {one} = list[index];
     about.replaceChildren(element('h3', {}, named(label(list[index]))), measurementFacts(one));
     if (one.examples.length) {
-      about.append(unfolding(`${counted(one.examples.length, 'divergence', 'divergences')}`,
+      about.append(collapsible(`${counted(one.examples.length, 'divergence', 'divergences')}`,
           () => element('ul', {}, one.examples.map((example) =>
             element('li', {}, `repetition ${example.run}: `, named(example.text))))));
     }
@@ -161,13 +161,13 @@ function showMeasurements(data) {
     part.append(element('h3', {}, 'File efficiency'), efficiencyTable(data, list, several));
   }
   const count = list.reduce((sum, {one}) => sum + one.samples.length, 0);
-  const samples = unfolding(`All ${counted(count, 'sample', 'samples')}`, () => samplesTable(list, several));
+  const samples = collapsible(`All ${counted(count, 'sample', 'samples')}`, () => samplesTable(list, several));
   samples.classList.add('long');
   part.append(samples);
 }
 
 function efficiencyTable(data, list, several) {
-  return unfolding('File access and block level', () => {
+  return collapsible('File access and block level', () => {
     const parts = [table('File speed relative to block-level speed, and device bytes per file byte',
         [...(several ? ['result'] : []), 'measurement', 'file system', 'share of block-level speed', "file system's share of latency", 'written', 'read'],
         list.map(({one, result}) => [...(several ? [named(result.name)] : []), named(one.subject), one.file_system,

@@ -17,10 +17,10 @@ namespace filereel {
 bool same_result(const Operation& operation, std::int64_t result) noexcept;
 
 // Shared by all threads of a replay; used only if a result differs.
-class DivergenceJudge {
+class DivergenceClassifier {
  public:
   // `paths` outlives the judge.
-  explicit DivergenceJudge(const PathTable& paths) : paths_(paths) {}
+  explicit DivergenceClassifier(const PathTable& paths) : paths_(paths) {}
 
   // Classifies the divergence of `operation`, which returned `result` (a failure is -errno).
   // Remembers the files and names it touched: a later divergence on them, or below names whose

@@ -14,10 +14,10 @@ namespace filereel {
 // Fingerprints of the entries below a directory: path, type and identity, and except for
 // directories size and times. Inode numbers and birth times are left out if the file system does
 // not keep them (FUSE, FAT). All throw Error(failed) as walk_tree does.
-class TreeListing {
+class TreeFingerprints {
  public:
   // `seed` must be random, so that nobody can construct two entries with the same fingerprint.
-  TreeListing(int directory, const std::string& shown, std::uint64_t seed);
+  TreeFingerprints(int directory, const std::string& shown, std::uint64_t seed);
 
   // Fingerprints of all current entries, in ascending order, without the change time (ctime):
   // renaming a file or removing another name of it changes that time.
@@ -31,8 +31,8 @@ class TreeListing {
   void remove(std::span<const std::uint64_t> complete) const;
 
  private:
-  enum class Facts : bool { lasting, all };
-  std::uint64_t fingerprint(const WalkedEntry& entry, Facts wanted) const;
+  enum class FingerprintFields : bool { lasting, all };
+  std::uint64_t fingerprint(const WalkedEntry& entry, FingerprintFields wanted) const;
 
   int directory_;
   const std::string& shown_;

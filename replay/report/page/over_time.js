@@ -147,12 +147,12 @@ function heatMap(title, course, bins) {
       },
     }),
   });
-  makeTouchable(figure, state);
+  addCellSelection(figure, state);
   return figure;
 }
 
 // Shows the count of a cell by pointer, finger or arrow keys.
-function makeTouchable(figure, state) {
+function addCellSelection(figure, state) {
   const canvas = figure.querySelector('canvas'), plot = figure.querySelector('.plot');
   const tip = element('div', {class: 'tip', role: 'status', hidden: true});
   plot.append(tip);

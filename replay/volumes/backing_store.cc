@@ -1,4 +1,4 @@
-#include "replay/volumes/backing.h"
+#include "replay/volumes/backing_store.h"
 
 #include <algorithm>
 
@@ -27,9 +27,9 @@ namespace fs = boost::filesystem;
 
 // The lease content for the current state of the image. The UUID, drawn at random by mkfs, is the
 // proof inside the image.
-LeaseNote note_of_image(int file, const std::string& path) {
-  LeaseNote note{.kind = LeaseKind::image, .path = path};
-  if (const std::optional<FileState> state = state_of(file)) {
+LeaseRecord note_of_image(int file, const std::string& path) {
+  LeaseRecord note{.kind = LeaseKind::image, .path = path};
+  if (const std::optional<FileState> state = read_file_state(file)) {
     note.made = state->identity;
     note.size = state->size;
     note.modified_ns = state->modified_ns;
@@ -62,16 +62,16 @@ LeaseNote note_of_image(int file, const std::string& path) {
 
 }  // namespace
 
-Backing::Backing(const Target& target, const VolumeOptions& options) : target_(target) {
+BackingStore::BackingStore(const Target& target, const VolumeOptions& options) : target_(target) {
   is_device() ? open_block_device(options) : open_image(options);
 }
 
-std::string Backing::source() const {
+std::string BackingStore::source() const {
   // Refers to the opened file even if its name refers to something else by now.
   return loop_ ? loop_->path() : fmt::format("/proc/{}/fd/{}", getpid(), file());
 }
 
-void Backing::open_image(const VolumeOptions& options) {
+void BackingStore::open_image(const VolumeOptions& options) {
   boost::system::error_code error;
   const fs::path path = fs::absolute(target_.path, error);
   const std::string directory = fs::canonical(path.parent_path(), error).string();
@@ -85,16 +85,16 @@ void Backing::open_image(const VolumeOptions& options) {
     reserve_name(directory, !target_.temporary || options.keep);
     image_.emplace(directory, target_.path, 0600);
     allocate_image();
-    if (options.power == MountPower::full) loop_.emplace(image_->descriptor(), target_.path);
+    if (options.power == MountCapability::full) loop_.emplace(image_->descriptor(), target_.path);
   } catch (...) {
-    if (lease_) lease_->strike();
+    if (lease_) lease_->remove_record();
     throw;
   }
 }
 
 // If the image is to stay, removes an existing one of that name that is proven to be filereel's.
-void Backing::reserve_name(const std::string& directory, bool stays) {
-  const auto concerns_this = [&](const LeaseNote& note) {
+void BackingStore::reserve_name(const std::string& directory, bool stays) {
+  const auto concerns_this = [&](const LeaseRecord& note) {
     return note.kind == LeaseKind::image && note.path == image_path_;
   };
   std::vector<FoundLease> leases = find_leases(concerns_this);
@@ -108,15 +108,15 @@ void Backing::reserve_name(const std::string& directory, bool stays) {
       if (found.note.made)
         remove_exactly(parent.get(), aside_name(*found.note.made), *found.note.made);
     }
-    const std::optional<FileState> there = state_of(parent.get(), name_);
+    const std::optional<FileState> there = read_file_state(parent.get(), name_);
     if (there) remove_own_image(parent.get(), *there, leases);
-    for (FoundLease& found : leases) found.lease->strike();
+    for (FoundLease& found : leases) found.lease->remove_record();
   }
-  lease_.emplace(LeaseNote{.kind = LeaseKind::image, .path = image_path_});
+  lease_.emplace(LeaseRecord{.kind = LeaseKind::image, .path = image_path_});
 }
 
-void Backing::remove_own_image(int parent, const FileState& there,
-                               std::span<const FoundLease> leases) const {
+void BackingStore::remove_own_image(int parent, const FileState& there,
+                                    std::span<const FoundLease> leases) const {
   if (!S_ISREG(there.mode)) {
     throw_failed(fmt::format("{} is not a regular file; choose a regular file, not a link to one",
                              printable(target_.path)));
@@ -126,7 +126,7 @@ void Backing::remove_own_image(int parent, const FileState& there,
   if (!file) {
     throw_failed(fmt::format("cannot open {}: {}", printable(target_.path), strerror(errno)));
   }
-  const LeaseNote now = note_of_image(file.get(), image_path_);
+  const LeaseRecord now = note_of_image(file.get(), image_path_);
   const auto proves = [&](const FoundLease& found) { return found.note == now; };
   if (std::ranges::none_of(leases, proves)) {
     const auto is_it = [&](const FoundLease& found) { return found.note.made == now.made; };
@@ -142,7 +142,7 @@ void Backing::remove_own_image(int parent, const FileState& there,
 }
 
 // Fully allocated, so that the host disk cannot fill up during the run.
-void Backing::allocate_image() {
+void BackingStore::allocate_image() {
   size_ = target_.size;
   struct statvfs host{};
   if (fstatvfs(file(), &host) != 0) {
@@ -162,9 +162,9 @@ void Backing::allocate_image() {
   }
 }
 
-void Backing::open_block_device(const VolumeOptions& options) {
+void BackingStore::open_block_device(const VolumeOptions& options) {
   const Descriptor node(open(target_.path.c_str(), O_PATH | O_CLOEXEC));
-  check_named(node.get(), target_, options.destroy);
+  check_destroy_allowed(node.get(), target_, options.destroy);
   HeldDevices alone;
   HeldDevices& held = options.held ? *options.held : alone;
   struct stat info{};
@@ -173,7 +173,7 @@ void Backing::open_block_device(const VolumeOptions& options) {
   }
   const std::vector<dev_t> own = held.parts_on(info.st_rdev);
   check_unused(node.get(), target_.path, {.own = own, .held = !own.empty()});
-  if (options.power != MountPower::full) {
+  if (options.power != MountCapability::full) {
     throw_failed(fmt::format("formatting {} requires root; run filereel with sudo",
                              printable(target_.path)));
   }
@@ -192,7 +192,7 @@ void Backing::open_block_device(const VolumeOptions& options) {
 // Uses a loop device, not a partition added only to the kernel (BLKPG_ADD_PARTITION). A loop device
 // has a node without devtmpfs, needs no space in an existing partition table, and is removed
 // automatically when the process is killed.
-void Backing::open_part(int node, HeldDevices& held) {
+void BackingStore::open_part(int node, HeldDevices& held) {
   held_ = held.hold(node, target_.path);
   size_ = range_of(target_).size();
   int sector = 0;  // the drive's sector size, required for direct I/O
@@ -206,14 +206,14 @@ void Backing::open_part(int node, HeldDevices& held) {
   }
 }
 
-void Backing::check_unused_by_others() const {
+void BackingStore::check_unused_by_others() const {
   if (!is_device()) return;
   const std::vector<dev_t> own = held_ ? held_->parts : std::vector<dev_t>();
   check_unused(file(), target_.path, {.own = own, .held = held_ != nullptr});
   if (loop_) check_unused(loop_->descriptor(), target_.text(), {.own = own});
 }
 
-void Backing::format(FileSystemKind kind) {
+void BackingStore::format(FileSystemKind kind) {
   const FileSystemInfo& info = file_system_info(kind);
   if (is_device()) discard();
   formatted_ = false;
@@ -227,35 +227,35 @@ void Backing::format(FileSystemKind kind) {
 
 // Discards the block device, so that every file system starts on a drive as fresh as possible. Not
 // all mkfs programs do.
-void Backing::discard() {
+void BackingStore::discard() {
   std::uint64_t range[2] = {target_.start, size_};
   ioctl(file(), BLKDISCARD, range);  // optional: fails if unsupported
 }
 
-void Backing::flush() {
+void BackingStore::flush() {
   if (fsync(descriptor()) != 0 || (loop_ && fsync(file()) != 0)) {
     throw_failed(fmt::format("cannot flush {}: {}", printable(target_.path), strerror(errno)));
   }
 }
 
-void Backing::drop_caches() {
+void BackingStore::drop_caches() {
   if (loop_) drop_from_cache(loop_->descriptor());
   drop_from_cache(file());
 }
 
-Residency Backing::resident() const {
+Residency BackingStore::resident() const {
   Residency sum = residency(file());
   if (loop_) sum.cached += residency(loop_->descriptor()).cached;
   return sum;
 }
 
-std::optional<dev_t> Backing::device() const {
+std::optional<dev_t> BackingStore::device() const {
   struct stat info{};
   if (fstat(descriptor(), &info) != 0) return std::nullopt;
   return S_ISBLK(info.st_mode) ? std::optional(info.st_rdev) : std::nullopt;
 }
 
-void Backing::check_present() const {
+void BackingStore::check_present() const {
   struct stat there{}, ours{};
   if (!is_device() || (stat(target_.path.c_str(), &there) == 0 && fstat(file(), &ours) == 0 &&
                        there.st_rdev == ours.st_rdev)) {
@@ -265,7 +265,7 @@ void Backing::check_present() const {
                            printable(target_.path)));
 }
 
-void Backing::finish(bool keep) {
+void BackingStore::finish(bool keep) {
   device_.reset();
   if (!image_) {
     if (held_ && loop_) std::erase(held_->parts, loop_->number());
@@ -280,7 +280,7 @@ void Backing::finish(bool keep) {
   if (lease_ && stays && error == 0) {
     lease_->write(note_of_image(image_->descriptor(), image_path_));
   } else if (lease_) {
-    lease_->strike();
+    lease_->remove_record();
   }
   lease_.reset();
   image_.reset();

@@ -6,25 +6,25 @@
 #include <span>
 #include <vector>
 
-#include "replay/schedule/moment.h"
+#include "replay/schedule/lane_position.h"
 
 namespace filereel {
 
 // Processes the lanes in trace order. For each lane, tracks which operations of the others are
 // complete when its next operation begins: those it waited for, and those that these had waited for
 // (vector clocks, after Mattern 1989).
-class KnownOrder {
+class HappensBefore {
  public:
-  explicit KnownOrder(std::size_t lanes);
+  explicit HappensBefore(std::size_t lanes);
 
   // `now` is the moment of completion of the next operation.
-  void begin(Moment now) {
+  void begin(LanePosition now) {
     now_ = now;
     known_ = clocks_[now.lane()].empty() ? nullptr : clocks_[now.lane()].data();
   }
 
   // The operation must wait for `moment`.
-  void need(Moment moment) {
+  void need(LanePosition moment) {
     const std::uint32_t lane = moment.lane();
     const std::uint64_t count = moment.count();
     if (lane == now_.lane() || count <= wanted_[lane] || count <= done_[lane]) return;
@@ -32,19 +32,19 @@ class KnownOrder {
     if (wanted_[lane] == 0) touched_.push_back(lane);
     wanted_[lane] = count;
   }
-  void need(const MomentSet& moments) {
-    moments.each([this](Moment moment) { need(moment); });
+  void need(const LanePositions& moments) {
+    moments.each([this](LanePosition moment) { need(moment); });
   }
 
   // Returns the operation's waits: at most one per other lane, none implied by another. They are
   // known from then on. Valid until the next call.
-  std::span<const Moment> take() {
+  std::span<const LanePosition> take() {
     if (touched_.empty()) return {};
     return reduce();
   }
 
   // Whether `moment` is complete when the operation begins, including waits already taken.
-  bool is_known(Moment moment) const {
+  bool is_known(LanePosition moment) const {
     const Clock& clock = clocks_[now_.lane()];
     return moment.lane() == now_.lane() || is_done(moment) ||
            (!clock.empty() && moment.count() <= clock[moment.lane()]);
@@ -53,7 +53,7 @@ class KnownOrder {
   // Reports the progress of the replay: these operations need no more waits. `count` must not
   // exceed the operations processed so far.
   void set_done(std::uint32_t lane, std::uint64_t count) { done_[lane] = count; }
-  bool is_done(Moment moment) const { return moment.count() <= done_[moment.lane()]; }
+  bool is_done(LanePosition moment) const { return moment.count() <= done_[moment.lane()]; }
 
  private:
   using Clock = std::vector<std::uint64_t>;  // by lane; empty: knows nothing
@@ -65,19 +65,19 @@ class KnownOrder {
     std::size_t next = 0;
   };
 
-  std::span<const Moment> reduce();
-  const std::uint64_t* knowledge_at(Moment moment) const;
+  std::span<const LanePosition> reduce();
+  const std::uint64_t* knowledge_at(LanePosition moment) const;
   void remember(std::uint32_t lane, std::uint64_t count, const Clock& clock);
 
   std::size_t history_length_;
-  Moment now_;
+  LanePosition now_;
   const std::uint64_t* known_ = nullptr;
   std::vector<Clock> clocks_;
   std::vector<History> histories_;
   std::vector<std::uint64_t> done_, wanted_;
   std::vector<std::uint32_t> touched_;
   std::vector<const std::uint64_t*> sources_;
-  std::vector<Moment> waits_;
+  std::vector<LanePosition> waits_;
 };
 
 }  // namespace filereel

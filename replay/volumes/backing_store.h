@@ -25,11 +25,11 @@ namespace filereel {
 // Opens its target once and uses that descriptor, even if its name refers to something else later.
 // An image is unnamed while filereel works with it. finish() creates it atomically under its name
 // and gives it a lease, so that a later run may replace it unless someone has changed it.
-class Backing {
+class BackingStore {
  public:
   // Checks that the target may be used and creates the image file, if any. Throws Error if existing
   // content is not filereel's, the target is in use, or there is not enough space.
-  Backing(const Target& target, const VolumeOptions& options);
+  BackingStore(const Target& target, const VolumeOptions& options);
 
   // The path to format and mount: a block device, or the image itself if there is no loop device.
   std::string source() const;
