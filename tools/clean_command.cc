@@ -1,4 +1,4 @@
-// filereel clean: removes what killed runs left behind.
+// filereel clean: removes leftovers of killed runs.
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -33,7 +33,7 @@ std::string_view state_name(LeaseState state) {
     case LeaseState::unseen:
       break;
   }
-  return "not there";
+  return "offline";
 }
 
 std::string line_of(const ListedLease& one) {
@@ -59,17 +59,17 @@ void clear_leftovers(const Session& session) {
   try {
     list = remove_leftovers();
   } catch (const Error&) {
-    return;  // where there are no leases; whoever needs one says so
+    return;  // the leases are unreadable; a command that needs one reports it
   }
   for (const ListedLease& one : list) {
-    if (one.note.kind == LeaseKind::mount_point) continue;  // nobody but filereel sees these
+    if (one.note.kind == LeaseKind::mount_point) continue;  // invisible outside filereel
     const std::string path = printable_line(one.note.path);
     if (!one.why.empty()) {
-      session.notice(fmt::format("a killed run left {}: {}", path, one.why));
+      session.notice(fmt::format("leftover of a killed run: {}: {}", path, one.why));
     } else if (one.state == LeaseState::removed) {
-      session.notice(fmt::format("removed what a killed run left: {}", path));
+      session.notice(fmt::format("removed leftover of a killed run: {}", path));
     } else if (one.state == LeaseState::changed && one.note.kind != LeaseKind::directory) {
-      session.notice(fmt::format("a killed run made {}, which was changed since: it stays", path));
+      session.notice(fmt::format("kept {}, created by a killed run and changed since", path));
     }
   }
 }
@@ -78,9 +78,9 @@ void add_clean_command(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand("clean", "Remove leftovers of killed runs");
   const auto only_list = std::make_shared<bool>(false);
   command->add_flag("--list", *only_list,
-                    "Change nothing; list what filereel has made and not removed yet");
+                    "List what filereel created and has not removed; change nothing");
   command->footer(
-      "The next run, replay or populate does the same. What --keep left stays.\n"
+      "The next run, replay or populate does the same. Files kept with --keep stay.\n"
       "Example:\n  filereel clean --list");
   command->callback([only_list, &session] { clean(*only_list, session); });
 }

@@ -1,4 +1,4 @@
-// filereel compare: whether something became slower, and of more than two: which is the fastest.
+// filereel compare: reports what became slower or faster, or ranks more than two results.
 #include <algorithm>
 #include <array>
 #include <iterator>
@@ -39,7 +39,7 @@ ResultGroup load_group(const std::vector<std::string>& files) {
   return group;
 }
 
-// Results with the same label are one group; without one each is its own, called like its file.
+// Groups results by label. A result without a label is a group of its own, named after its file.
 std::vector<ResultGroup> load_groups(const std::vector<std::string>& files) {
   std::vector<ResultGroup> groups;
   for (const std::string& file : files) {
@@ -105,8 +105,8 @@ std::optional<std::size_t> reference_of(const std::string& name,
     ++count;
   }
   if (count == 1) return found;
-  throw Error(ErrorKind::usage, fmt::format("--reference '{}' is none of what is compared: {}",
-                                            name, fmt::join(names, "; ")));
+  throw Error(ErrorKind::usage, fmt::format("--reference '{}' is not among the results: {}", name,
+                                            fmt::join(names, "; ")));
 }
 
 std::vector<Index> indexes_of(const CompareArguments& arguments,
@@ -141,13 +141,13 @@ void rank(const CompareArguments& arguments, std::span<const ResultGroup> loaded
           const Session& session) {
   if (arguments.output.strict || !arguments.output.junit.empty()) {
     throw Error(ErrorKind::usage,
-                "--strict and --junit are for two sides: name two results, or --base and --new");
+                "--strict and --junit need two sides: name two results, or use --base and --new");
   }
   const std::vector<ResultGroup> groups = by_file_system(loaded, arguments.file_systems);
   if (groups.size() == 1) {
     throw Error(
         ErrorKind::unusable_input,
-        fmt::format("nothing to compare: '{}' has {}; name a second result, or one of "
+        fmt::format("nothing to compare: '{}' has {}; name a second result, or a result with "
                     "several file systems",
                     fmt::join(groups.front().files, ", "), contents_text(groups.front().results)));
   }
@@ -171,7 +171,7 @@ void rank(const CompareArguments& arguments, std::span<const ResultGroup> loaded
   }
 }
 
-// Leaves of the two sides what --fs asks for: one file system for each, or one for both.
+// Reduces both sides to the file systems of --fs: one for each side, or one for both.
 void choose_file_systems(std::array<ResultGroup, 2>& sides,
                          const std::vector<std::string>& file_systems) {
   if (file_systems.empty()) return;
@@ -185,7 +185,8 @@ void choose_file_systems(std::array<ResultGroup, 2>& sides,
 void compare_sides(const CompareArguments& arguments, std::array<ResultGroup, 2> sides,
                    Session& session) {
   if (arguments.file_systems.size() > 2) {
-    throw Error(ErrorKind::usage, "--fs of two sides: one file system for both, or BASE,NEW");
+    throw Error(ErrorKind::usage,
+                "--fs with two sides takes one file system for both, or BASE,NEW");
   }
   choose_file_systems(sides, arguments.file_systems);
   IndexMaker indexes;
@@ -200,11 +201,11 @@ void compare_sides(const CompareArguments& arguments, std::array<ResultGroup, 2>
   show_comparison(sides[0].results, sides[1].results, arguments.output, session, indexes);
 }
 
-// --base and --new, to which two results on the command line belong as well.
+// Handles --base and --new. Two results on the command line are added to them.
 void compare_named_sides(CompareArguments arguments, Session& session) {
   const std::vector<std::string>& files = arguments.files;
   if (!arguments.groups.empty()) {
-    throw Error(ErrorKind::usage, "--group is for rankings, --base and --new are for two sides");
+    throw Error(ErrorKind::usage, "--group is for rankings; --base and --new are for two sides");
   }
   if (files.size() > 2 || (files.size() == 1 && arguments.base.empty())) {
     throw Error(ErrorKind::usage, "--base and --new add to two results: BASE.json NEW.json");
@@ -246,43 +247,43 @@ void compare(const CompareArguments& arguments, Session& session) {
 
 void add_compare_command(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand(
-      "compare", "Say what became slower or faster, or rank several results or file systems");
+      "compare", "Report what became slower or faster, or rank results or file systems");
   const auto arguments = std::make_shared<CompareArguments>();
   command
       ->add_option("RESULTS", arguments->files,
-                   "BASE.json NEW.json; three or more, or one of several file systems: a ranking; "
-                   "- for standard input")
+                   "BASE.json NEW.json; three or more, or one with several file systems, for a "
+                   "ranking; - for standard input")
       ->type_name("");
-  command->add_option("--base", arguments->base, "Another result of the base; may be repeated")
+  command->add_option("--base", arguments->base, "Another result of the base side (repeatable)")
       ->type_name("FILE")
       ->allow_extra_args(false);
-  command->add_option("--new", arguments->fresh, "Another result of the new; may be repeated")
+  command->add_option("--new", arguments->fresh, "Another result of the new side (repeatable)")
       ->type_name("FILE")
       ->allow_extra_args(false);
   command
       ->add_option("--group", arguments->groups,
-                   "Results that are ranked as one, NAME=FILE,FILE; may be repeated")
+                   "Results ranked as one entry: NAME=FILE,FILE (repeatable)")
       ->type_name("GROUP")
       ->allow_extra_args(false);
   command
       ->add_option("--fs", arguments->file_systems,
-                   "File systems to compare: of the base and of the new, or those to rank")
+                   "File systems to compare (of base and new) or to rank")
       ->delimiter(',')
       ->type_name("NAMES")
       ->allow_extra_args(false);
   command
       ->add_option("--index", arguments->indexes,
-                   "Geometric mean of measurements, NAME[:METRIC]=PATTERN,PATTERN; may be repeated")
+                   "Geometric mean of measurements: NAME[:METRIC]=PATTERN,PATTERN (repeatable)")
       ->type_name("INDEX")
       ->allow_extra_args(false);
   command
       ->add_option("--reference", arguments->reference,
-                   "Label or file of the result that indices are relative to (the base)")
+                   "Reference result for indices: label or file (the base)")
       ->type_name("NAME");
   add_comparison_options(*command, arguments->output);
   command->footer(
-      "Exits with 4 if anything is slower, in time, tail or stalls; with --strict, with 5 if\n"
-      "nothing is slower but something is undecided. A ranking exits with 0.\n\nExamples:\n"
+      "Exits with 4 if anything is slower in time, tail or stalls. With --strict, exits with 5\n"
+      "if nothing is slower but something is undecided. A ranking exits with 0.\n\nExamples:\n"
       "  filereel compare before.json after.json --threshold 5%\n"
       "  filereel compare --base a1.json --base a2.json --new b1.json --new b2.json\n"
       "  filereel compare before.json after.json --junit filereel.xml\n"

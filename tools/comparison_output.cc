@@ -32,12 +32,12 @@ double parse_share(std::string_view text) {
   const bool known = error == std::errc() && (unit.empty() || unit == "%");
   if (!known || !std::isfinite(value) || value <= 0 || value >= 1) {
     throw Error(ErrorKind::usage,
-                fmt::format("--threshold '{}' must lie above 0% and below 100%, as in 5%", text));
+                fmt::format("--threshold '{}': must be above 0% and below 100%, such as 5%", text));
   }
   return value;
 }
 
-// What to do about two sides that have nothing in common.
+// Next step for two sides that have nothing in common.
 std::string advice(std::span<const Result> base, std::span<const Result> fresh) {
   const std::vector<std::string> before = file_systems_of(base), after = file_systems_of(fresh);
   const bool choice = before != after && !before.empty() && !after.empty() &&
@@ -53,20 +53,20 @@ void require_common(const ResultComparison& comparison, std::span<const Result> 
                     std::span<const Result> fresh) {
   if (!comparison.measurements.empty()) return;
   throw Error(ErrorKind::unusable_input,
-              fmt::format("nothing to compare: the base ({}) has {}, the new ({}) has {}; {}",
+              fmt::format("nothing to compare: base ({}) has {}, new ({}) has {}; {}",
                           comparison.base_name, contents_text(base), comparison.fresh_name,
                           contents_text(fresh), advice(base, fresh)));
 }
 
 void add_comparison_options(CLI::App& command, ComparisonOutput& output) {
-  command.add_option("--threshold", output.threshold,
-                     "The smallest change of time that matters (2%)");
+  command.add_option("--threshold", output.threshold, "Smallest relevant change in time (2%)");
   command.add_option("--stall", output.stall,
-                     "Threshold for stalls (3 times p99.9 of the base, at least 10ms)");
+                     "Stall threshold (3 times p99.9 of the base, at least 10ms)");
   command.add_flag("--strict", output.strict,
                    "Exit with 5 if nothing is slower but something is undecided");
-  command.add_option("--json", output.json, "Write the comparison here; - for standard output");
-  command.add_option("--junit", output.junit, "The same as JUnit XML for CI systems");
+  command.add_option("--json", output.json, "File for the comparison; - for standard output");
+  command.add_option("--junit", output.junit,
+                     "File for the comparison as JUnit XML, for CI systems");
 }
 
 CompareOptions compare_options(const ComparisonOutput& output) {

@@ -1,5 +1,5 @@
-// What shells need to complete the command line (tools/completion/completion.h). Packages and stubs
-// call it; it is not in the help.
+// filereel completion and __complete: shell completion (tools/completion/completion.h). Called by
+// packages and by the completion scripts; hidden from the help.
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,18 +14,17 @@ namespace filereel {
 namespace {
 
 void add_complete(CLI::App& app, const Session& session) {
-  CLI::App* command =
-      app.add_subcommand("__complete", "Print candidates for the last of the words");
+  CLI::App* command = app.add_subcommand("__complete", "Print completions of the last word");
   const auto words = std::make_shared<std::vector<std::string>>();
-  command->add_option("WORDS", *words, "The words after filereel, behind --");
-  command->group("")->fallthrough(false)->allow_extras();  // it refuses nothing
+  command->add_option("WORDS", *words, "Words of the command line, after --");
+  command->group("")->fallthrough(false)->allow_extras();  // never fails
   command->callback([words, &app, &session] { session.write(complete_words(app, *words)); });
 }
 
 }  // namespace
 
 void add_completion_command(CLI::App& app, Session& session) {
-  CLI::App* command = app.add_subcommand("completion", "Print a shell's completion of filereel");
+  CLI::App* command = app.add_subcommand("completion", "Print the completion script for a shell");
   const auto shell = std::make_shared<std::string>();
   command->add_option("SHELL", *shell, "bash, zsh or fish")->required();
   command->group("");
@@ -36,7 +35,7 @@ void add_completion_command(CLI::App& app, Session& session) {
     const std::string stub = completion_stub(*shell);
     if (stub.empty()) {
       throw Error(ErrorKind::usage,
-                  fmt::format("there is no completion for '{}': use bash, zsh or fish", *shell));
+                  fmt::format("unsupported shell '{}': use bash, zsh or fish", *shell));
     }
     session.write(stub);
   });

@@ -1,5 +1,5 @@
 // filereel run and filereel replay: measure jobs on volumes and print the tables. A replay is a run
-// of one recorded trace on one volume, which it names as a second argument.
+// of one recorded trace on one volume, given as the second argument.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -26,8 +26,8 @@
 namespace filereel {
 namespace {
 
-// Where nothing is said the five sets of FC-Test shrink to this, which takes about a minute on a
-// slow machine.
+// Default scale of the five FC-Test sets when no arguments are given: about a minute on a slow
+// machine.
 constexpr const char* kDemonstrationScale = "0.02";
 constexpr const char* kDemonstration = "fc-test";
 
@@ -35,13 +35,13 @@ struct RunArguments {
   std::vector<std::string> names;
   std::string near, against;
   std::vector<std::string> far, against_far, file_systems, destroy, sweeps, parts;
-  std::vector<std::vector<std::string>> parameters;  // by job_parameters(); empty: not said
+  std::vector<std::vector<std::string>> parameters;  // by job_parameters(); empty: not given
   RunsArguments runs;
   bool full = false, keep = false, block_baseline = false, allow_divergence = false;
   ResultOptions output;
 };
 
-// An option that names one volume each time.
+// Adds a repeatable option that takes one volume each time.
 void add_volumes(CLI::App& command, const std::string& option, std::vector<std::string>& volumes,
                  const std::string& help) {
   command.add_option(option, volumes, help)
@@ -49,23 +49,23 @@ void add_volumes(CLI::App& command, const std::string& option, std::vector<std::
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
-// The options of both commands. `arguments` lives as long as the command.
+// Adds the options of both commands. `arguments` must outlive the command.
 void add_options(CLI::App& command, RunArguments& arguments) {
   add_volumes(command, "--far", arguments.far,
-              "Second volume, for copies; may be repeated for workloads on several");
+              "Second volume, for copies; repeatable for workloads on several volumes");
   command.add_option("--against", arguments.against,
-                     "Volume that takes turns with the first, and is compared with it");
+                     "Volume to compare with the first; their runs alternate");
   add_volumes(command, "--against-far", arguments.against_far,
-              "Second volume of --against (that of --far)");
-  command.add_option("--fs", arguments.file_systems, "File systems to make, such as ext4,ntfs")
+              "Second volume of --against (default: that of --far)");
+  command.add_option("--fs", arguments.file_systems, "File systems to format, such as ext4,ntfs")
       ->delimiter(',');
   command.add_option("--destroy", arguments.destroy,
-                     "Block device or part that may be formatted; all on it is lost");
+                     "Block device or part that may be formatted; destroys all its data");
   command
       .add_option("--parts", arguments.parts,
-                  "Parts of the drive of --near, one after the other: begin,middle,end or 0%,25%")
+                  "Parts of the --near drive to measure in turn: begin,middle,end or 0%,25%")
       ->delimiter(',');
-  add_runs_options(command, arguments.runs, "Repetitions, each on fresh volumes (3)");
+  add_runs_options(command, arguments.runs, "Number of repetitions, each on fresh volumes (3)");
   arguments.parameters.resize(job_parameters().size());
   for (std::size_t i = 0; i < job_parameters().size(); ++i) {
     const JobParameter& parameter = job_parameters()[i];
@@ -86,18 +86,18 @@ void add_options(CLI::App& command, RunArguments& arguments) {
     }
   }
   command
-      .add_option("--sweep", arguments.sweeps, "Values of a key, measured one by one: depth=1,4,16")
+      .add_option("--sweep", arguments.sweeps, "Key and values to measure in turn: depth=1,4,16")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command.add_flag("--with-block-baseline", arguments.block_baseline,
-                   "Measure what fio reaches on the volume first, below the file system");
+                   "First measure the volume with fio, below the file system");
   command.add_flag("--allow-divergence", arguments.allow_divergence,
                    "Exit with 0 even if a replay diverges from its trace");
   add_result_options(command, arguments.output);
   command.add_option("--against-json", arguments.output.against_json,
-                     "Write the result of --against here");
+                     "File for the result of --against");
   command.add_option("--against-label", arguments.output.against_label,
-                     "A name for the result of --against");
+                     "Name of the result of --against");
 }
 
 std::optional<Target> target_of(const std::string& text) {
@@ -141,26 +141,25 @@ void check_together(const RunArguments& arguments) {
   const ResultOptions& output = arguments.output;
   const auto needs_against = [&](bool given, std::string_view option) {
     if (!given || !arguments.against.empty()) return;
-    throw Error(ErrorKind::usage, fmt::format("{} is for the result of --against", option));
+    throw Error(ErrorKind::usage, fmt::format("{} requires --against", option));
   };
   needs_against(!output.against_json.empty(), "--against-json");
   needs_against(!output.against_label.empty(), "--against-label");
   if (arguments.block_baseline && !arguments.parts.empty()) {
     throw Error(ErrorKind::usage,
-                "--with-block-baseline is measured on one volume: leave out --parts, and name a "
-                "part with --near");
+                "--with-block-baseline measures a single volume: omit --parts and name one part "
+                "with --near");
   }
 }
 
-// A run has volumes of its own where none is named; a replay leaves its files on one.
+// A run without --near creates its own volumes. A replay keeps its files, so it needs a volume.
 void require_volume(const RunArguments& arguments) {
   const PlanOverrides overrides = overrides_of(arguments);
   const bool null = std::ranges::any_of(overrides.parameters, [](const auto& one) {
     return one.first->key == "engine" && one.second.front() == engine_name(EngineKind::null);
   });
   if (!arguments.near.empty() || null) return;
-  throw Error(ErrorKind::usage,
-              "name a volume to replay on: a directory, image:FILE or a block device");
+  throw Error(ErrorKind::usage, "missing VOLUME: name a directory, image:FILE or a block device");
 }
 
 std::vector<Target> all_of(const NamedTargets& targets) {
@@ -174,15 +173,15 @@ std::vector<Target> all_of(const NamedTargets& targets) {
   return list;
 }
 
-// Mounts need rights that directories do without.
+// Mounting needs privileges; directories do not.
 bool mounts_something(const std::vector<Target>& volumes) {
   return volumes.empty() || std::ranges::any_of(volumes, [](const Target& one) {
            return one.kind != TargetKind::directory;
          });
 }
 
-// Where nothing is named it is the demonstration, which is small where nothing else is said either.
-// True if it is.
+// Without names, runs the demonstration; without volumes and job options, too, at a small scale.
+// Returns whether it set that scale.
 bool demonstrate(RunArguments& arguments, PlanOverrides& overrides) {
   if (!arguments.names.empty()) return false;
   arguments.names = {kDemonstration};
@@ -219,7 +218,7 @@ void run(RunArguments& arguments, Session& session) {
   RunRequest request = request_of(arguments, plan);
   if (demonstration) {
     remarks.push_back(
-        fmt::format("scale {}: --scale 1 runs the sets in full", kDemonstrationScale));
+        fmt::format("scale {}: use --scale 1 for the full sets", kDemonstrationScale));
   }
   const std::vector<Target> volumes = all_of(request.targets);
   if (mounts_something(volumes)) {
@@ -239,8 +238,8 @@ void run(RunArguments& arguments, Session& session) {
     if (differs.empty()) continue;
     throw Error(
         ErrorKind::failed,
-        fmt::format("verification failed: {}; see docs/reel-tools.md for the classes, or accept it "
-                    "with --allow-divergence",
+        fmt::format("verification failed: {}; see docs/reel-tools.md for the classes, or accept "
+                    "this with --allow-divergence",
                     differs));
   }
 }
@@ -252,16 +251,16 @@ void add_run_command(CLI::App& app, Session& session) {
       app.add_subcommand("run", "Measure plans, workloads, file sets and reels on fresh volumes");
   const auto arguments = std::make_shared<RunArguments>();
   command->add_option("NAMES", arguments->names,
-                      "Plans, workloads, file sets (for FC-Test) and reels: of the catalogue, or "
+                      "Plans, workloads, file sets (for FC-Test) and reels: catalogue names or "
                       "files [fc-test]");
   command->add_option(
       "--near", arguments->near,
-      "Volume to work on: a directory, image:FILE[,size=4G], a block device or part of "
-      "one, DEVICE,start=0,size=32G");
+      "Volume under test: a directory, image:FILE[,size=4G], a block device, or part of one: "
+      "DEVICE,start=0,size=32G");
   add_options(*command, *arguments);
   command->add_flag("--full", arguments->full,
-                    "Full sizes and durations, of plans that are scaled down by default");
-  command->add_flag("--keep", arguments->keep, "Leave the files and images as they are at the end");
+                    "Use full sizes and durations in plans that are scaled down by default");
+  command->add_flag("--keep", arguments->keep, "Keep files and images after the run");
   command->footer(
       "Examples:\n  filereel run\n"
       "  filereel run --near image:a.img --far image:b.img --fs ext4 --set programs\n"
@@ -283,14 +282,13 @@ void add_replay_command(CLI::App& app, Session& session) {
   const auto arguments = std::make_shared<RunArguments>();
   arguments->keep = true;
   arguments->names.resize(1);
-  command->add_option("REEL", arguments->names.front(), "The .reel file, or one of the catalogue")
-      ->required();
+  command->add_option("REEL", arguments->names.front(), "Reel file or catalogue name")->required();
   command->add_option(
       "VOLUME", arguments->near,
-      "A directory, image:FILE[,size=4G] or a block device; --engine null needs none");
+      "Directory, image:FILE[,size=4G] or block device; not needed with --engine null");
   add_options(*command, *arguments);
   command->add_flag("--keep,!--remove", arguments->keep,
-                    "Leave the files of the last repetition (the default), or remove them");
+                    "Keep the files of the last repetition (default), or remove them");
   command->footer(
       "Examples:\n  filereel replay app.reel /mnt/new-disk/test --verify tree\n"
       "  filereel replay app.reel image:test.img --fs ext4,xfs --pace natural --json app.json\n"

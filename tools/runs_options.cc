@@ -29,12 +29,11 @@ double parse_budget(const std::string& text) {
 }  // namespace
 
 void add_runs_options(CLI::App& command, RunsArguments& arguments, const std::string& what) {
-  command.add_option("--runs", arguments.runs, what + "; auto: until all is precise");
+  command.add_option("--runs", arguments.runs, what + "; auto: until precise");
   command.add_option("--precision", arguments.precision,
-                     "With --runs auto: target width of the medians' 95 % intervals, of rates "
-                     "(5%) and of a tail (p99.9=10%)");
-  command.add_option("--budget", arguments.budget,
-                     "With --runs auto: when to end at the latest (30min)");
+                     "With --runs auto: width of the medians' 95 % intervals, for rates (5%) and "
+                     "a tail (p99.9=10%)");
+  command.add_option("--budget", arguments.budget, "With --runs auto: time limit (30min)");
 }
 
 void apply_runs(const RunsArguments& arguments, std::optional<std::uint32_t>& runs,
@@ -47,7 +46,7 @@ void apply_runs(const RunsArguments& arguments, std::optional<std::uint32_t>& ru
   }
   const auto check = [&](const std::string& text, std::string_view option) {
     if (text.empty() || automatic) return;
-    throw Error(ErrorKind::usage, fmt::format("{} is for automatic runs: say --runs auto", option));
+    throw Error(ErrorKind::usage, fmt::format("{} requires --runs auto", option));
   };
   check(arguments.precision, "--precision");
   check(arguments.budget, "--budget");
