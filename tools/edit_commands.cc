@@ -1,4 +1,4 @@
-// filereel cut, merge, repeat and anonymise: new reels from old ones.
+// filereel cut, merge, repeat and anonymise: create new reels from existing ones.
 #include <algorithm>
 #include <atomic>
 #include <functional>
@@ -25,9 +25,9 @@
 namespace filereel {
 namespace {
 
-constexpr const char* kReelHelp = "The .reel file, or one of the catalogue";
+constexpr const char* kReelHelp = "Reel file or catalogue name";
 
-// What an editor works with.
+// The open input reels of an edit, with a count of operations read.
 class Editing {
  public:
   Editing(const std::vector<std::string>& reels, std::stop_token stop) : stop_(std::move(stop)) {
@@ -54,7 +54,7 @@ class Editing {
   void notice_of_torn(const Session& session) const {
     for (const auto& reader : readers_) {
       if (!reader->info().complete) {
-        session.notice(fmt::format("a reel is torn: its first {} operations are taken",
+        session.notice(fmt::format("truncated reel: using its first {} operations",
                                    reader->info().operations));
       }
     }
@@ -68,7 +68,7 @@ class Editing {
   bool timed_ = true;
 };
 
-// Makes `output` from `reels` by `work`, which reads each of them `times` times.
+// Creates `output` from `reels` with `work`, which reads each reel `times` times.
 void edit(const std::vector<std::string>& reels, const std::string& output, std::uint32_t times,
           const std::function<void(Editing&, TraceBuilder&)>& work, Session& session) {
   const SignalWatch signals;
@@ -97,15 +97,15 @@ void add_cut_command(CLI::App& app, Session& session) {
     std::vector<std::uint32_t> threads;
     std::vector<std::string> paths;
   };
-  CLI::App* command = app.add_subcommand("cut", "Take a part of a reel: a time, threads, paths");
+  CLI::App* command = app.add_subcommand("cut", "Extract part of a reel by time, threads or paths");
   const auto arguments = std::make_shared<Arguments>();
   command->add_option("REEL", arguments->reel, kReelHelp)->required();
   command->add_option("-o,--output", arguments->output, "The .reel file to write")->required();
-  command->add_option("--from", arguments->from, "Begin here, such as 2s or 1.5 min");
-  command->add_option("--to", arguments->to, "End before this time");
-  command->add_option("--thread", arguments->threads,
-                      "Number of a thread to keep (may be repeated)");
-  command->add_option("--path", arguments->paths, "Keep what is on or below it (may be repeated)");
+  command->add_option("--from", arguments->from, "Start time, such as 2s or 1.5 min");
+  command->add_option("--to", arguments->to, "End time, exclusive");
+  command->add_option("--thread", arguments->threads, "Number of a thread to keep (repeatable)");
+  command->add_option("--path", arguments->paths,
+                      "File to keep, or directory to keep with its content (repeatable)");
   command->footer("Example:\n  filereel cut app.reel -o start.reel --to 10s --path var/lib/mysql");
   command->callback([arguments, &session] {
     Cut cut;
@@ -117,7 +117,7 @@ void add_cut_command(CLI::App& app, Session& session) {
     cut.to_ns = time(arguments->to, "--to");
     if (cut.to_ns && cut.from_ns.value_or(0) >= *cut.to_ns) {
       throw Error(ErrorKind::usage,
-                  fmt::format("nothing lies between --from {} and --to {}",
+                  fmt::format("invalid range: --from {} is not before --to {}",
                               arguments->from.empty() ? "0" : arguments->from, arguments->to));
     }
     cut.threads = arguments->threads;
@@ -129,7 +129,7 @@ void add_cut_command(CLI::App& app, Session& session) {
           for (const std::uint32_t thread : cut.threads) {
             if (thread < threads) continue;
             throw Error(ErrorKind::usage,
-                        fmt::format("there is no thread {}: {} has {}, counted from 0", thread,
+                        fmt::format("unknown thread {}: {} has {}, numbered from 0", thread,
                                     arguments->reel, counted(threads, "thread", "threads")));
           }
           cut_trace(editing.input(0), cut, out);
@@ -144,13 +144,12 @@ void add_merge_command(CLI::App& app, Session& session) {
     std::string output;
     bool apart = false;
   };
-  CLI::App* command = app.add_subcommand("merge", "Put reels side by side, at the same time");
+  CLI::App* command = app.add_subcommand("merge", "Merge reels to run concurrently");
   const auto arguments = std::make_shared<Arguments>();
-  command->add_option("REELS", arguments->reels, "The .reel files, or names of the catalogue")
-      ->required();
+  command->add_option("REELS", arguments->reels, "Reel files or catalogue names")->required();
   command->add_option("-o,--output", arguments->output, "The .reel file to write")->required();
   command->add_flag("--apart", arguments->apart,
-                    "Each in a directory of its own (1, 2 ...), not on the same tree");
+                    "Put each reel in its own directory (1, 2 ...), not in one tree");
   command->footer("Example:\n  filereel merge web.reel database.reel -o server.reel");
   command->callback([arguments, &session] {
     edit(
@@ -169,11 +168,11 @@ void add_repeat_command(CLI::App& app, Session& session) {
     std::string reel, output;
     std::uint32_t times = 2;
   };
-  CLI::App* command = app.add_subcommand("repeat", "Put a reel several times one after another");
+  CLI::App* command = app.add_subcommand("repeat", "Concatenate N copies of a reel");
   const auto arguments = std::make_shared<Arguments>();
   command->add_option("REEL", arguments->reel, kReelHelp)->required();
   command->add_option("-o,--output", arguments->output, "The .reel file to write")->required();
-  command->add_option("--times", arguments->times, "How often, each in a directory of its own")
+  command->add_option("--times", arguments->times, "Number of copies, each in its own directory")
       ->required()
       ->check(CLI::Range(1U, 1'000'000U));
   command->footer("Example:\n  filereel repeat app.reel --times 10 -o long.reel");
@@ -196,12 +195,12 @@ void add_anonymise_command(CLI::App& app, Session& session) {
     std::string reel, output, key;
   };
   CLI::App* command =
-      app.add_subcommand("anonymise", "Replace all names in a reel, keep its shape");
+      app.add_subcommand("anonymise", "Replace all names in a reel, keeping its structure");
   const auto arguments = std::make_shared<Arguments>();
   command->add_option("REEL", arguments->reel, kReelHelp)->required();
   command->add_option("-o,--output", arguments->output, "The .reel file to write")->required();
   command->add_option("--key", arguments->key,
-                      "The same key gives the same names; without one nobody can guess them");
+                      "Key that reproduces the new names (default: a random key)");
   command->footer("Example:\n  filereel anonymise app.reel -o public.reel");
   command->callback([arguments, &session] {
     std::uint64_t key = XXH3_64bits(arguments->key.data(), arguments->key.size());
