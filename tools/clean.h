@@ -1,12 +1,12 @@
-// What killed runs left behind goes with the next command that makes something.
+// Every command that creates something first removes the leftovers of killed runs.
 #pragma once
 
 #include "tools/session.h"
 
 namespace filereel {
 
-// Removes it, with a remark for each file or directory. What cannot be removed stays, with a
-// remark.
+// Removes leftovers, with a notice for each file or directory. Also reports those that cannot be
+// removed.
 void clear_leftovers(const Session& session);
 
 }  // namespace filereel

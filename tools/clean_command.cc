@@ -1,4 +1,4 @@
-// filereel clean: removes what killed runs left behind.
+// filereel clean: removes leftovers of killed runs.
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -33,7 +33,7 @@ std::string_view state_name(LeaseState state) {
     case LeaseState::unseen:
       break;
   }
-  return "not there";
+  return "offline";
 }
 
 std::string line_of(const ListedLease& one) {
@@ -59,10 +59,10 @@ void clear_leftovers(const Session& session) {
   try {
     list = remove_leftovers();
   } catch (const Error&) {
-    return;  // where there are no leases; whoever needs one says so
+    return;  // the leases are unreadable; a command that needs one reports it
   }
   for (const ListedLease& one : list) {
-    if (one.note.kind == LeaseKind::mount_point) continue;  // nobody but filereel sees these
+    if (one.note.kind == LeaseKind::mount_point) continue;  // invisible outside filereel
     const std::string path = printable_line(one.note.path);
     if (!one.why.empty()) {
       session.notice(fmt::format("leftover of a killed run: {}: {}", path, one.why));

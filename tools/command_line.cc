@@ -27,16 +27,16 @@ namespace filereel {
 namespace {
 
 constexpr std::size_t kLongestComplaint = 5000;  // bytes: room for a path
-constexpr std::size_t kLongestOfOption = 500;    // what is wrong with an option's value
+constexpr std::size_t kLongestOfOption = 500;    // message about an option's value
 
-// One line, whatever a library says. Of a longer text the middle is left out: the beginning says
-// what failed, the end what to do.
+// Turns a library's message into one line. Cuts the middle of a long text: its start says what
+// failed, its end what to do.
 std::string one_line(std::string text, std::size_t longest) {
   constexpr std::size_t kEnd = 200;
   std::ranges::replace(text, '\n', ' ');
   if (text.size() <= longest) return printable_line(text);
   std::string_view end = std::string_view(text).substr(text.size() - kEnd);
-  const auto continues = [](char byte) { return (byte & 0xc0) == 0x80; };  // a character of UTF-8
+  const auto continues = [](char byte) { return (byte & 0xc0) == 0x80; };  // inside UTF-8
   while (!end.empty() && continues(end.front())) end.remove_prefix(1);
   return printable(text, longest - kEnd) + printable_line(end);
 }
@@ -45,14 +45,14 @@ void complain(const std::string& text) {
   write_to(STDERR_FILENO, fmt::format("filereel: {}\n", one_line(text, kLongestComplaint)));
 }
 
-// The command that the arguments got to, for a pointer to its help.
+// The command and subcommands found in the arguments, for a pointer to their help.
 std::string command_path(const CLI::App& app) {
   std::string path = app.get_name();
   for (const CLI::App* command : app.get_subcommands()) path += " " + command_path(*command);
   return path;
 }
 
-// The names of what is not hidden.
+// Names of the visible commands.
 std::vector<std::string> commands_of(const CLI::App& app) {
   std::vector<std::string> names;
   const auto is_shown = [](const CLI::App* command) { return !command->get_group().empty(); };
@@ -74,7 +74,7 @@ std::string suggestion(std::string_view wrong, const std::vector<std::string>& n
   return did_you_mean(wrong, views);
 }
 
-// CLI11 would only say that a command is missing.
+// Replaces CLI11's message, which only says that a command is missing.
 void check_command(const CLI::App& app, std::string_view word) {
   const std::vector<std::string> names = commands_of(app);
   const auto is_it = [&](const CLI::App* command) { return command->get_name() == word; };
@@ -83,7 +83,7 @@ void check_command(const CLI::App& app, std::string_view word) {
                                             printable(word), suggestion(word, names)));
 }
 
-// What is near to the first of the words that no command takes.
+// Suggestion for the first unrecognised word.
 std::string nearest_expected(const CLI::App& app) {
   const std::vector<std::string> left = app.remaining(true);
   if (left.empty()) return "";
@@ -97,7 +97,7 @@ std::string nearest_expected(const CLI::App& app) {
   return suggestion(word, word.starts_with('-') ? options : commands_of(*command));
 }
 
-// The text that the arguments ask for: --help or --version.
+// Prints the text of --help or --version.
 int print_information(const CLI::App& app, const CLI::ParseError& asked, const Session& session) {
   std::ostringstream text;
   const int code = app.exit(asked, text, text);
@@ -105,7 +105,7 @@ int print_information(const CLI::App& app, const CLI::ParseError& asked, const S
   return code;
 }
 
-// What the arguments say; throws.
+// Parses the arguments and runs the command; throws.
 int obey(int argc, const char* const* argv) {
   CLI::App app("Record what programs do to files, replay it elsewhere, and time it.", "filereel");
   Session session;
@@ -120,7 +120,7 @@ int obey(int argc, const char* const* argv) {
                             command_path(app), nearest_expected(app)));
   } catch (const Error& error) {
     if (session.exit_code != Session::kInterrupted) throw;
-    complain(error.what());  // such as output to a terminal that is gone, which interrupted it
+    complain(error.what());  // such as a failed write to a closed terminal, which interrupted it
   }
   return session.exit_code;
 }

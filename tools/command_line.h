@@ -3,8 +3,8 @@
 
 namespace filereel {
 
-// Does what the arguments say and returns the exit code: 0 done, 1 failed, 2 usage, 3 unusable
-// input, 130 interrupted.
+// Runs the command given by the arguments. Returns the exit code: 0 done, 1 failed, 2 usage,
+// 3 unusable input, 130 interrupted.
 int run_command_line(int argc, const char* const* argv);
 
 }  // namespace filereel

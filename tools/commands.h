@@ -1,5 +1,5 @@
-// Each command adds itself to the command line; its work happens in the callback, which may throw
-// Error. `session` outlives the parsing.
+// One function per command. It adds the command to the command line; the callback does the work
+// and may throw Error. `session` must outlive parsing.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -28,7 +28,7 @@ void add_history_command(CLI::App& app, Session& session);
 void add_clean_command(CLI::App& app, Session& session);
 void add_completion_command(CLI::App& app, Session& session);
 
-// All of them, and the options that they share.
+// Adds all commands and their common options.
 void add_commands(CLI::App& app, Session& session);
 
 }  // namespace filereel

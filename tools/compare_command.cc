@@ -1,4 +1,4 @@
-// filereel compare: whether something became slower, and of more than two: which is the fastest.
+// filereel compare: reports what became slower or faster, or ranks more than two results.
 #include <algorithm>
 #include <array>
 #include <iterator>
@@ -39,7 +39,7 @@ ResultGroup load_group(const std::vector<std::string>& files) {
   return group;
 }
 
-// Results with the same label are one group; without one each is its own, called like its file.
+// Groups results by label. A result without a label is a group of its own, named after its file.
 std::vector<ResultGroup> load_groups(const std::vector<std::string>& files) {
   std::vector<ResultGroup> groups;
   for (const std::string& file : files) {
@@ -172,7 +172,7 @@ void rank(const CompareArguments& arguments, std::span<const ResultGroup> loaded
   }
 }
 
-// Leaves of the two sides what --fs asks for: one file system for each, or one for both.
+// Reduces both sides to the file systems of --fs: one for each side, or one for both.
 void choose_file_systems(std::array<ResultGroup, 2>& sides,
                          const std::vector<std::string>& file_systems) {
   if (file_systems.empty()) return;
@@ -201,7 +201,7 @@ void compare_sides(const CompareArguments& arguments, std::array<ResultGroup, 2>
   show_comparison(sides[0].results, sides[1].results, arguments.output, session, indexes);
 }
 
-// --base and --new, to which two results on the command line belong as well.
+// Handles --base and --new. Two results on the command line are added to them.
 void compare_named_sides(CompareArguments arguments, Session& session) {
   const std::vector<std::string>& files = arguments.files;
   if (!arguments.groups.empty()) {

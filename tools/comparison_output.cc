@@ -37,7 +37,7 @@ double parse_share(std::string_view text) {
   return value;
 }
 
-// What to do about two sides that have nothing in common.
+// Next step for two sides that have nothing in common.
 std::string advice(std::span<const Result> base, std::span<const Result> fresh) {
   const std::vector<std::string> before = file_systems_of(base), after = file_systems_of(fresh);
   const bool choice = before != after && !before.empty() && !after.empty() &&

@@ -1,5 +1,5 @@
-// What shells need to complete the command line (tools/completion/completion.h). Packages and stubs
-// call it; it is not in the help.
+// filereel completion and __complete: shell completion (tools/completion/completion.h). Called by
+// packages and by the completion scripts; hidden from the help.
 #include <memory>
 #include <string>
 #include <vector>

@@ -1,4 +1,4 @@
-// filereel cut, merge, repeat and anonymise: new reels from old ones.
+// filereel cut, merge, repeat and anonymise: create new reels from existing ones.
 #include <algorithm>
 #include <atomic>
 #include <functional>
@@ -27,7 +27,7 @@ namespace {
 
 constexpr const char* kReelHelp = "Reel: a .reel file or a catalogue name";
 
-// What an editor works with.
+// The open input reels of an edit, with a count of operations read.
 class Editing {
  public:
   Editing(const std::vector<std::string>& reels, std::stop_token stop) : stop_(std::move(stop)) {
@@ -68,7 +68,7 @@ class Editing {
   bool timed_ = true;
 };
 
-// Makes `output` from `reels` by `work`, which reads each of them `times` times.
+// Creates `output` from `reels` with `work`, which reads each reel `times` times.
 void edit(const std::vector<std::string>& reels, const std::string& output, std::uint32_t times,
           const std::function<void(Editing&, TraceBuilder&)>& work, Session& session) {
   const SignalWatch signals;

@@ -1,5 +1,5 @@
 // filereel run and filereel replay: measure jobs on volumes and print the tables. A replay is a run
-// of one recorded trace on one volume, which it names as a second argument.
+// of one recorded trace on one volume, given as the second argument.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -26,8 +26,8 @@
 namespace filereel {
 namespace {
 
-// Where nothing is said the five sets of FC-Test shrink to this, which takes about a minute on a
-// slow machine.
+// Default scale of the five FC-Test sets when no arguments are given: about a minute on a slow
+// machine.
 constexpr const char* kDemonstrationScale = "0.02";
 constexpr const char* kDemonstration = "fc-test";
 
@@ -35,13 +35,13 @@ struct RunArguments {
   std::vector<std::string> names;
   std::string near, against;
   std::vector<std::string> far, against_far, file_systems, destroy, sweeps, parts;
-  std::vector<std::vector<std::string>> parameters;  // by job_parameters(); empty: not said
+  std::vector<std::vector<std::string>> parameters;  // by job_parameters(); empty: not given
   RunsArguments runs;
   bool full = false, keep = false, block_baseline = false, allow_divergence = false;
   ResultOptions output;
 };
 
-// An option that names one volume each time.
+// Adds a repeatable option that takes one volume each time.
 void add_volumes(CLI::App& command, const std::string& option, std::vector<std::string>& volumes,
                  const std::string& help) {
   command.add_option(option, volumes, help)
@@ -49,7 +49,7 @@ void add_volumes(CLI::App& command, const std::string& option, std::vector<std::
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
-// The options of both commands. `arguments` lives as long as the command.
+// Adds the options of both commands. `arguments` must outlive the command.
 void add_options(CLI::App& command, RunArguments& arguments) {
   add_volumes(command, "--far", arguments.far,
               "Second volume, for copies; may be repeated for workloads on more volumes");
@@ -153,15 +153,14 @@ void check_together(const RunArguments& arguments) {
   }
 }
 
-// A run has volumes of its own where none is named; a replay leaves its files on one.
+// A run without --near creates its own volumes. A replay keeps its files, so it needs a volume.
 void require_volume(const RunArguments& arguments) {
   const PlanOverrides overrides = overrides_of(arguments);
   const bool null = std::ranges::any_of(overrides.parameters, [](const auto& one) {
     return one.first->key == "engine" && one.second.front() == engine_name(EngineKind::null);
   });
   if (!arguments.near.empty() || null) return;
-  throw Error(ErrorKind::usage,
-              "name a volume to replay on: a directory, image:FILE or a block device");
+  throw Error(ErrorKind::usage, "missing VOLUME: name a directory, image:FILE or a block device");
 }
 
 std::vector<Target> all_of(const NamedTargets& targets) {
@@ -175,15 +174,15 @@ std::vector<Target> all_of(const NamedTargets& targets) {
   return list;
 }
 
-// Mounts need rights that directories do without.
+// Mounting needs privileges; directories do not.
 bool mounts_something(const std::vector<Target>& volumes) {
   return volumes.empty() || std::ranges::any_of(volumes, [](const Target& one) {
            return one.kind != TargetKind::directory;
          });
 }
 
-// Where nothing is named it is the demonstration, which is small where nothing else is said either.
-// True if it is.
+// Without names, runs the demonstration; without volumes and job options, too, at a small scale.
+// Returns whether it set that scale.
 bool demonstrate(RunArguments& arguments, PlanOverrides& overrides) {
   if (!arguments.names.empty()) return false;
   arguments.names = {kDemonstration};

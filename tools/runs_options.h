@@ -11,7 +11,7 @@
 
 namespace filereel {
 
-// As said; what was not is empty.
+// As given on the command line; empty if not given.
 struct RunsArguments {
   std::string runs, precision, budget;
 };
@@ -19,7 +19,7 @@ struct RunsArguments {
 // Adds the options to a command; `arguments` outlives it. `what` is the help of --runs.
 void add_runs_options(CLI::App& command, RunsArguments& arguments, const std::string& what);
 
-// Takes what was said over what stands there. Throws Error(usage).
+// Overrides `runs` and `automatic` by the given options. Throws Error(usage).
 void apply_runs(const RunsArguments& arguments, std::optional<std::uint32_t>& runs,
                 std::optional<AutoRuns>& automatic);
 

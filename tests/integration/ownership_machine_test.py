@@ -350,7 +350,7 @@ class Machine(IntegrationTest):
         self.check_end(Command("clean"), Targets(), "end", running, running.finish())
         listed = self.filereel("clean", "--list").out.splitlines()
         states = {line.split("  ")[0].strip() for line in listed if line != "nothing"}
-        self.assertLessEqual(states, {"kept", "gone", "changed", "not there"}, listed)
+        self.assertLessEqual(states, {"kept", "gone", "changed", "offline"}, listed)
         self.assert_nothing_left()
 
     def test_nothing_of_the_users_is_changed_in_a_few_steps(self):

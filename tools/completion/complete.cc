@@ -15,7 +15,7 @@ bool takes_value(const CLI::Option& option) {
   return option.get_items_expected_max() > 0;
 }
 
-// With those of the commands above, but for their --help and --version.
+// The options of a command and of its parents, except the parents' --help and --version.
 Options options_of(const CLI::App& command) {
   Options options;
   for (const CLI::App* owner = &command; owner != nullptr; owner = owner->get_parent()) {
@@ -49,15 +49,15 @@ const CLI::App* find_command(const CLI::App& app, const std::string& name) {
   return found == commands.end() ? nullptr : *found;
 }
 
-// Where words of a command line lead.
+// Parser state after the complete words of a command line.
 struct CommandPlace {
   const CLI::App* command;
   std::string path = {};                  // "history trend"
-  const CLI::Option* awaiting = nullptr;  // the option whose value is next
+  const CLI::Option* awaiting = nullptr;  // the option that still needs its value
   std::vector<std::size_t> arguments{};   // the words that are positional arguments of the command
   bool options_ended = false;             // by "--"
 
-  // The positional argument that is next; null if the command has no more.
+  // The next positional argument; null if the command takes no more.
   const CLI::Option* next_argument() const {
     const Options all = arguments_of(*command);
     if (arguments.size() < all.size()) return all[arguments.size()];
@@ -65,7 +65,7 @@ struct CommandPlace {
   }
 };
 
-// Nothing for words that are no command line.
+// Nothing if the words are not a valid command line.
 std::optional<CommandPlace> place_of(const CLI::App& app, std::span<const std::string> words) {
   CommandPlace place = {.command = &app};
   for (std::size_t i = 0; i < words.size(); ++i) {
@@ -91,7 +91,7 @@ std::optional<CommandPlace> place_of(const CLI::App& app, std::span<const std::s
   return place;
 }
 
-// What is printed for the last word, `typed`.
+// The output for the last word, `typed`.
 struct Answer {
   std::string_view typed;
   std::string candidates{}, directives{};
@@ -107,7 +107,7 @@ struct Answer {
     if (word.ends_with(':')) directives = ":nospace\n";
   }
 
-  // Several values with commas between: what may follow the last one, if it is not there yet.
+  // Comma-separated values: offers those that are not in the list yet.
   void offer_list(const std::vector<Candidate>& values, std::string_view before) {
     const std::string_view list = typed.substr(before.size());
     const std::string_view complete = list.substr(0, list.rfind(',') + 1);
@@ -124,8 +124,8 @@ struct Answer {
   }
 };
 
-// `before`: the part of the typed word in front of the value. `word`: the number of the typed word,
-// or of the first one of several values.
+// `before`: the part of the typed word before the value. `word`: the index of the typed word, or of
+// the first of several values.
 void offer_values(const CLI::Option& option, const CommandPlace& place, std::string before,
                   std::size_t word, Answer& answer) {
   const ValueRule* rule = find_value_rule(place.path, option.get_name());
@@ -154,7 +154,7 @@ void offer_values(const CLI::Option& option, const CommandPlace& place, std::str
   }
 }
 
-// A word with a dash: an option, or "--name=VALUE", or "-nVALUE".
+// A word that starts with a dash: an option, "--name=VALUE" or "-nVALUE".
 void offer_options(const CommandPlace& place, std::size_t word, Answer& answer) {
   const std::string typed(answer.typed);
   const bool is_long = typed.starts_with("--");

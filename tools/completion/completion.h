@@ -1,13 +1,13 @@
 // Completion of the command line in shells.
 //
-// `filereel completion SHELL` prints a stub: a short script that asks `filereel __complete --
-// WORDS…` at every Tab. complete_words() answers from the definition of the command line itself, so
-// that no option is forgotten; only the values of options and arguments have a table (values.cc).
+// `filereel completion SHELL` prints a stub: a short script that calls `filereel __complete --
+// WORDS…` on every Tab. complete_words() answers from the definition of the command line itself, so
+// no option is missing. Only the values of options and arguments need a table (values.cc).
 //
-// The answer is one line per candidate for the whole last word, with a description after a tab. The
-// lines that begin with a colon say what the shell itself does; TEXT follows a tab:
+// The answer has one line per candidate for the whole last word, with a description after a tab.
+// Lines starting with a colon are directives to the shell; TEXT follows a tab:
 //
-//   :nospace           no space after a candidate: it can be continued
+//   :nospace           add no space after a candidate
 //   :files TEXT        complete file names; TEXT is the part of the word before the name
 //   :directories TEXT  the same with directories only
 //   :command N         complete the command line of another program, which begins at word N (from
@@ -31,7 +31,7 @@ struct Candidate {
 };
 
 enum class ValueKind : std::uint8_t {
-  words,  // one of the candidates, if there are any
+  words,  // one of the candidates, if any
   files,  // one of the candidates, or a file
   directories,
   volumes,  // a directory, a block device, or image:FILE
@@ -43,21 +43,21 @@ struct ValueRule {
   std::string_view arguments;  // separated by blanks: "--near VOLUME"
   std::string_view value;      // name of the value in the help: "VOLUME"
   ValueKind kind;
-  std::string_view words = {};                  // candidates, with blanks between
-  std::vector<Candidate> (*names)() = nullptr;  // further ones
+  std::string_view words = {};                  // candidates, separated by spaces
+  std::vector<Candidate> (*names)() = nullptr;  // more candidates
   std::string_view command = {};                // "history trend"; empty: all other commands
 };
 
-// Null where the table has no line.
+// Null if the table has no rule.
 const ValueRule* find_value_rule(std::string_view command, std::string_view argument);
 
 std::vector<Candidate> candidates_of(const ValueRule& rule);
 
-// The answer for the words after "filereel", the last of which is being typed. Empty for words that
-// are no command line, and without words.
+// The answer for the words after "filereel"; the last one is being typed. Empty without words, or
+// if they are not a valid command line.
 std::string complete_words(const CLI::App& app, std::span<const std::string> words);
 
-// Empty for a shell without one.
+// Empty for an unsupported shell.
 std::string completion_stub(std::string_view shell);
 
 }  // namespace filereel

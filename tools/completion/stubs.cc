@@ -1,4 +1,5 @@
-// The stubs ask the program as it was typed, or else (an alias) filereel of the PATH.
+// Completion scripts for bash, zsh and fish. They call the program as typed or, for an alias,
+// filereel from the PATH.
 #include <fmt/format.h>
 
 #include "tools/completion/completion.h"
@@ -9,7 +10,7 @@ namespace {
 constexpr std::string_view kBash = R"sh(
 _filereel() {
   local words=() found word last='' rest kind
-  for word in "${COMP_WORDS[@]:1:COMP_CWORD}"; do  # readline splits also at "=" and ":"
+  for word in "${COMP_WORDS[@]:1:COMP_CWORD}"; do  # readline also splits at "=" and ":"
     [[ ${#words[@]} != 0 && ($word == [=:]* || $last == *[=:]) ]] || words+=('')
     words[-1]+=$word last=$word
   done
@@ -26,7 +27,7 @@ _filereel() {
     [[ ${#found[@]} == 0 || $kind == -c ]] || compopt -o filenames
     COMPREPLY+=("${found[@]}")
   done < <("${program:-filereel}" __complete -- "${words[@]}" 2>/dev/null)
-  last=${typed%"${typed##*[=:]}"}  # readline has this part already
+  last=${typed%"${typed##*[=:]}"}  # readline already has this part
   COMPREPLY=("${COMPREPLY[@]#"$last"}")
 }
 complete -F _filereel filereel
@@ -59,7 +60,7 @@ function __filereel_complete
     $program __complete -- $words[2..-1] 2>/dev/null | while read -l -d \t word rest
         set -l typed (string replace -- "$rest" '' $words[-1])
         switch $word
-            case :nospace  # fish knows by the last character
+            case :nospace  # fish decides by the last character
             case :files :directories
                 for name in (complete -C "'' $typed")
                     test $word = :files; or string match -q '*/' $name; and echo $rest$name

@@ -1,5 +1,6 @@
-// The table of values: a new option that takes one needs its name here. Candidates come from where
-// they are defined; only words that a parser defines stand here, and the tests parse them.
+// Table of option values: every option that takes a value needs an entry. Candidates come from
+// their definitions. The few words listed here belong to parsers, and tests check that these accept
+// them.
 #include <algorithm>
 #include <charconv>
 #include <iterator>
@@ -50,7 +51,7 @@ Candidates fc_steps() {
   return candidates;
 }
 
-// Those that hold anything: free loop devices do not.
+// Block devices of non-zero size, which leaves out unused loop devices.
 Candidates block_devices() {
   constexpr std::uint64_t kSector = 512;
   Candidates candidates;
@@ -85,7 +86,7 @@ Candidates export_formats() {
 
 using enum ValueKind;
 
-// The first rule that fits holds.
+// The first matching rule applies.
 constexpr ValueRule kRules[] = {
     {"NAME", "NAME", files, {}, runnables, "show"},
     {"REEL REELS", "REEL", files, {}, reels},
