@@ -196,7 +196,7 @@ FcStep parse_fc_step(std::string_view name) {
   for (std::size_t i = 0; i < kFcSteps; ++i) {
     if (kStepNames[i] == name) return static_cast<FcStep>(i);
   }
-  throw Error(ErrorKind::usage, fmt::format("there is no operation '{}'{}", printable(name),
+  throw Error(ErrorKind::usage, fmt::format("unknown operation '{}'{}", printable(name),
                                             use_one_of(name, kStepNames)));
 }
 

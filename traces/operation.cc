@@ -92,7 +92,7 @@ CopyMethod parse_copy_method(std::string_view name) {
     if (kCopyMethods[i] == name) return static_cast<CopyMethod>(i);
   }
   const std::span<const std::string_view> ours(kCopyMethods.data(), kCopyMethods.size() - 1);
-  throw Error(ErrorKind::usage, fmt::format("there is no copy method '{}'{}", printable(name),
+  throw Error(ErrorKind::usage, fmt::format("unknown copy method '{}'{}", printable(name),
                                             use_one_of(name, ours)));  // splice is of traces only
 }
 

@@ -479,8 +479,8 @@ class RecordingByBpf(Recording, IntegrationTest):
         self.record("--", "unshare", "-m", "--propagation", "unchanged", "sh", "-c",
                     "mount -t tmpfs none place/there && ls place/there")
         known = json.loads(self.filereel("show", "app.reel", "--json").out)
-        self.assertGreaterEqual(known["lost"]["calls that filereel does not follow"], 1)
-        self.assertIn("symbolic links in another mount namespace are not looked at",
+        self.assertGreaterEqual(known["lost"]["unsupported system calls"], 1)
+        self.assertIn("symbolic links in another mount namespace not resolved",
                       known["approximated"])
 
 

@@ -226,7 +226,7 @@ bool is_race(CallParts& parts, CallContext& context, std::uint64_t position) {
     if (change && change->position >= position &&
         change->before !=
             (need.exists ? TreeModel::Presence::absent : TreeModel::Presence::present)) {
-      parts.builder.approximated("results of races");
+      parts.builder.approximated("results that depend on races");
       return true;
     }
   }

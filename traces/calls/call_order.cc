@@ -237,7 +237,7 @@ void CallOrder::let_go(Held& held) {
       wait_no_more(held.request);
       held.call.result =
           static_cast<std::int64_t>(std::min<std::uint64_t>(held.call.length, INT32_MAX));
-      parts_.builder.approximated("asynchronous requests whose end is not known");
+      parts_.builder.approximated("asynchronous requests with unknown completion");
     }
   }
   make_way(held.call);

@@ -101,9 +101,9 @@ bool is_worth_nothing(CallParts& parts, CallContext& context) {
       error == ENAMETOOLONG ? "calls with names that are too long"
       // Replayed where it is allowed, it would change what later calls find.
       : depends_on_the_place(error) && changes_files(call)
-          ? "changes that failed for want of rights or room"
-      : failed_by_slash(call) ? "changes that failed for a slash at the end of a name"
-      : failed_by_dots(call)  ? "changes that failed for a name that is . or .."
+          ? "changes that failed for lack of permission or space"
+      : failed_by_slash(call) ? "changes that failed because of a trailing slash"
+      : failed_by_dots(call)  ? "changes that failed because of the name . or .."
                               : "";
   if (!loss.empty()) parts.builder.lost(loss);
   return !loss.empty() || error > 4095;

@@ -14,7 +14,7 @@ namespace filereel {
 namespace {
 
 constexpr std::uint64_t kMaxOffset = INT64_MAX;
-constexpr std::string_view kImpossible = "calls with impossible offsets";
+constexpr std::string_view kImpossible = "calls with offsets out of range";
 
 OperationKind kind_of_request(Call requested) {
   return requested == Call::read        ? OperationKind::read
@@ -62,9 +62,9 @@ void transfer(CallParts& parts, const CallContext& context, OperationKind kind, 
   parts.emitter.emit(context, operation);
   if (!writes || call.result <= 0 || !(flags & (RWF_DSYNC | RWF_SYNC))) return;
   if (asynchronous) {
-    return parts.builder.approximated("RWF_DSYNC and RWF_SYNC of asynchronous writes");
+    return parts.builder.approximated("RWF_DSYNC and RWF_SYNC on asynchronous writes");
   }
-  parts.builder.approximated("writes with RWF_DSYNC or RWF_SYNC: a sync follows them");
+  parts.builder.approximated("writes with RWF_DSYNC or RWF_SYNC, replaced by a write and a sync");
   const OperationKind sync = flags & RWF_SYNC ? OperationKind::sync : OperationKind::sync_data;
   parts.emitter.add(context.task, call.exit_ns, call.exit_ns, {.kind = sync, .file = file.slot});
 }
@@ -78,7 +78,7 @@ void tell_size(CallParts& parts, const CallContext& context, const Description& 
     return;
   }
   if (parts.model.size_is_exact(entry) && parts.model.size(entry) == size) return;
-  parts.builder.approximated("a stat added that tells what size a seek showed");
+  parts.builder.approximated("stat operations added for file sizes found by seeks");
   parts.emitter.add(context.task, context.call.enter_ns, context.call.exit_ns,
                     {.kind = OperationKind::stat,
                      .loose = true,
@@ -103,14 +103,14 @@ void copy_call(CallParts& parts, CallContext& context, CopyMethod method) {
   // Between files splice always fails; and why a copy with a pipe or socket failed, no read or
   // write of the file alone shows.
   if (call.result < 0 && (!source || !destination || method == CopyMethod::splice)) {
-    return parts.builder.approximated("copies with a pipe or socket that failed left out");
+    return parts.builder.approximated("failed copies to or from pipes and sockets omitted");
   }
   if (!destination) {
-    parts.builder.approximated("copies from a file to a pipe or socket taken for reads");
+    parts.builder.approximated("copies from a file to a pipe or socket recorded as reads");
     return transfer(parts, context, OperationKind::read, *source, call.offset);
   }
   if (!source) {
-    parts.builder.approximated("copies from a pipe or socket to a file taken for writes");
+    parts.builder.approximated("copies from a pipe or socket to a file recorded as writes");
     return transfer(parts, context, OperationKind::write, *destination, call.offset2);
   }
   const KeptPart& kept = parts.emitter.kept();

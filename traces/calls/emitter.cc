@@ -161,7 +161,7 @@ void Emitter::appear(const CallContext& context, PathId path, std::uint32_t mode
   }
   // A file cannot hold names: something else is wrong.
   if (model.presence(path) == Presence::present && !model.is_directory(path)) return;
-  builder_.approximated("files that appear without a call that makes them");
+  builder_.approximated("files that appear without a call that creates them");
   const std::uint64_t at_ns = context.call.enter_ns;
   for (std::size_t i = missing.size(); i-- > 0;) {
     Operation operation;

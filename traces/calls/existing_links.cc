@@ -38,7 +38,7 @@ std::string ExistingLinks::operator()(const std::string& path) {
   struct stat status{};
   if (!names_file(path)) return {};
   if (!sees_what_is_recorded()) {
-    builder_->approximated("symbolic links in another mount namespace are not looked at");
+    builder_->approximated("symbolic links in another mount namespace not resolved");
     return {};
   }
   if (lstat(path.c_str(), &status) != 0 || !S_ISLNK(status.st_mode)) return {};

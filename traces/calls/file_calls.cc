@@ -17,7 +17,7 @@
 namespace filereel {
 namespace {
 
-constexpr std::string_view kSpecialLeftOut = "calls on pipes, sockets and devices left out";
+constexpr std::string_view kSpecialLeftOut = "calls on pipes, sockets and devices omitted";
 constexpr std::size_t kMaxStays = 32;
 
 // What F_SETFL can change.
@@ -87,7 +87,7 @@ void emit_rest(CallParts& parts, const CallContext& context, const NamedFile& ta
   if (record_lock) locate_lock(parts, call, *target.file, offset, length);
   if (offset > INT64_MAX && operation.kind != change_owner) {
     if (record_lock && call.result < 0) return;
-    return parts.builder.lost("calls with impossible offsets");
+    return parts.builder.lost("calls with offsets out of range");
   }
   const auto flags = static_cast<std::uint32_t>(call.flags);
   switch (operation.kind) {
@@ -260,7 +260,7 @@ void rename_call(CallParts& parts, CallContext& context) {
   parts.emitter.emit(context, operation);
   const KeptPart& kept = parts.emitter.kept();
   const bool comes = kept.is_inside(to->path) && !kept.is_inside(from->path);
-  if (comes) parts.builder.approximated("files moved into the recorded directory come empty");
+  if (comes) parts.builder.approximated("files moved into the recorded directory start empty");
   if ((directory || comes) && from->path != to->path) {
     follow_rename(parts, from->path, to->path, exchange);
   }
@@ -309,7 +309,7 @@ void chroot_call(CallParts& parts, CallContext& context) {
   const auto path = resolve_name(parts, context, first_name(context.call), true);
   if (!path || context.call.result < 0) return;
   context.task.surroundings->root = *path;
-  parts.builder.approximated("changes of the root directory are not replayed");
+  parts.builder.approximated("changes of the root directory not replayed");
 }
 
 void chdir_call(CallParts& parts, CallContext& context) {

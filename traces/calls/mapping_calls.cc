@@ -13,7 +13,7 @@ namespace {
 // Where a mapping lies says nothing about the file.
 constexpr std::uint64_t kPlacing = MAP_FIXED | MAP_FIXED_NOREPLACE;
 constexpr unsigned kMapFlagsShift = 8;  // in an operation's flags, above PROT_*
-constexpr std::string_view kTooMany = "memory maps beyond what a process can have";
+constexpr std::string_view kTooMany = "memory maps above the limit per process";
 
 std::uint64_t length_of_fault(const SystemCall& call) {
   return call.length == 0 ? AddressSpace::kPage : call.length;
@@ -43,7 +43,7 @@ void emit_parts(CallParts& parts, const CallContext& context, OperationKind kind
 bool map_unseen(CallParts& parts, const CallContext& context, PathId path, std::uint64_t end) {
   if (parts.paths.is_left_out(path) || parts.paths.is_special(path)) return false;
   if (!parts.emitter.kept().is_inside(path)) return false;
-  parts.builder.approximated("maps that exec makes");
+  parts.builder.approximated("memory maps created by exec");
   const auto& stat = context.call.stat;
   const auto add = [&](const Operation& operation) {
     parts.emitter.add(context.task, context.call.enter_ns, context.call.enter_ns, operation);
@@ -87,7 +87,7 @@ void map_call(CallParts& parts, CallContext& context) {
   const SystemCall& call = context.call;
   const bool of_file = !(call.flags & MAP_ANONYMOUS) && call.fd >= 0;
   if (call.result < 0) {
-    if (of_file) parts.builder.lost("memory maps that failed");
+    if (of_file) parts.builder.lost("failed memory maps");
     return;
   }
   AddressSpace& memory = *context.task.memory;
@@ -110,7 +110,7 @@ void map_call(CallParts& parts, CallContext& context) {
       .length = call.length};
   if (operation.offset > INT64_MAX - std::min<std::uint64_t>(operation.length, INT64_MAX) ||
       operation.length > INT64_MAX) {
-    return parts.builder.lost("calls with impossible offsets");
+    return parts.builder.lost("calls with offsets out of range");
   }
   operation.source = parts.builder.take_mapping();
   const MappedFile shown{
@@ -120,9 +120,8 @@ void map_call(CallParts& parts, CallContext& context) {
     return parts.builder.lost(kTooMany);
   }
   if (stores) {
-    parts.builder.approximated(parts.sees_faults
-                                   ? "stores to shared mappings are known by page only"
-                                   : "stores to shared mappings are not visible");
+    parts.builder.approximated(parts.sees_faults ? "stores to shared mappings recorded by page only"
+                                                 : "stores to shared mappings not visible");
   }
   parts.emitter.emit(context, operation);
 }
@@ -143,7 +142,7 @@ void remap_call(CallParts& parts, CallContext& context) {
   const std::uint64_t end = AddressSpace::end_of(begin, call.offset.value_or(call.length));
   const bool grows = AddressSpace::end_of(begin, call.length) > end;
   if (grows && !memory.parts(begin, end).empty()) {
-    parts.builder.approximated("memory maps that grow");
+    parts.builder.approximated("memory maps grown by mremap");
   }
   const auto to = static_cast<std::uint64_t>(call.result);
   emit_unmaps(parts, context.task, call.enter_ns, call.exit_ns,
@@ -156,7 +155,7 @@ void mapped_call(CallParts& parts, CallContext& context) {
   const std::uint64_t end = AddressSpace::end_of(call.address, length_of_fault(call));
   const auto mapped = context.task.memory->parts(call.address, end);
   if (call.call == Call::madvise) {
-    if (!mapped.empty()) parts.builder.approximated("advice on mapped memory left out");
+    if (!mapped.empty()) parts.builder.approximated("madvise on memory maps omitted");
     return;
   }
   const bool syncs = call.call == Call::msync;

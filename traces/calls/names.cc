@@ -175,7 +175,7 @@ std::optional<NamedFile> find_named(CallParts& parts, CallContext& context, cons
 }
 
 void leave_out(CallParts& parts) {
-  parts.builder.approximated("calls on /proc, /sys and /dev left out");
+  parts.builder.approximated("calls on /proc, /sys and /dev omitted");
 }
 
 }  // namespace filereel

@@ -17,8 +17,7 @@
 namespace filereel {
 namespace {
 
-constexpr std::string_view kNothingOpen =
-    "opens of unlinked files that nothing else has open as they need";
+constexpr std::string_view kNothingOpen = "opens of unlinked files without a suitable open file";
 
 // O_TMPFILE holds O_DIRECTORY.
 bool is_unnamed(std::uint64_t flags) {
@@ -39,7 +38,7 @@ PathId opened_path(CallParts& parts, CallContext& context, PathId path) {
     const std::string place = paths.node(path).name + ".filereel-unknown";
     parts.model.learn_link(path, parts.builder.tables().texts.add(place));
     path = paths.add(paths.node(path).parent, place);
-    parts.builder.approximated("symbolic links whose text is not known");
+    parts.builder.approximated("symbolic links with unknown targets");
     context.blind = false;
   }
   if (is_unnamed(call.flags)) return path;
@@ -128,7 +127,7 @@ void identify(CallParts& parts, const SystemCall& call, FileSlot slot) {
   if (!S_ISREG(call.stat->mode) || !model.is_initial(file) || !model.is_initial(earlier)) return;
   if (!model.path_of(earlier)) return;  // its inode was given to another file
   known->counted = true;
-  parts.builder.approximated("hard links that were there before the trace are files of their own");
+  parts.builder.approximated("hard links created before the trace treated as separate files");
 }
 
 }  // namespace
@@ -154,7 +153,7 @@ void open_call(CallParts& parts, CallContext& context) {
   }
   const PathId path = opened ? opened_path(parts, context, target->path) : target->path;
   if (parts.paths.is_special(path)) {
-    parts.builder.approximated("calls on pipes, sockets and devices left out");
+    parts.builder.approximated("calls on pipes, sockets and devices omitted");
     return put_no_file(parts, context);
   }
 

@@ -70,7 +70,7 @@ DescriptionRef OpenFiles::inherit(Task& task, const SystemCall& call, const File
   // A later call on an open file that is told by its number can still say that it is one.
   const bool is_told_later = sets_flags && handle.file != 0;
   if (path.empty() && !standard && (is_told_later || (tells_nothing && task.process->from_start))) {
-    builder_.approximated("descriptors from calls that the trace does not show taken for sockets");
+    builder_.approximated("descriptors from calls not in the trace treated as sockets");
     return nullptr;
   }
   if (call.result == -ESPIPE || !seen_as_file || standard) return nullptr;
@@ -79,11 +79,11 @@ DescriptionRef OpenFiles::inherit(Task& task, const SystemCall& call, const File
   file->inherited = true;
   if (path.empty()) {
     file->path = builder_.path(fmt::format("filereel-unknown/{}-{}", task.process->id, number));
-    builder_.approximated("descriptors that the trace does not see opened");
+    builder_.approximated("descriptors not opened in the trace");
   } else {
     bool deleted = false;
     file->path = paths_.real(path, deleted);
-    if (deleted) builder_.approximated("open files that had been unlinked before the trace");
+    if (deleted) builder_.approximated("open files unlinked before the trace");
     if (paths_.is_special(file->path)) return nullptr;
   }
   file->directory = use == FileUse::listing || builder_.model().is_directory(file->path) ||
@@ -167,7 +167,7 @@ std::uint64_t OpenFiles::position_of(Description& file, bool appends) {
     return std::max(before, model.size(model.file_of_slot(file.slot)));
   }
   if (file.inherited && !file.position_used) {
-    builder_.approximated("positions of files that were open before the trace taken for 0");
+    builder_.approximated("positions of files opened before the trace assumed to be 0");
     file.position_used = file.position_guessed = true;
   }
   return file.offset;

@@ -39,7 +39,7 @@ Task& new_root_task(CallParts& parts, const SystemCall& call) {
 void adopt(CallParts& parts, const CallContext& context, Task& child) {
   const SystemCall& call = context.call;
   Task& parent = context.task;
-  parts.builder.approximated("threads whose first calls came before their parent's fork");
+  parts.builder.approximated("threads whose first call precedes their parent's fork");
   parts.builder.thread(child.number).parent = parent.number;
   if (call.flags & CLONE_THREAD) {
     parts.tasks.join_process(child, *parent.process);
@@ -63,7 +63,7 @@ void adopt(CallParts& parts, const CallContext& context, Task& child) {
 void leave_mounts(CallParts& parts, Surroundings& surroundings) {
   surroundings.other_mounts = true;
   if (parts.paths.looks()) {
-    parts.builder.approximated("symbolic links in another mount namespace are not looked at");
+    parts.builder.approximated("symbolic links in another mount namespace not resolved");
   }
 }
 
@@ -121,7 +121,7 @@ Task* task_of(CallParts& parts, const SystemCall& call) {
     if (Process* process = parts.tasks.find_process(call.thread)) return process->tasks.front();
   }
   if (parts.tasks.ended_after(call.thread, call.enter_ns)) {
-    parts.builder.lost("calls that returned after their process had ended");
+    parts.builder.lost("calls that returned after their process ended");
     return nullptr;
   }
   return &new_root_task(parts, call);
