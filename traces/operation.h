@@ -209,7 +209,7 @@ inline constexpr std::uint32_t kFromNow = 2;      // when the lane reaches it
 //   join              second: the ended thread
 //   exit              the thread ends
 //   reap              length: limit on this thread's asynchronous requests in flight afterwards
-//   await             second: wait until lane `source` has completed this many operations (schedules only)
+//   await             second: wait until lane `source` has done this many operations (schedules only)
 //   pace              offset: earliest start, ns; flags: pace_flags (schedules only)
 //
 // clang-format on

@@ -10,7 +10,7 @@
 namespace filereel {
 namespace {
 
-// Where a mapping lies says nothing about the file.
+// The address of a mapping is irrelevant to the file.
 constexpr std::uint64_t kPlacing = MAP_FIXED | MAP_FIXED_NOREPLACE;
 constexpr unsigned kMapFlagsShift = 8;  // in an operation's flags, above PROT_*
 constexpr std::string_view kTooMany = "memory maps above the limit per process";
@@ -38,8 +38,8 @@ void emit_parts(CallParts& parts, const CallContext& context, OperationKind kind
   }
 }
 
-// Maps the file, at least up to `end`, where no address is known; false if that cannot be. Programs
-// and their dynamic linkers are mapped by exec itself.
+// Maps the file, at least up to `end`, at an unknown address; false if that is impossible. exec
+// itself maps programs and their dynamic linkers.
 bool map_unseen(CallParts& parts, const CallContext& context, PathId path, std::uint64_t end) {
   if (parts.paths.is_left_out(path) || parts.paths.is_special(path)) return false;
   if (!parts.emitter.kept().is_inside(path)) return false;
@@ -167,7 +167,7 @@ void fault_call(CallParts& parts, CallContext& context) {
   const SystemCall& call = context.call;
   if (call.result < 0) return;
   if (call.address != 0) return mapped_call(parts, context);
-  // A page of a file that was brought in or first stored to, without its address.
+  // A page of a file that was loaded or first stored to, without its address.
   const std::uint64_t begin = call.offset.value_or(0), length = length_of_fault(call);
   if (begin > INT64_MAX || length > INT64_MAX - begin) return;
   const AddressSpace& memory = *context.task.memory;
@@ -185,7 +185,7 @@ void fault_call(CallParts& parts, CallContext& context) {
     }
     return std::vector<AddressSpace::Part>{};
   };
-  // A store to a private page changes a copy of it: of the file it is only read.
+  // A store to a private page changes a copy; the file is only read.
   const bool stores = (call.flags & 1) != 0;
   bool writes = stores;
   std::vector<AddressSpace::Part> mapped = find(writes);
@@ -196,7 +196,7 @@ void fault_call(CallParts& parts, CallContext& context) {
   if (by_identity != kNoFileId) {  // it may have been renamed since
     if (const auto now = parts.model.path_of(by_identity)) path = *now;
   }
-  // What no map explains somebody else stored: a request's worker in the kernel.
+  // A store that no map explains is another thread's: a request's worker in the kernel.
   if (mapped.empty() && !stores && named && !deleted &&
       map_unseen(parts, context, path, begin + length)) {
     mapped = memory.parts_of_file(parts.model.file_of(path), begin, begin + length, false);
