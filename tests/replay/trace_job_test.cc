@@ -14,7 +14,7 @@ TEST_CASE("a replay warns about losses in its trace, with advice for recorder lo
   trace.add(0, OperationKind::make_directory, "a");
   trace.finish();
   trace.info.lost = {{"events lost while recording: writes", 7}, {"names that are too long", 2}};
-  trace.info.approximated = {{"results of races", 1}};
+  trace.info.approximated = {{"results that depend on races", 1}};
   const TraceTrees trees;
   JobOptions options;
   options.engine = EngineKind::null;
