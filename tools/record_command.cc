@@ -228,7 +228,7 @@ void record(const RecordArguments& arguments, Session& session) {
 }  // namespace
 
 void add_record_command(CLI::App& app, Session& session) {
-  CLI::App* command = app.add_subcommand("record", "Record what a program does to files");
+  CLI::App* command = app.add_subcommand("record", "Record the file operations of a program");
   const auto arguments = std::make_shared<RecordArguments>();
   command->add_option("COMMAND", arguments->command, "Program and arguments, after --");
   command->add_option("--pid", arguments->process, "Record a running process until Ctrl-C")
