@@ -227,8 +227,7 @@ struct Operation {
   FileSlot source = kNoFile;
   PathId path = 0;
   PathId old_path = 0;
-  FileId entry =
-      kNoFileId;  // open and all operations on an open file, or on a path that names a file
+  FileId entry = kNoFileId;  // open, operations on an open file or on the path of a file
   TextId text = 0;
   std::uint32_t thread = 0;  // of the trace
   std::uint64_t offset = 0;

@@ -50,8 +50,7 @@ struct {
   __uint(max_entries, 1);  // set before loading
 } ring SEC(".maps");
 
-__u64 lost[EVENT_KINDS]
-          [SHAPES];  // events dropped because the ring was full, by kind and system call
+__u64 lost[EVENT_KINDS][SHAPES];  // events dropped, ring full; by kind and call
 
 static __always_inline struct scratch* scratch_of(__u32 whose) {
   return bpf_map_lookup_elem(&scratches, &whose);

@@ -16,8 +16,7 @@ namespace {
 
 // Opcodes missing from older headers.
 constexpr unsigned kFtruncate = 55;
-constexpr unsigned kLinks =
-    IOSQE_IO_LINK | IOSQE_IO_HARDLINK;  // the next request waits for this one
+constexpr unsigned kLinks = IOSQE_IO_LINK | IOSQE_IO_HARDLINK;  // the next one waits
 constexpr unsigned kReadvFixed = 60, kWritevFixed = 61;
 
 // Indexes into a ring's own file table are mapped to descriptors from here on.

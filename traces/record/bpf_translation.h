@@ -94,9 +94,8 @@ class BpfTranslation {
   std::unordered_map<std::uint32_t, std::string> directories_;  // of the last open; by thread
   std::unordered_set<std::uint64_t> known_files_;   // open files, as far as their closes are seen
   std::unordered_set<std::uint64_t> memory_files_;  // from memfd_create, passed between processes
-  std::unordered_map<FileKey, std::string, FileKeyHash>
-      paths_;                                          // of programs and the files they map
-  std::map<std::uint64_t, std::string> mount_points_;  // by device
+  std::unordered_map<FileKey, std::string, FileKeyHash> paths_;  // of programs and mapped files
+  std::map<std::uint64_t, std::string> mount_points_;            // by device
 };
 
 }  // namespace filereel
