@@ -185,7 +185,7 @@ inline constexpr std::uint32_t kFromNow = 2;      // when the lane reaches it
 //   stat_volume       target
 //   access            path, mode: R_OK …
 //   read_link         path; text: the recorded target
-//   list              file, length: bytes asked for; offset: 0 from the start, otherwise continued
+//   list              file, length: requested bytes; offset: 0 from the start, otherwise continued
 //   seek              file, flags: SEEK_DATA or SEEK_HOLE, offset
 //   change_mode       target, mode
 //   change_owner      target, offset: user, second: group; executed only on request

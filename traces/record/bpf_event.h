@@ -44,10 +44,9 @@ enum part_kind {
   PART_STRING = 1,    // a path or text; which: 0 path, 1 path2, 2 text; without a terminating zero
   PART_COPY = 2,      // bytes behind a pointer; which: 0 or 1
   PART_IDENTITY = 3,  // struct bpf_identity, of file[0] or of the opened file
-  PART_REAL = 4,  // components of a path, the last first, each a length byte and its text; which: 0
-                  // opened or mapped file, 1 working directory
-  PART_ENTRY = 5,   // struct io_uring_sqe, struct iocb, or several struct io_event
-  PART_RESULT = 6,  // data that the call put into the buffer
+  PART_REAL = 4,      // path components, last first: length byte, text; which: 0 file, 1 directory
+  PART_ENTRY = 5,     // struct io_uring_sqe, struct iocb, or several struct io_event
+  PART_RESULT = 6,    // data that the call put into the buffer
 };
 
 enum part_flags {
