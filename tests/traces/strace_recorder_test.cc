@@ -94,7 +94,7 @@ TEST_CASE("a process that may not be traced is named with strace's reason") {
     FAIL("nothing was thrown");
   } catch (const Error& error) {
     const std::string text = error.what();
-    CHECK(text.find("cannot follow process 2097152: ") != std::string::npos);
+    CHECK(text.find("cannot attach to process 2097152: ") != std::string::npos);
     CHECK(text.find('\n') == std::string::npos);
   }
 }
