@@ -92,9 +92,8 @@ CopyMethod parse_copy_method(std::string_view name) {
     if (kCopyMethods[i] == name) return static_cast<CopyMethod>(i);
   }
   const std::span<const std::string_view> ours(kCopyMethods.data(), kCopyMethods.size() - 1);
-  throw Error(ErrorKind::usage,
-              fmt::format("unknown copy method '{}'{}", printable(name),
-                          use_one_of(name, ours)));  // splice occurs in traces only
+  throw Error(ErrorKind::usage, fmt::format("unknown copy method '{}'{}", printable(name),
+                                            use_one_of(name, ours)));  // no splice: traces only
 }
 
 }  // namespace filereel

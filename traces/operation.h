@@ -185,7 +185,7 @@ inline constexpr std::uint32_t kFromNow = 2;      // when the lane reaches it
 //   stat_volume       target
 //   access            path, mode: R_OK …
 //   read_link         path; text: the recorded target
-//   list              file, length: bytes asked for; offset: 0 from the start, otherwise continued
+//   list              file, length: requested bytes; offset: 0 from the start, otherwise continued
 //   seek              file, flags: SEEK_DATA or SEEK_HOLE, offset
 //   change_mode       target, mode
 //   change_owner      target, offset: user, second: group; executed only on request
@@ -227,8 +227,7 @@ struct Operation {
   FileSlot source = kNoFile;
   PathId path = 0;
   PathId old_path = 0;
-  FileId entry =
-      kNoFileId;  // open and all operations on an open file, or on a path that names a file
+  FileId entry = kNoFileId;  // open, operations on an open file or on the path of a file
   TextId text = 0;
   std::uint32_t thread = 0;  // of the trace
   std::uint64_t offset = 0;

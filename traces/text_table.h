@@ -45,8 +45,7 @@ class TextTable {
   std::size_t size() const { return texts_.size(); }
 
  private:
-  std::deque<std::string>
-      texts_;  // a deque does not move its texts, so they can be keys of the index
+  std::deque<std::string> texts_;  // never moves its texts, which key the index
   std::unordered_map<std::string_view, TextId> index_;
 };
 

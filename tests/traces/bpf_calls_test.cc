@@ -48,7 +48,7 @@ bpf_shape shape_of(long number) {
   return shapes[static_cast<std::size_t>(number)];
 }
 
-TEST_CASE("32-bit calls are known by path or descriptor, and each has one number") {
+TEST_CASE("32-bit calls have a path or a descriptor, and a unique number") {
   std::vector<bpf_shape> shapes(SHAPES);
   set_compat_shapes(std::span<bpf_shape, SHAPES>(shapes.data(), SHAPES));
   std::set<std::uint32_t> numbers;
@@ -67,7 +67,7 @@ TEST_CASE("32-bit calls are known by path or descriptor, and each has one number
   CHECK(shapes[kSendfile64].file[1] == 1);
 }
 
-TEST_CASE("the table knows every call that is recorded, and each has one number") {
+TEST_CASE("every recorded call is in the table and has a unique number") {
   std::set<long> numbers;
   for (const BpfCall& call : bpf_calls()) {
     CAPTURE(call.name);
@@ -114,7 +114,7 @@ TEST_CASE("every call of the table is recorded in the kernel, too") {
   }
 }
 
-TEST_CASE("what is not followed counts only when it has done something") {
+TEST_CASE("unsupported calls count only if they had an effect") {
   const auto reading = [](const BpfEvent& event, bool ended = true) {
     const std::vector<std::byte> bytes = event.bytes();
     BpfEventView view;
@@ -150,7 +150,7 @@ TEST_CASE("fchmodat2 is fchmodat with flags, or fchmod") {
   CHECK(call->file == 0x60);
 }
 
-TEST_CASE("what the program in the kernel cannot do, no shape asks for") {
+TEST_CASE("no shape exceeds the kernel program's limits") {
   for (const BpfCall& call : bpf_calls()) {
     CAPTURE(call.name);
     const bpf_shape shape = shape_of(call.number);
@@ -163,7 +163,7 @@ TEST_CASE("what the program in the kernel cannot do, no shape asks for") {
   }
 }
 
-TEST_CASE("shapes say where arguments lie") {
+TEST_CASE("shapes give the positions of arguments") {
   const bpf_shape openat = shape_of(SYS_openat);
   CHECK(openat.flags == (SHAPE_OPENS | SHAPE_CREATES));
   CHECK(openat.dir[0] == 1);
@@ -189,7 +189,7 @@ TEST_CASE("shapes say where arguments lie") {
   CHECK(shape_of(SYS_getpid).recorded == 0);
 }
 
-TEST_CASE("an open comes with what it opened") {
+TEST_CASE("an open contains the identity and path of its file") {
   const auto call =
       read_call(BpfEvent::call(SYS_openat, {kCwd, kPointer, O_RDWR | O_CREAT | O_CLOEXEC, 0640}, 5)
                     .path("d/f")
@@ -220,7 +220,7 @@ TEST_CASE("an open that failed has neither file nor identity") {
   CHECK_FALSE(call->stat);
 }
 
-TEST_CASE("an open beside the one before may come without its path") {
+TEST_CASE("an open in the same directory as the previous one may omit its path") {
   const auto event = [] {
     return BpfEvent::call(SYS_openat, {kCwd, kPointer, O_CREAT, 0600}, 5).identity(1, S_IFREG);
   };
@@ -231,13 +231,13 @@ TEST_CASE("an open beside the one before may come without its path") {
   CHECK_FALSE(read_call(event().real(0, "/a/name")));
 }
 
-TEST_CASE("a path that could not be read is none, and the call is left out") {
+TEST_CASE("a call whose path could not be read is omitted") {
   CHECK_FALSE(read_call(BpfEvent::call(SYS_unlink, {kPointer}).part(PART_STRING, 0, "", PART_CUT)));
   CHECK_FALSE(read_call(BpfEvent::call(SYS_rename, {kPointer, kPointer}).path("a")));
   CHECK(read_call(BpfEvent::call(SYS_rename, {kPointer, kPointer}).path("a").path2("b")));
 }
 
-TEST_CASE("openat2 has its flags behind a pointer") {
+TEST_CASE("openat2 passes its flags through a pointer") {
   const open_how how{.flags = O_PATH | O_CLOEXEC, .mode = 0, .resolve = RESOLVE_BENEATH};
   const auto event = [] {
     return BpfEvent::call(SYS_openat2, {7, kPointer, kPointer, 24}, 8).path("x").file(0x700);
@@ -252,7 +252,7 @@ TEST_CASE("openat2 has its flags behind a pointer") {
   CHECK_FALSE(read_call(event()));
 }
 
-TEST_CASE("what was opened by a handle has the path that it really has") {
+TEST_CASE("a file opened by handle has its real path") {
   const auto call = read_call(BpfEvent::call(SYS_open_by_handle_at, {3, kPointer, O_RDONLY}, 6)
                                   .identity(5, S_IFREG)
                                   .extra(0x600)
@@ -263,7 +263,7 @@ TEST_CASE("what was opened by a handle has the path that it really has") {
   CHECK(call->result_file == 0x600);
 }
 
-TEST_CASE("where threads share a working directory the event says which it is") {
+TEST_CASE("the event contains a working directory shared by threads") {
   const auto call =
       read_call(BpfEvent::call(SYS_mkdir, {kPointer, 0700}).path("sub").real(1, "/var/tmp"), false);
   REQUIRE(call);
@@ -295,7 +295,7 @@ TEST_CASE("reads and writes have offsets, lengths and positions") {
   CHECK_FALSE(read_call(write, false)->position);
 }
 
-TEST_CASE("the length of vectors is that of all their buffers, and offset -1 none") {
+TEST_CASE("the length of a vector is the sum of its buffers, and offset -1 means none") {
   const auto event = [](long number, std::uint64_t offset) {
     return BpfEvent::call(number, {3, kPointer, 2, offset, 0, RWF_DSYNC}, 600).extra(700);
   };
@@ -364,7 +364,7 @@ TEST_CASE("fcntl duplicates, changes flags and locks") {
   CHECK_FALSE(read_call(BpfEvent::call(SYS_fcntl, {3, F_GETLK, kPointer})));
 }
 
-TEST_CASE("record locks are read as the program asked for them") {
+TEST_CASE("record locks are read as requested") {
   const struct flock lock{
       .l_type = F_WRLCK, .l_whence = SEEK_END, .l_start = -5, .l_len = 10, .l_pid = 0};
   const auto call = read_call(BpfEvent::call(SYS_fcntl, {3, F_OFD_SETLKW, kPointer}).copy(0, lock));
@@ -397,11 +397,11 @@ TEST_CASE("files are cloned whole or in part") {
   CHECK(call->offset2 == 65536);
 }
 
-TEST_CASE("a range that could not be read clones nothing") {
+TEST_CASE("a clone with an unreadable range is omitted") {
   CHECK_FALSE(read_call(BpfEvent::call(SYS_ioctl, {4, FICLONERANGE, kPointer})));
 }
 
-TEST_CASE("other requests of ioctl are not about files, but for those of descriptors") {
+TEST_CASE("other ioctl requests do not concern files, except those on descriptors") {
   CHECK_FALSE(read_call(BpfEvent::call(SYS_ioctl, {0, TCGETS, kPointer}, -ENOTTY)));
   auto call = read_call(BpfEvent::call(SYS_ioctl, {3, FIOCLEX}));
   REQUIRE(call);
@@ -421,7 +421,7 @@ struct stat seen_by_stat() {
   return status;
 }
 
-TEST_CASE("stat tells what it saw, by path or descriptor") {
+TEST_CASE("stat reports its results, by path or descriptor") {
   using Bytes = std::array<char, 56>;
   const struct stat status = seen_by_stat();
   Bytes bytes;
@@ -450,7 +450,7 @@ TEST_CASE("stat tells what it saw, by path or descriptor") {
   CHECK_FALSE(call->stat);
 }
 
-TEST_CASE("a descriptor can be named by no path at all") {
+TEST_CASE("a null path can denote a descriptor") {
   const auto call =
       read_call(BpfEvent::call(SYS_statx, {6, 0, AT_EMPTY_PATH, STATX_SIZE, kPointer}).file(0x60));
   REQUIRE(call);
@@ -459,12 +459,12 @@ TEST_CASE("a descriptor can be named by no path at all") {
   CHECK_FALSE(read_call(BpfEvent::call(SYS_statx, {6, 0, 0, STATX_SIZE, kPointer})));
 }
 
-TEST_CASE("times are not set where no path could be read") {
+TEST_CASE("setting times with an unreadable path is omitted") {
   CHECK_FALSE(read_call(BpfEvent::call(SYS_utimes, {kPointer, 0})));
   CHECK_FALSE(read_call(BpfEvent::call(SYS_utime, {0, 0})));
 }
 
-TEST_CASE("statx has a structure of its own") {
+TEST_CASE("statx has its own structure") {
   struct statx status{};
   status.stx_mode = S_IFDIR | 0711;
   status.stx_size = 4096;
@@ -511,7 +511,7 @@ TEST_CASE("times are set to what a structure says, or to now") {
   CHECK(call->times[1] == 7'000'000'000);
 }
 
-TEST_CASE("links are read with their text, made with it, and removed") {
+TEST_CASE("symbolic links are created, read and removed with their target") {
   auto call = read_call(BpfEvent::call(SYS_readlink, {kPointer, kPointer, 100}, 3)
                             .path("l")
                             .part(PART_RESULT, 0, "abc"));
@@ -552,7 +552,7 @@ TEST_CASE("maps are of files, or of memory alone") {
   CHECK(call->length == 8192);
 }
 
-TEST_CASE("only a wait that took a process's end says so") {
+TEST_CASE("only a wait that reaped a process reports its end") {
   auto call = read_call(BpfEvent::call(SYS_wait4, {0xffff'ffff, kPointer, 0, 0}, 321));
   REQUIRE(call);
   CHECK(call->call == Call::wait);
@@ -572,7 +572,7 @@ TEST_CASE("only a wait that took a process's end says so") {
   CHECK_FALSE(waitid(WEXITED | WNOHANG));
 }
 
-TEST_CASE("pairs of descriptors lie behind a pointer") {
+TEST_CASE("pairs of descriptors are behind a pointer") {
   const std::array<int, 2> ends = {5, 6};
   auto call =
       read_call(BpfEvent::call(SYS_pipe2, {kPointer, O_CLOEXEC | O_NONBLOCK}).copy(0, ends));
@@ -603,14 +603,14 @@ TEST_CASE("descriptors are duplicated and closed one by one or many at once") {
   CHECK(read_call(BpfEvent::call(SYS_close, {3}))->call == Call::close);
 }
 
-TEST_CASE("descriptors are 32-bit numbers whatever stands above them") {
+TEST_CASE("descriptors are 32-bit numbers, and the upper bits are ignored") {
   const auto call = read_call(BpfEvent::call(SYS_dup2, {0xffff'ffff, 0xdead'0000'0005}));
   REQUIRE(call);
   CHECK(call->fd == -1);
   CHECK(call->fd2 == 5);
 }
 
-TEST_CASE("new descriptors say whether they are closed by exec") {
+TEST_CASE("new descriptors record close-on-exec") {
   const auto flags = [](long number, std::initializer_list<std::uint64_t> arguments) {
     const auto call = read_call(BpfEvent::call(number, arguments, 7).text("t"));
     REQUIRE(call);
@@ -625,7 +625,7 @@ TEST_CASE("new descriptors say whether they are closed by exec") {
   CHECK_FALSE(read_call(BpfEvent::call(SYS_signalfd4, {5, kPointer, 8, 0}, 5)));
 }
 
-TEST_CASE("lists tell how many entries came, unshare what is no longer shared") {
+TEST_CASE("listings report the number of entries, unshare the unshared state") {
   auto call = read_call(BpfEvent::call(SYS_getdents64, {3, kPointer, 32768}, 96).extra(3));
   REQUIRE(call);
   CHECK(call->entries == 3);
@@ -640,7 +640,7 @@ TEST_CASE("a call that is not in the table is not read") {
   CHECK_FALSE(read_call(BpfEvent::call(65535, {})));
 }
 
-TEST_CASE("the begin of a call has no result") {
+TEST_CASE("the start of a call has no result") {
   BpfEvent event = BpfEvent::call(SYS_unlink, {kPointer}, -5).path("f");
   const auto call = read_call(event, false);
   REQUIRE(call);

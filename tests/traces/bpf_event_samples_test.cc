@@ -10,7 +10,7 @@ namespace filereel {
 namespace {
 
 // With FILEREEL_WRITE_SAMPLES in the environment they are written anew.
-TEST_CASE("the samples for fuzzing are of the events' present form") {
+TEST_CASE("the fuzzing samples have the current event format") {
   const char* data = std::getenv("FILEREEL_TEST_DATA");
   REQUIRE(data != nullptr);
   for (const BpfSample& sample : bpf_event_samples()) {

@@ -44,7 +44,7 @@ TEST_CASE("an event is taken apart into its head and its parts") {
   CHECK(seen.view.identity()->inode == 12);
 }
 
-TEST_CASE("an event leaves nothing of the one before") {
+TEST_CASE("parsing an event resets the previous one") {
   Seen seen(BpfEvent::call(2, {})
                 .path("a")
                 .identity(1, S_IFREG)
@@ -61,7 +61,7 @@ TEST_CASE("an event leaves nothing of the one before") {
   CHECK_FALSE(seen.view.entry().there);
 }
 
-TEST_CASE("what is no whole event is refused") {
+TEST_CASE("incomplete events are rejected") {
   const BpfEvent event = BpfEvent::call(2, {}).path("abc");
   const std::vector<std::byte> whole = event.bytes();
   BpfEventView view;
@@ -74,7 +74,7 @@ TEST_CASE("what is no whole event is refused") {
   CHECK_FALSE(Seen(BpfEvent::call(2, {}).part(PART_IDENTITY, 0, "short")).whole);
 }
 
-TEST_CASE("parts of unknown places are passed over") {
+TEST_CASE("unknown parts are skipped") {
   const Seen seen(BpfEvent::call(2, {})
                       .part(PART_STRING, 3, "a")
                       .part(PART_COPY, 2, "b")
@@ -84,7 +84,7 @@ TEST_CASE("parts of unknown places are passed over") {
   CHECK(seen.view.string(0).bytes == "d");
 }
 
-TEST_CASE("a part that was cut is not there, and numbers beyond its end are 0") {
+TEST_CASE("a truncated part is absent, and numbers beyond its end are 0") {
   const Seen seen(BpfEvent::call(2, {})
                       .part(PART_COPY, 0, "", PART_CUT)
                       .part(PART_COPY, 1, std::string("\1\0\0\0\2", 5)));
@@ -95,7 +95,7 @@ TEST_CASE("a part that was cut is not there, and numbers beyond its end are 0") 
   CHECK(BpfEventView::number<std::uint32_t>(seen.view.copy(1), 4) == 0);
 }
 
-TEST_CASE("the components of a real path come the last first") {
+TEST_CASE("the components of a real path are stored last first") {
   const auto path = [](const BpfEvent& event) {
     const Seen seen(event);
     REQUIRE(seen.whole);
@@ -111,7 +111,7 @@ TEST_CASE("the components of a real path come the last first") {
   CHECK(path(BpfEvent::call(2, {}).real(0, "/a/" + longest)) == "/a/" + longest);
 }
 
-TEST_CASE("devices are told as stat tells them") {
+TEST_CASE("device numbers match stat's") {
   bpf_identity identity{};
   identity.device = 259u << 20 | 0x54321;
   identity.inode = 5;

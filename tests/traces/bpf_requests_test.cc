@@ -129,7 +129,7 @@ TEST_CASE("a linked request is submitted when the one before it has ended") {
         "0 close #0\n");
 }
 
-TEST_CASE("what was cancelled with its chain is not done") {
+TEST_CASE("requests cancelled with their chain are omitted") {
   Requests requests;
   requests.submit(0xa, linked(entry_of(IORING_OP_READ, 3, 0, 100)))
       .submit(0xb, linked(entry_of(IORING_OP_WRITE, 3, 0, 100)))
@@ -143,7 +143,7 @@ TEST_CASE("what was cancelled with its chain is not done") {
   CHECK_FALSE(text.contains("fsync #0"));
 }
 
-TEST_CASE("a chain goes on behind what is not recorded") {
+TEST_CASE("a chain continues after an unrecorded request") {
   Requests requests;
   requests.submit(0xa, linked(entry_of(IORING_OP_NOP)))
       .submit(0xb, entry_of(IORING_OP_FSYNC))
@@ -152,7 +152,7 @@ TEST_CASE("a chain goes on behind what is not recorded") {
   CHECK(requests.finish().starts_with("0 fsync #0 asynchronous\n"));
 }
 
-TEST_CASE("a linked request is not lost with the end of the one before it") {
+TEST_CASE("a linked request survives a lost completion of the one before") {
   Requests requests;
   requests.submit(0xa, linked(entry_of(IORING_OP_WRITE, 3, 0, 100)))
       .submit(0xb, entry_of(IORING_OP_READ, 3, 0, 50))
@@ -160,7 +160,7 @@ TEST_CASE("a linked request is not lost with the end of the one before it") {
   CHECK(requests.finish().contains("read #0 @0 +50 = 50 asynchronous"));
 }
 
-TEST_CASE("a number that is given to another request ends the one before") {
+TEST_CASE("reusing a request number ends the previous request") {
   Requests requests;
   requests.submit(0xa, linked(entry_of(IORING_OP_WRITE, 3, 0, 100)))
       .submit(0xb, entry_of(IORING_OP_READ, 3, 0, 50))
@@ -172,7 +172,7 @@ TEST_CASE("a number that is given to another request ends the one before") {
   CHECK(text.contains("fsync #0 asynchronous"));
 }
 
-TEST_CASE("a ring can open into a table of its own, use and close what is there") {
+TEST_CASE("a ring can open, use and close files in its own table") {
   Requests requests;
   io_uring_sqe opening = entry_of(IORING_OP_OPENAT, AT_FDCWD, 0, 0600);
   opening.open_flags = O_RDWR | O_CREAT;
@@ -198,7 +198,7 @@ TEST_CASE("a ring can open into a table of its own, use and close what is there"
   CHECK(text.ends_with("close #1\n"));
 }
 
-TEST_CASE("places that no ring has are no files") {
+TEST_CASE("invalid indexes into a ring's table are not files") {
   Requests requests;
   io_uring_sqe read = entry_of(IORING_OP_READ, INT32_MAX, 0, 10);
   read.flags = IOSQE_FIXED_FILE;
@@ -212,7 +212,7 @@ TEST_CASE("places that no ring has are no files") {
   CHECK(requests.text().empty());
 }
 
-TEST_CASE("requests on paths are done like calls") {
+TEST_CASE("requests on paths are treated as calls") {
   Requests requests;
   const auto submit = [&](std::uint64_t request, const io_uring_sqe& entry, std::int64_t result) {
     requests
@@ -241,7 +241,7 @@ TEST_CASE("requests on paths are done like calls") {
         "0 open a flags 10000000 = -2\n");
 }
 
-TEST_CASE("statx of a descriptor is a stat of what is open") {
+TEST_CASE("statx of a descriptor is a stat of the open file") {
   Requests requests;
   io_uring_sqe entry = entry_of(IORING_OP_STATX, 3);
   entry.statx_flags = AT_EMPTY_PATH;
@@ -277,7 +277,7 @@ io_event end_of(std::uint64_t request, std::int64_t result) {
   return {.data = 0, .obj = request, .res = result, .res2 = 0};
 }
 
-TEST_CASE("io_submit may take fewer requests than it was given") {
+TEST_CASE("io_submit can accept fewer requests than submitted") {
   Requests requests;
   requests
       .io_submit({announced(0xa, block_of(IOCB_CMD_PREAD, 0, 100)),
@@ -292,13 +292,13 @@ TEST_CASE("io_submit may take fewer requests than it was given") {
         "0 close #0\n");
 }
 
-TEST_CASE("io_submit that fails has taken nothing") {
+TEST_CASE("a failed io_submit accepts nothing") {
   Requests requests;
   requests.io_submit({announced(0xa, block_of(IOCB_CMD_PREAD, 0, 100))}, -EAGAIN);
   CHECK(requests.finish() == "0 close #0\n");
 }
 
-TEST_CASE("a request may have ended before io_submit returns") {
+TEST_CASE("a request can complete before io_submit returns") {
   Requests requests;
   requests.take(BpfEvent(EVENT_FORK).with({CLONE_THREAD | CLONE_VM | CLONE_FILES}).result(101));
   requests.io_submit({announced(0xa, block_of(IOCB_CMD_PREAD, 0, 100)),
@@ -322,7 +322,7 @@ TEST_CASE("requests of other processes may have the same number") {
   CHECK(text.contains("read #0 @0 +200 = 200 asynchronous"));
 }
 
-TEST_CASE("an io_submit whose return was not seen does not count for the next one") {
+TEST_CASE("an io_submit whose return was missed does not affect the next one") {
   Requests requests;
   requests.take(announced(0xa, block_of(IOCB_CMD_PREAD, 0, 100)))
       .io_submit({announced(0xb, block_of(IOCB_CMD_PREAD, 0, 200)),
@@ -335,7 +335,7 @@ TEST_CASE("an io_submit whose return was not seen does not count for the next on
   CHECK_FALSE(text.contains("+300"));
 }
 
-TEST_CASE("what a thread had announced ends with it") {
+TEST_CASE("requests not yet accepted end with their thread") {
   Requests requests;
   requests.take(announced(0xa, block_of(IOCB_CMD_PREAD, 0, 100)))
       .take(BpfEvent(EVENT_EXIT))
@@ -343,7 +343,7 @@ TEST_CASE("what a thread had announced ends with it") {
   CHECK_FALSE(requests.finish().contains("read"));
 }
 
-TEST_CASE("what is no request is left out, and what could not be read is counted") {
+TEST_CASE("unsupported requests are omitted, unreadable ones counted") {
   Requests requests;
   requests.take(BpfEvent(EVENT_SUBMIT).with({1}).part(PART_ENTRY, kRingEntry, "short"))
       .take(BpfEvent(EVENT_SUBMIT).with({1}))

@@ -70,7 +70,7 @@ BpfEvent exec_of(const std::string& path) {
   return BpfEvent(EVENT_EXEC).path(path).identity(900, S_IFREG | 0755, 8192).real(0, path);
 }
 
-TEST_CASE("what is not followed is counted as lost") {
+TEST_CASE("unsupported calls are counted as lost") {
   RecordedEvents events;
   events.take(BpfEvent::call(SYS_mount, {kPointer, kPointer}))
       .take(BpfEvent::call(SYS_setns, {3, 0}, -EPERM));
@@ -78,7 +78,7 @@ TEST_CASE("what is not followed is counted as lost") {
   CHECK(events.calls.lost("unsupported system calls") == 1);
 }
 
-TEST_CASE("calls with a bad pointer are counted by name, whatever could not be read") {
+TEST_CASE("calls with a bad pointer are counted by name") {
   RecordedEvents events;
   events.take(opened("/f", 3, 0x10).real(0, "/f"))
       .take(BpfEvent::call(SYS_rename, {kPointer, kPointer}, -EFAULT))
@@ -94,7 +94,7 @@ TEST_CASE("calls with a bad pointer are counted by name, whatever could not be r
   CHECK(events.calls.builder.info().lost.size() == 3);
 }
 
-TEST_CASE("calls beyond the memory are lost by name, and the ends of threads are not") {
+TEST_CASE("calls beyond the memory limit are lost by name, and ends of threads are kept") {
   RecordedEvents events;
   std::atomic<std::uint64_t> dropped = 0;
   MemoryBound bound({.now = 0, .at_end = 0}, events.calls.builder.tables().paths, dropped);
@@ -109,7 +109,7 @@ TEST_CASE("calls beyond the memory are lost by name, and the ends of threads are
   CHECK(dropped == 2);
 }
 
-TEST_CASE("what an open shows alone is completed with the directory of the one before") {
+TEST_CASE("an open that contains only a name is completed with the previous directory") {
   RecordedEvents events;
   events.take(opened("a/f", 3, 0x10, 1).real(0, "/real/f"))
       .take(opened("a/g", 4, 0x20, 2).real(0, "g", PART_SIBLING))
@@ -120,7 +120,7 @@ TEST_CASE("what an open shows alone is completed with the directory of the one b
         "0 open real/h #2 flags 100\n");
 }
 
-TEST_CASE("each thread has a directory of its own, and loses it with its end") {
+TEST_CASE("each thread has its own previous directory until it ends") {
   RecordedEvents events;
   events.take(opened("/one/f", 3, 0x10, 1).real(0, "/one/f"))
       .take(BpfEvent(EVENT_FORK).with({CLONE_THREAD | CLONE_VM | CLONE_FILES}).result(101))
@@ -137,7 +137,7 @@ TEST_CASE("each thread has a directory of its own, and loses it with its end") {
   CHECK(events.calls.lost("opens whose directory was in a lost event") == 1);
 }
 
-TEST_CASE("a name without its directory is told by the path that the program gave") {
+TEST_CASE("a name without its directory falls back to the program's path") {
   RecordedEvents events;
   events.take(opened("/d/g", 3, 0x10).real(0, "g", PART_SIBLING));
   CHECK(events.text() == "0 open d/g #0\n");
@@ -155,7 +155,7 @@ TEST_CASE("a file in the root has no directory before its name") {
   CHECK(events.text().ends_with("0 open g #1 flags 100\n"));
 }
 
-TEST_CASE("what lies in no directory is not taken for the root") {
+TEST_CASE("a file without a directory is not the root") {
   RecordedEvents events;
   events.take(BpfEvent::call(SYS_pipe2, {kPointer, 0}).copy(0, std::array<int, 2>{8, 9}))
       .take(BpfEvent::call(SYS_openat, {kCwd, kPointer, O_RDONLY, 0}, 3)
@@ -171,7 +171,7 @@ TEST_CASE("what lies in no directory is not taken for the root") {
   CHECK(events.text() == "0 open . #0 flags 200000\n");
 }
 
-TEST_CASE("the trace begins when the process has become the program") {
+TEST_CASE("the trace starts when the process has executed the program") {
   RecordedEvents events;
   events.translation.begin_with_exec_of(100);
   events.take(opened("/before", 3, 0x10).real(0, "/before"))
@@ -186,7 +186,7 @@ TEST_CASE("the trace begins when the process has become the program") {
         "0 open after #0\n");
 }
 
-TEST_CASE("times before the trace's begin are its begin") {
+TEST_CASE("times before the start of the trace become its start") {
   RecordedEvents events;
   events.take(opened("/f", 3, 0x10).real(0, "/f").at(kZero - 50, kZero + 50));
   REQUIRE(events.calls.operations.size() == 1);
@@ -194,7 +194,7 @@ TEST_CASE("times before the trace's begin are its begin") {
   CHECK(events.calls.operations[0].duration_ns == 50);
 }
 
-TEST_CASE("what is open at the end is closed when recording stopped") {
+TEST_CASE("open files are closed at the time when recording stopped") {
   RecordedEvents events;
   events.take(opened("/f", 3, 0x10).real(0, "/f").at(kZero + 10, kZero + 20));
   events.translation.finish(kZero + 1000);
@@ -203,7 +203,7 @@ TEST_CASE("what is open at the end is closed when recording stopped") {
   CHECK(events.calls.operations[1].start_ns == 1000);
 }
 
-TEST_CASE("a process that is none of the trace's is passed over") {
+TEST_CASE("events of an ignored process are dropped") {
   RecordedEvents events;
   events.translation.ignore(55);
   events.take(opened("/f", 3, 0x10).by(55, 55).real(0, "/f"))
@@ -211,7 +211,7 @@ TEST_CASE("a process that is none of the trace's is passed over") {
   CHECK(events.text() == "0 open g #0\n");
 }
 
-TEST_CASE("children have what their parents opened, and threads share it") {
+TEST_CASE("children inherit their parents' open files, threads share them") {
   RecordedEvents events;
   events.take(opened("/f", 3, 0x10).real(0, "/f"))
       .take(BpfEvent(EVENT_FORK).result(200))
@@ -226,7 +226,7 @@ TEST_CASE("children have what their parents opened, and threads share it") {
         "1 exit\n");
 }
 
-TEST_CASE("a file whose opening was not seen is asked for once, until it is closed") {
+TEST_CASE("a file whose open was missed is looked up once until it is closed") {
   RecordedEvents events;
   events.name = "/old/f";
   events.take(read_of(7, 0x70)).take(read_of(7, 0x70)).take(read_of(7, 0x70));
@@ -240,7 +240,7 @@ TEST_CASE("a file whose opening was not seen is asked for once, until it is clos
   CHECK(events.text().contains("open sent/g"));
 }
 
-TEST_CASE("flags of what nobody saw opened open nothing, until it is read") {
+TEST_CASE("setting flags of an unknown file does not open it, but reading does") {
   RecordedEvents events;
   events.name = "/other/f";  // what has the number by now
   events.take(BpfEvent::call(SYS_fcntl, {5, F_SETFL, O_NONBLOCK}).file(0x50));
@@ -254,7 +254,7 @@ TEST_CASE("flags of what nobody saw opened open nothing, until it is read") {
   CHECK(events.text() == "0 open sent/g #0 loose\n0 read #0 @0 +10 = 10\n");
 }
 
-TEST_CASE("memory that has a descriptor is no file, whoever it is sent to") {
+TEST_CASE("a memfd is not a file, in any process") {
   RecordedEvents events;
   events.name = "/other/f";  // what has the number by now
   const auto shared = [](std::uint64_t descriptor) {
@@ -275,7 +275,7 @@ TEST_CASE("memory that has a descriptor is no file, whoever it is sent to") {
   CHECK(events.text().ends_with("0 open f #0\n0 read #0 @0 +10 = 10\n"));
 }
 
-TEST_CASE("memory that was asked for in vain is behind no descriptor, and changes no directory") {
+TEST_CASE("a failed memfd_create has no descriptor and changes no directory") {
   const auto text_with = [](bool asks) {
     RecordedEvents events;
     events.name = "/sent/g";
@@ -289,7 +289,7 @@ TEST_CASE("memory that was asked for in vain is behind no descriptor, and change
   CHECK(text_with(true) == text_with(false));
 }
 
-TEST_CASE("a file that was seen opened is not asked for") {
+TEST_CASE("a file whose open was seen is not looked up") {
   RecordedEvents events;
   events.take(opened("/f", 3, 0x10).real(0, "/f"))
       .take(read_of(3, 0x10))
@@ -298,7 +298,7 @@ TEST_CASE("a file that was seen opened is not asked for") {
   CHECK(events.asked.empty());
 }
 
-TEST_CASE("exec by another thread than the first goes on under the first one's number") {
+TEST_CASE("exec by another thread than the first continues under the first one's number") {
   RecordedEvents events;
   events.take(opened("/f", 3, 0x10).real(0, "/f"))
       .take(BpfEvent(EVENT_FORK)
@@ -318,7 +318,9 @@ TEST_CASE("exec by another thread than the first goes on under the first one's n
         "1 exit\n");
 }
 
-TEST_CASE("what exec maps is found by the program's path, or by one from its file system's root") {
+TEST_CASE(
+    "files mapped by exec are found by the program's path or relative to their file system's "
+    "root") {
   RecordedEvents events({.faults = true});
   const auto fault = [](std::uint64_t inode, std::uint64_t page) {
     return BpfEvent(EVENT_FAULT).with({page, 1, 0}).identity(inode, S_IFREG | 0755, 16384);
@@ -332,7 +334,7 @@ TEST_CASE("what exec maps is found by the program's path, or by one from its fil
   CHECK_FALSE(text.contains("elsewhere"));
 }
 
-TEST_CASE("a mapped file has the name that it was mapped by, not any other of its names") {
+TEST_CASE("a mapped file has the name it was mapped by") {
   RecordedEvents events({.faults = true});
   events.mapped = "/lib/ld.so";
   events.take(exec_of("/bin/prog"));
@@ -341,7 +343,7 @@ TEST_CASE("a mapped file has the name that it was mapped by, not any other of it
   CHECK(events.text().starts_with("0 open lib/ld.so #0 loose\n"));
 }
 
-TEST_CASE("faults of files on no known file system are nobody's") {
+TEST_CASE("page faults of files on unknown file systems are dropped") {
   RecordedEvents events({.faults = true});
   BpfEvent fault = BpfEvent(EVENT_FAULT).with({0, 1, 0});
   bpf_identity identity{};
@@ -354,7 +356,7 @@ TEST_CASE("faults of files on no known file system are nobody's") {
   CHECK(events.text().empty());
 }
 
-TEST_CASE("faults in maps of what was seen opened are found whatever it is called by now") {
+TEST_CASE("page faults in maps of opened files are found after renames") {
   RecordedEvents events({.faults = true});
   events.take(opened("/f", 3, 0x10, 77).real(0, "/f"))
       .take(BpfEvent::call(SYS_mmap, {0, 8192, 1, 1, 3, 0}, 0x10000).file(0x10))
@@ -362,7 +364,7 @@ TEST_CASE("faults in maps of what was seen opened are found whatever it is calle
   CHECK(events.text().ends_with("0 fault from 0 @4096 +4096\n"));
 }
 
-TEST_CASE("what is no event is counted") {
+TEST_CASE("corrupt events are counted") {
   RecordedEvents events;
   events.translation.take({});
   events.take(BpfEvent(EVENT_KINDS));

@@ -78,7 +78,7 @@ TEST_CASE("a mapping over another one ends or shrinks it") {
   CHECK(calls.text() == "0 munmap from 0\n");
 }
 
-TEST_CASE("msync and faults say where in the mapping") {
+TEST_CASE("msync and page faults have offsets in the mapping") {
   Mapped calls;
   SystemCall sync = memory_call(Call::msync, 104, 2);
   sync.flags = MS_SYNC;
@@ -102,7 +102,7 @@ TEST_CASE("a mapping stays when its file is closed") {
         "0 munmap from 0\n");
 }
 
-TEST_CASE("a mapping that is moved is the same") {
+TEST_CASE("a moved mapping keeps its identity") {
   Mapped calls;
   SystemCall move = memory_call(Call::mremap, 100, 4);
   move.offset = 2 * kPage;  // the old length
@@ -119,7 +119,7 @@ TEST_CASE("a mapping that is moved is the same") {
   CHECK(calls.approximated("memory maps grown by mremap") == 1);
 }
 
-TEST_CASE("a forked process has the mappings too, until both are done with them") {
+TEST_CASE("forked processes share mappings until both have unmapped them") {
   Mapped calls;
   calls.run(map_of(3, 100, 1)).run(fork_of(200));
   calls.text();
@@ -139,7 +139,7 @@ TEST_CASE("exit ends mappings, but not those that another task uses") {
   CHECK(calls.text() == "0 munmap from 0\n0 close #0\n0 exit\n");
 }
 
-TEST_CASE("nonsense addresses do no harm") {
+TEST_CASE("invalid addresses are harmless") {
   Mapped calls;
   SystemCall map = map_of(3, 1, 1);
   map.length = UINT64_MAX;
@@ -155,7 +155,7 @@ TEST_CASE("nonsense addresses do no harm") {
   CHECK(calls.lost("calls with offsets out of range") == 1);
 }
 
-TEST_CASE("faults by file are found in the mappings that show it") {
+TEST_CASE("page faults by file are found in its mappings") {
   Mapped calls;
   calls.run(map_of(3, 100, 4, 10 * kPage)).run(map_of(3, 200, 4, 12 * kPage));
   calls.run(memory_call(Call::munmap, 101, 1));
@@ -171,7 +171,7 @@ TEST_CASE("faults by file are found in the mappings that show it") {
   CHECK(calls.approximated("memory maps created by exec") == 0);
 }
 
-TEST_CASE("a file that faults is known by its identity whatever its name") {
+TEST_CASE("a faulting file is identified by device and inode, not by name") {
   RecordedCalls calls;
   SystemCall open = open_at("/a", O_RDWR, 3);
   open.stat = SeenStat{.mode = S_IFREG | 0644, .size = 9999, .device = 1, .inode = 5};
@@ -190,7 +190,7 @@ TEST_CASE("stores change a file only through mappings that share it") {
   CHECK(calls.text() == "0 fault from 1 flags 1 @4096 +4096\n0 fault from 0 @12288 +4096\n");
 }
 
-TEST_CASE("what exec maps is mapped when it faults, until the next exec") {
+TEST_CASE("files mapped by exec are mapped on their first page fault, until the next exec") {
   RecordedCalls calls;
   calls.run(on_path(Call::exec, "/bin/x"))
       .run(file_fault("/bin/x", 2, 1, 7, 20'000))  // somebody else's store

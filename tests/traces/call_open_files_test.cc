@@ -36,7 +36,7 @@ SystemCall complete_of(std::uint64_t request) {
 
 }  // namespace
 
-TEST_CASE("a descriptor that another process was sent is the file that its number says") {
+TEST_CASE("a descriptor received from another process is the file with its kernel number") {
   RecordedCalls calls;
   calls.run(open_as(70, "/a", O_RDWR, 3))
       .run(by(200, of(70, data(Call::read, 9, 10, 10), "/a")))
@@ -50,7 +50,7 @@ TEST_CASE("a descriptor that another process was sent is the file that its numbe
   CHECK(calls.text() == "1 close #0\n");
 }
 
-TEST_CASE("a descriptor that is taken from another process shares its position") {
+TEST_CASE("a descriptor taken from another process shares its position") {
   RecordedCalls calls;
   SystemCall taken = on_file(Call::new_descriptor, SystemCall::kNone, 5);
   taken.result_file = 70;
@@ -65,7 +65,7 @@ TEST_CASE("a descriptor that is taken from another process shares its position")
         "1 read #0 @10 +10 = 10\n");
 }
 
-TEST_CASE("a number that is not known means another file than the one that is open there") {
+TEST_CASE("an unknown kernel number denotes another file than the one open at the descriptor") {
   RecordedCalls calls;
   calls.run(open_as(70, "/a", O_RDWR, 3))
       .run(of(71, data(Call::read, 3, 10, 10), "/b"))
@@ -78,7 +78,7 @@ TEST_CASE("a number that is not known means another file than the one that is op
         "0 read #1 @10 +10 = 10 loose\n");
 }
 
-TEST_CASE("duplicates that were there before the trace are one file by their number") {
+TEST_CASE("duplicates from before the trace are one file by their kernel number") {
   RecordedCalls calls;
   calls.run(of(70, data(Call::read, 3, 10, 10), "/a"))
       .run(of(70, data(Call::read, 4, 10, 10), "/a"));
@@ -88,7 +88,7 @@ TEST_CASE("duplicates that were there before the trace are one file by their num
         "0 read #0 @10 +10 = 10 loose\n");
 }
 
-TEST_CASE("the number of a closed file is another file's when it is given again") {
+TEST_CASE("the kernel number of a closed file can be reused") {
   RecordedCalls calls;
   calls.run(open_as(70, "/a", O_RDONLY, 3)).run(close_of(3)).run(open_as(70, "/b", O_RDONLY, 4));
   calls.run(of(70, data(Call::read, 4, 10, 10)));
@@ -103,7 +103,7 @@ TEST_CASE("the number of a closed file is another file's when it is given again"
   CHECK(calls.text() == "0 open c #1\n0 read #1 @0 +10 = 10\n");
 }
 
-TEST_CASE("a read that began before its descriptor was given out again means the earlier file") {
+TEST_CASE("a read that started before its descriptor was reused refers to the earlier file") {
   RecordedCalls calls;
   calls.run(fork_of(200, CLONE_THREAD | CLONE_FILES | CLONE_VM))
       .run(open_as(70, "/a", O_RDONLY, 3));
@@ -121,7 +121,7 @@ TEST_CASE("a read that began before its descriptor was given out again means the
         "0 read #0 @0 +10 = 10\n");
 }
 
-TEST_CASE("a socket where a file was open is no file") {
+TEST_CASE("a socket at a file's former descriptor is not a file") {
   RecordedCalls calls;
   calls.run(open_as(70, "/a", O_RDONLY, 3))
       .run(of(71, data(Call::read, 3, 10, 10), "socket:[7]"))
@@ -129,7 +129,7 @@ TEST_CASE("a socket where a file was open is no file") {
   CHECK(calls.text() == "0 open a #0\n0 close #0\n");
 }
 
-TEST_CASE("requests on files that are registered find them by their numbers") {
+TEST_CASE("requests on registered files find them by kernel number") {
   RecordedCalls calls;
   calls.run(open_as(70, "/a", O_RDWR, 3))
       .run(of(70, submit_of(SystemCall::kNone, 0, 1)))
@@ -146,7 +146,7 @@ TEST_CASE("requests on files that are registered find them by their numbers") {
   CHECK(calls.text() == "0 reap +0\n0 close #0\n0 exit\n");
 }
 
-TEST_CASE("a registered file that was closed before is found by its path") {
+TEST_CASE("a registered file closed before is found by its path") {
   RecordedCalls calls;
   calls.run(open_as(70, "/a", O_RDWR, 3)).run(close_of(3));
   calls.text();
@@ -174,7 +174,7 @@ TEST_CASE("a request keeps its file while its descriptor is closed") {
         "0 close #0\n");
 }
 
-TEST_CASE("numbers say which directory a relative name begins at") {
+TEST_CASE("kernel numbers determine the base of a relative name") {
   RecordedCalls calls;
   SystemCall make = on_path(Call::mkdir, "x");
   make.dir = 8;
@@ -183,7 +183,7 @@ TEST_CASE("numbers say which directory a relative name begins at") {
   CHECK(calls.text() == "0 open d #0 flags 200000\n1 mkdir d/x\n");
 }
 
-TEST_CASE("positions that the tracer saw are exact where the trace does not know them") {
+TEST_CASE("positions seen by the tracer replace unknown ones") {
   RecordedCalls calls;
   const auto at = [](std::uint64_t position, SystemCall call) {
     call.position = position;
@@ -217,7 +217,7 @@ TEST_CASE("positions that the tracer saw are exact where the trace does not know
   CHECK(calls.text() == "0 open b #2\n0 read #2 @0 +10 = 10\n");
 }
 
-TEST_CASE("a file whose directory is gone is still the one that is open") {
+TEST_CASE("a file whose directory was removed is still the open one") {
   RecordedCalls calls;
   SystemCall stat = on_path(Call::stat, "", 0, AT_EMPTY_PATH);
   stat.dir = 3;
@@ -234,7 +234,7 @@ TEST_CASE("a file whose directory is gone is still the one that is open") {
         "0 stat #0 +0\n");
 }
 
-TEST_CASE("an unlinked file that is opened again is the one that is open") {
+TEST_CASE("reopening an unlinked file yields the open one") {
   RecordedCalls calls;
   SystemCall open = open_as(70, "/d/a", O_RDWR | O_CREAT, 3);
   SystemCall again = open_as(71, "/proc/self/fd/3", O_RDONLY, 4);
@@ -261,7 +261,7 @@ TEST_CASE("an unlinked file that is opened again is the one that is open") {
         "0 close #0\n");
 }
 
-TEST_CASE("an unlinked file that is opened again with O_TRUNC is truncated") {
+TEST_CASE("reopening an unlinked file with O_TRUNC truncates it") {
   RecordedCalls calls;
   calls.run(open_at("/a", O_RDWR | O_CREAT, 3)).run(on_path(Call::unlink, "/a"));
   calls.text();
@@ -269,7 +269,7 @@ TEST_CASE("an unlinked file that is opened again with O_TRUNC is truncated") {
   CHECK(calls.text() == "0 truncate #0 @0\n");
 }
 
-TEST_CASE("an unlinked file that nothing open can stand for is lost") {
+TEST_CASE("reopening an unlinked file without a suitable open file is lost") {
   RecordedCalls calls;
   SystemCall elsewhere = open_at("/proc/77/fd/9", O_RDWR, 4);
   elsewhere.result_path = "/b (deleted)";

@@ -48,7 +48,7 @@ std::string same_text(const std::vector<SystemCall>& seen, RecordedCalls& calls)
 
 }  // namespace
 
-TEST_CASE("a file that was opened has the size and mode that were seen, but operations do not") {
+TEST_CASE("an opened file has the size and mode seen by the tracer, operations do not") {
   RecordedCalls calls;
   SystemCall stat = on_file(Call::fstat, 3);
   stat.stat = SeenStat{.mode = S_IFREG | 0640, .size = 5000};
@@ -60,7 +60,7 @@ TEST_CASE("a file that was opened has the size and mode that were seen, but oper
   CHECK(trees_of(calls) == "a 640 5000, ; a 640 5000, ; 0 absent");
 }
 
-TEST_CASE("a file that was truncated as it was opened had the size before") {
+TEST_CASE("a file truncated by its open keeps its earlier size in the initial tree") {
   RecordedCalls calls;
   SystemCall open = saw(open_at("/a", O_WRONLY | O_TRUNC, 3), 0);
   open.size_before = 777;
@@ -68,7 +68,7 @@ TEST_CASE("a file that was truncated as it was opened had the size before") {
   CHECK(trees_of(calls) == "a 640 777, ; a 640 10, ; 0 absent");
 }
 
-TEST_CASE("it is known whether an open with O_CREAT made its file") {
+TEST_CASE("the tracer reports whether an open with O_CREAT created the file") {
   RecordedCalls calls;
   same_text({made(saw(open_at("/new", O_RDWR | O_CREAT, 3), 0), true),
              data_at(Call::write, 3, 0, 100, 100),
@@ -78,7 +78,7 @@ TEST_CASE("it is known whether an open with O_CREAT made its file") {
   CHECK(trees_of(calls) == "old 640 300, ; new 644 100, old 640 300, ; 1 absent");
 }
 
-TEST_CASE("creat of a file that was there leaves it in the initial tree") {
+TEST_CASE("creat of an existing file leaves it in the initial tree") {
   RecordedCalls calls;
   SystemCall open = made(saw(open_at("/a", O_WRONLY | O_CREAT | O_TRUNC, 3), 0), false);
   open.size_before = 300;
@@ -86,7 +86,7 @@ TEST_CASE("creat of a file that was there leaves it in the initial tree") {
   CHECK(trees_of(calls) == "a 640 300, ; ; 0 absent");
 }
 
-TEST_CASE("what the trace has written itself was not there before") {
+TEST_CASE("data written by the trace did not exist before") {
   RecordedCalls calls;
   calls.run(open_at("/a", O_RDWR | O_CREAT | O_EXCL, 3))
       .run(data(Call::write, 3, 50, 50))
@@ -94,7 +94,7 @@ TEST_CASE("what the trace has written itself was not there before") {
   CHECK(trees_of(calls) == "; a 644 50, ; 1 absent");
 }
 
-TEST_CASE("a size that was seen later changes nothing that is known") {
+TEST_CASE("a size seen later does not change known sizes") {
   RecordedCalls calls;
   calls.run(saw(open_at("/a", O_RDWR, 3), 100))
       .run(data_at(Call::write, 3, 100, 50, 50))
@@ -113,7 +113,7 @@ TEST_CASE("directories are known by their mode") {
   CHECK(trees_of(calls) == "d 711 0, ; e 711 0, e/x 700 0, ; 1 absent");
 }
 
-TEST_CASE("pipes, sockets and devices that are opened by a path are no files") {
+TEST_CASE("pipes, sockets and devices opened by path are not files") {
   RecordedCalls calls;
   calls.run(saw(open_at("/fifo", O_RDWR, 3), 0, S_IFIFO | 0600))
       .run(data(Call::read, 3, 10, 10))

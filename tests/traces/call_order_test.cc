@@ -24,7 +24,7 @@ constexpr int kCreate = O_WRONLY | O_CREAT | O_EXCL;
 
 }  // namespace
 
-TEST_CASE("a name that is there waits for the call that may be making it") {
+TEST_CASE("a call that needs a name waits for the call that may create it") {
   Two calls;
   const SystemCall create = calls.begin(open_at("/d/new", kCreate, 0));
   const SystemCall stat = calls.begin(by(200, on_path(Call::stat, "/d/new")));
@@ -38,7 +38,7 @@ TEST_CASE("a name that is there waits for the call that may be making it") {
         "1 unlink d/old\n");
 }
 
-TEST_CASE("a name that is gone waits for the call that may be removing it") {
+TEST_CASE("a call that needs a name to be absent waits for the call that may remove it") {
   Two calls;
   const SystemCall rename = calls.begin(two_paths(Call::rename, "/d/old", "/d/other"));
   const SystemCall open = calls.begin(by(200, open_at("/d/old", O_RDONLY, 0)));
@@ -48,7 +48,7 @@ TEST_CASE("a name that is gone waits for the call that may be removing it") {
   CHECK(calls.text() == "0 rename d/old -> d/other\n1 open d/old = -2\n");
 }
 
-TEST_CASE("names below a directory wait for what makes or moves the directory") {
+TEST_CASE("names below a directory wait for calls that create or rename it") {
   Two calls;
   const SystemCall mkdir = calls.begin(on_path(Call::mkdir, "/d/new"));
   const SystemCall create = calls.begin(by(200, open_at("/d/new/f", kCreate, 0)));
@@ -58,7 +58,7 @@ TEST_CASE("names below a directory wait for what makes or moves the directory") 
   CHECK(calls.text() == "0 mkdir d/new\n1 open d/new/f #0 flags 301 mode 644\n");
 }
 
-TEST_CASE("a directory that was removed waits for what empties it") {
+TEST_CASE("removing a directory waits for calls that empty it") {
   Two calls;
   calls.run(on_path(Call::mkdir, "/e")).run(open_at("/e/f", kCreate, 3));
   calls.text();
@@ -70,7 +70,7 @@ TEST_CASE("a directory that was removed waits for what empties it") {
   CHECK(calls.text() == "0 unlink e/f\n1 rmdir e\n");
 }
 
-TEST_CASE("who made a name first is found out") {
+TEST_CASE("the first creator of a name is determined") {
   Two calls;
   const SystemCall first = calls.begin(open_at("/d/new", kCreate, 0));
   const SystemCall second = calls.begin(by(200, open_at("/d/new", kCreate, 0)));
@@ -81,7 +81,7 @@ TEST_CASE("who made a name first is found out") {
         "1 open d/new flags 301 mode 644 = -17\n");
 }
 
-TEST_CASE("what nothing under way can explain is not held back") {
+TEST_CASE("a result that no call in flight can explain is not held back") {
   Two calls;
   const SystemCall create = calls.begin(open_at("/d/unrelated", kCreate, 0));
   const SystemCall stat = calls.begin(by(200, on_path(Call::stat, "/d/new")));
@@ -94,7 +94,7 @@ TEST_CASE("what nothing under way can explain is not held back") {
   CHECK(calls.text() == "0 open d/unrelated #0 flags 301 mode 644\n");
 }
 
-TEST_CASE("a result from before another call's is loose") {
+TEST_CASE("a result from before an overlapping call is not compared") {
   Two calls;
   const SystemCall stat = calls.begin(by(200, on_path(Call::stat, "/d/new")));
   calls.run(open_at("/d/new", kCreate, 3));
@@ -105,7 +105,7 @@ TEST_CASE("a result from before another call's is loose") {
   CHECK(calls.approximated("results that depend on races") == 1);
 }
 
-TEST_CASE("without the begin of calls nothing is held back or loose") {
+TEST_CASE("without starts of calls, none is held back and all are compared") {
   Two calls;
   SystemCall stat = by(200, on_path(Call::stat, "/d/new"));
   stat.result = -ENOENT;
@@ -119,7 +119,7 @@ TEST_CASE("without the begin of calls nothing is held back or loose") {
   CHECK(calls.approximated("results that depend on races") == 0);
 }
 
-TEST_CASE("a call that never returns is not waited for without end") {
+TEST_CASE("waiting for a call that never returns is bounded") {
   Two calls;
   calls.begin(open_at("/d/new", kCreate, 0));
   const SystemCall stat = calls.begin(by(200, on_path(Call::stat, "/d/new")));
@@ -129,7 +129,7 @@ TEST_CASE("a call that never returns is not waited for without end") {
   CHECK(calls.text().find("1 stat d/new") != std::string::npos);
 }
 
-TEST_CASE("calls that wait for each other go on in the order in which they ended") {
+TEST_CASE("calls that wait for each other continue in the order in which they ended") {
   Two calls;
   calls.run(on_path(Call::stat, "/x", -ENOENT)).run(on_path(Call::stat, "/y", -ENOENT));
   calls.text();
@@ -145,7 +145,7 @@ TEST_CASE("calls that wait for each other go on in the order in which they ended
         "1 rename y -> x\n");
 }
 
-TEST_CASE("the end of the trace gives what was held back") {
+TEST_CASE("the end of the trace releases held calls") {
   Two calls;
   calls.begin(open_at("/d/new", kCreate, 0));
   const SystemCall stat = calls.begin(by(200, on_path(Call::stat, "/d/new")));
@@ -171,7 +171,7 @@ TEST_CASE("a killed process is not waited for") {
         "1 stat d/new +0\n");
 }
 
-TEST_CASE("an asynchronous request whose end was not seen takes no other's result") {
+TEST_CASE("an asynchronous request with unknown completion takes no other request's result") {
   RecordedCalls calls;
   calls.run(open_at("/a", O_RDONLY, 3));
   const auto request = [](std::uint32_t thread, std::uint64_t offset) {
@@ -191,7 +191,7 @@ TEST_CASE("an asynchronous request whose end was not seen takes no other's resul
   CHECK(calls.text().find("read #0 @100 +50 = 40 asynchronous") != std::string::npos);
 }
 
-TEST_CASE("a lock waits for the unlock or the close that may have let it in") {
+TEST_CASE("a lock waits for the unlock or close that may have released it") {
   Two calls;
   calls.run(open_at("/f", O_RDWR, 3))
       .run(by(200, open_at("/f", O_RDWR, 3)))
@@ -212,7 +212,7 @@ TEST_CASE("a lock waits for the unlock or the close that may have let it in") {
   CHECK(calls.text() == "1 close #1\n0 lock #0 flags 21 @0 +0\n");
 }
 
-TEST_CASE("a lock waits for nothing that concerns other locks") {
+TEST_CASE("a lock does not wait for other locks") {
   Two calls;
   calls.run(open_at("/f", O_RDWR, 3))
       .run(open_at("/g", O_RDWR, 4))

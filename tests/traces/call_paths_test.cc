@@ -38,7 +38,7 @@ SystemCall stat_seen(SystemCall call, std::uint32_t mode, std::uint64_t size) {
 
 }  // namespace
 
-TEST_CASE("relative names begin at the working directory of that moment") {
+TEST_CASE("relative names start at the current working directory") {
   RecordedCalls calls("/home/me");
   calls.run(on_path(Call::stat, "x"))
       .run(on_path(Call::chdir, "sub/./dir/.."))
@@ -57,7 +57,7 @@ TEST_CASE("relative names begin at the working directory of that moment") {
         "0 stat var/x +0\n");
 }
 
-TEST_CASE("relative names begin at a directory that is open") {
+TEST_CASE("relative names can start at an open directory") {
   RecordedCalls calls;
   SystemCall known = in_directory(9, on_path(Call::unlink, "x"));
   known.dir_path = "/etc";
@@ -72,7 +72,7 @@ TEST_CASE("relative names begin at a directory that is open") {
         "0 unlink etc/x\n");
 }
 
-TEST_CASE("the tracer's word on the working directory holds for what follows") {
+TEST_CASE("a working directory reported by the tracer stays valid for later calls") {
   RecordedCalls calls;
   SystemCall stat = on_path(Call::stat, "x");
   stat.dir_path = "/home/me";
@@ -88,7 +88,7 @@ TEST_CASE("an empty name means the descriptor itself") {
   CHECK(calls.text() == "0 open a #0\n0 stat #0 +0\n");
 }
 
-TEST_CASE("what opens a path without reading is named by its path where no file is needed") {
+TEST_CASE("an O_PATH descriptor stands for its path if no file is needed") {
   RecordedCalls calls;
   calls.run(open_at("/a", O_PATH, 3)).run(on_path(Call::chmod, "/proc/self/fd/3"));
   CHECK(calls.text() == "0 open a #0 flags 10000000\n0 chmod a\n");
@@ -109,7 +109,7 @@ TEST_CASE("an unnamed file gets its name through its descriptor") {
         "0 link d/second #0\n");
 }
 
-TEST_CASE("links that the trace makes are followed, the last one where the call does") {
+TEST_CASE("links created by the trace are followed, the last one if the call follows it") {
   RecordedCalls calls;
   calls.run(on_path(Call::mkdir, "/real"))
       .run(on_path(Call::mkdir, "/real/x"))
@@ -137,7 +137,7 @@ TEST_CASE("links that the trace makes are followed, the last one where the call 
         "0 stat link +0 = -2\n");
 }
 
-TEST_CASE("links in circles are walked a while") {
+TEST_CASE("circular links are followed a limited number of times") {
   RecordedCalls calls;
   calls.run(link_of("/a", "b/x")).run(link_of("/b", "a/y"));
   calls.text();
@@ -145,7 +145,7 @@ TEST_CASE("links in circles are walked a while") {
   CHECK(calls.operations.size() == 1);
 }
 
-TEST_CASE("a link that readlink shows is known") {
+TEST_CASE("readlink reveals a link") {
   RecordedCalls calls;
   SystemCall readlink = on_path(Call::readlink, "/run", 8);
   readlink.text = "var/run";
@@ -153,7 +153,7 @@ TEST_CASE("a link that readlink shows is known") {
   CHECK(calls.text() == "0 readlink run 'var/run'\n0 stat var/run/x +0\n");
 }
 
-TEST_CASE("a file that is not where its name says shows a link on the way") {
+TEST_CASE("a file at another path than its name reveals a link") {
   RecordedCalls calls;
   calls.run(opened_as("/lib/x/y.so", "/usr/lib/x/y.so", 3)).run(on_path(Call::stat, "/lib/z"));
   CHECK(calls.text() == "0 open usr/lib/x/y.so #0\n0 stat usr/lib/z +0\n");
@@ -162,7 +162,7 @@ TEST_CASE("a file that is not where its name says shows a link on the way") {
   CHECK(calls.text() == "0 open p/releases/5/cfg #1\n0 stat p/releases/5/x +0\n");
 }
 
-TEST_CASE("a file that has another name and place is a link of its own") {
+TEST_CASE("a file with another name and directory is itself a link") {
   RecordedCalls calls;
   calls.run(opened_as("/usr/lib/libz.so.1", "/usr/lib/libz.so.1.2.13", 3))
       .run(opened_as("/etc/alternatives/editor", "/usr/bin/editor", 4))
@@ -175,7 +175,7 @@ TEST_CASE("a file that has another name and place is a link of its own") {
         "0 stat etc/alternatives/pager +0\n");
 }
 
-TEST_CASE("a file that was renamed before the tracer looked is no link") {
+TEST_CASE("a file renamed before the tracer looked is not a link") {
   RecordedCalls calls;
   calls.run(open_at("/tmp/new", O_WRONLY | O_CREAT, 3));
   calls.run(opened_as("/tmp/new", "/tmp/final", 4)).run(on_path(Call::stat, "/tmp/new"));
@@ -185,7 +185,7 @@ TEST_CASE("a file that was renamed before the tracer looked is no link") {
         "0 stat tmp/new +0\n");
 }
 
-TEST_CASE("a name that was unlinked while it was opened is the one that was given") {
+TEST_CASE("a name unlinked during its open is the given name") {
   RecordedCalls calls;
   calls.run(opened_as("/tmp/x", "/tmp/x (deleted)", 3));
   CHECK(calls.text() == "0 open tmp/x #0\n");
@@ -205,7 +205,7 @@ TEST_CASE("open directories and working directories move with the directories ab
   CHECK(calls.text() == "0 stat c/b/x +0\n0 stat c/y +0\n");
 }
 
-TEST_CASE("directories that are exchanged take what is open in them along") {
+TEST_CASE("exchanged directories keep their open files") {
   RecordedCalls calls;
   calls.run(on_path(Call::mkdir, "/a"))
       .run(on_path(Call::mkdir, "/b"))
@@ -220,7 +220,7 @@ TEST_CASE("directories that are exchanged take what is open in them along") {
   CHECK(calls.text() == "0 stat b/x +0\n0 stat a/x +0\n");
 }
 
-TEST_CASE("what a missing directory's parent is cannot be missing") {
+TEST_CASE("the parent of a missing directory exists") {
   RecordedCalls calls;
   calls.run(on_path(Call::stat, "/gone", -ENOENT)).run(on_path(Call::stat, "/gone/../x", -ENOENT));
   calls.run(on_path(Call::stat, "/x"));
@@ -230,7 +230,7 @@ TEST_CASE("what a missing directory's parent is cannot be missing") {
         "0 stat x +0\n");
 }
 
-TEST_CASE("the umask is taken off the mode of what is made") {
+TEST_CASE("the umask is removed from the mode of created files") {
   RecordedCalls calls;
   SystemCall umask = call_of(Call::umask, 022);
   umask.mode = 077;
@@ -246,7 +246,7 @@ TEST_CASE("the umask is taken off the mode of what is made") {
         "0 mkdir d mode 1700\n");
 }
 
-TEST_CASE("stat says what it saw only where that is not known") {
+TEST_CASE("stat reports only facts not known yet") {
   RecordedCalls calls;
   const std::uint32_t mode = S_IFREG | 0640;
   calls.run(stat_seen(on_path(Call::stat, "/a"), mode, 1000))
@@ -259,7 +259,7 @@ TEST_CASE("stat says what it saw only where that is not known") {
   CHECK(text.ends_with("0 stat #0 +0\n"));
 }
 
-TEST_CASE("pipes and sockets in the tree are left out") {
+TEST_CASE("pipes and sockets in the tree are omitted") {
   RecordedCalls calls;
   SystemCall mknod = on_path(Call::mknod, "/fifo");
   mknod.mode = S_IFIFO | 0600;
@@ -272,7 +272,7 @@ TEST_CASE("pipes and sockets in the tree are left out") {
   CHECK(calls.text() == "0 mknod fifo mode 10600\n0 unlink fifo loose\n");
 }
 
-TEST_CASE("a file made by mknod is made") {
+TEST_CASE("mknod creates a regular file") {
   RecordedCalls calls;
   SystemCall mknod = on_path(Call::mknod, "/a");
   mknod.mode = S_IFREG | 0666;
@@ -280,7 +280,7 @@ TEST_CASE("a file made by mknod is made") {
   CHECK(calls.text() == "0 open a #0 flags 301 mode 644\n0 close #0\n");
 }
 
-TEST_CASE("what failed for want of rights is loose, and left out if it would change names") {
+TEST_CASE("calls that lacked permission are not compared, and omitted if they would change names") {
   RecordedCalls calls;
   calls.run(open_at("/secret", O_RDONLY, -EACCES))
       .run(on_path(Call::mkdir, "/no", -EACCES))
@@ -292,7 +292,7 @@ TEST_CASE("what failed for want of rights is loose, and left out if it would cha
   CHECK(calls.lost("changes that failed for lack of permission or space") == 2);
 }
 
-TEST_CASE("attributes are told by name, path and descriptor") {
+TEST_CASE("attributes are recorded by name, path and descriptor") {
   RecordedCalls calls;
   SystemCall set = on_path(Call::setxattr, "/a", 0, 1 | AT_SYMLINK_NOFOLLOW);
   set.text = "user.x";
@@ -310,7 +310,7 @@ TEST_CASE("attributes are told by name, path and descriptor") {
         "0 listxattr a +100\n");
 }
 
-TEST_CASE("names that are too long are shortened or left out") {
+TEST_CASE("names that are too long are shortened or omitted") {
   RecordedCalls calls;
   const std::string name(300, 'x');
   calls.run(on_path(Call::stat, "/" + name, -ENAMETOOLONG));
@@ -321,7 +321,7 @@ TEST_CASE("names that are too long are shortened or left out") {
   CHECK(calls.tables.paths.relative(calls.operations[0].operation.path).starts_with("d/xxx"));
 }
 
-TEST_CASE("what appears without a call that makes it is made before it is used") {
+TEST_CASE("a file that appears without a creating call is created before its use") {
   RecordedCalls calls;
   calls.run(on_path(Call::stat, "/run/socket", -ENOENT))
       .run(on_path(Call::unlink, "/run/socket"))
@@ -344,7 +344,7 @@ TEST_CASE("what appears without a call that makes it is made before it is used")
   CHECK(calls.approximated("files that appear without a call that creates them") == 3);
 }
 
-TEST_CASE("a result behind a link whose text is not known is loose") {
+TEST_CASE("a result behind a link with unknown target is not compared") {
   RecordedCalls calls;
   calls.run(stat_seen(on_path(Call::stat, "/d/link", 0, AT_SYMLINK_NOFOLLOW), S_IFLNK | 0777, 3))
       .run(open_at("/d/link", O_CREAT | O_WRONLY, -EISDIR));
@@ -363,7 +363,7 @@ TEST_CASE("a pipe in the tree stays one when the tracer names it") {
   CHECK(calls.text() == "0 mknod fifo mode 10600\n");
 }
 
-TEST_CASE("what is opened through a link whose text is not known gets a place") {
+TEST_CASE("a file opened through a link with unknown target gets a path") {
   RecordedCalls calls;
   calls.run(stat_seen(on_path(Call::stat, "/d/link", 0, AT_SYMLINK_NOFOLLOW), S_IFLNK | 0777, 3))
       .run(open_at("/d/link", O_CREAT | O_WRONLY, 3))
@@ -375,7 +375,7 @@ TEST_CASE("what is opened through a link whose text is not known gets a place") 
   CHECK(calls.approximated("symbolic links with unknown targets") == 1);
 }
 
-TEST_CASE("an empty name that names nothing is no call on the descriptor") {
+TEST_CASE("an empty name that fails with ENOENT is not a call on the descriptor") {
   RecordedCalls calls;
   calls.run(open_at("/a", O_RDONLY, 3));
   calls.text();
@@ -384,7 +384,7 @@ TEST_CASE("an empty name that names nothing is no call on the descriptor") {
   CHECK(calls.text().empty());
 }
 
-TEST_CASE("what fails for a slash at the end of its name is not expected to fail without") {
+TEST_CASE("calls that fail because of a trailing slash are not expected to fail without it") {
   RecordedCalls calls;
   calls.run(open_at("/z/y", O_RDONLY, 3)).run(close_of(3));
   calls.text();
@@ -403,7 +403,7 @@ TEST_CASE("what fails for a slash at the end of its name is not expected to fail
   CHECK(calls.lost("changes that failed because of a trailing slash") == 3);
 }
 
-TEST_CASE("what fails for the dots at the end of its name is left out") {
+TEST_CASE("calls that fail because of the name . or .. are omitted") {
   RecordedCalls calls("/w");
   calls.run(on_path(Call::rmdir, "/w/empty/.", -EINVAL))
       .run(on_path(Call::rmdir, "a/..//", -ENOTEMPTY))
@@ -412,7 +412,7 @@ TEST_CASE("what fails for the dots at the end of its name is left out") {
   CHECK(calls.lost("changes that failed because of the name . or ..") == 2);
 }
 
-TEST_CASE("a link with a slash behind it is followed, but not by what removes it") {
+TEST_CASE("a link with a trailing slash is followed, except by calls that remove it") {
   RecordedCalls calls;
   calls.run(on_path(Call::mkdir, "/d")).run(link_of("/l", "d"));
   calls.text();
@@ -421,7 +421,7 @@ TEST_CASE("a link with a slash behind it is followed, but not by what removes it
   CHECK(calls.text() == "0 stat d +0\n0 rmdir l = -20\n");
 }
 
-TEST_CASE("links that lead to themselves fail only where they are followed") {
+TEST_CASE("links to themselves fail only if they are followed") {
   RecordedCalls calls;
   calls.run(link_of("/a", "a"));
   calls.text();
@@ -434,7 +434,7 @@ TEST_CASE("links that lead to themselves fail only where they are followed") {
         "0 open a flags 400000 = -40\n");
 }
 
-TEST_CASE("paths may begin with what a process has open") {
+TEST_CASE("paths can start with an open file in /proc") {
   RecordedCalls calls("/w");
   calls.run(open_at("/d", O_RDONLY | O_DIRECTORY, 3));
   calls.text();
@@ -452,7 +452,7 @@ TEST_CASE("paths may begin with what a process has open") {
         "0 stat d/z +0\n");
 }
 
-TEST_CASE("what is opened again through its descriptor has the name that it has now") {
+TEST_CASE("a file reopened through its descriptor has its current name") {
   RecordedCalls calls;
   calls.run(open_at("/old", O_PATH, 3)).run(two_paths(Call::rename, "/old", "/new"));
   calls.text();
@@ -460,7 +460,7 @@ TEST_CASE("what is opened again through its descriptor has the name that it has 
   CHECK(calls.text() == "0 open new #1 flags 2\n0 stat new +0\n");
 }
 
-TEST_CASE("an open may take a directory for the root") {
+TEST_CASE("openat2 can use a directory as the root") {
   RecordedCalls calls;
   SystemCall open = in_directory(3, open_at("/etc/../../passwd", O_RDONLY, 4));
   open.resolve = RESOLVE_IN_ROOT;
@@ -468,7 +468,7 @@ TEST_CASE("an open may take a directory for the root") {
   CHECK(calls.text() == "0 open d #0 flags 200000\n0 open d/passwd #1\n");
 }
 
-TEST_CASE("what lies deeper than any path is lost") {
+TEST_CASE("files deeper than any path are lost") {
   RecordedCalls calls;
   for (int i = 0; i < 5000; ++i) {
     calls.run(on_path(Call::mkdir, "x")).run(on_path(Call::chdir, "x"));
@@ -477,7 +477,7 @@ TEST_CASE("what lies deeper than any path is lost") {
   CHECK(calls.lost("calls with paths that are too long") == 2 * (5000 - 2048));
 }
 
-TEST_CASE("the working directory that a call had is its own, and later ones have the last") {
+TEST_CASE("a call uses the working directory of its time, later calls the last one") {
   RecordedCalls calls("/w");
   calls.run(fork_of(200, CLONE_THREAD | CLONE_FS | CLONE_FILES | CLONE_VM));
   SystemCall rename = two_paths(Call::rename, "a", "b");
@@ -493,7 +493,7 @@ TEST_CASE("the working directory that a call had is its own, and later ones have
         "0 stat v/x +0\n");
 }
 
-TEST_CASE("a working directory that was seen stays where nobody has changed it") {
+TEST_CASE("a working directory seen by the tracer stays valid until it is changed") {
   RecordedCalls calls("/w");
   SystemCall seen = on_path(Call::stat, "x");  // after a change that was missed
   seen.dir_path = "/u";

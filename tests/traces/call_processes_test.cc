@@ -23,7 +23,7 @@ SystemCall exec_of(std::uint32_t thread, const std::string& path, std::int64_t r
 
 }  // namespace
 
-TEST_CASE("a forked process has the parent's files, with their positions in common") {
+TEST_CASE("a forked process has the parent's files and shares their positions") {
   RecordedCalls calls;
   calls.run(open_at("/a", O_RDONLY, 3))
       .run(fork_of(200))
@@ -66,7 +66,7 @@ TEST_CASE("threads share numbers and the working directory") {
   CHECK(calls.builder.thread(1).process == kThread);
 }
 
-TEST_CASE("a forked process has a working directory of its own") {
+TEST_CASE("a forked process has its own working directory") {
   RecordedCalls calls("/w");
   calls.run(fork_of(200))
       .run(by(200, on_path(Call::chdir, "sub")))
@@ -75,7 +75,7 @@ TEST_CASE("a forked process has a working directory of its own") {
   CHECK(calls.text() == "0 fork second 1\n1 chdir w/sub\n0 stat w/x +0\n1 stat w/sub/x +0\n");
 }
 
-TEST_CASE("exec closes what is marked for it and leaves the parent's files alone") {
+TEST_CASE("exec closes close-on-exec descriptors and leaves the parent's files open") {
   RecordedCalls calls;
   calls.run(open_at("/a", O_RDONLY | O_CLOEXEC, 3))
       .run(open_at("/b", O_RDONLY, 4))
@@ -107,7 +107,7 @@ TEST_CASE("exec ends the other threads of its process") {
   CHECK(calls.text() == "1 read #0 @0 +10 = 10\n");
 }
 
-TEST_CASE("exec that is reported by the number it goes on with is the other thread's") {
+TEST_CASE("exec reported under the surviving number belongs to the other thread") {
   RecordedCalls calls;
   calls.run(fork_of(101, kThreadFlags)).run(by(101, open_at("/a", O_RDONLY, 3)));
   calls.resolver.ended(kThread, calls.now_ns++);
@@ -116,7 +116,7 @@ TEST_CASE("exec that is reported by the number it goes on with is the other thre
   CHECK(calls.text() == "1 exec bin/true\n1 read #0 @0 +10 = 10\n");
 }
 
-TEST_CASE("the last task to go closes what is open") {
+TEST_CASE("the last task to end closes open files") {
   RecordedCalls calls;
   calls.run(open_at("/a", O_RDONLY, 3)).run(fork_of(101, kThreadFlags));
   calls.text();
@@ -148,7 +148,7 @@ TEST_CASE("waiting for a process joins its first thread, once") {
   CHECK(calls.text() == "0 fork second 1\n1 exit\n0 join second 1\n");
 }
 
-TEST_CASE("threads that nobody forked are processes of their own") {
+TEST_CASE("threads without a fork are separate processes") {
   RecordedCalls calls;
   calls.run(open_at("/a", O_RDONLY, 3)).run(by(300, open_at("/b", O_RDONLY, 3)));
   calls.run(close_of(3)).run(by(300, data(Call::read, 3, 1, 1)));
@@ -173,7 +173,7 @@ TEST_CASE("a child whose calls come before its fork returns waits for it") {
         "1 exec bin/true\n");
 }
 
-TEST_CASE("a child that came without its fork's begin is taken in when the fork returns") {
+TEST_CASE("a child seen before its fork's start is adopted when the fork returns") {
   RecordedCalls calls;
   calls.run(open_at("/a", O_RDONLY, 3));
   SystemCall fork = fork_of(200);
@@ -189,7 +189,7 @@ TEST_CASE("a child that came without its fork's begin is taken in when the fork 
   CHECK(calls.builder.thread(1).parent == 0);
 }
 
-TEST_CASE("what a thread was taken to have before its fork is closed where its parent has other") {
+TEST_CASE("files assumed before a thread's fork are closed if the parent has others") {
   RecordedCalls calls;
   calls.run(open_at("/a", O_RDONLY, 3));
   SystemCall clone = fork_of(101, kThreadFlags);
@@ -208,7 +208,7 @@ TEST_CASE("what a thread was taken to have before its fork is closed where its p
         "1 close #0\n");
 }
 
-TEST_CASE("a number that is used again is a new thread") {
+TEST_CASE("a reused number is a new thread") {
   RecordedCalls calls;
   calls.run(fork_of(200)).run(by(200, open_at("/a", O_RDONLY, 3))).run(fork_of(200));
   CHECK(calls.text() ==
@@ -219,7 +219,7 @@ TEST_CASE("a number that is used again is a new thread") {
         "0 fork second 2\n");
 }
 
-TEST_CASE("the end of the trace closes what is open") {
+TEST_CASE("the end of the trace closes open files") {
   RecordedCalls calls;
   calls.run(open_at("/a", O_RDONLY, 3)).run(fork_of(200));
   calls.text();
@@ -227,7 +227,7 @@ TEST_CASE("the end of the trace closes what is open") {
   CHECK(calls.text() == "1 close #0\n");
 }
 
-TEST_CASE("an unknown descriptor is no file where all opened files were seen") {
+TEST_CASE("an unknown descriptor is not a file if all opens were seen") {
   RecordedCalls calls;
   calls.run(data(Call::read, 7, 100, 50)).text();
   SystemCall exec = on_path(Call::exec, "/bin/x");
@@ -259,7 +259,8 @@ TEST_CASE("a process that stops sharing its descriptors closes only its own") {
         "0 stat x +0\n");
 }
 
-TEST_CASE("what a process had before the trace is known: files, positions, threads, directory") {
+TEST_CASE(
+    "the state of a process before the trace is known: files, positions, threads, directory") {
   RecordedCalls calls;
   calls.resolver.begin_process(
       {.id = 100,
@@ -286,7 +287,7 @@ TEST_CASE("what a process had before the trace is known: files, positions, threa
   CHECK(text.find("pipe") == std::string::npos);
 }
 
-TEST_CASE("a process that was in another root when it was first seen has its paths begin there") {
+TEST_CASE("a process first seen in another root has paths relative to that root") {
   RecordedCalls calls;
   calls.resolver.begin_process(
       {.id = 100, .threads = {100, 101}, .directory = "/jail/w", .root = "/jail", .open = {}});
@@ -303,7 +304,7 @@ TEST_CASE("a process that was in another root when it was first seen has its pat
         "2 stat jail/v +0\n");
 }
 
-TEST_CASE("in a mount namespace of its own a process sees other links than we do") {
+TEST_CASE("a process in its own mount namespace sees other links") {
   RecordedCalls calls({.link_at = [](const std::string& path) {
     return path == "/lib" || path == "/bin" ? "/usr" + path : "";
   }});

@@ -31,7 +31,7 @@ TEST_CASE("reads and writes use and move the position of the open file") {
         "0 close #0\n");
 }
 
-TEST_CASE("a seek moves the position and is no operation") {
+TEST_CASE("a seek moves the position and is not an operation") {
   RecordedCalls calls;
   calls.run(open_at("/a", O_RDONLY, 3))
       .run(on_file(Call::seek, 3, 4096, SEEK_END))
@@ -53,7 +53,7 @@ TEST_CASE("a seek for data or a hole is an operation and moves the position") {
         "0 read #0 @8192 +8 = 8\n");
 }
 
-TEST_CASE("appending writes carry the offset where the end was") {
+TEST_CASE("appending writes carry the offset of the end of the file") {
   RecordedCalls calls;
   calls.run(open_at("/a", O_WRONLY | O_CREAT | O_APPEND, 3))
       .run(open_at("/a", O_WRONLY, 4))
@@ -70,7 +70,7 @@ TEST_CASE("appending writes carry the offset where the end was") {
         "0 write #0 @35 +1 = 1\n");
 }
 
-TEST_CASE("status flags that are set later change where writes go") {
+TEST_CASE("status flags set later change the offsets of writes") {
   RecordedCalls calls;
   calls.run(open_at("/a", O_WRONLY | O_CREAT, 3))
       .run(data(Call::write, 3, 10, 10))
@@ -99,7 +99,7 @@ TEST_CASE("duplicates share a position, and only the last close is one") {
   CHECK(calls.text() == "0 close #0\n");
 }
 
-TEST_CASE("duplicates that go together are one close") {
+TEST_CASE("closing all duplicates at once is one close") {
   RecordedCalls calls;
   SystemCall range = on_file(Call::close_range, 3);
   range.fd2 = -1;
@@ -108,7 +108,7 @@ TEST_CASE("duplicates that go together are one close") {
   CHECK(calls.text() == "0 open a #0\n0 close #0\n0 open b #0\n0 close #0\n0 exit\n");
 }
 
-TEST_CASE("dup2 closes what had the number before") {
+TEST_CASE("dup2 closes the number's previous file") {
   RecordedCalls calls;
   SystemCall dup2 = dup_of(3, 4);
   dup2.fd2 = 4;
@@ -118,7 +118,7 @@ TEST_CASE("dup2 closes what had the number before") {
   CHECK(calls.text().empty());
 }
 
-TEST_CASE("closing a range closes what is open in it") {
+TEST_CASE("closing a range closes all files in it") {
   RecordedCalls calls;
   SystemCall range = on_file(Call::close_range, 4);
   range.fd2 = -1;
@@ -132,7 +132,7 @@ TEST_CASE("closing a range closes what is open in it") {
   CHECK(calls.text() == "0 read #0 @0 +1 = 1\n");
 }
 
-TEST_CASE("a number that is given out again before its close returns is the new file's") {
+TEST_CASE("a number reused before its close returns belongs to the new file") {
   RecordedCalls calls;
   calls.run(open_at("/a", O_RDONLY, 3));
   SystemCall close = close_of(3);
@@ -153,7 +153,7 @@ TEST_CASE("a number that is given out again before its close returns is the new 
         "0 read #0 @0 +4 = 4\n");
 }
 
-TEST_CASE("a close that returns late closes nothing that has had its number since") {
+TEST_CASE("a close that returns late does not close the number's new file") {
   RecordedCalls calls;
   calls.run(open_at("/a", O_RDONLY, 3)).run(fork_of(101, CLONE_FILES));
   const SystemCall late = calls.begin(by(101, close_of(3)));
@@ -173,7 +173,7 @@ TEST_CASE("a close that returns late closes nothing that has had its number sinc
         "0 close #0\n");
 }
 
-TEST_CASE("of two closes that return late each has had its own file") {
+TEST_CASE("two closes that return late each close their own file") {
   RecordedCalls calls;
   calls.run(open_at("/a", O_RDONLY, 3));
   calls.run(fork_of(101, CLONE_FILES)).run(fork_of(102, CLONE_FILES));
@@ -208,7 +208,7 @@ TEST_CASE("a file that is closed while it is read is closed after the read") {
         "1 close #0\n");
 }
 
-TEST_CASE("pipes, sockets and devices keep their numbers and do nothing") {
+TEST_CASE("calls on pipes, sockets and devices are omitted, their numbers kept") {
   RecordedCalls calls;
   SystemCall pipe = on_file(Call::new_pair, 3);
   pipe.fd2 = 4;
@@ -254,7 +254,7 @@ TEST_CASE("a descriptor from before the trace is opened by its path when it is u
   CHECK(calls.approximated("positions of files opened before the trace assumed to be 0") == 2);
 }
 
-TEST_CASE("what is read at a position that is a guess may be other than it was until it is known") {
+TEST_CASE("reads at a guessed position are not compared until the position is known") {
   RecordedCalls calls;
   SystemCall read = data(Call::read, 5, 10, 4);
   read.fd_path = "/a";
@@ -269,7 +269,7 @@ TEST_CASE("what is read at a position that is a guess may be other than it was u
         "0 read #0 @40 +10 = 10\n");
 }
 
-TEST_CASE("a descriptor from before the trace that is written later was open for writing") {
+TEST_CASE("a descriptor from before the trace that is written to was open for writing") {
   RecordedCalls calls;
   SystemCall read = data_at(Call::read, 5, 0, 10, 10);
   read.fd_path = "/a";
@@ -282,7 +282,7 @@ TEST_CASE("a descriptor from before the trace that is written later was open for
         "0 write #0 @0 +4 = 4\n");
 }
 
-TEST_CASE("a descriptor of which nothing is known is a file with a name of its own") {
+TEST_CASE("an unknown descriptor is a file with a generated name") {
   RecordedCalls calls;
   calls.run(data(Call::write, 9, 10, 10)).run(close_of(9));
   CHECK(calls.text() ==
@@ -292,13 +292,13 @@ TEST_CASE("a descriptor of which nothing is known is a file with a name of its o
   CHECK(calls.approximated("descriptors not opened in the trace") == 1);
 }
 
-TEST_CASE("a descriptor from before the trace that cannot be sought is no file") {
+TEST_CASE("a descriptor from before the trace that cannot seek is not a file") {
   RecordedCalls calls;
   calls.run(on_file(Call::seek, 9, -ESPIPE)).run(data(Call::read, 9, 10, 10));
   CHECK(calls.text().empty());
 }
 
-TEST_CASE("lists of a directory go on until it is rewound") {
+TEST_CASE("directory listings continue until the directory is rewound") {
   RecordedCalls calls;
   SystemCall first = data(Call::getdents, 3, 100, 96);
   first.entries = 4;
@@ -314,7 +314,7 @@ TEST_CASE("lists of a directory go on until it is rewound") {
         "0 getdents #0 @0 +100\n");
 }
 
-TEST_CASE("calls that were interrupted or wrong are left out") {
+TEST_CASE("interrupted and invalid calls are omitted") {
   RecordedCalls calls;
   calls.run(open_at("/a", O_RDONLY, 3));
   calls.text();
@@ -327,7 +327,7 @@ TEST_CASE("calls that were interrupted or wrong are left out") {
   CHECK(calls.text() == "0 read #0 @0 +10 = -21\n");
 }
 
-TEST_CASE("calls with a bad pointer or descriptor are counted where they are about files") {
+TEST_CASE("calls with a bad pointer or descriptor are counted if they concern files") {
   RecordedCalls calls;
   const auto named = [](SystemCall call, std::string_view name) {
     call.name = name;
@@ -373,7 +373,7 @@ TEST_CASE("calls with a bad pointer or descriptor are counted where they are abo
   CHECK(calls.builder.info().lost.size() == reasons);
 }
 
-TEST_CASE("copies between files name both, others are reads or writes") {
+TEST_CASE("copies between files are copies, others are reads or writes") {
   RecordedCalls calls;
   SystemCall pipe = on_file(Call::new_pair, 5);
   pipe.fd2 = 6;
@@ -402,7 +402,7 @@ TEST_CASE("copies between files name both, others are reads or writes") {
         "0 write #1 @100 +100 = 20\n");
 }
 
-TEST_CASE("copies that fail for what is no file are left out") {
+TEST_CASE("copies that fail because of a pipe or socket are omitted") {
   RecordedCalls calls;
   SystemCall pipe = on_file(Call::new_pair, 5);
   pipe.fd2 = 6;
@@ -420,7 +420,7 @@ TEST_CASE("copies that fail for what is no file are left out") {
   CHECK(calls.text() == "0 copy_range #1 from 0 @0 +100 second 0 = -22\n");
 }
 
-TEST_CASE("copies that fail where they were recorded could succeed elsewhere and are left out") {
+TEST_CASE("copies that fail on the recorded system only are omitted") {
   RecordedCalls calls;
   calls.run(open_at("/a", O_RDONLY, 3)).run(open_at("/b", O_RDWR, 4));
   calls.text();
@@ -482,7 +482,7 @@ TEST_CASE("requests are asynchronous operations at their submission") {
         "0 read #0 @0 +1 = 1\n");
 }
 
-TEST_CASE("a request whose end is never seen is taken for done") {
+TEST_CASE("a request with unknown completion counts as completed") {
   RecordedCalls calls;
   SystemCall submit = data_at(Call::submit, 3, 0, 512, 0);
   submit.requested = Call::write;
@@ -493,7 +493,7 @@ TEST_CASE("a request whose end is never seen is taken for done") {
   CHECK(calls.approximated("asynchronous requests with unknown completion") == 1);
 }
 
-TEST_CASE("locks say what they lock and whether they wait") {
+TEST_CASE("locks record their range and whether they wait") {
   RecordedCalls calls;
   SystemCall record = data_at(Call::record_lock, 3, 10, 20, 0);
   record.flags = F_WRLCK;
@@ -513,7 +513,7 @@ TEST_CASE("locks say what they lock and whether they wait") {
         "0 lock #0 flags 32 @10 +20\n");
 }
 
-TEST_CASE("nonsense is dropped and counted") {
+TEST_CASE("impossible calls are dropped and counted") {
   RecordedCalls calls;
   calls.run(open_at("/a", O_RDWR, 3));
   calls.text();
@@ -542,7 +542,7 @@ TEST_CASE("times do not go back within a thread") {
   CHECK(calls.operations[1].duration_ns == 0);
 }
 
-TEST_CASE("requests that were under way when their thread ended are taken for done") {
+TEST_CASE("requests in flight at the end of their thread count as completed") {
   RecordedCalls calls;
   SystemCall submit = data_at(Call::submit, 3, 0, 512, 0);
   submit.requested = Call::read;
@@ -554,7 +554,7 @@ TEST_CASE("requests that were under way when their thread ended are taken for do
         "0 exit\n");
 }
 
-TEST_CASE("requests on what is no file hold nothing back") {
+TEST_CASE("requests on pipes and sockets hold nothing back") {
   RecordedCalls calls;
   SystemCall submit = data_at(Call::submit, 5, 0, 512, 0);
   calls.run(on_file(Call::new_descriptor, SystemCall::kNone, 5)).run(submit);
@@ -562,7 +562,7 @@ TEST_CASE("requests on what is no file hold nothing back") {
   CHECK(calls.text() == "0 stat x +0\n");
 }
 
-TEST_CASE("a write may append for itself, and be synchronous") {
+TEST_CASE("a single write can append or be synchronous") {
   RecordedCalls calls;
   SystemCall append = data_at(Call::write, 3, 0, 50, 50);
   append.flags = RWF_APPEND | RWF_DSYNC;
@@ -578,7 +578,7 @@ TEST_CASE("a write may append for itself, and be synchronous") {
         "0 write #0 @100 +1 = 1\n");
 }
 
-TEST_CASE("what was open before the trace is opened for writing by the name that it has then") {
+TEST_CASE("a file open since before the trace is opened for writing by its current name") {
   RecordedCalls calls;
   SystemCall read = data(Call::read, 3, 10, 10);
   read.fd_path = "/d/a";
@@ -594,7 +594,7 @@ TEST_CASE("what was open before the trace is opened for writing by the name that
         "0 write #0 @10 +10 = 10\n");
 }
 
-TEST_CASE("record locks count from where they say") {
+TEST_CASE("record locks have a reference point") {
   RecordedCalls calls;
   const auto lock = [](std::uint64_t whence, std::int64_t start, std::int64_t length) {
     SystemCall call = on_file(Call::record_lock, 3, 0, F_RDLCK);
@@ -616,7 +616,7 @@ TEST_CASE("record locks count from where they say") {
   CHECK(calls.lost("calls with offsets out of range") == 1);
 }
 
-TEST_CASE("a seek to the end shows how large a file is") {
+TEST_CASE("a seek to the end reveals the size of a file") {
   RecordedCalls calls;
   SystemCall seek = on_file(Call::seek, 3, 5000, SEEK_END);
   seek.offset = 0;

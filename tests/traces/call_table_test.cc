@@ -26,13 +26,13 @@ CallReading finished(std::string_view name, std::int64_t result, SystemCall& cal
   return arguments.finish();
 }
 
-TEST_CASE("every call is found by its name, and no other") {
+TEST_CASE("every call, and no other, is found by name") {
   for (const CallRow& row : call_rows()) CHECK(find_call(row.name) == &row);
   CHECK(find_call("futex") == nullptr);
   CHECK(find_call("") == nullptr);
 }
 
-TEST_CASE("what a command says comes behind the command") {
+TEST_CASE("a command's argument follows the command") {
   for (const CallRow& row : call_rows()) {
     CAPTURE(row.name);
     CHECK(row.has(Argument::command) == !row.commands.empty());
@@ -44,7 +44,7 @@ TEST_CASE("what a command says comes behind the command") {
   }
 }
 
-TEST_CASE("members lie within their structures") {
+TEST_CASE("members are within their structures") {
   for (auto role = Argument::offset_pointer; role < Argument::result;
        role = static_cast<Argument>(static_cast<int>(role) + 1)) {
     const Structure* structure = structure_of(role);
@@ -58,7 +58,7 @@ TEST_CASE("members lie within their structures") {
   CHECK(structure_of(Argument::result) == nullptr);
 }
 
-TEST_CASE("a command makes the call what it does, and others are not about files") {
+TEST_CASE("a command determines the call, and unknown commands do not concern files") {
   SystemCall call;
   Argument argument = Argument::none;
   const auto command = [&](std::uint64_t value) {
@@ -78,7 +78,7 @@ TEST_CASE("a command makes the call what it does, and others are not about files
   CHECK(finished("fcntl", 0, call, [](CallArguments&) {}) == CallReading::nothing);
 }
 
-TEST_CASE("a path that is not given is the descriptor's own where the kernel takes it so") {
+TEST_CASE("a null path denotes the descriptor if the kernel accepts it") {
   SystemCall call;
   const auto without_path = [&](std::string_view name, std::uint64_t flags, bool is_null = true) {
     return finished(name, 0, call, [&](CallArguments& arguments) {
@@ -98,7 +98,7 @@ TEST_CASE("a path that is not given is the descriptor's own where the kernel tak
   CHECK(without_path("linkat", AT_EMPTY_PATH) == CallReading::no_path);
 }
 
-TEST_CASE("a call without its structure is told only if it failed") {
+TEST_CASE("a call without its structure is recorded only if it failed") {
   SystemCall call;
   const auto lock = [&](std::int64_t result) {
     return finished("fcntl", result, call, [](CallArguments& arguments) {

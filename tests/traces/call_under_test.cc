@@ -89,7 +89,7 @@ TEST_CASE("renames, links and copies are kept if either end is inside") {
         "0 close #0\n");
 }
 
-TEST_CASE("a file that is moved inside while it is open is opened there") {
+TEST_CASE("a file moved inside while open is opened there") {
   CallsUnder calls;
   calls.run(open_at("/x", O_RDWR | O_CREAT | O_EXCL, 3))
       .run(data(Call::write, 3, 10, 10))

@@ -24,7 +24,7 @@ struct Shared : RecordedCalls {
 
 }  // namespace
 
-TEST_CASE("what was opened says which working directory its name began at") {
+TEST_CASE("an opened path reveals the working directory of its name") {
   Shared calls;
   const SystemCall create = calls.begin(open_at("x", kCreateFile, 0));
   calls.run(by(200, on_path(Call::chdir, "/b"))).run(by(200, on_path(Call::chdir, "/")));
@@ -40,7 +40,7 @@ TEST_CASE("what was opened says which working directory its name began at") {
         "0 stat b/x +0\n");
 }
 
-TEST_CASE("what was opened says where its name began, also where nobody was seen to be") {
+TEST_CASE("an opened path reveals a working directory that was never seen") {
   Shared calls;
   calls.text();
   SystemCall create = open_at("x", kCreateFile, 3);
@@ -50,7 +50,7 @@ TEST_CASE("what was opened says where its name began, also where nobody was seen
   CHECK(calls.text() == "0 open b/x #0 flags 301 mode 644\n");
 }
 
-TEST_CASE("a rename was where its file is") {
+TEST_CASE("a rename used the working directory of its file") {
   Shared calls;
   calls.run(open_at("/a/x", kCreateFile, 3)).run(by(200, on_path(Call::chdir, "/b")));
   calls.text();
@@ -93,7 +93,7 @@ TEST_CASE("a name waits for the change of directory by a thread whose fork has n
         "0 open b/x #0 flags 301 mode 644\n");
 }
 
-TEST_CASE("a directory that was left before a call began is not where it worked") {
+TEST_CASE("a call does not use a working directory left before it started") {
   Shared calls;
   calls.run(by(200, on_path(Call::chdir, "/b")));
   calls.text();

@@ -36,7 +36,7 @@ std::vector<Bytes> unpacked(const Bytes& all) {
   return events;
 }
 
-TEST_CASE("packed events come out as they were, whatever they hold") {
+TEST_CASE("packing and unpacking preserves any event") {
   std::mt19937_64 random(1);
   std::vector<Bytes> events;
   for (int i = 0; i < 2000; ++i) {
@@ -51,7 +51,7 @@ TEST_CASE("packed events come out as they were, whatever they hold") {
   CHECK(unpacked(packed(events)) == events);
 }
 
-TEST_CASE("calls that follow each other take a tenth of their bytes, of several threads too") {
+TEST_CASE("consecutive calls are packed to a tenth of their size, also of several threads") {
   std::vector<Bytes> events;
   constexpr std::uint64_t kEvents = 1000;
   for (std::uint64_t i = 0; i < kEvents; ++i) {

@@ -38,7 +38,7 @@ std::uint32_t take_all(EventQueue& queue, std::uint32_t first, double seconds = 
   }
 }
 
-TEST_CASE("events come out in their order, over many chunks and whatever their sizes") {
+TEST_CASE("events keep their order across chunks and sizes") {
   EventQueue queue(kPlenty);
   constexpr std::uint32_t kEvents = 1000;
   for (std::uint32_t i = 0; i < kEvents; ++i) queue.put(event_of(i, size_of(i)));
@@ -46,7 +46,7 @@ TEST_CASE("events come out in their order, over many chunks and whatever their s
   CHECK(take_all(queue, 0) == kEvents);
 }
 
-TEST_CASE("what was put is seen when it is flushed") {
+TEST_CASE("events become visible when flushed") {
   EventQueue queue(kPlenty);
   queue.put(event_of(0, size_of(0)));
   CHECK(queue.take(0).empty());
@@ -56,7 +56,7 @@ TEST_CASE("what was put is seen when it is flushed") {
   CHECK(queue.take(0).empty());
 }
 
-TEST_CASE("an event without bytes is one") {
+TEST_CASE("an empty event is valid") {
   EventQueue queue(kPlenty);
   queue.put({});
   queue.put({});
@@ -69,7 +69,7 @@ TEST_CASE("an event without bytes is one") {
   CHECK(events == 2);
 }
 
-TEST_CASE("a queue is full until enough was taken") {
+TEST_CASE("a queue is full until enough is taken") {
   EventQueue queue(1);
   CHECK_FALSE(queue.is_full());
   queue.put(event_of(0, size_of(0)));

@@ -29,7 +29,7 @@ std::string namespace_of(std::uint32_t process) {
   return boost::filesystem::read_symlink(fmt::format("/proc/{}/ns/mnt", process)).string();
 }
 
-TEST_CASE("links that are older than the recording are looked at, others not") {
+TEST_CASE("only links older than the recording are read") {
   const TempDir temp;
   REQUIRE(symlink("to", (temp / "link").c_str()) == 0);
   RecordedCalls calls;
@@ -39,7 +39,7 @@ TEST_CASE("links that are older than the recording are looked at, others not") {
   CHECK(calls.approximated(kElsewhere) == 0);
 }
 
-TEST_CASE("links are not looked at for a process that sees other mounts") {
+TEST_CASE("links are not read for a process with other mounts") {
   const TempDir temp;
   REQUIRE(symlink("to", (temp / "link").c_str()) == 0);
   HeldProgram program({"true"}, [] {

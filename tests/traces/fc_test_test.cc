@@ -87,7 +87,7 @@ FileSet small_set() {
   return set;
 }
 
-TEST_CASE("create makes directories, files with their content, symlinks, and then hard links") {
+TEST_CASE("create creates directories, files with content, symlinks, then hard links") {
   const FileSet set = small_set();
   const FcTest test(set, options(10));
   CHECK(lines(test, FcStep::create) ==
@@ -131,7 +131,7 @@ TEST_CASE("delete removes the names, then the directories from the deepest up") 
               "rmdir near/original"});
 }
 
-TEST_CASE("a block that is larger than the file is cut to the file") {
+TEST_CASE("a block larger than the file is limited to the file") {
   const FileSet set = set_of({file("a", 25)});
   const FcTest test(set, options(1 << 20));
   CHECK(content_lines(test, FcStep::create) == Lines{"write 1 0+25 of #0"});
@@ -139,14 +139,14 @@ TEST_CASE("a block that is larger than the file is cut to the file") {
   CHECK(test.trace(FcStep::read).largest_io == 25);
 }
 
-TEST_CASE("a file of whole blocks has no piece of nothing at its end") {
+TEST_CASE("a file of whole blocks has no empty piece at its end") {
   const FileSet set = set_of({file("a", 20)});
   const FcTest test(set, options(10));
   CHECK(content_lines(test, FcStep::create) == Lines{"write 1 0+10 of #0", "write 1 10+10 of #0"});
   CHECK(content_lines(test, FcStep::read) == Lines{"read 0 0+10", "read 0 10+10"});
 }
 
-TEST_CASE("holes are not written, and one at the end is made by truncating") {
+TEST_CASE("holes are not written, and a hole at the end is created by truncation") {
   const auto written = [](std::vector<Hole> holes) {
     const FileSet set = set_of({sparse_file("a", 100, std::move(holes))});
     check_file_set(set);
@@ -168,7 +168,7 @@ TEST_CASE("a reader does not know of holes") {
         Lines{"read 0 0+50", "read 0 50+50"});
 }
 
-TEST_CASE("holes are written out as zeros where the file system has none") {
+TEST_CASE("holes are written as zeros on file systems without sparse files") {
   const FileSet set = set_of({sparse_file("a", 100, {{0, 30}, {60, 40}})});
   FcTestOptions filled = options(50);
   filled.fill_holes = true;
@@ -178,14 +178,14 @@ TEST_CASE("holes are written out as zeros where the file system has none") {
         Lines{"read 0 0+50", "write 1 0+50 as read", "read 0 50+50", "write 1 50+50 as read"});
 }
 
-TEST_CASE("copies leave the holes of the original out too") {
+TEST_CASE("copies omit the holes of the original") {
   const FileSet set = set_of({sparse_file("a", 100, {{20, 50}, {90, 10}})});
   CHECK(content_lines(FcTest(set, options(40)), FcStep::copy_near) ==
         Lines{"read 0 0+20", "write 1 0+20 as read", "read 0 70+20", "write 1 70+20 as read",
               "truncate 1 to 100"});
 }
 
-TEST_CASE("the kernel copies in large pieces whatever the block size") {
+TEST_CASE("the kernel copies in large pieces for any block size") {
   const std::uint64_t mebi = 1 << 20;
   const FileSet set = set_of({sparse_file("a", 40 * mebi, {{36 * mebi, 4 * mebi}})});
   for (const CopyMethod method : {CopyMethod::copy_file_range, CopyMethod::sendfile}) {
@@ -242,7 +242,7 @@ TEST_CASE("a step can be traced again and again") {
   CHECK(lines(test, FcStep::create) == lines(test, FcStep::create));
 }
 
-TEST_CASE("bytes and files are those of the set, a hard link not counted") {
+TEST_CASE("bytes and files are those of the set without hard links") {
   const FileSet set = small_set();
   const FcTest test(set, options(10));
   CHECK(test.bytes() == 35);
@@ -278,7 +278,7 @@ TEST_CASE("steps and copy methods go by their names") {
   CHECK(refusal(parse_copy_method, "").find("reflink") != std::string::npos);
 }
 
-TEST_CASE("kinds of operations have names of their own, and what is not executed is no call") {
+TEST_CASE("kinds of operations have unique names, and kinds not executed are not calls") {
   const std::set<std::string_view> no_calls = {"barrier", "fork", "join", "exit",
                                                "await",   "pace", "mknod"};
   std::set<std::string_view> names;

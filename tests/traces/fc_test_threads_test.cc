@@ -221,7 +221,7 @@ TEST_CASE("every thread of several has files to work on") {
   }
 }
 
-TEST_CASE("no operation asks for more than the trace has announced") {
+TEST_CASE("no operation exceeds the trace's largest size") {
   const FileSet set = varied_set();
   for (const CopyMethod method : kMethods) {
     const FcTest test(set, options(10'000, method));

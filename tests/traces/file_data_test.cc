@@ -14,7 +14,7 @@
 namespace filereel {
 namespace {
 
-TEST_CASE("a file was as large as what was read of it") {
+TEST_CASE("a file was at least as large as the data read from it") {
   Tale tale;
   const FileId file = tale.open(0, "f", O_RDONLY).entry;
   tale.read(0, 0, 100);
@@ -37,7 +37,7 @@ TEST_CASE("a short read shows the end of the file") {
   CHECK_FALSE(tale.model().size_is_exact(behind));
 }
 
-TEST_CASE("stat tells the exact size, of one that was written since as well") {
+TEST_CASE("stat gives the exact size, also of a file written since") {
   Tale tale;
   const FileId file = tale.stat("f", S_IFREG | 0644, 5000).entry;
   CHECK(tale.model().size_is_exact(file));
@@ -47,7 +47,7 @@ TEST_CASE("stat tells the exact size, of one that was written since as well") {
   CHECK(tale.initial() == "f=5000 g=5000");
 }
 
-TEST_CASE("a size that only the trace's writes made was not there before") {
+TEST_CASE("a size produced by the trace's writes did not exist before") {
   Tale tale;
   tale.open(0, "f", O_RDWR);
   tale.write(0, 0, 5000);
@@ -57,7 +57,7 @@ TEST_CASE("a size that only the trace's writes made was not there before") {
   CHECK(tale.final() == "f=5000");
 }
 
-TEST_CASE("bytes between written ones were there before if they were read") {
+TEST_CASE("bytes between written ones existed before if they were read") {
   Tale tale;
   tale.open(0, "f", O_RDWR);
   tale.write(0, 100, 50);
@@ -66,7 +66,7 @@ TEST_CASE("bytes between written ones were there before if they were read") {
   CHECK(tale.initial() == "f=300");
 }
 
-TEST_CASE("a file that was cut off before anything was read of it was empty") {
+TEST_CASE("a file truncated before it was read was empty") {
   Tale tale;
   tale.open(0, "f", O_RDWR | O_TRUNC);
   tale.write(0, 0, 100);
@@ -79,7 +79,7 @@ TEST_CASE("a file that was cut off before anything was read of it was empty") {
   CHECK(tale.final() == "f=100 g=100");
 }
 
-TEST_CASE("what was read before the file was cut off counts") {
+TEST_CASE("data read before a truncation counts") {
   Tale tale;
   tale.open(0, "f", O_RDWR);
   tale.read(0, 0, 1000);
@@ -90,7 +90,7 @@ TEST_CASE("what was read before the file was cut off counts") {
   CHECK(tale.final() == "f=2010");
 }
 
-TEST_CASE("a file reaches beyond what is collapsed, and where something is inserted") {
+TEST_CASE("a file extends beyond collapsed ranges and insertion points") {
   Tale tale;
   tale.open(0, "f", O_RDWR);
   tale.allocate(0, FALLOC_FL_COLLAPSE_RANGE, 4096, 4096);
@@ -123,7 +123,7 @@ TEST_CASE("truncate, fallocate and copies set and extend the size") {
   CHECK(tale.final() == "f=5000 g=5100");
 }
 
-TEST_CASE("what a copy took from was there") {
+TEST_CASE("the source range of a copy existed") {
   Tale tale;
   tale.open(0, "f", O_RDONLY);
   tale.open(1, "g", O_WRONLY | O_CREAT | O_EXCL);
@@ -132,7 +132,7 @@ TEST_CASE("what a copy took from was there") {
   CHECK(tale.final() == "f=1500 g=500");
 }
 
-TEST_CASE("a reflink makes a file as large as its source") {
+TEST_CASE("a reflink gives a file the size of its source") {
   Tale tale;
   tale.stat("f", S_IFREG | 0644, 12345);
   tale.open(0, "f", O_RDONLY);
@@ -144,7 +144,7 @@ TEST_CASE("a reflink makes a file as large as its source") {
   CHECK(tale.final() == "f=12345 g=12345");
 }
 
-TEST_CASE("a mapping needs bytes where no exact size is known") {
+TEST_CASE("a mapping requires bytes if the exact size is unknown") {
   Tale tale;
   tale.open(0, "f", O_RDONLY);
   tale.map(0, 0, PROT_READ, MAP_PRIVATE, 4096, 4096);
@@ -211,7 +211,7 @@ TEST_CASE("reads of copied, zeroed and otherwise foreign bytes are not reads of 
   CHECK_FALSE(tale.read(1, 0, 10'000).hole);
 }
 
-TEST_CASE("stores into a private mapping, and reading faults, leave the data alone") {
+TEST_CASE("stores into a private mapping and read faults do not change the data") {
   Tale tale;
   tale.open(0, "f", O_RDWR);
   tale.read(0, 0, 8192);
@@ -222,7 +222,7 @@ TEST_CASE("stores into a private mapping, and reading faults, leave the data alo
   CHECK_FALSE(tale.read(0, 0, 8192).hole);
 }
 
-TEST_CASE("what a truncation brought forth is not data") {
+TEST_CASE("bytes added by a truncation are not data") {
   Tale tale;
   tale.open(0, "f", O_RDWR);
   tale.read(0, 0, 100);
@@ -234,7 +234,7 @@ TEST_CASE("what a truncation brought forth is not data") {
   CHECK(tale.initial() == "f=100");
 }
 
-TEST_CASE("of a file in too many pieces nothing is expected any more") {
+TEST_CASE("a file in too many pieces has no expected data") {
   Tale tale;
   tale.open(0, "f", O_RDWR | O_CREAT | O_EXCL);
   for (std::uint64_t i = 0; i <= DataRanges::kMaxPieces; ++i) tale.write(0, i * 100, 50);
@@ -244,7 +244,7 @@ TEST_CASE("of a file in too many pieces nothing is expected any more") {
   CHECK_FALSE(tale.read(0, 0, 50).hole);
 }
 
-TEST_CASE("offsets and lengths at the end of the numbers do no harm") {
+TEST_CASE("offsets and lengths at the numeric limit are harmless") {
   Tale tale;
   tale.open(0, "f", O_RDWR);
   tale.write(0, UINT64_MAX - 5, 100);
@@ -258,7 +258,7 @@ TEST_CASE("offsets and lengths at the end of the numbers do no harm") {
   CHECK_NOTHROW(check_file_set(tale.builder.trees().final));
 }
 
-TEST_CASE("ranges agree with a plain array of bytes whatever is done to them") {
+TEST_CASE("ranges agree with an array of bytes after any change") {
   enum : char { kGap, kOwn, kForeign };
   constexpr std::uint64_t kSize = 64;
   Random random(11);

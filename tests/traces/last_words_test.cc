@@ -4,7 +4,7 @@
 
 using filereel::last_words;
 
-TEST_CASE("of a program that the verifier refused its name and the reason are told") {
+TEST_CASE("the summary of a rejected program contains its name and the reason") {
   CHECK(last_words("libbpf: prog 'call_ends': BPF program load failed: Permission denied\n"
                    "libbpf: prog 'call_ends': -- BEGIN PROG LOAD LOG --\n"
                    "reg type unsupported for arg#0 function call_ends#42\n"
@@ -20,7 +20,7 @@ TEST_CASE("of a program that the verifier refused its name and the reason are to
         "0: (79) r6 = *(u64 *)(r1 +8), R6 invalid mem access 'scalar'");
 }
 
-TEST_CASE("the last words are one line, however little or much was said") {
+TEST_CASE("the summary is one line for any log") {
   CHECK(last_words("") == "no reason given");
   CHECK(last_words("\n-- END PROG LOAD LOG --") == "no reason given");
   CHECK(last_words("libbpf: extern (func ksym) 'x': not found") ==

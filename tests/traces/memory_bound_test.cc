@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint64_t kPlenty = std::uint64_t{1} << 40;
 
-TEST_CASE("a bound is reached by what the process has, and stays reached") {
+TEST_CASE("the bound depends on the process's memory and stays reached") {
   const PathTable paths;
   std::atomic<std::uint64_t> dropped = 0;
   MemoryBound wide({.now = kPlenty, .at_end = kPlenty}, paths, dropped);
@@ -27,7 +27,7 @@ TEST_CASE("a bound is reached by what the process has, and stays reached") {
   CHECK_FALSE(without.is_reached());
 }
 
-TEST_CASE("the trees that paths become at the end count for the bound") {
+TEST_CASE("the trees built at the end count towards the bound") {
   PathTable paths;
   std::atomic<std::uint64_t> dropped = 0;
   constexpr std::uint64_t kPaths = 1000, kLength = 200;
@@ -50,7 +50,7 @@ TEST_CASE("dropped calls are counted by name") {
   CHECK(calls.lost("events lost for lack of memory (--memory): read") == 2);
 }
 
-TEST_CASE("the shares of a recording's memory are no more than it") {
+TEST_CASE("the shares of a recording's memory do not exceed it") {
   for (const std::uint64_t bytes :
        {RecordingMemory::kLeast, RecordingMemory::kDefault, kPlenty, std::uint64_t{123'456'789}}) {
     const RecordingMemory with = share_out(bytes, true), without = share_out(bytes, false);

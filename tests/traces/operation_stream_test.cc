@@ -42,7 +42,7 @@ std::vector<std::uint64_t> drain(OperationSource& source, std::size_t batch) {
   return numbers;
 }
 
-TEST_CASE("operations come in the order in which they are yielded, whatever the batch") {
+TEST_CASE("operations keep their order for any batch size") {
   for (const std::size_t batch : {1UL, 3UL, 10UL, 64UL}) {
     CAPTURE(batch);
     OperationStream stream = count_to(10);
@@ -68,7 +68,7 @@ TEST_CASE("an ended stream stays ended") {
   for (int i = 0; i < 3; ++i) CHECK(stream.next(out) == 0);
 }
 
-TEST_CASE("an empty workload and an empty batch hold nothing") {
+TEST_CASE("an empty workload and an empty batch contain nothing") {
   OperationStream nothing = count_to(0);
   std::array<Operation, 8> out;
   CHECK(nothing.next(out) == 0);
@@ -77,14 +77,14 @@ TEST_CASE("an empty workload and an empty batch hold nothing") {
   CHECK(something.next(out) == 1);
 }
 
-TEST_CASE("what the workload throws reaches the reader") {
+TEST_CASE("the workload's exceptions reach the reader") {
   OperationStream stream = fail_after(5);
   std::array<Operation, 5> out;
   CHECK(stream.next(out) == 5);
   CHECK_THROWS_AS(stream.next(out), std::runtime_error);
 }
 
-TEST_CASE("a stream that was moved goes on where it was") {
+TEST_CASE("a moved stream continues where it was") {
   OperationStream first = count_to(4);
   std::array<Operation, 2> out;
   CHECK(first.next(out) == 2);
@@ -92,7 +92,7 @@ TEST_CASE("a stream that was moved goes on where it was") {
   CHECK(drain(second, 8) == std::vector<std::uint64_t>{2, 3});
 }
 
-TEST_CASE("a stream frees what it holds, read to its end or not") {
+TEST_CASE("a stream frees its memory, read to its end or not") {
   const auto held = std::make_shared<int>(7);
   {
     OperationStream untouched = hold(held);

@@ -48,7 +48,7 @@ TEST_CASE("a root is its own parent and written as a dot") {
   }
 }
 
-TEST_CASE("a number gives back the path that it stands for") {
+TEST_CASE("a number yields its path") {
   PathTable table;
   const std::vector<std::string> paths = {
       "a", "a/b", "ab", "a b/\n/\xff", "%2e%2e/x", std::string(255, 'n') + "/" + "deep/er"};
@@ -57,7 +57,7 @@ TEST_CASE("a number gives back the path that it stands for") {
   for (std::size_t i = 0; i < paths.size(); ++i) CHECK(table.relative(ids[i]) == paths[i]);
 }
 
-TEST_CASE("names stay where they are while thousands more are added") {
+TEST_CASE("names keep their addresses while thousands more are added") {
   PathTable table;
   const PathId first = table.add(Role::near, "d/first");
   const char* const name = table.node(first).name.c_str();

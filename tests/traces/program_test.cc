@@ -62,7 +62,7 @@ TEST_CASE("a held program does nothing until it is released") {
   CHECK(exists(temp / "begun"));
 }
 
-TEST_CASE("a program that is held when the object goes never begins") {
+TEST_CASE("a program still held at destruction never starts") {
   const TempDir temp;
   pid_t pid = 0;
   {
@@ -73,7 +73,7 @@ TEST_CASE("a program that is held when the object goes never begins") {
   CHECK_FALSE(exists(temp / "begun"));
 }
 
-TEST_CASE("a program that runs when the object goes runs on") {
+TEST_CASE("a running program survives destruction") {
   const TempDir temp;
   pid_t pid = 0;
   {
@@ -88,7 +88,7 @@ TEST_CASE("a program that runs when the object goes runs on") {
   kill(pid, SIGKILL);
 }
 
-TEST_CASE("it is the process itself that becomes the program") {
+TEST_CASE("the process itself executes the program") {
   const TempDir temp;
   HeldProgram program(shell("echo $$ >" + temp / "pid"));
   program.release();
@@ -111,7 +111,7 @@ TEST_CASE("the name of a program that cannot be started is printable") {
   CHECK(failure({"no\nsuch"}).find('\n') == std::string::npos);
 }
 
-TEST_CASE("a text file without an interpreter is the shell's") {
+TEST_CASE("a text file without an interpreter is run by the shell") {
   const TempDir temp;
   std::ofstream(temp / "script") << "exit 7\n";
   chmod((temp / "script").c_str(), 0755);
@@ -129,7 +129,7 @@ TEST_CASE("a program can be asked to end") {
   program.terminate();
 }
 
-TEST_CASE("a held program that is killed has that status, and its release is no error") {
+TEST_CASE("a held program that is killed has that status, and releasing it is not an error") {
   HeldProgram program({"true"});
   kill(program.pid(), SIGKILL);
   CHECK(program.wait(10) == 128 + SIGKILL);
@@ -144,8 +144,7 @@ std::uint64_t signals_in(const std::string& status, const std::string& name) {
   return std::stoull(status.substr(at + name.size() + 2, 16), nullptr, 16);
 }
 
-TEST_CASE(
-    "signals are for the program what they were for us before we prepared for failed writes") {
+TEST_CASE("the program has filereel's original signal dispositions") {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, &before);
@@ -175,7 +174,7 @@ TEST_CASE(
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
-TEST_CASE("the program begins with the signal mask that it is given") {
+TEST_CASE("the program starts with the given signal mask") {
   const TempDir temp;
   sigset_t blocked;
   sigemptyset(&blocked);
@@ -191,7 +190,7 @@ TEST_CASE("it stays in our process group, so that Ctrl-C reaches it") {
   CHECK(getpgid(program.pid()) == getpgrp());
 }
 
-TEST_CASE("the program has the descriptors of this process and no other") {
+TEST_CASE("the program inherits exactly this process's descriptors") {
   const TempDir temp;
   HeldProgram program(shell("ls /proc/$$/fd >" + temp / "fds"));
   HeldProgram other({"true"});  // begun later: does not keep the first one's leash
@@ -212,7 +211,7 @@ TEST_CASE("the program has the descriptors of this process and no other") {
   CHECK(other.wait(10) == 0);
 }
 
-TEST_CASE("what is to be prepared happens in the child, before it is there") {
+TEST_CASE("preparation runs in the child, before the constructor returns") {
   HeldProgram program(shell("test $(umask) = 0051"), [] { umask(051); });
   program.release();
   CHECK(program.wait(10) == 0);

@@ -60,7 +60,7 @@ TEST_CASE("a running process is seen with its files, umask, threads and director
   }
 }
 
-TEST_CASE("processes that end while they are looked at do no harm") {
+TEST_CASE("processes that end while being read are harmless") {
   const pid_t parent = fork();
   REQUIRE(parent >= 0);
   if (parent == 0) crowd();
@@ -75,7 +75,7 @@ TEST_CASE("processes that end while they are looked at do no harm") {
   CHECK(waitpid(parent, nullptr, 0) == parent);
 }
 
-TEST_CASE("a program that is held is one of ours, and known by its words once it runs") {
+TEST_CASE("a held program is a child of ours and has its own command line once it runs") {
   HeldProgram program({"sleep", "60"});
   const auto id = static_cast<std::uint32_t>(program.pid());
   const std::vector<std::uint32_t> tree = process_tree(kSelf);
@@ -99,7 +99,7 @@ TEST_CASE("a running process is seen with its root") {
   CHECK(running_process(static_cast<std::uint32_t>(program.pid()), true).root == "/proc");
 }
 
-TEST_CASE("of a process that has gone there is nothing to see") {
+TEST_CASE("an ended process has no state") {
   constexpr std::uint32_t kNone = 1 << 23;  // above all numbers
   const KnownProcess seen = running_process(kNone, false);
   CHECK(seen.open.empty());

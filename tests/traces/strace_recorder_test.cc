@@ -46,7 +46,7 @@ std::string below_root(const std::string& path) {
   return path.substr(1);
 }
 
-TEST_CASE("what a program does is in the trace, with its status and its words") {
+TEST_CASE("a program's calls are in the trace, with its status and command line") {
   if (!works()) return;
   const TempDir temp;
   Recorded recorded;
@@ -64,7 +64,7 @@ TEST_CASE("what a program does is in the trace, with its status and its words") 
   for (const auto& [reason, count] : recorded.builder.info().lost) FAIL_CHECK(reason);
 }
 
-TEST_CASE("a stop that was requested before ends the program") {
+TEST_CASE("a stop requested beforehand ends the program") {
   if (!works()) return;
   Recorded recorded;
   std::stop_source stop;
@@ -74,7 +74,7 @@ TEST_CASE("a stop that was requested before ends the program") {
   CHECK(outcome.status == 128 + SIGTERM);
 }
 
-TEST_CASE("a program that cannot be started is an error, and never has been recorded") {
+TEST_CASE("a program that cannot be started is an error, and recording never starts") {
   if (!works()) return;
   Recorded recorded;
   bool started = false;
@@ -86,7 +86,7 @@ TEST_CASE("a program that cannot be started is an error, and never has been reco
   CHECK_FALSE(started);
 }
 
-TEST_CASE("a process that may not be followed is named with strace's reason") {
+TEST_CASE("a process that may not be traced is named with strace's reason") {
   if (!works()) return;
   constexpr std::uint32_t kNone = 1 << 21;
   try {
@@ -94,7 +94,7 @@ TEST_CASE("a process that may not be followed is named with strace's reason") {
     FAIL("nothing was thrown");
   } catch (const Error& error) {
     const std::string text = error.what();
-    CHECK(text.find("cannot follow process 2097152: ") != std::string::npos);
+    CHECK(text.find("cannot attach to process 2097152: ") != std::string::npos);
     CHECK(text.find('\n') == std::string::npos);
   }
 }

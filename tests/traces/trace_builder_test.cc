@@ -42,7 +42,7 @@ Operation open(PathId path, FileSlot slot, int flags) {
   return operation;
 }
 
-TEST_CASE("paths are made relative to the one root") {
+TEST_CASE("paths become relative to the single root") {
   Workshop workshop;
   CHECK(workshop.path("/tmp/x") == "tmp/x");
   CHECK(workshop.path("tmp//x/") == "tmp/x");
@@ -52,7 +52,7 @@ TEST_CASE("paths are made relative to the one root") {
   CHECK(workshop.builder.path("/a/b") == workshop.builder.path("a/b"));
 }
 
-TEST_CASE("two dots take one component back and never leave the root") {
+TEST_CASE("two dots remove one component and never leave the root") {
   Workshop workshop;
   CHECK(workshop.path("a/b/../c") == "a/c");
   CHECK(workshop.path("a/../../../c") == "c");
@@ -65,7 +65,7 @@ TEST_CASE("a path ends at a NUL byte as it does for the kernel") {
   CHECK(workshop.path(std::string_view("a/b\0/c", 6)) == "a/b");
 }
 
-TEST_CASE("a name that is too long is shortened, told apart from others and counted") {
+TEST_CASE("a name that is too long is shortened, kept unique and counted") {
   Workshop workshop;
   const std::string longest(255, 'n');
   CHECK(workshop.path(longest) == longest);
@@ -78,7 +78,7 @@ TEST_CASE("a name that is too long is shortened, told apart from others and coun
   CHECK(workshop.builder.info().approximated.at("names over 255 bytes") == 3);
 }
 
-TEST_CASE("a path that is too long is kept, counted, and not in the trees") {
+TEST_CASE("a path that is too long is kept, counted and omitted from the trees") {
   Workshop workshop;
   std::string deep = "top";
   while (deep.size() <= 4096) deep += "/" + std::string(100, 'd');
@@ -156,13 +156,13 @@ TEST_CASE("a trace without any times is not timed") {
   CHECK_FALSE(workshop.builder.info().timed);
 }
 
-TEST_CASE("no read is larger than what Linux reads at once") {
+TEST_CASE("no read exceeds Linux's limit per call") {
   Workshop workshop;
   workshop.add(of(OperationKind::read, 0, std::numeric_limits<std::uint64_t>::max(), -22));
   CHECK(workshop.builder.info().largest_io == 0x7ffff000);
 }
 
-TEST_CASE("what is missing is counted by its reason") {
+TEST_CASE("losses are counted by reason") {
   Workshop workshop;
   workshop.builder.lost("lost events", 3);
   workshop.builder.lost("lost events");

@@ -327,7 +327,8 @@ void check_part(const Tree& part, const Tree& whole, bool sizes) {
   }
 }
 
-TEST_CASE("in a tree that was empty before, the model knows all that there is after any tale") {
+TEST_CASE(
+    "in an initially empty tree, the model knows everything after any sequence of operations") {
   for (std::uint64_t seed = 0; seed < 150; ++seed) {
     CAPTURE(seed);
     const TempDir dir;
@@ -341,7 +342,7 @@ TEST_CASE("in a tree that was empty before, the model knows all that there is af
   }
 }
 
-TEST_CASE("what the model infers to have been there before was there") {
+TEST_CASE("everything that the model infers about the initial tree is true") {
   for (std::uint64_t seed = 1000; seed < 1150; ++seed) {
     CAPTURE(seed);
     const TempDir dir;
@@ -358,7 +359,7 @@ TEST_CASE("what the model infers to have been there before was there") {
   }
 }
 
-TEST_CASE("a model that begins with the tree knows all that there is after any tale") {
+TEST_CASE("a model that starts with the tree knows everything after any sequence of operations") {
   for (std::uint64_t seed = 2000; seed < 2100; ++seed) {
     CAPTURE(seed);
     const TempDir dir;

@@ -23,7 +23,7 @@ std::uint32_t mode_of(const FileSet& set, std::string_view path) {
   return 0;
 }
 
-TEST_CASE("what was opened was there before, with the directories on the way") {
+TEST_CASE("an opened file existed before, with its parent directories") {
   Tale tale;
   tale.open(0, "a/b/f", O_RDONLY);
   CHECK(tale.initial() == "a/ a/b/ a/b/f=0");
@@ -32,7 +32,7 @@ TEST_CASE("what was opened was there before, with the directories on the way") {
   CHECK_FALSE(tale.model().is_directory(tale.path("a/b/f")));
 }
 
-TEST_CASE("the kind of what was there follows from what was done with it") {
+TEST_CASE("kinds of initial files follow from operations on them") {
   Tale tale;
   tale.chdir("changed");
   tale.open(0, "opened", O_RDONLY | O_DIRECTORY);
@@ -58,7 +58,7 @@ TEST_CASE("something of unknown kind turns into a directory when a path runs thr
   CHECK(tale.initial() == "d/ d/f=7");
 }
 
-TEST_CASE("what was found missing is absent, and its directory is not invented") {
+TEST_CASE("a name found missing is absent, and its directory is not invented") {
   Tale tale;
   CHECK(tale.model().presence(tale.path("a/b")) == unknown);
   tale.stat_missing("a/b");
@@ -70,7 +70,7 @@ TEST_CASE("what was found missing is absent, and its directory is not invented")
   CHECK(tale.builder.trees().absent == 1);
 }
 
-TEST_CASE("what was found missing stays so when its directory turns up") {
+TEST_CASE("a name found missing stays absent when its directory is found") {
   Tale tale;
   tale.stat_missing("a/b/c");
   tale.chdir("a/b");
@@ -80,7 +80,7 @@ TEST_CASE("what was found missing stays so when its directory turns up") {
   CHECK(tale.final() == "a/ a/b/ a/b/c=0");
 }
 
-TEST_CASE("what cannot be made for want of a directory leaves that one absent") {
+TEST_CASE("a name that cannot be created without its directory leaves the directory absent") {
   Tale tale;
   tale.open(0, "a/f", O_WRONLY | O_CREAT, -ENOENT);
   CHECK(tale.model().presence(tale.path("a")) == absent);
@@ -92,7 +92,7 @@ TEST_CASE("what cannot be made for want of a directory leaves that one absent") 
   CHECK(tale.final() == "a/ a/f=0");
 }
 
-TEST_CASE("what the trace made was not there before") {
+TEST_CASE("files created by the trace did not exist before") {
   Tale tale;
   tale.mkdir("d");
   tale.open(0, "d/f", O_WRONLY | O_CREAT | O_EXCL);
@@ -102,7 +102,7 @@ TEST_CASE("what the trace made was not there before") {
   CHECK(tale.builder.trees().absent == 1);  // what lies below d cannot be there
 }
 
-TEST_CASE("a directory that the trace made holds what the trace put there and nothing else") {
+TEST_CASE("a directory created by the trace contains only what the trace created in it") {
   Tale tale;
   tale.mkdir("d");
   CHECK(tale.model().presence(tale.path("d/f")) == absent);
@@ -113,7 +113,7 @@ TEST_CASE("a directory that the trace made holds what the trace put there and no
   CHECK(tale.model().presence(tale.path("d")) == absent);
 }
 
-TEST_CASE("making what is there already shows that it was there") {
+TEST_CASE("failing to create a name with EEXIST shows that it exists") {
   Tale tale;
   tale.mkdir("d", -EEXIST);
   tale.open(0, "f", O_WRONLY | O_CREAT | O_EXCL, -EEXIST);
@@ -124,7 +124,7 @@ TEST_CASE("making what is there already shows that it was there") {
   CHECK(tale.initial() == "d/ f=0 l=0 old=0 r=0 s=0");
 }
 
-TEST_CASE("the assumption that mkdir met a directory gives way to evidence") {
+TEST_CASE("the assumption that mkdir found a directory is replaced by evidence") {
   Tale tale;
   tale.mkdir("d", -EEXIST);
   CHECK(tale.model().is_directory(tale.path("d")));
@@ -132,7 +132,7 @@ TEST_CASE("the assumption that mkdir met a directory gives way to evidence") {
   CHECK(tale.initial() == "d=0");
 }
 
-TEST_CASE("a call that was overtaken by the one that made its file does not make it initial") {
+TEST_CASE("a call overlapping the creation of its file does not make the file initial") {
   Tale tale;
   tale.mkdir("d", -EEXIST);
   tale.mkdir("d");
@@ -143,7 +143,7 @@ TEST_CASE("a call that was overtaken by the one that made its file does not make
   CHECK(tale.final() == "d/ f=0");
 }
 
-TEST_CASE("what is opened with O_CREAT where nothing is known was made by the trace") {
+TEST_CASE("a file of unknown existence opened with O_CREAT was created by the trace") {
   Tale tale;
   tale.open(0, "f", O_RDWR | O_CREAT);
   tale.stat_file(0, S_IFREG | 0644, 0);
@@ -154,7 +154,7 @@ TEST_CASE("what is opened with O_CREAT where nothing is known was made by the tr
   CHECK(tale.final() == "f=10");
 }
 
-TEST_CASE("what is opened with O_CREAT was there if bytes turn up that nobody wrote") {
+TEST_CASE("a file opened with O_CREAT existed before if it contains unwritten bytes") {
   Tale tale;
   tale.open(0, "read", O_RDWR | O_CREAT);
   tale.read(0, 0, 100);
@@ -167,7 +167,7 @@ TEST_CASE("what is opened with O_CREAT was there if bytes turn up that nobody wr
   CHECK(tale.initial() == "appended=70 read=100 seen=500");
 }
 
-TEST_CASE("what turns out to have been there was where it was opened first") {
+TEST_CASE("a file that turns out to be initial was at its first path") {
   Tale tale;
   tale.open(0, "a/f", O_RDWR | O_CREAT);
   tale.rename("a/f", "a/g");
@@ -176,7 +176,7 @@ TEST_CASE("what turns out to have been there was where it was opened first") {
   CHECK(tale.final() == "a/ a/g=100");
 }
 
-TEST_CASE("what was removed or renamed was there before and is absent now") {
+TEST_CASE("a removed or renamed file existed before and is absent now") {
   Tale tale;
   tale.unlink("f");
   tale.rmdir("d");
@@ -188,7 +188,7 @@ TEST_CASE("what was removed or renamed was there before and is absent now") {
   }
 }
 
-TEST_CASE("renaming a directory takes what is known below it along") {
+TEST_CASE("renaming a directory moves everything known below it") {
   Tale tale;
   tale.mkdir("a");
   tale.mkdir("a/d");
@@ -214,7 +214,7 @@ TEST_CASE("unknown children of a renamed directory were where it was before") {
   CHECK(tale.final() == "d3/ d3/f=0 d3/sub/ d3/sub/g=0");
 }
 
-TEST_CASE("names can go round in a circle") {
+TEST_CASE("names can rotate in a cycle") {
   Tale tale;
   tale.open(0, "a/f", O_RDONLY);
   tale.open(1, "b/g", O_RDONLY);
@@ -248,7 +248,7 @@ TEST_CASE("renaming to itself, or to another name of the same file, does nothing
   CHECK(tale.final() == "f=0 g~f");
 }
 
-TEST_CASE("an exchange swaps files and directories with all they hold") {
+TEST_CASE("an exchange swaps files, and directories with their content") {
   Tale tale;
   tale.open(0, "d/f", O_RDONLY);
   tale.open(1, "e/g", O_RDONLY);
@@ -260,7 +260,7 @@ TEST_CASE("an exchange swaps files and directories with all they hold") {
   CHECK(tale.initial() == "d/ d/f=0 d/new=0 e/ e/g=0");
 }
 
-TEST_CASE("a directory never gets into itself") {
+TEST_CASE("a directory never moves into itself") {
   Tale tale;
   tale.mkdir("a");
   tale.mkdir("a/b");
@@ -272,7 +272,7 @@ TEST_CASE("a directory never gets into itself") {
   CHECK(tale.final() == "a/ a/b/");
 }
 
-TEST_CASE("hard links share a file whatever its names become") {
+TEST_CASE("hard links share a file across renames") {
   Tale tale;
   const FileId file = tale.open(0, "f", O_RDWR | O_CREAT | O_EXCL).entry;
   CHECK(tale.link("f", "g").entry == file);
@@ -307,7 +307,7 @@ TEST_CASE("a removed file lives on while it is open") {
   CHECK(tale.final() == "f=0");
 }
 
-TEST_CASE("a directory that was found not empty gets something in it") {
+TEST_CASE("a directory found not empty gets a child") {
   Tale tale;
   tale.rmdir("d", -ENOTEMPTY);
   tale.rename("x", "e", 0, -ENOTEMPTY);
@@ -315,7 +315,7 @@ TEST_CASE("a directory that was found not empty gets something in it") {
   CHECK(tale.final() == tale.initial());
 }
 
-TEST_CASE("nothing is invented where something is known to be in the directory, or found later") {
+TEST_CASE("no child is invented if one is known or found later") {
   Tale tale;
   tale.open(0, "a/f", O_RDONLY);
   tale.rmdir("a", -ENOTEMPTY);
@@ -328,7 +328,7 @@ TEST_CASE("nothing is invented where something is known to be in the directory, 
   CHECK(tale.final() == "a/ a/f=0");
 }
 
-TEST_CASE("errors tell of kinds") {
+TEST_CASE("errors reveal kinds") {
   Tale tale;
   tale.open(0, "dir", O_WRONLY, -EISDIR);
   tale.open(0, "file", O_RDONLY | O_DIRECTORY, -ENOTDIR);
@@ -342,7 +342,7 @@ TEST_CASE("errors tell of kinds") {
         "bare=0 dir/ file=0 link>filereel-unknown locked=0 plain=0 under/ under/file=0 under/x=0");
 }
 
-TEST_CASE("what was found missing and is there nevertheless was put there by somebody unseen") {
+TEST_CASE("a name found missing that exists later was created unseen") {
   Tale tale;
   tale.stat_missing("f");
   tale.open(0, "f", O_RDONLY);
@@ -354,7 +354,7 @@ TEST_CASE("what was found missing and is there nevertheless was put there by som
   CHECK(tale.final() == "d/ d/g=0 f=0");
 }
 
-TEST_CASE("what fails does not remove what is known to be there") {
+TEST_CASE("a failed operation does not remove known files") {
   Tale tale;
   tale.open(0, "f", O_RDONLY);
   tale.stat_missing("f");
@@ -362,7 +362,7 @@ TEST_CASE("what fails does not remove what is known to be there") {
   CHECK(tale.final() == "f=0");
 }
 
-TEST_CASE("a symbolic link is known by its text") {
+TEST_CASE("the target of a symbolic link is known") {
   Tale tale;
   CHECK_FALSE(tale.model().link_text(tale.path("s")).has_value());
   tale.model().learn_link(tale.path("s"), tale.text("to/there"));
@@ -376,7 +376,7 @@ TEST_CASE("a symbolic link is known by its text") {
   CHECK(tale.final() == "made>elsewhere t>to/there");
 }
 
-TEST_CASE("the last change of a name is known with what was there before") {
+TEST_CASE("the last change of a name includes the state before") {
   Tale tale;
   CHECK_FALSE(tale.model().last_change(tale.path("f")).has_value());
   tale.open(0, "f", O_RDONLY);
@@ -431,7 +431,7 @@ TEST_CASE("operations name the file that they work on") {
   CHECK(tale.close(4).entry == kNoFileId);
 }
 
-TEST_CASE("operations on what is not open change nothing") {
+TEST_CASE("operations on closed slots change nothing") {
   Tale tale;
   tale.read(3, 0, 100);
   tale.write(3, 0, 100);
@@ -444,7 +444,7 @@ TEST_CASE("operations on what is not open change nothing") {
   CHECK(tale.model().files() == 0);
 }
 
-TEST_CASE("modes are those that were seen before they were changed, and never keep the owner out") {
+TEST_CASE("modes are those seen before the first change, and always permit the owner") {
   Tale tale;
   tale.stat("seen", S_IFREG | 04755, 1);
   tale.chmod("seen", 0400);
@@ -466,7 +466,7 @@ TEST_CASE("modes are those that were seen before they were changed, and never ke
   CHECK(mode_of(trees.final, "made") == 0640);
 }
 
-TEST_CASE("a tree that is known already is there from the beginning") {
+TEST_CASE("a known tree exists from the start") {
   Tale tale;
   tale.model().begin_with(
       set_of({directory("d"), file("d/f", 100), file("d/g", 5),
@@ -484,14 +484,14 @@ TEST_CASE("a tree that is known already is there from the beginning") {
   CHECK(tale.final() == "d/ d/g=5 h=150 s>d/f");
 }
 
-TEST_CASE("what something is missing in is a directory") {
+TEST_CASE("a path with a missing child is a directory") {
   Tale tale;
   tale.simple(OperationKind::read_link, "lib32", -EINVAL);
   tale.simple(OperationKind::stat, "lib32/x", -ENOENT);
   CHECK(tale.initial() == "lib32/");
 }
 
-TEST_CASE("a tree that is known already may lie in a directory") {
+TEST_CASE("a known tree can be in a directory") {
   Tale tale;
   tale.model().begin_with(
       set_of({directory("d"), file("d/f", 100), link_to(EntryKind::hard_link, "h", "d/f")}),
@@ -501,14 +501,14 @@ TEST_CASE("a tree that is known already may lie in a directory") {
   CHECK(tale.initial() == "srv/ srv/data/ srv/data/d/ srv/data/d/f=100 srv/data/h~srv/data/d/f");
 }
 
-TEST_CASE("what begins the tree stays there whatever is said to be made in its place") {
+TEST_CASE("the start of a known tree is never replaced") {
   Tale tale;
   tale.model().begin_with(set_of({directory("d")}));
   tale.mkdir("d");
   CHECK(tale.initial() == "d/");
 }
 
-TEST_CASE("the holes of a tree that is known already are kept, and are not data") {
+TEST_CASE("holes of a known tree are kept and are not data") {
   Tale tale;
   tale.model().begin_with(set_of({sparse_file("f", 1000, {{100, 200}})}));
   tale.open(0, "f", O_RDONLY);
@@ -518,14 +518,14 @@ TEST_CASE("the holes of a tree that is known already are kept, and are not data"
   CHECK(tale.builder.trees().initial.entries[0].holes == std::vector<Hole>{{100, 200}});
 }
 
-TEST_CASE("device nodes are in no tree") {
+TEST_CASE("device nodes are omitted from trees") {
   Tale tale;
   tale.simple(OperationKind::make_node, "d/null");
   CHECK(tale.final() == "d/");
   CHECK(tale.model().presence(tale.path("d/null")) == present);
 }
 
-TEST_CASE("names that no file system takes are in no tree") {
+TEST_CASE("names that no file system accepts are omitted from trees") {
   Tale tale;
   for (const std::string& name : {std::string(".."), std::string("."), std::string("a/b"),
                                   std::string("a\0b", 3), std::string(256, 'n')}) {
@@ -537,7 +537,7 @@ TEST_CASE("names that no file system takes are in no tree") {
   CHECK(tale.initial().empty());
 }
 
-TEST_CASE("the sizes of a tree never sum up to more than there can be") {
+TEST_CASE("the total size of a tree never exceeds the limit") {
   Tale tale;
   for (FileSlot slot = 0; slot < 3; ++slot) {
     tale.open(slot, "f" + std::to_string(slot), O_RDWR);

@@ -124,8 +124,7 @@ void OpenFiles::announce(const CallContext& context, Description& file, FileUse 
     emitter_.add(context.task, at_ns, at_ns, {.kind = OperationKind::close, .file = file.slot});
     builder_.free_slot(file.slot);
   }
-  constexpr std::uint32_t kOpening =
-      O_CREAT | O_EXCL | O_TRUNC | O_NOFOLLOW;  // valid for this open only
+  constexpr std::uint32_t kOpening = O_CREAT | O_EXCL | O_TRUNC | O_NOFOLLOW;  // for this open only
   if (file.flags_known) {
     file.flags &= ~kOpening;
   } else {

@@ -11,7 +11,7 @@ DataRanges::Pieces::const_iterator DataRanges::first_behind(std::uint64_t offset
 
 void DataRanges::add(std::uint64_t begin, std::uint64_t end, bool own) {
   if (begin >= end || scattered_) return;
-  // Most files are written from front to back.
+  // Most files are written sequentially.
   if (pieces_.empty() || begin > pieces_.back().end) {
     pieces_.push_back({begin, end, own});
   } else if (begin == pieces_.back().end ||
@@ -22,8 +22,8 @@ void DataRanges::add(std::uint64_t begin, std::uint64_t end, bool own) {
       pieces_.push_back({begin, end, own});
     }
   } else {
-    // What the new range touches becomes at most three pieces: what is left in front of it, the
-    // range itself (grown by equal neighbours), what is left behind it.
+    // The pieces that the new range touches become at most three: the rest before it, the range
+    // itself (extended by equal neighbours), and the rest after it.
     const auto first = std::ranges::lower_bound(pieces_, begin, {}, &Piece::end);
     auto last = first;
     std::array<Piece, 3> fresh{};
@@ -64,7 +64,7 @@ void DataRanges::truncate(std::uint64_t size) {
 
 std::uint64_t DataRanges::last_gap_end(std::uint64_t begin, std::uint64_t end) const {
   if (begin >= end) return 0;
-  // From behind: pieces that cover the end move it forward.
+  // Backwards: pieces that cover the end move it forward.
   auto piece = std::ranges::lower_bound(pieces_, end, {}, &Piece::begin);
   while (piece != pieces_.begin()) {
     --piece;

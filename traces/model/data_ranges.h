@@ -1,4 +1,4 @@
-// Which bytes of a file the trace has put there.
+// Tracks which bytes of a file the trace has written.
 #pragma once
 
 #include <cstddef>
@@ -7,26 +7,26 @@
 
 namespace filereel {
 
-// Ranges of a file that the trace wrote, merged with their neighbours. "Own" bytes are those that
-// writing to this file makes (they follow from file and offset); "foreign" ones are anything else:
-// zeros, copies from other files, stores through mappings.
+// Ranges of a file that the trace wrote, merged with their neighbours. "Own" bytes are those that a
+// write to this file generates from file and offset. "Foreign" bytes are all others: zeros, copies
+// from other files, stores through mappings.
 class DataRanges {
  public:
-  // Of a file in more pieces nothing is remembered: it is scattered.
+  // A file with more pieces is not tracked: it is scattered.
   static constexpr std::size_t kMaxPieces = 4096;
 
   void add(std::uint64_t begin, std::uint64_t end, bool own);
 
-  // Forgets what lies at `size` and behind.
+  // Removes everything from `size` on.
   void truncate(std::uint64_t size);
 
   bool empty() const { return pieces_.empty() && !scattered_; }
   bool scattered() const { return scattered_; }
 
-  // The end of the last part of [begin, end) that no range covers; 0 if all of it is covered.
+  // The end of the last part of [begin, end) that no range covers; 0 if it is fully covered.
   std::uint64_t last_gap_end(std::uint64_t begin, std::uint64_t end) const;
 
-  // Whether a foreign range meets [begin, end).
+  // Whether a foreign range overlaps [begin, end).
   bool any_foreign(std::uint64_t begin, std::uint64_t end) const;
 
  private:
@@ -35,7 +35,7 @@ class DataRanges {
     bool own;
   };
   using Pieces = std::vector<Piece>;
-  // The first piece that ends behind `offset`.
+  // The first piece that ends after `offset`.
   Pieces::const_iterator first_behind(std::uint64_t offset) const;
 
   Pieces pieces_;  // ascending, disjoint

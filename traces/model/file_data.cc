@@ -41,7 +41,7 @@ void FileData::needs_initial(std::uint64_t size) {
 void FileData::is_exact() {
   exact_ = true;
   guessed_ = false;
-  // The initial size is at most this one.
+  // The initial size is at most this.
   reach_ = std::min(reach_, size_);
 }
 
@@ -53,14 +53,14 @@ void FileData::was_read(std::uint64_t offset, std::uint64_t asked, std::uint64_t
     if (beyond) {
       if (!cut_) needed = end;
     } else if (!ranges_.scattered() && (origin_ == Origin::before || ranges_.empty())) {
-      // In a file that the trace may have made, what it skipped when it wrote reads as zeros.
+      // In a file that the trace may have created, ranges skipped by writes read as zeros.
       needed = ranges_.last_gap_end(offset, std::min(end, reach_));
     }
     if (needed > initial_size_) needs_initial(needed);
   }
   if (got >= asked) return;
-  // The read met the end of the file. A smaller size than what is known comes from calls that
-  // overlapped and is not believed, unless that size was a guess.
+  // The read reached the end of the file. A size smaller than the known one comes from overlapping
+  // calls and is ignored, unless the known size was a guess.
   if (end == size_) is_exact();
   if (end < size_ && guessed_) has_size(end);
 }
@@ -75,8 +75,8 @@ void FileData::was_mapped(std::uint64_t offset, std::uint64_t length) {
 void FileData::has_size(std::uint64_t size) {
   size = std::min(size, kEndless);
   if (size > size_) {
-    // A size that the trace did not make was there before it. After a truncation nothing can be
-    // told from it.
+    // A size that the trace did not produce existed before it. After a truncation, a size reveals
+    // nothing.
     if (origin_ == Origin::made || cut_) return;
     needs_initial(size);
   } else if (size < size_) {
@@ -89,7 +89,7 @@ void FileData::has_size(std::uint64_t size) {
 void FileData::write(std::uint64_t offset, std::uint64_t length, bool own) {
   const std::uint64_t end = end_of(offset, length);
   if (offset >= end) return;
-  // Own bytes over own bytes change nothing.
+  // Writing own bytes over own bytes changes nothing.
   const bool same = own && end <= known_initial() && !ranges_.any_foreign(offset, end);
   if (!same) ranges_.add(offset, end, own);
   size_ = std::max(size_, end);
@@ -113,7 +113,7 @@ void FileData::truncate(std::uint64_t size) {
 void FileData::allocate(std::uint32_t flags, std::uint64_t offset, std::uint64_t length) {
   const std::uint64_t end = end_of(offset, length);
   if (offset >= end) return;
-  // What is collapsed and where something is inserted lies before the end of the file.
+  // Collapsed ranges and insertion points are before the end of the file.
   const std::uint64_t needed = (flags & FALLOC_FL_COLLAPSE_RANGE) != 0 ? end_of(end, 1)
                                : (flags & FALLOC_FL_INSERT_RANGE) != 0 ? end_of(offset, 1)
                                                                        : 0;

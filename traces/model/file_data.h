@@ -1,4 +1,4 @@
-// What a trace tells of one file's size and bytes.
+// What a trace reveals about the size and bytes of one file.
 #pragma once
 
 #include <cstdint>
@@ -7,15 +7,16 @@
 
 namespace filereel {
 
-// Where a file comes from.
+// Origin of a file.
 enum class Origin : std::uint8_t {
   made,     // by the trace
-  perhaps,  // opened with O_CREAT when nothing was known: made, unless bytes turn up in it
-  before,   // was there before the trace
+  perhaps,  // opened with O_CREAT while its existence was unknown: created, unless it turns out to
+            // contain bytes
+  before,   // existed before the trace
 };
 
-// Sizes and offsets are bytes. What is known of the initial size is what the trace has needed of
-// it so far: a replay's file has just that size, so guesses stay consistent with each other.
+// Sizes and offsets are in bytes. The known initial size is what the trace has required of it so
+// far: a replay's file has exactly that size, so that guesses stay consistent.
 class FileData {
  public:
   explicit FileData(Origin origin) : origin_(origin), exact_(origin == Origin::made) {}
@@ -25,27 +26,28 @@ class FileData {
   bool exact() const { return exact_; }
   std::uint64_t initial_size() const { return initial_size_; }
 
-  // It turns out to have been made by the trace, to have been there before.
+  // The file turns out to have been created by the trace, or to have existed before.
   void now_made();
   void now_before();
-  // Was there before, with just this size.
+  // It existed before, with exactly this size.
   void begin_with(std::uint64_t size);
 
-  // `got` bytes came of the `asked` ones.
+  // A read of `asked` bytes returned `got` bytes.
   void was_read(std::uint64_t offset, std::uint64_t asked, std::uint64_t got);
-  // Bytes of another file were read, as far as copying tells: a short copy need not mean the end.
+  // Bytes were copied to another file. Weaker than a read: a short copy does not imply the end of
+  // the file.
   void was_copied(std::uint64_t offset, std::uint64_t length) { was_read(offset, length, length); }
-  // A whole range may be looked at through a mapping, whose last page may reach over the end.
+  // A mapping exposes the whole range; its last page may extend beyond the end.
   void was_mapped(std::uint64_t offset, std::uint64_t length);
   void has_size(std::uint64_t size);
 
   void write(std::uint64_t offset, std::uint64_t length, bool own);
-  // Changes bytes that exist; the size stays.
+  // Changes existing bytes; the size stays.
   void store(std::uint64_t offset, std::uint64_t length);
   void truncate(std::uint64_t size);
   void allocate(std::uint32_t flags, std::uint64_t offset, std::uint64_t length);
 
-  // Whether not all of the range is known to hold the bytes that belong to the file.
+  // Whether part of the range is not known to hold the bytes generated for the file.
   bool hole(std::uint64_t offset, std::uint64_t length) const;
 
  private:
@@ -53,16 +55,16 @@ class FileData {
   static std::uint64_t end_of(std::uint64_t offset, std::uint64_t length);
   void needs_initial(std::uint64_t size);
   void is_exact();
-  // Initial bytes can be found below this.
+  // Initial bytes can exist below this offset.
   std::uint64_t known_initial() const { return initial_size_ < reach_ ? initial_size_ : reach_; }
 
   Origin origin_;
-  bool exact_;            // the size now
-  bool guessed_ = false;  // the initial size was taken from a mapping
+  bool exact_;            // the current size
+  bool guessed_ = false;  // the initial size was inferred from a mapping
   std::uint64_t size_ = 0;
   std::uint64_t initial_size_ = 0;
-  std::uint64_t reach_ = kEndless;  // initial bytes are found only below this
-  // Bytes that collapsing took out and inserting put in while the size was not known.
+  std::uint64_t reach_ = kEndless;  // initial bytes exist only below this offset
+  // Bytes removed by collapsing and added by inserting while the size was unknown.
   std::uint64_t taken_out_ = 0, put_in_ = 0;
   bool cut_ = false;  // the trace truncated it
   DataRanges ranges_;

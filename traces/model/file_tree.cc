@@ -139,8 +139,8 @@ void FileTree::place_initially(NodeId id, NodeId directory, NameId name) {
 NodeId FileTree::require_child(NodeId directory, NameId name) {
   DirectoryEntry& entry = this->entry(directory, name);
   if (entry.now == Presence::present) return entry.node;
-  // What was found missing and is there nevertheless was made by somebody whom the trace does not
-  // show. That it is there from the beginning comes nearest to it.
+  // A name that was found missing and exists nevertheless was created by something the trace does
+  // not show. The closest assumption is that it existed from the start.
   const bool unseen = entry.now == Presence::absent && entry.changed_at == DirectoryEntry::kNever;
   const bool initial = nodes_[directory].data.origin() == Origin::before &&
                        (entry.now == Presence::unknown || unseen);
@@ -193,7 +193,7 @@ NodeId FileTree::require_assumed(PathId path, FileKind kind) {
 void FileTree::found_missing(PathId path) {
   if (is_root(path) || find(path).presence != Presence::unknown || too_deep(path)) return;
   NodeId at = facts_[climb(parent(path), false)].node;
-  // Below anything else ENOTDIR would have been the answer.
+  // Otherwise the error would have been ENOTDIR.
   if (nodes_[at].exists) learn_kind(at, FileKind::directory);
   for (std::size_t i = chain_.size(); i-- > 0;) {
     DirectoryEntry& entry = this->entry(at, facts_[chain_[i]].name);
@@ -284,12 +284,12 @@ std::optional<PathId> FileTree::path_of(NodeId id) {
   for (; id != kNoNode && nodes_[id].parent != kNoNode; id = nodes_[id].parent) {
     const FileNode& node = nodes_[id];
     const auto& parent = nodes_[node.parent].directory;
-    if (!parent || names.size() > kMaxDepth) return {};  // it is gone
+    if (!parent || names.size() > kMaxDepth) return {};  // it no longer exists
     const auto found = parent->entries.find(node.name);
     if (found == parent->entries.end() || found->second.node != id) return {};
     names.push_back(node.name);
   }
-  if (id == kNoNode || !nodes_[id].given) return {};  // without a name from the beginning
+  if (id == kNoNode || !nodes_[id].given) return {};  // without a name from the start
   PathId path = PathTable::root(Role::near);
   for (std::size_t i = names.size(); i-- > 0;)
     path = tables_.paths.add(path, names_.text(names[i]));

@@ -1,5 +1,5 @@
-// The tree of files and directories that a trace works on, as far as it is known, now and before
-// the trace.
+// The tree of files and directories that a trace works on, as far as known, now and before the
+// trace.
 #pragma once
 
 #include <cstdint>
@@ -20,17 +20,17 @@ using NameId = TextId;  // one component of paths
 
 enum class FileKind : std::uint8_t { unknown, file, directory, symlink, special };
 
-// By the type in st_mode; of a device or a pipe the nearest thing to it.
+// The kind for the type in st_mode; the closest kind for a device or a pipe.
 FileKind kind_of_mode(std::uint32_t mode);
 
-// What is known of one name in a directory.
+// The known facts about one name in a directory.
 struct DirectoryEntry {
   static constexpr std::uint64_t kNever = UINT64_MAX;
 
   TreeModel::Presence now = TreeModel::Presence::unknown;
   TreeModel::Presence before_change = TreeModel::Presence::unknown;
-  bool found_missing = false;         // was not there before the trace
-  NodeId node = kNoNode;              // of an unknown name: stands for what may be there
+  bool found_missing = false;         // did not exist before the trace
+  NodeId node = kNoNode;              // of an unknown name: placeholder for what may exist
   std::uint64_t changed_at = kNever;  // position in the trace
 };
 
@@ -38,14 +38,14 @@ struct Directory {
   std::unordered_map<NameId, DirectoryEntry> entries;
 };
 
-// A file, directory or symbolic link; or, while `exists` is false, a directory that names were
-// looked for in without anybody knowing whether it is there.
+// A file, directory or symbolic link. While `exists` is false: a directory in which names were
+// looked up before its existence was known.
 struct FileNode {
   static constexpr std::uint16_t kNoMode = UINT16_MAX;
 
   explicit FileNode(Origin origin) : data(origin) {}
 
-  // Calls `change` with all that is known of the bytes.
+  // Calls `change` with each record of the file's bytes.
   template <typename Change>
   void change_data(Change change) {
     change(data);
@@ -53,23 +53,23 @@ struct FileNode {
   }
   const FileData& known() const { return seen ? *seen : data; }
 
-  FileData data;                   // as operations tell
-  std::unique_ptr<FileData> seen;  // the same with what the trace's source saw beside; or null
+  FileData data;                   // derived from operations
+  std::unique_ptr<FileData> seen;  // the same plus what the trace's source saw; or null
   FileKind kind = FileKind::unknown;
-  bool kind_assumed = false;  // hardly more than a guess: evidence replaces it
+  bool kind_assumed = false;  // little more than a guess: evidence replaces it
   bool exists = false;
-  bool given = false;   // part of the tree that the model began with
-  bool closed = false;  // a directory: names that are not listed do not exist
-  bool pinned = false;  // its number is never used for another file
+  bool given = false;   // part of the tree that the model started with
+  bool closed = false;  // a directory: unlisted names do not exist
+  bool pinned = false;  // its number is never reused for another file
   bool in_cache = false;
-  bool runs = false;         // it can be executed, or so
-  bool needs_child = false;  // was found not to be empty when nothing was known to be in it
+  bool runs = false;         // it can be executed, probably
+  bool needs_child = false;  // was found not to be empty while no child was known
   std::uint16_t mode = kNoMode, initial_mode = kNoMode;
   FileId file = kNoFileId;
-  std::uint32_t names = 0;  // now
+  std::uint32_t names = 0;  // current number
   std::uint32_t users = 0;  // open files and mappings
-  TextId text = 0;          // of a symbolic link; 0: not known
-  NodeId parent = kNoNode;  // of the name it got last
+  TextId text = 0;          // target of a symbolic link; 0: unknown
+  NodeId parent = kNoNode;  // of its most recent name
   NameId name = 0;          // that name
   NodeId initial_parent = kNoNode;
   NameId initial_name = 0;
@@ -78,8 +78,8 @@ struct FileNode {
   std::unique_ptr<Directory> directory;
 };
 
-// Names are looked up from directory to directory, so that renaming a directory takes what lies
-// below it along, known or not; what a PathId leads to is remembered until a directory moves.
+// Names are looked up directory by directory, so that renaming a directory moves everything below
+// it, known or not. The node of a PathId is cached until a directory moves.
 class FileTree {
  public:
   using Presence = TreeModel::Presence;
@@ -91,39 +91,40 @@ class FileTree {
 
   struct Found {
     Presence presence = Presence::unknown;
-    NodeId node = kNoNode;  // of something present; of something unknown: what stands for it
+    NodeId node = kNoNode;  // of something present; of something unknown: its placeholder
   };
   Found find(PathId path);
   PathId parent(PathId path) const { return tables_.paths.node(path).parent; }
-  // The node of something present, else kNoNode.
+  // The node of something present, otherwise kNoNode.
   NodeId present(PathId path);
   FileNode& node(NodeId id) { return nodes_[id]; }
-  // Its FileId; a root gets one when it is first asked for.
+  // Its FileId; a root gets one on first use.
   FileId file_id(NodeId id);
   NodeId node_of(FileId file) const;
   std::uint32_t files() const { return static_cast<std::uint32_t>(by_file_.size()); }
 
   void begin_with(const FileSet& initial, PathId at);
 
-  // What must be there because an operation succeeded is there: if nothing was known of it, since
-  // before the trace. kNoNode only for paths that are too deep.
+  // Returns a node that must exist because an operation succeeded. If nothing was known about it,
+  // it has existed since before the trace. kNoNode only for paths that are too deep.
   NodeId require(PathId path, FileKind kind = FileKind::unknown);
   NodeId require_parent(PathId path);
-  // The same for what an operation failed to make because it was there; `kind` is a guess.
+  // The same for something that an operation failed to create because it existed; `kind` is a
+  // guess.
   NodeId require_assumed(PathId path, FileKind kind);
   // Evidence replaces guesses; the first evidence stays.
   void learn_kind(NodeId id, FileKind kind);
   void found_missing(PathId path);
-  // It has just been opened.
+  // The node was opened.
   void learn_opened(NodeId id, const TreeModel::OpenedFile& opened);
   void found_not_empty(NodeId id);
 
-  // The trace made something new of this name; kNoNode if that is impossible.
+  // The trace created something under this name; kNoNode if that is impossible.
   NodeId make(PathId path, FileKind kind, std::uint64_t position);
   NodeId make_nameless();
-  // `perhaps` made: what is needed to see later that it was there before.
+  // `perhaps` created: keeps what is needed to find out later that it existed before.
   NodeId make_or_open(PathId path, std::uint64_t position);
-  // If bytes turned up in what was perhaps made, it gets its initial place.
+  // Gives a `perhaps` file its initial name if it turned out to contain bytes.
   void settle(NodeId id);
 
   void remove(PathId path, FileKind kind, std::uint64_t position);
@@ -135,18 +136,18 @@ class FileTree {
   void release(NodeId id);
 
   std::optional<TreeModel::Change> last_change(PathId path);
-  // Where something is now, by the name that it got last; nothing if it has lost that one.
+  // The current path of a node, by its most recent name; nullopt if it lost that name.
   std::optional<PathId> path_of(NodeId id);
 
   FileSet initial_set() const;
   FileSet current_set() const;
-  std::uint64_t absent() const;  // names that must not be there before the trace
+  std::uint64_t absent() const;  // names that must not exist before the trace
 
  private:
   struct PathFacts {
     NameId name;
     std::uint32_t depth;
-    NodeId node;  // valid where `generation` is the tree's
+    NodeId node;  // valid if `generation` is the tree's
     std::uint32_t generation;
   };
   struct InitialName {
@@ -162,9 +163,9 @@ class FileTree {
   bool is_root(PathId path) const { return tables_.paths.is_root(path); }
   bool cached(PathId path) { return facts(path).generation == generation_; }
   void cache(PathId path, NodeId id);
-  void forget(NodeId id);  // `id` is no longer where it was
-  // Fills chain_ with `path` and its parents up to one that is cached (and known to exist), which
-  // is returned.
+  void forget(NodeId id);  // `id` has moved
+  // Fills chain_ with `path` and its parents, up to a cached one (known to exist), which is
+  // returned.
   PathId climb(PathId path, bool existing);
 
   NodeId new_node(Origin origin);
@@ -185,7 +186,7 @@ class FileTree {
   TraceTables& tables_;
   TextTable names_;
   std::vector<PathFacts> facts_;  // by PathId
-  std::deque<FileNode> nodes_;    // the roots first
+  std::deque<FileNode> nodes_;    // starts with the roots
   std::vector<NodeId> free_nodes_;
   std::vector<NodeId> by_file_;
   std::vector<InitialName> initial_links_;  // further initial names of files

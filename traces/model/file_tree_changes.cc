@@ -1,4 +1,4 @@
-// What operations change in the tree.
+// Changes to the tree by operations.
 #include <algorithm>
 #include <utility>
 
@@ -19,7 +19,7 @@ void FileTree::attach(NodeId id, NodeId directory, NameId name, DirectoryEntry& 
   ++nodes_[id].names;
 }
 
-// Afterwards nothing has the name.
+// Afterwards the name does not exist.
 void FileTree::detach(DirectoryEntry& entry) {
   const NodeId id = std::exchange(entry.node, kNoNode);
   const bool was_present = entry.now == Presence::present;
@@ -51,7 +51,7 @@ void FileTree::drop_if_unused(NodeId id) {
   free_nodes_.push_back(id);
 }
 
-// Walks up; a chain that is too long to be real counts as a ring.
+// Walks up; an impossibly long chain counts as a cycle.
 bool FileTree::lies_within(NodeId id, NodeId directory) const {
   for (std::uint32_t steps = 0; steps < 2 * kMaxDepth; ++steps) {
     if (id == directory) return true;
@@ -61,8 +61,8 @@ bool FileTree::lies_within(NodeId id, NodeId directory) const {
   return true;
 }
 
-// Whether all that speaks for its having been there before are calls that only saw that it was
-// there: they may have overlapped with the one that made it.
+// Whether the only evidence of earlier existence comes from calls that saw it exist: they may have
+// overlapped the call that created it.
 bool FileTree::can_be_made(const FileNode& node, FileKind kind) const {
   return node.data.origin() == Origin::before && !node.given && node.initial_children == 0 &&
          node.data.initial_size() == 0 && node.names == 1 &&
@@ -151,7 +151,7 @@ void FileTree::learn_opened(NodeId id, const TreeModel::OpenedFile& opened) {
 
 void FileTree::settle(NodeId id) {
   const FileNode& node = nodes_[id];
-  // What its source saw is not guessed.
+  // What the source saw is not a guess.
   if (node.data.origin() != Origin::before || node.pinned || node.seen) return;
   entry(node.initial_parent, node.initial_name).found_missing = false;
   place_initially(id, node.initial_parent, node.initial_name);

@@ -1,4 +1,4 @@
-// The tree as file sets.
+// Converts the tree to file sets.
 #include <algorithm>
 #include <climits>
 #include <string>
@@ -20,8 +20,8 @@ bool is_name(std::string_view name) {
 
 }  // namespace
 
-// Writes names down, directories before what lies in them. Names that no file system takes are
-// left out with all below them.
+// Writes names, directories before their content. Omits names that no file system accepts, with
+// everything below them.
 class FileTree::SetWriter {
  public:
   SetWriter(const FileTree& tree, bool initial) : tree_(tree), initial_(initial) {}
@@ -57,7 +57,7 @@ class FileTree::SetWriter {
  private:
   struct Open {
     std::string path;
-    std::size_t next, end;  // of items_
+    std::size_t next, end;  // indexes of items_
   };
 
   void enter(std::vector<Open>& open, NodeId directory, std::string path) {

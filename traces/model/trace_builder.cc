@@ -33,7 +33,7 @@ TraceBuilder::TraceBuilder(TraceTables& tables, OperationSink& sink)
     : tables_(tables), sink_(sink), model_(tables) {}
 
 PathId TraceBuilder::path(std::string_view path) {
-  path = path.substr(0, path.find('\0'));  // where the kernel stops reading
+  path = path.substr(0, path.find('\0'));  // the kernel stops reading here
   PathId at = PathTable::root(Role::near);
   std::size_t length = 0;
   for (std::size_t begin = 0; begin < path.size();) {

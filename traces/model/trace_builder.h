@@ -1,4 +1,4 @@
-// Where importers and recorders put operations together into a trace.
+// Importers and recorders build traces with this class.
 #pragma once
 
 #include <cstdint>
@@ -16,41 +16,41 @@ namespace filereel {
 
 class TraceBuilder {
  public:
-  // Both outlive the builder. `sink` gets every operation, complete, in the order of add().
+  // Both outlive the builder. `sink` receives each completed operation, in the order of add().
   TraceBuilder(TraceTables& tables, OperationSink& sink);
 
   TraceTables& tables() { return tables_; }
   TreeModel& model() { return model_; }
 
-  // The number of `path`: '/' separates, "." and empty components are left out, ".." takes one
-  // component back and never leaves the root. A leading '/' means nothing: every trace has one
-  // root. Names over 255 bytes become their first 200 bytes and a hash, counted as approximated.
+  // The number of `path`: '/' separates, "." and empty components are ignored, ".." removes one
+  // component and never leaves the root. A leading '/' is ignored: every trace has one root. Names
+  // over 255 bytes become their first 200 bytes and a hash, counted as approximated.
   PathId path(std::string_view path);
 
-  // Threads are numbered from 0 as they come.
+  // Threads are numbered from 0 in order of appearance.
   std::uint32_t add_thread(const TraceThread& thread);
   TraceThread& thread(std::uint32_t number) { return info_.threads[number]; }
 
-  // The lowest free number of an open file, of a mapping.
+  // The lowest free number of an open file or a mapping.
   FileSlot take_slot();
   void free_slot(FileSlot slot);
   FileSlot take_mapping();
   void free_mapping(FileSlot mapping);
 
-  // Adds one operation: position, entry and hole are set here, the rest is the caller's. Start
-  // times may go back between threads, not within one: there they are raised to the last one.
+  // Adds one operation. Sets its position, entry and hole; the caller sets the rest. Start times
+  // may decrease between threads. Within a thread they are raised to the last one.
   void add(RecordedOperation operation);
 
-  // Counts what is not in the trace, or only nearly.
+  // Counts calls missing from the trace, or approximated.
   void lost(std::string_view what, std::uint64_t count = 1);
   void approximated(std::string_view what, std::uint64_t count = 1);
   void fact(std::string_view name, std::string_view value);
-  // TraceInfo::recorder_ns; of several the largest counts.
+  // Sets TraceInfo::recorder_ns; the largest value counts.
   void recorder_added(std::uint32_t ns);
 
   std::uint64_t operations() const { return counter_.operations(); }
 
-  // What there is to say of all that was added so far. It is timed if any time is not 0.
+  // Metadata of everything added so far. The trace is timed if any time is not 0.
   const TraceInfo& info();
   TraceTrees trees() const { return model_.trees(); }
 
@@ -59,7 +59,7 @@ class TraceBuilder {
   OperationSink& sink_;
   TreeModel model_;
   TraceCounter counter_;
-  TraceInfo info_;                                    // the counts of operations are the counter's
+  TraceInfo info_;  // without the counts of operations, which the counter keeps
   std::vector<std::uint64_t> last_starts_;            // by thread
   std::vector<FileSlot> free_slots_, free_mappings_;  // min-heaps
 };

@@ -1,4 +1,4 @@
-// Counts what can be counted of a trace by looking at its operations.
+// Counts operations of a trace.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +13,9 @@ class TraceCounter {
  public:
   void add(const RecordedOperation& recorded);
 
-  // Sets the counts in `info` and, for each thread, those of its operations; threads that are
-  // missing are appended. What an operation uses exists: higher numbers of open files, mappings and
-  // files stay as they are.
+  // Sets the counts in `info` and, for each thread, those of its operations; appends missing
+  // threads. Numbers of open files, mappings and files are raised to cover those used; higher
+  // values stay.
   void fill(TraceInfo& info) const;
 
   std::uint64_t operations() const { return counts_.operations; }

@@ -1,4 +1,4 @@
-// What follows from an operation that failed.
+// Conclusions from operations that failed.
 #include <cerrno>
 
 #include <fcntl.h>
@@ -8,7 +8,7 @@
 
 namespace filereel {
 
-// A missing parent is all that keeps something new from being made with ENOENT.
+// When creating something fails with ENOENT, only the parent can be missing.
 void TreeModel::State::parent_missing(PathId path) {
   tree.found_missing(tree.parent(path));
 }
@@ -25,8 +25,8 @@ void TreeModel::State::missing(const Operation& operation) {
       return tree.found_missing(operation.path);
     case link:
     case rename: {
-      // Either the old name is missing or, to be exchanged, the new one, or else its directory.
-      // Only who knows that one is there can tell that it is the other.
+      // Either the old name is missing or, for an exchange, the new name, otherwise the new name's
+      // directory. If one is known to exist, it is the other.
       const bool exchange = operation.kind == rename && (operation.flags & RENAME_EXCHANGE) != 0;
       const PathId needed = exchange ? operation.path : tree.parent(operation.path);
       const bool by_file = operation.kind == link && operation.file != kNoFile;
@@ -48,7 +48,7 @@ void TreeModel::State::not_empty(PathId path) {
   if (id != kNoNode) tree.found_not_empty(id);
 }
 
-// Either the path itself or what it runs through; with two paths it may be any of the four.
+// Either the path itself or one of its parents; with two paths, any of the four.
 void TreeModel::State::is_no_directory(const Operation& operation) {
   using enum OperationKind;
   if (operation.kind == rename || operation.kind == link) return;
@@ -127,7 +127,7 @@ void TreeModel::State::failed(const Operation& operation) {
     case EINVAL:  // not a symbolic link
       if (operation.kind == read_link) tree.require(operation.path);
       break;
-    case ENODATA:  // extended attributes of what is there
+    case ENODATA:  // extended attributes of something that exists
     case ERANGE:
     case EOPNOTSUPP:
       if (has(fields, Field::target)) tree.require(operation.path);

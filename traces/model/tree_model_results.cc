@@ -1,4 +1,4 @@
-// What follows from an operation that succeeded.
+// Conclusions from operations that succeeded.
 #include <algorithm>
 #include <utility>
 
@@ -12,7 +12,7 @@
 namespace filereel {
 namespace {
 
-// More files than this are never open at once; a number above it is damage.
+// More files are never open at once; a larger number means corruption.
 constexpr FileSlot kMaxSlots = 1 << 22;
 
 bool writes(std::uint32_t open_flags) {
@@ -30,7 +30,7 @@ FileKind kind_of_mode(std::uint32_t mode) {
     case S_IFLNK:
       return FileKind::symlink;
     default:
-      return FileKind::file;  // the nearest thing to a device or a pipe
+      return FileKind::file;  // the closest kind for a device or a pipe
   }
 }
 
@@ -90,7 +90,7 @@ void TreeModel::State::written(NodeId id, const Operation& operation) {
   const OpenFile* file = open_file(operation.file);
   const auto length = static_cast<std::uint64_t>(operation.expected);
   if (length == 0) return;
-  // Appending shows where the end was.
+  // An append reveals the end of the file.
   node.change_data([&](FileData& data) {
     if ((file->flags & O_APPEND) != 0 && !data.exact()) data.has_size(operation.offset);
   });
@@ -126,7 +126,7 @@ void TreeModel::State::seen(NodeId id, const Operation& operation) {
     tree.settle(id);
   }
   const auto mode = static_cast<std::uint16_t>(operation.mode & 0777);
-  // Who saw only the size left them out. That a file has none is of no use to a replay.
+  // Sources that saw only the size omit permissions. A file without any is of no use to a replay.
   if (mode == 0) return;
   if (node.mode == FileNode::kNoMode) node.initial_mode = mode;
   node.mode = mode;
@@ -158,7 +158,7 @@ void TreeModel::State::faulted(const Mapping& mapping, const Operation& operatio
   });
 }
 
-// Nobody syncs a mapping without having stored into it.
+// A program that syncs a mapping has stored into it.
 void TreeModel::State::synced(const Mapping& mapping, const Operation& operation) {
   if (!mapping.shared() || !mapping.writable() || operation.offset >= mapping.length) return;
   const std::uint64_t length = std::min(operation.length, mapping.length - operation.offset);

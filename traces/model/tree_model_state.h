@@ -1,4 +1,4 @@
-// The model at work: the tree, what is open, and what each operation says of them.
+// State of the model: the tree, open files, and the conclusions from each operation.
 #pragma once
 
 #include <cstdint>
@@ -43,12 +43,12 @@ struct TreeModel::State {
                                                                         : nullptr;
   }
 
-  void succeeded(Operation& operation);     // sets `entry` and `hole` too
+  void succeeded(Operation& operation);     // also sets `entry` and `hole`
   void failed(const Operation& operation);  // sets neither
-  // Sets `entry` to the file that the operation names, where that is known already.
+  // Sets `entry` to the file that the operation names, if known.
   void name_entry(Operation& operation);
 
-  // What succeeded.
+  // Operations that succeeded.
   NodeId opened(const Operation& operation);
   void closed(FileSlot slot);
   void was_read(NodeId id, Operation& operation);
@@ -60,12 +60,12 @@ struct TreeModel::State {
   void faulted(const Mapping& mapping, const Operation& operation);
   void synced(const Mapping& mapping, const Operation& operation);
   void learn_text(NodeId id, TextId text);
-  // The file that an operation works on: the open one, else what must be at its path.
+  // The file that an operation works on: the open file, otherwise what must exist at its path.
   NodeId target(const Operation& operation) {
     return operation.file != kNoFile ? of_slot(operation.file) : tree.require(operation.path);
   }
 
-  // What failed.
+  // Operations that failed.
   void missing(const Operation& operation);
   void parent_missing(PathId path);
   void not_empty(PathId path);
@@ -78,7 +78,7 @@ struct TreeModel::State {
   std::optional<std::pair<FileSlot, OpenedFile>> expected_open;  // see learn_opened
 };
 
-// Whether an open with these flags makes a file without a name.
+// Whether an open with these flags creates a file without a name.
 inline bool is_nameless(std::uint32_t open_flags) {
   return (open_flags & O_TMPFILE) == O_TMPFILE;
 }

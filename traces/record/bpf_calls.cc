@@ -57,14 +57,14 @@ constexpr auto kCalls = std::to_array<BpfCall>({
     NUMBERED(pidfd_open), {SYS_pidfd_getfd, "pidfd_getfd", SHAPE_OPENS},
     NUMBERED(io_uring_setup), NUMBERED(perf_event_open), NUMBERED(userfaultfd),
     NUMBERED(mq_open), NUMBERED(pipe), NUMBERED(pipe2), NUMBERED(socketpair),
-    // Younger than some headers; the same for all machines.
+    // Newer than some headers; the same on all machines.
     {447, "memfd_secret"}, {452, "fchmodat2"}, {463, "setxattrat"}, {464, "getxattrat"},
     {465, "listxattrat"}, {466, "removexattrat"},
 });
 // clang-format on
 #undef NUMBERED
 
-// Only files can be meant; else every message through a socket would be an event.
+// Calls that only concern files; otherwise every message through a socket would be an event.
 bool is_for_files_only(Call call) {
   switch (call) {
     case Call::close:
@@ -89,7 +89,7 @@ unsigned flags_of(const CallRow& row) {
   if (row.has(Argument::entries)) flags |= SHAPE_LISTS;
   switch (row.call) {
     case Call::open:
-      // Calls whose begin CallOrder asks for: of opens only those that may create.
+      // Calls whose start CallOrder needs: of opens, only those that may create files.
       flags |= SHAPE_OPENS | (row.has(Argument::flags) ? SHAPE_CREATES : SHAPE_NAMES);
       break;
     case Call::flock:
@@ -118,7 +118,7 @@ unsigned flags_of(const CallRow& row) {
   return flags;
 }
 
-// How many bytes are behind the pointer that an argument is, if that is a structure.
+// Size of the structure behind the pointer of an argument; 0 if it is not a structure.
 std::size_t size_of(Argument role, const CallRow& row) {
   std::size_t size = 0;
   if (const Structure* structure = structure_of(role)) size = structure->size;
@@ -141,7 +141,7 @@ bpf_shape shape_of(const CallRow& row, unsigned flags) {
         shape.file[0] = argument;
         break;
       case Argument::descriptor2:
-        // The wish of dup2 is no open file yet.
+        // The number requested of dup2 is not an open file yet.
         if (row.call != Call::dup) shape.file[1] = argument;
         break;
       case Argument::directory:
@@ -181,7 +181,7 @@ bpf_shape shape_of(const CallRow& row, unsigned flags) {
 
 using Rows = std::array<const CallRow*, SHAPES>;
 
-// nullptr: no call that is recorded.
+// nullptr: the call is not recorded.
 const CallRow* row_of(std::uint32_t number) {
   static const Rows kRows = [] {
     Rows rows{};
@@ -193,7 +193,7 @@ const CallRow* row_of(std::uint32_t number) {
   return kRows[number % SHAPES];
 }
 
-// Two times, each of seconds and a part of `unit` nanoseconds; 0: of seconds alone.
+// Two times, each of seconds and a fraction in units of `unit` nanoseconds; 0: seconds only.
 void read_times(const BpfEventView::Part& copy, std::uint64_t unit, CallArguments& to) {
   for (std::size_t i = 0; i < 2; ++i) {
     const auto word = [&](std::size_t at) {
@@ -211,7 +211,7 @@ void read_times(const BpfEventView::Part& copy, std::uint64_t unit, CallArgument
 
 void read_structure(const BpfEventView::Part& copy, const Structure& structure, CallArguments& to) {
   if (!copy.there) return to.lacks(structure);
-  // It is read when the call has moved it on.
+  // Read after the call has advanced it.
   const bool moves =
       structure.role == Argument::offset_pointer || structure.role == Argument::offset2_pointer;
   const std::uint64_t moved =
@@ -227,12 +227,12 @@ void read_string(const BpfEventView& event, std::size_t which, std::size_t argum
   const BpfEventView::Part& part = event.string(which);
   if (part.there) {
     text = part.bytes;
-  } else if (to.call().call != Call::open || !event.real(0).sibling) {  // its real name may do
+  } else if (to.call().call != Call::open || !event.real(0).sibling) {  // its real name may suffice
     to.lacks_text(event.argument(argument) == 0);
   }
 }
 
-// Reads argument `i`. `copies`: so many structures came before.
+// Reads argument `i`. `copies`: number of structures before it.
 void read_argument(const BpfEventView& event, std::size_t i, std::size_t& copies,
                    CallArguments& to) {
   SystemCall& call = to.call();
@@ -289,7 +289,7 @@ void read_argument(const BpfEventView& event, std::size_t i, std::size_t& copies
   to.set(role, number);
 }
 
-// What the call returned a descriptor of.
+// The file of the descriptor that the call returned.
 void read_result_file(const BpfEventView& event, SystemCall& call) {
   if (call.call == Call::open || call.call == Call::dup || call.call == Call::new_descriptor) {
     call.result_file = event.head().extra;

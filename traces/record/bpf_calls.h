@@ -1,4 +1,4 @@
-// The system calls that are recorded in the kernel, by their numbers.
+// The system calls recorded in the kernel, by number.
 #pragma once
 
 #include <cstdint>
@@ -14,24 +14,24 @@ namespace filereel {
 
 struct BpfCall {
   long number;              // SYS_*
-  std::string_view name;    // what its arguments are says the table of calls
-  std::uint16_t flags = 0;  // SHAPE_*, beside those that follow from that
+  std::string_view name;    // name of its row in the table of calls
+  std::uint16_t flags = 0;  // SHAPE_*, in addition to those that follow from the row
 };
 
 std::span<const BpfCall> bpf_calls();
 
-// What an event is called that was lost: of a system call its name.
+// Name of a lost event; for a system call, the call's name.
 std::string_view event_name(std::uint32_t kind, std::uint32_t number);
 
-// What the program in the kernel is to attach to events, by the number of the system call.
+// The data that the kernel program attaches to events, by system call number.
 void set_shapes(std::span<bpf_shape, SHAPES> shapes);
 
-// The same by the numbers of 32-bit calls, of which the program only counts those that are about
-// files: those with a path, and those with the descriptor of a file.
+// The same by numbers of 32-bit calls. The program only counts those that concern files: calls with
+// a path or with the descriptor of a file.
 void set_compat_shapes(std::span<bpf_shape, SHAPES> shapes);
 
-// Reads the event of a system call, which has ended or, if `ended` is false, begun. `call` is made
-// anew, but for its thread and times.
+// Reads the event of a system call that has ended or, if `ended` is false, started. Resets `call`
+// except for its thread and times.
 CallReading read_bpf_call(const BpfEventView& event, bool ended, SystemCall& call);
 
 }  // namespace filereel

@@ -1,5 +1,6 @@
-// What the program in the kernel tells the recorder: C for both. One event is a head and parts
-// behind it, as long as the record in the ring says. All numbers are the machine's.
+// The events that the kernel program sends to the recorder; C for both sides. An event is a head
+// followed by parts, up to the end of the record in the ring. All numbers use the machine's byte
+// order.
 #pragma once
 
 #ifdef __cplusplus
@@ -10,92 +11,91 @@
 
 enum event_kind {
   EVENT_CALL = 0,      // a system call has ended
-  EVENT_ENTER = 1,     // one that changes names has begun
+  EVENT_ENTER = 1,     // a call that changes names has started
   EVENT_FORK = 2,      // result: the new thread; arguments[0]: CLONE_*
-  EVENT_EXEC = 3,      // arguments[0]: what the thread was called before
+  EVENT_EXEC = 3,      // arguments[0]: the thread's previous number
   EVENT_EXIT = 4,      // the thread has ended
   EVENT_FAULT = 5,     // arguments: first page, pages, 1 for a write; PART_IDENTITY, PART_REAL
   EVENT_SUBMIT = 6,    // arguments[0]: the request; [1]: bytes of its buffers; PART_ENTRY; file[0]
-  EVENT_COMPLETE = 7,  // arguments[0]: the request; result; of a file opened into the ring's own
-                       // table: extra: its place, file[0]
+  EVENT_COMPLETE = 7,  // arguments[0]: the request; result; for a file opened into the ring's own
+                       // table: extra: its index, file[0]
   EVENT_KINDS = 8,
 };
 
 enum event_flags {
-  EVENT_TRUNCATED = 1,  // an open: `position` is the size of the file before O_TRUNC took it
+  EVENT_TRUNCATED = 1,  // an open: `position` is the file's size before O_TRUNC
 };
 
 struct bpf_event {
   __u8 kind;
   __u8 flags;
   __u16 number;  // of the system call
-  __u32 size;    // with all parts
+  __u32 size;    // including all parts
   __u32 thread, process;
   __u64 begin_ns, end_ns;  // CLOCK_MONOTONIC
   __s64 result;
   __u64 arguments[6];
-  __u64 file[2];   // open files behind the descriptors among the arguments, or what paths begin at
+  __u64 file[2];   // open files behind descriptor arguments, or bases of paths
   __u64 position;  // of file[0], after the call
-  __u64 extra;     // entries that were listed, bytes of all buffers, the open file that came of it
+  __u64 extra;     // number of listed entries, bytes of all buffers, or the resulting open file
 };
 
 enum part_kind {
-  PART_STRING = 1,    // a path or text; which: 0 path, 1 path2, 2 text; without a zero at its end
+  PART_STRING = 1,    // a path or text; which: 0 path, 1 path2, 2 text; without a terminating zero
   PART_COPY = 2,      // bytes behind a pointer; which: 0 or 1
-  PART_IDENTITY = 3,  // struct bpf_identity, of file[0] or of what was opened
-  PART_REAL = 4,      // components of a path, the last first, each a length byte and its text;
-                      // which: 0 what was opened or is mapped, 1 the working directory
-  PART_ENTRY = 5,     // struct io_uring_sqe, struct iocb, or many struct io_event
-  PART_RESULT = 6,    // what the call put into the buffer
+  PART_IDENTITY = 3,  // struct bpf_identity, of file[0] or of the opened file
+  PART_REAL = 4,      // path components, last first: length byte, text; which: 0 file, 1 directory
+  PART_ENTRY = 5,     // struct io_uring_sqe, struct iocb, or several struct io_event
+  PART_RESULT = 6,    // data that the call put into the buffer
 };
 
 enum part_flags {
-  PART_CUT = 1,      // not all of it, or nothing, could be read
+  PART_CUT = 1,      // could not be read completely or at all
   PART_DELETED = 2,  // the name has been removed
-  PART_SIBLING = 8,  // only the last component: the rest is as of this thread's open before
-  PART_PARTIAL = 4,  // the path begins at the root of its file system, not at the recorder's
+  PART_SIBLING = 8,  // only the last component: the rest is as in this thread's previous open
+  PART_PARTIAL = 4,  // the path is relative to the root of its file system, not the recorder's
 };
 
 struct bpf_part {
   __u8 kind, which;
   __u8 flags;
   __u8 unused;
-  __u32 size;  // of what follows
+  __u32 size;  // of the following data
 };
 
 struct bpf_identity {
   __u64 inode, size;
-  __u32 device, generation;  // device: as in the kernel, 20 bits of minor
+  __u32 device, generation;  // device: as in the kernel, with a 20-bit minor number
   __u32 mode;                // S_IF* and permissions
   __u32 open_flags;          // O_*
   __u32 open_mode;           // FMODE_*
   __u32 unused;
 };
 
-// What to attach to the event of a system call; numbers of arguments are counted from 1, 0: none.
+// Data to attach to the event of a system call. Argument numbers count from 1; 0: none.
 enum shape_flags {
   SHAPE_OPENS = 1,        // the result is a descriptor: identity and real path of its file
-  SHAPE_FILES_ONLY = 2,   // nothing if the descriptor is a pipe, a socket or a terminal
-  SHAPE_NAMES = 4,        // it changes names: tell its begin where several threads run
-  SHAPE_CREATES = 8,      // the same for an open, if its flags (arguments[flag]) say O_CREAT
+  SHAPE_FILES_ONLY = 2,   // no event if the descriptor is a pipe, a socket or a terminal
+  SHAPE_NAMES = 4,        // the call changes names: report its start if several threads run
+  SHAPE_CREATES = 8,      // the same for an open, if its flags (arguments[flag]) contain O_CREAT
   SHAPE_LISTS = 16,       // count the entries in the buffer (the second argument)
-  SHAPE_MAPS = 32,        // anonymous memory only where its place is given
+  SHAPE_MAPS = 32,        // anonymous memory only if its address is given
   SHAPE_SUBMITS = 64,     // io_submit
   SHAPE_REAPS = 128,      // io_getevents
-  SHAPE_LOCKS = 256,      // EAGAIN is an answer
-  SHAPE_DUPLICATES = 512  // the result is a descriptor: only which open file
+  SHAPE_LOCKS = 256,      // EAGAIN is a valid result
+  SHAPE_DUPLICATES = 512  // the result is a descriptor: report only its open file
 };
 
 enum {
   SHAPES = 512,
-  COMPAT_CALLS = 511,  // among what was lost: 32-bit calls
+  COMPAT_CALLS = 511,  // index of lost 32-bit calls
 };
 
 struct bpf_shape {
   __u16 flags;
   __u8 recorded;
   __u8 file[2];    // descriptors
-  __u8 dir[2];     // descriptors that paths begin at
+  __u8 dir[2];     // base descriptors of paths
   __u8 string[3];  // path, path2, text
   __u8 copy[2], copy_size[2];
   __u8 vector;      // struct iovec[]; its length is the next argument
@@ -104,21 +104,21 @@ struct bpf_shape {
   __u8 unused;
 };
 
-// A thread that is recorded. They lie in an array, each in one of two places that its number gives:
-// finding one costs next to nothing, for threads that are not recorded too.
+// State of a recorded thread. States are in a two-way set-associative array indexed by thread ID,
+// so that lookups are cheap for threads that are not recorded, too.
 enum { THREAD_PLACES = 65536, NO_CALL = 0xffff, SIZE_BEFORE = 7 };
 
 struct bpf_thread {
-  __u32 thread;     // 0: the place is free
-  __u32 number;     // of the system call that is under way; NO_CALL: none that matters
-  __u32 in_call;    // also of one that does not
-  __u16 truncates;  // an open has: the size before is arguments[SIZE_BEFORE]
-  __u16 is_worker;  // of io_uring's: not counted, and it makes no calls
+  __u32 thread;     // 0: the entry is free
+  __u32 number;     // of the system call in flight; NO_CALL: none that matters
+  __u32 in_call;    // also set for calls that do not matter
+  __u16 truncates;  // an open has O_TRUNC: arguments[SIZE_BEFORE] is the size before
+  __u16 is_worker;  // an io_uring worker: not counted, makes no calls
   __u64 begin_ns, end_ns;
-  __u64 arguments[8];  // of the call, from the second place on
+  __u64 arguments[8];  // of the call, from index 1
   __s64 result;
   __u64 file[2];  // behind its descriptors
-  __u64 place;    // where the last file lay that was opened; 0: not known
+  __u64 place;    // directory of the last opened file; 0: unknown
 };
 
 static inline __u32 bpf_first_place(__u32 thread) {

@@ -1,4 +1,4 @@
-// One event of the recorder's program in the kernel, taken apart.
+// Parses one event of the kernel program.
 #pragma once
 
 #include <array>
@@ -17,12 +17,12 @@ namespace filereel {
 class BpfEventView {
  public:
   struct Part {
-    bool there = false;  // and not cut
+    bool there = false;  // present and not truncated
     bool deleted = false, partial = false, sibling = false;
     std::string_view bytes;
   };
 
-  // Views of `bytes`, which outlive them. False if they are no event.
+  // Creates views of `bytes`, which must outlive them. False if the bytes are not an event.
   bool read(std::span<const std::byte> bytes);
 
   const bpf_event& head() const { return head_; }
@@ -34,7 +34,7 @@ class BpfEventView {
   const Part& result() const { return result_; }
   const std::optional<bpf_identity>& identity() const { return identity_; }
 
-  // The bytes at `offset` of a copied structure as a number; 0 if it was not copied that far.
+  // The number at `offset` of a copied structure; 0 if it is beyond the copied bytes.
   template <typename Number>
   static Number number(const Part& part, std::size_t offset);
   // The same for a number of `size` bytes: 2, 4 or 8.
@@ -51,8 +51,8 @@ class BpfEventView {
   std::optional<bpf_identity> identity_;
 };
 
-// The text of a real path, whose components come the last first: "/a/b", and " (deleted)" behind it
-// as in /proc. Empty if it is not whole.
+// The text of a real path, whose components are stored last first: "/a/b", followed by " (deleted)"
+// as in /proc. Empty if it is incomplete.
 std::string real_path(const BpfEventView::Part& part);
 
 SeenStat seen_stat(const bpf_identity& identity);

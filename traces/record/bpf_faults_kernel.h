@@ -1,10 +1,10 @@
-// Memory maps. Only what the page cache is asked for is seen: anonymous memory is not.
+// Memory maps. Only requests to the page cache are visible, not anonymous memory.
 #pragma once
 
 #include "traces/record/bpf_threads_kernel.h"
 
-// What a call itself writes to its files is no store to a map. Others may store there what they
-// read.
+// A call's write to its own files is not a store to a map. A store to another file is: the call may
+// read into a buffer that maps that file.
 static __always_inline int is_own_write(struct bpf_thread* state, struct task_struct* task,
                                         struct inode* inode) {
   if (!state->in_call) return 0;
@@ -18,7 +18,7 @@ static __always_inline int is_own_write(struct bpf_thread* state, struct task_st
     struct file* file = TYPED(file, address);
     if (address && GET(file, f_inode) == inode) return 1;
   }
-  return shape->file[0] == 0;  // truncate and its like
+  return shape->file[0] == 0;  // truncate and similar calls
 }
 
 static __always_inline int fault(int in_function, struct inode* inode, __u64 first, __u64 pages,
@@ -62,8 +62,8 @@ int BPF_PROG(page_dirtied, struct folio* folio, struct address_space* mapping) {
   return mapping ? fault(0, mapping->host, folio->index, 1, 1) : 0;
 }
 
-// The same for kernels before Linux 6.11, which lack the tracepoints for reading. Behind the end of
-// the file there are no pages, though some may be asked for.
+// The same for kernels before Linux 6.11, which lack the tracepoints for reading. There are no
+// pages beyond the end of the file, although they may be requested.
 static __always_inline int fault_of_function(struct vm_fault* of, __u64 first, __u64 last) {
   struct inode* inode = of->vma->vm_file->f_mapping->host;
   const __u64 pages = ((__u64)inode->i_size + kPage - 1) / kPage;

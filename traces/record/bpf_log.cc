@@ -11,7 +11,7 @@
 namespace filereel {
 namespace {
 
-// libbpf hands nothing of the caller's to the function that it tells.
+// libbpf passes no user data to its print callback.
 thread_local std::string* listening = nullptr;
 
 __attribute__((format(printf, 2, 0))) int listen(libbpf_print_level level, const char* format,

@@ -1,5 +1,5 @@
-// What libbpf and the kernel's verifier say on this thread while the object lives; from the first
-// one on nothing of it is printed.
+// Captures the messages of libbpf and the kernel's verifier on this thread during its lifetime.
+// After the first object was created, libbpf prints nothing.
 #pragma once
 
 #include <string>
@@ -15,8 +15,8 @@ class BpfLog {
 
   void clear() { text_.clear(); }
 
-  // Which program was refused and the last words about it, as one line; "no reason given" if
-  // nothing was said.
+  // The rejected program and the last messages about it, as one line; "no reason given" if there
+  // are none.
   std::string summary() const;
 
  private:

@@ -1,6 +1,6 @@
-// Putting an event together, part by part, in memory of this processor's own. Whoever does so must
-// not be interrupted by another that does: tracepoints run with preemption disabled. Programs at
-// functions do not, and have memory of their own, which they take and give back.
+// Builds events part by part, in memory of the current processor. The builder must not be
+// interrupted by another: tracepoints run with preemption disabled. Programs attached to functions
+// do not; they have their own memory, which they take and give back.
 #pragma once
 
 // clang-format off: libbpf's headers need the kernel's types before them
@@ -9,9 +9,8 @@
 #include <bpf/bpf_core_read.h>
 // clang-format on
 
-// How members of the kernel's structures are read. From Linux 6.2 on a pointer can be given its
-// type, and members are read as by any program; before, each takes a call. The same source is built
-// for both.
+// Access to members of kernel structures. From Linux 6.2 on, a pointer can be cast to its type and
+// members are read directly; before, each access takes a call. The same source is built for both.
 #ifdef RECORDER_TYPED
 extern void* bpf_rdonly_cast(const void* pointer, __u32 type) __ksym;
 #define GET(pointer, member) ((pointer)->member)
@@ -24,11 +23,11 @@ extern void* bpf_rdonly_cast(const void* pointer, __u32 type) __ksym;
 
 enum {
   kPathMax = 4096,
-  kMaxEvent = 0x4000,     // places in an event are below this
-  kMostComponents = 512,  // of a real path
+  kMaxEvent = 0x4000,     // upper bound of offsets in an event
+  kMostComponents = 512,  // in a real path
   kMostCheapLevels = 16,
   kMostRealBytes = 3800,
-  kMostEntries = 1 << 17,  // of a directory that one call can list
+  kMostEntries = 1 << 17,  // limit on directory entries listed by one call
   kMostBuffers = 1024,     // UIO_MAXIOV
 };
 
@@ -51,7 +50,7 @@ struct {
   __uint(max_entries, 1);  // set before loading
 } ring SEC(".maps");
 
-__u64 lost[EVENT_KINDS][SHAPES];  // events that found no room, by kind and system call
+__u64 lost[EVENT_KINDS][SHAPES];  // events dropped, ring full; by kind and call
 
 static __always_inline struct scratch* scratch_of(__u32 whose) {
   return bpf_map_lookup_elem(&scratches, &whose);
@@ -68,7 +67,7 @@ static __always_inline struct scratch* take_scratch(__u32* whose) {
   return 0;
 }
 static __always_inline void give_back(struct scratch* scratch) {
-  *(volatile __u32*)&scratch->taken = 0;  // whoever asks runs on this processor
+  *(volatile __u32*)&scratch->taken = 0;  // callers run on this processor
 }
 
 static __always_inline void count_lost(__u32 kind, __u32 number) {
@@ -93,7 +92,7 @@ static __always_inline void put_head(struct scratch* scratch, __u32 at, __u8 kin
   fill_head(place(scratch, at), kind, which, flags, size);
 }
 
-// Each put_ function returns where the next part goes.
+// Each put_ function returns the offset of the next part.
 
 static __always_inline __u32 put_string(struct scratch* scratch, __u32 at, __u8 which, __u64 user) {
   __u8* text = place(scratch, at + sizeof(struct bpf_part));
@@ -142,7 +141,7 @@ static __always_inline __u32 put_identity(struct scratch* scratch, __u32 at, str
 // The recorder's root directory: it may be in a chroot. Copies of its mount in other mount
 // namespaces have the same two ends.
 __u64 own_root = 0;
-__u64 own_mounted = 0, own_mountpoint = 0;  // what its mount shows, and what that covers
+__u64 own_mounted = 0, own_mountpoint = 0;  // its mount's root, and the mount point
 
 static __always_inline __u64 mount_of(struct vfsmount* mount) {
   return (__u64)mount - bpf_core_field_offset(struct mount, mnt);
@@ -159,22 +158,21 @@ static __always_inline void find_own_root(struct task_struct* task) {
 
 struct walk {
   __u64 dentry;
-  __u64 top;                      // of the file system, where the mount is known
-  __u64 mount;                    // 0: not known
+  __u64 top;                      // root of the file system, if the mount is known
+  __u64 mount;                    // 0: unknown
   __u64 root_dentry, root_mount;  // of the process
   __u32 begin, at;
-  __u32 at_root;  // where that or the recorder's root was passed last; 0: neither was
+  __u32 at_root;  // where this root or the recorder's was passed last; 0: neither was
   __u32 flags;
   __u32 done;
-  __u32 whose;  // scratch
+  __u32 whose;  // owner of the scratch memory
 };
 
-// Paths begin at the higher of both roots: at the recorder's, or at that of a process which lives
-// outside of it.
+// Paths are relative to the higher of two roots: the recorder's, or that of a process outside it.
 static __always_inline int is_root(const struct walk* walk) {
   if (walk->dentry == walk->root_dentry && walk->mount == walk->root_mount) return 1;
   if (walk->dentry != own_root) return 0;
-  // Of a path without mounts it is the best guess that its file system is seen through this one.
+  // Without a mount, the best guess is that its file system is seen through this one.
   if (!walk->mount) return 1;
   struct mount* mount = TYPED(mount, walk->mount);
   return walk->top == own_mounted && (__u64)GET(mount, mnt_mountpoint) == own_mountpoint;
@@ -231,8 +229,8 @@ static __always_inline __u32 finish_walk(struct scratch* scratch, __u32 at, __u8
   return walk->at;
 }
 
-// The path as it is now, from the recorder's root, or from that of the process where that lies
-// elsewhere; of what lies below neither, from the top of its mounts.
+// The current path, relative to the recorder's root, or to the process's root if that is elsewhere.
+// A path below neither is relative to the top of its mounts.
 static __always_inline __u32 put_real(struct scratch* scratch, __u32 at, __u8 which,
                                       struct vfsmount* mount, struct dentry* dentry) {
   struct walk walk = {};
@@ -245,9 +243,9 @@ static __always_inline __u32 put_real(struct scratch* scratch, __u32 at, __u8 wh
   return finish_walk(scratch, at, which, &walk);
 }
 
-// A number for the place that a file is in: of the directories above it, which they are and what
-// they are called. What has the same number has the same path above its name. 0: too deep. A
-// function of its own, so that the verifier goes through it once.
+// A hash of the directories above a file: their identities and names. Files with the same hash have
+// the same path up to their names. 0: too deep. A separate function, so that the verifier checks it
+// once.
 __noinline __u64 number_of_place(__u64 opened) {
 #ifdef RECORDER_TYPED
   struct file* file = TYPED(file, opened);
@@ -256,7 +254,7 @@ __noinline __u64 number_of_place(__u64 opened) {
   __u64 mount = mount_of(vfsmount), number = 0;
   __u64 top = (__u64)GET(vfsmount, mnt_root);
   __u64 at = (__u64)GET(dentry, d_parent);
-  // The root of a mount, or of nothing: what its name is, its parents do not say.
+  // The root of a mount or a detached entry: its parents do not give its name.
   if ((__u64)dentry == top || (__u64)dentry == at) return 0;
   for (int i = 0; i < kMostCheapLevels; ++i) {
     struct dentry* here = TYPED(dentry, at);
@@ -277,10 +275,11 @@ __noinline __u64 number_of_place(__u64 opened) {
     at = above;
   }
 #endif
-  return 0;  // else walking costs as much as telling
+  return 0;  // otherwise walking costs as much as reporting
 }
 
-// A path of the inode, from the root of its file system unless it leads to the recorder's root.
+// A path of the inode, relative to the root of its file system unless it leads to the recorder's
+// root.
 static __always_inline __u32 put_alias(struct scratch* scratch, __u32 whose, __u32 at,
                                        struct inode* inode) {
   struct hlist_node* alias = GET(inode, i_dentry.first);
@@ -292,7 +291,7 @@ static __always_inline __u32 put_alias(struct scratch* scratch, __u32 whose, __u
   return finish_walk(scratch, at, 0, &walk);
 }
 
-// False if there was no room.
+// False if the ring was full.
 static __always_inline int send(struct scratch* scratch, __u32 size) {
   struct bpf_event* event = (struct bpf_event*)scratch->bytes;
   size &= kMaxEvent - 1;
@@ -307,11 +306,11 @@ static __always_inline int send(struct scratch* scratch, __u32 size) {
 struct listing {
   __u64 user;
   __u32 size, at;
-  __u32 loaded;  // the part of the buffer that lies in scratch->list begins here
+  __u32 loaded;  // start of the part of the buffer that is in scratch->list
   __u32 entries;
 };
 
-// One entry of a directory: struct linux_dirent64 has its length at byte 16, as linux_dirent has.
+// One directory entry: the length is at byte 16, in struct linux_dirent64 and in linux_dirent.
 static long count_entry(__u32 step, struct listing* listing) {
   struct scratch* scratch = get_scratch();
   if (!scratch || listing->at + 18 > listing->size) return 1;
@@ -326,7 +325,7 @@ static long count_entry(__u32 step, struct listing* listing) {
     }
   }
   offset = (offset + 16) & (kPathMax - 1);
-  barrier_var(offset);  // else the compiler takes the bound, which the verifier needs, away
+  barrier_var(offset);  // otherwise the compiler removes the bound that the verifier needs
   const __u8* length_at = &scratch->list[offset & (kPathMax - 1)];
   const __u32 length = length_at[0] | length_at[1] << 8;
   if (length == 0) return 1;

@@ -1,4 +1,4 @@
-// Threads and processes, from their begin to their end.
+// Threads and processes, from start to end.
 #pragma once
 
 #include "traces/record/bpf_threads_kernel.h"
@@ -8,14 +8,14 @@ int BPF_PROG(thread_begins, struct task_struct* child, __u64 flags) {
   struct task_struct* task = bpf_get_current_task_btf();
   struct bpf_thread* state = find_thread(task->pid);
   if (!state || !recording) return 0;
-  if (find_thread(child->pid)) return 0;  // whoever took up running threads came first
+  if (find_thread(child->pid)) return 0;  // already added by the scan of running threads
   struct bpf_thread* added = add_thread(child->pid);
   if (!added) {
     count_lost(EVENT_FORK, 0);
     return 0;
   }
-  // Threads of io_uring's make no calls, but submit for others. At their end some kernels do not
-  // say what they were.
+  // io_uring workers make no calls, but submit for others. Some kernels do not identify them when
+  // they end.
   added->is_worker = (child->flags & kWorker) != 0;
   if (added->is_worker) return 0;
   __sync_fetch_and_add(&running, 1);
@@ -33,8 +33,8 @@ int BPF_PROG(program_begins, struct task_struct* task, int old_thread, struct li
   struct scratch* scratch = get_scratch();
   if (!state || !scratch || !recording) return 0;
   const __u64 begin_ns = state->begin_ns;
-  state->number = NO_CALL;        // the end of the call itself tells no more
-  if (old_thread != task->pid) {  // it goes on under the number of its process
+  state->number = NO_CALL;        // the end of the call itself adds nothing
+  if (old_thread != task->pid) {  // it continues under the number of its process
     state->thread = 0;
     state = add_thread(task->pid);
     if (!state) {
@@ -63,7 +63,7 @@ int BPF_PROG(program_begins, struct task_struct* task, int old_thread, struct li
   return 0;
 }
 
-// Gives the place of a thread that ends back. False if it was done already, or nobody counts it.
+// Frees the entry of an ending thread. False if that was done before or the thread is not counted.
 static __always_inline int leave_thread(struct bpf_thread* state, struct task_struct* task) {
   const __u32 thread = task->pid;
   const int is_worker = state->is_worker;
@@ -83,9 +83,9 @@ int BPF_PROG(thread_ends, struct task_struct* task) {
   return 0;
 }
 
-// Processes that were there before: goes through all threads of the machine, takes up those of the
-// wanted process and of what descends from it, and writes down which they are. What they make
-// meanwhile is followed from its begin, or is found by going through once more.
+// Existing processes: walks all threads of the machine, adds those of the wanted process and its
+// descendants, and reports them. Threads created meanwhile are followed from their start or are
+// found by another pass.
 __u32 wanted_process = 0, own_process = 0;
 
 static __always_inline int is_wanted(struct task_struct* task) {
@@ -111,7 +111,7 @@ int take_up_threads(struct bpf_iter__task* context) {
   }
   state->is_worker = (task->flags & kWorker) != 0;
   if (!state->is_worker) __sync_fetch_and_add(&running, 1);
-  // If it ended meanwhile, nobody else will say so.
+  // If it ended meanwhile, nothing else reports that.
   if (task->flags & kExiting) {
     leave_thread(state, task);
     return 0;

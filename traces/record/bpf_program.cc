@@ -47,13 +47,14 @@ struct DeleteBtf {
   void operator()(btf* types) const { btf__free(types); }
 };
 
-// What the kernel says of its types; null if nothing. Reading it takes some 30 ms: once is enough.
+// The kernel's BTF type information; null if there is none. Loaded once, because that takes some 30
+// ms.
 const btf* kernel_types() {
   static const std::unique_ptr<btf, DeleteBtf> kTypes(btf__load_vmlinux_btf());
   return kTypes.get();
 }
 
-// The type of a tracepoint; 0 or less: this kernel does not have it.
+// The type of a tracepoint; 0 or less: this kernel lacks it.
 int find_tracepoint(const std::string& name) {
   const std::string type = "btf_trace_" + name;
   return btf__find_by_name_kind(kernel_types(), type.c_str(), BTF_KIND_TYPEDEF);
@@ -68,16 +69,16 @@ std::size_t tracepoint_arguments(const std::string& name) {
   };
   const btf_type* pointer = target(static_cast<std::uint32_t>(id));
   const btf_type* function = btf__type_by_id(types, pointer->type);
-  return btf_vlen(function) - 1u;  // the first one is not of the tracepoint
+  return btf_vlen(function) - 1u;  // the first is not an argument of the tracepoint
 }
 
-// A function of the kernel's that a program can be put at; 0 or less: there is none.
+// A kernel function that a program can be attached to; 0 or less: there is none.
 int find_function(const char* name) {
   return btf__find_by_name_kind(kernel_types(), name, BTF_KIND_FUNC);
 }
 
-// The forms of the program, the fastest first: bpf_parts_kernel.h says how they differ. All have
-// the same maps and programs in the same order, so that one type does for them.
+// Variants of the program, the fastest first; bpf_parts_kernel.h describes the differences. All
+// have the same maps and programs in the same order, so that one type fits all.
 using Bytes = const void* (*)(std::size_t* size);
 constexpr std::array<Bytes, 3> kForms = {recorder_direct_bpf__elf_bytes,
                                          recorder_typed_bpf__elf_bytes, recorder_bpf__elf_bytes};
@@ -95,7 +96,7 @@ Program open_program(Bytes form) {
   return program;
 }
 
-// Loads a program that does nothing, for a tracepoint or a function; the error.
+// Tries to load an empty program for a tracepoint or a function; returns the error.
 int try_program(bpf_attach_type kind, int id) {
   if (id <= 0) return ENOENT;
   const std::array<bpf_insn, 2> nothing{
@@ -115,11 +116,11 @@ struct Tracepoint {
   const char* name;
 };
 
-// Programs at functions: they tell more where the kernel takes them, and can be done without.
+// Optional programs attached to functions: they report more if the kernel accepts them.
 struct Optional {
   bpf_program* decltype(recorder_bpf::progs)::* program;
   const char* function;
-  const char* instead_of;  // a tracepoint; null: none says the same
+  const char* instead_of;  // a tracepoint; null: no equivalent
 };
 constexpr std::array<Optional, 3> kOptional = {{
     {&decltype(recorder_bpf::progs)::page_needed_older, "filemap_fault", "mm_filemap_fault"},
@@ -137,8 +138,8 @@ std::vector<Optional> usable_programs(bool faults) {
   return usable;
 }
 
-// How full the ring is. Its pages are mapped as the kernel's ring buffers say
-// (Documentation/bpf/ringbuf.rst): how far it was read, then how far it was written.
+// Fill level of the ring. Its pages are mapped as the kernel documents
+// (Documentation/bpf/ringbuf.rst): the consumer position, then the producer position.
 class RingLevel {
  public:
   ~RingLevel() {
@@ -147,7 +148,7 @@ class RingLevel {
     }
   }
 
-  // False if it cannot be seen.
+  // False if the level is not available.
   bool watch(int map, std::size_t bytes) {
     bytes_ = bytes;
     const auto offset = static_cast<off_t>(page_bytes_);
@@ -167,7 +168,7 @@ class RingLevel {
   void *read_ = MAP_FAILED, *written_ = MAP_FAILED;
 };
 
-// What this kernel does not have, or is not wanted, is left out.
+// Disables programs that this kernel does not support or that are not wanted.
 void prepare(recorder_bpf& program, const BpfProgram::Options& options,
              std::span<const Optional> usable) {
   const auto& programs = program.progs;
@@ -186,8 +187,8 @@ void prepare(recorder_bpf& program, const BpfProgram::Options& options,
     bpf_program__set_autoattach(programs.*one.program, false);
   }
   for (const Optional& one : usable) bpf_program__set_autoload(programs.*one.program, true);
-  bpf_program__set_autoattach(programs.large_call, false);  // call_ends goes on there
-  // Once the tracepoint was given the result, later a pointer to it.
+  bpf_program__set_autoattach(programs.large_call, false);  // call_ends continues there
+  // Older kernels pass the result to the tracepoint, newer ones a pointer to it.
   program.rodata->has_completion_entry = tracepoint_arguments("io_uring_complete") == 3;
   set_shapes(std::span<bpf_shape, SHAPES>(program.rodata->shapes));
   set_compat_shapes(std::span<bpf_shape, SHAPES>(program.rodata->compat_shapes));
@@ -208,7 +209,7 @@ struct BpfProgram::State {
   std::vector<std::unique_ptr<bpf_link, FreeLink>> optional_links;
   std::unique_ptr<ring_buffer, FreeRing> ring;
   RingLevel level;
-  bool had_no_memory = false;  // of the draining thread, until it has ended
+  bool had_no_memory = false;  // set by the draining thread; read after it has ended
   EventQueue* queue = nullptr;
   std::jthread drain;
 };
@@ -228,7 +229,7 @@ BpfProgram::BpfProgram(const Options& options) : state_(std::make_unique<State>(
   for (const Bytes form : kForms) {
     if (load(form, usable) == 0 || (!usable.empty() && load(form, {}) == 0)) return;
   }
-  // The right to load it is there: bpf_missing() has asked.
+  // Permission is not the cause: bpf_missing() has checked it.
   throw Error(ErrorKind::failed,
               fmt::format("cannot record with BPF: the kernel rejected the program: {}; "
                           "record with --backend strace",
@@ -287,7 +288,7 @@ std::uint64_t BpfProgram::running() const {
 void BpfProgram::start_draining(EventQueue& queue) {
   state_->queue = &queue;
   const auto put = [](void* context, void* event, std::size_t size) {
-    // The record may be longer than the event in it.
+    // The record can be longer than its event.
     std::uint32_t length = 0;
     std::memcpy(&length, static_cast<std::byte*>(event) + offsetof(bpf_event, size),
                 sizeof(length));
@@ -306,8 +307,8 @@ void BpfProgram::start_draining(EventQueue& queue) {
 }
 
 void BpfProgram::drain(const std::stop_token& stop) {
-  // It has little to do, but must get to do it: what does not fit into the ring is lost. As long as
-  // there is room it leaves the processors to the program.
+  // The thread does little, but must run in time: events that do not fit into the ring are lost.
+  // While there is room, it leaves the processors to the program.
   constexpr int kUrgent = -15;
   constexpr timespec kLook{0, 5'000'000};
   constexpr int kLooks = 100;  // half a second
@@ -357,7 +358,7 @@ void BpfProgram::count_lost(TraceBuilder& builder) const {
 }
 
 std::string bpf_missing() {
-  // The kernel's program sees the numbers that processes have outside.
+  // The kernel program sees process numbers of the initial PID namespace.
   constexpr const char* kFirstNamespace = "pid:[4026531836]";  // linux/nsfs.h: PROC_PID_INIT_INO
   std::array<char, 64> name{};
   if (readlink("/proc/self/ns/pid", name.data(), name.size() - 1) > 0 &&

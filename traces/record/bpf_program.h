@@ -1,4 +1,4 @@
-// The recorder's program in the kernel: loaded, attached and taken out again.
+// The recorder's kernel program: loading, attaching and detaching.
 #pragma once
 
 #include <atomic>
@@ -17,36 +17,36 @@ class BpfProgram {
  public:
   struct Options {
     bool faults = true;
-    std::uint32_t ring_bytes;  // a power of two, and of pages
+    std::uint32_t ring_bytes;  // a power of two and a multiple of the page size
   };
 
-  // Loads it; it does nothing yet. Throws Error(failed).
+  // Loads the program without attaching it. Throws Error(failed).
   explicit BpfProgram(const Options& options);
   ~BpfProgram();
   BpfProgram(const BpfProgram&) = delete;
   BpfProgram& operator=(const BpfProgram&) = delete;
 
-  // From here on it is called at every system call of the machine.
+  // From here on, the program runs at every system call of the machine.
   void attach();
 
   struct Thread {
     std::uint32_t process, thread;
   };
-  // Follows a process that exists with all that descends from it and is not this process or made by
-  // it. Those that were not followed before. To be called after start_recording().
+  // Follows an existing process and its descendants, except this process and its descendants.
+  // Returns the threads that were not followed before. Call it after start_recording().
   std::vector<Thread> adopt(std::uint32_t process);
   void start_recording();
   void stop_recording();
 
-  // Threads that are recorded and live.
+  // Number of live recorded threads.
   std::uint64_t running() const;
 
-  // Takes what is in the ring into `queue` on a thread of its own, until the object is destroyed
-  // or finish_draining() has taken the rest.
+  // Drains the ring into `queue` on a separate thread, until the object is destroyed or
+  // finish_draining() has drained the rest.
   void start_draining(EventQueue& queue);
   void finish_draining();
 
-  std::uint64_t lost() const;                    // so far; on any thread
+  std::uint64_t lost() const;                    // so far; thread-safe
   void count_lost(TraceBuilder& builder) const;  // by kind
 
  private:
@@ -56,7 +56,7 @@ class BpfProgram {
   std::unique_ptr<State> state_;
 };
 
-// Why it cannot be used here, and what to do; empty if it can.
+// Why BPF cannot be used here, and what to do; empty if it can.
 std::string bpf_missing();
 
 }  // namespace filereel

@@ -33,7 +33,7 @@ std::uint64_t now_ns(clockid_t clock) {
          static_cast<std::uint64_t>(time.tv_nsec);
 }
 
-// Whoever translates events must not take processors from the program: until its end they can wait.
+// Translating events must not take processors from the program: events can wait until its end.
 class Modesty {
  public:
   Modesty() : before_(getpriority(PRIO_PROCESS, static_cast<id_t>(gettid()))) {
@@ -60,7 +60,7 @@ class BpfRecorder final : public Recorder {
   }
 
  private:
-  // While it lives, lost() asks the program.
+  // While it exists, lost() asks the program.
   class Use {
    public:
     Use(BpfRecorder& recorder, const BpfProgram& program) : recorder_(recorder) {
@@ -81,9 +81,9 @@ class BpfRecorder final : public Recorder {
 
   std::uint32_t calibrate(BpfProgram& program);
 
-  mutable std::mutex mutex_;  // of what lost() reads
+  mutable std::mutex mutex_;  // guards the data that lost() reads
   const BpfProgram* program_ = nullptr;
-  std::uint64_t lost_ = 0;  // when the program was taken out
+  std::uint64_t lost_ = 0;  // saved when the program was detached
   std::atomic<std::uint64_t> dropped_ = 0;
   std::uint32_t calibrator_ = 0;
 };
@@ -143,7 +143,7 @@ RecordOutcome BpfRecorder::record(const RecordRequest& request, TraceBuilder& bu
   request.started();
 
   RecordOutcome outcome;
-  std::optional<Clock::time_point> asked;  // to end
+  std::optional<Clock::time_point> asked;  // when the program was asked to end
   const auto has_ended = [&] {
     if (started) {
       if (!outcome.status) outcome.status = started->wait(0);
@@ -156,7 +156,7 @@ RecordOutcome BpfRecorder::record(const RecordRequest& request, TraceBuilder& bu
     chunk.each([&](std::span<const std::byte> event) { translation.take(event); });
     return !chunk.empty();
   };
-  constexpr double kLookSeconds = 0.02;  // how soon the program's end is seen
+  constexpr double kLookSeconds = 0.02;  // delay until the program's end is noticed
   while (!has_ended()) {
     translate(kLookSeconds);
     if (!stop.stop_requested()) continue;

@@ -1,4 +1,4 @@
-// Recording with a program in the kernel: nothing stops, nearly nothing is slowed.
+// Recording with a kernel program: nothing is stopped and almost nothing is slowed down.
 #pragma once
 
 #include "traces/record/recorder.h"

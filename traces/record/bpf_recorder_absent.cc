@@ -1,4 +1,4 @@
-// Where the build found no libbpf, clang or bpftool.
+// Used if the build did not find libbpf, clang or bpftool.
 #include "traces/record/bpf_recorder.h"
 
 namespace filereel {

@@ -14,12 +14,12 @@
 namespace filereel {
 namespace {
 
-// Opcodes that the headers of older systems lack.
+// Opcodes missing from older headers.
 constexpr unsigned kFtruncate = 55;
-constexpr unsigned kLinks = IOSQE_IO_LINK | IOSQE_IO_HARDLINK;  // the next waits for this one
+constexpr unsigned kLinks = IOSQE_IO_LINK | IOSQE_IO_HARDLINK;  // the next one waits
 constexpr unsigned kReadvFixed = 60, kWritevFixed = 61;
 
-// Places in a ring's own table of files are taken for descriptors from here on.
+// Indexes into a ring's own file table are mapped to descriptors from here on.
 constexpr int kFirstPlace = 1 << 30;
 constexpr std::uint32_t kMostPlaces = 1 << 20;
 
@@ -38,11 +38,11 @@ bool BpfRequests::from_entry(const BpfEventView& event, SystemCall& call) {
   call.fd = fixed ? SystemCall::kNone : entry.fd;
   call.file = event.head().file[0];
   if (fixed) call.fd_path = real_path(event.real(0));
-  // A request before it may be what opens that file.
+  // An earlier request may be the one that opens this file.
   if (fixed && call.file == 0) call.fd = descriptor_of_place(static_cast<std::uint32_t>(entry.fd));
   call.length = entry.len;
   if (entry.off != UINT64_MAX) call.offset = entry.off;
-  const auto at = [&] {  // paths begin at the descriptor
+  const auto at = [&] {  // paths are relative to the descriptor
     call.dir = std::exchange(call.fd, SystemCall::kNone);
     call.dir_file = std::exchange(call.file, 0);
     call.path = event.string(0).bytes;
@@ -208,7 +208,7 @@ void BpfRequests::take_entry(const BpfEventView& event, SystemCall call) {
       BpfEventView::number<std::uint8_t>(event.entry(), offsetof(io_uring_sqe, flags));
   std::uint64_t& link = links_[call.thread];
   const std::uint64_t before = std::exchange(link, flags & kLinks ? call.request : 0);
-  if (under_way_.contains(call.request)) {  // the end of an earlier one was not seen
+  if (under_way_.contains(call.request)) {  // the completion of an earlier one was missed
     give_held(call.request);
     is_over(call.request);
     calls_.erase(call.request);
@@ -232,7 +232,7 @@ void BpfRequests::give_held(std::uint64_t request) {
   held_.erase(found);
 }
 
-// What waits for the request can begin.
+// Requests that wait for this one can start.
 void BpfRequests::is_over(std::uint64_t request) {
   under_way_.erase(request);
   const auto found = followers_.find(request);
@@ -256,7 +256,7 @@ void BpfRequests::accepted(const SystemCall& submission, std::int64_t count) {
   const auto found = announced_.find(submission.thread);
   if (found == announced_.end()) return;
   for (Announced& one : found->second) {
-    // Of an earlier io_submit, whose return was not seen: it may have taken all.
+    // From an earlier io_submit whose return was missed: it may have accepted all.
     const bool earlier = one.call.enter_ns < submission.enter_ns;
     if (!earlier && count-- <= 0) break;
     give(one);
@@ -283,7 +283,7 @@ void BpfRequests::reaped(const BpfEventView& event, const SystemCall& at) {
        i += sizeof(io_event)) {
     call.request = BpfEventView::number<std::uint64_t>(event.entry(), i + offsetof(io_event, obj));
     call.result = BpfEventView::number<std::int64_t>(event.entry(), i + offsetof(io_event, res));
-    // It may be done before io_submit has returned.
+    // It may complete before io_submit returns.
     for (auto& [thread, waiting] : announced_) {
       for (Announced& one : waiting) {
         if (one.call.request == call.request && one.call.process == call.process) give(one);
@@ -306,7 +306,7 @@ void BpfRequests::end(const SystemCall& at, std::uint64_t request, const BpfEven
     call.request = request;
   }
   call.result = event.head().result;
-  // Opened into the ring's own table.
+  // Opened into the ring's own file table.
   if (event.head().file[0] != 0 && event.head().extra < kMostPlaces) {
     call.result = descriptor_of_place(static_cast<std::uint32_t>(event.head().extra));
     call.result_file = event.head().file[0];

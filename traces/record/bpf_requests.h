@@ -1,4 +1,4 @@
-// Requests of io_uring and libaio, from their submission to their end.
+// Requests of io_uring and libaio, from submission to completion.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ class BpfRequests {
   // `call` has the thread and the times of the event.
   void submitted(const BpfEventView& event, SystemCall call);
   void completed(const BpfEventView& event, const SystemCall& call);
-  // `submission`, an io_submit, has returned: how many of its requests it took.
+  // `submission`, an io_submit, has returned and accepted `count` of its requests.
   void accepted(const SystemCall& submission, std::int64_t count);
   void ended(std::uint32_t thread);
 
@@ -31,7 +31,7 @@ class BpfRequests {
   struct Announced {
     SystemCall call;
     bool known = true;   // as a request for a file's data
-    bool given = false;  // to the resolver
+    bool given = false;  // passed to the resolver
   };
   void give(Announced& one);
   void take_entry(const BpfEventView& event, SystemCall call);
@@ -43,15 +43,15 @@ class BpfRequests {
 
   CallResolver& resolver_;
   TraceBuilder& builder_;
-  // The last request of a thread, if the next one waits for its end.
+  // The last request of a thread, if the next one waits for its completion.
   std::unordered_map<std::uint32_t, std::uint64_t> links_;
-  // The resolver hears of a request when the one that it waits for has ended.
+  // Passed to the resolver when the request before has completed.
   std::unordered_map<std::uint64_t, SystemCall> held_;
-  std::unordered_map<std::uint64_t, std::uint64_t> followers_;  // by what they wait for
+  std::unordered_map<std::uint64_t, std::uint64_t> followers_;  // by the request that they wait for
   std::unordered_set<std::uint64_t> under_way_;
-  // Of io_submit, which has not returned: by thread, in its order.
+  // Requests of an io_submit that has not returned: by thread, in submission order.
   std::unordered_map<std::uint32_t, std::vector<Announced>> announced_;
-  // What is done like a call, and is known to the resolver only when it has ended: by its request.
+  // Requests treated as calls, passed to the resolver when completed: by request.
   std::unordered_map<std::uint64_t, SystemCall> calls_;
 };
 

@@ -1,4 +1,4 @@
-// Asynchronous requests: libaio's, and those of io_uring.
+// Asynchronous requests of libaio and io_uring.
 #pragma once
 
 #include "traces/record/bpf_threads_kernel.h"
@@ -9,8 +9,8 @@ struct submission {
   struct task_struct* task;
 };
 
-// One request of io_submit, which is told of before the kernel sees it: once it does, it may be
-// done and its memory used again.
+// One request of io_submit. Reported before the kernel sees it, because after that it may complete
+// and its memory may be reused.
 static long submit_one(__u32 step, struct submission* submission) {
   struct scratch* scratch = get_scratch();
   if (step >= submission->count || !scratch) return 1;
@@ -36,7 +36,7 @@ static long submit_one(__u32 step, struct submission* submission) {
   return 0;
 }
 
-// Tells of requests that io_getevents found to be done: 128 of them are 4096 bytes.
+// Reports requests that io_getevents found completed: 128 of them take 4096 bytes.
 struct harvest {
   __u64 list;
   __u64 begin_ns;
@@ -59,10 +59,10 @@ static long reap_some(__u32 step, struct harvest* harvest) {
   return 0;
 }
 
-// Requests of io_uring that are under way, and who submitted them.
+// Requests of io_uring in flight, and their submitters.
 struct request {
   __u32 thread, process;
-  __u32 place;  // in the ring's own table of files, for what is opened there, from 1; ~0: any
+  __u32 place;  // index in the ring's own file table, for files opened there, from 1; ~0: any
 };
 struct {
   __uint(type, BPF_MAP_TYPE_HASH);
@@ -99,7 +99,7 @@ enum {
   kSetupBigEntries = 1 << 10,  // IORING_SETUP_SQE128
 };
 
-// The members that such requests use to name files by address, as numbers of 8-byte words.
+// The members through which such requests name files, as indexes of 8-byte words.
 static __always_inline __u32 put_entry_strings(struct scratch* scratch, __u32 at, __u32 opcode,
                                                const __u64* entry) {
   switch (opcode) {
@@ -136,7 +136,7 @@ static __always_inline int submit(struct io_kiocb* request) {
   const __u64 now = bpf_ktime_get_ns();
   begin_event(event, EVENT_SUBMIT, 0, task, now, now);
   no_arguments(event);
-  if (task->flags & kWorker) event->thread = task->tgid;  // the kernel's thread for this ring
+  if (task->flags & kWorker) event->thread = task->tgid;  // the kernel's thread of this ring
   const __u64 key = (__u64)request;
   event->arguments[0] = key;
   __u32 at = sizeof(*event);
@@ -154,7 +154,7 @@ static __always_inline int submit(struct io_kiocb* request) {
     event->extra = sum_of_buffers(entry[2], entry[3] & 0xffffffff);
   }
   at = put_entry_strings(scratch, at, opcode, entry);
-  // The program may have closed every descriptor of it.
+  // The program may have closed all its descriptors.
   if ((flags & kFixedFile) && event->file[0]) {
     struct file* file = TYPED(file, event->file[0]);
     at = put_real(scratch, at, 0, GET(file, f_path.mnt), GET(file, f_path.dentry));
@@ -172,7 +172,7 @@ int BPF_PROG(request_begins, struct io_kiocb* request) {
   return submit(request);
 }
 
-// What it was called before Linux 6.4.
+// Its name before Linux 6.4.
 SEC("tp_btf/io_uring_submit_sqe")
 int BPF_PROG(request_begins_older, struct io_kiocb* request) {
   return submit(request);

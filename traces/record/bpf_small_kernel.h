@@ -1,12 +1,12 @@
-// Events that are small, as most are, are put together where they lie in the ring: nothing is
-// copied. What does not fit is put together elsewhere (bpf_parts_kernel.h).
+// Small events, which are the majority, are built directly in the ring without copying. Others are
+// built in scratch memory (bpf_parts_kernel.h).
 #pragma once
 
 #include "traces/record/bpf_parts_kernel.h"
 
 enum {
-  kSmall = 256,        // parts begin below this
-  kSmallString = 120,  // with its end
+  kSmall = 256,        // upper bound of part offsets
+  kSmallString = 120,  // including the terminating zero
   kSmallCopy = 144,
   kSmallName = 63,
   kSmallRecord = kSmall + sizeof(struct bpf_part) + kSmallCopy,
@@ -21,7 +21,7 @@ static __always_inline void small_head(__u8* record, __u32 at, __u8 kind, __u8 w
   fill_head((struct bpf_part*)small_place(record, at), kind, which, flags, size);
 }
 
-// Each of these returns where the next part goes, kSmall or more if there is no room.
+// Each function returns the offset of the next part; kSmall or more if there is no room.
 
 static __always_inline __u32 small_string(__u8* record, __u32 at, __u8 which, __u64 user) {
   __u8* text = small_place(record, at) + sizeof(struct bpf_part);
@@ -49,7 +49,7 @@ static __always_inline __u32 small_identity(__u8* record, __u32 at, struct file*
   return at + sizeof(struct bpf_part) + sizeof(*identity);
 }
 
-// The name alone; see PART_SIBLING.
+// Only the name; see PART_SIBLING.
 static __always_inline __u32 small_sibling(__u8* record, __u32 at, struct dentry* dentry) {
   const __u32 length = GET(dentry, d_name.len);
   if (length > kSmallName) return kSmall;

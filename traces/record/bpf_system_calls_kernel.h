@@ -1,25 +1,25 @@
-// System calls, from their begin to their end.
+// System calls, from start to end.
 #pragma once
 
 #include "traces/record/bpf_requests_kernel.h"
 #include "traces/record/bpf_small_kernel.h"
 #include "traces/record/bpf_threads_kernel.h"
 
-// Whether the path begins at the working directory.
+// Whether the path is relative to the working directory.
 static __always_inline int is_relative(const __u8* text, const struct bpf_thread* state,
                                        const volatile struct bpf_shape* shape, __u32 i) {
   const __u8 dir = shape->dir[i & 1];
   return i < 2 && *text != '/' && (!dir || (int)argument(state, dir) == kAtCwd);
 }
 
-// The paths of a call, and where relative ones begin if threads can change that at any time.
+// The paths of a call, and the bases of relative paths if threads can change them at any time.
 static __always_inline __u32 put_strings(struct scratch* scratch, __u32 at,
                                          struct task_struct* task, const struct bpf_thread* state,
                                          const volatile struct bpf_shape* shape) {
   __u32 relative = 0;
   for (__u32 i = 0; i < 3; ++i) {
     const __u64 user = argument(state, shape->string[i]);
-    if (!user) continue;  // there is no such argument, or it is not given
+    if (!user) continue;  // no such argument, or a null pointer
     const __u32 begin = at;
     at = put_string(scratch, at, i, user);
     if (is_relative(place(scratch, begin + sizeof(struct bpf_part)), state, shape, i)) relative = 1;
@@ -42,7 +42,8 @@ static __always_inline void take_files(struct bpf_event* event, struct task_stru
   }
 }
 
-// A 32-bit call: its number means another call than a 64-bit one's. Those about files are counted.
+// A 32-bit call: the number denotes another call than in 64-bit programs. Calls on files are
+// counted.
 static __always_inline void count_compat_call(struct bpf_thread* state, struct task_struct* task,
                                               struct pt_regs* regs, __u32 number) {
   const volatile struct bpf_shape* shape = &compat_shapes[number & (SHAPES - 1)];
@@ -91,7 +92,7 @@ int BPF_PROG(call_begins, struct pt_regs* regs, long id) {
   return 0;
 }
 
-// The call does not exist, or is made again.
+// The call is unavailable or is restarted.
 static __always_inline int is_nothing(long result, __u32 flags) {
   if (result >= 0 || (flags & SHAPE_SUBMITS)) return 0;
   if (result <= -512 && result >= -530) return 1;                    // ERESTARTSYS …
@@ -116,7 +117,7 @@ static __always_inline void tell_size_before(struct bpf_event* event,
   event->position = state->arguments[SIZE_BEFORE];
 }
 
-// Puts the event together in the ring. False if it does not fit: then it is not in the ring.
+// Builds the event in the ring. If it does not fit, removes it and returns false.
 static __always_inline int small_call(struct bpf_thread* state, struct task_struct* task,
                                       const volatile struct bpf_shape* shape) {
   const __u32 flags = shape->flags;
@@ -131,7 +132,7 @@ static __always_inline int small_call(struct bpf_thread* state, struct task_stru
     const __u64 number = number_of_place(opened);
     const int same = number && number == state->place;
     state->place = number;
-    // The long form tells the whole path.
+    // The long form contains the whole path.
     if (!same || !shape->string[0]) return 0;
   }
   __u8* record = bpf_ringbuf_reserve(&ring, kSmallRecord, 0);
@@ -145,8 +146,8 @@ static __always_inline int small_call(struct bpf_thread* state, struct task_stru
   event->extra = opened;
   if (dentry) tell_size_before(event, state);
   __u32 at = sizeof(*event), relative = 0;
-  // What was opened has its real path, which says all; reading memory of the program is dear. The
-  // name of a file without one is that of its directory.
+  // The real path of an opened file suffices; reading the program's memory is expensive. A file
+  // without a name has the path of its directory.
   const int named =
       dentry && (flags & SHAPE_CREATES) && !(argument(state, shape->open_flags) & kTemporary);
   for (__u32 i = 0; i < 3 && at < kSmall && !named; ++i) {
@@ -156,7 +157,7 @@ static __always_inline int small_call(struct bpf_thread* state, struct task_stru
     at = small_string(record, at, i, user);
     if (is_relative(text, state, shape, i)) relative = 1;
   }
-  if (relative && task->fs->users > 1) at = kSmall;  // where it begins is to be told, too
+  if (relative && task->fs->users > 1) at = kSmall;  // its base must be reported, too
   for (__u32 i = 0; i < 2 && at < kSmall; ++i) {
     const __u64 user = argument(state, shape->copy[i]);
     if (user) at = small_copy(record, at, i, shape->copy_size[i], user);
@@ -175,8 +176,8 @@ static __always_inline int small_call(struct bpf_thread* state, struct task_stru
   return 1;
 }
 
-// What does not fit into the small form: a program of its own, so that the verifier does not go
-// through both together.
+// Handles events that do not fit the small form. A separate program, so that the verifier does not
+// check both together.
 SEC("tp_btf/sys_exit")
 int BPF_PROG(large_call) {
   struct task_struct* task = bpf_get_current_task_btf();
@@ -272,7 +273,7 @@ int BPF_PROG(call_ends, struct pt_regs* regs, long result) {
   return 0;
 }
 
-// Called where the kernel takes from a file what O_TRUNC says.
+// Called when the kernel truncates a file because of O_TRUNC.
 SEC("fentry/do_truncate")
 int BPF_PROG(size_taken, void* owner, struct dentry* dentry) {
   struct task_struct* task = bpf_get_current_task_btf();

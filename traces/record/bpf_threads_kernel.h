@@ -1,4 +1,4 @@
-// The threads that are recorded, and what every event has.
+// The recorded threads, and the data common to all events.
 #pragma once
 
 // clang-format off: libbpf's headers need the kernel's types before them
@@ -8,12 +8,12 @@
 
 enum {
   kCreate = 0100,          // O_CREAT
-  kTemporary = 020000000,  // of O_TMPFILE
+  kTemporary = 020000000,  // part of O_TMPFILE
   kAtCwd = -100,           // AT_FDCWD
   kFixed = 0x10,           // MAP_FIXED
   kFixedNoReplace = 0x100000,
   kAnonymous = 0x20,
-  kCompat = 2,              // TS_COMPAT: a call of the 32-bit kind
+  kCompat = 2,              // TS_COMPAT: a 32-bit call
   kWorker = 0x10 | 0x4000,  // PF_IO_WORKER, PF_USER_WORKER
   kExiting = 4,             // PF_EXITING
   kMostGenerations = 64,
@@ -24,7 +24,7 @@ enum {
   kDirectory = 0040000,
   kLink = 0120000,
   kPage = 4096,
-  kMapped = 0x100,  // VM_FAULT_NOPAGE: it has the page that was needed
+  kMapped = 0x100,  // VM_FAULT_NOPAGE: the required page is present
 };
 
 struct {
@@ -35,11 +35,11 @@ struct {
 } threads SEC(".maps");
 
 const volatile struct bpf_shape shapes[SHAPES];
-const volatile struct bpf_shape compat_shapes[SHAPES];  // by the numbers of 32-bit calls
-const volatile __u32 has_completion_entry = 0;          // io_uring_complete gives a cqe
-__u32 running = 0;                                      // threads that are recorded
+const volatile struct bpf_shape compat_shapes[SHAPES];  // by number of the 32-bit call
+const volatile __u32 has_completion_entry = 0;          // io_uring_complete passes a cqe
+__u32 running = 0;                                      // number of recorded threads
 __u32 recording = 0;
-__u32 crowded = 0;  // some thread has its second place
+__u32 crowded = 0;  // some thread uses its second entry
 
 static __always_inline struct bpf_thread* find_thread(__u32 thread) {
   __u32 place = bpf_first_place(thread);
@@ -51,7 +51,7 @@ static __always_inline struct bpf_thread* find_thread(__u32 thread) {
   return found && found->thread == thread ? found : 0;
 }
 
-// A free place for the thread; 0 if there is none.
+// A free entry for the thread; 0 if there is none.
 static __always_inline struct bpf_thread* add_thread(__u32 thread) {
   __u32 place = bpf_first_place(thread);
   struct bpf_thread* added = bpf_map_lookup_elem(&threads, &place);
@@ -104,7 +104,7 @@ static __always_inline void keep_arguments(struct bpf_thread* state, struct pt_r
   state->arguments[6] = regs->r9;
 }
 
-// Of a 32-bit call those that can be descriptors.
+// The arguments of a 32-bit call that can be descriptors.
 static __always_inline void keep_compat_arguments(struct bpf_thread* state, struct pt_regs* regs) {
   state->arguments[1] = regs->bx;
   state->arguments[2] = regs->cx;
@@ -113,7 +113,7 @@ static __always_inline void keep_compat_arguments(struct bpf_thread* state, stru
   state->arguments[5] = regs->di;
 }
 
-// Counted from 1; that of number 0 is 0.
+// Counted from 1; argument 0 is 0.
 static __always_inline __u64 argument(const struct bpf_thread* state, __u32 number) {
   return state->arguments[number & 7];
 }

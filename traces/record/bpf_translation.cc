@@ -24,7 +24,7 @@ std::string mount_point_of(std::uint64_t device) {
 
 void BpfTranslation::renew(SystemCall& call) {
   static const SystemCall kFresh;
-  call = kFresh;  // keeps the memory of its strings
+  call = kFresh;  // keeps the capacity of its strings
   const bpf_event& head = event_.head();
   call.thread = head.thread;
   call.process = head.process;
@@ -36,7 +36,7 @@ void BpfTranslation::take(std::span<const std::byte> bytes) {
   if (!event_.read(bytes)) return builder_.lost("corrupt events");
   const bpf_event& head = event_.head();
   if (head.process == ignored_) {
-    if (head.kind == EVENT_EXIT) ignored_ = 0;  // another process may get that number
+    if (head.kind == EVENT_EXIT) ignored_ = 0;  // the number may be reused
     return;
   }
   if (awaited_ != 0) {
@@ -45,7 +45,7 @@ void BpfTranslation::take(std::span<const std::byte> bytes) {
     zero_ns_ = head.begin_ns;
   }
   if (head.kind != EVENT_EXIT && memory_ && memory_->is_reached()) {
-    // Of a call its end is counted.
+    // Count a call only at its end.
     if (head.kind != EVENT_ENTER) memory_->drop(event_name(head.kind, head.number), builder_);
     return;
   }
@@ -94,21 +94,21 @@ void BpfTranslation::take_call(bool ended) {
   }
   if (call_.result_file != 0) take_result_file();
   if (call_.call == Call::close) {
-    known_files_.erase(call_.file);  // its number may be given to another file
+    known_files_.erase(call_.file);  // its number may be reused
   } else {
     ask_for_names(call_);
   }
   resolver_.returned(call_);
 }
 
-// What the number of the open file stands for from now on.
+// The file that the open file's number refers to from now on.
 void BpfTranslation::take_result_file() {
   const std::uint64_t file = call_.result_file;
   if (event_.head().number == SYS_memfd_create) {
     memory_files_.insert(file);
     return;
   }
-  if (call_.call == Call::open) memory_files_.erase(file);  // it has been given to another file
+  if (call_.call == Call::open) memory_files_.erase(file);  // the number has been reused
   if (!memory_files_.contains(file)) known_files_.insert(file);
 }
 
@@ -126,9 +126,9 @@ bool BpfTranslation::complete_path(SystemCall& call) {
   } else {
     directories_[call.thread] = call.result_path.substr(0, call.result_path.rfind('/'));
   }
-  // What lies in no directory, a pipe or memory, is taken for a root.
+  // A file without a directory, such as a pipe or memory, appears to be a root.
   if (call.result_path == "/" && call.stat && !S_ISDIR(call.stat->mode)) call.result_path.clear();
-  // What was opened by its handle has no other name, and others are not always told.
+  // A file opened by handle has no other name, and other names are not always reported.
   if (call.path.empty() || event_.head().number == SYS_open_by_handle_at) {
     call.path = call.result_path;
   }
@@ -142,8 +142,8 @@ std::string BpfTranslation::name_of(std::uint64_t file, int number) {
 }
 
 void BpfTranslation::ask_for_names(SystemCall& call) {
-  // Programs set flags of sockets, too, and by now the number may be a file's. Nothing is lost: who
-  // uses the file asks.
+  // Programs also set flags of sockets, and the number may belong to a file by now. Nothing is
+  // lost: later calls on the file ask for the name.
   if (call.call == Call::set_flags) return;
   if (std::string name = name_of(call.file, call.fd); !name.empty()) call.fd_path = name;
   if (std::string name = name_of(call.file2, call.fd2); !name.empty()) call.fd2_path = name;
@@ -171,8 +171,8 @@ void BpfTranslation::take_exit() {
 std::string BpfTranslation::mapped_path(const SeenStat& stat) {
   const auto known = paths_.find({stat.device, stat.inode, stat.generation});
   if (known != paths_.end()) return known->second;
-  // As long as the process lives, /proc has the name that it was mapped by; the kernel's event has
-  // any of the file's names.
+  // While the process lives, /proc has the name that the file was mapped by; the kernel's event may
+  // have any of the file's names.
   std::string path = surroundings_.mapped_file(call_.process, stat.device, stat.inode);
   if (path.starts_with('/') && !path.ends_with(" (deleted)")) {
     return paths_[{stat.device, stat.inode, stat.generation}] = path;

@@ -1,4 +1,4 @@
-// From the events of the recorder's program in the kernel to system calls, and on to the resolver.
+// Converts events of the kernel program to system calls and passes them to the resolver.
 #pragma once
 
 #include <cstddef>
@@ -19,10 +19,10 @@
 
 namespace filereel {
 
-// Where a file system is mounted as a whole; empty if nowhere.
+// Mount point of a file system whose root is mounted; empty if there is none.
 std::string mount_point_of(std::uint64_t device);
 
-// What events do not tell and the running system does.
+// Facts missing from events, looked up on the running system.
 struct BpfSurroundings {
   std::function<std::string(std::uint32_t process, int number)> open_file = open_file_name;
   std::function<std::string(std::uint32_t process, std::uint64_t device, std::uint64_t inode)>
@@ -32,7 +32,7 @@ struct BpfSurroundings {
 
 class BpfTranslation {
  public:
-  // Both outlive this. Times of events are counted from `zero_ns`.
+  // Both outlive this. Times of events are relative to `zero_ns`.
   BpfTranslation(TraceBuilder& builder, CallResolver& resolver, std::uint64_t zero_ns,
                  BpfSurroundings surroundings = {})
       : builder_(builder),
@@ -41,19 +41,19 @@ class BpfTranslation {
         zero_ns_(zero_ns),
         surroundings_(std::move(surroundings)) {}
 
-  // One event, in the order in which they were recorded.
+  // Takes one event, in recording order.
   void take(std::span<const std::byte> bytes);
 
-  // Events of this process are none of the trace's.
+  // Drops the events of this process.
   void ignore(std::uint32_t process) { ignored_ = process; }
 
-  // The trace begins when this process has become the program.
+  // The trace starts when this process has executed the program.
   void begin_with_exec_of(std::uint32_t process) { awaited_ = process; }
 
-  // Drops the events of calls from where the bound is reached. It outlives this.
+  // Drops the events of calls once the bound is reached. `memory` outlives this.
   void bound(MemoryBound& memory) { memory_ = &memory; }
 
-  // Recording was stopped: there are no events of later times.
+  // Recording was stopped: no events are later than this.
   void finish(std::uint64_t at_ns) { resolver_.finish(time(at_ns)); }
 
  private:
@@ -75,9 +75,9 @@ class BpfTranslation {
   void take_exit();
   void take_fault();
   void take_result_file();
-  // Completes the path of what was opened with what the event leaves out; false if it cannot.
+  // Completes the path of an opened file with what the event omits; false if that is impossible.
   bool complete_path(SystemCall& call);
-  // Names the open files behind the descriptors of `call` that no call was seen to open.
+  // Names the open files behind the descriptors of `call` that were not seen opened.
   void ask_for_names(SystemCall& call);
   std::string name_of(std::uint64_t file, int number);
   std::string mapped_path(const SeenStat& stat);
@@ -92,9 +92,9 @@ class BpfTranslation {
   BpfEventView event_;
   SystemCall call_;
   std::unordered_map<std::uint32_t, std::string> directories_;  // of the last open; by thread
-  std::unordered_set<std::uint64_t> known_files_;   // that are open, as far as their ends are seen
-  std::unordered_set<std::uint64_t> memory_files_;  // of memfd_create, which are sent around
-  std::unordered_map<FileKey, std::string, FileKeyHash> paths_;  // of programs, and what they map
+  std::unordered_set<std::uint64_t> known_files_;   // open files, as far as their closes are seen
+  std::unordered_set<std::uint64_t> memory_files_;  // from memfd_create, passed between processes
+  std::unordered_map<FileKey, std::string, FileKeyHash> paths_;  // of programs and mapped files
   std::map<std::uint64_t, std::string> mount_points_;            // by device
 };
 

@@ -1,6 +1,6 @@
-// The few members of kernel structures that the recorder reads. Their places are adjusted when the
-// program is loaded (CO-RE), so that no kernel headers are needed to build it and one build runs on
-// all kernels. Kept by hand; names are the kernel's.
+// The few members of kernel structures that the recorder reads. CO-RE relocates them when the
+// program is loaded: building needs no kernel headers, and one build runs on all kernels.
+// Maintained by hand; names are the kernel's.
 #pragma once
 
 typedef unsigned char __u8;

@@ -34,7 +34,7 @@ double time_calls(int file) {
   return best;
 }
 
-// What the process does: a figure for each byte that comes.
+// The measured process: sends one figure for each byte received.
 [[noreturn]] void answer(int line) {
   const int file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
   for (char asked = 0; read(line, &asked, 1) == 1;) {

@@ -1,4 +1,4 @@
-// How long recording makes a system call.
+// Measures how much recording adds to a system call.
 #pragma once
 
 #include <sys/types.h>
@@ -7,10 +7,10 @@
 
 namespace filereel {
 
-// A process of its own that makes calls and times them.
+// A child process that makes calls and times them.
 class Calibration {
  public:
-  // Starts the process, which then waits. Without one, all figures are 0.
+  // Starts the process, which then waits. If it cannot be started, all figures are 0.
   Calibration();
   ~Calibration();
   Calibration(const Calibration&) = delete;
@@ -18,7 +18,7 @@ class Calibration {
 
   pid_t pid() const { return pid_; }
 
-  // Nanoseconds that a read of one byte takes now: the best of several rounds.
+  // Nanoseconds per read of one byte: the best of several rounds.
   double nanoseconds_per_call();
 
  private:

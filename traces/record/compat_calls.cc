@@ -12,7 +12,7 @@ namespace {
     __NR_##name, #name \
   }
 
-// Younger than some headers.
+// Newer than some headers.
 constexpr std::uint32_t kFchmodat2 = 452, kSetxattrat = 463, kGetxattrat = 464, kListxattrat = 465,
                         kRemovexattrat = 466;
 

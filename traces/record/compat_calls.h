@@ -1,5 +1,5 @@
-// The system calls of 32-bit programs that are about files, by the numbers that they have on i386.
-// BPF only counts them: their numbers, arguments and structures differ from those of 64-bit calls.
+// The system calls of 32-bit programs that concern files, by their i386 numbers. BPF only counts
+// them: their numbers, arguments and structures differ from those of 64-bit calls.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace filereel {
 
 struct CompatCall {
   std::uint32_t number;
-  std::string_view name;  // as strace calls it
+  std::string_view name;  // strace's name
 };
 
 std::span<const CompatCall> compat_calls();

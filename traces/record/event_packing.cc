@@ -6,9 +6,9 @@
 namespace filereel {
 namespace {
 
-// A packed event: its size; if that is a head's or more, the place of its thread, a bit for each
-// word that differs, and the differences; the rest as it is. Numbers have seven bits per byte, the
-// lowest first; of differences the sign is the lowest bit.
+// A packed event contains its size. If that is at least a head's size, it continues with the entry
+// of its thread, a bit for each word that differs, and the differences. The rest is copied. Numbers
+// have seven bits per byte, lowest first; the sign of a difference is the lowest bit.
 
 constexpr unsigned kBits = 7;
 constexpr std::uint64_t kMore = 1u << kBits;

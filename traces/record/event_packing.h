@@ -1,5 +1,5 @@
-// Events of the recorder's program in the kernel in a tenth of their bytes: the head of an event is
-// stored as what differs from that of its thread's event before.
+// Packs events of the kernel program to a tenth of their size: an event's head is stored as its
+// difference from the previous head of the same thread.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ namespace filereel {
 inline constexpr std::size_t kHeadWords = sizeof(bpf_event) / sizeof(std::uint64_t);
 static_assert(sizeof(bpf_event) % sizeof(std::uint64_t) == 0);
 
-// The last heads that were packed or unpacked, for several threads at a time.
+// The last heads packed or unpacked, for several threads.
 class LastHeads {
  public:
   using Head = std::array<std::uint64_t, kHeadWords>;
@@ -29,11 +29,10 @@ class LastHeads {
 
 class EventPacker {
  public:
-  // A packed event has so many bytes more than the event at most.
+  // The most bytes that packing adds to an event.
   static constexpr std::size_t kMostAdded = 48;
 
-  // Writes the event to `out`, which has room for it; where it ends there. Any bytes may be an
-  // event.
+  // Packs the event to `out`, which must have room for it; returns the end. Any bytes are accepted.
   std::byte* pack(std::span<const std::byte> event, std::byte* out);
 
  private:
@@ -42,8 +41,8 @@ class EventPacker {
 
 class EventUnpacker {
  public:
-  // Takes the first event off `packed`, which an EventPacker wrote from its beginning on. Valid
-  // until the next call.
+  // Removes the first event from `packed`, which an EventPacker wrote from its start. Valid until
+  // the next call.
   std::span<const std::byte> unpack(std::span<const std::byte>& packed);
 
  private:

@@ -1,5 +1,5 @@
-// Events on their way from the ring in the kernel to their reader: taken out by one thread as soon
-// as may be, so that the ring does not fill, and read by another as fast as it can.
+// Events between the kernel's ring and their reader. One thread removes them from the ring quickly,
+// so that the ring does not fill up; another reads them at its own rate.
 #pragma once
 
 #include <condition_variable>
@@ -13,8 +13,8 @@
 
 namespace filereel {
 
-// Packed events. Their memory comes from the kernel page by page, and goes back to it when they
-// have been read: nothing of a long queue stays with the process.
+// Packed events. Pages come from the kernel and return to it when they have been read: a long queue
+// leaves no memory in the process.
 class EventChunk {
  public:
   EventChunk() = default;  // empty
@@ -25,8 +25,7 @@ class EventChunk {
   bool empty() const { return used_ == 0; }
   std::size_t bytes() const { return used_; }
 
-  // False if the event does not fit any more. `packer` has packed all that is in the chunk, and
-  // nothing else.
+  // False if the event does not fit. `packer` must have packed exactly the events in the chunk.
   bool put(std::span<const std::byte> event, EventPacker& packer);
 
   // Calls `use` with each event.
@@ -42,25 +41,25 @@ class EventChunk {
 
 class EventQueue {
  public:
-  // Full from so many bytes of packed events on.
+  // The queue is full at `most_bytes` of packed events.
   explicit EventQueue(std::size_t most_bytes) : most_bytes_(most_bytes) {}
 
   bool is_full() const { return waiting_bytes() >= most_bytes_; }
-  // Of the events that were flushed and not taken.
+  // Bytes of events flushed but not taken.
   std::size_t waiting_bytes() const;
 
-  // Copies an event, even if the queue is full. One thread puts.
+  // Copies an event, even if the queue is full. For one thread only.
   void put(std::span<const std::byte> event);
 
-  // Makes what was put visible to the reader.
+  // Makes the events visible to the reader.
   void flush();
 
-  // Empty after `seconds` without any. One thread takes.
+  // Empty if nothing arrives within `seconds`. For one thread only.
   EventChunk take(double seconds);
 
  private:
   std::size_t most_bytes_;
-  EventChunk filling_;  // the putting thread's, as its packer
+  EventChunk filling_;  // used by the putting thread, like its packer
   EventPacker packer_;
   mutable std::mutex mutex_;
   std::condition_variable filled_;

@@ -9,7 +9,7 @@
 namespace filereel {
 namespace {
 
-// Words that say nothing about the reason.
+// Lines that do not give the reason.
 bool is_frame(std::string_view line) {
   constexpr std::array<std::string_view, 6> kFrames = {"-- BEGIN",
                                                        "-- END",

@@ -1,4 +1,4 @@
-// What libbpf and the kernel's verifier said of a program that was refused, in one line.
+// The messages of libbpf and the kernel's verifier about a rejected program, in one line.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace filereel {
 
-// The first line of the log, which names the program, and the last ones, which say why.
+// The first line of the log, which names the program, and the last lines, which give the reason.
 std::string last_words(std::string_view log);
 
 }  // namespace filereel

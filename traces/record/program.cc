@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::string_view kNoRoom = "check the limit on processes (ulimit -u)";
 
-// False at the end, when the other side is closed.
+// False at end of file, when the other side is closed.
 template <class T>
 bool receive(const Descriptor& from, T& value) {
   ssize_t got = 0;
@@ -78,7 +78,7 @@ HeldProgram::HeldProgram(const std::vector<std::string>& command, void (*prepare
   pid_ = fork();
   if (pid_ < 0) fail(errno, kNoRoom);
   if (pid_ == 0) {
-    leash_.reset();  // so that it sees the end of this process's
+    leash_.reset();  // so that the child sees this process's end close
     become(arguments.data(), prepare, blocked, other_end);
   }
   other_end.reset();
@@ -103,9 +103,9 @@ HeldProgram::~HeldProgram() {
 void HeldProgram::release() {
   held_ = false;
   int error = 0;
-  // Were it killed meanwhile, wait() would say so.
+  // If it was killed meanwhile, wait() reports it.
   const bool failed = send(leash_, 'g') && receive(leash_, error);
-  leash_.reset();  // where it has become the program, exec has closed the other end
+  leash_.reset();  // if the program was executed, exec has closed the other end
   if (!failed) return;
   wait(1);
   fail(error, advice_on(error));

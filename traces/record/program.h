@@ -1,4 +1,4 @@
-// The program that is recorded, where the recorder starts it.
+// The recorded program, if the recorder starts it.
 #pragma once
 
 #include <optional>
@@ -13,31 +13,31 @@
 
 namespace filereel {
 
-// A child process that waits until a recorder is ready for it, and then becomes the program. It has
-// this process's group, terminal, standard input and output, so that it is what it would be without
-// filereel; and it lives on when filereel dies.
+// A child process that waits until a recorder is ready and then executes the program. It keeps this
+// process's group, terminal, standard input and output, as if started without filereel. It survives
+// filereel.
 class HeldProgram {
  public:
-  // `command` is not empty. `prepare` runs in the child before the constructor returns, and may do
-  // what signal handlers may. `blocked` is the program's signal mask: this process may block others
-  // for itself. Throws Error(failed) if there can be no child.
+  // `command` is not empty. `prepare` runs in the child before the constructor returns and may do
+  // what signal handlers may. `blocked` is the program's signal mask, because this process may
+  // block other signals for itself. Throws Error(failed) if the child cannot be created.
   explicit HeldProgram(const std::vector<std::string>& command, void (*prepare)() = nullptr,
                        const sigset_t& blocked = {});
-  // A program that is still held never begins; one that runs goes on.
+  // A held program never starts; a running one continues.
   ~HeldProgram();
   HeldProgram(const HeldProgram&) = delete;
   HeldProgram& operator=(const HeldProgram&) = delete;
 
   pid_t pid() const { return pid_; }
 
-  // Lets it become `command`, looked up in PATH, and returns when it has. Throws Error(failed) if
-  // that is no program. To be called once.
+  // Makes the child execute `command`, looked up in PATH, and returns when it has. Throws
+  // Error(failed) if that fails. Call it once.
   void release();
 
   // As ChildProcess::wait (filesets/system/process.h).
   std::optional<int> wait(double seconds);
 
-  // Asks it to end: SIGTERM, and SIGCONT so that it does if it was stopped. Nothing if wait() has
+  // Asks the program to end: SIGTERM, and SIGCONT in case it is stopped. No effect if wait() has
   // seen its end.
   void terminate();
 
@@ -46,15 +46,15 @@ class HeldProgram {
 
   std::string name_;
   pid_t pid_ = -1;
-  // A socket to the child: it reports when it is ready and why it could not go on, a byte lets it
-  // go, and the end of this side ends it.
+  // A socket to the child. The child reports when it is ready and why it failed; a byte releases
+  // it; closing this side ends it.
   Descriptor leash_;
   bool held_ = true;
   std::optional<int> status_;
 };
 
-// Whether the program that `command` begins with, looked up in PATH, is one for 32 bits; false for
-// a script, whose interpreter nobody asks for.
+// Whether the program at the start of `command`, looked up in PATH, is a 32-bit program. False for
+// a script; its interpreter is not checked.
 bool is_compat_program(const std::string& command);
 
 }  // namespace filereel

@@ -1,6 +1,6 @@
-// What runs in the kernel while a program is recorded: it follows threads from where they are made
-// to where they end, and tells of each system call that concerns files. Nothing here waits: what
-// finds no room in the ring is counted.
+// Runs in the kernel while a program is recorded: follows threads from creation to end and reports
+// each system call that concerns files. Nothing blocks: events that do not fit into the ring are
+// counted.
 #include "traces/record/bpf_faults_kernel.h"
 #include "traces/record/bpf_processes_kernel.h"
 #include "traces/record/bpf_requests_kernel.h"

@@ -1,5 +1,5 @@
-// Recording programs: what they do to files becomes a trace. Implemented with BPF in the kernel and
-// with strace, for those who may not load BPF programs.
+// Records what programs do to files as a trace. Implemented with BPF in the kernel, and with strace
+// for users who may not load BPF programs.
 #pragma once
 
 #include <cstdint>
@@ -20,23 +20,23 @@
 namespace filereel {
 
 struct RecordRequest {
-  std::vector<std::string> command;  // the program to start, looked up in PATH, and its arguments
-  sigset_t blocked{};                // the signal mask that the program begins with
-  std::uint32_t process = 0;         // where `command` is empty: one that runs already
-  std::string under;                 // keep only what touches this directory, absolute; empty: all
-  // strace alone: the program shares one processor with it, on which they take turns ten times as
-  // fast as on two.
+  std::vector<std::string> command;  // program to start, looked up in PATH, and its arguments
+  sigset_t blocked{};                // initial signal mask of the program
+  std::uint32_t process = 0;         // if `command` is empty: a running process
+  std::string under;                 // keep only what touches this directory (absolute); empty: all
+  // strace only: run the program and strace on one processor, where switching between them is ten
+  // times as fast as between two.
   bool one_processor = true;
-  // Called once, on the thread that records: from now on all that the program does is recorded.
+  // Called once, on the recording thread: from now on everything the program does is recorded.
   std::function<void()> started = [] {};
-  bool faults = true;  // memory maps' faults too, where the backend can see them
-  std::uint64_t memory = RecordingMemory::kDefault;  // bytes; what needs more is dropped, counted
-  double grace_seconds = 10;  // that a started program has to end once it was asked to
+  bool faults = true;  // record page faults of memory maps, if the backend can
+  std::uint64_t memory = RecordingMemory::kDefault;  // bytes; events beyond are dropped and counted
+  double grace_seconds = 10;  // time for a started program to end after being asked
 };
 
 struct RecordOutcome {
-  // How the started program ended: its exit status, 128 + signal if it was killed. None: it still
-  // runs, or it was not started here.
+  // Exit status of the started program, or 128 + signal if it was killed. nullopt: it is still
+  // running, or was not started here.
   std::optional<int> status;
 };
 
@@ -44,30 +44,30 @@ class Recorder {
  public:
   virtual ~Recorder() = default;
 
-  // Starts or attaches to the program and puts all that it, its threads and its children do into
-  // `builder`, until all have ended or the stop is requested; then a program that was started here
-  // is asked to end (SIGTERM) and recorded until it has, at most grace_seconds, and one that was
-  // attached to goes on. Throws Error(failed) if it cannot be started or recorded. The facts of the
-  // trace, and what was lost, are set.
+  // Starts or attaches to the program and adds everything that it, its threads and its children do
+  // to `builder`, until all have ended or a stop is requested. On a stop, a program started here is
+  // asked to end (SIGTERM) and recorded until it has, for at most grace_seconds; an attached
+  // program continues. Sets the facts of the trace and its losses. Throws Error(failed) if the
+  // program cannot be started or recorded.
   virtual RecordOutcome record(const RecordRequest& request, TraceBuilder& builder,
                                const std::stop_token& stop) = 0;
 
-  // Events that could not be stored so far. May be called from any thread.
+  // Events that could not be stored so far. Thread-safe.
   virtual std::uint64_t lost() const = 0;
 };
 
 struct RecorderBackend {
-  std::string_view name;       // as after --backend
+  std::string_view name;       // name for --backend
   std::string_view what;       // in a sentence: "BPF in the kernel"
-  std::uint32_t time_unit_ns;  // the resolution of its times
-  // Why it does not work here and what to do about it; empty if it does. Tries it out, which may
-  // take some 50 ms.
+  std::uint32_t time_unit_ns;  // resolution of its times
+  // Why the backend does not work here, and what to do; empty if it works. Tries it, which may take
+  // some 50 ms.
   std::string (*missing)();
-  std::string_view no_compat;  // why it does not record 32-bit programs; empty: it does
+  std::string_view no_compat;  // why it cannot record 32-bit programs; empty: it can
   std::unique_ptr<Recorder> (*make)();
 };
 
-// In the order in which `auto` tries them.
+// In the order that `auto` tries them.
 std::span<const RecorderBackend> recorder_backends();
 
 }  // namespace filereel

@@ -1,4 +1,4 @@
-// How the memory that a recording may take is shared out.
+// Division of the memory limit of a recording.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@ struct RecordingMemory {
   static constexpr std::uint64_t kLeast = 64'000'000, kDefault = 1'000'000'000;
 
   std::uint32_t ring = 0;   // in the kernel
-  std::uint64_t queue = 0;  // events that wait for their translation: full from here on
+  std::uint64_t queue = 0;  // limit on events waiting for translation
   MemoryBound::Limits known;
 };
 
-// `bytes`, kLeast or more, for a recorder with or without a ring.
+// `bytes`: kLeast or more, for a recorder with or without a ring.
 RecordingMemory share_out(std::uint64_t bytes, bool has_ring);
 
 }  // namespace filereel

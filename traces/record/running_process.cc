@@ -30,7 +30,7 @@ namespace fs = boost::filesystem;
 
 constexpr std::size_t kLongestCommand = 500;
 
-// What there is: a process that ends meanwhile makes its files unreadable, at any byte.
+// Returns what could be read: when a process ends, its files become unreadable at any byte.
 std::string text_of(const std::string& path) {
   const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   std::string text;
@@ -41,7 +41,7 @@ std::string text_of(const std::string& path) {
   return text;
 }
 
-// The numbers that name entries of a directory in /proc.
+// The numeric entry names of a directory in /proc.
 std::vector<std::uint32_t> numbers_in(const std::string& directory) {
   std::vector<std::uint32_t> numbers;
   boost::system::error_code error;
@@ -60,8 +60,9 @@ std::string link_at(const std::string& path) {
   return fs::read_symlink(path, error).string();
 }
 
-// Where the root of the process lies, if that is not below ours, as in a container or outside of
-// our chroot; else empty. Its own names begin there, those in /proc at the top of its mounts.
+// The root of the process, if it is not below ours, as in a container or outside our chroot;
+// otherwise empty. Its own names are relative to that root; names in /proc are relative to the top
+// of its mounts.
 std::string foreign_root(std::uint32_t process) {
   const std::string link = fmt::format("/proc/{}/root", process);
   std::string root = link_at(link);
@@ -74,7 +75,7 @@ std::string foreign_root(std::uint32_t process) {
   return is_below ? std::string() : root;
 }
 
-// The file that a link in /proc names, from our root or from the foreign root of the process.
+// The target of a link in /proc, relative to our root or to the foreign root of the process.
 std::string name_at(const std::string& link, const std::string& foreign_root) {
   std::string name = link_at(link);
   cut_root(name, foreign_root);
@@ -86,14 +87,14 @@ std::string working_directory(std::uint32_t process, const std::string& foreign_
   return path.starts_with('/') ? path : "/";
 }
 
-// What our root is called where mounts were copied: other than "/" in a chroot that is no mount.
+// The name of our root in a copy of the mounts: not "/" in a chroot that is not a mount.
 std::string own_root_from_outside() {
   const HeldProgram outside({"true"}, [] { unshare(CLONE_NEWNS); });
   std::string root = link_at(fmt::format("/proc/{}/root", outside.pid()));
   return root == "/" ? std::string() : root;
 }
 
-// The number behind "name:" in a text such as /proc/1/status.
+// The number after "name:" in a text such as /proc/1/status.
 std::optional<std::uint64_t> field(const std::string& text, std::string_view name, int base) {
   std::size_t at = text.starts_with(name) ? 0 : text.find("\n" + std::string(name));
   if (at == std::string::npos) return std::nullopt;
@@ -178,7 +179,7 @@ std::string open_file_name(std::uint32_t process, int number) {
 }
 
 std::string mapped_file_name(std::uint32_t process, std::uint64_t device, std::uint64_t inode) {
-  // begin-end rights offset major:minor inode path; man 5 proc_pid_maps
+  // start-end rights offset major:minor inode path; man 5 proc_pid_maps
   const std::string file = fmt::format(" {:02x}:{:02x} {} ", major(device), minor(device), inode);
   const std::string maps = text_of(fmt::format("/proc/{}/maps", process));
   const std::size_t found = maps.find(file);

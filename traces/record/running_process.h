@@ -1,4 +1,4 @@
-// What /proc tells of processes that are recorded.
+// Reads the state of recorded processes from /proc.
 #pragma once
 
 #include <cstdint>
@@ -9,32 +9,32 @@
 
 namespace filereel {
 
-// Throws Error(failed) if its working directory or its open files may not be read, without which
-// nobody would know which files its calls mean.
+// Throws Error(failed) if its working directory or its open files cannot be read: without them, the
+// files of its calls would be unknown.
 void check_visible(std::uint32_t process);
 
-// The process as it is now, as far as it may be seen. `will_exec`: without the descriptors that it
-// closes then.
+// The current state of the process, as far as it is visible. `will_exec`: without descriptors that
+// exec closes.
 KnownProcess running_process(std::uint32_t process, bool will_exec);
 
-// It and all that descend from it now, without this process and what descends from that: who
-// records a shell that it runs in would record itself recording.
+// The process and its current descendants, except this process and its own: recording the shell
+// that runs filereel would otherwise record the recording.
 std::vector<std::uint32_t> process_tree(std::uint32_t process);
 
-// The name behind a descriptor, as SystemCall::fd_path; empty if there is none any more.
+// The path of a descriptor, as in SystemCall::fd_path; empty if it no longer exists.
 std::string open_file_name(std::uint32_t process, int number);
 
-// The path by which a process has mapped a file; empty if it has not. `device` as st_dev.
+// The path by which a process has mapped a file; empty if it has not. `device` as in st_dev.
 std::string mapped_file_name(std::uint32_t process, std::uint64_t device, std::uint64_t inode);
 
-// Prefixes that other tracers put before the paths of the process and of its children, for cut_root
-// (traces/calls/path_resolution.h): the place of its root if that is not below ours, and the place
-// of ours as seen from a copy of the mounts.
+// Prefixes that other tracers add to the paths of the process and its children, for cut_root
+// (traces/calls/path_resolution.h): its root if that is not below ours, and our root as seen from a
+// copy of the mounts.
 std::vector<std::string> roots_of_names(std::uint32_t process);
 
-std::string working_directory_of(std::uint32_t process);  // "/" if that may not be read
+std::string working_directory_of(std::uint32_t process);  // "/" if it cannot be read
 
-// The words of its command line, or its name if it has none.
+// The words of its command line, or its name if there are none.
 std::string command_of(std::uint32_t process);
 
 }  // namespace filereel

@@ -23,7 +23,7 @@ namespace {
 
 constexpr int kPipeBytes = 1 << 20;
 
-// Names of calls after "trace=" and "abbrev=", none of which this strace needs to know.
+// Appends a call to the list after "trace=" or "abbrev="; "?" accepts calls unknown to this strace.
 void add_name(std::string& list, std::string_view name) {
   list += list.ends_with('=') || list.ends_with('!') ? "?" : ",?";
   list += name;
@@ -39,11 +39,11 @@ std::vector<std::string> strace_command(const std::vector<std::uint32_t>& proces
     }
   }
   return {"strace", "-f",
-          "-I",     "anywhere",  // let signals end it on the spot, see detach
-          "-ttt",                // when calls began, in microseconds
-          "-T",                  // how long they took
-          "-y",                  // the paths behind descriptors
-          "-s",     "256",  // names of attributes whole; what is read and written is of no interest
+          "-I",     "anywhere",  // signals end it immediately, see detach
+          "-ttt",                // start of calls, in microseconds
+          "-T",                  // duration of calls
+          "-y",                  // paths of descriptors
+          "-s",     "256",       // complete attribute names; transferred data is not needed
           "-e",     traced,
           "-e",     whole,  // all buffers of a call
           "-e",     "signal=none",
@@ -84,7 +84,7 @@ void StraceProcess::wait_until_attached(const std::vector<std::uint32_t>& proces
   for (int look = 0; look < kLooks; ++look) {
     const bool ended = child_->wait(0).has_value();
     const std::string said = child_->output();
-    // A line for each, in their order; those that have ended meanwhile are not missed.
+    // One line per process, in order. Processes that ended meanwhile are not missed.
     const auto lines = static_cast<std::size_t>(std::ranges::count(said, '\n'));
     if (ended || lines >= processes.size()) {
       if (!ended && said.contains(fmt::format("Process {} attached", first))) return;
@@ -102,9 +102,9 @@ void StraceProcess::wait_until_attached(const std::vector<std::uint32_t>& proces
                   first));
 }
 
-// strace's own way out waits for each process to stop, and for one that is in vfork it waits for
-// ever, since the child that would let it go on is stopped itself. When strace just dies the kernel
-// lets go of all. The same happens when filereel is killed and the pipe breaks.
+// strace's normal exit waits for each process to stop. For a process in vfork it waits for ever,
+// because the child that would resume it is stopped, too. If strace is killed instead, the kernel
+// releases all. The same happens when filereel is killed and the pipe breaks.
 void StraceProcess::detach() const {
   kill(pid(), SIGTERM);
 }

@@ -1,4 +1,4 @@
-// strace, following processes.
+// Runs strace to follow processes.
 #pragma once
 
 #include <cstdint>
@@ -13,23 +13,23 @@
 
 namespace filereel {
 
-// To be called in a process that is to be recorded, before it is: lets any other of this user trace
-// it, where Linux would else allow that to its ancestors alone. Does what signal handlers may.
+// Called in a process to be recorded, beforehand: lets any process of this user trace it; Linux may
+// otherwise permit that only to ancestors. Async-signal-safe.
 void allow_tracing();
 
 class StraceProcess {
  public:
-  // Returns when every call of the processes from now on, of their threads and of their children to
-  // come is followed. Throws Error(failed) if there is no strace, or it may not follow the first.
+  // Returns when all further calls of the processes, their threads and their future children are
+  // followed. Throws Error(failed) if strace is missing or may not follow the first process.
   explicit StraceProcess(const std::vector<std::uint32_t>& processes);
 
-  // The read end of the pipe that it writes to. To be taken once, and read: it waits while the pipe
-  // is full, and with it the processes.
+  // The read end of strace's output pipe. Take it once and read it: a full pipe blocks strace and
+  // the processes.
   Descriptor take_output() { return std::move(output_); }
 
   pid_t pid() const { return child_->pid(); }
 
-  // Lets the processes go on untraced, and ends.
+  // Releases the processes and ends strace.
   void detach() const;
 
   // As ChildProcess::wait.
@@ -38,7 +38,7 @@ class StraceProcess {
  private:
   void wait_until_attached(const std::vector<std::uint32_t>& processes);
 
-  Descriptor output_;  // goes before the child, which may wait for somebody to read
+  Descriptor output_;  // destroyed before the child, which may be blocked on writing
   std::optional<ChildProcess> child_;
 };
 

@@ -23,8 +23,8 @@
 namespace filereel {
 namespace {
 
-// The processor that this thread runs on, for both: each call then is two switches on one
-// processor, and wakes up no other.
+// Binds both to the current processor: each call then takes two switches on one processor and wakes
+// no other.
 void share_processor(pid_t first, pid_t second) {
   cpu_set_t one;
   CPU_ZERO(&one);
@@ -47,10 +47,10 @@ bool has_ended(pid_t child) {
          info.si_pid == child;
 }
 
-// While it lives, a stop ends what strace writes: the program is asked to end, or let go.
+// While it exists, a stop ends strace's output: the program is asked to end, or is released.
 class StopWatch {
  public:
-  // `program` may be null. It has `grace_seconds` to end, as strace has. All outlive this.
+  // `program` may be null. The program has `grace_seconds` to end, as has strace. All outlive this.
   StopWatch(HeldProgram* program, double grace_seconds, const StraceProcess& strace,
             const std::stop_token& stop)
       : program_(program),
@@ -59,7 +59,7 @@ class StopWatch {
         stop_(stop),
         thread_([this](const std::stop_token& over) { watch(over); }) {}
 
-  // Whether strace was told to let the program go.
+  // Whether strace was told to release the program.
   bool finish() {
     thread_.request_stop();
     thread_.join();
@@ -91,7 +91,7 @@ class StopWatch {
     }
   }
 
-  // False if it is over before.
+  // False if the recording is over first.
   bool sleep(std::unique_lock<std::mutex>& lock, const std::stop_token& over, double seconds) {
     wake_.wait_for(lock, over, std::chrono::duration<double>(seconds), [] { return false; });
     return !over.stop_requested();
@@ -111,7 +111,7 @@ class StraceRecorder final : public Recorder {
  public:
   RecordOutcome record(const RecordRequest& request, TraceBuilder& builder,
                        const std::stop_token& stop) override;
-  // A call waits until it is written down: only memory can be short.
+  // A call waits until it is written: only memory can run out.
   std::uint64_t lost() const override { return dropped_; }
 
  private:
@@ -160,7 +160,7 @@ RecordOutcome StraceRecorder::record(const RecordRequest& request, TraceBuilder&
   return {.status = program ? program->wait(detached ? 0 : 1) : std::nullopt};
 }
 
-// Why the kernel lets nobody trace, as far as it says.
+// Why the kernel forbids tracing, as far as it can be determined.
 std::string why_forbidden() {
   int scope = 0;
   std::ifstream("/proc/sys/kernel/yama/ptrace_scope") >> scope;

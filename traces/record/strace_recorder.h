@@ -1,4 +1,4 @@
-// Recording with strace, for those who may not load BPF programs.
+// Recording with strace, for users who may not load BPF programs.
 #pragma once
 
 #include "traces/record/recorder.h"
