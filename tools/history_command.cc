@@ -1,4 +1,4 @@
-// filereel history: keeps results by drive and firmware, and shows how they went over time.
+// filereel history: stores results by device and firmware, and shows trends.
 #include <memory>
 #include <string>
 #include <utility>
@@ -22,7 +22,7 @@ namespace {
 struct HistoryArguments {
   std::string folder;
   std::vector<std::string> results;
-  TestedDevice said;  // of what is added
+  TestedDevice said;  // device of the added results, as given by options
   TrendFilter filter;
   std::string base, fresh;
   ComparisonOutput comparison;
@@ -33,18 +33,18 @@ Bold bold(const Session& session) {
   return [&session](const std::string& text) { return session.bold(text, STDOUT_FILENO); };
 }
 
-// The history, after a remark on what is none of it.
+// Reads the history. Files that do not belong to it are named in a notice.
 HistoryFolder load_history(const HistoryArguments& arguments, const Session& session) {
   HistoryFolder history = read_history(arguments.folder);
   if (!history.others.empty()) {
     const std::size_t more = history.others.size() - 1;
-    session.notice(fmt::format("left out: {}{}", history.others.front(),
+    session.notice(fmt::format("skipped: {}{}", history.others.front(),
                                more == 0 ? "" : fmt::format(", and {} more", more)));
   }
   return history;
 }
 
-// Reads all before it adds any, so that a mistake in a name adds nothing.
+// Reads all results before adding any, so that a wrong name adds nothing.
 void add(const HistoryArguments& arguments, const Session& session) {
   std::vector<std::pair<std::string, Result>> results;
   for (const std::string& path : arguments.results) {
@@ -58,7 +58,7 @@ void add(const HistoryArguments& arguments, const Session& session) {
   }
   for (const auto& [text, result] : results) {
     const AddedResult added = add_to_history(arguments.folder, result, text);
-    session.print(fmt::format("{}{}\n", added.name, added.was_there ? " (was there)" : ""));
+    session.print(fmt::format("{}{}\n", added.name, added.was_there ? " (already stored)" : ""));
   }
 }
 
@@ -94,12 +94,12 @@ void add_add(CLI::App& history, const std::shared_ptr<HistoryArguments>& argumen
              const Session& session) {
   CLI::App* command =
       history.add_subcommand("add", "Copy results into DIR, by device and firmware");
-  command->add_option("RESULTS", arguments->results, "Results that run or replay wrote with --json")
+  command->add_option("RESULTS", arguments->results, "Results written by run or replay --json")
       ->required();
   command->add_option("--device", arguments->said.name,
-                      "Name of the drive, instead of what it says of itself");
+                      "Name of the drive, instead of the one it reports");
   command->add_option("--firmware", arguments->said.firmware,
-                      "Version of its firmware, instead of what it says");
+                      "Firmware version, instead of the one the drive reports");
   command->footer(
       "Examples:\n  filereel history drives add before.json after.json\n"
       "  filereel history drives add usb.json --device 'Stick 64G' --firmware 1.08");
@@ -108,8 +108,8 @@ void add_add(CLI::App& history, const std::shared_ptr<HistoryArguments>& argumen
 
 void add_list(CLI::App& history, const std::shared_ptr<HistoryArguments>& arguments,
               const Session& session) {
-  CLI::App* command = history.add_subcommand("list", "List the results in DIR (the default)");
-  command->add_flag("--json", arguments->json, "For programs");
+  CLI::App* command = history.add_subcommand("list", "List the results in DIR (default)");
+  command->add_flag("--json", arguments->json, "Print JSON");
   command->footer("Example:\n  filereel history drives list");
   command->callback([arguments, &session] { list(*arguments, session); });
 }
@@ -117,10 +117,10 @@ void add_list(CLI::App& history, const std::shared_ptr<HistoryArguments>& argume
 void add_compare(CLI::App& history, const std::shared_ptr<HistoryArguments>& arguments,
                  Session& session) {
   CLI::App* command = history.add_subcommand(
-      "compare", "Say what became slower or faster between two of them, as filereel compare");
-  const std::string names = ": number, name, or folder of a device or firmware, as list shows";
-  command->add_option("A", arguments->base, "The base" + names)->required();
-  command->add_option("B", arguments->fresh, "The new" + names)->required();
+      "compare", "Report what became slower or faster, like filereel compare");
+  const std::string names = ": number or name from list, or directory of a device or firmware";
+  command->add_option("A", arguments->base, "Base result" + names)->required();
+  command->add_option("B", arguments->fresh, "New result" + names)->required();
   add_comparison_options(*command, arguments->comparison);
   command->footer(
       "Exits with 4 if anything is slower.\n\nExamples:\n  filereel history drives compare 1 2\n"
@@ -131,8 +131,8 @@ void add_compare(CLI::App& history, const std::shared_ptr<HistoryArguments>& arg
 void add_trend(CLI::App& history, const std::shared_ptr<HistoryArguments>& arguments,
                const Session& session) {
   CLI::App* command =
-      history.add_subcommand("trend", "Show how each measurement went, result by result");
-  command->add_option("--device", arguments->filter.devices, "Only these, as list names them")
+      history.add_subcommand("trend", "Show the trend of each measurement over all results");
+  command->add_option("--device", arguments->filter.devices, "Only these devices, as in list")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command->add_option("--set", arguments->filter.sets, "Only these file sets")->delimiter(',');
@@ -140,7 +140,7 @@ void add_trend(CLI::App& history, const std::shared_ptr<HistoryArguments>& argum
       ->delimiter(',');
   command->add_option("--fs", arguments->filter.file_systems, "Only these file systems")
       ->delimiter(',');
-  command->add_flag("--json", arguments->json, "For programs");
+  command->add_flag("--json", arguments->json, "Print JSON");
   command->footer("Example:\n  filereel history drives trend --fs ext4 --operations create,read");
   command->callback([arguments, &session] { trend(*arguments, session); });
 }
@@ -149,9 +149,9 @@ void add_trend(CLI::App& history, const std::shared_ptr<HistoryArguments>& argum
 
 void add_history_command(CLI::App& app, Session& session) {
   CLI::App* command =
-      app.add_subcommand("history", "Keep results by device and firmware, and show the trend");
+      app.add_subcommand("history", "Store results by device and firmware and show trends");
   const auto arguments = std::make_shared<HistoryArguments>();
-  command->add_option("DIR", arguments->folder, "Folder of results; add makes it")->required();
+  command->add_option("DIR", arguments->folder, "Directory of results; created by add")->required();
   command->require_subcommand(0, 1);
   add_add(*command, arguments, session);
   add_list(*command, arguments, session);

@@ -31,7 +31,7 @@ bool has_samples(const Result& result) {
 
 constexpr std::string_view kStandardOutput = "-";
 
-// Where tables go: what is for programs has standard output alone.
+// Where tables go: to standard error if standard output carries data for programs.
 struct Output {
   Session& session;
   bool taken = false;
@@ -42,7 +42,7 @@ struct Output {
   }
 };
 
-// The report of results, to where the options say.
+// Writes the HTML report of the results.
 void write_report(const Session& session, std::span<const Result> results, const std::string& to) {
   if (to.empty()) return;
   std::vector<ReportedResult> reported;
@@ -50,14 +50,14 @@ void write_report(const Session& session, std::span<const Result> results, const
   session.print_to(to, html_report(reported));
 }
 
-// What the user says of a result.
+// Stores the user's remarks in a result.
 void mark(Result& result, const ResultOptions& options) {
   result.note = options.note;
   result.serials_hidden = options.hide_serials;
 }
 
-// Measures into the results of the files; an Error that came after something was measured is given
-// back.
+// Measures into the results of `files`. Returns an Error that occurred after the first measurement;
+// throws an earlier one.
 std::optional<Error> watch(Session& session, SignalWatch& signals,
                            const std::vector<ResultFile>& files, const LiveOptions& live,
                            const std::function<bool(RunObserver&)>& measure) {
@@ -68,7 +68,7 @@ std::optional<Error> watch(Session& session, SignalWatch& signals,
                                [](const ResultFile& file) { return has_samples(file.result); });
   };
   try {
-    if (!within_memory("what is measured", [&] { return measure(observer); }))
+    if (!within_memory("the run", [&] { return measure(observer); }))
       session.exit_code = Session::kInterrupted;
   } catch (const Error& error) {
     if (!measured()) throw;
@@ -99,18 +99,18 @@ void check_outputs(const ResultOptions& options, const std::vector<Target>& volu
 }  // namespace
 
 void add_result_options(CLI::App& command, ResultOptions& options) {
-  command.add_option("--json", options.json, "Write the result here; - for standard output");
+  command.add_option("--json", options.json, "File for the result; - for standard output");
   command.add_option("--html", options.html,
-                     "Write the report here, see filereel report; - for standard output");
+                     "File for the HTML report (see filereel report); - for standard output");
   command.add_option("--label", options.label,
-                     "A name for the result, such as the drive's or 'firmware 1.08'");
-  command.add_option("--note", options.note, "Anything else to keep in the result");
+                     "Name of the result, such as the drive model or 'firmware 1.08'");
+  command.add_option("--note", options.note, "Free text to store in the result");
   command.add_flag("--hide-serial", options.hide_serials,
-                   "Keep a digest of drives' serial numbers in the result instead of them");
+                   "Store hashes of the drives' serial numbers in the result");
   command.add_flag("--live", options.live.lines,
-                   "Print throughput and latencies of every second to standard error");
+                   "Print throughput and latency every second, on standard error");
   command.add_option("--live-json", options.live.json,
-                     "Write them here while it runs, a line of JSON each; - for standard output");
+                     "File for live figures, one JSON object per line; - for standard output");
 }
 
 std::vector<Result> observe_run(Session& session, SignalWatch& signals,

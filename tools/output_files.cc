@@ -17,13 +17,13 @@ void check_output_files(const std::vector<OutputFile>& outputs) {
     const auto same = std::ranges::find(outputs.begin(), one, one->file, &OutputFile::file);
     if (same != one && one->file == "-") {
       throw Error(ErrorKind::usage,
-                  fmt::format("only one of {} and {} can go to standard output: name a file for "
-                              "the other",
+                  fmt::format("only one of {} and {} can use standard output: name a file for the "
+                              "other",
                               same->option, one->option));
     }
     if (same != one) {
-      throw Error(ErrorKind::usage,
-                  fmt::format("{} and {} are the same: name two files", same->option, one->option));
+      throw Error(ErrorKind::usage, fmt::format("{} and {} name the same file: use two files",
+                                                same->option, one->option));
     }
     if (one->file != "-") AtomicFile probe(one->file);
   }
@@ -43,8 +43,8 @@ void check_outside(const std::vector<OutputFile>& outputs, const std::vector<Tar
       const bool inside = volume.kind == TargetKind::directory && file.starts_with(place + "/");
       if (!inside && file != place) continue;
       throw Error(ErrorKind::usage,
-                  fmt::format("{} {} would lie in the volume {}: name a file elsewhere",
-                              output.option, printable(output.file), printable(volume.text())));
+                  fmt::format("{} {} is inside the volume {}: name a file elsewhere", output.option,
+                              printable(output.file), printable(volume.text())));
     }
   }
 }

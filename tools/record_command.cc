@@ -1,4 +1,4 @@
-// filereel record: what a program does to files becomes a reel.
+// filereel record: records a program's file operations as a reel.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -35,7 +35,7 @@
 namespace filereel {
 namespace {
 
-// Quick, so that what remains to be written when the program has ended is soon done.
+// Fast compression, so that little remains to be written when the program ends.
 constexpr int kCompression = 1;
 
 constexpr std::uint64_t kMostMemory = 1'000'000'000'000;
@@ -49,11 +49,11 @@ struct RecordArguments {
 
 void check_process(std::uint32_t process) {
   if (process == static_cast<std::uint32_t>(getpid())) {
-    throw Error(ErrorKind::usage, "--pid is filereel itself; give another process");
+    throw Error(ErrorKind::usage, "--pid is filereel itself; name another process");
   }
   if (kill(static_cast<pid_t>(process), 0) != 0 && errno == ESRCH) {
     throw Error(ErrorKind::failed,
-                fmt::format("there is no process {}; give one that runs (pgrep NAME)", process));
+                fmt::format("process {} not found; see pgrep NAME for running ones", process));
   }
   check_visible(process);
 }
@@ -61,7 +61,7 @@ void check_process(std::uint32_t process) {
 RecordRequest make_request(const RecordArguments& arguments) {
   if (arguments.command.empty() == (arguments.process == 0)) {
     throw Error(ErrorKind::usage,
-                "give either a program, behind --, or --pid; see filereel record --help");
+                "name either a program, after --, or --pid; see filereel record --help");
   }
   if (arguments.process != 0) check_process(arguments.process);
   RecordRequest request;
@@ -76,14 +76,14 @@ RecordRequest make_request(const RecordArguments& arguments) {
   if (request.memory < RecordingMemory::kLeast || request.memory > kMostMemory) {
     throw Error(
         ErrorKind::usage,
-        fmt::format("--memory {} is out of range; give {} to {}", printable(arguments.memory),
+        fmt::format("--memory {} is out of range: must be {} to {}", printable(arguments.memory),
                     format_size(RecordingMemory::kLeast), format_size(kMostMemory)));
   }
   if (!arguments.under.empty()) {
     boost::system::error_code error;
     request.under = boost::filesystem::canonical(arguments.under, error).string();
     if (error) {
-      throw Error(ErrorKind::failed, fmt::format("--under {}: {}; give a directory that exists",
+      throw Error(ErrorKind::failed, fmt::format("--under {}: {}; name an existing directory",
                                                  printable(arguments.under), error.message()));
     }
   }
@@ -106,7 +106,7 @@ bool records_compat(const RecordRequest& request) {
                                                    : request.command.front());
 }
 
-// What ends a recording from outside: a signal, or the end of the time that was given.
+// Stops a recording on a signal or after --duration.
 class RecordingEnd {
  public:
   explicit RecordingEnd(const std::stop_token& signal)
@@ -130,14 +130,14 @@ class RecordingEnd {
   std::jthread timer_;
 };
 
-// What remarks call it.
+// Name of the recorded program in notices.
 std::string program_name(const RecordArguments& arguments) {
   return arguments.command.empty() ? fmt::format("process {}", arguments.process)
                                    : printable(base_name(arguments.command.front()));
 }
 
-// Whether the recorded program writes to filereel's standard error, as far as is known when the
-// recording begins: its text would run into a progress line there.
+// Whether the recorded program writes to filereel's standard error, as far as known at the start of
+// the recording. Its output would mix with the progress line.
 bool shares_standard_error(const RecordArguments& arguments) {
   if (!arguments.command.empty()) return true;  // it inherits it
   struct stat terminal{};
@@ -150,13 +150,13 @@ bool shares_standard_error(const RecordArguments& arguments) {
   });
 }
 
-// What the command returns for the program's end.
+// filereel's exit code after the program's end.
 int exit_code_for(const RecordArguments& arguments, const RecordOutcome& outcome, bool interrupted,
                   const Session& session) {
   constexpr int kKilled = 128;
-  if (arguments.command.empty()) return 0;  // Ctrl-C is how that recording ends
+  if (arguments.command.empty()) return 0;  // Ctrl-C is the usual end of such a recording
   if (!outcome.status) {
-    session.notice(program_name(arguments) + " goes on without being recorded");
+    session.notice(program_name(arguments) + " continues unrecorded");
     return interrupted || arguments.exit_code ? Session::kInterrupted : 0;
   }
   const int status = *outcome.status;
@@ -171,20 +171,20 @@ int exit_code_for(const RecordArguments& arguments, const RecordOutcome& outcome
   return 0;
 }
 
-// While the recording has not been told of its end.
+// Whether the program still runs, before its end was reported to the recording.
 bool still_runs(const RecordArguments& arguments) {
-  if (!arguments.command.empty()) {  // filereel's only child that is left
+  if (!arguments.command.empty()) {  // filereel's only remaining child
     siginfo_t info{};
     return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == 0;
   }
   return kill(static_cast<pid_t>(arguments.process), 0) == 0 || errno != ESRCH;
 }
 
-// Throws the error again, for somebody who may not see that the program has not ended with it.
+// Rethrows the error, and adds that the program still runs.
 [[noreturn]] void fail(const RecordArguments& arguments, const Error& error) {
   if (!still_runs(arguments)) throw error;
-  throw Error(error.kind(), fmt::format("{}; {} goes on without being recorded", error.what(),
-                                        program_name(arguments)));
+  throw Error(error.kind(),
+              fmt::format("{}; {} continues unrecorded", error.what(), program_name(arguments)));
 }
 
 void record(const RecordArguments& arguments, Session& session) {
@@ -228,31 +228,28 @@ void record(const RecordArguments& arguments, Session& session) {
 }  // namespace
 
 void add_record_command(CLI::App& app, Session& session) {
-  CLI::App* command =
-      app.add_subcommand("record", "Record what a program does to files, as a reel");
+  CLI::App* command = app.add_subcommand("record", "Record a program's file operations as a reel");
   const auto arguments = std::make_shared<RecordArguments>();
-  command->add_option("COMMAND", arguments->command, "The program and its arguments, behind --");
-  command->add_option("--pid", arguments->process, "Record this process, until Ctrl-C")
+  command->add_option("COMMAND", arguments->command, "Program and arguments, after --");
+  command->add_option("--pid", arguments->process, "Record a running process until Ctrl-C")
       ->check(CLI::Range(1U, 1U << 22));
   command->add_option("-o,--output", arguments->output,
-                      "The .reel file to write (the program's name, here)");
-  command->add_option("--backend", arguments->backend, "auto, bpf or strace")
+                      "Reel file to write (default: the program's name, here)");
+  command->add_option("--backend", arguments->backend, "Recorder: auto, bpf or strace")
       ->capture_default_str();
-  command->add_option("--under", arguments->under, "Only what touches this directory");
-  command->add_option("--duration", arguments->duration, "End after this time, such as 30s");
-  command
-      ->add_option("--grace", arguments->grace,
-                   "Time allowed for the program to exit after SIGTERM")
+  command->add_option("--under", arguments->under, "Record only operations on this directory");
+  command->add_option("--duration", arguments->duration, "Stop after this time, such as 30s");
+  command->add_option("--grace", arguments->grace, "Time for the program to exit after SIGTERM")
       ->capture_default_str();
   command
       ->add_option("--memory", arguments->memory,
-                   "Memory that filereel may take; what needs more is dropped, and counted")
+                   "Memory limit of the recorder; data beyond it is dropped and counted")
       ->capture_default_str();
-  command->add_flag("--exit-code", arguments->exit_code, "Return what the program returns");
+  command->add_flag("--exit-code", arguments->exit_code, "Exit with the program's exit code");
   command->add_flag("--no-faults", arguments->no_faults,
-                    "Leave out what memory maps read and write");
+                    "Do not record page faults of memory-mapped files");
   command->add_flag("--all-processors", arguments->all_processors,
-                    "Do not keep the program on one processor under strace; slower");
+                    "Let the program use all CPUs under strace (slower)");
   command->footer(
       "Examples:\n  filereel record -o app.reel -- tar xf linux.tar\n"
       "  filereel record --pid $(pgrep -o mariadbd) --duration 30s --under /var/lib/mysql\n"

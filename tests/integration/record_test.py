@@ -61,7 +61,7 @@ class Recording:
         done = self.record("--", "sh", "-c", "cd work; mkdir a b; echo one >a/one; cp a/one b/two; "
                            "mv b/two b/three; ln -s ../a/one b/link; cat b/link >>b/three; rm a/one")
         self.assertEqual(done.out, "")
-        self.assertIn("recording by " + self.SAID, done.err)
+        self.assertIn("recording with " + self.SAID, done.err)
         self.assertIn("app.reel: ", done.err)
         self.replays(work)
 
@@ -97,7 +97,7 @@ class Recording:
                               "printf per; sleep 0.3; echo haps")
         self.assertNotIn("\033", text)
         # The program may have begun to print when it is said by what it is recorded.
-        remark, = re.findall("recording by .*\n", text)
+        remark, = re.findall("recording with .*\n", text)
         self.assertTrue(text.replace(remark, "").startswith(
             "out 1\nerr 1\nout 2\nerr 2\nout 3\nerr 3\nperhaps\napp.reel: "), text)
 
@@ -193,7 +193,7 @@ for i in range(40000):
 time.sleep(600)
 """, status=None)
         os.kill(int((self.scratch / "pid").read_text()), signal.SIGKILL)
-        self.assert_refused(done, 1, "No space left", "goes on without being recorded")
+        self.assert_refused(done, 1, "No space left", "continues unrecorded")
         self.assertEqual(list(disk.iterdir()), [])
 
     def check_little_memory(self, path, count):
@@ -300,7 +300,7 @@ sys.exit(os.waitstatus_to_exitcode(status))
         running.kill(signal.SIGINT)
         done = running.finish()
         self.assertEqual(done.code, 130, done)
-        self.assertIn("sh goes on without being recorded", done.err)
+        self.assertIn("sh continues unrecorded", done.err)
         self.assertIn("/ticks", "\n".join(self.operations()))
         size = (self.scratch / "ticks").stat().st_size
         self.assertTrue(wait_until(lambda: (self.scratch / "ticks").stat().st_size > size, 60))
@@ -493,7 +493,7 @@ class WithoutPrivileges(IntegrationTest):
         done = self.filereel("record", "-o", "app.reel", "--", "sh", "-c", "echo a >a",
                              wrap=self.NOBODY)
         said, = [line for line in done.err.splitlines() if line.startswith("recording ")]
-        self.assertIn("by strace", said)
+        self.assertIn("with strace", said)
         self.assertIn("BPF", said)
         self.assertTrue((self.scratch / "app.reel").exists())
         doctor = self.filereel("doctor", wrap=self.NOBODY)
