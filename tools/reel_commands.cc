@@ -1,4 +1,4 @@
-// filereel import and export: other programs' traces become reels, and reels become theirs.
+// filereel import and export: convert between reels and other programs' traces.
 #include <atomic>
 #include <cstdio>
 #include <memory>
@@ -37,7 +37,7 @@ void import_trace(const ImportArguments& arguments, Session& session) {
   };
   LineReader input(arguments.input, signals.token());
   input.peek();
-  if (interrupted()) return;  // before enough has come to tell the format
+  if (interrupted()) return;  // before the format was recognised
   const Importer& importer = find_importer(arguments.format, input);
   ReelOutput output(arguments.output, {.time_unit_ns = importer.time_unit_ns});
   if (initial) {
@@ -53,10 +53,10 @@ void import_trace(const ImportArguments& arguments, Session& session) {
       importer.read(input, output.builder(),
                     {.working_directory = arguments.cwd, .stop = signals.token()});
     } catch (const Error&) {
-      if (!signals.requested()) throw;  // else it may be that the last line is not all there
+      if (!signals.requested()) throw;  // otherwise the last line may be incomplete
     }
   }
-  if (interrupted()) return;  // what a pipe brought may not be all
+  if (interrupted()) return;  // input from a pipe may be incomplete
   output.builder().fact("source", importer.name);
   output.finish(importer.timed && output.builder().info().timed, session);
 }
@@ -70,7 +70,7 @@ void export_reel(const std::string& name, const std::string& format, const std::
   std::optional<AtomicFile> out;
   if (file != "-") out.emplace(file);
   std::atomic<std::uint64_t> read = 0;
-  std::stop_source gone;  // nobody reads the output any more
+  std::stop_source gone;  // the reader of the output has closed it
   const std::stop_callback interrupted(signals.token(), [&gone] { gone.request_stop(); });
   WatchedSource source(reader, read, gone.get_token());
   ExportLosses losses;
@@ -93,7 +93,7 @@ void export_reel(const std::string& name, const std::string& format, const std::
   }
   if (out) out->commit();
   for (const auto& [reason, count] : losses) {
-    session.notice(fmt::format("not in {}: {} ({})", exporter.name, reason, count));
+    session.notice(fmt::format("not exported to {}: {} ({})", exporter.name, reason, count));
   }
   notice_of_losses(reader.info(), session);
 }
@@ -108,19 +108,19 @@ std::string formats(const List& list) {
 }  // namespace
 
 void add_import_command(CLI::App& app, Session& session) {
-  CLI::App* command = app.add_subcommand("import", "Turn another program's trace into a reel");
+  CLI::App* command = app.add_subcommand("import", "Convert another program's trace to a reel");
   const auto arguments = std::make_shared<ImportArguments>();
-  command->add_option("FILE", arguments->input, "The trace; - for standard input")->required();
-  command->add_option("-o,--output", arguments->output, "The .reel file to write")->required();
-  command->add_option("--format", arguments->format, "One of those below, or auto")
+  command->add_option("FILE", arguments->input, "Trace to read; - for standard input")->required();
+  command->add_option("-o,--output", arguments->output, "Reel file to write")->required();
+  command->add_option("--format", arguments->format, "Format (see below) or auto")
       ->capture_default_str();
   command
       ->add_option("--cwd", arguments->cwd,
-                   "Working directory of the recorded program, where the trace does not say")
+                   "Working directory of the traced program, if the trace lacks it")
       ->capture_default_str();
-  CLI::Option* initial = command->add_option(
-      "--initial", arguments->initial, "File set of what was there before (filereel capture)");
-  command->add_option("--at", arguments->at, "Directory where that set lay (default: the root)")
+  CLI::Option* initial = command->add_option("--initial", arguments->initial,
+                                             "File set that existed before (filereel capture)");
+  command->add_option("--at", arguments->at, "Directory of that file set (default: the root)")
       ->needs(initial);
   command->footer("Formats:" + formats(importers()) +
                   "\n\nExamples:\n  strace -f --seccomp-bpf -ttt -T -y -s 256 -o app.strace \\\n"
@@ -133,11 +133,10 @@ void add_export_command(CLI::App& app, Session& session) {
   struct Arguments {
     std::string reel, format, output = "-";
   };
-  CLI::App* command = app.add_subcommand("export", "Turn a reel into another program's trace");
+  CLI::App* command = app.add_subcommand("export", "Convert a reel to another program's trace");
   const auto arguments = std::make_shared<Arguments>();
-  command->add_option("REEL", arguments->reel, "The .reel file, or one of the catalogue")
-      ->required();
-  command->add_option("--format", arguments->format, "One of those below")->required();
+  command->add_option("REEL", arguments->reel, "Reel file or catalogue name")->required();
+  command->add_option("--format", arguments->format, "Format (see below)")->required();
   command->add_option("-o,--output", arguments->output, "File to write; - for standard output")
       ->capture_default_str();
   command->footer("Formats:" + formats(exporters()) +

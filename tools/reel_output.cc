@@ -65,7 +65,7 @@ void notice_of_losses(const TraceInfo& info, const Session& session) {
     session.notice(fmt::format("not in the trace: {} ({})", printable(reason), count));
   }
   for (const auto& [reason, count] : info.approximated) {
-    session.notice(fmt::format("only nearly in the trace: {} ({})", printable(reason), count));
+    session.notice(fmt::format("approximated: {} ({})", printable(reason), count));
   }
 }
 

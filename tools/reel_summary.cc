@@ -37,7 +37,7 @@ double share(std::uint64_t part, std::uint64_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
-// The kinds that occur, the frequent ones first.
+// The kinds that occur, most frequent first.
 std::vector<OperationKind> kinds_of(const ReelSummary& summary) {
   std::vector<OperationKind> kinds;
   for (std::size_t i = 0; i < kOperationKinds; ++i) {
@@ -92,7 +92,7 @@ std::string thread_table(const TraceInfo& info) {
   std::ranges::stable_sort(order, std::greater{},
                            [&](std::size_t i) { return info.threads[i].operations; });
   order.resize(std::min(order.size(), kListed));
-  Rows rows = {{"thread", "process", "of", "operations", "program"}};
+  Rows rows = {{"thread", "process", "parent", "operations", "program"}};
   for (const std::size_t i : order) {
     const TraceThread& thread = info.threads[i];
     rows.push_back(
@@ -115,13 +115,13 @@ std::string describe(const std::string& path, const ReelReader& reader, const Re
     text += fmt::format("{:<16} {}\n", what, finding);
   };
   if (!info.complete) {
-    text += "TORN: the file was not finished; this is what was found up to its last whole block\n";
+    text += "TRUNCATED: the reel was not completed; the figures end at its last complete block\n";
   }
   for (const auto& [name, value] : info.facts) line(printable(name, 16), printable(value));
-  line("operations", fmt::format("{}, of them {} calls", summary.operations, summary.calls));
+  line("operations", fmt::format("{}, including {} calls", summary.operations, summary.calls));
   if (info.timed) line("duration", format_duration(static_cast<double>(info.duration_ns) * 1e-9));
   if (info.recorder_ns > 0) {
-    line("recorder", fmt::format("added {} ns between two calls of a thread", info.recorder_ns));
+    line("recorder", fmt::format("adds {} ns between two calls of a thread", info.recorder_ns));
   }
   line("threads", fmt::format("{}", info.threads.size()));
   line("files", fmt::format("{}", info.files));
@@ -142,7 +142,7 @@ std::string describe(const std::string& path, const ReelReader& reader, const Re
     text += fmt::format("not in the trace: {} ({})\n", printable(reason), count);
   }
   for (const auto& [reason, count] : info.approximated) {
-    text += fmt::format("only nearly in the trace: {} ({})\n", printable(reason), count);
+    text += fmt::format("approximated: {} ({})\n", printable(reason), count);
   }
   return text;
 }
@@ -255,7 +255,7 @@ void dump_reel(ReelReader& reader, const std::string& name, Session& session) {
     text.clear();
   }
   if (!reader.info().complete) {
-    session.notice(fmt::format("{} is torn: {} operations were found up to its last whole block",
+    session.notice(fmt::format("{} is truncated: found {} operations up to its last complete block",
                                name, reader.info().operations));
   }
 }

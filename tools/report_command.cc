@@ -1,4 +1,4 @@
-// filereel report: shows results as a page, tables or data of other programs.
+// filereel report: writes results as an HTML page, tables or data for other programs.
 #include <algorithm>
 #include <functional>
 #include <iterator>
@@ -43,7 +43,7 @@ std::vector<ReportOutput> outputs_of(const ReportArguments& arguments) {
   std::ranges::copy_if(all, std::back_inserter(wanted),
                        [](const ReportOutput& one) { return !one.file->empty(); });
   if (wanted.empty()) {
-    throw Error(ErrorKind::usage, "report needs to know where to: add -o report.html");
+    throw Error(ErrorKind::usage, "report needs an output file: add -o report.html");
   }
   check_output_files({{"--output", arguments.html},
                       {"--csv", arguments.csv},
@@ -51,12 +51,13 @@ std::vector<ReportOutput> outputs_of(const ReportArguments& arguments) {
                       {"--google-benchmark", arguments.google_benchmark}});
   if (!arguments.google_benchmark.empty() && arguments.results.size() > 1) {
     throw Error(ErrorKind::usage,
-                "--google-benchmark writes one result: name one, its compare.py takes two files");
+                "--google-benchmark writes a single result: run it once per result, and give both "
+                "files to compare.py");
   }
   return wanted;
 }
 
-// The result that indices are relative to: by its label or its file.
+// Marks the result that indices are relative to, found by its label or file.
 void mark_reference(const std::string& name, std::vector<ReportedResult>& results) {
   if (name.empty()) return;
   bool any = false;
@@ -67,7 +68,7 @@ void mark_reference(const std::string& name, std::vector<ReportedResult>& result
   if (any) return;
   throw Error(
       ErrorKind::usage,
-      fmt::format("--reference '{}' is no label and no file of the results", printable(name)));
+      fmt::format("--reference '{}' matches no label or file of the results", printable(name)));
 }
 
 void report(const ReportArguments& arguments, const Session& session) {
@@ -95,25 +96,23 @@ void add_report_command(CLI::App& app, Session& session) {
       app.add_subcommand("report", "Show results as a page with charts, as tables or as data");
   const auto arguments = std::make_shared<ReportArguments>();
   command->add_option("RESULT", arguments->results,
-                      "Results that run or replay wrote with --json; those of one drive are one "
-                      "column");
-  command->add_option("--base", arguments->base, "A result of the base column; may be repeated")
+                      "Results written by run or replay --json; one column per drive");
+  command->add_option("--base", arguments->base, "Result for the base column (repeatable)")
       ->type_name("FILE")
       ->allow_extra_args(false);
-  command->add_option("--new", arguments->fresh, "A result of the new column; may be repeated")
+  command->add_option("--new", arguments->fresh, "Result for the new column (repeatable)")
       ->type_name("FILE")
       ->allow_extra_args(false);
   command
       ->add_option("--reference", arguments->reference,
-                   "Label or file of the result that indices are relative to")
+                   "Reference result for indices: label or file")
       ->type_name("NAME");
   command->add_option("-o,--output", arguments->html,
-                      "Write the page here, one HTML file that needs no network; - for standard "
-                      "output");
-  command->add_option("--csv", arguments->csv, "Write every sample here, a row each");
-  command->add_option("--markdown", arguments->markdown, "Write tables here");
+                      "File for the page, self-contained HTML; - for standard output");
+  command->add_option("--csv", arguments->csv, "File for all samples, one per row");
+  command->add_option("--markdown", arguments->markdown, "File for Markdown tables");
   command->add_option("--google-benchmark", arguments->google_benchmark,
-                      "Write what Google Benchmark's compare.py reads here, of one result");
+                      "File with one result for Google Benchmark's compare.py");
   command->footer(
       "Examples:\n  filereel report drive.json -o drive.html\n"
       "  filereel report acme-*.json bolt-*.json -o review.html\n"

@@ -38,7 +38,7 @@ std::string read_result(const std::string& path) {
   }
   if (!text) {
     throw Error(ErrorKind::unusable_input,
-                fmt::format("cannot read '{}': {}; name a result that filereel run --json wrote",
+                fmt::format("cannot read '{}': {}; name a result written by filereel run --json",
                             path, std::strerror(errno)));
   }
   return *std::move(text);

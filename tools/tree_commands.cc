@@ -1,4 +1,4 @@
-// filereel capture and populate: a real tree becomes a file set, and a file set a real tree.
+// filereel capture and populate: convert between directory trees and file sets.
 #include <atomic>
 #include <memory>
 #include <string>
@@ -22,7 +22,7 @@
 namespace filereel {
 namespace {
 
-// What the walking thread tells the drawing one.
+// Progress, passed from the working thread to the drawing thread.
 struct TreeProgress {
   std::atomic<std::uint64_t> entries = 0, bytes = 0;
 };
@@ -64,13 +64,13 @@ void capture(const std::string& folder, const std::string& output, bool cross, S
   writer.finish();
   session.print(fmt::format("{}: {}\n", printable_line(output), contents(totals.set)));
   if (totals.duplicate_files > 0) {
-    session.print(fmt::format("{} with the content of another ({})\n",
+    session.print(fmt::format("{} with duplicate content ({})\n",
                               counted(totals.duplicate_files, "file", "files"),
                               format_size(totals.duplicate_bytes)));
   }
   if (totals.skipped() > 0) {
     session.notice(
-        fmt::format("{} left out or not complete:", counted(totals.skipped(), "path", "paths")));
+        fmt::format("{} skipped or incomplete:", counted(totals.skipped(), "path", "paths")));
     for (const SkippedPath& one : totals.examples) {
       session.notice(fmt::format("  {}: {}", one.path, one.reason));
     }
@@ -103,7 +103,7 @@ void populate(const std::string& set_name, const std::string& folder, double sca
         });
   }
   if (totals.interrupted) {
-    session.notice("filereel: interrupted; nothing was made");
+    session.notice("filereel: interrupted; nothing was created");
     session.exit_code = Session::kInterrupted;
     return;
   }
@@ -111,9 +111,9 @@ void populate(const std::string& set_name, const std::string& folder, double sca
   const auto lost = [&](std::uint64_t count, std::string_view what) {
     if (count > 0) session.notice(fmt::format("{} {}", counted(count, "entry", "entries"), what));
   };
-  lost(totals.set_ids_dropped, "without the set-user-ID or set-group-ID bit of the set");
-  lost(totals.modes_lost, "whose mode the file system did not take");
-  lost(totals.times_lost, "whose time the file system did not take");
+  lost(totals.set_ids_dropped, "without the set-user-ID or set-group-ID bit of the file set");
+  lost(totals.modes_lost, "whose mode the file system rejected");
+  lost(totals.times_lost, "whose time the file system rejected");
 }
 
 }  // namespace
@@ -123,11 +123,12 @@ void add_capture_command(CLI::App& app, Session& session) {
     std::string folder, output;
     bool cross = false;
   };
-  CLI::App* command = app.add_subcommand("capture", "Turn a real directory tree into a file set");
+  CLI::App* command = app.add_subcommand("capture", "Create a file set from a directory tree");
   const auto arguments = std::make_shared<Arguments>();
-  command->add_option("DIR", arguments->folder, "The tree; it is only read")->required();
-  command->add_option("-o,--output", arguments->output, "The .fileset file to write")->required();
-  command->add_flag("--cross-file-systems", arguments->cross, "Go into what is mounted below DIR");
+  command->add_option("DIR", arguments->folder, "Directory tree to read")->required();
+  command->add_option("-o,--output", arguments->output, "File set to write (.fileset)")->required();
+  command->add_flag("--cross-file-systems", arguments->cross,
+                    "Include file systems mounted below DIR");
   command->footer("Example:\n  filereel capture /usr/include -o include.fileset");
   command->callback([arguments, &session] {
     capture(arguments->folder, arguments->output, arguments->cross, session);
@@ -139,11 +140,11 @@ void add_populate_command(CLI::App& app, Session& session) {
     std::string set, folder;
     double scale = 1;
   };
-  CLI::App* command = app.add_subcommand("populate", "Turn a file set into a real directory tree");
+  CLI::App* command = app.add_subcommand("populate", "Create a directory tree from a file set");
   const auto arguments = std::make_shared<Arguments>();
-  command->add_option("SET", arguments->set, "A file set: a catalogue name or a file")->required();
-  command->add_option("DIR", arguments->folder, "An empty or new directory")->required();
-  command->add_option("--scale", arguments->scale, "Shrink (or grow) the set, keeping its shape");
+  command->add_option("SET", arguments->set, "File set: catalogue name or file")->required();
+  command->add_option("DIR", arguments->folder, "Empty or new directory")->required();
+  command->add_option("--scale", arguments->scale, "Size factor for the file set, such as 0.1");
   command->footer("Example:\n  filereel populate programs ./programs --scale 0.1");
   command->callback([arguments, &session] {
     populate(arguments->set, arguments->folder, arguments->scale, session);

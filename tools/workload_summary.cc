@@ -75,9 +75,9 @@ std::string describe_files(const RecipeFiles& files) {
       words.push_back(fmt::format("compresses to {:.6g} %", files.compressed_permille / 10.0));
     }
     if (files.per_directory > 0)
-      words.push_back(fmt::format("{} a directory", files.per_directory));
+      words.push_back(fmt::format("{} per directory", files.per_directory));
   }
-  if (!files.exist) words.emplace_back("made by a phase");
+  if (!files.exist) words.emplace_back("created by a phase");
   if (files.volumes != std::vector{Role::near}) {
     words.push_back("on " + (files.volumes.empty() ? "all volumes"
                                                    : joined(volume_names(files.volumes), " and ")));
@@ -105,9 +105,9 @@ std::string describe_access(const AccessMix& mix) {
     words.push_back(
         fmt::format("zone {} to {}", percent_of(mix.zone_begin), percent_of(mix.zone_end)));
   }
-  if (mix.disjoint) words.emplace_back("each thread in a part of its own");
+  if (mix.disjoint) words.emplace_back("each thread in its own region");
   if (mix.hot.kind != HotSpots::Kind::uniform) words.push_back(hot_words(mix.hot));
-  if (mix.truncate) words.emplace_back("files made anew");
+  if (mix.truncate) words.emplace_back("files truncated on open");
   return joined(words);
 }
 

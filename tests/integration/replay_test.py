@@ -66,7 +66,7 @@ class Replays(IntegrationTest):
         torn = self.scratch / "torn.reel"
         torn.write_bytes(whole[:len(whole) - 20])
         shown = self.filereel("show", torn)
-        self.assertIn("TORN", shown.out)
+        self.assertIn("TRUNCATED", shown.out)
         done = self.filereel("replay", torn, self.scratch / "target")
         self.assertIn("trace-torn", done.out)
 
