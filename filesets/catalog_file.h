@@ -7,7 +7,7 @@
 namespace filereel {
 
 struct CatalogFile {
-  std::string_view name;  // the file's name without ".yaml"
+  std::string_view name;  // file name without ".yaml"
   std::string_view text;
 };
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::uint32_t kMaxMode = 07777;
 constexpr std::uint16_t kMaxPermille = 1000;
-// Linux counts file offsets in a signed 64-bit integer, so no tree can hold more than this.
+// Linux file offsets are signed 64-bit integers, so no tree can hold more.
 constexpr std::uint64_t kMaxBytes = INT64_MAX;
 
 void check_components(std::string_view path, std::string_view where) {
@@ -22,25 +22,23 @@ void check_components(std::string_view path, std::string_view where) {
     const std::size_t end = std::min(path.find('/', begin), path.size());
     const std::string_view component = path.substr(begin, end - begin);
     if (component.empty()) {
-      throw_unusable(
-          where, fmt::format("the path '{}' has an empty component; write single slashes between "
-                             "names and none at the end",
-                             printable(path)));
+      throw_unusable(where, fmt::format("the path '{}' has an empty component; use single slashes "
+                                        "between names and none at the end",
+                                        printable(path)));
     }
     if (component == "." || component == "..") {
-      throw_unusable(where, fmt::format("the path '{}' contains '{}'; write it without",
-                                        printable(path), component));
+      throw_unusable(
+          where, fmt::format("the path '{}' contains '{}'; remove it", printable(path), component));
     }
     if (component.size() > kMaxComponent) {
-      throw_unusable(where,
-                     fmt::format("the path '{}' has a name of {} bytes; at most {} are possible",
-                                 printable(path), component.size(), kMaxComponent));
+      throw_unusable(where, fmt::format("the path '{}' has a name of {} bytes; the limit is {}",
+                                        printable(path), component.size(), kMaxComponent));
     }
     begin = end + 1;
   }
 }
 
-// Checks one entry after another against those before it.
+// Checks each entry against the entries before it.
 class EntryChecker {
  public:
   explicit EntryChecker(const FileSet& set) : set_(set) { kinds_.reserve(set.entries.size()); }
@@ -48,7 +46,7 @@ class EntryChecker {
   void check(std::size_t index) {
     const Entry& entry = set_.entries[index];
     index_ = index;
-    // The place is put into words only for an error: a set may have millions of entries.
+    // The location is formatted only for an error, because a set may have millions of entries.
     try {
       check_path(entry.path, "");
     } catch (const Error& e) {
@@ -56,12 +54,12 @@ class EntryChecker {
     }
     check_parent(entry);
     if (!kinds_.emplace(entry.path, entry.kind).second) {
-      fail_here(entry, "the path stands twice in the set; remove one of the two");
+      fail_here(entry, "duplicate path; remove one of the two entries");
     }
-    if (entry.mode > kMaxMode) fail_here(entry, "the mode has other bits than 07777");
+    if (entry.mode > kMaxMode) fail_here(entry, "invalid mode: bits outside 07777");
     if (entry.content.compressed_permille > kMaxPermille ||
         entry.content.duplicate_permille > kMaxPermille) {
-      fail_here(entry, "a share of the content is over 1000 thousandths");
+      fail_here(entry, "content share out of range: more than 1000 thousandths");
     }
     if (entry.kind == EntryKind::file) {
       check_file(entry);
@@ -81,19 +79,19 @@ class EntryChecker {
     const std::size_t slash = entry.path.rfind('/');
     if (slash == std::string::npos) return;
     const std::string_view parent = std::string_view(entry.path).substr(0, slash);
-    // Neighbours mostly share their directory.
+    // Adjacent entries mostly share their directory.
     if (parent == last_parent_) return;
     const auto found = kinds_.find(parent);
     if (found == kinds_.end() || found->second != EntryKind::directory) {
-      fail_here(entry, "its directory is not an earlier directory entry; list that one before it");
+      fail_here(entry, "its parent directory is not listed before it; add that directory first");
     }
     last_parent_ = found->first;
   }
 
   void check_file(const Entry& entry) {
-    if (!entry.target.empty()) fail_here(entry, "a regular file has no target");
+    if (!entry.target.empty()) fail_here(entry, "a regular file cannot have a target");
     if (entry.size > kMaxBytes - bytes_) {
-      fail_here(entry, "the set has more than 2^63 - 1 bytes up to here; make the files smaller");
+      fail_here(entry, "the set exceeds 2^63 - 1 bytes here; reduce the file sizes");
     }
     bytes_ += entry.size;
     std::uint64_t end = 0;
@@ -101,8 +99,10 @@ class EntryChecker {
       if (hole.length == 0) fail_here(entry, "a hole is empty");
       if (hole.offset < end) fail_here(entry, "its holes overlap or are out of order");
       if (hole.offset > entry.size || hole.length > entry.size - hole.offset) {
-        fail_here(entry, fmt::format("a hole of {} bytes at {} reaches beyond the file's {} bytes",
-                                     hole.length, hole.offset, entry.size));
+        fail_here(entry,
+                  fmt::format(
+                      "a hole of {} bytes at offset {} extends past the end of the file ({} bytes)",
+                      hole.length, hole.offset, entry.size));
       }
       end = hole.offset + hole.length;
     }
@@ -110,29 +110,29 @@ class EntryChecker {
 
   void check_other(const Entry& entry) const {
     if (entry.size != 0 || !entry.holes.empty()) {
-      fail_here(entry, "only regular files have a size and holes");
+      fail_here(entry, "only regular files can have a size and holes");
     }
     if (entry.kind == EntryKind::directory) {
-      if (!entry.target.empty()) fail_here(entry, "a directory has no target");
+      if (!entry.target.empty()) fail_here(entry, "a directory cannot have a target");
       return;
     }
     if (entry.kind == EntryKind::symlink) {
       if (entry.target.empty() || entry.target.size() >= PATH_MAX ||
           entry.target.find('\0') != std::string::npos) {
-        fail_here(entry, "a symlink's target has 1 to 4095 bytes and no NUL");
+        fail_here(entry, "a symlink target must have 1 to 4095 bytes and no NUL");
       }
       return;
     }
-    if (entry.kind != EntryKind::hard_link) fail_here(entry, "the kind of entry is unknown");
+    if (entry.kind != EntryKind::hard_link) fail_here(entry, "unknown kind of entry");
     const auto found = kinds_.find(entry.target);
     if (found == kinds_.end() || found->second != EntryKind::file) {
-      fail_here(entry, fmt::format("its target '{}' is not an earlier regular file of the set",
+      fail_here(entry, fmt::format("its target '{}' is not a regular file listed before it",
                                    printable(entry.target)));
     }
   }
 
   const FileSet& set_;
-  std::unordered_map<std::string_view, EntryKind> kinds_;  // views of the set's own paths
+  std::unordered_map<std::string_view, EntryKind> kinds_;  // views of the paths in set_
   std::string_view last_parent_;
   std::uint64_t bytes_ = 0;
   std::size_t index_ = 0;
@@ -166,12 +166,12 @@ FileSetTotals FileSet::totals() const {
 void check_path(std::string_view path, std::string_view where) {
   if (path.empty()) throw_unusable(where, "the path is empty");
   if (path.size() > PATH_MAX) {
-    throw_unusable(where, fmt::format("the path '{}' has {} bytes; at most {} are possible",
+    throw_unusable(where, fmt::format("the path '{}' has {} bytes; the limit is {}",
                                       printable(path), path.size(), PATH_MAX));
   }
   if (path.front() == '/') {
     throw_unusable(where,
-                   fmt::format("the path '{}' is absolute; write it relative to the set's root",
+                   fmt::format("the path '{}' is absolute; make it relative to the root of the set",
                                printable(path)));
   }
   if (path.find('\0') != std::string_view::npos) {

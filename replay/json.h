@@ -1,4 +1,4 @@
-// The one place that includes nlohmann's JSON library, whose header takes seconds to compile.
+// The only file that includes nlohmann's JSON library, whose header takes seconds to compile.
 #pragma once
 
 #include <nlohmann/json.hpp>  // IWYU pragma: export

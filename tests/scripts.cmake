@@ -5,6 +5,10 @@ add_test(NAME house
          COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/house_test.py ${PROJECT_SOURCE_DIR})
 add_test(NAME house_sees COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/house_self_test.py)
 set_tests_properties(house_sees PROPERTIES ENVIRONMENT PYTHONDONTWRITEBYTECODE=1)
+add_test(NAME prose
+         COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/prose/prose_test.py ${PROJECT_SOURCE_DIR})
+add_test(NAME prose_sees COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/prose/prose_self_test.py)
+set_tests_properties(prose prose_sees PROPERTIES ENVIRONMENT PYTHONDONTWRITEBYTECODE=1)
 add_test(NAME golden COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/golden/run.py
          $<TARGET_FILE:filereel>)
 

@@ -67,9 +67,9 @@ void clear_leftovers(const Session& session) {
     if (!one.why.empty()) {
       session.notice(fmt::format("leftover of a killed run: {}: {}", path, one.why));
     } else if (one.state == LeaseState::removed) {
-      session.notice(fmt::format("removed leftover of a killed run: {}", path));
+      session.notice(fmt::format("removed a leftover of a killed run: {}", path));
     } else if (one.state == LeaseState::changed && one.note.kind != LeaseKind::directory) {
-      session.notice(fmt::format("kept {}, created by a killed run and changed since", path));
+      session.notice(fmt::format("kept {}: created by a killed run, but changed since", path));
     }
   }
 }
@@ -78,9 +78,9 @@ void add_clean_command(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand("clean", "Remove leftovers of killed runs");
   const auto only_list = std::make_shared<bool>(false);
   command->add_flag("--list", *only_list,
-                    "List what filereel created and has not removed; change nothing");
+                    "List what filereel has created and not yet removed; change nothing");
   command->footer(
-      "The next run, replay or populate does the same. Files kept with --keep stay.\n"
+      "The next run, replay or populate also removes them. Files kept with --keep stay.\n"
       "Example:\n  filereel clean --list");
   command->callback([only_list, &session] { clean(*only_list, session); });
 }

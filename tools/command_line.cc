@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <exception>
 #include <iterator>
+#include <memory>
 #include <new>
 #include <sstream>
 #include <string>
@@ -18,7 +19,9 @@
 #include "filesets/system/printable.h"
 #include "filesets/system/process.h"
 #include "tools/commands.h"
+#include "tools/completion/completion.h"
 #include "tools/standard_streams.h"
+#include "tools/table.h"
 
 namespace filereel {
 namespace {
@@ -104,7 +107,7 @@ int print_information(const CLI::App& app, const CLI::ParseError& asked, const S
 
 // Parses the arguments and runs the command; throws.
 int obey(int argc, const char* const* argv) {
-  CLI::App app("Test storage with whole files through a file system", "filereel");
+  CLI::App app("Record what programs do to files, replay it elsewhere, and time it.", "filereel");
   Session session;
   add_commands(app, session);
   try {
@@ -122,17 +125,46 @@ int obey(int argc, const char* const* argv) {
   return session.exit_code;
 }
 
-// Otherwise an unset variable in a script would look like an option that is not given.
-void refuse_empty_values(CLI::App& app) {
+// Help in 80 columns.
+class HelpFormatter : public CLI::Formatter {
+ public:
+  std::string make_option(const CLI::Option* option, bool positional) const override {
+    return row(make_option_name(option, positional) + make_option_opts(option),
+               make_option_desc(option));
+  }
+
+  std::string make_subcommand(const CLI::App* command) const override {
+    return row(command->get_name(), command->get_description());
+  }
+
+ private:
+  static std::string row(const std::string& name, const std::string& text) {
+    constexpr std::size_t kColumn = 28;  // of the descriptions
+    const std::string start = "  " + name;
+    const std::string gap =
+        start.size() + 2 > kColumn ? "" : std::string(kColumn - start.size(), ' ');
+    if (text.empty()) return start + "\n";
+    if (!gap.empty()) return wrapped(start + gap + text, kColumn);
+    return start + "\n" + wrapped(std::string(kColumn, ' ') + text, kColumn);
+  }
+};
+
+// Names the values of options in the help, and refuses empty ones: otherwise an unset variable of a
+// script would pass for a missing option. `path`: of the command.
+void describe_values(CLI::App& app, const std::string& path) {
   const CLI::Validator not_empty(
       [](const std::string& value) { return value.empty() ? "must not be empty" : ""; }, "");
   for (CLI::Option* option : app.get_options()) {
     const std::string name = option->get_name();
-    const bool foreign = name == "COMMAND" || name == "WORDS";  // other programs' command lines
-    if (option->get_items_expected_max() > 0 && !foreign) option->check(not_empty);
+    const bool foreign = name == "COMMAND" || name == "WORDS";  // other command lines
+    if (option->get_items_expected_max() == 0) continue;
+    if (!foreign) option->check(not_empty);
+    const ValueRule* rule = find_value_rule(path, name);
+    option->type_name(rule == nullptr || option->get_positional() ? "" : std::string(rule->value));
   }
   for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
-    refuse_empty_values(*command);
+    describe_values(*command,
+                    path.empty() ? command->get_name() : path + " " + command->get_name());
   }
 }
 
@@ -140,13 +172,15 @@ void refuse_empty_values(CLI::App& app) {
 
 void add_commands(CLI::App& app, Session& session) {
   app.set_version_flag("--version", "filereel " FILEREEL_VERSION);
+  app.formatter(std::make_shared<HelpFormatter>());
   app.require_subcommand(1);
   app.fallthrough();
   app.footer(
       "Start with:\n  filereel run          run FC-Test on two images in this directory (about a "
-      "minute)\n  filereel doctor       check what this machine supports");
-  app.add_flag("-q,--quiet", session.quiet, "Print results only, no progress or notices");
-  app.add_flag("--no-color", session.no_color, "No bold text (also: NO_COLOR in the environment)");
+      "minute)\n  filereel doctor       show what this machine supports");
+  app.add_flag("-q,--quiet", session.quiet, "Print results only, no progress or remarks");
+  app.add_flag("--no-color", session.no_color,
+               "Do not use colours and bold text (also: NO_COLOR in the environment)");
   add_run_command(app, session);
   add_record_command(app, session);
   add_import_command(app, session);
@@ -166,7 +200,7 @@ void add_commands(CLI::App& app, Session& session) {
   add_history_command(app, session);
   add_clean_command(app, session);
   add_completion_command(app, session);
-  refuse_empty_values(app);
+  describe_values(app, "");
 }
 
 int run_command_line(int argc, const char* const* argv) {
@@ -174,17 +208,16 @@ int run_command_line(int argc, const char* const* argv) {
   std::string text;
   try {
     reserve_standard_streams();
-    survive_failed_writes();
+    ignore_write_signals();
     return obey(argc, argv);
   } catch (const Error& error) {
     kind = error.kind();
     text = error.what();
   } catch (const std::bad_alloc&) {
-    text = "out of memory; raise the limit (ulimit -v) or end other programs";
+    text = "out of memory; raise the limit (ulimit -v), or end other programs";
   } catch (const std::system_error& error) {
     text = fmt::format(
-        "system call failed: {}; raise the limits of processes (ulimit -u) and memory "
-        "(ulimit -v)",
+        "the system refused: {}; raise the limits of processes (ulimit -u) and memory (ulimit -v)",
         error.what());
   } catch (const std::exception& error) {
     text = error.what();

@@ -75,7 +75,7 @@ NamedList parse_list(const std::string& text, std::string_view option, std::stri
 
 // "NAME=PATTERN,PATTERN" or "NAME:METRIC=PATTERN,PATTERN".
 IndexDefinition parse_index(const std::string& text) {
-  NamedList list = parse_list(text, "--index", "NAME=PATTERN,PATTERN, as in 'reads=*read*'");
+  NamedList list = parse_list(text, "--index", "NAME=PATTERN,PATTERN, such as 'reads=*read*'");
   IndexDefinition definition{.name = std::move(list.name), .patterns = std::move(list.values)};
   if (const std::size_t colon = definition.name.rfind(':'); colon != std::string::npos) {
     definition.metric = definition.name.substr(colon + 1);
@@ -105,15 +105,16 @@ std::optional<std::size_t> reference_of(const std::string& name,
     ++count;
   }
   if (count == 1) return found;
-  throw Error(ErrorKind::usage, fmt::format("--reference '{}' is not among the results: {}", name,
-                                            fmt::join(names, "; ")));
+  throw Error(ErrorKind::usage,
+              fmt::format("--reference '{}' is not among the compared results: {}", name,
+                          fmt::join(names, "; ")));
 }
 
 std::vector<Index> indexes_of(const CompareArguments& arguments,
                               const std::vector<ResultGroup>& groups,
                               std::optional<std::size_t> reference) {
   const MatchedGroups matched(groups);
-  if (arguments.indexes.empty()) return usual_indexes(matched, reference);
+  if (arguments.indexes.empty()) return default_indexes(matched, reference);
   std::vector<Index> list;
   for (const std::string& text : arguments.indexes) {
     list.push_back(index_of(parse_index(text), matched, reference));
@@ -147,8 +148,8 @@ void rank(const CompareArguments& arguments, std::span<const ResultGroup> loaded
   if (groups.size() == 1) {
     throw Error(
         ErrorKind::unusable_input,
-        fmt::format("nothing to compare: '{}' has {}; name a second result, or a result with "
-                    "several file systems",
+        fmt::format("nothing to compare: '{}' has {}; name a second result, or one with several "
+                    "file systems",
                     fmt::join(groups.front().files, ", "), contents_text(groups.front().results)));
   }
   const Ranking ranking = rank_groups(groups, compare_options(arguments.output));
@@ -158,7 +159,7 @@ void rank(const CompareArguments& arguments, std::span<const ResultGroup> loaded
       parts.push_back(fmt::format("{} has {}", group.name, contents_text(group.results)));
     }
     throw Error(ErrorKind::unusable_input,
-                fmt::format("nothing to compare: {}; run all with the same plan and options",
+                fmt::format("nothing to compare: {}; use the same plan and options for all runs",
                             fmt::join(parts, "; ")));
   }
   const std::vector<Index> indexes =
@@ -185,8 +186,7 @@ void choose_file_systems(std::array<ResultGroup, 2>& sides,
 void compare_sides(const CompareArguments& arguments, std::array<ResultGroup, 2> sides,
                    Session& session) {
   if (arguments.file_systems.size() > 2) {
-    throw Error(ErrorKind::usage,
-                "--fs with two sides takes one file system for both, or BASE,NEW");
+    throw Error(ErrorKind::usage, "--fs with two sides: one file system for both, or BASE,NEW");
   }
   choose_file_systems(sides, arguments.file_systems);
   IndexMaker indexes;
@@ -205,10 +205,11 @@ void compare_sides(const CompareArguments& arguments, std::array<ResultGroup, 2>
 void compare_named_sides(CompareArguments arguments, Session& session) {
   const std::vector<std::string>& files = arguments.files;
   if (!arguments.groups.empty()) {
-    throw Error(ErrorKind::usage, "--group is for rankings; --base and --new are for two sides");
+    throw Error(ErrorKind::usage,
+                "--group is for rankings, but --base and --new are for two sides");
   }
   if (files.size() > 2 || (files.size() == 1 && arguments.base.empty())) {
-    throw Error(ErrorKind::usage, "--base and --new add to two results: BASE.json NEW.json");
+    throw Error(ErrorKind::usage, "--base and --new need two results: BASE.json NEW.json");
   }
   if (files.size() == 2) arguments.base.insert(arguments.base.begin(), files.front());
   if (!files.empty()) arguments.fresh.insert(arguments.fresh.begin(), files.back());
@@ -249,41 +250,32 @@ void add_compare_command(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand(
       "compare", "Report what became slower or faster, or rank results or file systems");
   const auto arguments = std::make_shared<CompareArguments>();
-  command
-      ->add_option("RESULTS", arguments->files,
-                   "BASE.json NEW.json; three or more, or one with several file systems, for a "
-                   "ranking; - for standard input")
-      ->type_name("");
-  command->add_option("--base", arguments->base, "Another result of the base side (repeatable)")
-      ->type_name("FILE")
+  command->add_option(
+      "RESULTS", arguments->files,
+      "BASE.json NEW.json; more, or one with several file systems, for a ranking; - "
+      "for standard input");
+  command->add_option("--base", arguments->base, "Additional base result; may be repeated")
       ->allow_extra_args(false);
-  command->add_option("--new", arguments->fresh, "Another result of the new side (repeatable)")
-      ->type_name("FILE")
+  command->add_option("--new", arguments->fresh, "Additional new result; may be repeated")
       ->allow_extra_args(false);
   command
       ->add_option("--group", arguments->groups,
-                   "Results ranked as one entry: NAME=FILE,FILE (repeatable)")
-      ->type_name("GROUP")
+                   "Results to rank as one, NAME=FILE,FILE; may be repeated")
       ->allow_extra_args(false);
   command
-      ->add_option("--fs", arguments->file_systems,
-                   "File systems to compare (of base and new) or to rank")
+      ->add_option("--fs", arguments->file_systems, "File systems to compare (BASE,NEW) or to rank")
       ->delimiter(',')
-      ->type_name("NAMES")
       ->allow_extra_args(false);
   command
       ->add_option("--index", arguments->indexes,
-                   "Geometric mean of measurements: NAME[:METRIC]=PATTERN,PATTERN (repeatable)")
-      ->type_name("INDEX")
+                   "Index to calculate, NAME[:METRIC]=PATTERN,PATTERN; may be repeated")
       ->allow_extra_args(false);
-  command
-      ->add_option("--reference", arguments->reference,
-                   "Reference result for indices: label or file (the base)")
-      ->type_name("NAME");
+  command->add_option("--reference", arguments->reference,
+                      "Label or file of the result with index 100 (the base)");
   add_comparison_options(*command, arguments->output);
   command->footer(
-      "Exits with 4 if anything is slower in time, tail or stalls. With --strict, exits with 5\n"
-      "if nothing is slower but something is undecided. A ranking exits with 0.\n\nExamples:\n"
+      "Exits with 4 if a time, a tail or stalls are worse; with --strict, with 5 if nothing\nis "
+      "worse but something is undecided. A ranking exits with 0.\n\nExamples:\n"
       "  filereel compare before.json after.json --threshold 5%\n"
       "  filereel compare --base a1.json --base a2.json --new b1.json --new b2.json\n"
       "  filereel compare before.json after.json --junit filereel.xml\n"

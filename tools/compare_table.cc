@@ -1,7 +1,8 @@
 #include "tools/compare_table.h"
 
 #include <algorithm>
-#include <map>
+#include <cstdint>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -20,33 +21,38 @@ std::string seconds(const ComparedSide& side) {
 }
 
 std::string runs(const ComparedSide& side) {
-  return side.left_out == 0 ? std::to_string(side.samples)
-                            : fmt::format("{} of {}", side.samples, side.samples + side.left_out);
+  return side.left_out == 0
+             ? counted(side.samples, "run", "runs")
+             : fmt::format("{} of {} runs", side.samples, side.samples + side.left_out);
 }
 
 std::string probability(double p) {
-  return p < 0.0001 ? fmt::format("{:.0e}", p) : fmt::format("{:.4f}", p);
+  return p < 0.0001 ? fmt::format("p {:.0e}", p) : fmt::format("p {:.4f}", p);
 }
 
-std::vector<std::string> row_of(const ComparedMeasurement& one, const Parameters& shared,
-                                bool with_tails) {
+Cell cell_of(std::string text, std::string below) {
+  Cell cell(std::move(text));
+  cell.below = std::move(below);
+  return cell;
+}
+
+Row row_of(const ComparedMeasurement& one, const Parameters& shared, bool with_tails) {
   const auto percent = [](double ratio) { return fmt::format("{:+.1f}", (ratio - 1) * 100); };
-  std::vector<std::string> cells = {printable(key_text(one.key, shared)),
-                                    runs(one.base) + " + " + runs(one.fresh), seconds(one.base),
-                                    seconds(one.fresh)};
-  const Answer& time = one.time;
-  cells.push_back(time.p ? percent(time.ratio) + " %" : "-");
-  cells.push_back(time.ratio_interval ? fmt::format("{} to {} %", percent(time.ratio_interval->low),
-                                                    percent(time.ratio_interval->high))
-                                      : "-");
-  cells.push_back(time.p_holm ? probability(*time.p_holm) : "-");
+  const AspectResult& time = one.time;
+  const std::string interval = time.ratio_interval
+                                   ? fmt::format("{} to {} %", percent(time.ratio_interval->low),
+                                                 percent(time.ratio_interval->high))
+                                   : "";
+  Row cells = {printable(key_text(one.key, shared)), cell_of(seconds(one.base), runs(one.base)),
+               cell_of(seconds(one.fresh), runs(one.fresh)),
+               cell_of(time.p ? percent(time.ratio) + " %" : "-", interval)};
   if (with_tails) {
     cells.push_back(one.tail ? percent(one.tail->answer.ratio) + " %" : "-");
     cells.push_back(one.stalls
                         ? fmt::format("{} / {}", one.stalls->base.stalls, one.stalls->fresh.stalls)
                         : "-");
   }
-  cells.push_back(verdict_text(one));
+  cells.push_back(cell_of(verdict_text(one), time.p_holm ? probability(*time.p_holm) : ""));
   return cells;
 }
 
@@ -55,7 +61,7 @@ std::string table(const ResultComparison& comparison, const Parameters& shared,
   const bool with_tails = std::ranges::any_of(comparison.measurements, [](const auto& one) {
     return one.tail.has_value() || one.stalls.has_value();
   });
-  Rows rows = {{"measurement", "runs", "base", "new", "time", "95 % interval", "p"}};
+  Rows rows = {{"measurement", "base", "new", cell_of("change", "95 % interval")}};
   if (with_tails) rows[0].insert(rows[0].end(), {"tail", "stalls"});
   rows[0].emplace_back("verdict");
   for (const ComparedMeasurement& one : comparison.measurements) {
@@ -81,7 +87,7 @@ std::string changes(const ResultComparison& comparison, const Session& session, 
   return text;
 }
 
-// Of changes that the columns of time do not show.
+// Evidence of changes in the tail and in stalls, which the time columns do not show.
 std::string evidence(const std::vector<ComparedMeasurement>& all, const Parameters& shared) {
   std::string text;
   for (const ComparedMeasurement& one : all) {
@@ -94,25 +100,37 @@ std::string evidence(const std::vector<ComparedMeasurement>& all, const Paramete
   return text;
 }
 
-// Why some cannot be told, a line for all that have the same reason.
+// Undecided measurements with the same reason.
+struct Undecided {
+  std::string reason;
+  std::vector<const MeasurementKey*> keys;
+  std::uint32_t fewest = 0, most = 0;  // runs per side that should decide; 0 if none would
+};
+
+// The reasons for undecided measurements, one line per reason.
 std::string reasons(const ResultComparison& comparison, const Parameters& shared) {
-  std::vector<std::string> order;
-  std::map<std::string, std::vector<const MeasurementKey*>> keys;
+  std::vector<Undecided> all;
   for (const ComparedMeasurement& one : comparison.measurements) {
     if (one.verdict != Verdict::cannot_tell) continue;
-    std::string reason = one.reason();
-    if (one.runs_needed) {
-      reason += fmt::format("; about {} runs on each side should decide", *one.runs_needed);
-    }
-    if (keys[reason].empty()) order.push_back(reason);
-    keys[reason].push_back(&one.key);
+    // The table has each interval.
+    const bool wide = one.runs_needed && one.time.ratio_interval;
+    const std::string reason = wide ? "the interval is too wide" : one.reason();
+    auto same = std::ranges::find(all, reason, &Undecided::reason);
+    if (same == all.end()) same = all.insert(same, {reason, {}, one.runs_needed.value_or(0)});
+    same->keys.push_back(&one.key);
+    same->fewest = std::min(same->fewest, one.runs_needed.value_or(0));
+    same->most = std::max(same->most, one.runs_needed.value_or(0));
   }
   std::string text;
-  for (const std::string& reason : order) {
-    const auto& list = keys[reason];
-    text += fmt::format("cannot tell {}", printable(key_text(*list.front(), shared)));
-    if (list.size() > 1) text += fmt::format(" and {} more", list.size() - 1);
-    text += fmt::format(": {}\n", printable_line(reason));
+  for (const Undecided& one : all) {
+    text += fmt::format("cannot tell: {}", printable(key_text(*one.keys.front(), shared)));
+    if (one.keys.size() > 1) text += fmt::format(" and {} more", one.keys.size() - 1);
+    text += fmt::format("; {}", printable_line(one.reason));
+    if (one.most > 0) {
+      const std::string range = one.fewest == one.most ? "" : fmt::format("{} to ", one.fewest);
+      text += fmt::format("; about {}{} runs per side should decide", range, one.most);
+    }
+    text += "\n";
   }
   return text;
 }
@@ -125,8 +143,8 @@ std::string conclusion(const ResultComparison& comparison, const Session& sessio
   const std::string overall =
       session.bold(fmt::format("Overall: {}", verdict_name(comparison.overall)), descriptor);
   return fmt::format(
-      "{} ({}; changes of {:.3g} % matter, chance makes one \"slower\" in {:.0f} comparisons)\n",
-      overall, counts, comparison.options.threshold * 100, 1 / comparison.options.false_alarms);
+      "{} ({};\n  threshold {:.3g} %, at most 1 false alarm in {:.0f} comparisons)\n", overall,
+      counts, comparison.options.threshold * 100, 1 / comparison.options.false_alarms);
 }
 
 }  // namespace
@@ -153,8 +171,7 @@ std::string format_comparison(const ResultComparison& comparison, const Session&
   }
   text += evidence(comparison.measurements, shared);
   text += reasons(comparison, shared);
-  if (!comparison.complete)
-    text += "INCOMPLETE: what there is was compared, see the numbers of runs\n";
+  if (!comparison.complete) text += "INCOMPLETE: a run ended early; see the numbers of runs\n";
   for (const Warning& warning : comparison.warnings) {
     text += format_warning(warning);
   }

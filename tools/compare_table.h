@@ -1,4 +1,4 @@
-// A comparison for people.
+// A comparison as a table.
 #pragma once
 
 #include <string>
@@ -8,15 +8,15 @@
 
 namespace filereel {
 
-// What changed, a line for each measurement, and what it comes to. Slower and faster lines have
-// colours where the descriptor that it goes to has.
+// Changed conditions, a line for each measurement, and the overall verdict. Slower and faster
+// lines are coloured if the descriptor is a terminal with colours.
 std::string format_comparison(const ResultComparison& comparison, const Session& session,
                               int descriptor);
 
-// "replayed with order resource, pace asap", a line; "" for nothing.
+// A line: "replayed with order resource, pace asap"; "" if nothing is shared.
 std::string replay_line(const Parameters& shared);
 
-// Three digits, so that changes of a percent or two can be seen: "2.01 s".
+// Three digits, so that changes of one or two percent are visible: "2.01 s".
 std::string time_text(double seconds);
 
 }  // namespace filereel

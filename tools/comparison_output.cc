@@ -32,7 +32,7 @@ double parse_share(std::string_view text) {
   const bool known = error == std::errc() && (unit.empty() || unit == "%");
   if (!known || !std::isfinite(value) || value <= 0 || value >= 1) {
     throw Error(ErrorKind::usage,
-                fmt::format("--threshold '{}': must be above 0% and below 100%, such as 5%", text));
+                fmt::format("--threshold '{}' must be above 0% and below 100%, such as 5%", text));
   }
   return value;
 }
@@ -42,8 +42,8 @@ std::string advice(std::span<const Result> base, std::span<const Result> fresh) 
   const std::vector<std::string> before = file_systems_of(base), after = file_systems_of(fresh);
   const bool choice = before != after && !before.empty() && !after.empty() &&
                       (before.size() > 1 || after.size() > 1);
-  if (!choice) return "run both with the same plan and options";
-  return fmt::format("run both with the same plan, or name one file system of each: --fs {},{}",
+  if (!choice) return "use the same plan and options for both runs";
+  return fmt::format("use the same plan for both runs, or name one file system of each: --fs {},{}",
                      before.front(), after.front());
 }
 
@@ -52,21 +52,23 @@ std::string advice(std::span<const Result> base, std::span<const Result> fresh) 
 void require_common(const ResultComparison& comparison, std::span<const Result> base,
                     std::span<const Result> fresh) {
   if (!comparison.measurements.empty()) return;
-  throw Error(ErrorKind::unusable_input,
-              fmt::format("nothing to compare: base ({}) has {}, new ({}) has {}; {}",
-                          comparison.base_name, contents_text(base), comparison.fresh_name,
-                          contents_text(fresh), advice(base, fresh)));
+  throw Error(
+      ErrorKind::unusable_input,
+      fmt::format("nothing to compare: the base result ({}) has {}, the new result ({}) has {}; {}",
+                  comparison.base_name, contents_text(base), comparison.fresh_name,
+                  contents_text(fresh), advice(base, fresh)));
 }
 
 void add_comparison_options(CLI::App& command, ComparisonOutput& output) {
-  command.add_option("--threshold", output.threshold, "Smallest relevant change in time (2%)");
-  command.add_option("--stall", output.stall,
-                     "Stall threshold (3 times p99.9 of the base, at least 10ms)");
+  command.add_option("--threshold", output.threshold, "Smallest change in time that counts (2%)");
+  command.add_option(
+      "--stall", output.stall,
+      "Latency from which an operation is a stall (3 times p99.9 of the base, at least 10ms)");
   command.add_flag("--strict", output.strict,
-                   "Exit with 5 if nothing is slower but something is undecided");
-  command.add_option("--json", output.json, "File for the comparison; - for standard output");
-  command.add_option("--junit", output.junit,
-                     "File for the comparison as JUnit XML, for CI systems");
+                   "Exit with 5 if nothing is worse but something is undecided");
+  command.add_option("--json", output.json,
+                     "Write the comparison to this file; - for standard output");
+  command.add_option("--junit", output.junit, "Write the comparison as JUnit XML, for CI systems");
 }
 
 CompareOptions compare_options(const ComparisonOutput& output) {

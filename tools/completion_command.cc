@@ -14,17 +14,17 @@ namespace filereel {
 namespace {
 
 void add_complete(CLI::App& app, const Session& session) {
-  CLI::App* command = app.add_subcommand("__complete", "Print completions of the last word");
+  CLI::App* command = app.add_subcommand("__complete", "Print candidates for the last word");
   const auto words = std::make_shared<std::vector<std::string>>();
-  command->add_option("WORDS", *words, "Words of the command line, after --");
-  command->group("")->fallthrough(false)->allow_extras();  // never fails
+  command->add_option("WORDS", *words, "Words after filereel, after --");
+  command->group("")->fallthrough(false)->allow_extras();  // it refuses nothing
   command->callback([words, &app, &session] { session.write(complete_words(app, *words)); });
 }
 
 }  // namespace
 
 void add_completion_command(CLI::App& app, Session& session) {
-  CLI::App* command = app.add_subcommand("completion", "Print the completion script for a shell");
+  CLI::App* command = app.add_subcommand("completion", "Print a completion script for a shell");
   const auto shell = std::make_shared<std::string>();
   command->add_option("SHELL", *shell, "bash, zsh or fish")->required();
   command->group("");

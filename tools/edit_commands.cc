@@ -25,7 +25,7 @@
 namespace filereel {
 namespace {
 
-constexpr const char* kReelHelp = "Reel file or catalogue name";
+constexpr const char* kReelHelp = "Reel: a .reel file or a catalogue name";
 
 // The open input reels of an edit, with a count of operations read.
 class Editing {
@@ -54,7 +54,7 @@ class Editing {
   void notice_of_torn(const Session& session) const {
     for (const auto& reader : readers_) {
       if (!reader->info().complete) {
-        session.notice(fmt::format("truncated reel: using its first {} operations",
+        session.notice(fmt::format("the reel is truncated: its first {} operations are used",
                                    reader->info().operations));
       }
     }
@@ -97,15 +97,15 @@ void add_cut_command(CLI::App& app, Session& session) {
     std::vector<std::uint32_t> threads;
     std::vector<std::string> paths;
   };
-  CLI::App* command = app.add_subcommand("cut", "Extract part of a reel by time, threads or paths");
+  CLI::App* command = app.add_subcommand("cut", "Extract a part of a reel by time, thread or path");
   const auto arguments = std::make_shared<Arguments>();
   command->add_option("REEL", arguments->reel, kReelHelp)->required();
-  command->add_option("-o,--output", arguments->output, "The .reel file to write")->required();
-  command->add_option("--from", arguments->from, "Start time, such as 2s or 1.5 min");
-  command->add_option("--to", arguments->to, "End time, exclusive");
-  command->add_option("--thread", arguments->threads, "Number of a thread to keep (repeatable)");
+  command->add_option("-o,--output", arguments->output, "Reel to write")->required();
+  command->add_option("--from", arguments->from, "Start time, such as 2s or 1.5min");
+  command->add_option("--to", arguments->to, "End time (exclusive)");
+  command->add_option("--thread", arguments->threads, "Thread to keep, by number; may be repeated");
   command->add_option("--path", arguments->paths,
-                      "File to keep, or directory to keep with its content (repeatable)");
+                      "Path to keep, with everything below it; may be repeated");
   command->footer("Example:\n  filereel cut app.reel -o start.reel --to 10s --path var/lib/mysql");
   command->callback([arguments, &session] {
     Cut cut;
@@ -117,7 +117,7 @@ void add_cut_command(CLI::App& app, Session& session) {
     cut.to_ns = time(arguments->to, "--to");
     if (cut.to_ns && cut.from_ns.value_or(0) >= *cut.to_ns) {
       throw Error(ErrorKind::usage,
-                  fmt::format("invalid range: --from {} is not before --to {}",
+                  fmt::format("no operations between --from {} and --to {}",
                               arguments->from.empty() ? "0" : arguments->from, arguments->to));
     }
     cut.threads = arguments->threads;
@@ -146,10 +146,11 @@ void add_merge_command(CLI::App& app, Session& session) {
   };
   CLI::App* command = app.add_subcommand("merge", "Merge reels to run concurrently");
   const auto arguments = std::make_shared<Arguments>();
-  command->add_option("REELS", arguments->reels, "Reel files or catalogue names")->required();
-  command->add_option("-o,--output", arguments->output, "The .reel file to write")->required();
+  command->add_option("REELS", arguments->reels, "Reels: .reel files or catalogue names")
+      ->required();
+  command->add_option("-o,--output", arguments->output, "Reel to write")->required();
   command->add_flag("--apart", arguments->apart,
-                    "Put each reel in its own directory (1, 2 ...), not in one tree");
+                    "Give each reel a directory of its own (1, 2 ...) instead of a shared tree");
   command->footer("Example:\n  filereel merge web.reel database.reel -o server.reel");
   command->callback([arguments, &session] {
     edit(
@@ -171,7 +172,7 @@ void add_repeat_command(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand("repeat", "Concatenate N copies of a reel");
   const auto arguments = std::make_shared<Arguments>();
   command->add_option("REEL", arguments->reel, kReelHelp)->required();
-  command->add_option("-o,--output", arguments->output, "The .reel file to write")->required();
+  command->add_option("-o,--output", arguments->output, "Reel to write")->required();
   command->add_option("--times", arguments->times, "Number of copies, each in its own directory")
       ->required()
       ->check(CLI::Range(1U, 1'000'000U));
@@ -194,13 +195,12 @@ void add_anonymise_command(CLI::App& app, Session& session) {
   struct Arguments {
     std::string reel, output, key;
   };
-  CLI::App* command =
-      app.add_subcommand("anonymise", "Replace all names in a reel, keeping its structure");
+  CLI::App* command = app.add_subcommand("anonymise", "Replace all names in a reel");
   const auto arguments = std::make_shared<Arguments>();
   command->add_option("REEL", arguments->reel, kReelHelp)->required();
-  command->add_option("-o,--output", arguments->output, "The .reel file to write")->required();
+  command->add_option("-o,--output", arguments->output, "Reel to write")->required();
   command->add_option("--key", arguments->key,
-                      "Key that reproduces the new names (default: a random key)");
+                      "Key for reproducible names; without it, names are random");
   command->footer("Example:\n  filereel anonymise app.reel -o public.reel");
   command->callback([arguments, &session] {
     std::uint64_t key = XXH3_64bits(arguments->key.data(), arguments->key.size());

@@ -48,7 +48,7 @@ std::string percentage(const std::optional<double>& share) {
 }
 
 std::string shares(const Result& result, const Bold& bold) {
-  Rows rows = {{"files by block level", "speed", "latency share", "device/file written", "read"}};
+  Rows rows = {{"file/block level", "speed", "latency share", "device/file written", "read"}};
   for (const Measurement& one : result.measurements) {
     const std::optional<double> share = block_share(result, one);
     const std::optional<double> latency = latency_share(result, one);
@@ -83,10 +83,10 @@ std::string describe_runs(const Result& result) {
   if (all == 0) return "no runs";
   std::string text = least == most ? counted(most, "run", "runs") + " each"
                                    : fmt::format("{} to {} runs each", least, most);
-  text += fmt::format(", {} of {} measurements precise to {:.3g} %", precise, all,
+  text += fmt::format(", intervals of {} of {} measurements within {:.3g} %", precise, all,
                       automatic->width * 100);
   if (out_of_time) {
-    text += fmt::format(" (the {} were over)", format_duration(automatic->budget_s));
+    text += fmt::format(" (time budget of {} used up)", format_duration(automatic->budget_s));
   }
   return text;
 }

@@ -1,4 +1,4 @@
-// How the work on files compares with block level, for people.
+// The table of file-level rates relative to block-level rates.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace filereel {
 
-// What fio reached, and what share of it the measurements did; "" without a block baseline.
+// The rates of fio, and the share of them that each measurement reached; "" without a baseline.
 std::string format_efficiency(const Result& result, const Bold& bold);
 
-// "5 runs each", or how many automatic runs there were and why there are no more.
+// "5 runs each"; for automatic repetitions their numbers and the reason why they ended.
 std::string describe_runs(const Result& result);
 
 }  // namespace filereel

@@ -12,7 +12,7 @@
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
-#include "replay/report/wording.h"
+#include "replay/report/formatting.h"
 #include "replay/results/packed.h"
 
 namespace filereel {
@@ -33,7 +33,7 @@ struct Cells {
   std::uint64_t most = 0;  // in one cell
 
   std::uint64_t begin_ns(std::size_t row) const {
-    return TimeGrid::bin_begins(std::min(first_bin + row * bins_per_row, TimeGrid::kBins - 1));
+    return TimeGrid::bin_lower_bound(std::min(first_bin + row * bins_per_row, TimeGrid::kBins - 1));
   }
 };
 
@@ -108,7 +108,7 @@ std::string time_axis(const std::string& end, std::size_t columns) {
   return line + std::string(std::max<std::size_t>(columns, used + 2) - used, ' ') + end + "\n";
 }
 
-// Of all samples; without an operation where none has a course.
+// Sum of all samples; empty if no sample has a latency grid.
 TimeGrid course_of(const Measurement& measurement) {
   TimeGrid grid;
   for (const Sample& sample : measurement.samples) {
@@ -163,14 +163,14 @@ std::string heat_maps(const Result& result, const std::string& wanted, const Bol
                         runs > 1 ? fmt::format(", {} runs together", runs) : "", heat_map(grid));
   }
   if (found == 0 && !wanted.empty()) {
-    throw Error(ErrorKind::usage,
-                fmt::format("--measurement {}: no measurement with a course has that in its title, "
-                            "such as 'ext4 create install'",
-                            printable(wanted)));
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("--measurement {}: no measurement with this text in its title and with a "
+                    "latency grid; titles look like 'ext4 create install'",
+                    printable(wanted)));
   }
   if (wanted.empty() && found > kMostMaps) {
-    text += fmt::format("\n{} more: --measurement TEXT shows those with TEXT in their title\n",
-                        found - kMostMaps);
+    text += fmt::format("\n{} more; select by title with --measurement TEXT\n", found - kMostMaps);
   }
   return text;
 }

@@ -9,14 +9,14 @@
 
 namespace filereel {
 
-// Time to the right, in at most 60 columns; latency upwards, by powers, in at most 12 rows. A cell
-// with one operation shows "·", with more ░ ▒ ▓ █, by the logarithm of their number. Under it stand
-// the times and what the characters mean. "" where there was no operation.
+// Time on the x axis, in at most 60 columns; latency on the y axis, logarithmic, in at most 12
+// rows. A cell with one operation is "·", with more ░ ▒ ▓ █, by the logarithm of the count. A time
+// scale and a legend follow. "" without operations.
 std::string heat_map(const TimeGrid& grid);
 
-// One for each measurement that has a course, of all its samples together: what is rare shows,
-// whichever run it was in. Of those whose title ("ext4 create install") contains `wanted`; if that
-// is "", of the first few, with a hint at the others. Throws Error(usage) if nothing contains it.
+// A heat map for each measurement with a latency grid and a title ("ext4 create install") that
+// contains `wanted`. It is the sum of all samples, so that rare events show, whatever their run. If
+// `wanted` is "", the first few, and a line about the others. Throws Error(usage) if none matches.
 std::string heat_maps(const Result& result, const std::string& wanted, const Bold& bold);
 
 }  // namespace filereel

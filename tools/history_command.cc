@@ -33,9 +33,9 @@ Bold bold(const Session& session) {
   return [&session](const std::string& text) { return session.bold(text, STDOUT_FILENO); };
 }
 
-// Reads the history. Files that do not belong to it are named in a notice.
-HistoryFolder load_history(const HistoryArguments& arguments, const Session& session) {
-  HistoryFolder history = read_history(arguments.folder);
+// The history, after a remark on what is none of it.
+HistoryDirectory load_history(const HistoryArguments& arguments, const Session& session) {
+  HistoryDirectory history = read_history(arguments.folder);
   if (!history.others.empty()) {
     const std::size_t more = history.others.size() - 1;
     session.notice(fmt::format("skipped: {}{}", history.others.front(),
@@ -58,17 +58,17 @@ void add(const HistoryArguments& arguments, const Session& session) {
   }
   for (const auto& [text, result] : results) {
     const AddedResult added = add_to_history(arguments.folder, result, text);
-    session.print(fmt::format("{}{}\n", added.name, added.was_there ? " (already stored)" : ""));
+    session.print(fmt::format("{}{}\n", added.name, added.already_existed ? " (was there)" : ""));
   }
 }
 
 void list(const HistoryArguments& arguments, const Session& session) {
-  const HistoryFolder history = load_history(arguments, session);
+  const HistoryDirectory history = load_history(arguments, session);
   arguments.json ? session.write(history_to_json(history))
                  : session.print(format_history(history, bold(session)));
 }
 
-std::vector<Result> find_results(const HistoryFolder& history, const std::string& which) {
+std::vector<Result> find_results(const HistoryDirectory& history, const std::string& which) {
   std::vector<Result> results;
   for (HistoryEntry& entry : find_entries(history, which)) {
     results.push_back(std::move(entry.result));
@@ -78,13 +78,13 @@ std::vector<Result> find_results(const HistoryFolder& history, const std::string
 
 void compare(const HistoryArguments& arguments, Session& session) {
   check_output(arguments.comparison);
-  const HistoryFolder history = load_history(arguments, session);
+  const HistoryDirectory history = load_history(arguments, session);
   show_comparison(find_results(history, arguments.base), find_results(history, arguments.fresh),
                   arguments.comparison, session);
 }
 
 void trend(const HistoryArguments& arguments, const Session& session) {
-  const HistoryFolder history = load_history(arguments, session);
+  const HistoryDirectory history = load_history(arguments, session);
   const std::vector<DeviceTrend> trends = trends_of(history, arguments.filter);
   arguments.json ? session.write(trends_to_json(trends))
                  : session.print(format_trends(trends, bold(session)));
@@ -94,12 +94,11 @@ void add_add(CLI::App& history, const std::shared_ptr<HistoryArguments>& argumen
              const Session& session) {
   CLI::App* command =
       history.add_subcommand("add", "Copy results into DIR, by device and firmware");
-  command->add_option("RESULTS", arguments->results, "Results written by run or replay --json")
+  command->add_option("RESULTS", arguments->results, "Results written by run or replay with --json")
       ->required();
-  command->add_option("--device", arguments->said.name,
-                      "Name of the drive, instead of the one it reports");
+  command->add_option("--device", arguments->said.name, "Drive name, instead of the reported one");
   command->add_option("--firmware", arguments->said.firmware,
-                      "Firmware version, instead of the one the drive reports");
+                      "Firmware version, instead of the reported one");
   command->footer(
       "Examples:\n  filereel history drives add before.json after.json\n"
       "  filereel history drives add usb.json --device 'Stick 64G' --firmware 1.08");
@@ -108,7 +107,7 @@ void add_add(CLI::App& history, const std::shared_ptr<HistoryArguments>& argumen
 
 void add_list(CLI::App& history, const std::shared_ptr<HistoryArguments>& arguments,
               const Session& session) {
-  CLI::App* command = history.add_subcommand("list", "List the results in DIR (default)");
+  CLI::App* command = history.add_subcommand("list", "List the results in DIR (the default)");
   command->add_flag("--json", arguments->json, "Print JSON");
   command->footer("Example:\n  filereel history drives list");
   command->callback([arguments, &session] { list(*arguments, session); });
@@ -117,28 +116,31 @@ void add_list(CLI::App& history, const std::shared_ptr<HistoryArguments>& argume
 void add_compare(CLI::App& history, const std::shared_ptr<HistoryArguments>& arguments,
                  Session& session) {
   CLI::App* command = history.add_subcommand(
-      "compare", "Report what became slower or faster, like filereel compare");
-  const std::string names = ": number or name from list, or directory of a device or firmware";
-  command->add_option("A", arguments->base, "Base result" + names)->required();
-  command->add_option("B", arguments->fresh, "New result" + names)->required();
+      "compare", "Compare two results of the history, like filereel compare");
+  const std::string names =
+      ": number, name, or directory of a device or firmware, as printed by list";
+  command->add_option("A", arguments->base, "The base" + names)->required();
+  command->add_option("B", arguments->fresh, "The new" + names)->required();
   add_comparison_options(*command, arguments->comparison);
   command->footer(
-      "Exits with 4 if anything is slower.\n\nExamples:\n  filereel history drives compare 1 2\n"
+      "Exits with 4 if a time, a tail or stalls are worse.\n\nExamples:\n  filereel history drives "
+      "compare 1 2\n"
       "  filereel history drives compare Fast-Disk-3-S123/1.07 Fast-Disk-3-S123/1.08");
   command->callback([arguments, &session] { compare(*arguments, session); });
 }
 
 void add_trend(CLI::App& history, const std::shared_ptr<HistoryArguments>& arguments,
                const Session& session) {
-  CLI::App* command =
-      history.add_subcommand("trend", "Show the trend of each measurement over all results");
-  command->add_option("--device", arguments->filter.devices, "Only these devices, as in list")
+  CLI::App* command = history.add_subcommand("trend", "Show the trend of each measurement");
+  command
+      ->add_option("--device", arguments->filter.devices,
+                   "Devices to use, as printed by list (all)")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command->add_option("--set", arguments->filter.sets, "Only these file sets")->delimiter(',');
-  command->add_option("--operations", arguments->filter.operations, "Only these operations")
+  command->add_option("--set", arguments->filter.sets, "File sets to use (all)")->delimiter(',');
+  command->add_option("--operations", arguments->filter.operations, "Operations to use (all)")
       ->delimiter(',');
-  command->add_option("--fs", arguments->filter.file_systems, "Only these file systems")
+  command->add_option("--fs", arguments->filter.file_systems, "File systems to use (all)")
       ->delimiter(',');
   command->add_flag("--json", arguments->json, "Print JSON");
   command->footer("Example:\n  filereel history drives trend --fs ext4 --operations create,read");
@@ -149,7 +151,7 @@ void add_trend(CLI::App& history, const std::shared_ptr<HistoryArguments>& argum
 
 void add_history_command(CLI::App& app, Session& session) {
   CLI::App* command =
-      app.add_subcommand("history", "Store results by device and firmware and show trends");
+      app.add_subcommand("history", "Keep results by device and firmware, and show trends");
   const auto arguments = std::make_shared<HistoryArguments>();
   command->add_option("DIR", arguments->folder, "Directory of results; created by add")->required();
   command->require_subcommand(0, 1);

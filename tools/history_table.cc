@@ -11,7 +11,7 @@
 #include "filesets/system/printable.h"
 #include "replay/compare/comparison_json.h"
 #include "replay/json.h"
-#include "replay/report/wording.h"
+#include "replay/report/formatting.h"
 
 namespace filereel {
 namespace {
@@ -45,7 +45,7 @@ std::string key_line(const TrendSeries& series) {
 
 }  // namespace
 
-std::string format_history(const HistoryFolder& history, const Bold& bold) {
+std::string format_history(const HistoryDirectory& history, const Bold& bold) {
   std::vector<std::string> devices;
   for (const HistoryEntry& entry : history.entries) {
     if (std::ranges::find(devices, entry.device) == devices.end()) devices.push_back(entry.device);
@@ -70,7 +70,7 @@ std::string format_history(const HistoryFolder& history, const Bold& bold) {
   return text.empty() ? "no results\n" : text;
 }
 
-std::string history_to_json(const HistoryFolder& history) {
+std::string history_to_json(const HistoryDirectory& history) {
   Json list = Json::array();
   for (const HistoryEntry& entry : history.entries) {
     list.push_back({{"number", entry.number},
@@ -88,12 +88,12 @@ std::string history_to_json(const HistoryFolder& history) {
 
 std::string sparkline(const TrendSeries& series) {
   static constexpr std::array<std::string_view, 8> kBars = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-  constexpr double kLeastRange = 0.1;  // of the highest
+  constexpr double kLeastRange = 0.1;  // as a share of the highest
   const auto [low, high] =
       std::ranges::minmax(series.points, {}, [](const auto& one) { return one.figure.median; });
   const double top = high.figure.median;
   const double range = std::max(top - low.figure.median, top * kLeastRange);
-  // In the middle where it does not fill the height.
+  // Centred if it does not use the full height.
   const double bottom = (top + low.figure.median - range) / 2;
   std::string text;
   const TrendPoint* before = nullptr;

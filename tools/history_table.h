@@ -1,4 +1,4 @@
-// A history for people and for programs.
+// A history as tables and as JSON.
 #pragma once
 
 #include <string>
@@ -10,17 +10,17 @@
 
 namespace filereel {
 
-// A line for each result, by device; the numbers and names are those that `compare` takes.
-std::string format_history(const HistoryFolder& history, const Bold& bold);
-std::string history_to_json(const HistoryFolder& history);
+// A line for each result, by device, with the number and name that `compare` takes.
+std::string format_history(const HistoryDirectory& history, const Bold& bold);
+std::string history_to_json(const HistoryDirectory& history);
 
-// A line for each measurement: first and last figure, change, and a small chart in which "|" stands
-// where the firmware changed.
+// A line for each measurement: first and last figure, change, and a sparkline in which "|" marks a
+// change of firmware.
 std::string format_trends(const std::vector<DeviceTrend>& trends, const Bold& bold);
 std::string trends_to_json(const std::vector<DeviceTrend>& trends);
 
-// The medians of the points, lowest to highest, as ▁ to █; a spread below a tenth of the highest
-// does not fill the height, so that noise stays small.
+// The medians of the points as ▁ (lowest) to █ (highest). A range below a tenth of the highest
+// median does not use the full height, so that noise looks small.
 std::string sparkline(const TrendSeries& series);
 
 }  // namespace filereel

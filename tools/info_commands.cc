@@ -78,29 +78,27 @@ void doctor(const Session& session) {
     text += fmt::format("{:<16} {}\n", what, finding);
   };
   switch (found.power) {
-    case MountPower::full:
+    case MountCapability::full:
       line("mounts", "image files and block devices, in a private namespace");
       break;
-    case MountPower::fuse_only:
-      line("mounts", "image files with FUSE drivers only; run as root for kernel drivers");
+    case MountCapability::fuse_only:
+      line("mounts", "image files by FUSE drivers only; run as root for kernel drivers");
       break;
-    case MountPower::none:
-      line("mounts",
-           "none (directories only): run as root, or allow user namespaces and /dev/fuse");
+    case MountCapability::none:
+      line("mounts", "none: directories only; run as root, or allow user namespaces and /dev/fuse");
       break;
   }
   line("loop devices", found.loop_devices ? "yes" : "no: run as root, or load the loop module");
   line("FUSE", found.fuse ? "yes" : "no: load the fuse module, or make /dev/fuse accessible");
   line("cold caches",
-       fmt::format("{}{}fadvise per file", found.power == MountPower::none ? "" : "remount, ",
+       fmt::format("{}{}fadvise per file", found.power == MountCapability::none ? "" : "remount, ",
                    found.drops_caches ? "drop_caches, " : ""));
   line("cache check", found.cachestat ? "cachestat" : "mincore (cachestat needs Linux 6.5)");
   line("recording", describe_recorders());
-  const std::optional<std::string> no_uring = why_no_uring();
+  const std::optional<std::string> no_uring = uring_unavailable_reason();
   line("io_uring", no_uring ? "no: " + *no_uring : "yes");
-  line("confinement", found.openat2 ? "openat2"
-                                    : "missing: openat2 needs Linux 5.6; nothing can be "
-                                      "replayed");
+  line("confinement",
+       found.openat2 ? "openat2" : "missing: openat2 needs Linux 5.6; replay is impossible");
   session.print(text);
 }
 
@@ -115,7 +113,7 @@ void add_list_command(CLI::App& app, Session& session) {
 
 void add_doctor_command(CLI::App& app, Session& session) {
   CLI::App* command =
-      app.add_subcommand("doctor", "Check what this machine supports and how to enable the rest");
+      app.add_subcommand("doctor", "Show what this machine supports, and how to get the rest");
   command->footer("Example:\n  sudo filereel doctor");
   command->callback([&session] { doctor(session); });
 }

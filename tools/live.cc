@@ -34,8 +34,9 @@ double LiveFigures::mb_per_s() const {
   return rate(static_cast<double>(bytes) / 1e6, seconds);
 }
 
-LiveFigures figures_between(const ReplayLook& earlier, const ReplayLook& later, double seconds) {
-  // Counts come from the latency histogram, because other counters are read at another time.
+LiveFigures figures_between(const ProgressSnapshot& earlier, const ProgressSnapshot& later,
+                            double seconds) {
+  // The counts of the latencies: other counters are of a moment before or after.
   const std::uint64_t before = earlier.latency.count(), after = later.latency.count();
   if (after < before) return figures_between({}, later, seconds);
   LiveFigures figures{.seconds = seconds, .operations = after - before};
@@ -49,7 +50,7 @@ LiveFigures figures_between(const ReplayLook& earlier, const ReplayLook& later, 
   return figures;
 }
 
-std::optional<LiveFigures> LastSecond::add(const ReplayLook& look, std::uint64_t now_ns) {
+std::optional<LiveFigures> LastSecond::add(const ProgressSnapshot& look, std::uint64_t now_ns) {
   const std::optional<LivePart> part = part_at(look.times);
   if (!part || part == LivePart::flush) {
     past_.clear();
@@ -75,7 +76,7 @@ bool LiveSeconds::due(const ReplayTimes& times, std::uint64_t now_ns) const {
   return part != part_ || now_ns >= next_ns_;
 }
 
-std::vector<LiveInterval> LiveSeconds::take(const ReplayLook& look, std::uint64_t now_ns) {
+std::vector<LiveInterval> LiveSeconds::take(const ProgressSnapshot& look, std::uint64_t now_ns) {
   std::vector<LiveInterval> intervals;
   const ReplayTimes& times = look.times;
   if (times.start_ns == 0) return intervals;
@@ -109,7 +110,7 @@ void LiveSeconds::enter(LivePart part, std::uint64_t begin_ns) {
   next_ns_ = begin_ns + kLiveIntervalNs;
 }
 
-void LiveSeconds::cut(const ReplayLook& look, std::uint64_t end_ns,
+void LiveSeconds::cut(const ProgressSnapshot& look, std::uint64_t end_ns,
                       std::vector<LiveInterval>& intervals) {
   if (end_ns <= at_ns_) return;
   intervals.push_back({*part_, end_ns, figures_between(base_, look, in_seconds(end_ns - at_ns_))});

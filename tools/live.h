@@ -22,19 +22,20 @@ struct LiveFigures {
   double mb_per_s() const;  // 10^6 bytes
 };
 
-// The difference of two snapshots. Counters that were reset in between count from zero.
-LiveFigures figures_between(const ReplayLook& earlier, const ReplayLook& later, double seconds);
+// From one look to a later one. Counters that began anew in between count from zero.
+LiveFigures figures_between(const ProgressSnapshot& earlier, const ProgressSnapshot& later,
+                            double seconds);
 
 // The figures of the last second, for snapshots taken more often than that.
 class LastSecond {
  public:
-  // Nothing before the replay and after its last operation.
-  std::optional<LiveFigures> add(const ReplayLook& look, std::uint64_t now_ns);
+  // Nothing before the replay, and where nothing runs any more.
+  std::optional<LiveFigures> add(const ProgressSnapshot& look, std::uint64_t now_ns);
 
  private:
   struct Past {
     std::uint64_t at_ns;
-    ReplayLook look;
+    ProgressSnapshot look;
   };
   std::deque<Past> past_;  // of one part of the replay; the first is a second old or the start
 };
@@ -57,18 +58,19 @@ class LiveSeconds {
   // End of the next interval, unless a part ends first.
   std::uint64_t next_ns() const { return next_ns_; }
 
-  // All intervals that ended since the last call, with a part or after a second.
-  std::vector<LiveInterval> take(const ReplayLook& look, std::uint64_t now_ns);
+  // All intervals that ended since the last call, with their parts or because a second is over.
+  std::vector<LiveInterval> take(const ProgressSnapshot& look, std::uint64_t now_ns);
 
  private:
   void enter(LivePart part, std::uint64_t begin_ns);
-  void cut(const ReplayLook& look, std::uint64_t end_ns, std::vector<LiveInterval>& intervals);
+  void cut(const ProgressSnapshot& look, std::uint64_t end_ns,
+           std::vector<LiveInterval>& intervals);
 
   std::optional<LivePart> part_;
   std::uint64_t begin_ns_ = 0;  // of the part
   std::uint64_t at_ns_ = 0;     // end of the last interval
   std::uint64_t next_ns_ = 0;   // end of the next one
-  ReplayLook base_;             // at its end
+  ProgressSnapshot base_;       // at its end
 };
 
 }  // namespace filereel

@@ -16,7 +16,7 @@
 #include "filesets/system/units.h"
 #include "replay/json.h"
 #include "replay/measure/clock.h"
-#include "replay/report/wording.h"
+#include "replay/report/formatting.h"
 #include "tools/progress.h"
 #include "tools/standard_streams.h"
 #include "tools/workload_table.h"
@@ -24,7 +24,7 @@
 namespace filereel {
 namespace {
 
-// What is not measured has a part of its own.
+// Unmeasured steps are parts, too.
 std::string_view part_name(const StepInfo& step, LivePart part) {
   const bool prepares = !step.measured && part == LivePart::measured;
   return prepares ? "preparation" : live_part_name(part);
@@ -40,7 +40,7 @@ std::string title_of(const StepInfo& step, LivePart part) {
   return shortened(name, kColumns);
 }
 
-// With so many digits after the point: no more are known.
+// Number of digits after the decimal point; the clock knows no more.
 double rounded(double value, double per_unit) {
   return std::round(value * per_unit) / per_unit;
 }
@@ -49,8 +49,8 @@ std::string latency_text(const LiveFigures& figures, std::uint64_t ns) {
   return figures.operations > 0 ? format_duration(static_cast<double>(ns) * 1e-9) : "-";
 }
 
-// A shorter rest of a second is no figure for people, and of no use to programs either where
-// nothing was done in it.
+// A shorter remainder of a second is left out for people, and for programs too if it has no
+// operations.
 constexpr double kLeastSeconds = 0.1;
 
 }  // namespace
@@ -139,7 +139,7 @@ std::string LiveOutput::failure() const {
 }
 
 void LiveOutput::run(const std::stop_token& stop) {
-  // How late the begin and the end of a part may be seen: their times are exact all the same.
+  // Delay until the start and the end of a part are noticed; their times are exact regardless.
   constexpr std::uint64_t kPause = 100'000'000;
   std::unique_lock lock(mutex_);
   while (wake_.wait(lock, stop, [this] { return progress_ != nullptr; })) {
@@ -157,7 +157,7 @@ void LiveOutput::print() {
     for (const LiveInterval& interval : seconds_.take(progress_->look(), now_ns())) {
       print(interval);
     }
-  } catch (const std::exception& error) {  // of memory: the work itself tells what it lacks
+  } catch (const std::exception& error) {  // out of memory: the run itself reports it
     if (failure_.empty()) failure_ = error.what();
   }
 }

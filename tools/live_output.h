@@ -23,28 +23,28 @@ struct LiveOptions {
 };
 
 // "   12.0 s   8.12k ops/s    123 MB/s  p50    12 us  p99   1.2 ms  max    33 ms"; `at_s` is the
-// interval's end since the run began.
+// end of the interval, in seconds since the start of the run.
 std::string live_line(const LiveInterval& interval, double at_s);
 
 // The same as a line of JSON, with what is measured; docs/plans.md describes it.
 std::string live_json(const StepInfo& step, const LiveInterval& interval, double at_s);
 
-// Prints from a thread of its own, so that no thread that measures waits for it; the last lines of
-// a step come from the thread that ends it, when nothing is measured.
+// Prints from a thread of its own, so that measuring threads never wait for output. The thread that
+// ends a step prints its last lines, when nothing is being measured.
 class LiveOutput {
  public:
-  // Where standard error takes no more, `lost` is called, on any thread and maybe more than once.
+  // Calls `lost` if standard error cannot be written to, on any thread, possibly more than once.
   LiveOutput(const Session& session, const LiveOptions& options, std::uint64_t run_began_ns,
              std::function<void()> lost);
   ~LiveOutput();
   LiveOutput(const LiveOutput&) = delete;
   LiveOutput& operator=(const LiveOutput&) = delete;
 
-  // Throws Error if the file cannot be opened, which happens here, the first time.
+  // Opens the file on the first call; throws Error if it cannot.
   void step_begins(const StepInfo& step, const ReplayProgress& progress);
   void step_ended() noexcept;
 
-  // Why JSON could not be written, from which line on there is none; "" if it could.
+  // The reason why JSON output stopped, and its first missing line; "" if it did not stop.
   std::string failure() const;
 
  private:
@@ -62,7 +62,7 @@ class LiveOutput {
   std::condition_variable_any wake_;
   const ReplayProgress* progress_ = nullptr;  // of the step; null between two
   StepInfo step_;
-  std::string title_;  // that the last lines stand under
+  std::string title_;  // heading of the last lines
   LiveSeconds seconds_;
   Descriptor file_;
   bool reader_gone_ = false;  // of standard output

@@ -68,7 +68,7 @@ std::optional<Error> watch(Session& session, SignalWatch& signals,
                                [](const ResultFile& file) { return has_samples(file.result); });
   };
   try {
-    if (!within_memory("the run", [&] { return measure(observer); }))
+    if (!within_memory("the measurement", [&] { return measure(observer); }))
       session.exit_code = Session::kInterrupted;
   } catch (const Error& error) {
     if (!measured()) throw;
@@ -99,18 +99,19 @@ void check_outputs(const ResultOptions& options, const std::vector<Target>& volu
 }  // namespace
 
 void add_result_options(CLI::App& command, ResultOptions& options) {
-  command.add_option("--json", options.json, "File for the result; - for standard output");
+  command.add_option("--json", options.json,
+                     "Write the result to this file; - for standard output");
   command.add_option("--html", options.html,
-                     "File for the HTML report (see filereel report); - for standard output");
+                     "Write the report page to this file; - for standard output");
   command.add_option("--label", options.label,
-                     "Name of the result, such as the drive model or 'firmware 1.08'");
-  command.add_option("--note", options.note, "Free text to store in the result");
+                     "Name of the result, such as a drive or 'firmware 1.08'");
+  command.add_option("--note", options.note, "Comment to store in the result");
   command.add_flag("--hide-serial", options.hide_serials,
-                   "Store hashes of the drives' serial numbers in the result");
+                   "Store hashes instead of serial numbers of drives");
   command.add_flag("--live", options.live.lines,
-                   "Print throughput and latency every second, on standard error");
+                   "Print throughput and latencies every second, on standard error");
   command.add_option("--live-json", options.live.json,
-                     "File for live figures, one JSON object per line; - for standard output");
+                     "Write these figures to this file as JSON lines; - for standard output");
 }
 
 std::vector<Result> observe_run(Session& session, SignalWatch& signals,

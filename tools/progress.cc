@@ -12,7 +12,7 @@
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
 #include "filesets/system/utf8.h"
-#include "replay/report/wording.h"
+#include "replay/report/formatting.h"
 #include "tools/workload_table.h"
 
 namespace filereel {

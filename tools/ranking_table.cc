@@ -8,7 +8,7 @@
 
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
-#include "replay/report/wording.h"
+#include "replay/report/formatting.h"
 #include "tools/compare_table.h"
 #include "tools/table.h"
 
@@ -30,22 +30,22 @@ Bold bold_on(const Session& session, int descriptor) {
   return [&session, descriptor](const std::string& text) { return session.bold(text, descriptor); };
 }
 
-// "59 ms on ext4, 252 ms on btrfs, 4.3 x".
+// "fastest: ext4, 59 ms; slowest: btrfs, 252 ms (4.3 x)".
 std::string conclusion_of(const RankedMeasurement& one, std::span<const std::string> names) {
-  if (!one.decided()) return "no difference is shown";
+  if (!one.decided()) return "no significant difference";
   const auto is_ranked = [](const RankedEntry& entry) { return entry.rank > 0; };
   const auto by_median = [](const RankedEntry& entry) { return entry.side.median; };
   std::vector<RankedEntry> ranked;
   std::ranges::copy_if(one.entries, std::back_inserter(ranked), is_ranked);
   const auto [fastest, slowest] = std::ranges::minmax(ranked, {}, by_median);
-  return fmt::format("{} on {}, {} on {}, {} x", time_text(fastest.side.median),
-                     printable(names[fastest.group]), time_text(slowest.side.median),
-                     printable(names[slowest.group]), times_text(slowest.ratio));
+  return fmt::format("fastest: {}, {}; slowest: {}, {} ({} x)", printable(names[fastest.group]),
+                     time_text(fastest.side.median), printable(names[slowest.group]),
+                     time_text(slowest.side.median), times_text(slowest.ratio));
 }
 
 std::string measurement_table(const RankedMeasurement& one, const Parameters& shared,
                               std::span<const std::string> names, const Bold& bold) {
-  Rows rows = {{"", "rank", "runs", "median", "95 % interval", "to the fastest"}};
+  Rows rows = {{"", "rank", "runs", "median", "95 % interval", "vs fastest"}};
   std::string reasons;
   for (const RankedEntry& entry : one.entries) {
     const ComparedSide& side = entry.side;
@@ -55,7 +55,7 @@ std::string measurement_table(const RankedMeasurement& one, const Parameters& sh
          fmt::format("{}", side.samples), side.samples > 0 ? time_text(side.median) : "-",
          interval_text(side.interval, time_text), ranked ? times_text(entry.ratio) + " x" : "-"});
     if (!ranked) {
-      reasons += wrapped(fmt::format("{} has no rank: {}", names[entry.group], entry.reason), 2);
+      reasons += wrapped(fmt::format("{} is not ranked: {}", names[entry.group], entry.reason), 2);
     }
   }
   return bold(printable(key_text(one.key, shared))) +
@@ -63,13 +63,13 @@ std::string measurement_table(const RankedMeasurement& one, const Parameters& sh
          wrapped(conclusion_of(one, names), 2) + "\n";
 }
 
-// What the table stands for, in lines.
+// The definition of the index, in lines.
 std::string index_heading(const Index& index, std::span<const std::string> names,
                           const Bold& bold) {
   const std::string name = "Index " + printable(index.definition.name);
   std::string text = name + ": ";
   if (index.values.empty()) {
-    text += "no measurement that all have";
+    text += "no common measurement";
   } else {
     text +=
         fmt::format("geometric mean of {} in {}",
@@ -90,7 +90,7 @@ std::string index_table(const Index& index, std::span<const std::string> names, 
   if (index.reference) rows[0].insert(rows[0].end(), {"relative", "95 % interval"});
   for (std::size_t i = 0; i < index.values.size(); ++i) {
     const IndexValue& value = index.values[i];
-    std::vector<std::string>& row = rows.emplace_back();
+    Row& row = rows.emplace_back();
     row = {names[i], rate_text(value.value), interval_text(value.interval, rate_text)};
     if (storage) {
       row.push_back(rate_text(value.storage->mb_per_s));
@@ -112,9 +112,8 @@ std::string overall(const Ranking& ranking) {
     if (firsts > 0) parts.push_back(fmt::format("{} in {}", ranking.names[group], firsts));
   }
   return fmt::format(
-      "Overall: rank 1 of {}: {} (equal ranks: no difference is shown; changes of {:.3g} % matter, "
-      "chance "
-      "makes any order in 1 of {:.0f} rankings)",
+      "Overall: rank 1 in {}: {} (equal ranks: no significant difference; threshold {:.3g} %, at "
+      "most 1 false order in {:.0f} rankings)",
       counted(ranking.measurements.size(), "measurement", "measurements"), fmt::join(parts, ", "),
       ranking.options.threshold * 100, 1 / ranking.options.false_alarms);
 }

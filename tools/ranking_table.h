@@ -1,4 +1,4 @@
-// Rankings and indexes for people.
+// Rankings and indices as tables.
 #pragma once
 
 #include <span>
@@ -10,12 +10,12 @@
 
 namespace filereel {
 
-// A table for each measurement with what it comes to, the indexes, warnings, and who is first how
-// often. Headings are bold where the descriptor that it goes to has that.
+// A table and a conclusion for each measurement, the indices, warnings, and the number of first
+// ranks. Headings are bold if the descriptor is a terminal.
 std::string format_ranking(const Ranking& ranking, std::span<const Index> indexes,
                            const Session& session, int descriptor);
 
-// A table for each index, "" for none; `names` are those of the groups.
+// A table for each index, "" without any; `names` are those of the groups.
 std::string format_indexes(std::span<const Index> indexes, std::span<const std::string> names,
                            const Session& session, int descriptor);
 

@@ -49,11 +49,11 @@ struct RecordArguments {
 
 void check_process(std::uint32_t process) {
   if (process == static_cast<std::uint32_t>(getpid())) {
-    throw Error(ErrorKind::usage, "--pid is filereel itself; name another process");
+    throw Error(ErrorKind::usage, "--pid names filereel itself; name another process");
   }
   if (kill(static_cast<pid_t>(process), 0) != 0 && errno == ESRCH) {
     throw Error(ErrorKind::failed,
-                fmt::format("process {} not found; see pgrep NAME for running ones", process));
+                fmt::format("no process {}; name a running one (pgrep NAME)", process));
   }
   check_visible(process);
 }
@@ -61,7 +61,7 @@ void check_process(std::uint32_t process) {
 RecordRequest make_request(const RecordArguments& arguments) {
   if (arguments.command.empty() == (arguments.process == 0)) {
     throw Error(ErrorKind::usage,
-                "name either a program, after --, or --pid; see filereel record --help");
+                "give either a program after --, or --pid; see filereel record --help");
   }
   if (arguments.process != 0) check_process(arguments.process);
   RecordRequest request;
@@ -228,24 +228,25 @@ void record(const RecordArguments& arguments, Session& session) {
 }  // namespace
 
 void add_record_command(CLI::App& app, Session& session) {
-  CLI::App* command = app.add_subcommand("record", "Record a program's file operations as a reel");
+  CLI::App* command = app.add_subcommand("record", "Record the file operations of a program");
   const auto arguments = std::make_shared<RecordArguments>();
   command->add_option("COMMAND", arguments->command, "Program and arguments, after --");
   command->add_option("--pid", arguments->process, "Record a running process until Ctrl-C")
       ->check(CLI::Range(1U, 1U << 22));
   command->add_option("-o,--output", arguments->output,
-                      "Reel file to write (default: the program's name, here)");
-  command->add_option("--backend", arguments->backend, "Recorder: auto, bpf or strace")
+                      "Reel to write (PROGRAM.reel in this directory)");
+  command->add_option("--backend", arguments->backend, "auto, bpf or strace")
       ->capture_default_str();
-  command->add_option("--under", arguments->under, "Record only operations on this directory");
-  command->add_option("--duration", arguments->duration, "Stop after this time, such as 30s");
+  command->add_option("--under", arguments->under, "Record only operations below this directory");
+  command->add_option("--duration", arguments->duration,
+                      "End the recording after this time, such as 30s");
   command->add_option("--grace", arguments->grace, "Time for the program to exit after SIGTERM")
       ->capture_default_str();
   command
       ->add_option("--memory", arguments->memory,
-                   "Memory limit of the recorder; data beyond it is dropped and counted")
+                   "Memory limit; events beyond it are dropped and counted")
       ->capture_default_str();
-  command->add_flag("--exit-code", arguments->exit_code, "Exit with the program's exit code");
+  command->add_flag("--exit-code", arguments->exit_code, "Exit with the exit code of the program");
   command->add_flag("--no-faults", arguments->no_faults,
                     "Do not record page faults of memory-mapped files");
   command->add_flag("--all-processors", arguments->all_processors,

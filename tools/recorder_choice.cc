@@ -32,12 +32,12 @@ RecorderChoice choose_recorder(std::string_view name, bool compat) {
   if (name == "auto") {
     RecorderChoice best = best_recorder(compat);
     if (best.backend) return best;
-    throw Error(ErrorKind::failed, fmt::format("cannot record: {}", best.description));
+    throw Error(ErrorKind::failed, fmt::format("recording is impossible: {}", best.description));
   }
   for (const RecorderBackend& backend : recorder_backends()) {
     if (backend.name != name) continue;
     if (const std::string missing = backend.missing(); !missing.empty()) {
-      throw Error(ErrorKind::failed, fmt::format("cannot record: {}", missing));
+      throw Error(ErrorKind::failed, fmt::format("recording is impossible: {}", missing));
     }
     return {&backend, fmt::format("with {}", backend.what)};
   }

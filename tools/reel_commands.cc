@@ -110,16 +110,16 @@ std::string formats(const List& list) {
 void add_import_command(CLI::App& app, Session& session) {
   CLI::App* command = app.add_subcommand("import", "Convert another program's trace to a reel");
   const auto arguments = std::make_shared<ImportArguments>();
-  command->add_option("FILE", arguments->input, "Trace to read; - for standard input")->required();
-  command->add_option("-o,--output", arguments->output, "Reel file to write")->required();
-  command->add_option("--format", arguments->format, "Format (see below) or auto")
+  command->add_option("FILE", arguments->input, "Trace file; - for standard input")->required();
+  command->add_option("-o,--output", arguments->output, "Reel to write")->required();
+  command->add_option("--format", arguments->format, "Format of the trace, or auto")
       ->capture_default_str();
   command
       ->add_option("--cwd", arguments->cwd,
-                   "Working directory of the traced program, if the trace lacks it")
+                   "Working directory of the program, if the trace lacks it")
       ->capture_default_str();
   CLI::Option* initial = command->add_option("--initial", arguments->initial,
-                                             "File set that existed before (filereel capture)");
+                                             "File set that existed before (see filereel capture)");
   command->add_option("--at", arguments->at, "Directory of that file set (default: the root)")
       ->needs(initial);
   command->footer("Formats:" + formats(importers()) +
@@ -135,8 +135,9 @@ void add_export_command(CLI::App& app, Session& session) {
   };
   CLI::App* command = app.add_subcommand("export", "Convert a reel to another program's trace");
   const auto arguments = std::make_shared<Arguments>();
-  command->add_option("REEL", arguments->reel, "Reel file or catalogue name")->required();
-  command->add_option("--format", arguments->format, "Format (see below)")->required();
+  command->add_option("REEL", arguments->reel, "Reel: a .reel file or a catalogue name")
+      ->required();
+  command->add_option("--format", arguments->format, "Format to write")->required();
   command->add_option("-o,--output", arguments->output, "File to write; - for standard output")
       ->capture_default_str();
   command->footer("Formats:" + formats(exporters()) +

@@ -73,7 +73,7 @@ std::string kind_table(const ReelSummary& summary, bool timed) {
   if (timed) rows[0].push_back("time");
   for (const OperationKind kind : kinds_of(summary)) {
     const ReelSummary::Kind& one = summary.kinds[static_cast<std::size_t>(kind)];
-    std::vector<std::string>& row = rows.emplace_back();
+    Row& row = rows.emplace_back();
     row = {std::string(operation_info(kind).name), fmt::format("{}", one.count),
            percent(one.count, summary.operations),
            one.errors > 0 ? fmt::format("{}", one.errors) : "-",
@@ -115,7 +115,7 @@ std::string describe(const std::string& path, const ReelReader& reader, const Re
     text += fmt::format("{:<16} {}\n", what, finding);
   };
   if (!info.complete) {
-    text += "TRUNCATED: the reel was not completed; the figures end at its last complete block\n";
+    text += "TRUNCATED: the file is incomplete; the figures cover its complete blocks\n";
   }
   for (const auto& [name, value] : info.facts) line(printable(name, 16), printable(value));
   line("operations", fmt::format("{}, including {} calls", summary.operations, summary.calls));
@@ -255,8 +255,8 @@ void dump_reel(ReelReader& reader, const std::string& name, Session& session) {
     text.clear();
   }
   if (!reader.info().complete) {
-    session.notice(fmt::format("{} is truncated: found {} operations up to its last complete block",
-                               name, reader.info().operations));
+    session.notice(fmt::format("{} is truncated: its complete blocks have {} operations", name,
+                               reader.info().operations));
   }
 }
 

@@ -2,13 +2,14 @@
 
 #include <algorithm>
 #include <optional>
+#include <tuple>
 
 #include <fmt/format.h>
 
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
 #include "replay/report/figures.h"
-#include "replay/report/wording.h"
+#include "replay/report/formatting.h"
 #include "replay/results/failures.h"
 
 namespace filereel {
@@ -18,7 +19,7 @@ std::string duration(double us) {
   return format_duration(us * 1e-6);
 }
 
-// 10^6 bytes a second.
+// In 10^6 bytes per second.
 std::string speed(std::uint64_t bytes, double seconds) {
   return seconds > 0 ? fmt::format("{:.3g} MB/s", static_cast<double>(bytes) / 1e6 / seconds) : "-";
 }
@@ -70,7 +71,7 @@ std::string verdict(const Measurement& measurement, const Sample& sample) {
   const ReelSample& reel = *sample.reel;
   std::string text;
   if (sample.divergences == 0) {
-    text += "every result is that of the trace";
+    text += "all results match the trace";
   } else {
     std::string classes;
     for (const auto& [name, count] : reel.divergences) {
@@ -89,13 +90,13 @@ std::string verdict(const Measurement& measurement, const Sample& sample) {
   }
   if (!sample.tree) return text;
   const TreeComparison& tree = *sample.tree;
-  text += tree.differences == 0
-              ? fmt::format("the tree is as after the trace: {}",
-                            counted(tree.entries, "entry", "entries"))
-              : fmt::format("{} from the tree after the trace",
-                            counted(tree.differences, "difference", "differences"));
+  text +=
+      tree.differences == 0
+          ? fmt::format("the tree matches the trace: {}", counted(tree.entries, "entry", "entries"))
+          : fmt::format("{} from the recorded tree",
+                        counted(tree.differences, "difference", "differences"));
   if (tree.left_out > 0) {
-    text += fmt::format("; {} links that {} cannot hold", tree.left_out,
+    text += fmt::format("; {} links left out: not supported by {}", tree.left_out,
                         printable(measurement.file_system));
   }
   text += '\n';
@@ -109,26 +110,23 @@ std::string conditions(const ReplayParameters& how) {
   std::string text = fmt::format("order {}, pace {}, engine {}", printable(how.order),
                                  printable(how.pace), printable(how.engine));
   if (how.depth > 0) text += fmt::format(" at depth {}", how.depth);
-  text += fmt::format(", verified: {}", printable(how.verify));
+  text += fmt::format(", verify {}", printable(how.verify));
   if (how.clients > 1) text += fmt::format("; {} clients", how.clients);
   return text + "\n";
 }
 
-// In seconds, with what is known of how sure that is.
-std::string seconds_cell(const Measurement& one, double Sample::* time) {
-  const std::optional<Spread> spread = one.seconds(time);
-  if (!spread) return "-";
-  std::string text = format_duration(spread->median);
-  if (spread->low == spread->high) return text;
-  return fmt::format("{} ({} – {})", text, format_duration(spread->low),
-                     format_duration(spread->high));
+Cell seconds_cell(const Measurement& one, double Sample::* time) {
+  return spread_cell(one.seconds(time), format_duration);
 }
 
-std::string interval_cell(const Measurement& one) {
+// The time until the last call returned; below it its confidence interval, or the range of samples
+// that are too few for one.
+Cell time_cell(const Measurement& one) {
   const std::optional<Spread> spread = one.seconds(&Sample::elapsed_s);
-  if (!spread || !spread->interval) return "-";
-  return fmt::format("{} – {}", format_duration(spread->interval->low),
-                     format_duration(spread->interval->high));
+  if (!spread || !spread->interval) return seconds_cell(one, &Sample::elapsed_s);
+  Spread interval = *spread;
+  std::tie(interval.low, interval.high) = std::tie(spread->interval->low, spread->interval->high);
+  return spread_cell(interval, format_duration);
 }
 
 }  // namespace
@@ -137,16 +135,20 @@ std::string replay_table(const std::vector<const Measurement*>& list, const Bold
   const bool durable = list.front()->file_system != "none";
   const bool transactions = std::ranges::any_of(
       list, [](const Measurement* one) { return one->summary().transactions_per_s.has_value(); });
-  Rows rows = {{"recorded trace", "time", "95 % interval", "recorded", "divergences"}};
+  Rows rows = {{"recorded trace", "time", "recorded", "divergences"}};
+  const auto has_interval = [](const Measurement* one) {
+    const std::optional<Spread> spread = one->seconds(&Sample::elapsed_s);
+    return spread && spread->interval;
+  };
+  if (std::ranges::any_of(list, has_interval)) rows.front()[1].below = "95 % interval";
   if (durable) rows.front().push_back("durable");
   if (transactions) rows.front().push_back("transactions/s");
   for (const Measurement* one : list) {
     const double recorded = one->replay ? one->replay->recorded_s : 0;
-    rows.push_back({printable(subject_of(*one)), seconds_cell(*one, &Sample::elapsed_s),
-                    interval_cell(*one), recorded > 0 ? format_duration(recorded) : "-",
-                    divergences_text(*one)});
+    rows.push_back({printable(subject_of(*one)), time_cell(*one),
+                    recorded > 0 ? format_duration(recorded) : "-", divergences_text(*one)});
     if (durable) rows.back().push_back(seconds_cell(*one, &Sample::durable_s));
-    if (transactions) rows.back().push_back(spread_text(one->summary().transactions_per_s));
+    if (transactions) rows.back().push_back(spread_cell(one->summary().transactions_per_s));
   }
   return format_table(rows, bold);
 }

@@ -9,12 +9,12 @@
 
 namespace filereel {
 
-// A row for each of one file system: how long it took, how long when it was recorded, and how many
-// results were others than in the trace.
+// A row for each trace on one file system: its time, the recorded time, and the number of
+// divergences.
 std::string replay_table(const std::vector<const Measurement*>& list, const Bold& bold);
 
-// Of the repetition with the median time: totals, a row for each kind of operation, and what
-// differed from the trace. "" if there is none.
+// Details of the repetition with the median time: totals, a row for each kind of operation, and the
+// divergences. "" without samples.
 std::string replay_details(const Measurement& measurement, const Bold& bold);
 
 }  // namespace filereel

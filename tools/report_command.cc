@@ -43,7 +43,7 @@ std::vector<ReportOutput> outputs_of(const ReportArguments& arguments) {
   std::ranges::copy_if(all, std::back_inserter(wanted),
                        [](const ReportOutput& one) { return !one.file->empty(); });
   if (wanted.empty()) {
-    throw Error(ErrorKind::usage, "report needs an output file: add -o report.html");
+    throw Error(ErrorKind::usage, "no output: add -o report.html");
   }
   check_output_files({{"--output", arguments.html},
                       {"--csv", arguments.csv},
@@ -51,8 +51,7 @@ std::vector<ReportOutput> outputs_of(const ReportArguments& arguments) {
                       {"--google-benchmark", arguments.google_benchmark}});
   if (!arguments.google_benchmark.empty() && arguments.results.size() > 1) {
     throw Error(ErrorKind::usage,
-                "--google-benchmark writes a single result: run it once per result, and give both "
-                "files to compare.py");
+                "--google-benchmark writes one result: name only one; compare.py reads two files");
   }
   return wanted;
 }
@@ -66,9 +65,9 @@ void mark_reference(const std::string& name, std::vector<ReportedResult>& result
     any = any || one.reference;
   }
   if (any) return;
-  throw Error(
-      ErrorKind::usage,
-      fmt::format("--reference '{}' matches no label or file of the results", printable(name)));
+  throw Error(ErrorKind::usage,
+              fmt::format("--reference '{}' is neither a label nor a file of the results",
+                          printable(name)));
 }
 
 void report(const ReportArguments& arguments, const Session& session) {
@@ -93,26 +92,24 @@ void report(const ReportArguments& arguments, const Session& session) {
 
 void add_report_command(CLI::App& app, Session& session) {
   CLI::App* command =
-      app.add_subcommand("report", "Show results as a page with charts, as tables or as data");
+      app.add_subcommand("report", "Write results as a page with charts, as tables or as data");
   const auto arguments = std::make_shared<ReportArguments>();
   command->add_option("RESULT", arguments->results,
-                      "Results written by run or replay --json; one column per drive");
-  command->add_option("--base", arguments->base, "Result for the base column (repeatable)")
-      ->type_name("FILE")
+                      "Results written by run or replay with --json; those of one drive share a "
+                      "column");
+  command->add_option("--base", arguments->base, "Result of the base column; may be repeated")
       ->allow_extra_args(false);
-  command->add_option("--new", arguments->fresh, "Result for the new column (repeatable)")
-      ->type_name("FILE")
+  command->add_option("--new", arguments->fresh, "Result of the new column; may be repeated")
       ->allow_extra_args(false);
-  command
-      ->add_option("--reference", arguments->reference,
-                   "Reference result for indices: label or file")
-      ->type_name("NAME");
-  command->add_option("-o,--output", arguments->html,
-                      "File for the page, self-contained HTML; - for standard output");
-  command->add_option("--csv", arguments->csv, "File for all samples, one per row");
-  command->add_option("--markdown", arguments->markdown, "File for Markdown tables");
+  command->add_option("--reference", arguments->reference,
+                      "Label or file of the result with index 100");
+  command->add_option(
+      "-o,--output", arguments->html,
+      "Write the page to this HTML file, which works offline; - for standard output");
+  command->add_option("--csv", arguments->csv, "Write a row for each sample to this CSV file");
+  command->add_option("--markdown", arguments->markdown, "Write Markdown tables to this file");
   command->add_option("--google-benchmark", arguments->google_benchmark,
-                      "File with one result for Google Benchmark's compare.py");
+                      "Write one result to this file as JSON of Google Benchmark");
   command->footer(
       "Examples:\n  filereel report drive.json -o drive.html\n"
       "  filereel report acme-*.json bolt-*.json -o review.html\n"

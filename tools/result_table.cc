@@ -8,7 +8,7 @@
 
 #include "filesets/system/printable.h"
 #include "replay/report/figures.h"
-#include "replay/report/wording.h"
+#include "replay/report/formatting.h"
 #include "replay/results/failures.h"
 #include "tools/efficiency_table.h"
 #include "tools/replay_table.h"
@@ -18,11 +18,11 @@
 namespace filereel {
 namespace {
 
-// Adds one quantity of one file system to the rows: sets down, operations across.
+// Adds a block for one figure on one file system: file sets down, steps across.
 void add_block(const std::vector<const Measurement*>& measurements, const std::string& title,
                std::optional<Spread> Summary::* quantity, Rows& rows) {
   std::vector<std::string> sets, operations;
-  std::map<std::pair<std::string, std::string>, std::string> cells;
+  std::map<std::pair<std::string, std::string>, Cell> cells;
   for (const Measurement* one : measurements) {
     const std::optional<Spread> spread = one->summary().*quantity;
     const bool no_data = std::ranges::any_of(one->samples, &Sample::moved_no_data);
@@ -32,30 +32,33 @@ void add_block(const std::vector<const Measurement*>& measurements, const std::s
     if (std::ranges::find(operations, one->operation) == operations.end()) {
       operations.push_back(one->operation);
     }
-    const std::string figure = spread ? spread_text(spread) : "-";
-    cells[{one->set, one->operation}] = no_data && rate_of_data ? "no data moved" : figure;
+    cells.insert_or_assign({one->set, one->operation},
+                           no_data && rate_of_data ? "no data moved" : spread_cell(spread));
   }
   if (cells.empty()) return;
-  std::vector<std::string>& heading = rows.emplace_back(1, title);
+  Row& heading = rows.emplace_back(1, title);
   heading.insert(heading.end(), operations.begin(), operations.end());
   for (const std::string& set : sets) {
-    std::vector<std::string>& row = rows.emplace_back(1, "  " + set);
-    for (const std::string& operation : operations) row.push_back(cells[{set, operation}]);
+    Row& row = rows.emplace_back(1, "  " + set);
+    for (const std::string& operation : operations) {
+      const auto cell = cells.find({set, operation});
+      row.push_back(cell == cells.end() ? "" : cell->second);
+    }
   }
 }
 
-// All quantities of one file system in the same columns.
+// All figures of one file system in the same columns.
 std::string blocks(const std::vector<const Measurement*>& measurements, const Bold& bold) {
   Rows rows;
   add_block(measurements, "MB/s until durable", &Summary::mb_per_s, rows);
   add_block(measurements, "MB/s until calls return", &Summary::mb_per_s_elapsed, rows);
   add_block(measurements, "files/s until durable", &Summary::files_per_s, rows);
   return format_columns(rows, [&](std::size_t row, std::string line) {
-    return rows[row].front().starts_with(' ') ? line : bold(line);
+    return rows[row].front().text.starts_with(' ') ? line : bold(line);
   });
 }
 
-// Those of a job on a file system that there are samples of.
+// Measurements of a job on a file system that have samples.
 std::vector<const Measurement*> measurements_of(const Result& result, const std::string& job,
                                                 const std::string& file_system) {
   std::vector<const Measurement*> list;
@@ -95,7 +98,7 @@ std::string file_system_tables(const Result& result, const std::string& file_sys
 
 constexpr std::size_t kMostOfSettings = 1000;
 
-// How the jobs were set; those that were set alike together.
+// The settings of the jobs; jobs with equal settings share a line.
 std::string settings(const Result& result) {
   std::vector<std::pair<std::string, std::string>> groups;  // settings, names
   for (const JobRecord& job : result.plan.jobs) {
@@ -114,10 +117,10 @@ std::string settings(const Result& result) {
   return text;
 }
 
-// What was verified and is not as it should be.
+// Failed verifications.
 std::string differences(const Result& result) {
   const std::string text = failures_of(result);
-  return text.empty() ? "" : fmt::format("DIFFERENT: {}\n", printable(text));
+  return text.empty() ? "" : fmt::format("VERIFICATION FAILED: {}\n", printable(text));
 }
 
 }  // namespace
@@ -132,9 +135,11 @@ std::string format_result(const Result& result, const Bold& bold) {
     text += replay_details(result.measurements.front(), bold);
   }
   text += format_efficiency(result, bold);
-  text += fmt::format(
-      "{}: median (lowest–highest); MB = 10^6 bytes until durable, operations until calls return\n",
-      describe_runs(result));
+  text +=
+      wrapped(fmt::format("{}: median, range below; MB/s = 10^6 bytes per second until durable; "
+                          "operations/s until calls return",
+                          describe_runs(result)),
+              2);
   return text + settings(result) + differences(result) + remarks(result);
 }
 

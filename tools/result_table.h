@@ -9,9 +9,9 @@
 
 namespace filereel {
 
-// What a storage reviewer would publish. For each file system the jobs one after the other: FC-Test
-// as sets × operations, workloads by phase or by point, recorded traces together; under them what
-// there is to know.
+// The tables that a storage reviewer would publish. For each file system: FC-Test as file sets ×
+// steps, workloads by phase or by point of the sweep, all recorded traces together; below them the
+// settings, the machine and the warnings.
 std::string format_result(const Result& result, const Bold& bold);
 
 }  // namespace filereel

@@ -52,18 +52,18 @@ void add_volumes(CLI::App& command, const std::string& option, std::vector<std::
 // Adds the options of both commands. `arguments` must outlive the command.
 void add_options(CLI::App& command, RunArguments& arguments) {
   add_volumes(command, "--far", arguments.far,
-              "Second volume, for copies; repeatable for workloads on several volumes");
+              "Second volume, for copies; may be repeated for workloads on more volumes");
   command.add_option("--against", arguments.against,
-                     "Volume to compare with the first; their runs alternate");
+                     "Volume to measure in turns with --near, and to compare with it");
   add_volumes(command, "--against-far", arguments.against_far,
-              "Second volume of --against (default: that of --far)");
-  command.add_option("--fs", arguments.file_systems, "File systems to format, such as ext4,ntfs")
+              "Second volume of --against (default: --far)");
+  command.add_option("--fs", arguments.file_systems, "File systems to create, such as ext4,ntfs")
       ->delimiter(',');
   command.add_option("--destroy", arguments.destroy,
-                     "Block device or part that may be formatted; destroys all its data");
+                     "Block device or part to format; all data on it is lost");
   command
       .add_option("--parts", arguments.parts,
-                  "Parts of the --near drive to measure in turn: begin,middle,end or 0%,25%")
+                  "Parts of the drive to measure in sequence: begin,middle,end or 0%,25%")
       ->delimiter(',');
   add_runs_options(command, arguments.runs, "Number of repetitions, each on fresh volumes (3)");
   arguments.parameters.resize(job_parameters().size());
@@ -86,16 +86,17 @@ void add_options(CLI::App& command, RunArguments& arguments) {
     }
   }
   command
-      .add_option("--sweep", arguments.sweeps, "Key and values to measure in turn: depth=1,4,16")
+      .add_option("--sweep", arguments.sweeps,
+                  "Values of a key to measure in sequence: depth=1,4,16")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   command.add_flag("--with-block-baseline", arguments.block_baseline,
-                   "First measure the volume with fio, below the file system");
+                   "First measure fio on the volume, below the file system");
   command.add_flag("--allow-divergence", arguments.allow_divergence,
-                   "Exit with 0 even if a replay diverges from its trace");
+                   "Exit with 0 even if a replay diverges from the trace");
   add_result_options(command, arguments.output);
   command.add_option("--against-json", arguments.output.against_json,
-                     "File for the result of --against");
+                     "Write the result of --against to this file");
   command.add_option("--against-label", arguments.output.against_label,
                      "Name of the result of --against");
 }
@@ -141,14 +142,14 @@ void check_together(const RunArguments& arguments) {
   const ResultOptions& output = arguments.output;
   const auto needs_against = [&](bool given, std::string_view option) {
     if (!given || !arguments.against.empty()) return;
-    throw Error(ErrorKind::usage, fmt::format("{} requires --against", option));
+    throw Error(ErrorKind::usage, fmt::format("{} needs --against", option));
   };
   needs_against(!output.against_json.empty(), "--against-json");
   needs_against(!output.against_label.empty(), "--against-label");
   if (arguments.block_baseline && !arguments.parts.empty()) {
-    throw Error(ErrorKind::usage,
-                "--with-block-baseline measures a single volume: omit --parts and name one part "
-                "with --near");
+    throw Error(
+        ErrorKind::usage,
+        "--with-block-baseline supports one volume: omit --parts, and name a part with --near");
   }
 }
 
@@ -218,7 +219,7 @@ void run(RunArguments& arguments, Session& session) {
   RunRequest request = request_of(arguments, plan);
   if (demonstration) {
     remarks.push_back(
-        fmt::format("scale {}: use --scale 1 for the full sets", kDemonstrationScale));
+        fmt::format("scale {}: use --scale 1 for full-size sets", kDemonstrationScale));
   }
   const std::vector<Target> volumes = all_of(request.targets);
   if (mounts_something(volumes)) {
@@ -236,11 +237,9 @@ void run(RunArguments& arguments, Session& session) {
   for (const Result& result : results) {
     const std::string differs = failures_of(result);
     if (differs.empty()) continue;
-    throw Error(
-        ErrorKind::failed,
-        fmt::format("verification failed: {}; see docs/reel-tools.md for the classes, or accept "
-                    "this with --allow-divergence",
-                    differs));
+    throw Error(ErrorKind::failed, fmt::format("verification failed: {}; see docs/reel-tools.md "
+                                               "for the classes, or use --allow-divergence",
+                                               differs));
   }
 }
 
@@ -250,17 +249,16 @@ void add_run_command(CLI::App& app, Session& session) {
   CLI::App* command =
       app.add_subcommand("run", "Measure plans, workloads, file sets and reels on fresh volumes");
   const auto arguments = std::make_shared<RunArguments>();
-  command->add_option("NAMES", arguments->names,
-                      "Plans, workloads, file sets (for FC-Test) and reels: catalogue names or "
-                      "files [fc-test]");
   command->add_option(
-      "--near", arguments->near,
-      "Volume under test: a directory, image:FILE[,size=4G], a block device, or part of one: "
-      "DEVICE,start=0,size=32G");
+      "NAMES", arguments->names,
+      "Plans, workloads, file sets (for FC-Test) and reels: catalogue names or files [fc-test]");
+  command->add_option("--near", arguments->near,
+                      "Volume under test: a directory, image:FILE[,size=4G], a block device or a "
+                      "part, DEVICE,start=0,size=32G");
   add_options(*command, *arguments);
   command->add_flag("--full", arguments->full,
-                    "Use full sizes and durations in plans that are scaled down by default");
-  command->add_flag("--keep", arguments->keep, "Keep files and images after the run");
+                    "Run plans that are scaled down by default at full size and duration");
+  command->add_flag("--keep", arguments->keep, "Keep files and images at the end");
   command->footer(
       "Examples:\n  filereel run\n"
       "  filereel run --near image:a.img --far image:b.img --fs ext4 --set programs\n"
@@ -282,13 +280,14 @@ void add_replay_command(CLI::App& app, Session& session) {
   const auto arguments = std::make_shared<RunArguments>();
   arguments->keep = true;
   arguments->names.resize(1);
-  command->add_option("REEL", arguments->names.front(), "Reel file or catalogue name")->required();
+  command->add_option("REEL", arguments->names.front(), "Reel: a .reel file or a catalogue name")
+      ->required();
   command->add_option(
       "VOLUME", arguments->near,
-      "Directory, image:FILE[,size=4G] or block device; not needed with --engine null");
+      "Directory, image:FILE[,size=4G] or block device; not needed for --engine null");
   add_options(*command, *arguments);
   command->add_flag("--keep,!--remove", arguments->keep,
-                    "Keep the files of the last repetition (default), or remove them");
+                    "Keep the files of the last repetition (the default), or remove them");
   command->footer(
       "Examples:\n  filereel replay app.reel /mnt/new-disk/test --verify tree\n"
       "  filereel replay app.reel image:test.img --fs ext4,xfs --pace natural --json app.json\n"

@@ -17,7 +17,7 @@ std::uint32_t parse_count(const std::string& text) {
   const auto [stop, error] = std::from_chars(text.data(), end, count);
   if (error == std::errc() && stop == end && count >= 1 && count <= kMostRuns) return count;
   throw Error(ErrorKind::usage,
-              fmt::format("--runs {}: must be auto, or 1 to {}", text, kMostRuns));
+              fmt::format("--runs {}: must be auto or a number from 1 to {}", text, kMostRuns));
 }
 
 double parse_budget(const std::string& text) {
@@ -29,10 +29,10 @@ double parse_budget(const std::string& text) {
 }  // namespace
 
 void add_runs_options(CLI::App& command, RunsArguments& arguments, const std::string& what) {
-  command.add_option("--runs", arguments.runs, what + "; auto: until precise");
-  command.add_option("--precision", arguments.precision,
-                     "With --runs auto: width of the medians' 95 % intervals, for rates (5%) and "
-                     "a tail (p99.9=10%)");
+  command.add_option("--runs", arguments.runs, what + "; auto: until all intervals are narrow");
+  command.add_option(
+      "--precision", arguments.precision,
+      "With --runs auto: target width of 95 % intervals, of rates (5%) and of a tail (p99.9=10%)");
   command.add_option("--budget", arguments.budget, "With --runs auto: time limit (30min)");
 }
 
@@ -46,7 +46,7 @@ void apply_runs(const RunsArguments& arguments, std::optional<std::uint32_t>& ru
   }
   const auto check = [&](const std::string& text, std::string_view option) {
     if (text.empty() || automatic) return;
-    throw Error(ErrorKind::usage, fmt::format("{} requires --runs auto", option));
+    throw Error(ErrorKind::usage, fmt::format("{} needs --runs auto", option));
   };
   check(arguments.precision, "--precision");
   check(arguments.budget, "--budget");

@@ -90,7 +90,7 @@ std::string settings_of(const Job& job, const JobRecord& record) {
 }
 
 std::string describe_duration(double seconds) {
-  return fmt::format("{} on a drive of 200 MB/s", format_duration(seconds));
+  return fmt::format("{} at 200 MB/s", format_duration(seconds));
 }
 
 Plan plan_named(const std::string& name, bool full = false) {
@@ -172,7 +172,7 @@ std::string describe_run(const JobFacts& facts, std::uint64_t points) {
   if (points > 1) rows.push_back({"points", fmt::format("{}", points)});
   rows.push_back({"duration", describe_duration(facts.seconds)});
   std::string text;
-  for (const auto& row : rows) text += fmt::format("{:<13} {}\n", row[0], row[1]);
+  for (const auto& row : rows) text += fmt::format("{:<13} {}\n", row[0].text, row[1].text);
   return text;
 }
 
@@ -287,11 +287,11 @@ void show(const ShowArguments& arguments, Session& session) {
   const Show show(arguments.json, arguments.full, session);
   if (is_result(name)) return show.result(load_result(name), arguments.measurement);
   if (!arguments.measurement.empty()) {
-    throw Error(ErrorKind::usage, "--measurement needs a result");
+    throw Error(ErrorKind::usage, "--measurement applies to results only");
   }
   const CatalogueItem item = find_named(name);
   if (arguments.full && item.kind != CatalogueItem::Kind::plan) {
-    throw Error(ErrorKind::usage, "--full needs a plan");
+    throw Error(ErrorKind::usage, "--full applies to plans only");
   }
   show.item(item);
 }
@@ -304,11 +304,11 @@ void add_show_command(CLI::App& app, Session& session) {
   const auto arguments = std::make_shared<ShowArguments>();
   command->add_option("NAME", arguments->name, "Catalogue name or file")->required();
   command->add_flag("--json", arguments->json, "Print JSON");
-  command->add_flag("--full", arguments->full, "Show a plan's jobs for a full run");
+  command->add_flag("--full", arguments->full, "Show the jobs of a plan with --full");
   command->add_flag("--operations", arguments->operations,
-                    "Print all operations of a reel, one per line");
+                    "Print every operation of a reel, one per line");
   command->add_option("--measurement", arguments->measurement,
-                      "Draw heat maps of measurements whose title contains this text");
+                      "Draw heat maps of measurements with this text in their title");
   command->footer(
       "Examples:\n  filereel show programs\n  filereel show random-read\n"
       "  filereel show drive.json\n  filereel show drive.json --measurement 'ext4 create'\n"

@@ -35,7 +35,7 @@ SweepArgument parse_sweep(std::string_view text) {
   const bool empty = std::ranges::any_of(sweep.values, &std::string::empty);
   if (!sweep.key.empty() && !sweep.values.empty() && !empty) return sweep;
   throw Error(ErrorKind::usage,
-              fmt::format("--sweep {}: must be a key and values, such as depth=1,4,16", text));
+              fmt::format("--sweep {}: expected a key and its values, such as depth=1,4,16", text));
 }
 
 }  // namespace filereel

@@ -1,6 +1,7 @@
 #include "tools/table.h"
 
 #include <algorithm>
+#include <ranges>
 
 #include <fmt/format.h>
 #include <sys/ioctl.h>
@@ -20,14 +21,14 @@ std::string pad(std::size_t count) {
   return std::string(count, ' ');
 }
 
-// Columns beside the first one that share lines with it, or stand below it.
+// Columns on the same lines as the first one, or below it.
 struct ColumnBlock {
   std::size_t begin = 1, end = 1;
   bool folded = false;
 };
 
 constexpr std::size_t kGap = 2;
-// A first column up to here stands beside the others in each block.
+// A first column of at most this width is repeated in each block.
 constexpr std::size_t kNarrow = 24;
 
 std::vector<ColumnBlock> blocks_of(const std::vector<std::size_t>& widths, std::size_t width) {
@@ -48,27 +49,36 @@ std::vector<ColumnBlock> blocks_of(const std::vector<std::size_t>& widths, std::
   return blocks.empty() ? std::vector<ColumnBlock>{{1, 1}} : blocks;
 }
 
-// Those of a row within a block; a row that does not reach the block has none.
-std::vector<std::string> lines_of(const std::vector<std::string>& row,
-                                  const std::vector<std::size_t>& widths,
+// Lines of a row within a block; none if the row ends before the block.
+std::vector<std::string> lines_of(const Row& row, const std::vector<std::size_t>& widths,
                                   const ColumnBlock& block) {
   if (block.begin > 1 && row.size() <= block.begin) return {};
-  std::string others;
-  for (std::size_t i = block.begin; i < std::min(block.end, row.size()); ++i) {
-    others += pad(kGap + widths[i] - characters(row[i])) + row[i];
-  }
-  const std::string name = row.empty() ? "" : row.front();
+  const auto line_of = [&](std::string Cell::* part) {
+    std::string line;
+    for (std::size_t i = block.begin; i < std::min(block.end, row.size()); ++i) {
+      const std::string& text = row[i].*part;
+      line += pad(kGap + widths[i] - characters(text)) + text;
+    }
+    return line;
+  };
+  const std::string name = row.empty() ? "" : row.front().text;
+  const std::string others = line_of(&Cell::text);
+  std::vector<std::string> lines;
   if (block.folded) {
-    std::vector<std::string> lines;
     if (!name.empty() || others.empty()) lines.push_back(name);
     if (!others.empty()) lines.push_back(others);
-    return lines;
+  } else {
+    lines.push_back(others.empty() ? name : name + pad(widths.front() - characters(name)) + others);
   }
-  return {others.empty() || row.empty() ? name
-                                        : name + pad(widths.front() - characters(name)) + others};
+  const auto shown =
+      row | std::views::drop(block.begin) | std::views::take(block.end - block.begin);
+  if (std::ranges::any_of(shown, [](const Cell& cell) { return !cell.below.empty(); })) {
+    lines.push_back(pad(block.folded ? 0 : widths.front()) + line_of(&Cell::below));
+  }
+  return lines;
 }
 
-// filereel's own cost, of the jobs that it is known of.
+// filereel's overhead, of the jobs for which it was measured.
 std::string overhead_text(const std::vector<JobRecord>& jobs) {
   double low = 0, high = 0;
   for (const JobRecord& job : jobs) {
@@ -79,10 +89,21 @@ std::string overhead_text(const std::vector<JobRecord>& jobs) {
   if (high <= 0) return "";
   const std::string range =
       low == high ? fmt::format("{:.0f}", low) : fmt::format("{:.0f} to {:.0f}", low, high);
-  return fmt::format(" takes {} ns per operation itself", range);
+  return fmt::format(", overhead {} ns per operation", range);
 }
 
 }  // namespace
+
+Cell spread_cell(const std::optional<Spread>& spread,
+                 const std::function<std::string(double)>& text) {
+  if (!spread) return "-";
+  Cell cell = text(spread->median);
+  if (spread->low != spread->high) {
+    const std::string low = text(spread->low);
+    cell.below = fmt::format("{}{}{}", low, low.contains(' ') ? " – " : "–", text(spread->high));
+  }
+  return cell;
+}
 
 std::string describe_drives(const VolumeDescription& volume) {
   std::vector<std::pair<std::string, std::size_t>> kinds;
@@ -103,7 +124,7 @@ std::string describe_drives(const VolumeDescription& volume) {
                         count > 1 ? fmt::format("{} × ", count) : "", kind);
   }
   if (text.empty()) return text;
-  // Partitions and files are in the target's name.
+  // Partitions and files are part of the target's name.
   std::string through;
   for (const std::string& layer : volume.layers) {
     if (layer.ends_with("(partition)") || layer.starts_with("file on ")) continue;
@@ -138,14 +159,15 @@ std::size_t output_width() {
 }
 
 std::string format_columns(Rows rows, const LineStyle& style, std::size_t width) {
-  for (auto& row : rows) {
-    for (std::string& cell : row) cell = printable_line(cell);
-  }
   std::vector<std::size_t> widths;
-  for (const auto& row : rows) {
+  for (Row& row : rows) {
     widths.resize(std::max(widths.size(), row.size()));
-    for (std::size_t i = 0; i < row.size(); ++i)
-      widths[i] = std::max(widths[i], characters(row[i]));
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      for (std::string* text : {&row[i].text, &row[i].below}) {
+        *text = printable_line(*text);
+        widths[i] = std::max(widths[i], characters(*text));
+      }
+    }
   }
   std::string text;
   for (const ColumnBlock& block : blocks_of(widths, width)) {
@@ -184,7 +206,7 @@ std::string remarks(const Result& result) {
                       printable(result.version));
   text += overhead_text(result.plan.jobs);
   text += '\n';
-  if (!result.complete) text += "INCOMPLETE: the run ended before all was measured\n";
+  if (!result.complete) text += "INCOMPLETE: the run ended early\n";
   for (const Warning& warning : result.warnings) {
     text += format_warning(warning);
   }
@@ -195,7 +217,7 @@ std::string wrapped(std::string_view text, std::size_t indent) {
   constexpr std::size_t kColumns = 80;
   std::string lines;
   std::size_t used = 0;
-  // The blanks that a line begins with are its own.
+  // Keep leading blanks.
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t word = text.find_first_not_of(" \n", begin);
     if (word == std::string_view::npos) break;

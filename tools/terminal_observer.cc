@@ -89,7 +89,7 @@ std::string TerminalObserver::describe() {
   const auto seconds = [](std::uint64_t since) {
     return static_cast<double>(now_ns() - since) * 1e-9;
   };
-  const ReplayLook look = progress_->look();
+  const ProgressSnapshot look = progress_->look();
   const bool flushing = look.times.end_ns > 0 && look.times.durable_ns == 0;
   return describe_step(*step_,
                        {.bytes = look.bytes,

@@ -64,13 +64,13 @@ void capture(const std::string& folder, const std::string& output, bool cross, S
   writer.finish();
   session.print(fmt::format("{}: {}\n", printable_line(output), contents(totals.set)));
   if (totals.duplicate_files > 0) {
-    session.print(fmt::format("{} with duplicate content ({})\n",
+    session.print(fmt::format("{} with the content of another file ({})\n",
                               counted(totals.duplicate_files, "file", "files"),
                               format_size(totals.duplicate_bytes)));
   }
   if (totals.skipped() > 0) {
     session.notice(
-        fmt::format("{} skipped or incomplete:", counted(totals.skipped(), "path", "paths")));
+        fmt::format("{} left out or incomplete:", counted(totals.skipped(), "path", "paths")));
     for (const SkippedPath& one : totals.examples) {
       session.notice(fmt::format("  {}: {}", one.path, one.reason));
     }
@@ -111,9 +111,9 @@ void populate(const std::string& set_name, const std::string& folder, double sca
   const auto lost = [&](std::uint64_t count, std::string_view what) {
     if (count > 0) session.notice(fmt::format("{} {}", counted(count, "entry", "entries"), what));
   };
-  lost(totals.set_ids_dropped, "without the set-user-ID or set-group-ID bit of the file set");
-  lost(totals.modes_lost, "whose mode the file system rejected");
-  lost(totals.times_lost, "whose time the file system rejected");
+  lost(totals.set_ids_dropped, "without the set-user-ID or set-group-ID bit");
+  lost(totals.modes_lost, "with a mode that the file system rejected");
+  lost(totals.times_lost, "with times that the file system rejected");
 }
 
 }  // namespace
@@ -123,10 +123,10 @@ void add_capture_command(CLI::App& app, Session& session) {
     std::string folder, output;
     bool cross = false;
   };
-  CLI::App* command = app.add_subcommand("capture", "Create a file set from a directory tree");
+  CLI::App* command = app.add_subcommand("capture", "Convert a directory tree to a file set");
   const auto arguments = std::make_shared<Arguments>();
   command->add_option("DIR", arguments->folder, "Directory tree to read")->required();
-  command->add_option("-o,--output", arguments->output, "File set to write (.fileset)")->required();
+  command->add_option("-o,--output", arguments->output, "File set to write")->required();
   command->add_flag("--cross-file-systems", arguments->cross,
                     "Include file systems mounted below DIR");
   command->footer("Example:\n  filereel capture /usr/include -o include.fileset");
@@ -142,7 +142,7 @@ void add_populate_command(CLI::App& app, Session& session) {
   };
   CLI::App* command = app.add_subcommand("populate", "Create a directory tree from a file set");
   const auto arguments = std::make_shared<Arguments>();
-  command->add_option("SET", arguments->set, "File set: catalogue name or file")->required();
+  command->add_option("SET", arguments->set, "File set: a catalogue name or a file")->required();
   command->add_option("DIR", arguments->folder, "Empty or new directory")->required();
   command->add_option("--scale", arguments->scale, "Size factor for the file set, such as 0.1");
   command->footer("Example:\n  filereel populate programs ./programs --scale 0.1");

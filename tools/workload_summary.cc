@@ -105,9 +105,9 @@ std::string describe_access(const AccessMix& mix) {
     words.push_back(
         fmt::format("zone {} to {}", percent_of(mix.zone_begin), percent_of(mix.zone_end)));
   }
-  if (mix.disjoint) words.emplace_back("each thread in its own region");
+  if (mix.disjoint) words.emplace_back("a separate range per thread");
   if (mix.hot.kind != HotSpots::Kind::uniform) words.push_back(hot_words(mix.hot));
-  if (mix.truncate) words.emplace_back("files truncated on open");
+  if (mix.truncate) words.emplace_back("files recreated");
   return joined(words);
 }
 

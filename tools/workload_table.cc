@@ -7,15 +7,14 @@
 #include <fmt/format.h>
 
 #include "filesets/system/printable.h"
-#include "replay/report/wording.h"
+#include "replay/report/formatting.h"
 #include "replay/results/metrics.h"
 #include "replay/results/result_sweep.h"
 
 namespace filereel {
 namespace {
 
-using Row = std::vector<std::string>;
-using Measurements = std::vector<const Measurement*>;  // null where nothing was measured
+using Measurements = std::vector<const Measurement*>;  // null: not measured
 
 std::string number_cell(const Metric& metric, double figure) {
   switch (metric.unit) {
@@ -32,22 +31,21 @@ std::string number_cell(const Metric& metric, double figure) {
 }
 
 // Rates with the range of their samples.
-std::string cell_of(const Metric& metric, const std::optional<Spread>& spread) {
-  if (!spread) return "-";
-  std::string median = number_cell(metric, spread->median);
+Cell cell_of(const Metric& metric, const std::optional<Spread>& spread) {
   const bool rate = metric.unit == Unit::mb_per_s || metric.unit == Unit::per_second;
-  if (!rate || spread->low == spread->high) return median;
-  return fmt::format("{} ({}–{})", median, short_number(spread->low), short_number(spread->high));
+  if (spread && rate) return spread_cell(spread, short_number);
+  return spread ? number_cell(metric, spread->median) : "-";
 }
 
-// A row for each measurement, which `names` are called like: metrics of which there is a figure.
-std::string rows_table(const Result& result, const std::string& corner, const Row& names,
-                       const Measurements& rows, const Bold& bold) {
-  Rows table(1, Row{corner});
-  for (const std::string& name : names) table.push_back({name});
+// A row for each measurement, labelled by `names`; a column for each metric with a figure.
+std::string rows_table(const Result& result, const std::string& corner,
+                       const std::vector<std::string>& names, const Measurements& rows,
+                       const Bold& bold) {
+  Rows table(1, Row(1, corner));
+  for (const std::string& name : names) table.emplace_back(1, name);
   for (const Metric& metric : metrics()) {
     if (!metric.brief) continue;
-    Row column = {std::string(metric.heading)};
+    Row column(1, std::string(metric.heading));
     bool any = false;
     for (const Measurement* one : rows) {
       const auto spread = one ? spread_of(metric, result, *one) : std::nullopt;
@@ -59,11 +57,11 @@ std::string rows_table(const Result& result, const std::string& corner, const Ro
   return format_table(table, bold);
 }
 
-// A figure of the last two axes: the first of them down, the second one across.
+// One metric over the last two axes, the first of them down and the second across.
 std::string matrix(const Result& result, const Metric& metric, const std::string& title,
                    const SweepAxis& down, const SweepAxis& across, const Measurements& cells,
                    const Bold& bold) {
-  Rows table(1, Row{fmt::format("{} \\ {}", down.name, across.name)});
+  Rows table(1, Row(1, fmt::format("{} \\ {}", down.name, across.name)));
   std::ranges::copy(across.values, std::back_inserter(table.front()));
   auto cell = cells.begin();
   for (const std::string& value : down.values) {
@@ -86,7 +84,7 @@ std::string heading_of(const std::vector<SweepAxis>& axes, std::size_t count, st
   return text;
 }
 
-// One operation at the points of a sweep of two axes or more.
+// One step at the points of a sweep of two or more axes.
 std::string matrices(const Result& result, const std::string& what,
                      const std::vector<SweepAxis>& axes, const Measurements& points,
                      const Bold& bold) {
@@ -98,7 +96,7 @@ std::string matrices(const Result& result, const std::string& what,
   for (std::size_t i = 0; i < points.size() / size; ++i) {
     const auto first = points.begin() + static_cast<std::ptrdiff_t>(i * size);
     const Measurements cells(first, first + static_cast<std::ptrdiff_t>(size));
-    for (const Metric* metric : usual_metrics(cells)) {
+    for (const Metric* metric : default_metrics(cells)) {
       const std::string title =
           fmt::format("{}{}: {}", what, heading_of(axes, outer, i), metric->heading);
       text += matrix(result, *metric, title, down, across, cells, bold) + "\n";
@@ -117,7 +115,7 @@ SweepAxis printable_axis(const SweepAxis& axis) {
 
 std::string short_number(double value) {
   constexpr double kThousand = 1000;
-  constexpr double kRounded = 999.5;  // would be written as 1000
+  constexpr double kRounded = 999.5;  // would print as 1000
   std::string_view unit;
   for (const std::string_view next : {"k", "M", "G"}) {
     if (value < kRounded) break;
@@ -156,7 +154,7 @@ std::string sweep_table(const Result& result, const JobRecord& job, const std::s
 
 std::string phase_table(const Result& result, const std::string& job,
                         const std::vector<const Measurement*>& list, const Bold& bold) {
-  Row names;
+  std::vector<std::string> names;
   for (const Measurement* one : list) names.push_back(printable(one->operation));
   return rows_table(result, printable(job), names, list, bold) + "\n";
 }

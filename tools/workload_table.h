@@ -1,4 +1,4 @@
-// The tables of workloads, and of all that was swept.
+// The tables of workloads and of sweeps.
 #pragma once
 
 #include <string>
@@ -9,18 +9,18 @@
 
 namespace filereel {
 
-// "1.23k", "456", "0.12": three significant digits, thousands and millions by letter.
+// "1.23k", "456", "0.12": three significant digits, with k, M or G.
 std::string short_number(double value);
 
-// Of microseconds: "12.3 µs", "4.56 ms", "1.20 s".
+// A latency in microseconds: "12.3 µs", "4.56 ms", "1.20 s".
 std::string short_latency(double us);
 
 // A row for each phase of the job; none is null.
 std::string phase_table(const Result& result, const std::string& job,
                         const std::vector<const Measurement*>& list, const Bold& bold);
 
-// A job that was swept on a file system: with one axis a row for each value, with more a matrix of
-// the last two under headings of the others.
+// A sweep on a file system: a row for each value of one axis; with more axes a matrix of the last
+// two under headings for the others.
 std::string sweep_table(const Result& result, const JobRecord& job, const std::string& file_system,
                         const Bold& bold);
 

@@ -1,4 +1,4 @@
-// Recorded traces that come with filereel, embedded at build time (cmake/catalog.cmake).
+// Recorded traces shipped with filereel, embedded at build time (cmake/catalog.cmake).
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 namespace filereel {
 
 struct CatalogReel {
-  std::string_view name;  // of the file in traces/catalog, such as "app-compile.reel"
+  std::string_view name;  // file name in traces/catalog, such as "app-compile.reel"
   std::span<const std::byte> bytes;
 };
 

@@ -20,32 +20,32 @@ namespace {
 constexpr std::array<std::string_view, kFcSteps> kStepNames = {"create", "read", "copy-near",
                                                                "copy-far", "delete"};
 
-// Slots of the two files that a step has open at once.
+// Slots of the two files that a step keeps open.
 constexpr FileSlot kSource = 0;
 constexpr FileSlot kDestination = 1;
 
-// copy_file_range and sendfile copy this much in one operation: enough that the call's own cost
-// does not show, little enough that progress moves and Ctrl-C is obeyed.
+// Bytes per operation of copy_file_range and sendfile: large enough to hide the cost of the call,
+// small enough for progress and Ctrl-C.
 constexpr std::uint64_t kKernelCopyBytes = 16 << 20;
 
-// What one thread works on. Plain data, copied into the coroutine.
+// The work of one thread. Plain data, copied into the coroutine.
 struct Part {
   const FileSet& set;
-  std::span<const PathId> from;  // by entry, the tree's root last; empty where nothing is read
-  std::span<const PathId> to;    // the same for what is made or removed
+  std::span<const PathId> from;  // by entry, the tree's root last; empty if nothing is read
+  std::span<const PathId> to;    // the same for what is created or removed
   std::span<const std::uint32_t> link_targets;
   std::span<const TextId> targets;
   FcTestOptions options;
   std::uint32_t thread;
 
-  // Whether the file that comes `number`th is this thread's.
+  // Whether file number `number` belongs to this thread.
   bool mine(std::size_t number) const { return number % options.threads == thread; }
   bool first() const { return thread == 0; }
   bool shared() const { return options.threads > 1; }
 };
 
-// Walks the parts of a file that hold data, in pieces of at most `step` bytes that do not straddle
-// a hole: for (Pieces at(size, holes, step); !at.done(); at.advance()).
+// Walks the data ranges of a file in pieces of at most `step` bytes that do not cross a hole: for
+// (Pieces at(size, holes, step); !at.done(); at.advance()).
 class Pieces {
  public:
   Pieces(std::uint64_t size, std::span<const Hole> holes, std::uint64_t step)
@@ -73,15 +73,15 @@ class Pieces {
   std::span<const Hole> holes_;
   std::uint64_t step_;
   std::uint64_t offset_ = 0;
-  std::uint64_t limit_ = 0;  // where the data that `offset_` lies in ends
-  std::size_t hole_ = 0;     // the first hole that ends behind `offset_`
+  std::uint64_t limit_ = 0;  // end of the data range that contains `offset_`
+  std::size_t hole_ = 0;     // first hole that ends after `offset_`
 };
 
 bool ends_in_hole(std::uint64_t size, std::span<const Hole> holes) {
   return !holes.empty() && holes.back().offset + holes.back().length == size;
 }
 
-// Makes the tree `to`: with generated content, or as a copy of the tree `from`.
+// Creates the tree `to`, with generated content or as a copy of the tree `from`.
 OperationStream make_tree(Part part) {
   const bool copies = !part.from.empty();
   const bool in_kernel = copies && part.options.copy_method != CopyMethod::readwrite;
@@ -94,7 +94,7 @@ OperationStream make_tree(Part part) {
       }
     }
   }
-  if (part.shared()) co_yield Operation{};  // barrier: every directory is there
+  if (part.shared()) co_yield Operation{};  // barrier: all directories exist
 
   std::size_t files = 0;
   for (std::uint32_t i = 0; i < entries.size(); ++i) {
@@ -123,7 +123,7 @@ OperationStream make_tree(Part part) {
         copy.source = kSource;
         copy.second = at.offset();
         copy.method = part.options.copy_method;
-        if (copy.method == CopyMethod::reflink) {  // clones the whole file, holes too
+        if (copy.method == CopyMethod::reflink) {  // clones the whole file, including holes
           copy.offset = copy.second = 0;
           copy.length = entry.size;
           copy.expected = static_cast<std::int64_t>(entry.size);
@@ -144,7 +144,7 @@ OperationStream make_tree(Part part) {
     co_yield close_file(kDestination, true);
   }
 
-  if (part.shared()) co_yield Operation{};  // barrier: every file that a hard link names is there
+  if (part.shared()) co_yield Operation{};  // barrier: all targets of hard links exist
   for (std::uint32_t i = 0; i < entries.size(); ++i) {
     if (entries[i].kind != EntryKind::hard_link || !part.mine(i)) continue;
     Operation link = named(OperationKind::link, part.to[i]);
@@ -160,7 +160,7 @@ OperationStream read_tree(Part part) {
     if (entry.kind != EntryKind::file || !part.mine(files++)) continue;
     co_yield open_file(part.from[i], kSource, O_RDONLY);
     const std::uint64_t step = part.options.block_size;
-    for (std::uint64_t at = 0; at < entry.size; at += step) {  // a reader does not know of holes
+    for (std::uint64_t at = 0; at < entry.size; at += step) {  // a reader does not know the holes
       co_yield data(OperationKind::read, kSource, at, std::min(step, entry.size - at));
     }
     co_yield close_file(kSource, true);
@@ -176,7 +176,7 @@ OperationStream remove_tree(Part part) {
     unlink.counts_file = entries[i].kind == EntryKind::file;
     co_yield unlink;
   }
-  if (part.shared()) co_yield Operation{};  // barrier: every directory holds directories only
+  if (part.shared()) co_yield Operation{};  // barrier: directories contain only directories
   if (!part.first()) co_return;
   for (std::size_t i = entries.size(); i-- > 0;) {
     if (entries[i].kind == EntryKind::directory) {
@@ -196,7 +196,7 @@ FcStep parse_fc_step(std::string_view name) {
   for (std::size_t i = 0; i < kFcSteps; ++i) {
     if (kStepNames[i] == name) return static_cast<FcStep>(i);
   }
-  throw Error(ErrorKind::usage, fmt::format("there is no operation '{}'{}", printable(name),
+  throw Error(ErrorKind::usage, fmt::format("unknown operation '{}'{}", printable(name),
                                             use_one_of(name, kStepNames)));
 }
 

@@ -15,7 +15,7 @@ namespace {
 using enum Field;
 using enum Comparison;
 
-// By the kinds' values.
+// Indexed by OperationKind.
 constexpr std::array<OperationInfo, kOperationKinds> kTable = {{
     {"mkdir", path | mode, exact, false, true},
     {"rmdir", path, exact, false, true},
@@ -92,8 +92,9 @@ CopyMethod parse_copy_method(std::string_view name) {
     if (kCopyMethods[i] == name) return static_cast<CopyMethod>(i);
   }
   const std::span<const std::string_view> ours(kCopyMethods.data(), kCopyMethods.size() - 1);
-  throw Error(ErrorKind::usage, fmt::format("there is no copy method '{}'{}", printable(name),
-                                            use_one_of(name, ours)));  // splice is of traces only
+  throw Error(ErrorKind::usage,
+              fmt::format("unknown copy method '{}'{}", printable(name),
+                          use_one_of(name, ours)));  // splice occurs in traces only
 }
 
 }  // namespace filereel

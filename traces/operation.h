@@ -1,5 +1,5 @@
-// The operation model: one thing done to files. Workloads, reels and importers all yield these, and
-// the one engine executes them.
+// The operation model: one action on files. Workloads, reels and importers produce operations; the
+// engine executes them.
 #pragma once
 
 #include <cstddef>
@@ -11,9 +11,9 @@
 
 namespace filereel {
 
-// The values are the codes in reel files (docs/reel-format.md): they are never changed, only added
-// to. What each kind does and which members of Operation it uses is said by the one table behind
-// operation_info.
+// The values are the codes in reel files (docs/reel-format.md). Never change one; only add new
+// ones. The table behind operation_info describes each kind and the members of Operation that it
+// uses.
 enum class OperationKind : std::uint8_t {
   make_directory = 0,
   remove_directory = 1,
@@ -66,13 +66,13 @@ enum class OperationKind : std::uint8_t {
 };
 inline constexpr std::size_t kOperationKinds = 48;
 
-// Which members of Operation a kind uses; what is not used has its default value.
+// The members of Operation that a kind uses. Unused members keep their default values.
 enum class Field : std::uint16_t {
   none = 0,
   path = 1 << 0,
   old_path = 1 << 1,
   file = 1 << 2,    // an open file
-  target = 1 << 3,  // `file`, or `path` where file is kNoFile
+  target = 1 << 3,  // `file`, or `path` if file is kNoFile
   source = 1 << 4,
   flags = 1 << 5,
   mode = 1 << 6,
@@ -89,52 +89,54 @@ constexpr bool has(Field set, Field one) {
   return (static_cast<unsigned>(set) & static_cast<unsigned>(one)) != 0;
 }
 
-// How far the result of a replay must be that of the trace.
+// How closely the result of a replay must match the trace.
 enum class Comparison : std::uint8_t {
-  exact,    // the same number, the same error
-  success,  // the same error, or any success: sizes of lists differ between file systems
+  exact,    // same number, same error
+  success,  // same error, or any success: sizes of lists differ between file systems
   nothing,  // advice and bookkeeping
 };
 
 struct OperationInfo {
-  std::string_view name;  // as in reports, dumps and result files
+  std::string_view name;  // in reports, dumps and result files
   Field fields;
   Comparison comparison;
-  bool moves_data;  // its result is a number of bytes of content
-  bool is_call;     // false: orders the replay, does nothing to files
+  bool moves_data;  // the result is a number of bytes of content
+  bool is_call;     // false: orders the replay, does not touch files
 };
 
-// The one table of names and properties.
+// Name and properties of a kind.
 const OperationInfo& operation_info(OperationKind kind);
 
-// The kind of that name; false if there is none.
+// Finds the kind with this name; false if unknown.
 bool find_operation_kind(std::string_view name, OperationKind& kind);
 
-// Where the bytes of a write come from.
+// Source of the bytes of a write.
 enum class DataSource : std::uint8_t {
-  generated,  // made from `entry` and the offset (replay/engine/content_source.h)
-  last_read,  // the thread's buffer, as its last read left it: a copy by read and write
+  generated,  // derived from `entry` and the offset (replay/engine/content_source.h)
+  last_read,  // the thread's buffer after its last read: a copy by read and write
 };
 
-// How copy_range moves bytes. `readwrite` copies are read and write operations instead.
+// How copy_range moves bytes. `readwrite` copies are read and write operations.
 enum class CopyMethod : std::uint8_t { readwrite, copy_file_range, reflink, sendfile, splice };
 
 std::string_view copy_method_name(CopyMethod method);
 
-// Throws Error(usage) that names the methods there are.
+// Throws Error(usage) that lists the known methods.
 CopyMethod parse_copy_method(std::string_view name);
 
-// An open file, not a descriptor number. Free to be used again after `close`. Within one thread in
-// workloads, for all threads in recorded traces. Mappings have numbers of their own kind.
+// An open file, not a descriptor number. Can be reused after `close`. Local to a thread in
+// workloads, shared by all threads in recorded traces. Mappings are numbered separately.
 using FileSlot = std::uint32_t;
 inline constexpr FileSlot kNoFile = UINT32_MAX;
 
-// A file, whatever its names: hard links share it, renaming keeps it. In workloads the number of
-// its entry in the file set; in recorded traces counted from 0 as files appear.
+// A file, independent of its names: hard links share it, and it survives renaming. In workloads,
+// the number of its entry in the file set. In recorded traces, counted from 0 in order of
+// appearance.
 using FileId = std::uint32_t;
 inline constexpr FileId kNoFileId = UINT32_MAX;
 
-// Linux moves at most so many bytes in one call, whatever it is asked for: whole pages below 2 GiB.
+// The most bytes that Linux moves in one call, whatever the requested length: whole pages below 2
+// GiB.
 inline constexpr std::uint64_t kMaxTransfer = 0x7ffff000;
 
 // Times of set_times.
@@ -144,21 +146,21 @@ inline constexpr std::uint64_t kTimeOmit = UINT64_MAX - 1;
 // Flags of `lock`.
 namespace lock_flags {
 inline constexpr std::uint32_t kShared = 1, kExclusive = 2, kUnlock = 4;  // one of these
-inline constexpr std::uint32_t kRecord = 8;  // a range (fcntl), else the whole file (flock)
+inline constexpr std::uint32_t kRecord = 8;  // a range (fcntl), otherwise the whole file (flock)
 inline constexpr std::uint32_t kWait = 16;
 }  // namespace lock_flags
 
-// Flags of `pace`: what its time is counted from.
+// Flags of `pace`: the reference point of its time.
 namespace pace_flags {
-inline constexpr std::uint32_t kFromStart = 0;    // the replay's start
-inline constexpr std::uint32_t kFromLastEnd = 1;  // the end of the lane's last operation
-inline constexpr std::uint32_t kFromNow = 2;      // the moment at which the lane comes to it
+inline constexpr std::uint32_t kFromStart = 0;    // start of the replay
+inline constexpr std::uint32_t kFromLastEnd = 1;  // end of the lane's last operation
+inline constexpr std::uint32_t kFromNow = 2;      // when the lane reaches it
 }  // namespace pace_flags
 
 // clang-format off
 //
 // Flags and modes are those of Linux on x86-64. In the list, "target" is `file` or, if that is
-// kNoFile, `path`, which is never followed if it is a symbolic link: whoever makes the trace
+// kNoFile, `path`. A `path` that is a symbolic link is not followed: the producer of the trace
 // resolves links.
 //
 //   make_directory    path, mode
@@ -174,19 +176,19 @@ inline constexpr std::uint32_t kFromNow = 2;      // the moment at which the lan
 //   link              path: the new name; target: file, or old_path where file is kNoFile
 //   barrier           all threads meet (workloads only)
 //   rename            old_path, path, flags: RENAME_*
-//   make_node         path, mode: never executed
+//   make_node         path, mode; never executed
 //   allocate          file, flags: FALLOC_*, offset, length
 //   sync, sync_data   file
 //   sync_range        file, flags, offset, length
 //   sync_volume       file or kNoFile
-//   stat              target; mode and length: what the trace saw (st_mode, st_size), or 0
+//   stat              target; mode and length: as recorded (st_mode, st_size), or 0
 //   stat_volume       target
 //   access            path, mode: R_OK …
-//   read_link         path; text: what the trace saw
-//   list              file, length: bytes asked for; offset: 0 from the start, else going on
+//   read_link         path; text: the recorded target
+//   list              file, length: bytes asked for; offset: 0 from the start, otherwise continued
 //   seek              file, flags: SEEK_DATA or SEEK_HOLE, offset
 //   change_mode       target, mode
-//   change_owner      target, offset: user, second: group; executed only when asked
+//   change_owner      target, offset: user, second: group; executed only on request
 //   set_times         target, offset: access time, second: modification time (ns since 1970, two's
 //                     complement), kTimeNow, kTimeOmit
 //   get_xattr         target, text: its name, length: bytes of the buffer
@@ -202,37 +204,38 @@ inline constexpr std::uint32_t kFromNow = 2;      // the moment at which the lan
 //   fault             source, flags: 1 for a write, offset (in the mapping), length
 //   change_directory  path
 //   set_flags         file, flags: O_* that fcntl(F_SETFL) sets
-//   fork              second: the number of the thread that begins
+//   fork              second: number of the started thread
 //   execute           path
-//   join              second: the thread that has ended
+//   join              second: the ended thread
 //   exit              the thread ends
-//   reap              length: at most so many of this thread's asynchronous requests stay in flight
-//   await             second: wait until lane `source` has done so many operations (schedules only)
-//   pace              offset: not before this time, ns; flags: pace_flags (schedules only)
+//   reap              length: limit on this thread's asynchronous requests in flight afterwards
+//   await             second: wait until lane `source` has done this many operations (schedules only)
+//   pace              offset: earliest start, ns; flags: pace_flags (schedules only)
 //
 // clang-format on
 struct Operation {
   OperationKind kind = OperationKind::barrier;
   DataSource data = DataSource::generated;
   CopyMethod method = CopyMethod::readwrite;
-  bool counts_file = false;   // a regular file is done when this operation is done
-  bool asynchronous = false;  // submitted without waiting for its end; see reap
-  bool loose = false;         // its result depends on what the trace does not know: not compared
-  bool hole = false;          // read: not all of the range is known to be written data
+  bool counts_file = false;   // a regular file is done after this operation
+  bool asynchronous = false;  // submitted without waiting for completion; see reap
+  bool loose = false;         // the result depends on facts missing from the trace: not compared
+  bool hole = false;          // read: the range is not entirely known to be written data
   std::uint32_t flags = 0;
   std::uint32_t mode = 0;
   FileSlot file = kNoFile;
   FileSlot source = kNoFile;
   PathId path = 0;
   PathId old_path = 0;
-  FileId entry = kNoFileId;  // open and all that use an open file, or a path that names a file
+  FileId entry =
+      kNoFileId;  // open and all operations on an open file, or on a path that names a file
   TextId text = 0;
   std::uint32_t thread = 0;  // of the trace
   std::uint64_t offset = 0;
-  std::uint64_t length = 0;  // read, write: what was asked for
+  std::uint64_t length = 0;  // read, write: requested length
   std::uint64_t second = 0;
-  // What the trace expects the call to return: bytes for data, 0 for everything else that
-  // succeeds, -errno for a call that failed when it was recorded.
+  // The expected result: bytes for data, 0 for other calls that succeed, -errno for calls that
+  // failed when recorded.
   std::int64_t expected = 0;
   std::uint64_t position = 0;  // in the trace, from 0
 };

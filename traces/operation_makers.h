@@ -1,4 +1,4 @@
-// Operations put together, for workloads.
+// Helpers that build operations for workloads.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ inline Operation open_file(PathId path, FileSlot slot, int flags, std::uint32_t 
   return operation;
 }
 
-// Of an open file, without anything else.
+// An operation on an open file, with no other members set.
 inline Operation of_file(OperationKind kind, FileSlot slot) {
   Operation operation;
   operation.kind = kind;
@@ -42,7 +42,7 @@ inline Operation close_file(FileSlot slot, bool counts_file) {
   return operation;
 }
 
-// A read or write of the whole length.
+// A read or write that transfers the full length.
 inline Operation data(OperationKind kind, FileSlot slot, std::uint64_t offset,
                       std::uint64_t length) {
   Operation operation = of_file(kind, slot);
@@ -58,7 +58,7 @@ inline Operation truncate_file(FileSlot slot, std::uint64_t size) {
   return operation;
 }
 
-// The owner must be able to go on working in what was made; no set-uid or set-gid bits.
+// The owner must be able to keep working in the created files. No set-uid or set-gid bits.
 inline std::uint32_t directory_mode(std::uint32_t mode) {
   return (mode & 0777) | 0700;
 }

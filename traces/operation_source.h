@@ -1,4 +1,4 @@
-// Where a replayer gets its operations from.
+// The replay's source of operations.
 #pragma once
 
 #include <bitset>
@@ -15,45 +15,46 @@
 namespace filereel {
 
 // The operations of one thread, in program order. Implemented by workloads (traces/fc_test.h), by
-// the lanes of a schedule (replay/schedule/schedule.h), and by vectors of operations in tests.
+// the lanes of a schedule (replay/schedule/schedule.h) and by vectors of operations in tests.
 class OperationSource {
  public:
   virtual ~OperationSource() = default;
 
-  // Fills `out` from its beginning and returns how many operations it holds now; 0 means the end.
-  // Called inside the timed region: must not allocate, and blocks only where a trace that is larger
-  // than memory has not been read so far yet.
+  // Fills `out` from the start and returns the number of operations; 0 means the end. Called inside
+  // the timed region: must not allocate. Blocks only if the trace is larger than memory and has not
+  // been read this far yet.
   virtual std::size_t next(std::span<Operation> out) = 0;
 
-  // Time is up: from now on only what belongs to the end is given (closing syncs and closes), then
-  // the end. Called by the thread that calls next(), for sources that would go on for ever. Of what
-  // the last next() gave, some may not have been executed.
+  // Time is up: from now on next() returns only closing operations (syncs and closes), then the
+  // end. Called by the thread that calls next(), for sources without an end. Some operations of the
+  // last next() may not have been executed.
   virtual void wind_up() noexcept {}
 
-  // Whether next() would block now. What is in flight is waited for before: others may need it.
+  // Whether next() would block now. The caller first waits for requests in flight, because other
+  // threads may need their results.
   virtual bool would_wait() const { return false; }
 };
 
-// A trace ready to be replayed. What it points to must outlive it.
+// A trace ready for replay. Everything it points to must outlive it.
 struct Trace {
   const PathTable* paths = nullptr;
   const TextTable* texts = nullptr;
-  // What generated content refers to. Null: content follows from the operation's FileId alone, as
-  // for the trees of recorded traces (TraceTrees).
+  // The files that generated content refers to. Null: content depends only on the operation's
+  // FileId, as for the trees of recorded traces (TraceTrees).
   const FileSet* files = nullptr;
   std::vector<std::unique_ptr<OperationSource>> threads;
-  FileSlot slots = 0;            // numbers of open files are below this
-  FileSlot mappings = 0;         // the same for mappings
-  bool shared_slots = false;     // a number means the same open file in all threads
+  FileSlot slots = 0;            // upper bound of open-file numbers
+  FileSlot mappings = 0;         // upper bound of mapping numbers
+  bool shared_slots = false;     // a number denotes the same open file in all threads
   std::uint64_t largest_io = 0;  // bytes of the largest read or write
-  // By thread: requests in flight at once. Empty or 1: one after the other.
+  // By thread: queue depth. Empty or 1: synchronous.
   std::vector<std::uint32_t> depths;
-  // Requests in flight together may touch the same bytes: the order between them makes no
-  // difference.
+  // Requests in flight may overlap in the file: their order makes no difference.
   bool overlapping = false;
-  // By thread: the volume that is near to it; it has no far. Empty: near and far are what they are.
+  // By thread: the volume it uses as near; it has no far volume. Empty: near and far keep their
+  // meaning.
   std::vector<Role> volumes;
-  // The kinds that occur; all if not known.
+  // The kinds that occur; all if unknown.
   std::bitset<kOperationKinds> kinds = std::bitset<kOperationKinds>().set();
 };
 

@@ -1,4 +1,4 @@
-// A thread's operations written as a coroutine: a workload says `co_yield Operation{…}` in plain
+// A thread's operations written as a coroutine: a workload calls `co_yield Operation{…}` in plain
 // loops and becomes an OperationSource.
 #pragma once
 
@@ -10,8 +10,8 @@
 
 namespace filereel {
 
-// Owns the coroutine. All memory is allocated when the coroutine is called, none when it goes on.
-// What the body's parameters refer to must outlive the stream.
+// Owns the coroutine. Memory is allocated when the coroutine is called, never when it resumes.
+// Objects that the body's parameters refer to must outlive the stream.
 class OperationStream final : public OperationSource {
  public:
   struct promise_type {
@@ -24,7 +24,7 @@ class OperationStream final : public OperationSource {
     std::suspend_always initial_suspend() noexcept { return {}; }
     std::suspend_always final_suspend() noexcept { return {}; }
     std::suspend_always yield_value(const Operation& operation) noexcept {
-      current = &operation;  // lives until the body goes on
+      current = &operation;  // valid until the body resumes
       return {};
     }
     void return_void() noexcept {}

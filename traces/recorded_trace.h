@@ -1,4 +1,4 @@
-// A recorded trace as a whole: its operations and what belongs to them.
+// A complete recorded trace: its operations and their metadata.
 #pragma once
 
 #include "traces/recorded_operation.h"
@@ -6,14 +6,14 @@
 
 namespace filereel {
 
-// Can be read as often as wanted. Implemented by the reel reader, by the simulated database server
+// Can be read any number of times. Implemented by the reel reader, by the simulated database server
 // and by copies of another trace.
 class RecordedTrace : public RecordedSource {
  public:
   virtual const TraceTables& tables() const = 0;
   virtual const TraceInfo& info() const = 0;
   virtual const TraceTrees& trees() const = 0;
-  // From here on next() gives the operations from the first one on again.
+  // Makes next() restart at the first operation.
   virtual void rewind() = 0;
 };
 

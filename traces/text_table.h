@@ -1,4 +1,4 @@
-// Interned texts: targets of symbolic links, names of extended attributes.
+// Interned texts: targets of symbolic links and names of extended attributes.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ class TextTable {
   TextTable() { append({}); }
   TextTable(const TextTable&) = delete;
   TextTable& operator=(const TextTable&) = delete;
-  TextTable(TextTable&&) = delete;  // the index refers to the texts
+  TextTable(TextTable&&) = delete;  // the index points to the texts
   TextTable& operator=(TextTable&&) = delete;
 
   TextId add(std::string_view text) {
@@ -26,7 +26,7 @@ class TextTable {
     return found != index_.end() ? found->second : append(text);
   }
 
-  // A new number even if the text has one already: for readers of tables that were written once.
+  // Always assigns a new number, even to a known text: for readers of tables without duplicates.
   TextId append(std::string_view text) {
     texts_.emplace_back(text);
     const auto id = static_cast<TextId>(texts_.size() - 1);
@@ -34,7 +34,7 @@ class TextTable {
     return id;
   }
 
-  // The number of `text`, if it has one.
+  // The number of `text`, if known.
   std::optional<TextId> find(std::string_view text) const {
     const auto found = index_.find(text);
     return found != index_.end() ? std::optional(found->second) : std::nullopt;
@@ -45,7 +45,8 @@ class TextTable {
   std::size_t size() const { return texts_.size(); }
 
  private:
-  std::deque<std::string> texts_;  // a deque: texts never move, so that they can key the index
+  std::deque<std::string>
+      texts_;  // a deque does not move its texts, so they can be keys of the index
   std::unordered_map<std::string_view, TextId> index_;
 };
 

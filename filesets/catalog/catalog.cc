@@ -49,14 +49,16 @@ std::string read_start(const std::string& path, std::size_t limit) {
 std::string read_text(const std::string& path) {
   std::string text = read_start(path, kMaxTextFile + 1);
   if (text.size() > kMaxTextFile) {
-    throw Error(ErrorKind::unusable_input,
-                fmt::format("{}: more than 64 MiB; capture such a tree as a .fileset file", path));
+    throw Error(
+        ErrorKind::unusable_input,
+        fmt::format("{}: the file is larger than 64 MiB; capture such a tree as a .fileset file",
+                    path));
   }
   return text;
 }
 
-// Those that there are, and the nearest ones.
-std::string instead_of(std::string_view wrong) {
+// The available names, with suggestions.
+std::string known_names(std::string_view wrong) {
   const std::vector<std::string_view> names = names_of_all(file_set_catalog());
   return fmt::format("{}{}", fmt::join(names, ", "), did_you_mean(wrong, names));
 }
@@ -77,14 +79,14 @@ FileSet read_file_set(const std::string& name_or_path, double scale) {
   if (is_catalog_file_set(name_or_path)) return catalog_file_set(name_or_path, scale);
   struct stat status{};
   if (::stat(name_or_path.c_str(), &status) != 0 && errno == ENOENT) {
-    throw Error(ErrorKind::usage,
-                fmt::format("there is no file set '{}': neither a file nor one of the catalogue, "
-                            "which has {}",
-                            printable(name_or_path), instead_of(name_or_path)));
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("unknown file set '{}': neither a file nor in the catalogue, which has {}",
+                    printable(name_or_path), known_names(name_or_path)));
   }
   if (S_ISDIR(status.st_mode)) {
     throw Error(ErrorKind::usage,
-                fmt::format("{}: is a directory; make a file set of it with 'filereel capture'",
+                fmt::format("{}: is a directory; create a file set from it with 'filereel capture'",
                             name_or_path));
   }
   refuse_special_file(name_or_path);
@@ -100,10 +102,10 @@ FileSet read_file_set(const std::string& name_or_path, double scale) {
     scale_file_set(set, scale);
     return set;
   }
-  throw Error(ErrorKind::unusable_input,
-              fmt::format("{}: what kind of file set this is cannot be told; name it .yaml, "
-                          ".fileset, .fls or .ptn",
-                          name_or_path));
+  throw Error(
+      ErrorKind::unusable_input,
+      fmt::format("{}: unrecognised file set type; use the extension .yaml, .fileset, .fls or .ptn",
+                  name_or_path));
 }
 
 }  // namespace
@@ -125,9 +127,8 @@ bool is_catalog_file_set(std::string_view name) {
 FileSet catalog_file_set(std::string_view name, double scale) {
   const CatalogFile* file = find_in_catalog(name);
   if (file == nullptr) {
-    throw Error(ErrorKind::usage, fmt::format("there is no file set '{}' in the catalogue; it has "
-                                              "{}",
-                                              printable(name), instead_of(name)));
+    throw Error(ErrorKind::usage, fmt::format("unknown file set '{}'; the catalogue has {}",
+                                              printable(name), known_names(name)));
   }
   return from_catalog(*file, scale);
 }

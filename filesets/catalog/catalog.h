@@ -1,4 +1,4 @@
-// The file sets that come with filereel, and finding a file set by name or path.
+// The file sets shipped with filereel, and lookup of file sets by name or path.
 #pragma once
 
 #include <cstdint>
@@ -22,14 +22,14 @@ std::vector<CatalogFileSet> list_catalog_file_sets();
 
 bool is_catalog_file_set(std::string_view name);
 
-// The set of that name at `scale` (filesets/specification/scaling.h). Throws Error(usage), naming
-// the sets there are, if there is none.
+// Returns the named set at `scale` (filesets/specification/scaling.h). Throws Error(usage) with the
+// available names if the name is unknown.
 FileSet catalog_file_set(std::string_view name, double scale = 1.0);
 
-// A set of the catalogue, or one from a file: .yaml or .yml (a specification), .fileset, .fls or
-// .ptn; a file with another extension is known by its content if it is a .fileset. The catalogue
-// goes first: "./install" is a file. Throws Error(usage) if there is neither, Error(failed) if the
-// file cannot be read, Error(unusable_input) if it cannot be used.
+// Loads a set of the catalogue or of a file: .yaml or .yml (a specification), .fileset, .fls or
+// .ptn. A file with another extension must have the content of a .fileset. Catalogue names take
+// precedence; "./install" is always a file. Throws Error(usage) if there is neither, Error(failed)
+// if the file cannot be read, Error(unusable_input) if its content is invalid.
 FileSet load_file_set(const std::string& name_or_path, double scale = 1.0);
 
 }  // namespace filereel

@@ -6,9 +6,9 @@
 
 #include "filesets/system/random.h"
 
-// One build runs on every x86-64 processor and uses the widest vectors that it finds. The choice is
-// made by an ifunc resolver, which needs glibc and runs before a sanitizer's runtime is ready;
-// clang (here only for fuzzing) gets the plain function.
+// One build runs on every x86-64 processor and uses the widest available vectors. An ifunc resolver
+// selects them, which needs glibc and runs before a sanitizer's runtime is ready. clang (used here
+// only for fuzzing) gets the plain function.
 #if defined(__x86_64__) && defined(__GLIBC__) && defined(__GNUC__) && !defined(__clang__) && \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define FILEREEL_WIDEST_VECTORS __attribute__((target_clones("avx512f", "avx2", "default")))
@@ -19,21 +19,22 @@
 namespace filereel {
 namespace {
 
-constexpr std::size_t kBlockBytes = 4096;       // seeded on its own; what devices compress
+constexpr std::size_t kBlockBytes = 4096;       // seeded separately; the unit that devices compress
 constexpr std::size_t kChunkBytes = 64 * 1024;  // the unit of duplication (Content)
-constexpr std::uint64_t kPoolChunks = 64;       // different chunks that duplicates are taken from
+constexpr std::uint64_t kPoolChunks = 64;       // number of distinct chunks for duplicates
 constexpr std::size_t kLanes = 8;
 
-// A compressible block consists of units, each of which begins with random bytes and repeats them.
-// Units far smaller than a block let small files and the ends of files meet the target too.
+// A compressible block consists of units. Each starts with random bytes and repeats them. Units far
+// smaller than a block let small files and the ends of files meet the target as well.
 constexpr std::size_t kUnitBytes = 256;
 constexpr std::size_t kBlockUnits = kBlockBytes / kUnitBytes;
 
-// What the repetitions of one block cost zstd (1.5.4, level 1) besides the random bytes: measured
-// 0.9 to 1.9 bytes a unit in files of 64 KiB to 16 MiB, for targets of 50 to 970 permille.
+// Compressed size of the repetitions in one block for zstd 1.5.4 at level 1, in addition to the
+// random bytes. Measured: 0.9 to 1.9 bytes per unit in files of 64 KiB to 16 MiB, for targets of 50
+// to 970 permille.
 constexpr std::size_t kRepetitionCost = 21;
 
-// From here on zstd finds too little to gain and stores a block as it is.
+// At this target and above zstd gains too little and stores a block uncompressed.
 constexpr unsigned kIncompressiblePermille = 985;
 
 constexpr std::uint64_t kGolden = 0x9e3779b97f4a7c15;  // 2^64 / golden ratio, splitmix64's step
@@ -42,8 +43,8 @@ constexpr std::uint64_t kShareSalt = 0x2545f4914f6cdd1d;
 
 using Lanes = std::uint64_t __attribute__((vector_size(kLanes * sizeof(std::uint64_t))));
 
-// The output function of splitmix64, as in Random (filesets/system/random.h), but inlined: the
-// compiler makes vector code of it.
+// The output function of splitmix64, as in Random (filesets/system/random.h), but inline so that
+// the compiler can vectorise it.
 constexpr std::uint64_t mix(std::uint64_t x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
   x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
@@ -51,9 +52,9 @@ constexpr std::uint64_t mix(std::uint64_t x) {
 }
 
 // Writes the first `steps` * kStep bytes of block `block` of the stream `stream`: 16 lanes of
-// 64-bit xorshift with the triple 13, 7, 17 (Marsaglia 2003, "Xorshift RNGs"), seeded for every
-// block with the next 16 outputs of splitmix64. They go in two groups, so that the processor always
-// has something to do while it waits for a result.
+// 64-bit xorshift with the triple 13, 7, 17 (Marsaglia 2003, "Xorshift RNGs"). Each block is seeded
+// with the next 16 outputs of splitmix64. Two groups of lanes hide the latency of each other's
+// instructions.
 constexpr std::size_t kStep = 2 * sizeof(Lanes);
 [[gnu::always_inline]] inline void random_bytes(std::uint64_t stream, std::uint64_t block,
                                                 std::size_t steps, std::byte* out) {
@@ -62,7 +63,7 @@ constexpr std::size_t kStep = 2 * sizeof(Lanes);
   for (std::size_t lane = 0; lane < kLanes; ++lane) {
     const std::uint64_t first = mix(state += kGolden);
     const std::uint64_t second = mix(state += kGolden);
-    even[lane] = first != 0 ? first : kGolden;  // xorshift never leaves zero
+    even[lane] = first != 0 ? first : kGolden;  // zero is a fixed point of xorshift
     odd[lane] = second != 0 ? second : kGolden;
   }
   for (std::size_t step = 0; step < steps; ++step) {
@@ -77,7 +78,7 @@ constexpr std::size_t kStep = 2 * sizeof(Lanes);
   }
 }
 
-// `count` blocks that do not compress, from block `first` of the stream on.
+// Writes `count` incompressible blocks, starting with block `first` of the stream.
 FILEREEL_WIDEST_VECTORS
 void random_blocks(std::uint64_t stream, std::uint64_t first, std::size_t count, std::byte* out) {
   for (std::size_t i = 0; i < count; ++i) {
@@ -85,14 +86,13 @@ void random_blocks(std::uint64_t stream, std::uint64_t first, std::size_t count,
   }
 }
 
-// How many bytes of each block of this content are random: kBlockBytes if it does not compress, 0
-// if it is all zeros.
+// Number of random bytes per block: kBlockBytes for incompressible content, 0 for zeros.
 std::size_t random_bytes_per_block(const Content& content) {
   const unsigned permille = content.compressed_permille;
   if (permille == 0) return 0;
   if (permille >= kIncompressiblePermille) return kBlockBytes;
   const std::size_t target = permille * kBlockBytes / 1000;
-  // At least one random byte a unit, which is what the unit's repetition consists of.
+  // At least one random byte per unit: the byte that the unit repeats.
   return std::max(kBlockUnits, target - std::min(target, kRepetitionCost));
 }
 
@@ -104,23 +104,23 @@ constexpr std::size_t kStride = 32;
   std::memcpy(to, &bytes, kStride);
 }
 
-// At least `length` bytes, whole strides.
+// Copies `length` bytes, rounded up to whole strides.
 [[gnu::always_inline]] inline void copy_strides(std::byte* to, const std::byte* from,
                                                 std::size_t length) {
   for (std::size_t at = 0; at < length; at += kStride) copy_stride(to + at, from + at);
 }
 
-// A block that compresses: `random` bytes (at least one a unit) are random, the rest repeats them.
-// The random bytes are shared out evenly among the units, so that any two units differ by one byte
-// at most; the distance of the repetition is the same everywhere, because a new distance would cost
-// zstd bytes. Writes up to a stride behind the block. `source` holds the random bytes.
+// A compressible block: `random` bytes (at least one per unit) are random, the rest repeats them.
+// The random bytes are distributed evenly, so that units differ by at most one byte. The repetition
+// distance is constant, because each new distance would cost zstd bytes. Writes up to one stride
+// past the block. `source` holds the random bytes.
 //
-// Nothing is read that was written just before: a load that straddles two fresh stores waits for
-// both, which makes the obvious loop slower by a factor.
+// The function never reads bytes that it has just written. A load that spans two recent stores has
+// to wait for both, which makes the obvious loop several times slower.
 [[gnu::always_inline]] inline void repeating_block(const std::byte* source, std::size_t random,
                                                    std::byte* out) {
   const std::size_t distance = random / kBlockUnits;
-  // Of each unit what is repeated, itself repeated until it is a stride long.
+  // The repeated bytes of each unit, themselves repeated to the length of a stride.
   std::byte pattern[kBlockUnits][3 * kStride];
   std::size_t length = distance;
   for (std::size_t unit = 0; unit < kBlockUnits && distance < kStride; ++unit) {
@@ -143,12 +143,12 @@ constexpr std::size_t kStride = 32;
   }
 }
 
-// `count` blocks that compress, from block `first` of the stream on.
+// Writes `count` compressible blocks, starting with block `first` of the stream.
 FILEREEL_WIDEST_VECTORS
 void repeating_blocks(std::uint64_t stream, std::size_t random, std::uint64_t first,
                       std::size_t count, std::byte* out) {
   alignas(Lanes) std::byte source[kBlockBytes + kStep] = {};
-  alignas(Lanes) std::byte last[kBlockBytes + kStride];  // `out` has no room for the stride behind
+  alignas(Lanes) std::byte last[kBlockBytes + kStride];  // `out` has no room for the extra stride
   const std::size_t steps = (random + kStep - 1) / kStep;
   for (std::size_t i = 0; i < count; ++i) {
     random_bytes(stream, first + i, steps, source);
@@ -168,21 +168,21 @@ void fill_blocks(std::uint64_t stream, std::size_t random, std::uint64_t first, 
   }
 }
 
-// Which random stream makes this chunk: one of its own, or one of the pool that all contents of the
-// set take their duplicates from.
+// The random stream of this chunk: its own, or one of the pool of duplicates shared by all contents
+// of the set.
 std::uint64_t stream_of(std::uint64_t set_seed, const Content& content, std::uint64_t chunk) {
   if (content.duplicate_permille != 0) {
     const std::uint64_t shares = mix_seed(set_seed ^ kShareSalt, content.key);
     if (mix_seed(shares, chunk) % 1000 < content.duplicate_permille) {
-      // One pool chunk after another, so that within a file a duplicate is far away (4 MiB): inside
-      // a compressor's window (512 KiB at zstd's level 1) it would count as compressible.
+      // Pool chunks are used in turn, so that within a file a duplicate is 4 MiB away. Inside a
+      // compressor's window (512 KiB for zstd level 1) it would count as compressible.
       return mix_seed(set_seed ^ kPoolSalt, (shares + chunk) % kPoolChunks);
     }
   }
   return mix_seed(mix_seed(set_seed, content.key), chunk);
 }
 
-// Bytes [begin, begin + out.size()) of one chunk; not beyond its end.
+// Writes bytes [begin, begin + out.size()) of one chunk, within its end.
 void fill_in_chunk(std::uint64_t stream, std::size_t random, std::size_t begin,
                    std::span<std::byte> out) {
   while (!out.empty()) {
@@ -224,7 +224,7 @@ void fill_content(std::uint64_t set_seed, const Content& content, std::uint64_t 
 
 void fill_entry(std::uint64_t set_seed, const Entry& entry, std::uint64_t offset,
                 std::span<std::byte> out) noexcept {
-  // The first hole that ends behind `offset`; those before it do not matter.
+  // The first hole that ends after `offset`.
   auto hole = std::ranges::upper_bound(entry.holes, offset, {},
                                        [](const Hole& h) { return h.offset + h.length; });
   while (!out.empty()) {
@@ -250,7 +250,7 @@ std::size_t first_difference(std::uint64_t set_seed, const Entry& entry, std::ui
   std::array<std::byte, kBlockBytes> expected;
   std::size_t done = 0;
   while (done < data.size()) {
-    // Up to the next block boundary, so that each block is made once.
+    // Up to the next block boundary, so that each block is generated once.
     const std::size_t length =
         std::min(data.size() - done, kBlockBytes - (offset + done) % kBlockBytes);
     const auto wanted = std::span(expected).first(length);

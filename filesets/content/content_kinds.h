@@ -1,4 +1,4 @@
-// Kinds of content by name, with how well each compresses.
+// Named content kinds and their compressibility.
 #pragma once
 
 #include <cstdint>
@@ -12,30 +12,30 @@ namespace filereel {
 
 struct ContentKind {
   std::string_view name;
-  std::uint16_t compressed_permille;  // size after zstd level 1, in thousandths of the size before
-  std::string_view source;            // where the figure comes from, or "assumed"
-  std::string_view extensions;        // in small letters, between spaces: " jpg jpeg "
+  std::uint16_t
+      compressed_permille;      // compressed size (zstd level 1), in thousandths of the original
+  std::string_view source;      // of the figure, or "assumed"
+  std::string_view extensions;  // lower case, between spaces: " jpg jpeg "
 };
 
-// All kinds, the general ones first. Content of a kind differs from file to file.
+// All kinds, general ones first. Files of a kind have different content.
 std::span<const ContentKind> content_kinds();
 
 // The kind of that name, or nullptr.
 const ContentKind* find_content_kind(std::string_view name);
 
-// The kind that files with this extension (without the dot, in any case) mostly have; the kind
-// "mixed" where the extension is unknown.
+// The usual kind of files with this extension (without the dot, in any case), or "mixed" for an
+// unknown extension.
 const ContentKind& content_kind_of_extension(std::string_view extension);
 
-// The part of a path's last component behind its last dot; empty if there is none or it comes
-// first.
+// The text after the last dot of a path's last component. Empty if there is no dot or it is the
+// first character.
 std::string_view extension_of(std::string_view path);
 
 // The names of all kinds, separated by commas, for messages.
 std::string content_kind_names();
 
-// The key of a file's content where nothing else decides it: a hash of its path, so that it stays
-// the same when other files come and go.
+// The default content key of a file: a hash of its path, so that it does not depend on other files.
 std::uint64_t content_key(std::string_view path);
 
 }  // namespace filereel

@@ -44,26 +44,27 @@ std::string_view trimmed(std::string_view text, std::string_view what) {
 }
 
 struct Line {
-  std::string_view text;  // not empty, without blanks at its ends
+  std::string_view text;  // non-empty, trimmed
   std::string where;      // "file:line"
   [[noreturn]] void fail(std::string_view what) const {
     throw Error(ErrorKind::unusable_input, fmt::format("{}: {}", where, what));
   }
 };
 
-// Calls `take` for each line that is neither empty nor a comment.
+// Calls `take` for each line that is not empty or a comment.
 template <typename Take>
 void for_each_line(std::string_view text, std::string_view file_name, Take&& take) {
   if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) {
-    throw Error(ErrorKind::unusable_input,
-                fmt::format("{}:1: the file is in UTF-16; convert it with 'iconv -f UTF-16 -t "
-                            "UTF-8' first",
-                            file_name));
+    throw Error(
+        ErrorKind::unusable_input,
+        fmt::format(
+            "{}:1: unsupported encoding UTF-16; convert the file with 'iconv -f UTF-16 -t UTF-8'",
+            file_name));
   }
   if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);
   for (std::uint64_t number = 1; !text.empty(); ++number) {
     const std::size_t end = std::min(text.find('\n'), text.size());
-    // DOS editors end a file with a byte 26.
+    // DOS editors append byte 26.
     const std::string_view line = trimmed(text.substr(0, end), " \t\r\x1a");
     text.remove_prefix(std::min(end + 1, text.size()));
     if (line.empty() || line.front() == ';' || line.front() == '#' || line.starts_with("//")) {
@@ -85,7 +86,7 @@ FileSet empty_set(std::string_view file_name, std::string_view kind) {
 
 void finish(const FileSet& set, std::string_view file_name) {
   if (set.entries.empty()) {
-    throw Error(ErrorKind::unusable_input, fmt::format("{}: lists no files", file_name));
+    throw Error(ErrorKind::unusable_input, fmt::format("{}: no files listed", file_name));
   }
   try {
     check_file_set(set);
@@ -96,13 +97,12 @@ void finish(const FileSet& set, std::string_view file_name) {
 
 FileGroup parse_pattern(const Line& line) {
   constexpr std::string_view kExpected =
-      "expected a number of files and their size, such as "
-      "'100 x 1 MB'";
+      "expected a number of files and their size such as '100 x 1 MB'";
   std::string_view rest = line.text;
   FileGroup group;
   const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), group.count);
   if (error != std::errc()) line.fail(kExpected);
-  if (group.count > kMaxCount) line.fail("more than 100 million files; lower the count");
+  if (group.count > kMaxCount) line.fail("more than 100 million files; reduce the count");
   rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
   const std::size_t before = rest.size();
   rest = rest.substr(std::min(rest.find_first_not_of(" \t,;*"), rest.size()));
@@ -117,13 +117,13 @@ FileGroup parse_pattern(const Line& line) {
   if (lower(rest).ends_with(" each")) rest = trimmed(rest.substr(0, rest.size() - 5), kBlank);
   const std::uint64_t size = parse_size(rest, line.where);
   if (group.count > 0 && size > INT64_MAX / group.count) {
-    line.fail("more than 2^63 - 1 bytes in total; lower the count or the size");
+    line.fail("more than 2^63 - 1 bytes in total; reduce the count or the size");
   }
   group.total = size * group.count;
   return group;
 }
 
-// Cuts the size off the end of a line: digits with a unit, behind a separator. Returns the path, or
+// Splits the size off the end of a line: digits with a unit, after a separator. Otherwise returns
 // the whole line and no size.
 struct PathAndSize {
   std::string_view path;
@@ -152,7 +152,7 @@ bool is_drive(std::string_view path) {
   return path.size() >= 2 && is_letter(path[0]) && path[1] == ':';
 }
 
-// A list's tree, with one spelling for each directory.
+// The tree of a list, with one spelling per directory.
 class ListReader {
  public:
   explicit ListReader(FileSetBuilder& builder) : builder_(builder) {}
@@ -164,9 +164,9 @@ class ListReader {
     if (parts.size.empty()) {
       const bool ends_in_separator =
           !parts.path.empty() && (parts.path.back() == '\\' || parts.path.back() == '/');
-      if (is_first && is_drive(parts.path)) return;  // where the list was taken
+      if (is_first && is_drive(parts.path)) return;  // the root of the list
       if (!ends_in_separator) {
-        line.fail("expected a path and the size of the file, such as 'folder\\name.txt;1234'");
+        line.fail("expected a path and a file size such as 'folder\\name.txt;1234'");
       }
       directory(components(parts.path, line), line);
       return;
@@ -175,7 +175,7 @@ class ListReader {
     if (names.empty()) line.fail("the path is empty");
     Entry entry;
     entry.size = parse_size(parts.size, line.where);
-    if (entry.size > INT64_MAX) line.fail("the size is above 2^63 - 1 bytes");
+    if (entry.size > INT64_MAX) line.fail("the size exceeds 2^63 - 1 bytes");
     const std::string_view name = names.back();
     names.pop_back();
     entry.path = directory(names, line);
@@ -185,8 +185,7 @@ class ListReader {
     entry.content.compressed_permille =
         content_kind_of_extension(extension_of(name)).compressed_permille;
     const auto [place, is_new] = spelling_.emplace(lower(entry.path), entry.path);
-    if (!is_new)
-      line.fail(fmt::format("'{}' stands in the list already", printable(place->second)));
+    if (!is_new) line.fail(fmt::format("duplicate path '{}'", printable(place->second)));
     builder_.add(std::move(entry), line.where);
   }
 
@@ -199,19 +198,19 @@ class ListReader {
       const std::string_view name = path.substr(0, end);
       path.remove_prefix(std::min(end + 1, path.size()));
       if (name.empty() || name == ".") continue;
-      if (name == "..") line.fail("the path contains '..'; write it without");
+      if (name == "..") line.fail("the path contains '..'; remove it");
       names.push_back(name);
     }
     return names;
   }
 
-  // The path of the directory in its first spelling; adds it if it is new.
+  // Returns the path of the directory in its first spelling and adds the directory if it is new.
   std::string directory(const std::vector<std::string_view>& names, const Line& line) {
     std::string path;
     for (const std::string_view name : names) {
       if (!path.empty()) path += '/';
       path += name;
-      // A path beyond the limit would make the loop quadratic.
+      // Without the limit the loop would be quadratic.
       if (path.size() > 4096) line.fail("the path is longer than 4096 bytes");
       const auto [place, is_new] = spelling_.emplace(lower(path), path);
       path = place->second;
@@ -221,7 +220,7 @@ class ListReader {
   }
 
   FileSetBuilder& builder_;
-  std::unordered_map<std::string, std::string> spelling_;  // by path in small letters
+  std::unordered_map<std::string, std::string> spelling_;  // by lower-case path
   bool first_ = true;
 };
 

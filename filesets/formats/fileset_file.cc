@@ -17,11 +17,11 @@
 namespace filereel {
 namespace {
 
-// A window of 128 MiB is what `zstd -d` accepts too; the writer's is 2 MiB.
+// `zstd -d` also accepts windows of up to 128 MiB; the writer uses 2 MiB.
 constexpr int kMaxWindowLog = 27;
 constexpr std::size_t kReadSize = 256u << 10;  // bytes read from the file at a time
 constexpr std::string_view kRemedy =
-    "; copy the file again from where it came, or capture the tree again";
+    "; copy the file again from its source, or capture the tree again";
 
 struct FreeDecompressor {
   void operator()(ZSTD_DCtx* context) const { ZSTD_freeDCtx(context); }
@@ -33,7 +33,7 @@ bool parse_number(std::string_view text, T& out, int base = 10) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
-// The text up to the next blank, which is removed from `rest`.
+// Returns the text up to the next blank and removes both from `rest`.
 std::string_view next_word(std::string_view& rest) {
   const std::size_t end = std::min(rest.find(' '), rest.size());
   const std::string_view word = rest.substr(0, end);
@@ -41,7 +41,7 @@ std::string_view next_word(std::string_view& rest) {
   return word;
 }
 
-// Takes the unpacked text in pieces of any length and builds the set line by line.
+// Builds the set line by line from uncompressed text in pieces of any length.
 class FileSetLines {
  public:
   explicit FileSetLines(std::string_view name) : name_(name) {}
@@ -68,22 +68,22 @@ class FileSetLines {
 
   FileSet finish() {
     if (!ended_) {
-      fail("the file is torn: it ends here, before its 'end' line");
+      fail("unexpected end of file before the 'end' line");
     }
     check_file_set(set_);
     return std::move(set_);
   }
 
-  // `text` says what is wrong at the beginning of the current line.
+  // `text` describes the error in the current line.
   [[noreturn]] void fail(std::string_view text) const {
     throw Error(ErrorKind::unusable_input,
-                fmt::format("{}: line {} (byte {} of the unpacked text): {}{}", name_, number_,
+                fmt::format("{}: line {} (byte {} of the uncompressed text): {}{}", name_, number_,
                             offset_, text, kRemedy));
   }
 
  private:
   void take_line(std::string_view line) {
-    if (ended_) fail("there is text behind the 'end' line");
+    if (ended_) fail("unexpected text after the 'end' line");
     std::string_view rest = line;
     const std::string_view word = next_word(rest);
     if (number_ == 1) {
@@ -106,8 +106,8 @@ class FileSetLines {
   void read_first(std::string_view word, std::string_view rest) const {
     if (word != "filereel-fileset") {
       throw Error(ErrorKind::unusable_input,
-                  fmt::format("{}: is not a .fileset file (its text does not begin with "
-                              "'filereel-fileset'); make one with 'filereel capture'",
+                  fmt::format("{}: not a .fileset file (its text does not start with "
+                              "'filereel-fileset'); create one with 'filereel capture'",
                               name_));
     }
     int version = 0;
@@ -115,9 +115,9 @@ class FileSetLines {
     if (version != kFileSetFormatVersion) {
       throw Error(
           ErrorKind::unusable_input,
-          fmt::format("{}: line 1: version {} of the .fileset format is not known, only {}; "
-                      "use a newer filereel",
-                      name_, version, kFileSetFormatVersion));
+          fmt::format(
+              "{}: line 1: unsupported .fileset version {}, expected {}; use a newer filereel",
+              name_, version, kFileSetFormatVersion));
     }
   }
 
@@ -131,8 +131,8 @@ class FileSetLines {
                         : word == "description" ? &set_.description
                         : word == "source"      ? &set_.source
                                                 : nullptr;
-    if (text == nullptr) fail("expected a name, description, source or seed");
-    if (!unescape(rest, Blanks::kept, *text)) fail("wrong escape in the text");
+    if (text == nullptr) fail("expected name, description, source or seed");
+    if (!unescape(rest, Blanks::kept, *text)) fail("invalid escape sequence in the text");
   }
 
   void read_end(std::string_view rest) {
@@ -141,14 +141,14 @@ class FileSetLines {
     const std::string_view count = next_word(rest);
     if (!header_done_ || !parse_number(count, entries) || rest.size() != 16 ||
         !parse_number(rest, digest, 16)) {
-      fail("the 'end' line cannot be read");
+      fail("invalid 'end' line");
     }
     if (entries != set_.entries.size()) {
       fail(fmt::format("the file has {} entries, but its 'end' line says {}", set_.entries.size(),
                        entries));
     }
     if (digest != hash_.digest()) {
-      fail("the file is damaged: the checksum of all lines before this one is wrong");
+      fail("the file is corrupt: checksum mismatch for the lines before this one");
     }
     ended_ = true;
   }
@@ -159,10 +159,10 @@ class FileSetLines {
       Hole hole;
       const std::string_view offset = next_word(rest);
       if (set_.entries.empty() || set_.entries.back().kind != EntryKind::file) {
-        fail("a hole does not follow a file");
+        fail("a hole must follow a file");
       }
       if (!parse_number(offset, hole.offset) || !parse_number(rest, hole.length)) {
-        fail("a hole needs its offset and length");
+        fail("a hole needs an offset and a length");
       }
       set_.entries.back().holes.push_back(hole);
       return;
@@ -179,14 +179,15 @@ class FileSetLines {
     } else {
       fail("expected dir, file, symlink, link, hole or end");
     }
-    if (!unescape(next_word(rest), Blanks::escaped, entry.path)) fail("wrong escape in the path");
+    if (!unescape(next_word(rest), Blanks::escaped, entry.path))
+      fail("invalid escape sequence in the path");
     if (!parse_number(next_word(rest), entry.mode, 8)) fail("the mode is not an octal number");
     if (entry.kind == EntryKind::file) {
       if (!parse_number(next_word(rest), entry.size)) fail("the size is not a number");
     } else if (entry.kind != EntryKind::directory) {
       if (!unescape(next_word(rest), Blanks::escaped, entry.target))
-        fail("wrong escape in the target");
-      if (entry.target.empty()) fail("the target is missing");
+        fail("invalid escape sequence in the target");
+      if (entry.target.empty()) fail("missing target");
     }
     while (!rest.empty()) read_attribute(next_word(rest), entry);
     set_.entries.push_back(std::move(entry));
@@ -206,13 +207,13 @@ class FileSetLines {
     } else if (entry.kind == EntryKind::file && key == "duplicate") {
       good = parse_number(value, entry.content.duplicate_permille);
     }
-    if (!good) fail("an attribute is unknown or has no proper value");
+    if (!good) fail("unknown attribute or invalid value");
   }
 
   std::string name_;
   RunningHash hash_;
   FileSet set_;
-  std::string line_;  // the beginning of a line whose end has not come yet
+  std::string line_;  // incomplete line
   std::uint64_t number_ = 1;
   std::uint64_t offset_ = 0;  // of the current line
   std::uint64_t items_ = 0;
@@ -220,7 +221,7 @@ class FileSetLines {
   bool ended_ = false;
 };
 
-// Takes the packed bytes in pieces of any length.
+// Decompresses bytes in pieces of any length.
 class FileSetReader {
  public:
   explicit FileSetReader(std::string_view name)
@@ -242,7 +243,7 @@ class FileSetReader {
       inside_frame_ = left != 0;
       output_was_full = out.pos == out.size;
       total_ += out.pos;
-      if (total_ > kMaxFileSetText) lines_.fail("the text unpacks to more than 2 GiB");
+      if (total_ > kMaxFileSetText) lines_.fail("the uncompressed text is larger than 2 GiB");
       lines_.feed({unpacked_.data(), out.pos});
       if (left == 0) output_was_full = false;
     }
@@ -256,7 +257,7 @@ class FileSetReader {
     }
     if (inside_frame_) {
       lines_.fail(
-          fmt::format("the file is torn: it ends at its byte {} inside a zstd frame", packed_));
+          fmt::format("the file is truncated: it ends at byte {}, inside a zstd frame", packed_));
     }
     return lines_.finish();
   }
@@ -266,18 +267,18 @@ class FileSetReader {
     const std::string reason = ZSTD_getErrorName(code);
     if (total_ == 0) {
       throw Error(ErrorKind::unusable_input,
-                  fmt::format("{}: byte {}: is not a .fileset file or is damaged (zstd: {}){}",
-                              name_, offset, reason, kRemedy));
+                  fmt::format("{}: byte {}: not a .fileset file, or corrupt (zstd: {}){}", name_,
+                              offset, reason, kRemedy));
     }
-    lines_.fail(fmt::format("the file is damaged near its byte {} (zstd: {})", offset, reason));
+    lines_.fail(fmt::format("the file is corrupt near byte {} (zstd: {})", offset, reason));
   }
 
   std::string name_;
   FileSetLines lines_;
   std::unique_ptr<ZSTD_DCtx, FreeDecompressor> decompressor_;
   std::vector<char> unpacked_;
-  std::uint64_t packed_ = 0;  // bytes taken
-  std::uint64_t total_ = 0;   // bytes given
+  std::uint64_t packed_ = 0;  // compressed bytes consumed
+  std::uint64_t total_ = 0;   // uncompressed bytes produced
   bool inside_frame_ = false;
 };
 

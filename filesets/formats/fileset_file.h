@@ -1,5 +1,5 @@
-// Reading and writing `.fileset` files: the format of docs/fileset-format.md, which holds
-// everything that a FileSet holds.
+// Reads and writes `.fileset` files, which store a complete FileSet. Format:
+// docs/fileset-format.md.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,8 @@ namespace filereel {
 
 inline constexpr int kFileSetFormatVersion = 1;
 
-// Limits of the format; files beyond them are neither written nor read.
-inline constexpr std::uint64_t kMaxFileSetText = 2ull << 30;   // bytes, unpacked
+// Limits of the format, for both reading and writing.
+inline constexpr std::uint64_t kMaxFileSetText = 2ull << 30;   // bytes, uncompressed
 inline constexpr std::size_t kMaxFileSetLine = 64u << 10;      // bytes, without the newline
 inline constexpr std::uint64_t kMaxFileSetItems = 16'000'000;  // entries and holes together
 
@@ -27,8 +27,8 @@ struct FileSetHeader {
   std::uint64_t seed = 0;
 };
 
-// Writes entry after entry in bounded memory. The file appears under its name in finish(), whole; a
-// writer that is destroyed without it leaves nothing behind.
+// Writes entries one by one in bounded memory. finish() creates the file atomically. A writer
+// destroyed before finish() leaves nothing behind.
 class FileSetWriter {
  public:
   // Throws Error(failed) if the file cannot be created.
@@ -37,8 +37,8 @@ class FileSetWriter {
   FileSetWriter(const FileSetWriter&) = delete;
   FileSetWriter& operator=(const FileSetWriter&) = delete;
 
-  // Entries come in creation order (see FileSet). Throws Error(unusable_input) for an entry that
-  // the format cannot hold, Error(failed) if writing fails.
+  // Entries must be in creation order (see FileSet). Throws Error(unusable_input) for an entry that
+  // the format does not support, Error(failed) if writing fails.
   void add(const Entry& entry);
   void finish();
 
@@ -50,14 +50,14 @@ class FileSetWriter {
 // Writes a whole set.
 void write_fileset_file(const FileSet& set, const std::string& path);
 
-// Reads a file in bounded memory beside the set itself. Throws Error(failed) if it cannot be opened
-// or read; Error(unusable_input) as parse_fileset does.
+// Reads a file; memory is bounded apart from the set itself. Throws Error(failed) if the file
+// cannot be opened or read, and like parse_fileset.
 FileSet read_fileset_file(const std::string& path);
 
-// Reads the bytes of such a file; `name` stands for it in messages. The set satisfies
-// check_file_set. Throws Error(unusable_input), naming the line and the byte offset in the unpacked
-// text (or in the packed bytes where unpacking fails), if the file is torn, damaged, of another
-// version or beyond the limits.
+// Parses the bytes of a file; `name` is its name in messages. The set satisfies check_file_set.
+// Throws Error(unusable_input) if the file is truncated, corrupt, of another version or exceeds the
+// limits. The text names the line and the byte offset in the uncompressed text, or in the
+// compressed bytes if decompression fails.
 FileSet parse_fileset(std::span<const std::byte> bytes, std::string_view name);
 
 }  // namespace filereel

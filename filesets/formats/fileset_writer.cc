@@ -13,7 +13,7 @@ namespace filereel {
 namespace {
 
 constexpr int kCompressionLevel = 3;
-constexpr std::size_t kFlushAt = 128u << 10;  // bytes of text kept before they are packed
+constexpr std::size_t kFlushAt = 128u << 10;  // bytes of text buffered before compression
 
 struct FreeCompressor {
   void operator()(ZSTD_CCtx* context) const { ZSTD_freeCCtx(context); }
@@ -44,14 +44,14 @@ struct FileSetWriter::State {
     text.clear();
   }
 
-  // Ends the line that begins at `begin` of the text.
+  // Ends the line that starts at `begin` in the text.
   void end_line(std::size_t begin) {
     const std::size_t length = text.size() - begin;
     if (length > kMaxFileSetLine) {
       text.resize(begin);
       throw Error(ErrorKind::unusable_input,
-                  fmt::format("{}: a line of {} bytes does not fit into a .fileset file; shorten "
-                              "the name, description or path",
+                  fmt::format("{}: a line of {} bytes is too long for a .fileset file; shorten the "
+                              "name, description or path",
                               file.path(), length));
     }
     text += '\n';
@@ -67,8 +67,8 @@ struct FileSetWriter::State {
 
   [[noreturn]] void too_large() const {
     throw Error(ErrorKind::unusable_input,
-                fmt::format("{}: the tree is too large for a .fileset file (16 million entries, 2 "
-                            "GiB of text); capture parts of it",
+                fmt::format("{}: the tree is too large for a .fileset file (limits: 16 million "
+                            "entries, 2 GiB of text); capture parts of it",
                             file.path()));
   }
 
@@ -85,7 +85,7 @@ struct FileSetWriter::State {
   std::unique_ptr<ZSTD_CCtx, FreeCompressor> compressor;
   RunningHash hash;
   std::vector<char> packed;
-  std::string text;  // lines that wait to be packed
+  std::string text;  // lines not compressed yet
   std::uint64_t total = 0;
   std::uint64_t items = 0;
   std::uint64_t entries = 0;

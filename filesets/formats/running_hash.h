@@ -1,4 +1,4 @@
-// The XXH3 hash of bytes that come piece by piece.
+// Incremental XXH3 hash.
 #pragma once
 
 #include <cstdint>

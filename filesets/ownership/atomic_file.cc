@@ -34,11 +34,13 @@ AtomicFile::AtomicFile(const std::string& path) : path_(path) {
   file_.emplace(directory.empty() ? "." : directory, path_, 0666);
 }
 
-// What commit() could not replace or name.
+// Rejects targets that commit() could not replace or create.
 void AtomicFile::check_target() const {
   struct statx target;
   if (::statx(AT_FDCWD, path_.c_str(), 0, STATX_TYPE, &target) != 0) {
-    if (errno == ENAMETOOLONG) fail("choose a shorter name", errno);
+    if (errno == ENAMETOOLONG) {
+      throw_failed(fmt::format("{}: {}; choose a shorter name", path_, std::strerror(errno)));
+    }
     return;
   }
   const auto refuse = [this](std::string_view what) {
@@ -66,16 +68,16 @@ void AtomicFile::write(std::string_view bytes) {
 }
 
 void AtomicFile::make_durable(int descriptor) {
-  // Some file systems (FUSE ones among them) have no fsync for directories.
+  // Some file systems, for example on FUSE, do not support fsync on directories.
   if (::fsync(descriptor) != 0 && errno != EINVAL && errno != ENOSYS && errno != EOPNOTSUPP) {
-    fail("cannot make it durable", errno);
+    fail("cannot flush to disk", errno);
   }
 }
 
 void AtomicFile::commit() {
   make_durable(file_->descriptor());
   if (const int error = file_->replace(file_name(path_)); error != 0) {
-    fail("cannot rename to it", error);
+    fail("cannot move the new file into place", error);
   }
   make_durable(file_->directory());
 }
@@ -84,7 +86,7 @@ bool AtomicFile::commit_new() {
   make_durable(file_->descriptor());
   const int error = file_->link_as(file_name(path_));
   if (error == EEXIST) return false;
-  if (error != 0) fail("cannot rename to it", error);
+  if (error != 0) fail("cannot move the new file into place", error);
   make_durable(file_->directory());
   return true;
 }

@@ -1,4 +1,4 @@
-// Writing a file so that it is there as a whole or not at all.
+// Atomic file creation: the file appears complete or not at all.
 #pragma once
 
 #include <optional>
@@ -9,21 +9,21 @@
 
 namespace filereel {
 
-// Writes to a file without a name, see NewFile, in the directory of the final path; commit() gives
-// it the final name and makes both durable. Until then an existing file of that name stays as it
-// is. Every error throws Error(failed) with the path and the reason.
+// Writes to an unnamed file (see NewFile) in the directory of the final path. commit() gives it the
+// final name and makes file and name durable. Until then an existing file of that name stays
+// unchanged. All errors throw Error(failed) with the path and the reason.
 class AtomicFile {
  public:
-  // Creates the file. `path` must name a regular file or nothing yet: a device or pipe
-  // (/dev/null) cannot be replaced and is refused, as are names that are too long and files that
-  // are immutable or append-only. A symbolic link is followed.
+  // Creates the file. `path` must name a regular file or nothing. Devices and pipes (/dev/null)
+  // cannot be replaced and are rejected, as are names that are too long and files that are
+  // immutable or append-only. Symbolic links are followed.
   explicit AtomicFile(const std::string& path);
 
   void write(std::string_view bytes);
-  // To be called once, after the last write.
+  // Call once, after the last write.
   void commit();
-  // The same for a file that must not replace another: false, and nothing is written, if there is
-  // something of that name by now.
+  // Like commit(), but never replaces a file: returns false and discards the content if the name
+  // exists.
   bool commit_new();
 
   const std::string& path() const { return path_; }
@@ -33,7 +33,7 @@ class AtomicFile {
   [[noreturn]] void fail(std::string_view what, int error) const;
   void make_durable(int descriptor);
 
-  std::string path_;  // the final one, with symbolic links resolved
+  std::string path_;  // final path, symbolic links resolved
   std::optional<NewFile> file_;
 };
 

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-// <linux/stat.h> has them; it cannot be included beside <sys/stat.h> with every C library.
+// Defined in <linux/stat.h>, which conflicts with <sys/stat.h> in some C libraries.
 #ifndef STATX_MNT_ID
 #define STATX_MNT_ID 0x1000U
 #endif
@@ -25,7 +25,7 @@ bool FileState::is_directory() const {
   return S_ISDIR(mode);
 }
 
-std::optional<FileState> state_of(int directory, const std::string& name) {
+std::optional<FileState> read_file_state(int directory, const std::string& name) {
   struct statx info{};
   const int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | (name.empty() ? AT_EMPTY_PATH : 0);
   if (statx(directory, name.c_str(), flags, STATX_BASIC_STATS | STATX_BTIME | STATX_MNT_ID,
@@ -34,7 +34,7 @@ std::optional<FileState> state_of(int directory, const std::string& name) {
   }
   FileState state;
   state.identity.inode = info.stx_ino;
-  if ((info.stx_mask & STATX_BTIME) != 0) state.identity.born_ns = nanoseconds(info.stx_btime);
+  if ((info.stx_mask & STATX_BTIME) != 0) state.identity.birth_ns = nanoseconds(info.stx_btime);
   state.mode = info.stx_mode;
   state.owner = info.stx_uid;
   state.links = info.stx_nlink;
@@ -47,17 +47,17 @@ std::optional<FileState> state_of(int directory, const std::string& name) {
 
 bool set_mode(int fd, mode_t mode) {
   constexpr mode_t kRights = 07777;
-  // fchmod(2) does not take O_PATH.
+  // fchmod(2) fails for O_PATH descriptors.
   return chmod(fmt::format("/proc/self/fd/{}", fd).c_str(), mode & kRights) == 0;
 }
 
-Descriptor open_up(int parent, const std::string& name, mode_t mode) {
+Descriptor grant_access(int parent, const std::string& name, mode_t mode) {
   Descriptor directory(openat(parent, name.c_str(), O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (directory && !set_mode(directory.get(), mode | S_IRWXU)) directory.reset();
   return directory;
 }
 
-std::int64_t earliest_birth() {
+std::int64_t earliest_birth_time() {
   constexpr std::int64_t kCoarsest = 2'000'000'000;  // FAT
   timespec now{};
   clock_gettime(CLOCK_REALTIME_COARSE, &now);

@@ -1,4 +1,4 @@
-// What the kernel says of a file or directory, as far as it tells one from another.
+// Metadata that identifies a file or directory.
 #pragma once
 
 #include <cstdint>
@@ -11,42 +11,43 @@
 
 namespace filereel {
 
-// Two files never have the same, also if the one took over the other's inode number, as long as the
-// file system keeps the time of birth.
+// Unique per file, even if a new file reuses an inode number, provided that the file system stores
+// the birth time.
 struct FileIdentity {
   std::uint64_t inode = 0;
-  std::int64_t born_ns = 0;  // since 1970; 0: the file system does not say
+  std::int64_t birth_ns = 0;  // since 1970; 0: unknown
 
   bool operator==(const FileIdentity&) const = default;
 };
 
 struct FileState {
   FileIdentity identity;
-  mode_t mode = 0;  // with the kind
+  mode_t mode = 0;  // with the file type
   uid_t owner = 0;
   std::uint64_t links = 0;
   std::uint64_t size = 0;        // bytes
   std::int64_t modified_ns = 0;  // of the content, since 1970
-  std::int64_t changed_ns = 0;   // of anything but the place
-  std::uint64_t mount = 0;       // the kernel's number of the mount that it was reached by
+  std::int64_t changed_ns = 0;   // of content or metadata
+  std::uint64_t mount = 0;       // kernel's ID of the mount used to reach it
 
   bool is_directory() const;
 };
 
-// Of `name` in the open directory, or of `directory` itself where it is "", which may be any file
-// then. Symbolic links are not followed. Nothing, and errno says why, if it cannot be told.
-std::optional<FileState> state_of(int directory, const std::string& name = "");
+// Returns the state of `name` in the open directory or, if `name` is "", of `directory` itself,
+// which may be any file. Does not follow symbolic links. Returns nothing on failure, with errno
+// set.
+std::optional<FileState> read_file_state(int directory, const std::string& name = "");
 
-// Sets the permissions of the open file, be it open with O_PATH alone. False, and errno says why,
-// if that is not possible.
+// Sets the permissions of an open file; O_PATH is sufficient. Returns false on failure, with errno
+// set.
 bool set_mode(int fd, mode_t mode);
 
-// Opens the directory `name` with O_PATH, whose mode is `mode`, and gives its owner all rights on
-// it. An empty Descriptor if that is not possible or it is none.
-Descriptor open_up(int parent, const std::string& name, mode_t mode);
+// Opens the directory `name`, whose mode is `mode`, with O_PATH and adds all owner permissions to
+// its mode. Returns an empty Descriptor on failure or if it is not a directory.
+Descriptor grant_access(int parent, const std::string& name, mode_t mode);
 
-// Nanoseconds since 1970: no file that is made from now on is born before, however coarse the file
-// system's times are.
-std::int64_t earliest_birth();
+// Returns nanoseconds since 1970. No file created from now on has an earlier birth time, even with
+// coarse time stamps.
+std::int64_t earliest_birth_time();
 
 }  // namespace filereel

@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::string_view kHeader = "filereel lease 1";
 constexpr std::string_view kEnd = "end";
-// Files that are being written; whoever lists leases passes them over.
+// Prefix of incomplete files, which are not listed as leases.
 constexpr std::string_view kUnfinished = "filereel-new-";
 constexpr std::size_t kMostBytes = 1u << 30;
 
@@ -47,7 +47,7 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-// A number at the beginning of `text`, which goes from it.
+// Parses a number at the start of `text` and removes it.
 template <typename T>
 bool take_number(std::string_view& text, T& number, int base = 10) {
   const char* const begin = text.data();
@@ -76,7 +76,7 @@ bool parse_entries(std::string_view text, std::vector<std::uint64_t>& entries) {
   return std::ranges::is_sorted(entries);
 }
 
-bool parse_line(std::string_view key, std::string_view value, LeaseNote& note) {
+bool parse_line(std::string_view key, std::string_view value, LeaseRecord& note) {
   if (key == "kind") {
     const auto known = std::ranges::find(kKinds, value, &KindName::name);
     if (known == kKinds.end()) return false;
@@ -89,11 +89,11 @@ bool parse_line(std::string_view key, std::string_view value, LeaseNote& note) {
     return parse_number(value, note.made->inode);
   }
   if (key == "born") {
-    return note.made && parse_number(value, note.made->born_ns);
+    return note.made && parse_number(value, note.made->birth_ns);
   }
   if (key == "parent") {
     return take_number(value, note.parent.inode) && take_blank(value) &&
-           parse_number(value, note.parent.born_ns);
+           parse_number(value, note.parent.birth_ns);
   }
   if (key == "mounted") return parse_number(value, note.mounted);
   if (key == "size") return parse_number(value, note.size);
@@ -108,18 +108,19 @@ bool parse_line(std::string_view key, std::string_view value, LeaseNote& note) {
 
 [[noreturn]] void fail(const std::string& path) {
   throw_failed(
-      fmt::format("cannot write to {}, where filereel keeps its leases: {}; free some space, or "
-                  "set FILEREEL_STATE_DIR to another directory",
+      fmt::format("cannot write to the state directory {}: {}; free some space, or set "
+                  "FILEREEL_STATE_DIR to another directory",
                   path, strerror(errno)));
 }
 
 bool is_in_place(int file) {
-  const std::optional<FileState> state = state_of(file);
+  const std::optional<FileState> state = read_file_state(file);
   return state && S_ISREG(state->mode) && state->links > 0;
 }
 
-// Without the entries of a tree: reading all of them at every start would take too long.
-std::optional<LeaseNote> read_heading(int file) {
+// Reads a lease without the entries of a tree, because reading all of them at every start would
+// take too long.
+std::optional<LeaseRecord> read_heading(int file) {
   if (!is_in_place(file)) return std::nullopt;
   constexpr std::size_t kMostHeading = 1u << 16;  // bytes: several times the longest path, escaped
   constexpr std::string_view kEntries = "\nentries ";
@@ -135,17 +136,18 @@ std::optional<LeaseNote> read_heading(int file) {
   return parse_lease(text);
 }
 
-// Written under another name first, so that it is there as a whole and locked or not at all.
+// Writes under a temporary name first, so that the lease appears complete and locked or not at all.
 Descriptor write_lease(const StateDirectory& state, const std::string& name,
-                       const LeaseNote& note) {
+                       const LeaseRecord& note) {
   const std::string unfinished = std::string(kUnfinished) + random_name();
   Descriptor file(openat(state.directory.get(), unfinished.c_str(),
                          O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!file) fail(state.path);
   const std::string text = format_lease(note);
-  // Not every network file system can lock; then a run there cannot tell that another one lives.
+  // Some network file systems do not support locks. There, a run cannot detect that another one is
+  // active.
   const bool locked = flock(file.get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
-  errno = ENOSPC;  // which a write means that ends early
+  errno = ENOSPC;  // for a short write
   if (!locked || write(file.get(), text.data(), text.size()) != static_cast<ssize_t>(text.size()) ||
       renameat(state.directory.get(), unfinished.c_str(), state.directory.get(), name.c_str()) !=
           0) {
@@ -157,7 +159,7 @@ Descriptor write_lease(const StateDirectory& state, const std::string& name,
   return file;
 }
 
-// Of a process that was killed while it wrote it.
+// Removes the incomplete lease of a process that was killed.
 void remove_if_old(int directory, const std::string& name) {
   constexpr time_t kOld_s = 24 * 3600;
   struct stat info{};
@@ -173,13 +175,13 @@ std::string_view lease_kind_name(LeaseKind kind) {
   return std::ranges::find(kKinds, kind, &KindName::kind)->name;
 }
 
-std::string format_lease(const LeaseNote& note) {
+std::string format_lease(const LeaseRecord& note) {
   std::string text = fmt::format("{}\nkind {}\npath {}\n", kHeader, lease_kind_name(note.kind),
                                  escaped(note.path));
   const auto out = std::back_inserter(text);
-  if (note.made) fmt::format_to(out, "inode {}\nborn {}\n", note.made->inode, note.made->born_ns);
+  if (note.made) fmt::format_to(out, "inode {}\nborn {}\n", note.made->inode, note.made->birth_ns);
   if (note.parent != FileIdentity{}) {
-    fmt::format_to(out, "parent {} {}\n", note.parent.inode, note.parent.born_ns);
+    fmt::format_to(out, "parent {} {}\n", note.parent.inode, note.parent.birth_ns);
   }
   if (note.mounted != 0) fmt::format_to(out, "mounted {}\n", note.mounted);
   if (note.kind == LeaseKind::image) {
@@ -195,8 +197,8 @@ std::string format_lease(const LeaseNote& note) {
   return text;
 }
 
-std::optional<LeaseNote> parse_lease(std::string_view text) {
-  LeaseNote note;
+std::optional<LeaseRecord> parse_lease(std::string_view text) {
+  LeaseRecord note;
   std::string_view rest = text, line;
   const auto next_line = [&] {
     const std::size_t end = rest.find('\n');
@@ -217,48 +219,48 @@ std::optional<LeaseNote> parse_lease(std::string_view text) {
   return std::nullopt;
 }
 
-Lease::Lease(LeaseNote note) : note_(std::move(note)), name_(random_name()) {
+Lease::Lease(LeaseRecord note) : note_(std::move(note)), name_(random_name()) {
   StateDirectory state = open_state_directory();
   file_ = write_lease(state, name_, note_);
   state_ = std::move(state.directory);
 }
 
-Lease::Lease(LeaseNote note, Descriptor state, std::string name, Descriptor file)
+Lease::Lease(LeaseRecord note, Descriptor state, std::string name, Descriptor file)
     : note_(std::move(note)),
       state_(std::move(state)),
       name_(std::move(name)),
       file_(std::move(file)) {}
 
-void Lease::write(LeaseNote note) {
+void Lease::write(LeaseRecord note) {
   file_ = write_lease(open_state_directory(), name_, note);
   note_ = std::move(note);
 }
 
 std::int64_t Lease::age_s() const {
-  const std::optional<FileState> state = state_of(file_.get());
+  const std::optional<FileState> state = read_file_state(file_.get());
   return state ? time(nullptr) - state->modified_ns / 1'000'000'000 : 0;
 }
 
 std::vector<std::uint64_t> Lease::entries() const {
   const std::optional<std::string> text =
       read_file(fmt::format("/proc/self/fd/{}", file_.get()), kMostBytes);
-  std::optional<LeaseNote> note = text ? parse_lease(*text) : std::nullopt;
+  std::optional<LeaseRecord> note = text ? parse_lease(*text) : std::nullopt;
   return note ? std::move(note->entries) : std::vector<std::uint64_t>();
 }
 
 void Lease::made(const FileIdentity& identity) {
-  LeaseNote note = note_;
+  LeaseRecord note = note_;
   note.made = identity;
   write(std::move(note));
 }
 
-void Lease::strike() noexcept {
+void Lease::remove_record() noexcept {
   if (!file_) return;
   unlinkat(state_.get(), name_.c_str(), 0);
   file_.reset();
 }
 
-std::vector<FoundLease> find_leases(const std::function<bool(const LeaseNote&)>& wanted) {
+std::vector<FoundLease> find_leases(const std::function<bool(const LeaseRecord&)>& wanted) {
   const StateDirectory state = open_state_directory();
   const auto names = names_in(state.directory.get());
   if (!names) fail(state.path);
@@ -270,13 +272,13 @@ std::vector<FoundLease> find_leases(const std::function<bool(const LeaseNote&)>&
     }
     constexpr int kFlags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
     Descriptor file(openat(state.directory.get(), name.c_str(), kFlags));
-    std::optional<LeaseNote> note = file ? read_heading(file.get()) : std::nullopt;
+    std::optional<LeaseRecord> note = file ? read_heading(file.get()) : std::nullopt;
     if (!note || !wanted(*note)) continue;
     if (flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
       found.push_back({*std::move(note), std::nullopt});
       continue;
     }
-    // Whoever had it may have finished with it before it was locked here.
+    // The previous owner may have finished with it before the lock was taken.
     note = read_heading(file.get());
     if (!note) continue;
     Descriptor directory(fcntl(state.directory.get(), F_DUPFD_CLOEXEC, 0));

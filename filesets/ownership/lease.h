@@ -1,10 +1,10 @@
-// Notes of what filereel has made and has not removed yet. They lie in its state directory, a file
-// each, are written before the thing is made and go after it is gone. So whatever happens, what
-// filereel may remove is on the list, and what is not on the list is somebody else's.
+// Leases record what filereel has created and not yet removed. Each is a file in the state
+// directory. It is written before the object is created and deleted after the object is removed.
+// Everything that filereel may remove is therefore listed, even after a crash. Everything else
+// belongs to someone else.
 //
-// A lease is locked while the process works with the thing. Found unlocked, it is of something that
-// was kept on purpose (an image or a tree), or of a process that was killed (all others, see
-// leftovers.h).
+// A process locks the lease while it works with the object. An unlocked lease belongs to an object
+// kept on purpose (an image or a tree), or to a killed process (all others, see leftovers.h).
 #pragma once
 
 #include <cstdint>
@@ -22,78 +22,79 @@
 namespace filereel {
 
 enum class LeaseKind : std::uint8_t {
-  file,         // a file under construction, with a temporary name
-  work,         // a directory with a temporary name, and all that is in it
-  directory,    // a directory that the user named, to be removed once it is empty
-  mount_point,  // a directory in the state directory
-  image,        // that filereel formatted and left
-  tree,         // what a directory that the user named holds
+  file,         // incomplete file with a temporary name
+  work,         // directory with a temporary name, and its contents
+  directory,    // directory named by the user, to be removed once empty
+  mount_point,  // directory in the state directory
+  image,        // formatted and kept by filereel
+  tree,         // contents of a directory named by the user
 };
 
 std::string_view lease_kind_name(LeaseKind kind);  // "file", "work directory"
 
-// What a lease says.
-struct LeaseNote {
+// Content of a lease.
+struct LeaseRecord {
   LeaseKind kind = LeaseKind::file;
   std::string path;                       // absolute
-  std::optional<FileIdentity> made = {};  // as soon as it exists
-  FileIdentity parent = {};               // of the directory that it lies in; none for mount points
-  dev_t mounted = 0;                      // mount points: the device of what is mounted there
-  // An image as filereel left it.
+  std::optional<FileIdentity> made = {};  // set once it exists
+  FileIdentity parent = {};               // of the parent directory; none for mount points
+  dev_t mounted = 0;                      // mount points: device of the mounted file system
+  // State of an image when filereel finished with it.
   std::uint64_t size = 0;  // bytes
   std::int64_t modified_ns = 0, changed_ns = 0;
-  std::string file_system = {};  // its kind and UUID
-  // A tree as filereel left it: fingerprints (tree_listing.h) in ascending order, and their seed.
+  std::string file_system = {};  // type and UUID
+  // State of a tree when filereel finished with it: fingerprints (tree_listing.h) in ascending
+  // order, and their seed.
   std::uint64_t seed = 0;
   std::vector<std::uint64_t> entries = {};
 
-  bool operator==(const LeaseNote&) const = default;
+  bool operator==(const LeaseRecord&) const = default;
 };
 
-// The text of a lease's file: a line per member, of bytes that can be shown.
-std::string format_lease(const LeaseNote& note);
-// Nothing for what format_lease does not make: a torn file, one of a later version.
-std::optional<LeaseNote> parse_lease(std::string_view text);
+// The text of a lease file: one line per member, printable bytes only.
+std::string format_lease(const LeaseRecord& note);
+// Returns nothing for text not written by format_lease: a truncated file or a later version.
+std::optional<LeaseRecord> parse_lease(std::string_view text);
 
 class Lease {
  public:
-  // To be called before the thing is made. Throws Error(failed).
-  explicit Lease(LeaseNote note);
+  // Call before the object is created. Throws Error(failed).
+  explicit Lease(LeaseRecord note);
   Lease(Lease&&) noexcept = default;
   Lease& operator=(Lease&&) noexcept = default;
-  // What was not struck off stays on the list.
+  // A lease that was not struck off stays on the list.
   ~Lease() = default;
 
-  const LeaseNote& note() const { return note_; }
-  std::int64_t age_s() const;  // since it was last written
-  // Of a tree, as they were written; none if they are torn.
+  const LeaseRecord& note() const { return note_; }
+  std::int64_t age_s() const;  // since the last write
+  // Entries of a tree as written; empty if the file is truncated.
   std::vector<std::uint64_t> entries() const;
-  // Replaces what it says. Throws Error(failed).
-  void write(LeaseNote note);
-  // The thing exists. Throws Error(failed).
+  // Replaces the content. Throws Error(failed).
+  void write(LeaseRecord note);
+  // Records that the object exists. Throws Error(failed).
   void made(const FileIdentity& identity);
-  // The thing is gone, or is the user's from now on.
-  void strike() noexcept;
+  // Deletes the lease: the object was removed, or belongs to the user from now on.
+  void remove_record() noexcept;
 
  private:
   friend std::vector<struct FoundLease> find_leases(
-      const std::function<bool(const LeaseNote&)>& wanted);
-  Lease(LeaseNote note, Descriptor state, std::string name, Descriptor file);
+      const std::function<bool(const LeaseRecord&)>& wanted);
+  Lease(LeaseRecord note, Descriptor state, std::string name, Descriptor file);
 
-  LeaseNote note_;
+  LeaseRecord note_;
   Descriptor state_;  // the state directory
-  std::string name_;  // in it
+  std::string name_;  // of the lease in it
   Descriptor file_;
 };
 
 struct FoundLease {
-  LeaseNote note;
-  std::optional<Lease> lease;  // locked by this process from now on; nothing: in use by another
+  LeaseRecord note;
+  std::optional<Lease> lease;  // locked by this process; none: in use by another
 };
 
-// Those whose notes are wanted. The notes come without the entries of trees; see Lease::entries().
-// Files that cannot be read as leases are left alone. Throws Error(failed) where there can be no
-// state directory.
-std::vector<FoundLease> find_leases(const std::function<bool(const LeaseNote&)>& wanted);
+// Returns the leases selected by `wanted`. Their notes come without the entries of trees; see
+// Lease::entries(). Skips files that are not leases. Throws Error(failed) if there is no state
+// directory.
+std::vector<FoundLease> find_leases(const std::function<bool(const LeaseRecord&)>& wanted);
 
 }  // namespace filereel

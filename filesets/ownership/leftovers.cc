@@ -23,11 +23,11 @@ namespace {
 
 constexpr std::int64_t kNsPerSecond = 1'000'000'000;
 
-bool stays_on_purpose(LeaseKind kind) {
+bool is_kept_kind(LeaseKind kind) {
   return kind == LeaseKind::image || kind == LeaseKind::tree;
 }
 
-// Where the thing lies, opened once.
+// The location of an object, opened once.
 struct Place {
   Descriptor parent;
   std::string name;
@@ -39,14 +39,14 @@ struct Place {
   }
 };
 
-bool is_there(const LeaseNote& note) {
+bool is_there(const LeaseRecord& note) {
   const Place place(note.path);
-  const auto found = place.parent ? state_of(place.parent.get(), place.name) : std::nullopt;
+  const auto found = place.parent ? read_file_state(place.parent.get(), place.name) : std::nullopt;
   return found && found->identity == note.made;
 }
 
-// Only where filereel could not have a mount namespace of its own.
-void unmount_own(const LeaseNote& note) {
+// Needed only if filereel had no mount namespace of its own.
+void unmount_own(const LeaseRecord& note) {
   const auto is_own = [&](const MountedFileSystem& mounted) {
     return mounted.mount_point == note.path && mounted.device == note.mounted;
   };
@@ -55,44 +55,45 @@ void unmount_own(const LeaseNote& note) {
   }
 }
 
-// What the lease is about is known by its identity, or by its random name alone if the process was
-// killed before it could note that. Then it is empty, and not older than the lease.
+// An object is identified by its identity, or only by its random name if the process was killed
+// before it could record the identity. In that case the object is empty and not older than the
+// lease.
 FileIdentity identity_of(const Lease& lease, const FileState& found) {
-  const LeaseNote& note = lease.note();
+  const LeaseRecord& note = lease.note();
   if (note.made) return *note.made;
-  const bool has_random_name = note.kind != LeaseKind::directory && !stays_on_purpose(note.kind);
+  const bool has_random_name = note.kind != LeaseKind::directory && !is_kept_kind(note.kind);
   const bool may_be_empty = found.is_directory() || found.size == 0;
-  const bool older = found.identity.born_ns != 0 &&
-                     found.identity.born_ns < earliest_birth() - lease.age_s() * kNsPerSecond;
+  const bool older = found.identity.birth_ns != 0 &&
+                     found.identity.birth_ns < earliest_birth_time() - lease.age_s() * kNsPerSecond;
   return has_random_name && may_be_empty && !older ? found.identity : FileIdentity{};
 }
 
 LeaseState state_at(const Lease& lease, const Place& place) {
-  const LeaseNote& note = lease.note();
+  const LeaseRecord& note = lease.note();
   const std::optional<FileState> parent =
-      place.parent ? state_of(place.parent.get()) : std::nullopt;
+      place.parent ? read_file_state(place.parent.get()) : std::nullopt;
   const bool is_that = note.parent == FileIdentity{} || (parent && parent->identity == note.parent);
   if (!parent || !is_that) return LeaseState::unseen;
-  std::optional<FileState> found = state_of(place.parent.get(), place.name);
-  if (!found && note.made) found = state_of(place.parent.get(), aside_name(*note.made));
+  std::optional<FileState> found = read_file_state(place.parent.get(), place.name);
+  if (!found && note.made) found = read_file_state(place.parent.get(), aside_name(*note.made));
   if (!found) return LeaseState::gone;
   const bool changed = note.kind == LeaseKind::image &&
                        (found->size != note.size || found->modified_ns != note.modified_ns ||
                         found->changed_ns != note.changed_ns);
   if (changed || found->identity != identity_of(lease, *found)) return LeaseState::changed;
-  return stays_on_purpose(note.kind) ? LeaseState::kept : LeaseState::left;
+  return is_kept_kind(note.kind) ? LeaseState::kept : LeaseState::left;
 }
 
-// Throws Error(failed) if it is there and cannot be removed.
+// Throws Error(failed) if the object exists and cannot be removed.
 LeaseState remove_left(const Lease& lease, const Place& place) {
-  const LeaseNote& note = lease.note();
+  const LeaseRecord& note = lease.note();
   if (note.kind == LeaseKind::work && note.made) {
     const Descriptor work(openat(place.parent.get(), place.name.c_str(),
                                  O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-    const std::optional<FileState> state = work ? state_of(work.get()) : std::nullopt;
+    const std::optional<FileState> state = work ? read_file_state(work.get()) : std::nullopt;
     if (state && state->identity == note.made) remove_contents(work.get(), note.path);
   }
-  const std::optional<FileState> found = state_of(place.parent.get(), place.name);
+  const std::optional<FileState> found = read_file_state(place.parent.get(), place.name);
   const FileIdentity wanted =
       found ? identity_of(lease, *found) : note.made.value_or(FileIdentity{});
   const int error = remove_exactly(place.parent.get(), place.name, wanted);
@@ -104,13 +105,13 @@ LeaseState remove_left(const Lease& lease, const Place& place) {
   return LeaseState::removed;
 }
 
-// What was kept on a drive that is connected again later is still filereel's.
+// An object on a drive that is reconnected later still belongs to filereel.
 constexpr std::int64_t kForgottenAfter_s = std::int64_t{90} * 24 * 3600;
 
-// Strikes off what there is nothing left to do about.
-ListedLease clear_up(Lease& lease) {
+// Strikes off the lease if nothing is left to do.
+ListedLease clean_up(Lease& lease) {
   ListedLease listed{lease.note()};
-  const LeaseNote& note = lease.note();
+  const LeaseRecord& note = lease.note();
   if (note.kind == LeaseKind::mount_point) unmount_own(note);
   const Place place(note.path);
   try {
@@ -120,10 +121,10 @@ ListedLease clear_up(Lease& lease) {
     listed.why = error.what();
   }
   const bool may_return =
-      listed.state == LeaseState::unseen || (stays_on_purpose(note.kind) && note.made.has_value());
+      listed.state == LeaseState::unseen || (is_kept_kind(note.kind) && note.made.has_value());
   const bool stays = listed.state == LeaseState::left || listed.state == LeaseState::kept ||
                      (may_return && lease.age_s() < kForgottenAfter_s);
-  if (!stays) lease.strike();
+  if (!stays) lease.remove_record();
   return listed;
 }
 
@@ -131,7 +132,7 @@ ListedLease clear_up(Lease& lease) {
 
 std::vector<ListedLease> list_leases() {
   std::vector<ListedLease> list;
-  for (FoundLease& found : find_leases([](const LeaseNote&) { return true; })) {
+  for (FoundLease& found : find_leases([](const LeaseRecord&) { return true; })) {
     const LeaseState state =
         found.lease ? state_at(*found.lease, Place(found.note.path)) : LeaseState::in_use;
     list.push_back({std::move(found.note), state});
@@ -141,17 +142,17 @@ std::vector<ListedLease> list_leases() {
 }
 
 std::vector<ListedLease> remove_leftovers() {
-  std::vector<FoundLease> found = find_leases([](const LeaseNote& note) {
-    // What was kept is not even locked: another run may be about to look at it.
-    return !stays_on_purpose(note.kind) || !note.made || !is_there(note);
+  std::vector<FoundLease> found = find_leases([](const LeaseRecord& note) {
+    // Kept objects are not even locked, because another run may be about to use them.
+    return !is_kept_kind(note.kind) || !note.made || !is_there(note);
   });
-  // What lies in a directory goes before it.
+  // The contents of a directory come before the directory.
   std::ranges::sort(found, std::greater(), [](const FoundLease& one) { return one.note.path; });
   std::vector<ListedLease> list;
   for (FoundLease& one : found) {
     if (!one.lease) continue;
-    const bool kept = stays_on_purpose(one.note.kind);
-    ListedLease done = clear_up(*one.lease);
+    const bool kept = is_kept_kind(one.note.kind);
+    ListedLease done = clean_up(*one.lease);
     if (!kept) list.push_back(std::move(done));
   }
   return list;

@@ -1,4 +1,4 @@
-// What killed runs left, from their leases.
+// Leftovers of killed runs, known from their leases.
 #pragma once
 
 #include <cstdint>
@@ -11,27 +11,28 @@ namespace filereel {
 
 enum class LeaseState : std::uint8_t {
   in_use,   // by a running filereel
-  kept,     // left on purpose; a later run may use it again
-  left,     // by a run that was killed
+  kept,     // on purpose; a later run may reuse it
+  left,     // by a killed run
   removed,  // by remove_leftovers
-  gone,     // it is not there any more
-  changed,  // what is there now is not what was made, or something else is in it
-  unseen,   // its directory is not there now: a drive that is not connected
+  gone,     // no longer exists
+  changed,  // replaced, or contains something else
+  unseen,   // parent directory missing, such as on a disconnected drive
 };
 
 struct ListedLease {
-  LeaseNote note;
+  LeaseRecord note;
   LeaseState state = LeaseState::left;
-  std::string why = {};  // it could not be removed; "" for no reason
+  std::string why = {};  // why it could not be removed, or ""
 };
 
-// All there are, by path. Changes nothing. Throws Error(failed) where there can be no state
+// Returns all leases, by path. Changes nothing. Throws Error(failed) if there is no state
 // directory.
 std::vector<ListedLease> list_leases();
 
-// Removes all that killed runs left, and forgets what is gone or has changed since: that is
-// somebody else's now. Returns what it found to do, by path; one by one, so that a failure with one
-// (ListedLease::why) leaves the others. What cannot be seen or removed stays on the list.
+// Removes all leftovers of killed runs. Forgets objects that are gone or have changed, because they
+// belong to someone else now. Returns what was found, by path. A failure with one object
+// (ListedLease::why) does not affect the others. Objects that cannot be seen or removed stay on the
+// list.
 std::vector<ListedLease> remove_leftovers();
 
 }  // namespace filereel

@@ -44,33 +44,34 @@ NewFile::~NewFile() {
   drop_temporary_name();
 }
 
-// A user without a place for leases can write files all the same.
+// Files can be written even if leases cannot be stored.
 void NewFile::choose_temporary_name() {
   temporary_ = ".filereel-" + random_name() + ".part";
   try {
-    lease_.emplace(LeaseNote{.kind = LeaseKind::file,
-                             .path = directory_path_ + "/" + temporary_,
-                             .parent = state_of(directory_.get()).value_or(FileState{}).identity});
+    lease_.emplace(
+        LeaseRecord{.kind = LeaseKind::file,
+                    .path = directory_path_ + "/" + temporary_,
+                    .parent = read_file_state(directory_.get()).value_or(FileState{}).identity});
   } catch (const Error&) {
     lease_.reset();
   }
 }
 
 void NewFile::note_temporary_name() {
-  const std::optional<FileState> state = state_of(file_.get());
+  const std::optional<FileState> state = read_file_state(file_.get());
   if (!state || !lease_) return;
   try {
     lease_->made(state->identity);
   } catch (const Error&) {
-    // A later run cannot prove that it is filereel's, and leaves it alone.
+    // Without a complete lease, a later run cannot prove ownership and leaves the file alone.
   }
 }
 
 void NewFile::drop_temporary_name() {
   if (temporary_.empty()) return;
-  const std::optional<FileState> state = file_ ? state_of(file_.get()) : std::nullopt;
+  const std::optional<FileState> state = file_ ? read_file_state(file_.get()) : std::nullopt;
   if (state) remove_exactly(directory_.get(), temporary_, state->identity);
-  if (lease_) lease_->strike();
+  if (lease_) lease_->remove_record();
   temporary_.clear();
 }
 
@@ -87,10 +88,10 @@ int NewFile::link_as(const std::string& name) {
   return error;
 }
 
-// Nobody has put another file in its place.
+// True if the name still refers to this file.
 bool NewFile::has_temporary_name() const {
-  const std::optional<FileState> there = state_of(directory_.get(), temporary_);
-  const std::optional<FileState> ours = state_of(file_.get());
+  const std::optional<FileState> there = read_file_state(directory_.get(), temporary_);
+  const std::optional<FileState> ours = read_file_state(file_.get());
   return there && ours && there->identity == ours->identity;
 }
 
@@ -99,7 +100,7 @@ int NewFile::replace(const std::string& name) {
     int error = link_unnamed(name);
     if (error != EEXIST) return error;
     choose_temporary_name();
-    note_temporary_name();  // before the name: what is full cannot be told from others' later
+    note_temporary_name();  // before linking: a non-empty file needs a recorded identity
     error = link_unnamed(temporary_);
     if (error != 0) return error;
   }

@@ -1,4 +1,4 @@
-// A file that has no name until it is complete.
+// A file that is unnamed until it is complete.
 #pragma once
 
 #include <optional>
@@ -11,26 +11,25 @@
 
 namespace filereel {
 
-// Where the file system cannot have a file without a name, it has a temporary one, which begins
-// with
-// ".filereel-", and a lease. Whoever kills the process leaves nothing, or nothing that is not on
-// the list.
+// If the file system does not support unnamed files, the file has a temporary name, which starts
+// with ".filereel-", and a lease. A killed process thus leaves nothing behind, or nothing without a
+// lease.
 class NewFile {
  public:
-  // Made in `directory`, open for reading and writing, with the permissions `mode` less the umask.
-  // `shown` stands for it in messages. Throws Error(failed).
+  // Creates the file in `directory`, open for reading and writing, with the permissions `mode` less
+  // the umask. `shown` is its name in messages. Throws Error(failed).
   NewFile(const std::string& directory, const std::string& shown, mode_t mode);
-  ~NewFile();  // without link_as or replace the file is gone
+  ~NewFile();  // removes the file unless link_as or replace succeeded
   NewFile(const NewFile&) = delete;
   NewFile& operator=(const NewFile&) = delete;
 
   int descriptor() const { return file_.get(); }
   int directory() const { return directory_.get(); }
 
-  // Gives it its name in the directory. 0, or the error; EEXIST: there is something of that name;
-  // ESTALE: another file has taken its temporary name.
+  // Gives the file its name in the directory. Returns 0 or the error. EEXIST: the name exists;
+  // ESTALE: another file has taken the temporary name.
   int link_as(const std::string& name);
-  // The same in the place of whatever has the name.
+  // The same, replacing an existing file.
   int replace(const std::string& name);
 
  private:
@@ -44,7 +43,7 @@ class NewFile {
   Descriptor directory_;
   Descriptor file_;
   std::optional<Lease> lease_;  // of the temporary name
-  std::string temporary_;       // "" if it has none
+  std::string temporary_;       // or ""
 };
 
 }  // namespace filereel

@@ -16,9 +16,9 @@
 namespace filereel {
 namespace {
 
-// Of what is found under that name.
+// Compares the object of that name. Returns 0 or the error.
 int find_exactly(int parent, const std::string& name, const FileIdentity& wanted) {
-  const std::optional<FileState> state = state_of(parent, name);
+  const std::optional<FileState> state = read_file_state(parent, name);
   if (!state) return errno;
   if (state->identity != wanted) return ESTALE;
   if (!state->is_directory()) return 0;
@@ -40,7 +40,7 @@ int remove_exactly(int parent, const std::string& name, const FileIdentity& want
   const bool in_place = found == 0 && name != aside;
   const int moved = in_place ? rename_new(parent, name, parent, aside) : found;
   if (moved != 0 && moved != ENOENT) return moved;
-  const std::optional<FileState> state = state_of(parent, aside);
+  const std::optional<FileState> state = read_file_state(parent, aside);
   if (!state) return ENOENT;
   int error = state->identity == wanted ? 0 : ESTALE;
   if (error == 0 && unlinkat(parent, aside.c_str(), removal_flags(*state)) != 0) error = errno;
@@ -49,7 +49,7 @@ int remove_exactly(int parent, const std::string& name, const FileIdentity& want
 }
 
 std::string aside_name(const FileIdentity& identity) {
-  return fmt::format(".filereel-aside-{:x}-{:x}", identity.inode, identity.born_ns);
+  return fmt::format(".filereel-aside-{:x}-{:x}", identity.inode, identity.birth_ns);
 }
 
 void remove_contents(int directory, const std::string& shown) {
@@ -59,18 +59,18 @@ void remove_contents(int directory, const std::string& shown) {
     throw_failed(fmt::format("cannot remove {}: {}; remove it by hand",
                              printable(shown + "/" + entry.path), strerror(errno)));
   };
-  walk_tree(directory, shown, remove, Closed::open_up);
+  walk_tree(directory, shown, remove, UnreadableDirectory::grant_access);
 }
 
 int rename_new(int from_parent, const std::string& from, int to_parent, const std::string& to) {
   const auto done = [](int result) { return result == 0 ? 0 : errno; };
   int error = done(renameat2(from_parent, from.c_str(), to_parent, to.c_str(), RENAME_NOREPLACE));
   if (error != EINVAL && error != ENOSYS) return error;
-  // Some FUSE and network file systems have no exclusive rename. A link is exclusive too, but not
-  // for directories and not on FAT.
+  // Some FUSE and network file systems have no exclusive rename. A hard link is exclusive, too, but
+  // is not possible for directories or on FAT.
   error = done(linkat(from_parent, from.c_str(), to_parent, to.c_str(), 0));
   if (error == 0) return done(unlinkat(from_parent, from.c_str(), 0));
-  if (error == EEXIST || state_of(to_parent, to)) return EEXIST;
+  if (error == EEXIST || read_file_state(to_parent, to)) return EEXIST;
   return done(renameat(from_parent, from.c_str(), to_parent, to.c_str()));
 }
 

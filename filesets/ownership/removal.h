@@ -1,4 +1,4 @@
-// Removing what filereel made, and nothing that has taken its place.
+// Removes what filereel created, and nothing that replaced it.
 #pragma once
 
 #include <string>
@@ -7,22 +7,22 @@
 
 namespace filereel {
 
-// Removes the file or empty directory `name` in the open directory `parent` if it is that one: it
-// is moved aside first, to aside_name(), and looked at there, so that nothing is removed that took
-// its place at the last moment. What a process that was killed left aside goes too. 0, or the
-// error: ENOENT: it is not there; ESTALE: another one is; ENOTEMPTY: something is in it.
+// Removes the file or empty directory `name` in the open directory `parent` if it has the identity
+// `wanted`. It is first renamed to aside_name() and checked again, so that a last-moment
+// replacement is not removed. An object that a killed process left under that name is removed, too.
+// Returns 0 or the error. ENOENT: missing; ESTALE: replaced; ENOTEMPTY: directory not empty.
 int remove_exactly(int parent, const std::string& name, const FileIdentity& wanted);
 
-// It tells its file: none that is called so by accident has this identity.
+// A name specific to the file: no other file of that name has this identity.
 std::string aside_name(const FileIdentity& identity);
 
-// Removes all that is in the open directory, also in directories of the user's own that even the
-// owner may not write to. Follows no symbolic link and leaves what is mounted there alone. `shown`
-// stands for the directory in messages. Throws Error(failed).
+// Removes the contents of the open directory, including the user's own directories without write
+// permission for the owner. Does not follow symbolic links or cross mounts. `shown` is the
+// directory's name in messages. Throws Error(failed).
 void remove_contents(int directory, const std::string& shown);
 
-// Renames unless there is something of the new name. 0, or the error: EEXIST. Also where the file
-// system has no such call; then only almost at once.
+// Renames unless the new name exists. Returns 0 or the error, such as EEXIST. Also works on file
+// systems without an exclusive rename, there with a short race.
 int rename_new(int from_parent, const std::string& from, int to_parent, const std::string& to);
 
 }  // namespace filereel

@@ -27,8 +27,8 @@ std::string environment(const char* name) {
   return value ? value : "";
 }
 
-// Not so in the user namespace that filereel enters to mount without privileges, where its user is
-// called root too. user_namespaces(7)
+// False in the user namespace that filereel enters to mount without privileges, although its user
+// is called root there, too. user_namespaces(7)
 bool is_root_of_the_machine() {
   std::uint64_t inside = 1, outside = 1;
   std::ifstream("/proc/self/uid_map") >> inside >> outside;
@@ -44,8 +44,7 @@ std::string chosen_path() {
   if (const std::string home = environment("HOME"); home.starts_with('/')) {
     return home + "/.local/state/filereel";
   }
-  throw_failed(
-      fmt::format("there is no place for filereel's own notes, as HOME is not set: {}", kOther));
+  throw_failed(fmt::format("no state directory: HOME is not set; {}", kOther));
 }
 
 }  // namespace
@@ -59,13 +58,13 @@ StateDirectory open_state_directory() {
   mkdir(state.path.c_str(), 0700);
   state.directory.reset(open(state.path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!state.directory) {
-    throw_failed(fmt::format("cannot open {}, where filereel keeps its own notes: {}; {}",
-                             state.path, strerror(errno), kOther));
+    throw_failed(fmt::format("cannot open the state directory {}: {}; {}", state.path,
+                             strerror(errno), kOther));
   }
   struct stat info{};
   if (fstat(state.directory.get(), &info) != 0 || info.st_uid != geteuid() ||
       (info.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
-    throw_failed(fmt::format("{}, where filereel keeps its own notes, can be written by others: {}",
+    throw_failed(fmt::format("the state directory {} is owned or writable by another user; {}",
                              state.path, kOther));
   }
   return state;
@@ -74,7 +73,7 @@ StateDirectory open_state_directory() {
 std::uint64_t random_number() {
   std::uint64_t number = 0;
   if (getrandom(&number, sizeof number, 0) != static_cast<ssize_t>(sizeof number)) {
-    throw_failed(fmt::format("the kernel has no random numbers: {}", strerror(errno)));
+    throw_failed(fmt::format("cannot get random numbers from the kernel: {}", strerror(errno)));
   }
   return number;
 }

@@ -1,4 +1,4 @@
-// Where filereel keeps its leases (lease.h): out of reach of whoever may write to a target.
+// The directory for filereel's leases (lease.h), outside any target that others may write to.
 #pragma once
 
 #include <cstdint>
@@ -13,12 +13,12 @@ struct StateDirectory {
   Descriptor directory;
 };
 
-// $FILEREEL_STATE_DIR, or /var/lib/filereel for root, or $XDG_STATE_HOME/filereel, or
-// ~/.local/state/filereel. Made if it is missing, for its owner alone. Throws Error(failed) where
-// it cannot be made, or belongs to or can be written by another user.
+// Opens $FILEREEL_STATE_DIR, or /var/lib/filereel for root, or $XDG_STATE_HOME/filereel, or
+// ~/.local/state/filereel. A missing directory is created for its owner only. Throws Error(failed)
+// if it cannot be created, or if another user owns it or can write to it.
 StateDirectory open_state_directory();
 
-// From the kernel's random numbers: 64 bits, and 128 bits as a name that nobody else has.
+// Random numbers from the kernel: 64 bits, and 128 bits as a unique name.
 std::uint64_t random_number();
 inline constexpr std::size_t kRandomName = 32;  // characters
 std::string random_name();

@@ -23,23 +23,23 @@ namespace {
 
 constexpr std::size_t kMostOpen = 60;
 
-// A directory on the way from the root to where the walk is.
+// A directory on the path from the root to the current one.
 struct Level {
   std::string name;
   FileState state;
   Descriptor directory;            // closed while the walk is far below it
-  std::vector<std::string> names;  // in it, still to be visited
-  std::size_t path_bytes = 0;      // of the path that leads to it
+  std::vector<std::string> names;  // not yet visited
+  std::size_t path_bytes = 0;      // length of its path
 };
 
 class TreeWalk {
  public:
   TreeWalk(const std::string& shown, const std::function<void(const WalkedEntry&)>& visit,
-           Closed closed)
+           UnreadableDirectory closed)
       : shown_(shown), visit_(visit), closed_(closed) {}
 
   void run(int root) {
-    const std::optional<FileState> state = state_of(root);
+    const std::optional<FileState> state = read_file_state(root);
     if (!state) fail(errno);
     mount_ = state->mount;
     push("", *state, Descriptor(fcntl(root, F_DUPFD_CLOEXEC, 0)));
@@ -62,18 +62,19 @@ class TreeWalk {
     path_.resize(parent.path_bytes);
     if (!path_.empty()) path_ += '/';
     path_ += name;
-    const std::optional<FileState> state = state_of(parent.directory.get(), name);
-    if (!state && errno == ENOENT) return;  // gone meanwhile
+    const std::optional<FileState> state = read_file_state(parent.directory.get(), name);
+    if (!state && errno == ENOENT) return;  // removed in the meantime
     if (!state) fail(errno);
     if (state->mount != mount_) {
-      throw_failed(fmt::format("something is mounted on {}: unmount it first", place()));
+      throw_failed(fmt::format("a file system is mounted on {}; unmount it first", place()));
     }
     if (!state->is_directory()) {
       visit_({parent.directory.get(), name, path_, *state});
       return;
     }
-    if (closed_ == Closed::open_up && (state->mode & S_IRWXU) != S_IRWXU) {
-      open_up(parent.directory.get(), name, state->mode);  // or what follows says why not
+    if (closed_ == UnreadableDirectory::grant_access && (state->mode & S_IRWXU) != S_IRWXU) {
+      grant_access(parent.directory.get(), name,
+                   state->mode);  // on failure, the next call reports why
     }
     Descriptor directory = open_here(parent.directory.get(), name, *state);
     if (levels_.size() >= kMostOpen) levels_[levels_.size() - kMostOpen].directory.reset();
@@ -86,7 +87,7 @@ class TreeWalk {
     levels_.push_back({name, state, std::move(directory), *std::move(names), path_.size()});
   }
 
-  // The directory is done; the one above may have to be opened again.
+  // Leaves a finished directory. The parent may have to be opened again.
   void leave() {
     const Level done = std::move(levels_.back());
     levels_.pop_back();
@@ -99,7 +100,7 @@ class TreeWalk {
     visit_({parent.directory.get(), done.name, path_, done.state});
   }
 
-  // `wanted` tells whether it is the directory that was meant.
+  // Opens a directory and checks its identity against `wanted`.
   Descriptor open_here(int from, const std::string& name, const FileState& wanted) const {
     open_how how{};
     how.flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
@@ -107,24 +108,22 @@ class TreeWalk {
     Descriptor directory(
         static_cast<int>(syscall(SYS_openat2, from, name.c_str(), &how, sizeof how)));
     if (!directory) fail(errno);
-    const std::optional<FileState> state = state_of(directory.get());
+    const std::optional<FileState> state = read_file_state(directory.get());
     if (!state || state->identity != wanted.identity || state->mount != mount_) {
       throw_failed(
-          fmt::format("{} is exchanged for something else right now: look who does that, "
-                      "and try again",
-                      place()));
+          fmt::format("{} was replaced by another process; find out which, then retry", place()));
     }
     return directory;
   }
 
   [[noreturn]] void fail(int error) const {
-    throw_failed(fmt::format("cannot look into {}: {}", place(), strerror(error)));
+    throw_failed(fmt::format("cannot read {}: {}", place(), strerror(error)));
   }
   std::string place() const { return printable(path_.empty() ? shown_ : shown_ + "/" + path_); }
 
   const std::string& shown_;
   const std::function<void(const WalkedEntry&)>& visit_;
-  Closed closed_;
+  UnreadableDirectory closed_;
   std::uint64_t mount_ = 0;
   std::string path_;
   std::vector<Level> levels_;
@@ -133,7 +132,7 @@ class TreeWalk {
 }  // namespace
 
 void walk_tree(int root, const std::string& shown,
-               const std::function<void(const WalkedEntry&)>& visit, Closed closed) {
+               const std::function<void(const WalkedEntry&)>& visit, UnreadableDirectory closed) {
   TreeWalk(shown, visit, closed).run(root);
 }
 

@@ -1,4 +1,4 @@
-// All that lies below a directory, however deep, on this file system alone.
+// Walks a directory tree of any depth within one file system.
 #pragma once
 
 #include <functional>
@@ -9,26 +9,27 @@
 
 namespace filereel {
 
-// What mkfs makes in every ext4: not the user's and not filereel's.
+// Created by mkfs in every ext4: belongs neither to the user nor to filereel.
 inline constexpr std::string_view kLostAndFound = "lost+found";
 
 struct WalkedEntry {
-  int parent;               // the directory that it lies in, open
-  const std::string& name;  // in it
+  int parent;               // its open parent directory
+  const std::string& name;  // in the parent
   const std::string& path;  // below the root
   const FileState& state;
 };
 
-// Whether directories get all rights for their owner before they are looked into, as the removal of
-// what is in them needs.
-enum class Closed : bool { fail, open_up };
+// Whether to add owner permissions to directories before reading them, as needed to remove their
+// entries.
+enum class UnreadableDirectory : bool { fail, grant_access };
 
-// Calls `visit` for every entry below the open directory `root`, for a directory after all that is
-// in it; `visit` may remove the entry. Takes at most 64 descriptors, follows no symbolic link, and
-// crosses no mount: throws Error(failed) where one is, before anything in it is looked at, and
-// where a directory cannot be read or is exchanged for another one meanwhile. `shown` stands for
-// the root in messages. kLostAndFound in the root is passed over.
+// Calls `visit` for every entry below the open directory `root`, for a directory after its entries.
+// `visit` may remove the entry. Uses at most 64 descriptors and does not follow symbolic links.
+// Throws Error(failed) at a mount point, before visiting its contents, and if a directory cannot be
+// read or is replaced during the walk. `shown` is the root's name in messages. kLostAndFound in the
+// root is skipped.
 void walk_tree(int root, const std::string& shown,
-               const std::function<void(const WalkedEntry&)>& visit, Closed closed = Closed::fail);
+               const std::function<void(const WalkedEntry&)>& visit,
+               UnreadableDirectory closed = UnreadableDirectory::fail);
 
 }  // namespace filereel

@@ -17,7 +17,7 @@
 
 #include "filesets/ownership/removal.h"
 #include "filesets/ownership/state_directory.h"
-#include "filesets/ownership/tree_listing.h"
+#include "filesets/ownership/tree_fingerprints.h"
 #include "filesets/ownership/tree_walk.h"
 #include "filesets/system/directory_names.h"
 #include "filesets/system/error.h"
@@ -29,37 +29,37 @@ namespace {
 
 namespace fs = boost::filesystem;
 
-// What earlier versions put into a directory that they worked in.
+// Marker file of earlier versions.
 constexpr std::string_view kOldMarker = ".filereel-volume";
 
 FileIdentity identity_of(int fd) {
-  const std::optional<FileState> state = state_of(fd);
+  const std::optional<FileState> state = read_file_state(fd);
   return state ? state->identity : FileIdentity{};
 }
 
-// A directory that its owner may not write to cannot be given another parent. rename(2)
+// A directory without write permission for its owner cannot be moved to another parent. rename(2)
 int move_up(int from, const std::string& name, int to) {
   const int error = rename_new(from, name, to, name);
   if (error != EACCES) return error;
-  const std::optional<FileState> state = state_of(from, name);
-  const Descriptor directory = state ? open_up(from, name, state->mode) : Descriptor();
+  const std::optional<FileState> state = read_file_state(from, name);
+  const Descriptor directory = state ? grant_access(from, name, state->mode) : Descriptor();
   if (!directory) return error;
   const int again = rename_new(from, name, to, name);
   set_mode(directory.get(), state->mode);
   return again;
 }
 
-// Makes and opens a directory, which the lease names. An empty Descriptor, with errno set, if that
-// does not work, or if another directory was put in its place just now (ESTALE): that one stays.
+// Creates and opens the directory named by the lease. Returns an empty Descriptor with errno set if
+// that fails, or if another directory replaced it just now (ESTALE), which is left alone.
 Descriptor make_directory(int parent, const std::string& name, mode_t mode, Lease& lease) {
-  const std::int64_t before_ns = earliest_birth();
+  const std::int64_t before_ns = earliest_birth_time();
   if (mkdirat(parent, name.c_str(), mode) != 0) return {};
   Descriptor directory(
       openat(parent, name.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
   if (!directory) return {};
   const FileIdentity identity = identity_of(directory.get());
   const auto names = names_in(directory.get());
-  const bool is_new = identity.born_ns == 0 || identity.born_ns >= before_ns;
+  const bool is_new = identity.birth_ns == 0 || identity.birth_ns >= before_ns;
   if (!is_new || !names || !names->empty()) {
     errno = ESTALE;
     return {};
@@ -73,10 +73,10 @@ Descriptor make_directory(int parent, const std::string& name, mode_t mode, Leas
   return directory;
 }
 
-// In its root, ext4 (ext2 and ext3 too) spreads directories over the volume by their names;
-// elsewhere it puts them near their parent (chattr(1), T). The working directory has a random name:
-// what is made in it is to be placed as it would be in the target.
-void spread_as_in(int target, int work) {
+// ext2, ext3 and ext4 spread the directories in their root over the volume by name, and place other
+// directories near their parent (chattr(1), T). The working directory has a random name, but its
+// contents should be placed as they would be in the target.
+void copy_topdir_flag(int target, int work) {
   constexpr std::uint64_t kRootInode = 2;
   struct statfs info{};
   if (fstatfs(target, &info) != 0 || info.f_type != EXT4_SUPER_MAGIC) return;
@@ -88,8 +88,8 @@ void spread_as_in(int target, int work) {
   ioctl(work, FS_IOC_SETFLAGS, &flags);
 }
 
-// Directories are made on file systems that hold files, not among devices or in the kernel's own
-// trees, where making one has other effects.
+// Directories are created only on file systems for files, not in /dev or in the kernel's own trees,
+// where creating one has other effects.
 void check_can_be_made(const std::string& path, const std::string& full_path) {
   const auto mounted = mounted_at(fs::path(full_path).parent_path().string());
   const bool holds_no_files =
@@ -100,8 +100,8 @@ void check_can_be_made(const std::string& path, const std::string& full_path) {
   const bool among_devices = full_path.starts_with("/dev/") && !full_path.starts_with("/dev/shm/");
   if (!holds_no_files && !among_devices) return;
   throw Error(ErrorKind::usage,
-              fmt::format("there is no {}: name a device that exists, or a directory on a file "
-                          "system that holds files",
+              fmt::format("{} does not exist and cannot be created there; choose an existing "
+                          "device, or a directory on a file system for files",
                           printable(path)));
 }
 
@@ -117,7 +117,7 @@ WorkDirectory::WorkDirectory(const std::string& path, Use use) : path_(path), us
       remove_work();
       remove_target();
     } catch (const Error&) {
-      // It stays on the list. What went wrong first is what counts.
+      // It stays on the list. The first error matters.
     }
     throw;
   }
@@ -132,33 +132,32 @@ void WorkDirectory::open_target() {
     fail("cannot open", missing);
   }
   boost::system::error_code error;
-  // Of what was opened, whatever has its name by now.
+  // The path of the opened directory, even if its name refers to something else by now.
   full_path_ = fs::read_symlink(fmt::format("/proc/self/fd/{}", target_.get()), error).string();
   if (error) {
-    throw_failed(
-        fmt::format("cannot use {}: /proc is missing; mount it first (mount -t proc proc "
-                    "/proc)",
-                    printable(path_)));
+    throw_failed(fmt::format(
+        "cannot use {}: /proc is not mounted; mount it first (mount -t proc proc /proc)",
+        printable(path_)));
   }
 }
 
 void WorkDirectory::make_target() {
   boost::system::error_code error;
   fs::path full = fs::weakly_canonical(fs::absolute(path_), error);
-  if (error) fail("cannot make", error.value());
-  if (full.filename_is_dot()) full = full.parent_path();  // as of "new/"
+  if (error) fail("cannot create", error.value());
+  if (full.filename_is_dot()) full = full.parent_path();  // "new/"
   check_can_be_made(path_, full.string());
   target_name_ = full.filename().string();
   parent_.reset(open(full.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!parent_) fail("cannot make", errno);
-  target_lease_.emplace(LeaseNote{
+  if (!parent_) fail("cannot create", errno);
+  target_lease_.emplace(LeaseRecord{
       .kind = LeaseKind::directory, .path = full.string(), .parent = identity_of(parent_.get())});
   target_ = make_directory(parent_.get(), target_name_, 0777, *target_lease_);
   if (target_) return;
   const int failed = errno;
-  target_lease_->strike();
+  target_lease_->remove_record();
   target_lease_.reset();
-  fail("cannot make", failed);
+  fail("cannot create", failed);
 }
 
 std::optional<std::string> WorkDirectory::first_name() const {
@@ -166,8 +165,8 @@ std::optional<std::string> WorkDirectory::first_name() const {
   if (!names) fail("cannot read", errno);
   if (std::ranges::find(*names, kOldMarker) != names->end()) {
     throw_failed(
-        fmt::format("{} holds files of an earlier version of filereel: save what you need, empty "
-                    "it by hand, and try again",
+        fmt::format("{} contains files of an earlier version of filereel; save what you need, "
+                    "empty it by hand, then retry",
                     printable(path_)));
   }
   for (const std::string& name : *names) {
@@ -176,50 +175,48 @@ std::optional<std::string> WorkDirectory::first_name() const {
   return std::nullopt;
 }
 
-// What an earlier volume kept here goes; the fingerprints prove that it is still that.
+// Removes what an earlier volume kept here; fingerprints prove that it is unchanged.
 void WorkDirectory::check_empty() {
   const FileIdentity identity = identity_of(target_.get());
-  const auto concerns_this = [&](const LeaseNote& note) {
+  const auto concerns_this = [&](const LeaseRecord& note) {
     if (note.kind == LeaseKind::work) return fs::path(note.path).parent_path() == full_path_;
-    // Roots of FUSE file systems have the same number and no time of birth.
+    // Roots of FUSE file systems share an inode number and have no birth time.
     return note.kind == LeaseKind::tree && note.made == identity &&
-           (identity.born_ns != 0 || note.path == full_path_);
+           (identity.birth_ns != 0 || note.path == full_path_);
   };
   for (FoundLease& found : find_leases(concerns_this)) {
     if (!found.lease) {
-      throw_failed(
-          fmt::format("{} is in use by another filereel: wait for it or choose another volume",
-                      printable(path_)));
+      throw_failed(fmt::format(
+          "{} is in use by another filereel; wait for it to end, or choose another volume",
+          printable(path_)));
     }
     if (found.note.kind != LeaseKind::tree || use_ != Use::volume) continue;
     if (first_name()) {
-      TreeListing(target_.get(), path_, found.note.seed).remove(found.lease->entries());
+      TreeFingerprints(target_.get(), path_, found.note.seed).remove(found.lease->entries());
     }
-    found.lease->strike();
+    found.lease->remove_record();
   }
   const std::optional<std::string> name = first_name();
   if (!name) return;
-  throw_failed(
-      fmt::format("{} is not empty and filereel did not fill it ({} is in it): name an empty "
-                  "directory",
-                  printable(path_), printable(*name)));
+  throw_failed(fmt::format(
+      "{} is not empty and was not filled by filereel (it contains {}); choose an empty directory",
+      printable(path_), printable(*name)));
 }
 
 void WorkDirectory::make_work() {
   work_name_ = ".filereel-" + random_name();
-  work_lease_.emplace(LeaseNote{.kind = LeaseKind::work,
-                                .path = full_path_ + "/" + work_name_,
-                                .parent = identity_of(target_.get())});
+  work_lease_.emplace(LeaseRecord{.kind = LeaseKind::work,
+                                  .path = full_path_ + "/" + work_name_,
+                                  .parent = identity_of(target_.get())});
   work_ = make_directory(target_.get(), work_name_, 0700, *work_lease_);
-  if (work_) return spread_as_in(target_.get(), work_.get());
+  if (work_) return copy_topdir_flag(target_.get(), work_.get());
   const int error = errno;
-  work_lease_->strike();
+  work_lease_->remove_record();
   work_lease_.reset();
   if (error == EROFS) {
-    throw_failed(
-        fmt::format("{} is read-only: choose a volume that can be written", printable(path_)));
+    throw_failed(fmt::format("{} is read-only; choose a writable volume", printable(path_)));
   }
-  fail("cannot make a directory in", error);
+  fail("cannot create a directory in", error);
 }
 
 WorkDirectory::~WorkDirectory() {
@@ -237,12 +234,12 @@ void WorkDirectory::clear() {
 void WorkDirectory::check_present() const {
   const Descriptor now(open(path_.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   const bool there = now && identity_of(now.get()) == identity_of(target_.get());
-  const std::optional<FileState> work = there ? state_of(target_.get(), work_name_) : std::nullopt;
+  const std::optional<FileState> work =
+      there ? read_file_state(target_.get(), work_name_) : std::nullopt;
   if (work && work->identity == identity_of(work_.get())) return;
-  throw_failed(fmt::format(
-      "{} has vanished: it was unmounted or replaced during the run; mount it again and "
-      "start over",
-      printable(path_)));
+  throw_failed(
+      fmt::format("{} was unmounted or replaced during the run; mount it again and restart the run",
+                  printable(path_)));
 }
 
 void WorkDirectory::keep() {
@@ -255,36 +252,35 @@ void WorkDirectory::keep() {
   for (const std::string& name : *names) {
     const int error = move_up(work_.get(), name, target_.get());
     if (error == 0) continue;
-    work_lease_->strike();  // it is the user's now
+    work_lease_->remove_record();  // belongs to the user now
     work_lease_.reset();
     work_.reset();
-    throw_failed(fmt::format("cannot move {} to {}: {}; what was made stays in {}/{}",
-                             printable(name), printable(path_), strerror(error), printable(path_),
-                             work_name_));
+    throw_failed(fmt::format("cannot move {} to {}: {}; the files remain in {}/{}", printable(name),
+                             printable(path_), strerror(error), printable(path_), work_name_));
   }
   remove_work();
-  if (target_lease_) target_lease_->strike();
+  if (target_lease_) target_lease_->remove_record();
   target_lease_.reset();
   if (!kept.empty()) note_kept(seed, kept);
 }
 
-// Empty where that cannot be told, as of a directory that even its owner may not read: nobody can
-// prove later what is in it.
+// Returns nothing if a directory cannot be listed, such as one without read permission for its
+// owner: ownership of its contents could not be proven later.
 std::vector<std::uint64_t> WorkDirectory::list_kept(std::uint64_t seed) const {
   try {
-    return TreeListing(work_.get(), path_, seed).lasting();
+    return TreeFingerprints(work_.get(), path_, seed).lasting();
   } catch (const Error&) {
     return {};
   }
 }
 
-// What has come there in the meantime is not on the list.
+// Entries added in the meantime are not recorded.
 void WorkDirectory::note_kept(std::uint64_t seed, std::span<const std::uint64_t> kept) const {
-  LeaseNote note{.kind = LeaseKind::tree,
-                 .path = full_path_,
-                 .made = identity_of(target_.get()),
-                 .seed = seed};
-  note.entries = TreeListing(target_.get(), path_, seed).complete(kept);
+  LeaseRecord note{.kind = LeaseKind::tree,
+                   .path = full_path_,
+                   .made = identity_of(target_.get()),
+                   .seed = seed};
+  note.entries = TreeFingerprints(target_.get(), path_, seed).complete(kept);
   const Lease lease(std::move(note));
 }
 
@@ -295,7 +291,8 @@ void WorkDirectory::remove() {
   remove_target();
 }
 
-// Empty by now. What is in its place is the user's, and so is what the user has moved elsewhere.
+// The directory is empty by now. A replacement belongs to the user, as does the directory if the
+// user has moved it.
 void WorkDirectory::remove_work() {
   if (!work_lease_) return;
   const int error = work_ ? remove_exactly(target_.get(), work_name_, identity_of(work_.get())) : 0;
@@ -303,7 +300,7 @@ void WorkDirectory::remove_work() {
   if (error != 0 && error != ENOENT && error != ESTALE) {
     fail("cannot remove the working directory in", error);
   }
-  work_lease_->strike();
+  work_lease_->remove_record();
   work_lease_.reset();
 }
 
@@ -314,7 +311,7 @@ void WorkDirectory::remove_target() {
   if (error != 0 && error != ENOENT && error != ESTALE && error != ENOTEMPTY) {
     fail("cannot remove", error);
   }
-  target_lease_->strike();
+  target_lease_->remove_record();
   target_lease_.reset();
 }
 

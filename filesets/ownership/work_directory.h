@@ -1,4 +1,4 @@
-// A directory that filereel fills: a volume, or what populate makes.
+// A directory that filereel fills: a volume, or the target of populate.
 #pragma once
 
 #include <cstdint>
@@ -13,32 +13,32 @@
 
 namespace filereel {
 
-// filereel works in a directory of its own inside the one that the user named, with a name that
-// nobody can have chosen. So whatever lies beside it is the user's, whenever it came there, and
-// whatever lies in it goes with it. What is to stay is moved up at the end. Both directories are
-// opened once: no other directory that takes the place of either is ever touched.
+// filereel works in its own directory inside the one named by the user. Its name is random.
+// Everything beside it belongs to the user, and everything inside is removed with it. Files to be
+// kept are moved up at the end. Both directories are opened once, so that a directory which
+// replaces one of them is never touched.
 class WorkDirectory {
  public:
-  // Whether what is kept is the user's from then on, or stays filereel's: the next volume there may
-  // remove it, as long as nobody changes it.
+  // Whether kept files belong to the user (tree) or stay filereel's (volume). The next volume there
+  // may remove the latter unless someone has changed them.
   enum class Use : bool { tree, volume };
 
-  // Opens `path`, which is made if it is missing (its parent is not). It must be empty but for
-  // lost+found; a volume may also hold what an earlier one kept there, which is removed. Throws
-  // Error(failed).
+  // Opens `path` and creates it if missing (but not its parent). It must be empty except for
+  // lost+found. A volume may also contain files that an earlier volume kept there; these are
+  // removed. Throws Error(failed).
   WorkDirectory(const std::string& path, Use use);
-  ~WorkDirectory();  // removes what is left, and the directory itself if it was made here
+  ~WorkDirectory();  // removes the rest, and the target if it was created here
   WorkDirectory(const WorkDirectory&) = delete;
   WorkDirectory& operator=(const WorkDirectory&) = delete;
 
-  int root() const { return work_.get(); }      // to be filled
-  int target() const { return target_.get(); }  // that the user named
+  int root() const { return work_.get(); }      // the directory to fill
+  int target() const { return target_.get(); }  // the directory named by the user
 
   void clear();                // Throws Error(failed).
   void check_present() const;  // Throws Error(failed) if either is gone or replaced.
 
-  // Each ends the use; after that neither does anything. keep leaves all that is in it directly in
-  // the target, remove leaves nothing. Throw Error(failed).
+  // Each ends the use; later calls do nothing. keep moves all contents to the target, remove leaves
+  // nothing. Both throw Error(failed).
   void keep();
   void remove();
 
@@ -57,9 +57,9 @@ class WorkDirectory {
   std::string path_;  // as the user named it
   Use use_;
   std::string full_path_;    // absolute, without symbolic links
-  std::string target_name_;  // in the directory `parent_`
+  std::string target_name_;  // in `parent_`
   Descriptor target_, work_;
-  Descriptor parent_;                  // of the target, where that was made here
+  Descriptor parent_;                  // of the target, if it was created here
   std::optional<Lease> target_lease_;  // likewise
   std::string work_name_;
   std::optional<Lease> work_lease_;

@@ -23,23 +23,23 @@
 namespace filereel {
 namespace {
 
-// Thrown inside this file when an entry cannot be captured; carries which count it belongs to.
+// Thrown within this file if an entry cannot be captured. `count` is the counter to increment.
 struct Skip {
   std::uint64_t CaptureTotals::* count;
   std::string reason;
 };
 
 Skip changed() {
-  return {&CaptureTotals::changed, "changed while it was read"};
+  return {&CaptureTotals::changed, "changed while being read"};
 }
 
-// A name that was there a moment ago: gone or replaced, or really unreadable?
+// Distinguishes an entry that was removed or replaced from an unreadable one.
 Skip skip_for_errno(int error) {
   if (error == ENOENT || error == ENOTDIR || error == ELOOP || error == ESTALE) return changed();
   return {&CaptureTotals::unreadable, std::strerror(error)};
 }
 
-// What tells one file from another for as long as it exists.
+// Identifies an existing file.
 struct Identity {
   dev_t device;
   ino_t inode;
@@ -89,7 +89,7 @@ class TreeCapture {
   CaptureTotals run(const std::string& dir) {
     const auto fail = [&dir](std::string_view why) -> Error {
       return {ErrorKind::unusable_input,
-              fmt::format("capture {:?}: {}; name a directory that you may read", dir, why)};
+              fmt::format("capture {:?}: {}; choose a readable directory", dir, why)};
     };
     root_ = Descriptor(open(dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!root_) throw fail(std::strerror(errno));
@@ -112,8 +112,8 @@ class TreeCapture {
   }
 
  private:
-  // A directory that is being walked. Only the lowest one is open (here_), so that the depth of a
-  // tree is not limited by the number of descriptors.
+  // A directory on the current path. Only the deepest one is open (here_), so that the number of
+  // descriptors does not limit the depth of the tree.
   struct Level {
     std::vector<std::string> names;
     std::size_t next;         // index of the first name not yet visited
@@ -135,7 +135,7 @@ class TreeCapture {
         if (Identity(status_of(here_.get())) != level.identity) throw changed();
       }
     } catch (const Skip& skip) {
-      // The rest of this directory cannot be reached any more.
+      // The rest of this directory is no longer reachable.
       note(skip);
       level.next = level.names.size();
       return;
@@ -144,21 +144,21 @@ class TreeCapture {
     if (!path_.empty()) path_ += '/';
     path_ += name;
     try {
-      if (path_.size() > PATH_MAX) throw Skip{&CaptureTotals::too_long, "its path is too long"};
+      if (path_.size() > PATH_MAX) throw Skip{&CaptureTotals::too_long, "path too long"};
       visit(name);
     } catch (const Skip& skip) {
       note(skip);
     }
   }
 
-  // A directory that was open before; it may have been moved or replaced since.
+  // Reopens a directory, which may have been moved or replaced.
   Descriptor open_again(const std::string& path) const {
     Descriptor fd = open_directory_beneath(root_.get(), path, O_PATH);
     if (!fd) throw skip_for_errno(errno);
     return fd;
   }
 
-  // Reading should not change access times, but only a file's owner may ask for that.
+  // Reading should not change access times, but only the file's owner may request that.
   Descriptor open_here(const std::string& name, int flags) const {
     flags |= O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
     Descriptor fd(openat(here_.get(), name.c_str(), flags | O_NOATIME));
@@ -181,7 +181,7 @@ class TreeCapture {
     } else if (S_ISLNK(status.st_mode)) {
       visit_symlink(name, entry);
     } else if (!S_ISREG(status.st_mode)) {
-      throw Skip{&CaptureTotals::special, "a socket, FIFO or device"};
+      throw Skip{&CaptureTotals::special, "socket, FIFO or device"};
     } else {
       visit_file(name, status, entry);
     }
@@ -191,7 +191,7 @@ class TreeCapture {
     entry.kind = EntryKind::directory;
     if (leaves_file_system(status)) {
       emit(entry);
-      throw Skip{&CaptureTotals::other_file_systems, "another file system is mounted here"};
+      throw Skip{&CaptureTotals::other_file_systems, "mount point of another file system"};
     }
     Descriptor fd;
     std::vector<std::string> names;
@@ -200,7 +200,7 @@ class TreeCapture {
       if (Identity(status_of(fd.get())) != Identity(status)) throw changed();
       names = sorted_names(fd.get());
     } catch (const Skip& skip) {
-      // It exists even if what is in it cannot be seen.
+      // The directory exists even if its contents are unreadable.
       if (skip.count == &CaptureTotals::unreadable) emit(entry);
       throw;
     }
@@ -214,16 +214,16 @@ class TreeCapture {
     entry.kind = EntryKind::symlink;
     std::array<char, PATH_MAX> target;
     const ssize_t length = readlinkat(here_.get(), name.c_str(), target.data(), target.size());
-    if (length < 0 && errno == EINVAL) throw changed();  // no symlink any more
+    if (length < 0 && errno == EINVAL) throw changed();  // no longer a symlink
     if (length < 0) throw skip_for_errno(errno);
-    if (length == PATH_MAX) throw Skip{&CaptureTotals::too_long, "its target is too long"};
+    if (length == PATH_MAX) throw Skip{&CaptureTotals::too_long, "target too long"};
     entry.target.assign(target.data(), static_cast<std::size_t>(length));
     emit(entry);
   }
 
   void visit_file(const std::string& name, const struct stat& status, Entry& entry) {
     if (leaves_file_system(status)) {
-      throw Skip{&CaptureTotals::other_file_systems, "a file of another file system"};
+      throw Skip{&CaptureTotals::other_file_systems, "file of another file system"};
     }
     const auto linked = links_.find(Identity(status));
     if (linked != links_.end()) {
@@ -254,7 +254,7 @@ class TreeCapture {
     emit(entry);
   }
 
-  // Fills in holes and content. False if the capture is to stop.
+  // Sets holes and content. Returns false if the capture must stop.
   bool read_content(int fd, Entry& entry, bool& duplicate) {
     try {
       std::optional<SurveyedContent> found = contents_.survey(fd, entry.size);
@@ -301,7 +301,7 @@ class TreeCapture {
     }
   }
 
-  // After every read; false once the capture is to stop.
+  // Called after every read; returns false if the capture must stop.
   bool on_read(std::size_t bytes) {
     done_.bytes += bytes;
     show_progress();
@@ -324,7 +324,7 @@ class TreeCapture {
   const std::function<void(const Entry&)>& sink_;
   const std::function<void(const CaptureProgress&)>& progress_;
   Descriptor root_;
-  Descriptor here_;  // the directory of levels_.back(), or nothing if it must be opened again
+  Descriptor here_;  // directory of levels_.back(), or empty if it must be reopened
   dev_t device_ = 0;
   std::vector<Level> levels_;
   std::string path_;  // relative to the root: the entry being visited

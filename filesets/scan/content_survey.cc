@@ -17,9 +17,9 @@ namespace {
 constexpr std::size_t kPieceBytes = 64 * 1024;
 constexpr std::size_t kPieces = 8;
 constexpr std::size_t kSurveyBytes = kPieces * kPieceBytes;
-constexpr int kSurveyLevel = 1;  // what Content's compressed_permille is defined by
+constexpr int kSurveyLevel = 1;  // defines Content::compressed_permille
 
-// Bytes [offset, offset + length) of a file that are stored.
+// Bytes [offset, offset + length) of a file that are allocated.
 struct DataRange {
   std::uint64_t offset;
   std::uint64_t length;
@@ -37,7 +37,7 @@ Layout find_layout(int fd, std::uint64_t size) {
   for (off_t at = 0; at < end;) {
     off_t data = lseek(fd, at, SEEK_DATA);
     if (data < 0) {
-      // ENXIO: only a hole follows. Anything else: a file system that knows no holes.
+      // ENXIO: only a hole follows. Other errors: the file system does not report holes.
       data = errno == ENXIO ? end : at;
     }
     data = std::min(data, end);
@@ -58,7 +58,7 @@ Layout find_layout(int fd, std::uint64_t size) {
 
 }  // namespace
 
-// Content keys by hash: open addressing in one array, so that a file costs its slot and no more.
+// Content keys by hash. Open addressing in one array, so that a file costs only its slot.
 class ContentSurvey::Table {
  public:
   struct Slot {
@@ -67,7 +67,7 @@ class ContentSurvey::Table {
     std::uint16_t compressed_permille = 0;
   };
 
-  // The slot of `hash`; the caller gives a new one (key 0) its key by calling add.
+  // Returns the slot of `hash`. For a new slot (key 0) the caller must call add.
   Slot& find(XXH128_hash_t hash) {
     std::size_t i = hash.low64 & (slots_.size() - 1);
     while (slots_[i].key != 0 && !XXH128_isEqual(slots_[i].hash, hash)) {
@@ -95,14 +95,14 @@ class ContentSurvey::Table {
   std::vector<Slot> slots_ = std::vector<Slot>(1024);  // a power of two
 };
 
-// Reads files through one buffer: their hash and how well they compress.
+// Computes hash and compressibility of files through one buffer.
 class ContentSurvey::Reader {
  public:
   explicit Reader(std::function<bool(std::size_t)> on_read) : on_read_(std::move(on_read)) {
     if (!hash_ || !compressor_) throw std::bad_alloc();
   }
 
-  // Of the data and where it lies; nullopt if `on_read` returned false.
+  // Hashes the data and its location; nullopt if `on_read` returned false.
   std::optional<XXH128_hash_t> hash(int fd, std::uint64_t size, const Layout& layout) {
     // A file that fits stays in the buffer for compressed_permille.
     const bool keep = layout.data_bytes <= buffer_.size();
@@ -125,14 +125,14 @@ class ContentSurvey::Reader {
     return XXH3_128bits_digest(hash_.get());
   }
 
-  // Of the file that `hash` has just read.
+  // Compressibility of the file last read by `hash`.
   std::uint16_t compressed_permille(int fd, const Layout& layout) {
     std::size_t length = buffer_.size();
     if (layout.data_bytes <= buffer_.size()) {
       length = layout.data_bytes;
     } else {
       for (std::size_t i = 0; i < kPieces; ++i) {
-        // The first piece begins the data and the last one ends it.
+        // The first piece is at the start of the data, the last one at its end.
         const std::uint64_t at = (layout.data_bytes - kPieceBytes) / (kPieces - 1) * i;
         read_data(fd, layout, at, std::span(buffer_).subspan(i * kPieceBytes, kPieceBytes));
       }
@@ -140,9 +140,9 @@ class ContentSurvey::Reader {
     const std::size_t compressed =
         ZSTD_compressCCtx(compressor_.get(), compressed_.data(), compressed_.size(), buffer_.data(),
                           length, kSurveyLevel);
-    if (ZSTD_isError(compressed) != 0) throw std::bad_alloc();  // its one cause here
-    // Of a small file the frame would be a large part, but it says nothing about the content:
-    // magic number, descriptor, content size (RFC 8878, 3.1.1.1) and one block header.
+    if (ZSTD_isError(compressed) != 0) throw std::bad_alloc();  // the only possible cause
+    // The frame would dominate in a small file but says nothing about the content: magic number,
+    // descriptor, content size (RFC 8878, 3.1.1.1) and one block header.
     const std::size_t size_field = length < 256 ? 1 : length < 65536 + 256 ? 2 : 4;
     const std::size_t frame = std::min(compressed, 4 + 1 + size_field + 3);
     const std::size_t permille = ((compressed - frame) * 1000 + length / 2) / length;
@@ -155,7 +155,7 @@ class ContentSurvey::Reader {
       const ssize_t got = pread(fd, out.data(), out.size(), static_cast<off_t>(offset));
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) throw SurveyFailure{errno};
-      if (got == 0) throw SurveyFailure{ESTALE};  // it has become shorter
+      if (got == 0) throw SurveyFailure{ESTALE};  // truncated
       offset += static_cast<std::uint64_t>(got);
       out = out.subspan(static_cast<std::size_t>(got));
     }

@@ -1,5 +1,4 @@
-// What the bytes of real files are like: where they lie, which files have the same ones, how well
-// they compress.
+// Analyses the content of real files: allocated ranges, duplicates and compressibility.
 #pragma once
 
 #include <cstddef>
@@ -19,23 +18,24 @@ struct SurveyedContent {
   bool duplicate = false;  // an earlier file had the same bytes and holes
 };
 
-// Thrown when a file cannot be read: errno, and ESTALE if the file became shorter meanwhile.
+// Thrown if a file cannot be read: errno, or ESTALE if the file was truncated in the meantime.
 struct SurveyFailure {
   int error;
 };
 
-// Surveys one file after another and remembers the content of each by its hash (32 to 64 bytes per
-// different content). Owns about 1 MB of buffers.
+// Surveys files one by one and stores the content of each by its hash (32 to 64 bytes per distinct
+// content). Owns about 1 MB of buffers.
 class ContentSurvey {
  public:
-  // `on_read` is told of every read and its bytes; it returns false to end the survey.
+  // `on_read` is called after every read with the number of bytes; it returns false to end the
+  // survey.
   explicit ContentSurvey(std::function<bool(std::size_t)> on_read);
   ~ContentSurvey();
   ContentSurvey(const ContentSurvey&) = delete;
   ContentSurvey& operator=(const ContentSurvey&) = delete;
 
-  // Of the regular file behind `fd`, open for reading, of `size` > 0 bytes; its position is moved.
-  // Nothing if `on_read` ended it. Throws SurveyFailure.
+  // Surveys the regular file `fd`, open for reading, of `size` > 0 bytes; moves its file offset.
+  // Returns nothing if `on_read` ended the survey. Throws SurveyFailure.
   std::optional<SurveyedContent> survey(int fd, std::uint64_t size);
 
  private:

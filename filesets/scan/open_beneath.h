@@ -1,4 +1,4 @@
-// Directories of a tree that somebody else may be changing.
+// Safe access to a tree that other processes may change.
 #pragma once
 
 #include <string>
@@ -7,9 +7,8 @@
 
 namespace filereel {
 
-// Opens the directory `path` ("" for `root` itself) with `flags` of open(2). Whatever the path
-// holds, nothing outside `root` is reached and no symbolic link is followed. An empty Descriptor,
-// with errno set, if it cannot be opened.
+// Opens the directory `path` ("" for `root` itself) with `flags` of open(2). Never leaves `root`
+// and never follows a symbolic link. Returns an empty Descriptor with errno set on failure.
 Descriptor open_directory_beneath(int root, const std::string& path, int flags);
 
 }  // namespace filereel

@@ -25,7 +25,7 @@
 namespace filereel {
 namespace {
 
-constexpr std::size_t kBufferBytes = 256 * 1024;  // stays in a processor's cache
+constexpr std::size_t kBufferBytes = 256 * 1024;  // fits in the CPU cache
 constexpr std::uint32_t kSetIds = S_ISUID | S_ISGID;
 
 std::string_view next_step(int error) {
@@ -34,29 +34,28 @@ std::string_view next_step(int error) {
     case EDQUOT:
       return "free some space or choose another directory";
     case EFBIG:
-      return "choose a file system that holds files of this size";
+      return "choose a file system that supports files of this size";
     case EACCES:
     case EPERM:
     case EOPNOTSUPP:
-      return "choose a directory where you may write, on a file system that has this kind of entry";
+      return "choose a writable directory on a file system that supports this kind of entry";
     case EROFS:
-      return "choose a directory that is not mounted read-only";
+      return "choose a directory on a writable file system";
     case EINVAL:
     case EILSEQ:
     case ENAMETOOLONG:
-      return "choose a file system that can hold this name";
+      return "choose a file system that supports this name";
     case EEXIST:
-      return "choose a file system that tells upper from lower case, and a directory that nobody "
-             "else writes to";
+      return "choose a case-sensitive file system and a directory that no other process writes to";
     case ENOENT:
     case ENOTDIR:
     case ELOOP:
     case EXDEV:
-      return "name a directory whose parent exists and in which nobody else changes anything";
+      return "choose a directory whose parent exists and that no other process changes";
     case ENOSYS:
       return "filereel needs Linux 5.6 or later for openat2";
     default:
-      return "check the file system and the kernel's log";
+      return "check the file system and the kernel log";
   }
 }
 
@@ -66,7 +65,7 @@ std::uint64_t bytes_in_holes(const Entry& entry) {
   return bytes;
 }
 
-// The directory that `path` lies in, "" for the root's, and the last component.
+// The parent directory of `path`, "" for the root, and its last component.
 struct SplitPath {
   std::string_view parent;
   std::string_view name;
@@ -78,10 +77,10 @@ SplitPath split(std::string_view path) {
   return {path.substr(0, slash), path.substr(slash + 1)};
 }
 
-class TreePopulation {
+class TreePopulator {
  public:
-  TreePopulation(const FileSet& set, const std::string& dir, const PopulateOptions& options,
-                 const std::function<void(const PopulateProgress&)>& progress)
+  TreePopulator(const FileSet& set, const std::string& dir, const PopulateOptions& options,
+                const std::function<void(const PopulateProgress&)>& progress)
       : set_(set), dir_(dir), options_(options), progress_(progress) {}
 
   PopulateTotals run_below(int root) {
@@ -101,7 +100,7 @@ class TreePopulation {
       if (totals_.interrupted) return totals_;
       ++done_.entries;
     }
-    // Deepest first: in creation order every directory stands before those in it.
+    // Deepest first: in creation order every directory precedes its entries.
     for (const Entry& entry : std::views::reverse(set_.entries)) {
       if (entry.kind == EntryKind::directory) finish_directory(entry);
     }
@@ -111,7 +110,7 @@ class TreePopulation {
   [[noreturn]] void fail(std::string_view path, int error) const {
     throw Error(
         ErrorKind::failed,
-        fmt::format("populate {:?}: {} ({} of {} entries made); {}",
+        fmt::format("populate {:?}: {} ({} of {} entries created); {}",
                     path.empty() ? dir_ : fmt::format("{}/{}", dir_, path), std::strerror(error),
                     done_.entries, set_.entries.size(), next_step(error)));
   }
@@ -121,13 +120,13 @@ class TreePopulation {
       totals_.bytes_to_write += entry.size - bytes_in_holes(entry);
     struct statvfs space{};
     if (fstatvfs(root_.get(), &space) != 0) fail("", errno);
-    // Some FUSE and network file systems do not know how large they are.
+    // Some FUSE and network file systems do not report their size.
     if (space.f_blocks == 0) return;
     const std::uint64_t free = std::uint64_t{space.f_bavail} * space.f_frsize;
     if (free < totals_.bytes_to_write) {
       throw Error(ErrorKind::failed,
-                  fmt::format("populate {:?}: the file set needs {} and {} are free; free some "
-                              "space or choose another directory",
+                  fmt::format("populate {:?}: the file set needs {}, but only {} are free; free "
+                              "some space or choose another directory",
                               dir_, format_size(totals_.bytes_to_write), format_size(free)));
     }
   }
@@ -138,7 +137,7 @@ class TreePopulation {
     return fd;
   }
 
-  // Neighbours mostly share their directory, so the last one stays open.
+  // Adjacent entries mostly share their directory, so the last one stays open.
   int open_parent(std::string_view parent) {
     if (!parent_ || parent != parent_path_) {
       parent_ = open_beneath(parent, O_PATH);
@@ -153,7 +152,7 @@ class TreePopulation {
     const std::string name(last);
     switch (entry.kind) {
       case EntryKind::directory:
-        // Private until finish_directory, which also makes a read-only one read-only.
+        // Private until finish_directory sets the final mode, which may be read-only.
         if (mkdirat(parent, name.c_str(), 0700) != 0) fail(entry.path, errno);
         ++totals_.set.directories;
         break;
@@ -196,7 +195,7 @@ class TreePopulation {
     totals_.set.largest = std::max(totals_.set.largest, entry.size);
   }
 
-  // Bytes [begin, end) of the file; false if the population is to stop.
+  // Writes bytes [begin, end) of the file; returns false if the population must stop.
   bool write_data(int fd, const Entry& entry, std::uint64_t begin, std::uint64_t end) {
     while (begin < end) {
       if (stopped()) return false;
@@ -220,7 +219,7 @@ class TreePopulation {
     set_mode_and_time(open_beneath(entry.path, O_RDONLY).get(), entry);
   }
 
-  // Some file systems (FAT) have no modes or only a few times; that is counted and not an error.
+  // Some file systems (FAT) have no modes or support few times. This is counted and not an error.
   void set_mode_and_time(int fd, const Entry& entry) {
     std::uint32_t mode = entry.mode;
     if (!options_.keep_set_id && (mode & kSetIds) != 0) {
@@ -251,12 +250,12 @@ class TreePopulation {
     ++totals_.times_lost;
   }
 
-  // The access time stays as it comes.
+  // The access time is not set.
   static std::array<timespec, 2> times_of(const Entry& entry) {
     constexpr std::int64_t kSecond = 1'000'000'000;
     std::int64_t seconds = entry.mtime_ns / kSecond;
     std::int64_t rest = entry.mtime_ns % kSecond;
-    if (rest < 0) {  // before 1970: the part of a second counts forward too
+    if (rest < 0) {  // before 1970: fractions of a second still count forward
       rest += kSecond;
       --seconds;
     }
@@ -292,7 +291,7 @@ class TreePopulation {
 PopulateTotals populate_tree(const FileSet& set, const std::string& dir,
                              const PopulateOptions& options,
                              const std::function<void(const PopulateProgress&)>& progress) {
-  check_file_set(set);  // before anything is made
+  check_file_set(set);  // before creating anything
   WorkDirectory work(dir, WorkDirectory::Use::tree);
   const PopulateTotals totals = populate_below(work.root(), set, dir, options, progress);
   if (!totals.interrupted) work.keep();
@@ -302,7 +301,7 @@ PopulateTotals populate_tree(const FileSet& set, const std::string& dir,
 PopulateTotals populate_below(int root, const FileSet& set, const std::string& name,
                               const PopulateOptions& options,
                               const std::function<void(const PopulateProgress&)>& progress) {
-  return TreePopulation(set, name, options, progress).run_below(root);
+  return TreePopulator(set, name, options, progress).run_below(root);
 }
 
 }  // namespace filereel

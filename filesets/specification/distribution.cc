@@ -30,13 +30,13 @@ Wide scaled_sum(std::span<const double> values, double factor, Range range) {
   return sum;
 }
 
-// The largest factor found for which the sizes do not add up to more than `target`.
+// The largest factor found with a sum of at most `target`.
 double fit_factor(std::span<const double> values, Range range, std::uint64_t target) {
   double sum = 0;
   for (const double value : values) sum += value;
   double low = static_cast<double>(target) / sum;
   if (!(low > 0)) low = 1 / sum;
-  // Bounds: doublings are bounded by the range of the sizes and of their quotients.
+  // The number of doublings is bounded by the range of the sizes and of their quotients.
   constexpr int kMaxDoublings = 1000;
   for (int i = 0; i < kMaxDoublings && scaled_sum(values, low, range) > target; ++i) low /= 2;
   double high = low * 2;
@@ -56,12 +56,12 @@ double fit_factor(std::span<const double> values, Range range, std::uint64_t tar
   return low;
 }
 
-// Adds `rest` bytes in equal parts to the sizes that are below the maximum.
+// Adds `rest` bytes in equal parts to the sizes below the maximum.
 void spread_rest(std::span<std::uint64_t> sizes, std::uint64_t max, std::uint64_t rest) {
   while (rest > 0) {
     const auto open = static_cast<std::uint64_t>(
         std::count_if(sizes.begin(), sizes.end(), [&](std::uint64_t s) { return s < max; }));
-    if (open == 0) return;  // check_sizes has made sure that this does not happen
+    if (open == 0) return;  // excluded by check_sizes
     const std::uint64_t share = rest / open;
     std::uint64_t extra = rest % open;
     for (std::uint64_t& size : sizes) {
@@ -75,8 +75,8 @@ void spread_rest(std::span<std::uint64_t> sizes, std::uint64_t max, std::uint64_
   }
 }
 
-// Appends one size for each value, in their proportions and with exactly `target` as the sum;
-// `target` is from values.size() * min to values.size() * max.
+// Appends one size per value, in proportion to the values and with exactly `target` as the sum.
+// `target` is between values.size() * min and values.size() * max.
 void append_fitted(std::span<const double> values, Range range, std::uint64_t target,
                    std::vector<std::uint64_t>& sizes) {
   if (values.empty()) return;
@@ -87,7 +87,7 @@ void append_fitted(std::span<const double> values, Range range, std::uint64_t ta
     sizes.push_back(size_of(value * factor, range));
     sum += sizes.back();
   }
-  // A file of the smallest size may be the sum's only way down, and then there is no way at all.
+  // If no factor gives a small enough sum, all files start at the minimum size.
   if (sum > target) {
     sum = 0;
     for (std::size_t i = first; i < sizes.size(); ++i) {
@@ -98,8 +98,8 @@ void append_fitted(std::span<const double> values, Range range, std::uint64_t ta
   spread_rest(std::span(sizes).subspan(first), range.max, target - sum);
 }
 
-// A random point in the middle half of the i-th of `count` equal parts of (0, 1). The outer
-// quarters are left out so that in a small set the largest file is not a matter of luck.
+// A random point in the middle half of the i-th of `count` equal parts of (0, 1). Without the outer
+// quarters, the size of the largest file in a small set varies less.
 double stratum(std::size_t i, std::size_t count, Random& random) {
   const double p =
       (static_cast<double>(i) + 0.25 + 0.5 * random.uniform()) / static_cast<double>(count);
@@ -114,11 +114,11 @@ void check_sizes(const SizeDistribution& distribution, std::uint64_t count,
     throw_unusable(where, "sigma must be from 0 to 10");
   }
   if (distribution.min > distribution.max) {
-    throw_unusable(where, fmt::format("the smallest size, {} bytes, is above the largest, {} bytes",
+    throw_unusable(where, fmt::format("the minimum size, {} bytes, is above the maximum, {} bytes",
                                       distribution.min, distribution.max));
   }
   if (distribution.max > INT64_MAX)
-    throw_unusable(where, "the largest size is above 2^63 - 1 bytes");
+    throw_unusable(where, "the maximum size exceeds 2^63 - 1 bytes");
   if (const auto& tail = distribution.pareto) {
     if (!(tail->weight >= 0 && tail->weight <= 1)) {
       throw_unusable(where, "the weight of the Pareto tail must be from 0 to 1");
@@ -128,16 +128,15 @@ void check_sizes(const SizeDistribution& distribution, std::uint64_t count,
     }
   }
   if (Wide{count} * distribution.min > total_bytes) {
-    throw_unusable(
-        where, fmt::format("{} files of at least {} bytes need more than the {} bytes in total; "
-                           "lower the count or the smallest size, or raise the total",
-                           count, distribution.min, total_bytes));
+    throw_unusable(where, fmt::format("{} files of at least {} bytes exceed the total of {} bytes; "
+                                      "reduce the count or the minimum size, or increase the total",
+                                      count, distribution.min, total_bytes));
   }
   if (Wide{count} * distribution.max < total_bytes) {
-    throw_unusable(
-        where, fmt::format("{} files of at most {} bytes cannot make {} bytes in total; raise the "
-                           "count or the largest size, or lower the total",
-                           count, distribution.max, total_bytes));
+    throw_unusable(where,
+                   fmt::format("{} files of at most {} bytes cannot reach the total of {} bytes; "
+                               "increase the count or the maximum size, or reduce the total",
+                               count, distribution.max, total_bytes));
   }
 }
 
@@ -154,7 +153,7 @@ std::vector<std::uint64_t> draw_sizes(const SizeDistribution& distribution, std:
     tail.resize(static_cast<std::size_t>(pareto.weight * static_cast<double>(files) + 0.5));
     for (std::size_t i = 0; i < tail.size(); ++i) {
       const double p = stratum(i, tail.size(), random);
-      // The exponent is bounded so that a tiny k does not leave the range of a double.
+      // The exponent is limited so that a tiny k does not exceed the range of a double.
       const double exponent = std::min(-portable_log(1 - p) / pareto.k, 100.0);
       tail[i] = std::max(1.0, static_cast<double>(pareto.start)) * portable_exp(exponent);
     }
@@ -164,8 +163,8 @@ std::vector<std::uint64_t> draw_sizes(const SizeDistribution& distribution, std:
     body[i] = portable_exp(distribution.sigma * normal_quantile(stratum(i, body.size(), random)));
   }
 
-  // What is left for the body if the tail stays as it is; if that is beyond what the body can be,
-  // the body goes to its limit and the tail makes up the rest.
+  // The body gets what the unscaled tail leaves. If that is out of the body's range, the body gets
+  // the nearest limit and the tail makes up the difference.
   const Wide tail_sum = scaled_sum(tail, 1, range);
   const Wide body_min = Wide{body.size()} * range.min;
   const Wide body_max = Wide{body.size()} * range.max;

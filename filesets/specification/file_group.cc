@@ -34,7 +34,7 @@ std::vector<std::uint64_t> group_sizes(const FileGroup& group, std::uint64_t see
   return sizes;
 }
 
-// For each file the index of its extension: as many of each as their shares say, in random order.
+// For each file the index of its extension, in random order. The number of each follows its share.
 std::vector<std::uint32_t> assign_extensions(const FileGroup& group, std::uint64_t seed) {
   std::vector<std::uint32_t> assigned;
   const auto count = static_cast<std::size_t>(group.count);
@@ -42,7 +42,7 @@ std::vector<std::uint32_t> assign_extensions(const FileGroup& group, std::uint64
   std::uint64_t running = 0;
   for (std::size_t i = 0; i < group.extensions.size(); ++i) {
     running += group.extensions[i].share;
-    // Rounding the running sum makes the numbers add up; 10^8 files * 10^5 fit in 64 bits.
+    // Rounding the running sum makes the numbers add up. 10^8 files * 10^5 fit in 64 bits.
     const auto end = static_cast<std::size_t>((group.count * running + 50'000) / 100'000);
     while (assigned.size() < std::min(end, count)) {
       assigned.push_back(static_cast<std::uint32_t>(i));
@@ -83,8 +83,9 @@ FileGroup scale_group(const FileGroup& group, double scale) {
 void FileSetBuilder::check_room(std::uint64_t more, std::string_view where) const {
   if (more > max_entries_ - set_.entries.size()) {
     throw_unusable(
-        where, fmt::format("the set would have more than {} entries; lower the counts or the scale",
-                           max_entries_));
+        where,
+        fmt::format("the set would have more than {} entries; reduce the counts or the scale",
+                    max_entries_));
   }
 }
 
@@ -93,8 +94,8 @@ void FileSetBuilder::add_directories(std::string_view path, std::string_view whe
   const auto found = taken_.find(std::string(path));
   if (found != taken_.end()) {
     if (found->second == EntryKind::directory) return;
-    throw_unusable(
-        where, fmt::format("'{}' is needed as a directory but is something else", printable(path)));
+    throw_unusable(where, fmt::format("'{}' must be a directory but is another kind of entry",
+                                      printable(path)));
   }
   check_path(path, where);
   for (std::size_t end = 0; end != std::string_view::npos;) {
@@ -103,7 +104,7 @@ void FileSetBuilder::add_directories(std::string_view path, std::string_view whe
     const auto [place, is_new] = taken_.emplace(directory.path, EntryKind::directory);
     if (!is_new) {
       if (place->second == EntryKind::directory) continue;
-      throw_unusable(where, fmt::format("'{}' is needed as a directory but is something else",
+      throw_unusable(where, fmt::format("'{}' must be a directory but is another kind of entry",
                                         printable(place->first)));
     }
     check_room(1, where);
@@ -118,17 +119,16 @@ void FileSetBuilder::add(Entry entry, std::string_view where) {
   if (entry.kind == EntryKind::hard_link) {
     const auto target = taken_.find(entry.target);
     if (target == taken_.end() || target->second != EntryKind::file) {
-      throw_unusable(
-          where, fmt::format("the hard link's target '{}' is not a file that is listed before it",
-                             printable(entry.target)));
+      throw_unusable(where, fmt::format("the hard link target '{}' is not a file listed before it",
+                                        printable(entry.target)));
     }
   }
   check_room(1, where);
   if (!taken_.emplace(entry.path, entry.kind).second) {
-    throw_unusable(where,
-                   fmt::format("the path '{}' is taken; a path stands once, and a directory before "
-                               "what lies in it",
-                               printable(entry.path)));
+    throw_unusable(
+        where,
+        fmt::format("duplicate path '{}'; list each path once, and a directory before its entries",
+                    printable(entry.path)));
   }
   set_.entries.push_back(std::move(entry));
 }

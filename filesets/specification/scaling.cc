@@ -11,14 +11,14 @@
 namespace filereel {
 namespace {
 
-constexpr std::uint64_t kFewestFiles = 16;  // enough to show how a file system treats small files
+constexpr std::uint64_t kMinFiles = 16;  // enough to show how a file system treats small files
 
 [[noreturn]] void fail_too_large() {
   throw Error(ErrorKind::unusable_input,
               "the scaled file set is larger than 2^63 - 1 bytes; use a smaller scale");
 }
 
-// Moves a hole to where its ends fall in the scaled file.
+// Moves both ends of each hole to their positions in the scaled file.
 void scale_holes(Entry& entry, double scale) {
   std::vector<Hole> scaled;
   for (const Hole& hole : entry.holes) {
@@ -34,21 +34,20 @@ void scale_holes(Entry& entry, double scale) {
 void check_scale(double scale) {
   if (!(scale > 0 && scale <= kMaxScale)) {
     throw Error(ErrorKind::usage,
-                fmt::format("the scale {} makes no sense; use a number above 0 and up to {}, such "
-                            "as 0.1",
+                fmt::format("invalid scale {}: expected a number above 0 and up to {}, such as 0.1",
                             scale, kMaxScale));
   }
 }
 
 std::uint64_t scale_bytes(std::uint64_t bytes, double scale) {
   check_scale(scale);
-  // scale = mantissa * 2^-shift with a whole mantissa below 2^53, so that integers give the exact
-  // product.
+  // scale = mantissa * 2^-shift with an integer mantissa below 2^53, so that the integer product is
+  // exact.
   constexpr int kMantissaBits = 53;
   int exponent = 0;
   const double fraction = std::frexp(scale, &exponent);
   const auto mantissa = static_cast<std::uint64_t>(std::ldexp(fraction, kMantissaBits));
-  const int shift = kMantissaBits - exponent;  // at least 33, since kMaxScale < 2^20
+  const int shift = kMantissaBits - exponent;  // at least 33, because kMaxScale < 2^20
   if (shift > 120) return 0;                   // the product has at most 117 bits
   const unsigned __int128 product = static_cast<unsigned __int128>(bytes) * mantissa;
   const unsigned __int128 half = static_cast<unsigned __int128>(1) << (shift - 1);
@@ -58,7 +57,7 @@ std::uint64_t scale_bytes(std::uint64_t bytes, double scale) {
 }
 
 std::uint64_t scale_count(std::uint64_t count, double scale) {
-  return std::max(std::min(count, kFewestFiles), scale_bytes(count, scale));
+  return std::max(std::min(count, kMinFiles), scale_bytes(count, scale));
 }
 
 void scale_entries(std::vector<Entry>& entries, std::size_t first, double scale) {

@@ -20,9 +20,9 @@ namespace {
 constexpr std::size_t kMaxExtensions = 1'000;
 constexpr std::uint64_t kMaxSize = INT64_MAX;
 
-// What the files of a group have in common unless one says otherwise.
+// Defaults for the files of a group.
 struct ContentDefaults {
-  std::optional<std::uint16_t> compressed_permille;  // nothing: by extension
+  std::optional<std::uint16_t> compressed_permille;  // none: by extension
   std::uint16_t duplicate_permille = 0;
 };
 
@@ -30,18 +30,18 @@ std::uint16_t compressed_of_kind(const YamlValue& value) {
   const std::string name = value.text();
   const ContentKind* kind = find_content_kind(name);
   if (kind == nullptr) {
-    value.fail(fmt::format("must be a kind of content ({}), not '{}'", content_kind_names(),
+    value.fail(fmt::format("must be a content kind ({}), not '{}'", content_kind_names(),
                            printable(name)));
   }
   return kind->compressed_permille;
 }
 
-// `content: KIND` or `compressed: SHARE`, whichever is there.
+// Reads `content: KIND` or `compressed: SHARE`.
 std::optional<std::uint16_t> read_compressed(const YamlMap& map) {
   const YamlValue* kind = map.find("content");
   const YamlValue* share = map.find("compressed");
   if (kind != nullptr && share != nullptr) {
-    share->fail("stands beside 'content'; one of the two decides, remove the other");
+    share->fail("conflicts with 'content'; remove one of the two");
   }
   if (kind != nullptr) return compressed_of_kind(*kind);
   if (share != nullptr) return share->permille();
@@ -50,7 +50,7 @@ std::optional<std::uint16_t> read_compressed(const YamlMap& map) {
 
 std::uint64_t read_size(const YamlValue& value) {
   const std::uint64_t size = value.size();
-  if (size > kMaxSize) value.fail("is above 2^63 - 1 bytes");
+  if (size > kMaxSize) value.fail("exceeds 2^63 - 1 bytes");
   return size;
 }
 
@@ -64,7 +64,7 @@ std::uint32_t read_mode(const YamlValue& value) {
   return mode;
 }
 
-// A fixed number of decimal digits at the front of `text`, which are removed.
+// Parses and removes a fixed number of decimal digits at the start of `text`.
 bool take_digits(std::string_view& text, std::size_t digits, int& out) {
   if (text.size() < digits) return false;
   const auto [end, error] = std::from_chars(text.begin(), text.begin() + digits, out);
@@ -125,9 +125,9 @@ std::vector<Hole> read_holes(const YamlValue& value, std::uint64_t size) {
     const YamlMap map = item.map({"offset", "length"});
     const Hole hole{map.require("offset").size(), map.require("length").size()};
     if (hole.length == 0) item.fail("is empty; give it a length");
-    if (hole.offset < end) item.fail("overlaps the hole before it or is out of order");
+    if (hole.offset < end) item.fail("overlaps the previous hole or is out of order");
     if (hole.offset > size || hole.length > size - hole.offset) {
-      item.fail("reaches beyond the end of the file");
+      item.fail("extends past the end of the file");
     }
     end = hole.offset + hole.length;
     holes.push_back(hole);
@@ -149,7 +149,7 @@ class SpecificationReader {
     set_.seed = 1;
     if (const auto* value = map.find("seed")) set_.seed = value->whole_number(0, UINT64_MAX);
     const auto groups = map.require("groups").list(limits_.max_groups);
-    if (groups.empty()) map.require("groups").fail("is empty; a set needs a group");
+    if (groups.empty()) map.require("groups").fail("is empty; add at least one group");
     for (const YamlValue& group : groups) read_group(group);
   }
 
@@ -169,7 +169,7 @@ class SpecificationReader {
     if (const YamlValue* files = map.find("files")) {
       for (const char* key : {"count", "size", "total", "sizes", "directories", "extensions"}) {
         if (const auto* other = map.find(key)) {
-          other->fail("has no meaning in a group that lists its files; remove one of the two");
+          other->fail("conflicts with 'files'; remove one of the two");
         }
       }
       read_list(*files, path, defaults);
@@ -203,7 +203,7 @@ class SpecificationReader {
     const YamlValue* symlink = map.find("symlink");
     const YamlValue* hard_link = map.find("hard_link");
     if (symlink != nullptr && hard_link != nullptr) {
-      hard_link->fail("stands beside 'symlink'; an entry is one or the other");
+      hard_link->fail("conflicts with 'symlink'; remove one of the two");
     }
     if (symlink != nullptr) {
       entry.kind = EntryKind::symlink;
@@ -222,12 +222,12 @@ class SpecificationReader {
     if (const auto* mode = map.find("mode")) entry.mode = read_mode(*mode);
     if (const auto* mtime = map.find("mtime")) {
       const auto time = parse_time(mtime->text());
-      if (!time) mtime->fail("must be a time of UTC such as 2004-05-06T07:08:09Z, or a date");
+      if (!time) mtime->fail("must be a UTC time such as 2004-05-06T07:08:09Z, or a date");
       entry.mtime_ns = *time;
     }
     if (entry.kind != EntryKind::file) {
       for (const char* key : {"size", "content", "compressed", "duplicates", "holes"}) {
-        if (const auto* other = map.find(key)) other->fail("has a meaning for regular files only");
+        if (const auto* other = map.find(key)) other->fail("applies to regular files only");
       }
       return entry;
     }
@@ -262,12 +262,12 @@ class SpecificationReader {
     if (const YamlValue* size = map.find("size")) {
       for (const char* key : {"total", "sizes"}) {
         if (const auto* other = map.find(key)) {
-          other->fail("stands beside 'size', which says it all; remove one of the two");
+          other->fail("conflicts with 'size'; remove one of the two");
         }
       }
       const std::uint64_t each = read_size(*size);
       if (group.count > 0 && each > kMaxSize / group.count) {
-        size->fail("makes more than 2^63 - 1 bytes in total");
+        size->fail("exceeds 2^63 - 1 bytes in total");
       }
       group.total = each * group.count;
     } else {
@@ -278,7 +278,7 @@ class SpecificationReader {
     try {
       builder_.add_group(scale_group(group, scale_), map.self().where());
     } catch (const Error& e) {
-      // Errors of scaling know no place.
+      // Errors of scaling have no location.
       const std::string where = map.self().where();
       const std::string text = e.what();
       throw Error(e.kind(), text.starts_with(where) ? text : where + ": " + text);
@@ -298,7 +298,7 @@ class SpecificationReader {
     if (const YamlValue* min = map.find("min")) sizes.min = read_size(*min);
     if (const YamlValue* max = map.find("max")) {
       sizes.max = read_size(*max);
-      if (sizes.max < sizes.min) max->fail("is below the smallest size");
+      if (sizes.max < sizes.min) max->fail("is below the minimum size");
     }
     return sizes;
   }

@@ -1,4 +1,4 @@
-// File sets as people write them down: the YAML language of docs/file-sets.md.
+// File sets as YAML specifications: see docs/file-sets.md.
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@ struct SpecificationLimits {
   std::uint64_t max_entries = 10'000'000;  // of the set, after scaling
 };
 
-// Makes the file set that `text` specifies, at `scale` (0 to kMaxScale,
-// filesets/specification/scaling.h): the bytes of each group become round(bytes * scale) exactly.
-// The result is a function of the text and the scale alone and satisfies check_file_set. Throws
-// Error(unusable_input), naming line and column, if the text is not such a specification;
-// Error(usage) if the scale makes no sense.
+// Generates the file set that `text` specifies, at `scale` (0 to kMaxScale,
+// filesets/specification/scaling.h). The bytes of each group become exactly round(bytes * scale).
+// The result depends only on the text and the scale and satisfies check_file_set. Throws
+// Error(unusable_input) with line and column if the text is not a valid specification, Error(usage)
+// if the scale is invalid.
 FileSet file_set_from_yaml(std::string_view text, std::string_view file_name, double scale = 1.0,
                            const SpecificationLimits& limits = {});
-// The same of a document that was parsed.
+// The same for a parsed document.
 FileSet file_set_from_document(const YamlValue& document, std::string_view file_name,
                                double scale = 1.0, const SpecificationLimits& limits = {});
 

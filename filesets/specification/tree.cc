@@ -10,11 +10,11 @@ namespace {
 
 constexpr double kMaxOverMean = 5;
 
-// Parents in order of birth; the top directory stands first.
+// Directories in creation order, starting with the top directory.
 std::vector<TreeDirectory> grow(std::size_t count, std::uint32_t max_depth, Random& random) {
   std::vector<TreeDirectory> directories(1);
   directories.reserve(count);
-  // One ticket for each unit of weight, so that drawing a parent takes constant time.
+  // One ticket per unit of weight, so that choosing a parent takes constant time.
   std::vector<std::size_t> tickets = {0, 0};
   while (directories.size() < count) {
     const std::size_t parent = tickets[static_cast<std::size_t>(random.below(tickets.size()))];
@@ -26,7 +26,7 @@ std::vector<TreeDirectory> grow(std::size_t count, std::uint32_t max_depth, Rand
   return directories;
 }
 
-// The same directories depth first.
+// Reorders the directories depth first.
 std::vector<TreeDirectory> depth_first(const std::vector<TreeDirectory>& born) {
   // Children by counting sort: those of directory d are children[first[d]] to [first[d + 1] - 1].
   std::vector<std::size_t> first(born.size() + 1, 0);
@@ -61,8 +61,8 @@ void spread_evenly(std::vector<TreeDirectory>& directories, std::uint64_t files)
   }
 }
 
-// Exponential shares: most directories are small. fusefat's time is cubic in the files of one
-// directory, so none may be far above the mean.
+// Exponential shares: most directories are small. fusefat's time is cubic in the number of files in
+// a directory, so no directory may be far above the mean.
 void spread_varied(std::vector<TreeDirectory>& directories, std::uint64_t files, Random& random) {
   std::vector<double> running(directories.size());
   double sum = 0;
@@ -86,7 +86,7 @@ void spread_varied(std::vector<TreeDirectory>& directories, std::uint64_t files,
     directories[i].files = std::min(wanted, cap);
     excess += wanted - directories[i].files;
   }
-  // cap * directories >= files, so the excess always finds room.
+  // cap * directories >= files, so there is always room for the excess.
   while (excess > 0) {
     for (TreeDirectory& directory : directories) {
       if (excess == 0) break;

@@ -1,4 +1,4 @@
-// The shape of a directory tree: which directories there are and how many files lie in each.
+// The shape of a directory tree: its directories and the number of files in each.
 #pragma once
 
 #include <cstddef>
@@ -8,16 +8,16 @@
 namespace filereel {
 
 enum class FileSpread : std::uint8_t {
-  varied,  // many directories with few files and some with many, at most five times the mean
-  even,    // the same number everywhere, give or take one
+  varied,  // many directories with few files, some with up to five times the mean
+  even,    // equal numbers, differing by at most one
 };
 
-// After Impressions (Agrawal et al., FAST 2009), whose code has 10.2 files per directory and
-// chooses a new directory's parent with a probability proportional to its number of subdirectories
+// After Impressions (Agrawal et al., FAST 2009). Its code has 10.2 files per directory and chooses
+// a new directory's parent with a probability proportional to the parent's number of subdirectories
 // plus 2.
 struct TreeShape {
-  double files_per_directory = 10.2;  // mean, 0.1 or more; the top directory counts as one
-  std::uint32_t max_depth = 16;       // levels below the top directory; 0: everything lies in it
+  double files_per_directory = 10.2;  // mean, at least 0.1; includes the top directory
+  std::uint32_t max_depth = 16;       // levels below the top directory; 0: no subdirectories
   FileSpread spread = FileSpread::varied;
   bool operator==(const TreeShape&) const = default;
 };
@@ -25,17 +25,17 @@ struct TreeShape {
 struct TreeDirectory {
   static constexpr std::size_t kNoParent = SIZE_MAX;
 
-  std::size_t parent = kNoParent;  // index; always smaller than the directory's own
-  std::uint32_t depth = 0;         // the top directory has 0
+  std::size_t parent = kNoParent;  // index, smaller than the directory's own
+  std::uint32_t depth = 0;         // top directory: 0
   std::uint64_t files = 0;
 };
 
-// How many directories plan_tree makes, the top one included.
+// Number of directories of plan_tree, including the top directory.
 std::uint64_t directory_count(const TreeShape& shape, std::uint64_t files);
 
-// The directories in creation order, depth first: the top directory, then each directory before its
-// subdirectories, which follow one after another with all that lies below them. The numbers of
-// files add up to `files`. A function of the arguments alone.
+// Returns the directories in creation order, depth first: each directory is followed by its
+// subdirectories with everything below them. The numbers of files add up to `files`. The result
+// depends on the arguments only.
 std::vector<TreeDirectory> plan_tree(const TreeShape& shape, std::uint64_t files,
                                      std::uint64_t seed);
 

@@ -14,8 +14,8 @@ namespace filereel {
 std::optional<std::string> read_yaml_file(const std::string& path, std::string_view what) {
   std::optional<std::string> text = read_file(path, kMaxYamlBytes + 1);
   if (!text && errno != ENOENT && errno != ENOTDIR && errno != ENAMETOOLONG) {
-    throw Error(ErrorKind::failed, fmt::format("{}: cannot read: {}; name {} in a YAML file", path,
-                                               std::strerror(errno), what));
+    throw Error(ErrorKind::failed, fmt::format("{}: cannot read: {}; choose a YAML file with {}",
+                                               path, std::strerror(errno), what));
   }
   return text;
 }

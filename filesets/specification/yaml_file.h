@@ -1,4 +1,4 @@
-// Reading a file that should be YAML.
+// Reads YAML files.
 #pragma once
 
 #include <optional>
@@ -7,8 +7,8 @@
 
 namespace filereel {
 
-// The file's text, of which a byte more than kMaxYamlBytes at the most; nothing if there is no such
-// file. Throws Error(failed) if it cannot be read; `what` is what should have been named.
+// Returns at most kMaxYamlBytes + 1 bytes of the file, or nothing if the file does not exist.
+// Throws Error(failed) if it cannot be read; `what` describes the expected content.
 std::optional<std::string> read_yaml_file(const std::string& path, std::string_view what);
 
 }  // namespace filereel

@@ -27,7 +27,7 @@ std::string place(std::string_view file, const YAML::Mark& mark) {
   throw Error(ErrorKind::unusable_input, fmt::format("{}: {}", place(file, mark), text));
 }
 
-// Counts what a document holds before any of it is kept in memory.
+// Checks the size of a document before it is loaded into memory.
 class LimitCheck : public YAML::EventHandler {
  public:
   explicit LimitCheck(std::string_view file) : file_(file) {}
@@ -35,7 +35,7 @@ class LimitCheck : public YAML::EventHandler {
 
   void OnDocumentStart(const YAML::Mark& mark) override {
     if (++documents_ > 1) {
-      fail_at(file_, mark, "a second YAML document begins here; put it into a file of its own");
+      fail_at(file_, mark, "unexpected second YAML document; move it to a file of its own");
     }
   }
   void OnDocumentEnd() override {}
@@ -43,7 +43,7 @@ class LimitCheck : public YAML::EventHandler {
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t anchor) override {
     const auto known = anchored_.find(anchor);
     count(mark,
-          known == anchored_.end() ? 1 : known->second);  // of itself: refused where it is read
+          known == anchored_.end() ? 1 : known->second);  // recursive aliases are rejected later
   }
   void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
                 const std::string&) override {
@@ -61,7 +61,7 @@ class LimitCheck : public YAML::EventHandler {
   void OnMapEnd() override { leave(); }
 
  private:
-  // A list or map that has not ended.
+  // A list or map that is still open.
   struct Open {
     YAML::anchor_t anchor;
     std::size_t before;  // values before it
@@ -103,7 +103,7 @@ YamlValue YamlValue::with_text(const std::string& text) const {
   return value;
 }
 
-YamlValue YamlValue::lacking(std::string_view key) const {
+YamlValue YamlValue::missing_key(std::string_view key) const {
   YamlValue value(YAML::Node(), file_, fmt::format("'{}'", key));
   value.mark_ = mark_;
   return value;
@@ -113,7 +113,7 @@ std::string YamlValue::where() const {
   return place(file_, mark_);
 }
 
-bool YamlValue::stands_before(const YamlValue& other) const {
+bool YamlValue::is_before(const YamlValue& other) const {
   return std::pair(mark_.line, mark_.column) < std::pair(other.mark_.line, other.mark_.column);
 }
 
@@ -170,8 +170,8 @@ std::uint32_t YamlValue::share() const {
   std::string_view rest = value;
   const auto wrong = [&]() {
     fail(
-        fmt::format("must be a share such as 6.6 %, from 0 % to 100 % with at most three "
-                    "decimals, not '{}'",
+        fmt::format("must be a percentage from 0 % to 100 % with at most three decimals, such as "
+                    "6.6 %, not '{}'",
                     printable(value)));
   };
   if (rest.empty() || rest.back() != '%') wrong();
@@ -197,7 +197,7 @@ std::uint32_t YamlValue::share() const {
 
 std::uint16_t YamlValue::permille() const {
   const std::uint32_t thousandths = share();
-  if (thousandths % 100 != 0) fail("must be a share with at most one decimal, such as 4.5 %");
+  if (thousandths % 100 != 0) fail("must be a percentage with at most one decimal, such as 4.5 %");
   return static_cast<std::uint16_t>(thousandths / 100);
 }
 
@@ -228,7 +228,7 @@ YamlMap YamlValue::map(std::span<const std::string_view> known_keys) const {
     const std::string name = pair.first.Scalar();
     if (std::ranges::find(known_keys, name) != known_keys.end()) continue;
     fail_at(file_, pair.first.Mark(),
-            fmt::format("unknown key '{}' in {}; known are {}{}", printable(name), what_,
+            fmt::format("unknown key '{}' in {}: expected {}{}", printable(name), what_,
                         fmt::join(known_keys, ", "), did_you_mean(name, known_keys)));
   }
   return YamlMap(*this, std::move(values));
@@ -241,7 +241,7 @@ std::vector<std::pair<std::string, YamlValue>> YamlValue::items() const {
     const YamlValue key(pair.first, file_, "a key of " + what_);
     const std::string name = key.text();
     if (std::ranges::find(values, name, [](const auto& v) { return v.first; }) != values.end()) {
-      fail_at(file_, pair.first.Mark(), fmt::format("the key '{}' stands twice", printable(name)));
+      fail_at(file_, pair.first.Mark(), fmt::format("duplicate key '{}'", printable(name)));
     }
     values.emplace_back(name, YamlValue(pair.second, file_, fmt::format("'{}'", name)));
   }
@@ -262,7 +262,7 @@ const YamlValue& YamlMap::require(std::string_view key) const {
 }
 
 YamlMap YamlMap::without(std::string_view key) const {
-  // Nodes are copied, never assigned: that would change the document.
+  // Nodes are copied, never assigned: assignment would change the document.
   std::vector<std::pair<std::string, YamlValue>> rest;
   for (const auto& value : values_) {
     if (value.first != key) rest.push_back(value);
@@ -274,8 +274,8 @@ YamlValue parse_yaml(std::string_view text, std::string_view file_name, std::str
   const std::string file(file_name);
   if (text.size() > kMaxYamlBytes) {
     throw Error(ErrorKind::unusable_input,
-                fmt::format("{}: {} bytes are too many for YAML; at most {} are read", file,
-                            text.size(), kMaxYamlBytes));
+                fmt::format("{}: YAML of {} bytes is too large; the limit is {}", file, text.size(),
+                            kMaxYamlBytes));
   }
   const std::string copy(text);
   try {
@@ -289,7 +289,7 @@ YamlValue parse_yaml(std::string_view text, std::string_view file_name, std::str
     }
     return YamlValue(YAML::Load(copy), file, std::string(what));
   } catch (const YAML::Exception& e) {
-    fail_at(file, e.mark, fmt::format("not YAML: {}", printable(e.msg)));
+    fail_at(file, e.mark, fmt::format("invalid YAML: {}", printable(e.msg)));
   }
 }
 

@@ -1,5 +1,5 @@
-// Strict reading of YAML: every value is checked, every key must be known, and every error names
-// the file, line and column.
+// Strict YAML reader: checks every value, rejects unknown keys, and reports errors with file, line
+// and column.
 #pragma once
 
 #include <cstdint>
@@ -16,15 +16,15 @@ namespace filereel {
 
 class YamlMap;
 
-// A node and what it is called in messages. Copies share the document.
+// A node and its name in messages. Copies share the document.
 class YamlValue {
  public:
   YamlValue(const YAML::Node& node, std::string file, std::string what);
 
-  // Each throws Error(unusable_input) if the node is not what is asked for.
+  // Each throws Error(unusable_input) if the node has another type or is out of range.
   std::string text() const;  // a scalar; may be empty
   std::uint64_t whole_number(std::uint64_t min, std::uint64_t max) const;
-  double number(double min, double max) const;  // bounds included
+  double number(double min, double max) const;  // inclusive
   std::uint64_t size() const;                   // bytes; see parse_size
   // "6.6 %" in thousandths of a percent (6600): 0 to 100 %, at most three decimals.
   std::uint32_t share() const;
@@ -35,20 +35,20 @@ class YamlValue {
   std::vector<YamlValue> list(std::size_t max_items) const;
   YamlMap map(std::span<const std::string_view> known_keys) const;
   YamlMap map(std::initializer_list<std::string_view> known_keys) const;
-  // The keys and values of a map whose keys are not known.
+  // The keys and values of a map with arbitrary keys.
   std::vector<std::pair<std::string, YamlValue>> items() const;
 
   bool is_map() const { return node_.IsMap(); }
-  bool has_key(std::string_view key) const;  // it is a map with that key
+  bool has_key(std::string_view key) const;  // false if it is not a map
   bool is_list() const { return node_.IsSequence(); }
-  // The same called something else in messages.
+  // The same value with another name in messages.
   YamlValue called(std::string what) const;
-  // A single value that stands where this one does.
+  // A scalar at the location of this value.
   YamlValue with_text(const std::string& text) const;
-  // The value of a key that this map lacks, where the map stands.
-  YamlValue lacking(std::string_view key) const;
-  std::string where() const;                         // "file:line:column"
-  bool stands_before(const YamlValue& other) const;  // in the same file
+  // The value of a missing key, at the location of this map.
+  YamlValue missing_key(std::string_view key) const;
+  std::string where() const;                     // "file:line:column"
+  bool is_before(const YamlValue& other) const;  // in the same file
   // Throws Error(unusable_input): "where: what text".
   [[noreturn]] void fail(std::string_view text) const;
 
@@ -59,17 +59,17 @@ class YamlValue {
   std::string what_;
 };
 
-// A map whose keys are all known and stand in it once.
+// A map without unknown or duplicate keys.
 class YamlMap {
  public:
   YamlMap(YamlValue self, std::vector<std::pair<std::string, YamlValue>> values)
       : self_(std::move(self)), values_(std::move(values)) {}
 
-  const YamlValue* find(std::string_view key) const;  // nullptr if the key is not there
+  const YamlValue* find(std::string_view key) const;  // nullptr if the key is missing
   // Throws Error(unusable_input) if the key is missing.
   const YamlValue& require(std::string_view key) const;
   const YamlValue& self() const { return self_; }
-  // The same map as if the key were not in it.
+  // The same map without the key.
   YamlMap without(std::string_view key) const;
 
  private:
@@ -78,12 +78,11 @@ class YamlMap {
 };
 
 inline constexpr std::size_t kMaxYamlBytes = 64u << 20;
-inline constexpr std::size_t kMaxYamlNodes =
-    4'000'000;  // keys and values; an alias counts as all that it stands for
+inline constexpr std::size_t kMaxYamlNodes = 4'000'000;  // keys and values, with aliases expanded
 inline constexpr std::size_t kMaxYamlDepth = 32;
 
-// Parses the one document in `text`. Throws Error(unusable_input) if it is not YAML, is not exactly
-// one document or is beyond a limit above. `what` names the document in messages.
+// Parses the document in `text`. Throws Error(unusable_input) if it is not YAML, is not exactly one
+// document or exceeds a limit above. `what` names the document in messages.
 YamlValue parse_yaml(std::string_view text, std::string_view file_name, std::string_view what);
 
 }  // namespace filereel

@@ -11,8 +11,8 @@
 namespace filereel {
 
 std::optional<std::vector<std::string>> names_in(int directory) {
-  // The stream closes its descriptor. A copy shares the place in the directory, and unlike opening
-  // "." needs no right to search it.
+  // The stream closes its descriptor. A copy shares the directory offset and, unlike opening ".",
+  // does not need search permission.
   const int copy = fcntl(directory, F_DUPFD_CLOEXEC, 0);
   if (copy < 0) return std::nullopt;
   const std::unique_ptr<DIR, int (*)(DIR*)> stream(fdopendir(copy), closedir);

@@ -1,4 +1,4 @@
-// What lies in a directory.
+// Lists directories.
 #pragma once
 
 #include <optional>
@@ -7,9 +7,9 @@
 
 namespace filereel {
 
-// The names in the directory, which is open for reading, without "." and "..", in no order; read at
-// once, so that a deep tree takes one descriptor per level. Nothing, and errno says why, if it
-// cannot be read.
+// Returns the names in a directory open for reading, unordered, without "." and "..". Reads all
+// names at once, so that a deep tree needs one descriptor per level. Returns nothing on failure,
+// with errno set.
 std::optional<std::vector<std::string>> names_in(int directory);
 
 }  // namespace filereel

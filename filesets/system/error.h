@@ -1,4 +1,4 @@
-// The one exception type: something that the user must fix.
+// The only exception type: an error that the user must fix.
 #pragma once
 
 #include <stdexcept>
@@ -9,13 +9,13 @@ namespace filereel {
 
 // The values are the process's exit codes.
 enum class ErrorKind : int {
-  failed = 1,          // the work could not be done: a full disk, a vanished device, a missing tool
-  usage = 2,           // the command line asks for something that makes no sense
-  unusable_input = 3,  // a file that was given cannot be used
+  failed = 1,          // runtime failure: full disk, disconnected device, missing tool
+  usage = 2,           // invalid command line
+  unusable_input = 3,  // invalid input file
 };
 
-// The text is one line without a final newline: what failed, where (file, line, byte offset or
-// path), and what to do next. `main` prints it behind "filereel: ".
+// The text is one line without a newline: what failed, where (file, line, byte offset or path), and
+// what to do next. `main` prints it after "filereel: ".
 class Error : public std::runtime_error {
  public:
   Error(ErrorKind kind, const std::string& text) : std::runtime_error(text), kind_(kind) {}
@@ -29,7 +29,7 @@ class Error : public std::runtime_error {
   throw Error(ErrorKind::failed, text);
 }
 
-// `where`: the file, and what in it.
+// `where`: the file and the location in it.
 [[noreturn]] inline void throw_unusable(std::string_view where, std::string_view text) {
   throw Error(ErrorKind::unusable_input, std::string(where).append(": ").append(text));
 }

@@ -1,4 +1,4 @@
-// Paths and texts within a line of a file.
+// Escapes paths and texts for use within a line of a file.
 #pragma once
 
 #include <string>
@@ -6,9 +6,9 @@
 
 namespace filereel {
 
-// Control bytes and the backslash are \xHH, blanks too where more follows on the line
-// (Blanks::escaped); all other bytes stand as they are. unescape returns false for text that
-// append_escaped does not make.
+// Control bytes and the backslash become \xHH, as do blanks if more text follows on the line
+// (Blanks::escaped). All other bytes stay unchanged. unescape returns false for text not produced
+// by append_escaped.
 enum class Blanks : bool { escaped, kept };
 void append_escaped(std::string_view bytes, Blanks blanks, std::string& out);
 bool unescape(std::string_view text, Blanks blanks, std::string& out);

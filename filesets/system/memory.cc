@@ -9,14 +9,14 @@ namespace filereel {
 
 void fail_for_memory(std::string_view what) {
   throw_failed(
-      fmt::format("{} needs more memory than there is; use less of it, raise the limit "
+      fmt::format("{} needs more memory than is available; reduce its size, raise the limit "
                   "(ulimit -v), or end other programs",
                   what));
 }
 
 void require_memory(std::size_t bytes, const std::string& what) {
   if (bytes == 0) return;
-  // Not touched: none of it is taken. A compiler may leave out malloc and free.
+  // The memory is never touched, so none is used. malloc and free could be optimised away.
   void* const there =
       mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (there == MAP_FAILED) fail_for_memory(what);

@@ -1,4 +1,4 @@
-// Running out of memory as an error that says what was too large.
+// Reports running out of memory as an error that names the cause.
 #pragma once
 
 #include <cstddef>
@@ -8,11 +8,11 @@
 
 namespace filereel {
 
-// Throws Error(failed): `what` needs more memory than there is.
+// Throws Error(failed): `what` needs more memory than is available.
 [[noreturn]] void fail_for_memory(std::string_view what);
 
-// What `work` returns. Where it runs out of memory, throws Error(failed) that blames `what`, such
-// as "the file set 'many'".
+// Returns the result of `work`. If it runs out of memory, throws Error(failed) that names `what`,
+// such as "the file set 'many'".
 template <class Work>
 auto within_memory(const std::string& what, const Work& work) {
   try {
@@ -22,7 +22,8 @@ auto within_memory(const std::string& what, const Work& work) {
   }
 }
 
-// The same before work that must not run out of memory: throws unless so many bytes could be had.
+// Checks in advance, for work that must not run out of memory: throws unless `bytes` could be
+// allocated.
 void require_memory(std::size_t bytes, const std::string& what);
 
 }  // namespace filereel

@@ -50,7 +50,8 @@ std::optional<MountedFileSystem> mounted_at(const std::string& path) {
   boost::system::error_code error;
   const std::string full = boost::filesystem::canonical(path, error).string();
   if (error) return std::nullopt;
-  // The longest mount point above decides; of two on the same folder the later one hides the other.
+  // The longest mount point that contains the path is the right one. Of two on the same directory
+  // the later one hides the other.
   std::optional<MountedFileSystem> best;
   for (MountedFileSystem& candidate : mounted_file_systems()) {
     const std::string& point = candidate.mount_point;

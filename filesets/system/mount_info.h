@@ -1,4 +1,4 @@
-// What is mounted, read from the kernel.
+// Mounted file systems, read from the kernel.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@ namespace filereel {
 // A line of /proc/self/mountinfo.
 struct MountedFileSystem {
   dev_t device = 0;
-  std::string root;  // what of the file system is mounted; "/": all of it
+  std::string root;  // mounted subtree of the file system; "/": all of it
   std::string mount_point;
   std::string type;     // "ext4", "fuseblk", "fuse.fusefat"
   std::string source;   // "/dev/sda1"
@@ -21,7 +21,7 @@ struct MountedFileSystem {
 
 std::vector<MountedFileSystem> mounted_file_systems();
 
-// What is mounted where `path` lies; nothing if that cannot be told.
+// Returns the mount that contains `path`; nothing if unknown.
 std::optional<MountedFileSystem> mounted_at(const std::string& path);
 
 }  // namespace filereel

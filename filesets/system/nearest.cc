@@ -10,9 +10,10 @@ namespace filereel {
 namespace {
 
 constexpr std::size_t kMost = 3;
-constexpr std::size_t kLongest = 64;  // characters that are looked at
+constexpr std::size_t kLongest = 64;  // characters compared
 
-// Damerau's distance without overlaps: insertions, deletions, replacements and swaps of neighbours.
+// Damerau-Levenshtein distance without overlaps: insertions, deletions, replacements and swaps of
+// neighbours.
 std::size_t distance(std::string_view a, std::string_view b) {
   std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
   for (std::size_t i = 0; i <= a.size(); ++i) d[i][0] = i;
@@ -36,7 +37,7 @@ std::vector<std::string_view> nearest_names(std::string_view wrong,
   wrong = wrong.substr(0, kLongest);
   std::vector<std::pair<std::size_t, std::string_view>> found;
   for (const std::string_view name : names) {
-    // Part of a name is near to it, whatever is missing.
+    // A substring of a name is near, however much is missing.
     const bool part = wrong.size() > 2 && name.find(wrong) != std::string_view::npos;
     const std::size_t far = part ? 1 : distance(wrong, name.substr(0, kLongest));
     if (far <= 1 + std::max(wrong.size(), name.size()) / 4) found.emplace_back(far, name);
@@ -50,7 +51,7 @@ std::vector<std::string_view> nearest_names(std::string_view wrong,
 
 std::string did_you_mean(std::string_view wrong, std::span<const std::string_view> names) {
   const std::vector<std::string_view> near = nearest_names(wrong, names);
-  return near.empty() ? "" : fmt::format("; did you mean {}?", fmt::join(near, " or "));
+  return near.empty() ? "" : fmt::format("; did you mean '{}'?", fmt::join(near, "' or '"));
 }
 
 std::string use_one_of(std::string_view wrong, std::span<const std::string_view> names) {

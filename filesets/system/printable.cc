@@ -14,16 +14,16 @@ struct CodeRange {
   char32_t first, last;
 };
 
-// Above the control bytes of ASCII.
+// Unsafe code points above the ASCII control bytes.
 constexpr CodeRange kUnsafe[] = {
-    {0x7f, 0x9f},        // DEL and C1: U+009B begins a sequence as ESC [ does
+    {0x7f, 0x9f},        // DEL and C1: U+009B starts a sequence like ESC [
     {0x61c, 0x61c},      // Arabic letter mark
     {0x200b, 0x200b},    // zero width space
     {0x200e, 0x200f},    // left-to-right and right-to-left marks
-    {0x2028, 0x202e},    // line and paragraph separators; embeddings and overrides of direction
-    {0x2060, 0x206f},    // word joiner, invisible operators, isolates of direction
+    {0x2028, 0x202e},    // line and paragraph separators; directional embeddings and overrides
+    {0x2060, 0x206f},    // word joiner, invisible operators, directional isolates
     {0xfeff, 0xfeff},    // byte order mark
-    {0xe0000, 0xe007f},  // tags, which show as nothing
+    {0xe0000, 0xe007f},  // tags, which are invisible
 };
 
 bool is_unsafe(char32_t code) {
@@ -34,7 +34,7 @@ bool is_unsafe(char32_t code) {
              [&](const CodeRange& range) { return code >= range.first && code <= range.last; });
 }
 
-// Appends the character that begins `text`; returns its length.
+// Appends the first character of `text`; returns its length.
 std::size_t append_first(std::string_view text, std::string& out) {
   constexpr char32_t kAscii = 0x80;
   constexpr char32_t kFourDigits = 0xffff;

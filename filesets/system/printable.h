@@ -1,7 +1,7 @@
-// Foreign text on a terminal: names, labels, models, what other programs said. Whatever could
-// change the terminal's state or the order of what it shows is written as an escape: \xHH for a
-// control byte or one that is not UTF-8, \uHHHH for a character (C1 controls, line separators,
-// directions of writing, invisible ones).
+// Makes foreign text safe for a terminal: names, labels, models, output of other programs.
+// Characters that could change the terminal's state or the order of its output are escaped: \xHH
+// for a control byte or a byte that is not UTF-8, \uHHHH for a character (C1 controls, line
+// separators, directional and invisible characters).
 #pragma once
 
 #include <cstddef>
@@ -10,14 +10,13 @@
 
 namespace filereel {
 
-// `text` made safe for one line, and no more than about `max_bytes` of it, behind which "..."
-// stands for the rest.
+// Returns about `max_bytes` of `text` at most, safe for one line. "..." replaces the rest.
 std::string printable(std::string_view text, std::size_t max_bytes = 120);
 
 // The same without a limit.
 std::string printable_line(std::string_view text);
 
-// The whole text, whose line ends and tabs are kept.
+// The whole text; newlines and tabs are kept.
 std::string printable_lines(std::string_view text);
 
 }  // namespace filereel

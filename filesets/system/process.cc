@@ -23,11 +23,11 @@ namespace {
 constexpr std::size_t kKeptOutput = 64 << 10;
 
 // Runs in the child between fork and exec: only async-signal-safe calls.
-[[noreturn]] void become(char* const* arguments, int output, pid_t parent) {
+[[noreturn]] void exec_child(char* const* arguments, int output, pid_t parent) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGTERM);
-  if (getppid() != parent) _exit(127);  // it died before the line above
-  sigset_t none;                        // whatever this process has blocked for itself
+  if (getppid() != parent) _exit(127);  // it died before prctl
+  sigset_t none;                        // unblock the signals that this process has blocked
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
   const int null = open("/dev/null", O_RDWR);
@@ -61,7 +61,7 @@ std::optional<std::string> find_program(std::string_view name) {
   return std::nullopt;
 }
 
-void survive_failed_writes() {
+void ignore_write_signals() {
   for (const int signal : {SIGPIPE, SIGXFSZ}) {
     struct sigaction action{};
     sigaction(signal, nullptr, &action);
@@ -91,7 +91,7 @@ ChildProcess::ChildProcess(const std::vector<std::string>& command, std::string_
   const std::optional<std::string> program = find_program(command[0]);
   if (!program) {
     throw Error(ErrorKind::failed,
-                fmt::format("{} is not installed: apt-get install {}", command[0], package));
+                fmt::format("{} is not installed; run apt-get install {}", command[0], package));
   }
   std::vector<std::string> words = command;
   words[0] = *program;
@@ -99,12 +99,12 @@ ChildProcess::ChildProcess(const std::vector<std::string>& command, std::string_
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
 
-  // O_APPEND: the child writes at the end while output() reads from the beginning.
+  // O_APPEND: the child appends while output() reads from the start.
   output_.reset(memfd_create("output", MFD_CLOEXEC));
   if (output_) fcntl(output_.get(), F_SETFL, O_APPEND);
   const pid_t parent = getpid();
   pid_ = fork();
-  if (pid_ == 0) become(arguments.data(), output_.get(), parent);
+  if (pid_ == 0) exec_child(arguments.data(), output_.get(), parent);
   if (pid_ < 0) {
     throw Error(ErrorKind::failed, fmt::format("cannot start {}: {}", *program, strerror(errno)));
   }
@@ -127,7 +127,7 @@ std::optional<int> ChildProcess::wait(double seconds) {
 int ChildProcess::terminate(double seconds) {
   if (!status_) kill(pid_, SIGTERM);
   if (!wait(seconds)) kill(pid_, SIGKILL);
-  return wait(10).value_or(127);  // a process in an uninterruptible call outlives even SIGKILL
+  return wait(10).value_or(127);  // a process in an uninterruptible call survives SIGKILL
 }
 
 std::string ChildProcess::output() const {
@@ -140,12 +140,12 @@ std::string ChildProcess::output() const {
 void run_program(const std::vector<std::string>& command, std::string_view package,
                  std::string_view what) {
   ChildProcess child(command, package);
-  constexpr double kForever = 1e6;  // a large disk takes its time
+  constexpr double kForever = 1e6;  // formatting a large disk takes long
   const int status = child.wait(kForever).value_or(127);
   if (status == 0) return;
   const std::string said = last_line(child.output());
-  throw Error(ErrorKind::failed, fmt::format("{}: {} exited with {}{}{}", what, command[0], status,
-                                             said.empty() ? "" : ": ", said));
+  throw Error(ErrorKind::failed, fmt::format("{}: {} exited with status {}{}{}", what, command[0],
+                                             status, said.empty() ? "" : ": ", said));
 }
 
 }  // namespace filereel

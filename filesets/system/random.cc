@@ -13,7 +13,7 @@ std::uint64_t scramble(std::uint64_t z) {
   return z ^ (z >> 31);
 }
 
-// A polynomial with the coefficients in ascending order.
+// Evaluates a polynomial with coefficients in ascending order.
 template <std::size_t N>
 double polynomial(const std::array<double, N>& coefficients, double x) {
   double sum = 0;
@@ -37,7 +37,7 @@ double Random::uniform() {
 }
 
 std::uint64_t Random::below(std::uint64_t bound) {
-  // The high half of the product is as good as uniform for the bounds used here (< 2^40).
+  // The high half of the product is practically uniform for the bounds used here (< 2^40).
   return static_cast<std::uint64_t>((static_cast<unsigned __int128>(next()) * bound) >> 64);
 }
 
@@ -58,7 +58,7 @@ double portable_log(double x) {
 
 double portable_exp(double x) {
   const double turns = std::floor(x / std::numbers::ln2 + 0.5);
-  // ln 2 in two parts, the first with so few bits that its product with `turns` is exact.
+  // ln 2 in two parts. The first has few enough bits for an exact product with `turns`.
   constexpr double kLn2High = 0x1.62e42fefap-1;
   constexpr double kLn2Low = 0x1.cf79abc9e3b39p-40;
   const double rest = (x - turns * kLn2High) - turns * kLn2Low;

@@ -1,5 +1,5 @@
-// Random numbers and the mathematics around them that come out the same with every compiler and
-// standard library, so that a specification and a seed always mean the same file set.
+// Random numbers and related functions with identical results for every compiler and standard
+// library, so that a specification and a seed always give the same file set.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace filereel {
 
-// Mixes two numbers into one that looks random: seeds for parts of a whole.
+// Hashes two numbers into one: seeds for the parts of a whole.
 std::uint64_t mix_seed(std::uint64_t seed, std::uint64_t part);
 
 // SplitMix64 (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, OOPSLA 2014).
@@ -21,7 +21,7 @@ class Random {
   double uniform();                          // above 0 and below 1
   std::uint64_t below(std::uint64_t bound);  // 0 to bound - 1; `bound` > 0
 
-  // Fisher and Yates.
+  // Fisher-Yates shuffle.
   template <typename T>
   void shuffle(std::vector<T>& values) {
     for (std::size_t i = values.size(); i > 1; --i) {
@@ -33,13 +33,13 @@ class Random {
   std::uint64_t state_;
 };
 
-// Correct to about 1e-15, from IEEE basic operations only: libm's log and exp may differ in the
-// last bit from one C library to the next. `x` > 0 for the logarithm; the exponential function
-// takes |x| <= 600.
+// Accurate to about 1e-15. Uses only basic IEEE operations, because log and exp of libm may differ
+// in the last bit between C libraries. The logarithm needs `x` > 0, the exponential function |x| <=
+// 600.
 double portable_log(double x);
 double portable_exp(double x);
 
-// The z with P(Z <= z) = p for a standard normal Z; 0 < p < 1. Relative error about 1e-15.
+// Returns z with P(Z <= z) = p for a standard normal Z; 0 < p < 1. Relative error about 1e-15.
 double normal_quantile(double p);
 
 }  // namespace filereel

@@ -46,8 +46,8 @@ std::optional<std::string> read_whole(int file, std::size_t most, std::string_vi
   std::optional<std::string> text;
   if (!is_known) text = read_from(file, most + 1);
   if (is_known || (text && text->size() > most)) {
-    throw_unusable(name, fmt::format("is larger than {}, the most that is read of such a file",
-                                     format_size(most)));
+    throw_unusable(name,
+                   fmt::format("is larger than {}, the limit for such a file", format_size(most)));
   }
   return text;
 }
@@ -57,7 +57,7 @@ void refuse_special_file(const std::string& path) {
   if (::stat(path.c_str(), &status) != 0 || S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)) {
     return;
   }
-  throw_unusable(path, "is a FIFO, a device or a socket; name a regular file");
+  throw_unusable(path, "is a FIFO, a device or a socket; choose a regular file");
 }
 
 }  // namespace filereel

@@ -47,7 +47,7 @@ constexpr std::array kTimes = {
     Unit{"h", 3600'000'000'000},
 };
 
-// The largest unit is below 2^42, so that so many decimals still multiply within 64 bits.
+// The largest unit is below 2^42, so this many decimals still multiply within 64 bits.
 constexpr std::size_t kMaxDecimals = 6;
 
 bool is_digit(char c) {
@@ -64,7 +64,7 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-// Cuts the digits that `text` begins with off it.
+// Removes and returns the leading digits of `text`.
 std::string_view take_digits(std::string_view& text) {
   const auto end = std::ranges::find_if_not(text, is_digit);
   const auto digits = text.substr(0, static_cast<std::size_t>(end - text.begin()));
@@ -89,7 +89,7 @@ const Unit* find_unit(std::span<const Unit> units, std::string_view name) {
   return found == units.end() ? nullptr : &*found;
 }
 
-// What is read, in words for messages.
+// The quantity's name, smallest unit and examples for messages.
 struct Quantity {
   std::string_view name, smallest, examples;
 };
@@ -97,7 +97,7 @@ struct Quantity {
 std::uint64_t parse_quantity(std::string_view text, std::string_view where, ErrorKind kind,
                              std::span<const Unit> units, const Quantity& quantity) {
   const auto fail = [&](std::string_view why) -> Error {
-    return {kind, fmt::format("{}: \"{}\" {}; write a {} such as {}", where, printable(text), why,
+    return {kind, fmt::format("{}: '{}' {}; expected a {} such as {}", where, printable(text), why,
                               quantity.name, quantity.examples)};
   };
   const std::string not_one = fmt::format("is not a {}", quantity.name);
@@ -115,7 +115,7 @@ std::uint64_t parse_quantity(std::string_view text, std::string_view where, Erro
 
   const std::optional<std::uint64_t> number = to_number(whole);
   const std::string_view name = trimmed(rest);
-  if (name.empty() && number == 0 && decimals.empty()) return 0;  // of whatever unit
+  if (name.empty() && number == 0 && decimals.empty()) return 0;  // of any unit
   const Unit* const unit = find_unit(units, name);
   if (unit == nullptr) throw fail(name.empty() ? "has no unit" : "has an unknown unit");
   if (decimals.size() > kMaxDecimals) throw fail("has more than 6 decimals");
@@ -151,7 +151,7 @@ std::uint64_t parse_duration(std::string_view text, std::string_view where, Erro
 
 std::string format_size(std::uint64_t bytes) {
   constexpr std::array kNames = {"B", "kB", "MB", "GB", "TB", "PB", "EB"};
-  constexpr double kRoundsToThousand = 999.5;  // three digits would show 1e+03
+  constexpr double kRoundsToThousand = 999.5;  // three digits would give 1e+03
   double value = static_cast<double>(bytes);
   std::size_t power = 0;
   while (value >= kRoundsToThousand && power + 1 < kNames.size()) {
@@ -170,10 +170,11 @@ std::string format_binary_size(std::uint64_t bytes) {
 }
 
 std::string format_duration(double seconds) {
-  constexpr double kLongest = 1e15;  // keeps what follows within 64 bits
+  constexpr double kLongest = 1e15;  // keeps the numbers below within 64 bits
   seconds = std::clamp(seconds, 0.0, kLongest);
   if (seconds == 0) return "0 s";
-  // The limits are where three digits (or one decimal) would round up to the next unit.
+  // The limits are the points at which three digits (or one decimal) would round up to the next
+  // unit.
   if (seconds < 999.5e-9) return fmt::format("{} ns", three_digits(seconds * 1e9));
   if (seconds < 999.5e-6) return fmt::format("{} us", three_digits(seconds * 1e6));
   if (seconds < 999.5e-3) return fmt::format("{} ms", three_digits(seconds * 1e3));

@@ -1,4 +1,4 @@
-// Sizes and times as people write them.
+// Parses and formats sizes and times.
 #pragma once
 
 #include <cstdint>
@@ -12,21 +12,22 @@ namespace filereel {
 inline constexpr std::uint64_t kMiB = 1 << 20;
 
 // "4096", "4 KiB", "4KiB", "1.5 GB", "4G": decimal kB/MB/GB/TB are powers of 1000; KiB/MiB/GiB/TiB
-// and the bare letters K/M/G/T (as in mkfs and truncate) are powers of 1024. Case matters not. The
-// result is a whole number of bytes. Throws Error(kind) whose text begins with `where`: the file
-// and line, or the option.
+// and the single letters K/M/G/T (as in mkfs and truncate) are powers of 1024. Case-insensitive.
+// The result is a whole number of bytes. Throws Error(kind) with a text that starts with `where`:
+// the file and line, or the option.
 std::uint64_t parse_size(std::string_view text, std::string_view where,
                          ErrorKind kind = ErrorKind::unusable_input);
 
-// "2 s", "1.5min", "250 ms", "10 us", "3 h", in nanoseconds, rounded down. A unit is needed, but
-// for 0. Throws as parse_size.
+// "2 s", "1.5min", "250 ms", "10 us", "3 h", in nanoseconds, rounded down. A unit is required
+// except for 0. Throws like parse_size.
 std::uint64_t parse_duration(std::string_view text, std::string_view where,
                              ErrorKind kind = ErrorKind::unusable_input);
 
 // "1.38 GB", "990 MB", "512 B": decimal, at most three significant digits.
 std::string format_size(std::uint64_t bytes);
 
-// "128 KiB", "1 MiB": binary where that is whole, for sizes that are powers of two by nature.
+// "128 KiB", "1 MiB": the largest binary unit that gives an integer, for sizes that are powers of
+// two by nature.
 std::string format_binary_size(std::uint64_t bytes);
 
 // "850 ms", "12.3 s", "2 min 05 s"; `seconds` >= 0.

@@ -1,4 +1,4 @@
-// Names as Unicode, where they are.
+// Decodes UTF-8.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ struct Character {
   std::size_t length;  // in bytes
 };
 
-// The character that begins `text`, which is not empty; nothing if it is not valid UTF-8.
+// Returns the first character of the non-empty `text`, or nothing if it is not valid UTF-8.
 std::optional<Character> first_character(std::string_view text);
 
 }  // namespace filereel

@@ -16,7 +16,7 @@
 namespace filereel {
 namespace {
 
-// All that a group says of one thing, each once; "" is nothing said.
+// All values that a group has for one aspect, without duplicates; "" means unknown.
 class Values {
  public:
   void add(std::string value) {
@@ -33,27 +33,27 @@ class Values {
   std::vector<std::string> values_;
 };
 
-// A result with its volumes as they are compared.
-struct Looked {
+// A result with its volumes prepared for comparison.
+struct PreparedResult {
   const Result& result;
   std::vector<VolumeDescription> volumes;
 };
 
-// With `hide` the volumes are those of a result that hides its serial numbers.
-std::vector<Looked> look_at(std::span<const Result> results, bool hide) {
-  std::vector<Looked> list;
+// With `hide`, serial numbers are hidden in all volumes.
+std::vector<PreparedResult> look_at(std::span<const Result> results, bool hide) {
+  std::vector<PreparedResult> list;
   for (const Result& result : results) {
-    Looked& one = list.emplace_back(Looked{result, result.volumes});
+    PreparedResult& one = list.emplace_back(PreparedResult{result, result.volumes});
     if (hide && !result.serials_hidden) std::ranges::for_each(one.volumes, hide_serials);
   }
   return list;
 }
 
-// One list of what there is to look at, in the order in which changes are told.
-struct LookedAspect {
+// One aspect to compare. Changes are reported in the order of the aspects.
+struct ComparedProperty {
   ChangeKind kind;
   std::string what;
-  std::function<void(const Looked&, Values&)> collect;
+  std::function<void(const PreparedResult&, Values&)> collect;
 };
 
 std::string number(std::uint64_t value) {
@@ -64,8 +64,8 @@ std::string size_text(std::uint64_t bytes) {
   return bytes == 0 ? "" : format_size(bytes);
 }
 
-// Partitions by their number alone: the kernel may call the same drive "sdb" after a restart, and
-// the same image "loop1".
+// Partitions by number only: the kernel may call the same drive "sdb" after a reboot, and the same
+// image "loop1".
 std::string layer_text(const std::string& layer) {
   constexpr std::string_view kPartition = " (partition)";
   if (!layer.ends_with(kPartition)) return layer;
@@ -75,7 +75,7 @@ std::string layer_text(const std::string& layer) {
 
 std::string layers_text(const VolumeDescription& volume) {
   if (volume.layers.empty()) {
-    // Results of schema version 1 know neither layers nor the blocks of drives.
+    // Results of schema version 1 have neither layers nor block sizes of drives.
     const auto knows = [](const DeviceIdentity& drive) { return drive.logical_block != 0; };
     return std::ranges::any_of(volume.drives, knows) ? "none" : "";
   }
@@ -84,16 +84,16 @@ std::string layers_text(const VolumeDescription& volume) {
   return fmt::format("{}", fmt::join(texts, " on "));
 }
 
-// What can be told from the states is a change, but not how far a recovery has come.
+// The states count as a change, but not the progress of a recovery.
 std::string states_text(const VolumeDescription& volume) {
   std::vector<std::string> texts;
   std::ranges::transform(volume.states, std::back_inserter(texts), state_text);
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
-// Of a part of a device; results from before schema version 5 know none.
+// For a part of a device; unknown in results from before schema version 5.
 std::string start_text(const VolumeDescription& volume) {
-  return volume.start ? fmt::format("from {}", format_binary_size(*volume.start)) : "";
+  return volume.start ? format_binary_size(*volume.start) : "";
 }
 
 struct DriveAspect {
@@ -110,7 +110,7 @@ constexpr auto kDriveAspects = std::to_array<DriveAspect>({
     {ChangeKind::other, "transport", [](const DeviceIdentity& d) { return d.transport; }},
     {ChangeKind::other, "scheduler", [](const DeviceIdentity& d) { return d.scheduler; }},
     {ChangeKind::other, "write cache", [](const DeviceIdentity& d) { return d.write_cache; }},
-    {ChangeKind::other, "physical block",
+    {ChangeKind::other, "physical block size",
      [](const DeviceIdentity& d) { return number(d.physical_block); }},
     {ChangeKind::other, "queue length",
      [](const DeviceIdentity& d) { return number(d.queue_requests); }},
@@ -121,16 +121,16 @@ constexpr auto kDriveAspects = std::to_array<DriveAspect>({
 struct VolumeAspect {
   const char* what;
   std::string (*text)(const VolumeDescription&);
-  bool of_file_system = false;  // another one has others
+  bool of_file_system = false;  // depends on the file system
 };
 
 constexpr auto kVolumeAspects = std::to_array<VolumeAspect>({
-    {"kind of volume", [](const VolumeDescription& v) { return v.target_kind; }},
+    {"volume type", [](const VolumeDescription& v) { return v.target_kind; }},
     {"driver", [](const VolumeDescription& v) { return v.driver; }, true},
     {"mount options", [](const VolumeDescription& v) { return v.mount_options; }, true},
     {"age", [](const VolumeDescription& v) { return v.age; }},
     {"volume size", [](const VolumeDescription& v) { return size_text(v.size); }},
-    {"place", start_text},
+    {"offset", start_text},
     {"layers", layers_text},
     {"state", states_text},
 });
@@ -149,14 +149,14 @@ constexpr auto kPlainAspects = std::to_array<PlainAspect>({
     {"cores", [](const Result& r) { return number(r.host.cores); }},
     {"memory", [](const Result& r) { return size_text(r.host.memory); }},
     {"governor", [](const Result& r) { return r.host.governor; }},
-    {"clock", [](const Result& r) { return r.host.clock_source; }},
+    {"clock source", [](const Result& r) { return r.host.clock_source; }},
 });
 
-std::vector<LookedAspect> drive_aspects(Role role) {
-  std::vector<LookedAspect> list;
+std::vector<ComparedProperty> drive_aspects(Role role) {
+  std::vector<ComparedProperty> list;
   for (const DriveAspect& aspect : kDriveAspects) {
     list.push_back({aspect.kind, fmt::format("{} ({})", aspect.what, role_name(role)),
-                    [role, text = aspect.text](const Looked& looked, Values& values) {
+                    [role, text = aspect.text](const PreparedResult& looked, Values& values) {
                       for (const VolumeDescription& volume : looked.volumes) {
                         if (volume.role != role) continue;
                         for (const DeviceIdentity& one : volume.drives) values.add(text(one));
@@ -166,16 +166,16 @@ std::vector<LookedAspect> drive_aspects(Role role) {
   return list;
 }
 
-// `file_system` is "" in a comparison across file systems: whichever there is.
-std::vector<LookedAspect> volume_aspects(Role role, const std::string& file_system) {
+// `file_system` is "" in a comparison across file systems: any file system matches.
+std::vector<ComparedProperty> volume_aspects(Role role, const std::string& file_system) {
   const bool across = file_system.empty();
-  std::vector<LookedAspect> list;
+  std::vector<ComparedProperty> list;
   for (const VolumeAspect& aspect : kVolumeAspects) {
     list.push_back({across && aspect.of_file_system ? ChangeKind::file_system : ChangeKind::other,
                     across
                         ? fmt::format("{} ({})", aspect.what, role_name(role))
                         : fmt::format("{} of {} ({})", aspect.what, file_system, role_name(role)),
-                    [=, text = aspect.text](const Looked& looked, Values& values) {
+                    [=, text = aspect.text](const PreparedResult& looked, Values& values) {
                       for (const VolumeDescription& volume : looked.volumes) {
                         const bool is_it =
                             volume.role == role && (across || volume.file_system == file_system);
@@ -186,17 +186,17 @@ std::vector<LookedAspect> volume_aspects(Role role, const std::string& file_syst
   return list;
 }
 
-// What was set of a job, its caches among it.
+// The settings of a job, including its caches.
 Parameters settings_of(const JobRecord& job) {
   Parameters settings = {{"caches", job.warm ? "warm" : "cold"}};
   settings.insert(settings.end(), job.settings.begin(), job.settings.end());
   return settings;
 }
 
-// One setting of the jobs of a name; told with the name where there are several jobs.
-LookedAspect job_aspect(const std::string& job, const std::string& setting, bool alone) {
+// One setting of the jobs of a name. The text includes the name if there are several jobs.
+ComparedProperty job_aspect(const std::string& job, const std::string& setting, bool alone) {
   const std::string what = alone ? words_of(setting) : words_of(setting) + " of " + job;
-  return {ChangeKind::other, what, [=](const Looked& looked, Values& values) {
+  return {ChangeKind::other, what, [=](const PreparedResult& looked, Values& values) {
             for (const JobRecord& one : looked.result.plan.jobs) {
               if (one.name != job) continue;
               const Parameters settings = settings_of(one);
@@ -207,8 +207,9 @@ LookedAspect job_aspect(const std::string& job, const std::string& setting, bool
           }};
 }
 
-std::vector<LookedAspect> job_aspects(std::span<const Result> base, std::span<const Result> fresh) {
-  std::vector<LookedAspect> list;
+std::vector<ComparedProperty> job_aspects(std::span<const Result> base,
+                                          std::span<const Result> fresh) {
+  std::vector<ComparedProperty> list;
   std::vector<std::pair<std::string, std::string>> seen;
   for (const std::span<const Result> side : {base, fresh}) {
     for (const Result& result : side) {
@@ -225,9 +226,9 @@ std::vector<LookedAspect> job_aspects(std::span<const Result> base, std::span<co
   return list;
 }
 
-// Of the file systems that the base has, in their order.
-std::vector<LookedAspect> all_volume_aspects(std::span<const Result> base, bool across) {
-  std::vector<LookedAspect> list;
+// For the file systems of the base, in their order.
+std::vector<ComparedProperty> all_volume_aspects(std::span<const Result> base, bool across) {
+  std::vector<ComparedProperty> list;
   std::vector<std::pair<Role, std::string>> seen;
   for (const Result& result : base) {
     for (const VolumeDescription& volume : result.volumes) {
@@ -240,17 +241,17 @@ std::vector<LookedAspect> all_volume_aspects(std::span<const Result> base, bool 
   return list;
 }
 
-std::vector<LookedAspect> all_aspects(std::span<const Result> base, std::span<const Result> fresh,
-                                      bool across) {
-  std::vector<LookedAspect> list;
-  const auto append = [&](std::vector<LookedAspect> more) {
+std::vector<ComparedProperty> all_aspects(std::span<const Result> base,
+                                          std::span<const Result> fresh, bool across) {
+  std::vector<ComparedProperty> list;
+  const auto append = [&](std::vector<ComparedProperty> more) {
     std::ranges::move(more, std::back_inserter(list));
   };
   for (std::size_t role = 0; role < kRoles; ++role) append(drive_aspects(static_cast<Role>(role)));
   append(all_volume_aspects(base, across));
   for (const PlainAspect& aspect : kPlainAspects) {
     list.push_back({ChangeKind::other, aspect.what,
-                    [text = aspect.text](const Looked& looked, Values& values) {
+                    [text = aspect.text](const PreparedResult& looked, Values& values) {
                       values.add(text(looked.result));
                     }});
   }
@@ -261,21 +262,22 @@ std::vector<LookedAspect> all_aspects(std::span<const Result> base, std::span<co
 }  // namespace
 
 std::vector<Change> changes_between(std::span<const Result> base, std::span<const Result> fresh) {
-  // A drive whose serial number some of the results hide is the same drive.
+  // Hidden in one result, the serial number of the same drive would look different.
   const auto hides = [](std::span<const Result> results) {
     return std::ranges::any_of(results, &Result::serials_hidden);
   };
   const bool hide = hides(base) || hides(fresh);
-  const std::vector<Looked> base_looked = look_at(base, hide), fresh_looked = look_at(fresh, hide);
+  const std::vector<PreparedResult> base_looked = look_at(base, hide),
+                                    fresh_looked = look_at(fresh, hide);
   std::vector<Change> changes;
   const std::optional<CrossedFileSystems> across = crossed_file_systems(base, fresh);
   if (across) {
     changes.push_back({ChangeKind::file_system, "file system", across->base, across->fresh});
   }
-  for (const LookedAspect& aspect : all_aspects(base, fresh, across.has_value())) {
+  for (const ComparedProperty& aspect : all_aspects(base, fresh, across.has_value())) {
     Values before, after;
-    for (const Looked& one : base_looked) aspect.collect(one, before);
-    for (const Looked& one : fresh_looked) aspect.collect(one, after);
+    for (const PreparedResult& one : base_looked) aspect.collect(one, before);
+    for (const PreparedResult& one : fresh_looked) aspect.collect(one, after);
     if (before.empty() || after.empty() || !before.differ_from(after)) continue;
     changes.push_back({aspect.kind, aspect.what, before.text(), after.text()});
   }

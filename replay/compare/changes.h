@@ -1,4 +1,4 @@
-// What else is not the same in two groups of results.
+// Lists what differs between two groups of results besides their figures.
 #pragma once
 
 #include <span>
@@ -8,8 +8,8 @@
 
 namespace filereel {
 
-// Firmware first, then the file system and the drives. What one of the groups does not know is not
-// taken for a change.
+// Firmware first, then the file system and the drives. Unknown values in one of the groups do not
+// count as changes.
 std::vector<Change> changes_between(std::span<const Result> base, std::span<const Result> fresh);
 
 }  // namespace filereel

@@ -15,11 +15,11 @@
 namespace filereel {
 namespace {
 
-// That keys of recorded traces have beside a sweep's.
+// The replay parameters in the keys of recorded traces, in addition to the sweep's.
 constexpr std::array<std::string_view, 6> kReplayParameters = {"order", "pace",   "engine",
                                                                "depth", "verify", "clients"};
 
-// With the file system where that is what differs.
+// Includes the file system if it is the difference.
 std::string names_of(std::span<const Result> results, std::string_view file_system) {
   std::vector<std::string> names;
   for (const Result& result : results) {
@@ -30,8 +30,9 @@ std::string names_of(std::span<const Result> results, std::string_view file_syst
                      file_system);
 }
 
-Tested test(const Gathered& base, const Gathered& fresh, const CompareOptions& options) {
-  Tested tested;
+PendingComparison test(const PooledMeasurement& base, const PooledMeasurement& fresh,
+                       const CompareOptions& options) {
+  PendingComparison tested;
   ComparedMeasurement& row = tested.row;
   row.key = base.key;
   const FigureChoice choice = choose_figure(base, fresh);
@@ -42,9 +43,9 @@ Tested test(const Gathered& base, const Gathered& fresh, const CompareOptions& o
   row.base = side_of(base, before);
   row.fresh = side_of(fresh, after);
   if (choice.obstacle.empty()) {
-    Question& time = tested.questions.emplace_back(ask(Aspect::time, before, after));
+    AspectTest& time = tested.questions.emplace_back(ask(Aspect::time, before, after));
     time.least = options.threshold;
-    ask_tails(base, fresh, options, tested);
+    test_tails(base, fresh, options, tested);
     tested.base_busy = busy_share(base);
     tested.fresh_busy = busy_share(fresh);
   }
@@ -67,10 +68,10 @@ void warn_of_incomplete(std::span<const Result> results, std::string_view side,
   comparison.complete = false;
   comparison.warnings.push_back(
       {"incomplete",
-       results.size() == 1 ? fmt::format("the run of {} ended before all was measured", side)
-                           : fmt::format("{} of the {} runs of {} ended before all was measured",
-                                         incomplete, results.size(), side),
-       "run it again to its end"});
+       results.size() == 1 ? fmt::format("the {} run is incomplete", side)
+                           : fmt::format("{} of the {} {} runs {} incomplete", incomplete,
+                                         results.size(), side, incomplete == 1 ? "is" : "are"),
+       "repeat it until it completes"});
 }
 
 void warn_of_missing(const std::vector<MeasurementKey>& keys, std::string_view side,
@@ -78,14 +79,14 @@ void warn_of_missing(const std::vector<MeasurementKey>& keys, std::string_view s
   if (keys.empty()) return;
   comparison.warnings.push_back(
       {"not-in-both",
-       fmt::format("{} {} only in {}: {}{}", keys.size(),
+       fmt::format("{} {} only in the {} result: {}{}", keys.size(),
                    keys.size() == 1 ? "measurement is" : "measurements are", side,
                    key_text(keys.front()), keys.size() > 1 ? " …" : ""),
        "run both with the same plan and options"});
 }
 
 void warn_of_changes(ResultComparison& comparison) {
-  // What is to be judged: the firmware, else the file system, else the drive.
+  // The compared change: the firmware, otherwise the file system, otherwise the drive.
   ChangeKind judged = ChangeKind::drive;
   for (const Change& change : comparison.changes) judged = std::min(judged, change.kind);
   std::vector<std::string_view> others;
@@ -95,21 +96,20 @@ void warn_of_changes(ResultComparison& comparison) {
   if (others.empty()) return;
   comparison.warnings.push_back(
       {"something-else-changed",
-       fmt::format("{} changed{}: the {} may not be the cause", fmt::join(others, ", "),
-                   judged == ChangeKind::drive ? "" : ", too", change_kind_name(judged)),
-       "repeat one of the two so that only one thing differs"});
+       fmt::format("{}{} changed: the {} may not be the cause", fmt::join(others, ", "),
+                   judged == ChangeKind::drive ? "" : " also", change_kind_name(judged)),
+       "repeat one of the runs so that only one thing differs"});
 }
 
-void warn_of_disturbance(std::span<const Tested> rows, ResultComparison& comparison) {
-  const auto disturbed = std::ranges::count_if(rows, &Tested::disturbed);
+void warn_of_disturbance(std::span<const PendingComparison> rows, ResultComparison& comparison) {
+  const auto disturbed = std::ranges::count_if(rows, &PendingComparison::disturbed);
   if (disturbed == 0) return;
   comparison.warnings.push_back(
       {"unsteady",
-       fmt::format("of {} of {} measurements the difference may come from the time when they were "
-                   "measured: {} is the first",
+       fmt::format("{} of {} differences may be due to drift or to other programs (first: {})",
                    disturbed, rows.size(),
-                   key_text(std::ranges::find_if(rows, &Tested::disturbed)->row.key)),
-       "let the drive and the machine settle, and measure the two in turns (filereel run "
+                   key_text(std::ranges::find_if(rows, &PendingComparison::disturbed)->row.key)),
+       "let the drive and the machine settle, and measure both alternately (filereel run "
        "--against)"});
 }
 
@@ -139,7 +139,7 @@ std::string_view figure_name(Figure figure) {
     case Figure::durable:
       return "time until durable";
     case Figure::elapsed:
-      return "time until the last call returned";
+      return "elapsed time";
     case Figure::per_operation:
       return "time per operation";
     case Figure::in_calls:
@@ -193,7 +193,7 @@ Parameters shared_replay(std::span<const MeasurementKey> keys) {
 std::string key_text(const MeasurementKey& key, const Parameters& without) {
   std::vector<std::string> parts;
   parts.push_back(key.workload);
-  if (key.set != key.workload) parts.push_back(key.set);  // traces are called the same
+  if (key.set != key.workload) parts.push_back(key.set);  // the same for traces
   parts.push_back(key.operation);
   parts.push_back(key.file_system);
   std::erase(parts, "");
@@ -237,11 +237,11 @@ ResultComparison compare_results(std::span<const Result> base, std::span<const R
   comparison.base_name = names_of(base, across ? comparison.across->base : "");
   comparison.fresh_name = names_of(fresh, across ? comparison.across->fresh : "");
   comparison.options = options;
-  const std::vector<Gathered> before = gather(base, across), after = gather(fresh, across);
-  std::map<MeasurementKey, const Gathered*> unmatched;
-  for (const Gathered& one : after) unmatched.emplace(one.key, &one);
-  std::vector<Tested> rows;
-  for (const Gathered& one : before) {
+  const std::vector<PooledMeasurement> before = gather(base, across), after = gather(fresh, across);
+  std::map<MeasurementKey, const PooledMeasurement*> unmatched;
+  for (const PooledMeasurement& one : after) unmatched.emplace(one.key, &one);
+  std::vector<PendingComparison> rows;
+  for (const PooledMeasurement& one : before) {
     const auto found = unmatched.find(one.key);
     if (found == unmatched.end()) {
       comparison.only_base.push_back(one.key);
@@ -250,18 +250,18 @@ ResultComparison compare_results(std::span<const Result> base, std::span<const R
     rows.push_back(test(one, *found->second, options));
     unmatched.erase(found);
   }
-  for (const Gathered& one : after) {
+  for (const PooledMeasurement& one : after) {
     if (unmatched.contains(one.key)) comparison.only_fresh.push_back(one.key);
   }
   judge(rows, options);
   comparison.changes = changes_between(base, fresh);
-  warn_of_incomplete(base, "the base", comparison);
-  warn_of_incomplete(fresh, "the new", comparison);
-  warn_of_missing(comparison.only_base, "the base", comparison);
-  warn_of_missing(comparison.only_fresh, "the new", comparison);
+  warn_of_incomplete(base, "base", comparison);
+  warn_of_incomplete(fresh, "new", comparison);
+  warn_of_missing(comparison.only_base, "base", comparison);
+  warn_of_missing(comparison.only_fresh, "new", comparison);
   warn_of_changes(comparison);
   warn_of_disturbance(rows, comparison);
-  for (Tested& tested : rows) comparison.measurements.push_back(std::move(tested.row));
+  for (PendingComparison& tested : rows) comparison.measurements.push_back(std::move(tested.row));
   comparison.overall = overall_of(comparison);
   return comparison;
 }

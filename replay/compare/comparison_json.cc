@@ -11,7 +11,7 @@
 namespace filereel {
 namespace {
 
-void put(Json& json, const Answer& answer) {
+void put(Json& json, const AspectResult& answer) {
   if (answer.p) json["ratio"] = answer.ratio;
   put_interval(json, "ratio_interval_95", answer.ratio_interval);
   if (answer.p) json["p"] = *answer.p;

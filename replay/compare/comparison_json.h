@@ -14,19 +14,19 @@ namespace filereel {
 
 inline constexpr int kComparisonSchemaVersion = 1;
 
-// The members that say what was measured.
+// The members that identify the measurement.
 Json key_to_json(const MeasurementKey& key);
 
 Json keys_to_json(std::span<const MeasurementKey> keys);
 
-// What comparisons and rankings have in common.
+// Shared by comparisons and rankings.
 Json side_to_json(const ComparedSide& side);
 Json warnings_to_json(std::span<const Warning> warnings);
 void put_interval(Json& json, const char* key, const std::optional<Interval>& interval);
 std::string_view figure_code(Figure figure);  // "durable" …
 
-// Pretty-printed, ends with a newline. Names that are not UTF-8 lose the bytes that are not. The
-// indexes are of the two sides.
+// Pretty-printed, ends with a newline. Invalid UTF-8 in names is replaced. `indexes` are of the two
+// sides.
 std::string comparison_to_json(const ResultComparison& comparison,
                                std::span<const Index> indexes = {});
 

@@ -19,7 +19,7 @@ std::string microseconds_text(double us) {
 }
 
 std::string of_time(const ComparedMeasurement& one) {
-  const Answer& time = one.time;
+  const AspectResult& time = one.time;
   std::string text = fmt::format("{:+.1f} % {}", (time.ratio - 1) * 100, figure_name(one.figure));
   if (time.ratio_interval) {
     text += fmt::format(" ({:+.1f} to {:+.1f} %)", (time.ratio_interval->low - 1) * 100,

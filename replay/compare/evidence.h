@@ -1,4 +1,4 @@
-// Verdicts in words.
+// Describes verdicts.
 #pragma once
 
 #include <string>
@@ -7,9 +7,9 @@
 
 namespace filereel {
 
-// What shows that a measurement is slower or faster, in the aspect that decided and in the others
-// that went the same way: "41 stalls over 50 ms in 10 runs (0.1 % of operations, 9 % of the time),
-// 0 before".
+// The evidence that a measurement is slower or faster, for the deciding aspect and the others with
+// the same verdict: "41 stalls over 50 ms in 10 runs (0.1 % of operations, 9 % of the time), 0
+// before".
 std::string evidence_of(const ComparedMeasurement& one);
 
 }  // namespace filereel

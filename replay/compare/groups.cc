@@ -20,7 +20,7 @@ std::vector<std::string> all_file_systems(std::span<const ResultGroup> groups) {
   return names;
 }
 
-// Whether the groups have one file system each, and not all the same.
+// Whether each group has a single file system, and they differ.
 bool are_across(std::span<const ResultGroup> groups) {
   const bool single = std::ranges::all_of(
       groups, [](const ResultGroup& group) { return file_systems_of(group.results).size() <= 1; });
@@ -59,10 +59,11 @@ MatchedGroups::MatchedGroups(std::span<const ResultGroup> groups) {
   for (const ResultGroup& group : groups) gathered_.push_back(gather(group.results, across));
   std::map<MeasurementKey, std::size_t> places;
   for (std::size_t number = 0; number < gathered_.size(); ++number) {
-    for (const Gathered& one : gathered_[number]) {
+    for (const PooledMeasurement& one : gathered_[number]) {
       const auto [place, is_new] = places.try_emplace(one.key, measurements_.size());
       if (is_new) {
-        measurements_.push_back({one.key, std::vector<const Gathered*>(groups.size(), nullptr)});
+        measurements_.push_back(
+            {one.key, std::vector<const PooledMeasurement*>(groups.size(), nullptr)});
       }
       measurements_[place->second].of[number] = &one;
     }

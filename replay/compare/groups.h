@@ -1,4 +1,4 @@
-// Results under one name, which are pooled: of a drive, of a file system, or both.
+// Groups of results that are pooled under one name: by drive, by file system, or both.
 #pragma once
 
 #include <cstddef>
@@ -14,36 +14,36 @@ namespace filereel {
 struct ResultGroup {
   std::string name;
   std::vector<Result> results;          // one or more
-  std::vector<std::string> files = {};  // that they came from, as on the command line
+  std::vector<std::string> files = {};  // of the results, as on the command line
 };
 
-// One group for each file system of each group, in their order; of `file_systems` only, if any are
-// named. Called like the group, with the file system where there is more than one; like the file
-// system where there is one group only.
+// Splits groups by file system, in their order; only `file_systems` if any are given. A part is
+// named after the group, followed by the file system if there are several; or after the file system
+// if there is only one group.
 std::vector<ResultGroup> by_file_system(std::span<const ResultGroup> groups,
                                         std::span<const std::string> file_systems);
 
-// One measurement of several groups: their samples, null where a group has not measured it.
+// One measurement of several groups: their samples, null if a group lacks it.
 struct MatchedMeasurement {
   MeasurementKey key;
-  std::vector<const Gathered*> of;  // by group
+  std::vector<const PooledMeasurement*> of;  // by group
 };
 
-// The measurements of several groups, matched. Across file systems where each group has a single
-// one and they differ.
+// Matches the measurements of several groups. Matches across file systems if each group has a
+// single one and they differ.
 class MatchedGroups {
  public:
-  // `groups` outlives it.
+  // `groups` must outlive this object.
   explicit MatchedGroups(std::span<const ResultGroup> groups);
   MatchedGroups(const MatchedGroups&) = delete;
   MatchedGroups& operator=(const MatchedGroups&) = delete;
 
   std::size_t groups() const { return gathered_.size(); }
-  // In the order of their first appearance.
+  // In the order of their first occurrence.
   std::span<const MatchedMeasurement> measurements() const { return measurements_; }
 
  private:
-  std::vector<std::vector<Gathered>> gathered_;
+  std::vector<std::vector<PooledMeasurement>> gathered_;
   std::vector<MatchedMeasurement> measurements_;
 };
 

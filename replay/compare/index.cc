@@ -19,26 +19,26 @@ namespace filereel {
 namespace {
 
 constexpr Metric kStorage = {.name = kStorageMetric,
-                             .title = "Data rate and access time in busy time",
+                             .title = "Data rate and access time during busy time",
                              .heading = "sqrt(MB/s × accesses/s)",
                              .unit = Unit::per_second};
 
-// What a run adds to an index: one figure; in busy time the data rate, and the seconds and the
-// number of its accesses.
+// The contribution of a run to an index: one figure; for busy time the data rate, and duration and
+// number of the accesses.
 using RunFigures = std::array<double, 3>;
 
-// One measurement that counts: of each group the figures of its runs.
+// A measurement that counts, with the figures of its runs.
 struct CountedMeasurement {
   const Metric* metric = nullptr;
   std::vector<std::vector<RunFigures>> runs;  // by group
 };
 
-// The figures of all runs of all groups; nothing unless all groups have some.
+// The figures of all runs of all groups; empty unless all groups have some.
 template <class Of>
 std::optional<CountedMeasurement> counted_by(const MatchedMeasurement& matched,
                                              const Metric& metric, Of of) {
   CountedMeasurement one{.metric = &metric, .runs = {}};
-  for (const Gathered* gathered : matched.of) {
+  for (const PooledMeasurement* gathered : matched.of) {
     std::vector<RunFigures>& runs = one.runs.emplace_back();
     for (std::size_t i = 0; i < gathered->samples.size(); ++i) {
       const auto figures = of(gathered->origins[i], *gathered->samples[i]);
@@ -52,7 +52,7 @@ std::optional<CountedMeasurement> counted_by(const MatchedMeasurement& matched,
 std::optional<CountedMeasurement> counted_by_metric(const MatchedMeasurement& matched,
                                                     const Metric& metric) {
   return counted_by(matched, metric,
-                    [&](const SampleOrigin& of, const Sample& sample) -> std::optional<RunFigures> {
+                    [&](const SampleSource& of, const Sample& sample) -> std::optional<RunFigures> {
                       const auto figure = figure_of(metric, *of.result, *of.measurement, sample);
                       if (!figure || !(*figure > 0)) return std::nullopt;
                       return RunFigures{*figure};
@@ -62,7 +62,7 @@ std::optional<CountedMeasurement> counted_by_metric(const MatchedMeasurement& ma
 std::optional<CountedMeasurement> counted_in_busy_time(const MatchedMeasurement& matched) {
   if (!info_of(matched.key.kind).replays) return std::nullopt;
   return counted_by(matched, kStorage,
-                    [](const SampleOrigin&, const Sample& sample) -> std::optional<RunFigures> {
+                    [](const SampleSource&, const Sample& sample) -> std::optional<RunFigures> {
                       const BusyTime busy = busy_time(sample);
                       if (!(busy.bytes > 0) || !(busy.busy_s > 0)) return std::nullopt;
                       return RunFigures{busy.bytes / 1e6 / busy.busy_s, busy.access_s,
@@ -70,9 +70,9 @@ std::optional<CountedMeasurement> counted_in_busy_time(const MatchedMeasurement&
                     });
 }
 
-// Whether all groups have measured it, and have done the same work.
+// Whether all groups have measured it with the same work.
 bool is_comparable(const MatchedMeasurement& matched) {
-  return std::ranges::all_of(matched.of, [&](const Gathered* one) {
+  return std::ranges::all_of(matched.of, [&](const PooledMeasurement* one) {
     return one && matched.of.front() && choose_figure(*matched.of.front(), *one).obstacle.empty();
   });
 }
@@ -99,7 +99,7 @@ bool belongs(const IndexDefinition& definition, const MeasurementKey& key) {
   });
 }
 
-// The median of a column, of all runs or of those that a resample takes.
+// The median of a column, over all runs or over those of a resample.
 double median_of(const std::vector<RunFigures>& runs, std::size_t column,
                  const std::vector<std::size_t>* chosen) {
   std::vector<double> values(runs.size());
@@ -109,8 +109,8 @@ double median_of(const std::vector<RunFigures>& runs, std::size_t column,
   return median(values);
 }
 
-// Calculates one group's figures from all its runs, or from a resample of which the group's series
-// begin at `first`.
+// Calculates one group's figures from all its runs, or from a resample in which the group's series
+// start at `first`.
 class GroupFigures {
  public:
   GroupFigures(const std::vector<CountedMeasurement>& counted, std::size_t group)
@@ -158,8 +158,8 @@ class GroupFigures {
   std::size_t group_;
 };
 
-// The geometric mean of ratios is the ratio of geometric means; of times the other way round, and
-// the mean of some of either kind does not occur: only rates are mixed.
+// The geometric mean of ratios is the ratio of geometric means, for times the inverse. Times and
+// rates are never mixed in one mean.
 IndexValue value_of(const std::vector<CountedMeasurement>& counted, std::size_t group,
                     std::optional<std::size_t> reference) {
   const GroupFigures own(counted, group);
@@ -201,7 +201,7 @@ void check_metric(const IndexDefinition& definition) {
   std::vector<std::string_view> names = {kStorageMetric};
   for (const Metric& one : metrics()) names.push_back(one.name);
   throw Error(ErrorKind::usage,
-              fmt::format("the index '{}' has no metric '{}'{}", definition.name, definition.metric,
+              fmt::format("index '{}': unknown metric '{}'{}", definition.name, definition.metric,
                           use_one_of(definition.metric, names)));
 }
 
@@ -232,8 +232,8 @@ Index index_of(const IndexDefinition& definition, const MatchedGroups& groups,
   return index;
 }
 
-std::vector<Index> usual_indexes(const MatchedGroups& groups,
-                                 std::optional<std::size_t> reference) {
+std::vector<Index> default_indexes(const MatchedGroups& groups,
+                                   std::optional<std::size_t> reference) {
   std::vector<Index> list;
   list.push_back(index_of({.name = "all"}, groups, reference));
   list.push_back(index_of({.name = "recorded programs", .metric = std::string(kStorageMetric)},

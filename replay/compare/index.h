@@ -1,6 +1,6 @@
-// One figure for many measurements: geometric means over a group of them, as they are and relative
-// to one of the groups of results. docs/compare.md has the formulas;
-// tests/integration/index_by_hand.csv calculates an example by hand.
+// Indices: the geometric mean over a group of measurements, absolute and relative to one of the
+// groups of results. docs/compare.md has the formulas; tests/integration/index_by_hand.csv
+// calculates an example by hand.
 #pragma once
 
 #include <cstddef>
@@ -16,17 +16,17 @@
 
 namespace filereel {
 
-// What kStorageMetric is made of.
+// The components of kStorageMetric.
 struct StorageFigures {
-  double mb_per_s = 0;   // 10^6 bytes a second of busy time: the geometric mean of the traces
-  double access_us = 0;  // of the mean read or write of all traces
+  double mb_per_s = 0;   // 10^6 bytes per second of busy time: geometric mean of the traces
+  double access_us = 0;  // mean over all reads and writes of all traces
 };
 
-// Of one group of results.
+// The index of one group of results.
 struct IndexValue {
   double value = 0;                       // in the index's unit
-  std::optional<Interval> interval = {};  // 95 %; nothing for too few runs
-  // 100 times the geometric mean of the ratios to the reference; more is better, also of times.
+  std::optional<Interval> interval = {};  // 95 %; empty with too few runs
+  // 100 times the geometric mean of the ratios to the reference. More is better, also for times.
   std::optional<double> relative = {};
   std::optional<Interval> relative_interval = {};
   std::optional<StorageFigures> storage = {};
@@ -34,27 +34,27 @@ struct IndexValue {
 
 struct Index {
   IndexDefinition definition;
-  // "MB/s"; several joined with ", " where the measurements have not all the same.
+  // "MB/s"; several are joined with ", " if the measurements differ.
   std::string unit = {};
   std::optional<std::size_t> reference = {};      // a group
-  std::vector<MeasurementKey> measurements = {};  // that all groups have: these count
-  // That match and some group has no figure of, or has done other work.
+  std::vector<MeasurementKey> measurements = {};  // that count: all groups have them
+  // Matching measurements that some group lacks or did with different work.
   std::vector<MeasurementKey> left_out = {};
-  std::vector<IndexValue> values = {};  // by group; none where no measurement counts
+  std::vector<IndexValue> values = {};  // by group; empty if no measurement counts
 };
 
-// Throws Error(usage) for a metric that there is not.
+// Throws Error(usage) for an unknown metric.
 Index index_of(const IndexDefinition& definition, const MatchedGroups& groups,
                std::optional<std::size_t> reference = {});
 
-// What is shown where no index is named: "all", the main rates; and if all groups have recorded
-// traces with reads or writes, "recorded programs", kStorageMetric.
-std::vector<Index> usual_indexes(const MatchedGroups& groups,
-                                 std::optional<std::size_t> reference = {});
+// The indices shown by default: "all", the main rates; and "recorded programs" (kStorageMetric) if
+// all groups have recorded traces with reads or writes.
+std::vector<Index> default_indexes(const MatchedGroups& groups,
+                                   std::optional<std::size_t> reference = {});
 
-// Reads and writes of a sample. `busy_s` is the time in which at least one is under way, exactly so
-// where one thread works at a time, else an upper bound: the time in calls of all threads, or all
-// of the sample if that is less.
+// Reads and writes of a sample. `busy_s` is the time in which at least one is in progress. It is
+// exact if only one thread works at a time, otherwise an upper bound: the time in calls of all
+// threads, or the whole sample if that is less.
 struct BusyTime {
   double bytes = 0, busy_s = 0, access_s = 0, accesses = 0;
 };

@@ -13,13 +13,13 @@
 namespace filereel {
 namespace {
 
-// https://www.w3.org/TR/xml/#charsets; surrogates are no valid UTF-8 anyway.
+// https://www.w3.org/TR/xml/#charsets; surrogates are not valid UTF-8 anyway.
 bool is_xml(char32_t code) {
   return code == '\t' || code == '\n' || code == '\r' ||
          (code >= 0x20 && code != 0xfffe && code != 0xffff);
 }
 
-// What XML can hold of foreign text.
+// Escapes what XML cannot hold.
 std::string xml_text(std::string_view bytes) {
   std::string text;
   while (!bytes.empty()) {
@@ -106,7 +106,7 @@ std::string comparison_to_junit(const ResultComparison& comparison) {
       add_outcome(test, "skipped", "cannot tell", one.reason());
   }
   for (const MeasurementKey& key : comparison.only_base) {
-    add_outcome(add_case(suite, key, 0), "skipped", "cannot tell", "only in the base");
+    add_outcome(add_case(suite, key, 0), "skipped", "cannot tell", "only in the base result");
   }
   std::ostringstream out;
   document.save(out, "  ", pugi::format_default, pugi::encoding_utf8);

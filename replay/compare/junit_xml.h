@@ -1,4 +1,4 @@
-// Comparisons for CI systems, in the XML that JUnit's reports made a custom.
+// Comparisons for CI systems, in JUnit's XML format.
 #pragma once
 
 #include <string>
@@ -7,10 +7,10 @@
 
 namespace filereel {
 
-// One test suite with a test case for each measurement: slower ones failed, those that cannot be
-// told and those that the new side does not have are skipped. `time` is the new side's median.
-// Follows the schema of Jenkins' xUnit plugin (tests/integration/junit.xsd). Bytes that XML
-// cannot hold stand as \xHH.
+// One test suite with a test case per measurement. Slower ones are failures; undecided ones and
+// those missing in the new result are skipped. `time` is the new side's median. Follows the schema
+// of Jenkins' xUnit plugin (tests/integration/junit.xsd). Bytes that XML cannot hold are written as
+// \xHH.
 std::string comparison_to_junit(const ResultComparison& comparison);
 
 }  // namespace filereel

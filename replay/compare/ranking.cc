@@ -13,13 +13,13 @@
 namespace filereel {
 namespace {
 
-// Two entries of a measurement, by their places.
+// A pair of entries of a measurement, by index.
 struct RankedPair {
   std::size_t measurement = 0, first = 0, second = 0;
 };
 
-// What is compared of all entries alike: where one of the pairs can be compared by the time per
-// operation only, all are.
+// All entries are compared by the same figure. If one pair is comparable only by time per
+// operation, all use that.
 Figure wider(Figure one, Figure other) {
   const auto width = [](Figure figure) {
     return figure == Figure::per_operation ? 2 : figure == Figure::elapsed ? 1 : 0;
@@ -27,17 +27,17 @@ Figure wider(Figure one, Figure other) {
   return width(other) > width(one) ? other : one;
 }
 
-// Fills the entries with all that needs no test. The first one with samples is what the others must
-// have done the same work as.
+// Fills the entries with everything that needs no test. The first entry with samples defines the
+// work that the others must match.
 RankedMeasurement ranked(const MatchedMeasurement& matched) {
   RankedMeasurement one{.key = matched.key};
-  const Gathered* first = nullptr;
+  const PooledMeasurement* first = nullptr;
   for (std::size_t group = 0; group < matched.of.size(); ++group) {
-    const Gathered* gathered = matched.of[group];
+    const PooledMeasurement* gathered = matched.of[group];
     if (!gathered) continue;
     RankedEntry& entry = one.entries.emplace_back(RankedEntry{.group = group});
     if (gathered->samples.empty()) {
-      entry.reason = gathered->no_data > 0  ? "the copies moved no data: they share it"
+      entry.reason = gathered->no_data > 0  ? "the copies moved no data: they share blocks"
                      : gathered->failed > 0 ? "no run succeeded"
                                             : "no runs";
       continue;
@@ -49,24 +49,24 @@ RankedMeasurement ranked(const MatchedMeasurement& matched) {
     if (!first) first = gathered;
   }
   for (RankedEntry& entry : one.entries) {
-    const Gathered& gathered = *matched.of[entry.group];
+    const PooledMeasurement& gathered = *matched.of[entry.group];
     entry.side = side_of(gathered, figures_of(gathered, one.figure));
     if (entry.reason.empty()) entry.rank = 1;
   }
   return one;
 }
 
-// One that is to be judged with all the others.
-Tested tested(const MatchedMeasurement& matched, const RankedMeasurement& one,
-              const RankedPair& pair, const CompareOptions& options) {
-  const Gathered& first = *matched.of[one.entries[pair.first].group];
-  const Gathered& second = *matched.of[one.entries[pair.second].group];
-  Tested pending;
+// A pair for the joint decision.
+PendingComparison tested(const MatchedMeasurement& matched, const RankedMeasurement& one,
+                         const RankedPair& pair, const CompareOptions& options) {
+  const PooledMeasurement& first = *matched.of[one.entries[pair.first].group];
+  const PooledMeasurement& second = *matched.of[one.entries[pair.second].group];
+  PendingComparison pending;
   pending.row.key = one.key;
   pending.row.figure = one.figure;
   pending.row.base = one.entries[pair.first].side;
   pending.row.fresh = one.entries[pair.second].side;
-  Question& time = pending.questions.emplace_back(
+  AspectTest& time = pending.questions.emplace_back(
       ask(Aspect::time, figures_of(first, one.figure), figures_of(second, one.figure)));
   time.least = options.threshold;
   pending.base_busy = busy_share(first);
@@ -88,7 +88,7 @@ void sort_entries(RankedMeasurement& one) {
   });
 }
 
-// What differs between the groups beside the drives, the firmware and the file systems.
+// Warns of differences between the groups other than drives, firmware and file systems.
 void warn_of_other_changes(std::span<const ResultGroup> groups, Ranking& ranking) {
   std::vector<std::string> what;
   for (const ResultGroup& group : groups.subspan(1)) {
@@ -101,7 +101,7 @@ void warn_of_other_changes(std::span<const ResultGroup> groups, Ranking& ranking
   if (what.empty()) return;
   ranking.warnings.push_back(
       {"something-else-changed",
-       fmt::format("{} differ, too: the drive or the file system may not be the cause",
+       fmt::format("{} also differ: the drive or the file system may not be the cause",
                    fmt::join(what, ", ")),
        "measure all on one machine with the same plan and options"});
 }
@@ -115,39 +115,39 @@ void warn_of_state(std::span<const ResultGroup> groups, Ranking& ranking) {
   if (incomplete > 0) {
     ranking.complete = false;
     ranking.warnings.push_back(
-        {"incomplete", fmt::format("{} of the results ended before all was measured", incomplete),
-         "run them again to their end"});
+        {"incomplete",
+         fmt::format("{} of the results {} incomplete", incomplete, incomplete == 1 ? "is" : "are"),
+         "repeat the runs until they complete"});
   }
   if (!ranking.left_out.empty()) {
     ranking.warnings.push_back(
         {"not-in-both",
-         fmt::format("{} of the measurements {} in one entry only: {}{}", ranking.left_out.size(),
+         fmt::format("{} of the measurements {} in only one entry: {}{}", ranking.left_out.size(),
                      ranking.left_out.size() == 1 ? "is" : "are",
                      key_text(ranking.left_out.front()), ranking.left_out.size() > 1 ? " …" : ""),
          "run all with the same plan and options"});
   }
 }
 
-// The smallest probability that Mann-Whitney's test gives for so many runs of each, two-sided: all
-// of one are faster, which is one order of all that there are.
+// The smallest two-sided p of Mann-Whitney's test for these numbers of runs. It occurs if all runs
+// of one are faster, which is one of all possible orders.
 double least_probability(std::uint32_t one, std::uint32_t other) {
   const auto logarithm = [](std::uint32_t n) { return std::lgamma(n + 1.0); };
   return 2 * std::exp(logarithm(one) + logarithm(other) - logarithm(one + other));
 }
 
-void warn_of_tests(std::span<const Tested> pairs, Ranking& ranking) {
-  const auto disturbed = std::ranges::count_if(pairs, &Tested::disturbed);
+void warn_of_tests(std::span<const PendingComparison> pairs, Ranking& ranking) {
+  const auto disturbed = std::ranges::count_if(pairs, &PendingComparison::disturbed);
   if (disturbed > 0) {
     ranking.warnings.push_back(
         {"unsteady",
-         fmt::format("{} of {} differences may come from the time when they were measured: {} is "
-                     "the first",
+         fmt::format("{} of {} differences may be due to drift or to other programs (first: {})",
                      disturbed, pairs.size(),
-                     key_text(std::ranges::find_if(pairs, &Tested::disturbed)->row.key)),
+                     key_text(std::ranges::find_if(pairs, &PendingComparison::disturbed)->row.key)),
          "let the drives and the machine settle"});
   }
   const double level = ranking.options.false_alarms / static_cast<double>(pairs.size());
-  const auto can_tell = [&](const Tested& one) {
+  const auto can_tell = [&](const PendingComparison& one) {
     return least_probability(one.row.base.samples, one.row.fresh.samples) <= level;
   };
   if (pairs.empty() || std::ranges::any_of(pairs, can_tell)) return;
@@ -155,7 +155,7 @@ void warn_of_tests(std::span<const Tested> pairs, Ranking& ranking) {
   while (least_probability(needed, needed) > level) ++needed;
   ranking.warnings.push_back(
       {std::string(kFewRuns),
-       fmt::format("so few runs cannot show any difference among {} pairs", pairs.size()),
+       fmt::format("too few runs to show any difference among {} pairs", pairs.size()),
        fmt::format("measure with --runs {} or more", needed)});
 }
 
@@ -178,7 +178,7 @@ Ranking rank_groups(std::span<const ResultGroup> groups, const CompareOptions& o
   for (const ResultGroup& group : groups) ranking.names.push_back(group.name);
   const MatchedGroups matched(groups);
   std::vector<RankedPair> pairs;
-  std::vector<Tested> tests;
+  std::vector<PendingComparison> tests;
   for (const MatchedMeasurement& one : matched.measurements()) {
     if (std::ranges::count(one.of, nullptr) + 1 >= std::ssize(one.of)) {
       ranking.left_out.push_back(one.key);
@@ -193,7 +193,7 @@ Ranking rank_groups(std::span<const ResultGroup> groups, const CompareOptions& o
       }
     }
   }
-  // p is of both directions, and either one would be an order that chance made.
+  // p is two-sided, and either direction would be a false order.
   CompareOptions of_pairs = options;
   of_pairs.false_alarms = options.false_alarms / 2;
   judge(tests, of_pairs);

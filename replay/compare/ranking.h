@@ -1,5 +1,5 @@
-// Several groups of results, ranked in each measurement that two or more of them have.
-// docs/compare.md says how; ranking_json.h writes it down.
+// Ranks several groups of results in each measurement that at least two of them have.
+// docs/compare.md describes the method; ranking_json.h writes it.
 #pragma once
 
 #include <cstdint>
@@ -14,43 +14,43 @@
 
 namespace filereel {
 
-// The code of the warning that so few runs cannot show any difference; its next step says how many
-// could.
+// The code of the warning for too few runs to show any difference. Its next step gives the required
+// number.
 inline constexpr std::string_view kFewRuns = "few-runs";
 
 struct RankedEntry {
-  std::size_t group = 0;  // its place in the list
+  std::size_t group = 0;  // index in the list
   ComparedSide side = {};
-  // 1 + the number of entries that are shown to be faster; 0: not ranked, for a reason.
+  // 1 + the number of entries shown to be faster; 0: not ranked, see `reason`.
   std::uint32_t rank = 0;
-  double ratio = 1;  // its median by that of the entry with the smallest
+  double ratio = 1;  // its median relative to the smallest one
   std::string reason = {};
 };
 
 struct RankedMeasurement {
   MeasurementKey key;
   Figure figure = Figure::durable;
-  std::vector<RankedEntry> entries = {};  // by rank, then by median; those without a rank last
+  std::vector<RankedEntry> entries = {};  // by rank, then by median; unranked ones last
 
-  // Whether any entry is shown to be slower than another one.
+  // Whether any entry is shown to be slower than another.
   bool decided() const;
 };
 
 struct Ranking {
   std::vector<std::string> names = {};  // of the groups
   CompareOptions options;
-  std::vector<RankedMeasurement> measurements = {};  // that two or more groups have
-  std::vector<MeasurementKey> left_out = {};         // that one group has
+  std::vector<RankedMeasurement> measurements = {};  // of at least two groups
+  std::vector<MeasurementKey> left_out = {};         // of only one group
   std::vector<Warning> warnings = {};
-  bool complete = true;  // all results were
+  bool complete = true;  // all results are complete
 
-  // In how many measurements a group has rank 1.
+  // Number of measurements in which a group has rank 1.
   std::size_t firsts(std::size_t group) const;
 };
 
-// Each two entries of a measurement are compared as two results are, in time only; Holm's
-// correction is over all pairs of all measurements, so that any order at all that chance alone
-// makes has the probability `options.false_alarms`. Two groups or more.
+// Compares each pair of entries of a measurement like two results, but only in time. Holm's
+// correction covers all pairs of all measurements, so `options.false_alarms` is the probability
+// that chance alone produces any order. Needs at least two groups.
 Ranking rank_groups(std::span<const ResultGroup> groups, const CompareOptions& options = {});
 
 }  // namespace filereel

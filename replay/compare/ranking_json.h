@@ -1,4 +1,4 @@
-// The JSON form of rankings and indexes (docs/compare.md), which other programs rely on.
+// The JSON form of rankings and indices (docs/compare.md), which other programs rely on.
 #pragma once
 
 #include <span>
@@ -10,10 +10,10 @@
 
 namespace filereel {
 
-// A list; `names` are those of the groups.
+// A list; `names` are the names of the groups.
 Json indexes_to_json(std::span<const Index> indexes, std::span<const std::string> names);
 
-// Pretty-printed, ends with a newline. Names that are not UTF-8 lose the bytes that are not.
+// Pretty-printed, ends with a newline. Invalid UTF-8 in names is replaced.
 std::string ranking_to_json(const Ranking& ranking, std::span<const Index> indexes);
 
 }  // namespace filereel

@@ -16,9 +16,9 @@
 namespace filereel {
 namespace {
 
-constexpr double kNs = 1e3;  // in a microsecond
+constexpr double kNs = 1e3;  // per microsecond
 
-// A kind of operation, of one class of sizes where all runs have several.
+// A kind of operation; one size class of it if all runs have several.
 struct Kind {
   std::string name;
   std::optional<std::uint64_t> up_to;
@@ -27,7 +27,7 @@ struct Kind {
   std::string text() const { return up_to ? size_class_text(name, *up_to) : name; }
 };
 
-// Of one run; empty where it did none.
+// Of one run; empty if it has none.
 Histogram latencies_of(const Sample& sample, const Kind& kind) {
   const auto found = sample.latency.find(kind.name);
   if (found == sample.latency.end()) return {};
@@ -38,9 +38,9 @@ Histogram latencies_of(const Sample& sample, const Kind& kind) {
   return {};
 }
 
-// Only where every run has histograms: then a kind that a run lacks did not occur in it.
+// Empty unless every run has histograms: a kind that is missing in a run then did not occur.
 std::set<Kind> kinds_of(const std::vector<const Sample*>& samples) {
-  std::map<std::string, bool> sized;  // whether all runs that have it have sizes
+  std::map<std::string, bool> sized;  // whether all runs with this kind have sizes
   std::set<Kind> kinds;
   for (const Sample* sample : samples) {
     for (const auto& [name, latency] : sample->latency) {
@@ -62,31 +62,31 @@ std::set<Kind> kinds_of(const std::vector<const Sample*>& samples) {
   return kinds;
 }
 
-// What is needed of a kind in one run; histograms themselves are too large to keep.
-struct RunOfKind {
+// Data of a kind in one run; whole histograms are too large to keep.
+struct KindRun {
   LatencySummary latency;
   Stalls stalls;
 };
 
-struct SideOfKind {
-  std::vector<RunOfKind> runs;
+struct KindSide {
+  std::vector<KindRun> runs;
 
-  // In microseconds. A clock may stand still for an operation: there is no logarithm of 0.
+  // In microseconds. A clock may not advance during an operation, but 0 has no logarithm.
   std::vector<double> each(double LatencySummary::* figure) const {
     constexpr double kLeast = 1e-3;
     std::vector<double> values;
-    for (const RunOfKind& one : runs) values.push_back(std::max(one.latency.*figure, kLeast));
+    for (const KindRun& one : runs) values.push_back(std::max(one.latency.*figure, kLeast));
     return values;
   }
   double usual_operations() const {
     std::vector<double> counts;
-    for (const RunOfKind& one : runs) counts.push_back(static_cast<double>(one.latency.count));
+    for (const KindRun& one : runs) counts.push_back(static_cast<double>(one.latency.count));
     return median(counts);
   }
 };
 
-SideOfKind look_at(const Gathered& side, const Kind& kind, std::uint64_t threshold) {
-  SideOfKind looked;
+KindSide look_at(const PooledMeasurement& side, const Kind& kind, std::uint64_t threshold) {
+  KindSide looked;
   for (const Sample* sample : side.samples) {
     const Histogram histogram = latencies_of(*sample, kind);
     looked.runs.push_back({summarise(histogram), stalls_above(histogram, threshold)});
@@ -94,17 +94,18 @@ SideOfKind look_at(const Gathered& side, const Kind& kind, std::uint64_t thresho
   return looked;
 }
 
-struct KindOfBoth {
+struct KindComparison {
   Kind kind;
   std::uint64_t threshold = 0;  // of stalls, ns
-  SideOfKind base, fresh;
+  KindSide base, fresh;
 };
 
-std::vector<KindOfBoth> look_at_kinds(const Gathered& base, const Gathered& fresh,
-                                      const CompareOptions& options) {
+std::vector<KindComparison> look_at_kinds(const PooledMeasurement& base,
+                                          const PooledMeasurement& fresh,
+                                          const CompareOptions& options) {
   std::vector<const Sample*> all = base.samples;
   all.insert(all.end(), fresh.samples.begin(), fresh.samples.end());
-  std::vector<KindOfBoth> kinds;
+  std::vector<KindComparison> kinds;
   for (const Kind& kind : kinds_of(all)) {
     Histogram usual;
     for (const Sample* sample : base.samples) usual.merge(latencies_of(*sample, kind));
@@ -117,10 +118,10 @@ std::vector<KindOfBoth> look_at_kinds(const Gathered& base, const Gathered& fres
 
 struct AskedTail {
   ComparedTail tail;
-  Question question;
+  AspectTest question;
 };
 
-std::optional<AskedTail> ask_tail(const KindOfBoth& kind, const CompareOptions& options) {
+std::optional<AskedTail> ask_tail(const KindComparison& kind, const CompareOptions& options) {
   const Percentile* tail =
       tail_percentile(std::min(kind.base.usual_operations(), kind.fresh.usual_operations()));
   if (!tail) return std::nullopt;
@@ -137,9 +138,10 @@ std::optional<AskedTail> ask_tail(const KindOfBoth& kind, const CompareOptions& 
   return asked;
 }
 
-void add_tail(const std::vector<KindOfBoth>& kinds, const CompareOptions& options, Tested& tested) {
+void add_tail(const std::vector<KindComparison>& kinds, const CompareOptions& options,
+              PendingComparison& tested) {
   std::vector<AskedTail> asked;
-  for (const KindOfBoth& kind : kinds) {
+  for (const KindComparison& kind : kinds) {
     if (auto one = ask_tail(kind, options)) asked.push_back(std::move(*one));
   }
   if (asked.empty()) return;
@@ -151,22 +153,22 @@ void add_tail(const std::vector<KindOfBoth>& kinds, const CompareOptions& option
   tested.questions.push_back(std::move(surest.question));
 }
 
-// Of all kinds together.
+// Over all kinds.
 struct StallsOfSide {
   StallSide sum;
   double stall_s = 0;
-  std::vector<double> rates;  // by run, of all operations
+  std::vector<double> rates;  // by run, over all operations
 };
 
-StallsOfSide sum_up(const std::vector<KindOfBoth>& kinds, SideOfKind KindOfBoth::* side,
-                    const Gathered& gathered) {
+StallsOfSide sum_up(const std::vector<KindComparison>& kinds, KindSide KindComparison::* side,
+                    const PooledMeasurement& gathered) {
   StallsOfSide all;
   double seconds = 0;
   for (std::size_t run = 0; run < gathered.samples.size(); ++run) {
     Stalls stalls;
     std::uint64_t operations = 0;
-    for (const KindOfBoth& kind : kinds) {
-      const RunOfKind& one = (kind.*side).runs[run];
+    for (const KindComparison& kind : kinds) {
+      const KindRun& one = (kind.*side).runs[run];
       stalls += one.stalls;
       operations += one.latency.count;
     }
@@ -181,10 +183,10 @@ StallsOfSide sum_up(const std::vector<KindOfBoth>& kinds, SideOfKind KindOfBoth:
   return all;
 }
 
-// The smallest of those of the kinds that stalled, else of all, in microseconds.
-double threshold_shown(const std::vector<KindOfBoth>& kinds) {
-  const auto smallest = std::ranges::min(kinds, {}, [](const KindOfBoth& kind) {
-    const auto stalled = [](const RunOfKind& run) { return run.stalls.count > 0; };
+// The smallest threshold of the kinds that stalled, otherwise of all kinds, in microseconds.
+double threshold_shown(const std::vector<KindComparison>& kinds) {
+  const auto smallest = std::ranges::min(kinds, {}, [](const KindComparison& kind) {
+    const auto stalled = [](const KindRun& run) { return run.stalls.count > 0; };
     const bool none = std::ranges::none_of(kind.base.runs, stalled) &&
                       std::ranges::none_of(kind.fresh.runs, stalled);
     return std::pair(none, kind.threshold);
@@ -192,11 +194,11 @@ double threshold_shown(const std::vector<KindOfBoth>& kinds) {
   return static_cast<double>(smallest.threshold) / kNs;
 }
 
-void add_stalls(const std::vector<KindOfBoth>& kinds, const Gathered& base, const Gathered& fresh,
-                Tested& tested) {
+void add_stalls(const std::vector<KindComparison>& kinds, const PooledMeasurement& base,
+                const PooledMeasurement& fresh, PendingComparison& tested) {
   if (kinds.empty()) return;
-  StallsOfSide before = sum_up(kinds, &KindOfBoth::base, base);
-  StallsOfSide after = sum_up(kinds, &KindOfBoth::fresh, fresh);
+  StallsOfSide before = sum_up(kinds, &KindComparison::base, base);
+  StallsOfSide after = sum_up(kinds, &KindComparison::fresh, fresh);
   ComparedStalls& stalls = tested.row.stalls.emplace();
   stalls.threshold_us = threshold_shown(kinds);
   stalls.base = before.sum;
@@ -206,15 +208,15 @@ void add_stalls(const std::vector<KindOfBoth>& kinds, const Gathered& base, cons
     stalls.answer.verdict = Verdict::same;
     return;
   }
-  // Half a stall in a usual run stands for none: ratios need something, and runs without stalls
-  // are alike, however much they did.
+  // Adds half a stall of an average run to each rate. Ratios need values above 0, and runs without
+  // stalls become equal, whatever the number of their operations.
   const double runs = static_cast<double>(before.rates.size() + after.rates.size());
   const double half =
       0.5 * runs / static_cast<double>(before.sum.operations + after.sum.operations);
   for (std::vector<double>* rates : {&before.rates, &after.rates}) {
     for (double& one : *rates) one += half;
   }
-  Question question = ask(Aspect::stalls, before.rates, after.rates);
+  AspectTest question = ask(Aspect::stalls, before.rates, after.rates);
   question.least = 0.5;
   question.latency_ns = (before.stall_s + after.stall_s) / static_cast<double>(count) * 1e9;
   tested.questions.push_back(std::move(question));
@@ -222,9 +224,9 @@ void add_stalls(const std::vector<KindOfBoth>& kinds, const Gathered& base, cons
 
 }  // namespace
 
-void ask_tails(const Gathered& base, const Gathered& fresh, const CompareOptions& options,
-               Tested& tested) {
-  const std::vector<KindOfBoth> kinds = look_at_kinds(base, fresh, options);
+void test_tails(const PooledMeasurement& base, const PooledMeasurement& fresh,
+                const CompareOptions& options, PendingComparison& tested) {
+  const std::vector<KindComparison> kinds = look_at_kinds(base, fresh, options);
   add_tail(kinds, options, tested);
   add_stalls(kinds, base, fresh, tested);
 }

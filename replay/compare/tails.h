@@ -1,4 +1,4 @@
-// Tails and stalls of the two sides of a measurement, from the histograms of their runs.
+// Compares tails and stalls of the two sides of a measurement, from the histograms of their runs.
 #pragma once
 
 #include <vector>
@@ -8,12 +8,12 @@
 
 namespace filereel {
 
-// Fills tail and stalls of the row as far as the runs have histograms, and adds the questions that
-// can be asked. A tail is a percentile that ten operations of a usual run lie above: p99.9 where a
-// run has 10,000 of the kind, else p99 where it has 1,000. A kind of which there are fewer is not
-// judged. Where there are several, that with the smallest p is kept, and its p is multiplied by
-// their number (Bonferroni). Where nothing stalled, nothing is asked.
-void ask_tails(const Gathered& base, const Gathered& fresh, const CompareOptions& options,
-               Tested& tested);
+// Fills tail and stalls of the row if the runs have histograms, and adds the resulting questions. A
+// tail is a percentile with at least ten operations of a typical run above it: p99.9 if a run has
+// 10,000 of the kind, otherwise p99 if it has 1,000. Kinds with fewer operations are not judged. Of
+// several kinds, the one with the smallest p is kept, and its p is multiplied by their number
+// (Bonferroni). If nothing stalled, no question is added.
+void test_tails(const PooledMeasurement& base, const PooledMeasurement& fresh,
+                const CompareOptions& options, PendingComparison& tested);
 
 }  // namespace filereel

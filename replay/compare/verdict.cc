@@ -21,38 +21,38 @@
 namespace filereel {
 namespace {
 
-constexpr std::uint32_t kMostRuns = 1000;  // that anybody is advised to make
+constexpr std::uint32_t kMostRuns = 1000;  // upper limit of the advice
 
-double movement(std::span<const double> series) {
+double drift_ratio(std::span<const double> series) {
   const std::size_t half = series.size() / 2;
   return half > 0 ? median(series.last(half)) / median(series.first(half)) : 1;
 }
 
-// Distance from "no change", alike for both directions.
+// Distance from "no change", symmetric in both directions.
 double distance(double ratio) {
   return std::abs(std::log(ratio));
 }
 
-// How many runs on each side let the smallest p pass a level.
+// The number of runs on each side with which the smallest p passes a level.
 std::uint32_t least_runs(double level) {
   std::uint32_t runs = 2;
   while (least_p(runs, runs) > level && runs < kMostRuns) ++runs;
   return runs;
 }
 
-// About how many runs on each side would decide: intervals shrink with the root of their number.
-// More than there are.
+// Estimates how many runs on each side would decide. Intervals shrink with the square root of the
+// number of runs. Always more than the current number.
 std::uint32_t runs_that_decide(const ComparedMeasurement& row, double level, double threshold) {
   const std::uint32_t least =
       std::max(least_runs(level), std::max(row.base.samples, row.fresh.samples) + 1);
-  const Answer& time = row.time;
+  const AspectResult& time = row.time;
   if (!time.ratio_interval) return least;
   constexpr double kNormal95 = 1.959964;
   const double half =
       (std::log(time.ratio_interval->high) - std::log(time.ratio_interval->low)) / 2;
   const double effect = distance(time.ratio), limit = std::log1p(threshold);
-  // To be told from nothing an effect must be as large as the interval at the corrected level; to
-  // be called none the interval must end before the threshold.
+  // To be significant, an effect must be as large as the interval at the corrected level. To be
+  // none, the interval must end before the threshold.
   const double share = effect >= limit ? half / effect * -normal_quantile(level / 2) / kNormal95
                                        : half / (limit - effect);
   const double now = std::min(row.base.samples, row.fresh.samples);
@@ -65,10 +65,10 @@ std::string percent(double ratio) {
   return fmt::format("{:+.1f} %", (ratio - 1) * 100);
 }
 
-// Whether others having more of the processors could be all there is to a difference. Work that
-// needs processors takes longer in the proportion of what is left of them, at the most. A single
-// operation may have to wait for a processor however little it needs: for some time slices.
-bool explained_by_others(const Question& question, double busier, double left) {
+// Whether CPU use by others can explain the whole difference. CPU-bound work slows down at most in
+// proportion to the remaining CPU time. A single operation may have to wait for a CPU for some time
+// slices, regardless of its own CPU time.
+bool explained_by_cpu_use(const AspectTest& question, double busier, double left) {
   constexpr double kBusier = 0.05;
   constexpr double kLongestWaitNs = 50e6;
   if (busier <= kBusier) return false;
@@ -76,26 +76,26 @@ bool explained_by_others(const Question& question, double busier, double left) {
                                          : question.latency_ns < kLongestWaitNs;
 }
 
-// What else could be all there is to the difference; "" for nothing. A side that moved by itself as
-// far as the two differ was measured while something changed.
-std::string disturbance(const Tested& tested, const Question& question) {
+// Another possible cause of the whole difference; "" if there is none. A side that drifted as far
+// as the two differ was measured while something changed.
+std::string other_cause(const PendingComparison& tested, const AspectTest& question) {
   const double ratio = question.answer.ratio;
   const auto moved = [&](std::string_view name, double moves) {
     return distance(moves) < distance(ratio)
                ? ""
-               : fmt::format("the figures of {} drift by {} during its runs", name, percent(moves));
+               : fmt::format("the {} result drifts by {} during its runs", name, percent(moves));
   };
-  std::string text = moved("the base", question.base_moves);
-  if (text.empty()) text = moved("the new", question.fresh_moves);
+  std::string text = moved("base", question.base_drift);
+  if (text.empty()) text = moved("new", question.fresh_drift);
   if (!text.empty() || !tested.base_busy || !tested.fresh_busy) return text;
   const double base = *tested.base_busy, fresh = *tested.fresh_busy;
   constexpr double kLeastLeft = 0.01;
   const double left = std::max(1 - base, kLeastLeft) / std::max(1 - fresh, kLeastLeft);
   const bool slower = ratio > 1;
-  if (explained_by_others(question, slower ? fresh - base : base - fresh,
-                          slower ? left : 1 / left)) {
+  if (explained_by_cpu_use(question, slower ? fresh - base : base - fresh,
+                           slower ? left : 1 / left)) {
     text = fmt::format(
-        "other programs used {:.0f} % of the CPU time with the base, {:.0f} % with the new",
+        "other programs used {:.0f} % of the CPU time in the base result, {:.0f} % in the new",
         base * 100, fresh * 100);
     if (question.aspect == Aspect::time) {
       text += fmt::format(", which can explain up to {}", percent(left));
@@ -104,10 +104,10 @@ std::string disturbance(const Tested& tested, const Question& question) {
   return text;
 }
 
-void decide(Tested& tested, Question& question, const CompareOptions& options) {
-  Answer& answer = question.answer;
+void decide(PendingComparison& tested, AspectTest& question, const CompareOptions& options) {
+  AspectResult& answer = question.answer;
   const double limit = std::log1p(question.least);
-  const bool significant = *answer.p_holm <= 2 * options.false_alarms;  // p is of both directions
+  const bool significant = *answer.p_holm <= 2 * options.false_alarms;  // p is two-sided
   const bool matters = distance(answer.ratio) >= limit;
   if (answer.ratio_interval && distance(answer.ratio_interval->low) <= limit &&
       distance(answer.ratio_interval->high) <= limit) {
@@ -115,7 +115,7 @@ void decide(Tested& tested, Question& question, const CompareOptions& options) {
     return;
   }
   if (significant && matters) {
-    answer.reason = disturbance(tested, question);
+    answer.reason = other_cause(tested, question);
     tested.disturbed = tested.disturbed || !answer.reason.empty();
     if (answer.reason.empty()) {
       answer.verdict = answer.ratio > 1 ? Verdict::slower : Verdict::faster;
@@ -124,19 +124,19 @@ void decide(Tested& tested, Question& question, const CompareOptions& options) {
   }
   if (answer.ratio_interval) {
     answer.reason =
-        fmt::format("the change lies between {} and {}", percent(answer.ratio_interval->low),
+        fmt::format("the change is between {} and {}", percent(answer.ratio_interval->low),
                     percent(answer.ratio_interval->high));
   } else {
     answer.reason = "too few runs";
   }
 }
 
-// What is sure decides, the worst first: a time, then stalls, then a tail. What is not shown of
-// tails and stalls leaves the word to the time.
+// Certain answers decide, the worst first: time, then stalls, then a tail. Undecided tails and
+// stalls leave the verdict to the time.
 void sum_up(ComparedMeasurement& row) {
   struct Said {
     Aspect aspect;
-    const Answer* answer;
+    const AspectResult* answer;
   };
   std::vector<Said> all = {{Aspect::time, &row.time}};
   if (row.stalls) all.push_back({Aspect::stalls, &row.stalls->answer});
@@ -153,29 +153,29 @@ void sum_up(ComparedMeasurement& row) {
   row.verdict = row.time.verdict;
 }
 
-// By which the error budget is divided (Holm 1979). Time keeps most of it, so that it is found
-// about as surely as if nothing else was asked; tails and stalls that matter are far beyond their
-// part of it.
+// Weights that divide the error budget (Holm 1979). Time keeps most of it, so that it is detected
+// about as reliably as without the others. Relevant tails and stalls are far beyond their part of
+// it.
 double weight_of(Aspect aspect) {
   return aspect == Aspect::time ? 0.8 : 0.1;
 }
 
 }  // namespace
 
-Question ask(Aspect aspect, std::span<const double> base, std::span<const double> fresh) {
+AspectTest ask(Aspect aspect, std::span<const double> base, std::span<const double> fresh) {
   const Ratio ratio = ratio_of(base, fresh);
   return {.aspect = aspect,
           .answer = {.ratio = ratio.estimate,
                      .ratio_interval = ratio.interval,
                      .p = mann_whitney(base, fresh).p},
-          .base_moves = movement(base),
-          .fresh_moves = movement(fresh)};
+          .base_drift = drift_ratio(base),
+          .fresh_drift = drift_ratio(fresh)};
 }
 
-void judge(std::span<Tested> rows, const CompareOptions& options) {
+void judge(std::span<PendingComparison> rows, const CompareOptions& options) {
   std::vector<double> p, weights;
-  for (const Tested& tested : rows) {
-    for (const Question& one : tested.questions) {
+  for (const PendingComparison& tested : rows) {
+    for (const AspectTest& one : tested.questions) {
       p.push_back(*one.answer.p);
       weights.push_back(weight_of(one.aspect));
     }
@@ -183,8 +183,8 @@ void judge(std::span<Tested> rows, const CompareOptions& options) {
   const std::vector<double> corrected = holm_adjusted(p, weights);
   const double all = std::accumulate(weights.begin(), weights.end(), 0.0);
   auto next = corrected.begin();
-  for (Tested& tested : rows) {
-    for (Question& one : tested.questions) {
+  for (PendingComparison& tested : rows) {
+    for (AspectTest& one : tested.questions) {
       one.answer.p_holm = *next++;
       decide(tested, one, options);
       answer_of(tested.row, one.aspect) = one.answer;

@@ -1,4 +1,4 @@
-// From two sides' figures to a verdict.
+// Decides verdicts from the figures of two sides.
 #pragma once
 
 #include <optional>
@@ -9,31 +9,31 @@
 
 namespace filereel {
 
-// One aspect of a measurement, tested and not yet judged.
-struct Question {
+// One tested aspect of a measurement, before the decision.
+struct AspectTest {
   Aspect aspect = Aspect::time;
-  Answer answer;
+  AspectResult answer;
   double least = 0.02;  // the smallest change that matters, as a share
-  // How far each side moved by itself: the median of its second half by that of the first.
-  double base_moves = 1, fresh_moves = 1;
-  // Of latencies: how long they are, in nanoseconds, where they are longer.
+  // The drift of each side: the median of its second half divided by that of the first.
+  double base_drift = 1, fresh_drift = 1;
+  // For latency aspects: the larger latency of the two sides, in nanoseconds.
   double latency_ns = 0;
 };
 
-// What is known of a measurement before all of them are judged together.
-struct Tested {
+// A measurement before all are decided together.
+struct PendingComparison {
   ComparedMeasurement row;
-  std::vector<Question> questions;
-  // Shares of all processors' time that other programs and the virtual machine's host took, medians
-  // of each side, 0 to 1; nothing where the machine does not say.
+  std::vector<AspectTest> questions;
+  // Shares of all CPU time used by other programs and the virtual machine's host, medians of each
+  // side, 0 to 1; empty if unknown.
   std::optional<double> base_busy, fresh_busy;
-  bool disturbed = false;  // something else could be all there is to a difference
+  bool disturbed = false;  // a difference may have another cause
 };
 
-// Tests figures of runs, all above 0, in their order. Neither side is empty.
-Question ask(Aspect aspect, std::span<const double> base, std::span<const double> fresh);
+// Tests the figures of runs, in order, all above 0. Neither side is empty.
+AspectTest ask(Aspect aspect, std::span<const double> base, std::span<const double> fresh);
 
-// Corrects the probabilities of all that was tested and decides the rows.
-void judge(std::span<Tested> rows, const CompareOptions& options);
+// Corrects the p values of all tests and decides the rows.
+void judge(std::span<PendingComparison> rows, const CompareOptions& options);
 
 }  // namespace filereel

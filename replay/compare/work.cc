@@ -30,19 +30,20 @@ double figure_of(const Sample& sample, Figure figure) {
 }
 
 template <class Predicate>
-bool all_samples(const Gathered& base, const Gathered& fresh, Predicate predicate) {
+bool all_samples(const PooledMeasurement& base, const PooledMeasurement& fresh,
+                 Predicate predicate) {
   return std::ranges::all_of(base.samples, predicate) &&
          std::ranges::all_of(fresh.samples, predicate);
 }
 
-bool same_operations(const Gathered& base, const Gathered& fresh) {
+bool same_operations(const PooledMeasurement& base, const PooledMeasurement& fresh) {
   return all_samples(base, fresh, [&](const Sample* one) {
     return one->operations == base.samples.front()->operations;
   });
 }
 
-// Bytes of an operation, by sample.
-std::vector<double> operation_sizes(const Gathered& side) {
+// Bytes per operation, by sample.
+std::vector<double> operation_sizes(const PooledMeasurement& side) {
   std::vector<double> sizes;
   for (const Sample* one : side.samples) {
     sizes.push_back(static_cast<double>(one->bytes) / static_cast<double>(one->operations));
@@ -50,9 +51,9 @@ std::vector<double> operation_sizes(const Gathered& side) {
   return sizes;
 }
 
-// Within what chance makes of mixes and of short reads at the end of files: the medians lie close
-// together, or the samples of the two sides lie among each other.
-bool sizes_alike(const Gathered& base, const Gathered& fresh) {
+// Whether the sizes agree within the random variation of mixes and of short reads at the end of
+// files: the medians are close, or the ranges of the two sides overlap.
+bool sizes_alike(const PooledMeasurement& base, const PooledMeasurement& fresh) {
   constexpr double kAlike = 0.02;
   const std::vector<double> before = operation_sizes(base), after = operation_sizes(fresh);
   const double size = median(before);
@@ -67,12 +68,12 @@ std::string work_text(const Sample& sample) {
                      sample.operations);
 }
 
-std::string different_work(const Gathered& base, const Gathered& fresh) {
-  return fmt::format("different work: {} against {}", work_text(*base.samples.front()),
+std::string different_work(const PooledMeasurement& base, const PooledMeasurement& fresh) {
+  return fmt::format("different work: {} versus {}", work_text(*base.samples.front()),
                      work_text(*fresh.samples.front()));
 }
 
-FigureChoice choose_by_set(const Gathered& base, const Gathered& fresh) {
+FigureChoice choose_by_set(const PooledMeasurement& base, const PooledMeasurement& fresh) {
   const Sample& first = *base.samples.front();
   const bool same = all_samples(base, fresh, [&](const Sample* one) {
     return one->bytes == first.bytes && one->files == first.files;
@@ -80,14 +81,15 @@ FigureChoice choose_by_set(const Gathered& base, const Gathered& fresh) {
   return {Figure::durable, same ? "" : different_work(base, fresh)};
 }
 
-FigureChoice choose_of_others(const Gathered& base, const Gathered& fresh) {
+FigureChoice choose_of_others(const PooledMeasurement& base, const PooledMeasurement& fresh) {
   if (base.ends && fresh.ends && *base.ends != *fresh.ends) {
     return {Figure::elapsed,
-            fmt::format("different work: the phase of the base ends by {}, that of the new by {}",
+            fmt::format("different work: the base phase ends by {}, the new phase by {}",
                         phase_end_name(*base.ends), phase_end_name(*fresh.ends))};
   }
   const bool so_much = same_operations(base, fresh);
-  // What older results do not say is not held against them: the time per operation is comparable.
+  // Missing data of older results does not count against them: the time per operation is
+  // comparable.
   const bool by_work = base.ends.value_or(fresh.ends.value_or(PhaseEnd::time)) == PhaseEnd::work;
   if (!sizes_alike(base, fresh) || (by_work && !so_much)) {
     return {Figure::elapsed, different_work(base, fresh)};
@@ -97,16 +99,17 @@ FigureChoice choose_of_others(const Gathered& base, const Gathered& fresh) {
   return {so_much ? Figure::elapsed : Figure::per_operation, ""};
 }
 
-std::string why_none(const Gathered& side, std::string_view name) {
-  if (side.no_data > 0) return fmt::format("the copies of {} moved no data: they share it", name);
-  if (side.failed > 0) return fmt::format("no run of {} succeeded", name);
-  return fmt::format("{} has no runs of it", name);
+std::string why_none(const PooledMeasurement& side, std::string_view name) {
+  if (side.no_data > 0)
+    return fmt::format("the copies of the {} result moved no data: they share blocks", name);
+  if (side.failed > 0) return fmt::format("no {} run succeeded", name);
+  return fmt::format("the {} result has no runs", name);
 }
 
 }  // namespace
 
-std::vector<Gathered> gather(std::span<const Result> results, bool across) {
-  std::vector<Gathered> all;
+std::vector<PooledMeasurement> gather(std::span<const Result> results, bool across) {
+  std::vector<PooledMeasurement> all;
   std::map<MeasurementKey, std::size_t> places;
   for (const Result& result : results) {
     for (const Measurement& measurement : result.measurements) {
@@ -114,7 +117,7 @@ std::vector<Gathered> gather(std::span<const Result> results, bool across) {
       if (across) key.file_system.clear();
       const auto [place, is_new] = places.try_emplace(std::move(key), all.size());
       if (is_new) all.emplace_back().key = place->first;
-      Gathered& side = all[place->second];
+      PooledMeasurement& side = all[place->second];
       side.ends = measurement.ends;
       side.paced = measurement.replay && measurement.replay->pace != "asap";
       const double scale = result.job_of(measurement).scale;
@@ -136,26 +139,26 @@ std::vector<Gathered> gather(std::span<const Result> results, bool across) {
   return all;
 }
 
-FigureChoice choose_figure(const Gathered& base, const Gathered& fresh) {
+FigureChoice choose_figure(const PooledMeasurement& base, const PooledMeasurement& fresh) {
   const bool by_set = info_of(base.key.kind).by_set;
   const Figure usual = by_set ? Figure::durable : Figure::elapsed;
-  if (base.samples.empty()) return {usual, why_none(base, "the base")};
-  if (fresh.samples.empty()) return {usual, why_none(fresh, "the new")};
+  if (base.samples.empty()) return {usual, why_none(base, "base")};
+  if (fresh.samples.empty()) return {usual, why_none(fresh, "new")};
   if (base.scales.size() > 1 || base.scales != fresh.scales) {
-    return {usual, fmt::format("different scales: {} against {}", fmt::join(base.scales, ", "),
+    return {usual, fmt::format("different scales: {} versus {}", fmt::join(base.scales, ", "),
                                fmt::join(fresh.scales, ", "))};
   }
   return by_set ? choose_by_set(base, fresh) : choose_of_others(base, fresh);
 }
 
-std::vector<double> figures_of(const Gathered& side, Figure figure) {
+std::vector<double> figures_of(const PooledMeasurement& side, Figure figure) {
   std::vector<double> figures;
   figures.reserve(side.samples.size());
   for (const Sample* sample : side.samples) figures.push_back(figure_of(*sample, figure));
   return figures;
 }
 
-ComparedSide side_of(const Gathered& side, std::span<const double> figures) {
+ComparedSide side_of(const PooledMeasurement& side, std::span<const double> figures) {
   ComparedSide one{.samples = static_cast<std::uint32_t>(figures.size()),
                    .left_out = side.failed + side.no_data};
   if (!figures.empty()) one.median = median(figures);
@@ -171,7 +174,7 @@ double seconds_in_calls(const Sample& sample) {
   return microseconds / 1e6;
 }
 
-std::optional<double> busy_share(const Gathered& side) {
+std::optional<double> busy_share(const PooledMeasurement& side) {
   std::vector<double> shares;
   for (const Sample* sample : side.samples) {
     const Conditions& conditions = sample->conditions;

@@ -13,8 +13,8 @@
 
 namespace filereel {
 
-// Page-aligned, as direct I/O wants it, and touched before the clock starts so that no page fault
-// is measured.
+// Page-aligned for direct I/O, and touched before the clock starts so that no page fault is
+// measured.
 class Buffer {
  public:
   explicit Buffer(std::size_t size)
@@ -26,7 +26,7 @@ class Buffer {
 
   std::size_t size() const { return size_; }
   std::byte* data() const { return data_.get(); }
-  // Its first `length` bytes, or all that there are.
+  // Its first `length` bytes, or all if it is smaller.
   std::span<std::byte> first(std::uint64_t length) const {
     return {data_.get(), std::min<std::size_t>(size_, length)};
   }

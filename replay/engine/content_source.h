@@ -1,4 +1,4 @@
-// The bytes that writes write and that reads should find.
+// Generates the bytes for writes and the expected bytes of reads.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 namespace filereel {
 
-// In a workload the entries of its file set say what is in a file; in a recorded trace, which knows
-// no content, it follows from the file's number. Not shared between threads.
+// In a workload, the entries of the file set define the content of files. In a recorded trace,
+// which has no content, it is derived from the file's number. Not shared between threads.
 class ContentSource {
  public:
   // `files` outlives the source; null for recorded traces.
@@ -26,8 +26,8 @@ class ContentSource {
     }
   }
 
-  // The first position in `data`, read at `offset`, that is not what fill() makes; data.size() if
-  // there is none.
+  // The first position in `data`, read at `offset`, that differs from the output of fill();
+  // data.size() if there is none.
   std::size_t first_difference(FileId file, std::uint64_t offset,
                                std::span<const std::byte> data) noexcept {
     const Entry* entry = entry_of(file);

@@ -8,7 +8,7 @@
 namespace filereel {
 
 std::uint64_t descriptors_needed(std::uint64_t open_files, std::size_t threads) {
-  constexpr std::uint64_t kPerThread = 40;  // ParentCache, and a ring
+  constexpr std::uint64_t kPerThread = 40;  // ParentCache and an io_uring ring
   constexpr std::uint64_t kOwn = 32;
   return open_files + threads * kPerThread + kOwn;
 }
@@ -34,9 +34,9 @@ void allow_descriptors(std::uint64_t open_files, std::size_t threads) {
   const std::uint64_t raised = raise_descriptor_limit();
   if (raised >= needed) return;
   throw Error(ErrorKind::failed,
-              fmt::format("the trace has {} files open at once in {} threads, which needs a limit "
-                          "of {} open files, but it is {}: raise it (ulimit -n, or as root "
-                          "ulimit -Hn) or cut the trace",
+              fmt::format("the trace has {} files open at once in {} threads and needs an "
+                          "open-file limit of {}, but the limit is {}: raise it (ulimit -n, or "
+                          "as root ulimit -Hn) or cut the trace",
                           open_files, threads, needed, raised));
 }
 

@@ -1,4 +1,4 @@
-// How many files this process may have open.
+// Limits of open files of this process.
 #pragma once
 
 #include <cstddef>
@@ -6,16 +6,16 @@
 
 namespace filereel {
 
-// For a replay with so many open files of the trace and so many threads, each with its cached
-// directories, and what filereel has open itself.
+// Descriptors needed by a replay with this number of open files of the trace and of threads,
+// including each thread's cached directories and filereel's own files.
 std::uint64_t descriptors_needed(std::uint64_t open_files, std::size_t threads);
 
 std::uint64_t highest_descriptor_limit();
 
-// Raises the limit as far as it goes, and gives it.
+// Raises the limit to its maximum and returns it.
 std::uint64_t raise_descriptor_limit() noexcept;
 
-// Raises the limit as far as needed. Throws Error(failed) if that is not allowed.
+// Raises the limit if needed. Throws Error(failed) if that is not permitted.
 void allow_descriptors(std::uint64_t open_files, std::size_t threads);
 
 }  // namespace filereel

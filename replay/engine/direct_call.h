@@ -1,6 +1,6 @@
-// System calls without the C library's wrappers: those read and write errno, are points of
-// cancellation, and return once more. With mitigations in the kernel the first return after a
-// system call is mispredicted, which costs 50 ns and more where a cached read takes 400.
+// System calls without the C library's wrappers. The wrappers access errno, are cancellation
+// points, and add a return. With mitigations in the kernel, the first return after a system call is
+// mispredicted. This costs 50 ns or more, while a cached read takes 400 ns.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace filereel {
 
-static_assert(sizeof(long) == 8, "a file offset takes one argument of a system call");
+static_assert(sizeof(long) == 8, "a file offset must fit in one system call argument");
 
 template <class Argument>
 long call_argument(Argument argument) noexcept {
@@ -25,7 +25,7 @@ long call_argument(Argument argument) noexcept {
 
 #if defined(__x86_64__)
 
-// The kernel's own result: what the call returned, or -errno.
+// The kernel's result: the return value, or -errno.
 [[gnu::always_inline]] inline std::int64_t direct_call_of_longs(long number, long a, long b, long c,
                                                                 long d, long e) noexcept {
   long result;

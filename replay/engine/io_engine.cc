@@ -10,7 +10,7 @@
 #include "filesets/system/error.h"
 #include "filesets/system/nearest.h"
 #include "filesets/system/printable.h"
-#include "replay/engine/executor.h"
+#include "replay/engine/sequential_engine.h"
 #include "replay/engine/uring_engine.h"
 #include "replay/measure/clock.h"
 
@@ -27,13 +27,13 @@ ReplayTimes ReplayProgress::known_times() const {
   return times;
 }
 
-ReplayLook ReplayProgress::sum() const {
-  ReplayLook look;
+ProgressSnapshot ReplayProgress::sum() const {
+  ProgressSnapshot look;
   look.times = known_times();
   const bool warm_up = times_.measured_ns > times_.start_ns;
   std::uint64_t read = 0, written = 0;
   for (const ReplayStatistics* one : threads_) {
-    // A thread may be late, at the last operation of its warm-up.
+    // A thread may still be at the last operation of its warm-up.
     if (warm_up && look.times.measured_ns > 0 && one->restarts.published() == 0) continue;
     read += one->bytes_read();
     written += one->bytes_written();
@@ -47,10 +47,10 @@ ReplayLook ReplayProgress::sum() const {
   return look;
 }
 
-ReplayLook ReplayProgress::look() const {
+ProgressSnapshot ReplayProgress::look() const {
   const std::lock_guard lock(mutex_);
   if (!threads_.empty()) return sum();
-  ReplayLook look = last_;
+  ProgressSnapshot look = last_;
   look.times = times_;
   return look;
 }
@@ -101,21 +101,21 @@ EngineKind parse_engine(std::string_view name) {
   for (std::size_t i = 0; i < kEngines.size(); ++i) {
     if (kEngines[i] == name) return static_cast<EngineKind>(i);
   }
-  throw Error(ErrorKind::usage, fmt::format("there is no engine '{}'{}", printable(name),
-                                            use_one_of(name, kEngines)));
+  throw Error(ErrorKind::usage,
+              fmt::format("unknown engine '{}'{}", printable(name), use_one_of(name, kEngines)));
 }
 
 std::unique_ptr<IoEngine> make_engine(EngineKind kind, const EngineContext& context,
                                       std::uint32_t lane) {
   switch (kind) {
     case EngineKind::null:
-      return std::make_unique<Executor<NullCalls>>(context, lane);
+      return std::make_unique<SequentialEngine<NullCalls>>(context, lane);
     case EngineKind::uring:
       return make_uring_engine(context, lane);
     case EngineKind::blocking:
       break;
   }
-  return std::make_unique<Executor<LinuxCalls>>(context, lane);
+  return std::make_unique<SequentialEngine<LinuxCalls>>(context, lane);
 }
 
 }  // namespace filereel

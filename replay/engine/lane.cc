@@ -28,7 +28,7 @@ bool Lane::run() {
   }
   const bool complete = take_all();
   const bool drained = engine_.drain();
-  // Who did not get as far as the measured time has nothing to count, unless it went wrong.
+  // A thread that did not reach the measured time has nothing to count, unless it failed.
   if (complete && drained && stage_ == Stage::warm_up) begin_measuring();
   return complete && drained;
 }
@@ -38,8 +38,8 @@ bool Lane::take_all() {
     if (source_.would_wait() && !engine_.drain()) return false;
     const std::size_t filled = source_.next(batch_);
     if (alarm_ns_ != kNever) {
-      if (!heed_alarm(now_ns())) return false;
-      if (stage_ == Stage::wind_up) continue;  // what was given is left out
+      if (!handle_alarm(now_ns())) return false;
+      if (stage_ == Stage::wind_up) continue;  // the operations returned are skipped
     }
     if (filled == 0) return ended();
     if (!replay_.options.board) number(filled);
@@ -47,13 +47,13 @@ bool Lane::take_all() {
   }
 }
 
-// Whether this is the end, and not a schedule that was stopped and so ended its lanes.
+// Whether this is the regular end, not that of a cancelled schedule.
 bool Lane::ended() {
   if (stage_ == Stage::wind_up) return !replay_.stop.stop_requested();
   return !replay_.options.board || !replay_.options.board->released();
 }
 
-// A workload numbers nothing.
+// Workloads do not number their operations.
 void Lane::number(std::size_t filled) {
   for (std::size_t i = 0; i < filled; ++i) {
     batch_[i].thread = number_;
@@ -62,7 +62,7 @@ void Lane::number(std::size_t filled) {
   }
 }
 
-// What is left when time is up is left out.
+// Skips the rest when time is up.
 bool Lane::execute(std::span<const Operation> rest) {
   if (stage_ == Stage::wind_up) return execute_last(rest);
   while (!rest.empty() && stage_ != Stage::wind_up) {
@@ -73,12 +73,12 @@ bool Lane::execute(std::span<const Operation> rest) {
     const Operation& control = rest.front();
     rest = rest.subspan(1);
     if (control.kind == OperationKind::pace && !rest.empty()) engine_.prepare(rest.front());
-    if (!obey(control)) return false;
+    if (!execute_control(control)) return false;
   }
   return true;
 }
 
-// All up to the next one that is no call, or to the alarm; takes them from `rest`.
+// Executes calls up to the next control operation or the alarm; removes them from `rest`.
 bool Lane::execute_calls(std::span<const Operation>& rest) {
   const auto control =
       std::ranges::find_if(rest, [this](const Operation& op) { return !is_call(op); });
@@ -88,11 +88,11 @@ bool Lane::execute_calls(std::span<const Operation>& rest) {
   rest = rest.subspan(count - calls.size());
   if (how == Execution::stopped) return false;
   if (replay_.paced) last_end_ns_ = now_ns();
-  return how != Execution::alarm || heed_alarm(now_ns());
+  return how != Execution::alarm || handle_alarm(now_ns());
 }
 
-// The source does not know how far its operations got: it may close and sync what was not opened.
-// No time is kept any more.
+// The source does not know how many of its operations were executed: it may close or sync files
+// that were not opened. Times are ignored here.
 bool Lane::execute_last(std::span<const Operation> rest) {
   for (; !rest.empty(); rest = rest.subspan(1)) {
     const Operation& op = rest.front();
@@ -102,14 +102,14 @@ bool Lane::execute_last(std::span<const Operation> rest) {
       continue;
     }
     std::span<const Operation> one = rest.first(1);
-    if (is_call(op) ? !execute_calls(one) : !obey(op)) return false;
+    if (is_call(op) ? !execute_calls(one) : !execute_control(op)) return false;
   }
   return true;
 }
 
-// An operation that orders the replay. What the engine has in flight is waited for before this
-// thread waits for others, who may wait for just that, and before it counts what it did itself.
-bool Lane::obey(const Operation& op) {
+// Handles an operation that orders the replay. Requests in flight must complete before this thread
+// waits for others, which may wait for these requests, and before it counts its own work.
+bool Lane::execute_control(const Operation& op) {
   switch (op.kind) {
     case OperationKind::pace:
       return pace(op);
@@ -117,18 +117,18 @@ bool Lane::obey(const Operation& op) {
       if (!engine_.drain()) return false;
       if (replay_.options.board) replay_.options.board->wait(op.source, op.second);
       if (replay_.stop.stop_requested()) return false;
-      return alarm_ns_ == kNever || heed_alarm(now_ns());
+      return alarm_ns_ == kNever || handle_alarm(now_ns());
     case OperationKind::barrier:
       if (!engine_.drain()) return false;
       replay_.meeting.arrive_and_wait();
-      return alarm_ns_ == kNever || heed_alarm(now_ns());
+      return alarm_ns_ == kNever || handle_alarm(now_ns());
     case OperationKind::make_node:
       ++engine_.statistics().refused;
       if (replay_.options.judge && op.expected >= 0) {
         replay_.options.judge->judge(op, op.path, -EPERM);
       }
       break;
-    default:  // fork, join, exit: the schedule has turned them into awaits
+    default:  // fork, join, exit: the schedule has replaced them by awaits
       break;
   }
   if (!engine_.drain()) return false;
@@ -162,11 +162,11 @@ bool Lane::pace(const Operation& op) {
       return false;
     }
     now = now_ns();
-    if (!heed_alarm(now)) return false;
+    if (!handle_alarm(now)) return false;
     if (stage_ == Stage::wind_up) return true;
   }
   engine_.statistics().lateness.record(now > due ? now - due : 0);
-  // A pause after the last operation is no time of its own: what is late then is late already.
+  // A think time has no due time of its own: the delay is already counted.
   if (op.flags == pace_flags::kFromStart) engine_.set_due(due);
   return true;
 }
@@ -176,8 +176,8 @@ void Lane::set_alarm(std::uint64_t at_ns) {
   engine_.set_alarm(at_ns);
 }
 
-// What is to happen at the alarm's time, if that has come.
-bool Lane::heed_alarm(std::uint64_t now) {
+// Handles the alarm if its time has come.
+bool Lane::handle_alarm(std::uint64_t now) {
   if (now >= alarm_ns_ && stage_ == Stage::warm_up) begin_measuring();
   return now < alarm_ns_ || begin_winding_up();
 }
@@ -192,7 +192,7 @@ void Lane::begin_measuring() {
 bool Lane::begin_winding_up() {
   stage_ = Stage::wind_up;
   set_alarm(kNever);
-  // The lanes of a schedule wait for one another, and all have the same time.
+  // The lanes of a schedule wait for one another, and share one deadline.
   if (replay_.options.board) replay_.options.board->release_all();
   if (!engine_.drain()) return false;
   source_.wind_up();

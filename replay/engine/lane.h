@@ -1,4 +1,4 @@
-// One thread of a replay: takes its operations from their source to the engine, and keeps the time.
+// One thread of a replay: passes operations from their source to the engine, at the right time.
 #pragma once
 
 #include <array>
@@ -13,17 +13,17 @@
 
 namespace filereel {
 
-// What the threads of a replay share beside the engines' context.
+// State shared by the threads of a replay, in addition to the engines' context.
 struct SharedReplay {
-  // Kinds that are calls.
+  // The kinds that are calls.
   static std::bitset<kOperationKinds> call_kinds();
 
   const ReplayOptions& options;
   std::barrier<>& meeting;
   std::stop_token stop;
   const std::uint64_t& start_ns;  // set before the first operation
-  bool queues;                    // threads have queues of requests (Trace::depths)
-  bool paced;                     // there are operations with times
+  bool queues;                    // threads queue requests (Trace::depths)
+  bool paced;                     // some operations have times
   std::bitset<kOperationKinds> calls = call_kinds();
 
   std::uint64_t measured_start_ns() const { return start_ns + options.warm_up_ns; }
@@ -31,7 +31,7 @@ struct SharedReplay {
 
 class Lane {
  public:
-  // All outlive the lane. `open_files` are those of its engine.
+  // All arguments outlive the lane. `open_files` are those of its engine.
   Lane(const SharedReplay& replay, OperationSource& source, IoEngine& engine,
        std::span<const OpenFile> open_files, std::uint32_t number)
       : replay_(replay),
@@ -42,18 +42,19 @@ class Lane {
   Lane(const Lane&) = delete;
   Lane& operator=(const Lane&) = delete;
 
-  // To the end, of the source or of the time; false if it stopped early. Nothing is in flight then.
+  // Runs to the end of the source or of the time; returns false if it stopped early. Nothing is in
+  // flight afterwards.
   bool run();
 
  private:
-  // Small enough for the first-level cache, large enough that refilling does not show.
+  // Fits the L1 cache, and is large enough to hide the cost of refilling.
   static constexpr std::size_t kBatch = 64;
   static constexpr std::uint64_t kNever = UINT64_MAX;
 
   enum class Stage : std::uint8_t {
-    warm_up,   // until the alarm; what is done is not counted
+    warm_up,   // until the alarm; nothing is counted
     measured,  // until the alarm or the end
-    wind_up,   // time is up: what the source gives still
+    wind_up,   // time is up: remaining operations of the source
   };
 
   bool take_all();
@@ -65,11 +66,11 @@ class Lane {
   bool execute(std::span<const Operation> rest);
   bool execute_calls(std::span<const Operation>& rest);
   bool execute_last(std::span<const Operation> rest);
-  bool obey(const Operation& op);
+  bool execute_control(const Operation& op);
   bool pace(const Operation& op);
 
   void set_alarm(std::uint64_t at_ns);
-  bool heed_alarm(std::uint64_t now);
+  bool handle_alarm(std::uint64_t now);
   void begin_measuring();
   bool begin_winding_up();
 
@@ -81,7 +82,7 @@ class Lane {
   Stage stage_ = Stage::measured;
   std::uint64_t alarm_ns_ = kNever;
   std::uint64_t position_ = 0;
-  std::uint64_t last_end_ns_ = 0;  // of an operation, where there are paces
+  std::uint64_t last_end_ns_ = 0;  // of an operation, if paced
   bool sleeps_precisely_ = false;
   std::array<Operation, kBatch> batch_;
 };

@@ -5,8 +5,8 @@ namespace filereel {
 void LaneBoard::wait(std::uint32_t lane, std::uint64_t count) noexcept {
   Lane& one = lanes_[lane];
   while (!reached(lane, count)) {
-    // A wake takes away what all waiters want; who has not got it wants it again. One that comes
-    // between this and the sleep is noticed by the number of wakes.
+    // A wake clears the awaited count of all waiters; those not satisfied set it again. The number
+    // of wakes reveals a wake between this point and the sleep.
     const std::uint32_t wakes = one.wakes.load();
     std::uint64_t wanted = one.wanted.load();
     while (count < wanted && !one.wanted.compare_exchange_weak(wanted, count)) {

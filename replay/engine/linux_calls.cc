@@ -24,8 +24,8 @@ namespace {
 // Not in the headers of Debian 12; the same on all architectures.
 constexpr long kFchmodat2 = 452;
 
-// The name of an open file, or of a name in an open directory, for calls that take only paths. Such
-// a path may be followed up to its last component and no further.
+// A path to an open file, or to a name in an open directory, for calls that take only paths.
+// Following this path is safe up to its last component.
 class DescriptorPath {
  public:
   explicit DescriptorPath(CallTarget target) noexcept {
@@ -47,14 +47,14 @@ class DescriptorPath {
   bool fits_ = true;
 };
 
-// Calls call(path) with a path for `target`, which names no open file.
+// Calls call(path) with a path for `target`, which has a name.
 template <class Call>
 std::int64_t by_path(CallTarget target, Call call) noexcept {
   const DescriptorPath path(target);
   return path.fits() ? LinuxCalls::checked(call(path.c_str())) : -ENAMETOOLONG;
 }
 
-// Calls call(descriptor) with one that only names the target.
+// Calls call(descriptor) with an O_PATH descriptor of the target.
 template <class Call>
 std::int64_t by_handle(CallTarget target, Call call) noexcept {
   const std::int64_t fd = LinuxCalls::open(target.fd, target.name, O_PATH, 0);
@@ -77,7 +77,7 @@ timespec time_of(std::uint64_t ns) {
   return {seconds, rest};
 }
 
-// Kernels before 6.6 have no call for this; some sandboxes answer EPERM to what they do not know.
+// For kernels before 6.6, which lack this call. Some sandboxes return EPERM for unknown calls.
 std::int64_t change_mode_by_handle(CallTarget target, mode_t mode) noexcept {
   const std::int64_t fd = LinuxCalls::open(target.fd, target.name, O_PATH, 0);
   if (fd < 0) return fd;
@@ -155,8 +155,8 @@ std::int64_t LinuxCalls::copy_file_range(int from, std::uint64_t from_offset, in
   return checked(::copy_file_range(from, &in, to, &out, length, 0));
 }
 
-// The destination has no offset of its own in this call: its position is set first. Everything else
-// that is done with an open file says where.
+// sendfile takes no offset for the destination, so its position is set first. All other operations
+// on open files have explicit offsets.
 std::int64_t LinuxCalls::sendfile(int from, std::uint64_t from_offset, int to,
                                   std::uint64_t to_offset, std::size_t length) noexcept {
   if (::lseek(to, static_cast<off_t>(to_offset), SEEK_SET) < 0) return -errno;
@@ -190,7 +190,7 @@ std::int64_t LinuxCalls::link(CallTarget old, int parent, const char* name) noex
   if (old.name) return checked(::linkat(old.fd, old.name, parent, name, 0));
   const std::int64_t result = checked(::linkat(old.fd, "", parent, name, AT_EMPTY_PATH));
   if (result != -ENOENT) return result;
-  // Without CAP_DAC_READ_SEARCH only the way by /proc is open.
+  // Without CAP_DAC_READ_SEARCH only the path through /proc is permitted.
   return by_path(old, [&](const char* path) {
     return ::linkat(AT_FDCWD, path, parent, name, AT_SYMLINK_FOLLOW);
   });

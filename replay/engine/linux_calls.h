@@ -1,7 +1,7 @@
-// The system calls that the engines are built on. NullCalls (null_calls.h) has the same shape.
+// The system calls of the engines. NullCalls (null_calls.h) has the same interface.
 //
-// Results are those of the kernel's interface, a failure is -errno. Names are single components
-// beside an open directory and are never followed if they are symbolic links.
+// Results are those of the kernel's interface: a failure is -errno. Names are single components in
+// an open directory. Symbolic links are never followed.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@
 
 namespace filereel {
 
-// What a call works on: an open file, or a name in an open directory.
+// The target of a call: an open file, or a name in an open directory.
 struct CallTarget {
   int fd;            // the open file, or the directory
   const char* name;  // null: the open file itself
@@ -29,7 +29,7 @@ struct LinuxCalls {
 
   static std::int64_t checked(std::int64_t result) noexcept { return result < 0 ? -errno : result; }
 
-  // A directory somewhere below `root`: whatever `path` holds, nothing outside is reached.
+  // Opens a directory below `root`: nothing outside can be reached, for any `path`.
   static std::int64_t open_beneath(int root, const char* path) noexcept;
 
   static std::int64_t open(int parent, const char* name, int flags, mode_t mode) noexcept {
@@ -57,11 +57,11 @@ struct LinuxCalls {
                              int advice) noexcept;
   static std::int64_t read_ahead(int fd, std::uint64_t offset, std::uint64_t length) noexcept;
   static std::int64_t set_flags(int fd, int flags) noexcept;
-  // One try that does not wait. A `record` lock belongs to the open file, as flock's do.
+  // Tries once, without waiting. A `record` lock belongs to the open file, like flock's.
   static std::int64_t lock(int fd, std::uint32_t flags, std::uint64_t offset,
                            std::uint64_t length) noexcept;
 
-  // Copies move at most `length` bytes.
+  // Copies transfer at most `length` bytes.
   static std::int64_t copy_file_range(int from, std::uint64_t from_offset, int to,
                                       std::uint64_t to_offset, std::size_t length) noexcept;
   static std::int64_t sendfile(int from, std::uint64_t from_offset, int to, std::uint64_t to_offset,
@@ -93,12 +93,12 @@ struct LinuxCalls {
   static std::int64_t list_xattr(CallTarget target, std::span<std::byte> to) noexcept;
   static std::int64_t remove_xattr(CallTarget target, const char* name) noexcept;
 
-  // `begin` is where the kernel put it; null after a failure.
+  // `begin` is the address chosen by the kernel; null after a failure.
   static std::int64_t map(int fd, std::uint64_t offset, std::uint64_t length, int protection,
                           int flags, std::byte*& begin) noexcept;
   static std::int64_t unmap(std::byte* begin, std::uint64_t length) noexcept;
   static std::int64_t sync_map(std::byte* begin, std::uint64_t length, int flags) noexcept;
-  // Brings pages in as a load or a store would, but gives an error where those give a signal.
+  // Faults pages in like a load or a store, but returns an error where these raise a signal.
   static std::int64_t fault(std::byte* begin, std::uint64_t length, bool write) noexcept;
 };
 

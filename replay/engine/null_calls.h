@@ -1,4 +1,4 @@
-// The calls of the null engine: everything succeeds at once and nothing happens.
+// The calls of the null engine: everything succeeds at once without any effect.
 #pragma once
 
 #include "replay/engine/linux_calls.h"
@@ -71,7 +71,7 @@ struct NullCalls {
   static std::int64_t fault(std::byte*, std::uint64_t, bool) noexcept { return 0; }
 
  private:
-  // Looks open to the engine and is refused by the kernel should it ever get there.
+  // Valid for the engine, but refused by the kernel if it is ever used there.
   static constexpr std::int64_t kFakeDescriptor = INT32_MAX;
 };
 

@@ -34,7 +34,7 @@ PathId OutcomeRecorder::path_of(const Operation& op) const noexcept {
 bool OutcomeRecorder::compare(const Operation& op, PathId path, std::int64_t result) noexcept {
   if (same_result(op, result)) return true;
   if (op.kind == OperationKind::get_xattr && !is_user_attribute(context_.texts->text(op.text))) {
-    ++statistics_.unverified;  // the system's own are never set here
+    ++statistics_.unverified;  // attributes of the system are never set here
     return true;
   }
   const DivergenceClass what =

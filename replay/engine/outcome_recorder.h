@@ -1,4 +1,4 @@
-// Counts what one thread's operations did and compares it with the trace.
+// Counts the results of one thread's operations and compares them with the trace.
 #pragma once
 
 #include <bitset>
@@ -8,7 +8,7 @@
 
 namespace filereel {
 
-// One thread's. Only divergences cost more than a few nanoseconds.
+// Used by one thread. Only divergences cost more than a few nanoseconds.
 class OutcomeRecorder {
  public:
   // `context` outlives the recorder.
@@ -16,12 +16,12 @@ class OutcomeRecorder {
   OutcomeRecorder(const OutcomeRecorder&) = delete;
   OutcomeRecorder& operator=(const OutcomeRecorder&) = delete;
 
-  // False: a true mismatch.
+  // Returns false for a true mismatch.
   bool record(const Operation& op, std::int64_t result, const CallTime& time) noexcept {
     const auto path = [&] { return path_of(op); };
     return count(op, path, result, time) || compare(op, path(), result);
   }
-  // The same for a result that comes later: `path` is what path_of() said in the beginning.
+  // The same for a result that arrives later: `path` is the earlier result of path_of().
   bool record(const Operation& op, PathId path, std::int64_t result,
               const CallTime& time) noexcept {
     return count(op, [path] { return path; }, result, time) || compare(op, path, result);
@@ -30,22 +30,22 @@ class OutcomeRecorder {
   // The operation was not executed.
   void refuse() noexcept { ++statistics_.refused; }
 
-  // Whether what a read gave is to be compared with what was written.
+  // Whether the data of a read must be compared with the data written.
   bool checks_content(const Operation& op, std::int64_t result) const noexcept {
     return context_.verify == Verify::content && op.kind == OperationKind::read && result > 0 &&
            !op.hole && !op.loose && op.entry != kNoFileId;
   }
-  // The byte at `position` of what a read gave is not what was written. False: nothing before
-  // explains it.
+  // Records that the byte at `position` of a read differs from the data written. Returns false if
+  // no earlier divergence explains it.
   bool content_differs(const Operation& op, PathId path, std::uint64_t position) noexcept;
 
-  // The name behind an operation, for divergences.
+  // The name of an operation's file, for divergences.
   PathId path_of(const Operation& op) const noexcept;
 
   ReplayStatistics& statistics() { return statistics_; }
 
  private:
-  // Whether there is nothing to compare. `path()` is looked up for slow operations only.
+  // Returns true if there is nothing to compare. `path()` is evaluated for slow operations only.
   template <class Path>
   bool count(const Operation& op, const Path& path, std::int64_t result,
              const CallTime& time) noexcept {

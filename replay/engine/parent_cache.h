@@ -1,7 +1,7 @@
-// Open descriptors of the directories that operations happen in.
+// Caches descriptors of the directories in which operations happen.
 //
-// Confinement needs the kernel to resolve every path beneath the volume's root. Doing so once per
-// directory, and naming what lies in it by a single component, keeps that promise at no cost per
+// For confinement, the kernel must resolve every path beneath the volume's root. Resolving each
+// directory once, and naming its entries by single components, ensures this at no cost per
 // operation: a component without a slash cannot leave its directory.
 #pragma once
 
@@ -22,8 +22,8 @@ namespace filereel {
 template <class Calls>
 class ParentCache {
  public:
-  // All outlive the cache. `changes` goes up whenever a path may come to name another directory
-  // than before, in whatever thread; what is cached is forgotten then.
+  // All arguments outlive the cache. `changes` is incremented by any thread when a path may refer
+  // to a different directory than before; the cache is cleared then.
   ParentCache(const PathTable& paths, const std::array<int, kRoots>& roots,
               const std::atomic<std::uint64_t>& changes)
       : paths_(paths), roots_(roots), changes_(changes) {}
@@ -57,7 +57,7 @@ class ParentCache {
     });
   }
 
-  // The descriptor of a directory, good until the cache is used again, or -errno.
+  // The descriptor of a directory, valid until the next use of the cache, or -errno.
   std::int64_t directory(PathId id) noexcept {
     refresh();
     return cached(id);
@@ -112,13 +112,13 @@ class ParentCache {
     return roots_[static_cast<std::size_t>(node.role)];
   }
 
-  // Who made the table has checked this; here it is a matter of confinement.
+  // The creator of the table has checked this; it is repeated for confinement.
   static bool is_component(const std::string& name) noexcept {
     return !name.empty() && name.find('/') == std::string::npos &&
            name.find('\0') == std::string::npos && name != "..";
   }
 
-  // Whether `id` would take the place of `other`, in use now, in the cache.
+  // Whether `id` would evict `other`, which is in use, from the cache.
   bool evicts(PathId id, PathId other) const {
     return id != other && id % kSlots == other % kSlots && !paths_.is_root(id) &&
            !paths_.is_root(other);
@@ -130,7 +130,7 @@ class ParentCache {
 
   std::int64_t open_directory(PathId id) noexcept {
     char text[PATH_MAX];
-    char* at = text + sizeof text;  // written from its end, as the parents come last
+    char* at = text + sizeof text;  // filled from the end, because parents come last
     *--at = '\0';
     const int root = root_of(paths_.node(id));
     for (; !paths_.is_root(id); id = paths_.node(id).parent) {

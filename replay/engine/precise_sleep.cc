@@ -23,7 +23,7 @@ void prepare_precise_sleep() noexcept {
 void sleep_until(std::uint64_t due_ns, const std::stop_token& stop) noexcept {
   for (std::uint64_t now = now_ns(); now + kSleepMarginNs < due_ns; now = now_ns()) {
     if (stop.stop_requested()) return;
-    // For a span and not until a time, which the kernel's clock may call by another number.
+    // Sleeps for a duration, not until a time: the kernel's clock may have another base.
     const std::uint64_t span = std::min(due_ns - kSleepMarginNs - now, kSleepSliceNs);
     const timespec time{.tv_sec = 0, .tv_nsec = static_cast<long>(span)};
     clock_nanosleep(CLOCK_MONOTONIC, 0, &time, nullptr);

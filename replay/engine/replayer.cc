@@ -41,7 +41,7 @@ Cpu cpu_used() {
   return {seconds(usage.ru_utime), seconds(usage.ru_stime)};
 }
 
-// Operations carry the modes that files got: nothing must be taken off them a second time.
+// Operations have the final modes of files, so the umask must not apply again.
 class NoUmask {
  public:
   NoUmask() : before_(umask(0)) {}
@@ -53,7 +53,7 @@ class NoUmask {
   mode_t before_;
 };
 
-// Stops all threads of a replay: one thread's failure does, and whoever may stop the replay.
+// Stops all threads of a replay, after a failure of one thread or on request.
 class Stop {
  public:
   explicit Stop(const ReplayOptions& options)
@@ -68,10 +68,11 @@ class Stop {
  private:
   std::stop_source source_;
   LaneBoard* board_;
-  std::stop_callback<std::function<void()>> forward_;  // last: may be called at once
+  std::stop_callback<std::function<void()>> forward_;  // last: may be called immediately
 };
 
-// One thread of the replay. Only it writes the times, and they are read when it has ended.
+// One thread of the replay. Only the thread itself writes the times; they are read after it has
+// ended.
 struct ThreadRun {
   std::unique_ptr<IoEngine> engine;
   std::span<const OpenFile> open_files;
@@ -79,7 +80,7 @@ struct ThreadRun {
   bool complete = false;
 };
 
-// What lives as long as a replay. All threads have begun (`ready`) before any executes (`go`).
+// The state of a replay. All threads have started (`ready`) before any executes (`go`).
 struct ReplayRun {
   ReplayRun(const Trace& replayed, const ReplayOptions& wanted)
       : trace(replayed),
@@ -107,8 +108,8 @@ struct ReplayRun {
   std::binary_semaphore all_ended{0};
 };
 
-// Buffers are touched before the clock starts: more of them than there is memory would end other
-// programs and not this one.
+// Buffers are touched before the clock starts. If they exceeded memory, the kernel would kill other
+// programs.
 void check_memory(const Trace& trace) {
   if (!trace.files) return;  // buffer_size bounds those of recorded traces
   std::uint64_t requests = trace.threads.size();
@@ -117,12 +118,12 @@ void check_memory(const Trace& trace) {
                       static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
   if (requests == 0 || trace.largest_io <= memory / requests) return;
   throw Error(ErrorKind::failed,
-              fmt::format("{} requests in flight with buffers of {} each need more than the {} of "
-                          "memory that there is: use smaller blocks, fewer threads or less depth",
+              fmt::format("{} requests in flight with buffers of {} each exceed the {} of memory: "
+                          "use smaller blocks, fewer threads or a smaller queue depth",
                           requests, format_size(trace.largest_io), format_size(memory)));
 }
 
-// Of the volumes that a thread's paths lie on.
+// The roots of the volumes of a thread's paths.
 std::array<int, kRoots> roots_of(const Trace& trace, std::size_t thread,
                                  const std::array<int, kRoles>& roots) {
   if (trace.volumes.empty()) return {roots[0], roots[1]};
@@ -174,7 +175,7 @@ void make_engines(ReplayRun& run, const std::array<int, kRoles>& roots) {
   }
 }
 
-// On the thread itself.
+// Runs on the thread itself.
 void execute(ReplayRun& run, const SharedReplay& shared, std::size_t number) {
   ThreadRun& thread = run.threads[number];
   thread.engine->begin();
@@ -189,7 +190,7 @@ void execute(ReplayRun& run, const SharedReplay& shared, std::size_t number) {
   thread.cpu_ns = thread_cpu_ns() - cpu_before;
   thread.engine->end();
   if (!thread.complete) run.stop.request();
-  run.meeting.arrive_and_drop();  // nobody waits for this thread any more
+  run.meeting.arrive_and_drop();  // no thread waits for this one any more
   if (--run.running == 0) run.all_ended.release();
 }
 
@@ -201,19 +202,19 @@ std::vector<std::jthread> start_threads(ReplayRun& run, const SharedReplay& shar
       threads.emplace_back([&run, &shared, i] { execute(run, shared, i); });
     }
   } catch (const std::exception& error) {
-    // Those that run already must not wait for those that will never come.
+    // Threads already started must not wait for those that never start.
     run.stop.request();
     for (std::size_t i = threads.size(); i < count; ++i) run.meeting.arrive_and_drop();
     run.go.count_down();
     throw Error(ErrorKind::failed,
-                fmt::format("cannot start {} threads: {}; use fewer, or raise the limits of "
-                            "processes (ulimit -u) and memory",
+                fmt::format("cannot start {} threads: {}; use fewer, or raise the process limit "
+                            "(ulimit -u) and the memory limit",
                             count, error.what()));
   }
   return threads;
 }
 
-// Returns the processor time used until now.
+// Returns the processor time used so far.
 Cpu begin_measuring(ReplayRun& run) {
   try {
     if (run.options.on_measured_start) run.options.on_measured_start();
@@ -225,8 +226,8 @@ Cpu begin_measuring(ReplayRun& run) {
   return cpu_used();
 }
 
-// Lets the threads go. Returns the processor time used until the measured time began.
-Cpu let_go(ReplayRun& run) {
+// Releases the threads. Returns the processor time used before the measured time.
+Cpu release_threads(ReplayRun& run) {
   const std::chrono::nanoseconds warm_up(run.options.warm_up_ns);
   Cpu before{};
   run.ready.wait();
@@ -235,23 +236,23 @@ Cpu let_go(ReplayRun& run) {
   if (run.options.progress) run.options.progress->start(run.start_ns, run.options.warm_up_ns);
   run.go.count_down();
   if (warm_up.count() == 0) return before;
-  // Not before all have ended: then nothing is measured.
+  // Waits at most until all have ended: then nothing is measured.
   if (!run.threads.empty()) (void)run.all_ended.try_acquire_for(warm_up);
   return begin_measuring(run);
 }
 
-// Lets the display of progress see the threads' statistics.
-class Published {
+// Exposes the threads' statistics to the progress display.
+class PublishedProgress {
  public:
-  explicit Published(const ReplayRun& run) : progress_(run.options.progress) {
+  explicit PublishedProgress(const ReplayRun& run) : progress_(run.options.progress) {
     if (!progress_) return;
     std::vector<const ReplayStatistics*> threads;
     for (const ThreadRun& thread : run.threads) threads.push_back(&thread.engine->statistics());
     progress_->begin(std::move(threads), run.options.units);
   }
-  Published(const Published&) = delete;
-  Published& operator=(const Published&) = delete;
-  ~Published() {
+  PublishedProgress(const PublishedProgress&) = delete;
+  PublishedProgress& operator=(const PublishedProgress&) = delete;
+  ~PublishedProgress() {
     if (progress_) progress_->end();
   }
 
@@ -259,7 +260,7 @@ class Published {
   ReplayProgress* progress_;
 };
 
-// What the threads did of which `is_it` (their number) is true.
+// The outcome of the threads whose number satisfies `is_it`.
 ReplayOutcome sum_of(const ReplayRun& run, const SharedReplay& shared, const auto& is_it) {
   ReplayOutcome outcome;
   outcome.complete = true;
@@ -313,13 +314,13 @@ ReplayOutcome replay(Trace trace, const std::array<int, kRoles>& roots,
                             .start_ns = run.start_ns,
                             .queues = !trace.depths.empty(),
                             .paced = trace.kinds[static_cast<std::size_t>(OperationKind::pace)]};
-  const Published published(run);
+  const PublishedProgress published(run);
   Cpu before{};
   {
     const NoUmask modes_as_they_are;
     const std::vector<std::jthread> threads = start_threads(run, shared);
-    before = let_go(run);
-  }  // here the threads end
+    before = release_threads(run);
+  }  // joins the threads
   return outcome_of(run, shared, before, cpu_used());
 }
 

@@ -1,4 +1,4 @@
-// Replays a trace on volumes with a stopwatch.
+// Replays a trace on volumes and times it.
 #pragma once
 
 #include <array>
@@ -15,50 +15,51 @@ namespace filereel {
 
 struct ReplayOptions {
   EngineKind engine = EngineKind::blocking;
-  std::uint32_t queue_depth = 0;  // see EngineContext; Trace::depths is preferred
+  std::uint32_t queue_depth = 0;  // see EngineContext; Trace::depths takes precedence
   bool poll = false;              // see EngineContext
   Verify verify = Verify::results;
   bool change_owners = false;
   bool stop_on_divergence = true;
-  LaneBoard* board = nullptr;          // of the schedule that the trace comes from, if it does
-  DivergenceJudge* judge = nullptr;    // see EngineContext
-  std::stop_token stop = {};           // stops between two operations
-  ReplayProgress* progress = nullptr;  // sees what is counted while the replay runs
-  ProgressUnits units = {};            // of the progress
-  // Before the measured time: what ends in it is not counted, but for divergences.
+  LaneBoard* board = nullptr;             // the board of the trace's schedule, if any
+  DivergenceClassifier* judge = nullptr;  // see EngineContext
+  std::stop_token stop = {};              // stops between operations
+  ReplayProgress* progress = nullptr;     // exposes the counts while the replay runs
+  ProgressUnits units = {};               // of the progress
+  // Time before the measured time. Operations that end in it are not counted, except for
+  // divergences.
   std::uint64_t warm_up_ns = 0;
-  // The measured time, from the end of the warm-up; 0: until the sources end. When it has passed
-  // each thread ends the operation that it is at, and what it has in flight; then its source winds
-  // up, and what that gives still (closing syncs, closes) is executed and counted. The lanes of a
-  // schedule just end.
+  // The measured time after the warm-up; 0: until the sources end. When it is over, each thread
+  // completes its current operation and its requests in flight. Then its source winds up, and the
+  // operations it still returns (syncs on close, closes) are executed and counted. The lanes of a
+  // schedule end at once.
   std::uint64_t run_for_ns = 0;
-  // Filled with every latency by thread, in ns; for tests.
+  // For tests: receives every latency by thread, in ns.
   std::vector<std::vector<std::uint64_t>>* latencies = nullptr;
-  // Called once, when the measured time begins, by the thread that called replay(): for counters of
-  // the caller's.
+  // Called once when the measured time starts, by the thread that called replay(); for counters of
+  // the caller.
   std::function<void()> on_measured_start = {};
 };
 
-// What the threads of a replay did, all of them or those of one volume.
+// The outcome of a replay: of all threads, or of those of one volume.
 struct ReplayOutcome {
   ReplayStatistics statistics;
-  double elapsed_s = 0;  // from the first thread's first operation, or from the end of the warm-up,
-                         // to the end of the last thread's last one
-  std::uint64_t end_ns = 0;  // of the stopwatch, when that ended; what was open is closed after it
-  double cpu_user_s = 0;     // of this process meanwhile
+  double elapsed_s = 0;  // from the first operation of any thread, or the end of the warm-up, to
+                         // the end of the last operation of any thread
+  std::uint64_t end_ns = 0;  // stopwatch time of that end; open files are closed later
+  double cpu_user_s = 0;     // of this process during that time
   double cpu_system_s = 0;
-  // Processor time of the threads that execute, from their first operation to their last, that of
-  // the warm-up included.
+  // Processor time of the executing threads, from their first to their last operation, including
+  // the warm-up.
   double threads_cpu_s = 0;
-  bool complete = false;  // every operation was executed, or all that the time allowed
-  // By Role, where there are Trace::volumes: the same of the threads on each volume, but for the
-  // processor time of the process. Of volumes without threads nothing but zeros.
+  bool complete = false;  // every operation was executed, or the time was used up
+  // By Role, if the trace has Trace::volumes: the outcome of the threads on each volume, without
+  // the processor time of the process. All zeros for volumes without threads.
   std::vector<ReplayOutcome> by_volume;
 };
 
-// Executes the trace's threads at once, each on a thread of its own. `roots` are descriptors of the
-// volumes' root directories, by Role; -1 for a volume that the trace does not use. What goes wrong
-// with an operation is a divergence in the outcome. Consumes the trace.
+// Executes the trace's threads concurrently, each on its own thread. `roots` are descriptors of the
+// volumes' root directories, by Role; -1 for volumes that the trace does not use. Failures of
+// operations are divergences in the outcome. Consumes the trace.
 ReplayOutcome replay(Trace trace, const std::array<int, kRoles>& roots,
                      const ReplayOptions& options);
 

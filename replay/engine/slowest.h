@@ -10,18 +10,18 @@
 namespace filereel {
 
 struct SlowOperation {
-  std::uint64_t latency_ns = 0;  // from the time at which it was due, else from its begin
+  std::uint64_t latency_ns = 0;  // from its due time, otherwise from its start
   std::uint64_t service_ns = 0;  // of the call itself
   std::uint64_t end_ns = 0;      // of the stopwatch
   OperationKind kind = OperationKind::barrier;
   std::uint32_t thread = 0;  // of the trace
-  PathId path = 0;           // of the named file, or of the open one
+  PathId path = 0;           // of the named or open file
   std::uint64_t offset = 0, length = 0;
-  std::uint64_t position = 0;  // in the trace; of a workload: in its thread
+  std::uint64_t position = 0;  // in the trace; for a workload, in its thread
 };
 
-// Keeps the slowest of all that it is shown, of bounded number and without allocation. Whoever
-// shows operations asks first whether one is slow enough: that is a comparison.
+// Keeps a bounded number of the slowest operations, without allocation. Call would_keep() first: it
+// is a single comparison.
 class SlowestOperations {
  public:
   static constexpr std::size_t kMost = 32;
@@ -32,13 +32,13 @@ class SlowestOperations {
   void merge(const SlowestOperations& other) noexcept;
   void clear() noexcept { count_ = threshold_ns_ = 0; }
 
-  // In no order.
+  // In no particular order.
   std::span<const SlowOperation> operations() const { return std::span(heap_).first(count_); }
 
  private:
-  std::array<SlowOperation, kMost> heap_;  // the least slow in front
+  std::array<SlowOperation, kMost> heap_;  // the fastest in front
   std::size_t count_ = 0;
-  std::uint64_t threshold_ns_ = 0;  // the least slow of a full heap
+  std::uint64_t threshold_ns_ = 0;  // the fastest of a full heap
 };
 
 }  // namespace filereel

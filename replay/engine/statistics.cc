@@ -70,7 +70,7 @@ void ReplayStatistics::merge(const ReplayStatistics& other) {
   lateness.merge(other.lateness);
   grid.merge(other.grid);
   slowest.merge(other.slowest);
-  begin_ns = other.begin_ns;  // that of all threads
+  begin_ns = other.begin_ns;  // the same for all threads
   examples.insert(examples.end(), other.examples.begin(), other.examples.end());
   std::ranges::stable_sort(examples, {}, &Divergence::position);
   std::array<std::size_t, kDivergenceClasses> kept{};

@@ -23,17 +23,17 @@ class UringEngine final : public IoEngine {
   UringEngine(const EngineContext& context, std::uint32_t lane)
       : context_(context),
         lane_(lane),
-        performer_(context_),
+        executor_(context_),
         recorder_(context_),
         requests_(context_),
         ring_(static_cast<unsigned>(requests_.depth()), context.poll),
         fills_queue_(context.queue_depth > 0 && !context.board) {
-    performer_.open_blocking();
-    ring_.hold_buffers(requests_.arena());
+    executor_.open_blocking();
+    ring_.register_buffers(requests_.arena());
     if (context.board) return;
-    // Nobody else closes these files.
+    // Only this engine closes these files.
     files_.resize(std::min(context.open_files.size(), kMostFiles));
-    ring_.hold_files(files_.size());
+    ring_.create_file_table(files_.size());
   }
   UringEngine(const UringEngine&) = delete;
   UringEngine& operator=(const UringEngine&) = delete;
@@ -63,7 +63,7 @@ class UringEngine final : public IoEngine {
         if (!fills_queue_)
           submit(0);
         else if (!ends_at_once_)
-          hand_over();
+          submit_queue();
       }
       if (taken) operations = operations.subspan(1);
       if (failed()) return Execution::stopped;
@@ -84,13 +84,13 @@ class UringEngine final : public IoEngine {
     for (std::uint64_t now = now_ns(); requests_.in_use() > 0 && now < due_ns; now = now_ns()) {
       if (context_.stop.stop_requested()) return true;
       if (due_ns - now > kSleepMarginNs) {
-        // Not longer than until then; what is done is seen below.
+        // Waits until then at most; completions are handled below.
         const int result = ring_.wait(std::min(due_ns - kSleepMarginNs - now, kSleepSliceNs));
         if (result < 0 && result != -EINTR && result != -ETIME) give_up(result);
       } else {
         relax();
       }
-      see_done();
+      reap_completions();
     }
     sleep_until(due_ns, context_.stop);
     return !failed();
@@ -102,7 +102,7 @@ class UringEngine final : public IoEngine {
   static constexpr std::size_t kMostFiles = 1024;
   static constexpr std::uint32_t kUsesWorthHolding = 64;
 
-  // An open file that only this engine uses, by its slot.
+  // An open file used only by this engine, by its slot.
   struct File {
     std::uint32_t uses = 0;
     bool direct = false;
@@ -115,18 +115,18 @@ class UringEngine final : public IoEngine {
     if (moves_content(op)) {
       if (context_.queue_depth == 0 && !op.asynchronous) return false;
       if (context_.poll && !(op.file < files_.size() && files_[op.file].direct)) return false;
-      // io_uring takes the largest offset for the file's position.
+      // io_uring uses the largest offset for the file's position.
       return bytes_of(op) <= requests_.request_bytes() && op.offset <= INT64_MAX;
     }
     const bool syncs = op.kind == OperationKind::sync || op.kind == OperationKind::sync_data;
     return syncs && op.asynchronous && context_.queue_depth == 0 && !context_.poll;
   }
 
-  // Whether something in flight has to end before `op` may be queued.
+  // Whether a request in flight must complete before `op` may be queued.
   bool must_wait(const Operation& op) const noexcept {
     if (!requests_.has_free()) return true;
     if (op.kind == OperationKind::write && op.data == DataSource::last_read) {
-      return requests_.in_use() > 0;  // what it writes is being read
+      return requests_.in_use() > 0;  // its data is still being read
     }
     const bool ordered = context_.queue_depth > 0 && !context_.overlapping;
     return ordered && requests_.conflicts_with(op);
@@ -141,19 +141,19 @@ class UringEngine final : public IoEngine {
       return;
     }
     if (context_.queue_depth > 0 && !reap) wait_until_left(0);
-    performer_.prepare(op);
+    executor_.prepare(op);
     note_file(op);
     const PathId path = recorder_.path_of(op);
     const std::uint64_t start = now_ns();
     if (context_.queue_depth == 0 && reap) wait_until_left(op.length);
-    const std::int64_t result = performer_.call(op);
+    const std::int64_t result = executor_.call(op);
     const std::uint64_t end = latest_ns_ = now_ns();
     note(recorder_.record(
         op, path, result,
-        call_time(start, end, performer_.take_own_ns(), std::exchange(due_ns_, 0))));
+        call_time(start, end, executor_.take_own_ns(), std::exchange(due_ns_, 0))));
     if (recorder_.checks_content(op, result)) {
       const auto got = static_cast<std::uint64_t>(result);
-      const std::uint64_t position = performer_.first_difference(op, got);
+      const std::uint64_t position = executor_.first_difference(op, got);
       if (position < got) note(recorder_.content_differs(op, path, position));
     }
     if (op.kind == OperationKind::read) last_read_ = nullptr;
@@ -161,26 +161,26 @@ class UringEngine final : public IoEngine {
     publish();
   }
 
-  // What a slot stands for is about to change.
+  // The file of a slot is about to change.
   void note_file(const Operation& op) noexcept {
     const bool opens = op.kind == OperationKind::open;
     if ((!opens && op.kind != OperationKind::close) || op.file >= files_.size()) return;
-    ring_.let_go_of_file(op.file);
+    ring_.unregister_file(op.file);
     files_[op.file] = {.direct = opens && (op.flags & O_DIRECT) != 0};
   }
 
-  // A file that is used often is looked up once.
+  // A file that is used often is registered.
   Ring::FileRef file_of(const Operation& op) noexcept {
     if (op.file < files_.size()) {
       if (++files_[op.file].uses == kUsesWorthHolding) {
-        ring_.hold_file(op.file, performer_.fd(op.file));
+        ring_.register_file(op.file, executor_.fd(op.file));
       }
-      if (ring_.holds_file(op.file)) return {static_cast<int>(op.file), true};
+      if (ring_.has_file(op.file)) return {static_cast<int>(op.file), true};
     }
-    return {performer_.fd(op.file), false};
+    return {executor_.fd(op.file), false};
   }
 
-  // May be queued now.
+  // Queues `op`, which need not wait.
   void queue(const Operation& op) noexcept {
     Request& request = request_for(op);
     request.op = op;
@@ -196,7 +196,7 @@ class UringEngine final : public IoEngine {
         break;
       case OperationKind::write:
         if (op.data == DataSource::generated) {
-          performer_.content().fill(op.entry, op.offset, memory);
+          executor_.content().fill(op.entry, op.offset, memory);
         }
         ring_.queue_write(file, memory, op.offset, &request);
         break;
@@ -207,34 +207,34 @@ class UringEngine final : public IoEngine {
     requests_.queue(request);
   }
 
-  // A free request, for what was read last the one that holds it.
+  // A free request; for writing the last read's data, the request that holds it.
   Request& request_for(const Operation& op) noexcept {
     Request& request = requests_.free();
     if (op.kind != OperationKind::write || op.data != DataSource::last_read) return request;
     if (last_read_) return *last_read_;
-    // The last read went without the ring.
-    std::ranges::copy(performer_.buffer().first(bytes_of(op)), request.data);
+    // The last read bypassed the ring.
+    std::ranges::copy(executor_.buffer().first(bytes_of(op)), request.data);
     return request;
   }
 
-  // Gives the kernel what is queued, and notices whether that is all done when the call returns.
-  void hand_over() noexcept {
+  // Submits the queue, and checks whether everything has completed when the call returns.
+  void submit_queue() noexcept {
     requests_.submit(latest_ns_ = now_ns());
-    ring_.submit(0);  // what it refuses stays queued, and is seen to in submit()
+    ring_.submit(0);  // refused entries stay queued for submit()
     ends_at_once_ = ring_.done() >= requests_.in_use();
   }
 
-  // Gives the kernel what is queued, and sees what is done: at least so many.
+  // Submits the queue and handles at least `wait` completions.
   void submit(unsigned wait) noexcept {
-    if (requests_.queued() > 0) hand_over();
+    if (requests_.queued() > 0) submit_queue();
     unsigned seen = 0;
     do {
       const unsigned left = wait - std::min(wait, seen);
       const int result = ring_.submit(ring_.done() >= left ? 0 : left);
-      const unsigned some = see_done();
+      const unsigned some = reap_completions();
       seen += some;
       if (result >= 0 || result == -EINTR || some > 0) continue;
-      // The kernel may have too much to do.
+      // The kernel may be busy.
       const bool busy = result == -EAGAIN || result == -EBUSY;
       if (busy && requests_.in_use() > ring_.queued()) {
         ring_.wait(kSleepSliceNs);
@@ -244,7 +244,7 @@ class UringEngine final : public IoEngine {
     } while (!broken_ && (seen < wait || ring_.queued() > 0));
   }
 
-  // The ring takes nothing any more: what it has is lost, and everything else goes without.
+  // The ring failed: its requests are lost, and all further operations bypass it.
   void give_up(int error) noexcept {
     broken_ = true;
     const std::uint64_t now = now_ns();
@@ -257,8 +257,8 @@ class UringEngine final : public IoEngine {
     while (requests_.in_use() > most) submit(static_cast<unsigned>(requests_.in_use() - most));
   }
 
-  // Without waiting.
-  unsigned see_done() noexcept {
+  // Handles completions without waiting.
+  unsigned reap_completions() noexcept {
     if (requests_.in_use() == 0) return 0;
     std::uint64_t now = 0;
     const unsigned seen = ring_.reap([this, &now](void* tag, std::int64_t result) {
@@ -278,8 +278,8 @@ class UringEngine final : public IoEngine {
                           call_time(request.submitted_ns, end, 0, request.due_ns)));
     if (recorder_.checks_content(op, result)) {
       const auto got = static_cast<std::uint64_t>(result);
-      const std::uint64_t position = performer_.content().first_difference(
-          op.entry, op.offset, requests_.memory(request, got));
+      const std::uint64_t position =
+          executor_.content().first_difference(op.entry, op.offset, requests_.memory(request, got));
       if (position < got) note(recorder_.content_differs(op, request.path, position));
     }
     requests_.release(request);
@@ -287,7 +287,7 @@ class UringEngine final : public IoEngine {
 
   void note(bool good) noexcept { mismatch_ = mismatch_ || !good; }
 
-  // Tells the board of the operations before which nothing is in flight any more.
+  // Reports the operations before the oldest request in flight to the board.
   void publish() noexcept {
     if (!context_.board) return;
     const std::uint64_t done = requests_.in_use() == 0 ? started_ : requests_.oldest().sequence;
@@ -299,20 +299,20 @@ class UringEngine final : public IoEngine {
 
   EngineContext context_;
   std::uint32_t lane_;
-  Performer<LinuxCalls> performer_;
+  OperationExecutor<LinuxCalls> executor_;
   OutcomeRecorder recorder_;
   RequestPool requests_;
-  Ring ring_;                 // behind the requests: the kernel is done with them first
-  std::vector<File> files_;   // by slot, where each lane has its own
-  bool fills_queue_;          // no order but that of conflicts: requests may be submitted together
-  bool ends_at_once_ = true;  // when a submission returns, nothing is in flight (memory)
-  Request* last_read_ = nullptr;               // null: the performer's buffer holds the last read
+  Ring ring_;                     // after the requests: destroyed before their memory
+  std::vector<File> files_;       // by slot, if each lane has its own
+  bool fills_queue_;              // only conflicts are ordered: requests may be submitted together
+  bool ends_at_once_ = true;      // submissions complete at once (page cache)
+  Request* last_read_ = nullptr;  // null: the last read is in the performer's buffer
   std::uint64_t started_ = 0, published_ = 0;  // operations
-  std::uint64_t latest_ns_ = 0;                // when the stopwatch was last read
+  std::uint64_t latest_ns_ = 0;                // last reading of the stopwatch
   std::uint64_t alarm_ns_ = UINT64_MAX;
-  std::uint64_t due_ns_ = 0;  // when the next operation was due; 0: at no time
+  std::uint64_t due_ns_ = 0;  // due time of the next operation; 0: none
   bool mismatch_ = false, stop_on_divergence_ = false;
-  bool broken_ = false;  // the ring takes nothing any more
+  bool broken_ = false;  // the ring has failed
 };
 
 }  // namespace
@@ -322,7 +322,7 @@ std::unique_ptr<IoEngine> make_uring_engine(const EngineContext& context, std::u
     return std::make_unique<UringEngine>(context, lane);
   } catch (const std::bad_alloc&) {
     throw Error(ErrorKind::failed,
-                "no memory for the buffers of io_uring: use a smaller queue depth");
+                "not enough memory for io_uring buffers: use a smaller queue depth");
   }
 }
 

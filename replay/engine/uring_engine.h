@@ -1,5 +1,5 @@
-// The engine that keeps several requests in flight by io_uring. Built where liburing is; else
-// why_no_uring() (io_engine.h) says that it is not.
+// The engine that keeps several requests in flight by io_uring. Built if liburing is available;
+// otherwise why_no_uring() (io_engine.h) says so.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace filereel {
 
-// As make_engine.
+// See make_engine.
 std::unique_ptr<IoEngine> make_uring_engine(const EngineContext& context, std::uint32_t lane);
 
 }  // namespace filereel

@@ -3,16 +3,16 @@
 
 namespace filereel {
 
-std::optional<std::string> why_no_uring() {
-  return "this filereel was built without io_uring; install liburing-dev and build it again";
+std::optional<std::string> uring_unavailable_reason() {
+  return "filereel was built without io_uring; install liburing-dev and rebuild it";
 }
 
-std::optional<std::string> why_no_polling(int) {
-  return why_no_uring();
+std::optional<std::string> polling_unavailable_reason(int) {
+  return uring_unavailable_reason();
 }
 
 std::unique_ptr<IoEngine> make_uring_engine(const EngineContext&, std::uint32_t) {
-  throw Error(ErrorKind::failed, *why_no_uring());
+  throw Error(ErrorKind::failed, *uring_unavailable_reason());
 }
 
 }  // namespace filereel

@@ -1,4 +1,4 @@
-// The requests that an io_uring engine can have in flight.
+// The requests of an io_uring engine.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 #include <span>
 
 #include "replay/engine/buffer.h"
-#include "replay/engine/performer.h"
+#include "replay/engine/operation_executor.h"
 
 namespace filereel {
 
@@ -17,22 +17,22 @@ struct Request {
   explicit Request(std::byte* memory) : data(memory) {}
 
   std::list<Request>::iterator self;
-  std::byte* data;  // its piece of the arena
+  std::byte* data;  // its part of the arena
   Operation op;
   PathId path = 0;
   std::uint64_t submitted_ns = 0;
-  std::uint64_t due_ns = 0;    // 0: at no time
-  std::uint64_t sequence = 0;  // of the operation among all of the engine
+  std::uint64_t due_ns = 0;    // 0: none
+  std::uint64_t sequence = 0;  // number of the operation in the engine
 };
-using Requests = std::list<Request>;  // of which one is moved to another without allocation
+using Requests = std::list<Request>;  // entries move between lists without allocation
 
-// Whether the order of two requests makes a difference.
+// Whether the order of two requests matters.
 inline bool conflict(const Operation& a, const Operation& b) noexcept {
   const bool same =
       a.entry != kNoFileId && b.entry != kNoFileId ? a.entry == b.entry : a.file == b.file;
   const bool writes = a.kind == OperationKind::write || b.kind == OperationKind::write;
   if (!same || !writes) return false;
-  // A read at the end of a file, or of what is not written yet, sees how long the file is.
+  // A read at the end of a file, or of a hole, depends on the file's length.
   const auto sees_length = [](const Operation& op) {
     return op.kind == OperationKind::read &&
            (op.hole || op.expected < static_cast<std::int64_t>(op.length));
@@ -45,10 +45,11 @@ inline bool conflict(const Operation& a, const Operation& b) noexcept {
 }
 
 // Owns the requests and their memory, one arena. A request is free, then queued, then in flight,
-// then free again; the last freed is taken first, as its memory is in the caches.
+// then free again. The most recently freed is reused first, because its memory is in the
+// processor's caches.
 class RequestPool {
  public:
-  // How many of what size. Throws std::bad_alloc.
+  // Number and size follow from the context. Throws std::bad_alloc.
   explicit RequestPool(const EngineContext& context)
       : bytes_(bytes_of_each(context)), depth_(depth_of(context)), arena_(depth_ * stride()) {
     for (std::size_t i = 0; i < depth_; ++i) {
@@ -66,24 +67,24 @@ class RequestPool {
 
   bool has_free() const noexcept { return !free_.empty(); }
   Request& free() noexcept { return free_.front(); }
-  std::size_t in_use() const noexcept { return queued_.size() + flying_.size(); }
+  std::size_t in_use() const noexcept { return queued_.size() + in_flight_.size(); }
   std::size_t queued() const noexcept { return queued_.size(); }
-  // The one that was queued first. There is one.
+  // The request that was queued first. There must be one.
   const Request& oldest() const noexcept {
-    return flying_.empty() ? queued_.front() : flying_.front();
+    return in_flight_.empty() ? queued_.front() : in_flight_.front();
   }
-  Request& oldest_flying() noexcept { return flying_.front(); }
+  Request& oldest_flying() noexcept { return in_flight_.front(); }
 
   void queue(Request& free) noexcept { queued_.splice(queued_.end(), free_, free.self); }
   void submit(std::uint64_t now) noexcept {
     for (Request& request : queued_) request.submitted_ns = now;
-    flying_.splice(flying_.end(), queued_);
+    in_flight_.splice(in_flight_.end(), queued_);
   }
-  void release(Request& flying) noexcept { free_.splice(free_.begin(), flying_, flying.self); }
+  void release(Request& flying) noexcept { free_.splice(free_.begin(), in_flight_, flying.self); }
 
   bool conflicts_with(const Operation& op) const noexcept {
     const auto conflicts = [&op](const Request& one) { return conflict(one.op, op); };
-    return std::ranges::any_of(flying_, conflicts) || std::ranges::any_of(queued_, conflicts);
+    return std::ranges::any_of(in_flight_, conflicts) || std::ranges::any_of(queued_, conflicts);
   }
 
  private:
@@ -96,7 +97,7 @@ class RequestPool {
   std::size_t stride() const { return std::max((bytes_ + kPage - 1) / kPage * kPage, kPage); }
   std::size_t depth_of(const EngineContext& context) const {
     if (context.queue_depth > 0) return context.queue_depth;
-    // A trace says nowhere how much it has in flight at most: as much as memory bears.
+    // A trace does not record its maximum of requests in flight: memory is the limit.
     constexpr std::size_t kTogether = 512 << 20;
     const std::size_t lanes = context.board ? std::max<std::size_t>(context.board->size(), 1) : 1;
     return std::clamp<std::size_t>(kTogether / lanes / bytes_, 4, 256);
@@ -104,7 +105,7 @@ class RequestPool {
 
   std::size_t bytes_, depth_;
   Buffer arena_;
-  Requests free_, queued_, flying_;  // the latter two in the order of operations
+  Requests free_, queued_, in_flight_;  // queued_ and flying_ in the order of operations
 };
 
 }  // namespace filereel

@@ -13,14 +13,14 @@ namespace {
 
 std::string why_not(int error) {
   const char* const next =
-      error == ENOSYS ? "use a kernel from 5.6 on"
-                      : "allow it (sysctl kernel.io_uring_disabled=0, or the container's rules)";
-  return fmt::format("the kernel gives no io_uring ({}): {}, or use the blocking engine",
+      error == ENOSYS ? "use Linux 5.6 or later"
+                      : "enable it (sysctl kernel.io_uring_disabled=0, or the container's policy)";
+  return fmt::format("io_uring is unavailable ({}): {}, or use the blocking engine",
                      strerror(error), next);
 }
 
-// The best first: completions only when the one thread that uses the ring asks (6.1), without
-// interrupting it (5.19), anyhow.
+// In order of preference: completions only when the single thread of the ring asks for them (Linux
+// 6.1), without interrupting it (5.19), the default.
 constexpr std::array<unsigned, 3> kSetups = {
     IORING_SETUP_SINGLE_ISSUER | IORING_SETUP_DEFER_TASKRUN | IORING_SETUP_TASKRUN_FLAG |
         IORING_SETUP_R_DISABLED,
@@ -40,43 +40,43 @@ Ring::Ring(unsigned entries, bool polled) {
   if (!open_) throw Error(ErrorKind::failed, why_not(-result));
 }
 
-void Ring::hold_buffers(std::span<std::byte> memory) {
+void Ring::register_buffers(std::span<std::byte> memory) {
   constexpr std::size_t kMost = 1 << 30;
   if (memory.empty() || memory.size() > kMost) return;
   const iovec all{memory.data(), memory.size()};
-  // The limit of locked memory may be lower.
+  // The limit of locked memory may be too low.
   if (io_uring_register_buffers(&ring_, &all, 1) == 0) held_memory_ = memory;
 }
 
-void Ring::hold_files(std::size_t count) {
+void Ring::create_file_table(std::size_t count) {
   if (count == 0) return;
   if (io_uring_register_files_sparse(&ring_, static_cast<unsigned>(count)) != 0) return;
   held_files_.resize(count);
 }
 
 void Ring::begin() noexcept {
-  // Not every liburing has a function for it.
+  // Not every liburing has a function for this.
   if (disabled_) direct_call(SYS_io_uring_register, ring_.ring_fd, IORING_REGISTER_ENABLE_RINGS);
   disabled_ = false;
-  io_uring_register_ring_fd(&ring_);  // saves looking it up
+  io_uring_register_ring_fd(&ring_);  // saves the lookup
 }
 
 void Ring::end() noexcept {
   if (!open_) return;
-  // The kernel closes a ring later, at its leisure: what it holds would stay in use.
-  for (std::size_t i = 0; i < held_files_.size(); ++i) let_go_of_file(i);
+  // The kernel closes a ring asynchronously: registered files would stay in use.
+  for (std::size_t i = 0; i < held_files_.size(); ++i) unregister_file(i);
   io_uring_queue_exit(&ring_);
   open_ = false;
 }
 
-void Ring::hold_file(std::size_t number, int fd) noexcept {
+void Ring::register_file(std::size_t number, int fd) noexcept {
   if (!can_hold_file(number)) return;
   held_files_[number] =
       io_uring_register_files_update(&ring_, static_cast<unsigned>(number), &fd, 1) == 1;
 }
 
-void Ring::let_go_of_file(std::size_t number) noexcept {
-  if (!holds_file(number)) return;
+void Ring::unregister_file(std::size_t number) noexcept {
+  if (!has_file(number)) return;
   const int none = -1;
   io_uring_register_files_update(&ring_, static_cast<unsigned>(number), &none, 1);
   held_files_[number] = false;

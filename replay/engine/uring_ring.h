@@ -1,5 +1,5 @@
-// A ring of io_uring with what the kernel knows to make it fast: buffers and files that it holds
-// on to, completions that come when they are asked for. What it lacks is done without, silently.
+// An io_uring ring with the kernel's optimisations: registered buffers and files, and completions
+// on request. Missing features are skipped silently.
 #pragma once
 
 #include <array>
@@ -12,35 +12,36 @@
 
 namespace filereel {
 
-// Made by one thread, then used by one, which calls begin() first and end() last. Submissions and
-// completions neither throw nor allocate.
+// Created by any thread, then used by one, which calls begin() first and end() last. Submissions
+// and completions neither throw nor allocate.
 class Ring {
  public:
-  // For `entries` requests at once. `polled`: the thread that waits asks the device, which raises
+  // For `entries` concurrent requests. `polled`: the waiting thread polls the device, which raises
   // no interrupts; for direct reads and writes only. Throws Error(failed).
   explicit Ring(unsigned entries, bool polled = false);
   Ring(const Ring&) = delete;
   Ring& operator=(const Ring&) = delete;
   ~Ring() { end(); }
 
-  // Has the kernel hold on to memory that reads and writes use, up to 1 GiB of it.
-  void hold_buffers(std::span<std::byte> memory);
-  // Makes a table of as many files that the kernel can hold on to.
-  void hold_files(std::size_t count);
+  // Registers memory for reads and writes, at most 1 GiB.
+  void register_buffers(std::span<std::byte> memory);
+  // Creates a table for this number of registered files.
+  void create_file_table(std::size_t count);
 
   void begin() noexcept;
   void end() noexcept;
 
-  // Whether the kernel holds file `number` open. Until it is let go, closing it elsewhere does not.
-  bool holds_file(std::size_t number) const noexcept {
+  // Whether file `number` is registered. The kernel keeps it open until it is unregistered, even if
+  // it is closed elsewhere.
+  bool has_file(std::size_t number) const noexcept {
     return number < held_files_.size() && held_files_[number];
   }
   bool can_hold_file(std::size_t number) const noexcept { return number < held_files_.size(); }
-  void hold_file(std::size_t number, int fd) noexcept;
-  void let_go_of_file(std::size_t number) noexcept;
+  void register_file(std::size_t number, int fd) noexcept;
+  void unregister_file(std::size_t number) noexcept;
 
-  // Put into the queue; there must be room. `tag` comes back with the completion. `file` is a
-  // number of the table if `held`, else a descriptor.
+  // Queue a request; there must be room. `tag` is returned with the completion. `file` is an index
+  // of the table if `held`, otherwise a descriptor.
   struct FileRef {
     int file;
     bool held;
@@ -50,18 +51,18 @@ class Ring {
                    void* tag) noexcept;
   void queue_sync(FileRef file, bool data_only, void* tag) noexcept;
 
-  // Submits all that is queued and waits until so many are done that were not seen yet. The
-  // kernel's answer: how many it took, or -errno.
+  // Submits the queue and waits until `wait` unhandled completions exist. Returns the number of
+  // submitted entries, or -errno.
   int submit(unsigned wait) noexcept { return io_uring_submit_and_wait(&ring_, wait); }
-  // What is queued and not taken by the kernel.
+  // Entries not yet taken by the kernel.
   unsigned queued() const noexcept { return io_uring_sq_ready(&ring_); }
-  // What is done and was not seen, as far as known without a system call.
+  // Unhandled completions, as far as known without a system call.
   unsigned done() const noexcept { return io_uring_cq_ready(&ring_); }
-  // Waits for one to be done, at most so long. 0, or -errno.
+  // Waits for a completion, at most `most_ns`. Returns 0 or -errno.
   int wait(std::uint64_t most_ns) noexcept;
 
-  // Calls see(tag, result) for everything that is done; gives their number. Costs no system call
-  // where completions lie ready or nothing is done.
+  // Calls see(tag, result) for every completion; returns their number. Needs no system call if
+  // completions are available or none are due.
   template <class See>
   unsigned reap(See see) noexcept {
     std::array<io_uring_cqe*, 64> done;

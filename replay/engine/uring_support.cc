@@ -1,4 +1,4 @@
-// What io_uring can do here, found out by trying.
+// Probes the io_uring features of this system.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <string.h>
@@ -18,12 +18,12 @@ namespace {
 
 std::string no_polling(const std::string& why) {
   return fmt::format(
-      "completions are not polled for ({}): requests end by interrupts; polling needs a device "
-      "whose driver has queues for it, such as NVMe with nvme.poll_queues=2",
+      "completions are not polled ({}): requests complete by interrupts; polling needs a device "
+      "whose driver has polling queues, such as NVMe with nvme.poll_queues=2",
       why);
 }
 
-// Reads `file` directly by a polled request; what that gave.
+// Reads `file` with direct I/O by a polled request; returns the result.
 std::int64_t read_polled(int file, const Buffer& buffer) {
   Ring ring(1, true);
   ring.begin();
@@ -38,7 +38,7 @@ std::int64_t read_polled(int file, const Buffer& buffer) {
 
 }  // namespace
 
-std::optional<std::string> why_no_uring() {
+std::optional<std::string> uring_unavailable_reason() {
   try {
     Ring(2);
   } catch (const Error& error) {
@@ -47,28 +47,28 @@ std::optional<std::string> why_no_uring() {
   return std::nullopt;
 }
 
-std::optional<std::string> why_no_polling(int directory) {
-  if (auto why = why_no_uring()) return why;
+std::optional<std::string> polling_unavailable_reason(int directory) {
+  if (auto why = uring_unavailable_reason()) return why;
   const Descriptor file(openat(directory, ".", O_TMPFILE | O_RDWR | O_DIRECT | O_CLOEXEC, 0600));
   const Buffer buffer(1);
   const auto wanted = static_cast<std::int64_t>(buffer.size());
   if (file.get() < 0 || pwrite(file.get(), buffer.data(), buffer.size(), 0) != wanted) {
-    return no_polling(fmt::format("direct I/O does not go: {}", strerror(errno)));
+    return no_polling(fmt::format("direct I/O failed: {}", strerror(errno)));
   }
   try {
     const std::int64_t got = read_polled(file.get(), buffer);
     if (got < 0) return no_polling(strerror(static_cast<int>(-got)));
-    if (got != wanted) return no_polling("a read came short");
+    if (got != wanted) return no_polling("short read");
   } catch (const Error& error) {
     return no_polling(error.what());
   }
-  // Some kernels take such requests and end them by interrupts.
+  // Some kernels accept such requests but complete them by interrupts.
   struct stat info{};
   if (fstat(file.get(), &info) != 0) return std::nullopt;
   const std::string device =
       fmt::format("/sys/dev/block/{}:{}", major(info.st_dev), minor(info.st_dev));
   for (const char* const queue : {"/queue/io_poll", "/../queue/io_poll"}) {
-    if (read_sysfs(device + queue) == "0") return no_polling("the device has no queues for it");
+    if (read_sysfs(device + queue) == "0") return no_polling("the device has no polling queues");
   }
   return std::nullopt;
 }

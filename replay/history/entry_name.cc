@@ -20,7 +20,7 @@ bool stays(std::string_view character) {
          (first >= 'A' && first <= 'Z') || first == '.' || first == '_' || first == '+';
 }
 
-// Each text once, in order.
+// The texts without duplicates, in order.
 std::string joined(const std::vector<std::string>& texts) {
   std::vector<std::string> once;
   for (const std::string& text : texts) {
@@ -53,7 +53,7 @@ void set_tested_device(Result& result, const TestedDevice& said) {
   if (said.name.empty() && said.firmware.empty()) return;
   if (std::ranges::find(result.volumes, Role::near, &VolumeDescription::role) ==
       result.volumes.end()) {
-    throw Error(ErrorKind::usage, "a result without a volume has no drive that could be named");
+    throw Error(ErrorKind::usage, "cannot name the drive: the result has no volume");
   }
   for (VolumeDescription& volume : result.volumes) {
     if (volume.role != Role::near) continue;

@@ -1,4 +1,4 @@
-// Where a history keeps a result: by drive, then firmware, then time.
+// Names of results in a history: by drive, then firmware, then time.
 #pragma once
 
 #include <string>
@@ -8,23 +8,23 @@
 
 namespace filereel {
 
-// What a result is of, as people call it; from the volume near.
+// The device that a result is of; from the volume near.
 struct TestedDevice {
-  // "Fast Disk 3 S123"; several drives are joined with " + ". Without model and serial number the
-  // result's label, else the kernel's name of the drive, else "unknown".
+  // "Fast Disk 3 S123"; several drives are joined with " + ". Without model and serial number, the
+  // result's label, otherwise the kernel's name of the drive, otherwise "unknown".
   std::string name;
-  std::string firmware;  // "1.07"; several joined with " + "; "" if none says
+  std::string firmware;  // "1.07"; several are joined with " + "; "" if unknown
 };
 
 TestedDevice tested_device(const Result& result);
 
-// What the user says goes before what the drives say: each one of near is called so from then on,
-// without its serial number. Empty: as it was. Throws Error(usage) for a result without volumes.
+// Overrides the drives' identity with the user's. Each drive of near gets the name, without its
+// serial number. Empty members change nothing. Throws Error(usage) for a result without volumes.
 void set_tested_device(Result& result, const TestedDevice& said);
 
-// `text` as one component of a path on any file system: letters, digits, "_", "+", "." inside and
-// UTF-8 stay, everything else becomes "-". At most 100 bytes, never empty; what is cut off is told
-// by a number.
+// Turns `text` into a path component that is valid on any file system. Keeps letters, digits, "_",
+// "+", "." inside and UTF-8, and replaces everything else with "-". At most 100 bytes, never empty;
+// a hash replaces a truncated end.
 std::string file_name_of(std::string_view text);
 
 // "Fast-Disk-3-S123/1.07/2026-11-21T10-00-00Z-fc-test".

@@ -24,9 +24,9 @@ namespace {
 namespace fs = boost::filesystem;
 
 constexpr std::string_view kSuffix = ".json";
-constexpr int kDeepest = 2;  // folders between a history and its results
+constexpr int kDeepest = 2;  // directory levels between a history and its results
 
-// Nothing for what is no regular file: a pipe would be waited for.
+// Empty unless it is a regular file: reading a pipe would block.
 std::optional<std::string> read_regular_file(const std::string& path) {
   boost::system::error_code ignored;
   if (!fs::is_regular_file(path, ignored)) return std::nullopt;
@@ -35,8 +35,7 @@ std::optional<std::string> read_regular_file(const std::string& path) {
   return read_whole(file.get(), kMostResultBytes, printable(path));
 }
 
-// What lies in a folder, in the order of the names. Nothing that is not in it: links are not
-// followed to other folders.
+// The entries of a directory, sorted by name. Does not follow links to other directories.
 std::vector<fs::directory_entry> contents_of(const std::string& folder) {
   std::vector<fs::directory_entry> found;
   boost::system::error_code error;
@@ -46,17 +45,17 @@ std::vector<fs::directory_entry> contents_of(const std::string& folder) {
   }
   if (error) {
     throw Error(ErrorKind::unusable_input,
-                fmt::format("{}: {}; name a folder that `filereel history DIR add` made",
+                fmt::format("{}: {}; name a directory created by `filereel history DIR add`",
                             printable(folder), error.message()));
   }
   std::ranges::sort(found, {}, [](const auto& one) { return one.path().native(); });
   return found;
 }
 
-void read_entry(const std::string& path, const std::string& name, HistoryFolder& into) {
+void read_entry(const std::string& path, const std::string& name, HistoryDirectory& into) {
   try {
     const std::optional<std::string> text = read_regular_file(path);
-    if (!text) throw Error(ErrorKind::unusable_input, printable(path) + ": cannot be read");
+    if (!text) throw Error(ErrorKind::unusable_input, printable(path) + ": cannot read the file");
     HistoryEntry entry;
     entry.result = result_from_json(*text, printable(path));
     entry.name = name;
@@ -72,7 +71,7 @@ void read_entry(const std::string& path, const std::string& name, HistoryFolder&
 }
 
 void read_folder(const std::string& folder, const std::string& below, int depth,
-                 HistoryFolder& into) {
+                 HistoryDirectory& into) {
   for (const fs::directory_entry& one : contents_of(folder)) {
     const std::string path = one.path().string();
     const std::string name = below + one.path().filename().string();
@@ -87,15 +86,15 @@ void read_folder(const std::string& folder, const std::string& below, int depth,
     } else if (type == fs::regular_file && name.ends_with(kSuffix)) {
       read_entry(path, name.substr(0, name.size() - kSuffix.size()), into);
     } else {
-      into.others.push_back(printable(path) + ": is no result");
+      into.others.push_back(printable(path) + ": not a result");
     }
   }
 }
 
 }  // namespace
 
-HistoryFolder read_history(const std::string& folder) {
-  HistoryFolder history;
+HistoryDirectory read_history(const std::string& folder) {
+  HistoryDirectory history;
   read_folder(folder, "", 0, history);
   const auto order = [](const HistoryEntry& one) { return std::tie(one.started, one.name); };
   std::ranges::sort(history.entries, {}, order);
@@ -104,7 +103,7 @@ HistoryFolder read_history(const std::string& folder) {
   return history;
 }
 
-std::vector<HistoryEntry> find_entries(const HistoryFolder& history, std::string_view which) {
+std::vector<HistoryEntry> find_entries(const HistoryDirectory& history, std::string_view which) {
   while (which.ends_with('/')) which.remove_suffix(1);
   const std::string_view name =
       which.ends_with(kSuffix) ? which.substr(0, which.size() - kSuffix.size()) : which;
@@ -119,10 +118,11 @@ std::vector<HistoryEntry> find_entries(const HistoryFolder& history, std::string
     }
   }
   if (found.empty()) {
-    throw Error(ErrorKind::usage,
-                fmt::format("there is no result '{}' in the history: give a number, a name or the "
-                            "folder of a device or firmware, as `filereel history DIR list` shows",
-                            printable(which)));
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("no result '{}' in the history; give a number, a name, or the directory "
+                    "of a device or firmware as in `filereel history DIR list`",
+                    printable(which)));
   }
   return found;
 }
@@ -133,24 +133,24 @@ AddedResult add_to_history(const std::string& folder, const Result& result, std:
   boost::system::error_code error;
   fs::create_directories(parent, error);
   if (error) {
-    throw Error(ErrorKind::failed, fmt::format("{}: cannot make the folder: {}",
+    throw Error(ErrorKind::failed, fmt::format("{}: cannot create the directory: {}",
                                                printable(parent.string()), error.message()));
   }
   for (int attempt = 1;; ++attempt) {
     const std::string name = attempt == 1 ? wanted : fmt::format("{}-{}", wanted, attempt);
     const std::string path = fmt::format("{}/{}{}", folder, name, kSuffix);
-    // A byte more than what is to be added is another file already.
+    // One byte more than the new text is enough to detect another file.
     std::optional<std::string> there = read_file(path, text.size() + 1);
     if (!there) {
       AtomicFile file(path);
       file.write(text);
       if (file.commit_new()) return {.name = name};
-      there = read_file(path, text.size() + 1);  // somebody else was faster
+      there = read_file(path, text.size() + 1);  // created in the meantime
     }
     if (!there) {
-      throw Error(ErrorKind::failed, printable(path) + ": is in the way and cannot be read");
+      throw Error(ErrorKind::failed, printable(path) + ": already exists and cannot be read");
     }
-    if (*there == text) return {.name = name, .was_there = true};
+    if (*there == text) return {.name = name, .already_existed = true};
   }
 }
 

@@ -21,12 +21,12 @@ bool wanted(const std::vector<std::string>& list, std::string_view one) {
   return list.empty() || std::ranges::find(list, one) != list.end();
 }
 
-struct Figured {
+struct UnitSpread {
   std::string unit;
   Spread spread;
 };
 
-void add_rate(const Measurement& measurement, std::vector<Figured>& figures) {
+void add_rate(const Measurement& measurement, std::vector<UnitSpread>& figures) {
   const Summary summary = measurement.summary();
   const bool counts = !info_of(measurement.kind).by_set;
   if (counts && summary.operations_per_s) {
@@ -38,24 +38,24 @@ void add_rate(const Measurement& measurement, std::vector<Figured>& figures) {
   }
 }
 
-void add_tails(const Measurement& measurement, std::vector<Figured>& figures) {
+void add_tails(const Measurement& measurement, std::vector<UnitSpread>& figures) {
   if (measurement.samples.empty()) return;
   for (const auto& [kind, latency] : measurement.samples.front().latency) {
-    const Percentile* tail = tail_percentile(measurement.usual_count(kind));
+    const Percentile* tail = tail_percentile(measurement.median_count(kind));
     if (!tail) continue;
     const auto spread = measurement.latency(kind, tail->figure);
     if (spread) figures.push_back({fmt::format("us {} {}", tail->name, kind), *spread});
   }
 }
 
-std::vector<Figured> figures_of(const Measurement& measurement) {
-  std::vector<Figured> figures;
+std::vector<UnitSpread> figures_of(const Measurement& measurement) {
+  std::vector<UnitSpread> figures;
   add_rate(measurement, figures);
   add_tails(measurement, figures);
   return figures;
 }
 
-// What is not in the key and makes figures another thing.
+// Settings that affect the figures but are not in the key.
 std::string options_of(const Measurement& measurement, const Result& result) {
   return settings_text(result.job_of(measurement)) + ", driver " + measurement.driver;
 }
@@ -64,24 +64,24 @@ double change_between(double before, double after) {
   return before > 0 ? after / before - 1 : 0;
 }
 
-// A device's trend while it grows: where the series of a key, unit and options is.
-struct Growing {
+// A device's trend under construction, with the index of each series by key, unit and options.
+struct TrendBuilder {
   DeviceTrend trend;
   std::map<std::tuple<MeasurementKey, std::string, std::string>, std::size_t> places = {};
 };
 
-Growing& trend_for(std::vector<Growing>& trends, const std::string& device) {
-  const auto found =
-      std::ranges::find_if(trends, [&](const Growing& one) { return one.trend.device == device; });
+TrendBuilder& trend_for(std::vector<TrendBuilder>& trends, const std::string& device) {
+  const auto found = std::ranges::find_if(
+      trends, [&](const TrendBuilder& one) { return one.trend.device == device; });
   if (found != trends.end()) return *found;
-  return trends.emplace_back(Growing{{.device = device, .firmware = {}, .series = {}}});
+  return trends.emplace_back(TrendBuilder{{.device = device, .firmware = {}, .series = {}}});
 }
 
-void add_point(Growing& growing, const HistoryEntry& entry, const Measurement& measurement) {
+void add_point(TrendBuilder& growing, const HistoryEntry& entry, const Measurement& measurement) {
   const MeasurementKey key = key_of(measurement);
   const std::string options = options_of(measurement, entry.result);
   std::vector<TrendSeries>& all = growing.trend.series;
-  for (const Figured& one : figures_of(measurement)) {
+  for (const UnitSpread& one : figures_of(measurement)) {
     const auto [place, is_new] = growing.places.try_emplace({key, one.unit, options}, all.size());
     if (is_new) all.push_back({.key = key, .options = options, .unit = one.unit, .points = {}});
     all[place->second].points.push_back({.entry = entry.number,
@@ -95,7 +95,7 @@ void add_point(Growing& growing, const HistoryEntry& entry, const Measurement& m
 void finish(TrendSeries& series, const std::vector<TrendFirmware>& firmware) {
   const std::vector<TrendPoint>& points = series.points;
   series.change = change_between(points.front().figure.median, points.back().figure.median);
-  // The last two revisions that this measurement was made with.
+  // The last two firmware revisions with this measurement.
   std::optional<double> last;
   for (auto revision = firmware.rbegin(); revision != firmware.rend(); ++revision) {
     std::vector<double> medians;
@@ -112,7 +112,7 @@ void finish(TrendSeries& series, const std::vector<TrendFirmware>& firmware) {
   }
 }
 
-// Leaves the options where they tell series of the same key from each other.
+// Keeps the options only if they distinguish series of the same key.
 void shorten_options(std::vector<TrendSeries>& all) {
   std::map<std::pair<MeasurementKey, std::string>, int> counts;
   for (const TrendSeries& one : all) ++counts[{one.key, one.unit}];
@@ -123,14 +123,14 @@ void shorten_options(std::vector<TrendSeries>& all) {
 
 }  // namespace
 
-std::vector<DeviceTrend> trends_of(const HistoryFolder& history, const TrendFilter& filter) {
-  std::vector<Growing> growing;
+std::vector<DeviceTrend> trends_of(const HistoryDirectory& history, const TrendFilter& filter) {
+  std::vector<TrendBuilder> growing;
   for (const HistoryEntry& entry : history.entries) {
     if (!wanted(filter.devices, entry.device) &&
         !wanted(filter.devices, file_name_of(entry.device))) {
       continue;
     }
-    Growing& one = trend_for(growing, entry.device);
+    TrendBuilder& one = trend_for(growing, entry.device);
     std::vector<TrendFirmware>& firmware = one.trend.firmware;
     if (std::ranges::find(firmware, entry.firmware, &TrendFirmware::name) == firmware.end()) {
       firmware.push_back({entry.firmware, entry.started});
@@ -144,7 +144,7 @@ std::vector<DeviceTrend> trends_of(const HistoryFolder& history, const TrendFilt
     }
   }
   std::vector<DeviceTrend> trends;
-  for (Growing& one : growing) {
+  for (TrendBuilder& one : growing) {
     DeviceTrend& trend = one.trend;
     if (trend.series.empty()) continue;
     for (TrendSeries& series : trend.series) finish(series, trend.firmware);

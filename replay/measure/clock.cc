@@ -10,7 +10,7 @@ constexpr std::uint64_t kCalibrationNs = 5'000'000;
 constexpr const char* kClockSource =
     "/sys/devices/system/clocksource/clocksource0/current_clocksource";
 
-// Only the kernel knows whether the counter runs evenly and alike on all processors.
+// Only the kernel knows whether the counter runs at a constant rate and in sync on all processors.
 bool kernel_counts_ticks() {
   std::ifstream in(kClockSource);
   std::string name;
@@ -21,7 +21,7 @@ struct Reading {
   std::uint64_t ticks, ns;
 };
 
-// Both clocks at the same moment: the best of several tries, because any may be interrupted.
+// Reads both clocks at the same time: the best of several attempts, because any may be interrupted.
 Reading read_both() {
   Reading best{};
   std::uint64_t least = UINT64_MAX;

@@ -1,6 +1,6 @@
-// The stopwatch: nanoseconds of CLOCK_MONOTONIC. Where the kernel itself trusts the processor's
-// counter it is read directly, which costs half as much as the vDSO (20 and 40 ns in a virtual
-// machine); that matters where a cached read takes a few hundred.
+// The clock for measurements: nanoseconds of CLOCK_MONOTONIC. If the kernel itself uses the
+// processor's counter, the counter is read directly. That costs half as much as the vDSO (20 and 40
+// ns in a virtual machine), which matters for cached reads that take a few hundred ns.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ inline std::uint64_t kernel_ns() noexcept {
          static_cast<std::uint64_t>(now.tv_nsec);
 }
 
-// Processor time of the calling thread, user and system.
+// CPU time of the calling thread, user and system.
 inline std::uint64_t thread_cpu_ns() noexcept {
   timespec used;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
@@ -26,8 +26,9 @@ inline std::uint64_t thread_cpu_ns() noexcept {
          static_cast<std::uint64_t>(used.tv_nsec);
 }
 
-// Compares the counter with the kernel's clock once (5 ms); from then on a reading is a
-// multiplication. The rate is good to some millionths, so that the two clocks stay together.
+// Calibrates the counter once against the kernel's clock (5 ms); from then on a reading is a
+// multiplication. The rate is accurate to a few millionths, so that the two clocks do not drift
+// apart.
 class Clock {
  public:
   Clock();
@@ -48,13 +49,13 @@ class Clock {
   std::uint64_t ns_per_tick_ = 0;  // times 2^kShift
 };
 
-inline const Clock& stopwatch() noexcept {
+inline const Clock& measurement_clock() noexcept {
   static const Clock clock;
   return clock;
 }
 
 inline std::uint64_t now_ns() noexcept {
-  return stopwatch().now_ns();
+  return measurement_clock().now_ns();
 }
 
 }  // namespace filereel

@@ -1,4 +1,4 @@
-// A count that one thread adds to and any thread may read meanwhile.
+// A counter with one writer thread and any number of concurrent readers.
 #pragma once
 
 #include <atomic>
@@ -6,7 +6,7 @@
 
 namespace filereel {
 
-// Adding is a plain load and store, no locked instruction.
+// Incrementing is a plain load and store, not a locked instruction.
 class Counter {
  public:
   Counter() = default;
@@ -21,7 +21,8 @@ class Counter {
   operator std::uint64_t() const noexcept {  // NOLINT(google-explicit-constructor)
     return value_.load(std::memory_order_relaxed);
   }
-  // The same for a value that tells others to look at what was stored before it.
+  // The same with release and acquire order, for a value that signals that earlier stores are
+  // complete.
   void publish(std::uint64_t value) noexcept { value_.store(value, std::memory_order_release); }
   std::uint64_t published() const noexcept { return value_.load(std::memory_order_acquire); }
 

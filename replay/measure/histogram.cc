@@ -81,7 +81,7 @@ std::uint64_t Histogram::lower_bound(std::size_t bucket) {
   if (bucket < (1U << kSubBits)) return bucket;
   constexpr std::uint64_t kLow = 1U << kSubBits;
   const std::size_t shift = std::min(bucket, kBuckets - 1) / kLow - 1;
-  return (bucket % kLow + kLow) << shift;  // of 128 to 255
+  return (bucket % kLow + kLow) << shift;  // factor 128 to 255
 }
 
 std::uint64_t Histogram::upper_bound(std::size_t bucket) {

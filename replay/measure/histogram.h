@@ -1,11 +1,12 @@
-// Latencies in a log-linear histogram, after HdrHistogram (Tene 2012): each power of two is cut
-// into 128 equal buckets, so that a bucket is at most 1/128 = 0.8 % of its lower bound wide.
+// Log-linear latency histogram after HdrHistogram (Tene 2012). Each power of two is divided into
+// 128 equal buckets, so that a bucket is at most 1/128 = 0.8 % of its lower bound wide.
 //
-// The buckets are those of an HdrHistogram of two significant digits from 1 ns to 2^40 - 1 ns,
-// count for count, and results hold them in HdrHistogram's own encoding (replay/results/packed.h).
-// Recording is ours all the same: another thread may read while one records, which HdrHistogram_c
-// has only with locked instructions; a bucket is found once for the histogram and the grid of time
-// and latency (time_grid.h). A value costs 1.9 ns, with HdrHistogram_c 2.2 ns.
+// The buckets are exactly those of an HdrHistogram with two significant digits from 1 ns to 2^40 -
+// 1 ns. Results store them in HdrHistogram's own encoding (replay/results/packed.h). Recording has
+// its own implementation, because another thread may read concurrently, which HdrHistogram_c
+// supports only with locked instructions, and because a bucket is computed once for the histogram
+// and the grid of time and latency (time_grid.h). Recording a value costs 1.9 ns, with
+// HdrHistogram_c 2.2 ns.
 #pragma once
 
 #include <algorithm>
@@ -18,24 +19,24 @@
 
 namespace filereel {
 
-// One thread records; any thread may merge it into a histogram of its own meanwhile.
+// One thread records. Any thread may concurrently merge it into a histogram of its own.
 class Histogram {
  public:
   static constexpr std::size_t kSubBits = 7;
   static constexpr std::size_t kTopBit = 40;
   static constexpr std::size_t kBuckets = (kTopBit - kSubBits + 1) << kSubBits;
 
-  // Nanoseconds up to 2^40 (18 minutes) are told apart; longer ones count as that, max() stays
-  // exact. Takes no memory until it is needed.
+  // Distinguishes values up to 2^40 ns (18 minutes). Longer ones count as that; max() stays exact.
+  // Memory is allocated on first use.
   Histogram() = default;
 
-  // Takes the memory (34 KB) now, so that record() does not.
+  // Allocates the memory (34 KB) now, so that record() does not.
   void prepare() {
     if (counts_.empty()) counts_.resize(kBuckets);
   }
 
   void record(std::uint64_t ns) noexcept { record(ns, bucket(ns)); }
-  // The same where bucket(ns) is known.
+  // The same if bucket(ns) is known.
   void record(std::uint64_t ns, std::size_t bucket) noexcept {
     if (counts_.empty()) [[unlikely]] {
       prepare();
@@ -46,13 +47,14 @@ class Histogram {
   }
 
   void merge(const Histogram& other);
-  // Takes away what an earlier copy of this histogram holds. The maximum is then that of the
-  // buckets.
+  // Subtracts the values of an earlier copy of this histogram. The maximum then has the precision
+  // of the buckets.
   void subtract(const Histogram& earlier);
-  // Forgets all values and keeps the memory.
+  // Removes all values but keeps the memory.
   void clear() noexcept;
 
-  // From buckets that were kept; what they do not tell is given: `max` and `total` in nanoseconds.
+  // Restores a histogram from stored buckets. `max` and `total`, in nanoseconds, cannot be derived
+  // from them.
   static Histogram of(std::span<const std::uint64_t> counts, std::uint64_t max,
                       std::uint64_t total);
 
@@ -64,11 +66,11 @@ class Histogram {
   std::uint64_t total() const { return total_; }
 
   // The smallest recorded value (to 0.8 %) that at least `share` (0 to 1) of all values do not
-  // exceed; 0 if nothing was recorded.
+  // exceed; 0 if the histogram is empty.
   std::uint64_t percentile(double share) const;
-  // How many values lie in buckets above that of `ns`.
+  // Number of values in buckets above that of `ns`.
   std::uint64_t count_above(std::uint64_t ns) const;
-  // The same of their sum, in nanoseconds, to 0.4 %.
+  // Sum of these values in nanoseconds, to 0.4 %.
   double total_above(std::uint64_t ns) const;
 
   bool operator==(const Histogram& other) const;
@@ -79,7 +81,7 @@ class Histogram {
     const std::size_t shift = static_cast<std::size_t>(std::bit_width(ns)) - 1 - kSubBits;
     return (shift << kSubBits) + (ns >> shift);
   }
-  // The smallest and the largest value of a bucket.
+  // Smallest and largest value of a bucket.
   static std::uint64_t lower_bound(std::size_t bucket);
   static std::uint64_t upper_bound(std::size_t bucket);
 

@@ -1,4 +1,4 @@
-// The processor's own counter of time, where reading it is cheaper than asking the kernel's vDSO.
+// The processor's time stamp counter, if reading it is cheaper than the kernel's vDSO.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace filereel {
 
-inline constexpr const char* kTickSource = "tsc";  // as the kernel calls it
+inline constexpr const char* kTickSource = "tsc";  // kernel name
 
 inline std::uint64_t read_ticks() noexcept {
   return __rdtsc();

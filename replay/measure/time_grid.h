@@ -1,5 +1,5 @@
-// How a replay went over time: how many operations ended in each interval and how long they took,
-// and the bytes and syncs of the interval. What a heat map of time and latency shows.
+// The course of a replay: per interval the number of completed operations by latency, bytes and
+// syncs. The data of a heat map of time and latency.
 #pragma once
 
 #include <array>
@@ -11,8 +11,8 @@
 
 namespace filereel {
 
-// Of bounded size: when the intervals are used up, each two neighbours become one of twice the
-// width. Recording allocates nothing once prepared (130 KB).
+// Bounded size: when all intervals are used, each pair of neighbours is merged and the width
+// doubles. Once prepared (130 KB), recording does not allocate.
 class TimeGrid {
  public:
   static constexpr std::size_t kIntervals = 240;
@@ -23,18 +23,19 @@ class TimeGrid {
 
   struct Interval {
     std::uint64_t bytes = 0;  // of data operations
-    std::uint64_t syncs = 0;  // operations that wait for the device: fsync and its like
+    std::uint64_t syncs = 0;  // operations that wait for the device, such as fsync
     std::array<std::uint64_t, kBins> operations{};  // by bin of latency
   };
 
-  // Takes the memory now, so that record() does not.
+  // Allocates the memory now, so that record() does not.
   void prepare() {
     if (intervals_.empty()) intervals_.resize(kIntervals);
   }
 
-  // An operation that ended `at_ns` after the replay's start; `bucket`: of its latency.
+  // Records an operation that ended `at_ns` after the start of the replay. `bucket` is that of its
+  // latency.
   void record(std::uint64_t at_ns, std::size_t bucket, std::uint64_t bytes, bool syncs) noexcept {
-    // Mostly in the interval of the one before: no division then.
+    // Usually the same interval as the previous operation: no division then.
     if (at_ns - current_begin_ns_ >= width_ns_) [[unlikely]] {
       move_to(at_ns);
     }
@@ -44,25 +45,25 @@ class TimeGrid {
     interval.syncs += syncs ? 1 : 0;
   }
   void merge(const TimeGrid& other);
-  // Forgets everything and keeps the memory.
+  // Removes all values but keeps the memory.
   void clear() noexcept;
 
-  // From what was kept: at most kIntervals of a width that is_width.
+  // Restores a grid: at most kIntervals intervals of a width that satisfies is_width.
   static TimeGrid of(std::uint64_t width_ns, std::span<const Interval> intervals);
-  // kFinestNs, or twice or four times … that.
+  // kFinestNs times a power of two.
   static bool is_width(std::uint64_t width_ns);
 
   std::uint64_t width_ns() const { return width_ns_; }
-  // Up to the last one that holds something.
+  // Intervals up to the last one used.
   std::span<const Interval> intervals() const { return std::span(intervals_).first(used_); }
 
   // The smallest latency of a bin, in nanoseconds.
-  static std::uint64_t bin_begins(std::size_t bin) {
+  static std::uint64_t bin_lower_bound(std::size_t bin) {
     return Histogram::lower_bound(bin << kBucketBits);
   }
 
  private:
-  // Far from every time: the difference is no width.
+  // Far from any time, so that the difference never falls within an interval.
   static constexpr std::uint64_t kNever = std::uint64_t{1} << 63;
 
   void widen() noexcept;

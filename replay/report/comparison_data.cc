@@ -24,7 +24,7 @@ Json to_json(const ComparedMeasurement& one) {
                {"fresh_samples", one.fresh.samples}};
   if (one.base.samples > 0) json["base"] = one.base.median;
   if (one.fresh.samples > 0) json["fresh"] = one.fresh.median;
-  const Answer& time = one.time;
+  const AspectResult& time = one.time;
   if (time.p) json["ratio"] = time.ratio;
   if (time.ratio_interval) {
     json["ratio_interval"] = {time.ratio_interval->low, time.ratio_interval->high};

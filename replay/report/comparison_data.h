@@ -1,4 +1,4 @@
-// What the page of a report shows of a comparison.
+// The comparison's data for the report page.
 #pragma once
 
 #include "replay/compare/comparison.h"

@@ -9,14 +9,14 @@
 
 #include <fmt/format.h>
 
-#include "replay/report/wording.h"
+#include "replay/report/formatting.h"
 #include "replay/statistics/order.h"
 #include "traces/fc_test.h"
 
 namespace filereel {
 namespace {
 
-// The measurements of FC-Test with a figure, by what a mean is taken over.
+// A figure of an FC-Test measurement, input of a mean.
 struct FigureOfSet {
   std::string set;
   double rate = 0;
@@ -57,7 +57,7 @@ std::vector<Group> groups_of(std::span<const ReportedResult> results) {
   return groups;
 }
 
-// The sets that all groups of the operation have.
+// The sets that all groups with the operation have.
 std::set<std::string> common_sets(const std::vector<Group>& groups, const std::string& operation) {
   std::map<std::string, std::size_t> counts;
   std::size_t of_operation = 0;

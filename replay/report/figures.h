@@ -1,4 +1,4 @@
-// What reports show of measurements beyond their summaries.
+// Figures of reports beyond the summaries of measurements.
 #pragma once
 
 #include <cstdint>
@@ -11,28 +11,27 @@
 
 namespace filereel {
 
-// A result and where it came from.
+// A result and its source.
 struct ReportedResult {
-  std::string file;  // as on the command line; "" for one that was just measured
+  std::string file;  // as on the command line; "" if just measured
   Result result;
-  std::string group = {};  // results of the same group are one column, whatever their drives
+  std::string group = {};  // results of a group share a column, regardless of drives
   bool reference = false;  // indices are relative to it
 };
 
-// What each result is called, no two alike: its label, else its drives with their firmware, else
-// its first volume, else when it was started.
+// A unique name for each result: its label, otherwise its drives with firmware, otherwise its first
+// volume, otherwise its start time.
 std::vector<std::string> result_names(std::span<const ReportedResult> results);
 
-// "Fast Disk 3 1.07 + Fast Disk 3 1.07": the drives of the volumes with their firmware, each once;
-// "" where they are not known.
+// "Fast Disk 3 1.07 + Fast Disk 3 1.08": the drives of the volumes with their firmware, without
+// duplicates; "" if unknown.
 std::string drives_text(const Result& result);
 
-// The one whose elapsed time is in the middle, of two the faster; null without samples. Failed ones
-// only where all have failed. What cannot be a median, such as the course of a replay, is shown of
-// it.
+// The sample with the median elapsed time (the faster of two); null without samples. Failed ones
+// only if all have failed. Used for data that has no median, such as the course of a replay.
 const Sample* typical_sample(const Measurement& measurement);
 
-// One kind of operation in all samples together.
+// One kind of operation over all samples.
 struct KindShare {
   std::string kind;
   std::uint64_t count = 0, errors = 0, bytes = 0;
@@ -40,23 +39,23 @@ struct KindShare {
   double share_of_time = 0, share_of_calls = 0;  // 0 to 1
 };
 
-// Those that took most time first.
+// Sorted by time, longest first.
 std::vector<KindShare> shares_of_kinds(const Measurement& measurement);
 
-// What one file system reached with one operation, over all file sets.
+// The mean rate of one operation on one file system over all file sets.
 struct Score {
-  std::size_t result = 0;  // its place in the list
+  std::size_t result = 0;  // index in the list
   std::string operation, file_system;
   std::uint32_t sets = 0;
-  // The geometric mean of the sets' medians, until durable: of MB/s, or of files/s where the
-  // operation moves no data.
+  // The geometric mean of the sets' medians, until durable: MB/s, or files/s if the operation moves
+  // no data.
   double rate = 0;
   bool of_files = false;
-  bool best = false;  // of all with this operation, where there are two or more
+  bool best = false;  // of all with this operation, if there are at least two
 };
 
-// Of FC-Test only, in the order of measuring; only sets that all of the results and file systems
-// have measured count, so that the means are of the same.
+// For FC-Test only, in the order of measuring. Only sets that all results and file systems have
+// count, so the means are comparable.
 std::vector<Score> scores_of(std::span<const ReportedResult> results);
 
 }  // namespace filereel

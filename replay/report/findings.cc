@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 
 #include "filesets/system/units.h"
+#include "replay/report/formatting.h"
 #include "replay/report/overview.h"
-#include "replay/report/wording.h"
 #include "replay/results/block_baseline.h"
 #include "replay/results/stalls.h"
 
@@ -20,7 +20,7 @@ namespace {
 using Findings = std::vector<std::string>;
 using Results = std::span<const ReportedResult>;
 
-// How far from no change, in either direction.
+// Distance from "no change", in either direction.
 double effect_of(const ComparedMeasurement& one) {
   return std::abs(std::log(answer_of(one, one.aspect).ratio));
 }
@@ -30,7 +30,7 @@ std::string change_text(const ComparedMeasurement& one, const ResultComparison& 
                      comparison.fresh_name, comparison.base_name, one.evidence);
 }
 
-// What `compare` says as a whole.
+// The overall verdict of `compare`.
 std::string verdict_sentence(const ResultComparison& comparison) {
   const std::string &base = comparison.base_name, &fresh = comparison.fresh_name;
   const std::size_t all = comparison.measurements.size();
@@ -48,11 +48,11 @@ std::string verdict_sentence(const ResultComparison& comparison) {
     case Verdict::cannot_tell:
       break;
   }
-  return fmt::format("Whether {} is slower than {} cannot be told for {} of {} measurements.",
-                     fresh, base, comparison.count(Verdict::cannot_tell), all);
+  return fmt::format("Cannot tell whether {} is slower than {} in {} of {} measurements.", fresh,
+                     base, comparison.count(Verdict::cannot_tell), all);
 }
 
-// What became slower, then what became faster, the largest effects first.
+// Slower measurements, then faster ones, the largest effects first.
 void add_changes(const ResultComparison& comparison, Findings& findings) {
   constexpr std::size_t kNamed = 3;
   std::vector<const ComparedMeasurement*> changed;
@@ -71,11 +71,11 @@ void add_changes(const ResultComparison& comparison, Findings& findings) {
   if (changed.size() <= kNamed) return;
   const std::span<const ComparedMeasurement* const> rest = std::span(changed).subspan(kNamed);
   const auto slower = std::ranges::count(rest, Verdict::slower, &ComparedMeasurement::verdict);
-  findings.push_back(fmt::format("And {} more: {} slower, {} faster.", rest.size(), slower,
+  findings.push_back(fmt::format("{} more: {} slower, {} faster.", rest.size(), slower,
                                  rest.size() - static_cast<std::size_t>(slower)));
 }
 
-// Who is ahead in how many of FC-Test's operations.
+// The leaders in FC-Test's operations.
 void add_leaders(Results results, const std::vector<std::string>& names, Findings& findings) {
   std::vector<std::pair<std::string, int>> leaders;
   std::vector<std::string> contested;
@@ -93,13 +93,12 @@ void add_leaders(Results results, const std::vector<std::string>& names, Finding
   }
   std::ranges::stable_sort(leaders, std::greater{}, &std::pair<std::string, int>::second);
   for (const auto& [who, count] : leaders) {
-    findings.push_back(
-        fmt::format("{} is ahead in {} of {} operations, by the mean of the file sets.", who, count,
-                    contested.size()));
+    findings.push_back(fmt::format("{} leads in {} of {} operations (mean over the file sets).",
+                                   who, count, contested.size()));
   }
 }
 
-// How long recorded programs took, and by how much the slowest took longer.
+// The times of recorded programs, and the ratio of the slowest to the fastest.
 void add_replays(Results results, Findings& findings) {
   const Overview overview = overview_of(results);
   for (const OverviewRow& row : overview.rows) {
@@ -126,8 +125,8 @@ void add_replays(Results results, Findings& findings) {
       text += fmt::format("{} {}{}, {:.2g} ×", times.size() > 2 ? " (the fastest) to" : ",",
                           format_duration(slowest), last, slowest / fastest);
     }
-    text += differ == 0 ? "; every result was that of the trace."
-                        : fmt::format("; {} of {} results differed from the trace.", differ,
+    text += differ == 0 ? "; all results match the trace."
+                        : fmt::format("; {} of {} results differ from the trace.", differ,
                                       row.first->samples.front().operations);
     findings.push_back(std::move(text));
   }
@@ -143,22 +142,22 @@ void add_block_shares(Results results, Findings& findings) {
   if (shares.empty()) return;
   const auto [low, high] = std::ranges::minmax(shares);
   findings.push_back(
-      fmt::format("Work on files reaches {} to {} of what the same device does at block level.",
+      fmt::format("File access reaches {} to {} of the block-level speed of the same device.",
                   share_text(low), share_text(high)));
 }
 
-// The measurement that stalls took the largest share of the time of.
+// The measurement with the largest share of time in stalls.
 void add_stalls(Results results, const std::vector<std::string>& names, Findings& findings) {
   constexpr double kNotable = 0.01;
   double most = kNotable;
   std::string text;
   for (std::size_t i = 0; i < results.size(); ++i) {
     for (const Measurement& one : results[i].result.measurements) {
-      const std::optional<OwnStalls> own = own_stalls(one);
+      const std::optional<MeasurementStalls> own = measurement_stalls(one);
       if (!own || own->share_of_time < most) continue;
       most = own->share_of_time;
       text = fmt::format(
-          "{}{} on {} stalls most: {} of its operations ({:.2g} %) took more than {}, "
+          "{}{} on {} stalls most: {} of its operations ({:.2g} %) took more than {} each, "
           "{:.2g} % of the time in calls.",
           results.size() > 1 ? names[i] + ", " : "", subject_of(one), one.file_system,
           own->stalls.count, own->share_of_operations * 100,
@@ -168,7 +167,7 @@ void add_stalls(Results results, const std::vector<std::string>& names, Findings
   if (!text.empty()) findings.push_back(std::move(text));
 }
 
-// The measurement whose samples lie furthest apart, where there are enough of them to say so.
+// The measurement with the largest spread, if it has enough samples.
 void add_least_steady(Results results, const std::vector<std::string>& names, Findings& findings) {
   constexpr std::size_t kEnough = 3;
   constexpr double kNotable = 0.1;
@@ -184,7 +183,7 @@ void add_least_steady(Results results, const std::vector<std::string>& names, Fi
       const double width = (spread->high - spread->low) / spread->median;
       if (width <= widest) continue;
       widest = width;
-      text = fmt::format("The least steady is {}{} on {}: {} to {} {} in {} repetitions.",
+      text = fmt::format("Largest spread: {}{} on {}, {} to {} {} in {} repetitions.",
                          results.size() > 1 ? names[i] + ", " : "", subject_of(one),
                          one.file_system, rate_text(spread->low), rate_text(spread->high),
                          metric->heading, one.samples.size());

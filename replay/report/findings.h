@@ -1,4 +1,4 @@
-// What a reader should know first.
+// The main findings of a report.
 #pragma once
 
 #include <span>
@@ -10,9 +10,9 @@
 
 namespace filereel {
 
-// A sentence each, what matters most first; names in them are bytes as they are. `comparison` is
-// that of two results, which then comes first, else null; without it `verdict` comes first, unless
-// it is empty (verdict_of).
+// One sentence each, the most important first; names are unescaped. With `comparison` (of two
+// results, otherwise null) its verdict comes first, otherwise `verdict` (verdict_of) unless it is
+// empty.
 std::vector<std::string> findings_of(std::span<const ReportedResult> results,
                                      const ResultComparison* comparison = nullptr,
                                      const std::string& verdict = {});

@@ -26,14 +26,14 @@ std::string name_of(const Measurement& measurement) {
   return name + "/" + measurement.file_system;
 }
 
-// An operation of other workloads is an iteration: their phases may end by time.
+// For other workloads an iteration is one operation, because their phases may be time-limited.
 bool is_per_operation(const Measurement& measurement, const Sample& sample) {
   return !info_of(measurement.kind).by_set && !sample.reel && sample.operations > 0;
 }
 
 struct Times {
   std::uint64_t iterations = 1;
-  double real_ns = 0, cpu_ns = 0;  // of an iteration
+  double real_ns = 0, cpu_ns = 0;  // per iteration
 };
 
 Times times_of(const Measurement& measurement, const Sample& sample) {

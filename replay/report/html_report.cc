@@ -12,7 +12,7 @@
 namespace filereel {
 namespace {
 
-// As text in an element. What is not UTF-8 the browser shows as a replacement character.
+// Escapes text for an element. The browser shows invalid UTF-8 as a replacement character.
 std::string html_text(std::string_view text) {
   std::string html;
   for (const char c : text) {

@@ -1,4 +1,4 @@
-// The report as one page.
+// The report as an HTML page.
 #pragma once
 
 #include <span>
@@ -8,8 +8,8 @@
 
 namespace filereel {
 
-// One HTML file that needs nothing else: no network, no other file. What the results hold is data
-// in it and never markup or script; a content security policy allows the page's own script alone.
+// One self-contained HTML file: no network, no other files. Data of the results is embedded as
+// data, never as markup or script. A content security policy allows only the page's own scripts.
 std::string html_report(std::span<const ReportedResult> results);
 
 }  // namespace filereel

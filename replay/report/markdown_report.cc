@@ -9,16 +9,16 @@
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
 #include "replay/report/findings.h"
+#include "replay/report/formatting.h"
 #include "replay/report/overview.h"
 #include "replay/report/pool.h"
 #include "replay/report/ranking_data.h"
 #include "replay/report/text_reports.h"
-#include "replay/report/wording.h"
 
 namespace filereel {
 namespace {
 
-// Foreign text in one line of Markdown, as it is.
+// Escapes text for one line of Markdown.
 std::string plain(std::string_view text) {
   constexpr std::size_t kMost = 1000;
   std::string out;
@@ -31,7 +31,7 @@ std::string plain(std::string_view text) {
 
 using Row = std::vector<std::string>;
 
-// The first row is the heading; its first column stands left, the others right.
+// The first row is the heading. The first column is left-aligned, the others right-aligned.
 std::string table(const std::vector<Row>& rows) {
   std::string text;
   for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -44,7 +44,7 @@ std::string table(const std::vector<Row>& rows) {
   return text + "\n";
 }
 
-// Metrics that any of the measurements has.
+// Metrics that at least one measurement has.
 std::vector<const Metric*> metrics_with_figures(std::span<const ReportedResult> results,
                                                 const Overview& overview) {
   std::vector<const Metric*> columns;
@@ -72,7 +72,7 @@ std::string spread_cell(const Metric& metric, const Spread& spread, bool best) {
                      figure_text(metric.unit, high));
 }
 
-// A row for each drive and file system that has the measurement; the best of a column is bold.
+// A row per drive and file system with the measurement; the best value of a column is bold.
 void add_rows(std::span<const ReportedResult> results, const Overview& overview,
               const OverviewRow& row, const std::vector<const Metric*>& columns,
               std::vector<Row>& rows) {
@@ -111,7 +111,7 @@ void add_rows(std::span<const ReportedResult> results, const Overview& overview,
   }
 }
 
-// All that was measured, in one table.
+// All measurements in one table.
 std::string results_table(std::span<const ReportedResult> results, const Overview& overview) {
   if (overview.rows.empty()) return "Every sample failed.\n\n";
   const std::vector<const Metric*> columns = metrics_with_figures(results, overview);
@@ -124,7 +124,7 @@ std::string results_table(std::span<const ReportedResult> results, const Overvie
 
 std::string volumes(const Result& result) {
   if (result.volumes.empty()) return "";
-  std::vector<Row> rows = {{"volume", "file system", "on", "size", "mounted"}};
+  std::vector<Row> rows = {{"volume", "file system", "layers", "size", "mount options"}};
   for (const VolumeDescription& one : result.volumes) {
     rows.push_back(
         {fmt::format("{} {}", role_name(one.role), plain(one.target)),
@@ -148,12 +148,12 @@ std::string markdown_report(std::span<const ReportedResult> files) {
   }
   text += fmt::format("\n## {}\n\n", results.size() == 1 ? plain(names.front()) : "Results");
   text += results_table(results, overview);
-  text += "Medians with their 95 % interval, else the lowest and the highest; MB are 10^6 bytes";
-  text += results.size() > 1 ? "; the best of each measurement is bold.\n" : ".\n";
+  text += "Medians with 95 % confidence intervals, otherwise with extremes; 1 MB is 10^6 bytes";
+  text += results.size() > 1 ? "; the best value of each measurement is bold.\n" : ".\n";
   for (std::size_t i = 0; i < results.size(); ++i) {
     const Result& result = results[i].result;
     text += results.size() > 1 ? fmt::format("\n## {}\n\n", plain(names[i])) : "\n";
-    if (!result.complete) text += "**Incomplete: the run ended before all was measured.**\n\n";
+    if (!result.complete) text += "**Incomplete: the run ended early.**\n\n";
     if (!result.note.empty()) text += plain(result.note) + "\n\n";
     text += volumes(result);
     const std::string drives = drives_text(result);

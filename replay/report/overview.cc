@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "replay/report/wording.h"
+#include "replay/report/formatting.h"
 #include "replay/results/metrics.h"
 #include "replay/results/selection.h"
 
@@ -49,7 +49,7 @@ void add_default(std::vector<ReportView>& views, ReportView view) {
   if (std::ranges::none_of(views, same)) views.push_back(std::move(view));
 }
 
-// Names are no patterns.
+// Escapes a name for use as a pattern.
 std::string literal(const std::string& name) {
   std::string text;
   for (const char c : name) {
@@ -59,7 +59,7 @@ std::string literal(const std::string& name) {
   return text;
 }
 
-// Of a row: a chart for a step of FC-Test, a job, or a phase of a sweep.
+// The default view of a row: a chart for a step of FC-Test, a job, or a phase of a sweep.
 ReportView default_view(const OverviewRow& row, bool swept) {
   ReportView view;
   const MeasurementKey& key = row.key;
@@ -94,11 +94,11 @@ std::vector<ReportView> default_views(std::span<const ReportedResult> results,
   return views;
 }
 
-// FC-Test is told by MB/s where there is any, other work by what says most.
+// FC-Test prefers MB/s if available, other jobs the most significant metric.
 std::string_view first_metric(const std::vector<const OverviewRow*>& rows) {
   std::vector<const Measurement*> list;
   for (const OverviewRow* row : rows) list.push_back(row->first);
-  const std::vector<const Metric*> usual = usual_metrics(list);
+  const std::vector<const Metric*> usual = default_metrics(list);
   const bool by_set = info_of(rows.front()->key.kind).by_set;
   return by_set ? usual.back()->name : usual.front()->name;
 }
@@ -137,7 +137,7 @@ std::vector<ReportView> views_of(std::span<const ReportedResult> results,
   std::erase_if(views, [&](ReportView& view) {
     std::vector<const OverviewRow*> rows;
     for (const OverviewRow& row : overview.rows) {
-      if (is_chosen(view, *row.first)) rows.push_back(&row);
+      if (is_selected(view, *row.first)) rows.push_back(&row);
     }
     if (rows.empty()) return true;
     const JobRecord* job = job_named(results, rows.front()->key.workload);

@@ -1,4 +1,4 @@
-// All results in one table: what was measured down, drives and file systems across.
+// All results in one table: measurements by drives and file systems.
 #pragma once
 
 #include <cstddef>
@@ -11,18 +11,18 @@
 
 namespace filereel {
 
-// A column: a result on one file system. In charts a bar, or a line.
+// A column: a result on one file system. In charts a bar or a line.
 struct Series {
-  std::size_t result = 0;  // its place in the list
+  std::size_t result = 0;  // index in the list
   std::string file_system;
-  std::string name;  // "Acme", "Acme, ext4", or of one result "ext4"
+  std::string name;  // "Acme", "Acme, ext4"; for a single result "ext4"
 };
 
-// One thing that was measured, wherever it was.
+// One measurement across all drives and file systems.
 struct OverviewRow {
   MeasurementKey key;                     // without the file system
-  const Measurement* first = nullptr;     // of the cells
-  std::vector<const Measurement*> cells;  // by series; null where it was not measured
+  const Measurement* first = nullptr;     // first of the cells
+  std::vector<const Measurement*> cells;  // by series; null if not measured
 };
 
 struct Overview {
@@ -30,13 +30,12 @@ struct Overview {
   std::vector<OverviewRow> rows;  // in the order of their first measurements
 };
 
-// Refers to the results. Series without a measurement that has samples are left out.
+// Refers to `results`. Leaves out series without samples.
 Overview overview_of(std::span<const ReportedResult> results);
 
-// The views of a report: those that the plans ask for, else one for each job, or for each step of
-// FC-Test, in the order of measuring; recorded traces stand together. Forms, and of lines the axis
-// that goes across, are filled in, and the metric that is shown first is the first one; views of
-// which nothing was measured are left out.
+// The views of a report: those requested by the plans, otherwise one per job, or per step of
+// FC-Test, in the order of measuring; recorded traces share one. Fills in missing forms, x axes and
+// metrics (the first metric is shown first). Leaves out views without measurements.
 std::vector<ReportView> views_of(std::span<const ReportedResult> results, const Overview& overview);
 
 }  // namespace filereel

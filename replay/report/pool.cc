@@ -29,8 +29,8 @@ std::vector<Drive> drives_of(const Result& result) {
   return drives;
 }
 
-// Of a job; its own cost per operation may differ.
-bool set_alike(const Result& one, const Result& other) {
+// Whether equal job names have equal settings; the overhead may differ.
+bool same_settings(const Result& one, const Result& other) {
   return std::ranges::all_of(one.plan.jobs, [&](const JobRecord& job) {
     return std::ranges::all_of(other.plan.jobs, [&](JobRecord same) {
       same.overhead_ns = job.overhead_ns;
@@ -39,16 +39,16 @@ bool set_alike(const Result& one, const Result& other) {
   });
 }
 
-// What says that two measurements are of the same thing, on one drive: by the same driver, too.
-std::pair<MeasurementKey, std::string> thing_of(const Measurement& measurement) {
+// Identifies a measurement on one drive, including the driver.
+std::pair<MeasurementKey, std::string> measurement_id(const Measurement& measurement) {
   return {key_of(measurement), measurement.driver};
 }
 
 bool measure_the_same(const Result& one, const Result& other) {
   std::set<std::pair<MeasurementKey, std::string>> things;
-  for (const Measurement& first : one.measurements) things.insert(thing_of(first));
+  for (const Measurement& first : one.measurements) things.insert(measurement_id(first));
   return std::ranges::any_of(other.measurements, [&](const Measurement& second) {
-    return things.contains(thing_of(second));
+    return things.contains(measurement_id(second));
   });
 }
 
@@ -60,10 +60,10 @@ bool belong_together(const ReportedResult& first, const ReportedResult& second) 
     return std::tie(host.cpu, host.cores, host.kernel);
   };
   if (drives != drives_of(other) || one.label != other.label ||
-      machine(one.host) != machine(other.host) || !set_alike(one, other)) {
+      machine(one.host) != machine(other.host) || !same_settings(one, other)) {
     return false;
   }
-  // Without a label the same again may be meant to be compared.
+  // Without a label, a repeated measurement may be meant for comparison.
   return !one.label.empty() || (!drives.empty() && !measure_the_same(one, other));
 }
 
@@ -80,10 +80,10 @@ void add_samples(const Measurement& more, Measurement& measurement) {
 void add_measurements(const Result& more, Result& result) {
   std::map<std::pair<MeasurementKey, std::string>, std::size_t> places;
   for (std::size_t i = 0; i < result.measurements.size(); ++i) {
-    places.emplace(thing_of(result.measurements[i]), i);
+    places.emplace(measurement_id(result.measurements[i]), i);
   }
   for (const Measurement& one : more.measurements) {
-    const auto [place, is_new] = places.emplace(thing_of(one), result.measurements.size());
+    const auto [place, is_new] = places.emplace(measurement_id(one), result.measurements.size());
     if (is_new) {
       result.measurements.push_back(one);
     } else {

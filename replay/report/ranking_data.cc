@@ -11,12 +11,12 @@
 #include "replay/compare/ranking.h"
 #include "replay/compare/ranking_json.h"
 #include "replay/json.h"
-#include "replay/report/wording.h"
+#include "replay/report/formatting.h"
 
 namespace filereel {
 namespace {
 
-// One for each series, in their order.
+// One per series, in order.
 std::vector<ResultGroup> groups_of(std::span<const ReportedResult> results,
                                    const Overview& overview) {
   std::vector<ResultGroup> all;
@@ -39,7 +39,7 @@ std::vector<Index> indexes_of(std::span<const ReportedResult> results, const Ove
       }
     }
   }
-  if (definitions.empty()) return usual_indexes(matched, reference);
+  if (definitions.empty()) return default_indexes(matched, reference);
   std::vector<Index> indexes;
   for (const IndexDefinition& definition : definitions) {
     indexes.push_back(index_of(definition, matched, reference));
@@ -82,13 +82,13 @@ std::string verdict_of(const Overview& overview, const Standings& standings) {
   }
   if (decided == 0) {
     return standings.advice.empty()
-               ? "No difference in speed is shown."
-               : fmt::format("No difference in speed can be shown with so few repetitions: {}.",
+               ? "No significant difference in speed."
+               : fmt::format("Too few repetitions to show a difference in speed: {}.",
                              standings.advice);
   }
   const auto most = std::ranges::max_element(firsts) - firsts.begin();
   std::string text = fmt::format(
-      "{} is the fastest, or tied with it, in {} of the {} measurements that show a difference",
+      "{} is fastest, or tied for fastest, in {} of the {} measurements that show a difference",
       overview.series[static_cast<std::size_t>(most)].name, firsts[static_cast<std::size_t>(most)],
       decided);
   const bool any = !standings.indexes.empty() && !standings.indexes.front().values.empty();

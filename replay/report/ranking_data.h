@@ -13,19 +13,19 @@
 namespace filereel {
 
 struct Standings {
-  // By row and series of the overview: 1 + the number of series that are shown to be faster; 0: not
-  // ranked. Empty for a row of which nothing is shown: all are alike as far as can be told.
+  // By row and series of the overview: 1 + the number of series shown to be faster; 0: not ranked.
+  // Empty for a row without any significant difference.
   std::vector<std::vector<std::uint32_t>> ranks;
-  std::vector<Index> indexes;  // those of the plans, else the usual ones; values by series
-  // Where there are too few repetitions to show any difference: "measure with --runs 9 or more".
+  std::vector<Index> indexes;  // those of the plans, otherwise the default ones; values by series
+  // Set if there are too few repetitions to show a difference: "measure with --runs 9 or more".
   std::string advice;
 };
 
-// Nothing for fewer than two series. Indices are relative to the first result that is marked as the
-// reference.
+// Empty for fewer than two series. Indices are relative to the first result marked as reference.
 Standings standings_of(std::span<const ReportedResult> results, const Overview& overview);
 
-// Who is fastest in how many measurements, and who leads an index; "" for fewer than two series.
+// The series that is fastest in most measurements, and the one that leads an index; "" for fewer
+// than two series.
 std::string verdict_of(const Overview& overview, const Standings& standings);
 
 Json indexes_data(const Overview& overview, const Standings& standings);

@@ -10,11 +10,11 @@
 #include "replay/json.h"
 #include "replay/report/comparison_data.h"
 #include "replay/report/findings.h"
+#include "replay/report/formatting.h"
 #include "replay/report/overview.h"
 #include "replay/report/pool.h"
 #include "replay/report/ranking_data.h"
 #include "replay/report/tails_data.h"
-#include "replay/report/wording.h"
 #include "replay/results/block_baseline.h"
 #include "replay/results/failures.h"
 #include "replay/results/members_json.h"
@@ -49,7 +49,7 @@ Json samples(const Measurement& measurement) {
   return list;
 }
 
-// What only replays of recorded traces have, of the typical sample.
+// The data that only replays of recorded traces have, from the typical sample.
 std::optional<Json> replayed(const Measurement& measurement) {
   const Sample* sample = typical_sample(measurement);
   if (!sample || !sample->reel) return std::nullopt;
@@ -81,7 +81,7 @@ Json examples(const Measurement& measurement) {
   return list;
 }
 
-// By the names of metrics: median, lowest, highest, and the 95 % interval if there is one.
+// By metric name: median, lowest, highest, and the 95 % interval if there is one.
 Json figures(const Result& result, const Measurement& measurement) {
   Json json = Json::object();
   for (const Metric& metric : metrics()) {
@@ -185,7 +185,7 @@ Json metrics_data() {
   return list;
 }
 
-// Where the measurements of each result stand in its list.
+// The index of each measurement in its result's list.
 using Places = std::map<const Measurement*, std::size_t>;
 
 Places places_of(const Result& result) {
@@ -224,7 +224,7 @@ Json overview_data(std::span<const ReportedResult> results, const Overview& over
   for (const ReportView& view : views_of(results, overview)) {
     Json rows = Json::array();
     for (std::size_t i = 0; i < overview.rows.size(); ++i) {
-      if (is_chosen(view, *overview.rows[i].first)) rows.push_back(i);
+      if (is_selected(view, *overview.rows[i].first)) rows.push_back(i);
     }
     json["views"].push_back({{"title", view.title},
                              {"text", view.text},

@@ -1,5 +1,4 @@
-// Everything that the page of a report shows, as JSON: replay/report/page/ draws it and computes
-// nothing but positions.
+// All data of the report page, as JSON. replay/report/page/ draws it and computes only positions.
 #pragma once
 
 #include <span>
@@ -10,11 +9,11 @@
 
 namespace filereel {
 
-// One line, safe inside a <script> element whatever the results hold: see script_safe.
+// One line, safe inside a <script> element for any results, see script_safe.
 std::string report_data(std::span<const ReportedResult> results);
 
-// The JSON text with the characters that could end a script element, open a comment in one, or end
-// a line in old JavaScript, written as \uXXXX: < > & U+2028 U+2029. They stand in strings only.
+// Escapes the characters that could end a script element, open a comment in one, or end a line in
+// old JavaScript as \uXXXX: < > & U+2028 U+2029. They occur only in strings.
 std::string script_safe(std::string_view json);
 
 }  // namespace filereel

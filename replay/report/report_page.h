@@ -5,7 +5,7 @@
 
 namespace filereel {
 
-// HTML; @TITLE@ and @DATA@ stand for what differs from report to report, each once.
+// HTML with the placeholders @TITLE@ and @DATA@, each once.
 std::string_view report_page();
 
 }  // namespace filereel

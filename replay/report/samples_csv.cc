@@ -19,7 +19,7 @@ constexpr std::string_view kAfter =
     ",cpu_user_s,cpu_system_s,cpu_driver_s,device_bytes_read,device_bytes_written,cached_before,"
     "moved_no_data,divergences,failed\n";
 
-// Times stand before.
+// Times have fixed columns.
 bool has_column(const Metric& metric) {
   return metric.name != "elapsed_s" && metric.name != "durable_s";
 }
@@ -34,7 +34,7 @@ std::string text_cell(const std::string& text) {
   return quoted + "\"";
 }
 
-// The shortest text that reads back as the same number.
+// The shortest text that parses to the same number.
 template <class T>
 std::string cell(const std::optional<T>& value) {
   return value ? fmt::format("{}", *value) : "";

@@ -16,7 +16,7 @@ double microseconds_of(std::uint64_t ns) {
   return static_cast<double>(ns) / 1e3;
 }
 
-// Leaves out the inner points of stretches of the same latency.
+// Leaves out the inner points of ranges with the same latency.
 void append(std::vector<CurvePoint>& curve, CurvePoint point) {
   const std::size_t size = curve.size();
   if (size > 1 && curve[size - 1].latency_us == point.latency_us &&
@@ -62,7 +62,7 @@ std::vector<CurvePoint> percentile_curve(const LatencySummary& latency) {
 }
 
 std::vector<SizeClass> size_classes(const Measurement& measurement, const std::string& kind) {
-  constexpr std::uint64_t kNoMost = UINT64_MAX;  // the class of all that are larger comes last
+  constexpr std::uint64_t kNoMost = UINT64_MAX;  // so that the open-ended class sorts last
   std::map<std::uint64_t, Histogram> classes;
   for (const Sample& sample : measurement.samples) {
     const auto found = sample.latency.find(kind);

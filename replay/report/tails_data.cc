@@ -14,7 +14,7 @@
 namespace filereel {
 namespace {
 
-// Curves are drawn of them: more digits nobody sees.
+// For drawing only: more digits are not visible.
 double rounded(double value, int digits) {
   if (!(value > 0) || !std::isfinite(value)) return value;
   const double magnitude = std::pow(10, digits - 1 - std::floor(std::log10(value)));
@@ -40,7 +40,7 @@ void put_latency(Json& json, const LatencySummary& latency, const std::vector<Cu
   json["curve"] = curve_data(curve);
 }
 
-// Of a sample: bytes where any sample moves some, else operations.
+// Amounts of a sample: bytes if any sample moves some, otherwise operations.
 std::vector<std::uint64_t> amounts_of(const TimeGrid& grid, bool bytes) {
   std::vector<std::uint64_t> amounts;
   for (const TimeGrid::Interval& one : grid.intervals()) {
@@ -146,7 +146,8 @@ Json slowest_data(const Measurement& measurement, const PageDetail& detail) {
 
 Json latency_bins() {
   Json list = Json::array();
-  for (std::size_t bin = 0; bin < TimeGrid::kBins; ++bin) list.push_back(TimeGrid::bin_begins(bin));
+  for (std::size_t bin = 0; bin < TimeGrid::kBins; ++bin)
+    list.push_back(TimeGrid::bin_lower_bound(bin));
   return list;
 }
 

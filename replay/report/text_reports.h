@@ -1,4 +1,4 @@
-// Reports for other programs and for texts.
+// Reports in text formats, for other programs and documents.
 #pragma once
 
 #include <span>
@@ -8,17 +8,17 @@
 
 namespace filereel {
 
-// All samples, a row each, after RFC 4180 but with plain newlines: the first row names the columns.
-// An empty cell is a figure that the sample does not have. Where a spreadsheet would take a text
-// for a formula, an apostrophe stands before it.
+// All samples, a row each, as in RFC 4180 but with plain newlines. The first row names the columns.
+// Missing figures are empty cells. An apostrophe precedes texts that a spreadsheet would take for a
+// formula.
 std::string samples_csv(std::span<const ReportedResult> results);
 
-// Tables of the medians with what one needs to read them, in GitHub's Markdown.
+// Tables of the medians with the information to interpret them, in GitHub's Markdown.
 std::string markdown_report(std::span<const ReportedResult> results);
 
-// Samples as Google Benchmark writes repetitions, for its compare.py: the time until durable of
-// FC-Test and of replays until the last call returned is the time of one iteration; of other
-// workloads an operation is one. What failed is left out.
+// Samples in the format of Google Benchmark's repetitions, for its compare.py. For FC-Test an
+// iteration is the time until durable, for replays the time until the last call returned, for other
+// workloads one operation. Failed samples are left out.
 std::string google_benchmark_json(const Result& result);
 
 }  // namespace filereel

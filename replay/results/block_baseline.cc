@@ -12,11 +12,11 @@ namespace {
 
 constexpr double kMega = 1e6;
 
-struct Moved {
+struct BytesMoved {
   double read = 0, written = 0;  // bytes of files
 };
 
-Moved moved_by(const Sample& sample) {
+BytesMoved bytes_moved(const Sample& sample) {
   const auto bytes_of = [&](OperationKind kind) {
     const auto found = sample.latency.find(std::string(operation_info(kind).name));
     return found == sample.latency.end() ? 0.0 : static_cast<double>(found->second.bytes);
@@ -65,7 +65,7 @@ std::optional<double> block_share(const Result& result, const Measurement& measu
   std::vector<double> shares;
   for (const Sample& sample : measurement.samples) {
     if (has_failed(sample) || sample.moved_no_data || sample.durable_s <= 0) continue;
-    const Moved moved = moved_by(sample);
+    const BytesMoved moved = bytes_moved(sample);
     if ((moved.read > 0 && !reading) || (moved.written > 0 && !writing)) return std::nullopt;
     double seconds = 0;
     if (moved.read > 0) seconds += moved.read / kMega / reading->mb_per_s;
@@ -98,7 +98,7 @@ DeviceBytes device_bytes_per_file_byte(const Measurement& measurement) {
   std::vector<double> written, read;
   for (const Sample& sample : measurement.samples) {
     if (has_failed(sample) || sample.moved_no_data) continue;
-    const Moved moved = moved_by(sample);
+    const BytesMoved moved = bytes_moved(sample);
     const auto add = [](std::vector<double>& ratios, double bytes,
                         const std::optional<std::uint64_t>& device) {
       if (bytes > 0 && device) ratios.push_back(static_cast<double>(*device) / bytes);

@@ -1,4 +1,4 @@
-// How the work on files compares with what block-level tests say of the same device.
+// Compares file access with block-level tests of the same device.
 #pragma once
 
 #include <cstdint>
@@ -9,29 +9,29 @@
 
 namespace filereel {
 
-// Direct accesses must be whole blocks: the size that stands for accesses of `bytes`, the next
-// multiple of 4 KiB, at most 16 MiB.
+// The block size that represents accesses of `bytes`. Direct I/O needs whole blocks, so this is the
+// next multiple of 4 KiB, at most 16 MiB.
 std::uint64_t baseline_block_size(std::uint64_t bytes);
 
-// As fio and BlockBaseline::pattern call it: "read", "write", "randread", "randwrite".
+// The name in fio and in BlockBaseline::pattern: "read", "write", "randread", "randwrite".
 std::string baseline_pattern(bool random, bool writes);
 
-// What share of the block-level speed the measurement reaches: the time that the same bytes take at
-// block level, read and written with the measurement's AccessShape one after the other, by the time
-// until all was durable; the median of its samples. Above 1 where caches or compression help.
-// Nothing without the baselines that this takes, of steps that move no data, and of copies to
-// another volume, which is not in the baselines.
+// The share of the block-level speed that the measurement reaches. It is the time that the same
+// bytes take at block level, divided by the time until all was durable; the median of the samples.
+// The block-level time reads and then writes with the measurement's AccessShape. Above 1 if caches
+// or compression help. Empty without the required baselines, for steps that move no data, and for
+// copies to another volume, which the baselines do not cover.
 std::optional<double> block_share(const Result& result, const Measurement& measurement);
 
 // The file system's share of latency: 1 - mean latency at block level / mean latency of the
-// measurement's reads or writes; the median of its samples, 0 to 1. Nothing where the accesses are
-// not comparable (AccessShape), without the baseline, and where the files are not slower than the
-// block level: noise and caches have no share.
+// measurement's reads or writes. The median of the samples, 0 to 1. Empty if the accesses are not
+// comparable (AccessShape), without a baseline, and if the files are not slower than the block
+// level: noise and caches have no share.
 std::optional<double> latency_share(const Result& result, const Measurement& measurement);
 
-// Bytes that went through the device for each byte of files: written (the write amplification of
-// the file system and its journal; of a copy to far on either volume) and read. The median of the
-// samples; nothing where the device has no counters, or the work wrote (read) nothing.
+// Bytes that went through the device per byte of file content: written (the write amplification of
+// the file system and its journal; for a copy to far, of both volumes) and read. Medians of the
+// samples; empty if the device has no counters, or nothing was written (read).
 struct DeviceBytes {
   std::optional<double> written, read;
 };

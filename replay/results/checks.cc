@@ -23,27 +23,28 @@
 namespace filereel {
 namespace {
 
-// More than this share of the content in the caches shows in the figures, and less where all was to
-// be in them.
+// Above this share of cached content, the figures of a cold step show it; below kWarm, those of a
+// warm step.
 constexpr double kCold = 0.02, kWarm = 1 - kCold;
-// Two groups nearer together than this matter to nobody.
+// Groups closer than this factor do not matter.
 constexpr double kLeastGap = 1.1;
-// A trend is told if it is this unlikely by chance, in all measurements together, and as large.
+// A drift is reported if it is this unlikely by chance, over all measurements together, and at
+// least this large.
 constexpr double kDriftLevel = 0.01, kLeastDrift = 0.05;
-// What others do to a drive: not what a log file writes now and then, and not what is lost in the
-// step's own traffic.
+// Thresholds for other I/O. They ignore occasional log writes and what is small beside the step's
+// own traffic.
 constexpr double kBusyBytesPerSecond = 1e6, kBusyShare = 0.05;
-// Of all processors. A step mostly waits: less than these leaves it the time that it needs.
+// Shares of all CPU time. A step mostly waits: below these shares it still gets the time it needs.
 constexpr double kOtherCpu = 0.2, kStolenCpu = 0.05;
-// How often the three above must be so: a moment is what outliers are for.
+// The share of samples that must exceed a threshold above. Single moments show up as outliers.
 constexpr double kOften = 0.25;
-// Between the highest clocks of two samples of the same measurement. Turbo clocks go up and down by
-// less.
+// Ratio of the highest clocks of two samples of the same measurement. Turbo clocks vary less than
+// this.
 constexpr double kClockRange = 1.25;
-// File systems find no long free stretches any more, and drives hardly any free blocks.
+// Above this, file systems no longer find long free extents, and drives hardly any free blocks.
 constexpr double kNearlyFull = 0.95;
 
-// What Sample::cold_method says where files were read to warm the caches.
+// Sample::cold_method if files were read to warm the caches.
 constexpr std::string_view kRead = "read";
 
 constexpr std::array<std::string_view, 11> kCodes = {
@@ -70,14 +71,14 @@ bool has_figures(const Sample& sample) {
   return !has_failed(sample) && sample.durable_s > 0 && !sample.moved_no_data;
 }
 
-// What the samples reached, in their order: MB/s where they moved content, else operations/s.
-struct Speeds {
+// The rates of the samples, in order: MB/s if they moved content, otherwise operations/s.
+struct MeasuredRates {
   const Measurement* of = nullptr;
   std::string_view unit = "operations/s";
   std::vector<double> values;
 };
-Speeds speeds_of(const Measurement& measurement) {
-  Speeds speeds{.of = &measurement, .values = {}};
+MeasuredRates measured_rates(const Measurement& measurement) {
+  MeasuredRates speeds{.of = &measurement, .values = {}};
   const bool content = std::ranges::any_of(measurement.samples, [](const Sample& sample) {
     return has_figures(sample) && sample.bytes > 0;
   });
@@ -91,22 +92,22 @@ Speeds speeds_of(const Measurement& measurement) {
   return speeds;
 }
 
-// A result, and of its measurements those with figures.
-struct Checked {
+// A result and those of its measurements that have figures.
+struct CheckedResult {
   Result& result;
-  std::vector<Speeds> measured;
+  std::vector<MeasuredRates> measured;
 };
 
 // "3 of 25 measurements", "2 measurements".
-std::string how_many(const Checked& checked, std::size_t count) {
+std::string how_many(const CheckedResult& checked, std::size_t count) {
   const std::size_t all = checked.measured.size();
   const std::string_view noun = all == 1 ? "measurement" : "measurements";
   return count == all ? fmt::format("{} {}", all, noun)
                       : fmt::format("{} of {} {}", count, all, noun);
 }
 
-void for_each_sample(const Checked& checked, const std::function<void(const Sample&)>& look) {
-  for (const Speeds& one : checked.measured) {
+void for_each_sample(const CheckedResult& checked, const std::function<void(const Sample&)>& look) {
+  for (const MeasuredRates& one : checked.measured) {
     for (const Sample& sample : one.of->samples) {
       if (has_figures(sample)) look(sample);
     }
@@ -116,9 +117,9 @@ bool often(std::size_t count, std::size_t looks) {
   return static_cast<double>(count) >= kOften * static_cast<double>(looks);
 }
 
-void too_few(Checked& checked) {
+void too_few(CheckedResult& checked) {
   std::size_t count = 0, most = 0;
-  for (const Speeds& one : checked.measured) {
+  for (const MeasuredRates& one : checked.measured) {
     if (one.values.size() >= kLeastForInterval) continue;
     ++count;
     most = std::max(most, one.values.size());
@@ -126,18 +127,18 @@ void too_few(Checked& checked) {
   if (count == 0) return;
   checked.result.warn(
       {"too-few-samples",
-       fmt::format("{} of {} or fewer {}: too few for a confidence interval, and to "
-                   "compare with",
+       fmt::format("{} with at most {} {}: too few for a confidence interval or a "
+                   "comparison",
                    how_many(checked, count), most, most == 1 ? "sample" : "samples"),
        fmt::format("use --runs {} or more", kLeastForInterval)});
 }
 
-// How much of what one file system was asked for lay in the caches.
+// Cached content of one file system's measurements.
 struct Cached {
-  std::size_t warm = 0;  // measurements of which some sample was warm
+  std::size_t warm = 0;  // measurements with at least one warm sample
   const Measurement* worst = nullptr;
-  double most = kCold;         // share of the content, of the worst
-  bool contents_only = false;  // names and inodes could not be thrown out
+  double most = kCold;         // share of the content, in the worst measurement
+  bool contents_only = false;  // names and inodes could not be dropped
 };
 
 Cached cached_on(const Result& result, const std::string& file_system) {
@@ -161,7 +162,7 @@ Cached cached_on(const Result& result, const std::string& file_system) {
   return cached;
 }
 
-void not_cold(Checked& checked) {
+void not_cold(CheckedResult& checked) {
   std::vector<std::string> file_systems;
   for (const Measurement& one : checked.result.measurements) {
     if (std::ranges::find(file_systems, one.file_system) == file_systems.end()) {
@@ -173,7 +174,7 @@ void not_cold(Checked& checked) {
     if (cached.worst) {
       checked.result.warn(
           {"not-cold",
-           fmt::format("{} of the content was cached before {} began, so it was faster than the "
+           fmt::format("{} of the content was cached before {} started, so it was faster than the "
                        "device{}",
                        percent(cached.most), name_of(*cached.worst),
                        cached.warm < 2 ? "" : fmt::format(" ({})", how_many(checked, cached.warm))),
@@ -181,19 +182,19 @@ void not_cold(Checked& checked) {
     }
     if (cached.contents_only) {
       checked.result.warn({"not-cold",
-                           fmt::format("{}: only file contents could be thrown out of the caches, "
-                                       "names and inodes stayed",
+                           fmt::format("{}: only file content was dropped from the caches; names "
+                                       "and inodes stayed cached",
                                        file_system),
                            "run as root, or on a volume that filereel may format"});
     }
   }
 }
 
-void not_warm(Checked& checked) {
+void not_warm(CheckedResult& checked) {
   std::size_t count = 0;
   const Measurement* worst = nullptr;
   double least = kWarm;
-  for (const Speeds& one : checked.measured) {
+  for (const MeasuredRates& one : checked.measured) {
     bool is_cold = false;
     for (const Sample& sample : one.of->samples) {
       const double share = sample.cached_before.value_or(1);
@@ -209,18 +210,19 @@ void not_warm(Checked& checked) {
   if (!worst) return;
   checked.result.warn(
       {"not-warm",
-       fmt::format("{} of the content was cached before {} began, so the device was read too{}",
+       fmt::format("only {} of the content was cached before {} started, so the device was read, "
+                   "too{}",
                    percent(least), name_of(*worst),
                    count < 2 ? "" : fmt::format(" ({})", how_many(checked, count))),
-       "use files that fit in memory: --scale makes them smaller"});
+       "use files that fit in memory, for example with a smaller --scale"});
 }
 
-void two_groups(Checked& checked) {
+void bimodal(CheckedResult& checked) {
   std::size_t count = 0;
-  const Speeds* worst = nullptr;
+  const MeasuredRates* worst = nullptr;
   Modes furthest;
-  for (const Speeds& one : checked.measured) {
-    const std::optional<Modes> modes = two_modes(one.values);
+  for (const MeasuredRates& one : checked.measured) {
+    const std::optional<Modes> modes = bimodal_modes(one.values);
     if (!modes || modes->low <= 0 || modes->high < kLeastGap * modes->low) continue;
     ++count;
     if (worst && modes->high / modes->low <= furthest.high / furthest.low) continue;
@@ -230,17 +232,17 @@ void two_groups(Checked& checked) {
   if (!worst) return;
   checked.result.warn(
       {"bimodal",
-       fmt::format("{} came out in two groups, around {} and {} {}{}", name_of(*worst->of),
+       fmt::format("{} is bimodal, around {} and {} {}{}", name_of(*worst->of),
                    number(furthest.low), number(furthest.high), worst->unit,
-                   count < 2 ? "" : fmt::format("; {} did so", how_many(checked, count))),
-       "look for what alternates (a drive's cache, trim, another program): a median hides it"});
+                   count < 2 ? "" : fmt::format("; {} are bimodal", how_many(checked, count))),
+       "find out what alternates (drive cache, trim, another program); the median hides it"});
 }
 
-void drift(Checked& checked) {
-  std::vector<const Speeds*> series;
+void drift(CheckedResult& checked) {
+  std::vector<const MeasuredRates*> series;
   std::vector<Drift> drifts;
   std::vector<double> p;
-  for (const Speeds& one : checked.measured) {
+  for (const MeasuredRates& one : checked.measured) {
     const std::optional<Drift> drift = drift_of(one.values);
     if (!drift || drift->change <= 0) continue;
     series.push_back(&one);
@@ -260,13 +262,13 @@ void drift(Checked& checked) {
   const double change = drifts[*worst].change;
   checked.result.warn(
       {"drift",
-       fmt::format("{} became {} {} in the course of the run{}", name_of(*series[*worst]->of),
+       fmt::format("{} became {} {} during the run{}", name_of(*series[*worst]->of),
                    percent(std::abs(change - 1)), change < 1 ? "slower" : "faster",
                    count < 2 ? "" : fmt::format("; {} drifted", how_many(checked, count))),
-       "let the drive come to rest, fill its caches and cool it before you measure"});
+       "let the drive settle, fill its caches and cool it before you measure"});
 }
 
-void device_busy(Checked& checked) {
+void device_busy(CheckedResult& checked) {
   std::size_t looks = 0;
   std::vector<double> busy;
   for_each_sample(checked, [&](const Sample& sample) {
@@ -283,14 +285,14 @@ void device_busy(Checked& checked) {
   if (busy.empty() || !often(busy.size(), looks)) return;
   checked.result.warn(
       {"device-busy",
-       fmt::format("others used the drive before {} of {} steps, with a median "
-                   "of {}/s",
-                   busy.size(), looks, format_size(static_cast<std::uint64_t>(median(busy)))),
-       "end what uses it (iotop says what), or measure on a drive of its own"});
+       fmt::format("other I/O reached the drive before {} of {} steps (median {}/s)", busy.size(),
+                   looks, format_size(static_cast<std::uint64_t>(median(busy)))),
+       "stop the programs that use it (iotop lists them), or use a dedicated drive"});
 }
 
-void processors_busy(Checked& checked, std::optional<double> Conditions::* share, double threshold,
-                     const char* code, std::string_view who, const char* next_step) {
+void processors_busy(CheckedResult& checked, std::optional<double> Conditions::* share,
+                     double threshold, const char* code, std::string_view who,
+                     const char* next_step) {
   std::size_t looks = 0;
   std::vector<double> busy;
   for_each_sample(checked, [&](const Sample& sample) {
@@ -301,16 +303,15 @@ void processors_busy(Checked& checked, std::optional<double> Conditions::* share
   });
   if (busy.empty() || !often(busy.size(), looks)) return;
   checked.result.warn({code,
-                       fmt::format("{} took {} of the processors' time, as the median of {} of {} "
-                                   "samples",
-                                   who, percent(median(busy)), busy.size(), looks),
+                       fmt::format("{} took {} of the CPU time (median of {} of {} samples)", who,
+                                   percent(median(busy)), busy.size(), looks),
                        next_step});
 }
 
-void clock_rates(Checked& checked) {
+void clock_rates(CheckedResult& checked) {
   std::size_t looks = 0, count = 0;
   double low = 0, high = 0;
-  for (const Speeds& one : checked.measured) {
+  for (const MeasuredRates& one : checked.measured) {
     std::vector<double> clocks;
     for (const Sample& sample : one.of->samples) {
       if (const auto mhz = sample.conditions.cpu_mhz_high; mhz && *mhz > 0) {
@@ -329,29 +330,29 @@ void clock_rates(Checked& checked) {
   if (count == 0 || 2 * count < looks) return;
   checked.result.warn(
       {"cpu-frequency",
-       fmt::format("the processors ran at {:.1f} to {:.1f} GHz in samples of the same "
-                   "measurement ({})",
+       fmt::format("CPU clocks ranged from {:.1f} to {:.1f} GHz across samples of the "
+                   "same measurement ({})",
                    low / 1e3, high / 1e3, how_many(checked, count)),
        "set the governor to performance (cpupower frequency-set -g performance), and "
-       "see to the cooling"});
+       "check the cooling"});
 }
 
-void clock_source(Checked& checked) {
+void clock_source(CheckedResult& checked) {
   static constexpr std::array<std::string_view, 4> kSlow = {"hpet", "acpi_pm", "jiffies",
                                                             "refined-jiffies"};
   if (std::ranges::find(kSlow, checked.result.host.clock_source) == kSlow.end()) return;
   checked.result.warn(
       {"clock-unstable",
-       fmt::format("the kernel's clock is {}, slow to read or coarse: it does not trust "
-                   "the processors' own counter",
+       fmt::format("the kernel uses the clock source {}, which is slow to read or coarse, "
+                   "because it does not trust the CPU's own counter",
                    checked.result.host.clock_source),
-       "see what dmesg says of clocksource; latencies of short operations are too long"});
+       "check dmesg for clocksource messages; latencies of short operations are too high"});
 }
 
-void nearly_full(Checked& checked) {
+void nearly_full(CheckedResult& checked) {
   const Measurement* worst = nullptr;
   double most = kNearlyFull;
-  for (const Speeds& one : checked.measured) {
+  for (const MeasuredRates& one : checked.measured) {
     for (const Sample& sample : one.of->samples) {
       const double used = sample.conditions.volume_used.value_or(0);
       if (used <= most) continue;
@@ -360,27 +361,29 @@ void nearly_full(Checked& checked) {
     }
   }
   if (!worst) return;
-  // Rounded down: 100 % would be a lie.
-  checked.result.warn({"volume-nearly-full",
-                       fmt::format("the volume was {:.0f} % full after {}", std::floor(most * 100),
-                                   name_of(*worst)),
-                       "use a larger volume or --scale: full file systems and drives are slow"});
+  // Rounded down: 100 % would be wrong.
+  checked.result.warn(
+      {"volume-nearly-full",
+       fmt::format("the volume was {:.0f} % full after {}", std::floor(most * 100),
+                   name_of(*worst)),
+       "use a larger volume or a smaller --scale; full file systems and drives are slow"});
 }
 
-void other_programs(Checked& checked) {
+void other_programs(CheckedResult& checked) {
   processors_busy(checked, &Conditions::other_cpu, kOtherCpu, "cpu-busy", "other programs",
-                  "end them, or measure when the machine has nothing else to do");
+                  "end them, or measure on an idle machine");
 }
 
-void host_of_virtual_machine(Checked& checked) {
+void host_of_virtual_machine(CheckedResult& checked) {
   processors_busy(checked, &Conditions::stolen_cpu, kStolenCpu, "cpu-stolen",
                   "the host of this virtual machine",
-                  "measure on hardware, or where processors are not shared");
+                  "measure on physical hardware, or where CPUs are not shared");
 }
 
-// In the order of their warnings. A new check is a function and a line here, and its code above.
-constexpr std::array<void (*)(Checked&), 11> kChecks = {
-    too_few,     not_cold,     not_warm,       two_groups,
+// In the order of the warnings. To add a check, write a function, and add it here and its code
+// above.
+constexpr std::array<void (*)(CheckedResult&), 11> kChecks = {
+    too_few,     not_cold,     not_warm,       bimodal,
     drift,       device_busy,  other_programs, host_of_virtual_machine,
     clock_rates, clock_source, nearly_full};
 
@@ -390,10 +393,10 @@ void check_result(Result& result) {
   std::erase_if(result.warnings, [](const Warning& warning) {
     return std::ranges::find(kCodes, warning.code) != kCodes.end();
   });
-  Checked checked{result, {}};
+  CheckedResult checked{result, {}};
   for (const Measurement& one : result.measurements) {
     if (one.file_system == "none") continue;  // replayed without a volume
-    Speeds speeds = speeds_of(one);
+    MeasuredRates speeds = measured_rates(one);
     if (!speeds.values.empty()) checked.measured.push_back(std::move(speeds));
   }
   for (const auto check : kChecks) check(checked);
@@ -403,9 +406,9 @@ void warn_of_states(const VolumeDescription& volume, Result& result) {
   for (const LayerState& state : volume.states) {
     if (!is_impaired(state)) continue;
     result.warn({"volume-degraded",
-                 fmt::format("while {} ({}) was measured, {}", volume.target,
+                 fmt::format("{} ({}) was measured in this state: {}", volume.target,
                              role_name(volume.role), state_text(state)),
-                 "measure when it is complete and at rest: these are not its usual figures"});
+                 "measure again when it is complete and idle; these figures are not typical"});
   }
 }
 

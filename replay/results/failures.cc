@@ -30,8 +30,8 @@ class Failures {
       text += fmt::format("{} {}", count, count == 1 ? one : many);
     };
     add(mismatches_, "true mismatch", "true mismatches");
-    add(contents_, "read of wrong content", "reads of wrong content");
-    add(differences_, "difference of the tree", "differences of the tree");
+    add(contents_, "read with wrong content", "reads with wrong content");
+    add(differences_, "difference in the tree", "differences in the tree");
     return text.empty() || first_.empty() ? text : fmt::format("{} ({})", text, first_);
   }
 
@@ -93,7 +93,7 @@ std::string describe_failure(const std::string& where, const DivergenceExample& 
   return fmt::format("{}: {} of {} failed (operation {}): {}; {}", where, what.operation,
                      printable(what.path), what.position + 1, result,
                      full ? fmt::format("the volume is full: {}", room)
-                          : "see the kernel's log (dmesg) for the device");
+                          : "check the kernel log (dmesg) for device errors");
 }
 
 }  // namespace filereel

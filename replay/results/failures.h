@@ -1,4 +1,4 @@
-// What a replay did otherwise than the trace, in words.
+// Describes where a replay diverged from the trace.
 #pragma once
 
 #include <string>
@@ -11,13 +11,13 @@ namespace filereel {
 // "position 12, thread 0, open a/b: expected 0, got ENOENT".
 std::string describe_divergence(const DivergenceExample& one);
 
-// What makes a replay a failed one: true mismatches, wrong content, differences of the trees. The
-// text says how many and names the first; "" if there are none.
+// The reasons why a replay failed: true mismatches, wrong content, differences in the tree. The
+// text gives the counts and the first one; "" if there are none.
 std::string failures_of(const Result& result);
-std::string failures_of(const Measurement& measurement);  // of one
+std::string failures_of(const Measurement& measurement);  // of one measurement
 
-// Of an operation of a workload that failed: `where` it did and why; `room` says what helps where a
-// volume is full.
+// Describes a failed operation of a workload: where and why. `room` is the advice for a full
+// volume.
 std::string describe_failure(const std::string& where, const DivergenceExample& what,
                              std::string_view room);
 

@@ -1,4 +1,4 @@
-// The file systems of a result. On directories they are what the kernel calls them: "tmpfs".
+// The file systems of a result. For directories these are the kernel's names, such as "tmpfs".
 #pragma once
 
 #include <span>
@@ -9,13 +9,13 @@
 
 namespace filereel {
 
-// Those that there are samples of, in the order of measuring.
+// File systems with samples, in the order of measuring.
 std::vector<std::string> file_systems_of(const Result& result);
-// The same of several results, each once.
+// The same for several results, without duplicates.
 std::vector<std::string> file_systems_of(std::span<const Result> results);
 
-// What was measured on one file system, with its volumes. Far volumes with another file system stay
-// where there is none with this one.
+// The measurements of one file system, with its volumes. A far volume with another file system is
+// kept if there is none with this one.
 Result only_on(const Result& result, const std::string& file_system);
 
 }  // namespace filereel

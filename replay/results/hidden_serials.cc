@@ -23,7 +23,7 @@ void hide_serials(VolumeDescription& volume) {
     volume.target = error ? "/dev/disk/by-id/hidden" : device.string();
   }
   const auto hide = [&](DeviceIdentity& drive) {
-    constexpr std::size_t kLeastTelling = 4;  // "1" is in too many names
+    constexpr std::size_t kLeastTelling = 4;  // "1" occurs in too many names
     if (drive.serial.empty()) return;
     const std::string digest = serial_digest(drive);
     if (drive.serial.size() >= kLeastTelling) {

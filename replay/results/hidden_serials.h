@@ -1,4 +1,4 @@
-// Results that can be published.
+// Removes serial numbers, so that results can be published.
 #pragma once
 
 #include "replay/results/result.h"
@@ -6,12 +6,12 @@
 
 namespace filereel {
 
-// Puts serial_digest in the place of every serial number, also within the target's name and the
-// layers. A name of /dev/disk/by-id, which tells the serial number or the like, becomes the
-// kernel's.
+// Replaces every serial number with serial_digest, also within the target's name and the layers. A
+// name in /dev/disk/by-id, which contains the serial number or similar, is replaced with the
+// kernel's name.
 void hide_serials(VolumeDescription& volume);
 
-// The volume as the result may tell it: where its serials_hidden says so, without serial numbers.
+// The volume for the result: without serial numbers if its serials_hidden is set.
 VolumeDescription described(const VolumeDescription& volume, const Result& result);
 
 }  // namespace filereel

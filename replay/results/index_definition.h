@@ -1,5 +1,5 @@
-// What a geometric mean is taken over: a group of measurements under a name. Plain data, of command
-// lines and of plans; replay/compare/index.h calculates it.
+// Defines an index: a named group of measurements over which a geometric mean is taken. Plain data,
+// from command lines and plans; replay/compare/index.h calculates it.
 #pragma once
 
 #include <string>
@@ -8,17 +8,17 @@
 
 namespace filereel {
 
-// The metric that stands for data rate and access time of recorded programs in busy time.
+// The metric that combines data rate and access time of recorded programs during busy time.
 inline constexpr std::string_view kStorageMetric = "storage";
 
 struct IndexDefinition {
   std::string name;
-  // Of shells (fnmatch): a measurement belongs to the group if one of them matches its workload,
-  // "workload operation", "workload set operation" or its whole key. All belong where there is
-  // none.
+  // Shell patterns (fnmatch). A measurement belongs to the group if one of them matches its
+  // workload, "workload operation", "workload set operation" or its whole key. Empty: all
+  // measurements belong.
   std::vector<std::string> patterns = {};
-  // Metric::name, or kStorageMetric; "" is the main rate: MB/s until durable, else files/s, else
-  // operations/s.
+  // Metric::name or kStorageMetric; "" is the main rate: MB/s until durable, otherwise files/s,
+  // otherwise operations/s.
   std::string metric = {};
 
   bool operator==(const IndexDefinition&) const = default;

@@ -1,4 +1,4 @@
-// Latencies of a measurement: those of all samples together.
+// Latencies of a measurement, pooled over all samples.
 #pragma once
 
 #include <array>
@@ -25,28 +25,30 @@ inline constexpr std::array<Percentile, 6> kNamedPercentiles = {{
     {"p99.99", 99.99, &LatencySummary::p9999_us},
 }};
 
-// Whether ten of so many operations lie above the percentile: of fewer it is a matter of chance.
+// Whether at least ten of `operations` are above the percentile. With fewer, the percentile is down
+// to chance.
 bool is_supported(const Percentile& percentile, double operations);
-// What stands for the tail of so many operations: p99.9, else p99; null where neither is supported.
+// The percentile used as the tail of `operations`: p99.9, otherwise p99; null if neither is
+// supported.
 const Percentile* tail_percentile(double operations);
 
-// Count and percentiles; errors and bytes are 0, the texts empty.
+// Count and percentiles; errors and bytes are 0, texts are empty.
 LatencySummary summarise(const Histogram& latency);
 
-// All latencies of one kind of operation, of the samples that did not fail. Empty where there are
-// none, and where any of these samples has no histogram (before schema version 4).
+// All latencies of one kind of operation, from the samples that did not fail. Empty if there are
+// none, or if any of these samples has no histogram (before schema version 4).
 Histogram pooled_histogram(const Measurement& measurement, const std::string& kind);
 
-// One kind of operation in all samples that did not fail; the count is 0 where there is none. The
-// percentiles are those of the pooled histogram, without one the medians of the samples'
-// percentiles. The maximum is that of all samples in any case, and so are the sums.
+// One kind of operation over all samples that did not fail; the count is 0 if there is none.
+// Percentiles come from the pooled histogram, otherwise they are the medians of the samples'
+// percentiles. Maximum and sums are always those of all samples.
 LatencySummary pooled_latency(const Measurement& measurement, const std::string& kind);
-// The same where pooled_histogram is at hand.
+// The same with a given pooled_histogram.
 LatencySummary pooled_latency(const Measurement& measurement, const std::string& kind,
                               const Histogram& pooled);
 
-// A percentile of pooled_latency, as the middle, with the lowest and the highest of the samples;
-// nothing where there is none.
+// A percentile of pooled_latency as the median, with the lowest and highest of the samples. Empty
+// if there is none.
 std::optional<Spread> latency_spread(const Measurement& measurement, const std::string& kind,
                                      double LatencySummary::* percentile);
 

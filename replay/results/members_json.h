@@ -1,5 +1,6 @@
-// JSON to and from what has a list of its members (result_members.h), for nlohmann's library, which
-// finds these functions by itself: `json["host"] = result.host`, `json.get<HostInfo>()`, lists too.
+// Converts types with a list of members (result_members.h) to and from JSON. nlohmann's library
+// finds these functions by argument-dependent lookup: `json["host"] = result.host`,
+// `json.get<HostInfo>()`, also for lists.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +19,13 @@
 
 namespace filereel {
 
-// What reading throws besides nlohmann's exceptions: the JSON is not of the schema.
-struct WrongMember {
+// Thrown besides nlohmann's exceptions if the JSON does not match the schema.
+struct SchemaError {
   std::string why;
 };
 
-// As nlohmann's get, but a number that does not fit is refused and not cut, and so is one that is
-// no figure of anything.
+// Like nlohmann's get, but refuses integers that do not fit instead of truncating them, and figures
+// out of range.
 template <class T>
 T convert(const Json& json, const char* key) {
   if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
@@ -32,29 +33,29 @@ T convert(const Json& json, const char* key) {
                           ? std::in_range<T>(json.get<std::uint64_t>())
                           : json.is_number_integer() && std::in_range<T>(json.get<std::int64_t>());
     if (!fits) {
-      throw WrongMember{fmt::format("'{}' must be a whole number from {} to {}", key,
+      throw SchemaError{fmt::format("'{}' must be an integer from {} to {}", key,
                                     std::numeric_limits<T>::min(), std::numeric_limits<T>::max())};
     }
   }
   if constexpr (std::is_floating_point_v<T>) {
     const T figure = json.is_number() ? json.get<T>() : T();
     if (figure != 0 && !(figure >= kLeastFigure && figure <= kMostFigure)) {
-      throw WrongMember{fmt::format("'{}' is {}: it must be 0, or {} to {}", key, figure,
-                                    kLeastFigure, kMostFigure)};
+      throw SchemaError{fmt::format("'{}' is out of range: {} (expected 0, or {} to {})", key,
+                                    figure, kLeastFigure, kMostFigure)};
     }
   }
   try {
     return json.get<T>();
   } catch (const Json::exception&) {
-    throw WrongMember{fmt::format("'{}' cannot be {}", key, json.type_name())};
+    throw SchemaError{fmt::format("'{}' has the wrong type: {}", key, json.type_name())};
   }
 }
 
-// Leaves `value` as it is where there is no such member.
+// Leaves `value` unchanged if the member is missing.
 template <class T>
 void get(const Json& json, const char* key, T& value) {
   if (!json.is_object()) {
-    throw WrongMember{fmt::format("there is no object that could hold '{}'", key)};
+    throw SchemaError{fmt::format("expected an object with '{}'", key)};
   }
   if (const auto found = json.find(key); found != json.end()) value = convert<T>(*found, key);
 }
@@ -65,7 +66,7 @@ void get(const Json& json, const char* key, std::optional<T>& value) {
   if (json.contains(key)) value = std::move(present);
 }
 
-// Nothing is not written.
+// Does not write an empty value.
 template <class T>
 void put(Json& json, const char* key, const std::optional<T>& value) {
   if (value) json[key] = *value;

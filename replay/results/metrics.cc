@@ -36,7 +36,7 @@ Figure cpu_per_1000(const Result&, const Measurement&, const Sample& sample) {
   return cpu_seconds(sample) / static_cast<double>(sample.operations) * 1000;
 }
 
-// Of operations of a kind; of all kinds together where the kind is empty.
+// Of the operations of a kind; of all kinds if `kind` is empty.
 template <class Get>
 Figure latency_of(const Sample& sample, std::string_view kind, const Get& get) {
   if (has_failed(sample)) return std::nullopt;
@@ -67,7 +67,8 @@ Figure longest(const Result&, const Measurement&, const Sample& sample) {
   return latency_of(sample, "", [](const LatencySummary& latency) { return latency.max_us; });
 }
 
-// A latency, smaller is better: of samples, or of a percentile (or the maximum) of one kind.
+// A latency metric (smaller is better): computed by sample, or a percentile (or the maximum) of one
+// kind of operation.
 constexpr Metric latency(std::string_view name, std::string_view title, std::string_view heading,
                          bool brief, decltype(Metric::of_sample) of_sample,
                          std::string_view kind = {},
@@ -90,7 +91,7 @@ constexpr bool kBrief = true, kFull = false;
 constexpr auto kMetrics = std::to_array<Metric>({
     {"mb_per_s", "MB/s until durable", "MB/s", Unit::mb_per_s, true, kBrief,
      rate_of<&SampleRates::mb_per_s>},
-    {"mb_per_s_elapsed", "MB/s until calls return", "MB/s returned", Unit::mb_per_s, true, kFull,
+    {"mb_per_s_elapsed", "MB/s until calls return", "MB/s (elapsed)", Unit::mb_per_s, true, kFull,
      rate_of<&SampleRates::mb_per_s_elapsed>},
     {"files_per_s", "Files/s until durable", "files/s", Unit::per_second, true, kBrief,
      rate_of<&SampleRates::files_per_s>},
@@ -98,36 +99,36 @@ constexpr auto kMetrics = std::to_array<Metric>({
      kBrief, rate_of<&SampleRates::operations_per_s>},
     {"transactions_per_s", "Transactions/s until calls return", "transactions/s", Unit::per_second,
      true, kBrief, rate_of<&SampleRates::transactions_per_s>},
-    {"elapsed_s", "Seconds until calls return", "elapsed", Unit::seconds, false, kBrief,
+    {"elapsed_s", "Elapsed time", "elapsed", Unit::seconds, false, kBrief,
      time_of<&Sample::elapsed_s>},
-    {"durable_s", "Seconds until durable", "durable", Unit::seconds, false, kBrief,
+    {"durable_s", "Time until durable", "durable", Unit::seconds, false, kBrief,
      time_of<&Sample::durable_s>},
     latency("mean_us", "Mean latency", "mean", kBrief, mean_of_all),
-    latency("read_mean_us", "Read latency, mean", "read mean", kFull, read_mean),
-    latency("read_p50_us", "Read latency, median", "read p50", kBrief, nullptr, "read", &L::p50_us),
+    latency("read_mean_us", "Mean read latency", "read mean", kFull, read_mean),
+    latency("read_p50_us", "Median read latency", "read p50", kBrief, nullptr, "read", &L::p50_us),
     latency("read_p99_us", "Read latency, 99th percentile", "read p99", kBrief, nullptr, "read",
             &L::p99_us),
     latency("read_p99_9_us", "Read latency, 99.9th percentile", "read p99.9", kFull, nullptr,
             "read", &L::p999_us),
-    latency("read_max_us", "Read latency, maximum", "read max", kFull, nullptr, "read", &L::max_us),
-    latency("write_mean_us", "Write latency, mean", "write mean", kFull, write_mean),
-    latency("write_p50_us", "Write latency, median", "write p50", kBrief, nullptr, "write",
+    latency("read_max_us", "Maximum read latency", "read max", kFull, nullptr, "read", &L::max_us),
+    latency("write_mean_us", "Mean write latency", "write mean", kFull, write_mean),
+    latency("write_p50_us", "Median write latency", "write p50", kBrief, nullptr, "write",
             &L::p50_us),
     latency("write_p99_us", "Write latency, 99th percentile", "write p99", kBrief, nullptr, "write",
             &L::p99_us),
     latency("write_p99_9_us", "Write latency, 99.9th percentile", "write p99.9", kFull, nullptr,
             "write", &L::p999_us),
-    latency("write_max_us", "Write latency, maximum", "write max", kFull, nullptr, "write",
+    latency("write_max_us", "Maximum write latency", "write max", kFull, nullptr, "write",
             &L::max_us),
-    latency("fsync_p99_us", "Latency of fsync, 99th percentile", "fsync p99", kBrief, nullptr,
-            "fsync", &L::p99_us),
-    latency("fdatasync_p99_us", "Latency of fdatasync, 99th percentile", "fdatasync p99", kBrief,
+    latency("fsync_p99_us", "fsync latency, 99th percentile", "fsync p99", kBrief, nullptr, "fsync",
+            &L::p99_us),
+    latency("fdatasync_p99_us", "fdatasync latency, 99th percentile", "fdatasync p99", kBrief,
             nullptr, "fdatasync", &L::p99_us),
-    latency("max_us", "Longest latency", "max", kBrief, longest),
-    {"cpu_share", "Processor load, share of all cores", "CPU", Unit::share, false, kBrief,
+    latency("max_us", "Maximum latency", "max", kBrief, longest),
+    {"cpu_share", "Processor load (share of all cores)", "CPU", Unit::share, false, kBrief,
      cpu_share},
-    {"cpu_s_per_1000_operations", "Processor time per 1,000 operations", "CPU per 1000",
-     Unit::seconds, false, kFull, cpu_per_1000},
+    {"cpu_s_per_1000_operations", "CPU time per 1,000 operations", "CPU per 1000", Unit::seconds,
+     false, kFull, cpu_per_1000},
 });
 
 }  // namespace
@@ -181,7 +182,7 @@ const Metric* main_metric(const Result& result, const Measurement& measurement) 
   return nullptr;
 }
 
-std::vector<const Metric*> usual_metrics(std::span<const Measurement* const> measurements) {
+std::vector<const Metric*> default_metrics(std::span<const Measurement* const> measurements) {
   constexpr double kLargeAccess = 64 << 10;  // bytes
   bool small = false, large = false, files = false, data = false, replays = false;
   for (const Measurement* one : measurements) {

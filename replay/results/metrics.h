@@ -1,4 +1,4 @@
-// The figures that tables, reports, exports and plans know: one table for all of them.
+// The metrics of tables, reports, exports and plans, in one table.
 #pragma once
 
 #include <array>
@@ -15,9 +15,9 @@ namespace filereel {
 
 enum class Unit : std::uint8_t {
   mb_per_s,      // 10^6 bytes a second
-  per_second,    // of files, operations or transactions
+  per_second,    // files, operations or transactions
   seconds,       //
-  microseconds,  // of latencies
+  microseconds,  // latencies
   share,         // 0 to 1
 };
 std::string_view unit_name(Unit unit);  // in data: "MB/s", "1/s", "s", "us", "share"
@@ -28,37 +28,39 @@ struct Metric {
   std::string_view heading;  // of a column: "MB/s"
   Unit unit = Unit::mb_per_s;
   bool more_is_better = true;
-  bool brief = false;  // in tables that cannot have all
-  // Of one sample of a measurement of a result; nothing where it has no such figure, or has failed.
+  bool brief = false;  // shown in tables that have no room for all
+  // The value for one sample of a measurement; empty if the sample has none or has failed.
   std::optional<double> (*of_sample)(const Result& result, const Measurement& measurement,
                                      const Sample& sample) = nullptr;
-  // In place of it for percentiles and maxima of one kind of operation. A measurement's are those
-  // of all samples together (pooled_latency); of other metrics the median of the samples' figures.
+  // Replaces of_sample for percentiles and maxima of one kind of operation. A measurement's value
+  // is then that of all samples together (pooled_latency); for other metrics it is the median of
+  // the samples' values.
   std::string_view kind = {};
   double LatencySummary::* percentile = nullptr;
 };
 
 // In the order of tables and menus.
 std::span<const Metric> metrics();
-const Metric* find_metric(std::string_view name);  // null if there is none of that name
+const Metric* find_metric(std::string_view name);  // null if unknown
 
-// A sample's figure, as of_sample.
+// A sample's value, as of_sample.
 std::optional<double> figure_of(const Metric& metric, const Result& result,
                                 const Measurement& measurement, const Sample& sample);
 
-// A measurement's figure: the median with its 95 % interval, and the extremes of its samples.
+// A measurement's value: the median with its 95 % confidence interval, and the extremes of its
+// samples.
 std::optional<Spread> spread_of(const Metric& metric, const Result& result,
                                 const Measurement& measurement);
 
-// The rates of which the first that a measurement has says most of it.
+// Rates in order of preference: the first one that a measurement has describes it best.
 inline constexpr std::array<std::string_view, 3> kMainRates = {"mb_per_s", "files_per_s",
                                                                "operations_per_s"};
-// That one; null where it has none.
+// The preferred rate of the measurement; null if it has none.
 const Metric* main_metric(const Result& result, const Measurement& measurement);
 
-// The same for several that stand in one table or chart; null ones are passed over. Of accesses
-// operations/s or MB/s, by their sizes, of files both files/s and MB/s, of recorded traces the
+// The same for several measurements in one table or chart; null ones are skipped. Accesses:
+// operations/s or MB/s, depending on their sizes. Files: both files/s and MB/s. Recorded traces:
 // time.
-std::vector<const Metric*> usual_metrics(std::span<const Measurement* const> measurements);
+std::vector<const Metric*> default_metrics(std::span<const Measurement* const> measurements);
 
 }  // namespace filereel

@@ -19,7 +19,7 @@ namespace {
 using Bytes = std::basic_string<unsigned char>;
 
 [[noreturn]] void refuse(std::string_view why) {
-  throw Error(ErrorKind::unusable_input, fmt::format("a histogram or course {}", why));
+  throw Error(ErrorKind::unusable_input, fmt::format("invalid histogram or course: {}", why));
 }
 
 constexpr std::string_view kBase64 =
@@ -47,7 +47,7 @@ Bytes from_base64(std::string_view text) {
   unsigned bits = 0;
   for (const char c : text) {
     const std::size_t value = kBase64.find(c);
-    if (value == std::string_view::npos) refuse("is not base64");
+    if (value == std::string_view::npos) refuse("not base64");
     group = (group << 6 | static_cast<std::uint32_t>(value)) & 0xffffff;
     bits += 6;
     if (bits < 8) continue;
@@ -65,13 +65,13 @@ Bytes deflated(const Bytes& bytes) {
   return out;
 }
 
-// At most `most` bytes.
+// Refuses more than `most` bytes.
 Bytes inflated(const Bytes& bytes, std::size_t most) {
-  // zlib makes at most 1032 bytes of one.
+  // zlib expands by at most a factor of 1032.
   Bytes out(std::min(most, 1032 * bytes.size() + 64), 0);
   uLongf size = out.size();
   if (uncompress(out.data(), &size, bytes.data(), bytes.size()) != Z_OK) {
-    refuse("is no zlib stream, or is too long");
+    refuse("not a zlib stream, or too long");
   }
   out.resize(size);
   return out;
@@ -93,7 +93,7 @@ Number big_endian(const Bytes& bytes, std::size_t at) {
   return value;
 }
 
-// LEB128 of at most nine bytes, the last of which has eight bits ("LEB128-64b9B").
+// LEB128 of at most nine bytes; the last one has eight bits ("LEB128-64b9B").
 constexpr unsigned kLastByte = 8;
 
 void append_number(Bytes& bytes, std::int64_t number) {
@@ -107,7 +107,7 @@ void append_number(Bytes& bytes, std::int64_t number) {
 std::int64_t take_number(const Bytes& bytes, std::size_t& at) {
   std::uint64_t value = 0;
   for (unsigned i = 0; i <= kLastByte; ++i) {
-    if (at == bytes.size()) refuse("ends within a number");
+    if (at == bytes.size()) refuse("truncated number");
     const std::uint64_t byte = bytes[at++];
     const bool last = i == kLastByte || (byte & 0x80) == 0;
     value |= (i == kLastByte ? byte : byte & 0x7f) << (7 * i);
@@ -116,7 +116,7 @@ std::int64_t take_number(const Bytes& bytes, std::size_t& at) {
   return static_cast<std::int64_t>(value >> 1 ^ (0 - (value & 1)));
 }
 
-// Zeros at the end are left out.
+// Leaves out trailing zeros.
 Bytes coded(std::span<const std::uint64_t> numbers) {
   Bytes bytes;
   std::int64_t zeros = 0;
@@ -137,7 +137,7 @@ std::vector<std::uint64_t> decoded(const Bytes& bytes, std::size_t at, std::size
   while (at < bytes.size()) {
     const std::int64_t number = take_number(bytes, at);
     const std::uint64_t count = number < 0 ? 0 - static_cast<std::uint64_t>(number) : 1;
-    if (count > most - numbers.size()) refuse("has too many numbers");
+    if (count > most - numbers.size()) refuse("too many numbers");
     numbers.insert(numbers.end(), count, number < 0 ? 0 : static_cast<std::uint64_t>(number));
   }
   return numbers;
@@ -145,9 +145,9 @@ std::vector<std::uint64_t> decoded(const Bytes& bytes, std::size_t at, std::size
 
 constexpr std::size_t kLongestNumber = 9;
 
-// The headers of HdrHistogram's encoding, V2: the outer one has a cookie and the length of the
-// compressed part, the inner one a cookie, the length of the counts, the offset of a normalized
-// index, significant digits, the range of values, and the ratio of integers to doubles.
+// The headers of HdrHistogram's encoding, V2. Outer: cookie, length of the compressed part. Inner:
+// cookie, length of the counts, normalising index offset, significant digits, lowest and highest
+// value, integer-to-double ratio.
 constexpr std::uint32_t kCompressedCookie = 0x1c849314, kCookie = 0x1c849313;
 constexpr std::size_t kOuterHeader = 8, kInnerHeader = 40;
 constexpr std::uint32_t kDigits = 2;
@@ -181,18 +181,18 @@ std::string pack_histogram(const Histogram& histogram) {
 Histogram unpack_histogram(std::string_view text, std::uint64_t max, std::uint64_t total) {
   const Bytes outer = from_base64(text);
   if (outer.size() < kOuterHeader || big_endian<std::uint32_t>(outer, 0) != kCompressedCookie) {
-    refuse("is not one of HdrHistogram (V2, compressed)");
+    refuse("not an HdrHistogram (V2, compressed)");
   }
-  if (big_endian<std::uint32_t>(outer, 4) != outer.size() - kOuterHeader) refuse("is cut off");
+  if (big_endian<std::uint32_t>(outer, 4) != outer.size() - kOuterHeader) refuse("truncated");
   const Bytes inner =
       inflated(outer.substr(kOuterHeader), kInnerHeader + kLongestNumber * Histogram::kBuckets);
   if (inner.size() < kInnerHeader || big_endian<std::uint32_t>(inner, 0) != kCookie) {
-    refuse("is not one of HdrHistogram (V2)");
+    refuse("not an HdrHistogram (V2)");
   }
-  if (big_endian<std::uint32_t>(inner, 4) != inner.size() - kInnerHeader) refuse("is cut off");
+  if (big_endian<std::uint32_t>(inner, 4) != inner.size() - kInnerHeader) refuse("truncated");
   if (big_endian<std::uint32_t>(inner, 12) != kDigits ||
       big_endian<std::uint64_t>(inner, 16) != kLowest) {
-    refuse("has other buckets: only two significant digits from 1 ns are supported");
+    refuse("unsupported buckets; expected two significant digits from 1 ns");
   }
   return Histogram::of(decoded(inner, kInnerHeader, Histogram::kBuckets), max, total);
 }
@@ -242,7 +242,7 @@ Course pack_course(const TimeGrid& grid) {
 
 TimeGrid unpack_course(const Course& course) {
   if (course.intervals > TimeGrid::kIntervals) {
-    refuse(fmt::format("has more than {} intervals", TimeGrid::kIntervals));
+    refuse(fmt::format("more than {} intervals", TimeGrid::kIntervals));
   }
   const auto numbers = [&](const std::string& text, std::size_t columns) {
     std::vector<std::uint64_t> list = unpack_numbers(text, columns * course.intervals);
@@ -258,7 +258,7 @@ TimeGrid unpack_course(const Course& course) {
     std::copy_n(&operations[i * TimeGrid::kBins], TimeGrid::kBins, intervals[i].operations.begin());
   }
   const std::uint64_t width = nanoseconds(course.interval_s * 1e6);
-  if (!TimeGrid::is_width(width)) refuse("has an invalid interval width");
+  if (!TimeGrid::is_width(width)) refuse("invalid interval width");
   return TimeGrid::of(width, intervals);
 }
 

@@ -104,7 +104,7 @@ std::optional<Spread> Measurement::latency(const std::string& call,
   return spread_of(values);
 }
 
-double Measurement::usual_count(const std::string& call) const {
+double Measurement::median_count(const std::string& call) const {
   if (samples.empty()) return 0;
   std::vector<double> counts;
   for (const Sample& sample : samples) {

@@ -8,11 +8,11 @@
 
 namespace filereel {
 
-// Pretty-printed, ends with a newline. Names that are not UTF-8 lose the bytes that are not.
+// Pretty-printed, ends with a newline. Invalid UTF-8 in names is replaced.
 std::string result_to_json(const Result& result);
 
-// Throws Error(unusable_input) when `text` is not a result of a schema version up to ours; unknown
-// members are passed over. `name` stands for the file in the error's text.
+// Throws Error(unusable_input) if `text` is not a result of a supported schema version. Ignores
+// unknown members. `name` is the file's name for error messages.
 Result result_from_json(std::string_view text, std::string_view name);
 
 }  // namespace filereel

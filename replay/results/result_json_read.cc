@@ -21,20 +21,20 @@ namespace {
 
 const Json& required(const Json& json, const char* key) {
   if (!json.is_object() || !json.contains(key)) {
-    throw WrongMember{fmt::format("'{}' is missing", key)};
+    throw SchemaError{fmt::format("'{}' is missing", key)};
   }
   return json.at(key);
 }
 
 const Json& required_list(const Json& json, const char* key) {
   const Json& list = required(json, key);
-  if (!list.is_array()) throw WrongMember{fmt::format("'{}' must be a list", key)};
+  if (!list.is_array()) throw SchemaError{fmt::format("'{}' must be a list", key)};
   return list;
 }
 
 Sample sample_from_json(const Json& json) {
   Sample sample = json.get<Sample>();
-  // Where schema versions 1 and 2 have it.
+  // The location in schema versions 1 and 2.
   if (const auto found = json.find("reel"); found != json.end()) get(*found, "tree", sample.tree);
   if (const auto found = json.find("divergences"); found != json.end()) {
     get(*found, "count", sample.divergences);
@@ -62,7 +62,7 @@ PhaseEnd phase_end_from_name(const std::string& name) {
   for (const PhaseEnd one : {PhaseEnd::work, PhaseEnd::time}) {
     if (phase_end_name(one) == name) return one;
   }
-  throw WrongMember{fmt::format("there is no end '{}'", name)};
+  throw SchemaError{fmt::format("unknown phase end '{}'", name)};
 }
 
 JobKind kind_from_json(const Json& json) {
@@ -71,16 +71,16 @@ JobKind kind_from_json(const Json& json) {
   for (std::size_t i = 0; i < kJobKinds; ++i) {
     if (info_of(static_cast<JobKind>(i)).name == name) return static_cast<JobKind>(i);
   }
-  throw WrongMember{fmt::format("there is no kind '{}'", name)};
+  throw SchemaError{fmt::format("unknown kind '{}'", name)};
 }
 
 void check_axes(const std::vector<SweepAxis>& axes) {
   const std::uint64_t points = points_of(axes);
   if (points == 0 || points > kMostPoints) {
-    throw WrongMember{fmt::format("a sweep has 1 to {} points", kMostPoints)};
+    throw SchemaError{fmt::format("a sweep must have 1 to {} points", kMostPoints)};
   }
   if (axes.size() > kMostAxes) {
-    throw WrongMember{fmt::format("a sweep has at most {} axes", kMostAxes)};
+    throw SchemaError{fmt::format("a sweep must have at most {} axes", kMostAxes)};
   }
 }
 
@@ -98,7 +98,7 @@ PlanRecord plan_from_json(const Json& json) {
 VolumeDescription volume_from_json(const Json& json) {
   VolumeDescription volume = json.get<VolumeDescription>();
   volume.role = parse_role(json.value("role", "near")).value_or(Role::near);
-  // Schema version 1 has one drive for each volume, which tells nothing where it was not known.
+  // Schema version 1 has one drive per volume, which is empty if unknown.
   DeviceIdentity device;
   get(json, "device", device);
   if (volume.drives.empty() && device != DeviceIdentity{}) volume.drives = {std::move(device)};
@@ -124,8 +124,8 @@ Measurement measurement_from_json(const Json& json) {
   return measurement;
 }
 
-// Schema versions 1 and 2: one job, which the plan names and whose options are the plan's. FC-Test
-// and replays of reels are told by the name of the workload.
+// Schema versions 1 and 2 have one job. The plan names it, and its options are the plan's. The name
+// of the workload identifies FC-Test and replays of reels.
 JobRecord only_job(const Json& json, const Json& plan) {
   constexpr std::string_view kFcTest = "fc-test", kReel = "reel";
   JobRecord job;
@@ -151,9 +151,9 @@ JobRecord only_job(const Json& json, const Json& plan) {
   }
   for (const Json& sweep : json.value("sweeps", Json::array())) {
     job.axes = required_list(sweep, "axes").get<std::vector<SweepAxis>>();
-    if (job.axes.empty()) throw WrongMember{"a sweep without axes"};
+    if (job.axes.empty()) throw SchemaError{"a sweep has no axes"};
     check_axes(job.axes);
-    break;  // there is one matrix for each operation and file system
+    break;  // there is one matrix per operation and file system
   }
   return job;
 }
@@ -171,7 +171,7 @@ void read_one_job(const Json& json, Result& result) {
   const bool reel = job.kind == JobKind::trace;
   for (const Json& one : required_list(json, "measurements")) {
     Measurement& measurement = result.measurements.emplace_back(measurement_from_json(one));
-    if (reel) {  // which are called like their traces since
+    if (reel) {  // newer versions name them after their traces
       measurement.replay = one.value("parameters", Json::object()).get<ReplayParameters>();
       measurement.workload = without_extension(measurement.set);
     } else {
@@ -223,13 +223,13 @@ Result result_from_json(std::string_view text, std::string_view name) {
     return {ErrorKind::unusable_input, fmt::format("{}: {}", name, why)};
   };
   if (text.size() > kMostResultBytes) {
-    throw refuse(fmt::format("is longer than {}, the most that is read of a result",
-                             format_size(kMostResultBytes)));
+    throw refuse(
+        fmt::format("larger than the limit of {} for results", format_size(kMostResultBytes)));
   }
-  if (const std::string excess = excess_of_json(text); !excess.empty()) {
-    throw refuse(fmt::format("is not a filereel result ({})", excess));
+  if (const std::string excess = exceeded_json_limit(text); !excess.empty()) {
+    throw refuse(fmt::format("not a filereel result ({})", excess));
   }
-  // Json's destructor needs memory and ends the process where there is none.
+  // Json's destructor needs memory, and terminates the process if there is none.
   constexpr std::size_t kPerByte = 24;
   const std::string what = fmt::format("the result '{}'", printable(name));
   require_memory(kPerByte * text.size(), what);
@@ -237,25 +237,26 @@ Result result_from_json(std::string_view text, std::string_view name) {
     const Json json = Json::parse(text);
     std::int64_t version = 0;
     if (json.is_object()) get(json, "schema_version", version);
-    if (version < 1) throw refuse("is not a filereel result: it has no schema_version");
+    if (version < 1) throw refuse("not a filereel result: 'schema_version' is missing");
     if (version > Result::kSchemaVersion) {
       throw refuse(
-          fmt::format("was written by a newer filereel (schema version {}, this one reads "
-                      "up to {}): update filereel",
+          fmt::format("written by a newer filereel (schema version {}; this one reads up to "
+                      "{}); update filereel",
                       version, Result::kSchemaVersion));
     }
     Result result = read_result(json, version);
-    if (const std::string excess = excess_of(result); !excess.empty()) throw WrongMember{excess};
+    if (const std::string excess = exceeded_limit(result); !excess.empty())
+      throw SchemaError{excess};
     return result;
   } catch (const std::bad_alloc&) {
     fail_for_memory(what);
   } catch (const Json::parse_error& error) {
     throw refuse(fmt::format(
-        "is not JSON at byte {}: name a result that `filereel run --json` wrote", error.byte));
+        "invalid JSON at byte {}; name a result written by `filereel run --json`", error.byte));
   } catch (const Json::exception& error) {
-    throw refuse(fmt::format("is not a filereel result ({})", error.what()));
-  } catch (const WrongMember& wrong) {
-    throw refuse(fmt::format("is not a filereel result ({})", wrong.why));
+    throw refuse(fmt::format("not a filereel result ({})", error.what()));
+  } catch (const SchemaError& wrong) {
+    throw refuse(fmt::format("not a filereel result ({})", wrong.why));
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::unusable_input) throw;
     throw refuse(error.what());

@@ -13,7 +13,7 @@
 namespace filereel {
 namespace {
 
-// A result has thousands of small objects: lines are filled up to so many columns.
+// Line length. A result has thousands of small objects, so several share a line.
 constexpr std::size_t kLine = 180;
 
 std::string one_line(const Json& json) {
@@ -25,8 +25,8 @@ struct Printed {
   bool one_line = true;
 };
 
-// Children first. What fits in a line stands in one; else plain values share lines, and each list
-// and object begins one.
+// Children first. Values that fit are written on one line. Otherwise plain values share lines, and
+// each list or object starts a new one.
 Printed print(const Json& json, std::size_t indent) {
   if (!json.is_structured() || json.empty()) return {one_line(json)};
   const std::size_t inner = indent + 2;
@@ -91,7 +91,7 @@ Json measurement_json(const Measurement& measurement) {
   return json;
 }
 
-// The figures of the points from `first` on, nested by the axes from `axis` on.
+// The figures of the points starting at `first`, nested by the axes starting at `axis`.
 Json matrix(const std::vector<std::optional<Spread>>& figures, const std::vector<SweepAxis>& axes,
             std::size_t axis, std::size_t& first) {
   if (axis == axes.size()) {
@@ -138,7 +138,7 @@ Json plan_json(const PlanRecord& plan) {
 Json volume_json(const VolumeDescription& volume) {
   Json json = {{"role", role_name(volume.role)}};
   put_members(json, volume);
-  // The only one of schema version 1, for programs that know no other.
+  // The only drive in schema version 1, for programs that know no newer one.
   json["device"] = volume.drives.empty() ? DeviceIdentity{} : volume.drives.front();
   return json;
 }

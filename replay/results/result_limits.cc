@@ -14,16 +14,16 @@
 namespace filereel {
 namespace {
 
-// Workloads have up to 1,000 phases; plans have up to 100 sets and as many file systems.
+// Workloads have up to 1,000 phases; plans have up to 100 sets and 100 file systems.
 constexpr std::size_t kMostMeasurements = 100'000, kMostVolumes = 1'000, kMostDrives = 1'000,
                       kMostNames = 1'000, kMostFileSystems = 100, kMostCells = 100'000,
                       kMostKinds = 1'000, kMostSlowest = 1'000, kMostSizes = 100,
                       kMostBaselines = 10'000, kMostSweepCells = 4'000'000, kLongestName = 4'096;
 
-// The first thing that is too much.
-class Excess {
+// Finds the first limit that a result exceeds.
+class LimitChecker {
  public:
-  explicit Excess(const Result& result) : result_(result) {}
+  explicit LimitChecker(const Result& result) : result_(result) {}
 
   std::string find() {
     at_most(result_.volumes.size(), kMostVolumes, "volumes");
@@ -52,14 +52,15 @@ class Excess {
 
   void check_name(const std::string& name) {
     if (name.size() > kLongestName) {
-      note(fmt::format("a name of {} bytes, of which {} are the most", name.size(), kLongestName));
+      note(fmt::format("a name of {} bytes, longer than the limit of {}", name.size(),
+                       kLongestName));
     }
   }
 
   void check_time(double seconds, std::string_view member, const Sample& sample) {
     if (seconds == 0 || (seconds >= kLeastTime && seconds <= kMostTime)) return;
-    note(fmt::format("'{}' of run {} is {} s, which nothing can take: it must be 0, or {} to {}",
-                     member, sample.run, seconds, kLeastTime, kMostTime));
+    note(fmt::format("'{}' of run {} is out of range: {} s (expected 0, or {} to {})", member,
+                     sample.run, seconds, kLeastTime, kMostTime));
   }
 
   void look_at(const Measurement& one) {
@@ -91,7 +92,7 @@ class Excess {
     at_most(kinds.size(), kMostKinds, "kinds of operations of a measurement");
   }
 
-  // Whoever unpacks it later need not expect errors.
+  // Unpacks everything once, so that later readers need not expect errors.
   void look_at_packed(const Sample& sample) {
     for (const auto* kinds : {&sample.latency, &sample.service}) {
       for (const auto& one : *kinds) {
@@ -139,7 +140,7 @@ class Excess {
 
 }  // namespace
 
-std::string excess_of_json(std::string_view text) {
+std::string exceeded_json_limit(std::string_view text) {
   std::size_t depth = 0, values = 0;
   bool in_string = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -175,8 +176,8 @@ std::string excess_of_json(std::string_view text) {
   return "";
 }
 
-std::string excess_of(const Result& result) {
-  return Excess(result).find();
+std::string exceeded_limit(const Result& result) {
+  return LimitChecker(result).find();
 }
 
 }  // namespace filereel

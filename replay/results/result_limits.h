@@ -1,5 +1,5 @@
-// What a result may hold at the most. Whoever reads one goes through it in loops within loops and
-// makes tables of it, so that a small file could ask for years or for more memory than there is.
+// Limits for results. Programs that read results use nested loops and tables. Without limits, a
+// small file could take years or more memory than there is.
 #pragma once
 
 #include <cstddef>
@@ -10,24 +10,24 @@
 
 namespace filereel {
 
-// Of the JSON text of a result. The values of a text that long take 1 GiB of memory.
+// Limits for the JSON text of a result. The values of a text of this length take 1 GiB of memory.
 inline constexpr std::size_t kMostResultBytes = 256'000'000;
 inline constexpr std::size_t kMostResultValues = 10'000'000;
-inline constexpr std::size_t kDeepestResult = 64;  // arrays and objects within each other
+inline constexpr std::size_t kDeepestResult = 64;  // nesting of arrays and objects
 
-inline constexpr std::size_t kMostJobs = 1000;  // of a plan
+inline constexpr std::size_t kMostJobs = 1000;  // per plan
 
-// Of a sample's times, in seconds; 0 stands for none. filereel's clock counts nanoseconds, and 584
-// years of them; results that other programs made may have means of several.
+// Limits for a sample's times, in seconds; 0 means none. filereel's clock counts nanoseconds and
+// lasts 584 years; results of other programs may have means of several.
 inline constexpr double kLeastTime = 1e-12, kMostTime = 1e12;
-// Of all other numbers that are no whole ones: what is made of them stays in the range of doubles.
+// Limits for all other non-integers: calculations with them stay in the range of doubles.
 inline constexpr double kLeastFigure = 1e-30, kMostFigure = 1e30;
 
-// What is beyond a limit of JSON text, as "nested more than 64 levels deep"; "" for nothing. Looks
-// at brackets and commas alone, whether or not the text is JSON.
-std::string excess_of_json(std::string_view text);
+// The first exceeded limit of the JSON text, such as "nested more than 64 levels deep"; "" if there
+// is none. Looks only at brackets and commas, even if the text is not JSON.
+std::string exceeded_json_limit(std::string_view text);
 
-// What is beyond a limit of the result's lists, names and times; "" for nothing.
-std::string excess_of(const Result& result);
+// The first exceeded limit of the result's lists, names and times; "" if there is none.
+std::string exceeded_limit(const Result& result);
 
 }  // namespace filereel

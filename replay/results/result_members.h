@@ -1,6 +1,6 @@
-// The members of results under their names in JSON, in the order in which they are written. Both
-// directions and the report go by these lists; what a list cannot say (names of enumerations,
-// figures that follow from others) stands in result_json_read.cc and result_json_write.cc.
+// Lists the members of results with their JSON names, in the order of writing. Reading, writing and
+// the report use these lists. Parts that a list cannot express (names of enumerations, derived
+// figures) are in result_json_read.cc and result_json_write.cc.
 #pragma once
 
 #include <array>
@@ -16,25 +16,24 @@ template <class Owner, class Type>
 struct Member {
   const char* name;
   Type Owner::* place;
-  bool left_out_if_empty = false;  // else an empty text or list is written as such
+  bool left_out_if_empty = false;  // otherwise empty texts and lists are written
 };
 
-// A tuple of Member; for types that have none, nothing.
+// A tuple of Member; nullptr for types without members.
 template <class T>
 inline constexpr auto kMembers = nullptr;
 
 template <class T>
 concept HasMembers = !std::same_as<decltype(kMembers<T>), decltype(kMembers<void>)>;
 
-// Calls `visit(member, value of the member)` for each of them.
+// Calls `visit(member, value of the member)` for each member.
 template <class T, class Visit>
 void for_each_member(T& value, const Visit& visit) {
   std::apply([&](const auto&... member) { (visit(member, value.*member.place), ...); },
              kMembers<std::remove_const_t<T>>);
 }
 
-// Those of a latency that are percentiles of one kind of operation, for tables that have a column
-// for each of them.
+// The percentile members of a latency of one kind of operation, for tables with a column for each.
 inline constexpr std::array<Member<LatencySummary, double>, 7> kPercentiles = {{
     {"p50_us", &LatencySummary::p50_us},
     {"p90_us", &LatencySummary::p90_us},

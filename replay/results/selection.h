@@ -1,4 +1,4 @@
-// Choosing measurements by patterns.
+// Selects measurements by patterns.
 #pragma once
 
 #include <span>
@@ -8,12 +8,12 @@
 
 namespace filereel {
 
-// Whether a name is as a pattern says, with * and ? as in file names.
+// Whether a name matches a pattern with * and ? as in file names.
 bool matches(const std::string& pattern, const std::string& name);
-// Whether any of the patterns is true of it, or there is none.
-bool is_chosen(std::span<const std::string> patterns, const std::string& name);
+// Whether any of the patterns matches, or there are none.
+bool is_selected(std::span<const std::string> patterns, const std::string& name);
 
-// Whether a view shows it.
-bool is_chosen(const ReportView& view, const Measurement& measurement);
+// Whether a view shows the measurement.
+bool is_selected(const ReportView& view, const Measurement& measurement);
 
 }  // namespace filereel

@@ -19,12 +19,12 @@ Stalls stalls_above(const Histogram& latencies, std::uint64_t threshold) {
   return {latencies.count_above(threshold), latencies.total_above(threshold) * 1e-9};
 }
 
-std::optional<OwnStalls> own_stalls(const Measurement& measurement) {
+std::optional<MeasurementStalls> measurement_stalls(const Measurement& measurement) {
   std::set<std::string> kinds;
   for (const Sample& sample : measurement.samples) {
     for (const auto& [kind, latency] : sample.latency) kinds.insert(kind);
   }
-  OwnStalls own;
+  MeasurementStalls own;
   own.threshold_ns = UINT64_MAX;
   double operations = 0, seconds = 0;
   for (const std::string& kind : kinds) {

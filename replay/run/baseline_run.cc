@@ -23,16 +23,16 @@ namespace filereel {
 namespace {
 
 constexpr std::size_t kMostShapes = 4;
-constexpr double kSeconds = 2;            // of each pattern
+constexpr double kSeconds = 2;            // per pattern
 constexpr double kFillSeconds = 10;       // at most
-constexpr std::uint64_t kArea = 1 << 30;  // bytes worked on, at most
+constexpr std::uint64_t kArea = 1 << 30;  // maximum size of the measured area
 
-// As another process can open it, without a name that could come to mean something else.
+// A path by which fio can open the file. It has no name that could later refer to another file.
 std::string path_of(int descriptor) {
   return fmt::format("/proc/{}/fd/{}", getpid(), descriptor);
 }
 
-// The one large file of a directory.
+// The large file in a directory.
 class BaselineFile {
  public:
   explicit BaselineFile(int root) : root_(root) {
@@ -40,7 +40,7 @@ class BaselineFile {
     file_.reset(openat(root_, std::string(kBaselineFile).c_str(), kFlags, 0600));
     if (file_) return;
     throw Error(ErrorKind::failed,
-                fmt::format("cannot make {}: {}", kBaselineFile, strerror(errno)));
+                fmt::format("cannot create {}: {}", kBaselineFile, strerror(errno)));
   }
   BaselineFile(const BaselineFile&) = delete;
   BaselineFile& operator=(const BaselineFile&) = delete;
@@ -48,10 +48,10 @@ class BaselineFile {
 
   int get() const { return file_.get(); }
 
-  // As long as what fio works on: it would make a file anew that is shorter, which it cannot here.
+  // fio would try to create a shorter file again, which is not allowed here.
   void resize(std::uint64_t size) {
     if (ftruncate(file_.get(), static_cast<off_t>(size)) == 0) return;
-    throw Error(ErrorKind::failed, fmt::format("cannot make {} {} large: {}", kBaselineFile,
+    throw Error(ErrorKind::failed, fmt::format("cannot resize {} to {}: {}", kBaselineFile,
                                                format_size(size), strerror(errno)));
   }
 
@@ -66,12 +66,12 @@ class BaselineRun {
               const std::stop_token& stop)
       : volume_(volume), target_(target), observer_(observer), stop_(stop) {}
 
-  // False when the stop was requested. What was measured is in baselines() whatever happens.
+  // False if the stop was requested. baselines() holds what was measured in any case.
   bool measure(std::span<const AccessShape> shapes) {
     const int raw = volume_.raw();
     if (raw >= 0) return measure_on(raw, "device", area_of(volume_.capacity()), shapes);
     if (!can_do_direct_io(volume_.root(), std::string(kBaselineFile), 4 << 10, 4 << 10)) {
-      throw Error(ErrorKind::failed, "files there cannot be read and written past the page cache");
+      throw Error(ErrorKind::failed, "its files do not support direct I/O");
     }
     const std::uint64_t size = area_of(volume_.free_bytes().value_or(2 * kArea));
     BaselineFile file(volume_.root());
@@ -84,7 +84,7 @@ class BaselineRun {
  private:
   static std::uint64_t area_of(std::uint64_t room) {
     const std::uint64_t size = std::min(kArea, room / 2) / kMiB * kMiB;
-    if (size == 0) throw Error(ErrorKind::failed, "there is no room");
+    if (size == 0) throw Error(ErrorKind::failed, "not enough space");
     return size;
   }
 
@@ -97,11 +97,11 @@ class BaselineRun {
     job.seconds = kFillSeconds;
     const std::optional<FioFigures> filled = run(job, "fill");
     if (!filled) return false;
-    // What was never written reads faster than the device can: it is not there.
+    // Areas never written read faster than the device can.
     job.size = std::min(job.size, filled->bytes / kMiB * kMiB);
-    if (job.size == 0) {  // which fio takes for all there is
-      throw Error(ErrorKind::failed, fmt::format("in {:.0f} s not even {} were written",
-                                                 kFillSeconds, format_binary_size(kMiB)));
+    if (job.size == 0) {  // fio takes 0 for the whole file
+      throw Error(ErrorKind::failed, fmt::format("less than {} was written in {:.0f} s",
+                                                 format_binary_size(kMiB), kFillSeconds));
     }
     job.again = true;
     job.seconds = kSeconds;
@@ -138,7 +138,7 @@ class BaselineRun {
   std::vector<BlockBaseline> baselines_;
 };
 
-// What the result has of the shape on any file system, each pattern once.
+// The result's baselines of the shape on any file system, each pattern once.
 std::vector<BlockBaseline> known_of(const Result& result, const AccessShape& shape) {
   std::vector<BlockBaseline> known;
   for (const BlockBaseline& one : result.baselines) {
@@ -166,10 +166,12 @@ std::optional<std::vector<BlockBaseline>> measure_baselines(const Volume& volume
                                                             const std::stop_token& stop,
                                                             Result& result) {
   if (shapes.size() > kMostShapes) {
-    result.warn({"block-baseline-partial",
-                 fmt::format("the block level is measured for {} of {} block sizes and depths",
-                             kMostShapes, shapes.size()),
-                 "run with fewer points (--sweep) to have all"});
+    result.warn(
+        {"block-baseline-partial",
+         fmt::format(
+             "the block baseline covers {} of {} combinations of block size and queue depth",
+             kMostShapes, shapes.size()),
+         "measure fewer points (--sweep) to cover all"});
     shapes = shapes.first(kMostShapes);
   }
   std::vector<BlockBaseline> known;
@@ -186,9 +188,9 @@ std::optional<std::vector<BlockBaseline>> measure_baselines(const Volume& volume
     if (!run.measure(missing)) return std::nullopt;
   } catch (const Error& error) {
     result.warn({"block-baseline-failed",
-                 fmt::format("the block level of {} is not measured{}: {}", target,
-                             run.baselines().empty() ? "" : " in full", error.what()),
-                 "run without --with-block-baseline, or on another volume"});
+                 fmt::format("the block baseline of {} is {}: {}", target,
+                             run.baselines().empty() ? "missing" : "incomplete", error.what()),
+                 "omit --with-block-baseline, or use another volume"});
   }
   std::ranges::move(run.baselines(), std::back_inserter(known));
   return known;

@@ -1,5 +1,5 @@
-// Measures block-level baselines: the real fio with direct I/O, sequential and random, reading and
-// writing, on the device that a volume is going to be made on, or on one large file of a directory.
+// Measures block-level baselines with fio and direct I/O: sequential and random, reads and writes.
+// Works on the device that is to be formatted, or on one large file in a directory.
 #pragma once
 
 #include <optional>
@@ -15,29 +15,28 @@
 
 namespace filereel {
 
-// The file in a directory that is measured; removed afterwards. Volumes must know it among the
-// names that are made.
+// The file that is measured in a directory; removed afterwards. Volumes must count it among the
+// names that filereel creates.
 inline constexpr std::string_view kBaselineFile = ".filereel-baseline";
 
-// What goes through the page cache has many requests in flight at the device: it writes back and
-// reads ahead. Block-level tests show what a device can do then with so many.
+// Write-back and read-ahead keep many requests in flight at the device. Block-level tests use this
+// queue depth for I/O through the page cache.
 inline constexpr std::uint32_t kCachedDepth = 32;
 
-// Adds the shape unless one of its block size and depth is there.
+// Adds the shape unless its combination of block size and depth is already there.
 void add_shape(std::vector<AccessShape>& shapes, const AccessShape& shape);
 
-// To be called before the volume's first prepare. For each block size and depth all four patterns,
-// a few seconds each, after what they work on was written once; but what the result, which is of
-// one volume, has of another file system on it is not measured again. What fails is a warning in
-// the result. BlockBaseline::file_system is left to the caller. Nothing when the stop was
-// requested.
+// Call before the volume's first prepare(). Measures all four patterns for each block size and
+// depth, a few seconds each, after the area was written once. Reuses what the result (of one
+// volume) already has for another file system. A failure becomes a warning in the result. The
+// caller sets BlockBaseline::file_system. Returns nothing if the stop was requested.
 std::optional<std::vector<BlockBaseline>> measure_baselines(const Volume& volume,
                                                             std::span<const AccessShape> shapes,
                                                             RunObserver& observer,
                                                             const std::stop_token& stop,
                                                             Result& result);
 
-// Adds them to the result as those of that file system, unless it has them.
+// Adds them to the result for that file system, unless it has them.
 void add_baselines(std::span<const BlockBaseline> baselines, const std::string& file_system,
                    Result& result);
 

@@ -12,7 +12,7 @@
 namespace filereel {
 namespace {
 
-FileSystemCapability probe(const FileSystemInfo& info, MountPower power) {
+FileSystemCapability probe(const FileSystemInfo& info, MountCapability power) {
   FileSystemCapability found;
   found.kind = info.kind;
   found.can_make = find_program(info.make_program).has_value();
@@ -25,7 +25,7 @@ FileSystemCapability probe(const FileSystemInfo& info, MountPower power) {
   }
   std::string packages;
   if (!found.can_make) packages += fmt::format(" {}", info.make_package);
-  const bool wants_fuse = !found.has_kernel || power != MountPower::full;
+  const bool wants_fuse = !found.has_kernel || power != MountCapability::full;
   if (wants_fuse && !found.has_fuse && !info.fuse_package.empty() &&
       info.fuse_package != info.make_package) {
     packages += fmt::format(" {}", info.fuse_package);
@@ -33,7 +33,7 @@ FileSystemCapability probe(const FileSystemInfo& info, MountPower power) {
   if (!packages.empty()) {
     found.advice = "apt-get install" + packages;
   } else if (found.driver.empty()) {
-    found.advice = power == MountPower::full ? "needs a kernel that has it" : "run as root";
+    found.advice = power == MountCapability::full ? "use a kernel that supports it" : "run as root";
   }
   return found;
 }
@@ -42,7 +42,7 @@ FileSystemCapability probe(const FileSystemInfo& info, MountPower power) {
 
 Capabilities probe_capabilities() {
   Capabilities found;
-  found.power = probe_mount_power();
+  found.power = probe_mount_capability();
   found.loop_devices = loop_devices_available();
   found.fuse = access("/dev/fuse", R_OK | W_OK) == 0;
   found.drops_caches = access("/proc/sys/vm/drop_caches", W_OK) == 0;

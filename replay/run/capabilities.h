@@ -1,4 +1,4 @@
-// What this machine can do, for `filereel doctor`.
+// The capabilities of this machine, for `filereel doctor`.
 #pragma once
 
 #include <string>
@@ -10,24 +10,24 @@ namespace filereel {
 
 struct FileSystemCapability {
   FileSystemKind kind;
-  bool can_make = false;    // the mkfs program is there
+  bool can_make = false;    // the mkfs program is installed
   bool has_kernel = false;  // the kernel has the driver
-  bool has_fuse = false;    // a FUSE driver is there
-  std::string driver;       // what a run would use now: "kernel", the FUSE program, or "" for none
-  std::string advice;       // what to do to get it, or to get the better driver; "" if nothing
+  bool has_fuse = false;    // a FUSE driver is installed
+  std::string driver;       // used by a run now: "kernel", the FUSE program, or "" for none
+  std::string advice;       // how to get it, or a better driver; "" if nothing is missing
 };
 
 struct Capabilities {
-  MountPower power = MountPower::none;
+  MountCapability power = MountCapability::none;
   bool loop_devices = false;
   bool fuse = false;
   bool drops_caches = false;  // of the whole machine
-  bool cachestat = false;     // else mincore measures what is cached
-  bool openat2 = false;       // needed for everything that replays
+  bool cachestat = false;     // otherwise mincore measures what is cached
+  bool openat2 = false;       // every replay needs it
   std::vector<FileSystemCapability> file_systems;
 };
 
-// Tries things out, without lasting effect.
+// Probes the machine, without lasting effect.
 Capabilities probe_capabilities();
 
 }  // namespace filereel

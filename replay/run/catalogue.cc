@@ -20,20 +20,20 @@
 namespace filereel {
 namespace {
 
-struct Shelf {
+struct CatalogueSection {
   CatalogueItem::Kind kind;
   std::span<const CatalogFile> (*files)();
   std::string_view what;
 };
 
-constexpr std::array<Shelf, 3> kShelves = {{
+constexpr std::array<CatalogueSection, 3> kSections = {{
     {CatalogueItem::Kind::plan, plan_catalog, "plan"},
     {CatalogueItem::Kind::workload, workload_catalog, "workload"},
     {CatalogueItem::Kind::file_set, file_set_catalog, "file set"},
 }};
 
 std::optional<CatalogueItem> find_in_catalogue(const std::string& name) {
-  for (const Shelf& shelf : kShelves) {
+  for (const CatalogueSection& shelf : kSections) {
     for (const CatalogFile& file : shelf.files()) {
       if (file.name != name) continue;
       return CatalogueItem{shelf.kind, name, parse_yaml(file.text, file.name, shelf.what), true};
@@ -46,7 +46,7 @@ std::optional<CatalogueItem> find_in_catalogue(const std::string& name) {
 
 std::vector<std::string_view> all_names() {
   std::vector<std::string_view> names;
-  for (const Shelf& shelf : kShelves) {
+  for (const CatalogueSection& shelf : kSections) {
     for (const CatalogFile& file : shelf.files()) names.push_back(file.name);
   }
   return names;
@@ -79,25 +79,26 @@ CatalogueItem read_file_named(const std::string& path) {
     std::string_view name = path;
     if (name.ends_with(kReel)) name.remove_suffix(kReel.size());
     const std::string near = did_you_mean(name, names);
-    throw Error(ErrorKind::usage,
-                fmt::format("there is no plan, workload, file set or reel '{}', neither in the "
-                            "catalogue nor as a file{}",
-                            printable(path),
-                            near.empty() ? ": `filereel list` shows the catalogue" : near));
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("unknown plan, workload, file set or reel '{}': not in the catalogue and "
+                    "not a file{}",
+                    printable(path),
+                    near.empty() ? "; run `filereel list` to see the catalogue" : near));
   }
   constexpr std::string_view kZstdMagic = "\x28\xb5\x2f\xfd";
   if (text->starts_with(kZstdMagic)) return {CatalogueItem::Kind::file_set, path};
   const YamlValue document = parse_yaml(*text, path, "the document");
   if (!document.is_map()) {
     document.fail(
-        "is no plan, workload, file set or reel; filereel import makes a reel of another "
-        "program's trace");
+        "is not a plan, workload, file set or reel; to convert another program's trace, use "
+        "filereel import");
   }
   const CatalogueItem::Kind kind = has_any(document, {"jobs", "workload", "sets"})
                                        ? CatalogueItem::Kind::plan
                                    : document.has_key("groups") ? CatalogueItem::Kind::file_set
                                                                 : CatalogueItem::Kind::workload;
-  const auto shelf = std::ranges::find(kShelves, kind, &Shelf::kind);
+  const auto shelf = std::ranges::find(kSections, kind, &CatalogueSection::kind);
   return {kind, path, document.called(std::string(shelf->what))};
 }
 
@@ -119,10 +120,11 @@ std::unique_ptr<ReelReader> open_reel(const CatalogueItem& item) {
     const std::string reel = Workload::from_document(*item.document, item.name).recipe(0).reel;
     if (!reel.empty()) return open_reel(reel);
   }
-  throw Error(ErrorKind::usage,
-              fmt::format("'{}' is no reel: name one that filereel record or import made, or one "
-                          "of the recorded programs in `filereel list`",
-                          printable(item.name)));
+  throw Error(
+      ErrorKind::usage,
+      fmt::format("'{}' is not a reel: name one created by filereel record or filereel import, "
+                  "or a recorded program from `filereel list`",
+                  printable(item.name)));
 }
 
 std::unique_ptr<ReelReader> open_named_reel(const std::string& name_or_path) {

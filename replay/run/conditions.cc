@@ -20,14 +20,14 @@
 namespace filereel {
 namespace {
 
-// Long enough for a drive that others keep busy to show it, short beside a step.
+// Long enough to detect other I/O on a drive, short compared with a step.
 constexpr auto kRest = std::chrono::milliseconds(25);
-// Ticks are 10 ms: of fewer than this many, one more or less is several per cent.
+// A tick is 10 ms: of fewer than this many, one tick more or less is several per cent.
 constexpr std::uint64_t kFewestTicks = 50;
-// Reading a sleeping core's clock can take milliseconds.
+// Reading the clock rate of a sleeping core can take milliseconds.
 constexpr int kMostCores = 16;
 
-// Bytes through all drives of the volumes.
+// Bytes transferred by all drives of the volumes.
 std::optional<std::uint64_t> traffic(const std::set<std::string>& drives) {
   std::optional<std::uint64_t> sum;
   for (const std::string& drive : drives) {
@@ -44,8 +44,8 @@ double share(std::uint64_t before, std::uint64_t after, double whole) {
 
 }  // namespace
 
-ProcessorLook look_at_processors(const std::string& stat) {
-  ProcessorLook look;
+ProcessorTimes read_processor_times(const std::string& stat) {
+  ProcessorTimes look;
   // cpu user nice system idle iowait irq softirq steal …; guests are in user and nice (proc(5)).
   std::ifstream in(stat);
   std::string name;
@@ -64,8 +64,8 @@ ProcessorLook look_at_processors(const std::string& stat) {
   return look;
 }
 
-void add_processor_shares(const ProcessorLook& before, const ProcessorLook& after, double drivers_s,
-                          Conditions& conditions) {
+void add_processor_shares(const ProcessorTimes& before, const ProcessorTimes& after,
+                          double drivers_s, Conditions& conditions) {
   if (before.all == 0 || after.all < before.all + kFewestTicks) return;
   const auto whole = static_cast<double>(after.all - before.all);
   const double own = (after.own_user_s - before.own_user_s + drivers_s) *
@@ -99,7 +99,7 @@ void add_clock_rates(Conditions& conditions, const std::string& cpus, const std:
   }
 }
 
-void look_at_rest(const std::vector<Volume*>& volumes, Conditions& conditions) {
+void measure_idle_traffic(const std::vector<Volume*>& volumes, Conditions& conditions) {
   std::set<std::string> drives;
   for (const Volume* volume : volumes) {
     for (const DeviceIdentity& drive : volume->describe().drives) drives.insert(drive.name);

@@ -1,4 +1,4 @@
-// What else goes on in the machine while samples are taken.
+// Observes the rest of the machine while samples are taken.
 #pragma once
 
 #include <cstdint>
@@ -10,29 +10,29 @@
 
 namespace filereel {
 
-// Processor time since the machine started, in ticks of all processors together.
-struct ProcessorLook {
+// Processor time since boot, in ticks of all processors together.
+struct ProcessorTimes {
   std::uint64_t all = 0, user = 0, stolen = 0;
   double own_user_s = 0;  // of this process
 };
-ProcessorLook look_at_processors(const std::string& stat = "/proc/stat");
+ProcessorTimes read_processor_times(const std::string& stat = "/proc/stat");
 
-// Between two looks; `drivers_s` is the processor time of FUSE drivers between them. Others are
-// seen by their user time only: what the kernel does for them cannot be told from what it does for
-// filereel (loop devices, write-back). Nothing for a time too short to tell.
-void add_processor_shares(const ProcessorLook& before, const ProcessorLook& after, double drivers_s,
-                          Conditions& conditions);
+// Shares between two looks; `drivers_s` is the processor time of FUSE drivers between them. Only
+// the user time of other processes counts: kernel time for them cannot be separated from kernel
+// time for filereel (loop devices, write-back). Adds nothing if the time is too short.
+void add_processor_shares(const ProcessorTimes& before, const ProcessorTimes& after,
+                          double drivers_s, Conditions& conditions);
 
-// Widens the range of the cores' clocks by what they are now. `cpus` is the kernel's folder of
-// processors, `cpuinfo` what is read where they have no frequency there.
+// Extends the range of the cores' clock rates by the current ones. `cpus` is the kernel's directory
+// of processors. `cpuinfo` is read if it has no frequencies.
 void add_clock_rates(Conditions& conditions, const std::string& cpus = "/sys/devices/system/cpu",
                      const std::string& cpuinfo = "/proc/cpuinfo");
 
-// Waits a moment, in which filereel asks for nothing, and counts what goes through the drives that
-// the volumes lie on. No wait where there are none.
-void look_at_rest(const std::vector<Volume*>& volumes, Conditions& conditions);
+// Waits a moment without I/O of filereel's own, and counts the traffic of the volumes' drives. Does
+// not wait if there are none.
+void measure_idle_traffic(const std::vector<Volume*>& volumes, Conditions& conditions);
 
-// As `df` counts it.
+// Counted as by `df`.
 void add_volume_used(const Volume& volume, Conditions& conditions);
 
 }  // namespace filereel

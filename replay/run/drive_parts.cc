@@ -27,13 +27,15 @@ DrivePart parse_part(const std::string& text) {
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), percent);
   const std::string_view rest(stop, text.data() + text.size());
   if (error != std::errc() || (rest != "%" && rest != " %") || !(percent >= 0 && percent <= 100)) {
-    throw Error(ErrorKind::usage,
-                fmt::format("--parts {}: say begin, middle, end, or 0% to 100%", printable(text)));
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("invalid value '{}' for --parts: expected begin, middle, end, or 0% to 100%",
+                    printable(text)));
   }
   return {text, percent / 100};
 }
 
-// Another job, as it is measured on each part of near.
+// Wraps a job that is measured on each part of near.
 class JobOnParts final : public Job {
  public:
   JobOnParts(std::unique_ptr<Job> job, std::vector<std::string> parts)
@@ -91,15 +93,15 @@ std::vector<DrivePart> parse_drive_parts(std::span<const std::string> texts) {
     DrivePart part = parse_part(text);
     const auto same = std::ranges::find(parts, part.place, &DrivePart::place);
     if (same != parts.end()) {
-      throw Error(ErrorKind::usage,
-                  fmt::format("--parts: {} and {} are the same part", same->name, part.name));
+      throw Error(ErrorKind::usage, fmt::format("--parts: {} and {} are the same part; remove one",
+                                                same->name, part.name));
     }
     parts.push_back(std::move(part));
   }
   if (parts.size() == 1) {
     throw Error(ErrorKind::usage,
-                "--parts compares two or more parts of a drive, such as begin,middle,end: for one, "
-                "say --near DEVICE,start=32G,size=32G");
+                "--parts needs two or more parts, such as begin,middle,end; for a single part, use "
+                "--near DEVICE,start=32G,size=32G");
   }
   return parts;
 }
@@ -108,8 +110,8 @@ std::vector<Target> place_parts(const Target& whole, std::span<const DrivePart> 
                                 std::string_view option) {
   if (whole.kind != TargetKind::block_device || whole.size == 0 || whole.start != 0) {
     throw Error(ErrorKind::usage,
-                fmt::format("--parts places parts of a block device by itself: name one with a "
-                            "size and no start, such as {} /dev/sdb,size=32G",
+                fmt::format("--parts needs a block device with a size and without a start, such as "
+                            "{} /dev/sdb,size=32G",
                             option));
   }
   Target device = whole;
@@ -117,7 +119,7 @@ std::vector<Target> place_parts(const Target& whole, std::span<const DrivePart> 
   const DiskRange range = range_of(device), of_part = range_of(whole);
   std::vector<Target> targets;
   for (const DrivePart& part : parts) {
-    constexpr std::uint64_t kGrain = 1 << 20;  // of starts: whole MiB
+    constexpr std::uint64_t kGrain = 1 << 20;  // starts are whole MiB
     const std::uint64_t room = range.size() - of_part.size();
     const auto exact = static_cast<std::uint64_t>(part.place * static_cast<double>(room));
     Target& target = targets.emplace_back(whole);
@@ -134,14 +136,13 @@ void measure_on_parts(Plan& plan, std::vector<DrivePart> parts) {
     const JobRecord record = job->record();
     if (job->points() > kMostPoints / parts.size() || record.axes.size() >= kMostAxes) {
       throw Error(ErrorKind::usage,
-                  fmt::format("the sweep of {} on {} parts has more than {} points or {} axes: "
-                              "leave some out",
+                  fmt::format("the sweep of {} over {} parts exceeds {} points or {} axes: "
+                              "use fewer",
                               record.name, parts.size(), kMostPoints, kMostAxes));
     }
     if (std::ranges::find(record.axes, kPartAxis, &SweepAxis::name) != record.axes.end()) {
-      throw Error(ErrorKind::usage,
-                  fmt::format("{} sweeps a key '{}' of its own: leave out --parts", record.name,
-                              kPartAxis));
+      throw Error(ErrorKind::usage, fmt::format("{} already sweeps a key '{}': omit --parts",
+                                                record.name, kPartAxis));
     }
     job = std::make_unique<JobOnParts>(std::move(job), names);
   }

@@ -23,20 +23,19 @@ bool is_copy(FcStep step) {
   return step == FcStep::copy_near || step == FcStep::copy_far;
 }
 
-// FC-Test goes through files from their begin to their end.
+// FC-Test accesses files sequentially from their first to their last byte.
 AccessShape shape_of(const FcTestOptions& options) {
   return {false, options.block_size, kCachedDepth};
 }
 
-// A file costs about as much as this many bytes, of which so many are worked on in a second: for
-// estimates alone.
+// Estimates only: a file costs about as much as this many bytes, at this many bytes per second.
 double seconds_of(const FileSetTotals& totals) {
   constexpr double kFileWeight = 64 << 10, kBytesPerSecond = 200e6;
   return (static_cast<double>(totals.bytes) + static_cast<double>(totals.files) * kFileWeight) /
          kBytesPerSecond;
 }
 
-// How often the steps put the set on the volume of that role: the original and its copy.
+// How many copies of the set the steps create on the volume of that role.
 std::uint64_t copies_on(Role role, const std::vector<FcStep>& steps) {
   const auto has = [&](FcStep step) { return std::ranges::find(steps, step) != steps.end(); };
   if (role == Role::near) return has(FcStep::copy_near) ? 2 : 1;
@@ -48,7 +47,7 @@ std::vector<Role> volumes_of(FcStep step) {
   return {Role::near};
 }
 
-// The set below a directory, as FC-Test lays it on a volume.
+// The set below a directory, as FC-Test creates it on a volume.
 FileSet below(const FileSet& set, std::string_view root) {
   FileSet tree;
   tree.seed = set.seed;
@@ -62,7 +61,7 @@ FileSet below(const FileSet& set, std::string_view root) {
   return tree;
 }
 
-// The regular files of the set, as they lie on a volume.
+// Paths of the set's regular files on a volume.
 std::vector<std::string> file_paths(const FileSet& set, std::string_view root) {
   std::vector<std::string> paths;
   for (const Entry& entry : set.entries) {
@@ -71,7 +70,7 @@ std::vector<std::string> file_paths(const FileSet& set, std::string_view root) {
   return paths;
 }
 
-// A kernel copy may share blocks instead of copying them: looked up on a few of the copies.
+// A kernel copy may share blocks instead of copying them. Checks a few of the copies.
 bool copies_share_blocks(const FileSet& set, const Volume& volume) {
   constexpr std::size_t kLooks = 16;
   const std::vector<std::string> copies = file_paths(set, FcTest::kCopy);
@@ -91,7 +90,7 @@ bool copies_share_blocks(const FileSet& set, const Volume& volume) {
   return any;
 }
 
-// Errors of a kernel copy that mean "not here" and not "it failed".
+// Errors of a kernel copy that mean "unsupported", not "failed".
 bool is_unsupported_copy(const Sample& sample) {
   if (sample.examples.empty()) return false;
   const DivergenceExample& first = sample.examples.front();
@@ -107,7 +106,7 @@ class FcTestReplay final : public StepReplay {
     trace = test.trace(step);
   }
 
-  // Holes are content too: the steps compare only if all count the same bytes.
+  // Holes count as content: steps are comparable only if all count the same bytes.
   void count(const ReplayOutcome&, const Volumes& volumes, Sample& sample) const override {
     sample.bytes = step_ == FcStep::remove ? 0 : test_.bytes();
     if (!is_copy(step_)) return;
@@ -178,10 +177,10 @@ class FittedFcTest final : public FittedJob {
     return tree;
   }
 
-  std::optional<Warning> unsupported(std::size_t step, const Sample& sample) const override {
+  std::optional<Warning> unsupported(std::size_t /*step*/, const Sample& sample) const override {
     if (!is_unsupported_copy(sample)) return {};
     return Warning{"copy-method-unsupported",
-                   fmt::format("{} is not measured: {} does not work there", steps_[step].operation,
+                   fmt::format("not measured, because {} is unsupported",
                                copy_method_name(options_.fc_test.copy_method)),
                    "use --copy-method readwrite, which works everywhere"};
   }
@@ -207,7 +206,7 @@ class FcTestJob final : public Job {
   JobRecord record() const override {
     const JobOptions options = sweep_.at(0);
     const FcTestOptions& fc_test = options.fc_test;
-    JobRecord record = begun_record(JobKind::fc_test, "fc-test", options);
+    JobRecord record = common_record(JobKind::fc_test, "fc-test", options);
     const Parameters own = {{"block_size", format_binary_size(fc_test.block_size)},
                             {"copy_method", std::string(copy_method_name(fc_test.copy_method))},
                             {"threads", std::to_string(fc_test.threads)}};
@@ -239,7 +238,7 @@ class FcTestJob final : public Job {
       VolumeNeeds& volume = needs.volumes[static_cast<std::size_t>(role)];
       volume.image = image_size({&set_, 1}, kinds, std::max<std::uint64_t>(copies, 1));
       volume.least = least_space(set_, copies);
-      volume.what = fmt::format("the set '{}'", set_.name);
+      volume.what = fmt::format("the file set '{}'", set_.name);
     }
     needs.seconds = seconds_of(set_.totals()) * static_cast<double>(steps.size() * points());
     return needs;
@@ -258,14 +257,13 @@ class FcTestJob final : public Job {
     std::vector<FcStep> steps = steps_of(options);
     const bool reflink = options.fc_test.copy_method == CopyMethod::reflink;
     if (reflink && steps_of(options, false).size() > steps.size()) {
-      place.result.warn({"step-skipped",
-                         "copy-far is left out: a reflink cannot leave its file system",
+      place.result.warn({"step-skipped", "copy-far is skipped: a reflink cannot cross file systems",
                          "measure copy-far with --copy-method readwrite"});
     }
     if (place.volumes.near && place.volumes.far.empty() &&
         std::erase(steps, FcStep::copy_far) > 0) {
       place.result.warn(
-          {"step-skipped", "copy-far is left out: there is no far volume", "name one with --far"});
+          {"step-skipped", "copy-far is skipped: there is no far volume", "add one with --far"});
     }
     auto fitted = std::make_unique<FittedFcTest>(set_, options, std::move(steps), place);
     if (place.volumes.near) {
@@ -293,17 +291,18 @@ class FcTestJob final : public Job {
 }  // namespace
 
 Jobs make_fc_test_jobs(const JobOptions& options) {
-  constexpr std::size_t kMost = SpecificationLimits{}.max_entries;  // as one set has
+  constexpr std::size_t kMost = SpecificationLimits{}.max_entries;  // the limit of a single set
   Jobs jobs;
   std::size_t entries = 0;
   for (const std::string& name : options.sets) {
     FileSet set = load_file_set(name, options.scale);
     entries += set.entries.size();
     if (!jobs.empty() && entries > kMost) {
-      throw Error(ErrorKind::unusable_input,
-                  fmt::format("the file sets up to {} have {} entries together, and a run has {} "
-                              "at most: run them one after the other",
-                              name, entries, kMost));
+      throw Error(
+          ErrorKind::unusable_input,
+          fmt::format("the file sets up to {} have {} entries in total, more than the limit "
+                      "of {}: run them separately",
+                      name, entries, kMost));
     }
     jobs.push_back(std::make_unique<FcTestJob>(std::move(set), options));
   }

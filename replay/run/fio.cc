@@ -13,7 +13,7 @@
 namespace filereel {
 namespace {
 
-// fio takes several names, with colons between them.
+// fio separates several names by colons.
 std::string one_name(std::string_view path) {
   std::string name;
   for (const char c : path) {
@@ -47,18 +47,18 @@ std::vector<std::string> command_of(const FioJob& job) {
   return command;
 }
 
-// What fio says in a line of its own, which may stand before, within or after its figures.
+// fio's message. It is a line of its own, before, within or after the JSON.
 std::string complaint(const std::string& output) {
   constexpr std::string_view kOwn = "fio: ";
   std::istringstream lines(output);
   for (std::string line; std::getline(lines, line);) {
     if (line.starts_with(kOwn)) return printable(line.substr(kOwn.size()));
   }
-  return "it does not say why";
+  return "no reason given";
 }
 
-// fio's total latency ("lat"), in nanoseconds there. Its completion latency ("clat") begins after
-// the submission, in which a request can wait, or be done: it is no time that a program sees.
+// fio's total latency ("lat"), in nanoseconds. Its completion latency ("clat") excludes submission,
+// in which a request can wait or even complete. A program sees the total latency.
 BlockLatency latency_of(const Json& direction) {
   constexpr double kMicro = 1e-3;
   const Json& latency = direction.at("lat_ns");
@@ -86,7 +86,7 @@ void check_fio() {
 FioFigures fio_figures(std::string_view output) {
   const std::size_t begin = output.find('{'), end = output.rfind('}');
   if (begin == std::string_view::npos || end == std::string_view::npos || end < begin) {
-    throw Error(ErrorKind::failed, "fio printed no figures");
+    throw Error(ErrorKind::failed, "fio printed no results");
   }
   try {
     const Json json = Json::parse(output.substr(begin, end + 1 - begin));
@@ -105,30 +105,30 @@ FioFigures fio_figures(std::string_view output) {
     }
     return figures;
   } catch (const Json::exception& error) {
-    throw Error(ErrorKind::failed, fmt::format("fio's figures cannot be read: {}", error.what()));
+    throw Error(ErrorKind::failed, fmt::format("cannot parse fio's output: {}", error.what()));
   }
 }
 
 std::optional<FioFigures> run_fio(const FioJob& job, const std::stop_token& stop) {
-  constexpr double kLook = 0.05;    // seconds until a stop is seen
-  constexpr double kPatience = 30;  // beyond the job's own time
+  constexpr double kLook = 0.05;    // seconds between checks for a stop
+  constexpr double kPatience = 30;  // seconds beyond the job's duration
   ChildProcess child(command_of(job), kFioPackage);
   std::optional<int> status;
   for (double waited = 0; !status; waited += kLook) {
-    if (stop.stop_requested()) return std::nullopt;  // the child's end is its object's
+    if (stop.stop_requested()) return std::nullopt;  // the destructor ends the child
     if (waited > job.seconds + kPatience) {
-      throw Error(ErrorKind::failed, fmt::format("fio did not end within {:.0f} s", waited));
+      throw Error(ErrorKind::failed, fmt::format("fio did not finish within {:.0f} s", waited));
     }
     status = child.wait(kLook);
   }
   const std::string output = child.output();
   if (*status != 0) {
     throw Error(ErrorKind::failed,
-                fmt::format("fio exited with {}: {}", *status, complaint(output)));
+                fmt::format("fio exited with status {}: {}", *status, complaint(output)));
   }
   FioFigures figures = fio_figures(output);
   if (figures.bytes > 0) return figures;
-  throw Error(ErrorKind::failed, fmt::format("fio moved no data: {}", complaint(output)));
+  throw Error(ErrorKind::failed, fmt::format("fio transferred no data: {}", complaint(output)));
 }
 
 }  // namespace filereel

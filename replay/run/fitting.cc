@@ -19,10 +19,10 @@ namespace {
 
 constexpr std::size_t kExamples = 1000;
 constexpr std::size_t kNamed = 5;  // in a warning
-// Below the folders that a workload puts the set into, and with the end of the string.
+// Leaves room for the directories of a workload and the terminating null.
 constexpr std::size_t kLongestPath = PATH_MAX - 32;
 
-// Every rule of all the volumes at once: the set has one shape on near and far.
+// The strictest rules of all volumes: the set is the same on near and far.
 FileSystemLimits strictest(const std::vector<FileSystemLimits>& all) {
   FileSystemLimits limits;
   for (const FileSystemLimits& one : all) {
@@ -41,7 +41,7 @@ std::string_view parent_of(std::string_view path) {
   return slash == std::string_view::npos ? std::string_view{} : path.substr(0, slash);
 }
 
-// Gives every entry its path on the volumes.
+// Assigns every entry its path on the volumes.
 class PathFitter {
  public:
   explicit PathFitter(const FileSystemLimits& limits) : limits_(limits) {}
@@ -57,9 +57,11 @@ class PathFitter {
     check_name_length(fit_name, path, limits_, "shorten it in the file set");
     std::string full = folder.empty() ? fit_name : folder + "/" + fit_name;
     if (full.size() > kLongestPath) {
-      throw Error(ErrorKind::failed,
-                  fmt::format("the path {} takes {} bytes, {} at most: shorten it in the file set",
-                              full, full.size(), kLongestPath));
+      throw Error(
+          ErrorKind::failed,
+          fmt::format(
+              "the path {} has {} bytes, more than the limit of {}: shorten it in the file set",
+              full, full.size(), kLongestPath));
     }
     if (fit_name != name) escaped.push_back({path, full});
     fitted_.emplace(path, full);
@@ -77,7 +79,7 @@ class PathFitter {
   inline static const std::string kNoFolder;
   const FileSystemLimits& limits_;
   std::unordered_map<std::string, std::string> fitted_;   // original path to fitted path
-  std::unordered_map<std::string, std::uint64_t> taken_;  // folded path to how many have it
+  std::unordered_map<std::string, std::uint64_t> taken_;  // folded path to its number of entries
 };
 
 // `path` with each component fitted.
@@ -110,8 +112,8 @@ bool uses_reserved_names(const PathTable& paths, const FileSet& initial) {
   });
 }
 
-// Of the entries what the file system has none of.
-void leave_out(FileSet& set, const FileSystemLimits& limits, Fitting& fitting) {
+// Removes entries that the file system does not support.
+void remove_unsupported(FileSet& set, const FileSystemLimits& limits, Fitting& fitting) {
   const auto erase = [&](EntryKind kind) {
     return std::erase_if(set.entries, [&](const Entry& entry) { return entry.kind == kind; });
   };
@@ -153,10 +155,10 @@ std::string NameFitter::fit(std::string_view name, bool in_root) {
 
 FittedSet fit_file_set(const FileSet& set, const std::vector<FileSystemLimits>& all) {
   const FileSystemLimits limits = strictest(all);
-  check_file_sizes(set, all, "leave it out, use --scale, or choose another file system");
+  check_file_sizes(set, all, "remove it, use --scale, or choose another file system");
   FittedSet fitted;
   fitted.set = set;
-  leave_out(fitted.set, limits, fitted);
+  remove_unsupported(fitted.set, limits, fitted);
   PathFitter paths(limits);
   for (Entry& entry : fitted.set.entries) {
     entry.path = paths.fit(entry.path, fitted.escaped);
@@ -190,7 +192,7 @@ FittedTrace fit_trace(const PathTable& paths, const TextTable& texts, const Trac
     fit_paths(fitted.final, names);
   }
   check_file_sizes(fitted.initial, all, "choose another file system");
-  leave_out(fitted.initial, limits, fitted);
+  remove_unsupported(fitted.initial, limits, fitted);
   return fitted;
 }
 
@@ -200,8 +202,7 @@ void check_file_sizes(const FileSet& set, const std::vector<FileSystemLimits>& l
   for (const Entry& entry : set.entries) {
     if (entry.size <= most) continue;
     throw Error(ErrorKind::failed,
-                fmt::format("{} has {} and this file system holds files of at most {} ({} bytes): "
-                            "{}",
+                fmt::format("{} has {}, more than the file system's limit of {} ({} bytes): {}",
                             printable(entry.path), format_size(entry.size), format_size(most), most,
                             advice));
   }
@@ -219,7 +220,7 @@ void add_fitting(const Fitting& fitting, const std::string& file_system, const s
         {"names-escaped",
          fmt::format("{} names of '{}' are escaped on {}: {}{}", fitting.names_changed, subject,
                      file_system, list, fitting.names_changed > kNamed ? ", …" : ""),
-         "% and two hexadecimal digits stand for a byte, %~1 marks a case collision; "
+         "% and two hexadecimal digits encode a byte, %~1 marks a case collision; "
          "the result file lists them"});
     const auto same = [&](const EscapedNames& other) {
       return other.file_system == file_system && other.set == subject;
@@ -228,15 +229,16 @@ void add_fitting(const Fitting& fitting, const std::string& file_system, const s
       result.escaped_names.push_back({file_system, subject, fitting.escaped});
     }
   }
-  const auto downgrade = [&](std::uint64_t count, std::string_view what) {
+  const auto downgrade = [&](std::uint64_t count, std::string_view feature, std::string_view done) {
     if (count == 0) return;
     result.warn({"downgraded",
-                 fmt::format("{} has none: {} {} of '{}'", file_system, count, what, subject),
-                 "compare with other file systems only where these do not matter"});
+                 fmt::format("{} does not support {}: {} {} '{}'", file_system, feature, count,
+                             done, subject),
+                 "compare with other file systems only if these do not matter"});
   };
-  downgrade(fitting.symlinks_left_out, "symbolic links are left out");
-  downgrade(fitting.hard_links_left_out, "hard links are left out");
-  downgrade(fitting.holes_filled, "files with holes are written out in full");
+  downgrade(fitting.symlinks_left_out, "symbolic links", "left out of");
+  downgrade(fitting.hard_links_left_out, "hard links", "left out of");
+  downgrade(fitting.holes_filled, "holes", "files written in full in");
 }
 
 }  // namespace filereel

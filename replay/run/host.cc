@@ -11,7 +11,7 @@
 namespace filereel {
 namespace {
 
-// Of the first processor; "" where the kernel says no such thing.
+// From the first processor; "" if the kernel does not report it.
 std::string cpu_info(std::string_view key) {
   std::ifstream in("/proc/cpuinfo");
   for (std::string line; std::getline(in, line);) {
@@ -21,7 +21,7 @@ std::string cpu_info(std::string_view key) {
   return "";
 }
 
-// "model name : …" on x86; other processors say it elsewhere or not at all.
+// "model name : …" on x86; other processors report it elsewhere or not at all.
 std::string cpu_model() {
   std::string model = cpu_info("model name");
   return model.empty() ? read_sysfs("/proc/device-tree/model") : model;

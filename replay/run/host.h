@@ -1,4 +1,4 @@
-// The machine that runs are measured on.
+// Describes the machine that runs are measured on.
 #pragma once
 
 #include "replay/results/result.h"

@@ -43,14 +43,14 @@ std::string Volumes::file_system() const {
   return names.empty() ? "none" : fmt::format("{}", fmt::join(names, " to "));
 }
 
-JobRecord begun_record(JobKind kind, const std::string& name, const JobOptions& options) {
+JobRecord common_record(JobKind kind, const std::string& name, const JobOptions& options) {
   JobRecord record{.kind = kind,
                    .name = options.name.empty() ? name : options.name,
                    .scale = options.scale,
                    .warm = options.warm,
                    .settings = {},
                    .axes = {}};
-  if (info_of(kind).replays) return record;  // which say in each measurement how they were done
+  if (info_of(kind).replays) return record;  // each measurement records how it was replayed
   if (options.engine) {
     record.settings.emplace_back("engine", std::string(engine_name(*options.engine)));
   }

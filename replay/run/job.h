@@ -1,8 +1,8 @@
-// A job: one thing to measure, as it declares itself to the runner (runner.h).
+// A job: one thing to measure, described to the runner (runner.h).
 //
-// Jobs differ only in what stands here: what they need of volumes, the steps that are timed, the
-// operations of each step on a volume, what figures are made of and what is verified. All else
-// (volumes, caches, repetitions, turns, conditions) is the runner's. job_kinds.h lists the kinds.
+// Jobs differ only in what they declare here: their needs of volumes, the timed steps, the
+// operations of each step on a volume, the figures and the verification. The runner does the rest
+// (volumes, caches, repetitions, turns, conditions). job_kinds.h lists the kinds.
 #pragma once
 
 #include <algorithm>
@@ -26,166 +26,165 @@
 
 namespace filereel {
 
-// The volumes of one side; none for the null engine.
+// The volumes of one side; none with the null engine.
 struct Volumes {
   Volume* near = nullptr;
-  std::vector<Volume*> far;  // Role::far and those after it; not without near
+  std::vector<Volume*> far;  // Role::far and later roles; empty without near
 
-  Volume* of(Role role) const;  // null: there is none
-  // Those there are, near first.
+  Volume* of(Role role) const;  // null if there is none
+  // All volumes, near first.
   std::vector<Volume*> all() const;
   std::vector<Volume*> list(std::span<const Role> roles) const;
-  // The limits of all: what is to lie on each must obey those of each.
+  // The limits of all volumes: what goes on each must obey all of them.
   std::vector<FileSystemLimits> limits() const;
-  // Each once, near's first: "ext4", "ext4 to ntfs"; "none" without volumes.
+  // Each file system once, near's first: "ext4", "ext4 to ntfs"; "none" without volumes.
   std::string file_system() const;
 };
 
-// How many volumes a job works on. It takes those that there are, up to `most`.
+// The number of volumes a job uses. It takes those available, up to `most`.
 struct VolumeCount {
   std::size_t least = 1, most = 1;
 
-  // Where nobody names any: two, if it can.
+  // The number if none are named: two, if supported.
   std::size_t usual() const { return std::clamp<std::size_t>(2, least, most); }
 };
 
-// What a job puts on the volume of a role.
+// The space a job needs on the volume of a role.
 struct VolumeNeeds {
-  // Bytes of an image that has room on each file system that was asked for.
+  // Bytes of an image that is large enough for every requested file system.
   std::uint64_t image = 0;
-  // What it takes with the smallest clusters there are: a volume with less is refused at once.
-  // 0: it takes what there is.
+  // Bytes needed with the smallest clusters. A smaller volume is refused at once. 0: the job adapts
+  // to the volume.
   std::uint64_t least = 0;
-  std::string what;  // it is that takes it, such as "the set 'programs'"
+  std::string what;  // what needs the space, such as "the file set 'programs'"
 };
 
-// All that can be known before anything is touched.
+// Everything known before any volume is touched.
 struct JobNeeds {
   std::array<VolumeNeeds, kRoles> volumes = {};  // by Role
-  double seconds = 0;                            // one repetition of all points, about
+  double seconds = 0;                            // one repetition of all points, estimated
 };
 
-// A stretch of a job that is timed by itself.
+// A timed part of a job.
 struct Step {
   std::string operation;  // in results: "create", "replay", a phase's name
   bool measured = true;
   Caches caches = Caches::cold;              // before it
-  std::vector<Role> volumes = {Role::near};  // that it works on, in the order of roles
-  // Where it works on several: what is done on each is measured together, and of each by itself.
+  std::vector<Role> volumes = {Role::near};  // used by the step, in the order of roles
+  // With several volumes: measure all together, and each separately.
   bool apart = false;
-  std::uint64_t bytes = 0, files = 0;  // of the work, for progress; 0 where that is not known
-  double ends_after_s = 0;             // where time ends it
-  double expected_s = 1;               // about
+  std::uint64_t bytes = 0, files = 0;  // of the work, for progress; 0 if unknown
+  double ends_after_s = 0;             // of a time-limited step
+  double expected_s = 1;               // estimated
   std::optional<AccessShape> access = {};
 };
 
 // The files of a step or a volume; they live as long as the fitted job.
 struct Contents {
-  const FileSet* initial = nullptr;  // made before the first step; null: none
-  const FileSet* largest = nullptr;  // all that can lie there, for room; null: nothing
+  const FileSet* initial = nullptr;  // created before the first step; null: none
+  const FileSet* largest = nullptr;  // the largest tree, for the space check; null: nothing
   std::uint64_t copies = 1;          // of the largest
 };
 
 struct FilesRead {
   std::vector<std::string> paths;
-  std::uint64_t bytes = 0;  // of all together
+  std::uint64_t bytes = 0;  // total
 };
-// Those of a set, or of its paths that are `wanted`.
+// All files of a set, or only the `wanted` paths.
 FilesRead files_of(const FileSet& set, const std::function<bool(std::string_view)>& wanted = {});
 
-// The operations of a step, to be replayed once. All that they refer to is here or in the fitted
+// The operations of a step, to be replayed once. Everything they refer to is here or in the fitted
 // job.
 class StepReplay {
  public:
   virtual ~StepReplay() = default;
 
-  // What ended the reading of the operations early, thrown as Error; after the replay.
+  // Throws the Error that ended the reading of operations early; call after the replay.
   virtual void check() const {}
-  // Adds to a sample what its figures are made of; after fill_sample. `outcome`: of all, or of one
-  // volume.
+  // Adds the counts for a sample's figures; called after fill_sample. `outcome`: of all volumes, or
+  // of one.
   virtual void count(const ReplayOutcome& outcome, const Volumes& volumes,
                      Sample& sample) const = 0;
 
   Trace trace;
-  ReplayOptions options;  // stop, progress, verify and on_measured_start are the runner's
+  ReplayOptions options;  // the runner sets stop, progress, verify and on_measured_start
 };
 
-// A job at a point of its sweep, as some volumes can hold it.
+// A job at a point of its sweep, fitted to volumes.
 class FittedJob {
  public:
   virtual ~FittedJob() = default;
 
   virtual const std::vector<Step>& steps() const = 0;
   virtual Contents contents(Role) const { return {}; }
-  // What a step may read on a volume: cold caches must not hold it, warm ones must.
+  // Files that a step may read on a volume: not in cold caches, all in warm ones.
   virtual FilesRead read_by(std::size_t step, Role) const = 0;
   virtual std::unique_ptr<StepReplay> make_replay(std::size_t step) const = 0;
-  // The same for filereel's own cost, with nothing to wait for; null: it is too long.
-  virtual std::unique_ptr<StepReplay> make_bare_replay(std::size_t step) const {
+  // The same for measuring the overhead, without waits; null: too long for that.
+  virtual std::unique_ptr<StepReplay> make_overhead_replay(std::size_t step) const {
     return make_replay(step);
   }
-  // What must lie on a volume after the step; nothing where that is not known.
+  // The expected tree on a volume after the step; nothing if unknown.
   virtual std::optional<FileSet> tree_after(std::size_t /*step*/, Role) const { return {}; }
-  // Why a step that failed like this is left out and not an error; nothing: it is one.
+  // A warning if a step that failed like this is skipped; nothing if the failure is an error.
   virtual std::optional<Warning> unsupported(std::size_t /*step*/, const Sample&) const {
     return {};
   }
 };
 
-// What a job is fitted to.
+// The place to which a job is fitted.
 struct FittingPlace {
   Volumes volumes;
-  std::uint64_t free_bytes = 0;  // of the volume that has the least, for files that fill it
-  Result& result;                // for warnings, and names that were changed
+  std::uint64_t free_bytes = 0;  // of the volume with the least, for files that fill it
+  Result& result;                // for warnings and changed names
 };
 
-// What results tell of every job; `name` where the options give it no other.
-JobRecord begun_record(JobKind kind, const std::string& name, const JobOptions& options);
+// The common part of job records; `name` is used unless the options set one.
+JobRecord common_record(JobKind kind, const std::string& name, const JobOptions& options);
 
-// Not changed by what is measured.
+// Measuring does not change it.
 class Job {
  public:
   virtual ~Job() = default;
 
-  // As results tell it. Jobs that are told apart by their sets alone have the same record.
+  // The job in results. Jobs that differ only in their sets have the same record.
   virtual JobRecord record() const = 0;
   virtual std::string set() const { return ""; }  // of FC-Test
 
-  // Points of the sweep; they are run one after another in each repetition.
+  // Points of the sweep, run one after another in each repetition.
   virtual std::uint64_t points() const { return 1; }
   virtual Parameters parameters(std::uint64_t /*point*/) const { return {}; }
   virtual JobOptions options(std::uint64_t point) const = 0;
-  // Whether `point` works on the files that the point `before` leaves, as they are.
+  // Whether `point` uses the files that the point `before` leaves, unchanged.
   virtual bool follows(std::uint64_t /*before*/, std::uint64_t /*point*/) const { return false; }
-  // Which part of near it is measured on, of those of the plan.
+  // The part of near that it is measured on, of those of the plan.
   virtual std::size_t part(std::uint64_t /*point*/) const { return 0; }
 
-  // What it asks for, where nobody says otherwise; empty, nothing: it does not.
+  // The job's own defaults; empty, nothing: none.
   virtual std::vector<FileSystemKind> file_systems() const { return {}; }
   virtual std::optional<std::uint32_t> runs() const { return {}; }
 
   virtual VolumeCount volume_count() const { return {}; }
-  // Of all points, on so many volumes. `kinds`: what is going to be made on them; empty for
-  // directories. Throws Error for what cannot lie on one of them.
+  // The needs of all points on this number of volumes. `kinds`: file systems to be formatted; empty
+  // for directories. Throws Error for what one of them cannot hold.
   virtual JobNeeds needs(std::span<const FileSystemKind> kinds, std::size_t volumes) const = 0;
-  // What the steps' reads and writes are to a device, for the block baseline. May read all of a
-  // trace.
+  // Access shapes of the steps at the device, for the block baseline. May read a whole trace.
   virtual std::vector<AccessShape> shapes() const = 0;
-  // What helps where a volume has no room.
+  // Advice if a volume lacks space.
   virtual std::string_view room_advice() const = 0;
-  // What differs from a trace is data; in made-up work it is an error.
+  // Divergence from a recorded trace is data; in synthesised work it is an error.
   virtual bool may_diverge() const { return false; }
-  // Of a recorded trace: how it is replayed.
+  // How a recorded trace is replayed.
   virtual std::optional<ReplayParameters> replay_parameters(std::uint64_t /*point*/) const {
     return {};
   }
 
-  // `place` outlives the fitted job, and so does this. Throws Error for what the volumes cannot
-  // hold, and for a damaged trace.
+  // `place` and this job must outlive the fitted job. Throws Error for what the volumes cannot
+  // hold, and for a corrupt trace.
   virtual std::unique_ptr<FittedJob> fit(std::uint64_t point, const FittingPlace& place) const = 0;
 };
 
-// "the null engine": it needs no volumes.
+// Jobs with the null engine need no volumes.
 inline bool needs_no_volume(const Job& job) {
   return job.options(0).engine == EngineKind::null;
 }

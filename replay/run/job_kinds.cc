@@ -22,7 +22,7 @@ Jobs only(std::unique_ptr<Job> job) {
   return jobs;
 }
 
-// The first that fits.
+// The first match is used.
 constexpr std::array<JobSource, 5> kSources = {{
     {JobKind::fc_test, false, [](const CatalogueItem& item) { return item.kind == file_set; },
      [](const CatalogueItem& item, const JobOptions& options) {

@@ -19,7 +19,7 @@ constexpr std::uint64_t kMostBlock = 1 << 30;
 
 using Values = std::span<const std::string>;
 
-// Messages that begin with "must" go on from the name of the parameter.
+// Messages that begin with "must" follow the name of the parameter.
 template <class Number>
 Number number(const std::string& text, Number least, Number most) {
   Number value{};
@@ -39,7 +39,7 @@ void set_verify(JobOptions& options, Values values) {
   const auto found = std::ranges::find(kVerifications, values.front());
   if (found == kVerifications.end()) {
     throw Error(ErrorKind::usage,
-                fmt::format("there is no verification '{}'{}", printable(values.front()),
+                fmt::format("unknown verification '{}'{}", printable(values.front()),
                             use_one_of(values.front(), kVerifications)));
   }
   options.verify = static_cast<Verification>(found - kVerifications.begin());
@@ -64,7 +64,7 @@ void set_operations(JobOptions& options, Values values) {
 void set_block_size(JobOptions& options, Values values) {
   const std::uint64_t bytes = parse_size(values.front(), "block_size", ErrorKind::usage);
   if (bytes == 0 || bytes > kMostBlock) {
-    throw Error(ErrorKind::usage, "must be 1 byte to 1 GiB");
+    throw Error(ErrorKind::usage, "must be from 1 byte to 1 GiB");
   }
   options.fc_test.block_size = bytes;
 }
@@ -77,114 +77,114 @@ void set_time(JobOptions& options, Values values) {
 
 using enum JobParameter::Form;
 
-// Why kinds of jobs have no use for a parameter.
+// Reasons why a parameter does not apply to a kind of job.
 constexpr std::string_view kNoPhases =
-    "a step of FC-Test ends with its last file: use --scale for a shorter one";
+    "a step of FC-Test ends with its last file; use --scale to shorten it";
 constexpr std::string_view kWholeTrace =
-    "a recorded trace ends with its last operation: shorten it with filereel cut";
-constexpr std::string_view kNoTimes = "FC-Test has no recorded times to keep";
+    "a recorded trace ends with its last operation; shorten it with filereel cut";
+constexpr std::string_view kNoTimes = "FC-Test has no recorded times";
 constexpr std::string_view kOwnTimes = "a workload sets its own pace (keys think and rate)";
 constexpr std::string_view kNoOrders =
-    "the threads of FC-Test share no files: there is no order to keep";
+    "FC-Test threads share no files, so there is no order to preserve";
 constexpr std::string_view kFreeThreads =
-    "the threads of a workload are independent: there is no order to keep";
-constexpr std::string_view kOneRequest = "a thread of FC-Test has one request in flight";
+    "workload threads are independent, so there is no order to preserve";
+constexpr std::string_view kOneRequest = "an FC-Test thread has one request in flight";
 constexpr std::string_view kOwnKeys =
-    "a workload has keys of its own: filereel show lists those that --sweep takes";
+    "a workload has its own keys; filereel show lists those for --sweep";
 constexpr std::string_view kOwnThreads = "use --threads";
-constexpr std::string_view kOfFcTest = "for FC-Test only";
-constexpr std::string_view kOfTraces = "for recorded traces only";
+constexpr std::string_view kOfFcTest = "it is for FC-Test only";
+constexpr std::string_view kOfTraces = "it is for recorded traces only";
 
 constexpr std::array<JobParameter, 16> kParameters = {{
     {.key = "sets",
      .option = "--set",
-     .help = "File sets of FC-Test: catalogue names or files",
+     .help = "FC-Test file sets: catalogue names or files",
      .form = list,
-     .why_not = {"", kOfFcTest, kOfFcTest},
+     .inapplicable_reason = {"", kOfFcTest, kOfFcTest},
      .set = [](JobOptions& o, Values v) { o.sets.assign(v.begin(), v.end()); }},
     {.key = "operations",
      .option = "--operations",
-     .help = "Steps of FC-Test: any of create,read,copy-near,copy-far,delete",
+     .help = "FC-Test steps: any of create,read,copy-near,copy-far,delete",
      .form = list,
-     .why_not = {"", kOfFcTest, kOfFcTest},
+     .inapplicable_reason = {"", kOfFcTest, kOfFcTest},
      .set = set_operations},
     {.key = "scale",
      .option = "--scale",
-     .help = "Factor for the size of file sets and workloads, such as 0.1",
-     .why_not_recorded = kWholeTrace,
+     .help = "Size factor for file sets and workloads, such as 0.1",
+     .inapplicable_reason_recorded = kWholeTrace,
      .set = set_scale},
     {.key = "block_size",
      .option = "--block-size",
-     .help = "Bytes per read and write of FC-Test (128 KiB)",
+     .help = "Bytes per read or write in FC-Test (128 KiB)",
      .swept = true,
-     .why_not = {"", kOwnKeys, kOfFcTest},
+     .inapplicable_reason = {"", kOwnKeys, kOfFcTest},
      .set = set_block_size},
     {.key = "copy_method",
      .option = "--copy-method",
-     .help = "Copy method of FC-Test: readwrite, copy_file_range, reflink or sendfile",
+     .help = "FC-Test copy method: readwrite, copy_file_range, reflink or sendfile",
      .swept = true,
-     .why_not = {"", kOfFcTest, kOfFcTest},
+     .inapplicable_reason = {"", kOfFcTest, kOfFcTest},
      .set = [](JobOptions& o, Values v) { o.fc_test.copy_method = parse_copy_method(v.front()); }},
     {.key = "threads",
      .option = "--threads",
-     .help = "Threads of FC-Test that share the files (1)",
+     .help = "Number of FC-Test threads sharing the files (1)",
      .swept = true,
-     .why_not = {"", kOwnKeys, kOfFcTest},
+     .inapplicable_reason = {"", kOwnKeys, kOfFcTest},
      .set = [](JobOptions& o, Values v) { o.fc_test.threads = number(v.front(), 1U, 1024U); }},
     {.key = "time",
      .option = "--time",
-     .help = "Time limit of each phase of a workload, such as 10s",
-     .why_not = {kNoPhases, "", kWholeTrace},
+     .help = "Time limit of each workload phase, such as 10s",
+     .inapplicable_reason = {kNoPhases, "", kWholeTrace},
      .set = set_time},
     {.key = "pace",
      .option = "--pace",
-     .help = "Pace of a recorded trace: asap, natural, think, or a factor such as 2x",
+     .help = "Replay pace: asap, natural, think or a factor such as 2x",
      .swept = true,
-     .why_not = {kNoTimes, kOwnTimes, ""},
+     .inapplicable_reason = {kNoTimes, kOwnTimes, ""},
      .set = [](JobOptions& o, Values v) { o.pace = parse_pace(v.front()); }},
     {.key = "order",
      .option = "--order",
-     .help = "Order of a recorded trace: strict, resource or thread",
+     .help = "Order to preserve in a replay: strict, resource or thread",
      .swept = true,
-     .why_not = {kNoOrders, kFreeThreads, ""},
+     .inapplicable_reason = {kNoOrders, kFreeThreads, ""},
      .set = [](JobOptions& o, Values v) { o.order = parse_order(v.front()); }},
     {.key = "depth",
      .option = "--depth",
-     .help = "Requests in flight per thread of a recorded trace, with io_uring",
+     .help = "Queue depth per replay thread, with io_uring",
      .swept = true,
-     .why_not = {kOneRequest, kOwnKeys, ""},
+     .inapplicable_reason = {kOneRequest, kOwnKeys, ""},
      .set = [](JobOptions& o, Values v) { o.depth = number(v.front(), 1U, 4096U); }},
     {.key = "clients",
      .option = "--clients",
-     .help = "Concurrent copies of a recorded trace, each in its own directory",
+     .help = "Number of concurrent copies of a trace, each in its own directory",
      .swept = true,
-     .why_not = {kOwnThreads, kOwnKeys, ""},
+     .inapplicable_reason = {kOwnThreads, kOwnKeys, ""},
      .set = [](JobOptions& o, Values v) { o.clients = number(v.front(), 1U, 1000U); }},
     {.key = "owners",
      .option = "--owners",
-     .help = "Change owners as a recorded trace does; needs root",
+     .help = "Change file owners as recorded (needs root)",
      .form = flag,
-     .why_not = {kOfTraces, kOfTraces, ""},
+     .inapplicable_reason = {kOfTraces, kOfTraces, ""},
      .set = [](JobOptions& o, Values v) { o.change_owners = truth(v.front()); }},
     {.key = "stop_on_divergence",
      .option = "--stop-on-divergence",
-     .help = "End a replay at its first true mismatch",
+     .help = "Stop a replay at its first true mismatch",
      .form = flag,
-     .why_not = {kOfTraces, kOfTraces, ""},
+     .inapplicable_reason = {kOfTraces, kOfTraces, ""},
      .set = [](JobOptions& o, Values v) { o.stop_on_divergence = truth(v.front()); }},
     {.key = "verify",
      .option = "--verify",
-     .help = "Verification: results, content or tree",
+     .help = "Verification level: results, content or tree",
      .swept = true,
      .set = set_verify},
     {.key = "engine",
      .option = "--engine",
-     .help = "Engine: auto, blocking, io_uring, or null (no system calls)",
+     .help = "I/O engine: auto, blocking, io_uring or null (no system calls)",
      .swept = true,
      .set = set_engine},
     {.key = "warm",
      .option = "--warm",
-     .help = "Leave the caches as they are before each step",
+     .help = "Do not drop caches before each step",
      .form = flag,
      .set = [](JobOptions& o, Values v) { o.warm = truth(v.front()); }},
 }};
@@ -204,9 +204,9 @@ const JobParameter* find_job_parameter(std::string_view key) {
   return found == kParameters.end() ? nullptr : &*found;
 }
 
-std::string_view why_not(const JobParameter& parameter, JobKind kind, bool recorded) {
-  const std::string_view why = parameter.why_not[static_cast<std::size_t>(kind)];
-  return why.empty() && recorded ? parameter.why_not_recorded : why;
+std::string_view inapplicable_reason(const JobParameter& parameter, JobKind kind, bool recorded) {
+  const std::string_view why = parameter.inapplicable_reason[static_cast<std::size_t>(kind)];
+  return why.empty() && recorded ? parameter.inapplicable_reason_recorded : why;
 }
 
 OptionSweep::OptionSweep(JobKind kind, JobOptions options, const SweepOverrides& sweep)
@@ -214,15 +214,15 @@ OptionSweep::OptionSweep(JobKind kind, JobOptions options, const SweepOverrides&
   for (const auto& [key, values] : sweep) {
     const JobParameter* parameter = find_job_parameter(key);
     const auto can = [&](const JobParameter& one) {
-      return one.swept && one.why_not[static_cast<std::size_t>(kind)].empty();
+      return one.swept && one.inapplicable_reason[static_cast<std::size_t>(kind)].empty();
     };
     if (!parameter || !can(*parameter)) {
       std::vector<std::string_view> keys;
       for (const JobParameter& one : kParameters) {
         if (can(one)) keys.push_back(one.key);
       }
-      throw Error(ErrorKind::usage, fmt::format("there is no key '{}' to sweep{}", printable(key),
-                                                use_one_of(key, keys)));
+      throw Error(ErrorKind::usage,
+                  fmt::format("unknown sweep key '{}'{}", printable(key), use_one_of(key, keys)));
     }
     for (const std::string& value : values) {
       JobOptions tried = options_;
@@ -233,14 +233,15 @@ OptionSweep::OptionSweep(JobKind kind, JobOptions options, const SweepOverrides&
                     fmt::format("{}={}: {}", key, printable(value), error.what()));
       }
       if (tried.engine != EngineKind::null || options_.engine == EngineKind::null) continue;
-      throw Error(ErrorKind::usage,
-                  "the engine null needs no volume, the others do: measure it by itself");
+      throw Error(
+          ErrorKind::usage,
+          "the null engine uses no volume, unlike the others: measure it in a separate run");
     }
     axes_.push_back({key, values});
     points_ *= values.size();
     if (points_ > kMostPoints) {
       throw Error(ErrorKind::usage,
-                  fmt::format("the sweep has more than {} points: leave some out", kMostPoints));
+                  fmt::format("the sweep has more than {} points: use fewer values", kMostPoints));
     }
   }
 }
@@ -266,8 +267,7 @@ std::vector<FcStep> ordered_operations(std::vector<FcStep> operations) {
   const auto doubles = std::ranges::unique(operations);
   operations.erase(doubles.begin(), doubles.end());
   if (operations.empty() || operations.front() != FcStep::create) {
-    throw Error(ErrorKind::usage,
-                "the operations must begin with create: the others need what it makes");
+    throw Error(ErrorKind::usage, "the operations must include create: the others need its files");
   }
   return operations;
 }

@@ -1,4 +1,4 @@
-// What a job may be told: one table for plans, the command line and the documentation.
+// The parameters of a job: one table for plans, the command line and the documentation.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@
 
 namespace filereel {
 
-// What is compared with what should be.
+// What is verified.
 enum class Verification : std::uint8_t {
   results,  // the result of each operation
   content,  // also the bytes of each read
@@ -27,20 +27,20 @@ enum class Verification : std::uint8_t {
 };
 std::string_view verification_name(Verification verification);
 
-// The values of all parameters, whatever the kind of the job.
+// The values of all parameters, for jobs of every kind.
 struct JobOptions {
-  double scale = 1;  // of file sets, of a recipe's files and of what ends its phases
+  double scale = 1;  // of file sets, of a recipe's files and of the limits that end its phases
   bool warm = false;
   Verification verify = Verification::results;
-  std::optional<EngineKind> engine;  // nothing: what the job asks for
+  std::optional<EngineKind> engine;  // nothing: the job's default
   SweepOverrides sweep;
-  std::string name;  // in results; empty: that of the workload or the reel
-  // What a plan says of a job; empty, nothing: what it asks for itself.
+  std::string name;  // in results; empty: the name of the workload or reel
+  // Settings of a plan for the job; empty, nothing: the job's defaults.
   std::vector<FileSystemKind> file_systems;
   std::optional<std::uint32_t> runs;
   // FC-Test
   std::vector<std::string> sets;   // catalogue names or files (load_file_set)
-  std::vector<FcStep> operations;  // a subset in FcStep's order, beginning with create; empty: all
+  std::vector<FcStep> operations;  // a subset in FcStep's order, including create; empty: all
   FcTestOptions fc_test;
   // Workloads
   std::optional<std::uint64_t> time_ns;  // bounds each phase
@@ -48,7 +48,7 @@ struct JobOptions {
   Order order = Order::resource;
   Pace pace = {};
   std::uint32_t depth = 0;    // see EngineContext::queue_depth
-  std::uint32_t clients = 1;  // copies of the trace at the same time, each in its own directory
+  std::uint32_t clients = 1;  // concurrent copies of the trace, each in its own directory
   bool change_owners = false;
   bool stop_on_divergence = false;
 };
@@ -60,27 +60,29 @@ struct JobParameter {
   std::string_view option;  // on the command line
   std::string_view help;
   Form form = Form::value;
-  bool swept = false;  // FC-Test and recorded traces take several values of it by --sweep
-  // By JobKind: why it has no meaning for such a job; "" where it has one.
-  std::array<std::string_view, kJobKinds> why_not = {};
-  std::string_view why_not_recorded = {};  // the same for traces that are not simulated
-  // Takes the values, one unless it is a list. Throws Error(usage) that names what is possible.
+  bool swept = false;  // FC-Test and recorded traces can sweep it (--sweep)
+  // By JobKind: why it does not apply to such a job; "" if it does.
+  std::array<std::string_view, kJobKinds> inapplicable_reason = {};
+  std::string_view inapplicable_reason_recorded =
+      {};  // the same for traces that are recorded, not simulated
+  // Sets the values: one unless it is a list. Throws Error(usage) naming the possible values.
   void (*set)(JobOptions& options, std::span<const std::string> values) = nullptr;
 };
 
 // In the order of the help.
 std::span<const JobParameter> job_parameters();
-// Null if there is none of that key.
+// Null if the key is unknown.
 const JobParameter* find_job_parameter(std::string_view key);
 
-// Why the parameter has no meaning for such a job; "" where it has one. `recorded`: it is a trace
-// that was recorded, and not simulated.
-std::string_view why_not(const JobParameter& parameter, JobKind kind, bool recorded);
+// Why the parameter does not apply to such a job; "" if it does. `recorded`: a recorded trace, not
+// a simulated one.
+std::string_view inapplicable_reason(const JobParameter& parameter, JobKind kind, bool recorded);
 
-// The sweep of a job whose parameters are all here. The axes are in the order of their names.
+// The sweep of a job whose parameters are all in this table. The axes are in the order of their
+// names.
 class OptionSweep {
  public:
-  // Throws Error(usage) for a key that is none of the kind's, and for values that are not possible.
+  // Throws Error(usage) for a key that the kind does not have, and for invalid values.
   OptionSweep(JobKind kind, JobOptions options, const SweepOverrides& sweep);
 
   const std::vector<SweepAxis>& axes() const { return axes_; }
@@ -94,8 +96,8 @@ class OptionSweep {
   std::uint64_t points_ = 1;
 };
 
-// Sorts the operations into FcStep's order and drops double ones; throws Error(usage) when an
-// operation needs what is not made before it.
+// Sorts the operations into FcStep's order and removes duplicates. Throws Error(usage) if create,
+// which all others need, is missing.
 std::vector<FcStep> ordered_operations(std::vector<FcStep> operations);
 
 }  // namespace filereel

@@ -27,12 +27,12 @@ void set_caches(const FittedJob& job, std::size_t step, const Volumes& volumes,
     sample.cold_method = "warm";
     return;
   }
-  double cached = 0, bytes = 0;  // of the files whose share is known
+  double cached = 0, bytes = 0;  // of the files with a known share
   for (const Role role : roles) {
     Volume* volume = volumes.of(role);
     if (!volume) continue;
     const FilesRead files = job.read_by(step, role);
-    Coldness coldness{"read", {}};
+    CacheState coldness{"read", {}};
     if (caches == Caches::warm) {
       volume->check_present();
       coldness.cached = warm_files(volume->root(), files.paths, options.stop);
@@ -68,7 +68,7 @@ TreeComparison check_trees(const FittedJob& job, std::size_t step, const Volumes
   return all;
 }
 
-// By Role; of the null engine's, which are none, all the same one.
+// By Role. The null engine has no volumes and gets the same root for all.
 std::array<int, kRoles> roots_of(const Volumes& volumes, const std::vector<Role>& roles) {
   std::array<int, kRoles> roots;
   roots.fill(volumes.near ? -1 : 0);
@@ -80,29 +80,30 @@ std::array<int, kRoles> roots_of(const Volumes& volumes, const std::vector<Role>
   return roots;
 }
 
-// Looks at all volumes together, then at each. What goes through a device that two of them share
-// is that of neither.
-std::vector<Outside> look_around(const std::vector<Volume*>& used, bool apart) {
-  std::vector<Outside> looks = {look_outside(used)};
+// Observes all volumes together, then each. Traffic of a device shared by two volumes is counted
+// for neither.
+std::vector<SystemCounters> read_all_counters(const std::vector<Volume*>& used, bool apart) {
+  std::vector<SystemCounters> looks = {read_system_counters(used)};
   if (!apart) return looks;
   std::map<dev_t, std::size_t> volumes;
   for (Volume* volume : used) {
-    looks.push_back(look_outside({volume}));
+    looks.push_back(read_system_counters({volume}));
     if (looks.back().device) ++volumes[looks.back().device->device];
   }
-  for (Outside& look : std::span(looks).subspan(1)) {
+  for (SystemCounters& look : std::span(looks).subspan(1)) {
     if (look.device && volumes[look.device->device] > 1) look.device.reset();
   }
   return looks;
 }
 
-// What was done on each of the step's volumes. `before`, `after`: as of look_around; `flushes`: of
-// each volume, in seconds; none of these without volumes. What the machine did meanwhile stands
-// with the sample of all.
+// The work done on each of the step's volumes. `before`, `after`: from look_around. `flushes`: of
+// each volume, in seconds. All are empty without volumes. Conditions of the machine are in the
+// sample of all.
 std::vector<Sample> samples_by_volume(const Step& step, const ReplayOutcome& outcome,
                                       const std::function<Sample(const ReplayOutcome&)>& sample_of,
-                                      const Volumes& volumes, std::span<const Outside> before,
-                                      std::span<const Outside> after,
+                                      const Volumes& volumes,
+                                      std::span<const SystemCounters> before,
+                                      std::span<const SystemCounters> after,
                                       std::span<const double> flushes) {
   const ReplayOutcome nothing;
   std::vector<Sample> samples;
@@ -130,13 +131,13 @@ std::optional<StepSamples> measure_step(const FittedJob& job, std::size_t step,
   set_caches(job, step, volumes, options, sample);
   const std::unique_ptr<StepReplay> replayed = job.make_replay(step);
 
-  std::vector<Outside> before;
+  std::vector<SystemCounters> before;
   ReplayOptions replay_options = replayed->options;
   if (options.verify == Verification::content) replay_options.verify = Verify::content;
   if (!options.may_diverge) replay_options.stop_on_divergence = true;
   replay_options.stop = options.stop;
   replay_options.progress = options.progress;
-  replay_options.on_measured_start = [&] { before = look_around(used, what.apart); };
+  replay_options.on_measured_start = [&] { before = read_all_counters(used, what.apart); };
   const PathTable& paths = *replayed->trace.paths;
   begin_sample(sample, used, options.run_began_ns);
   const ReplayOutcome outcome =
@@ -144,7 +145,7 @@ std::optional<StepSamples> measure_step(const FittedJob& job, std::size_t step,
 
   const bool failed = !options.may_diverge && outcome.statistics.divergences > 0;
   if (!outcome.complete && !failed && options.stop.stop_requested()) return std::nullopt;
-  std::vector<double> flushes;  // seconds, of each of the used
+  std::vector<double> flushes;  // seconds, of each used volume
   if (!failed) {
     flushes = wait_until_durable(sample, outcome, used);
     if (options.progress) options.progress->durable();
@@ -154,8 +155,8 @@ std::optional<StepSamples> measure_step(const FittedJob& job, std::size_t step,
   fill_sample(sample, outcome, paths);
   replayed->count(outcome, volumes, sample);
   if (failed) return samples;
-  const std::vector<Outside> after = look_around(used, what.apart);
-  add_outside(sample, before.front(), after.front(), used);
+  const std::vector<SystemCounters> after = read_all_counters(used, what.apart);
+  add_system_counters(sample, before.front(), after.front(), used);
   if (what.apart) {
     const auto sample_of = [&](const ReplayOutcome& of_one) {
       Sample one;
@@ -170,7 +171,7 @@ std::optional<StepSamples> measure_step(const FittedJob& job, std::size_t step,
   }
   if (options.verify == Verification::tree && !used.empty()) {
     sample.tree = check_trees(job, step, volumes, options.stop);
-    if (options.stop.stop_requested()) sample.tree.reset();  // it is not complete
+    if (options.stop.stop_requested()) sample.tree.reset();  // it is incomplete
   }
   return samples;
 }

@@ -1,4 +1,4 @@
-// Measures one step of a job on prepared volumes. The one place where a stopwatch runs.
+// Measures one step of a job on prepared volumes. All timing happens here.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ namespace filereel {
 struct MeasureOptions {
   bool warm = false;
   Verification verify = Verification::results;
-  bool may_diverge = false;        // what differs is data; else it fails the step
+  bool may_diverge = false;        // divergences are data; otherwise they fail the step
   std::uint64_t run_began_ns = 0;  // see begin_sample
   std::stop_token stop = {};
   ReplayProgress* progress = nullptr;
@@ -24,15 +24,15 @@ struct MeasureOptions {
 
 struct StepSamples {
   Sample all;
-  // Of a step whose volumes are measured apart (Step::apart) one of each, in their order; of a step
-  // that failed none.
+  // For a step whose volumes are measured separately (Step::apart), one sample each, in their
+  // order; empty for a failed step.
   std::vector<Sample> by_volume;
 };
 
-// Makes the caches as the step asks for, replays the step with the stopwatch, waits until all is
-// durable, verifies. `run` of the samples is left to the caller. A failed operation is in the
-// sample of all. Nothing when the stop was requested. Throws Error(failed) when a volume fails or
-// vanishes, and what ends a damaged trace.
+// Prepares the caches as the step requires, replays and times the step, waits until all data is
+// durable, and verifies. The caller sets `run` of the samples. A failed operation is recorded in
+// the sample of all. Returns nothing if the stop was requested. Throws Error(failed) if a volume
+// fails or vanishes, and the error of a corrupt trace.
 std::optional<StepSamples> measure_step(const FittedJob& job, std::size_t step,
                                         const Volumes& volumes, const MeasureOptions& options);
 

@@ -14,10 +14,10 @@ namespace {
 
 constexpr std::uint64_t kFewest = 1000;  // operations of a replay
 
-// Gives the first operations of another source, without pauses and content.
-class Bare final : public OperationSource {
+// Yields the first operations of another source, without pauses and content.
+class StrippedSource final : public OperationSource {
  public:
-  Bare(std::unique_ptr<OperationSource> source, std::uint64_t most)
+  StrippedSource(std::unique_ptr<OperationSource> source, std::uint64_t most)
       : source_(std::move(source)), left_(most) {}
 
   std::size_t next(std::span<Operation> out) override {
@@ -28,7 +28,7 @@ class Bare final : public OperationSource {
         op.flags = pace_flags::kFromNow;
         op.offset = 0;
       }
-      op.data = DataSource::last_read;  // which takes no time to make
+      op.data = DataSource::last_read;  // needs no generated content
     }
     return filled;
   }
@@ -39,15 +39,15 @@ class Bare final : public OperationSource {
   std::uint64_t left_;
 };
 
-// Not for a time: on a busy machine a thread may not run for a while.
+// Limited by operations, not by time: on a busy machine a thread may not run for a while.
 ReplayOutcome replay_without_calls(ReadyTrace ready, const std::stop_token& stop) {
   constexpr std::uint64_t kMost = 50'000;
   auto& threads = ready.trace.threads;
-  // The lanes of a schedule wait for operations of one another.
+  // The lanes of a schedule wait for each other's operations.
   const std::uint64_t each =
       ready.board ? UINT64_MAX
                   : std::max(kMost / std::max<std::size_t>(threads.size(), 1), kFewest);
-  for (auto& thread : threads) thread = std::make_unique<Bare>(std::move(thread), each);
+  for (auto& thread : threads) thread = std::make_unique<StrippedSource>(std::move(thread), each);
   return replay(std::move(ready.trace), {0, 0},
                 {.engine = EngineKind::null,
                  .stop_on_divergence = false,
@@ -76,11 +76,11 @@ double measure_overhead_ns(const std::function<ReadyTrace()>& make, const std::s
 double measure_overhead_ns(const FittedJob& fitted, const std::stop_token& stop) {
   double overhead = 0;
   for (std::size_t step = 0; overhead == 0 && step < fitted.steps().size(); ++step) {
-    std::unique_ptr<StepReplay> replay = fitted.make_bare_replay(step);
+    std::unique_ptr<StepReplay> replay = fitted.make_overhead_replay(step);
     if (!replay) continue;
     overhead = measure_overhead_ns(
         [&]() -> ReadyTrace {
-          replay = fitted.make_bare_replay(step);
+          replay = fitted.make_overhead_replay(step);
           return {std::move(replay->trace), replay->options.board};
         },
         stop);

@@ -23,17 +23,18 @@ namespace {
 constexpr std::size_t kMostItems = 100;
 constexpr int kDeepest = 8;  // plans within plans
 
-// A parameter and where its value stands; no place: on the command line.
+// A parameter, its values and their place in the file; no place: from the command line.
 struct Setting {
   const JobParameter* parameter = nullptr;
   std::vector<std::string> values;
   std::optional<YamlValue> place = {};
 };
 
-// What is said of a job at one place: by a plan as a whole, at the job in it, on the command line.
-struct Said {
+// Settings of a job from one place: the plan as a whole, the job's entry in it, or the command
+// line.
+struct JobSettings {
   std::vector<Setting> settings;
-  bool of_many = false;  // jobs that a setting has no meaning for go without it
+  bool of_many = false;  // skip settings that do not apply to a job
   SweepOverrides sweep;
   std::string name;
   std::vector<FileSystemKind> file_systems;
@@ -42,16 +43,16 @@ struct Said {
 };
 
 [[noreturn]] void fail_at(const YamlValue& place, std::string_view text) {
-  if (text.starts_with("must")) place.fail(text);  // what it is called stands before it
+  if (text.starts_with("must")) place.fail(text);  // its name is prepended
   throw Error(ErrorKind::unusable_input, fmt::format("{}: {}", place.where(), text));
 }
-// What went wrong with a value, with its place in the file unless it has one.
+// Adds the place in the file to an error of a value, unless it has one.
 [[noreturn]] void fail_at(const YamlValue& place, const Error& error) {
   if (error.kind() == ErrorKind::unusable_input) throw Error(error);
   fail_at(place, std::string_view(error.what()));
 }
 
-// The item of a list that the error names, else the whole value.
+// The list item that the error names, otherwise the whole value.
 YamlValue place_of(const Error& error, const Setting& setting) {
   if (setting.parameter->form == JobParameter::Form::list) {
     for (const YamlValue& item : setting.place->list(kMostItems)) {
@@ -61,7 +62,7 @@ YamlValue place_of(const Error& error, const Setting& setting) {
   return *setting.place;
 }
 
-// What went wrong with a value of the command line: messages begin with "must", or with the key.
+// Turns an error into one of the command line. Its text begins with "must" or with the key.
 std::string as_option(std::string_view what, const JobParameter& parameter,
                       const std::string& value) {
   if (what.starts_with("must")) {
@@ -89,9 +90,9 @@ SweepOverrides read_sweep(const YamlValue& value) {
   return sweep;
 }
 
-// Keys that jobs and plans share.
-Said read_said(const YamlMap& map) {
-  Said said;
+// Reads the keys that jobs and plans share.
+JobSettings read_settings(const YamlMap& map) {
+  JobSettings said;
   for (const JobParameter& parameter : job_parameters()) {
     const YamlValue* value = map.find(parameter.key);
     if (value) said.settings.push_back({&parameter, values_of(*value, parameter), *value});
@@ -114,11 +115,12 @@ Said read_said(const YamlMap& map) {
   return said;
 }
 
-// The same of a job.
-Said read_own(const YamlMap& map) {
+// The same for a job.
+JobSettings read_own(const YamlMap& map) {
   const YamlValue* runs = map.find("runs");
-  if (runs && runs->text() == "auto") runs->fail("is auto for a whole plan");
-  return read_said(map);
+  if (runs && runs->text() == "auto")
+    runs->fail("cannot be auto for a single job; set it for the whole plan");
+  return read_settings(map);
 }
 
 std::vector<std::string_view> with_parameters(std::initializer_list<std::string_view> keys) {
@@ -127,14 +129,14 @@ std::vector<std::string_view> with_parameters(std::initializer_list<std::string_
   return all;
 }
 
-// `runs: auto`, and what belongs to it.
+// Reads `runs: auto` and its keys.
 std::optional<AutoRuns> read_auto_runs(const YamlMap& map) {
   std::optional<AutoRuns> automatic;
   const YamlValue* runs = map.find("runs");
   if (runs && runs->text() == "auto") automatic.emplace();
   const auto with_auto = [&](std::string_view key) {
     const YamlValue* value = map.find(key);
-    if (value && !automatic) value->fail("is for runs: auto");
+    if (value && !automatic) value->fail("requires runs: auto");
     return value;
   };
   if (const YamlValue* value = with_auto("precision")) {
@@ -158,36 +160,39 @@ std::optional<AutoRuns> read_auto_runs(const YamlMap& map) {
   return automatic;
 }
 
-// Makes the jobs of names, with what is said of them from the outside in.
+// Creates jobs from names and the settings that apply to them.
 class Loader {
  public:
-  // Sweep and full run are those of the command line.
+  // The overrides' sweep and full run come from the command line.
   Loader(Plan& plan, const PlanOverrides& overrides)
       : plan_(plan), sweep_(overrides.sweep), full_(overrides.full) {}
 
-  // `said` from the whole to the part: the last one holds.
-  void add(const CatalogueItem& item, const std::vector<const Said*>& said, int depth) {
+  // `said`: for each setting the last value wins.
+  void add(const CatalogueItem& item, const std::vector<const JobSettings*>& said, int depth) {
     if (item.kind == CatalogueItem::Kind::plan) return add_plan(item, said, depth);
     const JobSource& source = job_source_of(item);
     const JobOptions options = options_for(source.kind, source.recorded, item.name, said);
     if (!options.sets.empty()) {
-      throw Error(ErrorKind::usage,
-                  fmt::format("--set has no meaning for {}: it is a file set itself",
-                              printable(item.name)));
+      throw Error(
+          ErrorKind::usage,
+          fmt::format("--set does not apply to {}: it is itself a file set", printable(item.name)));
     }
     add_all(
         swept(item.name, options, [&](const JobOptions& one) { return source.make(item, one); }));
   }
 
-  // What of the command line had no meaning for a job: by key, the first reason and where it had.
-  struct Meaning {
+  // Options of the command line that do not apply to a job, by key: whether any job uses it, the
+  // first reason, and the remark.
+  struct Applicability {
     bool any = false;
-    std::string why_not, remark;
+    std::string inapplicable_reason, remark;
   };
-  const std::map<std::string, Meaning, std::less<>>& meanings() const { return meanings_; }
+  const std::map<std::string, Applicability, std::less<>>& applicability() const {
+    return applicability_;
+  }
 
  private:
-  // Makes jobs with what the command line sweeps of the keys that they have.
+  // Creates jobs with the command line's sweeps of keys that they have.
   Jobs swept(const std::string& job, JobOptions options,
              const std::function<Jobs(const JobOptions&)>& make) {
     std::optional<Jobs> made;
@@ -197,23 +202,23 @@ class Loader {
       try {
         made = make(tried);
         options = std::move(tried);
-        meanings_[key].any = true;
+        applicability_[key].any = true;
       } catch (const Error& error) {
         if (error.kind() != ErrorKind::usage) throw;
-        Meaning& meaning = meanings_[key];
-        if (!meaning.why_not.empty()) continue;
-        meaning.why_not = error.what();
+        Applicability& meaning = applicability_[key];
+        if (!meaning.inapplicable_reason.empty()) continue;
+        meaning.inapplicable_reason = error.what();
         meaning.remark =
-            fmt::format("--sweep {} is left out for {}: {}", key, printable(job), error.what());
+            fmt::format("--sweep {} is ignored for {}: {}", key, printable(job), error.what());
       }
     }
     return made ? *std::move(made) : make(options);
   }
 
   JobOptions options_for(JobKind kind, bool recorded, const std::string& job,
-                         const std::vector<const Said*>& said) {
+                         const std::vector<const JobSettings*>& said) {
     JobOptions options;
-    for (const Said* one : said) {
+    for (const JobSettings* one : said) {
       for (const Setting& setting : one->settings)
         apply(setting, *one, kind, recorded, job, options);
       for (const auto& [key, values] : one->sweep) options.sweep.insert_or_assign(key, values);
@@ -222,25 +227,25 @@ class Loader {
       if (one->runs) options.runs = one->runs;
       if (one->repetitions) options.runs.reset();
     }
-    // Nothing lies on a volume then.
+    // There is no volume to verify then.
     if (options.engine == EngineKind::null) options.verify = Verification::results;
     return options;
   }
 
-  void apply(const Setting& setting, const Said& said, JobKind kind, bool recorded,
+  void apply(const Setting& setting, const JobSettings& said, JobKind kind, bool recorded,
              const std::string& job, JobOptions& options) {
     const JobParameter& parameter = *setting.parameter;
-    if (const std::string_view why = why_not(parameter, kind, recorded); !why.empty()) {
+    if (const std::string_view why = inapplicable_reason(parameter, kind, recorded); !why.empty()) {
       if (said.of_many) return;
       const std::string text =
-          fmt::format("{} has no meaning for {}: {}",
+          fmt::format("{} does not apply to {}: {}",
                       setting.place ? parameter.key : parameter.option, printable(job), why);
       if (setting.place) fail_at(*setting.place, text);
-      Meaning& meaning = meanings_[std::string(parameter.key)];
-      if (meaning.why_not.empty()) meaning.why_not = meaning.remark = text;
+      Applicability& meaning = applicability_[std::string(parameter.key)];
+      if (meaning.inapplicable_reason.empty()) meaning.inapplicable_reason = meaning.remark = text;
       return;
     }
-    if (!setting.place) meanings_[std::string(parameter.key)].any = true;
+    if (!setting.place) applicability_[std::string(parameter.key)].any = true;
     try {
       parameter.set(options, setting.values);
     } catch (const Error& error) {
@@ -249,8 +254,9 @@ class Loader {
     }
   }
 
-  void add_plan(const CatalogueItem& named, const std::vector<const Said*>& said, int depth) {
-    if (depth > kDeepest) named.document->fail("is a plan within itself");
+  void add_plan(const CatalogueItem& named, const std::vector<const JobSettings*>& said,
+                int depth) {
+    if (depth > kDeepest) named.document->fail("includes itself");
     const YamlMap map = named.document->map(
         with_parameters({"description", "workload", "jobs", "file_systems", "sweep", "runs",
                          "precision", "budget", "least_runs", "most_runs", "report", "indexes"}));
@@ -258,8 +264,8 @@ class Loader {
       plan_.description = value->text();
     }
     if (const auto automatic = read_auto_runs(map)) plan_.auto_runs = automatic;
-    Said whole = read_said(map);
-    std::vector<const Said*> inner = {&whole};
+    JobSettings whole = read_settings(map);
+    std::vector<const JobSettings*> inner = {&whole};
     std::ranges::copy(said, std::back_inserter(inner));
     const YamlValue* jobs = map.find("jobs");
     if (jobs) {
@@ -270,7 +276,7 @@ class Loader {
     add_presentation(map);
   }
 
-  // What it shows of the jobs that are there by now.
+  // Reads the report of the plan, for the jobs added so far.
   void add_presentation(const YamlMap& map) {
     std::vector<JobRecord> records;
     for (const std::unique_ptr<Job>& job : plan_.jobs) records.push_back(job->record());
@@ -286,10 +292,10 @@ class Loader {
     }
   }
 
-  void add_items(const YamlMap& map, const YamlValue& jobs, Said& whole,
-                 const std::vector<const Said*>& said, int depth) {
+  void add_items(const YamlMap& map, const YamlValue& jobs, JobSettings& whole,
+                 const std::vector<const JobSettings*>& said, int depth) {
     for (const std::string_view key : {"workload", "sets"}) {
-      if (map.find(key)) map.find(key)->fail("belongs to a job of 'jobs', not beside them");
+      if (map.find(key)) map.find(key)->fail("is not allowed next to 'jobs'; move it into a job");
     }
     const std::vector<YamlValue> list = jobs.list(kMostJobs);
     if (list.empty()) jobs.fail("is empty");
@@ -297,19 +303,19 @@ class Loader {
     for (const YamlValue& item : list) add_item(item, whole, said, depth);
   }
 
-  // A plan of the first kind: FC-Test on its sets.
-  void add_fc_test(const YamlMap& map, const std::vector<const Said*>& said) {
+  // A plan without `jobs`: FC-Test on its sets.
+  void add_fc_test(const YamlMap& map, const std::vector<const JobSettings*>& said) {
     if (const YamlValue* value = map.find("workload"); value && value->text() != "fc-test") {
-      value->fail("must be fc-test; other workloads stand in a list of 'jobs'");
+      value->fail("must be fc-test; list other workloads under 'jobs'");
     }
     map.require("sets");
     add_all(
         swept("fc-test", options_for(JobKind::fc_test, false, "fc-test", said), make_fc_test_jobs));
   }
 
-  void add_item(const YamlValue& item, const Said& whole, const std::vector<const Said*>& said,
-                int depth) {
-    Said own, full;
+  void add_item(const YamlValue& item, const JobSettings& whole,
+                const std::vector<const JobSettings*>& said, int depth) {
+    JobSettings own, full;
     std::string name;
     if (item.is_map()) {
       const YamlMap map =
@@ -324,7 +330,7 @@ class Loader {
     } else {
       name = item.text();
     }
-    std::vector<const Said*> all = {&whole, &own};
+    std::vector<const JobSettings*> all = {&whole, &own};
     if (full_) all.push_back(&full);
     std::ranges::copy(said, std::back_inserter(all));
     try {
@@ -338,7 +344,7 @@ class Loader {
     for (std::unique_ptr<Job>& job : jobs) add_job(std::move(job));
   }
 
-  // Results know a job by its name, and by its set if that is all that differs.
+  // Results identify a job by its name, and by its set if only the sets differ.
   void add_job(std::unique_ptr<Job> job) {
     const JobRecord record = job->record();
     const bool is_new = names_.emplace(record.name, job->set()).second;
@@ -346,9 +352,10 @@ class Loader {
       return other->record().name != record.name || other->record() == record;
     });
     if (!is_new || !same) {
-      throw Error(ErrorKind::usage, fmt::format("two jobs are called {}: give one of them another "
-                                                "'name' in a plan",
-                                                printable(record.name)));
+      throw Error(ErrorKind::usage,
+                  fmt::format("duplicate job name {}: give one of the jobs another "
+                              "'name' in a plan",
+                              printable(record.name)));
     }
     plan_.jobs.push_back(std::move(job));
   }
@@ -357,7 +364,7 @@ class Loader {
   const SweepOverrides& sweep_;
   const bool full_;
   std::set<std::pair<std::string, std::string>> names_;  // with their sets
-  std::map<std::string, Meaning, std::less<>> meanings_;
+  std::map<std::string, Applicability, std::less<>> applicability_;
 };
 
 void check_together(const PlanOverrides& overrides) {
@@ -368,7 +375,7 @@ void check_together(const PlanOverrides& overrides) {
   };
   if (!says("engine", "null") || !(says("verify", "tree") || says("verify", "content"))) return;
   throw Error(ErrorKind::usage,
-              "--verify has no meaning with --engine null: nothing lies on a volume");
+              "--verify does not apply to --engine null: it writes nothing to a volume");
 }
 
 std::string joined(std::span<const std::string> names) {
@@ -387,7 +394,7 @@ Plan load_plan(std::span<const std::string> names, const PlanOverrides& override
                std::vector<std::string>& remarks) {
   Plan plan;
   plan.name = joined(names);
-  Said said;
+  JobSettings said;
   for (const auto& [parameter, values] : overrides.parameters) {
     said.settings.push_back({parameter, values, {}});
   }
@@ -397,12 +404,12 @@ Plan load_plan(std::span<const std::string> names, const PlanOverrides& override
   for (const std::string& name : names) loader.add(find_named(name), {&said}, 0);
   if (overrides.full && !plan.has_full) {
     throw Error(ErrorKind::usage,
-                fmt::format("--full has no meaning for {}: no job of it has a key 'full'",
+                fmt::format("--full does not apply to {}: none of its jobs has a key 'full'",
                             printable(plan.name)));
   }
-  for (const auto& [key, meaning] : loader.meanings()) {
-    if (meaning.why_not.empty()) continue;
-    if (!meaning.any) throw Error(ErrorKind::usage, meaning.why_not);
+  for (const auto& [key, meaning] : loader.applicability()) {
+    if (meaning.inapplicable_reason.empty()) continue;
+    if (!meaning.any) throw Error(ErrorKind::usage, meaning.inapplicable_reason);
     remarks.push_back(meaning.remark);
   }
   return plan;
@@ -419,7 +426,7 @@ std::vector<FileSystemKind> file_systems_of(const Job& job) {
 }
 
 double expected_seconds(double seconds, std::uint32_t runs) {
-  constexpr double kVolumes = 2;  // seconds, to format and to empty caches
+  constexpr double kVolumes = 2;  // seconds, for formatting and dropping caches
   return (seconds + kVolumes) * runs;
 }
 

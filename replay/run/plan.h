@@ -16,10 +16,10 @@
 
 namespace filereel {
 
-// A part of near, where a run goes through several.
+// A part of near, for runs over several parts.
 struct DrivePart {
   std::string name;  // as on the command line: "begin", "25%"
-  double place = 0;  // from 0, the first start that is possible, to 1, the last one
+  double place = 0;  // from 0, the first possible start, to 1, the last one
 };
 
 struct Plan {
@@ -27,36 +27,35 @@ struct Plan {
   std::string description;
   std::optional<AutoRuns> auto_runs;
   std::vector<std::unique_ptr<Job>> jobs;
-  std::vector<DrivePart> parts;          // that each job is measured on; none: near as it is named
-  std::vector<ReportView> report;        // of all plans that it is made of, in their order
+  std::vector<DrivePart> parts;          // measured by each job; empty: near as named
+  std::vector<ReportView> report;        // of all included plans, in their order
   std::vector<IndexDefinition> indexes;  // likewise
-  bool has_full = false;                 // a job has other values for a full run (key `full`)
+  bool has_full = false;                 // a job has values for a full run (key `full`)
 };
 
 inline constexpr std::uint32_t kUsualRuns = 3;
 
-// What is said over what plans and jobs say themselves: the parameters of the command line, by key.
+// Parameters of the command line, by key. They override those of plans and jobs.
 struct PlanOverrides {
   std::vector<std::pair<const JobParameter*, std::vector<std::string>>> parameters;
   SweepOverrides sweep;
-  bool repetitions = false;  // how often is said, too: what plans say of it does not hold
-  bool full = false;         // what jobs say under `full` holds
+  bool repetitions = false;  // the number of repetitions is set, and overrides plans
+  bool full = false;         // the `full` values of jobs apply
 };
 
-// Finds what each name stands for and makes its jobs: a plan, a workload, a file set (for FC-Test)
-// or a reel of the catalogue, or a file that holds one of them. Several names make one plan. A
-// parameter without a meaning for a job is an Error(usage) where it has none for any of the jobs;
-// else it is added to `remarks`, one line each. A full run of what has no values for one is an
-// Error(usage). Throws Error for names that are not known, with the
-// nearest ones, and for what cannot be used.
+// Resolves each name and creates its jobs. A name is a plan, workload, file set (for FC-Test) or
+// reel of the catalogue, or a file with one of them. Several names form one plan. A parameter that
+// applies to none of the jobs is an Error(usage); if it does not apply to some of them, it is added
+// to `remarks`, one line each. A full run of jobs without `full` values is an Error(usage). Throws
+// Error for unknown names, with the nearest ones, and for unusable items.
 Plan load_plan(std::span<const std::string> names, const PlanOverrides& overrides,
                std::vector<std::string>& remarks);
 
-// What a job is measured with where nobody says otherwise: as the plan says, else as it asks for.
+// The settings if the command line has none: those of the plan, otherwise the job's own.
 std::uint32_t runs_of(const Job& job);
 std::vector<FileSystemKind> file_systems_of(const Job& job);
 
-// About how long `runs` of the job take that are of `seconds` each (JobNeeds), with fresh volumes.
+// Estimated duration of `runs` repetitions of `seconds` each (JobNeeds), with fresh volumes.
 double expected_seconds(double seconds, std::uint32_t runs);
 
 // Throws Error(unusable_input) with line and column.

@@ -28,7 +28,7 @@ void check_metric(const YamlValue& value) {
   if (find_metric(value.text())) return;
   std::vector<std::string_view> names;
   for (const Metric& metric : metrics()) names.push_back(metric.name);
-  value.fail("is no metric" + use_one_of(value.text(), names));
+  value.fail("is not a metric" + use_one_of(value.text(), names));
 }
 
 }  // namespace
@@ -43,7 +43,7 @@ ReportView read_view(const YamlValue& item, std::span<const JobRecord> jobs, boo
   for (const std::string& pattern : view.jobs) {
     const bool any =
         std::ranges::any_of(jobs, [&](const JobRecord& job) { return matches(pattern, job.name); });
-    if (!any) map.find("jobs")->fail(fmt::format("names '{}', which no job is called", pattern));
+    if (!any) map.find("jobs")->fail(fmt::format("names '{}', but no job has this name", pattern));
   }
   if (const YamlValue* value = map.find("title")) view.title = value->text();
   if (const YamlValue* value = map.find("text")) view.text = value->text();
@@ -56,16 +56,16 @@ ReportView read_view(const YamlValue& item, std::span<const JobRecord> jobs, boo
   if (const YamlValue* value = map.find("form")) {
     view.form = value->text();
     if (std::ranges::find(kViewForms, view.form) == kViewForms.end()) {
-      value->fail("is no form" + use_one_of(view.form, kViewForms));
+      value->fail("is not a form" + use_one_of(view.form, kViewForms));
     }
   }
   const auto check_axis = [&](const YamlValue& place, const std::string& name) {
     if (!swept || std::ranges::find(kPlainAxes, name) != kPlainAxes.end()) return;
     const bool any = std::ranges::any_of(jobs, [&](const JobRecord& job) {
-      return is_chosen(view.jobs, job.name) &&
+      return is_selected(view.jobs, job.name) &&
              std::ranges::find(job.axes, name, &SweepAxis::name) != job.axes.end();
     });
-    if (!any) place.fail(fmt::format("'{}' is swept by none of the jobs", name));
+    if (!any) place.fail(fmt::format("'{}' is not swept by any of the jobs", name));
   };
   if (const YamlValue* value = map.find("by")) {
     view.by = value->text();

@@ -1,4 +1,4 @@
-// What a plan says of its reports: views and indices (docs/plans.md).
+// Reads the report section of a plan: views and indexes (docs/plans.md).
 #pragma once
 
 #include <span>
@@ -8,9 +8,9 @@
 
 namespace filereel {
 
-// Both throw Error(unusable_input) with line and column. `jobs`: all of the plan, which a view may
-// name. `swept`: the axes that it names must be there; a sweep of the command line may have left
-// one of their values, and then they are not.
+// Both throw Error(unusable_input) with line and column. `jobs`: all jobs of the plan, which a view
+// may name. `swept`: the named axes must exist. Sweeps of the command line may reduce an axis to
+// one value, which removes it.
 ReportView read_view(const YamlValue& item, std::span<const JobRecord> jobs, bool swept);
 IndexDefinition read_index(const YamlValue& item);
 

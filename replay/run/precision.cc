@@ -29,7 +29,7 @@ std::string read_part(std::string_view part, AutoRuns& automatic) {
   const std::string_view value = equals == part.npos ? part : part.substr(equals + 1);
   const std::optional<double> share = share_of(value);
   if (!share) {
-    return "must be a share such as 3%, at most 100%";
+    return "must be a percentage such as 3%, at most 100%";
   }
   if (equals == part.npos) {
     automatic.width = *share;
@@ -38,7 +38,7 @@ std::string read_part(std::string_view part, AutoRuns& automatic) {
   const std::string_view name = part.substr(0, equals);
   const auto* tail = std::ranges::find(kNamedPercentiles, name, &Percentile::name);
   if (tail == kNamedPercentiles.end()) {
-    return fmt::format("'{}' is no percentile; use one of p50, p90, p95, p99, p99.9, p99.99",
+    return fmt::format("'{}' is not a percentile: use p50, p90, p95, p99, p99.9, p99.99",
                        printable(name));
   }
   automatic.tail = {tail->percent, *share};
@@ -50,13 +50,13 @@ double width_of(const Spread& spread) {
   return (spread.interval->high - spread.interval->low) / spread.median;
 }
 
-// Of the kinds of operations that a usual run has enough of; 0 where there is none.
+// The widest of the kinds that have enough operations in a typical run; 0 if there is none.
 double tail_width(const Measurement& measurement, const TailPrecision& wanted) {
   if (measurement.samples.empty()) return std::numeric_limits<double>::infinity();
   const auto* tail = std::ranges::find(kNamedPercentiles, wanted.percentile, &Percentile::percent);
   double widest = 0;
   for (const auto& [kind, latency] : measurement.samples.front().latency) {
-    if (!is_supported(*tail, measurement.usual_count(kind))) continue;
+    if (!is_supported(*tail, measurement.median_count(kind))) continue;
     const auto spread = measurement.latency(kind, tail->figure);
     if (spread) widest = std::max(widest, width_of(*spread));
   }

@@ -1,4 +1,4 @@
-// How precise automatic repetitions are to be, as people write it: "5%", "p99.9=10%", "5%,p99=20%".
+// Parses the target precision of automatic repetitions: "5%", "p99.9=10%", "5%,p99=20%".
 #pragma once
 
 #include <string>
@@ -8,13 +8,13 @@
 
 namespace filereel {
 
-// Sets what the text says: a share is that of rates, after the name of a percentile that of a tail.
-// Returns what is wrong with the text; "" if nothing is.
+// Sets the precision from the text: a percentage for rates, or for a tail after the name of a
+// percentile. Returns the error in the text; "" if there is none.
 std::string read_precision(std::string_view text, AutoRuns& automatic);
 
-// How wide a measurement's 95 % intervals are, as a multiple of the target: 1 or less is precise.
-// The larger one of rate and tail. 0 for a measurement without a rate, such as a step that could
-// not be done; infinite for too few samples.
+// The width of a measurement's 95 % intervals as a multiple of the target: 1 or less is narrow
+// enough. The larger one of rate and tail. 0 for a measurement without a rate, such as a step that
+// was not possible; infinite for too few samples.
 double relative_width(const Measurement& measurement, const AutoRuns& automatic);
 
 }  // namespace filereel

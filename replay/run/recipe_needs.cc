@@ -9,7 +9,7 @@
 namespace filereel {
 namespace {
 
-// `cut`: it may be in the middle when the phase ends.
+// `cut`: the phase may end in the middle of the step.
 bool changes_files(const FileStep& step, bool cut) {
   switch (step.kind) {
     case StepKind::create:
@@ -38,8 +38,8 @@ bool changes_files(const RecipeThreads& threads, bool cut) {
   });
 }
 
-// Whether a later phase works on files that this one makes or changes the shape of.
-bool needed_whole(const Recipe& recipe, std::size_t phase) {
+// Whether a later phase uses files that this phase creates or resizes.
+bool must_complete(const Recipe& recipe, std::size_t phase) {
   for (const RecipeThreads& threads : recipe.phases[phase].threads) {
     if (!changes_files(threads, true)) continue;
     for (std::size_t later = phase + 1; later < recipe.phases.size(); ++later) {
@@ -51,8 +51,8 @@ bool needed_whole(const Recipe& recipe, std::size_t phase) {
   return false;
 }
 
-// With a time alone a phase would begin again and again: what had an end of one pass keeps it.
-void ends_by_itself(RecipePhase& phase) {
+// With a time limit alone a phase would repeat: a phase that ended after one pass keeps this end.
+void end_after_one_pass(RecipePhase& phase) {
   StopRule& stop = phase.stop;
   if (stop.operations == 0 && stop.bytes == 0 && stop.passes == 0) stop.passes = 1;
 }
@@ -66,7 +66,7 @@ void take_smaller(std::optional<DirectAccess>& least, DirectAccess one) {
   least->align = std::min(least->align, one.align);
 }
 
-// Whether what the threads do is what fio does at block level: one kind of access and no more.
+// Whether the threads do the same as fio at block level: a single kind of access.
 bool is_like_fio(const RecipeThreads& threads) {
   const AccessMix& mix = *threads.access;
   const auto pure = [](std::uint32_t share) { return share == 0 || share == 100'000; };
@@ -85,7 +85,7 @@ AccessShape shape_of(const RecipeThreads& threads) {
   shape.random = mix.random >= 50'000;
   shape.block_size = std::ranges::max_element(mix.sizes, {}, &SizeShare::share)->size;
   const bool reads = mix.reads > 0 || mix.ratio > 0;
-  // Who reads at random has as many in flight as there are threads that wait.
+  // Random reads have one request in flight per waiting thread.
   const bool waits = threads.direct || threads.write_through || (shape.random && reads);
   shape.depth = waits ? std::max(1U, threads.count * threads.depth) : kCachedDepth;
   return shape;
@@ -97,7 +97,7 @@ std::vector<std::string> set_time(Recipe& recipe, std::uint64_t time_ns) {
   std::vector<std::string> kept;
   for (std::size_t i = 0; i < recipe.phases.size(); ++i) {
     RecipePhase& phase = recipe.phases[i];
-    if (phase.stop.time_ns == 0 && needed_whole(recipe, i)) {
+    if (phase.stop.time_ns == 0 && must_complete(recipe, i)) {
       kept.push_back(phase.name);
       continue;
     }
@@ -105,13 +105,13 @@ std::vector<std::string> set_time(Recipe& recipe, std::uint64_t time_ns) {
       const double share = static_cast<double>(time_ns) / static_cast<double>(phase.stop.time_ns);
       phase.warm_up_ns = static_cast<std::uint64_t>(static_cast<double>(phase.warm_up_ns) * share);
     }
-    if (phase.stop.time_ns == 0) ends_by_itself(phase);
+    if (phase.stop.time_ns == 0) end_after_one_pass(phase);
     phase.stop.time_ns = time_ns;
   }
   return kept;
 }
 
-bool begin_alike(const Recipe& a, const Recipe& b) {
+bool start_from_same_files(const Recipe& a, const Recipe& b) {
   const auto same = [](const RecipeFiles& one, const RecipeFiles& other) {
     return one.name == other.name && one.set == other.set && one.count == other.count &&
            one.size == other.size && one.fill == other.fill &&

@@ -1,4 +1,4 @@
-// What a job must know of a recipe before anything is made.
+// Properties of a recipe that a job needs before anything is created.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +11,18 @@
 
 namespace filereel {
 
-// Bounds the phases by `time_ns`: those that a time ends last so long, and others end after it at
-// the latest. Warm-ups shrink in proportion, and never grow. A phase whose files are another shape
-// when it is cut short, and are worked on by a later one, keeps its end: the phases that do are
-// returned.
+// Limits the phases to `time_ns`: time-limited phases last this long, others at most this long.
+// Warm-ups shrink in proportion and never grow. If a phase creates or changes files for a later
+// phase, it keeps its end; these phases are returned.
 std::vector<std::string> set_time(Recipe& recipe, std::uint64_t time_ns);
 
-// Whether what exists before the first phase is the same for both.
-bool begin_alike(const Recipe& a, const Recipe& b);
+// Whether both recipes start from the same files.
+bool start_from_same_files(const Recipe& a, const Recipe& b);
 
-// Whether the phases leave other files, or files of other sizes, than they found.
+// Whether the phases add, remove or resize files.
 bool changes_files(const Recipe& recipe);
 
-// The smallest accesses past the page cache.
+// The smallest direct I/O accesses.
 struct DirectAccess {
   std::uint64_t size = 0;   // bytes
   std::uint64_t align = 0;  // bytes, of their offsets
@@ -31,19 +30,19 @@ struct DirectAccess {
 };
 std::optional<DirectAccess> smallest_direct_access(const Recipe& recipe);
 
-// Whether files take what is free on their volume.
+// Whether files fill the free space of their volume.
 bool fills_volume(const Recipe& recipe);
 
-// Whether a phase is to be done by io_uring.
+// Whether a phase uses io_uring.
 bool wants_uring(const Recipe& recipe);
 
-// Whether a phase is to poll for its completions.
+// Whether a phase polls for completions.
 bool wants_polling(const Recipe& recipe);
 
-// What fio is to do for a phase; nothing if that moves no data.
+// The access shape for fio that corresponds to a phase; nothing if the phase moves no data.
 std::optional<AccessShape> access_shape(const RecipePhase& phase);
 
-// Whether threads of the phase read and write at positions; else they go through files in steps.
+// Whether threads of the phase read and write at offsets; otherwise they process files in steps.
 bool has_accesses(const RecipePhase& phase);
 
 }  // namespace filereel

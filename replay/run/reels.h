@@ -1,4 +1,4 @@
-// Reels by name.
+// Finds reels by name.
 #pragma once
 
 #include <memory>
@@ -11,13 +11,13 @@ namespace filereel {
 
 bool is_catalog_reel(std::string_view name);  // with or without ".reel"
 
-// Whether it begins like one.
+// Whether the file starts with a reel's magic number.
 bool is_reel_file(const std::string& path);
 
-// A reel of the catalogue, or else a file. Throws as ReelReader.
+// Opens a reel of the catalogue, or else a file. Throws as ReelReader.
 std::unique_ptr<ReelReader> open_reel(const std::string& name_or_path);
 
-// What a reel is called in results: the file's name without ".reel".
+// The name of a reel in results: the file name without ".reel".
 std::string reel_name(std::string_view path);
 
 }  // namespace filereel

@@ -51,7 +51,7 @@ const char* Repetitions::why_end(std::span<const double> widths) {
   const double each = elapsed_s() / run_;
   if (elapsed_s() + each > limits.budget_s) return "budget";
 
-  // Intervals shrink with the root of the number of samples.
+  // The width of intervals is proportional to 1 / sqrt(number of samples).
   double wanted = limits.least;
   for (const double width : widths) {
     if (std::isfinite(width)) wanted = std::max(wanted, run_ * width * width);
@@ -61,7 +61,7 @@ const char* Repetitions::why_end(std::span<const double> widths) {
   return nullptr;
 }
 
-Stretch Repetitions::stretch() const {
+WorkShare Repetitions::stretch() const {
   const double all = automatic_ ? expected_ : runs_;
   return {(run_ - 1) / all, 1 / all};
 }
@@ -83,7 +83,7 @@ std::optional<AutoRuns> SharedBudget::next() {
   return part;
 }
 
-std::vector<Turn> turns_of(std::uint32_t run, std::size_t volumes, const Stretch& stretch) {
+std::vector<Turn> turns_of(std::uint32_t run, std::size_t volumes, const WorkShare& stretch) {
   const double share = 1 / static_cast<double>(volumes);
   std::vector<Turn> turns;
   for (std::size_t i = 0; i < volumes; ++i) {

@@ -1,4 +1,4 @@
-// How often a part of a run is repeated: as often as asked, or until its figures are precise.
+// Controls the repetitions of a part of a run: a fixed number, or until its figures are precise.
 #pragma once
 
 #include <cstddef>
@@ -14,35 +14,37 @@
 
 namespace filereel {
 
-// Where a part of a run lies in the whole, both as shares of its work; for the progress display.
-struct Stretch {
+// The position and length of a part of a run, as shares of the work; for the progress display.
+struct WorkShare {
   double begin = 0, length = 1;
 
-  // A part of this one, in shares of the whole.
-  Stretch part(const Stretch& of) const { return {begin + length * of.begin, length * of.length}; }
+  // A part of this one, given in shares of it.
+  WorkShare part(const WorkShare& of) const {
+    return {begin + length * of.begin, length * of.length};
+  }
 };
 
 using Nanoseconds = std::function<std::uint64_t()>;  // a clock
 
-// The repetitions of some measurements that are made together. Automatic ones end when
-// - every measurement that has a rate (MB/s until durable, else files/s, else operations/s) is as
-//   precise as asked for ("precise"), in its rate and in its tail, or
-// - one more, as long as those before it, would end after the budget ("budget"), or
-// - there are as many as there may be ("most").
+// The repetitions of a group of measurements. Automatic repetitions end if
+// - every measurement with a rate (MB/s until durable, else files/s, else operations/s) has
+//   intervals of the target width for its rate and its tail ("precise"), or
+// - one more repetition of average duration would exceed the budget ("budget"), or
+// - the maximum number is reached ("most").
 class Repetitions {
  public:
   Repetitions(std::uint32_t runs, const std::optional<AutoRuns>& automatic,
               Nanoseconds clock = now_ns);
 
-  // Goes on to the next one. False if there is none: then it is noted in the measurements why, if
-  // that was not known before.
+  // Starts the next repetition. Returns false if there is none, and then records the reason in
+  // automatic measurements.
   bool next(std::span<Measurement* const> measurements);
 
-  std::uint32_t run() const { return run_; }  // the one in hand, from 1
-  // How many there are; 0 if that shows in time.
+  std::uint32_t run() const { return run_; }  // the current one, from 1
+  // The number of repetitions; 0 if not known in advance.
   std::uint32_t runs() const { return automatic_ ? 0 : runs_; }
-  // Where the one in hand lies among all; of automatic ones about.
-  Stretch stretch() const;
+  // The current repetition within all; estimated for automatic ones.
+  WorkShare stretch() const;
 
  private:
   const char* why_end(std::span<const double> widths);
@@ -52,16 +54,16 @@ class Repetitions {
   std::optional<AutoRuns> automatic_;
   Nanoseconds clock_;
   std::uint64_t began_ns_ = 0;
-  double expected_ = 1;  // how many there will be, about
+  double expected_ = 1;  // estimated number
 };
 
-// A time that groups of repetitions share: each gets its part of what those before it left.
+// A time budget shared by groups of repetitions: each gets an equal part of the time left.
 class SharedBudget {
  public:
   SharedBudget(const std::optional<AutoRuns>& automatic, std::size_t groups,
                Nanoseconds clock = now_ns);
 
-  // For the next group; nothing where nothing is automatic.
+  // The limits for the next group; nothing without automatic repetitions.
   std::optional<AutoRuns> next();
 
  private:
@@ -71,22 +73,22 @@ class SharedBudget {
   std::uint64_t began_ns_ = 0;
 };
 
-// Which volume's turn it is, and where that lies in the whole.
+// The volume whose turn it is, and its part of the run.
 struct Turn {
   std::size_t volume = 0;
-  Stretch stretch;
+  WorkShare stretch;
 };
 
-// The turns of so many volumes within a stretch: in every second repetition the other way round, so
-// that what drifts hits all alike.
-std::vector<Turn> turns_of(std::uint32_t run, std::size_t volumes, const Stretch& stretch);
+// The turns of `volumes` volumes. Every second repetition reverses their order, so that drift
+// affects all equally.
+std::vector<Turn> turns_of(std::uint32_t run, std::size_t volumes, const WorkShare& stretch);
 
-// The measurements that are added to some results from now on. The results outlive it.
+// Tracks the measurements added to some results from now on. The results outlive it.
 class NewMeasurements {
  public:
   explicit NewMeasurements(std::span<Result* const> results);
 
-  // Those of all results, as long as no other one is added.
+  // The new measurements of all results. Invalid once another one is added.
   std::vector<Measurement*> list() const;
 
  private:

@@ -15,7 +15,7 @@
 namespace filereel {
 namespace {
 
-// What a step's accesses are to a device. A trace has one shape, the most frequent.
+// The access shape of a step at the device. A trace has one, the most frequent.
 std::optional<AccessShape> access_of(const Job& job, const Step& step,
                                      const std::vector<AccessShape>& shapes) {
   if (step.access || !job.may_diverge() || shapes.empty()) return step.access;
@@ -46,10 +46,10 @@ void add_volume(const Volume& volume, Result& result) {
   VolumeDescription description = described(volume.describe(), result);
   if (description.driver != "kernel") {
     result.warn({"fuse-driver",
-                 fmt::format("{} was served by {}, a FUSE driver: its speed is that of the "
-                             "driver, not of the device",
+                 fmt::format("{} used the FUSE driver {}: the results measure the driver, not the "
+                             "device",
                              description.file_system, description.driver),
-                 "use a kernel that has the file system's own driver to compare devices"});
+                 "to compare devices, use a kernel with its own driver for this file system"});
   }
   warn_of_states(description, result);
   const auto same = [&](const VolumeDescription& other) {
@@ -83,7 +83,7 @@ void add_measurements(const Job& job, std::uint64_t point, const Volumes& volume
     for (std::size_t i = 0; i < measurements_of(step); ++i) {
       measurement.operation = step.operation;
       if (i > 0) measurement.operation += fmt::format(" {}", role_name(step.volumes[i - 1]));
-      // The baseline is near's.
+      // The baseline was measured on near.
       const bool of_near = !step.apart || (i > 0 && step.volumes[i - 1] == Role::near);
       measurement.access = shapes && of_near ? access_of(job, step, *shapes) : std::nullopt;
       result.measurements.push_back(measurement);

@@ -12,8 +12,8 @@
 namespace filereel {
 namespace {
 
-// What a file system takes for itself: journal, allocation tables, the room that it needs to work
-// well. Measured on fresh ones and rounded up; xfs and btrfs have a floor of their own.
+// Space for the file system itself: journal, allocation tables, reserve for normal operation.
+// Measured on freshly formatted volumes and rounded up; xfs and btrfs have a minimum.
 std::uint64_t own_space(FileSystemKind kind, std::uint64_t content) {
   switch (kind) {
     case FileSystemKind::ext4:
@@ -27,24 +27,24 @@ std::uint64_t own_space(FileSystemKind kind, std::uint64_t content) {
     case FileSystemKind::xfs:
       return 128 * kMiB + content / 20;
     case FileSystemKind::btrfs:
-      return 384 * kMiB + content / 4;  // metadata stands twice
+      return 384 * kMiB + content / 4;  // metadata is stored twice
   }
   return 0;
 }
 
-// mkfs.fat makes clusters of 512 bytes on small volumes, which no drive of today has and which slow
-// everything down: an image of our own choosing is large enough for 4 KiB.
+// On small volumes mkfs.fat uses 512-byte clusters, which are slow and found on no current drive.
+// An image of filereel's own is large enough for 4 KiB.
 std::uint64_t usual_least_size(const FileSystemInfo& info) {
   constexpr std::uint64_t kLeastFat32 = 272 << 20;
-  return info.kind == FileSystemKind::fat32 ? std::max(info.least_size, kLeastFat32)
-                                            : info.least_size;
+  return info.kind == FileSystemKind::fat32 ? std::max(info.min_volume_size, kLeastFat32)
+                                            : info.min_volume_size;
 }
 
 }  // namespace
 
 std::uint64_t image_size(std::span<const FileSet> sets, std::span<const FileSystemKind> kinds,
                          std::uint64_t copies) {
-  constexpr std::uint64_t kOwnInodes = 1024;  // reserved ones, and those that rounding costs
+  constexpr std::uint64_t kOwnInodes = 1024;  // reserved inodes and rounding
   std::uint64_t size = 0;
   for (const FileSystemKind kind : kinds) {
     const FileSystemInfo& info = file_system_info(kind);
@@ -69,14 +69,15 @@ void check_room(std::uint64_t needed, std::uint64_t bytes, const std::string& vo
                 const std::string& what, std::string_view advice) {
   if (needed <= bytes) return;
   throw Error(ErrorKind::failed,
-              fmt::format("{} has no room for {}: it takes {} there and {} are free; {}", volume,
-                          what, format_size(needed), format_size(bytes), advice));
+              fmt::format("not enough space on {} for {}: {} needed, {} free; {}", volume, what,
+                          format_size(needed), format_size(bytes), advice));
 }
 
 void check_room(const FileSet& set, const Volume& volume, std::uint64_t copies,
                 std::string_view advice) {
   const std::string name = volume.describe().target;
-  const std::string what = set.name.empty() ? "the files" : fmt::format("the set '{}'", set.name);
+  const std::string what =
+      set.name.empty() ? "the files" : fmt::format("the file set '{}'", set.name);
   if (const std::optional<std::uint64_t> free = volume.free_bytes()) {
     check_room(space_needed(set, volume.limits(), copies), *free, name, what, advice);
   }
@@ -84,9 +85,8 @@ void check_room(const FileSet& set, const Volume& volume, std::uint64_t copies,
   const std::uint64_t needed = entries_needed(set, copies);
   if (!entries || needed <= *entries) return;
   throw Error(ErrorKind::failed,
-              fmt::format("{} has no room for {}: it is {} files and directories there and {} "
-                          "can be made (inodes); {}",
-                          name, what, needed, *entries, advice));
+              fmt::format("not enough inodes on {} for {}: {} needed, {} free; {}", name, what,
+                          needed, *entries, advice));
 }
 
 }  // namespace filereel

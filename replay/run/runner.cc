@@ -35,8 +35,8 @@ std::string name_at(const Job& job, std::uint64_t point) {
   return (job.set().empty() ? job.record().name : job.set()) + point_text(job.parameters(point));
 }
 
-// Makes the files of a job on the volumes, where there must be room for all that can lie there.
-// False when the stop was requested.
+// Creates the initial files of a job on the volumes, which must have space for its largest tree.
+// Returns false if the stop was requested.
 bool fill(const FittedJob& fitted, const Volumes& volumes, std::string_view advice,
           const std::stop_token& stop) {
   for (std::size_t i = 0; i < kRoles; ++i) {
@@ -51,12 +51,12 @@ bool fill(const FittedJob& fitted, const Volumes& volumes, std::string_view advi
             .interrupted) {
       return false;
     }
-    volume->sync();  // a first step that keeps the caches is not to write this
+    volume->sync();  // a first step with warm caches must not write this
   }
   return true;
 }
 
-// Whether the last sample of any measurement ended at a divergence, as was asked for.
+// Whether the last sample of any measurement ended at a divergence, as requested.
 bool ended_early(std::span<Measurement* const> measurements) {
   return std::ranges::any_of(measurements, [](const Measurement* one) {
     return !one->samples.empty() && one->samples.back().reel &&
@@ -64,36 +64,35 @@ bool ended_early(std::span<Measurement* const> measurements) {
   });
 }
 
-// Whether the far volumes of two sides are the same: they hold the files of the side that was
-// measured last.
+// Whether two sides share their far volumes, which then hold the files of the side measured last.
 bool share_far(const std::vector<Side>& sides) {
   return sides.size() > 1 && sides.front().parts.front().far == sides.back().parts.front().far;
 }
 
-// What changes on a side while a part of the run is measured.
-struct Standing {
-  std::optional<std::uint64_t> point;  // whose files the volumes hold, as its steps left them
-  std::uint64_t free_bytes = 0;        // see FittingPlace, when they were prepared
-  std::vector<std::size_t> first;      // by point: the first of its measurements
+// The state of a side while a part of the run is measured.
+struct SideState {
+  std::optional<std::uint64_t> point;  // the volumes hold the files that its steps left
+  std::uint64_t free_bytes = 0;        // when they were prepared, see FittingPlace
+  std::vector<std::size_t> first;      // by point: its first measurement
 };
 
 // A point of a part in one repetition, on one side.
-struct Turned {
+struct PointRun {
   const StagedJob& part;
   const Side& side;
-  Volumes volumes;  // those of the side that the job works on
+  Volumes volumes;  // volumes of the side that the job uses
   std::uint64_t point = 0;
   const Repetitions& repetitions;
-  Stretch stretch;
+  WorkShare stretch;
 };
 
 class Run {
  public:
-  // `results` by side, one or two.
+  // `results`: one or two, by side.
   Run(const RunRequest& request, RunObserver& observer, std::vector<Result*> results)
       : request_(request), observer_(observer), results_(std::move(results)) {}
 
-  // Each of these returns false when the stop was requested.
+  // Each of these returns false if the stop was requested.
   bool execute() {
     measure_overheads();
     if (request_.stop.stop_requested()) return false;
@@ -112,20 +111,19 @@ class Run {
   }
 
  private:
-  // What fio reached, and what it was asked for. Traces are read whole for that, so that it is
-  // kept.
+  // fio's results, and the access shapes. Determining these reads whole traces, so they are kept.
   struct Baselines {
     std::vector<std::vector<BlockBaseline>> by_side;
     std::map<const Job*, std::vector<AccessShape>> shapes;
   };
 
-  // Short traces are read for it, so that what is damaged is known before anything is touched.
+  // This reads short traces, so that corrupt ones are found before any volume is touched.
   void measure_overheads() {
     Result& result = *results_.front();
     for (const std::unique_ptr<Job>& job : request_.plan.jobs) {
       JobRecord& record =
           *std::ranges::find(result.plan.jobs, job->record().name, &JobRecord::name);
-      if (record.overhead_ns > 0) continue;  // of another set
+      if (record.overhead_ns > 0) continue;  // measured with another set
       const auto fitted = job->fit(0, {.volumes = {}, .free_bytes = 0, .result = result});
       record.overhead_ns = measure_overhead_ns(*fitted, request_.stop);
     }
@@ -135,12 +133,12 @@ class Run {
     }
   }
 
-  // Jobs that say how often are repeated so often.
+  // Jobs with a number of repetitions of their own are not automatic.
   bool is_automatic(const Job& job) const {
     return request_.auto_runs && !request_.runs && !job.options(0).runs;
   }
 
-  // The time of a drive that moves 200 MB/s, which the jobs go by.
+  // The duration on a drive of 200 MB/s, which the jobs' estimates assume.
   void notice_estimate(const Stage& stage) {
     constexpr double kWorthSaying = 10;  // seconds
     double seconds = 0;
@@ -153,8 +151,7 @@ class Run {
     seconds *= static_cast<double>(stage.sides.size());
     if (automatic) seconds += request_.auto_runs->budget_s;
     if (seconds > kWorthSaying) {
-      observer_.notice(
-          fmt::format("estimated time: {} on a drive of 200 MB/s", format_duration(seconds)));
+      observer_.notice(fmt::format("estimated time: {} at 200 MB/s", format_duration(seconds)));
     }
   }
 
@@ -179,7 +176,7 @@ class Run {
     return true;
   }
 
-  // Automatic repetitions share the time equally, others take what their job takes.
+  // Automatic repetitions share the budget equally; other jobs have their estimated duration.
   bool measure_parts(const Stage& stage, const Baselines& baselines) {
     const auto automatic = static_cast<std::size_t>(std::ranges::count_if(
         stage.parts, [&](const StagedJob& part) { return is_automatic(*part.job); }));
@@ -192,7 +189,7 @@ class Run {
     };
     double whole = 0;
     for (const StagedJob& part : stage.parts) whole += weight(part);
-    Stretch stretch{0, 0};
+    WorkShare stretch{0, 0};
     for (const StagedJob& part : stage.parts) {
       stretch = {stretch.begin + stretch.length, weight(part) / whole};
       const auto limits = is_automatic(*part.job) ? budget.next() : std::nullopt;
@@ -203,28 +200,28 @@ class Run {
 
   bool measure_part(const StagedJob& part, const std::vector<Side>& sides,
                     const Baselines& baselines, const std::optional<AutoRuns>& limits,
-                    const Stretch& stretch) {
+                    const WorkShare& stretch) {
     const Job& job = *part.job;
-    std::vector<Standing> standing(sides.size());
-    for (Standing& one : standing) one.first.resize(job.points());
+    std::vector<SideState> standing(sides.size());
+    for (SideState& one : standing) one.first.resize(job.points());
     Repetitions repetitions(runs_of(job, request_), limits);
     const NewMeasurements added(results_);
     const double share = 1 / static_cast<double>(job.points());
     while (!ended_early(added.list()) && repetitions.next(added.list())) {
-      for (Standing& one : standing) one.point.reset();  // fresh files, whatever the job says
-      const Stretch all = stretch.part(repetitions.stretch());
+      for (SideState& one : standing) one.point.reset();  // fresh files for each repetition
+      const WorkShare all = stretch.part(repetitions.stretch());
       for (std::uint64_t point = 0; point < job.points(); ++point) {
-        const Stretch here = all.part({static_cast<double>(point) * share, share});
+        const WorkShare here = all.part({static_cast<double>(point) * share, share});
         const auto number = static_cast<std::uint32_t>(repetitions.run() + point);
         for (const Turn& turn : turns_of(number, sides.size(), here)) {
           const Side& side = sides[turn.volume];
           Volumes volumes = side.parts[job.part(point)];
           volumes.far.resize(std::min(volumes.far.size(), job.volume_count().most - 1));
           if (needs_no_volume(job)) volumes = {};
-          const Turned turned{part, side, volumes, point, repetitions, turn.stretch};
+          const PointRun turned{part, side, volumes, point, repetitions, turn.stretch};
           if (!measure_point(turned, turn.volume, baselines, standing[turn.volume])) return false;
           if (volumes.far.empty() || !share_far(sides)) continue;
-          for (Standing& one : standing) {
+          for (SideState& one : standing) {
             if (&one != &standing[turn.volume]) one.point.reset();
           }
         }
@@ -233,8 +230,8 @@ class Run {
     return true;
   }
 
-  bool measure_point(const Turned& turned, std::size_t side, const Baselines& baselines,
-                     Standing& standing) {
+  bool measure_point(const PointRun& turned, std::size_t side, const Baselines& baselines,
+                     SideState& standing) {
     if (request_.stop.stop_requested()) return false;
     const Job& job = *turned.part.job;
     Result& result = *turned.side.result;
@@ -250,7 +247,7 @@ class Run {
         volume->prepare(turned.part.kind);
         add_volume(*volume, result);
         const std::uint64_t free = volume->free_bytes().value_or(volume->capacity());
-        // Clusters that are not full, the file system's own records.
+        // Reserve for partly filled clusters and file system metadata.
         standing.free_bytes = std::min(standing.free_bytes, free - free / 32);
       }
     }
@@ -271,7 +268,7 @@ class Run {
     return true;
   }
 
-  bool measure_steps(const Turned& turned, const FittedJob& fitted, std::size_t measurement) {
+  bool measure_steps(const PointRun& turned, const FittedJob& fitted, std::size_t measurement) {
     const std::vector<Step>& steps = fitted.steps();
     double whole = 0;
     for (const Step& step : steps) whole += step.expected_s;
@@ -302,7 +299,7 @@ class Run {
     return true;
   }
 
-  bool run_step(const Turned& turned, const FittedJob& fitted, std::size_t step,
+  bool run_step(const PointRun& turned, const FittedJob& fitted, std::size_t step,
                 const StepInfo& info, std::span<Measurement> places) {
     const Job& job = *turned.part.job;
     Result& result = *turned.side.result;
@@ -339,7 +336,7 @@ class Run {
     }
     if (!failed) return true;
     for (const Volume* volume : turned.volumes.all()) {
-      volume->check_present();  // throws what explains the divergence better, if so
+      volume->check_present();  // throws an error that explains the divergence better
     }
     throw Error(ErrorKind::failed,
                 describe_failure(fmt::format("{}, {}, {}, run {}", info.file_system, info.set,
@@ -349,10 +346,10 @@ class Run {
 
   static void warn_of_no_data(const StepInfo& info, Result& result) {
     result.warn({"no-data-moved",
-                 fmt::format("{} on {} shared blocks and moved no data: it is not a speed of "
-                             "copying",
+                 fmt::format("{} on {} shared blocks instead of copying data: its rate is not a "
+                             "copy speed",
                              info.operation, info.file_system),
-                 "use --copy-method readwrite to measure copying"});
+                 "to measure copying, use --copy-method readwrite"});
   }
 
   const RunRequest& request_;

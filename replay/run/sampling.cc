@@ -20,7 +20,7 @@ double microseconds(std::uint64_t ns) {
   return static_cast<double>(ns) / 1e3;
 }
 
-// Of reads and writes of several sizes those that there are.
+// Latencies by size class, for those that occur.
 std::vector<SizeLatency> sizes_of(const KindStatistics& kind) {
   std::vector<SizeLatency> sizes;
   for (std::size_t size = 0; size < kSizeClasses; ++size) {
@@ -55,7 +55,7 @@ LatencySummary summarise_service(const Histogram& service) {
 std::vector<SlowRecord> slowest_of(const ReplayStatistics& statistics, const PathTable& paths) {
   std::vector<SlowRecord> list;
   for (const SlowOperation& one : statistics.slowest.operations()) {
-    // In a warm-up an operation may begin that ends after it.
+    // An operation that began in the warm-up may end after it.
     const std::uint64_t begin = std::max(one.end_ns - one.latency_ns, statistics.begin_ns);
     const OperationInfo& info = operation_info(one.kind);
     list.push_back({.operation = std::string(info.name),
@@ -119,7 +119,7 @@ void add_trace_figures(Sample& sample, const ReplayOutcome& outcome) {
 }
 
 void begin_sample(Sample& sample, const std::vector<Volume*>& volumes, std::uint64_t run_began_ns) {
-  look_at_rest(volumes, sample.conditions);
+  measure_idle_traffic(volumes, sample.conditions);
   add_clock_rates(sample.conditions);
   sample.started_s = static_cast<double>(now_ns() - run_began_ns) * 1e-9;
 }
@@ -131,7 +131,7 @@ std::vector<double> wait_until_durable(Sample& sample, const ReplayOutcome& outc
     try {
       volume.sync();
     } catch (const Error&) {
-      volume.check_present();  // throws what explains it better, if so
+      volume.check_present();  // throws an error that explains it better
       throw;
     }
     return static_cast<double>(now_ns() - begin) * 1e-9;
@@ -149,9 +149,9 @@ std::vector<double> wait_until_durable(Sample& sample, const ReplayOutcome& outc
   return seconds;
 }
 
-Outside look_outside(const std::vector<Volume*>& volumes) {
-  Outside sum;
-  sum.processors = look_at_processors();
+SystemCounters read_system_counters(const std::vector<Volume*>& volumes) {
+  SystemCounters sum;
+  sum.processors = read_processor_times();
   std::set<dev_t> seen;
   for (const Volume* volume : volumes) {
     sum.driver_cpu_s += volume->driver_cpu_s();
@@ -164,9 +164,9 @@ Outside look_outside(const std::vector<Volume*>& volumes) {
   return sum;
 }
 
-void add_volume_work(Sample& sample, const Outside& before, const Outside& after,
+void add_volume_work(Sample& sample, const SystemCounters& before, const SystemCounters& after,
                      const std::vector<Volume*>& volumes) {
-  // Of a driver that ended in between nothing is known.
+  // The time of a driver that ended in between is unknown.
   sample.cpu_driver_s = std::max(after.driver_cpu_s - before.driver_cpu_s, 0.0);
   if (!volumes.empty()) add_volume_used(*volumes.front(), sample.conditions);
   if (!before.device || !after.device) return;
@@ -174,8 +174,8 @@ void add_volume_work(Sample& sample, const Outside& before, const Outside& after
   sample.device_bytes_written = after.device->written - before.device->written;
 }
 
-void add_outside(Sample& sample, const Outside& before, const Outside& after,
-                 const std::vector<Volume*>& volumes) {
+void add_system_counters(Sample& sample, const SystemCounters& before, const SystemCounters& after,
+                         const std::vector<Volume*>& volumes) {
   add_volume_work(sample, before, after, volumes);
   add_processor_shares(before.processors, after.processors, sample.cpu_driver_s, sample.conditions);
   add_clock_rates(sample.conditions);

@@ -1,4 +1,4 @@
-// From what a replay counted to what a result keeps.
+// Turns the statistics of a replay into a sample of a result.
 #pragma once
 
 #include <cstdint>
@@ -13,36 +13,37 @@
 
 namespace filereel {
 
-// Times, counts, latencies and divergences. `paths` are those that the trace was replayed with.
+// Sets times, counts, latencies and divergences. `paths`: the path table of the replay.
 void fill_sample(Sample& sample, const ReplayOutcome& outcome, const PathTable& paths);
 
-// What only replays of recorded traces have; after fill_sample.
+// Adds the figures of recorded traces; call after fill_sample.
 void add_trace_figures(Sample& sample, const ReplayOutcome& outcome);
 
-// The last thing before a sample's clock starts: what the machine does at rest, and when this is on
-// the clock of the run, which began at `run_began_ns` (now_ns).
+// Call last before a sample's clock starts. Records the machine at rest, and the start time
+// relative to `run_began_ns` (now_ns).
 void begin_sample(Sample& sample, const std::vector<Volume*>& volumes, std::uint64_t run_began_ns);
 
-// Waits until all that a replay wrote is on the volumes, which flush at the same time, and notes in
-// the sample when it was. To be called at once after the replay: its clock still runs. Returns the
-// seconds that each took. Throws Error(failed) when a volume fails or has vanished.
+// Flushes all volumes concurrently, waits until all data of the replay is durable, and records the
+// time in the sample. Call immediately after the replay: its clock still runs. Returns the seconds
+// for each volume. Throws Error(failed) if a volume fails or has vanished.
 std::vector<double> wait_until_durable(Sample& sample, const ReplayOutcome& outcome,
                                        const std::vector<Volume*>& volumes);
 
-// What the volumes and the processors did, as seen from outside the process.
-struct Outside {
+// Counters of the volumes and the processors, observed from outside the process.
+struct SystemCounters {
   std::optional<DeviceCounters> device;
   double driver_cpu_s = 0;
-  ProcessorLook processors;
+  ProcessorTimes processors;
 };
-Outside look_outside(const std::vector<Volume*>& volumes);
+SystemCounters read_system_counters(const std::vector<Volume*>& volumes);
 
-// Adds to the sample what the volumes did between the two looks, and how full the first is now.
-void add_volume_work(Sample& sample, const Outside& before, const Outside& after,
+// Adds to the sample the I/O of the volumes between the two looks, and the used share of the first
+// volume.
+void add_volume_work(Sample& sample, const SystemCounters& before, const SystemCounters& after,
                      const std::vector<Volume*>& volumes);
 
-// The same, and what the processors did.
-void add_outside(Sample& sample, const Outside& before, const Outside& after,
-                 const std::vector<Volume*>& volumes);
+// The same, and the processor shares.
+void add_system_counters(Sample& sample, const SystemCounters& before, const SystemCounters& after,
+                         const std::vector<Volume*>& volumes);
 
 }  // namespace filereel

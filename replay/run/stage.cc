@@ -16,10 +16,10 @@ namespace {
 
 using Kinds = std::vector<FileSystemKind>;
 
-// What the jobs need of the volumes of a role.
+// The needs of the jobs on the volumes of a role.
 struct RoleNeeds {
   std::uint64_t image = 0;
-  std::vector<std::pair<VolumeNeeds, std::string>> all;  // with what helps where there is no room
+  std::vector<std::pair<VolumeNeeds, std::string>> all;  // with the advice if space is lacking
 };
 using Needs = std::array<RoleNeeds, kRoles>;
 
@@ -31,7 +31,7 @@ Kinds wanted_by(const Job& job, const RunRequest& request) {
   return request.file_systems.empty() ? file_systems_of(job) : request.file_systems;
 }
 
-// The file systems that can be made, of all jobs.
+// The available file systems of all jobs.
 Kinds choose_file_systems(const RunRequest& request, std::span<Result* const> results) {
   Kinds wanted;
   for (const std::unique_ptr<Job>& job : request.plan.jobs) {
@@ -52,8 +52,8 @@ Kinds choose_file_systems(const RunRequest& request, std::span<Result* const> re
   return usable;
 }
 
-// Adds the parts and what they need of so many volumes. `kinds`: those that are made; none on
-// directories.
+// Adds the jobs and their needs on this number of volumes. `kinds`: file systems to be formatted;
+// empty for directories.
 void add_parts(const RunRequest& request, std::size_t volumes, bool formats, const Kinds& kinds,
                Stage& stage, Needs& needs) {
   std::vector<double> seconds;  // by job
@@ -88,7 +88,7 @@ void check_capacity(const RoleNeeds& needs, std::uint64_t bytes, const std::stri
   }
 }
 
-// `target`: as it was named, with all its parts.
+// `target`: as named, with all its parts.
 void add_label(const Volume& volume, const std::string& target, Result& result) {
   if (!result.label.empty()) return;
   VolumeDescription description = volume.describe();
@@ -103,13 +103,13 @@ void notice_own_volumes(const SideTargets& targets, RunObserver& observer) {
   std::string text = fmt::format("{}: {}, removed at the end", one ? "volume" : "volumes",
                                  fmt::join(names, " and "));
   if (targets.near.front().kind == TargetKind::directory) {
-    text += fmt::format("; {}, because nothing may be mounted here (filereel doctor)",
+    text += fmt::format("; {}, because mounting is not permitted here (see filereel doctor)",
                         one ? "a directory" : "directories");
   }
   observer.notice(text);
 }
 
-// How many volumes each side has: those that are named, or as many as the jobs work on.
+// The number of volumes of each side: those named, or the usual number of the jobs.
 std::size_t count_volumes(const RunRequest& request) {
   VolumeCount wanted;
   for (const std::unique_ptr<Job>& job : request.plan.jobs) {
@@ -120,29 +120,29 @@ std::size_t count_volumes(const RunRequest& request) {
   const NamedTargets& targets = request.targets;
   const std::size_t named = 1 + std::max(targets.far.size(), targets.against_far.size());
   if (named > wanted.most) {
-    throw Error(ErrorKind::usage,
-                wanted.most == 1
-                    ? fmt::format("--far has no meaning for {}: it works on one volume only",
-                                  request.plan.name)
-                    : fmt::format("{} works on {} volumes: name {} with --far, not {}",
-                                  request.plan.name, wanted.most, wanted.most - 1, named - 1));
+    throw Error(
+        ErrorKind::usage,
+        wanted.most == 1
+            ? fmt::format("--far does not apply to {}: it uses a single volume", request.plan.name)
+            : fmt::format("{} uses {} volumes: name {} with --far, not {}", request.plan.name,
+                          wanted.most, wanted.most - 1, named - 1));
   }
   if (!targets.near) return wanted.usual();
   if (named < wanted.least) {
-    throw Error(ErrorKind::usage, fmt::format("{} works on {} volumes: name {} more with --far{}",
+    throw Error(ErrorKind::usage, fmt::format("{} needs {} volumes: name {} more with --far{}",
                                               request.plan.name, wanted.least, wanted.least - named,
-                                              wanted.least - named > 1 ? ", once for each" : ""));
+                                              wanted.least - named > 1 ? ", one per option" : ""));
   }
   return named;
 }
 
-// Opens volumes, and checks whether they have room.
+// Opens volumes and checks their capacity.
 class VolumeOpener {
  public:
   VolumeOpener(const RunRequest& request, const Needs& needs, Stage& stage)
       : request_(request), needs_(needs), stage_(stage) {}
 
-  // Volumes of the parts, all with the same far ones: those of `shared` where the side names none.
+  // The volumes of all parts, with the same far volumes: those of `shared` if the side names none.
   std::vector<Volumes> open(const SideTargets& side, const std::vector<Volume*>& shared) {
     const std::vector<DrivePart>& parts = request_.plan.parts;
     std::vector<Volumes> all;
@@ -157,7 +157,7 @@ class VolumeOpener {
     return all;
   }
 
-  // Of all, when all are open.
+  // Checks all volumes; call when all are open.
   void check_capacities() const {
     for (std::size_t i = 0; i < opened_.size(); ++i) {
       check(*opened_[i].first, opened_[i].second, stage_.volumes[i]->capacity());
@@ -166,7 +166,7 @@ class VolumeOpener {
 
  private:
   Volume* open(const Target& target, Role role, const std::string& part) {
-    if (target.size > 0) check(target, role, target.size);  // before an image is made
+    if (target.size > 0) check(target, role, target.size);  // before an image is created
     stage_.volumes.push_back(open_volume(target, {.role = role,
                                                   .power = request_.power,
                                                   .destroy = request_.destroy,
@@ -186,10 +186,10 @@ class VolumeOpener {
   const Needs& needs_;
   Stage& stage_;
   HeldDevices held_;
-  std::vector<std::pair<const Target*, Role>> opened_;  // as the volumes of the stage
+  std::vector<std::pair<const Target*, Role>> opened_;  // in the order of the stage's volumes
 };
 
-// Opens the volumes and makes the sides of them.
+// Opens the volumes and creates the sides.
 void open_sides(const RunRequest& request, const ChosenTargets& targets, const Needs& needs,
                 std::span<Result* const> results, Stage& stage) {
   VolumeOpener opener(request, needs, stage);
@@ -218,8 +218,8 @@ Stage open_stage(const RunRequest& request, RunObserver& observer,
     if (!named.far.empty() || named.against || !request.file_systems.empty() ||
         !request.plan.parts.empty()) {
       throw Error(ErrorKind::usage,
-                  "--fs, --far, --against and --parts have no meaning with the engine null: it "
-                  "works on no volume");
+                  "--fs, --far, --against and --parts do not apply to the null engine: it uses no "
+                  "volume");
     }
     add_parts(request, 1, false, {}, stage, needs);
     for (Result* result : results) {
@@ -235,8 +235,8 @@ Stage open_stage(const RunRequest& request, RunObserver& observer,
       all, [](const auto& one) { return one.first->kind != TargetKind::directory; });
   if (!formats && !request.file_systems.empty()) {
     throw Error(ErrorKind::usage,
-                "--fs chooses what to format, and directories are used as they are: leave out "
-                "--fs, or name images or devices");
+                "--fs does not apply to directories, which are not formatted: omit --fs, or name "
+                "images or devices");
   }
   const Kinds kinds = formats ? choose_file_systems(request, results) : Kinds();
   add_parts(request, count, formats, kinds, stage, needs);

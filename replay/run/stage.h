@@ -1,5 +1,4 @@
-// Where a run takes place: volumes that were checked and opened, and the jobs on their file
-// systems.
+// Prepares a run: checks and opens the volumes, and assigns the jobs to their file systems.
 #pragma once
 
 #include <memory>
@@ -14,18 +13,18 @@
 
 namespace filereel {
 
-// A volume under test with the one that it copies to, and the result that is filled from them.
+// A volume under test with its far volumes, and the result filled from them.
 struct Side {
-  std::vector<Volumes> parts;  // of near, by Job::part; one where near has none
+  std::vector<Volumes> parts;  // of near, by Job::part; one if near has no parts
   Result* result = nullptr;
-  std::string name;  // on the terminal; empty where there is one side alone
+  std::string name;  // on the terminal; empty with a single side
 };
 
-// A job on a file system. Nothing: a directory, or no volume at all.
+// A job on a file system. No kind: a directory, or no volume.
 struct StagedJob {
   const Job* job = nullptr;
   std::optional<FileSystemKind> kind;
-  double seconds = 0;  // of one repetition, about
+  double seconds = 0;  // of one repetition, estimated
 };
 
 struct Stage {
@@ -34,9 +33,9 @@ struct Stage {
   std::vector<StagedJob> parts;  // file system by file system
 };
 
-// Decides on volumes and file systems, and opens the volumes: all that is wrong with any, and all
-// that cannot fit, is refused before any is touched. `results` by side, one or two. What is left
-// out is a warning in them. Throws Error.
+// Chooses volumes and file systems, and opens the volumes. Refuses all faults of any volume, and
+// everything that cannot fit, before any volume is touched. `results`: one or two, by side. What is
+// skipped is a warning in them. Throws Error.
 Stage open_stage(const RunRequest& request, RunObserver& observer,
                  std::span<Result* const> results);
 

@@ -15,16 +15,16 @@
 namespace filereel {
 namespace {
 
-Target own_target(Role role, MountPower power) {
+Target own_target(Role role, MountCapability power) {
   const std::string name = fmt::format("filereel-{}", role_name(role));
   Target target;
-  target.kind = power == MountPower::none ? TargetKind::directory : TargetKind::image;
-  target.path = power == MountPower::none ? name : name + ".img";
+  target.kind = power == MountCapability::none ? TargetKind::directory : TargetKind::image;
+  target.path = power == MountCapability::none ? name : name + ".img";
   target.temporary = true;
   return target;
 }
 
-// The same for all names of a place, also of one that is still to be made.
+// The same path for all names of a place, even if it does not exist yet.
 boost::filesystem::path full_path(const std::string& path) {
   boost::system::error_code error;
   const boost::filesystem::path absolute = boost::filesystem::absolute(path, error);
@@ -32,25 +32,27 @@ boost::filesystem::path full_path(const std::string& path) {
   return error ? absolute : full;
 }
 
-// The same of block devices, which may be partitions or parts of the same drive.
+// The same for block devices, which may be partitions or parts of the same drive.
 void check_devices_apart(std::string_view name, const Target& one, std::string_view other_name,
                          const Target& other) {
   const DiskRange range = range_of(one), other_range = range_of(other);
   if (range.overlaps(other_range)) {
-    throw Error(ErrorKind::usage,
-                range.device == other_range.device && range.begin == other_range.begin &&
-                        range.end == other_range.end
-                    ? fmt::format("{} and {} are the same ({}): name two volumes", name, other_name,
-                                  one.text())
-                    : fmt::format("{} and {} overlap ({} and {}): name two volumes apart", name,
-                                  other_name, one.text(), other.text()));
+    throw Error(
+        ErrorKind::usage,
+        range.device == other_range.device && range.begin == other_range.begin &&
+                range.end == other_range.end
+            ? fmt::format("{} and {} are the same volume ({}): name two different ones", name,
+                          other_name, one.text())
+            : fmt::format("{} and {} overlap ({} and {}): name two volumes that do not overlap",
+                          name, other_name, one.text(), other.text()));
   }
   const bool parts = one.is_part() || other.is_part();
   if (parts && range.disk == other_range.disk && range.device != other_range.device) {
-    throw Error(ErrorKind::usage,
-                fmt::format("{} and {} lie on one drive: name two partitions, or two parts of the "
-                            "same device",
-                            one.text(), other.text()));
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("{} and {} are on the same drive: name two partitions, or two parts of one "
+                    "device",
+                    one.text(), other.text()));
   }
 }
 
@@ -63,24 +65,25 @@ void check_apart(std::string_view name, const Target& one, std::string_view othe
   boost::system::error_code ignored;
   if (full_path(one.path) == full_path(other.path) ||
       boost::filesystem::equivalent(one.path, other.path, ignored)) {
-    throw Error(ErrorKind::usage, fmt::format("{} and {} are the same ({}): name two volumes", name,
-                                              other_name, one.path));
+    throw Error(ErrorKind::usage,
+                fmt::format("{} and {} are the same volume ({}): name two different ones", name,
+                            other_name, one.path));
   }
   const std::string path = full_path(one.path).string() + "/";
   const std::string other_path = full_path(other.path).string() + "/";
   const bool directories = one.kind == TargetKind::directory && other.kind == TargetKind::directory;
   if (directories && (path.starts_with(other_path) || other_path.starts_with(path))) {
     throw Error(ErrorKind::usage,
-                fmt::format("{} and {} lie one inside the other: name two directories apart",
+                fmt::format("one of {} and {} contains the other: name two separate directories",
                             one.path, other.path));
   }
 }
 
-// Throws Error(usage) where a volume makes sense only beside another one.
+// Throws Error(usage) if a volume is named without the one it depends on.
 void check_which_are_named(const NamedTargets& named) {
   const auto needs = [](bool given, bool needed, std::string_view option, std::string_view other) {
     if (!given || needed) return;
-    throw Error(ErrorKind::usage, fmt::format("{} needs {} as well", option, other));
+    throw Error(ErrorKind::usage, fmt::format("{} requires {}", option, other));
   };
   const bool near = named.near.has_value();
   needs(!named.far.empty(), near, "--far", "--near");
@@ -89,18 +92,18 @@ void check_which_are_named(const NamedTargets& named) {
   needs(!named.against_far.empty(), !named.far.empty(), "--against-far", "--far");
   if (!named.against_far.empty() && named.against_far.size() != named.far.size()) {
     throw Error(ErrorKind::usage,
-                fmt::format("--far names {} volumes and --against-far {}: name as many, or leave "
-                            "out --against-far to share those of --far",
+                fmt::format("--far names {} volumes but --against-far names {}: name the same "
+                            "number, or omit --against-far to share those of --far",
                             named.far.size(), named.against_far.size()));
   }
 }
 
-// Of volumes that are compared: what lies on them must be the same.
+// Compared volumes must be of the same kind: two directories, or two formatted volumes.
 void check_comparable(const Target& one, const Target& other) {
   if ((one.kind == TargetKind::directory) == (other.kind == TargetKind::directory)) return;
   throw Error(ErrorKind::usage,
-              "a directory on the one side and what is formatted on the other cannot be "
-              "compared: name two directories, or two images or devices");
+              "cannot compare a directory with an image or a device: name two directories, or two "
+              "images or devices");
 }
 
 void check_comparable(const NamedTargets& named) {
@@ -152,11 +155,11 @@ std::vector<std::pair<Target*, Role>> ChosenTargets::all() {
 }
 
 ChosenTargets choose_targets(const NamedTargets& named, std::span<const DrivePart> parts,
-                             MountPower power, std::size_t count) {
+                             MountCapability power, std::size_t count) {
   check_which_are_named(named);
   ChosenTargets targets;
   if (!named.near) {
-    if (!parts.empty()) throw Error(ErrorKind::usage, "--parts needs --near as well");
+    if (!parts.empty()) throw Error(ErrorKind::usage, "--parts requires --near");
     targets.first.near = {own_target(Role::near, power)};
     for (std::size_t i = 1; i < count; ++i) {
       targets.first.far.push_back(own_target(static_cast<Role>(i), power));
@@ -174,10 +177,11 @@ ChosenTargets choose_targets(const NamedTargets& named, std::span<const DrivePar
 }
 
 std::vector<FileSystemKind> usable_file_systems(const std::vector<FileSystemKind>& wanted,
-                                                MountPower power, bool required, Result& result) {
+                                                MountCapability power, bool required,
+                                                Result& result) {
   if (wanted.empty()) {
     throw Error(ErrorKind::usage,
-                "the plan names no file systems to make: add file_systems to it, or say --fs");
+                "the plan names no file systems to format: add file_systems to it, or use --fs");
   }
   std::vector<FileSystemKind> usable;
   for (const FileSystemKind kind : wanted) {
@@ -187,27 +191,26 @@ std::vector<FileSystemKind> usable_file_systems(const std::vector<FileSystemKind
       missing = fmt::format("{} is not installed (apt-get install {})", info.make_program,
                             info.make_package);
     } else if (!choose_driver(kind, power)) {
-      missing = info.fuse_program.empty()
-                    ? fmt::format("the kernel has no driver for it or may not be used for it")
-                : fuse_has(info)
-                    ? fmt::format("{} needs root: run filereel with sudo", info.fuse_program)
-                    : fmt::format(
-                          "neither the kernel's driver nor {} can be used (apt-get install "
-                          "{})",
-                          info.fuse_program, info.fuse_package);
+      missing =
+          info.fuse_program.empty()
+              ? fmt::format("the kernel has no driver for it, or mounting is not permitted")
+          : fuse_has(info)
+              ? fmt::format("{} needs root: run filereel with sudo", info.fuse_program)
+              : fmt::format("neither the kernel driver nor {} is available (apt-get install {})",
+                            info.fuse_program, info.fuse_package);
     }
     if (missing.empty()) {
       usable.push_back(kind);
       continue;
     }
-    const std::string text = fmt::format("{} cannot be used here: {}", info.name, missing);
+    const std::string text = fmt::format("{} is unavailable: {}", info.name, missing);
     if (required) throw Error(ErrorKind::failed, text);
     result.warn({"file-system-unavailable", text, "run `filereel doctor` to see what is missing"});
   }
   if (usable.empty()) {
     throw Error(ErrorKind::failed,
-                "none of the plan's file systems can be made and mounted here: `filereel doctor` "
-                "says what is missing; or name directories with --near and --far");
+                "none of the plan's file systems can be formatted and mounted here: run `filereel "
+                "doctor` to see what is missing, or name directories with --near and --far");
   }
   return usable;
 }

@@ -1,4 +1,4 @@
-// Which volumes a run works on, and which file systems it makes on them.
+// Chooses the volumes of a run and the file systems to format on them.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@
 
 namespace filereel {
 
-// As on the command line, before they are checked.
+// Targets of the command line, unchecked.
 struct NamedTargets {
   std::optional<Target> near = {};
   std::vector<Target> far = {};
@@ -23,30 +23,31 @@ struct NamedTargets {
   std::vector<Target> against_far = {};
 };
 
-// What one result is measured on.
+// The targets of one result.
 struct SideTargets {
-  std::vector<Target> near;  // by part; one where there are none
-  std::vector<Target> far;   // Role::far and those after it
+  std::vector<Target> near;  // by part; one without parts
+  std::vector<Target> far;   // Role::far and later roles
 };
 
 struct ChosenTargets {
   SideTargets first;
-  SideTargets against;  // without near: there is none; with near alone: it shares the far ones
+  SideTargets against;  // without near: unused; with near alone: it shares the far targets
 
-  // All there are: near, far, and the same of against.
+  // All targets: near, far, and those of against.
   std::vector<std::pair<Target*, Role>> all();
 };
 
-// The targets of a run: those given, or `count` volumes of its own in the current directory: images
-// where this machine can mount them, else directories. Throws Error(usage) when two are the same,
-// overlap, lie one inside the other or cannot be compared.
+// The targets of a run: those named, or `count` temporary volumes in the current directory (images
+// if this machine can mount them, otherwise directories). Throws Error(usage) if two are the same,
+// overlap, contain one another or cannot be compared.
 ChosenTargets choose_targets(const NamedTargets& named, std::span<const DrivePart> parts,
-                             MountPower power, std::size_t count);
+                             MountCapability power, std::size_t count);
 
-// The file systems that this machine can make and mount. Those it cannot are left out with a
-// warning, or, if the user asked for them (`required`), are an Error(failed) that says what to
-// install; so is an empty rest.
+// The file systems that this machine can format and mount. Unavailable ones are skipped with a
+// warning. If the user requested them (`required`), or if none is left, throws Error(failed) that
+// says what to install.
 std::vector<FileSystemKind> usable_file_systems(const std::vector<FileSystemKind>& wanted,
-                                                MountPower power, bool required, Result& result);
+                                                MountCapability power, bool required,
+                                                Result& result);
 
 }  // namespace filereel

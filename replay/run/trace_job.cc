@@ -1,4 +1,4 @@
-// A recorded trace as a job: a reel, or what a workload without phases simulates.
+// A recorded trace as a job: a reel, or a trace simulated by a workload without phases.
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -10,7 +10,7 @@
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
-#include "replay/engine/divergence_judge.h"
+#include "replay/engine/divergence_classifier.h"
 #include "replay/run/fitting.h"
 #include "replay/run/job_kinds.h"
 #include "replay/run/reels.h"
@@ -31,59 +31,59 @@ void warn_of_trace(const TraceInfo& info, const std::string& name, Result& resul
   for (const auto& [reason, number] : info.lost) {
     if (reason.starts_with(kEventsLost)) {
       warn("trace-events-lost", "not in the trace", reason, number,
-           "record again, less of it (--under) or while the machine is less busy");
+           "record again, either less (--under) or on a less busy machine");
     } else if (reason.starts_with(kEventsBeyondMemory)) {
       warn("trace-events-lost", "not in the trace", reason, number,
-           "record again with more --memory");
+           "record again with a larger --memory");
     } else {
       warn("trace-lost", "not in the trace", reason, number,
-           "the replay does less than the program did");
+           "the replay does less work than the program did");
     }
   }
   for (const auto& [reason, number] : info.approximated) {
-    warn("trace-approximated", "only nearly in the trace", reason, number,
-         "docs/import.md says how calls become operations");
+    warn("trace-approximated", "approximated", reason, number,
+         "see docs/import.md for the mapping of calls to operations");
   }
   if (!info.complete) {
-    result.warn(
-        {"trace-torn",
-         fmt::format("{} is torn: its first {} operations are replayed", name, info.operations),
-         "record or import it again to have all"});
+    result.warn({"trace-torn",
+                 fmt::format("{} is truncated: only its first {} operations are replayed", name,
+                             info.operations),
+                 "record or import it again"});
   }
 }
 
-// Requests in flight ask for io_uring.
+// Requests in flight need io_uring.
 bool wants_uring(const TraceInfo& info, const JobOptions& options) {
   return options.depth > 0 || info.by_kind[static_cast<std::size_t>(OperationKind::reap)] > 0;
 }
 
 EngineKind engine_for(const TraceInfo& info, const JobOptions& options) {
   if (options.engine) return *options.engine;
-  const bool uring = wants_uring(info, options) && (options.depth > 0 || !why_no_uring());
+  const bool uring =
+      wants_uring(info, options) && (options.depth > 0 || !uring_unavailable_reason());
   return uring ? EngineKind::uring : EngineKind::blocking;
 }
 
-// Throws Error where the engine cannot be had; says so where the trace alone asked for it.
+// Throws Error if the requested engine is unavailable; warns if only the trace asked for it.
 void check_engine(const TraceInfo& info, const JobOptions& options, Result& result) {
   const EngineKind engine = engine_for(info, options);
   if (options.depth > 0 && engine != EngineKind::uring) {
     throw Error(ErrorKind::usage,
-                fmt::format("--depth is for requests in flight, and the engine {} has none: use "
-                            "--engine io_uring",
+                fmt::format("--depth is not supported by the {} engine: use --engine io_uring",
                             engine_name(engine)));
   }
-  const std::optional<std::string> why = why_no_uring();
+  const std::optional<std::string> why = uring_unavailable_reason();
   if (!why) return;
   if (engine == EngineKind::uring) throw Error(ErrorKind::failed, *why);
   if (!options.engine && wants_uring(info, options)) {
     result.warn({"io-uring-unavailable", *why,
-                 "what the trace had in flight together is done one after the other"});
+                 "concurrent requests of the trace are executed one after another"});
   }
 }
 
 class TraceReplay final : public StepReplay {
  public:
-  // `transactions`: of a database server, where that is what the trace holds.
+  // `transactions`: of a database server, if the trace is of one.
   TraceReplay(RecordedTrace& source, const TraceTables& names, const JobOptions& job,
               EngineKind engine, Order order, std::optional<std::uint64_t> transactions)
       : transactions_(transactions),
@@ -116,7 +116,7 @@ class TraceReplay final : public StepReplay {
 
   std::optional<std::uint64_t> transactions_;
   Schedule schedule_;
-  DivergenceJudge judge_;
+  DivergenceClassifier judge_;
 };
 
 class FittedReplay final : public FittedJob {
@@ -155,8 +155,9 @@ class FittedReplay final : public FittedJob {
     return replay_in(options_.order);
   }
 
-  // What fits into the schedule's first window: no reading while it runs, and no waiting.
-  std::unique_ptr<StepReplay> make_bare_replay(std::size_t) const override {
+  // Only a trace that fits into the schedule's first window: no reading during the replay, and no
+  // waits.
+  std::unique_ptr<StepReplay> make_overhead_replay(std::size_t) const override {
     constexpr std::uint64_t kMost = 128 << 10;
     const std::uint64_t operations = trace_.info().operations;
     if (operations == 0 || operations > kMost) return nullptr;
@@ -183,7 +184,7 @@ class FittedReplay final : public FittedJob {
   std::vector<Step> steps_;
 };
 
-// The traces of a job by point: one that was recorded, or those that a workload simulates.
+// The traces of a job by point: the recorded one, or those that a workload simulates.
 class Traces {
  public:
   explicit Traces(std::unique_ptr<RecordedTrace> recorded) : recorded_(std::move(recorded)) {}
@@ -201,13 +202,13 @@ class Traces {
     return workload_ ? workload_->parameters(point) : Parameters();
   }
 
-  // Of all connections together; nothing of what was recorded.
+  // Total of all connections; nothing for a recorded trace.
   std::optional<std::uint64_t> transactions(std::uint64_t point) const {
     if (recorded_) return std::nullopt;
     return workload_->recipe(point, scale_).mysql->transactions;
   }
 
-  // Simulating takes time, so that what was simulated is kept.
+  // Simulation takes time, so simulated traces are cached.
   RecordedTrace& at(std::uint64_t point) {
     constexpr std::size_t kMostKept = 16;
     if (recorded_) return *recorded_;
@@ -230,7 +231,7 @@ class Traces {
 
 class TraceJob final : public Job {
  public:
-  // `sweep`: what of the options' is a parameter of theirs; the rest is the workload's.
+  // `sweep`: the swept parameters of traces among the options; the others are the workload's.
   TraceJob(std::string name, Traces traces, const JobOptions& options, const SweepOverrides& sweep)
       : name_(std::move(name)),
         traces_(std::make_unique<Traces>(std::move(traces))),
@@ -238,20 +239,21 @@ class TraceJob final : public Job {
     for (std::uint64_t point = 0; point < points(); ++point) {
       if (this->options(point).pace.kind == Pace::Kind::asap) continue;
       if (trace_at(point).info().timed) continue;
-      throw Error(ErrorKind::usage, fmt::format("{} has no times to keep: use --pace asap", name_));
+      throw Error(ErrorKind::usage,
+                  fmt::format("{} has no recorded times: use --pace asap", name_));
     }
   }
 
   JobRecord record() const override {
     const JobOptions options = sweep_.at(0);
-    JobRecord record = begun_record(JobKind::trace, name_, options);
+    JobRecord record = common_record(JobKind::trace, name_, options);
     if (options.change_owners) record.settings.emplace_back("owners", "true");
     record.axes = traces_->axes();
     std::ranges::copy(sweep_.axes(), std::back_inserter(record.axes));
     return record;
   }
 
-  // Those of the workload go by last.
+  // The workload's points vary slowest.
   std::uint64_t points() const override { return traces_->points() * sweep_.points(); }
   Parameters parameters(std::uint64_t point) const override {
     Parameters list = traces_->parameters(point / sweep_.points());
@@ -285,7 +287,7 @@ class TraceJob final : public Job {
         .recorded_s = info.timed ? static_cast<double>(info.duration_ns) * 1e-9 : 0};
   }
 
-  // All that is ever written may lie there at once, for all that is known.
+  // Assumes that all data ever written exists at the same time.
   JobNeeds needs(std::span<const FileSystemKind> kinds, std::size_t /*volumes*/) const override {
     JobNeeds needs;
     VolumeNeeds& near = needs.volumes[static_cast<std::size_t>(Role::near)];

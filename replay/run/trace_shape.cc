@@ -12,8 +12,8 @@ namespace filereel {
 
 std::vector<AccessShape> access_shapes(RecordedSource& source, std::uint32_t depth,
                                        std::size_t most) {
-  std::map<std::uint64_t, std::uint64_t> sizes;         // how many there are of each
-  std::unordered_map<FileSlot, std::uint64_t> reached;  // where the last access ended
+  std::map<std::uint64_t, std::uint64_t> sizes;         // number of accesses by size
+  std::unordered_map<FileSlot, std::uint64_t> reached;  // end of the last access
   std::uint64_t random = 0, all = 0;
   std::vector<RecordedOperation> block(4096);
   while (const std::size_t count = source.next(block)) {

@@ -1,4 +1,4 @@
-// What the reads and writes of a recorded trace are to a device.
+// Access shapes of a recorded trace at the device.
 #pragma once
 
 #include <cstddef>
@@ -10,9 +10,9 @@
 
 namespace filereel {
 
-// Of the most frequent sizes, at most `most`, the most frequent one first; sizes that are the same
-// at block level (see baseline_block_size) count as one. Reads the source to its end. `depth`:
-// requests in flight, where they are random. Throws as the source.
+// The `most` most frequent sizes, in descending order of frequency. Sizes that are the same at
+// block level (see baseline_block_size) count as one. Reads the source to its end. `depth`: queue
+// depth of random accesses. Throws as the source.
 std::vector<AccessShape> access_shapes(RecordedSource& source, std::uint32_t depth,
                                        std::size_t most);
 

@@ -63,7 +63,7 @@ class Comparer {
       if (link && !limits_.links) {
         ++result_.left_out;
       } else {
-        differs(path, fmt::format("is missing, a {}", kind_name(one.kind)));
+        differs(path, fmt::format("is missing ({})", kind_name(one.kind)));
       }
     }
     std::ranges::sort(found_, {}, &TreeDifference::path);
@@ -74,7 +74,7 @@ class Comparer {
 
  private:
   void differs(const std::string& path, std::string text) {
-    constexpr std::size_t kSorted = 10'000;  // enough to name the first of
+    constexpr std::size_t kSorted = 10'000;  // enough to find the first in order
     ++result_.differences;
     if (found_.size() < kSorted) found_.push_back({printable(path), std::move(text)});
   }
@@ -103,7 +103,7 @@ class Comparer {
                                                           : "special file";
     const auto found = expected_.find(path);
     if (found == expected_.end()) {
-      differs(path, fmt::format("should not be there, a {}", kind));
+      differs(path, fmt::format("is unexpected ({})", kind));
     } else {
       Expected& one = found->second;
       one.seen = true;
@@ -121,7 +121,7 @@ class Comparer {
     walk(directory.get(), path);
   }
 
-  // What is in it is not known, which is a difference and no reason to lose the measurement.
+  // Unknown content is a difference, but no reason to lose the measurement.
   void unreadable(const std::string& path, int error) {
     differs(path.empty() ? "." : path, fmt::format("cannot be read: {}", strerror(error)));
   }

@@ -1,4 +1,4 @@
-// Compares a tree on a volume with the one that should be there.
+// Compares a tree on a volume with the expected one.
 #pragma once
 
 #include <stop_token>
@@ -9,10 +9,10 @@
 
 namespace filereel {
 
-// Compares paths, kinds and sizes of what lies below the directory `root` with `expected`. What
-// belongs to the volume itself (its marker, "lost+found") is passed over. No symbolic link is
-// followed. A directory that cannot be read is a difference. Raises the limit of open files: each
-// level takes one. After a requested stop the comparison is not complete.
+// Compares paths, kinds and sizes below the directory `root` with `expected`. Ignores the volume's
+// own entries (its marker, "lost+found"). Does not follow symbolic links. An unreadable directory
+// is a difference. Raises the limit of open files: each level needs one. After a requested stop the
+// comparison is incomplete.
 TreeComparison compare_tree(int root, const FileSet& expected, const FileSystemLimits& limits,
                             const std::stop_token& stop);
 

@@ -19,9 +19,9 @@
 namespace filereel {
 namespace {
 
-// Of an image of filereel's own for files that fill their volume.
+// Size of filereel's own images for files that fill their volume.
 constexpr std::uint64_t kVolumeToFill = 1 << 30;
-// The file that direct I/O is tried with.
+// The file for probing direct I/O.
 constexpr const char* kProbeFile = ".filereel-probe";
 constexpr std::string_view kRoomOfWorkloads = "use --scale or a larger volume";
 
@@ -33,7 +33,7 @@ double expected_seconds(const RecipePhase& phase, std::uint64_t bytes) {
   return std::max(kLeast, ends) + static_cast<double>(phase.warm_up_ns) * 1e-9;
 }
 
-// Where time ends it.
+// The end of a time-limited phase.
 double seconds_until_end(const RecipePhase& phase) {
   if (phase.stop.time_ns == 0) return 0;
   return static_cast<double>(phase.stop.time_ns + phase.warm_up_ns) * 1e-9;
@@ -43,9 +43,8 @@ class PhaseReplay final : public StepReplay {
  public:
   explicit PhaseReplay(bool accesses) : accesses_(accesses) {}
 
-  // Where threads read and write at positions those are the operations, and all their bytes count;
-  // where files are gone through, content counts once (of a copy what was written), and every call
-  // is an operation.
+  // With accesses at offsets, operations are these accesses, and all their bytes count. With steps
+  // on files, content counts once (for a copy, the bytes written), and every call is an operation.
   void count(const ReplayOutcome& outcome, const Volumes&, Sample& sample) const override {
     if (!accesses_) return;
     const KindStatistics& reads = outcome.statistics.of(OperationKind::read);
@@ -58,22 +57,23 @@ class PhaseReplay final : public StepReplay {
   bool accesses_;
 };
 
-// What the volume and the machine can do of what a recipe asks for.
-struct Means {
+// The means of a recipe that the volume and the machine support.
+struct SupportedFeatures {
   SynthesisOptions synthesis;
   bool poll = false;
 };
 
-Means means_for(const Recipe& recipe, const JobOptions& options, const FittingPlace& place) {
-  Means means{.synthesis = {.free_bytes = place.free_bytes}};
+SupportedFeatures supported_features(const Recipe& recipe, const JobOptions& options,
+                                     const FittingPlace& place) {
+  SupportedFeatures means{.synthesis = {.free_bytes = place.free_bytes}};
   means.synthesis.depth_as_threads = options.engine == EngineKind::blocking;
   if (options.engine == EngineKind::uring) {
-    if (const auto why = why_no_uring()) throw Error(ErrorKind::failed, *why);
+    if (const auto why = uring_unavailable_reason()) throw Error(ErrorKind::failed, *why);
   } else if (!options.engine && wants_uring(recipe)) {
-    if (const std::optional<std::string> why = why_no_uring()) {
+    if (const std::optional<std::string> why = uring_unavailable_reason()) {
       means.synthesis.depth_as_threads = true;
       place.result.warn({"io-uring-unavailable", *why,
-                         "what would be in flight together is done by as many threads that block"});
+                         "blocking threads replace the requests in flight, one thread for each"});
     }
   }
   const std::vector<Volume*> volumes = place.volumes.list(volumes_of(recipe));
@@ -81,10 +81,11 @@ Means means_for(const Recipe& recipe, const JobOptions& options, const FittingPl
   bool polls = wants_polling(recipe) && !means.synthesis.depth_as_threads;
   for (const Volume* volume : volumes) {
     if (!polls) break;
-    const std::optional<std::string> why = why_no_polling(volume->root());
+    const std::optional<std::string> why = polling_unavailable_reason(volume->root());
     if (!why) continue;
     polls = false;
-    place.result.warn({"polling-unavailable", *why, "leave out poll, or use such a device"});
+    place.result.warn(
+        {"polling-unavailable", *why, "remove poll, or use a device with polling queues"});
   }
   const std::optional<DirectAccess> access = smallest_direct_access(recipe);
   if (!access) return means;
@@ -93,8 +94,8 @@ Means means_for(const Recipe& recipe, const JobOptions& options, const FittingPl
     means.synthesis.direct = false;
     place.result.warn(
         {"direct-io-unavailable",
-         fmt::format("{} does not read and write {} at multiples of {} past the page cache: all "
-                     "went through the cache",
+         fmt::format("{} does not support direct I/O of {} at multiples of {}: the page cache was "
+                     "used",
                      volume->describe().file_system, format_binary_size(access->size),
                      format_binary_size(access->align)),
          "use multiples of 4 KiB, or another file system"});
@@ -109,9 +110,9 @@ class FittedWorkload final : public FittedJob {
                  const FittingPlace& place)
       : recipe_(std::move(recipe)),
         options_(options),
-        means_(means_for(recipe_, options, place)),
+        means_(supported_features(recipe_, options, place)),
         synthesis_(recipe_, means_.synthesis) {
-    // A group has the same names on each volume.
+    // A group of files has the same names on each volume.
     for (std::size_t i = 0; i <= static_cast<std::size_t>(volumes_of(recipe_).back()); ++i) {
       const auto role = static_cast<Role>(i);
       const FittedTrace& one = fitted_.emplace_back(
@@ -137,7 +138,7 @@ class FittedWorkload final : public FittedJob {
            .ends_after_s = seconds_until_end(phase),
            .expected_s = expected_seconds(phase, bytes),
            .access = volumes.front() == Role::near ? access_shape(phase) : std::nullopt});
-      // What could not go past the cache has the cache's latencies; the baseline is of one volume.
+      // Without direct I/O, latencies are those of the page cache. The baseline is of one volume.
       std::optional<AccessShape>& access = steps_.back().access;
       if (access && (!means_.synthesis.direct || volumes.size() > 1)) {
         access->latency_comparable = false;
@@ -187,7 +188,7 @@ class FittedWorkload final : public FittedJob {
  private:
   const Recipe recipe_;
   JobOptions options_;
-  Means means_;
+  SupportedFeatures means_;
   Synthesis synthesis_;
   std::vector<FittedTrace> fitted_;  // by Role
   std::vector<Step> steps_;
@@ -201,14 +202,14 @@ class WorkloadJob final : public Job {
     for (std::uint64_t point = 0; point < points(); ++point) {
       if (!changes_files(recipe_at(point))) continue;
       throw Error(ErrorKind::usage,
-                  fmt::format("--verify tree has no meaning for {}: what its phases leave depends "
-                              "on time and chance",
+                  fmt::format("--verify tree does not apply to {}: the files its phases leave "
+                              "depend on timing and chance",
                               workload_.name));
     }
   }
 
   JobRecord record() const override {
-    JobRecord record = begun_record(JobKind::workload, workload_.name, options_);
+    JobRecord record = common_record(JobKind::workload, workload_.name, options_);
     record.axes = workload_.axes();
     if (options_.time_ns) {
       record.settings.emplace_back("time",
@@ -226,7 +227,7 @@ class WorkloadJob final : public Job {
   std::optional<std::uint32_t> runs() const override { return workload_.runs; }
   std::string_view room_advice() const override { return kRoomOfWorkloads; }
 
-  // At all points the same: volumes are not swept.
+  // The same at all points: volumes are not swept.
   VolumeCount volume_count() const override {
     const Recipe recipe = workload_.recipe(0);
     const std::vector<Role> named = volumes_of(recipe);
@@ -240,7 +241,7 @@ class WorkloadJob final : public Job {
     const Recipe next = recipe_at(point);
     if (next.fresh) return false;
     const Recipe last = recipe_at(before);
-    return !changes_files(last) && begin_alike(last, next);
+    return !changes_files(last) && start_from_same_files(last, next);
   }
 
   JobNeeds needs(std::span<const FileSystemKind> kinds, std::size_t volumes) const override;
@@ -263,9 +264,9 @@ class WorkloadJob final : public Job {
       for (const std::string& phase : set_time(recipe, *options_.time_ns)) {
         place.result.warn(
             {"time-not-kept",
-             fmt::format("--time does not bound {} of {}: a later phase needs its files", phase,
+             fmt::format("--time does not limit {} of {}: a later phase needs its files", phase,
                          workload_.name),
-             "use --scale for a shorter one"});
+             "use --scale to shorten it"});
       }
     }
     FittingPlace here{place.volumes, place.volumes.near ? place.free_bytes : kVolumeToFill,
@@ -285,18 +286,18 @@ class WorkloadJob final : public Job {
 };
 
 JobNeeds WorkloadJob::needs(std::span<const FileSystemKind> kinds, std::size_t volumes) const {
-  constexpr std::uint64_t kMostLooks = 2'000'000;  // at files
+  constexpr std::uint64_t kMostLooks = 2'000'000;  // file entries inspected
   JobNeeds needs;
   for (VolumeNeeds& one : needs.volumes) one.what = fmt::format("the files of {}", workload_.name);
   bool fills = false;
   std::size_t entries = 0;
   std::optional<Recipe> last;
-  double seconds = 0;  // of the last point that was looked at
+  double seconds = 0;  // of the last inspected point
   for (std::uint64_t point = 0; point < points(); ++point) {
     Recipe one = recipe_at(point);
     name_volumes(one, volumes);
     const bool many = entries * points() > kMostLooks;
-    if (many && begin_alike(*last, one) && !changes_files(one)) {
+    if (many && start_from_same_files(*last, one) && !changes_files(one)) {
       needs.seconds += seconds;
       continue;
     }

@@ -7,35 +7,35 @@ namespace filereel {
 namespace {
 
 constexpr std::size_t kPiecesOfFile = 4096;
-constexpr std::size_t kFirstLook = 256;  // pieces of a file before they are looked through
+constexpr std::size_t kFirstLook = 256;  // pieces of a file before the first clean-up
 constexpr std::size_t kPiecesOfAll = 128 * 1024;
 
 }  // namespace
 
 struct DataDependencies::Piece {
   std::uint64_t end;
-  MomentSet writers;
-  MomentSet readers;  // since then
+  LanePositions writers;
+  LanePositions readers;  // since then
 };
 
 struct DataDependencies::Shared {
   explicit Shared(std::pmr::memory_resource* memory) : pieces(memory) {}
 
-  std::vector<Hull> hulls;  // by lane, while nobody writes
+  std::vector<Hull> hulls;  // by lane, while there is no writer
   bool cut = false;         // in pieces
-  Pieces pieces;            // do not overlap
+  Pieces pieces;            // not overlapping
   std::size_t look_at = kFirstLook;
-  MomentSet writers;  // each lane's last write
+  LanePositions writers;  // each lane's last write
 };
 
-DataDependencies::DataDependencies(KnownOrder& order) : order_(order), limit_at_(kPiecesOfAll) {}
+DataDependencies::DataDependencies(HappensBefore& order) : order_(order), limit_at_(kPiecesOfAll) {}
 DataDependencies::~DataDependencies() = default;
 
 DataDependencies::File& DataDependencies::file(FileId id) {
   return files_[id];
 }
 
-void DataDependencies::Hull::add(ByteRange range, bool writes, Moment now) {
+void DataDependencies::Hull::add(ByteRange range, bool writes, LanePosition now) {
   ByteRange& hull = writes ? written : read;
   hull.begin = std::min(hull.begin, range.begin);
   hull.end = std::max(hull.end, range.end);
@@ -50,7 +50,7 @@ void DataDependencies::need_writes(const File& file) {
   }
 }
 
-void DataDependencies::use(File& file, ByteRange range, bool writes, Moment now) {
+void DataDependencies::use(File& file, ByteRange range, bool writes, LanePosition now) {
   if (range.empty()) return;
   if (!file.shared_) {
     Hull& only = file.only_;
@@ -88,7 +88,7 @@ void DataDependencies::share(File& file) {
   file.shared_ = std::make_unique<Shared>(&memory_);
   Shared& shared = *file.shared_;
   shared.hulls.push_back(file.only_);
-  const Moment written = file.only_.last_write;
+  const LanePosition written = file.only_.last_write;
   if (written.is_beginning()) return;
   shared.writers.add(written);
   cut_up(shared);
@@ -97,7 +97,7 @@ void DataDependencies::share(File& file) {
 void DataDependencies::cut_up(Shared& shared) {
   shared.cut = true;
   cut_.push_back(&shared);
-  // There is one writer at most, and its reads are in its own order.
+  // There is at most one writer, and program order covers its own reads.
   for (const Hull& hull : shared.hulls) {
     if (!hull.written.empty()) overlay(shared, hull.written, true, hull.last_write);
   }
@@ -107,14 +107,14 @@ void DataDependencies::cut_up(Shared& shared) {
   shared.hulls = {};
 }
 
-void DataDependencies::read_pieces(Shared& shared, ByteRange range, Moment now) {
+void DataDependencies::read_pieces(Shared& shared, ByteRange range, LanePosition now) {
   Pieces& pieces = shared.pieces;
   auto at = pieces.upper_bound(range.begin);
   if (at != pieces.begin() && std::prev(at)->second.end > range.begin) --at;
   for (auto each = at; each != pieces.end() && each->first < range.end; ++each) {
     order_.need(each->second.writers);
   }
-  // The usual case: the same piece as ever.
+  // Common case: exactly one existing piece.
   if (at != pieces.end() && at->first == range.begin && at->second.end == range.end) {
     at->second.readers.add(now);
     return;
@@ -122,7 +122,7 @@ void DataDependencies::read_pieces(Shared& shared, ByteRange range, Moment now) 
   overlay(shared, range, false, now);
 }
 
-void DataDependencies::write_pieces(Shared& shared, ByteRange range, Moment now) {
+void DataDependencies::write_pieces(Shared& shared, ByteRange range, LanePosition now) {
   Pieces& pieces = shared.pieces;
   auto at = pieces.upper_bound(range.begin);
   if (at != pieces.begin() && std::prev(at)->second.end > range.begin) --at;
@@ -139,8 +139,8 @@ void DataDependencies::write_pieces(Shared& shared, ByteRange range, Moment now)
   overlay(shared, range, true, now);
 }
 
-// Notes a read of `range`, or a write, which makes one piece of it.
-void DataDependencies::overlay(Shared& shared, ByteRange range, bool writes, Moment moment) {
+// Records a read or write of `range`. A write turns it into a single piece.
+void DataDependencies::overlay(Shared& shared, ByteRange range, bool writes, LanePosition moment) {
   Pieces& pieces = shared.pieces;
   const std::size_t before = pieces.size();
   const auto end = split(pieces, range.end);
@@ -150,7 +150,7 @@ void DataDependencies::overlay(Shared& shared, ByteRange range, bool writes, Mom
     at = pieces.emplace_hint(at, range.begin, Piece{range.end, {}, {}});
     at->second.writers.add(moment);
   } else {
-    std::uint64_t next = range.begin;  // the first byte that is not in a piece yet
+    std::uint64_t next = range.begin;  // the first byte not yet in a piece
     while (next < range.end) {
       if (at == end || at->first > next) {
         const std::uint64_t until = at == end ? range.end : at->first;
@@ -164,7 +164,7 @@ void DataDependencies::overlay(Shared& shared, ByteRange range, bool writes, Mom
   pieces_ += pieces.size() - before;  // modulo 2^64
 }
 
-// The first piece at or behind `at`; none reaches across it any more.
+// Returns the first piece at or after `at`; splits a piece that crosses it.
 DataDependencies::Pieces::iterator DataDependencies::split(Pieces& pieces, std::uint64_t at) {
   const auto behind = pieces.lower_bound(at);
   if (behind == pieces.begin()) return behind;
@@ -184,7 +184,7 @@ void DataDependencies::limit(Shared& shared) {
 }
 
 void DataDependencies::drop_done(Shared& shared) {
-  const auto done = [this](Moment moment) { return order_.is_done(moment); };
+  const auto done = [this](LanePosition moment) { return order_.is_done(moment); };
   std::erase_if(shared.pieces, [&](const auto& entry) {
     return entry.second.writers.all(done) && entry.second.readers.all(done);
   });
@@ -209,7 +209,7 @@ void DataDependencies::limit_all() {
     return sum;
   };
   pieces_ = count();
-  // Until every file is one piece, if it must be.
+  // Down to one piece per file, if necessary.
   for (std::size_t before = 0; pieces_ > kPiecesOfAll / 2 && pieces_ != before;) {
     before = pieces_;
     for (Shared* shared : cut_) merge_neighbours(*shared);

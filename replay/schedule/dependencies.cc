@@ -13,7 +13,7 @@ std::uint64_t moved(const Operation& op) {
   return std::max(op.length, op.expected > 0 ? static_cast<std::uint64_t>(op.expected) : 0);
 }
 
-// A read that met the end of the file must not come after the file has grown.
+// A read that reached the end of the file must not run after the file has grown.
 ByteRange read_range(const Operation& op) {
   const bool met_end = op.expected >= 0 && static_cast<std::uint64_t>(op.expected) < op.length;
   return met_end ? ByteRange::from(op.offset) : ByteRange::of(op.offset, op.length);
@@ -40,7 +40,7 @@ Dependencies::Dependencies(Order order, const TraceTables& tables, const TraceIn
   if (order == Order::resource) names_.emplace(tables.paths, known_);
 }
 
-std::span<const Moment> Dependencies::add(Operation& op, Moment now) {
+std::span<const LanePosition> Dependencies::add(Operation& op, LanePosition now) {
   known_.begin(now);
   rename_slots(op, now.lane());
   add_threads(op, now);
@@ -81,7 +81,7 @@ void Dependencies::rename_slots(Operation& op, std::uint32_t lane) {
   }
 }
 
-void Dependencies::add_threads(const Operation& op, Moment now) {
+void Dependencies::add_threads(const Operation& op, LanePosition now) {
   Thread& own = threads_[op.thread];
   if (own.last.is_beginning()) known_.need(own.forked);
   own.last = now;
@@ -92,7 +92,7 @@ void Dependencies::add_threads(const Operation& op, Moment now) {
   }
 }
 
-void Dependencies::add_resources(const Operation& op, Moment now) {
+void Dependencies::add_resources(const Operation& op, LanePosition now) {
   if (names_->add(op, now)) changes_[now.lane()] = now;
   OpenFile* open = add_open_file(op, now);
   // A removed directory cannot be listed, even if it is open.
@@ -107,7 +107,7 @@ void Dependencies::add_resources(const Operation& op, Moment now) {
   }
 }
 
-Dependencies::OpenFile* Dependencies::add_open_file(const Operation& op, Moment now) {
+Dependencies::OpenFile* Dependencies::add_open_file(const Operation& op, LanePosition now) {
   if (op.file == kNoFile) return nullptr;
   switch (op.kind) {
     case OperationKind::open: {
@@ -136,18 +136,18 @@ DataDependencies::File* Dependencies::data_of(const Operation& op, const OpenFil
   return op.entry == kNoFileId ? nullptr : &data_.file(op.entry);
 }
 
-void Dependencies::write(DataDependencies::File* file, ByteRange range, Moment now) {
+void Dependencies::write(DataDependencies::File* file, ByteRange range, LanePosition now) {
   changes_[now.lane()] = now;
   if (file) data_.write(*file, range, now);
 }
 
-void Dependencies::add_data(const Operation& op, OpenFile* open, Moment now) {
+void Dependencies::add_data(const Operation& op, OpenFile* open, LanePosition now) {
   DataDependencies::File* const file = data_of(op, open);
   const bool succeeded = op.expected >= 0;
   switch (op.kind) {
     case OperationKind::read:
       if (!file) return;
-      if (op.hole) data_.need_writes(*file);  // one of them made the file reach so far
+      if (op.hole) data_.need_writes(*file);  // one of them extended the file this far
       data_.read(*file, read_range(op), now);
       return;
     case OperationKind::seek:
@@ -177,7 +177,7 @@ void Dependencies::add_data(const Operation& op, OpenFile* open, Moment now) {
       if (file) data_.need_writes(*file);
       return;
     case OperationKind::sync_volume:
-      for (const Moment change : changes_) known_.need(change);
+      for (const LanePosition change : changes_) known_.need(change);
       return;
     case OperationKind::map:
     case OperationKind::unmap:
@@ -190,7 +190,7 @@ void Dependencies::add_data(const Operation& op, OpenFile* open, Moment now) {
   }
 }
 
-void Dependencies::add_mapping(const Operation& op, const OpenFile* open, Moment now) {
+void Dependencies::add_mapping(const Operation& op, const OpenFile* open, LanePosition now) {
   switch (op.kind) {
     case OperationKind::map: {
       OpenFile& mapping = open_mappings_.open(op.source, now);
@@ -222,7 +222,7 @@ void Dependencies::add_mapping(const Operation& op, const OpenFile* open, Moment
   }
 }
 
-void Dependencies::add_attributes(const Operation& op, Moment now) {
+void Dependencies::add_attributes(const Operation& op, LanePosition now) {
   switch (op.kind) {
     case OperationKind::change_mode:
     case OperationKind::change_owner:
@@ -250,9 +250,9 @@ void Dependencies::add_attributes(const Operation& op, Moment now) {
   }
 }
 
-void Dependencies::add_lock(FileId file, Moment now) {
+void Dependencies::add_lock(FileId file, LanePosition now) {
   if (file == kNoFileId) return;
-  Moment& last = locks_[file];
+  LanePosition& last = locks_[file];
   known_.need(last);
   last = now;
 }

@@ -1,4 +1,4 @@
-// What each operation of a trace must wait for.
+// Computes the waits of each operation of a trace.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "replay/schedule/data_dependencies.h"
-#include "replay/schedule/known_order.h"
+#include "replay/schedule/happens_before.h"
 #include "replay/schedule/name_dependencies.h"
 #include "replay/schedule/open_file_dependencies.h"
 #include "replay/schedule/schedule.h"
@@ -18,12 +18,12 @@
 
 namespace filereel {
 
-// For traces of two lanes and more. Follows the operations in trace order; all waits are for
-// earlier operations, so that the first one that is not done can always go on. The rules are those
-// of docs/replay.md.
+// For traces of two or more lanes. Processes the operations in trace order. All waits are for
+// earlier operations, so the first incomplete one can always continue. docs/replay.md defines the
+// rules.
 class Dependencies {
  public:
-  // Open files beyond those of the trace that may be open at once.
+  // Additional open files that may be open at the same time.
   struct Spare {
     std::size_t slots, mappings;
   };
@@ -32,46 +32,46 @@ class Dependencies {
   Dependencies(Order order, const TraceTables& tables, const TraceInfo& info, std::size_t lanes,
                Spare spare);
 
-  // What the next operation of the trace waits for; `now` is when it is done. Gives its open file
-  // and its mapping their new numbers. Valid until the next call.
-  std::span<const Moment> add(Operation& operation, Moment now);
+  // Returns the waits of the next operation of the trace; `now` is the moment of its completion.
+  // Renumbers its open file and its mapping. Valid until the next call.
+  std::span<const LanePosition> add(Operation& operation, LanePosition now);
 
   std::size_t slots() const { return slots_.size(); }
   std::size_t mappings() const { return mappings_.size(); }
 
-  KnownOrder& known() { return known_; }
+  HappensBefore& known() { return known_; }
 
  private:
   using OpenFile = OpenFileDependencies::OpenFile;
   struct Attributes {
-    Moment change;
-    MomentSet readers;  // since then
+    LanePosition change;
+    LanePositions readers;  // since the change
   };
 
   void rename_slots(Operation& operation, std::uint32_t lane);
-  void add_threads(const Operation& operation, Moment now);
-  void add_resources(const Operation& operation, Moment now);
-  OpenFile* add_open_file(const Operation& operation, Moment now);
-  void add_data(const Operation& operation, OpenFile* open, Moment now);
-  void add_mapping(const Operation& operation, const OpenFile* open, Moment now);
-  void add_attributes(const Operation& operation, Moment now);
-  void add_lock(FileId file, Moment now);
+  void add_threads(const Operation& operation, LanePosition now);
+  void add_resources(const Operation& operation, LanePosition now);
+  OpenFile* add_open_file(const Operation& operation, LanePosition now);
+  void add_data(const Operation& operation, OpenFile* open, LanePosition now);
+  void add_mapping(const Operation& operation, const OpenFile* open, LanePosition now);
+  void add_attributes(const Operation& operation, LanePosition now);
+  void add_lock(FileId file, LanePosition now);
 
   DataDependencies::File* data_of(const Operation& operation, const OpenFile* open);
-  void write(DataDependencies::File* file, ByteRange range, Moment now);
+  void write(DataDependencies::File* file, ByteRange range, LanePosition now);
 
   Order order_;
-  KnownOrder known_;
+  HappensBefore known_;
   SlotRenaming slots_, mappings_;
   OpenFileDependencies open_files_, open_mappings_;
   std::optional<NameDependencies> names_;  // for Order::resource
   DataDependencies data_;
   std::unordered_map<FileId, Attributes> attributes_;
-  std::unordered_map<FileId, Moment> locks_;
-  std::vector<Moment> changes_;  // each lane's last write or change of a name
-  Moment previous_;
+  std::unordered_map<FileId, LanePosition> locks_;
+  std::vector<LanePosition> changes_;  // each lane's last write or name change
+  LanePosition previous_;
   struct Thread {
-    Moment forked, last;
+    LanePosition forked, last;
   };
   std::vector<Thread> threads_;
 };

@@ -27,10 +27,10 @@ void Feeder::run() {
       if (count == 0) break;
       if (dependencies_) look_at_board();
       for (std::size_t i = 0; i < count; ++i) add(batch_[i]);
-      if (out_.pool.hungry.load(std::memory_order_relaxed) != 0) feed_the_hungry();
+      if (out_.pool.waiting_lanes.load(std::memory_order_relaxed) != 0) flush_waiting_lanes();
     }
   } catch (...) {
-    flush_all();  // lanes may wait for what is compiled already
+    flush_all();  // lanes may wait for operations already compiled
     throw;
   }
   flush_all();
@@ -40,8 +40,8 @@ void Feeder::add(RecordedOperation& recorded) {
   Operation& operation = recorded.operation;
   if (operation.thread >= lanes_.of_thread.size()) {
     throw Error(ErrorKind::unusable_input,
-                fmt::format("operation {} of the trace is of thread {}, but there are only {}: "
-                            "import the trace again",
+                fmt::format("operation {} belongs to thread {}, but the trace has only {}: import "
+                            "the trace again",
                             operation.position, operation.thread, lanes_.of_thread.size()));
   }
   const std::uint32_t lane = lanes_.of_thread[operation.thread];
@@ -55,7 +55,8 @@ void Feeder::add(RecordedOperation& recorded) {
 
 void Feeder::add_waits(Operation& operation, std::uint32_t lane) {
   std::uint64_t waits = 0;
-  for (const Moment moment : dependencies_->add(operation, Moment(lane, ++counts_[lane]))) {
+  for (const LanePosition moment :
+       dependencies_->add(operation, LanePosition(lane, ++counts_[lane]))) {
     Operation await;
     await.kind = OperationKind::await;
     await.thread = operation.thread;
@@ -78,9 +79,9 @@ void Feeder::append(std::uint32_t lane, const Operation& operation) {
   if (chunk->full()) flush(lane);
 }
 
-// When all chunks are out, what is in them is all that the lanes will get for now, so that what
-// they hold back must not be kept from them: the first operation that is not done is among it, and
-// waits for nothing else. Null: cancelled.
+// When all chunks are in use, lanes get no more operations for now, so partly filled chunks must be
+// flushed. The first incomplete operation is among them, and waits for nothing else. Null:
+// cancelled.
 Chunk* Feeder::take_chunk() {
   for (;;) {
     if (Chunk* chunk = out_.pool.take()) return chunk;
@@ -100,13 +101,13 @@ void Feeder::flush_all() {
   for (std::uint32_t lane = 0; lane < open_.size(); ++lane) flush(lane);
 }
 
-void Feeder::feed_the_hungry() {
+void Feeder::flush_waiting_lanes() {
   for (std::uint32_t lane = 0; lane < open_.size(); ++lane) {
-    if (open_[lane] && out_.queues[lane].is_hungry()) flush(lane);
+    if (open_[lane] && out_.queues[lane].is_waiting()) flush(lane);
   }
 }
 
-// Now and then: it costs a cache miss for each lane.
+// Not on every batch: it costs a cache miss for each lane.
 void Feeder::look_at_board() {
   constexpr std::size_t kBatchesPerLane = 16;
   since_look_ += kBatchesPerLane;

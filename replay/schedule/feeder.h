@@ -17,24 +17,24 @@
 
 namespace filereel {
 
-// Runs on a thread of its own, as far ahead of the lanes as the pool has chunks.
+// Runs on its own thread, ahead of the lanes as far as the pool has chunks.
 class Feeder {
  public:
   struct Output {
     ChunkPool& pool;
     std::vector<LaneQueue>& queues;  // by lane
     const LaneBoard& board;
-    std::atomic<std::uint64_t>& waits;      // counts the awaits
-    const std::atomic<bool>& cancelled;     // nobody wants more
-    std::atomic<std::uint32_t>& prefilled;  // set and notified when all that fits in is compiled
+    std::atomic<std::uint64_t>& waits;      // number of awaits
+    const std::atomic<bool>& cancelled;     // no more operations are needed
+    std::atomic<std::uint32_t>& prefilled;  // set and notified when the first window is compiled
   };
 
-  // Everything outlives the feeder. No dependencies: there is one lane.
+  // All arguments outlive the feeder. Null dependencies: there is one lane.
   Feeder(RecordedSource& source, const Lanes& lanes, const Pacing& pacing, bool paced,
          std::unique_ptr<Dependencies> dependencies, const Output& output);
 
-  // Returns at the end of the trace or when cancelled, throws what the source throws; the queues
-  // are then to be ended.
+  // Returns at the end of the trace or when cancelled; throws the errors of the source. The caller
+  // must then end the queues.
   void run();
 
  private:
@@ -46,7 +46,7 @@ class Feeder {
   Chunk* take_chunk();
   void flush(std::uint32_t lane);
   void flush_all();
-  void feed_the_hungry();
+  void flush_waiting_lanes();
   void look_at_board();
 
   RecordedSource& source_;
@@ -55,7 +55,7 @@ class Feeder {
   bool paced_;
   std::unique_ptr<Dependencies> dependencies_;
   Output out_;
-  std::vector<Chunk*> open_;           // by lane: being filled, or null
+  std::vector<Chunk*> open_;           // by lane: the chunk being filled, or null
   std::vector<std::uint64_t> counts_;  // by lane: operations so far
   std::size_t since_look_ = 0;
   std::array<RecordedOperation, kBatch> batch_;

@@ -26,7 +26,7 @@ void ChunkPool::give_back(Chunk* chunk) noexcept {
   while (!returned_.compare_exchange_weak(chunk->next, chunk, std::memory_order_release,
                                           std::memory_order_relaxed)) {
   }
-  // Sequentially consistent, as is the waiter's: one of the two sees the other.
+  // Sequentially consistent, like the waiter's: at least one of them sees the other's store.
   const std::uint32_t count = returns_.fetch_add(1) + 1;
   if (count == wanted_at_.load()) returns_.notify_all();
 }
@@ -81,18 +81,18 @@ bool LaneQueue::would_wait() const noexcept {
   return !chunks_ && !inbox_.load(std::memory_order_relaxed) && !ended_.load();
 }
 
-// Waits for chunks; false: the end.
+// Waits for chunks; returns false at the end.
 bool LaneQueue::fetch(ChunkPool& pool) noexcept {
   for (;;) {
     const std::uint32_t seen = arrivals_.load();
-    const bool ended = ended_.load();  // before the look at what came before the end
+    const bool ended = ended_.load();  // read before collecting, so that no chunk is missed
     if (collect()) return true;
     if (ended) return false;
-    hungry_.store(true, std::memory_order_relaxed);
-    pool.hungry.fetch_add(1, std::memory_order_relaxed);
+    waiting_.store(true, std::memory_order_relaxed);
+    pool.waiting_lanes.fetch_add(1, std::memory_order_relaxed);
     arrivals_.wait(seen);
-    pool.hungry.fetch_sub(1, std::memory_order_relaxed);
-    hungry_.store(false, std::memory_order_relaxed);
+    pool.waiting_lanes.fetch_sub(1, std::memory_order_relaxed);
+    waiting_.store(false, std::memory_order_relaxed);
   }
 }
 

@@ -1,4 +1,4 @@
-// How compiled operations get from the feeder to the lanes.
+// Passes compiled operations from the feeder to the lanes.
 #pragma once
 
 #include <atomic>
@@ -19,45 +19,46 @@ struct Chunk {
 
   std::vector<Operation> operations;
   std::size_t size = 0, taken = 0;  // filled by the feeder, taken by the lane
-  Chunk* next = nullptr;            // in the list that it is in
+  Chunk* next = nullptr;            // in its current list
 };
 
-// The chunks of all lanes, of a bounded number. One thread takes them out, any may give them back.
+// A bounded number of chunks for all lanes. One thread takes them, any thread may return them.
 class ChunkPool {
  public:
   ChunkPool(std::size_t chunk_operations, std::size_t max_chunks);
 
-  // An empty one, or null if all are out.
+  // Returns an empty chunk, or null if all are in use.
   Chunk* take();
   void give_back(Chunk* chunk) noexcept;
 
-  // For the thread that takes, when all are out: waits until a good part is back, or for cancel().
+  // For the taking thread when all are in use: waits until a quarter of them is back, or for
+  // cancel().
   void wait_for_some() noexcept;
   void cancel() noexcept;
 
-  // Lanes that wait for a chunk just now.
-  std::atomic<std::uint32_t> hungry = 0;
+  // Number of lanes waiting for a chunk.
+  std::atomic<std::uint32_t> waiting_lanes = 0;
 
  private:
   std::size_t chunk_operations_, max_chunks_;
   std::vector<std::unique_ptr<Chunk>> chunks_;
-  Chunk* free_ = nullptr;  // of the taker
+  Chunk* free_ = nullptr;  // used by the taker
   std::uint32_t takes_ = 0;
   std::atomic<Chunk*> returned_ = nullptr;
   std::atomic<std::uint32_t> returns_ = 0;    // modulo 2^32, as takes_
-  std::atomic<std::uint32_t> wanted_at_ = 0;  // the returns at which the taker wants to be woken
+  std::atomic<std::uint32_t> wanted_at_ = 0;  // number of returns that wakes the taker
   std::atomic<bool> cancelled_ = false;
 };
 
-// One lane's chunks: one thread pushes, one takes.
+// The chunks of one lane: one thread pushes, one takes.
 class LaneQueue {
  public:
   void push(Chunk* chunk) noexcept;
-  // Nothing comes any more.
+  // Marks the end.
   void end() noexcept;
-  bool is_hungry() const noexcept { return hungry_.load(std::memory_order_relaxed); }
+  bool is_waiting() const noexcept { return waiting_.load(std::memory_order_relaxed); }
 
-  // As OperationSource::next; gives empty chunks back to the pool.
+  // As OperationSource::next; returns empty chunks to the pool.
   std::size_t next(std::span<Operation> out, ChunkPool& pool) noexcept;
   bool would_wait() const noexcept;
 
@@ -65,11 +66,11 @@ class LaneQueue {
   bool fetch(ChunkPool& pool) noexcept;
   bool collect() noexcept;
 
-  std::atomic<Chunk*> inbox_ = nullptr;  // the last one that came first
+  std::atomic<Chunk*> inbox_ = nullptr;  // newest first
   std::atomic<std::uint32_t> arrivals_ = 0;
   std::atomic<bool> ended_ = false;
-  std::atomic<bool> hungry_ = false;
-  alignas(64) Chunk* chunks_ = nullptr;  // of the taker, in order
+  std::atomic<bool> waiting_ = false;
+  alignas(64) Chunk* chunks_ = nullptr;  // used by the taker, in order
 };
 
 }  // namespace filereel

@@ -14,7 +14,7 @@ Lanes assign_lanes(std::span<const TraceThread> threads) {
   std::erase_if(order, [&](std::uint32_t i) { return threads[i].operations == 0; });
   std::ranges::stable_sort(order, {}, [&](std::uint32_t i) { return threads[i].first; });
 
-  using Free = std::pair<std::uint64_t, std::uint32_t>;  // its last operation so far, lane
+  using Free = std::pair<std::uint64_t, std::uint32_t>;  // last operation so far, lane
   std::priority_queue<Free, std::vector<Free>, std::greater<>> lanes;
   Lanes result{std::vector<std::uint32_t>(threads.size()), 0};
   for (const std::uint32_t i : order) {

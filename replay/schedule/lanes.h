@@ -1,4 +1,4 @@
-// Which lane replays which thread of a trace.
+// Assigns the threads of a trace to lanes.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +15,8 @@ struct Lanes {
   std::size_t count = 0;  // at least one
 };
 
-// The fewest lanes in which no two threads overlap. A thread takes the lane that has been free for
-// longest, so that it hardly ever waits for its predecessor there.
+// The minimum number of lanes in which no two threads overlap. A thread takes the lane that has
+// been free for longest, so that it rarely waits for its predecessor there.
 Lanes assign_lanes(std::span<const TraceThread> threads);
 
 }  // namespace filereel

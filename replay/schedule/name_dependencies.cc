@@ -8,7 +8,7 @@
 
 namespace filereel {
 
-NameDependencies::NameDependencies(const PathTable& paths, KnownOrder& order) : order_(order) {
+NameDependencies::NameDependencies(const PathTable& paths, HappensBefore& order) : order_(order) {
   names_.reserve(paths.size());
   for (PathId id = 0; id < paths.size(); ++id) {
     names_.emplace_back();
@@ -16,7 +16,7 @@ NameDependencies::NameDependencies(const PathTable& paths, KnownOrder& order) : 
   }
 }
 
-bool NameDependencies::add(const Operation& op, Moment now) {
+bool NameDependencies::add(const Operation& op, LanePosition now) {
   const bool succeeded = op.expected >= 0;
   switch (op.kind) {
     case OperationKind::open:
@@ -65,12 +65,12 @@ bool NameDependencies::add(const Operation& op, Moment now) {
   return false;
 }
 
-// With O_CREAT it makes the name, unless that is known to be there.
-bool NameDependencies::open(const Operation& op, Moment now) {
+// With O_CREAT it creates the name, unless the name is known to exist.
+bool NameDependencies::open(const Operation& op, LanePosition now) {
   const bool succeeded = op.expected >= 0;
   const bool may_create = (op.flags & O_CREAT) != 0 && (op.flags & O_TMPFILE) != O_TMPFILE;
-  const bool was_there = names_[op.path].exists && (op.flags & O_EXCL) == 0;
-  if (succeeded && may_create && !was_there) {
+  const bool already_existed = names_[op.path].exists && (op.flags & O_EXCL) == 0;
+  if (succeeded && may_create && !already_existed) {
     change(op.path, now, true);
     return true;
   }
@@ -79,7 +79,7 @@ bool NameDependencies::open(const Operation& op, Moment now) {
   return false;
 }
 
-void NameDependencies::read(PathId path, Moment now) {
+void NameDependencies::read(PathId path, LanePosition now) {
   need_ancestors(path);
   mark_used(path);
   Name& name = names_[path];
@@ -87,7 +87,7 @@ void NameDependencies::read(PathId path, Moment now) {
   name.readers.add(now);
 }
 
-void NameDependencies::change(PathId path, Moment now, bool exists) {
+void NameDependencies::change(PathId path, LanePosition now, bool exists) {
   need_ancestors(path);
   mark_used(path);
   need_below(path);
@@ -100,7 +100,7 @@ void NameDependencies::change(PathId path, Moment now, bool exists) {
   name.exists = exists;
 }
 
-void NameDependencies::read_content(PathId path, Moment now) {
+void NameDependencies::read_content(PathId path, LanePosition now) {
   for (PathId below = names_[path].first_used; below != PathTable::kNone;
        below = names_[below].next_used) {
     order_.need(names_[below].change);
@@ -115,7 +115,7 @@ void NameDependencies::need_ancestors(PathId path) {
   }
 }
 
-// After this, the change of `path` stands for all that was done below it.
+// Afterwards, the change of `path` represents everything done below it.
 void NameDependencies::need_below(PathId path) {
   walk_.assign(1, path);
   while (!walk_.empty()) {
@@ -140,7 +140,7 @@ void NameDependencies::need_below(PathId path) {
   }
 }
 
-// Everything used hangs together with the root, so that a walk finds it.
+// All used names are linked to the root, so that a walk finds them.
 void NameDependencies::mark_used(PathId path) {
   while (!names_[path].used) {
     Name& name = names_[path];

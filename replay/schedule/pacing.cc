@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kOrders = {"strict", "resource", "thread"};
 constexpr double kSlowest = 1e-6, kFastest = 1e6;
-// Shorter pauses are not worth an operation of their own.
+// Shorter pauses are skipped.
 constexpr std::uint64_t kShortestPauseNs = 1000;
 constexpr std::uint64_t kLongestNs = 1ULL << 62;  // 146 years; sums stay in range
 
@@ -27,7 +27,7 @@ double parse_speed(std::string_view factor, std::string_view whole) {
     constexpr std::array<std::string_view, 3> kPaces = {"asap", "natural", "think"};
     throw Error(
         ErrorKind::usage,
-        fmt::format("there is no pace '{}': use asap, natural, think, a factor such as 2x or "
+        fmt::format("invalid pace '{}': expected asap, natural, think, a factor such as 2x or "
                     "0.5x, or think/2x{}",
                     printable(whole), did_you_mean(whole, kPaces)));
   }
@@ -45,7 +45,7 @@ Order parse_order(std::string_view name) {
     if (kOrders[i] == name) return static_cast<Order>(i);
   }
   throw Error(ErrorKind::usage,
-              fmt::format("there is no order '{}'{}", printable(name), use_one_of(name, kOrders)));
+              fmt::format("unknown order '{}'{}", printable(name), use_one_of(name, kOrders)));
 }
 
 Pace parse_pace(std::string_view text) {
@@ -101,8 +101,8 @@ bool Pacing::think(const RecordedOperation& recorded, Operation& pace) {
     threads_[child].end_ns = thread.end_ns;
     threads_[child].forked = true;
   }
-  // What nobody forked begins at its time; what was forked, after a pause from when its fork is
-  // done, which the lane has just waited for.
+  // A thread without a fork starts at its recorded time. A forked thread starts after a pause from
+  // the completion of its fork, for which the lane has just waited.
   pace.flags = !first          ? pace_flags::kFromLastEnd
                : thread.forked ? pace_flags::kFromNow
                                : pace_flags::kFromStart;

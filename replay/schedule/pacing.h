@@ -1,4 +1,4 @@
-// When the operations of a trace are due.
+// Computes the due times of operations.
 #pragma once
 
 #include <cstdint>
@@ -9,22 +9,22 @@
 
 namespace filereel {
 
-// Makes the pace operations of a schedule. Follows the operations in trace order.
+// Creates the pace operations of a schedule. Processes the operations in trace order.
 class Pacing {
  public:
-  // `recorder_ns` is what the recorder added to each pause of a thread. It is taken off where
-  // pauses are kept. Times from the start are not changed by it: they are what the recorded run
-  // had, the recorder's cost included, and which operation would have been how much earlier without
-  // it depends on what each waited for.
+  // `recorder_ns` is the time that the recorder added to each pause of a thread. It is subtracted
+  // from kept pauses. Times from the start are not corrected: they are those of the recorded run,
+  // including the recorder's overhead. How much earlier an operation would have started without it
+  // depends on what each operation waited for.
   Pacing(const Pace& pace, std::size_t threads, std::uint32_t recorder_ns = 0)
       : pace_(pace), recorder_ns_(recorder_ns), threads_(threads) {}
 
-  // True if `operation` has a time before which it must not begin; then `pace` says so.
+  // Returns true if `operation` has a due time, and sets `pace` to it.
   bool add(const RecordedOperation& operation, Operation& pace);
 
  private:
   struct Thread {
-    std::uint64_t end_ns = 0;  // of its last operation, or of the fork that made it
+    std::uint64_t end_ns = 0;  // of its last operation, or of the fork that created it
     bool begun = false, forked = false;
   };
 

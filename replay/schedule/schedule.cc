@@ -35,29 +35,30 @@ class LaneSource final : public OperationSource {
 
 ScheduleOptions checked(ScheduleOptions options, const TraceInfo& info) {
   if (options.pace.kind != Pace::Kind::asap && !info.timed) {
-    throw Error(ErrorKind::usage, fmt::format("this trace has no times, so it cannot be replayed "
-                                              "at pace {}; use --pace asap",
+    throw Error(ErrorKind::usage, fmt::format("the trace has no recorded times and cannot be "
+                                              "replayed at pace {}; use --pace asap",
                                               pace_name(options.pace)));
   }
   return options;
 }
 
-// Each lane is a thread with buffers and histograms, and knows of each other one: at most some 1
-// GB.
+// Each lane is a thread with buffers and histograms, and has a clock of all others: about 1 GB at
+// most.
 constexpr std::size_t kMostLanes = 2048;
-static_assert(kMostLanes < Moment::kMaxLanes);
+static_assert(kMostLanes < LanePosition::kMaxLanes);
 
 Lanes checked(Lanes lanes) {
   if (lanes.count > kMostLanes) {
-    throw Error(ErrorKind::failed,
-                fmt::format("the trace has {} threads at once, more than the {} that can be "
-                            "replayed; cut it by thread first",
-                            lanes.count, kMostLanes));
+    throw Error(
+        ErrorKind::failed,
+        fmt::format("the trace has {} concurrent threads, more than the limit of {}; cut it by "
+                    "thread first",
+                    lanes.count, kMostLanes));
   }
   return lanes;
 }
 
-// Small chunks where there are many lanes, so that each can have some.
+// Smaller chunks for many lanes, so that each can have some.
 std::size_t chunk_operations(std::size_t window, std::size_t lanes) {
   return std::clamp(window / (kChunksPerLane * lanes), kSmallestChunk, kChunk);
 }
@@ -65,8 +66,8 @@ std::size_t max_chunks(std::size_t window, std::size_t lanes) {
   return std::max(window / chunk_operations(window, lanes), lanes) + 1;
 }
 
-// As many open files again as the trace has, and some, so that hardly any open has to wait for a
-// close; fewer where the system would not allow it.
+// Spare numbers: as many as the trace has, plus some, so that an open rarely waits for a close;
+// fewer if the system does not allow it.
 Dependencies::Spare spare_slots(const TraceInfo& info, std::size_t lanes) {
   constexpr std::size_t kSome = 64;
   const std::uint64_t allowed = highest_descriptor_limit();
@@ -143,7 +144,7 @@ void Schedule::State::start(RecordedSource& source) {
 void Schedule::State::cancel() noexcept {
   cancelled.store(true);
   pool.cancel();
-  // The feeder may be waiting for its source; the lanes need not.
+  // The feeder may still wait for its source; the lanes must not.
   for (LaneQueue& queue : queues) queue.end();
 }
 
@@ -168,7 +169,8 @@ Trace Schedule::trace() {
   trace.largest_io = info.largest_io;
   trace.kinds.reset();
   for (std::size_t i = 0; i < kOperationKinds; ++i) trace.kinds[i] = info.by_kind[i] != 0;
-  // Whoever submits without waiting reaps; a trace that never does has nothing to wait for.
+  // Threads that submit without waiting also reap; a trace that never reaps has nothing to wait
+  // for.
   trace.kinds[static_cast<std::size_t>(OperationKind::pace)] =
       state_->options.pace.kind != Pace::Kind::asap;
   for (LaneQueue& queue : state_->queues) {

@@ -4,7 +4,7 @@
 
 namespace filereel {
 
-// One more than can be open, for those that fail.
+// One more than can be open, for opens that fail.
 SlotRenaming::SlotRenaming(std::size_t slots, std::size_t spare, std::size_t lanes)
     : numbers_(slots + spare + 2), free_of_lane_(lanes) {
   renamed_.assign(slots, never_opened());
@@ -39,7 +39,7 @@ FileSlot SlotRenaming::take(std::uint32_t lane) {
   return number;
 }
 
-// `number` is the first one of its lane.
+// `number` is the first free one of its lane.
 void SlotRenaming::take_out(FileSlot number) {
   const Number& it = numbers_[number];
   Ends& own = free_of_lane_[it.lane];

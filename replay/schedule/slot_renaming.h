@@ -1,4 +1,4 @@
-// Other numbers for the open files of a trace.
+// Renumbers the open files of a trace.
 #pragma once
 
 #include <cstddef>
@@ -9,11 +9,11 @@
 
 namespace filereel {
 
-// Traces take the lowest free number, so that a file often gets the number of one that was closed
-// just before; the open would have to wait for that close even where the two have nothing to do
-// with each other. Here a lane takes the numbers again that it gave back itself, which it need not
-// wait for; then those that nobody had, and there are more than needed; then what others gave back.
-// Always the one that was given back first. Works for mappings too.
+// Traces use the lowest free number, so a file often gets the number of one closed just before. Its
+// open would have to wait for that close even if the two are unrelated. Here a lane first reuses
+// the numbers that it freed itself, for which it need not wait; then unused numbers, of which there
+// are more than needed; then numbers freed by other lanes. Always the one freed first. Works for
+// mappings, too.
 class SlotRenaming {
  public:
   // Numbers of the trace are below `slots`; `spare` more are used.
@@ -24,19 +24,19 @@ class SlotRenaming {
     return slot < renamed_.size() ? renamed_[slot] : never_opened();
   }
   FileSlot closed(FileSlot slot, std::uint32_t lane);
-  // Of an open that failed: nobody else has it, and it is free again at once.
+  // For an open that failed: a number used by no other, which is free again at once.
   FileSlot failed(std::uint32_t lane);
 
-  // Stands for everything that is not open where it is used.
+  // The number for uses of files that are not open.
   FileSlot never_opened() const { return static_cast<FileSlot>(numbers_.size() - 1); }
-  // Numbers are below this.
+  // All numbers are below this.
   std::size_t size() const { return numbers_.size(); }
 
  private:
   static constexpr FileSlot kNone = UINT32_MAX;
 
-  // Neighbours of a free number in the list of all that were given back, in their order, and its
-  // successor among those that the same lane gave back.
+  // A free number's neighbours in the list of all freed numbers, in order, and its successor among
+  // those freed by the same lane.
   struct Number {
     FileSlot before = kNone, after = kNone, after_in_lane = kNone;
     std::uint32_t lane = 0;
@@ -50,8 +50,8 @@ class SlotRenaming {
   void give_back(FileSlot number, std::uint32_t lane);
 
   std::vector<FileSlot> renamed_;
-  std::vector<Number> numbers_;  // and never_opened() at the end
-  FileSlot unused_ = 0;          // nobody had this one and those above
+  std::vector<Number> numbers_;  // with never_opened() at the end
+  FileSlot unused_ = 0;          // this one and those above are unused
   Ends free_;
   std::vector<Ends> free_of_lane_;
 };

@@ -10,10 +10,10 @@
 namespace filereel {
 namespace {
 
-// The probability that at least `least` of `n` draws hit, each with the probability `p`, 0 < p < 1.
+// The probability of at least `least` hits in `n` draws, each with the probability `p`, 0 < p < 1.
 double at_least(std::size_t least, std::size_t n, double p) {
   const double odds = std::log(p / (1 - p));
-  double log_of_one = static_cast<double>(n) * std::log1p(-p);  // that exactly i draws hit
+  double log_of_one = static_cast<double>(n) * std::log1p(-p);  // of exactly i hits
   double sum = 0;
   for (std::size_t i = 0; i <= n; ++i) {
     if (i >= least) sum += std::exp(log_of_one);
@@ -31,7 +31,8 @@ std::optional<Interval> median_interval(std::span<const double> values) {
   std::vector<double> order(values.begin(), values.end());
   std::ranges::sort(order);
   // The lower middle value of a resample is among the k smallest values if at least half of the
-  // draws are. The first k for which that is not rare is the limit; the upper one is its mirror.
+  // draws are. The first k for which this is not rare gives the lower limit; the upper limit is its
+  // mirror image.
   const std::size_t half = (n + 1) / 2;
   std::size_t first = 1, last = half;
   while (first < last) {
@@ -49,7 +50,7 @@ std::optional<Interval> resampled_interval(
     std::span<const std::size_t> sizes, const std::function<double(const Resample&)>& statistic) {
   constexpr double kLow = 0.025, kHigh = 0.975;
   if (sizes.empty() || std::ranges::min(sizes) < kLeastForInterval) return std::nullopt;
-  std::mt19937_64 random(1);  // NOLINT(cert-msc51-cpp): to be repeatable
+  std::mt19937_64 random(1);  // NOLINT(cert-msc51-cpp): reproducible
   Resample chosen;
   for (const std::size_t size : sizes) chosen.emplace_back(size);
   std::vector<double> values(kResamples);

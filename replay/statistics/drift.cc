@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t kLeast = 6, kMostCounted = 30;
 
-// Pairs in rising order less pairs in falling order.
+// Pairs in ascending order minus pairs in descending order.
 std::int64_t rises_less_falls(std::span<const double> series) {
   std::int64_t score = 0;
   for (std::size_t j = 1; j < series.size(); ++j) {
@@ -26,9 +26,9 @@ std::int64_t rises_less_falls(std::span<const double> series) {
   return score;
 }
 
-// The share of all orders of `n` values whose score is as far from 0 as this one, or farther.
+// The share of all permutations of `n` values with a score at least as far from 0.
 double counted_p(std::size_t n, std::int64_t score) {
-  // law[f]: the probability of f falling pairs; the i-th value falls below 0 to i-1 of the others.
+  // law[f]: the probability of f descending pairs; the i-th value is below 0 to i-1 of the others.
   std::vector<double> law = {1};
   for (std::size_t i = 2; i <= n; ++i) {
     std::vector<double> next(law.size() + i - 1, 0);
@@ -53,7 +53,7 @@ double normal_p(std::span<const std::size_t> ties, double n, std::int64_t score)
     const auto t = static_cast<double>(size);
     variance -= t * (t - 1) * (2 * t + 5);
   }
-  if (variance <= 0) return 1;  // all values are the same
+  if (variance <= 0) return 1;  // all values are equal
   const double distance = std::max(std::abs(static_cast<double>(score)) - 1, 0.0);
   return std::min(2 * normal_tail(distance / std::sqrt(variance / 18)), 1.0);
 }

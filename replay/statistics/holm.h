@@ -1,4 +1,4 @@
-// Many tests at once.
+// Correction for multiple tests.
 #pragma once
 
 #include <span>
@@ -6,11 +6,11 @@
 
 namespace filereel {
 
-// Probabilities corrected so that, of all that are at most some level, even one is wrong only with
-// that probability, whatever the tests have to do with each other: the procedure with weights of S.
-// Holm, "A Simple Sequentially Rejective Multiple Test Procedure" (1979), section 4. A test gets a
-// part of the level in proportion to its weight, and leaves it to the others when it is decided. In
-// the order of `p`, 0 to 1; as many weights, above 0.
+// Adjusts probabilities so that, among all that are at most a given level, even one false positive
+// occurs only with that probability, for any dependence between the tests. This is the weighted
+// procedure of S. Holm, "A Simple Sequentially Rejective Multiple Test Procedure" (1979), section
+// 4. Each test gets a part of the level in proportion to its weight, and passes it on to the others
+// once it is rejected. In the order of `p`, 0 to 1; needs as many weights, above 0.
 std::vector<double> holm_adjusted(std::span<const double> p, std::span<const double> weights);
 
 }  // namespace filereel

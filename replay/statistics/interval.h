@@ -1,4 +1,4 @@
-// A range in which a figure lies, with the confidence that its maker states.
+// A confidence interval; the function that returns it states the confidence.
 #pragma once
 
 namespace filereel {

@@ -24,7 +24,7 @@ std::size_t doubled_rank_sum(std::span<const double> first, std::span<const doub
 double exact_p(std::span<const std::size_t> ties, std::size_t chosen, double n,
                std::size_t doubled) {
   const std::vector<double> law = rank_sum_law(ties, chosen);
-  const double mean = static_cast<double>(chosen) * (n + 1);  // of doubled sums: whole
+  const double mean = static_cast<double>(chosen) * (n + 1);  // of doubled sums, so a whole number
   const double seen = std::abs(static_cast<double>(doubled) - mean);
   double p = 0;
   for (std::size_t s = 0; s < law.size(); ++s) {
@@ -41,7 +41,7 @@ double normal_p(std::span<const std::size_t> ties, double m, double n, double u)
     tied += t * t * t - t;
   }
   const double variance = m * n / 12 * (all + 1 - tied / (all * (all - 1)));
-  if (variance <= 0) return 1;  // all values are the same
+  if (variance <= 0) return 1;  // all values are equal
   const double distance = std::max(std::abs(u - m * n / 2) - 0.5, 0.0);
   return std::min(2 * normal_tail(distance / std::sqrt(variance)), 1.0);
 }
@@ -61,7 +61,7 @@ MannWhitney mann_whitney(std::span<const double> first, std::span<const double> 
   } else if (first.size() <= second.size()) {
     test.p = exact_p(ties, first.size(), m + n, doubled);
   } else {
-    // All ranks have the sum N (N + 1) / 2; what the first does not have, the second has.
+    // All ranks sum to N (N + 1) / 2 (here doubled), which gives the second sample's sum.
     const std::size_t total = all.size() * (all.size() + 1);
     test.p = exact_p(ties, second.size(), m + n, total - doubled);
   }
@@ -69,7 +69,7 @@ MannWhitney mann_whitney(std::span<const double> first, std::span<const double> 
 }
 
 double least_p(std::size_t first, std::size_t second) {
-  double p = 2;  // one way to deal out at either end
+  double p = 2;  // one arrangement at either end
   for (std::size_t i = 1; i <= std::min(first, second); ++i) {
     p *= static_cast<double>(i) / static_cast<double>(std::max(first, second) + i);
   }

@@ -24,13 +24,13 @@ std::vector<std::size_t> tie_sizes(std::span<const double> sorted) {
 std::vector<double> rank_sum_law(std::span<const std::size_t> ties, std::size_t chosen) {
   const std::size_t n = std::accumulate(ties.begin(), ties.end(), std::size_t{0});
   const std::size_t sums = 2 * chosen * n + 1;
-  // ways[k * sums + s]: how often k of the values so far have the sum s.
+  // ways[k * sums + s]: number of choices of k of the values so far with the sum s.
   std::vector<double> ways((chosen + 1) * sums, 0);
   ways[0] = 1;
   std::size_t below = 0;
   for (const std::size_t size : ties) {
     const std::size_t rank = 2 * below + size + 1;  // twice the mean of below + 1 … below + size
-    // Downwards, so that what is added to has not been taken from yet.
+    // Descending, so that entries are read before they are updated.
     for (std::size_t k = std::min(chosen, below + size); k > 0; --k) {
       double choices = 1;
       for (std::size_t taken = 1; taken <= std::min(k, size); ++taken) {

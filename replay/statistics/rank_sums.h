@@ -1,4 +1,4 @@
-// The law that rank sums of two samples follow when nothing tells them apart.
+// The distribution of the rank sums of two samples under the null hypothesis.
 #pragma once
 
 #include <cstddef>
@@ -7,16 +7,16 @@
 
 namespace filereel {
 
-// Whether the law is counted out (exactly) for samples of these sizes; else it is too much work,
-// and the normal distribution is close.
+// Whether the distribution is computed exactly for samples of these sizes. Otherwise this needs too
+// much work, and the normal distribution is a close approximation.
 bool ranks_are_counted(std::size_t first, std::size_t second);
 
-// How many values are equal, from the smallest value on: {1, 2, 1} for 3, 5, 5, 8.
+// The sizes of the groups of equal values, in ascending order: {1, 2, 1} for 3, 5, 5, 8.
 std::vector<std::size_t> tie_sizes(std::span<const double> sorted);
 
-// The probability of each sum of twice the mid-ranks (1-based, ties share their mean) that `chosen`
-// of the values can have when each choice is as likely as any other. Index: the sum. By dynamic
-// programming over the groups of ties, as in Streitberg and Röhmel's shift algorithm (1986).
+// The probability of each sum of doubled mid-ranks (1-based, ties share their mean) of `chosen` of
+// the values, if all choices are equally likely. Index: the sum. By dynamic programming over the
+// groups of ties, as in Streitberg and Röhmel's shift algorithm (1986).
 std::vector<double> rank_sum_law(std::span<const std::size_t> ties, std::size_t chosen);
 
 }  // namespace filereel

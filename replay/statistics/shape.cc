@@ -8,7 +8,7 @@
 
 namespace filereel {
 
-std::optional<Modes> two_modes(std::span<const double> values) {
+std::optional<Modes> bimodal_modes(std::span<const double> values) {
   constexpr std::size_t kLeast = 10;
   constexpr double kExplained = 0.9;
   const std::size_t n = values.size();
@@ -24,7 +24,7 @@ std::optional<Modes> two_modes(std::span<const double> values) {
   }
   if (variation <= 0) return std::nullopt;
   const std::size_t fewest = (n + 4) / 5;
-  double sum = 0, best = 0;  // of the values below the cut; the variation between the groups
+  double sum = 0, best = 0;  // of the values below the cut; largest variation between the groups
   std::size_t cut = 0;
   for (std::size_t below = 1; below <= n - fewest; ++below) {
     sum += order[below - 1];

@@ -22,12 +22,12 @@ std::vector<double> sorted_logarithms(std::span<const double> values) {
   return logarithms;
 }
 
-// The k-th smallest (from 1) of all differences of one of `y` and one of `x`. By bisection: the
-// differences of ten thousand samples each would not fit into memory. It ends at the precision or,
-// where doubles lie farther apart than that, at two neighbours.
+// The k-th smallest (from 1) of all differences between a value of `y` and one of `x`. Found by
+// bisection, because all differences of two samples of ten thousand would not fit into memory. Ends
+// at the required precision, or at two neighbouring doubles that are farther apart.
 double difference(const std::vector<double>& x, const std::vector<double>& y, std::size_t k) {
   constexpr double kPrecision = 1e-13;
-  const auto at_most = [&](double limit) {  // how many differences are
+  const auto at_most = [&](double limit) {  // number of differences at most `limit`
     std::size_t count = 0, j = 0;
     for (const double one : x) {
       while (j < y.size() && y[j] - one <= limit) ++j;
@@ -44,7 +44,7 @@ double difference(const std::vector<double>& x, const std::vector<double>& y, st
   return high;
 }
 
-// The largest k for which U is below k with a probability of at most kTail; 0 if there is none.
+// The largest k with P(U < k) of at most kTail; 0 if there is none.
 std::size_t critical_count(std::size_t m, std::size_t n) {
   if (!ranks_are_counted(m, n)) {
     const auto a = static_cast<double>(m), b = static_cast<double>(n);
@@ -56,7 +56,8 @@ std::size_t critical_count(std::size_t m, std::size_t n) {
   const std::vector<double> law = rank_sum_law(ties, fewer);
   std::size_t k = 0;
   double below = 0;
-  // U = 0 is the least sum, 2 (1 + … + fewer); each step of U is two of the doubled sum.
+  // U = 0 corresponds to the smallest sum, 2 (1 + … + fewer); each step of U is two steps of the
+  // doubled sum.
   for (std::size_t s = fewer * (fewer + 1); below + law[s] <= kTail; s += 2) {
     below += law[s];
     ++k;

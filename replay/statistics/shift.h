@@ -1,4 +1,4 @@
-// By how much two samples differ.
+// Estimates the ratio of two samples.
 #pragma once
 
 #include <optional>
@@ -10,15 +10,15 @@ namespace filereel {
 
 struct Ratio {
   double estimate = 1;
-  // With 95 % confidence or more, whatever the distributions; nothing where the samples are too
-  // small for that (fewer than four each).
+  // With at least 95 % confidence for any distribution; nothing if the samples are too small (fewer
+  // than four each).
   std::optional<Interval> interval = {};
 };
 
-// How many times as large `fresh` is as `base`: the median of all ratios of one value of each,
-// which is the estimate of Hodges and Lehmann (1963) for the shift of the logarithms, and the
-// interval that the Mann-Whitney law gives it (Moses; Hollander and Wolfe, "Nonparametric
-// Statistical Methods", 4.3). All values must be above 0; neither sample may be empty.
+// The ratio of `fresh` to `base`: the median of all ratios between their values, which is the
+// Hodges-Lehmann estimate (1963) of the shift of the logarithms, and the corresponding interval
+// from the Mann-Whitney distribution (Moses; Hollander and Wolfe, "Nonparametric Statistical
+// Methods", 4.3). All values must be above 0; neither sample may be empty.
 Ratio ratio_of(std::span<const double> base, std::span<const double> fresh);
 
 }  // namespace filereel

@@ -30,8 +30,7 @@ namespace {
 
 namespace fs = boost::filesystem;
 
-constexpr std::uint64_t kStatSector =
-    512;  // the unit of /sys/block/*/size and stat, whatever the drive
+constexpr std::uint64_t kStatSector = 512;  // unit of /sys/block/*/size and stat for every drive
 
 std::string sysfs_folder(dev_t device) {
   return fmt::format("/sys/dev/block/{}:{}", major(device), minor(device));
@@ -56,8 +55,8 @@ bool is_swap(dev_t device) {
   return false;
 }
 
-// The loop device, other than the run's own, that lies on it or, if it is one itself, on the same
-// file; "" if there is none. Neither shows among the holders, nor keeps others from opening it.
+// A foreign loop device on this device or, if this is a loop device, on the same file; "" if there
+// is none. Neither is listed as a holder, nor does it prevent others from opening the device.
 std::string loop_device_on(dev_t device, std::span<const dev_t> own_loops) {
   const auto describe = [](const std::string& path) {
     const Descriptor loop(open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
@@ -67,7 +66,7 @@ std::string loop_device_on(dev_t device, std::span<const dev_t> own_loops) {
   };
   boost::system::error_code ignored;
   const fs::path name = fs::canonical(sysfs_folder(device), ignored).filename();
-  // Device mapper and bcache would pass the question on to what lies below them.
+  // Device mapper and bcache would forward the ioctl to the devices below.
   const bool is_loop = fs::exists(sysfs_folder(device) + "/loop", ignored);
   const std::optional<loop_info64> own = is_loop ? describe("/dev/" + name.string()) : std::nullopt;
   for (const auto& entry : fs::directory_iterator("/sys/block", ignored)) {
@@ -85,8 +84,8 @@ std::string loop_device_on(dev_t device, std::span<const dev_t> own_loops) {
   return "";
 }
 
-// A process, other than this one, that has the device open for writing, such as a FUSE driver that
-// does not say what it has mounted; "" if none can be seen.
+// Another process that has the device open for writing, such as a FUSE driver without a visible
+// mount source; "" if none is visible.
 std::string writer_of(dev_t device) {
   boost::system::error_code ignored;
   for (const auto& process : fs::directory_iterator("/proc", ignored)) {
@@ -95,7 +94,7 @@ std::string writer_of(dev_t device) {
     if (number == std::to_string(getpid())) continue;
     for (const auto& fd : fs::directory_iterator(process.path() / "fd", ignored)) {
       if (device_number(fd.path().string()) != device) continue;
-      // Its mode shows in the permissions of the link. proc_pid_fd(5)
+      // The permissions of the link show the open mode. proc_pid_fd(5)
       struct stat link{};
       if (lstat(fd.path().c_str(), &link) != 0 || (link.st_mode & S_IWUSR) == 0) continue;
       return fmt::format("process {}, {}", number, read_sysfs(process.path().string() + "/comm"));
@@ -104,10 +103,10 @@ std::string writer_of(dev_t device) {
   return "";
 }
 
-// Why the device must not be touched; "" if nothing speaks against it.
+// The reason why the device must not be used; "" if there is none.
 std::string user_of(dev_t device, std::span<const dev_t> own_loops) {
   for (const MountedFileSystem& mounted : mounted_file_systems()) {
-    // FUSE and btrfs show numbers of their own, so the source's counts too.
+    // FUSE and btrfs report their own device numbers, so the source is checked as well.
     if (mounted.device == device || device_number(mounted.source) == device) {
       return fmt::format("mounted on {}", mounted.mount_point);
     }
@@ -128,7 +127,7 @@ std::string user_of(dev_t device, std::span<const dev_t> own_loops) {
 
 std::optional<DeviceCounters> read_counters(const std::string& folder) {
   std::istringstream stat(read_sysfs(folder + "/stat"));
-  // Reads: requests, merged, sectors, ms; writes: the same (Documentation/block/stat.rst).
+  // Reads: requests, merged, sectors, ms; writes likewise (Documentation/block/stat.rst).
   std::uint64_t field[7];
   for (std::uint64_t& value : field) {
     if (!(stat >> value)) return std::nullopt;
@@ -179,7 +178,7 @@ std::optional<dev_t> number_in_sysfs(const std::string& folder) {
   return makedev(major_number, minor_number);
 }
 
-void check_named(int fd, const Target& target, std::span<const Target> destroy) {
+void check_destroy_allowed(int fd, const Target& target, std::span<const Target> destroy) {
   const std::string& path = target.path;
   struct stat info{};
   const dev_t device = fstat(fd, &info) == 0 && S_ISBLK(info.st_mode) ? info.st_rdev : 0;
@@ -191,22 +190,21 @@ void check_named(int fd, const Target& target, std::span<const Target> destroy) 
     return device_number(one.path) == device && range_of(one).covers(range);
   };
   if (std::ranges::any_of(destroy, names_it)) return;
-  const std::string self = fmt::format("/proc/self/fd/{}", fd);  // opens it again, nothing else
+  const std::string self = fmt::format("/proc/self/fd/{}", fd);  // reopens exactly this device
   const Descriptor readable(open(self.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   const DeviceContents contents = probe_contents(readable.get());
   const std::string holds = contents.type.empty() ? "is a block device"
                             : contents.label.empty()
-                                ? fmt::format("holds {}", contents.type)
-                                : fmt::format("holds {} '{}'", contents.type, contents.label);
+                                ? fmt::format("contains {}", contents.type)
+                                : fmt::format("contains {} '{}'", contents.type, contents.label);
   throw Error(
       ErrorKind::usage,
       target.is_part()
-          ? fmt::format("{} {}: what lies from {} to {} would be lost; to have that part "
-                        "formatted, say --destroy {}",
+          ? fmt::format("{} {}; formatting destroys bytes {} to {}; to allow it, use --destroy {}",
                         path, holds, target.start, target.start + range.size(), target.text())
-          : fmt::format("{} {}: everything on it would be lost; to have it formatted, say "
-                        "--destroy {}",
-                        path, holds, target.text()));
+          : fmt::format(
+                "{} {}; formatting destroys everything on it; to allow it, use --destroy {}", path,
+                holds, target.text()));
 }
 
 void check_unused(int fd, const std::string& path, const DeviceUse& use) {
@@ -214,9 +212,10 @@ void check_unused(int fd, const std::string& path, const DeviceUse& use) {
   fstat(fd, &info);
   for (const dev_t part : with_partitions(info.st_rdev)) {
     if (const std::string user = user_of(part, use.own); !user.empty()) {
-      throw Error(ErrorKind::failed,
-                  fmt::format("{} is in use ({}): it is not formatted; unmount or release it first",
-                              path, user));
+      throw Error(
+          ErrorKind::failed,
+          fmt::format("{} is in use ({}) and was not formatted; unmount or release it first", path,
+                      user));
     }
   }
   if (use.held) return;
@@ -225,12 +224,12 @@ void check_unused(int fd, const std::string& path, const DeviceUse& use) {
   if (!exclusive) {
     throw Error(ErrorKind::failed,
                 errno == EBUSY
-                    ? fmt::format("{} is in use: it is not formatted; release it first", path)
-                    : fmt::format("{} cannot be written: {}", path, strerror(errno)));
+                    ? fmt::format("{} is in use and was not formatted; release it first", path)
+                    : fmt::format("cannot write to {}: {}", path, strerror(errno)));
   }
   int read_only = 0;
   if (ioctl(exclusive.get(), BLKROGET, &read_only) == 0 && read_only != 0) {
-    throw Error(ErrorKind::failed, fmt::format("{} is read-only: choose another device", path));
+    throw Error(ErrorKind::failed, fmt::format("{} is read-only; choose another device", path));
   }
 }
 

@@ -1,4 +1,4 @@
-// Block devices: what is on them, who uses them, what went through them.
+// Block devices: contents, users and I/O counters.
 #pragma once
 
 #include <cstdint>
@@ -13,52 +13,52 @@
 
 namespace filereel {
 
-// What libblkid finds on a block device or in an image file.
+// Contents of a block device or image file according to libblkid.
 struct DeviceContents {
   std::string type;   // "ext4", "crypto_LUKS", "gpt"; "" if nothing is recognised
   std::string label;  // of a file system
-  std::string uuid;   // likewise; on FAT and NTFS the serial number
+  std::string uuid;   // of a file system; on FAT and NTFS the serial number
 };
 
-// `fd` must be open for reading; what cannot be read has no contents.
+// `fd` must be open for reading. Unreadable devices have no contents.
 DeviceContents probe_contents(int fd);
 
-// Bytes of a block device or file behind `fd`; 0 if that cannot be told.
+// Size in bytes of the block device or file `fd`; 0 if unknown.
 std::uint64_t device_size(int fd);
 
-// Of the block device of that name; 0 if it is none.
+// Number of the named block device; 0 if it is not one.
 dev_t device_number(const std::string& path);
 
-// What the file "dev" of a folder in sysfs says.
+// The device number in the "dev" file of a sysfs directory.
 std::optional<dev_t> number_in_sysfs(const std::string& folder);
 
-// Throws Error(usage) unless one of `destroy` names all of the target, which `fd` is, a block
-// device that may be open with O_PATH alone.
-void check_named(int fd, const Target& target, std::span<const Target> destroy);
+// Throws Error(usage) unless one of `destroy` covers the whole target. `fd` is the target, a block
+// device; O_PATH is sufficient.
+void check_destroy_allowed(int fd, const Target& target, std::span<const Target> destroy);
 
-// Who uses a device.
+// Expected users of a device.
 struct DeviceUse {
-  // Loop devices that may lie on it, or beside it on the same device: the run's own.
+  // Loop devices of this run, which may be on the device or on the same backing device.
   std::span<const dev_t> own = {};
-  bool held = false;  // this process has it open with O_EXCL, so that nobody else can
+  bool held = false;  // this process has it open with O_EXCL, which excludes others
 };
 
-// Throws Error(failed) unless `fd`, likewise, is a block device that nobody uses: not mounted (nor
-// its partitions), no swap space, held by no other device or loop device, open for writing by no
-// other process that can be seen; and unless it can be written. `path` stands for it in messages.
+// Throws Error(failed) unless `fd` (O_PATH is sufficient) is a writable block device that nothing
+// uses: it and its partitions are not mounted, not swap space, not held by another device or loop
+// device, and not open for writing by another visible process. `path` is its name in messages.
 void check_unused(int fd, const std::string& path, const DeviceUse& use = {});
 
-// What has gone through a block device since the machine started, in bytes.
+// Bytes transferred by a block device since boot.
 struct DeviceCounters {
   std::uint64_t read = 0;
   std::uint64_t written = 0;
   dev_t device = 0;
 };
 
-// Nothing for what has no such device: tmpfs, network file systems.
+// Nothing for file systems without a block device: tmpfs, network file systems.
 std::optional<DeviceCounters> read_device_counters(dev_t device);
 
-// Of a whole drive by the kernel's name for it, such as "nvme0n1".
+// Of a whole drive by its kernel name, such as "nvme0n1".
 std::optional<DeviceCounters> read_drive_counters(const std::string& name);
 
 }  // namespace filereel

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = boost::filesystem;
 
-// The devices that a folder of symbolic links names, sorted; where there is none, nothing.
+// The targets of a directory of symbolic links, sorted; empty if the directory is missing.
 std::vector<fs::path> linked_devices(const std::string& folder) {
   std::vector<fs::path> devices;
   boost::system::error_code error;
@@ -31,11 +31,11 @@ std::vector<fs::path> linked_devices(const std::string& folder) {
   return devices;
 }
 
-class Descent {
+class LayerWalk {
  public:
-  Descent(const DeviceSources& sources, DeviceStack& stack) : sources_(sources), stack_(stack) {}
+  LayerWalk(const DeviceSources& sources, DeviceStack& stack) : sources_(sources), stack_(stack) {}
 
-  // The device of a mounted file system, and with it all others that this file system spans.
+  // Visits the device of a mounted file system and all other devices of that file system.
   void file_system(dev_t number, int depth = 0) {
     boost::system::error_code error;
     const fs::path mine = fs::canonical(
@@ -51,7 +51,7 @@ class Descent {
     folder(mine, depth);
   }
 
-  // What lies on a file, or on a device that a loop device shows. `loop`: what that is, or "".
+  // Visits a backing file, or the device behind a loop device. `loop`: the layer's name, or "".
   void file(const std::string& path, std::string_view loop, int depth) {
     const FileStorage storage = sources_.storage_of(path);
     if (storage.is_device) {
@@ -66,7 +66,7 @@ class Descent {
   }
 
  private:
-  // Real stacks have a handful; a tree that goes on for ever is left alone.
+  // Real stacks have a handful. The limits stop at endless trees.
   static constexpr int kDeepest = 32;
   static constexpr std::size_t kMostDevices = 4096;
 
@@ -125,13 +125,13 @@ class Descent {
 
 DeviceStack identify_devices(dev_t device, const DeviceSources& sources) {
   DeviceStack stack;
-  Descent(sources, stack).file_system(device);
+  LayerWalk(sources, stack).file_system(device);
   return stack;
 }
 
 DeviceStack identify_image(const std::string& path, const DeviceSources& sources) {
   DeviceStack stack;
-  Descent(sources, stack).file(path, "", 0);
+  LayerWalk(sources, stack).file(path, "", 0);
   return stack;
 }
 

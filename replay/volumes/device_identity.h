@@ -1,4 +1,4 @@
-// Which drives a volume lies on.
+// Identifies the drives under a volume.
 #pragma once
 
 #include <functional>
@@ -13,18 +13,18 @@
 
 namespace filereel {
 
-// The drives under a block device, and what lies between.
+// The drives under a block device, and the layers between.
 struct DeviceStack {
   // From the file system down, each once: "sda1 (partition)", "vg-data (LVM cache, writeback)",
-  // "md0 (raid5 of 4, chunk 512 KiB)", "file on ext4 (loop device)", "part (loop device)". No
-  // numbers that change from run to run, such as those of loop and dm devices: results are compared
-  // by these texts.
+  // "md0 (raid5 of 4, chunk 512 KiB)", "file on ext4 (loop device)", "part (loop device)". Without
+  // numbers that change between runs, such as those of loop and dm devices, because results are
+  // compared by these texts.
   std::vector<std::string> layers;
-  std::vector<LayerState> states;      // of layers that have any, likewise
-  std::vector<DeviceIdentity> drives;  // each once, in the order of the members
+  std::vector<LayerState> states;      // of the layers that have a state, in the same order
+  std::vector<DeviceIdentity> drives;  // each once, in member order
 };
 
-// Where to look; tests look at trees of their own.
+// Data sources, replaceable for tests.
 struct DeviceSources {
   std::string sys = "/sys";
   std::string udev = "/run/udev/data";
@@ -32,11 +32,11 @@ struct DeviceSources {
   std::function<std::vector<DmTarget>(const std::string& name)> dm_targets = read_dm_targets;
 };
 
-// Goes down through partitions, device mapper, md, loop devices and the like to the drives. Nothing
-// for what has no block device: tmpfs, network file systems.
+// Follows partitions, device mapper, md, loop devices and the like down to the drives. Empty for
+// file systems without a block device: tmpfs, network file systems.
 DeviceStack identify_devices(dev_t device, const DeviceSources& sources = {});
 
-// The same for an image that a program serves without a loop device.
+// The same for an image that a FUSE program serves without a loop device.
 DeviceStack identify_image(const std::string& path, const DeviceSources& sources = {});
 
 }  // namespace filereel

@@ -22,15 +22,14 @@
 namespace filereel {
 namespace {
 
-constexpr std::uint64_t kSysfsSector = 512;  // of start and size, whatever the drive
+constexpr std::uint64_t kSysfsSector = 512;  // unit of start and size for every drive
 
 }  // namespace
 
 DiskRange range_of(const Target& target) {
   const dev_t device = device_number(target.path);
   if (device == 0) {
-    throw Error(ErrorKind::usage,
-                fmt::format("{}: there is no such block device", printable(target.path)));
+    throw Error(ErrorKind::usage, fmt::format("{}: no such block device", printable(target.path)));
   }
   return range_of(target, device);
 }
@@ -50,16 +49,17 @@ DiskRange range_of(const Target& target, dev_t device, const std::string& sys) {
   const std::uint64_t whole = bytes("size");
   range.end = range.begin + whole;
   if (!target.is_part()) {
-    // Where nothing is known of its size it is all there is.
+    // With an unknown size the range is unlimited.
     if (whole == 0) range.end = std::numeric_limits<std::uint64_t>::max();
     return range;
   }
   const std::uint64_t room = whole - std::min(whole, target.start);
   if (room == 0 || target.size > room) {
-    throw Error(ErrorKind::usage, fmt::format("{} ends beyond the device, which has {} bytes ({})",
-                                              target.text(), whole, format_size(whole)));
+    throw Error(ErrorKind::usage,
+                fmt::format("{} extends past the end of the device, which has {} bytes ({})",
+                            target.text(), whole, format_size(whole)));
   }
-  // The last bytes of an odd device are left out.
+  // Excludes the last bytes of a device of unaligned size.
   const std::uint64_t size = target.size > 0 ? target.size : room - room % kPartAlignment;
   range.begin += target.start;
   range.end = range.begin + size;
@@ -79,7 +79,8 @@ std::shared_ptr<HeldDevice> HeldDevices::hold(int node, const std::string& path)
     throw_failed(fmt::format("cannot open {}: {}", printable(path), strerror(errno)));
   }
   if (flock(held->file.get(), LOCK_EX | LOCK_NB) != 0) {
-    throw_failed(fmt::format("{} is in use by another program: wait for it", printable(path)));
+    throw_failed(
+        fmt::format("{} is in use by another program; wait for it to end", printable(path)));
   }
   place = held;
   return held;

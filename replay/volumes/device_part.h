@@ -1,4 +1,4 @@
-// Block devices and parts of them: where they lie on a disk, and the devices that a run holds.
+// Ranges of block devices and their parts on a disk, and the devices held by a run.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@
 
 namespace filereel {
 
-// Bytes of a whole disk: of a partition those that it has there.
+// A byte range of a whole disk; for a partition its range on that disk.
 struct DiskRange {
-  dev_t device = 0;  // as it was named
+  dev_t device = 0;  // as named
   dev_t disk = 0;    // the device itself, or the one that it is a partition of
   std::uint64_t begin = 0, end = 0;
 
@@ -29,28 +29,28 @@ struct DiskRange {
   }
 };
 
-// Of a block device or a part of one. Throws Error(usage): it is none, or the part does not lie
-// within it.
+// The range of a block device or a part of one. Throws Error(usage) if it is not a block device or
+// the part is not within it.
 DiskRange range_of(const Target& target);
-// The same of a device of that number.
+// The same for a device number.
 DiskRange range_of(const Target& target, dev_t device, const std::string& sys = "/sys");
 
-// A block device of which a run uses parts. As long as it lives nobody else can mount the device or
-// its partitions, or make it part of another one; the loop devices of the parts keep it so when the
-// process has died, until they are gone.
+// A block device with parts used by a run. While it exists, no one else can mount the device or its
+// partitions or add it to another device. After the process has died, the loop devices of the parts
+// still prevent that until they are gone.
 struct HeldDevice {
   Descriptor file;  // open for reading and writing, with O_EXCL, and locked (flock)
   dev_t number = 0;
   std::vector<dev_t> parts;  // the loop devices of the run's own parts
 };
 
-// The devices that a run holds: its parts of one device share it.
+// The devices held by a run, shared by their parts.
 class HeldDevices {
  public:
-  // The device behind `node`, which may be open with O_PATH alone; if nobody holds it yet, it is
-  // opened. `path` stands for it in messages. Throws Error(failed) if others use it.
+  // Returns the held device of `node` (O_PATH is sufficient) and opens it if necessary. `path` is
+  // its name in messages. Throws Error(failed) if something else uses it.
   std::shared_ptr<HeldDevice> hold(int node, const std::string& path);
-  // Those of the run's parts that lie on the device; none if it is not held.
+  // The run's parts on the device; empty if it is not held.
   std::vector<dev_t> parts_on(dev_t device) const;
 
  private:

@@ -1,4 +1,4 @@
-// A volume that filereel formats and mounts itself, on an image file or a block device.
+// A volume that filereel formats and mounts, on an image file or a block device.
 #include <algorithm>
 
 #include <boost/filesystem.hpp>
@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "filesets/system/error.h"
-#include "replay/volumes/backing.h"
+#include "replay/volumes/backing_store.h"
 #include "replay/volumes/volume.h"
 
 namespace filereel {
@@ -25,7 +25,7 @@ class DeviceVolume final : public Volume {
     try {
       backing_.finish(options_.keep);
     } catch (const Error&) {
-      // An image without a name is gone then.
+      // An unnamed image is gone then.
     }
   }
 
@@ -34,34 +34,34 @@ class DeviceVolume final : public Volume {
     const FileSystemInfo& info = file_system_info(kind_);
     const std::optional<Driver> driver = choose_driver(kind_, options_.power);
     if (!driver) {
-      throw Error(
-          ErrorKind::failed,
-          fmt::format("this machine cannot mount {}: {}; `filereel doctor` says more", info.name,
-                      info.fuse_package.empty()
-                          ? std::string("its kernel has no driver")
-                          : fmt::format("apt-get install {}", info.fuse_package)));
+      throw Error(ErrorKind::failed,
+                  fmt::format("cannot mount {}: {}; see `filereel doctor`", info.name,
+                              info.fuse_package.empty()
+                                  ? std::string("the kernel has no driver")
+                                  : fmt::format("no driver found, run apt-get install {}",
+                                                info.fuse_package)));
     }
     driver_ = *driver;
-    if (backing_.size() < info.least_size) {
+    if (backing_.size() < info.min_volume_size) {
       throw Error(ErrorKind::failed,
-                  fmt::format("{} is too small for {}: it needs {} bytes or more", target_.text(),
-                              info.name, info.least_size));
+                  fmt::format("{} is too small for {}, which needs at least {} bytes",
+                              target_.text(), info.name, info.min_volume_size));
     }
     if (mount_) unmount();
-    // Somebody may use it by now.
+    // Another process may use it by now.
     backing_.check_unused_by_others();
     backing_.format(kind_);
     mount();
   }
 
-  Coldness make_cold(std::span<const std::string>, std::uint64_t bytes) override {
+  CacheState make_cold(std::span<const std::string>, std::uint64_t bytes) override {
     check_present();
-    // Unmounting throws out all that is cached by file, which leaves the cache of the device and
-    // that of the image below it. Looking from below disturbs nothing.
+    // Unmounting drops everything cached per file; the caches of the device and of an image below
+    // it remain. Checking them from below has no side effects.
     unmount();
     backing_.flush();
     backing_.drop_caches();
-    Coldness coldness;
+    CacheState coldness;
     coldness.method = "remount";
     const Residency seen = backing_.resident();
     const std::uint64_t whole = bytes > 0 ? bytes : seen.size;
@@ -75,10 +75,10 @@ class DeviceVolume final : public Volume {
 
   void sync() override {
     if (syncfs(mount_->root()) != 0) {
-      throw Error(ErrorKind::failed, fmt::format("cannot write everything to {}: {}",
-                                                 target_.text(), strerror(errno)));
+      throw Error(ErrorKind::failed,
+                  fmt::format("cannot flush {}: {}", target_.text(), strerror(errno)));
     }
-    // syncfs does not reach into a FUSE driver; fsync of a directory does where the driver has it.
+    // syncfs does not reach a FUSE driver; fsync of a directory does if the driver supports it.
     if (!driver_.kernel) fsync(mount_->root());
     backing_.flush();
   }
@@ -99,9 +99,8 @@ class DeviceVolume final : public Volume {
     backing_.check_present();
     struct statvfs info{};
     if (fstatvfs(mount_->root(), &info) != 0) {
-      throw Error(ErrorKind::failed,
-                  fmt::format("the file system on {} does not answer any more: {}", target_.text(),
-                              strerror(errno)));
+      throw Error(ErrorKind::failed, fmt::format("the file system on {} no longer responds: {}",
+                                                 target_.text(), strerror(errno)));
     }
   }
 
@@ -111,7 +110,7 @@ class DeviceVolume final : public Volume {
     FileSystemLimits limits = file_system_info(kind_).limits;
     if (kind_ == FileSystemKind::fat32) {
       limits.cluster = fat32_cluster(backing_.size());
-      limits.ascii_names = limits.lists_label = !driver_.kernel;  // that is, by fusefat
+      limits.ascii_names = limits.lists_label = !driver_.kernel;  // fusefat
     }
     return limits;
   }
@@ -120,7 +119,8 @@ class DeviceVolume final : public Volume {
     struct statvfs info{};
     if (fstatvfs(mount_->root(), &info) != 0) return std::nullopt;
     if (info.f_blocks > 0) return info.f_bavail * info.f_frsize;
-    // fusefat does not say. Fresh, all is free but two tables of four bytes a cluster.
+    // fusefat does not report it. On a fresh volume everything is free except two tables of four
+    // bytes per cluster.
     const std::uint64_t clusters = backing_.size() / fat32_cluster(backing_.size());
     return backing_.size() - std::min(backing_.size(), clusters * 8 + (1 << 20));
   }
@@ -177,7 +177,7 @@ class DeviceVolume final : public Volume {
 
   Target target_;
   VolumeOptions options_;
-  Backing backing_;
+  BackingStore backing_;
   FileSystemKind kind_ = FileSystemKind::ext4;
   Driver driver_;
   std::unique_ptr<Mount> mount_;

@@ -13,7 +13,7 @@
 namespace filereel {
 namespace {
 
-// Unlinks what it was tried with.
+// The test file, unlinked on destruction.
 class ProbeFile {
  public:
   ProbeFile(int root, const std::string& name) : root_(root), name_(name) {
@@ -22,7 +22,7 @@ class ProbeFile {
   }
   ProbeFile(const ProbeFile&) = delete;
   ProbeFile& operator=(const ProbeFile&) = delete;
-  // Some file systems make the file before they refuse to open it so.
+  // Some file systems create the file before they reject O_DIRECT.
   ~ProbeFile() { unlinkat(root_, name_.c_str(), 0); }
 
   int get() const { return file_.get(); }
@@ -34,8 +34,8 @@ class ProbeFile {
   Descriptor file_;
 };
 
-// Kernels before 6.1 say nothing.
-bool says_no(int file) {
+// Kernels before 6.1 do not report this.
+bool is_direct_io_unsupported(int file) {
   struct statx info{};
   return statx(file, "", AT_EMPTY_PATH, STATX_DIOALIGN, &info) == 0 &&
          (info.stx_mask & STATX_DIOALIGN) != 0 && info.stx_dio_offset_align == 0;
@@ -45,7 +45,7 @@ bool says_no(int file) {
 
 bool can_do_direct_io(int root, const std::string& name, std::uint64_t size, std::uint64_t align) {
   const ProbeFile file(root, name);
-  if (!file.is_open() || says_no(file.get())) return false;
+  if (!file.is_open() || is_direct_io_unsupported(file.get())) return false;
   constexpr std::size_t kMemoryAlignment = 4096;
   const std::size_t length = (size + kMemoryAlignment - 1) / kMemoryAlignment * kMemoryAlignment;
   const std::unique_ptr<void, decltype(&free)> buffer(aligned_alloc(kMemoryAlignment, length),

@@ -1,4 +1,4 @@
-// Whether files can be read and written past the page cache.
+// Checks for direct I/O, which bypasses the page cache.
 #pragma once
 
 #include <cstdint>
@@ -6,10 +6,10 @@
 
 namespace filereel {
 
-// Tries it in the directory `root` with a file `name`, which must not be there and is removed
+// Tests direct I/O in the directory `root` with a file `name`, which must not exist and is removed
 // again: one write and one read of `size` bytes at the offset `align`, both powers of two or
-// multiples of a sector. False where that is refused, or where the file system says that it would
-// go through the cache all the same.
+// multiples of a sector. Returns false if it fails, or if the file system reports that it uses the
+// page cache anyway.
 bool can_do_direct_io(int root, const std::string& name, std::uint64_t size, std::uint64_t align);
 
 }  // namespace filereel

@@ -1,4 +1,4 @@
-// A directory as a volume: used as it is, on whatever file system it lies.
+// A directory as a volume, on its existing file system.
 #include <algorithm>
 
 #include <errno.h>
@@ -22,17 +22,17 @@
 namespace filereel {
 namespace {
 
-// Files looked at to see how cold the caches are. Each look brings one name and one inode into the
-// caches, so few of many.
+// Number of files sampled to check that the caches are cold. Each check loads a name and an inode
+// into the caches, so only a few are sampled.
 constexpr std::size_t kSampledFiles = 32;
 
-// By the number that statfs gives, for where the mount cannot be seen: in a chroot, say.
+// The type by statfs magic number, if the mount is not visible, for example in a chroot.
 std::string type_by_magic(int fd) {
   struct Magic {
     unsigned long number;
     std::string_view type;
   };
-  // From <linux/magic.h> and, where it does not have them, the drivers' own headers.
+  // From <linux/magic.h> or the headers of the drivers.
   static constexpr Magic kMagics[] = {
       {EXT4_SUPER_MAGIC, "ext4"},  {XFS_SUPER_MAGIC, "xfs"},     {BTRFS_SUPER_MAGIC, "btrfs"},
       {TMPFS_MAGIC, "tmpfs"},      {F2FS_SUPER_MAGIC, "f2fs"},   {OVERLAYFS_SUPER_MAGIC, "overlay"},
@@ -64,7 +64,7 @@ class DirectoryVolume final : public Volume {
       const auto names = names_in(root());
       if (keep_ && names && !names->empty()) directory_.keep();
     } catch (const Error&) {
-      // What was made stays on the list, and a later run removes it.
+      // The leases remain, and a later run removes the files.
     }
   }
 
@@ -73,10 +73,10 @@ class DirectoryVolume final : public Volume {
     directory_.clear();
   }
 
-  Coldness make_cold(std::span<const std::string> paths, std::uint64_t) override {
+  CacheState make_cold(std::span<const std::string> paths, std::uint64_t) override {
     check_present();
     sync();
-    Coldness coldness;
+    CacheState coldness;
     if (drop_all_caches()) {
       coldness.method = "drop_caches";
     } else {
@@ -94,7 +94,7 @@ class DirectoryVolume final : public Volume {
         seen.size += one.size;
       }
     }
-    // The last page of a file counts whole, so a fully cached set can come out above 1.
+    // The last page of a file counts as a whole, so a fully cached set can exceed 1.
     if (seen.size > 0) {
       coldness.cached =
           std::min(1.0, static_cast<double>(seen.cached) / static_cast<double>(seen.size));
@@ -103,7 +103,7 @@ class DirectoryVolume final : public Volume {
   }
 
   void sync() override {
-    if (syncfs(root()) != 0) fail("cannot write everything to", errno);
+    if (syncfs(root()) != 0) fail("cannot flush", errno);
   }
 
   int root() const override { return directory_.root(); }
@@ -166,7 +166,7 @@ class DirectoryVolume final : public Volume {
   bool keep_;
   WorkDirectory directory_;
   MountedFileSystem mounted_;
-  dev_t device_ = 0;  // 0: there is none
+  dev_t device_ = 0;  // 0: none
 };
 
 }  // namespace

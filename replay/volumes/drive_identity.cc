@@ -16,10 +16,10 @@
 namespace filereel {
 namespace {
 
-constexpr std::uint64_t kSector = 512;  // the unit of /sys/block/*/size, whatever the drive
+constexpr std::uint64_t kSector = 512;  // unit of /sys/block/*/size for every drive
 
-// What a drive says, fit for one line: its padding away, odd bytes as question marks.
-std::string tidy(std::string_view text) {
+// Cleans a drive's text for one line: removes padding and replaces odd bytes by question marks.
+std::string clean_text(std::string_view text) {
   std::string out;
   for (const char c : text.substr(0, text.find('\0'))) {
     const bool blank = c == ' ' || c == '\t' || c == '\n';
@@ -37,9 +37,9 @@ std::string first_of(std::initializer_list<std::string> texts) {
   return "";
 }
 
-// The sysfs of SCSI cuts the model of an ATA drive to 16 characters and its firmware to 4. All of
-// it stands in IDENTIFY DEVICE, which page 89h of the vital product data holds (SAT-4, 12.4.2; the
-// words are those of ACS-4, 7.13.6).
+// For ATA drives, SCSI's sysfs truncates the model to 16 characters and the firmware to 4. The full
+// texts are in IDENTIFY DEVICE, which page 89h of the vital product data contains (SAT-4, 12.4.2;
+// words as in ACS-4, 7.13.6).
 struct AtaIdentity {
   std::string model, serial, firmware;
 };
@@ -52,14 +52,15 @@ AtaIdentity ata_identity(const std::string& page) {
       swapped += page[kBegin + 2 * word + 1];
       swapped += page[kBegin + 2 * word];
     }
-    return tidy(swapped);
+    return clean_text(swapped);
   };
   return {.model = text(27, 20), .serial = text(10, 10), .firmware = text(23, 4)};
 }
 
 // Page 80h: four bytes, then the number.
 std::string unit_serial(const std::string& page) {
-  return page.size() > 4 && static_cast<unsigned char>(page[1]) == 0x80 ? tidy(page.substr(4)) : "";
+  return page.size() > 4 && static_cast<unsigned char>(page[1]) == 0x80 ? clean_text(page.substr(4))
+                                                                        : "";
 }
 
 using Properties = std::map<std::string, std::string>;
@@ -76,7 +77,7 @@ Properties udev_properties(const std::string& path) {
   return properties;
 }
 
-// "Fast\x20Disk" as udev writes it.
+// Decodes udev's escapes: "Fast\x20Disk".
 std::string decoded(const std::string& text) {
   std::string out;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -87,10 +88,10 @@ std::string decoded(const std::string& text) {
       out += text[i];
     }
   }
-  return tidy(out);
+  return clean_text(out);
 }
 
-// The folder above that belongs to a USB device; "" if there is none.
+// The parent directory of a USB device; "" if there is none.
 std::string usb_folder(const std::string& folder, const std::string& sys) {
   boost::filesystem::path path(folder);
   for (; path.string().size() > sys.size(); path = path.parent_path()) {
@@ -99,13 +100,13 @@ std::string usb_folder(const std::string& folder, const std::string& sys) {
   return "";
 }
 
-// By the folders that the drive lies in.
+// Derives the transport from the drive's sysfs path.
 std::string transport_of(const std::string& path, const DeviceIdentity& drive, bool ata,
                          const std::string& fabric) {
   struct Mark {
-    std::string_view folder, transport;  // what the path holds
+    std::string_view folder, transport;  // part of the path, and its transport
   };
-  // A SCSI disk may hang on USB or on virtio.
+  // USB and virtio come before SCSI, because they may carry SCSI disks.
   static constexpr std::array<Mark, 14> kMarks = {{{"/nvme", "nvme"},
                                                    {"/usb", "usb"},
                                                    {"/virtio", "virtio"},
@@ -139,13 +140,13 @@ void read_queue(const std::string& folder, DeviceIdentity& drive) {
   };
   const std::string rotational = read_sysfs(folder + "/rotational");
   if (!rotational.empty()) drive.rotational = rotational == "1";
-  // "none [mq-deadline] kyber": the active one stands in brackets.
+  // "none [mq-deadline] kyber": the active one is in brackets.
   const std::string schedulers = read_sysfs(folder + "/scheduler");
   const std::size_t open = schedulers.find('['), close = schedulers.find(']', open);
-  drive.scheduler = tidy(close == std::string::npos || open == std::string::npos
-                             ? schedulers
-                             : schedulers.substr(open + 1, close - open - 1));
-  drive.write_cache = tidy(read_sysfs(folder + "/write_cache"));
+  drive.scheduler = clean_text(close == std::string::npos || open == std::string::npos
+                                   ? schedulers
+                                   : schedulers.substr(open + 1, close - open - 1));
+  drive.write_cache = clean_text(read_sysfs(folder + "/write_cache"));
   drive.logical_block = number("logical_block_size");
   drive.physical_block = number("physical_block_size");
   drive.queue_requests = number("nr_requests");
@@ -156,15 +157,17 @@ void read_queue(const std::string& folder, DeviceIdentity& drive) {
 
 DeviceIdentity read_drive_identity(const std::string& folder, const std::string& sys,
                                    const std::string& udev) {
-  const auto of = [&](const char* name) { return tidy(read_sysfs(folder + "/device/" + name)); };
+  const auto of = [&](const char* name) {
+    return clean_text(read_sysfs(folder + "/device/" + name));
+  };
   Properties udevs = udev_properties(udev + "/b" + read_sysfs(folder + "/dev"));
-  const bool udev_asked_ata = udevs["ID_ATA"] == "1";  // and so has all of it
+  const bool udev_asked_ata = udevs["ID_ATA"] == "1";  // so udev has the full texts
   const AtaIdentity ata = ata_identity(read_sysfs(folder + "/device/vpd_pg89"));
   const std::string vendor = of("vendor");
   const bool is_ata = vendor == "ATA" || udev_asked_ata || !ata.model.empty();
   const std::string usb = usb_folder(folder, sys);
   const auto of_usb = [&](const char* name) {
-    return usb.empty() ? "" : tidy(read_sysfs(usb + "/" + name));
+    return usb.empty() ? "" : clean_text(read_sysfs(usb + "/" + name));
   };
 
   DeviceIdentity drive;
@@ -176,13 +179,13 @@ DeviceIdentity read_drive_identity(const std::string& folder, const std::string&
   drive.model = first_of({ata.model, udev_asked_ata ? decoded(udevs["ID_MODEL_ENC"]) : "",
                           has_vendor ? vendor + " " + model : model, of("name"),
                           decoded(udevs["ID_MODEL_ENC"]), of_usb("product")});
-  drive.serial = first_of({ata.serial, of("serial"), tidy(read_sysfs(folder + "/serial")),
+  drive.serial = first_of({ata.serial, of("serial"), clean_text(read_sysfs(folder + "/serial")),
                            unit_serial(read_sysfs(folder + "/device/vpd_pg80")),
-                           tidy(udevs["ID_SERIAL_SHORT"]), of_usb("serial"),
-                           tidy(read_sysfs(folder + "/wwid")), of("wwid")});
+                           clean_text(udevs["ID_SERIAL_SHORT"]), of_usb("serial"),
+                           clean_text(read_sysfs(folder + "/wwid")), of("wwid")});
   drive.firmware =
-      first_of({ata.firmware, udev_asked_ata ? tidy(udevs["ID_REVISION"]) : "", of("firmware_rev"),
-                of("rev"), of("fwrev"), tidy(udevs["ID_REVISION"])});
+      first_of({ata.firmware, udev_asked_ata ? clean_text(udevs["ID_REVISION"]) : "",
+                of("firmware_rev"), of("rev"), of("fwrev"), clean_text(udevs["ID_REVISION"])});
   drive.transport = transport_of(folder.substr(std::min(sys.size(), folder.size())), drive, is_ata,
                                  of("transport"));
   drive.size = strtoull(read_sysfs(folder + "/size").c_str(), nullptr, 10) * kSector;

@@ -1,4 +1,4 @@
-// What a drive says of itself.
+// Reads the identity of a drive.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace filereel {
 
-// A whole drive, as its driver and its queue describe it. Texts are "" where the kernel has none.
+// A whole drive, as reported by its driver and its queue. Texts are "" if the kernel has none.
 struct DeviceIdentity {
   std::string name;  // the kernel's name: "nvme0n1"
   std::string model, serial, firmware;
@@ -23,14 +23,14 @@ struct DeviceIdentity {
   bool operator==(const DeviceIdentity&) const = default;
 };
 
-// `folder` is the drive's own below `sys`, without symbolic links:
-// "/sys/devices/…/nvme/nvme0/nvme0n1"; `udev` is the folder of udev's database.
+// `folder` is the drive's directory below `sys`, without symbolic links:
+// "/sys/devices/…/nvme/nvme0/nvme0n1". `udev` is the directory of udev's database.
 DeviceIdentity read_drive_identity(const std::string& folder, const std::string& sys,
                                    const std::string& udev);
 
-// What stands for the serial number of a drive whose serial is not to be published: the same for
-// the same drive in every result, and short. It hides the number from readers, not from somebody
-// who tries all the serial numbers that a maker gives out.
+// A short pseudonym for a serial number that must not be published, identical for the same drive in
+// every result. It hides the number from readers, but not from someone who tries all serial numbers
+// of a manufacturer.
 std::string serial_digest(const DeviceIdentity& drive);
 
 }  // namespace filereel

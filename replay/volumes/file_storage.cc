@@ -11,7 +11,7 @@
 namespace filereel {
 namespace {
 
-// Overlays on overlays and FUSE on images end somewhere.
+// Limit for nested overlays and FUSE on images.
 constexpr int kMostHops = 8;
 
 // "upperdir" of "rw,lowerdir=/a,upperdir=/b,workdir=/c".
@@ -31,7 +31,7 @@ dev_t device_of(const std::string& path, int hops) {
   const std::optional<MountedFileSystem> mounted = mounted_at(path);
   if (!mounted) return 0;
   if (mounted->type == "overlay") return device_of(option(mounted->options, "upperdir"), hops - 1);
-  // The source of a network file system is no path, or none of this machine.
+  // The source of a network file system is not a local path.
   const bool local = mounted->type == "btrfs" || mounted->type.starts_with("fuse");
   return local && mounted->source.starts_with('/') ? device_of(mounted->source, hops - 1) : 0;
 }
@@ -41,7 +41,7 @@ dev_t device_of(const std::string& path, int hops) {
 FileStorage storage_of_file(const std::string& path) {
   struct stat info{};
   std::string there = path;
-  // As the kernel names the removed file of a loop device: "/x/a.img (deleted)".
+  // The kernel's name for the removed file of a loop device: "/x/a.img (deleted)".
   if (stat(there.c_str(), &info) != 0) there = boost::filesystem::path(path).parent_path().string();
   if (there.empty() || stat(there.c_str(), &info) != 0) return {};
   FileStorage storage;

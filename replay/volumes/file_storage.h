@@ -1,4 +1,4 @@
-// The block device that a file lies on.
+// Finds the block device under a file.
 #pragma once
 
 #include <string>
@@ -8,13 +8,13 @@
 namespace filereel {
 
 struct FileStorage {
-  dev_t device = 0;         // of a block device; 0: there is none, or it cannot be told
-  std::string file_system;  // what the kernel calls it; "" if that cannot be told
+  dev_t device = 0;         // block device; 0: none or unknown
+  std::string file_system;  // kernel name; "" if unknown
   bool is_device = false;   // the file is the block device itself
 };
 
-// Of a file or directory, or of what a removed one lay in. Where the kernel shows numbers that no
-// device has (btrfs, overlay, FUSE), the mount's source or its upper directory tells.
+// For a file or directory, or for the parent of a removed one. If the kernel reports numbers
+// without a device (btrfs, overlay, FUSE), the mount source or the upper directory is used.
 FileStorage storage_of_file(const std::string& path);
 
 }  // namespace filereel

@@ -16,9 +16,9 @@ constexpr std::uint64_t kGiB = 1 << 30;
 constexpr std::uint64_t kTiB = kGiB << 10;
 
 constexpr FileSystemLimits kPosix{};
-// 4 KiB clusters up to 16 TiB, and so 16 TiB - 64 KiB as the largest file (Microsoft, "NTFS
-// overview"). ntfs-3g could hold links, Windows names are kept so that the volume can be read
-// there.
+// 4 KiB clusters up to 16 TiB, so the largest file has 16 TiB - 64 KiB (Microsoft, "NTFS
+// overview"). ntfs-3g supports links. Names follow Windows rules so that Windows can read the
+// volume.
 constexpr FileSystemLimits kNtfs{.largest_file = 16 * kTiB - (64 << 10), .windows_names = true};
 constexpr FileSystemLimits kFat32{
     .largest_file = 4 * kGiB - 1, .windows_names = true, .links = false, .holes = false};
@@ -60,7 +60,7 @@ FileSystemKind parse_file_system(std::string_view name) {
   for (const FileSystemInfo& info : kFileSystems) {
     if (info.name == name) return info.kind;
   }
-  throw Error(ErrorKind::usage, fmt::format("there is no file system '{}' here{}", printable(name),
+  throw Error(ErrorKind::usage, fmt::format("unknown file system '{}'{}", printable(name),
                                             use_one_of(name, names_of_all(kFileSystems))));
 }
 
@@ -78,7 +78,7 @@ FileSystemLimits limits_of_mounted(std::string_view type) {
     return limits;
   }
   if (type == "exfat") return kExfat;
-  // fuseblk is ntfs-3g or exfat-fuse; the names are Windows' either way.
+  // fuseblk is ntfs-3g or exfat-fuse; both use Windows names.
   if (type == "ntfs3" || type == "ntfs" || type == "fuseblk") return kNtfs;
   return kPosix;
 }
@@ -88,9 +88,9 @@ std::vector<std::string> make_command(FileSystemKind kind, const std::string& de
   const std::string label(kVolumeLabel);
   switch (kind) {
     case FileSystemKind::ext4: {
-      // Inode tables are left for later and never touched (noinit_itable below), so that no
-      // background thread writes while the clock runs. 4 KiB blocks on small volumes too, where
-      // mkfs would take 1 KiB and nobody's disk has them.
+      // Inode tables are initialised lazily and then never (noinit_itable below), so that no
+      // background thread writes during a measurement. 4 KiB blocks on small volumes, too, where
+      // mkfs would choose 1 KiB, which is unusual on real disks.
       const std::string options = "lazy_itable_init=1,lazy_journal_init=1";
       return {"mkfs.ext4", "-q",   "-F",
               "-b",        "4096", "-L",
@@ -121,14 +121,14 @@ std::vector<std::string> make_command(FileSystemKind kind, const std::string& de
 std::vector<std::string> fuse_command(FileSystemKind kind, const std::string& source,
                                       const std::string& mount_point) {
   switch (kind) {
-    // big_writes: 128 KiB a request and not 4 KiB, as the driver's manual recommends for speed.
+    // big_writes: requests of 128 KiB instead of 4 KiB, as recommended for speed in the driver's
+    // manual.
     case FileSystemKind::ntfs:
       return {"ntfs-3g", "-o", "no_detach,big_writes", source, mount_point};
     case FileSystemKind::fat32:
       return {"fusefat", "-f", "-s", "-o", "rw+,big_writes,max_write=131072", source, mount_point};
     case FileSystemKind::exfat:
-      // It has no -f. -d keeps it in the foreground too, at the price of a line of text per
-      // request.
+      // There is no -f option. -d also keeps it in the foreground, but logs a line per request.
       return {"mount.exfat-fuse", "-d", source, mount_point};
     case FileSystemKind::ext4:
       return {"fuse2fs", "-f", "-o", "rw,fakeroot", source, mount_point};

@@ -28,15 +28,15 @@ std::string device_name(const std::string& folder) {
   return boost::filesystem::path(folder).filename().string();
 }
 
-// The number that a text begins with; 0 for none. "4 (5)" is what an array of 5 that becomes one of
-// 4 says of its disks.
+// The number at the start of a text, or 0. "4 (5)" is the disk count of an array that is being
+// reshaped from 5 to 4 disks.
 std::uint64_t leading_number(std::string_view text) {
   std::uint64_t number = 0;
   std::from_chars(text.data(), text.data() + text.size(), number);
   return number;
 }
 
-// Of "1536 / 196608", "1536/196608"; nothing of "none" and "delayed".
+// Parses "1536 / 196608" or "1536/196608"; nothing for "none" and "delayed".
 std::optional<double> share_of(std::string_view text) {
   const std::size_t slash = text.find('/');
   if (slash == std::string_view::npos) return std::nullopt;
@@ -47,7 +47,7 @@ std::optional<double> share_of(std::string_view text) {
   return static_cast<double>(done) / static_cast<double>(whole);
 }
 
-// What md and dm-raid call it when they are busy with themselves; "" if they are not.
+// The state for a maintenance action of md or dm-raid; "" for none.
 std::string_view action_text(std::string_view action) {
   struct Word {
     std::string_view action, text;
@@ -61,7 +61,7 @@ std::string_view action_text(std::string_view action) {
   return found == kWords.end() ? "" : found->text;
 }
 
-// The states of an array that has lost `missing` disks and does `action`.
+// The states of an array with `missing` disks that performs `action`.
 std::vector<LayerState> array_states(const std::string& name, std::uint64_t missing,
                                      std::string_view action, std::optional<double> done) {
   std::vector<LayerState> states;
@@ -85,9 +85,9 @@ bool has_word(const std::vector<std::string>& words, std::string_view word) {
   return std::ranges::find(words, word) != words.end();
 }
 
-// "raid1 2 AA 100/100 idle 0": type, devices, the health of each (D: failed, -: not there, a: alive
-// and not in sync, A: in sync), what is done of the action, the action.
-void look_at_raid(const std::string& name, const std::vector<std::string>& words, Layer& layer) {
+// "raid1 2 AA 100/100 idle 0": type, devices, health of each (D: failed, -: missing, a: alive but
+// not in sync, A: in sync), progress of the action, action.
+void add_raid_status(const std::string& name, const std::vector<std::string>& words, Layer& layer) {
   if (words.size() < 5) return;
   layer.text += fmt::format(" of {}", leading_number(words[1]));
   const auto missing = std::ranges::count(words[2], 'D') + std::ranges::count(words[2], '-');
@@ -96,12 +96,12 @@ void look_at_raid(const std::string& name, const std::vector<std::string>& words
   if (layer.states.empty()) layer.states.push_back({name, std::string(kClean)});
 }
 
-// Adds what a target tells to the text and the states.
-void look_at_target(const std::string& name, const DmTarget& target, Layer& layer) {
+// Adds the status of a target to the text and the states.
+void add_target_status(const std::string& name, const DmTarget& target, Layer& layer) {
   const std::vector<std::string> words = words_of_line(target.status);
   const auto state = [&](const char* text) { layer.states.push_back({name, text}); };
   if (has_word(words, "Fail") || has_word(words, "Error")) return state("failed");
-  if (target.type == "raid") return look_at_raid(name, words, layer);
+  if (target.type == "raid") return add_raid_status(name, words, layer);
   if (target.type == "cache") {
     for (const char* mode : {"writeback", "writethrough", "passthrough"}) {
       if (has_word(words, mode)) layer.text += fmt::format(", {}", mode);
@@ -115,8 +115,8 @@ void look_at_target(const std::string& name, const DmTarget& target, Layer& laye
   }
 }
 
-// "LVM", by the prefix that whoever made it gave its UUID.
-std::string maker_of(std::string_view uuid) {
+// The creator, such as "LVM", by the prefix of the UUID.
+std::string creator_of(std::string_view uuid) {
   struct Prefix {
     std::string_view uuid, maker;
   };
@@ -128,8 +128,7 @@ std::string maker_of(std::string_view uuid) {
   return "device mapper";
 }
 
-// What a target says of a device besides who made it: "raid1", "cache"; "" for what passes
-// everything on.
+// The target's name, such as "raid1" or "cache"; "" for targets that only forward I/O.
 std::string target_name(const DmTarget& target) {
   for (const char* plain : {"linear", "crypt", "multipath"}) {
     if (target.type == plain) return "";
@@ -141,12 +140,12 @@ std::string target_name(const DmTarget& target) {
 }  // namespace
 
 bool is_impaired(const LayerState& state) {
-  return state.state != kClean && state.state != "dirty";  // what a cache still has to write
+  return state.state != kClean && state.state != "dirty";  // a cache with pending writes
 }
 
 std::string state_text(const LayerState& state) {
   std::string text = fmt::format("{} is {}", state.layer, state.state);
-  if (state.state == "no cache") text = state.layer + " is without its cache";
+  if (state.state == "no cache") text = state.layer + " has no cache";
   if (state.missing) {
     text += fmt::format(" ({} {} missing)", *state.missing, *state.missing == 1 ? "disk" : "disks");
   }
@@ -161,13 +160,13 @@ std::vector<DmTarget> read_dm_targets(const std::string& name) {
   head.version[0] = DM_VERSION_MAJOR;
   head.data_size = static_cast<std::uint32_t>(buffer.size());
   head.data_start = sizeof head;
-  head.flags = DM_NOFLUSH_FLAG;  // the status as it is, without a commit of a thin pool
+  head.flags = DM_NOFLUSH_FLAG;  // current status, without committing a thin pool
   name.copy(head.name, name.size());
   memcpy(buffer.data(), &head, sizeof head);
   if (ioctl(control.get(), DM_TABLE_STATUS, buffer.data()) != 0) return {};
   memcpy(&head, buffer.data(), sizeof head);
   std::vector<DmTarget> targets;
-  // Each begins with its description; `next` counts from data_start.
+  // Each starts with a dm_target_spec; `next` is relative to data_start.
   std::size_t at = head.data_start;
   for (std::uint32_t i = 0; i < head.target_count; ++i) {
     dm_target_spec spec{};
@@ -195,7 +194,7 @@ std::optional<Layer> read_md(const std::string& folder, std::size_t devices_belo
   const std::string array = read("array_state");
   layer.states = array_states(name, leading_number(read("degraded")), read("sync_action"),
                               share_of(read("sync_completed")));
-  // The others come and go with what is written: clean, active, active-idle, write-pending, and
+  // The other states change with every write: clean, active, active-idle, write-pending, and
   // read-auto until the first write.
   for (const char* state : {"readonly", "suspended", "inactive", "broken"}) {
     if (array == state) layer.states.push_back({name, state});
@@ -226,13 +225,13 @@ std::optional<Layer> read_dm(
   if (mapped.empty()) return std::nullopt;
   const std::string name = printable(mapped);
   Layer layer;
-  layer.text = fmt::format("{} ({}", name, maker_of(read_sysfs(folder + "/dm/uuid")));
+  layer.text = fmt::format("{} ({}", name, creator_of(read_sysfs(folder + "/dm/uuid")));
   std::vector<std::string> told;
   for (const DmTarget& target : targets_of(mapped)) {
     const std::string type = target_name(target);
     if (type.empty() || std::ranges::find(told, type) != told.end()) continue;
     layer.text += " " + type;
-    look_at_target(name, target, layer);
+    add_target_status(name, target, layer);
     told.push_back(type);
   }
   layer.text += ")";

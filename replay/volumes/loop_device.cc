@@ -20,8 +20,8 @@ namespace {
 
 constexpr const char* kControl = "/dev/loop-control";
 
-// By inode: the name that sysfs shows is another one in a chroot or container.
-bool serves(const std::string& path, const struct stat& file) {
+// Compares inodes, because the name in sysfs differs in a chroot or container.
+bool is_attached_to(const std::string& path, const struct stat& file) {
   const Descriptor device(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   loop_info64 info{};
   return device && ioctl(device.get(), LOOP_GET_STATUS64, &info) == 0 &&
@@ -33,17 +33,17 @@ bool serves(const std::string& path, const struct stat& file) {
 LoopDevice::LoopDevice(int image, const std::string& name, const LoopRange& range) {
   const auto fail = [&](std::string_view step) {
     const int error = errno;
-    throw Error(ErrorKind::failed,
-                fmt::format("cannot make {} a loop device: {}: {}", name, step, strerror(error)));
+    throw Error(ErrorKind::failed, fmt::format("cannot set up a loop device for {}: {}: {}", name,
+                                               step, strerror(error)));
   };
   const Descriptor control(open(kControl, O_RDWR | O_CLOEXEC));
   if (!control) fail(kControl);
 
-  // Another process may take the free device first: then look for the next one.
+  // Another process may take the free device first: then try the next one.
   constexpr int kTries = 64;
   for (int i = 0; i < kTries; ++i) {
     const int number = ioctl(control.get(), LOOP_CTL_GET_FREE);
-    if (number < 0) fail("no loop device is free");
+    if (number < 0) fail("no free loop device");
     std::string path = fmt::format("/dev/loop{}", number);
     Descriptor device(open(path.c_str(), O_RDWR | O_CLOEXEC));
     if (!device) fail(path);
@@ -58,22 +58,22 @@ LoopDevice::LoopDevice(int image, const std::string& name, const LoopRange& rang
       if (ioctl(device.get(), LOOP_CONFIGURE, &config) == 0) {
         path_ = std::move(path);
         device_ = std::move(device);
-        read_ahead_like(image);
+        copy_read_ahead(image);
         return;
       }
       if (errno == EBUSY) break;
     }
     if (errno != EBUSY) fail(path);
   }
-  fail("every device was taken by others");
+  fail("other processes took every free device");
 }
 
 LoopDevice::~LoopDevice() {
   if (own_read_ahead_) ioctl(device_.get(), BLKRASET, *own_read_ahead_);
 }
 
-void LoopDevice::read_ahead_like(int device) {
-  long of_device = 0, own = 0;                           // 512 bytes each
+void LoopDevice::copy_read_ahead(int device) {
+  long of_device = 0, own = 0;                           // in units of 512 bytes
   if (ioctl(device, BLKRAGET, &of_device) != 0) return;  // a file
   if (ioctl(device_.get(), BLKRAGET, &own) != 0) return;
   if (ioctl(device_.get(), BLKRASET, of_device) == 0) own_read_ahead_ = own;
@@ -95,7 +95,7 @@ std::string loop_device_of(int image) {
   for (const auto& entry : boost::filesystem::directory_iterator("/sys/block", ignored)) {
     if (!boost::filesystem::exists(entry.path() / "loop", ignored)) continue;
     const std::string path = "/dev/" + entry.path().filename().string();
-    if (serves(path, wanted)) return path;
+    if (is_attached_to(path, wanted)) return path;
   }
   return "";
 }

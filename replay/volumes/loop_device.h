@@ -1,4 +1,4 @@
-// An image file, or part of a block device, as a block device.
+// Loop devices: an image file or part of a block device as a block device.
 #pragma once
 
 #include <cstdint>
@@ -11,20 +11,19 @@
 
 namespace filereel {
 
-// The bytes of a file or block device that a loop device shows.
+// The byte range of a file or block device that a loop device maps.
 struct LoopRange {
   std::uint64_t start = 0;
   std::uint64_t size = 0;        // 0: to the end
-  std::uint32_t block_size = 0;  // of its sectors; 0: the kernel's own
+  std::uint32_t block_size = 0;  // sector size; 0: kernel default
 };
 
-// Detaches itself when it is destroyed and also when the process dies, once nothing is mounted on
-// it.
+// Detaches on destruction or when the process dies, as soon as nothing is mounted on it.
 class LoopDevice {
  public:
-  // Of the open file or device `image`, which `name` stands for in messages. Uses direct I/O on it
-  // where its file system can, so that no second cache lies below the one that is measured; over a
-  // block device it reads ahead as far as that one does. Throws Error(failed).
+  // Sets up a loop device for the open file or device `image`; `name` is its name in messages. Uses
+  // direct I/O if the file system supports it, so that there is no second cache below the measured
+  // one. On a block device, uses the read-ahead of that device. Throws Error(failed).
   LoopDevice(int image, const std::string& name, const LoopRange& range = {});
 
   ~LoopDevice();
@@ -35,17 +34,17 @@ class LoopDevice {
   dev_t number() const;
 
  private:
-  void read_ahead_like(int device);
+  void copy_read_ahead(int device);
 
   std::string path_;
   Descriptor device_;
-  std::optional<long> own_read_ahead_;  // that the device had; the kernel may keep it for the next
+  std::optional<long> own_read_ahead_;  // original value; the kernel may keep it for the next user
 };
 
 // Whether this process may set up loop devices.
 bool loop_devices_available();
 
-// The path of a loop device that uses the open file, or "".
+// Path of a loop device that uses the open file, or "".
 std::string loop_device_of(int image);
 
 }  // namespace filereel

@@ -19,7 +19,7 @@
 namespace filereel {
 namespace {
 
-// FUSE answers only once its program has begun to serve.
+// statfs succeeds only once the FUSE program is serving.
 bool is_fuse_mounted(const std::string& path) {
   struct statfs info{};
   return statfs(path.c_str(), &info) == 0 && info.f_type == FUSE_SUPER_MAGIC;
@@ -45,34 +45,35 @@ Mount::Mount(FileSystemKind kind, const Driver& driver, const std::string& sourc
     if (!root_ || fstat(root_.get(), &info) != 0) {
       throw_failed(fmt::format("cannot open {} on {}: {}", source, path_, strerror(errno)));
     }
-    LeaseNote note = lease_->note();
+    LeaseRecord note = lease_->note();
     note.mounted = info.st_dev;
     lease_->write(std::move(note));
   } catch (...) {
     umount2(path_.c_str(),
-            MNT_DETACH | UMOUNT_NOFOLLOW);  // a FUSE driver may fail after it has mounted
+            MNT_DETACH | UMOUNT_NOFOLLOW);  // a FUSE driver may fail after mounting
     remove_mount_point();
     throw;
   }
 }
 
 void Mount::make_mount_point() {
-  lease_.emplace(LeaseNote{.kind = LeaseKind::mount_point, .path = path_});
+  lease_.emplace(LeaseRecord{.kind = LeaseKind::mount_point, .path = path_});
   if (mkdirat(state_.directory.get(), name_.c_str(), 0700) != 0) {
-    throw_failed(fmt::format("cannot make the mount point {}: {}", path_, strerror(errno)));
+    throw_failed(fmt::format("cannot create the mount point {}: {}", path_, strerror(errno)));
   }
-  if (const auto state = state_of(state_.directory.get(), name_)) lease_->made(state->identity);
+  if (const auto state = read_file_state(state_.directory.get(), name_))
+    lease_->made(state->identity);
 }
 
 void Mount::remove_mount_point() {
   unlinkat(state_.directory.get(), name_.c_str(), AT_REMOVEDIR);
-  if (lease_) lease_->strike();
+  if (lease_) lease_->remove_record();
 }
 
 void Mount::mount_kernel(FileSystemKind kind, const Driver& driver, const std::string& source) {
   const std::string options(kernel_mount_options(kind));
   if (mount(source.c_str(), path_.c_str(), driver.name.c_str(), 0, options.c_str()) != 0) {
-    throw_failed(fmt::format("cannot mount {} as {}: {}; see the kernel's log (dmesg)", source,
+    throw_failed(fmt::format("cannot mount {} as {}: {}; see the kernel log (dmesg)", source,
                              driver.name, strerror(errno)));
   }
 }
@@ -80,16 +81,16 @@ void Mount::mount_kernel(FileSystemKind kind, const Driver& driver, const std::s
 void Mount::mount_fuse(FileSystemKind kind, const std::string& source) {
   const FileSystemInfo& info = file_system_info(kind);
   daemon_.emplace(fuse_command(kind, source, path_), info.fuse_package);
-  constexpr double kPatience_s = 30;
-  const std::uint64_t deadline = now_ns() + static_cast<std::uint64_t>(kPatience_s * 1e9);
+  constexpr double kMountTimeout_s = 30;
+  const std::uint64_t deadline = now_ns() + static_cast<std::uint64_t>(kMountTimeout_s * 1e9);
   while (!is_fuse_mounted(path_)) {
     if (const std::optional<int> status = daemon_->wait(0.002)) {
-      throw_failed(fmt::format("cannot mount {} with {} (it exited with {}): {}", source,
+      throw_failed(fmt::format("cannot mount {} with {} (exit status {}): {}", source,
                                info.fuse_program, *status, first_line(daemon_->output())));
     }
     if (now_ns() > deadline) {
-      throw_failed(
-          fmt::format("{} does not serve {} after {} s", info.fuse_program, source, kPatience_s));
+      throw_failed(fmt::format("{} did not mount {} within {} s", info.fuse_program, source,
+                               kMountTimeout_s));
     }
   }
 }
@@ -98,7 +99,8 @@ Mount::~Mount() {
   try {
     unmount();
   } catch (const Error&) {
-    // Detached, the file system goes as soon as nothing uses it; there is nobody to tell.
+    // A detached file system is removed as soon as nothing uses it. A destructor cannot report the
+    // error.
     umount2(path_.c_str(), MNT_DETACH | UMOUNT_NOFOLLOW);
   }
   root_.reset();
@@ -109,27 +111,27 @@ Mount::~Mount() {
 void Mount::unmount() {
   if (!mounted_) return;
   root_.reset();
-  // Something that looks at every new mount (an indexer, a desktop) may keep it busy for a moment.
+  // A process that inspects new mounts (an indexer, a desktop) may keep it busy for a moment.
   constexpr int kTries = 100;
   for (int i = 0; umount2(path_.c_str(), UMOUNT_NOFOLLOW) != 0; ++i) {
-    if (errno == EINVAL || errno == ENOENT) break;  // somebody else has unmounted it
+    if (errno == EINVAL || errno == ENOENT) break;  // already unmounted
     if (errno != EBUSY || i == kTries) {
-      throw_failed(fmt::format("cannot unmount {}: {}; something may have files open there", path_,
+      throw_failed(fmt::format("cannot unmount {}: {}; a process may have files open there", path_,
                                strerror(errno)));
     }
     usleep(20'000);
   }
   mounted_ = false;
   if (daemon_) {
-    constexpr double kFlush_s = 600;  // a slow stick has a lot to write
-    if (!daemon_->wait(kFlush_s)) throw_failed("the FUSE driver does not end after its unmount");
+    constexpr double kFlush_s = 600;  // a slow USB stick may have much to write
+    if (!daemon_->wait(kFlush_s)) throw_failed("the FUSE driver did not end after the unmount");
     daemon_.reset();
   }
 }
 
 double Mount::driver_cpu_s() const {
   if (!daemon_) return 0;
-  // Fields 14 and 15, counted behind the name in parentheses, which may hold anything (proc(5)).
+  // Fields 14 and 15. Parsed after the name in parentheses, which may contain anything (proc(5)).
   const std::string stat = read_sysfs(fmt::format("/proc/{}/stat", daemon_->pid()));
   const std::size_t name_end = stat.rfind(')');
   unsigned long user = 0, system = 0;

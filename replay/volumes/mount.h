@@ -1,4 +1,4 @@
-// Mounts.
+// Mounts file systems.
 #pragma once
 
 #include <optional>
@@ -17,33 +17,33 @@
 
 namespace filereel {
 
-// What this process may mount.
-enum class MountPower : std::uint8_t {
-  none,       // nothing: directories only
+// Mount capabilities of this process.
+enum class MountCapability : std::uint8_t {
+  none,       // directories only
   fuse_only,  // FUSE programs on image files, in a user namespace
   full,       // kernel file systems, loop and block devices
 };
 
-// Moves the process into a mount namespace of its own, so that the kernel undoes every mount when
-// the process ends, be it by SIGKILL; unmounts made outside still arrive inside. Without privileges
-// it tries a user namespace. To be called once, before any thread is started.
-MountPower enter_mount_namespace();
+// Moves the process into its own mount namespace, so that the kernel undoes every mount when the
+// process ends, even by SIGKILL. Unmounts outside propagate to the inside. Without privileges it
+// tries a user namespace. Call once, before any thread starts.
+MountCapability enter_mount_namespace();
 
-// The same without entering: what it would return. Safe with threads.
-MountPower probe_mount_power();
+// Returns what enter_mount_namespace would return, without entering. Thread-safe.
+MountCapability probe_mount_capability();
 
-// Whether the running kernel has the driver (asking it to load the module if there is one), and
-// whether a FUSE program is there and FUSE works.
+// Whether the running kernel has the driver (loading the module if necessary), and whether a FUSE
+// program is installed and FUSE works.
 bool kernel_has(const FileSystemInfo& info);
 bool fuse_has(const FileSystemInfo& info);
 
-// The driver for `kind`: the kernel's first, then FUSE; nothing if neither is there.
-std::optional<Driver> choose_driver(FileSystemKind kind, MountPower power);
+// The driver for `kind`: the kernel's or else FUSE; nothing if neither is available.
+std::optional<Driver> choose_driver(FileSystemKind kind, MountCapability power);
 
-// A mounted file system at a directory of its own in the state directory; unmounts when destroyed.
+// A file system mounted on its own directory in the state directory. Unmounts on destruction.
 class Mount {
  public:
-  // Mounts `source` (a block device, or for FUSE an image file too). `label` becomes part of the
+  // Mounts `source` (a block device; for FUSE also an image file). `label` becomes part of the
   // directory's name. Throws Error(failed).
   Mount(FileSystemKind kind, const Driver& driver, const std::string& source,
         std::string_view label);
@@ -53,11 +53,11 @@ class Mount {
   int root() const { return root_.get(); }
   const std::string& path() const { return path_; }
 
-  // Unmounts, and for FUSE waits until the driver has written everything and ended. Throws
-  // Error(failed) if it does not work.
+  // Unmounts, and for FUSE waits until the driver has written everything and exited. Throws
+  // Error(failed).
   void unmount();
 
-  // The FUSE program's processor time so far in seconds; 0 for a kernel driver.
+  // CPU time of the FUSE program so far in seconds; 0 for a kernel driver.
   double driver_cpu_s() const;
 
  private:
@@ -67,7 +67,7 @@ class Mount {
   void mount_fuse(FileSystemKind kind, const std::string& source);
 
   StateDirectory state_;
-  std::string name_;  // of the mount point in it
+  std::string name_;  // of the mount point in state_
   std::string path_;
   std::optional<Lease> lease_;
   Descriptor root_;

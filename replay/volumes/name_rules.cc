@@ -16,7 +16,7 @@ namespace filereel {
 namespace {
 
 constexpr std::string_view kRefused = "<>:\"|?*\\";
-// Longest name: 255 UTF-16 units on NTFS, FAT and exFAT, 255 bytes elsewhere.
+// Maximum name length: 255 UTF-16 units on NTFS, FAT and exFAT, 255 bytes elsewhere.
 constexpr std::size_t kLongestName = 255;
 
 int hex_digit(char c) {
@@ -26,7 +26,7 @@ int hex_digit(char c) {
   return -1;
 }
 
-bool is_escape(std::string_view text) {  // begins with % and two digits, or %~
+bool is_escape(std::string_view text) {  // starts with % and two digits, or %~
   return text.size() >= 2 && text[0] == '%' &&
          (text[1] == '~' ||
           (text.size() >= 3 && hex_digit(text[1]) >= 0 && hex_digit(text[2]) >= 0));
@@ -53,7 +53,7 @@ std::size_t utf16_units(std::string_view name) {
   return units;
 }
 
-// Folds cases as Windows does, by the simple upper-case mapping of Unicode.
+// Folds case like Windows, by the simple upper-case mapping of Unicode.
 class CaseFolder {
  public:
   CaseFolder() : locale_(newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr), freelocale) {}
@@ -113,10 +113,11 @@ void check_name_length(std::string_view name, std::string_view original,
                        const FileSystemLimits& limits, std::string_view advice) {
   const std::size_t length = limits.windows_names ? utf16_units(name) : name.size();
   if (length <= kLongestName) return;
-  throw Error(ErrorKind::failed,
-              fmt::format("the name of {} takes {} characters once escaped for this file system, "
-                          "{} at most: {}",
-                          original, length, kLongestName, advice));
+  throw Error(
+      ErrorKind::failed,
+      fmt::format(
+          "the name of {} has {} characters when escaped for this file system (limit: {}); {}",
+          original, length, kLongestName, advice));
 }
 
 std::string unescape_name(std::string_view name) {

@@ -1,4 +1,4 @@
-// Names that file systems take, and the room that file sets need on them.
+// File name rules of file systems, and the space that file sets need on them.
 #pragma once
 
 #include <cstdint>
@@ -11,21 +11,21 @@
 
 namespace filereel {
 
-// The name of a directory entry on a file system with Windows' rules, which refuses < > : " | ? *
-// \, control characters, a dot or space at the end, device names such as CON, and names that are
-// not UTF-8. Refused bytes become % and two hexadecimal digits. So does a % that could be taken for
-// an escape. Device names get their last character before the extension escaped. With `ascii_only`
-// all bytes above 0x7e are escaped. Names that need nothing stay as they are.
+// Escapes a name for a file system with Windows rules. These reject < > : " | ? * \, control
+// characters, a trailing dot or space, device names such as CON, and names that are not UTF-8.
+// Rejected bytes become % and two hexadecimal digits, as does a % that looks like an escape. In
+// device names the last character before the extension is escaped. With `ascii_only` all bytes
+// above 0x7e are escaped. Valid names stay unchanged.
 std::string escape_name(std::string_view name, bool ascii_only);
 
-// The name that escape_name was given, also with a case mark (see below).
+// Reverses escape_name, also for names with a case mark (see below).
 std::string unescape_name(std::string_view name);
 
-// `name` so that names which Windows takes for one, as only cases differ, become equal.
+// Folds the case of `name`: names that Windows does not distinguish become equal.
 std::string fold_case(std::string_view name);
 
-// Throws Error(failed) if `name`, an entry of a directory that was called `original` before it was
-// escaped, is longer than a volume with such limits takes; `advice` says what to do.
+// Throws Error(failed) if `name`, escaped from `original`, is longer than a volume with such limits
+// allows. `advice` says what to do.
 void check_name_length(std::string_view name, std::string_view original,
                        const FileSystemLimits& limits, std::string_view advice);
 
@@ -33,11 +33,12 @@ struct EscapedPath {
   std::string original, escaped;
 };
 
-// Files, directories and symbolic links that `copies` copies of the set are, with their roots.
+// Number of files, directories and symbolic links in `copies` copies of the set, including their
+// roots.
 std::uint64_t entries_needed(const FileSet& set, std::uint64_t copies);
 
-// Bytes that `copies` copies of the set take on a volume with such limits, a margin for directories
-// and the file system's own records included.
+// Space in bytes for `copies` copies of the set on a volume with such limits, including a margin
+// for directories and file system metadata.
 std::uint64_t space_needed(const FileSet& set, const FileSystemLimits& limits,
                            std::uint64_t copies);
 

@@ -20,7 +20,7 @@
 namespace filereel {
 namespace {
 
-// As in <linux/mman.h> of kernel 6.5, which Debian 12's headers do not have yet.
+// As in <linux/mman.h> of kernel 6.5, which is newer than Debian 12's headers.
 constexpr long kCachestat = 451;
 struct CachestatRange {
   std::uint64_t offset, length;
@@ -58,7 +58,7 @@ Descriptor open_to_read(int root, const std::string& path) {
   return Descriptor(static_cast<int>(syscall(SYS_openat2, root, path.c_str(), &how, sizeof how)));
 }
 
-void read_whole(int fd, std::vector<char>& buffer, const std::stop_token& stop) {
+void read_to_end(int fd, std::vector<char>& buffer, const std::stop_token& stop) {
   posix_fadvise(fd, 0, 0, POSIX_FADV_SEQUENTIAL);
   while (!stop.stop_requested() && read(fd, buffer.data(), buffer.size()) > 0) {
   }
@@ -70,7 +70,7 @@ Residency residency_of(int root, std::span<const std::string> paths) {
     const Descriptor file = open_to_read(root, path);
     if (!file) continue;
     const Residency one = residency(file.get());
-    all.cached += std::min(one.cached, one.size);  // the last page of a file counts whole
+    all.cached += std::min(one.cached, one.size);  // the last page counts as a whole
     all.size += one.size;
   }
   return all;
@@ -97,12 +97,12 @@ bool has_cachestat() {
 
 std::optional<double> warm_files(int root, std::span<const std::string> paths,
                                  const std::stop_token& stop) {
-  constexpr int kMostPasses = 3;  // a full cache drops some of the first to take the last
+  constexpr int kMostPasses = 3;  // a full cache evicts the first files for the last ones
   std::vector<char> buffer(1 << 20);
   Residency seen;
   for (int pass = 0; pass < kMostPasses && !stop.stop_requested(); ++pass) {
     for (const std::string& path : paths) {
-      if (const Descriptor file = open_to_read(root, path)) read_whole(file.get(), buffer, stop);
+      if (const Descriptor file = open_to_read(root, path)) read_to_end(file.get(), buffer, stop);
     }
     const std::uint64_t before = seen.cached;
     seen = residency_of(root, paths);

@@ -1,4 +1,4 @@
-// How much of a file stands in the page cache.
+// Amount of a file in the page cache.
 #pragma once
 
 #include <cstdint>
@@ -14,25 +14,25 @@ struct Residency {
   std::uint64_t size = 0;    // bytes
 };
 
-// For a regular file or block device open for reading, by cachestat(2) where the kernel has it
-// (6.5), else by mincore(2) for regular files. An empty file, or one for which neither works, has
-// size 0. Reads nothing into the cache itself.
+// For a regular file or block device open for reading, by cachestat(2) if available (kernel 6.5),
+// otherwise by mincore(2) for regular files. An empty file, or one for which neither works, has
+// size 0. Does not load anything into the cache.
 Residency residency(int fd);
 
 // Whether the kernel has cachestat(2).
 bool has_cachestat();
 
-// Reads the files, whose paths are below the directory `root`, until the page cache holds them or
-// holds no more of them. The share of their bytes that it holds then, 0 to 1; nothing where there
-// are none or the kernel does not say. Leaves out what cannot be opened. A stop ends it early.
+// Reads the files, with paths below the directory `root`, until the page cache holds them or holds
+// no more of them. Returns the cached share of their bytes, 0 to 1; nothing if there are none or it
+// is unknown. Skips files that cannot be opened. A stop request ends it early.
 std::optional<double> warm_files(int root, std::span<const std::string> paths,
                                  const std::stop_token& stop);
 
-// Drops what the page cache holds of an open file or block device and is already written.
+// Drops the clean pages of an open file or block device from the page cache.
 void drop_from_cache(int fd);
 
-// Empties the page cache and the caches of names and inodes of the whole machine; false without the
-// right to do so.
+// Drops the page cache and the dentry and inode caches of the whole machine; false without
+// permission.
 bool drop_all_caches();
 
 }  // namespace filereel

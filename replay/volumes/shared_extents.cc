@@ -16,7 +16,7 @@ namespace filereel {
 Extents extents_of(int root, const std::string& path) {
   const Descriptor file(openat(root, path.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC));
   if (!file) return Extents::none;
-  constexpr std::size_t kAtOnce = 64;  // enough to tell: a copy is shared from its beginning or not
+  constexpr std::size_t kAtOnce = 64;  // sufficient: a copy is shared from the start or not
   alignas(fiemap) std::array<std::byte, sizeof(fiemap) + kAtOnce * sizeof(fiemap_extent)> memory{};
   auto* map = new (memory.data()) fiemap{};
   map->fm_length = FIEMAP_MAX_OFFSET;

@@ -1,4 +1,4 @@
-// Whether a file has blocks of its own or shares them with another.
+// Checks whether a file shares its blocks with another.
 #pragma once
 
 #include <cstdint>
@@ -7,12 +7,12 @@
 namespace filereel {
 
 enum class Extents : std::uint8_t {
-  none,    // no blocks (empty, or inside the inode), or the file system does not say
-  own,     // at least one is the file's alone
-  shared,  // all are shared: a copy that moved no data
+  none,    // no blocks (empty or inline), or unknown
+  own,     // at least one is not shared
+  shared,  // all are shared: a copy without data transfer
 };
 
-// Of the file `path` below the directory `root`, by FIEMAP.
+// Of the file `path` below the directory `root`, determined by FIEMAP.
 Extents extents_of(int root, const std::string& path);
 
 }  // namespace filereel

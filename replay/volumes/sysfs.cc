@@ -7,9 +7,9 @@
 
 namespace filereel {
 
-// By read(2), because streams throw where a drive has no such page and the kernel says EINVAL.
+// Uses read(2), because streams throw if a drive lacks the page and the kernel returns EINVAL.
 std::string read_sysfs(const std::string& path) {
-  constexpr std::size_t kMost = 64 << 10;  // nothing that is asked for is longer
+  constexpr std::size_t kMost = 64 << 10;  // longer than any file read here
   const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   std::string text;
   char part[4096];

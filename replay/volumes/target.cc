@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::string_view kImage = "image:", kStart = "start=", kSize = "size=";
 
-// The least size that any file system is made on; smaller ones are typing errors.
-constexpr std::uint64_t kLeastVolume = 1 << 20;
+// The smallest size of any file system; smaller ones are typing errors.
+constexpr std::uint64_t kMinVolumeSize = 1 << 20;
 
 bool begins_option(std::string_view text) {
   return text.starts_with(kStart) || text.starts_with(kSize);
@@ -26,7 +26,7 @@ struct NameAndOptions {
   std::optional<std::string_view> options;
 };
 
-// In an image's name every comma is written twice.
+// In an image's name every comma is doubled.
 NameAndOptions split_image(std::string_view text) {
   std::string name;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -39,7 +39,7 @@ NameAndOptions split_image(std::string_view text) {
   return {name, std::nullopt};
 }
 
-// In other names commas are written twice before what would be an option.
+// In other names only commas before an option are doubled.
 NameAndOptions split_path(std::string_view text) {
   std::string name;
   for (std::size_t i = 0; i < text.size();) {
@@ -72,21 +72,22 @@ Target parse_image(std::string_view text) {
   target.kind = TargetKind::image;
   target.path = name;
   if (target.path.empty()) {
-    throw Error(ErrorKind::usage, "'image:' needs a file name: image:FILE or image:FILE,size=4G");
+    throw Error(ErrorKind::usage,
+                "missing file name after 'image:'; use image:FILE or image:FILE,size=4G");
   }
   if (!options) return target;
   if (!options->starts_with(kSize)) {
-    throw Error(ErrorKind::usage,
-                fmt::format("'{}' is not an option of an image: use size=4G (a comma in the file "
-                            "name is written twice)",
-                            *options));
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("unknown image option '{}'; use size=4G (write a comma in the file name twice)",
+                    *options));
   }
   const std::string_view size = options->substr(kSize.size());
   target.size = parse_size(size, "size", ErrorKind::usage);
-  if (target.size < kLeastVolume) {
-    throw Error(ErrorKind::usage, fmt::format("an image of {} is too small for a file system: say "
-                                              "size=64M or more",
-                                              size));
+  if (target.size < kMinVolumeSize) {
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("an image of {} is too small for a file system; use size=64M or more", size));
   }
   return target;
 }
@@ -98,32 +99,32 @@ void parse_part(std::string_view options, Target& target) {
     const std::string_view one = rest.substr(0, rest.find(','));
     std::optional<std::uint64_t>& value = one.starts_with(kStart) ? start : size;
     if (!begins_option(one) || value) {
-      throw Error(ErrorKind::usage, fmt::format("'{}': a part of a block device is written as "
-                                                "{},start=32G,size=32G",
-                                                options, target.path));
+      throw Error(ErrorKind::usage,
+                  fmt::format("invalid part '{}' of a block device; use {},start=32G,size=32G",
+                              options, target.path));
     }
     const std::size_t equals = one.find('=');
     value = parse_size(one.substr(equals + 1), one.substr(0, equals), ErrorKind::usage);
     if (*value % kPartAlignment != 0) {
-      throw Error(ErrorKind::usage,
-                  fmt::format("{} is not a multiple of {} bytes: say a multiple of 1 MiB, such as "
-                              "32G",
-                              one, kPartAlignment));
+      throw Error(
+          ErrorKind::usage,
+          fmt::format("{} is not a multiple of {} bytes; use a multiple of 1 MiB such as 32G", one,
+                      kPartAlignment));
     }
     if (one.size() == rest.size()) break;
     rest.remove_prefix(one.size() + 1);
   }
-  if (size && *size < kLeastVolume) {
-    throw Error(ErrorKind::usage,
-                fmt::format("a part of {} bytes is too small for a file system: say size=64M or "
-                            "more",
-                            *size));
+  if (size && *size < kMinVolumeSize) {
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("a part of {} bytes is too small for a file system; use size=64M or more",
+                    *size));
   }
   target.start = start.value_or(0);
   target.size = size.value_or(0);
 }
 
-// "32GiB", which is read as the same number.
+// "32GiB", which parses as the same number.
 std::string written_size(std::uint64_t bytes) {
   std::string text = bytes == 0 ? "0" : format_binary_size(bytes);
   std::erase(text, ' ');
@@ -160,7 +161,7 @@ Target parse_target(std::string_view text) {
   if (text.starts_with(kImage)) return parse_image(text.substr(kImage.size()));
   const auto [name, options] = split_path(text);
   if (name.empty()) {
-    throw Error(ErrorKind::usage, "a volume needs a name: a directory, image:FILE or a device");
+    throw Error(ErrorKind::usage, "missing volume name; use a directory, image:FILE or a device");
   }
   Target target;
   target.path = name;
@@ -173,23 +174,23 @@ Target parse_target(std::string_view text) {
   }
   if (options) {
     throw Error(ErrorKind::usage,
-                fmt::format("{} is not a block device, which alone has parts ({}); a comma "
-                            "before start= or size= in a name is written twice",
+                fmt::format("{} is not a block device and has no parts ({}); write a comma before "
+                            "start= or size= in a name twice",
                             name, *options));
   }
   if (there && !S_ISDIR(info.st_mode)) {
-    throw Error(ErrorKind::usage, fmt::format("{} is a file: for a volume in an image file say "
-                                              "image:{}",
-                                              name, name));
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("{} is a file; for a volume in an image file, use image:{}", name, name));
   }
-  return target;  // what is not there is a directory to be made
+  return target;  // a missing path is a directory to create
 }
 
 Target parse_device(std::string_view text) {
   const auto [name, options] = split_path(text);
   struct stat info{};
   if (stat(name.c_str(), &info) != 0 || !S_ISBLK(info.st_mode)) {
-    throw Error(ErrorKind::usage, fmt::format("{}: there is no such block device", name));
+    throw Error(ErrorKind::usage, fmt::format("{}: no such block device", name));
   }
   return parse_target(text);
 }

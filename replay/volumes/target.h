@@ -1,4 +1,4 @@
-// What the user names as a volume: a directory, an image file, a block device or part of one.
+// A volume as named by the user: a directory, an image file, a block device or part of one.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@ std::string_view target_kind_name(TargetKind kind);  // "directory", "image", "b
 struct Target {
   TargetKind kind = TargetKind::directory;
   std::string path;
-  // Bytes. Images: 0 for "as much as the plan needs". Block devices: of the part; 0 for all from
-  // `start` on.
+  // Bytes. Images: 0 for the size that the plan needs. Block devices: size of the part; 0 for
+  // everything from `start` on.
   std::uint64_t size = 0;
   bool temporary = false;   // images: filereel removes it at the end
   std::uint64_t start = 0;  // of a part of a block device: bytes
@@ -24,15 +24,15 @@ struct Target {
   std::string text() const;  // as on the command line, without the size of an image
 };
 
-// Of the start and size of a part: no drive has larger blocks.
+// Alignment of start and size of a part: no drive has larger blocks.
 inline constexpr std::uint64_t kPartAlignment = 4096;
 
-// "DIR", "/dev/sdX", "/dev/sdX,start=32G,size=32G", "image:FILE", "image:FILE,size=4G". A comma in
-// an image's name is written as two; in other names one before "start=" or "size=" is. Throws
+// "DIR", "/dev/sdX", "/dev/sdX,start=32G,size=32G", "image:FILE", "image:FILE,size=4G". Commas in
+// an image's name are doubled; in other names only a comma before "start=" or "size=". Throws
 // Error(usage).
 Target parse_target(std::string_view text);
 
-// Likewise; also throws Error(usage) for what is no block device.
+// The same; also throws Error(usage) if it is not a block device.
 Target parse_device(std::string_view text);
 
 }  // namespace filereel

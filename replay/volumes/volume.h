@@ -1,4 +1,4 @@
-// A place to replay on.
+// A volume to replay on.
 #pragma once
 
 #include <cstdint>
@@ -19,92 +19,91 @@
 
 namespace filereel {
 
-// What a result says of a volume.
+// Description of a volume in a result.
 struct VolumeDescription {
   Role role = Role::near;
   std::string target;       // as on the command line
   std::string target_kind;  // target_kind_name
-  std::string file_system;  // "ext4"; for a directory what the kernel calls it
+  std::string file_system;  // "ext4"; for a directory the kernel's type
   std::string driver;       // "kernel" or the FUSE program
   std::string mount_options;
   std::string age;                          // "fresh" or "used"
   std::uint64_t size = 0;                   // bytes
-  std::vector<DeviceIdentity> drives = {};  // all that the volume lies on
+  std::vector<DeviceIdentity> drives = {};  // all drives under the volume
   std::vector<std::string> layers = {};     // see DeviceStack
-  std::vector<LayerState> states = {};      // of layers that can be degraded and the like
+  std::vector<LayerState> states = {};      // of layers that can be degraded or the like
   std::optional<std::uint64_t> start = {};  // bytes; of a part of a block device
-  std::string part = {};                    // its name, where a run goes through several: "begin"
+  std::string part = {};                    // its name if a run uses several: "begin"
 };
 
-// How cold the caches were when a step began.
-struct Coldness {
-  std::string method;            // "remount", "drop_caches", "fadvise", or "warm" on purpose
-  std::optional<double> cached;  // share of the bytes that could be cached and were, 0 to 1
+// Cache state at the start of a step.
+struct CacheState {
+  std::string method;            // "remount", "drop_caches", "fadvise", or intentionally "warm"
+  std::optional<double> cached;  // cached share of the cacheable bytes, 0 to 1
 };
 
-// Two implementations: a directory, and a file system that filereel makes and mounts on an image or
-// a block device. All members but the destructor throw Error(failed) when the volume fails or has
-// vanished. The destructor gives back all that was taken: mounts, loop devices, leases.
+// Two implementations: a directory, and a file system that filereel formats and mounts on an image
+// or a block device. All members except the destructor throw Error(failed) if the volume fails or
+// disappears. The destructor releases everything: mounts, loop devices, leases.
 class Volume {
  public:
   virtual ~Volume() = default;
 
-  // Makes the volume empty, mounted and ready: formats it with `kind`; a directory is only cleared
-  // of what was made since it was opened, and takes no kind.
+  // Prepares an empty, mounted volume and formats it with `kind`. A directory takes no kind; only
+  // files created since it was opened are removed.
   virtual void prepare(std::optional<FileSystemKind> kind) = 0;
 
   // Writes everything back and empties the caches. `paths` (below the root) are the files that are
-  // read next, `bytes` their size together: what is still cached is a share of these.
-  virtual Coldness make_cold(std::span<const std::string> paths, std::uint64_t bytes) = 0;
+  // read next, `bytes` their total size: the cached share refers to these.
+  virtual CacheState make_cold(std::span<const std::string> paths, std::uint64_t bytes) = 0;
 
-  // Returns when everything written is on the device.
+  // Returns once all written data is on the device.
   virtual void sync() = 0;
 
-  // Nobody works on it until the next prepare: what is mounted goes, so that no file system writes
-  // while another part of the same drive is measured.
+  // Unmounts until the next prepare, so that no file system writes while another part of the same
+  // drive is measured.
   virtual void rest() {}
 
-  // The root directory's descriptor; changes with prepare and make_cold.
+  // Descriptor of the root directory; changes with prepare and make_cold.
   virtual int root() const = 0;
 
-  // Before the first prepare: what the file system is going to lie on, open for reading and
-  // writing; nothing on it is needed. -1 where there is no such thing, as for directories.
+  // Before the first prepare: the storage below the future file system, open for reading and
+  // writing; its content is not needed. -1 if there is none, as for directories.
   virtual int raw() const { return -1; }
 
-  // Throws if the volume is no longer the one that was prepared: unmounted or replaced.
+  // Throws if the prepared volume was unmounted or replaced.
   virtual void check_present() const = 0;
 
-  // Bytes that can be stored at the most, already before prepare.
+  // Maximum capacity in bytes, available before prepare.
   virtual std::uint64_t capacity() const = 0;
 
   virtual FileSystemLimits limits() const = 0;
-  virtual std::optional<std::uint64_t> free_bytes() const = 0;  // nothing: the driver does not say
-  // How many files and directories can still be made; nothing: as many as fit, or it does not say.
+  virtual std::optional<std::uint64_t> free_bytes() const = 0;  // none: unknown
+  // Number of files and directories that can still be created; nothing: unlimited or unknown.
   virtual std::optional<std::uint64_t> free_entries() const { return std::nullopt; }
-  // Before prepare, what it says of a file system that is still to be made means nothing.
+  // Before prepare, the data about a file system not formatted yet is meaningless.
   virtual VolumeDescription describe() const = 0;
   virtual std::optional<DeviceCounters> counters() const = 0;
   virtual double driver_cpu_s() const { return 0; }
 
-  // Ends the use. With `keep` the files stay as the last step left them, else what filereel made in
-  // a directory and temporary images are removed.
+  // Ends the use. With `keep` the files stay as the last step left them. Otherwise filereel's files
+  // in a directory and temporary images are removed.
   virtual void finish(bool keep) = 0;
 };
 
 struct VolumeOptions {
   Role role = Role::near;
-  MountPower power = MountPower::none;
+  MountCapability power = MountCapability::none;
   std::vector<Target> destroy = {};  // block devices and parts that may be formatted
-  bool keep = false;                 // leave the files also when the run fails or is interrupted
+  bool keep = false;                 // also if the run fails or is interrupted
   std::string part = {};             // see VolumeDescription
-  HeldDevices* held = nullptr;       // those of the run, while volumes are opened; null: none yet
+  HeldDevices* held = nullptr;       // of the run, while volumes are opened; null: none yet
 };
 
-// Checks all that can be checked without changing anything, then takes possession of the target.
-// Throws Error.
+// Performs all checks that change nothing, then takes possession of the target. Throws Error.
 std::unique_ptr<Volume> open_volume(const Target& target, const VolumeOptions& options);
 
-// The volume kinds' own makers, for open_volume.
+// Factories for open_volume.
 std::unique_ptr<Volume> open_directory_volume(const Target& target, const VolumeOptions& options);
 std::unique_ptr<Volume> open_device_volume(const Target& target, const VolumeOptions& options);
 

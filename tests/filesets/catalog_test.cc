@@ -83,7 +83,7 @@ TEST_CASE("no directory of the catalogue has more than a hundred files") {
 
 TEST_CASE("an unknown set is an error of usage that names the sets there are") {
   CHECK_THROWS_WITH(catalog_file_set("games"),
-                    "there is no file set 'games' in the catalogue; it has install, iso, mp3, "
+                    "unknown file set 'games'; the catalogue has install, iso, mp3, "
                     "naspt-directory, naspt-photos, programs, small-files, windows");
   try {
     load_file_set("no/such/file.yaml");

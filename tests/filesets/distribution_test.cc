@@ -50,8 +50,8 @@ TEST_CASE("what cannot be is an error that says why") {
   CHECK_THROWS_AS(draw_sizes({.min = 2, .max = 1}, 1, 1, 1), Error);
   CHECK_THROWS_AS(draw_sizes({.pareto = ParetoTail{2, 1, 1}}, 1, 1, 1), Error);
   CHECK_THROWS_WITH(check_sizes(distribution, 100, 999, "set.yaml:3:1"),
-                    "set.yaml:3:1: 100 files of at least 10 bytes need more than the 999 bytes in "
-                    "total; lower the count or the smallest size, or raise the total");
+                    "set.yaml:3:1: 100 files of at least 10 bytes exceed the total of 999 bytes; "
+                    "reduce the count or the minimum size, or increase the total");
   CHECK(draw_sizes({}, 0, 0, 1).empty());
 }
 

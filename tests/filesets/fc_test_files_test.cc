@@ -100,8 +100,7 @@ TEST_CASE("sizes of a scaled list add up exactly and its files stay") {
 }
 
 TEST_CASE("a list that cannot be read is refused with its line") {
-  CHECK(complaint(parse_fls, "a 5\n..\\b 6\n") ==
-        "list:2: the path contains '..'; write it without");
+  CHECK(complaint(parse_fls, "a 5\n..\\b 6\n") == "list:2: the path contains '..'; remove it");
   for (const char* text :
        {"", "a", "a b", "C:\\", "a 5\nA 6\n", "a 5\na\\b 6\n", "5", "a 99999999999999999999999",
         "\xff\xfe"

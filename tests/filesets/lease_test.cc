@@ -19,11 +19,11 @@ namespace filereel {
 namespace {
 
 std::vector<FoundLease> all() {
-  return find_leases([](const LeaseNote&) { return true; });
+  return find_leases([](const LeaseRecord&) { return true; });
 }
 
-LeaseNote full_note(LeaseKind kind) {
-  LeaseNote note{
+LeaseRecord full_note(LeaseKind kind) {
+  LeaseRecord note{
       .kind = kind, .path = "/a b\n\xff\\c", .made = FileIdentity{12, -5}, .parent = {3, 4}};
   note.mounted = kind == LeaseKind::mount_point ? 77 : 0;
   if (kind == LeaseKind::image) {
@@ -41,7 +41,7 @@ LeaseNote full_note(LeaseKind kind) {
 
 TEST_CASE("what a lease says comes back from its text") {
   for (int kind = 0; kind <= static_cast<int>(LeaseKind::tree); ++kind) {
-    LeaseNote note = full_note(static_cast<LeaseKind>(kind));
+    LeaseRecord note = full_note(static_cast<LeaseKind>(kind));
     CHECK(parse_lease(format_lease(note)) == note);
     note.made.reset();
     CHECK(parse_lease(format_lease(note)) == note);
@@ -87,8 +87,8 @@ TEST_CASE("a lease is on the list until it is struck off") {
     REQUIRE(found.size() == 1);
     REQUIRE(found[0].lease);  // nobody has it now
     CHECK(found[0].note.path == "/x");
-    found[0].lease->strike();
-    found[0].lease->strike();
+    found[0].lease->remove_record();
+    found[0].lease->remove_record();
   }
   CHECK(all().empty());
   CHECK(boost::filesystem::is_empty(state.path()));
@@ -96,7 +96,7 @@ TEST_CASE("a lease is on the list until it is struck off") {
 
 TEST_CASE("the entries of a tree come when they are asked for, unless they are torn") {
   const StateDir state;
-  LeaseNote note = full_note(LeaseKind::tree);
+  LeaseRecord note = full_note(LeaseKind::tree);
   note.path = '/' + std::string(4094, '\n');
   note.entries.resize(100'000, UINT64_MAX);
   const Lease unused(note);

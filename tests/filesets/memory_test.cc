@@ -14,7 +14,7 @@ namespace {
 TEST_CASE("running out of memory blames what was too large") {
   CHECK(within_memory("the set", [] { return 7; }) == 7);
   CHECK_THROWS_WITH_AS(within_memory("the set", []() -> int { throw std::bad_alloc(); }),
-                       doctest::Contains("the set needs more memory than there is; "), Error);
+                       doctest::Contains("the set needs more memory than is available; "), Error);
   CHECK_THROWS_WITH_AS(within_memory("the set", []() -> int { throw_failed("no disk"); }),
                        "no disk", Error);
 }

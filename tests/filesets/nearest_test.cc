@@ -23,7 +23,7 @@ TEST_CASE("a name with a slip is near to the right one") {
 
 TEST_CASE("a message ends with the names that there are, and the nearest ones") {
   CHECK(use_one_of("nul", kNames) ==
-        ": use blocking, io_uring, null, app-compile; did you mean null?");
+        ": use blocking, io_uring, null, app-compile; did you mean 'null'?");
   CHECK(use_one_of("none-of-it", kNames) == ": use blocking, io_uring, null, app-compile");
 }
 

@@ -218,7 +218,7 @@ TEST_CASE("errors name the path, the cause and the next step") {
     mkdir((work->path() / "d/f").c_str(), 0755);
   });
   CHECK(error.find(temp / "d/f") != std::string::npos);
-  CHECK(error.find("File exists (1 of 2 entries made); choose") != std::string::npos);
+  CHECK(error.find("File exists (1 of 2 entries created); choose") != std::string::npos);
   CHECK(error.find('\n') == std::string::npos);
 }
 

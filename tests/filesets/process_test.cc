@@ -48,7 +48,7 @@ void await_output(const ChildProcess& child) {
 
 TEST_CASE("a program that is not there is named with the package to install") {
   const std::string text = failure({"no-such-program-filereel"});
-  CHECK(text == "no-such-program-filereel is not installed: apt-get install some-package");
+  CHECK(text == "no-such-program-filereel is not installed; run apt-get install some-package");
 }
 
 TEST_CASE("a program that succeeds is no error") {
@@ -58,12 +58,12 @@ TEST_CASE("a program that succeeds is no error") {
 
 TEST_CASE("the error of a program holds its exit status and its last line") {
   CHECK(failure(shell("echo first; echo the disk is full >&2; echo; exit 3")) ==
-        "cannot make tea: sh exited with 3: the disk is full");
-  CHECK(failure({"false"}) == "cannot make tea: false exited with 1");
+        "cannot make tea: sh exited with status 3: the disk is full");
+  CHECK(failure({"false"}) == "cannot make tea: false exited with status 1");
 }
 
 TEST_CASE("a killed program has the status that a shell would show") {
-  CHECK(failure(shell("kill -KILL $$")) == "cannot make tea: sh exited with 137");
+  CHECK(failure(shell("kill -KILL $$")) == "cannot make tea: sh exited with status 137");
 }
 
 TEST_CASE("output and status can be asked for while it runs and after its end") {

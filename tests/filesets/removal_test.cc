@@ -37,7 +37,7 @@ void remove_in(const TempDir& temp) {
 }
 
 FileIdentity identity(const TempDir& temp, const std::string& name) {
-  return state_of(opened(temp.path()).get(), name)->identity;
+  return read_file_state(opened(temp.path()).get(), name)->identity;
 }
 
 TEST_CASE("a tree goes with all that is in it and nothing beside it") {
@@ -188,7 +188,7 @@ TEST_CASE("a file with the inode number of a removed one is another file") {
   const TempDir temp;
   write_file(temp / "f");
   const FileIdentity first = identity(temp, "f");
-  if (first.born_ns == 0) return skipped("this file system does not say when a file was born");
+  if (first.birth_ns == 0) return skipped("this file system does not say when a file was born");
   int same = 0;
   for (int i = 0; i < 100; ++i) {
     unlink((temp / "f").c_str());

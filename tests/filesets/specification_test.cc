@@ -125,7 +125,7 @@ TEST_CASE("the same text gives the same set, and names are not used twice") {
 
 TEST_CASE("mistakes are named with line and column") {
   CHECK(complaint("name: n\ngroups:\n  - count: 5\n    size: 1\n    colour: red\n") ==
-        "set.yaml:5:5: unknown key 'colour' in an item of 'groups'; known are path, files, count, "
+        "set.yaml:5:5: unknown key 'colour' in an item of 'groups': expected path, files, count, "
         "size, total, sizes, directories, extensions, content, compressed, duplicates");
   CHECK(complaint("name: n\ngroups:\n  - count: many\n    size: 1\n") ==
         "set.yaml:3:12: 'count' must be a whole number from 0 to 100000000, not 'many'");
@@ -136,10 +136,10 @@ TEST_CASE("mistakes are named with line and column") {
   CHECK(
       complaint("name: n\ngroups:\n  - count: 20\n    total: 10\n    sizes: {lognormal: {sigma: "
                 "1}}\n")
-          .starts_with("set.yaml:4:12: 20 files of at least 1 bytes need more than the 10 bytes"));
+          .starts_with("set.yaml:4:12: 20 files of at least 1 bytes exceed the total of 10 bytes"));
   CHECK(complaint("name: n\ngroups:\n  - files:\n      - {path: ../x, size: 1}\n")
             .starts_with("set.yaml:4:16: the path '../x' contains '..'"));
-  CHECK(complaint("name: [\n").starts_with("set.yaml:2:1: not YAML: "));
+  CHECK(complaint("name: [\n").starts_with("set.yaml:2:1: invalid YAML: "));
 }
 
 TEST_CASE("what is no specification is refused") {

@@ -68,7 +68,7 @@ TEST_CASE("what is no size is refused with the place and the text") {
                            "0x10",  "4 K B", "1.5", "1.5 B", "1.1234567 GB", "4 KiBs"}) {
     CAPTURE(text);
     const std::string error = error_of(text);
-    CHECK(error.starts_with("--size: \"" + std::string(text) + "\""));
+    CHECK(error.starts_with("--size: '" + std::string(text) + "'"));
   }
   CHECK(error_of("-5 GB").find("negative") != std::string::npos);
   CHECK(error_of("1.5").find("whole number") != std::string::npos);
@@ -76,8 +76,7 @@ TEST_CASE("what is no size is refused with the place and the text") {
 }
 
 TEST_CASE("what is no size cannot break the line that says so") {
-  CHECK(
-      error_of("4 K\nB\x1b[31m").starts_with("--size: \"4 K\\x0aB\\x1b[31m\" has an unknown unit"));
+  CHECK(error_of("4 K\nB\x1b[31m").starts_with("--size: '4 K\\x0aB\\x1b[31m' has an unknown unit"));
 }
 
 TEST_CASE("an embedded NUL byte does not end a size") {
@@ -152,7 +151,7 @@ TEST_CASE("a time without a unit, negative or too long is refused with an exampl
     }
     return "";
   };
-  CHECK(refusal("12") == "--from: \"12\" has no unit; write a time such as 2s, 1.5 min or 250 ms");
+  CHECK(refusal("12") == "--from: '12' has no unit; expected a time such as 2s, 1.5 min or 250 ms");
   CHECK(refusal("2 parsecs").find("unknown unit") != std::string::npos);
   CHECK(refusal("-1s").find("negative") != std::string::npos);
   CHECK(refusal("1.5 ns").find("whole number of nanoseconds") != std::string::npos);

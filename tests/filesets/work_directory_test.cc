@@ -210,7 +210,7 @@ TEST_CASE("what a kill left of the removal of a kept tree is removed by the next
   const TempDir temp;
   keep_tree(temp.path());
   const Descriptor parent(open((temp / "d").c_str(), O_RDONLY | O_DIRECTORY));
-  fs::rename(temp / "d/f", temp / "d/" + aside_name(state_of(parent.get(), "f")->identity));
+  fs::rename(temp / "d/f", temp / "d/" + aside_name(read_file_state(parent.get(), "f")->identity));
   CHECK(refusal(temp.path()).empty());
   CHECK(fs::is_empty(temp.path()));
 }
@@ -268,9 +268,9 @@ TEST_CASE("a directory that filereel has no lease of is refused") {
   const StateDir state;
   const TempDir temp;
   write_to(temp / "mine");
-  CHECK(refusal(temp.path()) ==
-        temp.path() +
-            " is not empty and filereel did not fill it (mine is in it): name an empty directory");
+  CHECK(refusal(temp.path()) == temp.path() +
+                                    " is not empty and was not filled by filereel (it contains "
+                                    "mine); choose an empty directory");
   write_to(temp / ".filereel-volume", "filereel works here.\nmine\n");
   CHECK(refusal(temp.path()).find("earlier version") != std::string::npos);
   CHECK(text_in(temp / "mine") == "x");
@@ -306,9 +306,9 @@ TEST_CASE("a directory in use is refused") {
   const StateDir state;
   const TempDir temp;
   const WorkDirectory first(temp.path(), kVolume);
-  CHECK(refusal(temp.path()) == temp.path() +
-                                    " is in use by another filereel: wait for it or "
-                                    "choose another volume");
+  CHECK(refusal(temp.path()) ==
+        temp.path() +
+            " is in use by another filereel; wait for it to end, or choose another volume");
   CHECK_NOTHROW(first.check_present());
 }
 

@@ -134,10 +134,10 @@ class Empty(IntegrationTest):
 
     def test_long_values_are_not_quoted_whole(self):
         digits = "9" * 20_000
-        for arguments, end in ((["run", "--runs", digits], "must be auto, or 1 to 10000"),
+        for arguments, end in ((["run", "--runs", digits], "must be auto or a number from 1 to 10000"),
                                (["run", "--threads", digits], "must be a number from 1 to 1024"),
                                ([digits], "see filereel --help"),
-                               (["run", digits], "`filereel list` shows the catalogue")):
+                               (["run", digits], "run `filereel list` to see the catalogue")):
             done = self.filereel(*arguments, status=None)
             self.assertNotEqual(done.code, 0)
             self.assertLess(len(done.err), 6000)
@@ -171,7 +171,7 @@ class Memory(IntegrationTest):
                                       env=self.environment(), capture_output=True, text=True)
                 self.assertEqual(done.returncode, 1, done)
                 self.assertEqual(len(done.stderr.splitlines()), 1, done)
-                self.assertRegex(done.stderr, f"'{name}' needs more memory than there is; ")
+                self.assertRegex(done.stderr, f"'{name}' needs more memory than is available; ")
                 self.assertEqual(sorted(os.listdir(self.scratch)), before)
 
 

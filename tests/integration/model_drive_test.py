@@ -226,7 +226,7 @@ class Program(DriveTest):
                 (2, "not an empty folder", [good, folder]),
                 (2, "not an empty folder", [good, folder / "nowhere"]),
                 (3, "no such file", [folder / "nowhere.yaml", empty]),
-                (3, "bad.yaml:2:17: 'latency': \"200\" has no unit", [bad, empty]),
+                (3, "bad.yaml:2:17: 'latency': '200' has no unit", [bad, empty]),
                 (1, "nowhere/log: cannot be made", [good, empty, "--log", folder / "nowhere/log"])):
             code, text = self.refused(*arguments)
             self.assertEqual((code, words in text), (status, True), text)

@@ -162,7 +162,7 @@ class Options(IntegrationTest):
                     # Of two volumes in turn, one may be slower.
                     codes = (0, 4) if option.startswith("--against") else (0,)
                     self.assertIn(finished.code, codes, finished)
-                    self.assertNotIn("no meaning", finished.err)
+                    self.assertNotIn("does not apply", finished.err)
                     result = self.result(f"{kind}/r.json")
                     self.assertTrue(result["complete"])
                     self.assertEqual("block_baselines" in result, option == "--with-block-baseline")
@@ -173,7 +173,7 @@ class Options(IntegrationTest):
         self.assertEqual([job["kind"] for job in self.result()["plan"]["jobs"]],
                          ["fc-test", "workload", "trace"])
         self.assertEqual(self.result()["plan"]["jobs"][0]["settings"]["threads"], "2")
-        self.assertIn("--threads has no meaning for recipe.yaml", done.err)
+        self.assertIn("--threads does not apply to recipe.yaml", done.err)
 
     def test_the_examples_are_plans(self):
         self.assertEqual(list(examples()), ["suite.yaml", "full.yaml", "small.yaml", "sweeps.yaml"])

@@ -294,7 +294,7 @@ class Directories(Own):
         for words in (["--near", target, "--json", target / "r.json"],
                       ["--near", target, "--html", "target/../target/r.html"],
                       ["--near", "image:a.img", "--json", "a.img"]):
-            self.assert_refused(self.run_on(*words), 2, "in the volume")
+            self.assert_refused(self.run_on(*words), 2, "inside the volume")
         self.assertEqual(os.listdir(target), [])
 
 

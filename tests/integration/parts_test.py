@@ -107,11 +107,11 @@ class Refusals(PartsTest):
         with self.drive() as self.device:
             self.refused(2, "multiple of 4096", near="start=1000,size=64M")
             self.refused(2, "multiple of 4096", near="size=64000001")
-            self.refused(2, "beyond the device", near="start=384M")
-            self.refused(2, "beyond the device", near="start=352M,size=64M")
+            self.refused(2, "past the end of the device", near="start=384M")
+            self.refused(2, "past the end of the device", near="start=352M,size=64M")
             self.refused(2, "too small", near="size=64K")
-            self.refused(2, "is written as", near="start=0,size=64M,fs=ext4")
-            self.refused(2, "beyond the device", destroy=",start=400M")
+            self.refused(2, "invalid part", near="start=0,size=64M,fs=ext4")
+            self.refused(2, "past the end of the device", destroy=",start=400M")
         folder = self.folder("a")
         self.assert_refused(self.run_on("--near", f"{folder},size=64M"), 2, "not a block device")
         (self.scratch / "b,size=1").mkdir()
@@ -300,7 +300,7 @@ class InTurn(PartsTest):
                 return self.run_on(*words, "--parts", parts, "--destroy", device, "--fs", "ext4")
             near = ["--near", f"{device},size=64M"]
             self.assert_refused(refused("--near", device), 2, "with a size")
-            self.assert_refused(refused("--near", f"{device},start=64M,size=64M"), 2, "no start")
+            self.assert_refused(refused("--near", f"{device},start=64M,size=64M"), 2, "without a start")
             self.assert_refused(refused("--near", "image:a.img,size=64M"), 2, "block device")
             self.assert_refused(refused(*near, "--against", "image:b.img,size=64M"), 2, "--against")
             self.assert_refused(refused(*near, parts="begin"), 2, "two or more")
@@ -330,7 +330,7 @@ class Partitions(PartsTest):
         self.addCleanup(call, "losetup", "-d", device)
         if not wait_until(lambda: os.path.exists(f"{device}p2"), 2):
             self.skipTest("partitions of loop devices have no nodes here")
-        for far, word in (("start=0,size=64M", "overlap"), ("start=300M", "lie on one drive")):
+        for far, word in (("start=0,size=64M", "overlap"), ("start=300M", "are on the same drive")):
             self.assert_refused(self.run_on("--near", f"{device}p1", "--far", f"{device},{far}",
                                             "--destroy", device, "--destroy", f"{device}p1",
                                             "--fs", "ext4"), 2, word)

@@ -74,7 +74,7 @@ class CompatCallsByStrace(CompatTest):
                 self.check_operations([line.split(None, 4)[4] for line in lines])
                 target = self.folder(f"again for {kind}")
                 done = self.filereel("replay", "app.reel", target, "--verify", "tree")
-                self.assertIn("the tree is as after the trace", done.out)
+                self.assertIn("the tree matches the trace", done.out)
                 self.assertEqual(tree_shape(f"{target}{work}"), tree_shape(work))
 
     def check_operations(self, operations):

@@ -48,7 +48,7 @@ class Replays(IntegrationTest):
                 done = self.filereel("replay", self.reel, target, "--verify", "tree", "--order",
                                      order, "--json", "r.json")
                 self.check_tree(target)
-                self.assertIn("the tree is as after the trace", done.out)
+                self.assertIn("the tree matches the trace", done.out)
                 sample = self.result()["measurements"][0]["samples"][0]
                 self.assertEqual(sample["tree"]["differences"], 0)
                 self.assertEqual(sample["divergences"]["by_class"].get("mismatch", 0), 0, done)

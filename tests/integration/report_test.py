@@ -243,11 +243,11 @@ class RealRun(ReportTest):
     def check_bars(self, summaries, kinds):
         """Charts and their tables show the medians and ranges of the result."""
         shown = 0
-        offered = [one.text for one in Select(self.choice("Figure")).options]
+        offered = [one.text for one in Select(self.choice("Metric")).options]
         for title, figure in FIGURES.items():
             if title not in offered:
                 continue
-            Select(self.choice("Figure")).select_by_visible_text(title)
+            Select(self.choice("Metric")).select_by_visible_text(title)
             bars = [one for one in self.script(CHARTS) if one["datasets"][0]["ranges"] is not None
                     and one["title"].split(":")[0] in OPERATIONS]
             self.assertEqual([one["title"].split(":")[0] for one in bars], OPERATIONS)
@@ -292,7 +292,7 @@ class RealRun(ReportTest):
         run = int(heat["title"].split()[-1])
         self.assertEqual(sum(cell["count"] for cell in heat["datasets"][0]["cells"]),
                          operations_of(sample for sample in one["samples"] if sample["run"] == run))
-        shares = charts["What the time went to"]
+        shares = charts["Time by kind of operation"]
         totals = {kind: sum(sample["latency"][kind]["total_us"] for sample in one["samples"])
                   for kind in one["samples"][0]["latency"]}
         for kind, share in zip(shares["labels"], shares["datasets"][0]["data"], strict=True):
@@ -318,7 +318,7 @@ class RealRun(ReportTest):
         for one, charts in zip(measured, shown, strict=True):
             self.check_measurement(one, {chart["title"]: chart for chart in charts})
         self.click_through()
-        table = next(one for one in self.script(TABLES) if one["caption"] == "Every sample")
+        table = next(one for one in self.script(TABLES) if one["caption"] == "All samples")
         samples = [sample for one in measured for sample in one["samples"]]
         self.assertEqual([row[3]["value"] for row in table["rows"]],
                          [sample["elapsed_s"] for sample in samples])
@@ -572,7 +572,7 @@ class KeptResults(ReportTest):
             values = chart["datasets"][0]["data"]
             for name, value in zip(best_first, values, strict=True):
                 self.assertAlmostEqual(value * drives[name] / values[0], 1)
-        table = next(one for one in self.script(TABLES) if one["caption"] == "What was measured, by drive")
+        table = next(one for one in self.script(TABLES) if one["caption"] == "Measurements by drive")
         self.assertEqual([row[0]["text"] for row in table["rows"]], list(drives))
         for column in range(1, len(table["heading"])):
             cells = {row[0]["text"]: row[column]["text"] for row in table["rows"]}
@@ -593,7 +593,7 @@ class KeptResults(ReportTest):
 
         # A press on a heading sorts, one on a drive hides it.
         self.click(self.all(".sticky thead button")[1])
-        table = next(one for one in self.script(TABLES) if one["caption"] == "What was measured, by drive")
+        table = next(one for one in self.script(TABLES) if one["caption"] == "Measurements by drive")
         self.assertEqual([row[0]["text"] for row in table["rows"]], best_first)
         self.click(next(one for one in self.all(".toggle") if one.text == "Bolt"))
         charts = [one for one in self.script(CHARTS) if one["title"].startswith("create: MB/s")]

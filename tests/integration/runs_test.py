@@ -38,14 +38,14 @@ class Automatic(Runs):
         self.assertLess(max(self.samples()), 100)
         self.assertGreaterEqual(min(self.samples()), 5)
         self.assertEqual(self.result()["plan"]["runs"], max(self.samples()))
-        self.assertIn("2 of 2 measurements precise to 100 %", done.out)
+        self.assertIn("intervals of 2 of 2 measurements within 100 %", done.out)
 
     def test_runs_end_with_the_budget(self):
         done = self.filereel("run", self.plan("runs: auto\nmost_runs: 10000\n"), "--near",
                              self.folder("near"), "--precision", "0.01%", "--budget", "1s",
                              "--json", "r.json")
         self.assertIn("budget", self.ended())
-        self.assertIn("were over", done.out)
+        self.assertIn("used up", done.out)
         self.assertTrue(self.result()["complete"])
 
     def test_runs_end_when_there_are_as_many_as_there_may_be(self):
@@ -203,7 +203,7 @@ class BlockLevel(Runs):
                              "64K", "--with-block-baseline", "--json", "r.json",
                              env=self.with_short_fio())
         self.check(self.result(), "device", 64 << 10)
-        self.assertIn("files by block level", done.out)
+        self.assertIn("file/block level", done.out)
         self.check_clean("ext4", image)
         self.assert_nothing_left()
 
@@ -214,7 +214,7 @@ class BlockLevel(Runs):
                                  "1", "--near", root, "--with-block-baseline", "--json", "r.json",
                                  env=self.with_short_fio())
             self.check(self.result(), "file", 128 << 10)
-            self.assertIn("files by block level", done.out)
+            self.assertIn("file/block level", done.out)
             self.assertEqual(os.listdir(root), ["lost+found"])
 
     @needs("ext4")

@@ -31,7 +31,7 @@ class FullVolumes(IntegrationTest):
             before = os.statvfs(volume).f_bfree
             finished = self.filereel("run", "--near", volume, "--set", "programs", "--runs", "1",
                                      "--json", "r.json", status=None)
-            self.assert_refused(finished, 1, volume, "no room", "programs")
+            self.assert_refused(finished, 1, volume, "not enough space", "programs")
             # Nothing was measured: a result of that name from before would still be there.
             self.assertFalse((self.scratch / "r.json").exists())
             self.assertEqual(os.listdir(volume), ["lost+found"])
@@ -41,7 +41,7 @@ class FullVolumes(IntegrationTest):
     def test_a_set_that_has_no_room_in_an_image_is_refused_before_it_begins(self):
         finished = self.filereel("run", "--near", "image:a.img,size=64M", "--fs", "ext4", "--set",
                                  "programs", "--runs", "1", status=None)
-        self.assert_refused(finished, 1, "a.img", "no room")
+        self.assert_refused(finished, 1, "a.img", "not enough space")
         self.assert_nothing_left()
 
     @needs("ext4")
@@ -50,7 +50,7 @@ class FullVolumes(IntegrationTest):
             finished = self.filereel("run", "--near", volume, "--set",
                                      self.many_small_files(300, "1 B"), "--json", "r.json",
                                      status=None)
-            self.assert_refused(finished, 1, volume, "inodes", "can be made")
+            self.assert_refused(finished, 1, volume, "not enough inodes", "needed")
             self.assertFalse((self.scratch / "r.json").exists())
             self.assertEqual(os.listdir(volume), ["lost+found"])
 
@@ -124,7 +124,7 @@ class VanishingVolumes(IntegrationTest):
                 self.assertTrue(wait_until(lambda: self.steps_measured() >= 2 or running.ended(),
                                            60))
                 call("umount", "-l", volume)
-                self.assert_refused(running.finish(), 1, volume, "vanished")
+                self.assert_refused(running.finish(), 1, volume, "unmounted or replaced")
                 self.assertFalse(self.result()["complete"])
                 self.assertEqual(os.listdir(volume), [])  # nothing was put below the mount point
         self.assert_nothing_left()
@@ -154,7 +154,7 @@ class VanishingVolumes(IntegrationTest):
                     running.finish()
                 else:
                     self.fail("the step was over each time")
-                self.assert_refused(running.finish(), 1, f"{role}.img", "does not answer")
+                self.assert_refused(running.finish(), 1, f"{role}.img", "no longer responds")
                 self.assertFalse(self.result()["complete"])
                 self.assert_nothing_left()
 

@@ -158,11 +158,11 @@ TEST_CASE("what a script cannot be is refused with its line and what is wrong") 
   check_refused("stalls: [{length: 1s, at: [2s, 1s]}]", at2, "must be later");
   check_refused("stalls: [{length: 1s, at: 1s}]", at2, "must be a list");
   check_refused("stalls: [{length: 1s, every: 1, kinds: []}]", at2, "name a kind");
-  check_refused("stalls: [{length: 1s, every: 1, kinds: [raed]}]", at2, "did you mean read?");
+  check_refused("stalls: [{length: 1s, every: 1, kinds: [raed]}]", at2, "did you mean 'read'?");
   std::string many = "stalls:\n";
   for (std::size_t i = 0; i <= kMaxStalls; ++i) many += "  - {length: 1s, every: 1}\n";
   check_refused(many, "drive.yaml:3:", "at most 64");
-  check_refused("size: 64 MiB", at2, "stands twice");
+  check_refused("size: 64 MiB", at2, "duplicate key");
 }
 
 TEST_CASE("a drive has a size that a loop device can have") {

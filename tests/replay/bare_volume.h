@@ -15,7 +15,9 @@ class BareVolume : public filereel::Volume {
       : description_(std::move(description)) {}
 
   void prepare(std::optional<filereel::FileSystemKind>) override {}
-  filereel::Coldness make_cold(std::span<const std::string>, std::uint64_t) override { return {}; }
+  filereel::CacheState make_cold(std::span<const std::string>, std::uint64_t) override {
+    return {};
+  }
   void sync() override {}
   int root() const override { return -1; }
   void check_present() const override {}

@@ -39,7 +39,7 @@ std::optional<double> share_of(const Result& result) {
   return block_share(result, result.measurements.front());
 }
 
-TEST_CASE("the share of the block level is that of the same pattern, size and depth") {
+TEST_CASE("the block-level share uses the same pattern, size and depth") {
   Result result = written();
   CHECK(*share_of(result) == doctest::Approx(0.25));
   result.measurements[0].access->random = true;
@@ -52,7 +52,7 @@ TEST_CASE("the share of the block level is that of the same pattern, size and de
   CHECK_FALSE(share_of(result));
 }
 
-TEST_CASE("what reads and writes takes as long at block level as both one after the other") {
+TEST_CASE("mixed accesses take the sum of reads and writes at block level") {
   Result result = written();
   result.measurements[0].operation = "copy-near";
   result.measurements[0].samples[0].latency["read"].bytes = 100'000'000;
@@ -73,7 +73,7 @@ TEST_CASE("samples that failed or moved no data have no share of the block level
   CHECK_FALSE(device_bytes_per_file_byte(result.measurements[0]).written);
 }
 
-TEST_CASE("device bytes per file byte are told of what was written and what was read") {
+TEST_CASE("device bytes per file byte are reported for writes and reads") {
   Result result = written();
   Measurement& one = result.measurements[0];
   CHECK(*device_bytes_per_file_byte(one).written == doctest::Approx(1.25));
@@ -84,7 +84,7 @@ TEST_CASE("device bytes per file byte are told of what was written and what was 
   CHECK_FALSE(device_bytes_per_file_byte(one).written);
 }
 
-TEST_CASE("the file system's share of latency is told of comparable accesses") {
+TEST_CASE("the file system's share of latency is reported for comparable accesses") {
   Result result = written();
   Measurement& one = result.measurements[0];
   LatencySummary& writes = one.samples[0].latency["write"];
@@ -119,7 +119,7 @@ TEST_CASE("sizes at block level are whole blocks") {
   CHECK(baseline_block_size(1 << 30) == 16 << 20);
 }
 
-TEST_CASE("what a measurement asks of the device comes back from JSON") {
+TEST_CASE("access shapes are restored from JSON") {
   Result result = sample_result();
   result.measurements[0].access = {true, 8192, 7, true};
   result.baselines = {baseline("read", 1000), baseline("write", 400)};
@@ -141,7 +141,7 @@ TEST_CASE("what a measurement asks of the device comes back from JSON") {
   CHECK_FALSE(again.measurements[1].access);
 }
 
-TEST_CASE("baselines that the result has of another file system are not measured again") {
+TEST_CASE("baselines of another file system in the result are not measured again") {
   Result result;
   result.baselines = {baseline("write", 400), baseline("read", 1000)};
   const BareVolume volume;  // on which nothing can be measured
@@ -167,7 +167,7 @@ TEST_CASE("baselines that the result has of another file system are not measured
   CHECK(result.baselines.size() == 5);
 }
 
-TEST_CASE("a phase is to block level what most of its accesses are") {
+TEST_CASE("a phase has the block-level shape of most of its accesses") {
   RecipePhase phase;
   RecipeThreads threads;
   threads.count = 3;
@@ -188,7 +188,7 @@ TEST_CASE("a phase is to block level what most of its accesses are") {
   CHECK_FALSE(access_shape(RecipePhase{}));
 }
 
-TEST_CASE("latencies compare with block level where all accesses are alike and direct") {
+TEST_CASE("latencies are comparable with block level if all accesses are uniform and direct") {
   RecipeThreads alike;
   alike.count = 3;
   alike.direct = true;
@@ -222,7 +222,7 @@ TEST_CASE("latencies compare with block level where all accesses are alike and d
   CHECK_FALSE(access_shape(mixed)->latency_comparable);
 }
 
-TEST_CASE("fio's figures are read whatever stands around them") {
+TEST_CASE("fio's JSON is parsed regardless of surrounding text") {
   const std::string text =
       "note: both iodepth >= 1\n{\"fio version\": \"fio-3.33\", \"jobs\": [{\"error\": 0,"
       "\"read\": {\"io_bytes\": 0, \"bw_bytes\": 0, \"iops\": 0.0},"

@@ -52,20 +52,19 @@ std::string text_of(Result result, const std::string& code) {
 
 using Codes = std::vector<std::string>;
 
-TEST_CASE("a steady measurement on a quiet machine gives no reason for a warning") {
+TEST_CASE("a steady measurement on an idle machine has no warnings") {
   CHECK(codes_of(result_of(kSteady)).empty());
   CHECK(codes_of(Result{}).empty());
 }
 
-TEST_CASE("too few samples are told once, however many measurements have them") {
+TEST_CASE("too few samples give one warning for all measurements") {
   Result result = result_of({1, 1, 1});
   CHECK(text_of(result, "too-few-samples") ==
-        "1 measurement of 3 or fewer samples: too few for a confidence interval, and to compare "
-        "with");
+        "1 measurement with at most 3 samples: too few for a confidence interval or a comparison");
   for (int i = 0; i < 24; ++i) result.measurements.push_back(result.measurements[0]);
   result.measurements[7].samples.resize(1);
   CHECK(codes_of(result) == Codes{"too-few-samples"});
-  CHECK(text_of(result, "too-few-samples").starts_with("25 measurements of 3 or fewer"));
+  CHECK(text_of(result, "too-few-samples").starts_with("25 measurements with at most 3"));
   result.measurements[3] = result_of(kSteady).measurements[0];
   CHECK(text_of(result, "too-few-samples").starts_with("24 of 25 measurements"));
   CHECK(codes_of(result_of({1, 1, 1, 1, 1})).empty());
@@ -82,23 +81,24 @@ TEST_CASE("samples that failed or moved no data do not count, nor do replays wit
   CHECK(codes_of(null).empty());
 }
 
-TEST_CASE("caches that were not cold are told once for a file system, with the worst") {
+TEST_CASE("caches that were not cold give one warning per file system, with the worst") {
   Result result = result_of(kSteady);
   result.measurements.push_back(result.measurements[0]);
   result.measurements[1].set = "mp3";
   result.measurements[0].samples[1].cached_before = 0.03;
   result.measurements[1].samples[4].cached_before = 0.4;
   CHECK(codes_of(result) == Codes{"not-cold"});
-  CHECK(text_of(result, "not-cold") ==
-        "40 % of the content was cached before 'read of mp3' on ext4 began, so it was faster than "
-        "the device (2 measurements)");
+  CHECK(
+      text_of(result, "not-cold") ==
+      "40 % of the content was cached before 'read of mp3' on ext4 started, so it was faster than "
+      "the device (2 measurements)");
   for (Measurement& one : result.measurements) {
     for (Sample& sample : one.samples) sample.cold_method = "warm";
   }
   CHECK(codes_of(result).empty());  // it was asked for
 }
 
-TEST_CASE("caches that were to be warm and were not are told with the worst") {
+TEST_CASE("caches that should be warm and were not give a warning with the worst") {
   Result result = result_of(kSteady);
   for (Sample& sample : result.measurements[0].samples) {
     sample.cold_method = "read";
@@ -107,46 +107,47 @@ TEST_CASE("caches that were to be warm and were not are told with the worst") {
   CHECK(codes_of(result).empty());
   result.measurements[0].samples[2].cached_before = 0.6;
   CHECK(codes_of(result) == Codes{"not-warm"});
-  CHECK(text_of(result, "not-warm") ==
-        "60 % of the content was cached before 'read of iso' on ext4 began, so the device was read "
-        "too");
+  CHECK(
+      text_of(result, "not-warm") ==
+      "only 60 % of the content was cached before 'read of iso' on ext4 started, so the device was "
+      "read, too");
 }
 
-TEST_CASE("where only contents could be thrown out of the caches it says so") {
+TEST_CASE("caches from which only file content can be dropped are reported") {
   Result result = result_of(kSteady);
   for (Sample& sample : result.measurements[0].samples) sample.cold_method = "fadvise";
   CHECK(codes_of(result) == Codes{"not-cold"});
-  CHECK(text_of(result, "not-cold").find("names and inodes stayed") != std::string::npos);
+  CHECK(text_of(result, "not-cold").find("names and inodes stayed cached") != std::string::npos);
 }
 
-TEST_CASE("two groups of samples are named with their places") {
+TEST_CASE("bimodal samples are reported with their centres") {
   const std::vector<double> two = {1.00, 2.02, 0.99, 2.01, 1.98, 1.00, 1.02, 2.01, 1.99, 1.00};
   CHECK(codes_of(result_of(two)) == Codes{"bimodal"});
   CHECK(text_of(result_of(two), "bimodal") ==
-        "'read of iso' on ext4 came out in two groups, around 49.8 and 100 MB/s");
+        "'read of iso' on ext4 is bimodal, around 49.8 and 100 MB/s");
 }
 
-TEST_CASE("two groups that lie close together matter to nobody") {
+TEST_CASE("groups that are close together are ignored") {
   const std::vector<double> near = {1.000, 1.052, 1.001, 1.051, 1.052,
                                     1.000, 1.001, 1.051, 1.052, 1.000};
   CHECK(codes_of(result_of(near)).empty());
 }
 
-TEST_CASE("a trend is told with its direction") {
+TEST_CASE("a drift is reported with its direction") {
   std::vector<double> slower;
   for (int i = 0; i < 12; ++i) slower.push_back(1 + 0.04 * i);
   CHECK(codes_of(result_of(slower)) == Codes{"drift"});
   CHECK(text_of(result_of(slower), "drift") ==
-        "'read of iso' on ext4 became 23 % slower in the course of the run");
+        "'read of iso' on ext4 became 23 % slower during the run");
   std::vector<double> faster(slower.rbegin(), slower.rend());
   CHECK(text_of(result_of(faster), "drift") ==
-        "'read of iso' on ext4 became 30 % faster in the course of the run");
+        "'read of iso' on ext4 became 30 % faster during the run");
   std::vector<double> hardly;
   for (int i = 0; i < 12; ++i) hardly.push_back(1 + 0.002 * i);
   CHECK(codes_of(result_of(hardly)).empty());
 }
 
-TEST_CASE("one of many measurements may look like a trend by chance") {
+TEST_CASE("one of many measurements may drift by chance") {
   // Of seven values in order, which happens once in 2520 series.
   Result result = result_of({1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.6});
   CHECK(codes_of(result) == Codes{"drift"});
@@ -155,7 +156,7 @@ TEST_CASE("one of many measurements may look like a trend by chance") {
   CHECK(codes_of(result).empty());
 }
 
-TEST_CASE("a drive that others use is told by how often and how much") {
+TEST_CASE("other I/O on the drive is reported with frequency and rate") {
   Result result = result_of(kSteady);
   std::vector<Sample>& samples = result.measurements[0].samples;
   samples[0].conditions.idle_device_bytes_per_s = 80e6;
@@ -170,12 +171,12 @@ TEST_CASE("a drive that others use is told by how often and how much") {
   CHECK(codes_of(result).empty());
 }
 
-TEST_CASE("processors that others use are told, be it programs or a host") {
+TEST_CASE("CPU use by other programs and by the host is reported") {
   Result result = result_of(kSteady);
   for (Sample& sample : result.measurements[0].samples) sample.conditions.other_cpu = 0.45;
   CHECK(codes_of(result) == Codes{"cpu-busy"});
   CHECK(text_of(result, "cpu-busy") ==
-        "other programs took 45 % of the processors' time, as the median of 10 of 10 samples");
+        "other programs took 45 % of the CPU time (median of 10 of 10 samples)");
   for (Sample& sample : result.measurements[0].samples) {
     sample.conditions.other_cpu = 0.15;
     sample.conditions.stolen_cpu = 0.1;
@@ -183,7 +184,7 @@ TEST_CASE("processors that others use are told, be it programs or a host") {
   CHECK(codes_of(result) == Codes{"cpu-stolen"});
 }
 
-TEST_CASE("processors that do not keep their clock are told") {
+TEST_CASE("varying CPU clocks are reported") {
   Result result = result_of(kSteady);
   result.measurements[0].samples[3].conditions.cpu_mhz_high = 2600;  // turbo
   CHECK(codes_of(result).empty());
@@ -192,7 +193,7 @@ TEST_CASE("processors that do not keep their clock are told") {
   CHECK(text_of(result, "cpu-frequency").find("1.2 to 3.0 GHz") != std::string::npos);
 }
 
-TEST_CASE("a clock that the kernel fell back to is told") {
+TEST_CASE("a fallback clock source is reported") {
   Result result = result_of(kSteady);
   result.host.clock_source = "hpet";
   CHECK(codes_of(result) == Codes{"clock-unstable"});
@@ -200,7 +201,7 @@ TEST_CASE("a clock that the kernel fell back to is told") {
   CHECK(codes_of(result).empty());
 }
 
-TEST_CASE("a volume with little room left is told with the worst moment") {
+TEST_CASE("a nearly full volume is reported with its maximum") {
   Result result = result_of(kSteady);
   result.measurements[0].samples[3].conditions.volume_used = 0.999;
   CHECK(codes_of(result) == Codes{"volume-nearly-full"});
@@ -209,7 +210,7 @@ TEST_CASE("a volume with little room left is told with the worst moment") {
         "ext4");
 }
 
-TEST_CASE("checking again replaces the warnings of the time before and leaves the others") {
+TEST_CASE("checking again replaces only the warnings of the previous check") {
   Result result = result_of({1, 1, 1});
   result.warn({"fuse-driver", "a", "b"});
   check_result(result);
@@ -221,7 +222,7 @@ TEST_CASE("checking again replaces the warnings of the time before and leaves th
   CHECK(result.warnings[0].code == "fuse-driver");
 }
 
-TEST_CASE("a degraded volume is told once, however far its recovery has come") {
+TEST_CASE("a degraded volume is reported once during a recovery") {
   Result result;
   VolumeDescription volume;
   volume.target = "/mnt";
@@ -235,8 +236,8 @@ TEST_CASE("a degraded volume is told once, however far its recovery has come") {
   REQUIRE(result.warnings.size() == 2);
   CHECK(result.warnings[0].code == "volume-degraded");
   CHECK(result.warnings[0].text ==
-        "while /mnt (near) was measured, md0 is degraded (1 disk missing)");
-  CHECK(result.warnings[1].text == "while /mnt (near) was measured, md0 is recovering");
+        "/mnt (near) was measured in this state: md0 is degraded (1 disk missing)");
+  CHECK(result.warnings[1].text == "/mnt (near) was measured in this state: md0 is recovering");
   check_result(result);
   CHECK(result.warnings.size() == 2);
 }

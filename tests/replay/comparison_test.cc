@@ -60,7 +60,7 @@ const Warning* warning(const ResultComparison& comparison, const std::string& co
   return nullptr;
 }
 
-TEST_CASE("what takes longer is slower, and one is enough for the whole") {
+TEST_CASE("a longer time is slower, and one measurement decides the whole") {
   const Result base = result_with({runs_of("create", 2, 10, 1), runs_of("read", 1, 10, 2)});
   const Result fresh = result_with({runs_of("create", 2, 10, 3), runs_of("read", 1.05, 10, 4)});
   const ResultComparison comparison = compare(base, fresh);
@@ -85,11 +85,11 @@ TEST_CASE("a change below the threshold is no regression") {
   CHECK(compare(base, fresh, {.threshold = 0.005}).overall == Verdict::slower);
 }
 
-TEST_CASE("where chance could do it, nothing can be told, and more runs are advised") {
+TEST_CASE("a change within chance is undecided, and more runs are advised") {
   const auto noisy =
       compare_one(runs_of("create", 2, 10, 1, 0.2), runs_of("create", 2.1, 10, 2, 0.2));
   CHECK(noisy.verdict == Verdict::cannot_tell);
-  CHECK(noisy.reason().contains("lies between"));
+  CHECK(noisy.reason().contains("the change is between"));
   REQUIRE(noisy.runs_needed);
   CHECK(*noisy.runs_needed > 20);
   const auto few = compare_one(runs_of("create", 2, 3, 1), runs_of("create", 3, 3, 2));
@@ -98,14 +98,14 @@ TEST_CASE("where chance could do it, nothing can be told, and more runs are advi
   CHECK(few.runs_needed == 5);  // 2 / C(10, 5) is below 2 %, 2 / C(8, 4) is not
 }
 
-TEST_CASE("a side that moves as far by itself explains the difference") {
+TEST_CASE("a side that drifts as far explains the difference") {
   Measurement base = runs_of("create", 2, 10, 1), fresh = runs_of("create", 2.1, 10, 2);
   REQUIRE(compare_one(base, fresh).verdict == Verdict::slower);
   for (std::size_t run = 0; run < 10; ++run)
     fresh.samples[run].durable_s = 1.99 + 0.03 * static_cast<double>(run);
   const auto moved = compare_one(base, fresh);
   CHECK(moved.verdict == Verdict::cannot_tell);
-  CHECK(moved.reason().contains("the figures of the new drift by"));
+  CHECK(moved.reason().contains("the new result drifts by"));
 }
 
 TEST_CASE("a machine that is busier on the slower side explains the difference") {
@@ -140,7 +140,7 @@ TEST_CASE("failed samples and copies without data are not compared") {
   CHECK_FALSE(copies.time.p);
   for (Sample& sample : fresh.samples) sample.moved_no_data = false;
   for (Sample& sample : fresh.samples) sample.divergences = 1;
-  CHECK(compare_one(base, fresh).reason().contains("no run of the new succeeded"));
+  CHECK(compare_one(base, fresh).reason().contains("no new run succeeded"));
 }
 
 TEST_CASE("different work is not compared") {
@@ -155,7 +155,7 @@ TEST_CASE("different work is not compared") {
   CHECK(compare(before, after)
             .measurements[0]
             .reason()
-            .contains("different scales: 0.5 against 0.25"));
+            .contains("different scales: 0.5 versus 0.25"));
 }
 
 Measurement phase(double elapsed_s, double operations_per_s, std::uint64_t seed, double noise) {
@@ -174,7 +174,7 @@ Measurement phase(double elapsed_s, double operations_per_s, std::uint64_t seed,
   return measurement;
 }
 
-TEST_CASE("phases that end by time are compared by their rates") {
+TEST_CASE("time-limited phases are compared by their rates") {
   const auto row = compare_one(phase(10, 5000, 1, 0.01), phase(10, 4500, 2, 0.01));
   CHECK(row.figure == Figure::per_operation);
   CHECK(row.verdict == Verdict::slower);
@@ -182,7 +182,7 @@ TEST_CASE("phases that end by time are compared by their rates") {
   CHECK(row.base.median == doctest::Approx(1.0 / 5000).epsilon(0.02));
 }
 
-TEST_CASE("phases of so much work are compared by the time until calls return") {
+TEST_CASE("phases of fixed work are compared by elapsed time") {
   const auto row = compare_one(phase(10, 5000, 1, 0), phase(10, 5000, 2, 0));
   CHECK(row.figure == Figure::elapsed);
   CHECK(row.verdict == Verdict::same);
@@ -192,14 +192,14 @@ TEST_CASE("phases of so much work are compared by the time until calls return") 
   CHECK(compare_one(some, more).reason().contains("different work"));
   more.ends = PhaseEnd::time;
   CHECK(compare_one(some, more).reason() ==
-        "different work: the phase of the base ends by work, that of the new by time");
+        "different work: the base phase ends by work, the new phase by time");
   Measurement large = phase(10, 5000, 1, 0.01);
   for (Sample& sample : large.samples) sample.bytes *= 2;
   CHECK(compare_one(phase(10, 5000, 1, 0.01), large).reason().contains("different work"));
 }
 
 // Nine in ten operations take half the time, and how long a phase lasts is left to the last one.
-TEST_CASE("slower is never different work where time ends the phase") {
+TEST_CASE("a slower time-limited phase is not different work") {
   Measurement base = phase(0.5, 6900, 1, 0.02), fresh = phase(0.5, 2900, 2, 0.05);
   for (Sample& sample : fresh.samples) sample.elapsed_s += 0.02 * sample.run;
   base.ends = fresh.ends = PhaseEnd::time;
@@ -209,7 +209,7 @@ TEST_CASE("slower is never different work where time ends the phase") {
   CHECK(row.time.ratio > 2.3);
 }
 
-TEST_CASE("the sizes of a mix that chance decides are no different work") {
+TEST_CASE("random sizes of a mix are not different work") {
   Measurement base = phase(10, 500, 1, 0.01), fresh = phase(10, 100, 2, 0.01);
   base.ends = fresh.ends = PhaseEnd::time;
   for (Measurement* one : {&base, &fresh}) {
@@ -240,7 +240,7 @@ Measurement reads_with(std::uint64_t stalls, std::uint64_t stall_ns, std::uint64
   return measurement;
 }
 
-TEST_CASE("stalls are a regression though the time is the same") {
+TEST_CASE("stalls are a regression even if the time is the same") {
   const auto row = compare_one(reads_with(0, 0, 1), reads_with(4, 200'000'000, 2));
   CHECK(row.time.verdict == Verdict::same);
   CHECK(row.verdict == Verdict::slower);
@@ -257,7 +257,7 @@ TEST_CASE("stalls are a regression though the time is the same") {
   CHECK(verdict_text(back) == "faster (stalls)");
 }
 
-TEST_CASE("a longer tail is a regression though the time is the same and nothing stalls") {
+TEST_CASE("a longer tail is a regression even without stalls and with the same time") {
   const auto row = compare_one(reads_with(40, 1'000'000, 1), reads_with(40, 2'000'000, 2));
   CHECK(verdict_text(row) == "slower (tail)");
   REQUIRE(row.tail);
@@ -269,7 +269,7 @@ TEST_CASE("a longer tail is a regression though the time is the same and nothing
   CHECK(row.stalls->answer.verdict == Verdict::same);
 }
 
-TEST_CASE("stalls that the base has as well are no regression") {
+TEST_CASE("stalls that the base also has are not a regression") {
   const auto row = compare_one(reads_with(40, 30'000'000, 1), reads_with(40, 30'000'000, 2));
   CHECK(row.verdict == Verdict::same);
   REQUIRE(row.stalls);
@@ -278,7 +278,7 @@ TEST_CASE("stalls that the base has as well are no regression") {
   CHECK(row.stalls->answer.verdict == Verdict::same);
 }
 
-TEST_CASE("what a stall is can be said") {
+TEST_CASE("the stall threshold can be set") {
   const Result base = result_with({reads_with(0, 0, 1)});
   const Result fresh = result_with({reads_with(10, 3'000'000, 2)});
   CHECK(compare(base, fresh).measurements[0].stalls->fresh.stalls == 0);
@@ -287,7 +287,7 @@ TEST_CASE("what a stall is can be said") {
   CHECK(row.stalls->threshold_us == 2000);
 }
 
-TEST_CASE("a side whose stalls come and go explains them") {
+TEST_CASE("a side with varying stalls explains them") {
   Measurement fresh = reads_with(4, 200'000'000, 2);
   const Measurement calm = reads_with(1, 200'000'000, 3);
   for (std::size_t run = 0; run < 5; ++run) fresh.samples[run].latency = calm.samples[run].latency;
@@ -297,7 +297,7 @@ TEST_CASE("a side whose stalls come and go explains them") {
   CHECK(moved.stalls->answer.verdict != Verdict::slower);
 }
 
-TEST_CASE("waiting for processors explains short stalls and no long ones") {
+TEST_CASE("waiting for a CPU explains short stalls but not long ones") {
   const auto busy = [](Measurement one) {
     for (Sample& sample : one.samples) sample.conditions.other_cpu = 0.4;
     return one;
@@ -314,7 +314,7 @@ TEST_CASE("waiting for processors explains short stalls and no long ones") {
   CHECK(stalls_of(200'000'000) == Verdict::slower);
 }
 
-TEST_CASE("a machine that is busier explains only as much as it takes of the processors") {
+TEST_CASE("CPU use by others explains at most its share") {
   Measurement base = runs_of("create", 2, 10, 1), fresh = runs_of("create", 9.86, 10, 2);
   for (Sample& sample : base.samples) sample.conditions.other_cpu = 0.0;
   for (Sample& sample : fresh.samples) sample.conditions.other_cpu = 0.5;
@@ -335,7 +335,7 @@ TEST_CASE("more runs are advised than there were") {
   }
 }
 
-TEST_CASE("classes of sizes are judged by themselves where all runs have several") {
+TEST_CASE("size classes are judged separately if all runs have several") {
   const auto mixed = [](std::uint64_t large_ns, std::uint64_t seed) {
     Measurement measurement = reads_with(0, 0, seed);
     std::mt19937_64 random(seed);
@@ -366,7 +366,7 @@ TEST_CASE("runs without histograms are judged by their times alone") {
   CHECK(row.verdict == Verdict::same);
 }
 
-TEST_CASE("replays that keep recorded times are compared by the time in calls") {
+TEST_CASE("paced replays are compared by the time in calls") {
   const auto replay = [](double in_calls_us) {
     Measurement measurement = runs_of("replay", 5, 10, 1);
     measurement.kind = JobKind::trace;
@@ -400,7 +400,7 @@ TEST_CASE("groups of results are pooled") {
   CHECK(comparison.measurements[0].verdict == Verdict::slower);
 }
 
-TEST_CASE("chance hardly ever makes anything slower among many measurements") {
+TEST_CASE("false alarms are rare among many measurements") {
   int alarms = 0, found = 0;
   for (std::uint64_t round = 0; round < 100; ++round) {
     std::vector<Measurement> base, fresh;
@@ -419,7 +419,7 @@ TEST_CASE("chance hardly ever makes anything slower among many measurements") {
   CHECK(found >= 95);
 }
 
-TEST_CASE("what else changed is told, the firmware first") {
+TEST_CASE("changes are reported, the firmware first") {
   const Result base = result_with({runs_of("create", 2, 10, 1)});
   Result fresh = base;
   CHECK(compare(base, fresh).changes.empty());
@@ -464,7 +464,7 @@ TEST_CASE(
   const ResultComparison firmware = compare(base, fresh);
   REQUIRE(warning(firmware, "something-else-changed"));
   CHECK(warning(firmware, "something-else-changed")->text ==
-        "model (near), governor changed, too: the firmware may not be the cause");
+        "model (near), governor also changed: the firmware may not be the cause");
 }
 
 // Names and values, a line each.
@@ -506,10 +506,10 @@ TEST_CASE("an array that is complete again, and another part of a drive, are cha
   CHECK(changes_text(base, fresh).empty());
   base.volumes[0].start = 0;
   fresh.volumes[0].start = 32ULL << 30;
-  CHECK(changes_text(base, fresh) == "place of ext4 (near): from 0 B -> from 32 GiB\n");
+  CHECK(changes_text(base, fresh) == "offset of ext4 (near): 0 B -> 32 GiB\n");
 }
 
-TEST_CASE("a drive that the kernel calls by another name lies under the same layers") {
+TEST_CASE("another kernel name of a drive does not change the layers") {
   Result base = result_with({runs_of("create", 2, 10, 1)}), fresh = base;
   for (VolumeDescription& volume : fresh.volumes) {
     if (!volume.layers.empty()) volume.layers = {"sdc1 (partition)"};
@@ -537,7 +537,7 @@ TEST_CASE("a serial number that one side hides is compared by its digest") {
   CHECK_FALSE(changes.contains("S124"));
 }
 
-TEST_CASE("what an older result does not know is no change") {
+TEST_CASE("values missing in an older result are not changes") {
   const Result base = result_with({runs_of("create", 2, 10, 1)});
   Result fresh = base;
   fresh.host.clock_source.clear();
@@ -563,7 +563,7 @@ TEST_CASE("an incomplete result is compared as far as it goes, and marked") {
   CHECK(comparison.only_base.size() == 1);
 }
 
-TEST_CASE("results without anything in common compare to nothing") {
+TEST_CASE("results without common measurements have no comparison") {
   const ResultComparison comparison = compare(result_with({}), result_with({}));
   CHECK(comparison.overall == Verdict::cannot_tell);
   CHECK(comparison_to_json(comparison).ends_with("}\n"));
@@ -584,7 +584,7 @@ TEST_CASE("the JSON says what the comparison says") {
   CHECK_FALSE(json["measurements"][1].contains("ratio_interval_95"));
 }
 
-TEST_CASE("JUnit fails what is slower and skips what cannot be told, whatever the names hold") {
+TEST_CASE("JUnit fails slower cases and skips undecided ones, with any names") {
   const std::string name = "a<b>&\"c\"\x01\xff ü";
   Measurement slow = runs_of("create", 2.2, 10, 3), quick = runs_of("create", 2, 10, 1);
   slow.set = quick.set = name;
@@ -634,14 +634,14 @@ TEST_CASE("results of one file system each are compared across them") {
   CHECK(json["measurements"][0]["file_system"] == "");
 }
 
-TEST_CASE("what else changed beside the file system makes the cause doubtful") {
+TEST_CASE("changes besides the file system give a warning") {
   const Result base = on("ext4", runs_of("create", 2, 10, 1));
   Result fresh = on("xfs", runs_of("create", 3, 10, 2));
   fresh.volumes.front().drives.front().serial = "S999";
   const ResultComparison comparison = compare(base, fresh);
   REQUIRE(warning(comparison, "something-else-changed"));
   CHECK(warning(comparison, "something-else-changed")->text ==
-        "serial number (near) changed, too: the file system may not be the cause");
+        "serial number (near) also changed: the file system may not be the cause");
 }
 
 TEST_CASE("where both sides have a file system, that one is compared") {
@@ -660,7 +660,7 @@ TEST_CASE("where both sides have a file system, that one is compared") {
   CHECK(compare(kept, fresh).across);
 }
 
-TEST_CASE("what all replays have in common is not in their names") {
+TEST_CASE("replay parameters shared by all replays are not in their names") {
   const MeasurementKey one{
       JobKind::trace, "app", "", "", "", {{"size", "1"}, {"order", "strict"}, {"pace", "asap"}}};
   MeasurementKey other = one;

@@ -8,22 +8,22 @@
 namespace filereel {
 namespace {
 
-TEST_CASE("the processors' times are read from the kernel's first line") {
+TEST_CASE("processor times are read from the first line of /proc/stat") {
   const SysfsTree tree;
   tree.file("stat", "cpu  100 20 300 4000 50 6 7 80 90 10\ncpu0 1 2 3\n");
-  const ProcessorLook look = look_at_processors(tree.sys() + "/stat");
+  const ProcessorTimes look = read_processor_times(tree.sys() + "/stat");
   CHECK(look.user == 120);
   CHECK(look.stolen == 80);
   CHECK(look.all == 100 + 20 + 300 + 4000 + 50 + 6 + 7 + 80);  // guests are in user and nice
-  CHECK(look_at_processors(tree.sys() + "/none").all == 0);
+  CHECK(read_processor_times(tree.sys() + "/none").all == 0);
   tree.file("short", "cpu 1 2\n");
-  CHECK(look_at_processors(tree.sys() + "/short").all == 0);
+  CHECK(read_processor_times(tree.sys() + "/short").all == 0);
 }
 
-TEST_CASE("others are what is left of the user time without filereel and its drivers") {
+TEST_CASE("others' share is the user time without filereel and its drivers") {
   const auto ticks = static_cast<double>(sysconf(_SC_CLK_TCK));
-  const ProcessorLook before{.all = 1000, .user = 200, .stolen = 10, .own_user_s = 1};
-  const ProcessorLook after{.all = 2000, .user = 700, .stolen = 60, .own_user_s = 1 + 100 / ticks};
+  const ProcessorTimes before{.all = 1000, .user = 200, .stolen = 10, .own_user_s = 1};
+  const ProcessorTimes after{.all = 2000, .user = 700, .stolen = 60, .own_user_s = 1 + 100 / ticks};
   Conditions conditions;
   add_processor_shares(before, after, 150 / ticks, conditions);
   REQUIRE(conditions.other_cpu);
@@ -31,8 +31,8 @@ TEST_CASE("others are what is left of the user time without filereel and its dri
   CHECK(conditions.stolen_cpu == doctest::Approx(0.05));
 }
 
-TEST_CASE("no share is below nothing, and none is told of a moment or without the kernel's word") {
-  const ProcessorLook before{.all = 1000, .user = 200, .stolen = 10, .own_user_s = 0};
+TEST_CASE("shares are not negative, and unknown for short times or without /proc/stat") {
+  const ProcessorTimes before{.all = 1000, .user = 200, .stolen = 10, .own_user_s = 0};
   Conditions conditions;
   add_processor_shares(before, {.all = 1010, .user = 210, .stolen = 10, .own_user_s = 0}, 0,
                        conditions);
@@ -45,7 +45,7 @@ TEST_CASE("no share is below nothing, and none is told of a moment or without th
   CHECK(conditions.stolen_cpu == 0.0);
 }
 
-TEST_CASE("clocks are a range over the cores and over the looks") {
+TEST_CASE("clock rates are a range over cores and readings") {
   const SysfsTree tree;
   tree.file("cpu0/cpufreq/scaling_cur_freq", "1200000\n");
   tree.file("cpu1/cpufreq/scaling_cur_freq", "3400000\n");
@@ -60,7 +60,7 @@ TEST_CASE("clocks are a range over the cores and over the looks") {
   CHECK(conditions.cpu_mhz_high == 3400);
 }
 
-TEST_CASE("where the cores have no frequency files /proc/cpuinfo tells, or nobody") {
+TEST_CASE("without frequency files /proc/cpuinfo is read") {
   const SysfsTree tree;
   tree.file("cpuinfo", "processor\t: 0\ncpu MHz\t\t: 2596.148\n\ncpu MHz\t\t: 2600.5\n");
   Conditions conditions;

@@ -91,7 +91,7 @@ void check_every_operation_failed(const ReplayOutcome& outcome) {
   CHECK(outcome.statistics.divergences == outcome.statistics.operations);
 }
 
-TEST_CASE("a directory that is a symlink to the outside is not gone into") {
+TEST_CASE("a directory that is a symlink to the outside is not entered") {
   const Outside outside;
   const TwoVolumes volumes;
   const std::string up = "../" + fs::path(outside.temp.path()).filename().string();
@@ -167,7 +167,7 @@ TEST_CASE("a hard link to a symlink is one to the symlink") {
   outside.check_untouched();
 }
 
-TEST_CASE("a directory that has become a symlink since the last replay is not gone into") {
+TEST_CASE("a directory replaced by a symlink since the last replay is not entered") {
   const Outside outside;
   const TwoVolumes volumes;
   fs::create_directory(volumes.near / "d");
@@ -213,7 +213,7 @@ TEST_CASE("the kernel refuses to leave the root by any path") {
   }
 }
 
-TEST_CASE("paths that lead out of a root never come to be interned") {
+TEST_CASE("paths that lead out of a root are never interned") {
   for (const char* path :
        {"..", "../a", "a/..", "a/../b", "a/../../b", "/", "/etc/passwd", "a//b", ".", "./a", ""}) {
     CAPTURE(path);

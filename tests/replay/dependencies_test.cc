@@ -45,7 +45,7 @@ TEST_CASE("an open file is opened before it is used and used before it is closed
   CHECK_FALSE(lanes.before(6, 7));  // it got another number
 }
 
-TEST_CASE("who takes the number of an open file again waits for its last close") {
+TEST_CASE("an open that reuses a number waits for its last close") {
   HandTrace trace;
   begin_lanes(trace, 2);
   // One open file at a time: there are 67 numbers.
@@ -62,7 +62,7 @@ TEST_CASE("who takes the number of an open file again waits for its last close")
   CHECK_FALSE(lanes.before(5, last));
 }
 
-TEST_CASE("a thread that closes its files itself waits for nobody's numbers") {
+TEST_CASE("a thread that closes its own files never waits for numbers") {
   HandTrace trace;
   begin_lanes(trace, 2);
   for (std::uint32_t i = 0; i < 200; ++i) {
@@ -73,7 +73,7 @@ TEST_CASE("a thread that closes its files itself waits for nobody's numbers") {
   CHECK(compile(trace).awaits == 0);
 }
 
-TEST_CASE("names are made before they are used and used before they go") {
+TEST_CASE("names are created before their use and used before their removal") {
   HandTrace trace;
   begin_lanes(trace, 3);
   trace.add(0, make_directory, "d");               // 3
@@ -97,7 +97,7 @@ TEST_CASE("names are made before they are used and used before they go") {
   CHECK(lanes.before(9, 10));
 }
 
-TEST_CASE("a failed look-up comes before the name is made") {
+TEST_CASE("a failed lookup comes before the creation of the name") {
   HandTrace trace;
   begin_lanes(trace, 2);
   trace.add(0, access, "d/f").expected = -ENOENT;  // 2
@@ -126,7 +126,7 @@ TEST_CASE("renaming a directory comes between everything below its old and its n
   CHECK_FALSE(lanes.before(7, 10));
 }
 
-TEST_CASE("a directory that was not empty when it was to be removed had its names then") {
+TEST_CASE("a failed removal of a non-empty directory waits for its names") {
   HandTrace trace;
   begin_lanes(trace, 3);
   trace.add(0, make_directory, "d");                          // 3
@@ -154,7 +154,7 @@ TEST_CASE("an open directory is listed before it is removed") {
   CHECK_FALSE(lanes.before(4, 5));
 }
 
-TEST_CASE("opening with O_CREAT what is known to be there changes no name") {
+TEST_CASE("opening an existing file with O_CREAT changes no name") {
   HandTrace trace;
   begin_lanes(trace, 3);
   trace.open(0, 0, "log", 0, O_CREAT | O_RDWR);  // 3
@@ -174,7 +174,7 @@ struct OpenFiles {
   }
 };
 
-TEST_CASE("overlapping data is ordered where one side writes") {
+TEST_CASE("overlapping accesses are ordered if one writes") {
   OpenFiles files(3);
   HandTrace& trace = files.trace;
   trace.on(0, write, 0, 0, 0, 4096);     // 3
@@ -193,7 +193,7 @@ TEST_CASE("overlapping data is ordered where one side writes") {
   CHECK_FALSE(lanes.before(6, 8));
 }
 
-TEST_CASE("readers of the same bytes wait for nobody until somebody writes") {
+TEST_CASE("readers of the same bytes do not wait until there is a writer") {
   OpenFiles files(3);
   HandTrace& trace = files.trace;
   for (std::uint32_t i = 0; i < 3; ++i) trace.on(i, read, i, 0, 0, 100);  // 3, 4, 5
@@ -208,7 +208,7 @@ TEST_CASE("readers of the same bytes wait for nobody until somebody writes") {
   CHECK_FALSE(lanes.before(6, 7));
 }
 
-TEST_CASE("a read that met the end of the file comes before it grows") {
+TEST_CASE("a read that reached the end of the file comes before it grows") {
   OpenFiles files(2);
   HandTrace& trace = files.trace;
   trace.on(0, read, 0, 0, 100, 100).expected = 50;  // 2
@@ -217,7 +217,7 @@ TEST_CASE("a read that met the end of the file comes before it grows") {
   CHECK(compile(trace).before(2, 3));
 }
 
-TEST_CASE("a read of a hole comes after the writes that made the file so long") {
+TEST_CASE("a read of a hole comes after the writes that extended the file") {
   OpenFiles files(2);
   HandTrace& trace = files.trace;
   trace.on(0, write, 0, 0, 900, 10);              // 2
@@ -226,7 +226,7 @@ TEST_CASE("a read of a hole comes after the writes that made the file so long") 
   CHECK(compile(trace).before(2, 3));
 }
 
-TEST_CASE("truncating and O_TRUNC write the whole file, a size that is asked for is not ordered") {
+TEST_CASE("truncating and O_TRUNC write the whole file, querying the size is not ordered") {
   OpenFiles files(3);
   HandTrace& trace = files.trace;
   trace.on(0, write, 0, 0, 0, 4096);           // 3
@@ -354,7 +354,7 @@ TEST_CASE("order strict is the trace's, order thread no more than each thread's"
   }
 }
 
-TEST_CASE("waits that follow from others are left out") {
+TEST_CASE("waits that follow from others are omitted") {
   HandTrace trace;
   begin_lanes(trace, 3);
   trace.add(0, make_directory, "d");    // 3
@@ -370,19 +370,19 @@ TEST_CASE("waits that follow from others are left out") {
   CHECK(lanes.before(3, 5));
 }
 
-TEST_CASE("a file that is used in very many places takes bounded memory and keeps its order") {
-  KnownOrder order(3);
+TEST_CASE("a file used at very many offsets takes bounded memory and keeps its order") {
+  HappensBefore order(3);
   DataDependencies data(order);
   std::minstd_rand random(1);
   constexpr std::uint64_t kBlocks = 20'000;
-  std::vector<Moment> writers(kBlocks);  // the last one of each block, the plain way
+  std::vector<LanePosition> writers(kBlocks);  // the last one of each block, the plain way
   std::array<std::uint64_t, 3> counts{};
   DataDependencies::File& file = data.file(7);
   bool kept = true;
   for (int i = 0; i < 100'000; ++i) {
     const auto lane = static_cast<std::uint32_t>(random() % 3);
     const std::uint64_t block = random() % kBlocks;
-    const Moment now(lane, ++counts[lane]);
+    const LanePosition now(lane, ++counts[lane]);
     order.begin(now);
     // Every other block: no two pieces touch.
     const ByteRange range = ByteRange::of(block * 8192, 4096);
@@ -402,20 +402,20 @@ TEST_CASE("a file that is used in very many places takes bounded memory and keep
 
   for (std::uint32_t lane = 0; lane < 3; ++lane) order.set_done(lane, counts[lane]);
   for (std::uint64_t block = 0; block < 5000; ++block) {
-    order.begin(Moment(0, ++counts[0]));
-    data.write(file, ByteRange::of(block * 8192, 4096), Moment(0, counts[0]));
+    order.begin(LanePosition(0, ++counts[0]));
+    data.write(file, ByteRange::of(block * 8192, 4096), LanePosition(0, counts[0]));
     order.set_done(0, counts[0]);
   }
   CHECK(data.pieces() <= 512);  // what is done is dropped
 }
 
-TEST_CASE("very many files in pieces take bounded memory together") {
-  KnownOrder order(2);
+TEST_CASE("very many files in pieces take bounded memory in total") {
+  HappensBefore order(2);
   DataDependencies data(order);
   std::uint64_t count = 0;
   for (FileId id = 0; id < 400; ++id) {
     for (std::uint64_t block = 0; block < 2000; ++block) {
-      const Moment now(static_cast<std::uint32_t>(block % 2), ++count);
+      const LanePosition now(static_cast<std::uint32_t>(block % 2), ++count);
       order.begin(now);
       data.write(data.file(id), ByteRange::of(block * 8192, 4096), now);
       order.take();
@@ -456,7 +456,7 @@ bool conflict(const HandTrace& trace, const Operation& a, const Operation& b) {
          a.offset < b.offset + b.length && b.offset < a.offset + a.length;
 }
 
-TEST_CASE("random traces keep every order that the rules want") {
+TEST_CASE("random traces keep every order that the rules require") {
   for (std::uint32_t seed = 0; seed < 20; ++seed) {
     std::mt19937 random(seed);
     const auto below = [&](std::uint32_t n) { return static_cast<std::uint32_t>(random() % n); };

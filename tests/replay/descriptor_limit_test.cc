@@ -16,7 +16,7 @@ rlimit current() {
   return limit;
 }
 
-TEST_CASE("the limit of open files is raised where that is allowed, and else it is said") {
+TEST_CASE("the limit of open files is raised if permitted, otherwise an error") {
   const rlimit before = current();
   rlimit low = before;
   low.rlim_cur = 64;

@@ -16,7 +16,7 @@ std::unique_ptr<Volume> open_image(const TempDir& temp) {
   target.path = temp / "v.img";
   target.size = 4 << 20;
   VolumeOptions options;
-  options.power = MountPower::fuse_only;
+  options.power = MountCapability::fuse_only;
   return open_volume(target, options);
 }
 

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = boost::filesystem;
 
-TEST_CASE("a missing volume is a divergence and no more") {
+TEST_CASE("a missing volume is only a divergence") {
   const FileSet set = set_of({file("a", 1)});
   const TwoVolumes volumes;
   const FcTest test(set, {});
@@ -32,7 +32,7 @@ TEST_CASE("a missing volume is a divergence and no more") {
   CHECK(outcome.statistics.examples.at(0).result == -EBADF);
 }
 
-TEST_CASE("a file that is there already is a divergence with its position and path") {
+TEST_CASE("an existing file is a divergence with its position and path") {
   const FileSet set = set_of({directory("d"), file("d/a", 10), file("d/b", 10), file("d/c", 10)});
   const TwoVolumes volumes;
   const FcTest test(set, {});
@@ -94,7 +94,7 @@ TEST_CASE("a divergence in one thread stops the others, wherever they are, witho
   }
 }
 
-TEST_CASE("examples of divergences are few, their number is exact") {
+TEST_CASE("examples of divergences are limited, their count is exact") {
   const FileSet set = set_of({file("a", 1)});
   PathTable paths;
   std::vector<Operation> operations;
@@ -116,7 +116,7 @@ TEST_CASE("examples of divergences are few, their number is exact") {
   CHECK(outcome.statistics.examples[7].position == 3);  // two threads, the first ones of both
 }
 
-TEST_CASE("a recorded failure that happens again is no divergence") {
+TEST_CASE("a recorded failure that recurs is not a divergence") {
   const FileSet set = set_of({});
   PathTable paths;
   Operation operation;
@@ -129,7 +129,7 @@ TEST_CASE("a recorded failure that happens again is no divergence") {
   CHECK(outcome.statistics.divergences == 0);
 }
 
-TEST_CASE("a short read is a divergence with the bytes that came") {
+TEST_CASE("a short read is a divergence with the bytes read") {
   const FileSet set = set_of({file("a", 10)});
   const TwoVolumes volumes;
   const FcTest test(set, {});
@@ -145,7 +145,7 @@ TEST_CASE("a short read is a divergence with the bytes that came") {
   CHECK(outcome.statistics.of(OperationKind::read).bytes == 4);
 }
 
-TEST_CASE("a kernel copy of a file that became short ends and tells") {
+TEST_CASE("a kernel copy of a truncated file ends with a divergence") {
   const FileSet set = set_of({file("a", 10'000)});
   for (const CopyMethod method : {CopyMethod::copy_file_range, CopyMethod::sendfile}) {
     const TwoVolumes volumes;

@@ -30,7 +30,7 @@ Plan plan_of(const JobOptions& options = {}) {
   return plan;
 }
 
-TEST_CASE("parts are named, or a share of the way") {
+TEST_CASE("parts are names or percentages") {
   const std::vector<DrivePart> parts = parse_drive_parts(Texts{"begin", "25%", "middle", "end"});
   REQUIRE(parts.size() == 4);
   CHECK(parts[0].place == 0);
@@ -41,7 +41,7 @@ TEST_CASE("parts are named, or a share of the way") {
   CHECK(parse_drive_parts(Texts{}).empty());
 }
 
-TEST_CASE("parts that are none, the same or alone are refused") {
+TEST_CASE("unknown, duplicate and single parts are refused") {
   for (const char* wrong : {"", "start", "25", "101%", "-1%", "25%x", "nan%", "inf%"}) {
     CAPTURE(wrong);
     CHECK(refusal({"begin", wrong}).find("begin, middle, end") != std::string::npos);
@@ -50,7 +50,7 @@ TEST_CASE("parts that are none, the same or alone are refused") {
   CHECK(refusal({"middle"}).find("two or more") != std::string::npos);
 }
 
-TEST_CASE("what is to be placed is a block device with a size and without a start") {
+TEST_CASE("parts need a block device with a size and without a start") {
   const std::vector<DrivePart> parts = parse_drive_parts(Texts{"begin", "end"});
   for (const Target& wrong :
        {Target{TargetKind::directory, "/tmp", 1 << 30}, Target{TargetKind::image, "a.img", 1 << 30},
@@ -88,7 +88,7 @@ TEST_CASE("parts are the first axis of each job's sweep") {
   CHECK(plan.parts.size() == 2);
 }
 
-TEST_CASE("without parts a plan stays as it is") {
+TEST_CASE("without parts a plan is unchanged") {
   Plan plan = plan_of();
   const Job* const job = plan.jobs[0].get();
   measure_on_parts(plan, {});

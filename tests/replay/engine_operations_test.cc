@@ -18,7 +18,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "replay/engine/performer.h"
+#include "replay/engine/operation_executor.h"
 #include "tests/replay/engine_rig.h"
 #include "tests/skipped.h"
 
@@ -42,7 +42,7 @@ struct stat status_of(const std::string& path) {
 
 struct Bench : EngineRig {
   EngineContext shared = context();
-  std::optional<Performer<LinuxCalls>> performer;
+  std::optional<OperationExecutor<LinuxCalls>> performer;
   std::bitset<kOperationKinds> done;
 
   explicit Bench(bool change_owners = false) {
@@ -61,7 +61,7 @@ struct Bench : EngineRig {
   }
 };
 
-TEST_CASE("directories, links and names are made, found, moved and removed") {
+TEST_CASE("directories, links and names are created, found, moved and removed") {
   Bench bench;
   CHECK(bench.run(bench.at(make_directory, "d", 0750)) == 0);
   CHECK((status_of(bench.near("d")).st_mode & 07777) == 0750);
@@ -121,7 +121,7 @@ TEST_CASE("the root itself is a directory like others") {
   CHECK(bench.run(bench.two(rename, "", "x")) < 0);
 }
 
-TEST_CASE("files are written, read, cut, preallocated and copied") {
+TEST_CASE("files are written, read, truncated, preallocated and copied") {
   Bench bench;
   CHECK(bench.make_file("f", 10'000, 0) == 10'000);
   CHECK(status_of(bench.near("f")).st_size == 10'000);
@@ -180,7 +180,7 @@ TEST_CASE("files are written, read, cut, preallocated and copied") {
   CHECK(bench.run(EngineRig::transfer(read, 0, 0, 10)) == -EBADF);
 }
 
-TEST_CASE("a write that was short when it was recorded is as short again") {
+TEST_CASE("a write that was short in the recording is equally short") {
   Bench bench;
   REQUIRE(bench.make_file("f", 0) == 0);
   Operation part = EngineRig::transfer(write, 0, 0, 10'000);
@@ -189,7 +189,7 @@ TEST_CASE("a write that was short when it was recorded is as short again") {
   CHECK(status_of(bench.near("f")).st_size == 3'000);
 }
 
-TEST_CASE("transfers beyond the buffer go in pieces and give one result") {
+TEST_CASE("transfers beyond the buffer are split and return one result") {
   Bench bench;
   const std::uint64_t size = 5 * bench.performer->buffer().size() + 17;
   REQUIRE(bench.make_file("f", 0) == 0);
@@ -221,7 +221,7 @@ TEST_CASE("data is made durable in every way") {
   CHECK(bench.run(of_file(sync_volume, kNoFile)) == 0);
 }
 
-TEST_CASE("attributes of files are set as asked, by file and by name") {
+TEST_CASE("attributes of files are set by file and by name") {
   Bench bench;
   REQUIRE(bench.make_file("f", 0) == 0);
   CHECK(bench.run(bench.at(change_mode, "f", 0604)) == 0);
@@ -272,7 +272,7 @@ TEST_CASE("attributes of files are set as asked, by file and by name") {
   }
 }
 
-TEST_CASE("owners change only where that was asked for") {
+TEST_CASE("owners change only on request") {
   if (geteuid() != 0) return skipped("needs root");
   for (const bool asked : {false, true}) {
     Bench bench(asked);
@@ -288,7 +288,7 @@ TEST_CASE("owners change only where that was asked for") {
   }
 }
 
-TEST_CASE("directories are read from their beginning or on from where they were") {
+TEST_CASE("directories are read from the start or from their position") {
   Bench bench;
   for (int i = 0; i < 100; ++i) std::ofstream(bench.near(std::to_string(i)));
   REQUIRE(bench.run(bench.open(0, "", O_RDONLY | O_DIRECTORY)) == 0);
@@ -351,7 +351,7 @@ TEST_CASE("advice, flags and locks reach the open file") {
   }
 }
 
-TEST_CASE("a lock that waits gets what another thread lets go") {
+TEST_CASE("a waiting lock succeeds after another thread unlocks") {
   Bench bench;
   REQUIRE(bench.make_file("f", 1) == 1);
   const Descriptor other(::open(bench.near("f").c_str(), O_RDWR));
@@ -365,7 +365,7 @@ TEST_CASE("a lock that waits gets what another thread lets go") {
   CHECK(bench.run(mine) == 0);
 }
 
-TEST_CASE("maps are made, faulted in, synced and undone, and never run") {
+TEST_CASE("mappings are created, faulted in, synced and removed, and never executed") {
   Bench bench;
   REQUIRE(bench.make_file("f", 40'000) == 40'000);
   const auto mapping = [](OperationKind kind, FileSlot number, std::uint64_t length) {
@@ -458,7 +458,7 @@ TEST_CASE("appending files are written where the trace says") {
   CHECK(status_of(bench.near("f")).st_size == 5'100);
 }
 
-TEST_CASE("numbers that no open file and no mapping has are errors, not accidents") {
+TEST_CASE("invalid numbers of open files and mappings are errors") {
   Bench bench;
   for (std::size_t i = 0; i < kOperationKinds; ++i) {
     const auto kind = static_cast<OperationKind>(i);

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "replay/engine/divergence_judge.h"
+#include "replay/engine/divergence_classifier.h"
 #include "replay/engine/io_engine.h"
 #include "tests/replay/two_volumes.h"
 #include "traces/operation_makers.h"
@@ -22,7 +22,7 @@ struct EngineRig {
   std::vector<OpenFile> open_files = std::vector<OpenFile>(16);
   std::vector<Mapping> mappings = std::vector<Mapping>(4);
   std::atomic<std::uint64_t> directories = 0;
-  DivergenceJudge judge{paths};
+  DivergenceClassifier judge{paths};
 
   EngineContext context() {
     EngineContext result;

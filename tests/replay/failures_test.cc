@@ -9,9 +9,9 @@
 namespace filereel {
 namespace {
 
-TEST_CASE("true mismatches and differences of the tree make a failed replay, of all repetitions") {
+TEST_CASE("true mismatches and differences in the tree make a failed replay, of all repetitions") {
   CHECK(failures_of(sample_replay()) ==
-        "6 true mismatches, 3 differences of the tree (position 1234, thread 3, rename a/b\\x0a: "
+        "6 true mismatches, 3 differences in the tree (position 1234, thread 3, rename a/b\\x0a: "
         "expected 0, got ENOENT)");
 }
 
@@ -25,17 +25,17 @@ TEST_CASE("consequences and limits alone do not fail a replay") {
   CHECK(failures_of(result).empty());
 }
 
-TEST_CASE("wrong content fails a replay, and a difference of the tree alone is named") {
+TEST_CASE("wrong content fails a replay, and a difference in the tree alone is named") {
   Result result = sample_replay();
   result.measurements[0].samples.resize(1);
   Sample& sample = result.measurements[0].samples[0];
   sample.examples.clear();
   sample.reel->divergences = {{"content", 1}};
   CHECK(failures_of(result) ==
-        "1 read of wrong content, 1 difference of the tree (a/c has 5 bytes instead of 10)");
+        "1 read with wrong content, 1 difference in the tree (a/c has 5 bytes instead of 10)");
 }
 
-TEST_CASE("a failed operation is told with its file, fit for one line, and what helps") {
+TEST_CASE("a failed operation is reported with its file, in one line, with advice") {
   const DivergenceExample full{16, 1, "write", "a\x1b[31m", 65536, -28};
   const std::string text = describe_failure("ext4, run 2", full, "use a larger volume");
   CHECK(text.starts_with("ext4, run 2: write of a\\x1b[31m failed (operation 17): "));

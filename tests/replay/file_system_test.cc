@@ -32,7 +32,7 @@ TEST_CASE("every kind has a row of its own in the table") {
     CHECK_FALSE(info.make_program.empty());
     CHECK_FALSE(info.make_package.empty());
     CHECK(info.fuse_program.empty() == info.fuse_package.empty());
-    CHECK(info.least_size >= 1 << 20);
+    CHECK(info.min_volume_size >= 1 << 20);
     CHECK(info.limits.cluster >= 512);
     CHECK(info.limits.largest_file >= 4 * kGiB - 1);
   }
@@ -75,7 +75,7 @@ TEST_CASE("clusters of FAT32 grow with the volume and are never too many or too 
   constexpr std::uint64_t kLeast = 65'525, kMost = 268'435'444;  // Microsoft, fatgen103
   const FileSystemInfo& fat = file_system_info(FileSystemKind::fat32);
   std::uint64_t last = 0;
-  for (std::uint64_t size = fat.least_size; size <= 2048 * kGiB; size += size / 16) {
+  for (std::uint64_t size = fat.min_volume_size; size <= 2048 * kGiB; size += size / 16) {
     CAPTURE(size);
     const std::uint64_t cluster = fat32_cluster(size);
     CHECK(cluster >= last);

@@ -19,7 +19,7 @@ struct UnfittedTrace {
   PathId add(const std::string& path) { return tables.paths.add(Role::near, path); }
 };
 
-TEST_CASE("a trace without reserved names keeps its own tables where all names are possible") {
+TEST_CASE("a trace without reserved names keeps its tables if all names are permitted") {
   UnfittedTrace sample;
   sample.add("tmp/a:b");
   sample.trees.initial = set_of({directory("tmp")});
@@ -50,7 +50,7 @@ TEST_CASE("names are escaped under the same numbers, in the tables and in the tr
   CHECK(fitted.escaped[0].escaped == "a%3Ab");
 }
 
-TEST_CASE("a name that differs in case only is marked the same way in every directory") {
+TEST_CASE("a name that differs only in case has the same mark in every directory") {
   UnfittedTrace sample;
   const PathId lower = sample.add("old/readme");
   const PathId upper = sample.add("old/README");
@@ -64,7 +64,7 @@ TEST_CASE("a name that differs in case only is marked the same way in every dire
   CHECK(paths.relative(lower_elsewhere) == "new/readme");
 }
 
-TEST_CASE("a trace cannot name what belongs to the volume") {
+TEST_CASE("a trace cannot use names reserved by the volume") {
   UnfittedTrace sample;
   const PathId found = sample.add("lost+found/x");
   const PathId below = sample.add("d/lost+found");

@@ -10,7 +10,7 @@
 namespace filereel {
 namespace {
 
-TEST_CASE("serial numbers are hidden wherever a volume tells them") {
+TEST_CASE("serial numbers are hidden everywhere in a volume") {
   VolumeDescription volume = volume_of(Role::near, "ext4", "kernel");
   volume.target = "image:/mnt/disk-S123/a.img";
   volume.layers = {"data-S123 (LVM)"};
@@ -38,14 +38,14 @@ TEST_CASE("a drive without a serial number has no digest, and a short one leaves
   CHECK(volume.drives[0].serial.empty());
 }
 
-TEST_CASE("names of drives by what they are do not tell it either") {
+TEST_CASE("names in /dev/disk/by-id are hidden too") {
   VolumeDescription volume = volume_of(Role::near, "ext4", "kernel");
   volume.target = "/dev/disk/by-id/wwn-0x5000c500a0b1c2d3";
   hide_serials(volume);
   CHECK(volume.target == "/dev/disk/by-id/hidden");
 }
 
-TEST_CASE("a result tells serial numbers unless it hides them") {
+TEST_CASE("a result has serial numbers unless they are hidden") {
   VolumeDescription volume = volume_of(Role::near, "ext4", "kernel");
   volume.target = "/mnt/disk-S123";
   Result result;

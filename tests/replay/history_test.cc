@@ -57,12 +57,12 @@ std::size_t files_below(const std::string& folder) {
   return files;
 }
 
-TEST_CASE("a file too large for a result is passed over in a history") {
+TEST_CASE("a file too large for a result is ignored in a history") {
   const TempDir folder;
   add_to_history(folder.path(), sample_result(), result_to_json(sample_result()));
   std::ofstream(folder.path() + "/sparse.json").put('x');
   std::filesystem::resize_file(folder.path() + "/sparse.json", std::uintmax_t{1} << 40);
-  const HistoryFolder history = read_history(folder.path());
+  const HistoryDirectory history = read_history(folder.path());
   CHECK(history.entries.size() == 1);
   REQUIRE(history.others.size() == 1);
   CHECK(history.others[0].find("larger than 256 MB") != std::string::npos);
@@ -84,7 +84,7 @@ TEST_CASE("without a drive the label names a result, without a label the kernel'
   CHECK(tested_device(result).name == "unknown");
 }
 
-TEST_CASE("what the user says of a drive goes before what it says itself") {
+TEST_CASE("the user's name of a drive overrides its own") {
   Result result = sample_result();
   set_tested_device(result, {});
   CHECK(tested_device(result).name == "Fast Disk 3 S123");
@@ -112,7 +112,7 @@ TEST_CASE("all drives of an array name it, each once") {
   CHECK(device.firmware == "1.07 + 1.08");
 }
 
-TEST_CASE("a drive's words never lead out of the folder") {
+TEST_CASE("a drive's identity never leads out of the directory") {
   CHECK(model_name("../../etc/passwd").starts_with("_.-..-etc-passwd/"));
   CHECK(model_name("..").starts_with("unknown/"));
   CHECK(model_name("/").starts_with("unknown/"));
@@ -138,19 +138,19 @@ TEST_CASE("the same result twice is one, a different one of the same second is a
   Result result = sample_result();
   const std::string text = result_to_json(result);
   const AddedResult first = add_to_history(history, result, text);
-  CHECK_FALSE(first.was_there);
+  CHECK_FALSE(first.already_existed);
   CHECK(content(history + "/" + first.name + ".json") == text);
-  CHECK(add_to_history(history, result, text).was_there);
+  CHECK(add_to_history(history, result, text).already_existed);
   result.note = "again";
   const AddedResult second = add_to_history(history, result, result_to_json(result));
-  CHECK_FALSE(second.was_there);
+  CHECK_FALSE(second.already_existed);
   CHECK(second.name == first.name + "-2");
   CHECK(add_to_history(history, result, result_to_json(result)).name == second.name);
   CHECK(content(history + "/" + first.name + ".json") == text);
   CHECK(files_below(history) == 2);
 }
 
-TEST_CASE("what is there already is never overwritten, whatever it is") {
+TEST_CASE("existing files are never overwritten") {
   const TempDir folder;
   const Result result = sample_result();
   const std::string name = entry_name(result);
@@ -162,7 +162,7 @@ TEST_CASE("what is there already is never overwritten, whatever it is") {
   CHECK(content((folder / name) + ".json") == "mine");
 }
 
-TEST_CASE("results are numbered by time, and what is none is named") {
+TEST_CASE("results are numbered by time, and other files are listed") {
   const TempDir folder;
   const Result late = result_of("2.0", "2024-03-01T00:00:00Z"),
                early = result_of("1.0", "2024-02-01T00:00:00Z");
@@ -171,15 +171,15 @@ TEST_CASE("results are numbered by time, and what is none is named") {
   std::ofstream(folder / "notes.txt") << "mine";
   std::ofstream(folder / "other.json") << "{}";
   std::filesystem::create_directory_symlink("/", folder / "link");
-  const HistoryFolder history = read_history(folder.path());
+  const HistoryDirectory history = read_history(folder.path());
   REQUIRE(history.entries.size() == 2);
   CHECK(history.entries[0].number == 1);
   CHECK(history.entries[0].firmware == "1.0");
   CHECK(history.entries[0].device == "Fast Disk 3 S123");
   CHECK(history.entries[1].started == "2024-03-01T00:00:00Z");
   REQUIRE(history.others.size() == 3);
-  CHECK(history.others[0].ends_with("link: is no result"));
-  CHECK(history.others[1].ends_with("notes.txt: is no result"));
+  CHECK(history.others[0].ends_with("link: not a result"));
+  CHECK(history.others[1].ends_with("notes.txt: not a result"));
   CHECK(history.others[2].contains("other.json: "));
 }
 
@@ -191,7 +191,7 @@ TEST_CASE("results are found by number, by name, and by the folder they are in")
         result_of(started == std::string("2024-02-03T00:00:00Z") ? "2.0" : "1.0", started);
     add_to_history(folder.path(), result, result_to_json(result));
   }
-  const HistoryFolder history = read_history(folder.path());
+  const HistoryDirectory history = read_history(folder.path());
   const auto numbers = [&](std::string_view which) {
     std::vector<std::uint32_t> found;
     for (const HistoryEntry& entry : find_entries(history, which)) found.push_back(entry.number);
@@ -209,7 +209,7 @@ TEST_CASE("results are found by number, by name, and by the folder they are in")
   }
 }
 
-TEST_CASE("a folder that is not there is no history") {
+TEST_CASE("a missing directory is not a history") {
   const TempDir folder;
   CHECK_THROWS_AS(read_history(folder / "none"), Error);
   CHECK(read_history(folder.path()).entries.empty());

@@ -100,7 +100,7 @@ TEST_CASE("patterns choose measurements by workload, operation, set and key") {
         2);
 }
 
-TEST_CASE("of a metric that is a time less is better, and an unknown one is refused") {
+TEST_CASE("less is better for times, and unknown metrics are refused") {
   const std::vector<ResultGroup> groups = {timed_group("a", {{"create", {1}}}),
                                            timed_group("b", {{"create", {4}}})};
   const MatchedGroups matched(groups);
@@ -124,7 +124,7 @@ TEST_CASE("the index of recorded programs counts reads and writes in busy time o
   CHECK(index.values[0].value == doctest::Approx(std::sqrt(50 * 400.0)));
   CHECK(index.values[1].value == doctest::Approx(std::sqrt(100 * 1000.0)));
   CHECK(index.values[0].interval);
-  CHECK(usual_indexes(matched).size() == 2);
+  CHECK(default_indexes(matched).size() == 2);
 }
 
 TEST_CASE("busy time is the time in calls, and never more than there was") {

@@ -12,7 +12,7 @@
 namespace filereel {
 namespace {
 
-TEST_CASE("a wait ends when the lane has done as many operations") {
+TEST_CASE("a wait ends when the lane has completed that many operations") {
   LaneBoard board(2);
   CHECK(board.reached(0, 0));
   CHECK_FALSE(board.reached(0, 1));
@@ -33,7 +33,7 @@ TEST_CASE("a wait ends when the lane has done as many operations") {
   CHECK(board.done(1) == 0);
 }
 
-TEST_CASE("lanes that wait for each other in turn all arrive") {
+TEST_CASE("lanes that wait for each other in turn all complete") {
   constexpr std::uint64_t kRounds = 3000;
   constexpr std::uint32_t kLanes = 4;
   LaneBoard board(kLanes);
@@ -93,7 +93,7 @@ TEST_CASE("waiting takes no processor time") {
   CHECK(used.tv_nsec < 50'000'000);
 }
 
-TEST_CASE("released, nobody waits, now or later") {
+TEST_CASE("after a release no thread waits, now or later") {
   LaneBoard board(3);
   int released = 0;
   board.on_release([&] { ++released; });

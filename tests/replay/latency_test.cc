@@ -82,7 +82,7 @@ TEST_CASE("without histograms percentiles are medians, and the maximum is that o
   CHECK(pooled_latency(measurement, "read").p99_us == 3);
 }
 
-TEST_CASE("of what there is none there is no latency") {
+TEST_CASE("missing operations have no latency") {
   const Measurement measurement = of_samples({with_histogram({10})});
   CHECK(pooled_latency(measurement, "write").count == 0);
   CHECK(pooled_histogram(measurement, "write").empty());

@@ -185,7 +185,7 @@ TEST_CASE("bcache says how it writes, and whether it has a cache") {
   CHECK_FALSE(is_impaired(dirty.states[0]));
   const DeviceStack without = bcache("no cache", "[writethrough] writeback writearound none");
   CHECK(is_impaired(without.states.at(0)));
-  CHECK(state_text(without.states[0]) == "bcache0 is without its cache");
+  CHECK(state_text(without.states[0]) == "bcache0 has no cache");
   CHECK(is_impaired(bcache("inconsistent", "").states.at(0)));
   CHECK(bcache("clean", "").layers == std::vector<std::string>{"bcache0 (bcache)"});
 }

@@ -55,7 +55,7 @@ TEST_CASE("figures of reviews follow from samples") {
   CHECK(median_of("cpu_s_per_1000_operations", result) == doctest::Approx(0.5));
 }
 
-TEST_CASE("what a measurement does not have is no figure") {
+TEST_CASE("missing data gives no figure") {
   const Result result = reads_and_writes();
   for (const std::string_view name : {"files_per_s", "fsync_p99_us"}) {
     CHECK_FALSE(spread_of(*find_metric(name), result, result.measurements.front()));
@@ -82,7 +82,7 @@ TEST_CASE("metrics have names of their own, and each sample has the figures of i
   CHECK(find_metric("speed") == nullptr);
 }
 
-TEST_CASE("what says most is MB/s, else files/s, else operations/s") {
+TEST_CASE("the main rate is MB/s, otherwise files/s, otherwise operations/s") {
   Result result = reads_and_writes();
   Measurement& one = result.measurements.front();
   CHECK(main_metric(result, one)->name == "mb_per_s");

@@ -38,7 +38,7 @@ void check_replay(const MysqlMixOptions& mysql, EngineKind engine) {
 
 TEST_CASE("a mysql-mix replays as often as asked, and every result is that of the trace") {
   check_replay(small_mix(), EngineKind::blocking);
-  if (!why_no_uring()) check_replay(small_mix(), EngineKind::uring);
+  if (!uring_unavailable_reason()) check_replay(small_mix(), EngineKind::uring);
 }
 
 TEST_CASE("the samples of a workload of statements have its transactions, of all clients") {

@@ -64,7 +64,7 @@ double overhead_of(const FcTest& test) {
   return measure_overhead_ns([&] { return ReadyTrace{test.trace(FcStep::read)}; });
 }
 
-TEST_CASE("filereel's own cost per operation does not grow with the number of threads") {
+TEST_CASE("the overhead per operation does not grow with the number of threads") {
   std::vector<Entry> entries;
   for (int i = 0; i < 20'000; ++i) entries.push_back(file(fmt::format("{}", i), 4096));
   const FileSet set = set_of(std::move(entries));
@@ -73,7 +73,7 @@ TEST_CASE("filereel's own cost per operation does not grow with the number of th
   CHECK(overhead_of(FcTest(set, {.threads = 64})) < 20 * one);
 }
 
-TEST_CASE("filereel's own cost holds no pauses") {
+TEST_CASE("the overhead excludes pauses") {
   constexpr std::uint64_t kHour = 3'600'000'000'000;
   for (const std::uint32_t from :
        {pace_flags::kFromStart, pace_flags::kFromLastEnd, pace_flags::kFromNow}) {
@@ -83,7 +83,7 @@ TEST_CASE("filereel's own cost holds no pauses") {
   }
 }
 
-TEST_CASE("filereel's own cost holds no making of content") {
+TEST_CASE("the overhead excludes generating content") {
   constexpr double kContentNs = 10'000;  // a MiB takes at least that, at 100 GB/s
   Repeated writing({transfer(OperationKind::write, 1 << 20)});
   const double cost = writing.overhead_ns();
@@ -100,7 +100,7 @@ class Endless final : public OperationSource {
   }
 };
 
-TEST_CASE("filereel's own cost is measured of traces that do not end") {
+TEST_CASE("the overhead of endless traces is measured") {
   const PathTable paths;
   const FileSet files = set_of({file("f", 4096)});
   CHECK(measure_overhead_ns([&] {
@@ -110,7 +110,7 @@ TEST_CASE("filereel's own cost is measured of traces that do not end") {
         }) > 0);
 }
 
-TEST_CASE("filereel's own cost is not told from too few operations, or after a stop") {
+TEST_CASE("the overhead is unknown for too few operations, or after a stop") {
   Repeated reading({transfer(OperationKind::read, 4096)});
   CHECK(reading.overhead_ns(999) == 0);
   CHECK(reading.made == 1);
@@ -120,7 +120,7 @@ TEST_CASE("filereel's own cost is not told from too few operations, or after a s
   CHECK(reading.made == 1);
 }
 
-TEST_CASE("filereel's own cost is measured of recorded traces in the same way") {
+TEST_CASE("the overhead of recorded traces is measured in the same way") {
   HandTrace trace;
   for (std::size_t i = 0; i < kMany; ++i) trace.add(i % 4, OperationKind::stat, "a");
   trace.finish();

@@ -86,7 +86,7 @@ TEST_CASE("firmware, labels, settings and machines keep results apart") {
   CHECK_FALSE(apart(other));
 }
 
-TEST_CASE("without a drive only labels tell results apart, and groups go before all") {
+TEST_CASE("without a drive only labels distinguish results, and groups override all") {
   Result nameless = sample_result();
   nameless.volumes.clear();
   std::vector<ReportedResult> files = {{"a", nameless}, {"b", nameless}};

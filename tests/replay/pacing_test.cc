@@ -19,7 +19,7 @@ namespace {
 
 using enum OperationKind;
 
-TEST_CASE("paces and orders have names that are read back") {
+TEST_CASE("names of paces and orders are parsed back") {
   for (const char* name : {"asap", "natural", "think", "2x", "0.5x", "think/2x", "think/0.25x"}) {
     CHECK(pace_name(parse_pace(name)) == name);
   }
@@ -56,7 +56,7 @@ std::vector<Operation> paces_of(HandTrace& trace, const char* pace) {
   return result;
 }
 
-TEST_CASE("at natural pace an operation is due when it began, at a factor sooner or later") {
+TEST_CASE("at natural pace an operation is due at its recorded start, scaled by a factor") {
   HandTrace trace;
   timed(trace, 0, make_directory, 0, 5);
   timed(trace, 1, make_directory, 3000, 5);
@@ -74,7 +74,7 @@ TEST_CASE("at natural pace an operation is due when it began, at a factor sooner
   }
 }
 
-TEST_CASE("at pace think a thread pauses as long as it did between its operations") {
+TEST_CASE("at pace think a thread pauses between operations as recorded") {
   HandTrace trace;
   timed(trace, 0, make_directory, 5'000, 1'000);
   timed(trace, 0, fork, 10'000, 2'000);
@@ -99,7 +99,7 @@ TEST_CASE("at pace think a thread pauses as long as it did between its operation
   CHECK(paces[5].flags == pace_flags::kFromStart);  // nobody forked it
 }
 
-TEST_CASE("what the recorder added is taken off pauses, not off times") {
+TEST_CASE("the recorder's overhead is subtracted from pauses, not from times") {
   HandTrace trace;
   timed(trace, 0, make_directory, 5'000, 1'000);
   timed(trace, 0, fork, 10'000, 2'000);
@@ -122,7 +122,7 @@ TEST_CASE("what the recorder added is taken off pauses, not off times") {
   CHECK(paces("natural") == std::vector<std::uint64_t>{5'000, 10'000, 40'000, 13'400});
 }
 
-TEST_CASE("times beyond all measure are far away, but times") {
+TEST_CASE("extreme times are capped") {
   HandTrace trace;
   timed(trace, 0, make_directory, UINT64_MAX, UINT64_MAX);
   timed(trace, 0, make_directory, 5, 5);
@@ -138,7 +138,9 @@ TEST_CASE("a trace without times cannot be paced") {
   trace.info.timed = false;
   CHECK_THROWS_WITH_AS(
       Schedule(trace.source, trace.tables, trace.info, {.pace = parse_pace("natural")}),
-      "this trace has no times, so it cannot be replayed at pace natural; use --pace asap", Error);
+      "the trace has no recorded times and cannot be replayed at pace natural; use --pace "
+      "asap",
+      Error);
 }
 
 ReplayOutcome replay_null(HandTrace& trace, const ScheduleOptions& options,
@@ -153,7 +155,7 @@ ReplayOutcome replay_null(HandTrace& trace, const ScheduleOptions& options,
   return outcome;
 }
 
-TEST_CASE("natural pace takes the recorded time and says how late operations were") {
+TEST_CASE("natural pace takes the recorded time and reports lateness") {
   HandTrace trace;
   constexpr std::uint64_t kStep = 250'000;
   for (std::uint64_t i = 1; i <= 2000; ++i) timed(trace, i % 2, make_directory, i * kStep, 1000);
@@ -198,7 +200,7 @@ TEST_CASE("a stop ends the longest sleep at once") {
   CHECK(now_ns() - start < 60'000'000'000);
 }
 
-TEST_CASE("a sleep never ends too soon") {
+TEST_CASE("a sleep never ends early") {
   prepare_precise_sleep();
   for (const std::uint64_t ns : {0U, 1000U, 60'000U, 200'000U, 60'000'000U}) {
     const std::uint64_t due = now_ns() + ns;

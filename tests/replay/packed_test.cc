@@ -23,7 +23,7 @@ Histogram varied_histogram(int values) {
   return histogram;
 }
 
-TEST_CASE("a histogram comes back from its text") {
+TEST_CASE("a histogram is restored from its text") {
   for (const int values : {0, 1, 2, 100, 100'000}) {
     const Histogram histogram = varied_histogram(values);
     const std::string text = pack_histogram(histogram);
@@ -59,7 +59,7 @@ TEST_CASE("zeros at the end are left out, and more numbers than asked for are re
   CHECK_THROWS_AS(unpack_numbers(pack_numbers(numbers), 3), Error);
 }
 
-TEST_CASE("what is no histogram is refused") {
+TEST_CASE("invalid histograms are refused") {
   const std::string good = pack_histogram(varied_histogram(1'000));
   for (const std::string& bad :
        {std::string(), std::string("HIST"), std::string("!!!!"), good.substr(0, good.size() / 2),
@@ -69,7 +69,7 @@ TEST_CASE("what is no histogram is refused") {
   }
 }
 
-TEST_CASE("a course comes back from its texts") {
+TEST_CASE("a course is restored from its texts") {
   Random random(4);
   TimeGrid grid;
   for (std::uint64_t i = 0; i < 10'000; ++i) {
@@ -86,7 +86,7 @@ TEST_CASE("a course comes back from its texts") {
   }
 }
 
-TEST_CASE("courses that no replay has are refused") {
+TEST_CASE("impossible courses are refused") {
   TimeGrid grid;
   grid.record(5, 1000, 4096, false);
   const Course good = pack_course(grid);

@@ -88,7 +88,7 @@ TEST_CASE("the plan fc-test is the published test") {
   CHECK_FALSE(options.warm);
 }
 
-TEST_CASE("every key of a plan of the first kind is read") {
+TEST_CASE("every key of an FC-Test plan is read") {
   const Plan got = plan(
       "description: mine\nworkload: fc-test\nfile_systems: [ntfs, xfs]\nsets: [iso, mp3]\n"
       "operations: [read, create, create]\nruns: 7\nscale: 0.5\nblock_size: 1 MiB\n"
@@ -107,7 +107,7 @@ TEST_CASE("every key of a plan of the first kind is read") {
   CHECK(options.warm);
 }
 
-TEST_CASE("what a plan leaves out has the values that the header promises") {
+TEST_CASE("missing keys of a plan have the documented defaults") {
   const JobOptions got = options_of(plan("sets: [iso]\n"));
   CHECK(got.operations.empty());
   CHECK(got.file_systems.empty());
@@ -137,7 +137,7 @@ TEST_CASE("a suite holds jobs of all kinds, each with parameters of its own") {
   CHECK(options_of(got, 3).file_systems == std::vector{FileSystemKind::xfs, FileSystemKind::ntfs});
 }
 
-TEST_CASE("a plan says what its report shows") {
+TEST_CASE("a plan defines its report") {
   const Plan got = plan(
       "jobs: [random-read, create-files]\n"
       "report:\n"
@@ -158,18 +158,18 @@ TEST_CASE("a plan says what its report shows") {
   CHECK(got.indexes[0].metric == "files_per_s");
 }
 
-TEST_CASE("what a report cannot show is refused where it stands") {
+TEST_CASE("invalid report entries are refused with their place") {
   const std::string jobs = "jobs: [random-read]\n";
   check_refused(jobs + "report: [{jobs: [reed*]}]\n", "my.yaml:2:", "no job");
   check_refused(jobs + "report: [{metrics: [speed]}]\n", "my.yaml:2:", "metric");
   check_refused(jobs + "report: [{form: pie}]\n", "my.yaml:2:", "form");
-  check_refused(jobs + "report: [{by: count}]\n", "my.yaml:2:", "swept by none");
-  check_refused(jobs + "report: [{at: {count: 4}}]\n", "my.yaml:2:", "swept by none");
+  check_refused(jobs + "report: [{by: count}]\n", "my.yaml:2:", "not swept by any");
+  check_refused(jobs + "report: [{at: {count: 4}}]\n", "my.yaml:2:", "not swept by any");
   check_refused(jobs + "report: [{colour: red}]\n", "my.yaml:2:", "colour");
   check_refused(jobs + "indexes: [{of: [random-read]}]\n", "my.yaml:2:", "name");
 }
 
-TEST_CASE("a full run takes the values under full, and the job's own for the rest") {
+TEST_CASE("a full run uses the values under full, and otherwise the job's") {
   const TempDir temp;
   std::ofstream(temp / "inner.yaml") << "scale: 0.5\nruns: 3\njobs:\n"
                                         "  - job: random-read\n    time: 1 s\n    scale: 0.1\n"
@@ -201,15 +201,16 @@ TEST_CASE("a full run takes the values under full, and the job's own for the res
   CHECK(options_of(load(temp / "outer.yaml", said)).scale == 0.9);
 }
 
-TEST_CASE("values of a full run are checked as those of jobs") {
+TEST_CASE("values of a full run are checked like those of jobs") {
   check_refused("jobs: [{job: mp3, full: {job: iso}}]\n", "my.yaml:1:", "job");
   check_refused("jobs: [{job: mp3, full: {runs: auto}}]\n", "my.yaml:1:", "whole plan");
   check_refused("jobs: [{job: mp3, full: 3}]\n", "my.yaml:1:", "full");
   check_refused("full: {time: 1 s}\njobs: [mp3]\n", "my.yaml:1:", "full");
   const TempDir temp;
   std::ofstream(temp / "p.yaml") << "jobs: [{job: mp3, full: {time: 1 s}}]\n";
-  CHECK_THROWS_WITH_AS(load(temp / "p.yaml", full_run()), doctest::Contains("no meaning"), Error);
-  CHECK_THROWS_WITH_AS(load("quick", full_run()), doctest::Contains("no job of it"), Error);
+  CHECK_THROWS_WITH_AS(load(temp / "p.yaml", full_run()), doctest::Contains("does not apply"),
+                       Error);
+  CHECK_THROWS_WITH_AS(load("quick", full_run()), doctest::Contains("none of its jobs"), Error);
 }
 
 TEST_CASE("a plan may name another plan, but not itself") {
@@ -217,34 +218,35 @@ TEST_CASE("a plan may name another plan, but not itself") {
   std::ofstream(temp / "one.yaml") << "jobs: [{job: fc-test, sets: [iso]}, random-read]\n";
   CHECK(names_of(load(temp / "one.yaml")) == std::vector<std::string>{"iso", "random-read"});
   std::ofstream(temp / "round.yaml") << "jobs: [" << temp / "round.yaml" << "]\n";
-  CHECK_THROWS_WITH_AS(load(temp / "round.yaml"), doctest::Contains("within itself"), Error);
+  CHECK_THROWS_WITH_AS(load(temp / "round.yaml"), doctest::Contains("includes itself"), Error);
 }
 
-TEST_CASE("jobs of one name are refused unless they are given others") {
+TEST_CASE("duplicate job names are refused") {
   check_refused("jobs: [random-read, {job: random-read, time: 1 s}]\n", "my.yaml:1:", "name");
   CHECK(plan("jobs: [random-read, {job: random-read, time: 1 s, name: short}]\n").jobs.size() == 2);
 }
 
-TEST_CASE("jobs of one name that are set otherwise are refused, even with other sets") {
+TEST_CASE("jobs with the same name but other settings are refused, even with other sets") {
   check_refused("jobs: [{job: mp3, threads: 1}, {job: iso, threads: 4}]\n", "my.yaml:1:", "name");
   CHECK(plan("jobs: [{job: mp3, threads: 4}, {job: iso, threads: 4}]\n").jobs.size() == 2);
   CHECK(plan("jobs: [mp3, {job: mp3, name: small, block_size: 4 KiB}]\n").jobs.size() == 2);
 }
 
-TEST_CASE("what cannot be meant is refused and not passed over") {
-  check_refused("sets: [mp3]\njobs: [random-read]\n", "my.yaml:1:7: ", "belongs to a job");
-  check_refused("jobs: [{job: mp3, sets: [iso]}]\n", "my.yaml:1:", "file set itself");
+TEST_CASE("contradictory plans are refused, not ignored") {
+  check_refused("sets: [mp3]\njobs: [random-read]\n",
+                "my.yaml:1:7: ", "is not allowed next to 'jobs'");
+  check_refused("jobs: [{job: mp3, sets: [iso]}]\n", "my.yaml:1:", "itself a file set");
   PlanOverrides null;
   null.parameters = {{find_job_parameter("engine"), {"null"}},
                      {find_job_parameter("verify"), {"tree"}}};
-  CHECK_THROWS_WITH_AS(load("mp3", null), doctest::Contains("--verify has no meaning"), Error);
+  CHECK_THROWS_WITH_AS(load("mp3", null), doctest::Contains("--verify does not apply"), Error);
   check_refused("jobs: [{job: app-git-clone, sweep: {engine: ['null', blocking]}}]\n",
-                "my.yaml:1:", "needs no volume");
-  check_refused("jobs: [{job: app-git-clone, scale: 0.5}]\n", "my.yaml:1:", "no meaning");
+                "my.yaml:1:", "uses no volume");
+  check_refused("jobs: [{job: app-git-clone, scale: 0.5}]\n", "my.yaml:1:", "does not apply");
   CHECK(plan("scale: 0.5\njobs: [app-git-clone, random-read]\n").jobs[0]->record().scale == 1);
 }
 
-TEST_CASE("a sweep of the command line is for the jobs that have the key") {
+TEST_CASE("a sweep of the command line applies to the jobs with the key") {
   PlanOverrides overrides;
   overrides.sweep = {{"depth", {"1", "2"}}};
   const std::vector<std::string> names = {"mp3", "random-read"};
@@ -253,15 +255,15 @@ TEST_CASE("a sweep of the command line is for the jobs that have the key") {
   CHECK(got.jobs[0]->points() == 1);
   CHECK(got.jobs[1]->points() == 2);
   REQUIRE(remarks.size() == 1);
-  CHECK(remarks[0].find("--sweep depth is left out for mp3: there is no key 'depth'") == 0);
-  CHECK_THROWS_WITH_AS(load("mp3", overrides), doctest::Contains("no key 'depth'"), Error);
+  CHECK(remarks[0].find("--sweep depth is ignored for mp3: unknown sweep key 'depth'") == 0);
+  CHECK_THROWS_WITH_AS(load("mp3", overrides), doctest::Contains("sweep key 'depth'"), Error);
   overrides.sweep = {{"threads", {"2", "0"}}};
   const std::vector<std::string> both = {"mp3", "app-git-clone"};
   CHECK_THROWS_WITH_AS(load_plan(both, overrides, remarks), doctest::Contains("threads=0: must be"),
                        Error);
 }
 
-TEST_CASE("how often is for the command line to say, then for the job, then for the plan") {
+TEST_CASE("the number of runs comes from the command line, else the job, else the plan") {
   PlanOverrides overrides;
   overrides.repetitions = true;
   const TempDir temp;
@@ -272,14 +274,14 @@ TEST_CASE("how often is for the command line to say, then for the job, then for 
   CHECK_FALSE(options_of(load(temp / "p.yaml", overrides), 1).runs);
 }
 
-TEST_CASE("a parameter without a meaning for its job is refused where it stands") {
-  check_refused("jobs: [{job: random-read, pace: think}]\n", "my.yaml:1:", "no meaning");
-  check_refused("jobs: [{job: app-git-clone, time: 1 s}]\n", "my.yaml:1:", "no meaning");
-  check_refused("jobs: [{job: mp3, clients: 2}]\n", "my.yaml:1:", "no meaning");
+TEST_CASE("a parameter that does not apply to its job is refused with its place") {
+  check_refused("jobs: [{job: random-read, pace: think}]\n", "my.yaml:1:", "does not apply");
+  check_refused("jobs: [{job: app-git-clone, time: 1 s}]\n", "my.yaml:1:", "does not apply");
+  check_refused("jobs: [{job: mp3, clients: 2}]\n", "my.yaml:1:", "does not apply");
   check_refused("jobs: [no-such-job]\n", "my.yaml:1:8: ", "no-such-job");
 }
 
-TEST_CASE("the command line goes before plans, and says what it has no meaning for") {
+TEST_CASE("the command line overrides plans, and reports options that do not apply") {
   PlanOverrides overrides;
   overrides.parameters = {{find_job_parameter("time"), {"1s"}},
                           {find_job_parameter("scale"), {"0.1"}}};
@@ -290,18 +292,19 @@ TEST_CASE("the command line goes before plans, and says what it has no meaning f
   CHECK(options_of(got, 0).time_ns == 1'000'000'000);
   CHECK(options_of(got, 2).scale == 0.1);
   REQUIRE(remarks.size() == 2);
-  CHECK(remarks[0].find("--scale has no meaning for app-git-clone") == 0);
-  CHECK(remarks[1].find("--time has no meaning for app-git-clone") == 0);
-  CHECK_THROWS_WITH_AS(load("app-git-clone", overrides), doctest::Contains("no meaning"), Error);
+  CHECK(remarks[0].find("--scale does not apply to app-git-clone") == 0);
+  CHECK(remarks[1].find("--time does not apply to app-git-clone") == 0);
+  CHECK_THROWS_WITH_AS(load("app-git-clone", overrides), doctest::Contains("does not apply"),
+                       Error);
 }
 
-TEST_CASE("names that are nearly right are suggested") {
-  CHECK_THROWS_WITH_AS(load("random-raed"), doctest::Contains("did you mean random-read"), Error);
+TEST_CASE("similar names are suggested") {
+  CHECK_THROWS_WITH_AS(load("random-raed"), doctest::Contains("did you mean 'random-read'"), Error);
   CHECK_THROWS_WITH_AS(plan("jobs: [random-read]\nrun: 3\n"),
-                       doctest::Contains("did you mean runs"), Error);
+                       doctest::Contains("did you mean 'runs'"), Error);
 }
 
-TEST_CASE("any thing that can be measured is a plan of one job") {
+TEST_CASE("anything measurable is a plan of one job") {
   const TempDir temp;
   std::ofstream(temp / "w.yaml") << "files: {size: 4 KiB}\ndo: [read]\n";
   std::ofstream(temp / "s.yaml") << "name: s\ngroups: [{path: a, count: 2, size: 4 KiB}]\n";
@@ -317,14 +320,14 @@ TEST_CASE("an unknown key is refused with its line and column") {
   check_refused("sets: [iso]\nspeed: 3\n", "my.yaml:2:1: ", "speed");
 }
 
-TEST_CASE("a file system, operation or method that there is not is refused where it stands") {
+TEST_CASE("an unknown file system, operation or method is refused with its place") {
   check_refused("sets: [iso]\nfile_systems: [ext4, zfs]\n", "my.yaml:2:22: ", "zfs");
   check_refused("sets: [iso]\noperations: [create, erase]\n", "my.yaml:2:22: ", "erase");
   check_refused("sets: [iso]\ncopy_method: dd\n", "my.yaml:2:14: ", "dd");
   check_refused("workload: oltp\nsets: [iso]\n", "my.yaml:1:11: ", "fc-test");
 }
 
-TEST_CASE("numbers that are none or out of range are refused where they stand") {
+TEST_CASE("invalid numbers and those out of range are refused with their place") {
   check_refused("sets: [iso]\nruns: many\n", "my.yaml:2:7: ", "runs");
   check_refused("sets: [iso]\nruns: 0\n", "my.yaml:2:7: ", "runs");
   check_refused("sets: [iso]\nruns: 10001\n", "my.yaml:2:7: ", "runs");
@@ -337,7 +340,7 @@ TEST_CASE("numbers that are none or out of range are refused where they stand") 
   check_refused("sets: [iso]\nwarm: yes\n", "my.yaml:2:7: ", "true or false");
 }
 
-TEST_CASE("lists that are empty, missing or no lists are refused where they stand") {
+TEST_CASE("empty, missing and invalid lists are refused with their place") {
   check_refused("sets: []\n", "my.yaml:1:7: ", "empty");
   check_refused("sets: [iso]\noperations: []\n", "my.yaml:2:13: ", "empty");
   check_refused("sets: iso\n", "my.yaml:1:7: ", "list");
@@ -349,7 +352,7 @@ TEST_CASE("operations without what they need are refused") {
   check_refused("sets: [iso]\noperations: [read]\n", "my.yaml:2:13: ", "create");
 }
 
-TEST_CASE("what is not YAML, or no map, is refused with its place") {
+TEST_CASE("invalid YAML, or YAML without a map, is refused with its place") {
   check_refused("sets: [iso\nruns: 3", "my.yaml:", "");
   check_refused("- sets\n", "my.yaml:1:1: ", "");
   check_refused("just words\n", "my.yaml:1:1: ", "");
@@ -358,7 +361,7 @@ TEST_CASE("what is not YAML, or no map, is refused with its place") {
   CHECK_FALSE(refusal(std::string("sets: [\0]", 9)).empty());
 }
 
-TEST_CASE("a plan is found in the catalogue or as a file, and neither is an error that says so") {
+TEST_CASE("a plan is found in the catalogue or as a file, otherwise there is an error") {
   const TempDir temp;
   std::ofstream(temp / "p.yaml") << "sets: [iso]\nruns: 9\n";
   CHECK(options_of(load(temp / "p.yaml")).runs == 9);
@@ -374,7 +377,7 @@ TEST_CASE("a plan is found in the catalogue or as a file, and neither is an erro
   }
 }
 
-TEST_CASE("a directory is no plan") {
+TEST_CASE("a directory is not a plan") {
   const TempDir temp;
   try {
     load(temp.path());
@@ -384,14 +387,14 @@ TEST_CASE("a directory is no plan") {
   }
 }
 
-TEST_CASE("operations are put in order, once each, beginning with create") {
+TEST_CASE("operations are ordered and unique, starting with create") {
   CHECK(ordered_operations({FcStep::remove, FcStep::create, FcStep::read, FcStep::create}) ==
         std::vector{FcStep::create, FcStep::read, FcStep::remove});
   CHECK_THROWS_AS(ordered_operations({}), Error);
   CHECK_THROWS_AS(ordered_operations({FcStep::read}), Error);
 }
 
-TEST_CASE("automatic runs have a precision, a budget and bounds") {
+TEST_CASE("automatic runs have a precision, a budget and limits") {
   CHECK_FALSE(plan("sets: [iso]").auto_runs);
   const Plan usual = plan("{sets: [iso], runs: auto}");
   REQUIRE(usual.auto_runs);
@@ -406,7 +409,7 @@ TEST_CASE("automatic runs have a precision, a budget and bounds") {
   CHECK(own.auto_runs->most == 9);
   check_refused("{sets: [iso], runs: 3, budget: 1 h}", "my.yaml:1:", "runs: auto");
   check_refused("{sets: [iso], precision: 3 %}", "my.yaml:1:", "runs: auto");
-  check_refused("{sets: [iso], runs: auto, precision: 0 %}", "my.yaml:1:", "must be a share");
+  check_refused("{sets: [iso], runs: auto, precision: 0 %}", "my.yaml:1:", "must be a percentage");
   check_refused("{sets: [iso], runs: auto, most_runs: 2}", "my.yaml:1:", "fewer most_runs");
   check_refused("{sets: [iso], runs: often}", "my.yaml:1:", "runs");
 }

@@ -44,7 +44,7 @@ const RankedEntry& entry_of(const RankedMeasurement& one, std::size_t group) {
   return one.entries.front();
 }
 
-TEST_CASE("what is shown to be slower has a higher rank, what is not shares it") {
+TEST_CASE("entries shown to be slower have a higher rank, others share it") {
   const std::vector<ResultGroup> groups = {
       group_with("slow", {ranked_runs("create", "ext4", 4, 10, 1)}),
       group_with("one", {ranked_runs("create", "ext4", 1, 10, 2)}),
@@ -92,7 +92,7 @@ TEST_CASE("equal entries hardly ever get an order, however many there are") {
   CHECK(decided <= 4);  // about one is expected at most; five have a probability below 0.5 %
 }
 
-TEST_CASE("few runs show nothing, and it is said how many would") {
+TEST_CASE("with too few runs, the required number is given") {
   const std::vector<ResultGroup> groups = {
       group_with("a", {ranked_runs("create", "ext4", 1, 3, 1)}),
       group_with("b", {ranked_runs("create", "ext4", 2, 3, 2)}),
@@ -126,7 +126,7 @@ TEST_CASE("the file systems of one result are entries, and so are those of sever
   CHECK(by_file_system(both, xfs)[1].name == "drive");
 }
 
-TEST_CASE("different work and runs that failed have no rank, and say why") {
+TEST_CASE("different work and failed runs have no rank but a reason") {
   Measurement other = ranked_runs("create", "ext4", 1, 10, 2);
   for (Sample& sample : other.samples) sample.bytes /= 2;
   Measurement failed = ranked_runs("create", "ext4", 1, 10, 3);
@@ -147,7 +147,7 @@ TEST_CASE("a ranking is kept as JSON") {
       group_with("a", {ranked_runs("create", "ext4", 1, 10, 1)}),
       group_with("b", {ranked_runs("create", "ext4", 2, 10, 2)})};
   const MatchedGroups matched(groups);
-  const Json json = Json::parse(ranking_to_json(rank_groups(groups), usual_indexes(matched, 1)));
+  const Json json = Json::parse(ranking_to_json(rank_groups(groups), default_indexes(matched, 1)));
   CHECK(json["entries"] == Json({"a", "b"}));
   const Json& entry = json["rankings"][0]["entries"][1];
   CHECK(entry["name"] == "b");

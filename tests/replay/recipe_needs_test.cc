@@ -16,7 +16,7 @@ Recipe recipe_of(const std::string& yaml) {
 
 constexpr const char* kReads = "files: {size: 1 MiB}\naccess: {size: 4 KiB, random: 100 %}\n";
 
-TEST_CASE("another time shrinks warm-ups in proportion and does not let them grow") {
+TEST_CASE("a time limit shrinks warm-ups in proportion and never extends them") {
   Recipe recipe = recipe_of(std::string(kReads) + "stop: {time: 10 s}\nwarm_up: 2 s\n");
   set_time(recipe, 1'000'000'000);
   CHECK(recipe.phases[0].stop.time_ns == 1'000'000'000);
@@ -26,7 +26,7 @@ TEST_CASE("another time shrinks warm-ups in proportion and does not let them gro
   CHECK(recipe.phases[0].warm_up_ns == 200'000'000);
 }
 
-TEST_CASE("phases that no time ends get one beside their ends") {
+TEST_CASE("phases without a time limit get one in addition to their ends") {
   Recipe recipe = recipe_of(std::string(kReads) + "stop: {operations: 10}\n");
   CHECK(set_time(recipe, 1'000'000'000).empty());
   CHECK(recipe.phases[0].stop.time_ns == 1'000'000'000);
@@ -36,7 +36,7 @@ TEST_CASE("phases that no time ends get one beside their ends") {
   CHECK(pass.phases[0].stop.passes == 1);
 }
 
-TEST_CASE("phases whose files a later one needs go on to their ends") {
+TEST_CASE("phases whose files a later phase needs run to their end") {
   Recipe recipe = recipe_of(
       "files: {count: 5, size: 1 KiB, exist: false}\n"
       "phases: [{name: make, do: [create]}, {name: get, do: [read]}, {name: drop, do: "
@@ -46,14 +46,15 @@ TEST_CASE("phases whose files a later one needs go on to their ends") {
   CHECK(recipe.phases[2].stop.time_ns == 1'000'000'000);
 }
 
-TEST_CASE("points that differ in their files do not begin alike") {
+TEST_CASE("points with different files do not start from the same files") {
   const Recipe one = recipe_of(kReads);
-  CHECK(begin_alike(one, recipe_of("files: {size: 1 MiB}\naccess: {size: 8 KiB}\n")));
-  CHECK_FALSE(begin_alike(one, recipe_of("files: {size: 2 MiB}\naccess: {size: 4 KiB}\n")));
-  CHECK_FALSE(begin_alike(one, recipe_of("seed: 2\n" + std::string(kReads))));
+  CHECK(start_from_same_files(one, recipe_of("files: {size: 1 MiB}\naccess: {size: 8 KiB}\n")));
+  CHECK_FALSE(
+      start_from_same_files(one, recipe_of("files: {size: 2 MiB}\naccess: {size: 4 KiB}\n")));
+  CHECK_FALSE(start_from_same_files(one, recipe_of("seed: 2\n" + std::string(kReads))));
 }
 
-TEST_CASE("steps that make, lengthen, move or remove files change them, others do not") {
+TEST_CASE("steps that create, extend, move or remove files change them, others do not") {
   const auto changes = [](const std::string& step) {
     return changes_files(recipe_of("files: {count: 3, size: 1 KiB}\ndo: [" + step + "]\n"));
   };

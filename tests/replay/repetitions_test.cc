@@ -47,7 +47,7 @@ struct Rig {
   }
 };
 
-TEST_CASE("as many repetitions as asked for, and nothing noted of their end") {
+TEST_CASE("a fixed number of repetitions, without a reason for their end") {
   Rig rig;
   Repetitions repetitions(3, std::nullopt, rig.clock());
   CHECK(repetitions.runs() == 3);
@@ -55,7 +55,7 @@ TEST_CASE("as many repetitions as asked for, and nothing noted of their end") {
   CHECK(rig.ended().empty());
 }
 
-TEST_CASE("what does not vary is precise after the least number of repetitions") {
+TEST_CASE("figures without variation are precise after the minimum number of repetitions") {
   Rig rig;
   Repetitions repetitions(3, AutoRuns{.least = 7}, rig.clock());
   CHECK(repetitions.runs() == 0);
@@ -63,28 +63,28 @@ TEST_CASE("what does not vary is precise after the least number of repetitions")
   CHECK(rig.ended() == "precise");
 }
 
-TEST_CASE("what varies too much goes on until there are as many as there may be") {
+TEST_CASE("figures that vary too much are repeated up to the maximum") {
   Rig rig;
   Repetitions repetitions(3, AutoRuns{.width = 0.01, .most = 12}, rig.clock());
   CHECK(rig.run(repetitions, 1, 0.2) == 12);
   CHECK(rig.ended() == "most");
 }
 
-TEST_CASE("no repetition begins that would end after the budget") {
+TEST_CASE("no repetition starts that would exceed the budget") {
   Rig rig;
   Repetitions repetitions(3, AutoRuns{.width = 0.01, .budget_s = 95}, rig.clock());
   CHECK(rig.run(repetitions, 10, 0.2) == 9);
   CHECK(rig.ended() == "budget");
 }
 
-TEST_CASE("there is one repetition however small the budget is") {
+TEST_CASE("there is one repetition even for the smallest budget") {
   Rig rig;
   Repetitions repetitions(3, AutoRuns{.budget_s = 0}, rig.clock());
   CHECK(rig.run(repetitions, 10, 0) == 1);
   CHECK(rig.ended() == "budget");
 }
 
-TEST_CASE("a measurement that is precise says so where another one was not") {
+TEST_CASE("a precise measurement is marked even if another one is not") {
   Rig rig;
   Repetitions repetitions(3, AutoRuns{.width = 0.01, .most = 8}, rig.clock());
   while (repetitions.next(rig.list())) {
@@ -96,7 +96,7 @@ TEST_CASE("a measurement that is precise says so where another one was not") {
   CHECK(rig.measurements[1].runs_ended == "most");
 }
 
-TEST_CASE("steps that have no rate keep nothing from being precise") {
+TEST_CASE("steps without a rate do not affect precision") {
   Rig rig;
   rig.measurements[1].samples.clear();
   Repetitions repetitions(3, AutoRuns{}, rig.clock());
@@ -107,7 +107,7 @@ TEST_CASE("steps that have no rate keep nothing from being precise") {
   CHECK(repetitions.run() == 5);
 }
 
-TEST_CASE("the stretches of repetitions lie within the whole and one after the other") {
+TEST_CASE("progress ranges of repetitions are consecutive and within the whole") {
   Rig rig;
   Repetitions fixed(4, std::nullopt, rig.clock());
   double end = 0;
@@ -126,7 +126,7 @@ TEST_CASE("the stretches of repetitions lie within the whole and one after the o
   }
 }
 
-TEST_CASE("groups share the budget, and get what those before them left") {
+TEST_CASE("groups share the budget left by earlier groups") {
   Rig rig;
   SharedBudget budget(AutoRuns{.budget_s = 90}, 3, rig.clock());
   CHECK(budget.next()->budget_s == doctest::Approx(30));
@@ -137,7 +137,7 @@ TEST_CASE("groups share the budget, and get what those before them left") {
   CHECK_FALSE(SharedBudget(std::nullopt, 3, rig.clock()).next());
 }
 
-TEST_CASE("every second repetition takes the volumes the other way round") {
+TEST_CASE("every second repetition reverses the order of volumes") {
   const auto order = [](std::uint32_t run, std::size_t volumes) {
     std::vector<std::size_t> sequence;
     double end = 0.5;
@@ -155,7 +155,7 @@ TEST_CASE("every second repetition takes the volumes the other way round") {
   CHECK(order(2, 1) == std::vector<std::size_t>{0});
 }
 
-TEST_CASE("measurements that were there before are not among the new ones") {
+TEST_CASE("existing measurements are not among the new ones") {
   Result one, other;
   one.measurements.push_back(measurement_of("iso", "create", "ext4", "kernel"));
   Result* const results[] = {&one, &other};
@@ -175,7 +175,7 @@ void add_reads(Rig& rig, double noise, std::uint64_t count) {
   }
 }
 
-TEST_CASE("a tail can be asked to be precise, too") {
+TEST_CASE("precision can be requested for a tail, too") {
   const auto runs = [](double noise, std::uint64_t count) {
     Rig rig;
     Repetitions repetitions(3, AutoRuns{.most = 40, .tail = TailPrecision{99.9, 0.1}}, rig.clock());
@@ -190,7 +190,7 @@ TEST_CASE("a tail can be asked to be precise, too") {
   CHECK(runs(0.2, 500) == std::pair(5U, std::string("precise")));  // no tail to speak of
 }
 
-TEST_CASE("precision is read as people write it") {
+TEST_CASE("precision is parsed from common notations") {
   AutoRuns automatic;
   CHECK(read_precision("3%", automatic).empty());
   CHECK(automatic.width == doctest::Approx(0.03));

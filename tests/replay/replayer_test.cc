@@ -113,7 +113,7 @@ std::uint64_t bytes_outside_holes(const FileSet& set) {
   return bytes;
 }
 
-TEST_CASE("the five steps make, read, copy and delete a tree byte for byte") {
+TEST_CASE("the five steps create, read, copy and delete a tree byte for byte") {
   const FileSet set = varied_set();
   const mode_t umask_before = umask(077);
   for (const CopyMethod method :
@@ -230,7 +230,7 @@ TEST_CASE("a stop ends all threads between two operations, and no file stays ope
   }
 }
 
-TEST_CASE("a stop before the beginning does nothing at all") {
+TEST_CASE("a stop before the start does nothing") {
   const FileSet set = varied_set();
   const TwoVolumes volumes;
   std::stop_source stop;
@@ -293,7 +293,7 @@ TEST_CASE("threads wait at a barrier for one another") {
   CHECK(fs::exists(volumes.near / path));
 }
 
-TEST_CASE("buffers that no memory holds are refused before any of them is touched") {
+TEST_CASE("buffers that exceed memory are refused before any is touched") {
   const FileSet set = set_of({});
   PathTable paths;
   const auto refused = [&](std::uint64_t largest_io, std::vector<std::uint32_t> depths) {
@@ -301,7 +301,7 @@ TEST_CASE("buffers that no memory holds are refused before any of them is touche
     trace.largest_io = largest_io;
     trace.depths = std::move(depths);
     CHECK_THROWS_WITH_AS(replay(std::move(trace), {0, 0}, {.engine = EngineKind::null}),
-                         doctest::Contains("of memory that there is"), Error);
+                         doctest::Contains("of memory: use smaller blocks"), Error);
   };
   refused(std::uint64_t{1} << 60, {});
   refused(std::uint64_t{1} << 30, {1, 1 << 20});
@@ -323,7 +323,7 @@ TEST_CASE("a thread that ends early does not hold the others up") {
   CHECK(fs::exists(volumes.near / "x"));
 }
 
-TEST_CASE("more directories than the cache holds are kept apart") {
+TEST_CASE("more directories than the cache holds are distinguished") {
   FileSet set = set_of({});
   for (int i = 0; i < 200; ++i) {
     const std::string folder = "d" + std::to_string(i);
@@ -341,7 +341,7 @@ TEST_CASE("more directories than the cache holds are kept apart") {
   check_clean(replay(test.trace(FcStep::remove), volumes.roots(), {}), test);
 }
 
-TEST_CASE("a directory that was removed and made again is the new one") {
+TEST_CASE("a directory that was removed and recreated is the new one") {
   const FileSet set = set_of({});
   PathTable paths;
   const auto named = [&](OperationKind kind, const char* path) {

@@ -12,10 +12,10 @@
 #include "replay/json.h"
 #include "replay/report/figures.h"
 #include "replay/report/findings.h"
+#include "replay/report/formatting.h"
 #include "replay/report/html_report.h"
 #include "replay/report/report_data.h"
 #include "replay/report/text_reports.h"
-#include "replay/report/wording.h"
 #include "tests/sample_result.h"
 
 namespace filereel {
@@ -73,7 +73,7 @@ TEST_CASE("a hostile result adds no markup to the page") {
   CHECK(count(clean, "<script") == 3);
 }
 
-TEST_CASE("the page allows its own scripts and nothing from anywhere") {
+TEST_CASE("the page allows only its own scripts") {
   const std::string page = html_report(just(sample_result()));
   CHECK(page.contains("default-src 'none'; script-src 'sha256-"));
   CHECK_FALSE(page.contains("unsafe-inline"));
@@ -138,7 +138,7 @@ ComparedMeasurement compared(const std::string& workload, double ratio, Verdict 
   return one;
 }
 
-TEST_CASE("what became slower comes before everything else, the largest change first") {
+TEST_CASE("slower measurements come first, the largest change first") {
   std::vector<ReportedResult> results(2, {"drive.json", sample_replay()});
   ResultComparison comparison;
   comparison.base_name = "before";
@@ -160,7 +160,7 @@ TEST_CASE("what became slower comes before everything else, the largest change f
   comparison.measurements.push_back(compared("e", 1.2, Verdict::slower));
   findings = findings_of(results, &comparison);
   CHECK(findings[3].starts_with(b + " is slower"));
-  CHECK(findings[4] == "And 1 more: 0 slower, 1 faster.");
+  CHECK(findings[4] == "1 more: 0 slower, 1 faster.");
   CHECK(findings_of(results, nullptr, "All are alike.").front() == "All are alike.");
   CHECK_FALSE(findings_of(results).front().contains("slower"));
 }
@@ -205,13 +205,13 @@ TEST_CASE("scores are geometric means over the sets that all have measured") {
   CHECK_FALSE(scores[1].best);
   CHECK_FALSE(scores[2].best);  // alone
   CHECK(findings_of(just(result)).front() ==
-        "ext4 is ahead in 1 of 1 operations, by the mean of the file sets.");
+        "ext4 leads in 1 of 1 operations (mean over the file sets).");
 }
 
-TEST_CASE("a replay's finding says what it took and what differed") {
+TEST_CASE("a replay's finding has its time and differences") {
   const std::vector<std::string> findings = findings_of(just(sample_replay()));
   REQUIRE_FALSE(findings.empty());
-  CHECK(findings.front() == "app took 2.0 s on ext4; 3 of 5000 results differed from the trace.");
+  CHECK(findings.front() == "app took 2.0 s on ext4; 3 of 5000 results differ from the trace.");
 }
 
 TEST_CASE("a replay that ended early is not the typical one, unless all did") {
@@ -245,7 +245,7 @@ TEST_CASE("samples become rows of as many cells as the first row has names") {
   CHECK(lines.back().ends_with(",1,1"));   // failed
 }
 
-TEST_CASE("Markdown has one table and says what is not whole") {
+TEST_CASE("Markdown has one table and marks incomplete results") {
   Result result = sample_result();
   result.complete = false;
   result.label = "a|b <i>";
@@ -306,7 +306,7 @@ TEST_CASE("figures have three significant digits") {
   CHECK(share_text(0.345) == "34 %");
 }
 
-TEST_CASE("figures that are no numbers are no figures of a page") {
+TEST_CASE("figures that are not numbers are left out of the page") {
   Result result = sample_result();
   result.measurements[0].samples[0].elapsed_s = std::numeric_limits<double>::quiet_NaN();
   result.measurements[0].samples[0].durable_s = std::numeric_limits<double>::infinity();
@@ -314,7 +314,7 @@ TEST_CASE("figures that are no numbers are no figures of a page") {
   CHECK(data["results"][0]["measurements"][0]["samples"][0]["elapsed_s"].is_null());
 }
 
-TEST_CASE("a result without anything makes a page all the same") {
+TEST_CASE("an empty result still gives a page") {
   Result result;
   CHECK(html_report(just(result)).contains("report-data"));
   CHECK(lines_of(samples_csv(just(result))).size() == 1);

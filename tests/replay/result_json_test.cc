@@ -378,12 +378,12 @@ TEST_CASE("a result of a newer filereel is refused with the advice to update") {
       refusal(with("/schema_version", 4'294'967'297)).empty());  // 1, were it cut to 32 bits
 }
 
-TEST_CASE("members that are not known are passed over") {
+TEST_CASE("unknown members are ignored") {
   check_sample_result(result_from_json(with("/new_member", Json::array({1, 2})), "drive.json"));
 }
 
-TEST_CASE("what is not JSON is refused with the byte where it ends to be") {
-  CHECK(refusal("hello").find("is not JSON at byte 1") != std::string::npos);
+TEST_CASE("invalid JSON is refused with the byte of the error") {
+  CHECK(refusal("hello").find("invalid JSON at byte 1") != std::string::npos);
   CHECK_FALSE(refusal("").empty());
   const std::string whole = result_to_json(sample_result());
   for (std::size_t length = 0; length + 2 < whole.size(); length += 97) {
@@ -393,11 +393,11 @@ TEST_CASE("what is not JSON is refused with the byte where it ends to be") {
   CHECK_FALSE(refusal("{\"schema_version\": 1, \"x\": \"\xff\"}").empty());
 }
 
-TEST_CASE("JSON that is no result is refused") {
+TEST_CASE("JSON other than results is refused") {
   for (const char* text : {"{}", "[]", "1", "null", "\"x\"", "{\"schema_version\": 0}",
                            "{\"schema_version\": -1}", "{\"schema_version\": 1}"}) {
     CAPTURE(text);
-    CHECK(refusal(text).find("is not a filereel result") != std::string::npos);
+    CHECK(refusal(text).find("not a filereel result") != std::string::npos);
   }
 }
 
@@ -422,7 +422,7 @@ TEST_CASE("members of the wrong type are refused") {
   }
 }
 
-TEST_CASE("what is missing or of the wrong type is told by the name of its member") {
+TEST_CASE("missing members and wrong types are reported by name") {
   Json json = Json::parse(result_to_json(sample_result()));
   const auto refused = [](const Json& one, const char* why) {
     CHECK_THROWS_WITH_AS(result_from_json(one.dump(), "r"), doctest::Contains(why), Error);
@@ -433,15 +433,15 @@ TEST_CASE("what is missing or of the wrong type is told by the name of its membe
   without["measurements"] = nullptr;
   refused(without, "('measurements' must be a list)");
   json["plan"]["jobs"][0]["scale"] = nullptr;
-  refused(json, "('scale' cannot be null)");
+  refused(json, "('scale' has the wrong type: null)");
 }
 
-TEST_CASE("a kind of job that there is not is refused") {
+TEST_CASE("an unknown kind of job is refused") {
   CHECK(refusal(with("/plan/jobs/0/kind", "dance")).find("dance") != std::string::npos);
   CHECK(refusal(with("/measurements/0/kind", "dance")).find("dance") != std::string::npos);
 }
 
-TEST_CASE("numbers that do not fit are refused") {
+TEST_CASE("numbers out of range are refused") {
   CHECK_FALSE(refusal(with("/plan/runs", -1)).empty());
   CHECK_FALSE(refusal(with("/plan/runs", 4'294'967'299)).empty());
   CHECK_FALSE(refusal(with("/measurements/0/samples/0/bytes", -5)).empty());
@@ -449,7 +449,7 @@ TEST_CASE("numbers that do not fit are refused") {
   CHECK_FALSE(refusal(with("/measurements/0/samples/0/files", 1.5)).empty());
 }
 
-TEST_CASE("times that nothing can take are refused with their member") {
+TEST_CASE("impossible times are refused with their member") {
   const std::string sample = "/measurements/0/samples/0/";
   for (const char* member : {"elapsed_s", "durable_s"}) {
     CAPTURE(member);
@@ -474,7 +474,7 @@ TEST_CASE("times that nothing can take are refused with their member") {
   CHECK_FALSE(refusal("{\"schema_version\": 2, \"overhead_ns_per_operation\": 1e400}").empty());
 }
 
-TEST_CASE("what is nested too deep is refused wherever it stands") {
+TEST_CASE("too deep nesting is refused anywhere") {
   const std::string deep = std::string(200'000, '[') + std::string(200'000, ']');
   for (const char* pointer : {"/new_member", "/measurements/0/parameters", "/plan/jobs"}) {
     CAPTURE(pointer);
@@ -485,7 +485,7 @@ TEST_CASE("what is nested too deep is refused wherever it stands") {
   CHECK(refusal(with("/note", "\"" + std::string(1000, '[') + "\\")).empty());  // only text
 }
 
-TEST_CASE("results of more than any run can have are refused") {
+TEST_CASE("results above the limits of a run are refused") {
   const auto text = [](const auto& change) {
     Result result = sample_result();
     change(result);
@@ -515,13 +515,13 @@ TEST_CASE("results of more than any run can have are refused") {
   CHECK(text([](Result& one) { one.measurements[0].samples.resize(10'000); }).empty());
 }
 
-TEST_CASE("JSON of more values than any result has is refused before it is read") {
+TEST_CASE("JSON with too many values is refused before it is parsed") {
   std::string text = "{\"a\":[";
   text.append(2 * kMostResultValues, ',');
   CHECK(refusal(text).find("values") != std::string::npos);
 }
 
-TEST_CASE("names that are not UTF-8 are written all the same") {
+TEST_CASE("names that are not UTF-8 are still written") {
   Result result = sample_result();
   result.escaped_names[0].names[0] = {"caf\xe9", "caf%E9"};
   result.measurements[3].samples[0].examples[0].path = "original/\xff";

@@ -147,7 +147,7 @@ TEST_CASE("E: the index has 26 votes, those of NASPT are 46 %") {
     std::size_t votes = 0, naspt = 0;
     for (const auto& job : plan->jobs) {
       const std::string name = job->record().name;
-      if (!is_chosen(index.patterns, name)) continue;
+      if (!is_selected(index.patterns, name)) continue;
       const std::size_t own = votes_of(*job, name == "atto-large" ? "atto" : name);
       votes += own;
       if (name.starts_with("naspt-")) naspt += own;

@@ -32,7 +32,7 @@ std::unique_ptr<Job> reads(const JobOptions& options = {}) {
       Workload::from_yaml("files: {count: 3, size: 4 KiB}\ndo: [read]\n", "reads"), options);
 }
 
-TEST_CASE("after an interruption between two repetitions the files of the first are still there") {
+TEST_CASE("an interruption between two repetitions keeps the files of the first") {
   JobRun one(fc_test({FcStep::create}));
   one.request.keep = true;
   one.request.runs = 3;
@@ -46,7 +46,7 @@ TEST_CASE("after an interruption between two repetitions the files of the first 
   CHECK(boost::filesystem::exists(one.temp / "volume/original"));
 }
 
-TEST_CASE("jobs of all kinds are measured one after the other, into one result") {
+TEST_CASE("jobs of all kinds are measured one after another, into one result") {
   HandTrace trace;
   trace.add(0, OperationKind::make_directory, "a");
   trace.finish();
@@ -124,7 +124,7 @@ TEST_CASE("a parameter of FC-Test may be swept") {
   CHECK(one.result.plan.jobs.at(0).axes.at(0).values.size() == 2);
 }
 
-TEST_CASE("a job that says how often is not repeated until it is precise") {
+TEST_CASE("a job with a number of runs is not repeated automatically") {
   JobRun one(reads());
   JobOptions twice;
   twice.runs = 2;
@@ -138,18 +138,18 @@ TEST_CASE("a job that says how often is not repeated until it is precise") {
   CHECK(one.result.measurements[1].samples.size() == 2);
 }
 
-TEST_CASE("volumes have no meaning where nothing needs one") {
+TEST_CASE("volume options do not apply if no job uses a volume") {
   JobOptions null;
   null.engine = EngineKind::null;
   JobRun one(reads(null));
   one.request.targets.against = directory_target(one.temp / "other");
-  CHECK(one.failure().find("engine null") != std::string::npos);
+  CHECK(one.failure().find("null engine") != std::string::npos);
 }
 
-TEST_CASE("far is refused where nothing works on two volumes") {
+TEST_CASE("far is refused if no job uses two volumes") {
   JobRun one(reads());
   one.request.targets.far = {directory_target(one.temp / "far")};
-  CHECK(one.failure().find("--far has no meaning") != std::string::npos);
+  CHECK(one.failure().find("--far does not apply") != std::string::npos);
 }
 
 TEST_CASE("two volumes take turns, with every kind of job") {

@@ -73,7 +73,7 @@ TEST_CASE("a lane holds its threads' operations in their order, all of them") {
   CHECK(calls == 5000);
 }
 
-TEST_CASE("the trace of a schedule says what the engines need to know") {
+TEST_CASE("the trace of a schedule has the information for the engines") {
   HandTrace trace;
   trace.open(0, 3, "f", 0);
   trace.on(0, read, 3, 0, 0, 70'000);
@@ -112,7 +112,7 @@ ReplayOutcome replay_null(HandTrace& trace, const ScheduleOptions& options) {
   return outcome;
 }
 
-TEST_CASE("a trace that is many windows long runs through, in every order") {
+TEST_CASE("a trace of many windows completes, in every order") {
   for (const Order order : {Order::strict, Order::resource, Order::thread}) {
     for (const std::size_t window : {1U, 64U, 1000U}) {
       HandTrace trace;
@@ -124,7 +124,7 @@ TEST_CASE("a trace that is many windows long runs through, in every order") {
   }
 }
 
-TEST_CASE("lanes that have nothing to do for long do not hold up the others") {
+TEST_CASE("idle lanes do not hold up the others") {
   HandTrace trace;
   for (std::uint32_t i = 0; i < 5; ++i) trace.add(i, make_directory, "a");
   for (int i = 0; i < 20'000; ++i) trace.add(0, make_directory, "b");
@@ -145,7 +145,7 @@ struct TornSource final : RecordedSource {
   }
 };
 
-TEST_CASE("what ends the reading early is thrown, and the lanes end") {
+TEST_CASE("read errors are thrown, and the lanes end") {
   HandTrace trace;
   tangle(trace, 4, 10'000);
   TornSource torn;
@@ -173,16 +173,16 @@ TEST_CASE("what ends the reading early is thrown, and the lanes end") {
   }
 }
 
-TEST_CASE("an operation of a thread that there is not is refused") {
+TEST_CASE("an operation of an unknown thread is refused") {
   HandTrace trace;
   trace.add(0, make_directory, "a");
   trace.finish();
   trace.source.operations[0].operation.thread = 9;
   CHECK_THROWS_WITH_AS(Schedule(trace.source, trace.tables, trace.info, {}),
-                       doctest::Contains("is of thread 9, but there are only 1"), Error);
+                       doctest::Contains("belongs to thread 9, but the trace has only 1"), Error);
 }
 
-TEST_CASE("a schedule that nobody replays, or not to its end, goes away") {
+TEST_CASE("a schedule can be destroyed before or during its replay") {
   HandTrace trace;
   tangle(trace, 4, 10'000);
   {
@@ -281,7 +281,7 @@ ReplayOutcome replay_passing(Order order, std::uint32_t files) {
                 {.stop_on_divergence = false, .board = &schedule.board()});
 }
 
-TEST_CASE("files that are passed between threads diverge under thread and never under resource") {
+TEST_CASE("files passed between threads diverge with order thread and never with resource") {
   for (int run = 0; run < 5; ++run) {
     for (const Order order : {Order::resource, Order::strict}) {
       const ReplayOutcome outcome = replay_passing(order, 300);
@@ -293,7 +293,7 @@ TEST_CASE("files that are passed between threads diverge under thread and never 
   CHECK(replay_passing(Order::thread, 2000).statistics.divergences > 0);
 }
 
-TEST_CASE("a pool gives back what came back and waits while all is out") {
+TEST_CASE("a pool reuses returned chunks and waits while all are in use") {
   ChunkPool pool(16, 3);
   Chunk* const first = pool.take();
   Chunk* const second = pool.take();

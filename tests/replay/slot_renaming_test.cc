@@ -7,7 +7,7 @@
 
 namespace filereel {
 
-TEST_CASE("a lane takes its own numbers again, the oldest first") {
+TEST_CASE("a lane reuses its own numbers, the oldest first") {
   SlotRenaming slots(2, 8, 2);
   const FileSlot a = slots.opened(0, 0);
   const FileSlot b = slots.opened(1, 0);
@@ -19,7 +19,7 @@ TEST_CASE("a lane takes its own numbers again, the oldest first") {
   CHECK(slots.opened(1, 0) == a);
 }
 
-TEST_CASE("a lane takes what nobody had before it takes what others gave back") {
+TEST_CASE("a lane takes unused numbers before those freed by other lanes") {
   SlotRenaming slots(1, 2, 3);
   const FileSlot first = slots.opened(0, 0);
   slots.closed(0, 0);
@@ -37,7 +37,7 @@ TEST_CASE("a lane takes what nobody had before it takes what others gave back") 
   CHECK(slots.opened(0, 1) == second);
 }
 
-TEST_CASE("numbers that are open at once differ and are below the size") {
+TEST_CASE("concurrently open numbers are distinct and below the size") {
   constexpr FileSlot kOpen = 5;
   constexpr std::uint32_t kLanes = 3;
   for (const std::size_t spare : {0U, 1U, 7U}) {
@@ -69,7 +69,7 @@ TEST_CASE("numbers that are open at once differ and are below the size") {
   }
 }
 
-TEST_CASE("what is not open has the number that is never opened") {
+TEST_CASE("files that are not open have the number that is never opened") {
   SlotRenaming slots(1, 1, 1);
   CHECK(slots.used(0) == slots.never_opened());
   CHECK(slots.closed(0, 0) == slots.never_opened());

@@ -18,7 +18,7 @@ std::vector<std::uint64_t> latencies(const SlowestOperations& slowest) {
   return list;
 }
 
-TEST_CASE("the slowest operations are kept, in whatever order they come") {
+TEST_CASE("the slowest operations are kept, in any order of arrival") {
   Random random(5);
   std::vector<std::uint64_t> all;
   SlowestOperations slowest;
@@ -32,7 +32,7 @@ TEST_CASE("the slowest operations are kept, in whatever order they come") {
   CHECK(latencies(slowest) == all);
 }
 
-TEST_CASE("fewer than there is room for are all kept") {
+TEST_CASE("operations below the capacity are all kept") {
   SlowestOperations slowest;
   for (std::uint64_t ns = 1; ns <= 5; ++ns) slowest.keep({.latency_ns = ns, .position = ns});
   CHECK(latencies(slowest) == std::vector<std::uint64_t>{5, 4, 3, 2, 1});

@@ -24,13 +24,13 @@ TEST_CASE("nothing below 10 ms is a stall") {
   CHECK(stall_threshold(latencies(100'000, 0.01, 2'000'000)) == kLeastStallNs);
 }
 
-TEST_CASE("where slow operations are usual, stalls are slower than those") {
+TEST_CASE("stalls are slower than usual slow operations") {
   // A disk: reads of 12 ms, one in a hundred of 40 ms.
   const std::uint64_t threshold = stall_threshold(latencies(12'000'000, 0.02, 40'000'000));
   CHECK(threshold == doctest::Approx(3 * 40e6).epsilon(0.01));
 }
 
-TEST_CASE("stalls of up to one operation in a hundred do not hide themselves") {
+TEST_CASE("stalls of up to one operation in a hundred do not raise the threshold") {
   const Histogram some = latencies(100'000, 0.008, 200'000'000);
   CHECK(stall_threshold(some) == kLeastStallNs);
   const Stalls stalls = stalls_above(some, stall_threshold(some));
@@ -52,7 +52,7 @@ TEST_CASE("the stalls of a measurement are those of all its runs and kinds") {
       summary.histogram = pack_histogram(some);
     }
   }
-  const std::optional<OwnStalls> own = own_stalls(measurement);
+  const std::optional<MeasurementStalls> own = measurement_stalls(measurement);
   REQUIRE(own);
   CHECK(own->stalls.count == 600);
   CHECK(own->threshold_ns == kLeastStallNs);
@@ -60,10 +60,10 @@ TEST_CASE("the stalls of a measurement are those of all its runs and kinds") {
   CHECK(own->share_of_time == doctest::Approx(200.0 / 299.9).epsilon(0.01));
   measurement.samples[1].latency["read"].histogram.clear();  // of an older result
   measurement.samples[1].latency["write"].histogram.clear();
-  CHECK_FALSE(own_stalls(measurement));
+  CHECK_FALSE(measurement_stalls(measurement));
 }
 
-TEST_CASE("what takes as long as the threshold is no stall") {
+TEST_CASE("an operation at the threshold is not a stall") {
   const Histogram all = latencies(kLeastStallNs, 0, 0);
   CHECK(stalls_above(all, kLeastStallNs).count == 0);
 }

@@ -38,7 +38,7 @@ Values normal_values(std::mt19937_64& random, std::size_t count, double mean, do
   return values;
 }
 
-TEST_CASE("quantiles lie linearly between their neighbours, as R's do by default") {
+TEST_CASE("quantiles are linear between neighbours, like R's default") {
   const Values values = {7, 1, 3, 10};
   CHECK(median(values) == about(5));
   CHECK(quantile(values, 0) == about(1));
@@ -50,14 +50,14 @@ TEST_CASE("quantiles lie linearly between their neighbours, as R's do by default
   CHECK(median_absolute_deviation(Values{1, 1, 2, 2, 4, 6, 9}) == about(1));
 }
 
-TEST_CASE("an outlier is far away by the deviation of the rest") {
+TEST_CASE("an outlier is far away relative to the deviation of the rest") {
   CHECK(outliers(Values{2.1, 2.6, 2.4, 2.5, 2.3, 2.1, 2.3, 2.6, 8.2, 8.3}) ==
         std::vector<std::size_t>{8, 9});
   CHECK(outliers(Values{1, 2, 3, 4, 5, 6, 7}).empty());
   CHECK(outliers({}).empty());
 }
 
-TEST_CASE("among equal values only what is far away is an outlier") {
+TEST_CASE("among equal values only distant ones are outliers") {
   CHECK(outliers(Values{5, 5, 5, 5, 5, 5, 5, 5, 5, 6}) == std::vector<std::size_t>{9});
   CHECK(outliers(Values{5, 5, 5, 5, 5}).empty());
   CHECK(outliers(Values{5, 5, 5, 6, 6}).empty());
@@ -71,7 +71,7 @@ TEST_CASE("there is no interval of a median below five values") {
   CHECK(five->high == 5);
 }
 
-TEST_CASE("the interval of a median is the one that resampling comes to") {
+TEST_CASE("the interval of a median matches resampling") {
   std::mt19937_64 random(7);
   const Values values = normal_values(random, 21, 100, 5);
   std::uniform_int_distribution<std::size_t> pick(0, values.size() - 1);
@@ -86,7 +86,7 @@ TEST_CASE("the interval of a median is the one that resampling comes to") {
   CHECK(interval->high == about(quantile(medians, 0.975)));
 }
 
-TEST_CASE("the interval of a median holds the true one nearly always") {
+TEST_CASE("the interval of a median has the stated coverage") {
   std::mt19937_64 random(11);
   for (const std::size_t count : {10, 30}) {
     int held = 0;
@@ -116,7 +116,7 @@ TEST_CASE("the rank test is exact with ties, too") {
   CHECK(mann_whitney(Values{3, 3, 3}, Values{3, 3}).p == about(1));
 }
 
-TEST_CASE("large samples have the normal approximation's probability") {
+TEST_CASE("large samples use the normal approximation") {
   Values first, shifted, tied, tied_shifted;
   for (int i = 0; i < 100; ++i) {
     first.push_back(i + 1);
@@ -129,7 +129,7 @@ TEST_CASE("large samples have the normal approximation's probability") {
   CHECK(mann_whitney(Values(100, 1.0), Values(100, 1.0)).p == 1);
 }
 
-TEST_CASE("two samples that do not overlap have the least probability there is") {
+TEST_CASE("two samples without overlap have the smallest possible probability") {
   Values low(10), high(10);
   for (int i = 0; i < 10; ++i) {
     low[static_cast<std::size_t>(i)] = i;
@@ -140,7 +140,7 @@ TEST_CASE("two samples that do not overlap have the least probability there is")
   CHECK(least_p(3, 3) == about(0.1));
 }
 
-TEST_CASE("exact and approximate probabilities meet where one takes over from the other") {
+TEST_CASE("exact and approximate probabilities agree at the transition") {
   std::mt19937_64 random(5);
   const Values first = normal_values(random, 38, 0, 1), second = normal_values(random, 38, 0.5, 1);
   Values more = second;
@@ -150,7 +150,7 @@ TEST_CASE("exact and approximate probabilities meet where one takes over from th
   CHECK(std::abs(std::log(exact / approximate)) < 0.25);
 }
 
-TEST_CASE("Holm's correction is that of R's p.adjust") {
+TEST_CASE("Holm's correction matches R's p.adjust") {
   const std::vector<double> adjusted =
       holm_adjusted(Values{0.01, 0.04, 0.03, 0.005}, Values{1, 1, 1, 1});
   const Values expected = {0.03, 0.06, 0.06, 0.02};
@@ -185,7 +185,7 @@ TEST_CASE("a ratio has an interval from four values each") {
   CHECK(four.interval->high == about(2));
 }
 
-TEST_CASE("the interval of a ratio holds the true one nearly always") {
+TEST_CASE("the interval of a ratio has the stated coverage") {
   std::mt19937_64 random(3);
   int held = 0;
   for (int i = 0; i < 2000; ++i) {
@@ -197,7 +197,7 @@ TEST_CASE("the interval of a ratio holds the true one nearly always") {
   CHECK(held < 2000);
 }
 
-TEST_CASE("ratios of very many values are found without all of them in memory") {
+TEST_CASE("ratios of very many values need little memory") {
   std::mt19937_64 random(4);
   const Ratio ratio =
       ratio_of(normal_values(random, 10'000, 100, 3), normal_values(random, 10'000, 110, 3));
@@ -238,7 +238,7 @@ TEST_CASE("ratios are found at all magnitudes of a double") {
   CHECK(ratio_of(Values(8, kLargest), Values(8, kSmallest)).estimate == 0);
 }
 
-TEST_CASE("the search for a ratio ends whatever it is given") {
+TEST_CASE("the search for a ratio terminates for all inputs") {
   // Not within its contract: what it gives means nothing, but it gives it.
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   ratio_of(Values(8, kInfinity), Values(8, 1.0));
@@ -247,7 +247,7 @@ TEST_CASE("the search for a ratio ends whatever it is given") {
   ratio_of(Values(8, std::numeric_limits<double>::quiet_NaN()), Values(8, 1.0));
 }
 
-TEST_CASE("a series that goes somewhere drifts") {
+TEST_CASE("a series with a trend drifts") {
   const auto exact = drift_of(Values{4.1, 3.9, 4.4, 4.6, 4.3, 4.9, 5.0, 4.8});
   REQUIRE(exact);
   CHECK(exact->p == about(0.03115079365079365));  // SciPy's kendalltau, exact
@@ -258,19 +258,19 @@ TEST_CASE("a series that goes somewhere drifts") {
   CHECK_FALSE(drift_of(Values{1, 2, 3, 4, 5}));
 }
 
-TEST_CASE("two groups of values are seen, one is not cut in two") {
-  const auto modes = two_modes(Values{10, 20.5, 10.2, 9.9, 20, 10.1, 21, 9.8, 10, 20.2});
+TEST_CASE("bimodal values are detected, unimodal ones are not split") {
+  const auto modes = bimodal_modes(Values{10, 20.5, 10.2, 9.9, 20, 10.1, 21, 9.8, 10, 20.2});
   REQUIRE(modes);
   CHECK(modes->low == about(10));
   CHECK(modes->high == about(20.35));
   CHECK(modes->in_low == 6);
-  CHECK_FALSE(two_modes(Values{1, 1, 1, 1, 9, 9, 9, 9, 9}));  // too few
-  CHECK_FALSE(two_modes(Values(20, 3.0)));
+  CHECK_FALSE(bimodal_modes(Values{1, 1, 1, 1, 9, 9, 9, 9, 9}));  // too few
+  CHECK_FALSE(bimodal_modes(Values(20, 3.0)));
   CHECK_FALSE(
-      two_modes(Values{1, 1.1, 1.2, 0.9, 1, 1.05, 0.95, 1.1, 1, 1.15, 0.9, 7}));  // one stray
+      bimodal_modes(Values{1, 1.1, 1.2, 0.9, 1, 1.05, 0.95, 1.1, 1, 1.15, 0.9, 7}));  // one stray
   std::mt19937_64 random(9);
   int seen = 0;
-  for (int i = 0; i < 1000; ++i) seen += two_modes(normal_values(random, 10, 5, 1)) ? 1 : 0;
+  for (int i = 0; i < 1000; ++i) seen += bimodal_modes(normal_values(random, 10, 5, 1)) ? 1 : 0;
   CHECK(seen <= 20);
 }
 

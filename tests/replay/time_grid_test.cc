@@ -59,10 +59,10 @@ TEST_CASE("bins are two for each power of two and hold every latency") {
     CAPTURE(ns);
     const std::size_t bin = bin_of(ns);
     REQUIRE(bin < TimeGrid::kBins);
-    CHECK(TimeGrid::bin_begins(bin) <= ns);
-    if (bin + 1 < TimeGrid::kBins) CHECK(TimeGrid::bin_begins(bin + 1) > ns);
+    CHECK(TimeGrid::bin_lower_bound(bin) <= ns);
+    if (bin + 1 < TimeGrid::kBins) CHECK(TimeGrid::bin_lower_bound(bin + 1) > ns);
     if (ns >= 128 && bin + 2 < TimeGrid::kBins) {
-      CHECK(TimeGrid::bin_begins(bin + 2) == 2 * TimeGrid::bin_begins(bin));
+      CHECK(TimeGrid::bin_lower_bound(bin + 2) == 2 * TimeGrid::bin_lower_bound(bin));
     }
   }
 }

@@ -97,11 +97,11 @@ std::uint64_t count(const ReplayOutcome& outcome, OperationKind kind) {
 
 std::vector<EngineKind> engines() {
   std::vector<EngineKind> result = {EngineKind::blocking, EngineKind::null};
-  if (!why_no_uring()) result.push_back(EngineKind::uring);
+  if (!uring_unavailable_reason()) result.push_back(EngineKind::uring);
   return result;
 }
 
-TEST_CASE("when time is up, what the source winds up with is done and counted, and nothing else") {
+TEST_CASE("when time is up, only the source's remaining operations are executed and counted") {
   for (const EngineKind engine : engines()) {
     CAPTURE(engine_name(engine));
     TimedTrace workload;
@@ -128,7 +128,7 @@ TEST_CASE("when time is up, what the source winds up with is done and counted, a
   }
 }
 
-TEST_CASE("a source that winds up need not know which of its files are open") {
+TEST_CASE("a source that winds up need not know its open files") {
   for (int i = 0; i < 20; ++i) {
     TimedTrace workload;
     std::vector<Operation> cycle = {workload.open(), TimedTrace::transfer(write),
@@ -142,7 +142,7 @@ TEST_CASE("a source that winds up need not know which of its files are open") {
   }
 }
 
-TEST_CASE("nobody sleeps or waits for others when time is up") {
+TEST_CASE("no thread sleeps or waits for others when time is up") {
   for (const EngineKind engine : engines()) {
     CAPTURE(engine_name(engine));
     constexpr std::uint64_t kHour = 3600'000 * kMs;
@@ -161,7 +161,7 @@ TEST_CASE("nobody sleeps or waits for others when time is up") {
 }
 
 TEST_CASE(
-    "the latency of a late operation counts from when it was due, and the call is kept apart") {
+    "the latency of a late operation counts from its due time, and its service time is separate") {
   for (const EngineKind engine : engines()) {
     CAPTURE(engine_name(engine));
     TimedTrace workload;
@@ -194,7 +194,7 @@ TEST_CASE("a pause after the last operation makes no operation late") {
   CHECK(writes.latency().total() == writes.service.total());
 }
 
-TEST_CASE("what the warm-up did is not counted") {
+TEST_CASE("operations of the warm-up are not counted") {
   for (const EngineKind engine : engines()) {
     CAPTURE(engine_name(engine));
     TimedTrace workload;
@@ -253,7 +253,7 @@ TEST_CASE("a warm-up without a limit measures until the sources end") {
   CHECK(count(outcome, write) == 500);
 }
 
-TEST_CASE("sources that end in the warm-up have measured nothing, and nobody waits for its end") {
+TEST_CASE("sources that end in the warm-up measure nothing, and do not wait for its end") {
   TimedTrace workload;
   workload.add({workload.open(), TimedTrace::transfer(write)}, {}, {});
   int begun = 0;
@@ -265,7 +265,7 @@ TEST_CASE("sources that end in the warm-up have measured nothing, and nobody wai
   CHECK(begun == 1);
 }
 
-TEST_CASE("what goes wrong in the warm-up is not forgotten") {
+TEST_CASE("divergences in the warm-up are kept") {
   for (const bool stop : {true, false}) {
     CAPTURE(stop);
     TimedTrace workload;
@@ -306,7 +306,7 @@ TEST_CASE("a failure of the caller's counters ends the replay") {
   }
 }
 
-TEST_CASE("the lanes of a schedule end when time is up, also those that wait for one another") {
+TEST_CASE("the lanes of a schedule end when time is up, even while waiting for one another") {
   HandTrace trace;
   trace.open(0, 1, "f", 7, O_RDWR | O_CREAT);
   trace.on(0, write, 1, 7, 0, 4096);

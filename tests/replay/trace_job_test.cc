@@ -9,12 +9,12 @@
 namespace filereel {
 namespace {
 
-TEST_CASE("a replay says what is not in its trace, and what the recorder lost with what to do") {
+TEST_CASE("a replay warns about losses in its trace, with advice for recorder losses") {
   HandTrace trace;
   trace.add(0, OperationKind::make_directory, "a");
   trace.finish();
   trace.info.lost = {{"events lost while recording: writes", 7}, {"names that are too long", 2}};
-  trace.info.approximated = {{"results of races", 1}};
+  trace.info.approximated = {{"results that depend on races", 1}};
   const TraceTrees trees;
   JobOptions options;
   options.engine = EngineKind::null;
@@ -25,13 +25,12 @@ TEST_CASE("a replay says what is not in its trace, and what the recorder lost wi
   REQUIRE(warnings.size() == 3);
   CHECK(warnings[0].code == "trace-events-lost");
   CHECK(warnings[0].text == "not in the trace: events lost while recording: writes (7)");
-  CHECK(warnings[0].next_step ==
-        "record again, less of it (--under) or while the machine is less busy");
+  CHECK(warnings[0].next_step == "record again, either less (--under) or on a less busy machine");
   CHECK(warnings[1].code == "trace-lost");
   CHECK(warnings[2].code == "trace-approximated");
 }
 
-TEST_CASE("what differs from a trace is data, and the run goes on") {
+TEST_CASE("divergence from a trace is data, and the run continues") {
   HandTrace trace;
   trace.add(0, OperationKind::make_directory, "a");
   trace.add(0, OperationKind::make_directory, "a");  // there is one, which the trace did not know
@@ -57,7 +56,7 @@ TEST_CASE("a pace is refused for a trace without times, and a depth for an engin
   };
   JobOptions paced;
   paced.pace = parse_pace("natural");
-  CHECK_THROWS_WITH_AS(make(paced), doctest::Contains("no times"), Error);
+  CHECK_THROWS_WITH_AS(make(paced), doctest::Contains("no recorded times"), Error);
   JobOptions deep;
   deep.depth = 4;
   deep.engine = EngineKind::blocking;

@@ -35,7 +35,7 @@ FileSet sample() {
                  link_to(EntryKind::hard_link, "h", "d/a")});
 }
 
-TEST_CASE("a tree that is as it should be has no differences") {
+TEST_CASE("a tree as expected has no differences") {
   const Tree tree(sample());
   const TreeComparison got = tree.compare(sample());
   CHECK(got.entries == 6);
@@ -44,7 +44,7 @@ TEST_CASE("a tree that is as it should be has no differences") {
   CHECK(got.examples.empty());
 }
 
-TEST_CASE("what is missing, too much, of another size or kind is counted and named in order") {
+TEST_CASE("missing and unexpected entries, wrong sizes and kinds are counted and named in order") {
   const Tree tree(sample());
   tree.run("rm d/e/b && printf 12345 > d/a && mkdir x && rm l && mkdir l && mkfifo z");
   const TreeComparison got = tree.compare(sample());
@@ -53,14 +53,14 @@ TEST_CASE("what is missing, too much, of another size or kind is counted and nam
   CHECK(got.examples[0].path == "d/a");
   CHECK(got.examples[0].text == "has 5 bytes instead of 10");
   CHECK(got.examples[1].path == "d/e/b");
-  CHECK(got.examples[1].text == "is missing, a file");
+  CHECK(got.examples[1].text == "is missing (file)");
   CHECK(got.examples[2].path == "h");  // the same file by another name
   CHECK(got.examples[3].text == "is a directory instead of a symbolic link");
-  CHECK(got.examples[4].text == "should not be there, a directory");
-  CHECK(got.examples[5].text == "should not be there, a special file");
+  CHECK(got.examples[4].text == "is unexpected (directory)");
+  CHECK(got.examples[5].text == "is unexpected (special file)");
 }
 
-TEST_CASE("links that the file system cannot hold are no differences") {
+TEST_CASE("links that the file system does not support are not differences") {
   const Tree tree(sample());
   tree.run("rm l h");
   FileSystemLimits limits;
@@ -71,7 +71,7 @@ TEST_CASE("links that the file system cannot hold are no differences") {
   CHECK(tree.compare(sample()).differences == 2);
 }
 
-TEST_CASE("what belongs to the volume is passed over in its root only") {
+TEST_CASE("the volume's own entries are ignored in its root only") {
   const Tree tree(sample());
   tree.run("mkdir lost+found");
   CHECK(tree.compare(sample()).differences == 0);
@@ -87,7 +87,7 @@ TEST_CASE("a symbolic link is not followed out of the tree") {
   CHECK(got.examples[0].text == "is a symbolic link instead of a directory");
 }
 
-TEST_CASE("a tree of more levels than files may be open is compared all the same") {
+TEST_CASE("a tree deeper than the limit of open files is compared") {
   constexpr int kLevels = 1200;
   FileSet set;
   std::string path;

@@ -25,7 +25,7 @@ HistoryEntry entry_of(std::uint32_t number, const std::string& firmware, double 
   return entry;
 }
 
-HistoryFolder folder_of(std::vector<HistoryEntry> entries) {
+HistoryDirectory folder_of(std::vector<HistoryEntry> entries) {
   return {.entries = std::move(entries), .others = {}};
 }
 
@@ -76,7 +76,7 @@ TEST_CASE("what was measured with other options is another line, which says whic
 TEST_CASE("drives are apart, and filters leave out the rest") {
   HistoryEntry other = entry_of(2, "1.0", 1);
   other.device = "Slow Disk";
-  const HistoryFolder history = folder_of({entry_of(1, "1.0", 1), other});
+  const HistoryDirectory history = folder_of({entry_of(1, "1.0", 1), other});
   CHECK(trends_of(history).size() == 2);
   CHECK(trends_of(history, {.devices = {"Slow-Disk"}}).at(0).device == "Slow Disk");
   CHECK(trends_of(history, {.devices = {"Slow Disk"}}).size() == 1);

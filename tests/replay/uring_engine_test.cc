@@ -61,8 +61,8 @@ void run(IoEngine& engine, std::span<const Operation> operations) {
   CHECK(engine.drain());
 }
 
-TEST_CASE("asynchronous requests are submitted and seen to their ends") {
-  if (why_no_uring()) return;
+TEST_CASE("asynchronous requests are submitted and completed") {
+  if (uring_unavailable_reason()) return;
   for (const std::uint32_t depth : {0U, 1U, 5U}) {
     CAPTURE(depth);
     EngineRig rig;
@@ -81,7 +81,7 @@ TEST_CASE("asynchronous requests are submitted and seen to their ends") {
 }
 
 TEST_CASE("a request's latency ends when it ends, not when the next operation is due") {
-  if (why_no_uring()) return;
+  if (uring_unavailable_reason()) return;
   EngineRig rig;
   EngineContext context = rig.context();
   context.queue_depth = 4;
@@ -98,8 +98,8 @@ TEST_CASE("a request's latency ends when it ends, not when the next operation is
   CHECK(engine->drain());
 }
 
-TEST_CASE("all depths read what was written, directly too, and each request is counted once") {
-  if (why_no_uring()) return;
+TEST_CASE("all depths read the data written, also with direct I/O, and count each request once") {
+  if (uring_unavailable_reason()) return;
   constexpr std::uint64_t kRequests = 5000;
   for (const std::uint32_t depth : {1U, 2U, 63U, 64U, 65U, 256U, 4096U}) {
     for (const int direct : {0, O_DIRECT}) {
@@ -131,8 +131,8 @@ TEST_CASE("all depths read what was written, directly too, and each request is c
   }
 }
 
-TEST_CASE("a file that is opened again in the place of another one is that file") {
-  if (why_no_uring()) return;
+TEST_CASE("a file opened in a reused slot is the new file") {
+  if (uring_unavailable_reason()) return;
   EngineRig rig;
   EngineContext context = rig.context();
   context.queue_depth = 8;
@@ -170,8 +170,8 @@ TEST_CASE("a file that is opened again in the place of another one is that file"
   CHECK_FALSE(is_open(rig.near("d")));
 }
 
-TEST_CASE("nothing is begun after the alarm, and what was taken before it ends") {
-  if (why_no_uring()) return;
+TEST_CASE("nothing starts after the alarm, and earlier requests complete") {
+  if (uring_unavailable_reason()) return;
   for (const std::uint32_t depth : {1U, 16U}) {
     CAPTURE(depth);
     EngineRig rig;
@@ -195,8 +195,8 @@ TEST_CASE("nothing is begun after the alarm, and what was taken before it ends")
   }
 }
 
-TEST_CASE("requests in flight together show in their latencies") {
-  if (why_no_uring()) return;
+TEST_CASE("concurrent requests show in their latencies") {
+  if (uring_unavailable_reason()) return;
   const auto latency_at = [](std::uint32_t depth) {
     EngineRig rig;
     EngineContext context = rig.context();
@@ -216,7 +216,7 @@ TEST_CASE("requests in flight together show in their latencies") {
 }
 
 TEST_CASE("writes of the same bytes keep their order where they do not overlap on purpose") {
-  if (why_no_uring()) return;
+  if (uring_unavailable_reason()) return;
   EngineRig rig;
   EngineContext context = rig.context();
   context.queue_depth = 32;
@@ -232,10 +232,10 @@ TEST_CASE("writes of the same bytes keep their order where they do not overlap o
   engine->end();
 }
 
-TEST_CASE("polling is refused with a reason where the device cannot") {
+TEST_CASE("polling is refused with a reason if the device does not support it") {
   EngineRig rig;
-  const std::optional<std::string> why = why_no_polling(rig.volumes.near_root.get());
-  const std::optional<std::string> nowhere = why_no_polling(-1);
+  const std::optional<std::string> why = polling_unavailable_reason(rig.volumes.near_root.get());
+  const std::optional<std::string> nowhere = polling_unavailable_reason(-1);
   REQUIRE(nowhere);
   CHECK_FALSE(nowhere->empty());
   if (why) {
@@ -244,8 +244,8 @@ TEST_CASE("polling is refused with a reason where the device cannot") {
   }
 }
 
-TEST_CASE("an engine that polls reads files that are not open for direct I/O all the same") {
-  if (why_no_uring()) return;
+TEST_CASE("a polling engine also reads files without direct I/O") {
+  if (uring_unavailable_reason()) return;
   EngineRig rig;
   EngineContext context = rig.context();
   context.queue_depth = 4;

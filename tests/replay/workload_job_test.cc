@@ -44,7 +44,7 @@ constexpr const char* kThreePhases =
     "  - {name: look, measured: false, do: [stat]}\n"
     "  - {name: get, do: [read]}\n";
 
-TEST_CASE("phases follow each other on the same files, and those to be measured are") {
+TEST_CASE("phases run in sequence on the same files, and the measured ones are recorded") {
   WorkloadRun one(kThreePhases, 2);
   CHECK(one.run());
   CHECK(one.result.complete);
@@ -69,7 +69,7 @@ TEST_CASE("phases follow each other on the same files, and those to be measured 
   CHECK_FALSE(fs::exists(one.temp / "volume"));
 }
 
-TEST_CASE("the files of a phase are in the page cache before it if it is to be warm") {
+TEST_CASE("files of a warm phase are in the page cache before it") {
   WorkloadRun one(
       "files:\n  - {name: mine, count: 3, size: 1 MiB}\n  - {name: other, size: 1 MiB}\n"
       "phases:\n"
@@ -87,7 +87,7 @@ TEST_CASE("the files of a phase are in the page cache before it if it is to be w
   CHECK(!one.warns("not-warm"));
 }
 
-TEST_CASE("filereel's own cost does not grow with the pauses of a workload") {
+TEST_CASE("the overhead does not depend on the pauses of a workload") {
   constexpr const char* kSteady =
       "files: {size: 64 KiB}\naccess: {size: 4 KiB, random: 100 %}\nstop: {time: 20 ms}\n";
   constexpr const char* kPausing =
@@ -102,7 +102,7 @@ TEST_CASE("filereel's own cost does not grow with the pauses of a workload") {
         10 * steady.result.plan.jobs.at(0).overhead_ns);
 }
 
-TEST_CASE("what the run made is removed from a directory that was there, or kept if asked") {
+TEST_CASE("files of a run are removed from an existing directory, or kept on request") {
   WorkloadRun one(kThreePhases);
   fs::create_directory(one.temp / "volume");
   CHECK(one.run());
@@ -114,7 +114,7 @@ TEST_CASE("what the run made is removed from a directory that was there, or kept
   CHECK(things_in(kept.temp / "volume/files") == 5);
 }
 
-TEST_CASE("a directory with something in it is refused and left alone") {
+TEST_CASE("a directory that is not empty is refused and left unchanged") {
   WorkloadRun one(kThreePhases);
   fs::create_directories(one.temp / "volume/mine");
   CHECK(one.failure().find("is not empty") != std::string::npos);
@@ -127,7 +127,7 @@ constexpr const char* kSweep =
     "access: {size: [4 KiB, 8 KiB], random: 100 %, reads: [100 %, 0 %]}\n"
     "stop: {operations: 20}\n";
 
-TEST_CASE("a sweep has a measurement for each point, the last axis first") {
+TEST_CASE("a sweep has a measurement for each point, the last axis varying fastest") {
   WorkloadRun one(kSweep);
   CHECK(one.run());
   REQUIRE(one.result.measurements.size() == 4);
@@ -148,7 +148,7 @@ TEST_CASE("a sweep has a measurement for each point, the last axis first") {
   }
 }
 
-TEST_CASE("points are fresh unless the workload says that they follow each other") {
+TEST_CASE("points start from fresh files unless the workload reuses them") {
   for (const bool fresh : {true, false}) {
     CAPTURE(fresh);
     WorkloadRun one(std::string(kSweep) + (fresh ? "" : "fresh: run\n"));
@@ -169,7 +169,7 @@ TEST_CASE("points are fresh unless the workload says that they follow each other
   }
 }
 
-TEST_CASE("points whose phases change their files are fresh in any case") {
+TEST_CASE("points whose phases change files always start from fresh files") {
   WorkloadRun one(
       "fresh: run\nfiles: {count: 4, size: 4 KiB}\n"
       "do: [{step: append, size: [1 KiB, 2 KiB]}]\n");
@@ -178,7 +178,7 @@ TEST_CASE("points whose phases change their files are fresh in any case") {
   CHECK(one.sample(1).bytes == 8192);
 }
 
-TEST_CASE("time ends a phase, and another time may be asked for") {
+TEST_CASE("time ends a phase, and --time overrides it") {
   JobOptions options;
   options.time_ns = 50'000'000;
   WorkloadRun one(
@@ -205,16 +205,16 @@ TEST_CASE("an interruption drops the sample that it hits and keeps the others") 
   CHECK_FALSE(fs::exists(one.temp / "volume"));
 }
 
-TEST_CASE("files that do not fit are refused before anything is made") {
+TEST_CASE("files that do not fit are refused before anything is created") {
   WorkloadRun one(
       "files: {count: 900, size: 10 TiB}\naccess: {size: 4 KiB}\nstop: {operations: 1}\n");
   const std::string text = one.failure();
-  CHECK(text.find("has no room") != std::string::npos);
+  CHECK(text.find("not enough space on") != std::string::npos);
   CHECK(text.find("--scale") != std::string::npos);
   CHECK(text.find("--operations") == std::string::npos);
 }
 
-TEST_CASE("file systems are not made on directories") {
+TEST_CASE("file systems are not formatted on directories") {
   WorkloadRun one(kSweep);
   one.request.file_systems = {FileSystemKind::ext4};
   CHECK(one.failure().find("--fs") != std::string::npos);
@@ -226,10 +226,10 @@ TEST_CASE("requests in flight are counted as accesses, with io_uring and without
       "stop: {operations: 100}\n");
   CHECK(one.run());
   CHECK(one.sample(0).operations == 100);
-  CHECK(one.warns("io-uring-unavailable") == why_no_uring().has_value());
+  CHECK(one.warns("io-uring-unavailable") == uring_unavailable_reason().has_value());
 }
 
-TEST_CASE("where a file system refuses direct I/O it goes through the cache, and says so") {
+TEST_CASE("without direct I/O support the page cache is used, with a warning") {
   WorkloadRun one(
       "files: {size: 64 KiB}\naccess: {size: 512 B, random: 100 %}\ndirect: true\n"
       "stop: {operations: 10}\n");
@@ -240,16 +240,16 @@ TEST_CASE("where a file system refuses direct I/O it goes through the cache, and
         !can_do_direct_io(root.get(), "probe", 512, 512));
 }
 
-TEST_CASE("an image is formatted, and on a volume that gets full the run says what to do") {
-  if (probe_mount_power() != MountPower::full) return;
+TEST_CASE("an image is formatted, and a full volume is an error with advice") {
+  if (probe_mount_capability() != MountCapability::full) return;
   WorkloadRun one("files: {size: 48 MiB}\naccess: {size: 1 MiB, reads: 0 %}\n");
   Target image;
   image.kind = TargetKind::image;
   image.path = one.temp / "v.img";
   image.size = 32 << 20;
   one.request.targets.near = image;
-  one.request.power = MountPower::full;
-  CHECK(one.failure().find("no room") != std::string::npos);
+  one.request.power = MountCapability::full;
+  CHECK(one.failure().find("not enough space") != std::string::npos);
   one.request.targets.near->size = 0;  // as large as it needs to be
   one.result = {};
   CHECK(one.run());
@@ -258,7 +258,7 @@ TEST_CASE("an image is formatted, and on a volume that gets full the run says wh
   CHECK(one.result.volumes.at(0).age == "fresh");
 }
 
-TEST_CASE("a time bounds phases that a pass ends, but for those whose files are needed later") {
+TEST_CASE("time limits phases that end after a pass, unless a later phase needs their files") {
   JobOptions options;
   options.time_ns = 20'000'000;
   WorkloadRun one(
@@ -276,7 +276,7 @@ TEST_CASE("a time bounds phases that a pass ends, but for those whose files are 
   CHECK(one.sample(2).bytes > 0);
 }
 
-TEST_CASE("the content that a workload reads is verified if asked") {
+TEST_CASE("the content that a workload reads is verified on request") {
   JobOptions options;
   options.verify = Verification::content;
   WorkloadRun one(
@@ -300,7 +300,7 @@ TEST_CASE("the content that a workload reads is verified if asked") {
   CHECK(text.find("wrong content") != std::string::npos);
 }
 
-TEST_CASE("the tree is verified where the phases leave it as it was, and else refused") {
+TEST_CASE("tree verification is refused if the phases change the tree") {
   JobOptions options;
   options.verify = Verification::tree;
   WorkloadRun one("files: {count: 3, size: 64 KiB}\ndo: [read]\n", 1, options);
@@ -321,7 +321,7 @@ struct TwoVolumeRun : WorkloadRun {
   }
 };
 
-TEST_CASE("what is done on two volumes is measured together and of each by itself") {
+TEST_CASE("work on two volumes is measured together and separately") {
   TwoVolumeRun one(
       "files: {count: 3, size: 64 KiB, volumes: [near, far]}\n"
       "access: {size: 4 KiB, random: 100 %, reads: 50 %}\ncount: 2\ndepth: 4\n"
@@ -370,7 +370,7 @@ TEST_CASE("what is done on two volumes is measured together and of each by itsel
   CHECK_FALSE(fs::exists(one.temp / "far"));
 }
 
-TEST_CASE("groups may be on different volumes, and each phase is measured where it works") {
+TEST_CASE("groups may be on different volumes, and each phase is measured on its own") {
   TwoVolumeRun one(
       "files: [{name: table, size: 256 KiB}, {name: log, size: 256 KiB, volumes: far}]\n"
       "phases:\n"
@@ -419,7 +419,7 @@ TEST_CASE("content and trees are verified on each volume") {
   CHECK(damaged.failure().find("wrong content") != std::string::npos);
 }
 
-TEST_CASE("files on all volumes are on as many as there are") {
+TEST_CASE("files on all volumes use every available volume") {
   const std::string yaml = "files: {size: 64 KiB, volumes: all}\naccess: {size: 4 KiB}\n";
   WorkloadRun alone(yaml);
   CHECK(alone.run());
@@ -439,11 +439,11 @@ TEST_CASE("files on all volumes are on as many as there are") {
 TEST_CASE("too few and too many volumes are refused before any is touched") {
   const std::string access = "access: {size: 4 KiB}\n";
   WorkloadRun few("files: {size: 64 KiB, volumes: [near, far, far-2]}\n" + access);
-  CHECK(few.failure().find("works on 3 volumes: name 2 more with --far") != std::string::npos);
+  CHECK(few.failure().find("needs 3 volumes: name 2 more with --far") != std::string::npos);
   CHECK_FALSE(fs::exists(few.temp / "volume"));
   TwoVolumeRun many("files: {size: 64 KiB, volumes: [near, far]}\n" + access);
   many.request.targets.far.push_back(directory_target(many.temp / "far-2"));
-  CHECK(many.failure().find("works on 2 volumes") != std::string::npos);
+  CHECK(many.failure().find("uses 2 volumes") != std::string::npos);
   TwoVolumeRun same("files: {size: 64 KiB, volumes: [near, far, far-2]}\n" + access);
   same.request.targets.far.push_back(directory_target(same.temp / "far"));
   CHECK(same.failure().find("far and far-2 are the same") != std::string::npos);

@@ -83,7 +83,7 @@ TEST_CASE("of many measurements the first are shown, or those that are asked for
   const std::string first = heat_maps(result, "", same);
   CHECK(first.contains("ext4 app1: "));
   CHECK_FALSE(first.contains("ext4 app2: "));
-  CHECK(first.contains("\n2 more: --measurement TEXT"));
+  CHECK(first.contains("\n2 more; select by title with --measurement TEXT"));
   const std::string asked = heat_maps(result, "ext4 app2", same);
   CHECK(asked.contains("ext4 app2: "));
   CHECK_FALSE(asked.contains("app1"));

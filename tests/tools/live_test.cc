@@ -26,7 +26,7 @@ class Hand {
     look.operations = look.bytes = 0;
   }
 
-  ReplayLook look;
+  ProgressSnapshot look;
 };
 
 // One that has no warm-up and has begun.
@@ -44,7 +44,7 @@ void check_near(std::uint64_t value, std::uint64_t wanted) {
 TEST_CASE("the figures of an interval are those of what was finished in it") {
   Hand hand = begun();
   hand.add(1000, 50'000'000);
-  const ReplayLook earlier = hand.look;
+  const ProgressSnapshot earlier = hand.look;
   hand.add(98, 1'000'000);
   hand.add(2, 9'000'000);
   const LiveFigures figures = figures_between(earlier, hand.look, 0.5);
@@ -70,7 +70,7 @@ TEST_CASE("an interval without operations has no latencies") {
 TEST_CASE("counters that began anew count from zero") {
   Hand hand = begun();
   hand.add(1000);
-  const ReplayLook earlier = hand.look;
+  const ProgressSnapshot earlier = hand.look;
   hand.restart();
   hand.add(3);
   CHECK(figures_between(earlier, hand.look, 1).operations == 3);

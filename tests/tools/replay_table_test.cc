@@ -39,8 +39,8 @@ TEST_CASE("a replay without divergences says so, one that was interrupted too") 
     sample.tree->examples.clear();
   }
   const std::string text = format_result(result, plain);
-  CHECK(text.contains("every result is that of the trace"));
-  CHECK(text.contains("the tree is as after the trace: 40 entries"));
+  CHECK(text.contains("all results match the trace"));
+  CHECK(text.contains("the tree matches the trace: 40 entries"));
   CHECK(text.contains("INCOMPLETE"));
 }
 
@@ -50,7 +50,8 @@ TEST_CASE("transactions are shown where there are some") {
   for (Sample& sample : result.measurements[0].samples) sample.transactions = 6'000;
   const std::string text = format_result(result, plain);  // in 1, 2 and 3 s
   CHECK(text.contains("transactions/s"));
-  CHECK(text.contains("3000 (2000–6000)"));
+  CHECK(text.contains("3000\n"));
+  CHECK(text.contains("2000–6000\n"));
   CHECK(text.contains("transactions 6000, 3000/s"));
 }
 

@@ -350,7 +350,7 @@ TEST_CASE("what is no request is left out, and what could not be read is counted
       .io_submit({announced(2, block_of(77, 0, 0))}, 1)
       .take(BpfEvent(EVENT_COMPLETE).part(PART_ENTRY, kHarvest, "", PART_CUT));
   CHECK(requests.text().empty());
-  CHECK(requests.calls.lost("ends of requests that could not be read") == 1);
+  CHECK(requests.calls.lost("request completions that could not be read") == 1);
 }
 
 }  // namespace

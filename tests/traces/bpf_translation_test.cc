@@ -75,7 +75,7 @@ TEST_CASE("what is not followed is counted as lost") {
   events.take(BpfEvent::call(SYS_mount, {kPointer, kPointer}))
       .take(BpfEvent::call(SYS_setns, {3, 0}, -EPERM));
   CHECK(events.text().empty());
-  CHECK(events.calls.lost("calls that filereel does not follow") == 1);
+  CHECK(events.calls.lost("unsupported system calls") == 1);
 }
 
 TEST_CASE("calls with a bad pointer are counted by name, whatever could not be read") {
@@ -134,7 +134,7 @@ TEST_CASE("each thread has a directory of its own, and loses it with its end") {
       .take(BpfEvent(EVENT_FORK).with({CLONE_THREAD | CLONE_VM | CLONE_FILES}).result(101))
       .take(opened("", 7, 0x50, 5).by(101, 100).real(0, "h", PART_SIBLING));
   CHECK_FALSE(events.text().contains("open"));
-  CHECK(events.calls.lost("opens whose directory was told by an event that was lost") == 1);
+  CHECK(events.calls.lost("opens whose directory was in a lost event") == 1);
 }
 
 TEST_CASE("a name without its directory is told by the path that the program gave") {
@@ -366,7 +366,7 @@ TEST_CASE("what is no event is counted") {
   RecordedEvents events;
   events.translation.take({});
   events.take(BpfEvent(EVENT_KINDS));
-  CHECK(events.calls.lost("events that are damaged") == 2);
+  CHECK(events.calls.lost("corrupt events") == 2);
 }
 
 }  // namespace

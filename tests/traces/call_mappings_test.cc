@@ -90,7 +90,7 @@ TEST_CASE("msync and faults say where in the mapping") {
         "0 mmap #0 from 0 flags 403 @0 +40960\n"
         "0 msync from 0 flags 4 @16384 +8192\n"
         "0 fault from 0 flags 1 @28672 +4096\n");
-  CHECK(calls.approximated("stores to shared mappings are not visible") == 1);
+  CHECK(calls.approximated("stores to shared mappings not visible") == 1);
 }
 
 TEST_CASE("a mapping stays when its file is closed") {
@@ -116,7 +116,7 @@ TEST_CASE("a mapping that is moved is the same") {
   calls.run(memory_call(Call::munmap, 100, 2)).run(sync).run(memory_call(Call::munmap, 200, 4));
   // Where it has grown the file may end, and the mapping that is replayed does.
   CHECK(calls.text() == "0 munmap from 0\n");
-  CHECK(calls.approximated("memory maps that grow") == 1);
+  CHECK(calls.approximated("memory maps grown by mremap") == 1);
 }
 
 TEST_CASE("a forked process has the mappings too, until both are done with them") {
@@ -152,7 +152,7 @@ TEST_CASE("nonsense addresses do no harm") {
   move.length = UINT64_MAX;
   calls.run(map_of(3, 1, 1)).run(map).run(unmap).run(move).run(map_of(3, 7, 0));
   calls.resolver.finish(calls.now_ns);
-  CHECK(calls.lost("calls with impossible offsets") == 1);
+  CHECK(calls.lost("calls with offsets out of range") == 1);
 }
 
 TEST_CASE("faults by file are found in the mappings that show it") {
@@ -168,7 +168,7 @@ TEST_CASE("faults by file are found in the mappings that show it") {
         "0 fault from 0 @0 +4096\n"
         "0 fault from 0 @8192 +8192\n"
         "0 fault from 1 @8192 +8192\n");
-  CHECK(calls.approximated("maps that exec makes") == 0);
+  CHECK(calls.approximated("memory maps created by exec") == 0);
 }
 
 TEST_CASE("a file that faults is known by its identity whatever its name") {
@@ -211,7 +211,7 @@ TEST_CASE("what exec maps is mapped when it faults, until the next exec") {
         "0 mmap #0 from 1 flags 1001 @0 +8192 loose\n"
         "0 close #0\n"
         "0 fault from 1 @4096 +4096\n");
-  CHECK(calls.approximated("maps that exec makes") == 2);
+  CHECK(calls.approximated("memory maps created by exec") == 2);
   calls.run(fork_of(200)).run(by(200, file_fault("/bin/x", 1, 0, 7, 20'000)));
   CHECK(calls.text() == "0 fork second 1\n1 fault from 0 @4096 +4096\n");
   calls.run(by(200, call_of(Call::exit_group, 0))).run(on_path(Call::exec, "/bin/y"));

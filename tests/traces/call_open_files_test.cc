@@ -208,7 +208,7 @@ TEST_CASE("positions that the tracer saw are exact where the trace does not know
         "0 write #1 @2000 +10 = 10\n"
         "0 write #1 @2010 +5 = 5\n"
         "0 write #1 @2015 +10 = 10\n");
-  CHECK(calls.approximated("positions of files that were open before the trace taken for 0") == 0);
+  CHECK(calls.approximated("positions of files opened before the trace assumed to be 0") == 0);
   const TraceTrees trees = calls.builder.trees();
   REQUIRE(trees.initial.entries.size() == 2);
   CHECK(trees.initial.entries[1].size == 1000);
@@ -283,5 +283,5 @@ TEST_CASE("an unlinked file that nothing open can stand for is lost") {
   }
   calls.run(data(Call::write, 4, 5, 5)).run(close_of(4));
   CHECK(calls.text().empty());
-  CHECK(calls.lost("opens of unlinked files that nothing else has open as they need") == 1);
+  CHECK(calls.lost("opens of unlinked files without a suitable open file") == 1);
 }

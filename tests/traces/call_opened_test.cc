@@ -119,11 +119,11 @@ TEST_CASE("pipes, sockets and devices that are opened by a path are no files") {
       .run(data(Call::read, 3, 10, 10))
       .run(on_path(Call::chmod, "/fifo"));
   CHECK(calls.text().empty());
-  CHECK(calls.approximated("calls on pipes, sockets and devices left out") == 2);
+  CHECK(calls.approximated("calls on pipes, sockets and devices omitted") == 2);
 }
 
 TEST_CASE("files with several names from before the trace are counted once each") {
-  const std::string what = "hard links that were there before the trace are files of their own";
+  const std::string what = "hard links created before the trace treated as separate files";
   RecordedCalls calls;
   for (int i = 0; i < 3; ++i) {
     calls.run(saw(open_at("/a", O_RDONLY, 3), 5, S_IFREG | 0644, 12)).run(close_of(3));

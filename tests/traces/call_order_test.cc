@@ -102,7 +102,7 @@ TEST_CASE("a result from before another call's is loose") {
   CHECK(calls.text() ==
         "0 open d/new #0 flags 301 mode 644\n"
         "1 stat d/new +0 = -2 loose\n");
-  CHECK(calls.approximated("results of races") == 1);
+  CHECK(calls.approximated("results that depend on races") == 1);
 }
 
 TEST_CASE("without the begin of calls nothing is held back or loose") {
@@ -116,7 +116,7 @@ TEST_CASE("without the begin of calls nothing is held back or loose") {
   CHECK(calls.text() ==
         "0 open d/new #0 flags 301 mode 644\n"
         "1 stat d/new +0 = -2\n");
-  CHECK(calls.approximated("results of races") == 0);
+  CHECK(calls.approximated("results that depend on races") == 0);
 }
 
 TEST_CASE("a call that never returns is not waited for without end") {

@@ -289,7 +289,7 @@ TEST_CASE("what failed for want of rights is loose, and left out if it would cha
   CHECK(calls.text() ==
         "0 open secret = -13 loose\n"
         "0 mkdir there = -17\n");
-  CHECK(calls.lost("changes that failed for want of rights or room") == 2);
+  CHECK(calls.lost("changes that failed for lack of permission or space") == 2);
 }
 
 TEST_CASE("attributes are told by name, path and descriptor") {
@@ -341,7 +341,7 @@ TEST_CASE("what appears without a call that makes it is made before it is used")
         "0 stat d/sub/f mode 100600 +77\n"
         "0 mkdir d/other mode 755\n"
         "0 chdir d/other\n");
-  CHECK(calls.approximated("files that appear without a call that makes them") == 3);
+  CHECK(calls.approximated("files that appear without a call that creates them") == 3);
 }
 
 TEST_CASE("a result behind a link whose text is not known is loose") {
@@ -372,7 +372,7 @@ TEST_CASE("what is opened through a link whose text is not known gets a place") 
         "0 stat d/link mode 120777 +0\n"
         "0 open d/link.filereel-unknown #0 flags 101 mode 644\n"
         "0 stat d/link.filereel-unknown +0\n");
-  CHECK(calls.approximated("symbolic links whose text is not known") == 1);
+  CHECK(calls.approximated("symbolic links with unknown targets") == 1);
 }
 
 TEST_CASE("an empty name that names nothing is no call on the descriptor") {
@@ -400,7 +400,7 @@ TEST_CASE("what fails for a slash at the end of its name is not expected to fail
       .run(open_at("/z/new/", O_CREAT | O_WRONLY, -EISDIR))
       .run(two_paths(Call::rename, "/z/y", "/z/x/", -ENOTDIR));
   CHECK(calls.text().empty());
-  CHECK(calls.lost("changes that failed for a slash at the end of a name") == 3);
+  CHECK(calls.lost("changes that failed because of a trailing slash") == 3);
 }
 
 TEST_CASE("what fails for the dots at the end of its name is left out") {
@@ -409,7 +409,7 @@ TEST_CASE("what fails for the dots at the end of its name is left out") {
       .run(on_path(Call::rmdir, "a/..//", -ENOTEMPTY))
       .run(on_path(Call::rmdir, "a..", -ENOTEMPTY));
   CHECK(calls.text() == "0 rmdir w/a.. = -39\n");
-  CHECK(calls.lost("changes that failed for a name that is . or ..") == 2);
+  CHECK(calls.lost("changes that failed because of the name . or ..") == 2);
 }
 
 TEST_CASE("a link with a slash behind it is followed, but not by what removes it") {

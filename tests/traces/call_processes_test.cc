@@ -138,7 +138,7 @@ TEST_CASE("a call that returns after its process has ended is dropped") {
   calls.text();
   calls.resolver.returned(write);
   CHECK(calls.text().empty());
-  CHECK(calls.lost("calls that returned after their process had ended") == 1);
+  CHECK(calls.lost("calls that returned after their process ended") == 1);
 }
 
 TEST_CASE("waiting for a process joins its first thread, once") {
@@ -318,5 +318,5 @@ TEST_CASE("in a mount namespace of its own a process sees other links than we do
         "0 fork second 1\n"
         "1 stat lib/x +0\n"
         "0 stat usr/bin/y +0\n");
-  CHECK(calls.approximated("symbolic links in another mount namespace are not looked at") == 1);
+  CHECK(calls.approximated("symbolic links in another mount namespace not resolved") == 1);
 }

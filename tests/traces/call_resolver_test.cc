@@ -222,7 +222,7 @@ TEST_CASE("pipes, sockets and devices keep their numbers and do nothing") {
     calls.run(data(Call::read, fd, 10, 10)).run(data(Call::write, fd, 10, 10)).run(close_of(fd));
   }
   CHECK(calls.text().empty());
-  CHECK(calls.approximated("calls on /proc, /sys and /dev left out") == 2);
+  CHECK(calls.approximated("calls on /proc, /sys and /dev omitted") == 2);
 }
 
 TEST_CASE("files in /dev/shm are files") {
@@ -251,7 +251,7 @@ TEST_CASE("a descriptor from before the trace is opened by its path when it is u
         "0 write #1 @0 +10 = 10\n"
         "0 open data #2 flags 200000 loose\n"
         "0 getdents #2 @0 +1000\n");
-  CHECK(calls.approximated("positions of files that were open before the trace taken for 0") == 2);
+  CHECK(calls.approximated("positions of files opened before the trace assumed to be 0") == 2);
 }
 
 TEST_CASE("what is read at a position that is a guess may be other than it was until it is known") {
@@ -289,7 +289,7 @@ TEST_CASE("a descriptor of which nothing is known is a file with a name of its o
         "0 open filereel-unknown/100-9 #0 flags 2 loose\n"
         "0 write #0 @0 +10 = 10\n"
         "0 close #0\n");
-  CHECK(calls.approximated("descriptors that the trace does not see opened") == 1);
+  CHECK(calls.approximated("descriptors not opened in the trace") == 1);
 }
 
 TEST_CASE("a descriptor from before the trace that cannot be sought is no file") {
@@ -430,7 +430,7 @@ TEST_CASE("copies that fail where they were recorded could succeed elsewhere and
   clone.fd2 = 4;
   calls.run(copy).run(clone);
   CHECK(calls.text().empty());
-  CHECK(calls.lost("changes that failed for want of rights or room") == 2);
+  CHECK(calls.lost("changes that failed for lack of permission or space") == 2);
 }
 
 TEST_CASE("a clone of a whole file has the file's length") {
@@ -490,7 +490,7 @@ TEST_CASE("a request whose end is never seen is taken for done") {
   calls.text();
   calls.resolver.finish(1000);
   CHECK(calls.text() == "0 write #0 @0 +512 = 512 asynchronous\n0 close #0\n");
-  CHECK(calls.approximated("asynchronous requests whose end is not known") == 1);
+  CHECK(calls.approximated("asynchronous requests with unknown completion") == 1);
 }
 
 TEST_CASE("locks say what they lock and whether they wait") {
@@ -520,7 +520,7 @@ TEST_CASE("nonsense is dropped and counted") {
   calls.run(data_at(Call::read, 3, UINT64_MAX, 10, 10));
   calls.run(data_at(Call::write, 3, INT64_MAX, UINT64_MAX, 10));
   CHECK(calls.text().empty());
-  CHECK(calls.lost("calls with impossible offsets") == 2);
+  CHECK(calls.lost("calls with offsets out of range") == 2);
   calls.run(data(Call::read, 3, 10, INT64_MAX));
   CHECK(calls.text() == "0 read #0 @0 +10 = 10\n");
   calls.run(data(Call::read, -7, 10, 10)).run(close_of(-1)).run(dup_of(3, INT64_MAX));
@@ -613,7 +613,7 @@ TEST_CASE("record locks count from where they say") {
         "0 lock #0 flags 11 @110 +5\n"
         "0 lock #0 flags 11 @80 +20\n"
         "0 lock #0 flags 11 @20 +30\n");
-  CHECK(calls.lost("calls with impossible offsets") == 1);
+  CHECK(calls.lost("calls with offsets out of range") == 1);
 }
 
 TEST_CASE("a seek to the end shows how large a file is") {

@@ -76,7 +76,7 @@ TEST_CASE("renames, links and copies are kept if either end is inside") {
         "0 rename d/y -> y\n"
         "0 link d/x -> z\n"
         "0 link u -> d/u\n");
-  CHECK(calls.approximated("files moved into the recorded directory come empty") == 1);
+  CHECK(calls.approximated("files moved into the recorded directory start empty") == 1);
   calls.run(open_at("/s", O_RDONLY, 3))
       .run(open_at("/d/t", O_WRONLY | O_CREAT | O_TRUNC, 4))
       .run(copy_of(3, 4, 100))

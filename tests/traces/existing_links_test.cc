@@ -19,7 +19,7 @@ namespace filereel {
 namespace {
 
 const auto kSelf = static_cast<std::uint32_t>(getpid());
-const std::string kElsewhere = "symbolic links in another mount namespace are not looked at";
+const std::string kElsewhere = "symbolic links in another mount namespace not resolved";
 
 std::uint64_t soon_ns() {
   return (static_cast<std::uint64_t>(std::time(nullptr)) + 60) * 1'000'000'000;

@@ -274,7 +274,7 @@ TEST_CASE("steps and copy methods go by their names") {
     return "";
   };
   CHECK(refusal(parse_fc_step, "remove") ==
-        "there is no operation 'remove': use create, read, copy-near, copy-far, delete");
+        "unknown operation 'remove': use create, read, copy-near, copy-far, delete");
   CHECK(refusal(parse_copy_method, "").find("reflink") != std::string::npos);
 }
 

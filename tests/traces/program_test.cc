@@ -102,7 +102,8 @@ TEST_CASE("a program that cannot be started is named with the reason and what to
         "PATH, or the interpreter in its first line");
   const TempDir temp;
   std::ofstream(temp / "script") << "#!/bin/sh\n";
-  CHECK(failure({temp / "script"}).find("Permission denied; is it a program") != std::string::npos);
+  CHECK(failure({temp / "script"}).find("Permission denied; check that it is a program") !=
+        std::string::npos);
   CHECK(failure({temp.path()}).find("Permission denied") != std::string::npos);
 }
 
@@ -156,7 +157,7 @@ TEST_CASE(
     const int other = ignored == SIGPIPE ? SIGXFSZ : SIGPIPE;
     signal(ignored, SIG_IGN);
     signal(other, SIG_DFL);
-    survive_failed_writes();
+    ignore_write_signals();
     const TempDir temp;
     HeldProgram program({"cp", "/proc/self/status", temp / "status"});
     program.release();

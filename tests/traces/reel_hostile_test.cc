@@ -293,7 +293,7 @@ TEST_CASE("trees that could not be a file set are refused") {
   }
   SUBCASE("with a path twice") {
     add({entry, entry}, {2, 2});
-    CHECK(complains(forgery.finish(), "twice"));
+    CHECK(complains(forgery.finish(), "duplicate"));
   }
   SUBCASE("with the root") {
     add({entry}, {0});

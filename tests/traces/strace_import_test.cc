@@ -334,5 +334,5 @@ TEST_CASE("Where calls were made is passed over") {
 
 TEST_CASE("Mounts are counted as lost") {
   Imported imported("mount(\"a\", \"/b\", \"\", MS_BIND, NULL) = 0\nsync() = 0\n");
-  CHECK(imported.lost("calls that filereel does not follow") == 1);
+  CHECK(imported.lost("unsupported system calls") == 1);
 }

@@ -156,7 +156,7 @@ TEST_CASE("values can be replaced by name") {
   CHECK(workload.points() == 3);
   CHECK(workload.recipe(0).phases[0].threads[0].access->random == 50'000);
   CHECK_THROWS_WITH(workload.set_values({{"dept", {"1"}}}),
-                    "the workload has no key 'dept'; did you mean depth?");
+                    "the workload has no key 'dept'; did you mean 'depth'?");
   // "size" is of the files and of the accesses, which are the phase "run".
   Workload again = Workload::from_yaml(kReads, "w.yaml");
   CHECK_THROWS_WITH(again.set_values({{"size", {"8 KiB"}}}),

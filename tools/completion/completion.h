@@ -40,7 +40,8 @@ enum class ValueKind : std::uint8_t {
 
 // The values of options and positional arguments.
 struct ValueRule {
-  std::string_view arguments;  // separated by spaces: "--near VOLUME"
+  std::string_view arguments;  // separated by blanks: "--near VOLUME"
+  std::string_view value;      // name of the value in the help: "VOLUME"
   ValueKind kind;
   std::string_view words = {};                  // candidates, separated by spaces
   std::vector<Candidate> (*names)() = nullptr;  // more candidates

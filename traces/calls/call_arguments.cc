@@ -111,14 +111,14 @@ void CallArguments::lacks_text(bool is_null) {
 CallReading CallArguments::finish() {
   if (!row_.followed) return succeeded() ? CallReading::not_followed : CallReading::nothing;
   if (!row_.commands.empty() && !selected_) return CallReading::nothing;
-  // No path may mean the descriptor itself, as an empty one may.
+  // A null path can mean the descriptor itself, like an empty path.
   if (lacks_text_ && all_null_ && row_.finish == call_finish::by_descriptor) {
     if (call_.call == Call::utimens) call_.flags |= AT_EMPTY_PATH;
     if ((call_.flags & AT_EMPTY_PATH) != 0) lacks_text_ = false;
   }
   if (lacks_text_) {
     if (call_.result != -EFAULT) return CallReading::no_path;
-    // What fails for its pointer is counted with the others of its kind, also without its path.
+    // A call that fails because of its pointer is counted with its kind, even without a path.
     call_.path_unread = true;
   }
   if (lacks_structure_ && call_.result >= 0) return CallReading::nothing;

@@ -1,6 +1,6 @@
-// The arguments of one system call on their way from a source to a SystemCall. The source reads
-// what role() says that each argument is: numbers go through set(), paths and what else only it
-// can read straight into call(). finish() does the rest, the same for all sources.
+// Carries the arguments of one system call from a source to a SystemCall. The source reads each
+// argument according to role(): numbers go through set(); paths and values that only the source can
+// read go directly into call(). finish() does the rest, for all sources.
 #pragma once
 
 #include <cstddef>
@@ -12,15 +12,15 @@
 namespace filereel {
 
 enum class CallReading : std::uint8_t {
-  call,          // call() is what it says
+  call,          // call() is valid
   nothing,       // the call is not about files, or changed nothing
-  no_path,       // a path or name was given that could not be read
-  not_followed,  // it has changed what is not followed: that is lost
+  no_path,       // a given path or name could not be read
+  not_followed,  // the call changed something unsupported: that is lost
 };
 
 class CallArguments {
  public:
-  // Both outlive this. `call` is a new one with its result, which is 0 if the call has not ended.
+  // Both outlive this. `call` is new; its result is set, or 0 if the call has not ended.
   CallArguments(const CallRow& row, bool ended, SystemCall& call)
       : row_(row), call_(call), ended_(ended) {
     call_.call = row.call;
@@ -31,17 +31,17 @@ class CallArguments {
   SystemCall& call() const { return call_; }
   bool succeeded() const { return ended_ && call_.result >= 0; }
 
-  // Of argument `i`, when those before it have been read.
+  // The role of argument `i`, after the arguments before it have been read.
   Argument role(std::size_t i) const {
     const Argument role = row_.arguments[i];
     return role == Argument::commanded ? commanded_ : role;
   }
 
   void set(Argument role, std::uint64_t number);
-  // `which` of the two times that a file has: 0 or 1; a part counts `unit` nanoseconds.
+  // `which`: 0 or 1, the two times of a file. `part` is in units of `unit` nanoseconds.
   void set_time(std::size_t which, std::uint64_t seconds, std::uint64_t part, std::uint64_t unit);
 
-  // A path or a text could not be read; `is_null`: because none was given.
+  // A path or text could not be read. `is_null`: the pointer was null.
   void lacks_text(bool is_null);
   void lacks(const Structure& structure) { lacks_structure_ |= structure.is_needed; }
 
@@ -55,7 +55,7 @@ class CallArguments {
   SystemCall& call_;
   bool ended_;
   bool selected_ = false;
-  bool lacks_text_ = false, all_null_ = true;  // all texts that it lacks
+  bool lacks_text_ = false, all_null_ = true;  // all missing texts
   bool lacks_structure_ = false;
   Argument commanded_ = Argument::none;
 };

@@ -1,4 +1,4 @@
-// One system call while it is translated: what is true of this call alone.
+// The context of one system call during its translation: facts about this call only.
 #pragma once
 
 #include <cstdint>
@@ -10,29 +10,29 @@
 
 namespace filereel {
 
-// What is known of a call's begin.
+// Facts known when a call starts.
 struct CallBeginning {
   static constexpr std::uint64_t kUnknown = UINT64_MAX;
-  std::uint64_t position = kUnknown;  // how many operations there were
-  DescriptionRef file;                // what `fd` was; null: not known
+  std::uint64_t position = kUnknown;  // number of operations so far
+  DescriptionRef file;                // what `fd` referred to; null: unknown
 };
 
-// Made for each call that is translated, and for each question about a call (call_explanations.h),
-// and passed to all parts that work on it. Nothing of it lives on when the call is done.
+// Created for each call to be translated and for each question about a call (call_explanations.h),
+// and passed to all parts that work on it. Discarded when the call is done.
 struct CallContext {
   const SystemCall& call;
   Task& task;                                // of the call's thread
-  const CallBeginning* beginning = nullptr;  // null: only asked about, not translated
-  // Where relative names begin, if other threads move the working directory meanwhile.
+  const CallBeginning* beginning = nullptr;  // null: a question only, no translation
+  // The base of relative names, if other threads change the working directory meanwhile.
   std::optional<PathId> directory = {};
-  bool race = false;  // its result cannot be explained by the order
+  bool race = false;  // the order does not explain its result
 
-  // Found out on the way.
-  bool blind = false;                     // it went through a symbolic link whose text is not known
-  bool too_long = false;                  // a path of it is longer than any that is used
-  std::vector<DescriptionRef> used = {};  // files that it uses and that are in no table any more
+  // Determined during translation.
+  bool blind = false;                     // it passed a symbolic link with unknown target
+  bool too_long = false;                  // one of its paths exceeds the limit for operations
+  std::vector<DescriptionRef> used = {};  // files that it uses and that are no longer in any table
 
-  // Of what it makes.
+  // Permissions of what it creates.
   std::uint32_t permissions() const {
     return static_cast<std::uint32_t>(call.mode) & 07777 & ~task.surroundings->umask;
   }

@@ -15,7 +15,7 @@ bool begins_there(int dir, std::string_view path) {
   return dir == SystemCall::kCwd && !path.empty() && !path.starts_with('/');
 }
 
-// Where relative names of the call may begin, the likeliest first; empty: there is no doubt.
+// Possible bases of the call's relative names, the most likely first; empty: there is no doubt.
 std::vector<PathId> possible_directories(CallParts& parts, const CallContext& context,
                                          std::uint64_t position) {
   const SystemCall& call = context.call;
@@ -31,13 +31,13 @@ std::vector<PathId> possible_directories(CallParts& parts, const CallContext& co
   bool deleted = false;
   if (seen.starts_with('/')) {
     add(parts.paths.real(seen, deleted));
-    // A change that the tracer has missed, if the call began after the last one that it saw.
+    // The tracer missed a change, if the call started after the last change that it saw.
     const bool later = position == CallBeginning::kUnknown ? call.enter_ns >= now.directory_ns
                                                            : position > now.changed_at;
     if (later) now.directory = found.front();
   }
   add(now.directory);
-  // Times are not exact enough to say what overlapped.
+  // The times are not exact enough to tell what overlapped.
   for (const Surroundings::Stay& stay : now.stays) {
     if (position <= stay.until) add(stay.directory);
   }
@@ -56,7 +56,7 @@ bool needs_first_name(const SystemCall& call) {
                                Call::exec, Call::unlink, Call::rmdir});
 }
 
-// What the result needs and the model denies, with the context's working directory.
+// Names that the result requires and the model contradicts, for the context's working directory.
 std::vector<NameNeed> contradictions_here(CallParts& parts, CallContext& context) {
   const SystemCall& call = context.call;
   std::vector<NameNeed> found;
@@ -88,7 +88,7 @@ std::vector<NameNeed> contradictions_here(CallParts& parts, CallContext& context
   return found;
 }
 
-// Whether the result is possible with the context's working directory.
+// Whether the result is possible for the context's working directory.
 bool fits(CallParts& parts, CallContext& context) {
   const SystemCall& call = context.call;
   if (call.call == Call::open && call.result >= 0 && names_file(call.result_path) &&
@@ -117,7 +117,7 @@ std::vector<NameNeed> contradictions(CallParts& parts, const SystemCall& call,
     if (fits(parts, context)) return {};
     if (found.empty()) found = contradictions_here(parts, context);
   }
-  // It was opened somewhere else.
+  // It was opened elsewhere.
   if (found.empty()) found.push_back({parts.builder.path(call.result_path), true});
   return found;
 }
@@ -146,7 +146,7 @@ bool could_move(CallParts& parts, const SystemCall& other, const SystemCall& cal
   if (other.thread == call.thread) return false;
   const Task* mover = parts.tasks.find(other.thread);
   const Task* task = parts.tasks.find(call.thread);
-  // What the thread shares is not known before the fork that made it has returned.
+  // What a thread shares is unknown until the fork that created it returns.
   const bool shares = mover ? task && mover->surroundings == task->surroundings
                             : task && parts.tasks.is_new(other.thread);
   return shares && (begins_there(call.dir, call.path) || begins_there(call.dir2, call.path2));
@@ -174,7 +174,8 @@ bool could_unlock(CallParts& parts, const SystemCall& other, const SystemCall& c
   const DescriptionRef file = parts.files.known(*task, first_file(call));
   const DescriptionRef unlocked = parts.files.known(*unlocker, first_file(other));
   if (!file || !unlocked) return false;
-  // Record locks are the process's, the others the open file's: who has one is in nobody's way.
+  // Record locks belong to the process, other locks to the open file. A holder does not block
+  // itself.
   if (call.call == Call::record_lock ? task->process == unlocker->process : file == unlocked) {
     return false;
   }
@@ -207,7 +208,7 @@ void choose_directory(CallParts& parts, CallContext& context, std::uint64_t posi
     if (fits(parts, context)) return;
   }
   context.directory = directories.front();
-  // The change was missed, or the wait for it was too long: the path of an opened file tells it.
+  // The change was missed, or waiting for it took too long. The path of an opened file reveals it.
   const SystemCall& call = context.call;
   const std::string& opened = call.result_path;
   if (begins_there(call.dir, call.path) && opened.size() > call.path.size() + 1 &&
@@ -226,7 +227,7 @@ bool is_race(CallParts& parts, CallContext& context, std::uint64_t position) {
     if (change && change->position >= position &&
         change->before !=
             (need.exists ? TreeModel::Presence::absent : TreeModel::Presence::present)) {
-      parts.builder.approximated("results of races");
+      parts.builder.approximated("results that depend on races");
       return true;
     }
   }

@@ -1,4 +1,4 @@
-// Which order of calls, and which working directory, explains a call's result.
+// Determines which order of calls, and which working directory, explains a call's result.
 #pragma once
 
 #include <cstdint>
@@ -8,38 +8,38 @@
 
 namespace filereel {
 
-// Calls are compared with the model of the tree as it is now: it has the operations of all that
-// were translated. No operations are added; what names show of links and open files is learnt for
-// good.
+// Calls are compared with the current model of the tree, which includes the operations of all
+// translated calls. No operations are added. What names reveal about links and open files is kept.
 
-// A name whose existence decides a call's result.
+// A name that must or must not exist for a call to have its result.
 struct NameNeed {
   PathId path;
   bool exists;
 };
 
-// What CallOrder asks of `call`, which began when there were `position` operations:
-// What it needs by its result, and the model says otherwise, wherever its names may begin.
+// The questions of CallOrder about `call`, which started when there were `position` operations.
+// First: names that its result requires and that the model contradicts for every possible base.
 std::vector<NameNeed> contradictions(CallParts& parts, const SystemCall& call,
                                      std::uint64_t position);
-// Whether `other`, if it succeeds, could make true what `call` needs.
+// Whether `other`, if it succeeds, could satisfy a need of `call`.
 bool could_explain(CallParts& parts, const SystemCall& other, const SystemCall& call,
                    const NameNeed& need);
-// Whether `other` moves the working directory where the names of `call` begin.
+// Whether `other` changes the working directory that the names of `call` are relative to.
 bool could_move(CallParts& parts, const SystemCall& other, const SystemCall& call);
-// Whether `other` removes what `call`, which removed a directory, found gone.
+// Whether `other` removes an entry that had to be gone before `call` could remove its directory.
 bool could_empty(CallParts& parts, const SystemCall& other, const SystemCall& call);
-// Whether `other`, which unlocks or closes, could be what let `call` lock its file.
+// Whether `other`, an unlock or a close, could have let `call` lock its file.
 bool could_unlock(CallParts& parts, const SystemCall& other, const SystemCall& call);
-// What `fd` of a call that begins refers to, if it only uses it.
+// The file that `fd` of a starting call refers to, if the call only uses it.
 DescriptionRef used_file(CallParts& parts, const SystemCall& call);
-// False if `fd` is known to be no file.
+// False if `fd` is known not to be a file.
 bool may_be_file(CallParts& parts, const SystemCall& call);
 
-// Working directories that threads share: one moves it while another looks up a relative name, and
-// only the result says where that name began. Sets the context's directory to that.
+// For working directories shared by threads: one thread changes the directory while another looks
+// up a relative name, and only the result shows which directory the lookup used. Sets the context's
+// directory to it.
 void choose_directory(CallParts& parts, CallContext& context, std::uint64_t position);
-// Whether what the result needs has changed since the call began at `position`.
+// Whether the names that the result depends on have changed since the call started at `position`.
 bool is_race(CallParts& parts, CallContext& context, std::uint64_t position);
 
 }  // namespace filereel

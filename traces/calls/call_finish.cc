@@ -10,7 +10,7 @@
 namespace filereel::call_finish {
 namespace {
 
-// The form of a call by path that takes a descriptor.
+// The descriptor variant of a call by path.
 Call descriptor_form(Call by_path) {
   switch (by_path) {
     case Call::stat:
@@ -56,7 +56,7 @@ bool descriptor_command(SystemCall& call) {
   return true;
 }
 
-// The first argument is where to.
+// The first argument is the destination.
 bool clone_command(SystemCall& call) {
   if (call.call != Call::clone_range) return true;
   if (call.fd2 == SystemCall::kNone) {  // it could not be read
@@ -87,12 +87,12 @@ bool ended_child(SystemCall& call) {
 
 bool two_ends(SystemCall& call) {
   call.flags &= O_CLOEXEC;
-  call.fd_path.clear();  // no file's
+  call.fd_path.clear();  // not the path of a file
   call.fd2_path.clear();
   return call.result >= 0 && call.fd != SystemCall::kNone && call.fd2 != SystemCall::kNone;
 }
 
-// With a descriptor the signals of that one change.
+// With a descriptor, the call changes the signals of that descriptor.
 bool new_or_changed(SystemCall& call) {
   if (call.fd != -1) return false;
   call.fd = SystemCall::kNone;
@@ -107,7 +107,7 @@ bool performance_counter(SystemCall& call) {
   return close_on_exec(PERF_FLAG_FD_CLOEXEC, call);
 }
 
-// Its path is known when it is open, if at all.
+// Its path is known only once it is open, if at all.
 bool file_by_handle(SystemCall& call) {
   if (!call.result_path.starts_with('/')) return true;
   call.call = Call::open;

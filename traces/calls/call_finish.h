@@ -1,12 +1,12 @@
-// What the roles of arguments cannot say of single system calls: see CallRow::finish. Each returns
-// false if the call is not about files after all.
+// Special cases of single system calls that argument roles cannot express: see CallRow::finish.
+// Each function returns false if the call is not about files.
 #pragma once
 
 #include "traces/calls/system_call.h"
 
 namespace filereel::call_finish {
 
-// An empty path may mean the descriptor itself (AT_EMPTY_PATH): fstatat is fstat then.
+// An empty path can mean the descriptor itself (AT_EMPTY_PATH): fstatat then is fstat.
 bool by_descriptor(SystemCall& call);
 
 bool at_own_position(SystemCall& call);      // preadv2, pwritev2

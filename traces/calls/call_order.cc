@@ -74,13 +74,13 @@ void CallOrder::returned(const SystemCall& call) {
       filereel::release(parts_, call.thread, std::move(beginning.file), call.exit_ns);
       return;
     }
-    // It keeps its file open until it is done.
+    // The call keeps its file open until it is done.
     if (!beginning.file) beginning.file = used_file(parts_, call);
     Held held{call, std::move(beginning), arrivals_, nullptr};
     submitted(held);
     return accept(std::move(held));
   }
-  // The common case, without a copy of the call.
+  // The common case, without copying the call.
   if (held_.empty() && forks_in_flight_ == 0 && names_in_flight_ == 0 &&
       (unlocks_in_flight_ == 0 || !takes_lock(call))) {
     make_way(call);
@@ -107,7 +107,7 @@ void CallOrder::completed(const SystemCall& call) {
   retry();
 }
 
-// Else the end of the next one of that name would be taken for its end.
+// Otherwise the completion of the next request of that name would be taken for this one.
 void CallOrder::wait_no_more(const std::shared_ptr<Request>& request) {
   request->over = true;
   const auto found = requests_.find(request->name);
@@ -125,7 +125,7 @@ void CallOrder::give_up_requests(std::uint32_t thread) {
   }
 }
 
-// What the end of a process must not overtake.
+// Calls that the end of a process must not overtake.
 void CallOrder::make_way(const SystemCall& call) {
   if (call.call == Call::exit_group || (call.call == Call::exec && call.result >= 0)) {
     const std::uint32_t process = parts_.tasks.process_of(call.thread);
@@ -199,7 +199,7 @@ CallOrder::Wait CallOrder::wait_for_unlock(const Held& held) {
 
 CallOrder::Wait CallOrder::wait_for_name(const Held& held) {
   const SystemCall& call = held.call;
-  // Without its begin there is nothing to say of what it overlapped.
+  // Without its start, its overlap with other calls is unknown.
   if (held.beginning.position == CallBeginning::kUnknown) return Wait::no;
   if ((names_in_flight_ == 0 && held_.empty()) || call.path.empty()) return Wait::no;
   if (arrivals_ - held.arrival > kPatience) return Wait::no;
@@ -237,7 +237,7 @@ void CallOrder::let_go(Held& held) {
       wait_no_more(held.request);
       held.call.result =
           static_cast<std::int64_t>(std::min<std::uint64_t>(held.call.length, INT32_MAX));
-      parts_.builder.approximated("asynchronous requests whose end is not known");
+      parts_.builder.approximated("asynchronous requests with unknown completion");
     }
   }
   make_way(held.call);
@@ -266,7 +266,7 @@ void CallOrder::retry() {
       continue;
     }
     const Held* next = nullptr;
-    bool hope = false;  // something that is still to come can end the wait
+    bool hope = false;  // an outstanding event can end the wait
     for (const auto& [thread, calls] : held_) {
       const Wait wait = wait_of(calls.front());
       hope = hope || wait == Wait::for_call || wait == Wait::for_request;

@@ -1,5 +1,5 @@
-// Puts calls in an order that explains their results. They come in the order in which they ended;
-// what overlapped may have worked in another order.
+// Orders calls so that the order explains their results. Calls arrive in the order in which they
+// ended; overlapping calls may have taken effect in another order.
 #pragma once
 
 #include <cstdint>
@@ -13,25 +13,25 @@
 
 namespace filereel {
 
-// A call is held back, with all later ones of its thread, while one that began before it ended and
-// has not returned yet could be what its result is due to, a name's change or the end of a lock;
-// while a fork that may have made its thread has not returned; and while the end of an asynchronous
-// request is not known. All that is bounded: who waits for too long goes on.
+// A call is held back, with all later calls of its thread, in three cases: an overlapping call has
+// not returned yet and could explain its result by changing a name or releasing a lock; a fork that
+// may have created its thread has not returned; the completion of an asynchronous request is
+// unknown. All waits are bounded: a call that has waited too long continues.
 class CallOrder {
  public:
-  // `parts` outlive this.
+  // `parts` outlives this.
   explicit CallOrder(CallParts& parts) : parts_(parts) {}
 
-  // Calls that make, remove or move names, or where other names begin.
+  // Calls that create, remove or rename names, or that change the base of names.
   static bool is_naming(Call call);
 
   void entered(const SystemCall& call);
   void returned(const SystemCall& call);
-  // Nothing more comes: gives all that is held to the translation.
+  // End of input: translates all held calls.
   void finish();
 
  private:
-  // A call waits this long at most, counted in calls that have returned since.
+  // The longest wait of a call, counted in calls that have returned since.
   static constexpr std::uint64_t kPatience = 1024;
   static constexpr std::size_t kMaxHeld = 16384;
 
@@ -40,11 +40,11 @@ class CallOrder {
     SystemCall call;
     CallBeginning beginning;
   };
-  using RequestName = std::pair<std::uint32_t, std::uint64_t>;  // process, what identifies it
+  using RequestName = std::pair<std::uint32_t, std::uint64_t>;  // process, identifier
   struct Request {                                              // asynchronous
     RequestName name;
-    bool over = false;   // nothing is waited for any more
-    bool known = false;  // how it ended
+    bool over = false;   // nothing waits for it any more
+    bool known = false;  // its completion is known
     std::int64_t result = 0;
     std::uint64_t end_ns = 0;
   };

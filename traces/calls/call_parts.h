@@ -1,4 +1,4 @@
-// What the translation knows of the recorded system from call to call, in parts.
+// The state of the recorded system that the translation keeps between calls, in parts.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@
 
 namespace filereel {
 
-// Each part guards what it owns and uses only those before it. Functions work on them: names.h
-// finds what a call means, file_calls.h, mapping_calls.h and process_calls.h make its operations.
-// They keep nothing themselves: they get the parts, and with the CallContext all that is true of
-// the call in hand alone.
+// Each part guards what it owns and uses only the parts before it. Functions work on the parts:
+// names.h resolves what a call means; file_calls.h, mapping_calls.h and process_calls.h create its
+// operations. The functions keep no state: they receive the parts, and the facts about the current
+// call in the CallContext.
 struct CallParts {
   // `builder` outlives the parts.
   CallParts(TraceBuilder& builder_, const ResolverOptions& options)
@@ -32,16 +32,16 @@ struct CallParts {
 
   TraceBuilder& builder;
   TreeModel& model = builder.model();
-  PathResolution paths;  // links, and which paths are no files
+  PathResolution paths;  // links, and paths that are not files
   TaskTable tasks;       // threads, and what they share: descriptors, surroundings, memory
-  Emitter emitter;       // writes operations, of the part of the trace that is kept
+  Emitter emitter;       // writes the operations in the kept part of the trace
   OpenFiles files;       // the files behind descriptors
   MappingUses mapping_uses;
-  // By process and request: threads that submitted the asynchronous requests that are under way.
+  // By process and request: threads that submitted the asynchronous requests in flight.
   std::multimap<std::pair<std::uint32_t, std::uint64_t>, std::uint32_t> submitters;
-  std::vector<bool> told_modes;    // by FileId: the trace has told the file's mode
-  const PathId working_directory;  // of tasks of which it is not known
-  const bool sees_faults;          // the tracer reports them
+  std::vector<bool> told_modes;    // by FileId: the file's mode is in the trace
+  const PathId working_directory;  // of tasks whose working directory is unknown
+  const bool sees_faults;          // the tracer reports page faults
 };
 
 }  // namespace filereel

@@ -1,5 +1,5 @@
-// From system calls to operations: descriptor tables, shared offsets, working directories, paths,
-// mappings. The one place for it; importers and recorders only read their formats.
+// Translates system calls into operations: descriptor tables, shared offsets, working directories,
+// paths, mappings. All importers and recorders use it; they only read their own formats.
 #pragma once
 
 #include <cstdint>
@@ -16,24 +16,24 @@
 namespace filereel {
 
 struct ResolverOptions {
-  // Where relative paths begin that no chdir is known for.
+  // The base of relative paths without a known chdir.
   std::string working_directory = "/";
-  // Only operations that touch this directory or something below it are kept, and those that are
-  // about threads; absolute and without symbolic links. Empty: all.
+  // Keeps only operations in or below this directory, and operations on threads. Absolute, without
+  // symbolic links. Empty: all.
   std::string under = {};
-  // The tracer reports faults: which pages of mapped files were stored to is known.
+  // The tracer reports page faults: which pages of mapped files were stored to is known.
   bool faults = false;
-  // Tells the text of the symbolic link that has been at an absolute path since before the trace;
-  // empty: there is none. Asked once for each path; see ExistingLinks.
+  // Returns the target of the symbolic link that has been at an absolute path since before the
+  // trace; empty: there is none. Called once for each path; see ExistingLinks.
   std::function<std::string(const std::string& path)> link_at = {};
 };
 
-// A process that was there before the trace began.
+// A process that existed before the trace.
 struct KnownProcess {
   std::uint32_t id = 0;
-  std::vector<std::uint32_t> threads;  // all, the first one too; empty: only that
-  std::string directory;               // where it is; empty: where the options say
-  std::string root;                    // where its absolute paths begin; empty: at "/"
+  std::vector<std::uint32_t> threads;  // all threads, including the first; empty: only the first
+  std::string directory;               // working directory; empty: as in the options
+  std::string root;                    // base of its absolute paths; empty: "/"
   std::uint32_t mode_mask = 022;       // its umask
   struct Open {
     int number = 0;
@@ -53,26 +53,26 @@ class CallResolver {
   CallResolver(const CallResolver&) = delete;
   CallResolver& operator=(const CallResolver&) = delete;
 
-  // What is at the absolute `path` when it is first seen is a symbolic link with this text, unless
-  // the trace made or changed it before. To be said before the calls, which can then go through the
-  // link although it is read only later.
+  // States that the absolute `path`, when first seen, is a symbolic link with this target, unless
+  // the trace created or changed it before. Call this before returned(), so that calls can go
+  // through a link which is read only later.
   void expect_link(std::string_view path, std::string_view text);
 
-  // To be said before the calls of the process, and once.
+  // Call this once, before the calls of the process.
   void begin_process(const KnownProcess& process);
 
-  // A call has begun that will be reported by returned() when it ends; only thread, call, dir, path
-  // and enter_ns need to be known. What overlaps can thus be put in an order that explains the
-  // results. May be left out where the tracer does not know it.
+  // A call has started; returned() reports it when it ends. Only thread, call, dir, path and
+  // enter_ns need to be known. Allows overlapping calls to be put in an order that explains their
+  // results. Optional if the tracer does not know the start.
   void entered(const SystemCall& call);
 
-  // A call has ended. Calls come in the order in which they ended.
+  // A call has ended. Calls arrive in the order in which they ended.
   void returned(const SystemCall& call);
 
-  // The thread has ended without a call that says so (killed).
+  // The thread has ended without an exit call (killed).
   void ended(std::uint32_t thread, std::uint64_t at_ns);
 
-  // The trace ends: what is still open is closed.
+  // End of the trace: closes what is still open.
   void finish(std::uint64_t at_ns);
 
  private:

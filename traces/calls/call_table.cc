@@ -144,7 +144,7 @@ constexpr auto kCalls = sorted_by_name(std::to_array<CallRow>({
     {"flock", flock, {descriptor, flags}},
     {"fcntl", record_lock, {descriptor, command, commanded}, 0, descriptor_command, kFcntl},
     {"fcntl64", record_lock, {descriptor, command, commanded}, 0, descriptor_command, kFcntl},
-    // What there is to know of files.
+    // File status.
     {"stat", stat, {path, status}},
     {"stat64", stat, {path, status}},
     {"lstat", stat, {path, status}, kNoFollow},
@@ -236,7 +236,7 @@ constexpr auto kCalls = sorted_by_name(std::to_array<CallRow>({
     {"dup3", dup, {descriptor, descriptor2, flags}},
     {"fork", fork},
     {"vfork", fork, {}, CLONE_VM | CLONE_VFORK},
-    {"clone", fork, {none, flags}},  // as strace shows it
+    {"clone", fork, {none, flags}},  // argument order as shown by strace
     {"clone3", fork, {clone_settings}},
     {"unshare", unshare, {flags}},
     {"execve", exec, {path}},
@@ -246,7 +246,7 @@ constexpr auto kCalls = sorted_by_name(std::to_array<CallRow>({
     {"wait4", wait, {}, 0, ended_child},
     {"waitpid", wait, {}, 0, ended_child},
     {"waitid", wait, {none, none, ended_process, flags}, 0, ended_child},
-    // Descriptors that are no files, or may be none.
+    // Descriptors that are not files, or may not be.
     {"socket", new_descriptor, {none, flags}},
     {"accept", new_descriptor},
     {"accept4", new_descriptor, {none, none, none, flags}},

@@ -1,7 +1,7 @@
-// The one table of the system calls that are about files: what each is and what its arguments are.
-// A source of calls (strace's text, the events of the BPF recorder) finds a call here by its name
-// and reads each argument by its role into CallArguments (call_arguments.h), which makes a
-// SystemCall of them. To add a call, add a row.
+// The table of system calls that concern files: what each call is and what its arguments are. A
+// source of calls (strace's text, the events of the BPF recorder) looks up a call by name and reads
+// each argument by its role into CallArguments (call_arguments.h), which creates a SystemCall. To
+// add a call, add a row.
 #pragma once
 
 #include <array>
@@ -14,18 +14,18 @@
 
 namespace filereel {
 
-// What an argument, or a member of a structure, is: mostly which member of SystemCall it becomes.
+// The role of an argument or of a structure member: usually the member of SystemCall that it sets.
 enum class Argument : std::uint8_t {
-  end,      // there are no more
-  none,     // of no interest
-  unshown,  // of no interest, and not in strace's text
+  end,      // no more arguments
+  none,     // ignored
+  unshown,  // ignored, and missing from strace's text
   // Numbers.
   descriptor,   // fd
   descriptor2,  // fd2
-  first,        // fd, fd2: a range of descriptors, whose bounds may be greater than any
+  first,        // fd, fd2: a range of descriptors; bounds can exceed any descriptor
   last,
-  directory,   // dir: where `path` begins
-  directory2,  // dir2: where `path2` begins
+  directory,   // dir: base of `path`
+  directory2,  // dir2: base of `path2`
   flags,
   mode,
   offset,
@@ -33,16 +33,16 @@ enum class Argument : std::uint8_t {
   length,
   address,
   command,    // selects one of CallRow::commands
-  commanded,  // what that command says
+  commanded,  // meaning defined by that command
   // Memory behind pointers.
   path,
   path2,
   text,
-  buffers,    // struct iovec[], whose sum is the length; the next argument is their number
-  link_text,  // where the call put the text of a link
-  entries,    // where the call put the entries of a directory
+  buffers,  // struct iovec[], whose sum is the length; the next argument is the number of elements
+  link_text,  // buffer of a link's target
+  entries,    // buffer of directory entries
   // Structures: see structure_of().
-  offset_pointer,  // the call moves these two on by its result
+  offset_pointer,  // offsets that the call advances by its result
   offset2_pointer,
   result_pointer,
   descriptor_pair,
@@ -67,39 +67,39 @@ enum class Argument : std::uint8_t {
   seen_minor,
 };
 
-// A structure behind a pointer: what of it matters.
+// A structure behind a pointer: the members that matter.
 struct Structure {
   struct Member {
-    std::string_view name;  // as strace writes it; empty: found by its place among the others
+    std::string_view name;  // as strace writes it; empty: found by its position among the others
     Argument role = Argument::end;
     std::uint8_t offset = 0, size = 0;
   };
   Argument role;
-  std::uint8_t size;       // from its begin to the end of the last member
-  bool is_needed;          // a call that succeeded cannot be told without it
-  Member members[6] = {};  // without any: two times, which each source reads in its own way
+  std::uint8_t size;       // from its start to the end of the last member
+  bool is_needed;          // a successful call cannot be interpreted without it
+  Member members[6] = {};  // empty: two times, which each source reads in its own way
 };
 
-// nullptr: the role is no structure.
+// nullptr: the role is not a structure.
 const Structure* structure_of(Argument role);
 
-// What a command makes of a call with many (fcntl, ioctl).
+// Interpretation of one command of a call with many (fcntl, ioctl).
 struct CallCommand {
   std::uint64_t value;
   Call call;
-  Argument argument = Argument::none;  // in the place of Argument::commanded
+  Argument argument = Argument::none;  // replaces Argument::commanded
   std::uint64_t flags = 0, mode = 0;
 };
 
 struct CallRow {
   std::string_view name;
-  Call call;  // with commands: the one that it is taken for before its command is known
+  Call call;  // with commands: assumed until the command is known
   std::array<Argument, 6> arguments{};
-  std::uint64_t flags = 0;  // beside those of the arguments
-  // What roles cannot say, see call_finish.h; false: the call is not about files.
+  std::uint64_t flags = 0;  // in addition to those of the arguments
+  // Special cases beyond roles, see call_finish.h; false: the call is not about files.
   bool (*finish)(SystemCall& call) = nullptr;
   std::span<const CallCommand> commands{};  // if any: other commands are not about files
-  bool followed = true;  // else it changes what names and files are in ways that are not told
+  bool followed = true;  // false: it changes names or files in a way that cannot be represented
 
   constexpr bool has(Argument role) const {
     for (const Argument one : arguments) {
@@ -111,7 +111,7 @@ struct CallRow {
 
 std::span<const CallRow> call_rows();
 
-// nullptr: a call that is not about files.
+// nullptr: the call is not about files.
 const CallRow* find_call(std::string_view name);
 
 }  // namespace filereel

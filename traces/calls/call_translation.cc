@@ -19,24 +19,24 @@
 namespace filereel {
 namespace {
 
-// Errors that the kernel keeps to itself, but tracers show.
+// Errors internal to the kernel that tracers show.
 constexpr int kFirstRestart = 512, kLastRestart = 530;
 
-// The call does not exist here, or is made again.
+// The call is unavailable here or is restarted.
 bool is_no_answer(int error) {
   return error == ENOSYS || error == EINTR || error == EAGAIN || error == ECANCELED ||
          (error >= kFirstRestart && error <= kLastRestart);
 }
 
-// What later calls find is another if it succeeds: a name, or what a file holds.
+// Success changes what later calls find: a name or the content of a file.
 bool changes_files(const SystemCall& call) {
   if (call.call == Call::open) return (call.flags & (O_CREAT | O_TRUNC)) != 0;
   return names_an_entry(call.call) ||
          is_one_of(call.call, {Call::copy_file_range, Call::clone_range, Call::truncate});
 }
 
-// A directory that is named "." or ".." is not removed, whatever it holds. Operations have real
-// names: replayed, it would be if it is empty.
+// A directory named "." or ".." is never removed. Operations use real names: the replay would
+// remove the directory if it is empty.
 bool failed_by_dots(const SystemCall& call) {
   if (call.call != Call::rmdir) return false;
   std::string_view path = call.path;
@@ -45,8 +45,8 @@ bool failed_by_dots(const SystemCall& call) {
   return path == "." || path == "..";
 }
 
-// It failed, or may have, for a slash at the end of its new name or of a file's. Operations have no
-// such slash: replayed, they would succeed.
+// The call failed, or may have failed, because of a slash at the end of its new name or of a file's
+// name. Operations have no such slash: the replay would succeed.
 bool failed_by_slash(const SystemCall& call) {
   const bool first = call.path.ends_with('/'), second = call.path2.ends_with('/');
   switch (call.call) {
@@ -67,18 +67,18 @@ bool failed_by_slash(const SystemCall& call) {
   }
 }
 
-// Counts a call that failed for itself if it names a path or a file that is open.
+// Counts a call that fails regardless of the files, if it names a path or an open file.
 void count_wrong(CallParts& parts, CallContext& context) {
   const SystemCall& call = context.call;
   const auto is_file = [&](const FileHandle& handle) {
-    // Asked for what has a name already, so that a number that stands for nothing makes no file.
+    // Only lookups of what has a name already, so that an unused number does not create a file.
     return parts.files.known(context.task, handle) ||
            (names_file(handle.path) && parts.files.find(context, handle, FileUse::other));
   };
-  // Duplicates of descriptors are no operations.
+  // Duplicating a descriptor is not an operation.
   const bool uses_file =
       call.call != Call::dup && (is_file(first_file(call)) || is_file(second_file(call)));
-  // What could not be read is a name, too.
+  // An unreadable path counts as a name.
   const bool names_path = call.fd == SystemCall::kNone && (call.path_unread || !call.path.empty());
   if (!uses_file && !names_path) return;
   constexpr std::string_view kReason = "calls with a bad pointer or descriptor";
@@ -86,24 +86,24 @@ void count_wrong(CallParts& parts, CallContext& context) {
                                        : fmt::format("{}: {}", kReason, call.name));
 }
 
-// Whether nothing comes of the call, as it failed; counts it if that is a loss.
+// Whether a failed call yields no operation; counts it if that is a loss.
 bool is_worth_nothing(CallParts& parts, CallContext& context) {
   const SystemCall& call = context.call;
   if (call.result >= 0 || call.call == Call::close) return false;
   const auto error = static_cast<int>(std::min<std::int64_t>(-(call.result + 1), 4096) + 1);
   const bool locks = call.call == Call::flock || call.call == Call::record_lock;
   if (is_no_answer(error)) return !(error == EAGAIN && locks);
-  if (error == EFAULT || error == EBADF) {  // wrong by itself, whatever the files are
+  if (error == EFAULT || error == EBADF) {  // fails regardless of the files
     count_wrong(parts, context);
     return true;
   }
   const std::string_view loss =
       error == ENAMETOOLONG ? "calls with names that are too long"
-      // Replayed where it is allowed, it would change what later calls find.
+      // If the replay is permitted to do it, it changes what later calls find.
       : depends_on_the_place(error) && changes_files(call)
-          ? "changes that failed for want of rights or room"
-      : failed_by_slash(call) ? "changes that failed for a slash at the end of a name"
-      : failed_by_dots(call)  ? "changes that failed for a name that is . or .."
+          ? "changes that failed for lack of permission or space"
+      : failed_by_slash(call) ? "changes that failed because of a trailing slash"
+      : failed_by_dots(call)  ? "changes that failed because of the name . or .."
                               : "";
   if (!loss.empty()) parts.builder.lost(loss);
   return !loss.empty() || error > 4095;
@@ -111,13 +111,13 @@ bool is_worth_nothing(CallParts& parts, CallContext& context) {
 
 using Handler = void (*)(CallParts& parts, CallContext& context);
 
-// A function for several calls, with what tells them apart.
+// Adapts one function to several calls; `difference` distinguishes them.
 template <auto function, auto difference>
 void with(CallParts& parts, CallContext& context) {
   function(parts, context, difference);
 }
 
-// By Call: the one place that says what becomes of each.
+// By Call: the handler of each.
 constexpr auto kHandlers = [] {
   using enum OperationKind;
   struct Row {
@@ -215,15 +215,15 @@ void translate(CallParts& parts, const SystemCall& call, CallBeginning beginning
     CallContext context{call, *task};
     if (!is_worth_nothing(parts, context)) {
       choose_directory(parts, context, beginning.position);
-      context.blind = false;  // in a directory that was tried
+      context.blind = false;  // in a directory that was only tried
       context.beginning = &beginning;
       context.race = beginning.position < parts.builder.operations() &&
                      is_race(parts, context, beginning.position);
-      context.too_long = false;  // to be found out again, and counted
+      context.too_long = false;  // determined again, and counted
       kHandlers[static_cast<std::size_t>(call.call)](parts, context);
       if (context.too_long) parts.builder.lost("calls with paths that are too long");
     }
-    while (!context.used.empty()) {  // one after the other: the last to go closes
+    while (!context.used.empty()) {  // one by one: the last one closes the file
       DescriptionRef file = std::move(context.used.back());
       context.used.pop_back();
       release(parts, call.thread, std::move(file), call.exit_ns);

@@ -1,5 +1,5 @@
-// Turns system calls into operations, one at a time, in the order in which it gets them. Which
-// order that is, CallOrder decides.
+// Turns system calls into operations, one at a time, in the order given. CallOrder decides that
+// order.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,11 @@
 
 namespace filereel {
 
-// Makes the context of a call, leaves the call out if nothing comes of it, and hands it to the
-// function that the table in call_translation.cc has for it.
+// Creates the context of a call, drops the call if it yields nothing, and passes it to its handler
+// in the table of call_translation.cc.
 void translate(CallParts& parts, const SystemCall& call, CallBeginning beginning);
 
-// A call of `thread` that used `file` is over: closes it if all descriptors of it are closed by
-// now.
+// A call of `thread` that used `file` has ended. Closes the file if all its descriptors are closed.
 void release(CallParts& parts, std::uint32_t thread, DescriptionRef file, std::uint64_t at_ns);
 
 }  // namespace filereel

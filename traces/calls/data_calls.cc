@@ -14,7 +14,7 @@ namespace filereel {
 namespace {
 
 constexpr std::uint64_t kMaxOffset = INT64_MAX;
-constexpr std::string_view kImpossible = "calls with impossible offsets";
+constexpr std::string_view kImpossible = "calls with offsets out of range";
 
 OperationKind kind_of_request(Call requested) {
   return requested == Call::read        ? OperationKind::read
@@ -23,8 +23,8 @@ OperationKind kind_of_request(Call requested) {
                                         : OperationKind::sync;
 }
 
-// Where a read or write that moved its open file's position began, if the tracer says it and the
-// trace alone does not: others may append to the file or move the position too.
+// Start of a read or write that moved the position of its open file, if the tracer reports it and
+// the trace cannot: other processes may append to the file or move the position.
 std::optional<std::uint64_t> seen_position(const SystemCall& call, Description& file,
                                            bool appends) {
   if (call.call != Call::read && call.call != Call::write) return std::nullopt;
@@ -47,7 +47,7 @@ void transfer(CallParts& parts, const CallContext& context, OperationKind kind, 
                       .asynchronous = asynchronous,
                       .file = file.slot,
                       .length = std::min(call.length, kMaxTransfer)};
-  // Linux appends even where an offset is given.
+  // Linux appends even if an offset is given.
   if (const auto seen = seen_position(call, file, appends)) {
     operation.offset = *seen;
   } else {
@@ -62,14 +62,14 @@ void transfer(CallParts& parts, const CallContext& context, OperationKind kind, 
   parts.emitter.emit(context, operation);
   if (!writes || call.result <= 0 || !(flags & (RWF_DSYNC | RWF_SYNC))) return;
   if (asynchronous) {
-    return parts.builder.approximated("RWF_DSYNC and RWF_SYNC of asynchronous writes");
+    return parts.builder.approximated("RWF_DSYNC and RWF_SYNC on asynchronous writes");
   }
-  parts.builder.approximated("writes with RWF_DSYNC or RWF_SYNC: a sync follows them");
+  parts.builder.approximated("writes with RWF_DSYNC or RWF_SYNC, replaced by a write and a sync");
   const OperationKind sync = flags & RWF_SYNC ? OperationKind::sync : OperationKind::sync_data;
   parts.emitter.add(context.task, call.exit_ns, call.exit_ns, {.kind = sync, .file = file.slot});
 }
 
-// A seek showed that `file` has this size.
+// Adds a stat to the trace after a seek showed the size of `file`.
 void tell_size(CallParts& parts, const CallContext& context, const Description& file,
                std::uint64_t size) {
   const FileId entry = parts.model.file_of_slot(file.slot);
@@ -78,11 +78,11 @@ void tell_size(CallParts& parts, const CallContext& context, const Description& 
     return;
   }
   if (parts.model.size_is_exact(entry) && parts.model.size(entry) == size) return;
-  parts.builder.approximated("a stat added that tells what size a seek showed");
+  parts.builder.approximated("stat operations added for file sizes found by seeks");
   parts.emitter.add(context.task, context.call.enter_ns, context.call.exit_ns,
                     {.kind = OperationKind::stat,
                      .loose = true,
-                     .mode = S_IFREG,  // its permissions were not seen
+                     .mode = S_IFREG,  // its permissions are unknown
                      .file = file.slot,
                      .length = size});
 }
@@ -100,17 +100,17 @@ void copy_call(CallParts& parts, CallContext& context, CopyMethod method) {
   Description* source = parts.files.find_open(context, first_file(call), FileUse::reading);
   Description* destination = parts.files.find_open(context, second_file(call), FileUse::writing);
   if (!source && !destination) return;
-  // Between files splice always fails; and why a copy with a pipe or socket failed, no read or
-  // write of the file alone shows.
+  // splice between two files always fails. Why a copy to or from a pipe or socket failed cannot be
+  // seen from a read or write of the file.
   if (call.result < 0 && (!source || !destination || method == CopyMethod::splice)) {
-    return parts.builder.approximated("copies with a pipe or socket that failed left out");
+    return parts.builder.approximated("failed copies to or from pipes and sockets omitted");
   }
   if (!destination) {
-    parts.builder.approximated("copies from a file to a pipe or socket taken for reads");
+    parts.builder.approximated("copies from a file to a pipe or socket recorded as reads");
     return transfer(parts, context, OperationKind::read, *source, call.offset);
   }
   if (!source) {
-    parts.builder.approximated("copies from a pipe or socket to a file taken for writes");
+    parts.builder.approximated("copies from a pipe or socket to a file recorded as writes");
     return transfer(parts, context, OperationKind::write, *destination, call.offset2);
   }
   const KeptPart& kept = parts.emitter.kept();
@@ -136,7 +136,7 @@ void copy_call(CallParts& parts, CallContext& context, CopyMethod method) {
   }
   operation.length =
       std::min(call.length, kMaxOffset - std::max(operation.second, operation.offset));
-  if (clones && call.length == 0) {  // to the source's end
+  if (clones && call.length == 0) {  // up to the end of the source
     const std::uint64_t size = parts.model.size(parts.model.file_of_slot(source->slot));
     operation.length = size - std::min(size, operation.second);
   }
@@ -185,7 +185,7 @@ void list_call(CallParts& parts, CallContext& context) {
                                .offset = file->entries,
                                .length = std::min(call.length, kMaxTransfer)});
   if (call.result <= 0) return;
-  // Where the tracer does not count them: an entry takes 24 bytes or more.
+  // If the tracer does not count them: an entry takes at least 24 bytes.
   const std::uint64_t entries =
       call.entries != 0 ? call.entries : static_cast<std::uint64_t>(call.result) / 24;
   file->entries += std::min<std::uint64_t>(std::max<std::uint64_t>(entries, 1), UINT32_MAX);
@@ -198,12 +198,12 @@ void submit_call(CallParts& parts, CallContext& context) {
   const FileUse use = kind == OperationKind::write ? FileUse::writing : FileUse::reading;
   const DescriptionRef file = parts.files.find(context, first_file(call), use);
   if (!file) return;
-  if (call.fd == SystemCall::kNone) {  // it stays open as long as it is registered
+  if (call.fd == SystemCall::kNone) {  // the file stays open while it is registered
     parts.files.drop(task, call.enter_ns, call.enter_ns, task.files->hold(file));
   }
   parts.files.announce(context, *file, use);
   if (!parts.emitter.kept().is_inside_file(file->slot)) return;
-  parts.emitter.reap(task);  // before this one counts
+  parts.emitter.reap(task);  // before this one is counted
   ++task.requests;
   parts.submitters.emplace(std::pair(task.process->id, call.request), task.thread);
   if (kind == OperationKind::read || kind == OperationKind::write) {
@@ -216,14 +216,14 @@ void complete_call(CallParts& parts, CallContext& context) {
   const SystemCall& call = context.call;
   Task& task = context.task;
   const std::pair key{task.process->id, call.request};
-  auto found = parts.submitters.upper_bound(key);  // the latest of that name
+  auto found = parts.submitters.upper_bound(key);  // the latest with that name
   if (found == parts.submitters.begin() || (--found)->first != key) return;
   Task* submitter = parts.tasks.find(found->second);
   parts.submitters.erase(found);
   if (!submitter) return;
   if (submitter->requests > 0) --submitter->requests;
   if (submitter != &task) return;
-  // One operation says it for all that are found to be done together.
+  // One operation covers all requests found to be completed together.
   if (!task.reap_due) task.reap_begin_ns = call.enter_ns;
   task.reap_due = true;
   task.reap_end_ns = std::max(task.reap_end_ns, call.exit_ns);

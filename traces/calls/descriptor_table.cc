@@ -9,7 +9,7 @@
 namespace filereel {
 namespace {
 
-// Of one number. Some never come: the tracer missed them.
+// Limit per number. Some closes never arrive because the tracer missed them.
 constexpr std::size_t kMostLateCloses = 64;
 
 }  // namespace

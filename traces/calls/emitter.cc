@@ -40,7 +40,7 @@ bool KeptPart::takes(const Operation& operation) const {
       return shows(operation.file);
     case copy_range:
       return is_inside_file(operation.file) || is_inside_file(operation.source);
-    case rename:  // of a directory above it too
+    case rename:  // also of a directory above it
       return is_inside(operation.path) || is_inside(operation.old_path) ||
              paths_.is_below(*directory_, operation.old_path);
     case link:
@@ -95,7 +95,7 @@ void Emitter::add(Task& task, std::uint64_t begin_ns, std::uint64_t end_ns,
   const bool takes = kept_.takes(operation);
   kept_.follow(operation);
   if (!takes) {
-    // What lies inside may be named through it.
+    // What is inside may be named through it.
     const bool link =
         operation.kind == OperationKind::symlink || operation.kind == OperationKind::read_link;
     if (link && operation.expected >= 0) paths_.expect_link(operation.path, operation.text);
@@ -104,7 +104,7 @@ void Emitter::add(Task& task, std::uint64_t begin_ns, std::uint64_t end_ns,
   RecordedOperation recorded;
   recorded.operation = operation;
   recorded.operation.thread = task.number;
-  // Within a thread time does not go back, whatever the tracer says.
+  // Time never goes back within a thread, even if the tracer says so.
   recorded.start_ns = std::max(begin_ns, task.last_start_ns);
   recorded.duration_ns = end_ns > recorded.start_ns ? end_ns - recorded.start_ns : 0;
   task.last_start_ns = recorded.start_ns;
@@ -159,9 +159,9 @@ void Emitter::appear(const CallContext& context, PathId path, std::uint32_t mode
     missing.push_back(path);
     path = builder_.tables().paths.node(path).parent;
   }
-  // A file cannot hold names: something else is wrong.
+  // A file cannot contain names: the cause is something else.
   if (model.presence(path) == Presence::present && !model.is_directory(path)) return;
-  builder_.approximated("files that appear without a call that makes them");
+  builder_.approximated("files that appear without a call that creates them");
   const std::uint64_t at_ns = context.call.enter_ns;
   for (std::size_t i = missing.size(); i-- > 0;) {
     Operation operation;

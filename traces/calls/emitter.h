@@ -1,4 +1,4 @@
-// Writes operations: the last step of every call that becomes one.
+// Writes operations: the last step of every call that yields one.
 #pragma once
 
 #include <cstdint>
@@ -11,29 +11,29 @@
 
 namespace filereel {
 
-// Which operations a trace keeps that is to have only what touches one directory.
+// Selects the operations of a trace that is limited to one directory.
 class KeptPart {
  public:
-  // Without `directory` all is kept. `paths` outlives this.
+  // Without `directory`, keeps everything. `paths` outlives this.
   KeptPart(const PathResolution& paths, std::optional<PathId> directory)
       : paths_(paths), directory_(directory) {}
 
   bool is_inside(PathId path) const { return !directory_ || paths_.is_below(path, *directory_); }
-  // The open file was inside when it was opened, or came there.
+  // The file was inside when it was opened, or was moved inside.
   bool is_inside_file(FileSlot slot) const { return !directory_ || state(files_, slot).inside; }
   // Its open is in the trace.
   bool shows(FileSlot slot) const { return !directory_ || state(files_, slot).shown; }
 
-  // The next open of `slot` is kept wherever its file is.
+  // Keeps the next open of `slot`, wherever its file is.
   void show(FileSlot slot) { at(files_, slot).shown = true; }
 
   // Its file was moved inside.
   void enter(FileSlot slot) { at(files_, slot).inside = true; }
 
-  // Whether to keep the operation: it touches something inside, or is about threads, or is what an
-  // earlier one that was kept needs.
+  // Whether to keep the operation: it touches something inside, concerns threads, or is required by
+  // an earlier kept operation.
   bool takes(const Operation& operation) const;
-  // To be told of every operation in order, kept or not.
+  // Must see every operation in order, kept or not.
   void follow(const Operation& operation);
 
  private:
@@ -54,37 +54,38 @@ class KeptPart {
   States files_, mappings_;  // by FileSlot
 };
 
-// Error codes that depend on who asks and on what the place is like.
+// Error codes that depend on the user and on the file system.
 bool depends_on_the_place(int error);
 
-// Owns which part of the trace is kept. Requires operations in their order, on slots and mappings
-// that are taken from the builder. Guarantees that within a thread time does not go back, and that
-// an operation which succeeds can: what must have happened unseen before it (another program made a
-// name, or a call did that the trace leaves out, such as bind) is added.
+// Owns the decision which part of the trace is kept. Requires operations in order, on slots and
+// mappings taken from the builder. Guarantees that time does not go back within a thread, and that
+// a successful operation can succeed: it adds what must have happened unseen (another program
+// created a name, or a call did that the trace omits, such as bind).
 class Emitter {
  public:
-  // `builder` and `paths` outlive the emitter. Only what touches `under` is kept; none: all.
+  // `builder` and `paths` outlive the emitter. Keeps only what touches `under`; nullopt:
+  // everything.
   Emitter(TraceBuilder& builder, PathResolution& paths, std::optional<PathId> under)
       : builder_(builder), paths_(paths), kept_(paths, under) {}
 
   KeptPart& kept() { return kept_; }
 
-  // What the call was: gets its times and, if it failed, its error.
+  // Adds the operation of the call, with the call's times and, if it failed, its error.
   void emit(const CallContext& context, Operation operation);
-  // Anything else, as it is.
+  // Adds any other operation unchanged.
   void add(Task& task, std::uint64_t begin_ns, std::uint64_t end_ns, const Operation& operation);
-  // The asynchronous requests of `task` that were found to be done, if there are any.
+  // Reaps the asynchronous requests of `task` that were found to be completed, if any.
   void reap(Task& task);
 
-  // If nothing has the name, makes something of the type in `mode`: a symbolic link with `text`, a
-  // file of `size` bytes.
+  // If the name does not exist, creates an object of the type in `mode`: a symbolic link to `text`,
+  // a file of `size` bytes.
   void appear(const CallContext& context, PathId path, std::uint32_t mode, TextId text = 0,
               std::uint64_t size = 0);
   void make_file(Task& task, std::uint64_t begin_ns, std::uint64_t end_ns, PathId path,
                  std::uint32_t mode);
 
  private:
-  // Adds what must have happened before `operation` could have this result.
+  // Adds what must have happened for `operation` to have this result.
   void explain(const CallContext& context, const Operation& operation);
 
   TraceBuilder& builder_;

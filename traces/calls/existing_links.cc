@@ -12,7 +12,7 @@
 namespace filereel {
 namespace {
 
-constexpr std::uint64_t kClockTick = 10'000'000;  // a file's time is the last tick's
+constexpr std::uint64_t kClockTick = 10'000'000;  // file times have the resolution of a tick
 
 std::string link_text(const std::string& path) {
   std::array<char, PATH_MAX> text;
@@ -29,7 +29,7 @@ ExistingLinks::ExistingLinks(std::uint64_t since_ns, std::uint32_t process, Trac
       builder_(&builder) {}
 
 bool ExistingLinks::sees_what_is_recorded() {
-  // It may have left since, or have ended.
+  // It may have left the namespace or ended since.
   if (const std::string now = link_text(namespace_); !now.empty()) same_ = now == here_;
   return same_;
 }
@@ -38,7 +38,7 @@ std::string ExistingLinks::operator()(const std::string& path) {
   struct stat status{};
   if (!names_file(path)) return {};
   if (!sees_what_is_recorded()) {
-    builder_->approximated("symbolic links in another mount namespace are not looked at");
+    builder_->approximated("symbolic links in another mount namespace not resolved");
     return {};
   }
   if (lstat(path.c_str(), &status) != 0 || !S_ISLNK(status.st_mode)) return {};

@@ -8,16 +8,17 @@
 
 namespace filereel {
 
-// Programs go through links that they never read, and calls that do not open a file do not show
-// where they led. What is older than the recording the trace did not make: that is looked at.
+// Programs pass links that they never read, and calls that do not open a file do not show where the
+// links led. Links older than the recording were not created by the trace: they are read from disk.
 class ExistingLinks {
  public:
-  // `since_ns`: when the recording of `process` began, by the system's clock. Where that process is
-  // in another mount namespace, names here say nothing, which is counted in `builder`; it outlives
-  // this.
+  // `since_ns`: when the recording of `process` started, by the system clock. If that process is in
+  // another mount namespace, names here are meaningless, which is counted in `builder`. `builder`
+  // outlives this.
   ExistingLinks(std::uint64_t since_ns, std::uint32_t process, TraceBuilder& builder);
 
-  // The text of the link at this absolute path; empty if it is none, or a younger one.
+  // The target of the link at this absolute path; empty if it is not a link or is newer than the
+  // recording.
   std::string operator()(const std::string& path);
 
  private:
@@ -26,7 +27,7 @@ class ExistingLinks {
   std::uint64_t since_ns_;
   std::string namespace_;  // of the process, in /proc
   std::string here_;
-  bool same_ = true;  // when it was last seen
+  bool same_ = true;  // when last checked
   TraceBuilder* builder_;
 };
 

@@ -17,10 +17,10 @@
 namespace filereel {
 namespace {
 
-constexpr std::string_view kSpecialLeftOut = "calls on pipes, sockets and devices left out";
+constexpr std::string_view kSpecialLeftOut = "calls on pipes, sockets and devices omitted";
 constexpr std::size_t kMaxStays = 32;
 
-// What F_SETFL can change.
+// The flags that F_SETFL can change.
 constexpr std::uint32_t kStatusFlags = O_APPEND | O_ASYNC | O_DIRECT | O_NOATIME | O_NONBLOCK;
 
 std::uint32_t lock_flags_of(const SystemCall& call) {
@@ -43,7 +43,7 @@ std::uint64_t owner_of(const std::optional<std::uint64_t>& id) {
   return !id || *id >= UINT32_MAX ? UINT64_MAX : *id;
 }
 
-// What a stat saw, as far as the trace has not told it.
+// Adds the result of a stat, unless the trace has it already.
 void describe(CallParts& parts, const SystemCall& call, const NamedFile& target,
               Operation& operation) {
   if (!call.stat || call.result < 0) return;
@@ -62,7 +62,7 @@ void describe(CallParts& parts, const SystemCall& call, const NamedFile& target,
   operation.mode = call.stat->mode;
 }
 
-// From what a record lock asks for to the file's bytes.
+// Converts the range of a record lock to bytes of the file.
 void locate_lock(CallParts& parts, const SystemCall& call, Description& file, std::uint64_t& offset,
                  std::uint64_t& length) {
   // Two's complement: negative numbers count backwards.
@@ -71,13 +71,13 @@ void locate_lock(CallParts& parts, const SystemCall& call, Description& file, st
   } else if (call.offset2 == SEEK_END) {
     offset += parts.model.size(parts.model.file_of_slot(file.slot));
   }
-  if (length > INT64_MAX) {  // what lies before
+  if (length > INT64_MAX) {  // the range before
     offset += length;
     length = -length;
   }
 }
 
-// Takes from the call what `operation` does not have yet: all but its kind and what it is on.
+// Copies the remaining values of the call to `operation`: all except its kind and target.
 void emit_rest(CallParts& parts, const CallContext& context, const NamedFile& target,
                Operation operation) {
   using enum OperationKind;
@@ -87,7 +87,7 @@ void emit_rest(CallParts& parts, const CallContext& context, const NamedFile& ta
   if (record_lock) locate_lock(parts, call, *target.file, offset, length);
   if (offset > INT64_MAX && operation.kind != change_owner) {
     if (record_lock && call.result < 0) return;
-    return parts.builder.lost("calls with impossible offsets");
+    return parts.builder.lost("calls with offsets out of range");
   }
   const auto flags = static_cast<std::uint32_t>(call.flags);
   switch (operation.kind) {
@@ -148,12 +148,12 @@ void emit_rest(CallParts& parts, const CallContext& context, const NamedFile& ta
       operation.length = std::min<std::uint64_t>(length, INT64_MAX - offset);
       break;
     default:
-      break;  // nothing more to say
+      break;  // nothing else to copy
   }
   parts.emitter.emit(context, operation);
 }
 
-// What lies below a directory that was renamed is somewhere else now.
+// Everything below a renamed directory has moved.
 void follow_rename(CallParts& parts, PathId from, PathId to, bool exchange) {
   std::unordered_set<const void*> done;  // tasks share what they refer to
   const auto follow = [&](PathId& path) {
@@ -174,7 +174,7 @@ void follow_rename(CallParts& parts, PathId from, PathId to, bool exchange) {
   parts.files.numbers().each([&](Description& file) { follow(file.path); });
 }
 
-// Remembers where threads that share the working directory were, for calls that are under way.
+// Remembers the old directory of threads that share it, for calls in flight.
 void move_to(CallParts& parts, const CallContext& context, PathId directory) {
   Surroundings& now = *context.task.surroundings;
   if (context.task.surroundings.use_count() > 1) {
@@ -205,7 +205,7 @@ void file_call(CallParts& parts, CallContext& context, OperationKind kind) {
   if (!file) return;
   if (call.stat && call.result >= 0 && !S_ISREG(call.stat->mode) && !S_ISDIR(call.stat->mode) &&
       !S_ISLNK(call.stat->mode)) {
-    return;  // a pipe or a device after all
+    return;  // it turned out to be a pipe or a device
   }
   emit_rest(parts, context, {.file = file}, {.kind = kind, .file = file->slot});
 }
@@ -225,9 +225,9 @@ void path_call(CallParts& parts, CallContext& context, OperationKind kind) {
   if (parts.paths.is_special(target->path)) {
     if (kind != OperationKind::unlink) return parts.builder.approximated(kSpecialLeftOut);
     if (call.result >= 0) parts.paths.set_special(target->path, false);
-    operation.loose = true;  // such files are not made
+    operation.loose = true;  // such files are not created
   }
-  // These have no form that takes an open file.
+  // These have no variant for an open file.
   const bool by_path = kind == OperationKind::access || kind == OperationKind::read_link;
   if (target->file && !by_path) {
     operation.file = target->file->slot;
@@ -260,7 +260,7 @@ void rename_call(CallParts& parts, CallContext& context) {
   parts.emitter.emit(context, operation);
   const KeptPart& kept = parts.emitter.kept();
   const bool comes = kept.is_inside(to->path) && !kept.is_inside(from->path);
-  if (comes) parts.builder.approximated("files moved into the recorded directory come empty");
+  if (comes) parts.builder.approximated("files moved into the recorded directory start empty");
   if ((directory || comes) && from->path != to->path) {
     follow_rename(parts, from->path, to->path, exchange);
   }
@@ -294,7 +294,7 @@ void mknod_call(CallParts& parts, CallContext& context) {
     return parts.emitter.emit(
         context, {.kind = OperationKind::make_node, .mode = type | mode, .path = path});
   }
-  // A file like any other.
+  // A regular file.
   if (call.result < 0) {
     return parts.emitter.emit(context, {.kind = OperationKind::open,
                                         .flags = O_CREAT | O_EXCL | O_WRONLY,
@@ -309,7 +309,7 @@ void chroot_call(CallParts& parts, CallContext& context) {
   const auto path = resolve_name(parts, context, first_name(context.call), true);
   if (!path || context.call.result < 0) return;
   context.task.surroundings->root = *path;
-  parts.builder.approximated("changes of the root directory are not replayed");
+  parts.builder.approximated("changes of the root directory not replayed");
 }
 
 void chdir_call(CallParts& parts, CallContext& context) {

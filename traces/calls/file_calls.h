@@ -1,13 +1,13 @@
-// Calls on files: one function for each family, which makes the operations of a call. What to do
-// with a descriptor or a name they learn from OpenFiles and names.h.
+// Calls on files: one function per family, which creates the operations of a call. OpenFiles and
+// names.h resolve its descriptors and names.
 #pragma once
 
 #include "traces/calls/call_parts.h"
 
 namespace filereel {
 
-// open_calls.cc: calls that open and close files, and that only change what descriptors refer to.
-// An open also teaches what the tracer saw: which links led to the file, what it was before the
+// open_calls.cc: calls that open and close files, and calls that only change what descriptors refer
+// to. An open also reports what the tracer saw: which links led to the file, its state before the
 // call, and its identity.
 void open_call(CallParts& parts, CallContext& context);
 void close_call(CallParts& parts, CallContext& context);
@@ -18,19 +18,19 @@ void new_descriptor_call(CallParts& parts, CallContext& context);
 void new_pair_call(CallParts& parts, CallContext& context);
 
 // file_calls.cc: calls that become one operation on a file or a name and move no data. The first
-// three become one of `kind`: on the file behind `fd` (sync: on all), on what `path` names, on
-// either.
+// three become one operation of `kind`: on the file behind `fd` (sync: on all), on the file named
+// by `path`, or on either.
 void file_call(CallParts& parts, CallContext& context, OperationKind kind);
 void path_call(CallParts& parts, CallContext& context, OperationKind kind);
 void attribute_call(CallParts& parts, CallContext& context, OperationKind kind);
 void link_call(CallParts& parts, CallContext& context);
 void mknod_call(CallParts& parts, CallContext& context);
 void rename_call(CallParts& parts, CallContext& context);
-void chdir_call(CallParts& parts, CallContext& context);  // fchdir too
+void chdir_call(CallParts& parts, CallContext& context);  // and fchdir
 void chroot_call(CallParts& parts, CallContext& context);
 
 // data_calls.cc: calls that move data, list directories, or move the position of an open file.
-// Operations get the position that the call had, and open files move on as in the kernel.
+// Operations get the position that the call had; positions of open files advance as in the kernel.
 void transfer_call(CallParts& parts, CallContext& context, OperationKind kind);
 void copy_call(CallParts& parts, CallContext& context, CopyMethod method);
 void seek_call(CallParts& parts, CallContext& context);

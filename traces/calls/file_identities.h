@@ -1,4 +1,4 @@
-// Which files of the trace the tracer saw under which device and inode.
+// Maps device and inode, as seen by the tracer, to files of the trace.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@ class FileIdentities {
  public:
   struct Known {
     FileId file = kNoFileId;
-    bool counted = false;  // as one that the trace knows as several
+    bool counted = false;  // counted as one file that the trace treats as several
   };
-  // What is known of it, to be changed; null if `seen` does not identify it.
+  // The mutable entry; null if `seen` does not identify a file.
   Known* at(const SeenStat& seen) {
     if (seen.inode == 0) return nullptr;
     return &known_[{seen.device, seen.inode, seen.generation}];
   }
-  // kNoFileId: not known.
+  // kNoFileId: unknown.
   FileId find(const SeenStat& seen) const {
     const auto found = known_.find({seen.device, seen.inode, seen.generation});
     return found == known_.end() ? kNoFileId : found->second.file;

@@ -10,10 +10,10 @@
 namespace filereel {
 namespace {
 
-// Where a mapping lies says nothing about the file.
+// The address of a mapping is irrelevant to the file.
 constexpr std::uint64_t kPlacing = MAP_FIXED | MAP_FIXED_NOREPLACE;
 constexpr unsigned kMapFlagsShift = 8;  // in an operation's flags, above PROT_*
-constexpr std::string_view kTooMany = "memory maps beyond what a process can have";
+constexpr std::string_view kTooMany = "memory maps above the limit per process";
 
 std::uint64_t length_of_fault(const SystemCall& call) {
   return call.length == 0 ? AddressSpace::kPage : call.length;
@@ -38,12 +38,12 @@ void emit_parts(CallParts& parts, const CallContext& context, OperationKind kind
   }
 }
 
-// Maps the file, at least up to `end`, where no address is known; false if that cannot be. Programs
-// and their dynamic linkers are mapped by exec itself.
+// Maps the file, at least up to `end`, at an unknown address; false if that is impossible. exec
+// itself maps programs and their dynamic linkers.
 bool map_unseen(CallParts& parts, const CallContext& context, PathId path, std::uint64_t end) {
   if (parts.paths.is_left_out(path) || parts.paths.is_special(path)) return false;
   if (!parts.emitter.kept().is_inside(path)) return false;
-  parts.builder.approximated("maps that exec makes");
+  parts.builder.approximated("memory maps created by exec");
   const auto& stat = context.call.stat;
   const auto add = [&](const Operation& operation) {
     parts.emitter.add(context.task, context.call.enter_ns, context.call.enter_ns, operation);
@@ -87,7 +87,7 @@ void map_call(CallParts& parts, CallContext& context) {
   const SystemCall& call = context.call;
   const bool of_file = !(call.flags & MAP_ANONYMOUS) && call.fd >= 0;
   if (call.result < 0) {
-    if (of_file) parts.builder.lost("memory maps that failed");
+    if (of_file) parts.builder.lost("failed memory maps");
     return;
   }
   AddressSpace& memory = *context.task.memory;
@@ -110,7 +110,7 @@ void map_call(CallParts& parts, CallContext& context) {
       .length = call.length};
   if (operation.offset > INT64_MAX - std::min<std::uint64_t>(operation.length, INT64_MAX) ||
       operation.length > INT64_MAX) {
-    return parts.builder.lost("calls with impossible offsets");
+    return parts.builder.lost("calls with offsets out of range");
   }
   operation.source = parts.builder.take_mapping();
   const MappedFile shown{
@@ -120,9 +120,8 @@ void map_call(CallParts& parts, CallContext& context) {
     return parts.builder.lost(kTooMany);
   }
   if (stores) {
-    parts.builder.approximated(parts.sees_faults
-                                   ? "stores to shared mappings are known by page only"
-                                   : "stores to shared mappings are not visible");
+    parts.builder.approximated(parts.sees_faults ? "stores to shared mappings recorded by page only"
+                                                 : "stores to shared mappings not visible");
   }
   parts.emitter.emit(context, operation);
 }
@@ -143,7 +142,7 @@ void remap_call(CallParts& parts, CallContext& context) {
   const std::uint64_t end = AddressSpace::end_of(begin, call.offset.value_or(call.length));
   const bool grows = AddressSpace::end_of(begin, call.length) > end;
   if (grows && !memory.parts(begin, end).empty()) {
-    parts.builder.approximated("memory maps that grow");
+    parts.builder.approximated("memory maps grown by mremap");
   }
   const auto to = static_cast<std::uint64_t>(call.result);
   emit_unmaps(parts, context.task, call.enter_ns, call.exit_ns,
@@ -156,7 +155,7 @@ void mapped_call(CallParts& parts, CallContext& context) {
   const std::uint64_t end = AddressSpace::end_of(call.address, length_of_fault(call));
   const auto mapped = context.task.memory->parts(call.address, end);
   if (call.call == Call::madvise) {
-    if (!mapped.empty()) parts.builder.approximated("advice on mapped memory left out");
+    if (!mapped.empty()) parts.builder.approximated("madvise on memory maps omitted");
     return;
   }
   const bool syncs = call.call == Call::msync;
@@ -168,7 +167,7 @@ void fault_call(CallParts& parts, CallContext& context) {
   const SystemCall& call = context.call;
   if (call.result < 0) return;
   if (call.address != 0) return mapped_call(parts, context);
-  // A page of a file that was brought in or first stored to, without its address.
+  // A page of a file that was loaded or first stored to, without its address.
   const std::uint64_t begin = call.offset.value_or(0), length = length_of_fault(call);
   if (begin > INT64_MAX || length > INT64_MAX - begin) return;
   const AddressSpace& memory = *context.task.memory;
@@ -186,7 +185,7 @@ void fault_call(CallParts& parts, CallContext& context) {
     }
     return std::vector<AddressSpace::Part>{};
   };
-  // A store to a private page changes a copy of it: of the file it is only read.
+  // A store to a private page changes a copy; the file is only read.
   const bool stores = (call.flags & 1) != 0;
   bool writes = stores;
   std::vector<AddressSpace::Part> mapped = find(writes);
@@ -197,7 +196,7 @@ void fault_call(CallParts& parts, CallContext& context) {
   if (by_identity != kNoFileId) {  // it may have been renamed since
     if (const auto now = parts.model.path_of(by_identity)) path = *now;
   }
-  // What no map explains somebody else stored: a request's worker in the kernel.
+  // A store that no map explains is another thread's: a request's worker in the kernel.
   if (mapped.empty() && !stores && named && !deleted &&
       map_unseen(parts, context, path, begin + length)) {
     mapped = memory.parts_of_file(parts.model.file_of(path), begin, begin + length, false);

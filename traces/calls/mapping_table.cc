@@ -82,7 +82,7 @@ std::vector<FileSlot> AddressSpace::move(std::uint64_t from, std::uint64_t end, 
   for (auto at = pieces_.lower_bound(from); at != pieces_.end() && at->first < end; ++at) {
     Moved one{at->first - from + to, at->second};
     if (one.begin < to || one.begin >= new_end) continue;
-    // What grows shows bytes of the file that the mapping which is replayed has not.
+    // The grown part shows bytes of the file that the replayed mapping does not have.
     one.piece.end = std::min(at->second.end - from + to, new_end);
     moved.push_back(one);
     uses.add(one.piece.mapping);  // removing must not end the mapping

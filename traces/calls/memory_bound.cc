@@ -12,9 +12,9 @@
 namespace filereel {
 namespace {
 
-constexpr std::uint64_t kCallsBetweenLooks = 256;  // a look takes some microseconds
+constexpr std::uint64_t kCallsBetweenLooks = 256;  // a check takes some microseconds
 
-// Bytes of this process that are in memory and of no file; 0 if /proc does not tell.
+// Anonymous memory of this process in bytes; 0 if /proc does not provide it.
 std::uint64_t own_bytes(const Descriptor& pages) {
   std::array<char, 128> text{};
   unsigned long resident = 0, shared = 0;
@@ -25,7 +25,7 @@ std::uint64_t own_bytes(const Descriptor& pages) {
   return (resident - shared) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
-// At the most: every path in both trees, written out.
+// Upper bound: every path in both trees, written out.
 std::uint64_t bytes_of_trees(const PathTable& paths) {
   constexpr std::uint64_t kEntry = 256;
   return 2 * (kEntry * paths.size() + paths.bytes());

@@ -1,5 +1,5 @@
-// The memory that a recording takes for what it knows: names, files, what is open. That only grows,
-// and at its end the trees before and after are made of it.
+// The memory that a recording needs for its state: names, files, open files. It only grows; at the
+// end, the trees before and after are built from it.
 #pragma once
 
 #include <atomic>
@@ -15,18 +15,18 @@ namespace filereel {
 
 class MemoryBound {
  public:
-  // Bytes of this process's own memory.
+  // In bytes of this process's own memory.
   struct Limits {
-    std::uint64_t now = 0;     // without those that `besides` tells: of a queue, say
-    std::uint64_t at_end = 0;  // with the trees
+    std::uint64_t now = 0;     // without the bytes reported by `besides`, such as a queue's
+    std::uint64_t at_end = 0;  // including the trees
   };
 
-  // `dropped` counts the calls that were. It and `paths` outlive this.
+  // `dropped` counts the dropped calls. It and `paths` outlive this.
   MemoryBound(const Limits& limits, const PathTable& paths, std::atomic<std::uint64_t>& dropped,
               std::function<std::uint64_t()> besides = {});
 
-  // To be asked before each call: whether it has to be dropped. Once so, it stays so, which leaves
-  // a trace that is whole up to there.
+  // Call before each call: whether to drop it. Once true, it stays true, so that the trace is
+  // complete up to that point.
   bool is_reached();
 
   // Counts a call of that name as lost.

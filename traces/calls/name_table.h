@@ -1,4 +1,4 @@
-// Tables of names that are looked up for each line of a trace.
+// Tables of names with a lookup for each line of a trace.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace filereel {
 
-// Shorter names come first: most comparisons then end with the lengths.
+// Shorter names come first: most comparisons then end at the lengths.
 struct ByLength {
   constexpr bool operator()(std::string_view a, std::string_view b) const {
     return a.size() != b.size() ? a.size() < b.size() : a < b;
@@ -22,7 +22,7 @@ consteval std::array<Entry, N> sorted_by_name(std::array<Entry, N> table) {
   return table;
 }
 
-// Null if there is no such name. `table` is one of sorted_by_name.
+// Null if the name is unknown. `table` comes from sorted_by_name.
 template <typename Entry, std::size_t N>
 const Entry* find_by_name(const std::array<Entry, N>& table, std::string_view name) {
   const auto at = std::ranges::lower_bound(table, name, ByLength(), &Entry::name);

@@ -11,13 +11,13 @@
 namespace filereel {
 namespace {
 
-// A path that begins with one of the links that lead to what a process has open.
+// A path that starts with a link to something the process has open.
 struct MagicPath {
   int descriptor;         // or SystemCall::kCwd
-  std::string_view rest;  // without slashes before it
+  std::string_view rest;  // without leading slashes
 };
 
-// "/proc/self/fd/7/x", "/proc/self/cwd/x", "/dev/fd/7" and their like.
+// "/proc/self/fd/7/x", "/proc/self/cwd/x", "/dev/fd/7" and similar.
 std::optional<MagicPath> magic_path(std::string_view path, std::uint32_t process) {
   if (!path.starts_with("/proc/") && !path.starts_with("/dev/fd/")) return std::nullopt;
   MagicPath found{SystemCall::kCwd, {}};
@@ -50,7 +50,7 @@ std::optional<MagicPath> magic_path(std::string_view path, std::uint32_t process
 
 NameEffect effect_on_names(Call call) {
   switch (call) {
-    case Call::open:  // with which flags may not be known before it returns
+    case Call::open:  // its flags may be unknown until it returns
     case Call::mkdir:
     case Call::symlink:
     case Call::mknod:
@@ -91,7 +91,7 @@ std::optional<PathId> base_of_name(CallParts& parts, CallContext& context, const
   if (name.dir.path.starts_with('/')) {
     bool deleted = false;
     const PathId base = parts.paths.real(name.dir.path, deleted);
-    // Where threads share it, choose_directory() has said what it is for later calls.
+    // If threads share it, choose_directory() has set it for later calls.
     if (at_cwd && task.surroundings.use_count() == 1) task.surroundings->directory = base;
     return base;
   }
@@ -108,7 +108,7 @@ std::optional<PathId> resolve_name(CallParts& parts, CallContext& context, const
   const Surroundings& surroundings = *context.task.surroundings;
   const bool in_root = (call.resolve & RESOLVE_IN_ROOT) != 0;
   auto magic = in_root ? std::nullopt : magic_path(name.path, context.task.process->id);
-  // The file itself is found by its descriptor, or left out: it may have no name anymore.
+  // The file itself is found by its descriptor or omitted: it may no longer have a name.
   if (magic && magic->rest.empty() && call.call != Call::chdir) magic.reset();
   std::string_view text = magic ? magic->rest : name.path;
   if (in_root) text.remove_prefix(std::min(text.find_first_not_of('/'), text.size()));
@@ -117,7 +117,7 @@ std::optional<PathId> resolve_name(CallParts& parts, CallContext& context, const
   if (!base) return std::nullopt;
   const bool slash = name.path.ends_with('/');
   if (slash && names_an_entry(call.call)) {
-    while (text.ends_with('/')) text.remove_suffix(1);  // what stands there is not followed
+    while (text.ends_with('/')) text.remove_suffix(1);  // the last component is not followed
   } else if (slash) {
     follow = true;
   }
@@ -130,9 +130,9 @@ std::optional<PathId> resolve_name(CallParts& parts, CallContext& context, const
     context.too_long = true;
     return std::nullopt;
   }
-  // It went on to where nobody knows.
+  // The link led to an unknown place.
   if (follow && parts.model.is_symlink(path)) context.blind = true;
-  // Operations have no slash at the end of a path, and no links in it, that could make them fail.
+  // Operations have no trailing slash and no links in their paths that could make them fail.
   const bool by_slash = slash && call.result < 0 && call.result != -ENOENT &&
                         call.result != -EEXIST && call.call != Call::mkdir &&
                         call.call != Call::rmdir;
@@ -159,7 +159,7 @@ std::optional<NamedFile> find_named(CallParts& parts, CallContext& context, cons
     if (!file) return std::nullopt;
     const PathId path =
         parts.model.path_of(parts.model.file_of_slot(file->slot)).value_or(file->path);
-    // What O_PATH opened is of no use to most calls.
+    // Most calls cannot use an O_PATH descriptor.
     if (file->flags & O_PATH) return NamedFile{path, nullptr};
     parts.files.announce(context, *file, FileUse::reading);
     return NamedFile{path, file};
@@ -175,7 +175,7 @@ std::optional<NamedFile> find_named(CallParts& parts, CallContext& context, cons
 }
 
 void leave_out(CallParts& parts) {
-  parts.builder.approximated("calls on /proc, /sys and /dev left out");
+  parts.builder.approximated("calls on /proc, /sys and /dev omitted");
 }
 
 }  // namespace filereel

@@ -1,4 +1,4 @@
-// What the names that calls give mean: a path, or a file that is open.
+// Resolves the names in calls: to a path, or to an open file.
 #pragma once
 
 #include <algorithm>
@@ -15,17 +15,17 @@ inline bool is_one_of(Call call, std::initializer_list<Call> calls) {
   return std::ranges::find(calls, call) != calls.end();
 }
 
-// What a call does to names if it succeeds.
+// Effect of a successful call on names.
 enum class NameEffect : std::uint8_t { none, makes, removes, moves };
 NameEffect effect_on_names(Call call);
-// The last component of a name is what the call changes, whatever stands behind it.
+// The call changes the last component of a name, whatever it refers to.
 bool names_an_entry(Call call);
-// Whether the call follows a symbolic link that its first name ends in.
+// Whether the call follows a symbolic link at the end of its first name.
 bool follows_link(const SystemCall& call);
 
-// How a call names a file.
+// A file named by a call.
 struct GivenName {
-  FileHandle dir;  // what a relative path begins at
+  FileHandle dir;  // base of a relative path
   std::string_view path;
 };
 inline GivenName first_name(const SystemCall& call) {
@@ -37,22 +37,23 @@ inline GivenName second_name(const SystemCall& call) {
 
 struct NamedFile {
   PathId path = 0;
-  Description* file = nullptr;  // null: by its path
+  Description* file = nullptr;  // null: by path
 };
 
-// These require the directory of the context to be chosen (call_explanations.h). They tell the
-// context if what a name means is not certain, or if it is too long for operations.
+// These require that the directory of the context has been chosen (call_explanations.h). They
+// record in the context whether the meaning of a name is uncertain, or whether it is too long for
+// operations.
 
-// The path that the name means; nothing: there is none for operations.
+// The path that the name refers to; nullopt: no path that operations can use.
 std::optional<PathId> resolve_name(CallParts& parts, CallContext& context, const GivenName& name,
                                    bool follow);
-// The same, or the open file that the name means; counts what lies in /proc, /sys and /dev.
+// The same, or the open file that the name refers to. Counts names in /proc, /sys and /dev.
 std::optional<NamedFile> find_named(CallParts& parts, CallContext& context, const GivenName& name,
                                     bool follow);
-// Where a relative name begins.
+// The base of a relative name.
 std::optional<PathId> base_of_name(CallParts& parts, CallContext& context, const GivenName& name);
 
-// Counts a call on what lies in /proc, /sys or /dev.
+// Counts a call on something in /proc, /sys or /dev.
 void leave_out(CallParts& parts);
 
 }  // namespace filereel

@@ -1,4 +1,4 @@
-// Calls that open and close files, and those that only change what descriptors refer to.
+// Calls that open and close files, and calls that only change what descriptors refer to.
 #include <algorithm>
 #include <cerrno>
 #include <climits>
@@ -17,10 +17,9 @@
 namespace filereel {
 namespace {
 
-constexpr std::string_view kNothingOpen =
-    "opens of unlinked files that nothing else has open as they need";
+constexpr std::string_view kNothingOpen = "opens of unlinked files without a suitable open file";
 
-// O_TMPFILE holds O_DIRECTORY.
+// O_TMPFILE includes O_DIRECTORY.
 bool is_unnamed(std::uint64_t flags) {
   return (flags & O_TMPFILE) == O_TMPFILE;
 }
@@ -30,23 +29,23 @@ void put_no_file(CallParts& parts, const CallContext& context) {
   parts.files.put(context, context.call.result, nullptr, (context.call.flags & O_CLOEXEC) != 0);
 }
 
-// The path that was opened: the tracer may know better than the name.
+// The opened path: the tracer may know more than the name shows.
 PathId opened_path(CallParts& parts, CallContext& context, PathId path) {
   const SystemCall& call = context.call;
   if (context.blind && call.result_path.empty()) {
-    // What was opened needs a place: any that nothing else has.
+    // The opened file needs a path: any unused one.
     PathTable& paths = parts.builder.tables().paths;
     const std::string place = paths.node(path).name + ".filereel-unknown";
     parts.model.learn_link(path, parts.builder.tables().texts.add(place));
     path = paths.add(paths.node(path).parent, place);
-    parts.builder.approximated("symbolic links whose text is not known");
+    parts.builder.approximated("symbolic links with unknown targets");
     context.blind = false;
   }
   if (is_unnamed(call.flags)) return path;
   if (!call.result_path.empty()) {
     bool deleted = false;
     const PathId real = parts.paths.real(call.result_path, deleted);
-    // Links between places that are not kept are nobody's concern.
+    // Links outside the kept part are irrelevant.
     const bool concerns =
         parts.emitter.kept().is_inside(real) || parts.emitter.kept().is_inside(path);
     if (!deleted && real != path && (!concerns || parts.paths.learn(path, real))) {
@@ -58,7 +57,7 @@ PathId opened_path(CallParts& parts, CallContext& context, PathId path) {
   return path;
 }
 
-// The open file that was opened again although it has no name any more; null: it has one.
+// The open file that was reopened although it no longer has a name; null: it has a name.
 DescriptionRef nameless_file(CallParts& parts, const SystemCall& call, const NamedFile& target) {
   const auto is_nameless = [&](FileId file) {
     return file != kNoFileId && !parts.model.path_of(file);
@@ -103,12 +102,12 @@ void reopen(CallParts& parts, const CallContext& context, const DescriptionRef& 
   parts.files.put(context, call.result, again, (flags & O_CLOEXEC) != 0);
 }
 
-// For the model to know before the operation comes.
+// Informs the model before the operation is added.
 void learn_opened(CallParts& parts, const SystemCall& call, FileSlot slot) {
   if (!call.stat && !call.size_before && !call.created) return;
   TreeModel::OpenedFile opened;
   opened.existed = call.created ? !*call.created : call.size_before || !(call.flags & O_CREAT);
-  if (!call.created && !opened.existed) return;  // nobody knows
+  if (!call.created && !opened.existed) return;  // unknown
   if (call.stat) opened.mode = call.stat->mode;
   if (call.size_before) {
     opened.size = call.size_before;
@@ -126,9 +125,9 @@ void identify(CallParts& parts, const SystemCall& call, FileSlot slot) {
   const FileId earlier = std::exchange(known->file, file);
   if (earlier == file || earlier == kNoFileId || known->counted) return;
   if (!S_ISREG(call.stat->mode) || !model.is_initial(file) || !model.is_initial(earlier)) return;
-  if (!model.path_of(earlier)) return;  // its inode was given to another file
+  if (!model.path_of(earlier)) return;  // its inode was reused
   known->counted = true;
-  parts.builder.approximated("hard links that were there before the trace are files of their own");
+  parts.builder.approximated("hard links created before the trace treated as separate files");
 }
 
 }  // namespace
@@ -154,7 +153,7 @@ void open_call(CallParts& parts, CallContext& context) {
   }
   const PathId path = opened ? opened_path(parts, context, target->path) : target->path;
   if (parts.paths.is_special(path)) {
-    parts.builder.approximated("calls on pipes, sockets and devices left out");
+    parts.builder.approximated("calls on pipes, sockets and devices omitted");
     return put_no_file(parts, context);
   }
 
@@ -165,7 +164,7 @@ void open_call(CallParts& parts, CallContext& context) {
   if (!opened) return parts.emitter.emit(context, operation);
   if (call.result > INT_MAX) return;
 
-  // Before the new file takes a slot, so that what had the number gives its own back.
+  // Done before the new file takes a slot, so that the number's previous file returns its slot.
   parts.files.vacate(context, static_cast<int>(call.result));
   auto file = std::make_shared<Description>();
   file->slot = operation.file = parts.builder.take_slot();
@@ -184,7 +183,8 @@ void close_call(CallParts& parts, CallContext& context) {
   DescriptorTable& files = *context.task.files;
   if (call.result == -EBADF || call.fd < 0) return;
   if (files.is_late_close(call.fd, call.enter_ns)) return;
-  // Linux closes even where it reports an error; an interrupted close is not one to expect.
+  // Linux closes the descriptor even if it reports an error. Interrupted closes are not expected
+  // again.
   const std::int64_t result =
       call.result < 0 && call.result != -EINTR && call.result > -512 ? call.result : 0;
   parts.files.drop(context.task, call.enter_ns, call.exit_ns, files.take(call.fd), result);
@@ -205,14 +205,14 @@ void close_range_call(CallParts& parts, CallContext& context) {
 void dup_call(CallParts& parts, CallContext& context) {
   const SystemCall& call = context.call;
   if (call.result < 0 || call.fd < 0) return;
-  if (call.result == call.fd) return;  // dup2 to itself
+  if (call.result == call.fd) return;  // dup2 onto itself
   const std::uint64_t of_kernel = call.file != 0 ? call.file : call.result_file;
   Task& task = context.task;
   DescriptionRef file =
       parts.files.find(context, {call.fd, call.fd_path, of_kernel}, FileUse::other);
   if (call.result > INT_MAX) return;
   const auto number = static_cast<int>(call.result);
-  if (call.fd2 == number) {  // dup2; others are given what is free
+  if (call.fd2 == number) {  // dup2; other calls return a free number
     parts.files.drop(task, call.enter_ns, call.exit_ns, task.files->take(number));
   }
   parts.files.put(context, number, std::move(file), (call.flags & O_CLOEXEC) != 0);
@@ -227,7 +227,7 @@ void new_descriptor_call(CallParts& parts, CallContext& context) {
   const SystemCall& call = context.call;
   if (call.result < 0) return;
   DescriptionRef file;
-  // Another process's file, or one that was sent here.
+  // Another process's file, or one received through a socket.
   if (names_file(call.result_path)) {
     file = parts.files.numbers().find(call.result_file);
     const FileHandle handle{static_cast<int>(std::min<std::int64_t>(call.result, INT_MAX)),

@@ -38,7 +38,7 @@ DescriptionRef OpenFiles::find(CallContext& context, const FileHandle& handle, F
   if (here && (handle.file == 0 || here == file)) return here;
   if (!handle.path.empty() && !names_file(handle.path)) file = nullptr;
   if (!file) {
-    // The tracer has not seen all: what was no file is one now.
+    // The tracer missed a call: the number now refers to a file.
     if (descriptor && !here && !names_file(handle.path)) return nullptr;
     if (handle.descriptor < 0 && handle.path.empty()) return nullptr;
     file = inherit(context.task, context.call, handle, use);
@@ -63,14 +63,14 @@ DescriptionRef OpenFiles::inherit(Task& task, const SystemCall& call, const File
   const bool seen_as_file =
       !call.stat || S_ISREG(call.stat->mode) || S_ISDIR(call.stat->mode) || call.fd != number;
   const bool standard = path.empty() && number <= 2 && use != FileUse::listing;
-  // The calls that open files were all seen; sockets and the like are made by others.
+  // All calls that open files were seen; sockets and the like come from other calls.
   const bool sets_flags = call.call == Call::set_flags;
   const bool tells_nothing =
       ((call.call == Call::read || call.call == Call::write) && !call.offset) || sets_flags;
-  // A later call on an open file that is told by its number can still say that it is one.
+  // A later call on an open file known by its number can still show that it is a file.
   const bool is_told_later = sets_flags && handle.file != 0;
   if (path.empty() && !standard && (is_told_later || (tells_nothing && task.process->from_start))) {
-    builder_.approximated("descriptors from calls that the trace does not show taken for sockets");
+    builder_.approximated("descriptors from calls not in the trace treated as sockets");
     return nullptr;
   }
   if (call.result == -ESPIPE || !seen_as_file || standard) return nullptr;
@@ -79,11 +79,11 @@ DescriptionRef OpenFiles::inherit(Task& task, const SystemCall& call, const File
   file->inherited = true;
   if (path.empty()) {
     file->path = builder_.path(fmt::format("filereel-unknown/{}-{}", task.process->id, number));
-    builder_.approximated("descriptors that the trace does not see opened");
+    builder_.approximated("descriptors not opened in the trace");
   } else {
     bool deleted = false;
     file->path = paths_.real(path, deleted);
-    if (deleted) builder_.approximated("open files that had been unlinked before the trace");
+    if (deleted) builder_.approximated("open files unlinked before the trace");
     if (paths_.is_special(file->path)) return nullptr;
   }
   file->directory = use == FileUse::listing || builder_.model().is_directory(file->path) ||
@@ -96,12 +96,12 @@ void OpenFiles::place(CallContext& context, int descriptor, const DescriptionRef
   DescriptorTable& files = *context.task.files;
   const std::uint64_t at_ns = context.call.enter_ns;
   const DescriptorEntry* here = files.find(descriptor);
-  // The call began before it was given out: it meant an earlier file.
+  // The call started before the number was assigned: it referred to an earlier file.
   if (here && at_ns < here->since_ns) {
     if (file) context.used.push_back(file);
     return;
   }
-  // The call may use what it had under another number of its own.
+  // The call may use the previous file under another number.
   if (here && here->description && context.beginning) context.used.push_back(here->description);
   drop(context.task, at_ns, at_ns,
        files.put(descriptor, {.description = file, .since_ns = here ? at_ns : 0}));
@@ -119,12 +119,13 @@ void OpenFiles::announce(const CallContext& context, Description& file, FileUse 
     if (!file.inherited || file.flags_known) return;
     if (use != FileUse::writing || (file.flags & O_ACCMODE) != O_RDONLY) return;
     if (file.directory) return;
-    // It was open for writing all the time. It may have another name by now.
+    // It was open for writing throughout. It may have been renamed meanwhile.
     if (const auto now = model.path_of(model.file_of_slot(file.slot))) file.path = *now;
     emitter_.add(context.task, at_ns, at_ns, {.kind = OperationKind::close, .file = file.slot});
     builder_.free_slot(file.slot);
   }
-  constexpr std::uint32_t kOpening = O_CREAT | O_EXCL | O_TRUNC | O_NOFOLLOW;  // for this one time
+  constexpr std::uint32_t kOpening =
+      O_CREAT | O_EXCL | O_TRUNC | O_NOFOLLOW;  // valid for this open only
   if (file.flags_known) {
     file.flags &= ~kOpening;
   } else {
@@ -161,13 +162,13 @@ void OpenFiles::show(const CallContext& context, const Description& file) {
 
 std::uint64_t OpenFiles::position_of(Description& file, bool appends) {
   if (appends) {
-    // What was there before the trace counts until the trace has written behind it.
+    // The size before the trace counts until the trace writes beyond it.
     const TreeModel& model = builder_.model();
     const std::uint64_t before = std::exchange(file.size_before, 0);
     return std::max(before, model.size(model.file_of_slot(file.slot)));
   }
   if (file.inherited && !file.position_used) {
-    builder_.approximated("positions of files that were open before the trace taken for 0");
+    builder_.approximated("positions of files opened before the trace assumed to be 0");
     file.position_used = file.position_guessed = true;
   }
   return file.offset;
@@ -191,7 +192,7 @@ void OpenFiles::vacate(const CallContext& context, int number) {
 
 void OpenFiles::drop(Task& task, std::uint64_t begin_ns, std::uint64_t end_ns, DescriptionRef file,
                      std::int64_t result) {
-  // One that was opened again without a name gives its slot back.
+  // A file reopened without a name returns its slot.
   while (is_last(file) && file->opened_before) {
     file->slot = kNoFile;
     numbers_.forget(*file);
@@ -208,7 +209,7 @@ void OpenFiles::drop(Task& task, std::uint64_t begin_ns, std::uint64_t end_ns, D
 
 void OpenFiles::drop_all(Task& task, std::uint64_t begin_ns, std::uint64_t end_ns,
                          std::vector<DescriptionRef> files) {
-  // Each is gone at the end of its turn, so that a duplicate that comes later can be the last.
+  // Each is released in turn, so that a later duplicate can be the last.
   for (DescriptionRef& file : files) drop(task, begin_ns, end_ns, std::move(file));
 }
 }  // namespace filereel

@@ -1,4 +1,4 @@
-// Which open file a call means, and whether it is open in the trace.
+// Resolves which open file a call refers to, and whether it is open in the trace.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@
 
 namespace filereel {
 
-// How a call refers to an open file, with what the tracer knows of it.
+// A call's reference to an open file, with what the tracer knows about it.
 struct FileHandle {
-  int descriptor;           // or SystemCall::kNone: a file that is registered with io_uring
+  int descriptor;           // or SystemCall::kNone: a file registered with io_uring
   const std::string& path;  // may be empty
-  std::uint64_t file;       // its number, or 0
+  std::uint64_t file;       // the kernel's number, or 0
 };
 inline FileHandle first_file(const SystemCall& call) {
   return {call.fd, call.fd_path, call.file};
@@ -26,10 +26,10 @@ inline FileHandle second_file(const SystemCall& call) {
 
 enum class FileUse : std::uint8_t { reading, writing, listing, other };
 
-// Owns the kernel's numbers of open files and the identities of files; the descriptor tables are
-// the tasks'. Requires that what leaves a table is dropped here. Guarantees that a file which an
-// operation uses is open in the trace, if need be by an open that is added (it may be open since
-// before the trace, or since before it came into the part that is kept), and that it is closed when
+// Owns the kernel's numbers of open files and the identities of files; the tasks own the descriptor
+// tables. Requires that files removed from a table are dropped here. Guarantees that a file used by
+// an operation is open in the trace, if necessary by an added open: it may have been opened before
+// the trace, or before it moved into the kept part. Also guarantees that the file is closed when
 // its last descriptor is gone.
 class OpenFiles {
  public:
@@ -40,28 +40,28 @@ class OpenFiles {
   FileNumbers& numbers() { return numbers_; }
   FileIdentities& identities() { return identities_; }
 
-  // What the handle means as far as is known; null: no file, or not known.
+  // The file that the handle refers to, if known; null: not a file, or unknown.
   DescriptionRef known(Task& task, const FileHandle& handle);
-  // What it means, by its number or its descriptor, whichever knows better, taken for open since
-  // before the trace if it is not known; null: no file.
+  // The file that the handle refers to, by its number or its descriptor, whichever is more
+  // reliable. An unknown file counts as opened before the trace. Null: not a file.
   DescriptionRef find(CallContext& context, const FileHandle& handle, FileUse use);
-  // The same, open in the trace for its use.
+  // The same, opened in the trace as the use requires.
   Description* find_open(CallContext& context, const FileHandle& handle, FileUse use);
-  // A file that was open before `call`, the first that shows it; null: no file.
+  // A file opened before the trace and first seen in `call`; null: not a file.
   DescriptionRef inherit(Task& task, const SystemCall& call, const FileHandle& handle, FileUse use);
-  // Opens `file` in the trace if that is needed for its use, or for an operation that is kept.
+  // Opens `file` in the trace if its use, or a kept operation, requires it.
   void announce(const CallContext& context, Description& file, FileUse use);
   void show(const CallContext& context, const Description& file);
 
-  // Where a read or write of `file` without an offset begins.
+  // Start of a read or write of `file` without an offset.
   std::uint64_t position_of(Description& file, bool appends);
 
-  // The call gave `number` out for `file`; null: for no file.
+  // The call assigned `number` to `file`; null: to something else.
   void put(const CallContext& context, std::int64_t number, DescriptionRef file,
            bool close_on_exec);
-  // The same, first half: what had the number is gone.
+  // First half of put(): releases the previous file of the number.
   void vacate(const CallContext& context, int number);
-  // One reference less, out of a table: the last one closes the file.
+  // Releases one reference removed from a table; the last one closes the file.
   void drop(Task& task, std::uint64_t begin_ns, std::uint64_t end_ns, DescriptionRef file,
             std::int64_t result = 0);
   void drop_all(Task& task, std::uint64_t begin_ns, std::uint64_t end_ns,
@@ -71,7 +71,7 @@ class OpenFiles {
   }
 
  private:
-  // The descriptor turns out to be `file`.
+  // The descriptor turns out to refer to `file`.
   void place(CallContext& context, int descriptor, const DescriptionRef& file);
 
   TraceBuilder& builder_;

@@ -58,7 +58,7 @@ PathId PathResolution::component(PathId parent, std::string_view name) {
 PathId PathResolution::resolve(std::string_view path, const Question& question) {
   const PathTable& paths = builder_.tables().paths;
   const TreeModel& model = builder_.model();
-  // Texts that are still to be walked, the innermost link's last.
+  // Texts still to be walked, the innermost link's last.
   std::array<std::string_view, kMaxLinks + 1> rest{};
   std::size_t depth = 1, links = 0;
   rest[0] = path;
@@ -87,7 +87,7 @@ PathId PathResolution::resolve(std::string_view path, const Question& question) 
         ++links;
         const std::string& target = builder_.tables().texts.text(*link);
         if (target.starts_with('/')) at = question.root;
-        if (text.empty()) --depth;  // so that depth stays at most the number of links
+        if (text.empty()) --depth;  // keeps depth at most the number of links
         rest[depth++] = target;
         continue;
       }
@@ -104,7 +104,7 @@ void PathResolution::expect_link(std::string_view path, std::string_view text) {
 void PathResolution::expect_link(PathId link, TextId text) {
   if (is_left_out(link) || builder_.tables().paths.is_root(link)) return;
   if (expected_.size() <= link) expected_.resize(builder_.tables().paths.size());
-  // The first text is what was there from the beginning.
+  // The first text is the one from before the trace.
   if (expected_[link] == 0) expected_[link] = text;
 }
 
@@ -146,11 +146,10 @@ void PathResolution::confirm(PathId real) {
 
 bool PathResolution::learn(PathId seen, PathId real) {
   const PathTable& paths = builder_.tables().paths;
-  // What the trace made itself is known; the file was renamed before the tracer looked.
+  // The trace knows its own changes; the file was renamed before the tracer looked.
   if (builder_.model().last_change(seen)) return false;
-  // A link in the middle leaves the names behind it the same. It is taken for one only where it
-  // leads to somewhere near it, as /lib to /usr/lib does: /etc/alternatives/editor is the link
-  // itself.
+  // A link in the middle keeps the names after it. It is assumed only if it leads to a nearby
+  // place, as /lib to /usr/lib does. /etc/alternatives/editor is the link itself.
   PathId link = seen, target = real;
   for (PathId from = seen, to = real;;) {
     if (!is_confirmed(from) && !is_below(to, from) && is_below(to, paths.node(from).parent) &&
@@ -189,7 +188,7 @@ PathId PathResolution::moved(PathId path, PathId from, PathId to) {
 
 bool PathResolution::is_too_long(PathId path) {
   const PathTable& paths = builder_.tables().paths;
-  while (extents_.size() <= path) {  // a parent's number is below its children's
+  while (extents_.size() <= path) {  // a parent has a lower number than its children
     const auto id = static_cast<PathId>(extents_.size());
     Extent extent;
     if (!paths.is_root(id)) {
@@ -204,7 +203,7 @@ bool PathResolution::is_too_long(PathId path) {
 
 bool PathResolution::is_left_out(PathId path) const {
   const PathTable& paths = builder_.tables().paths;
-  PathId second = path;  // the second component, where there is one
+  PathId second = path;  // the second component, if any
   while (!paths.is_root(path) && !paths.is_root(paths.node(path).parent)) {
     second = path;
     path = paths.node(path).parent;

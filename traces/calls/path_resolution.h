@@ -1,5 +1,4 @@
-// From the names that programs use to the paths that operations carry: relative names, "..",
-// symbolic links.
+// Resolves names used by programs to the paths of operations: relative names, "..", symbolic links.
 #pragma once
 
 #include <cstdint>
@@ -25,13 +24,13 @@ class PathResolution {
       : builder_(builder), existing_(std::move(existing)) {}
 
   struct Question {
-    PathId base = 0;      // where a relative path begins
+    PathId base = 0;      // base of a relative path
     PathId root = 0;      // the process's root
     bool follow = true;   // the last component, if it is a symbolic link
-    bool failed = false;  // the call failed: what is missing may be in the middle
-    bool look = true;     // at the links that there are: it sees the mounts that we see
+    bool failed = false;  // the call failed: a component in the middle may be missing
+    bool look = true;     // read existing links: the program is in our mount namespace
   };
-  // The real path of what `path` names, as far as links are known.
+  // The real path of `path`, as far as links are known.
   PathId resolve(std::string_view path, const Question& question);
 
   bool looks() const { return static_cast<bool>(existing_); }
@@ -39,8 +38,8 @@ class PathResolution {
   // The number of an absolute path that the tracer knows to be real. `deleted`: it was unlinked.
   PathId real(std::string_view absolute, bool& deleted);
 
-  // `seen` turned out to be `real`: learns the symbolic link that explains it. False if the trace
-  // knows better.
+  // `seen` turned out to be `real`: records the symbolic link that explains it. False if the trace
+  // shows otherwise.
   bool learn(PathId seen, PathId real);
 
   // See CallResolver.
@@ -48,26 +47,26 @@ class PathResolution {
   void expect_link(PathId link, TextId text);
 
   bool is_below(PathId path, PathId ancestor) const;  // or the same
-  // `path`, which is at or below `from`, after `from` has become `to`.
+  // `path`, which is at or below `from`, after `from` was renamed to `to`.
   PathId moved(PathId path, PathId from, PathId to);
 
-  // It has more components or bytes than operations may have. No call names such a path, but a
-  // program can go there step by step.
+  // The path has more components or bytes than operations can have. No call names such a path, but
+  // a program can reach it step by step.
   bool is_too_long(PathId path);
 
-  // What lies in or below /proc, /sys and /dev is no file, but /dev/shm is.
+  // Everything in or below /proc, /sys and /dev except /dev/shm is not a file.
   bool is_left_out(PathId path) const;
 
-  // Pipes, sockets and devices in the tree, which are no files.
+  // Pipes, sockets and devices in the tree, which are not files.
   bool is_special(PathId path) const { return specials_.contains(path); }
-  // Says whether `path` is one from now on; returns whether it was.
+  // Sets whether `path` is special; returns whether it was.
   bool set_special(PathId path, bool special) {
     return special ? !specials_.insert(path).second : specials_.erase(path) > 0;
   }
 
  private:
   PathId component(PathId parent, std::string_view name);
-  // The text if `path` is a symbolic link.
+  // The target if `path` is a symbolic link.
   std::optional<TextId> link_at(PathId path, bool look);
   void look_at(PathId path);
   void confirm(PathId real);
@@ -78,25 +77,25 @@ class PathResolution {
   };
 
   TraceBuilder& builder_;
-  std::vector<Extent> extents_;   // by PathId, as far as they were needed
-  std::vector<TextId> expected_;  // texts of links, by PathId; 0: none
+  std::vector<Extent> extents_;   // by PathId, as far as needed
+  std::vector<TextId> expected_;  // targets of links, by PathId; 0: none
   LinkText existing_;
-  std::vector<bool> looked_at_;  // by PathId: existing_ was asked
-  std::vector<bool> confirmed_;  // paths that the tracer gave: no component is a link
+  std::vector<bool> looked_at_;  // by PathId: existing_ was called
+  std::vector<bool> confirmed_;  // paths reported by the tracer: no component is a link
   std::unordered_set<PathId> specials_;
 };
 
-// What the tracer calls a descriptor's path is a file's: absolute, not below /proc …
+// Whether the tracer's path of a descriptor is that of a file: absolute, not below /proc …
 bool names_file(std::string_view tracer_path);
 
-// Whether st_mode is that of a pipe, a socket or a device.
+// Whether st_mode denotes a pipe, a socket or a device.
 bool is_special_mode(std::uint32_t mode);
 
-// Removes `root` from the front of a tracer's path that lies at or below it. `root`: an absolute
-// path other than "/", or empty for none.
+// Removes the prefix `root` from a tracer's path at or below it. `root`: an absolute path other
+// than "/", or empty for none.
 void cut_root(std::string& tracer_path, std::string_view root);
 
-// Whether the tracer says that what had this path has been unlinked.
+// Whether the tracer marks this path as unlinked.
 bool is_deleted(std::string_view tracer_path);
 
 }  // namespace filereel

@@ -21,7 +21,7 @@ Task& new_root_task(CallParts& parts, const SystemCall& call) {
   const std::uint32_t number =
       parts.builder.add_thread({.process = process, .thread = call.thread, .name = {}});
   Task& task = parts.tasks.add(call.thread, process, number);
-  if (sibling) {  // a thread that nobody was seen to make
+  if (sibling) {  // the thread's creation was not seen
     task.files = sibling->files;
     task.surroundings = sibling->surroundings;
     task.memory = sibling->memory;
@@ -39,7 +39,7 @@ Task& new_root_task(CallParts& parts, const SystemCall& call) {
 void adopt(CallParts& parts, const CallContext& context, Task& child) {
   const SystemCall& call = context.call;
   Task& parent = context.task;
-  parts.builder.approximated("threads whose first calls came before their parent's fork");
+  parts.builder.approximated("threads whose first call precedes their parent's fork");
   parts.builder.thread(child.number).parent = parent.number;
   if (call.flags & CLONE_THREAD) {
     parts.tasks.join_process(child, *parent.process);
@@ -48,7 +48,7 @@ void adopt(CallParts& parts, const CallContext& context, Task& child) {
   if (call.flags & CLONE_FILES) {
     const std::shared_ptr<DescriptorTable> guessed = std::exchange(child.files, parent.files);
     parent.files->add_missing(*guessed);
-    // Where the parent knows better, what was taken for the child's is closed.
+    // Where the parent's table is more accurate, the child's assumed files are closed.
     if (guessed.use_count() == 1) {
       parts.files.drop_all(child, call.enter_ns, call.exit_ns, guessed->take_all());
     }
@@ -63,7 +63,7 @@ void adopt(CallParts& parts, const CallContext& context, Task& child) {
 void leave_mounts(CallParts& parts, Surroundings& surroundings) {
   surroundings.other_mounts = true;
   if (parts.paths.looks()) {
-    parts.builder.approximated("symbolic links in another mount namespace are not looked at");
+    parts.builder.approximated("symbolic links in another mount namespace not resolved");
   }
 }
 
@@ -117,11 +117,11 @@ Task* task_of(CallParts& parts, const SystemCall& call) {
   if (Task* task = parts.tasks.find(call.thread)) return task;
   if (call.call == Call::exit || call.call == Call::exit_group) return nullptr;
   if (call.call == Call::exec && call.result >= 0) {
-    // Another thread than the first goes on under the first one's number.
+    // Another thread than the first continues under the first one's number.
     if (Process* process = parts.tasks.find_process(call.thread)) return process->tasks.front();
   }
   if (parts.tasks.ended_after(call.thread, call.enter_ns)) {
-    parts.builder.lost("calls that returned after their process had ended");
+    parts.builder.lost("calls that returned after their process ended");
     return nullptr;
   }
   return &new_root_task(parts, call);
@@ -134,7 +134,7 @@ void fork_call(CallParts& parts, CallContext& context) {
   const auto thread = static_cast<std::uint32_t>(call.result);
   if (thread == task.thread) return;
   if (Task* known = parts.tasks.find(thread)) {
-    // Its calls came first, or it is an earlier thread whose end was missed.
+    // Its calls arrived first, or it is an earlier thread whose end was missed.
     const bool child = parts.builder.thread(known->number).parent == TraceThread::kNoParent &&
                        known->first_ns >= call.enter_ns;
     if (child) return adopt(parts, context, *known);
@@ -171,7 +171,7 @@ void unshare_call(CallParts& parts, CallContext& context) {
   if ((call.flags & CLONE_FILES) && task.files.use_count() > 1) {
     task.files = std::make_shared<DescriptorTable>(*task.files);
   }
-  // A mount namespace of one's own needs a working directory of one's own.
+  // A separate mount namespace needs a separate working directory.
   if (call.flags & (CLONE_FS | CLONE_NEWNS)) {
     task.surroundings = std::make_shared<Surroundings>(*task.surroundings);
   }
@@ -181,7 +181,7 @@ void unshare_call(CallParts& parts, CallContext& context) {
 void exec_call(CallParts& parts, CallContext& context) {
   const SystemCall& call = context.call;
   Task& task = context.task;
-  // A program that lies where no files are has to be replayed without it.
+  // A program in an omitted place must be replayed without it.
   if (const auto program = find_named(parts, context, first_name(call), follows_link(call))) {
     parts.emitter.emit(context, {.kind = OperationKind::execute, .path = program->path});
   }

@@ -1,4 +1,4 @@
-// Calls that begin, change and end threads and processes.
+// Calls that start, change and end threads and processes.
 #pragma once
 
 #include <cstdint>
@@ -7,22 +7,22 @@
 
 namespace filereel {
 
-// Tasks come and go only here. Each has descriptors, surroundings and memory, shared with others as
-// clone says; what a task was the last to have is closed and unmapped when it ends.
+// Tasks are created and removed only here. Each task has descriptors, surroundings and memory,
+// shared as clone specifies. When a task ends, what it used last is closed and unmapped.
 void fork_call(CallParts& parts, CallContext& context);
 void unshare_call(CallParts& parts, CallContext& context);
 void exec_call(CallParts& parts, CallContext& context);
 void wait_call(CallParts& parts, CallContext& context);
 void umask_call(CallParts& parts, CallContext& context);
-// The context's task is gone after these.
+// The context's task no longer exists after these.
 void exit_call(CallParts& parts, CallContext& context);
 void exit_group_call(CallParts& parts, CallContext& context);
 
-// A process that was there before the trace, with all its threads and open files.
+// A process that existed before the trace, with all its threads and open files.
 void begin_process(CallParts& parts, const KnownProcess& process);
-// Who makes the call, a new one if it has to be; null: one that has ended.
+// The calling task, created if necessary; null: a task that has ended.
 Task* task_of(CallParts& parts, const SystemCall& call);
-// The trace ends.
+// End of the trace.
 void end_all_tasks(CallParts& parts, std::uint64_t at_ns);
 
 }  // namespace filereel

@@ -1,5 +1,5 @@
-// File system calls as a tracer sees them, whatever the tracer: strace's text and the BPF
-// recorder's events both become these.
+// File system calls as any tracer sees them: strace's text and the events of the BPF recorder are
+// both converted to these.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace filereel {
 
-// Calls that do the same with other arguments are one: creat is open, preadv2 is read with an
+// Calls that differ only in their arguments share one value: creat is open, preadv2 is read with an
 // offset, unlinkat with AT_REMOVEDIR is rmdir, renameat2 is rename.
 enum class Call : std::uint8_t {
   open,
@@ -50,7 +50,7 @@ enum class Call : std::uint8_t {
   getxattr,
   setxattr,
   listxattr,
-  removexattr,  // by path, or by fd where fd is not kNone
+  removexattr,  // by path, or by fd if fd is not kNone
   copy_file_range,
   sendfile,
   splice,
@@ -75,45 +75,46 @@ enum class Call : std::uint8_t {
   exec,
   exit,
   exit_group,
-  wait,            // result is the process that has ended
-  new_descriptor,  // socket, eventfd, memfd_create …: result is no file, flags has O_CLOEXEC or not
-  new_pair,        // pipe, socketpair: fd and fd2 are no files
+  wait,            // result is the ended process
+  new_descriptor,  // socket, eventfd, memfd_create …: result is not a file, flags may contain
+                   // O_CLOEXEC
+  new_pair,        // pipe, socketpair: fd and fd2 are not files
   submit,          // io_submit, or an entry of io_uring: one request each, see `request`
-  complete,        // one request was found to be done
+  complete,        // one request was found to be completed
   umask,
   unshare,
 };
 
-// What a call that fills a struct stat saw.
+// Results of a call that fills a struct stat.
 struct SeenStat {
   std::uint32_t mode = 0;  // st_mode, file type included
   std::uint64_t size = 0;
-  std::uint64_t device = 0, inode = 0;  // 0: not known
+  std::uint64_t device = 0, inode = 0;  // 0: unknown
   std::uint32_t generation = 0;         // of the inode
 };
 
-// What members mean beyond what they say, where calls differ:
-//   seek                 flags: SEEK_*, offset: as asked; result: the new position
+// Meaning of members where calls differ:
+//   seek                 flags: SEEK_*, offset: as requested; result: the new position
 //   write                flags: RWF_*
 //   truncate, ftruncate  offset: the new size
 //   fallocate            flags: FALLOC_*; fadvise: POSIX_FADV_*; sync_file_range: SYNC_FILE_RANGE_*
 //   stat, chmod, chown, utimens, access, open, link, statfs, xattr by path
 //                        flags: AT_SYMLINK_NOFOLLOW (also for lstat, lchown, lgetxattr …),
 //                        AT_SYMLINK_FOLLOW, AT_EMPTY_PATH
-//   chown, fchown        offset: user, offset2: group; none or UINT32_MAX: not changed
+//   chown, fchown        offset: user, offset2: group; nullopt or UINT32_MAX: unchanged
 //   setxattr             flags: XATTR_* too; length: bytes of the value (getxattr: of the buffer)
-//   getdents             length: bytes asked for
+//   getdents             length: requested bytes
 //   copy_file_range, sendfile, splice, clone_range
 //                        from fd and offset to fd2 and offset2; clone_range of length 0 is FICLONE
 //   flock                flags: LOCK_*
-//   record_lock          flags: F_RDLCK, F_WRLCK, F_UNLCK, mode: 1 if it waits (F_SETLKW);
-//                        offset, length: as asked, may be negative; offset2: what offset counts
-//                        from, SEEK_* (none: SEEK_SET)
-//   mmap                 mode: PROT_*, flags: MAP_*; fd kNone if anonymous
+//   record_lock          flags: F_RDLCK, F_WRLCK, F_UNLCK, mode: 1 to wait (F_SETLKW);
+//                        offset, length: as requested, may be negative; offset2: reference
+//                        point of offset, SEEK_* (nullopt: SEEK_SET)
+//   mmap                 mode: PROT_*, flags: MAP_*; fd is kNone if anonymous
 //   mremap               offset: the old length, length: the new one; result: the new address
 //   fault                flags: 1 for a write; either address, with length: 0 for one page, or the
 //                        file: `stat` its identity and size, fd_path, offset and length in it
-//   open                 stat: of what was opened, as it is after the call
+//   open                 stat: of the opened file, after the call
 //   dup                  flags: O_CLOEXEC; close_range: fd to fd2 (negative: all), CLOSE_RANGE_*
 //   umask                mode: the new one
 //   unshare              flags: CLONE_*
@@ -122,43 +123,43 @@ struct SystemCall {
   static constexpr int kCwd = -100;    // AT_FDCWD
 
   Call call = Call::close;
-  std::string_view name;       // as the tracer's table has it, for counts; may be empty
-  std::uint32_t thread = 0;    // as the system calls it (tid)
-  std::uint32_t process = 0;   // its thread group; 0: not known
-  std::uint64_t enter_ns = 0;  // since the trace's begin
+  std::string_view name;       // from the tracer's table, for counts; may be empty
+  std::uint32_t thread = 0;    // the system's number (tid)
+  std::uint32_t process = 0;   // its thread group; 0: unknown
+  std::uint64_t enter_ns = 0;  // since the start of the trace
   std::uint64_t exit_ns = 0;
   std::int64_t result = 0;  // -errno for a failure
 
-  int fd = kNone, fd2 = kNone;  // fd2: dup's wish (dup2, dup3), the destination of copies
-  int dir = kCwd, dir2 = kCwd;  // what relative paths begin at
-  std::string path, path2;      // as the program gave them; path2: rename, link: the new name;
-                                // symlink: path is the new name, `text` its target
-  bool path_unread = false;     // a path or name was given where there is no memory (EFAULT)
-  std::string text;             // symlink target, result of readlink, name of an attribute
-  std::uint64_t flags = 0;      // O_*, AT_*, MAP_* …
-  std::uint64_t mode = 0;       // permission bits, protection of mmap, access mode
-  std::optional<std::uint64_t> offset;   // none: at the description's own position
+  int fd = kNone, fd2 = kNone;  // fd2: requested number (dup2, dup3), destination of copies
+  int dir = kCwd, dir2 = kCwd;  // bases of relative paths
+  std::string path, path2;   // as given by the program; path2: rename, link: the new name; symlink:
+                             // path is the new name, `text` its target
+  bool path_unread = false;  // a given path or name is at an invalid address (EFAULT)
+  std::string text;          // symlink target, result of readlink, name of an attribute
+  std::uint64_t flags = 0;   // O_*, AT_*, MAP_* …
+  std::uint64_t mode = 0;    // permission bits, protection of mmap, access mode
+  std::optional<std::uint64_t> offset;   // nullopt: at the open file's position
   std::optional<std::uint64_t> offset2;  // of fd2
   std::uint64_t length = 0;
   std::uint64_t address = 0;    // mmap's result is `result`; munmap, msync, mremap, fault
   std::uint64_t times[2] = {};  // utimens: as in Operation (kTimeNow …)
   std::optional<SeenStat> stat;
-  std::uint64_t entries = 0;    // getdents: how many it returned
-  std::uint64_t request = 0;    // submit, complete: what identifies it
+  std::uint64_t entries = 0;    // getdents: number of returned entries
+  std::uint64_t request = 0;    // submit, complete: identifier of the request
   std::uint64_t resolve = 0;    // open: RESOLVE_* (openat2)
   Call requested = Call::read;  // submit: read, write, fsync, fdatasync
 
-  // What the tracer knows of descriptors beyond their numbers (strace -y, BPF): the absolute path
-  // that `fd`, `fd2`, `dir`, or the result of an open refers to. Empty: not known; "socket:[1]",
-  // "pipe:[2]", "anon_inode:…" and paths in /dev, /proc and /sys are no files.
+  // The tracer's knowledge of descriptors beyond their numbers (strace -y, BPF): the absolute path
+  // that `fd`, `fd2`, `dir`, or the result of an open refers to. Empty: unknown. "socket:[1]",
+  // "pipe:[2]", "anon_inode:…" and paths in /dev, /proc and /sys are not files.
   std::string fd_path, fd2_path, dir_path, dir2_path, result_path;
 
-  // What a tracer that sees the kernel's own objects knows beside. Numbers of open files are what
-  // dup and fork share and no other has while it is open; 0: not known.
+  // Known only to a tracer that sees the kernel's objects. Numbers of open files are shared by dup
+  // and fork and unique while the file is open; 0: unknown.
   std::uint64_t file = 0, file2 = 0, dir_file = 0, dir2_file = 0, result_file = 0;
-  std::optional<std::uint64_t> position;     // read, write: of fd's open file after the call
-  std::optional<std::uint64_t> size_before;  // open: of the file that there was, before O_TRUNC
-  std::optional<bool> created;               // open: whether the call made the file
+  std::optional<std::uint64_t> position;  // read, write: position of fd's open file after the call
+  std::optional<std::uint64_t> size_before;  // open: size of the existing file, before O_TRUNC
+  std::optional<bool> created;               // open: whether the call created the file
 };
 
 }  // namespace filereel

@@ -6,7 +6,7 @@
 namespace filereel {
 namespace {
 
-// Ends are remembered for calls that come late; so many are enough.
+// Limit on remembered ends, for calls that arrive late.
 constexpr std::size_t kMaxEnded = 1 << 16;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Threads and processes of the recorded system, with what they share.
+// Threads and processes of the recorded system, with their shared state.
 #pragma once
 
 #include <cstdint>
@@ -14,65 +14,64 @@
 
 namespace filereel {
 
-// What CLONE_FS shares.
+// State shared by CLONE_FS.
 struct Surroundings {
   PathId directory = 0;            // the working directory
-  std::uint64_t directory_ns = 0;  // when it had become that
-  std::uint64_t changed_at = 0;    // and how many operations there were
-  // Earlier ones of threads that share it, until how many operations there were: a call that was
-  // under way then may have met them.
+  std::uint64_t directory_ns = 0;  // when it became the working directory
+  std::uint64_t changed_at = 0;    // number of operations at that time
+  // Earlier directories of threads that share this state, with the number of operations until when
+  // they were valid. A call in flight at that time may have used them.
   struct Stay {
     PathId directory;
     std::uint64_t until;
   };
   std::vector<Stay> stays;
   PathId root = 0;
-  bool other_mounts = false;  // it went into a mount namespace of its own
-  std::uint32_t umask = 022;  // the usual one; what the program began with is not known
+  bool other_mounts = false;  // it entered its own mount namespace
+  std::uint32_t umask = 022;  // the usual value; the program's initial umask is unknown
 };
 
 struct Process;
 
-// A thread. As in Linux, what threads of a process have in common is not the process's: each task
-// refers to it.
+// A thread. As in Linux, shared state does not belong to the process: each task refers to it.
 struct Task {
-  std::uint32_t thread = 0;  // as the system calls it
-  std::uint32_t number = 0;  // in the trace
+  std::uint32_t thread = 0;  // the system's number
+  std::uint32_t number = 0;  // number in the trace
   Process* process = nullptr;
   std::shared_ptr<DescriptorTable> files;
   std::shared_ptr<Surroundings> surroundings;
   std::shared_ptr<AddressSpace> memory;
-  std::uint64_t first_ns = 0;       // when its first call began
+  std::uint64_t first_ns = 0;       // start of its first call
   std::uint64_t last_start_ns = 0;  // of its operations
   bool has_operations = false;
-  std::uint64_t requests = 0;  // asynchronous ones that are under way
-  bool reap_due = false;       // some were found to be done since the last operation
+  std::uint64_t requests = 0;  // asynchronous requests in flight
+  bool reap_due = false;       // some requests completed since the last operation
   std::uint64_t reap_begin_ns = 0, reap_end_ns = 0;
 };
 
 struct Process {
   std::uint32_t id = 0;
   std::uint32_t leader = 0;  // its number in the trace
-  std::vector<Task*> tasks;  // that live
-  bool from_start = false;   // the trace shows how it began
+  std::vector<Task*> tasks;  // live tasks
+  bool from_start = false;   // its start is in the trace
 };
 
 class TaskTable {
  public:
   Task* find(std::uint32_t thread);
-  // The number of its process, as far as that is known.
+  // The number of its process, if known.
   std::uint32_t process_of(std::uint32_t thread);
-  // Who does what is still to be done for `thread`, which may have ended: any that lives, or a
+  // The task that performs outstanding work for `thread`, which may have ended: any live task, or a
   // stand-in for the last one.
   Task& acting_for(std::uint32_t thread);
 
-  // A new task, whose number must not be alive. Without a process of that number, one begins.
+  // Adds a task whose number must not be in use. Creates the process if it does not exist.
   Task& add(std::uint32_t thread, std::uint32_t process, std::uint32_t number);
 
-  // Forgets the task. What it refers to must have been released.
+  // Removes the task. What it refers to must have been released.
   void remove(Task& task, std::uint64_t at_ns);
 
-  // The task goes on under the number of its process (exec by another thread than the first).
+  // The task continues under the number of its process (exec by another thread than the first).
   void rename(Task& task);
 
   // Moves a task that turned out to be a thread of another process.
@@ -80,16 +79,16 @@ class TaskTable {
 
   Process* find_process(std::uint32_t id);
 
-  // True if a thread of that number has ended at or after `at_ns`: a call that began then is one
-  // that its end cut off.
+  // True if a thread of that number ended at or after `at_ns`: its end cut off a call that started
+  // then.
   bool ended_after(std::uint32_t thread, std::uint64_t at_ns) const;
   bool has_ended(std::uint32_t thread) { return !find(thread) && ended_.contains(thread); }
   bool is_new(std::uint32_t thread) { return !find(thread) && !ended_.contains(thread); }
 
-  // The leader's number in the trace of a process that has ended, once.
+  // The leader's number in the trace of an ended process; returned once.
   std::optional<std::uint32_t> wait_for(std::uint32_t process);
 
-  // All that live, by their numbers in the trace.
+  // All live tasks, by their numbers in the trace.
   std::vector<Task*> all();
 
  private:
@@ -97,7 +96,7 @@ class TaskTable {
 
   std::unordered_map<std::uint32_t, std::unique_ptr<Task>> tasks_;
   std::unordered_map<std::uint32_t, std::unique_ptr<Process>> processes_;
-  std::unordered_map<std::uint32_t, std::uint64_t> ended_;          // threads: when
+  std::unordered_map<std::uint32_t, std::uint64_t> ended_;          // threads: time of the end
   std::unordered_map<std::uint32_t, std::uint32_t> ended_leaders_;  // processes: leader's number
   Task last_ended_;                                                 // its number and time
 };

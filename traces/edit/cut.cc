@@ -170,7 +170,7 @@ class InputState {
 class CutOutput {
  public:
   // For whom and when operations are added.
-  struct Moment {
+  struct LanePosition {
     std::uint32_t thread;    // of the input
     std::uint64_t position;  // the same
     std::uint64_t at_ns;     // of the output
@@ -262,7 +262,8 @@ class CutOutput {
   void leave_out(const RecordedOperation& recorded) {
     using enum OperationKind;
     const Operation& operation = recorded.operation;
-    const Moment moment{operation.thread, operation.position, wanted_.time(recorded.start_ns)};
+    const LanePosition moment{operation.thread, operation.position,
+                              wanted_.time(recorded.start_ns)};
     const bool succeeds = operation.expected >= 0;
     const auto is = [&](OperationKind ends, OperationKind begins) {
       return operation.kind == ends || (operation.kind == begins && succeeds);
@@ -300,7 +301,7 @@ class CutOutput {
 
   // Opens and maps what an operation uses and what an operation that is not wanted opened; false if
   // that is not possible.
-  bool ready(const Operation& operation, const Moment& moment) {
+  bool ready(const Operation& operation, const LanePosition& moment) {
     const bool opens = operation.kind == OperationKind::open;
     if (!opens && operation.file != kNoFile && !ready_file(operation.file, moment)) return false;
     if (operation.kind == OperationKind::copy_range) return ready_file(operation.source, moment);
@@ -308,7 +309,7 @@ class CutOutput {
     return ready_mapping(operation.source, moment);
   }
 
-  bool ready_file(FileSlot slot, const Moment& moment) {
+  bool ready_file(FileSlot slot, const LanePosition& moment) {
     if (carrier_.has_slot(slot)) return true;
     const auto* file = state_.file(slot);
     const auto path = file ? state_.path_of(state_.model().file_of_slot(slot)) : std::nullopt;
@@ -316,7 +317,7 @@ class CutOutput {
     return path.has_value();
   }
 
-  bool ready_mapping(FileSlot number, const Moment& moment) {
+  bool ready_mapping(FileSlot number, const LanePosition& moment) {
     if (carrier_.has_mapping(number)) return true;
     const auto* mapping = state_.mapping(number);
     const auto path = mapping ? state_.path_of(mapping->file) : std::nullopt;
@@ -324,7 +325,8 @@ class CutOutput {
     return path.has_value();
   }
 
-  void reopen(const std::string& path, FileSlot slot, std::uint32_t flags, const Moment& moment) {
+  void reopen(const std::string& path, FileSlot slot, std::uint32_t flags,
+              const LanePosition& moment) {
     constexpr std::uint32_t kMaking = O_CREAT | O_EXCL | O_TRUNC;
     // O_TMPFILE holds O_DIRECTORY, which does not fit the file that it made.
     const bool nameless = (flags & O_TMPFILE) == O_TMPFILE;
@@ -336,7 +338,7 @@ class CutOutput {
     out_.add({open, moment.at_ns, 0});
   }
 
-  void remap(const std::string& path, FileSlot number, const Moment& moment) {
+  void remap(const std::string& path, FileSlot number, const LanePosition& moment) {
     Operation map = state_.mapping(number)->made;
     const std::uint32_t protection = map.flags & 0xff, kind = map.flags >> 8;
     const bool stores = (protection & PROT_WRITE) != 0 && (kind & MAP_SHARED) != 0;
@@ -351,7 +353,7 @@ class CutOutput {
     out_.free_slot(slot);
   }
 
-  std::uint32_t acting_thread(const Moment& moment) {
+  std::uint32_t acting_thread(const LanePosition& moment) {
     return carrier_.thread(wanted_.acting_thread(moment.thread, moment.position));
   }
 

@@ -46,7 +46,7 @@ std::string_view strace_doubt_name(StraceDoubt doubt) {
     case StraceDoubt::hidden_ring:
       return "io_uring, whose requests strace does not show";
     case StraceDoubt::not_followed:
-      return "calls that filereel does not follow";
+      return "unsupported system calls";
   }
   return {};
 }

@@ -313,8 +313,8 @@ std::span<const BpfCall> bpf_calls() {
 
 std::string_view event_name(std::uint32_t kind, std::uint32_t number) {
   constexpr std::array<std::string_view, EVENT_KINDS> kKinds = {
-      "calls", "begins of calls", "forks",    "execs",
-      "exits", "faults",          "requests", "ends of requests"};
+      "calls", "call starts", "forks",    "execs",
+      "exits", "faults",      "requests", "request completions"};
   const CallRow* row = kind == EVENT_CALL ? row_of(number) : nullptr;
   return row ? row->name : kKinds[kind % EVENT_KINDS];
 }

@@ -15,7 +15,7 @@ class BpfLog {
 
   void clear() { text_.clear(); }
 
-  // Which program was refused and the last words about it, as one line; "no reason was given" if
+  // Which program was refused and the last words about it, as one line; "no reason given" if
   // nothing was said.
   std::string summary() const;
 

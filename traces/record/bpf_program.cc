@@ -216,12 +216,12 @@ struct BpfProgram::State {
 BpfProgram::BpfProgram(const Options& options) : state_(std::make_unique<State>()) {
   BpfLog log;
   if (!kernel_types())
-    fail(errno, "the kernel does not describe its types (CONFIG_DEBUG_INFO_BTF)");
+    fail(errno, "the kernel has no BTF type information (CONFIG_DEBUG_INFO_BTF)");
   const std::vector<Optional> usable = usable_programs(options.faults);
   const auto load = [&](Bytes form, std::span<const Optional> optional) {
     log.clear();
     state_->program = open_program(form);
-    if (!state_->program) fail(errno, "the program is damaged");
+    if (!state_->program) fail(errno, "the BPF program is corrupt");
     prepare(*state_->program, options, optional);
     return recorder_bpf__load(state_->program.get());
   };
@@ -230,7 +230,7 @@ BpfProgram::BpfProgram(const Options& options) : state_(std::make_unique<State>(
   }
   // The right to load it is there: bpf_missing() has asked.
   throw Error(ErrorKind::failed,
-              fmt::format("cannot record with BPF: this kernel does not take the program: {}; "
+              fmt::format("cannot record with BPF: the kernel rejected the program: {}; "
                           "record with --backend strace",
                           log.summary()));
 }
@@ -241,7 +241,7 @@ void BpfProgram::attach() {
   BpfLog log;
   const int error = recorder_bpf__attach(state_->program.get());
   if (error != 0) {
-    fail(error, fmt::format("attaching to the kernel's tracepoints: {}", log.summary()));
+    fail(error, fmt::format("cannot attach to the kernel's tracepoints: {}", log.summary()));
   }
   for (const Optional& one : kOptional) {
     bpf_program* program = state_->program->progs.*one.program;
@@ -258,7 +258,7 @@ std::vector<BpfProgram::Thread> BpfProgram::adopt(std::uint32_t process) {
   std::vector<Thread> found;
   for (int pass = 0; pass < kMostPasses; ++pass) {
     const Descriptor threads(bpf_iter_create(bpf_link__fd(program.links.take_up_threads)));
-    if (threads.get() < 0) fail(errno, "following a process");
+    if (threads.get() < 0) fail(errno, "cannot follow the process");
     const std::size_t before = found.size();
     std::array<Thread, 512> some;
     ssize_t size = 0;
@@ -266,7 +266,7 @@ std::vector<BpfProgram::Thread> BpfProgram::adopt(std::uint32_t process) {
       found.insert(found.end(), some.begin(),
                    some.begin() + size / static_cast<ssize_t>(sizeof(Thread)));
     }
-    if (size < 0) fail(errno, "following a process");
+    if (size < 0) fail(errno, "cannot follow the process");
     if (found.size() == before) break;
   }
   return found;
@@ -300,7 +300,7 @@ void BpfProgram::start_draining(EventQueue& queue) {
   const int map = bpf_map__fd(state_->program->maps.ring);
   if (!state_->ring ||
       !state_->level.watch(map, bpf_map__max_entries(state_->program->maps.ring))) {
-    fail(errno, "reading the events");
+    fail(errno, "cannot read the event buffer");
   }
   state_->drain = std::jthread([this](const std::stop_token& stop) { drain(stop); });
 }
@@ -362,19 +362,17 @@ std::string bpf_missing() {
   std::array<char, 64> name{};
   if (readlink("/proc/self/ns/pid", name.data(), name.size() - 1) > 0 &&
       std::string_view(name.data()) != kFirstNamespace) {
-    return "BPF does not work in a container with process numbers of its own; record outside of it";
+    return "BPF does not work in a PID namespace (container); record from the host";
   }
   const BpfLog log;
   if (!kernel_types()) {
-    return "BPF needs a kernel that describes its types (CONFIG_DEBUG_INFO_BTF): use one that has "
-           "/sys/kernel/btf/vmlinux";
+    return "BPF needs a kernel with BTF type information (CONFIG_DEBUG_INFO_BTF, "
+           "/sys/kernel/btf/vmlinux)";
   }
   if (const int error = try_program(BPF_TRACE_RAW_TP, find_tracepoint("sys_enter")); error != 0) {
     return error == EPERM || error == EACCES
-               ? std::string(
-                     "BPF needs root (or the capabilities CAP_BPF and CAP_PERFMON); run as "
-                     "root")
-               : fmt::format("this kernel takes no BPF programs for tracepoints: {}",
+               ? std::string("BPF needs root, or CAP_BPF and CAP_PERFMON; run as root")
+               : fmt::format("the kernel rejects BPF programs for tracepoints: {}",
                              strerror(error));
   }
   if (libbpf_probe_bpf_helper(BPF_PROG_TYPE_TRACEPOINT, BPF_FUNC_loop, nullptr) <= 0) {

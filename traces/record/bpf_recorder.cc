@@ -134,7 +134,8 @@ RecordOutcome BpfRecorder::record(const RecordRequest& request, TraceBuilder& bu
     resolver.begin_process(running_process(process, started.has_value()));
   }
   if (processes.empty()) {
-    throw Error(ErrorKind::failed, fmt::format("process {} has ended; give one that runs", root));
+    throw Error(ErrorKind::failed,
+                fmt::format("process {} has ended; choose a running process", root));
   }
   const Modesty modesty;
   if (started) started->release();

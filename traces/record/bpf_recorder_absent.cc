@@ -9,7 +9,7 @@ const RecorderBackend& bpf_backend() {
       .what = "BPF in the kernel",
       .time_unit_ns = 1,
       .missing = +[]() -> std::string {
-        return "this filereel was built without BPF; build it with clang, bpftool and libbpf-dev";
+        return "this filereel was built without BPF; rebuild it with clang, bpftool and libbpf-dev";
       },
       .no_compat = {},
       .make = +[]() -> std::unique_ptr<Recorder> { return nullptr; },

@@ -276,7 +276,7 @@ void BpfRequests::completed(const BpfEventView& event, const SystemCall& at) {
 }
 
 void BpfRequests::reaped(const BpfEventView& event, const SystemCall& at) {
-  if (!event.entry().there) return builder_.lost("ends of requests that could not be read");
+  if (!event.entry().there) return builder_.lost("request completions that could not be read");
   SystemCall call = at;
   call.call = Call::complete;
   for (std::size_t i = 0; i + sizeof(io_event) <= event.entry().bytes.size();

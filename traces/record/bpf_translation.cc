@@ -33,7 +33,7 @@ void BpfTranslation::renew(SystemCall& call) {
 }
 
 void BpfTranslation::take(std::span<const std::byte> bytes) {
-  if (!event_.read(bytes)) return builder_.lost("events that are damaged");
+  if (!event_.read(bytes)) return builder_.lost("corrupt events");
   const bpf_event& head = event_.head();
   if (head.process == ignored_) {
     if (head.kind == EVENT_EXIT) ignored_ = 0;  // another process may get that number
@@ -71,7 +71,7 @@ void BpfTranslation::take(std::span<const std::byte> bytes) {
     case EVENT_COMPLETE:
       return requests_.completed(event_, call_);
     default:
-      return builder_.lost("events that are damaged");
+      return builder_.lost("corrupt events");
   }
 }
 
@@ -84,13 +84,13 @@ void BpfTranslation::take_call(bool ended) {
     case CallReading::no_path:
       return;
     case CallReading::not_followed:
-      return builder_.lost("calls that filereel does not follow");
+      return builder_.lost("unsupported system calls");
     case CallReading::call:
       break;
   }
   if (!ended) return resolver_.entered(call_);
   if (call_.call == Call::open && event_.real(0).there && !complete_path(call_)) {
-    return builder_.lost("opens whose directory was told by an event that was lost");
+    return builder_.lost("opens whose directory was in a lost event");
   }
   if (call_.result_file != 0) take_result_file();
   if (call_.call == Call::close) {

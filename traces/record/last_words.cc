@@ -37,7 +37,7 @@ std::string last_words(std::string_view log) {
     if (!is_frame(line)) lines.push_back(line);
     log.remove_prefix(std::min(end + 1, log.size()));
   }
-  if (lines.empty()) return "no reason was given";
+  if (lines.empty()) return "no reason given";
   if (lines.size() > kLines) lines.erase(lines.begin() + 1, lines.end() - (kLines - 1));
   std::string words;
   for (const std::string_view line : lines) {

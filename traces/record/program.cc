@@ -18,7 +18,7 @@
 namespace filereel {
 namespace {
 
-constexpr std::string_view kNoRoom = "is there room for one more process?";
+constexpr std::string_view kNoRoom = "check the limit on processes (ulimit -u)";
 
 // False at the end, when the other side is closed.
 template <class T>
@@ -53,11 +53,11 @@ std::string_view advice_on(int error) {
     case ENOENT:
       return "check its name and PATH, or the interpreter in its first line";
     case EACCES:
-      return "is it a program, and executable (chmod +x)?";
+      return "check that it is a program and executable (chmod +x)";
     case ENOEXEC:
-      return "it is no program for this machine";
+      return "it is not a program for this machine";
     default:
-      return "can it be started without filereel?";
+      return "check that it starts without filereel";
   }
 }
 

@@ -118,10 +118,11 @@ void check_visible(std::uint32_t process) {
       fs::read_symlink(path, error);
     }
     if (!error) continue;
-    throw Error(ErrorKind::failed,
-                fmt::format("cannot record process {}: {}: {}; does it run, and is it yours? else "
-                            "run filereel as root, or give it CAP_SYS_PTRACE",
-                            process, path, strerror(error.value())));
+    throw Error(
+        ErrorKind::failed,
+        fmt::format("cannot record process {}: {}: {}; check that it is running and is yours, "
+                    "or run filereel as root or with CAP_SYS_PTRACE",
+                    process, path, strerror(error.value())));
   }
 }
 

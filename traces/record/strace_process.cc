@@ -67,7 +67,8 @@ StraceProcess::StraceProcess(const std::vector<std::uint32_t>& processes) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) {
     throw Error(ErrorKind::failed,
-                fmt::format("cannot make a pipe: {}; too many files are open", strerror(errno)));
+                fmt::format("cannot create a pipe: {}; raise the limit on open files (ulimit -n)",
+                            strerror(errno)));
   }
   output_.reset(ends[0]);
   const Descriptor input(ends[1]);
@@ -88,16 +89,17 @@ void StraceProcess::wait_until_attached(const std::vector<std::uint32_t>& proces
     if (ended || lines >= processes.size()) {
       if (!ended && said.contains(fmt::format("Process {} attached", first))) return;
       throw Error(ErrorKind::failed,
-                  fmt::format("strace cannot follow process {}: {}; does it run, is it yours, and "
-                              "does nobody else trace it?",
+                  fmt::format("strace cannot attach to process {}: {}; check that it is running, "
+                              "is yours and is not traced already",
                               first, first_complaint(said)));
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
-  throw Error(ErrorKind::failed,
-              fmt::format("strace could not stop process {} for 10 s; it waits for a device or is "
-                          "ending, try again later",
-                          first));
+  throw Error(
+      ErrorKind::failed,
+      fmt::format("strace could not stop process {} within 10 s: it is waiting for a device "
+                  "or ending; try again later",
+                  first));
 }
 
 // strace's own way out waits for each process to stop, and for one that is in vfork it waits for

@@ -154,7 +154,7 @@ RecordOutcome StraceRecorder::record(const RecordRequest& request, TraceBuilder&
   const bool detached = watch.finish();
   const int status = strace.wait(1).value_or(0);
   if (status != 0 && !detached) {
-    builder.lost("what happened after strace was ended by somebody else");
+    builder.lost("everything after another process ended strace");
   }
   builder.fact("command", command);
   return {.status = program ? program->wait(detached ? 0 : 1) : std::nullopt};
@@ -166,8 +166,8 @@ std::string why_forbidden() {
   std::ifstream("/proc/sys/kernel/yama/ptrace_scope") >> scope;
   if (scope >= 2) {
     return fmt::format("kernel.yama.ptrace_scope is {}: {}", scope,
-                       scope == 2 ? "run as root, or sysctl kernel.yama.ptrace_scope=1"
-                                  : "set it to 1 and restart the machine");
+                       scope == 2 ? "run as root, or run sysctl kernel.yama.ptrace_scope=1"
+                                  : "set it to 1 and reboot");
   }
   return "a container needs --cap-add SYS_PTRACE";
 }
@@ -180,7 +180,7 @@ std::string missing() {
     strace.detach();
     strace.wait(1);
   } catch (const Error& error) {
-    return fmt::format("strace may follow no program, {} ({})", why_forbidden(), error.what());
+    return fmt::format("strace is not permitted to trace: {} ({})", why_forbidden(), error.what());
   }
   return "";
 }

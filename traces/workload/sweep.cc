@@ -181,7 +181,7 @@ std::optional<YamlValue> Sweep::pick(std::string_view key, const YamlMap& map) {
   const auto found = overrides_.find(where);
   const std::vector<std::string>* const given =
       found == overrides_.end() ? nullptr : &found->second;
-  const YamlValue value = written ? *written : map.self().lacking(key);
+  const YamlValue value = written ? *written : map.self().missing_key(key);
   const bool replaced = given && given->size() == 1;
   YamlValue single = replaced ? value.with_text(given->front()) : value;
   if (!settled_) note(key, where, single, written != nullptr);
@@ -229,7 +229,7 @@ void Sweep::settle() {
   settled_ = true;
   // In the order of the text, whatever the order in which its keys are read.
   const auto before = [](const Place& a, const Place& b) {
-    return a.values.front().stands_before(b.values.front());
+    return a.values.front().is_before(b.values.front());
   };
   std::ranges::stable_sort(places_, before);
   std::ranges::stable_sort(found_, before);

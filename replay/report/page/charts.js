@@ -1,7 +1,6 @@
-// Charts by Chart.js, each a figure with a title, a text for those who do not see it, and its
-// figures as a table.
+// Charts by Chart.js. Each is a figure with a title, a text alternative, and a table of its data.
 
-const shown = new Map();  // canvas -> {make}: how its chart is drawn anew in other colours
+const shown = new Map();  // canvas -> figure, to redraw its chart in other colours
 
 Chart.defaults.animation = false;
 Chart.defaults.maintainAspectRatio = false;
@@ -10,8 +9,8 @@ Chart.defaults.plugins.legend.display = false;
 
 const WHISKER_CAP = 3;
 
-// Draws the range of each bar or point, and the figure of a bar behind it. A dataset's `ranges` are
-// [low, high, sure] or null; what is not sure (extremes) is dashed.
+// Draws the range of each bar or point, and the value next to a bar. A dataset's `ranges` are [low,
+// high, sure] or null. Extremes (not sure) are dashed.
 const whiskers = {
   id: 'whiskers',
   afterDatasetsDraw(chart) {
@@ -44,7 +43,7 @@ const whiskers = {
           line(from, middle, to, middle);
           brush.setLineDash([]);
           for (const at of [from, to]) line(at, middle - WHISKER_CAP, at, middle + WHISKER_CAP);
-          // A figure beside its bar; the whisker goes on behind it.
+          // Places the value beside its bar, after the whisker if they overlap.
           if (!upright && to < bar.x + brush.measureText(dataset.texts[i]).width + 8) end = Math.max(end, to);
         }
         if (!dataset.texts) return;
@@ -59,15 +58,15 @@ const whiskers = {
   },
 };
 
-// A figure whose chart `make` describes for Chart.js each time that it is drawn. `rows` has the
-// table's figures; `words` says it all to those who do not see it.
+// A figure with a chart. `make` returns its description for Chart.js each time it is drawn.
+// `tableOf` makes the table of its data; `words` is the text alternative.
 function chartFigure({title, level = 'h3', height, words, make, tableOf, caption}) {
   const canvas = element('canvas', {role: 'img', 'aria-label': words, tabindex: '-1'}, words);
   const plot = element('div', {class: 'plot'}, canvas);
   plot.style.height = `${height}px`;
   const figure = element('figure', {}, element(level, {}, title), plot,
       caption ? element('figcaption', {}, caption) : null,
-      tableOf ? unfolding('Figures of this chart', tableOf) : null);
+      tableOf ? collapsible('Data of this chart', tableOf) : null);
   figure.draw = () => {
     const old = Chart.getChart(canvas);
     if (old) old.destroy();
@@ -77,7 +76,7 @@ function chartFigure({title, level = 'h3', height, words, make, tableOf, caption
   return figure;
 }
 
-// Puts figures where they are seen, and draws them: Chart.js needs to know the room.
+// Inserts figures into the page before drawing them: Chart.js needs their size.
 function place(parent, figures) {
   for (const canvas of parent.querySelectorAll('canvas')) {
     const chart = Chart.getChart(canvas);
@@ -105,10 +104,10 @@ function axis(title, more = {}) {
   };
 }
 
-// Of an axis: no zeros behind the point.
+// Removes trailing zeros of an axis label.
 const tick = (text) => text.replace(/(\.\d*?)0+(?=\D|$)/, '$1').replace(/\.(?=\D|$)/, '');
 
-// Ticks of a logarithmic axis: powers of ten, and parts of them where there are few.
+// Ticks of a logarithmic axis: powers of ten, with 2 and 5 times them if there are few.
 function decades(scale) {
   const from = Math.floor(Math.log10(scale.min)), to = Math.ceil(Math.log10(scale.max));
   const ticks = (factors, step) => {
@@ -127,9 +126,9 @@ const shortened = (text, most = 18) => text.length > most ? text.slice(0, most -
 
 const BAR = 16, GAP = 13;  // pixels
 
-// Bars from left to right: a row for each category, in it a bar for each series. `spreads[series]
-// [category]` is a spread or null.
-// Dataset s looks like series styles[s]; with one dataset, bar c like series categoryStyles[c].
+// Horizontal bars: a row per category, in it a bar per series. `spreads[series][category]` is a
+// spread or null. Dataset s has the style of series styles[s]; with a single dataset, bar c that of
+// series categoryStyles[c].
 function barChart({title, figure, categories, names, spreads, notes, styles, categoryStyles, tableOf}) {
   const styleOf = (s) => styles ? styles[s] : s;
   const used = (spread) => spread && Number.isFinite(spread.median);
@@ -173,7 +172,7 @@ function barChart({title, figure, categories, names, spreads, notes, styles, cat
         scales: {
           x: axis(FIGURES[figure].unit, {
             beginAtZero: true,
-            // Room for the figures behind the bars.
+            // Room for the values next to the bars.
             suggestedMax: most * 1.16,
             ticks: {callback: (value) => tick(figureText(figure, value)), maxTicksLimit: 6},
           }),
@@ -208,7 +207,7 @@ function spreadCell(figure, spread) {
   return {text: figureText(figure, spread.median), value: spread.median, range: range && `(${range})`};
 }
 
-// Curves. `lines` are {name, points: [{x, y}]}; what is logarithmic shows no zero.
+// Curves. `lines` are {name, points: [{x, y}]}; a logarithmic axis cannot show zero.
 function lineChart({title, xTitle, yTitle, xLabels, lines, logarithmic, text, caption, dots, tableOf,
                     words, xText, xTicks, xRange, legend = true, height = 280}) {
   const xAxis = () => {
@@ -261,7 +260,7 @@ function lineChart({title, xTitle, yTitle, xLabels, lines, logarithmic, text, ca
           y: axis(yTitle, {
             type: logarithmic ? 'logarithmic' : 'linear',
             beginAtZero: !logarithmic,
-            suggestedMax: most || undefined,  // whiskers too
+            suggestedMax: most || undefined,  // includes whiskers
             afterBuildTicks: logarithmic ? decades : undefined,
             ticks: {callback: (value) => tick(text(value)), maxTicksLimit: logarithmic ? 30 : 8,
                     autoSkip: !logarithmic},

@@ -1,26 +1,26 @@
-// Two results held against each other, as `filereel compare` does.
+// Comparison of two results, as in `filereel compare`.
 
 const VERDICT_SIGNS = {slower: '▼', faster: '▲', same: '=', 'cannot tell': '?'};
 
-// The decisions of `filereel compare`.
+// The verdicts of `filereel compare`.
 function showComparison(data) {
   const comparison = data.comparison;
   if (!comparison) return;
   const part = section('Comparison');
-  part.append(element('p', {}, 'Against ', named(comparison.base), ', ', named(comparison.fresh), ' is: ',
+  part.append(element('p', {}, 'Compared with ', named(comparison.base), ', ', named(comparison.fresh), ' is: ',
       element('strong', {class: `verdict-${comparison.overall}`}, comparison.overall), '. ',
-      'A change below ', share(comparison.threshold), ' of the time counts as none; time, tail and stalls are judged. The probability of any false alarm in this table is at most ',
+      'A change below ', share(comparison.threshold), ' of the time is ignored; time, tail and stalls are judged. The probability of any false alarm in this table is at most ',
       share(comparison.false_alarms), '.'));
   for (const one of comparison.warnings) {
     part.append(element('p', {class: 'banner'}, named(one.text), '. ', named(one.next_step)));
   }
   if (comparison.changes.length) {
-    part.append(table('What else is different, so that it may be the cause',
+    part.append(table('Other differences, which may be the cause',
         ['', comparison.base, comparison.fresh],
         comparison.changes.map((one) => [named(one.what), named(one.base), named(one.fresh)]),
         {left: [1, 2]}));
   }
-  part.append(table('Time for the same work: above 1 is slower', ['measurement', 'verdict', 'ratio', 'p (Holm)',
+  part.append(table('Time for the same work (ratio above 1: slower)', ['measurement', 'verdict', 'ratio', 'p (Holm)',
                     'before', 'after', 'samples', 'tail', 'stalls'],
       comparison.measurements.map((one) => [
         named(one.key),
@@ -49,7 +49,7 @@ function showComparison(data) {
   const alone = [...comparison.only_base.map((key) => [key, comparison.base]),
                  ...comparison.only_fresh.map((key) => [key, comparison.fresh])];
   if (alone.length) {
-    part.append(unfolding('Measured on one side only', () => element('ul', {}, alone.map(
+    part.append(collapsible('Measured in only one result', () => element('ul', {}, alone.map(
         ([key, side]) => element('li', {}, named(key), ' (', named(side), ')')))));
   }
 }

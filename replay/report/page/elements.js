@@ -1,5 +1,5 @@
-// The results as the page has them, and makers of elements: foreign text becomes text nodes and
-// nothing else.
+// The data of the page, and helpers that create elements. Text from results becomes text nodes
+// only.
 
 const data = JSON.parse(document.getElementById('report-data').textContent);
 
@@ -19,13 +19,13 @@ function element(name, attributes, ...children) {
   return made;
 }
 
-// Text that names people, drives and files: on its own, whatever way it is written.
+// Names of people, drives and files: isolated, in any writing direction.
 const named = (text) => element('bdi', {}, text);
 
 let usedIds = 0;
 const freshId = (stem) => `${stem}-${++usedIds}`;
 
-// A part of the page with its heading, listed in the contents.
+// A section of the page with its heading, listed in the contents.
 function section(title, ...children) {
   const id = freshId('part');
   const part = element('section', {'aria-labelledby': id}, element('h2', {id}, title), children);
@@ -33,7 +33,7 @@ function section(title, ...children) {
   return part;
 }
 
-// Cells: a text, a node, or {text, value, range, class, left}. `value` is the figure in full.
+// A cell: a text, a node, or {text, value, range, class, left}. `value` is the unrounded figure.
 function cell(kind, content, left) {
   if (content === null || content === undefined) content = '–';
   if (content instanceof Node || typeof content !== 'object') {
@@ -46,7 +46,7 @@ function cell(kind, content, left) {
   return made;
 }
 
-// A table that scrolls sideways within itself. `left` holds the columns of text besides the first.
+// A table that scrolls horizontally. `left` lists the text columns besides the first.
 function table(caption, heading, rows, {left = [], rowClass = () => null} = {}) {
   const head = element('tr', {}, heading.map((text, i) => {
     const made = cell('th', text, left.includes(i));
@@ -63,8 +63,8 @@ function table(caption, heading, rows, {left = [], rowClass = () => null} = {}) 
           element('tbody', {}, body)));
 }
 
-// Something that is made when it is opened for the first time.
-function unfolding(summary, make) {
+// A details element. Its content is created when it is first opened.
+function collapsible(summary, make) {
   const details = element('details', {}, element('summary', {}, summary));
   const fill = () => {
     if (details.childElementCount === 1) details.append(make());
@@ -74,7 +74,7 @@ function unfolding(summary, make) {
   return details;
 }
 
-// Buttons of which one is pressed. `options` are pairs of value and label.
+// A group of buttons, one of them pressed. `options` are pairs of value and label.
 function segments(label, options, chosen, onchoose) {
   const buttons = options.map(([value, text]) => element('button', {
     type: 'button',

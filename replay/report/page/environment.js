@@ -1,4 +1,4 @@
-// Warnings, the machine, and how it was measured.
+// Warnings, environment and method.
 
 function showWarnings(data) {
   const several = data.results.length > 1;
@@ -6,7 +6,7 @@ function showWarnings(data) {
   if (all.length === 0) return;
   const part = section('Warnings');
   part.id = 'warnings';
-  // Those of one code that ask for the same step stand together.
+  // Groups warnings with the same code and next step.
   const kinds = new Map();
   for (const item of all) {
     const kind = `${item.one.code}\n${item.one.next_step}`;
@@ -16,7 +16,7 @@ function showWarnings(data) {
   part.append(element('ul', {class: 'warnings'}, [...kinds.values()].map((list) => element('li', {},
       element('strong', {}, text(list[0])), ' ', element('code', {}, list[0].one.code),
       list[0].one.next_step ? element('div', {class: 'next'}, '→ ', named(list[0].one.next_step)) : '',
-      list.length > 1 ? unfolding(`${whole(list.length - 1)} more of this kind`, () => element('ul', {},
+      list.length > 1 ? collapsible(`${whole(list.length - 1)} more of this kind`, () => element('ul', {},
           list.slice(1).map((item) => element('li', {}, text(item))))) : ''))));
 }
 
@@ -26,13 +26,13 @@ function driveText(drive) {
               .filter(Boolean).join(', '),
           [drive.name, drive.transport, drive.size ? size(drive.size) : '', kind].filter(Boolean).join(', '),
           [drive.scheduler && `scheduler ${drive.scheduler}`, drive.write_cache,
-           drive.physical_block ? `blocks of ${drive.logical_block} / ${drive.physical_block}\u202fB` : '',
-           drive.queue_requests ? `${drive.queue_requests} requests` : '',
-           drive.read_ahead_kib ? `read ahead ${drive.read_ahead_kib}\u202fKiB` : ''].filter(Boolean).join(', ')]
+           drive.physical_block ? `block size ${drive.logical_block} / ${drive.physical_block}\u202fB` : '',
+           drive.queue_requests ? `queue length ${drive.queue_requests}` : '',
+           drive.read_ahead_kib ? `read-ahead ${drive.read_ahead_kib}\u202fKiB` : ''].filter(Boolean).join(', ')]
       .filter(Boolean).join('; ');
 }
 
-// filereel's own cost, of the jobs that it is known of.
+// filereel's overhead, for the jobs with a known one.
 function overheadText(jobs) {
   const costs = jobs.map((job) => Math.round(job.overhead_ns)).filter((cost) => cost > 0);
   if (costs.length === 0) return '';
@@ -44,26 +44,26 @@ function environmentOf(result) {
   const host = result.host;
   const rows = [
     ['Label', result.label], ['Note', result.note], ['Result file', result.file], ['Started', result.started],
-    ['Complete', result.complete ? 'yes' : 'no: the run ended before all was measured'],
+    ['Complete', result.complete ? 'yes' : 'no: the run ended early'],
     ['Processor', host.cpu && `${host.cpu}, ${counted(host.cores, 'core', 'cores')}`],
     ['Memory', host.memory ? size(host.memory) : ''], ['Kernel', host.kernel && `Linux ${host.kernel}${host.kernel_build ? `, ${host.kernel_build}` : ''}`],
-    ['Microcode', host.microcode], ['Governor', host.governor || 'not known'], ['Clock', host.clock_source],
-    ['filereel', result.version], ['Own cost of filereel', overheadText(result.plan.jobs)],
+    ['Microcode', host.microcode], ['Governor', host.governor || 'unknown'], ['Clock source', host.clock_source],
+    ['filereel', result.version], ['Overhead of filereel', overheadText(result.plan.jobs)],
     ['Plan', `${result.plan.name}, ${describePlan(result)}`],
   ];
   const drives = unique(result.volumes.flatMap((volume) => volume.drives.map(driveText)));
   drives.forEach((text, i) => rows.push([drives.length > 1 ? `Drive ${i + 1}` : 'Drive', text]));
   for (const volume of result.volumes) {
     rows.push([[volume.role, volume.part, volume.file_system].filter(Boolean).join(', '),
-      [volume.target, volume.start === undefined ? '' : `from ${size(volume.start)} on`,
+      [volume.target, volume.start === undefined ? '' : `offset ${size(volume.start)}`,
        ...(volume.states || []).map((one) => `${one.layer}: ${one.state}`), volume.target_kind, volume.driver === 'kernel' ? 'kernel driver' : `FUSE: ${volume.driver}`,
        volume.age, volume.size ? size(volume.size) : '', volume.layers.join(' on '),
-       volume.mount_options && `mounted ${volume.mount_options}`].filter(Boolean).join('; ')]);
+       volume.mount_options && `mount options ${volume.mount_options}`].filter(Boolean).join('; ')]);
   }
   return rows;
 }
 
-// Of one result all; of several what is the same everywhere once, and what differs by drive.
+// For one result everything; for several, the common values once and the differences by drive.
 function showEnvironment(data) {
   const part = section('Environment');
   const columns = data.results.map((result) => new Map(environmentOf(result)));
@@ -72,49 +72,49 @@ function showEnvironment(data) {
       .filter((name) => columns.some((column) => valueOf(column, name) !== '–'));
   const differs = (name) => unique(columns.map((column) => valueOf(column, name))).length > 1;
   const same = names.filter((name) => !differs(name));
-  part.append(table(columns.length > 1 ? 'The same for all' : 'The machine and the volumes', ['', ''],
+  part.append(table(columns.length > 1 ? 'Common to all' : 'Machine and volumes', ['', ''],
       same.map((name) => [named(name), named(valueOf(columns[0], name))]), {left: [1]}));
   if (columns.length === 1) return;
-  // Ways in which any two runs differ are no reason for another speed.
-  const own = ['Label', 'Note', 'Result file', 'Started', 'Own cost of filereel'];
+  // Values that differ between any two runs cannot cause a speed difference.
+  const own = ['Label', 'Note', 'Result file', 'Started', 'Overhead of filereel'];
   const other = names.filter(differs).sort((a, b) => own.includes(a) - own.includes(b));
   if (other.length === 0) return;
-  part.append(table('What differs, by drive; ≠ marks what may be a reason for another speed',
+  part.append(table('Differences between drives; ≠ marks possible causes of a speed difference',
       ['', ...other.map((name) => own.includes(name) ? name : `${name} ≠`)],
       data.results.map((result, i) => [named(result.name), ...other.map((name) => named(valueOf(columns[i], name)))]),
       {left: other.map((_, i) => i + 1)}));
 }
 
 const GLOSSARY = [
-  ['MB/s', '10⁶ bytes of file content a second. A copy counts its content once.'],
-  ['until durable', 'The time ends when everything is on the device: after the file system and the drive were told to write back and have said that it is done.'],
+  ['MB/s', '10⁶ bytes of file content per second. A copy counts its content once.'],
+  ['until durable', 'The time ends when everything is on the device: the file system and the drive have confirmed the write-back.'],
   ['until calls return', 'The time ends when the last call has returned; written data may still be in memory.'],
-  ['near, far', 'The volumes: work is done on near, by some workloads on several at once; copy-far copies from near to far.'],
-  ['median', 'The middle of the samples: half are lower, half are higher.'],
-  ['95 % interval', 'A range in which the true median lies with 95 % confidence, computed from the samples by bootstrap. With too few samples the extremes are shown instead.'],
-  ['outlier', 'A sample that lies far from the others: its modified Z-score is above 3.5. It still counts.'],
-  ['p99', 'The 99th percentile: 99 of 100 calls were at most as slow.'],
-  ['share of the block-level speed', 'How fast the files were worked on, as a share of what fio reaches on the same device with blocks of the same size.'],
-  ['device bytes per file byte', 'What reached the device, journal and metadata included, for each byte of file content.'],
-  ['incomplete', 'The run was interrupted or failed; what is shown was measured, the rest is missing.'],
+  ['near, far', 'The volumes: near is the volume under test (some workloads use several at once); copy-far copies from near to far.'],
+  ['median', 'The middle value: half of the samples are lower, half are higher.'],
+  ['95 % interval', 'A range that contains the true median with 95 % confidence, computed from the samples by bootstrap. With too few samples, the extremes are shown instead.'],
+  ['outlier', 'A sample far from the others: its modified Z-score is above 3.5. It still counts.'],
+  ['p99', 'The 99th percentile: 99 of 100 calls took at most this long.'],
+  ['share of the block-level speed', 'The speed of the file access, as a share of what fio reaches on the same device with the same block size.'],
+  ['device bytes per file byte', 'Bytes that reached the device, including journal and metadata, per byte of file content.'],
+  ['incomplete', 'The run was interrupted or failed; the remaining measurements are missing.'],
 ];
 
 function showMethod(data) {
-  const part = section('How it was measured');
+  const part = section('Method');
   const kinds = unique(data.results.flatMap((one) => one.plan.jobs.map((job) => job.kind)));
   if (kinds.includes('fc-test')) {
-    part.append(element('p', {}, 'FC-Test creates, reads, copies and deletes sets of files as people have them: installations, music, disk images, programs. Each repetition begins with freshly made file systems.'));
+    part.append(element('p', {}, 'FC-Test creates, reads, copies and deletes realistic file sets: installations, music, disk images, programs. Each repetition starts with freshly formatted file systems.'));
   }
   if (kinds.includes('trace')) {
-    part.append(element('p', {}, 'A recorded trace was done again: the same operations on the same files, in an order that keeps what depends on each other, with a stopwatch around each call.'));
+    part.append(element('p', {}, 'Recorded traces were replayed: the same operations on the same files, in an order that preserves their dependencies. Each call was timed.'));
   }
   if (kinds.includes('workload')) {
-    part.append(element('p', {}, 'Workloads do what their description says, phase by phase, on files made for them.'));
+    part.append(element('p', {}, 'Workloads run the phases of their recipes on generated files.'));
   }
   part.append(
-      element('p', {}, 'Before each step the caches are made cold, unless it says warm: by unmounting and mounting again, by dropping what the kernel holds, or file by file. How much was cached all the same is measured and stands beside each sample.'),
-      element('p', {}, 'filereel works on files through a file system. Its figures are those of drive, driver and file system together, and lie below what block-level tests of the same drive show.'),
-      element('h3', {}, 'Words'),
+      element('p', {}, 'Before each step the caches are emptied, unless it says warm: by remounting, by dropping the kernel\'s caches, or file by file. The share that was still cached is measured and shown with each sample.'),
+      element('p', {}, 'filereel accesses files through a file system. Its figures cover drive, driver and file system together, and are lower than those of block-level tests of the same drive.'),
+      element('h3', {}, 'Glossary'),
       element('dl', {class: 'glossary'}, GLOSSARY.flatMap(
           ([word, meaning]) => [element('dt', {}, word), element('dd', {}, meaning)])));
 }

@@ -1,10 +1,10 @@
-// Indices: one figure for many measurements, of each drive.
+// Indices: one figure per drive for many measurements.
 
 function showIndexes(data) {
   const indexes = data.indexes.filter((one) => one.entries.length > 0);
   if (indexes.length === 0) return;
   const part = section('Index');
-  part.append(element('p', {class: 'quiet'}, 'Geometric means of medians, over the measurements that all drives have, with 95 % intervals where there are enough repetitions.'));
+  part.append(element('p', {class: 'quiet'}, 'Geometric means of the medians of all measurements that every drive has, with 95 % confidence intervals if there are enough repetitions.'));
   const charts = element('div', {class: 'grid'});
   const figures = indexes.map((index, i) => {
     const figure = `index ${i}`;
@@ -15,14 +15,14 @@ function showIndexes(data) {
     const counted_ = counted(index.measurements.length, 'measurement', 'measurements');
     return barChart({
       title: `${index.name}, ${index.unit}: ${counted_}` +
-          (index.left_out.length ? `, ${index.left_out.length} left out (no figure, or other work, on some)` : ''),
+          (index.left_out.length ? `, ${index.left_out.length} left out (missing or different work on some drives)` : ''),
       figure,
       categories: entries.map((one) => one.name),
       names: [index.name],
       spreads: [entries.map(spread)],
       categoryStyles: entries.map((one) => one.series),
       tableOf: () => sortable(table(`${index.name}, ${index.unit}`,
-          ['', index.unit, ...(index.reference ? [`by ${index.reference} = 100`] : [])],
+          ['', index.unit, ...(index.reference ? [`relative to ${index.reference} = 100`] : [])],
           entries.map((one) => [named(one.name), spreadCell(figure, spread(one)),
             ...(index.reference ? [spreadCell(figure, {median: one.relative, low: one.relative, high: one.relative,
                                                        interval_95: one.relative_interval_95})] : [])])),

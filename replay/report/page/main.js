@@ -1,4 +1,4 @@
-// Puts the page together.
+// Builds the page.
 
 theme.apply();
 document.getElementById('theme').replaceWith(Object.assign(
@@ -21,7 +21,7 @@ document.getElementById('contents').append(element('ul', {},
     [...document.querySelectorAll('main h2')].map(
         (heading) => element('li', {}, element('a', {href: `#${heading.id}`}, heading.textContent)))));
 
-// On paper: light colours, and the tables of the charts, but not every sample.
+// In print: light colours, and the tables of the charts, but not all samples.
 let opened = [];
 window.addEventListener('beforeprint', () => {
   theme.printing = true;

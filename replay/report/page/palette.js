@@ -1,6 +1,6 @@
-// Colours of Okabe and Ito, "Color Universal Design" (2008), which people with any kind of colour
-// vision can tell apart, in an order in which neighbours differ in lightness too; and a pattern for
-// each, so that colour is never the only sign.
+// Colours of Okabe and Ito, "Color Universal Design" (2008), which are distinguishable with any
+// kind of colour vision. Neighbours also differ in lightness. Each colour has a pattern, so that
+// colour is never the only distinction.
 
 const COLOURS = {
   light: ['#0072b2', '#e69f00', '#009e73', '#cc79a7', '#56b4e9', '#d55e00', '#7a7f87', '#b8a800'],
@@ -9,14 +9,14 @@ const COLOURS = {
 const POINTS = ['circle', 'rect', 'triangle', 'rectRot', 'star', 'crossRot', 'cross', 'dash'];
 const DASHES = [[], [7, 3], [2, 3], [9, 3, 2, 3], [4, 2], [12, 4], [1, 2], [6, 2, 1, 2, 1, 2]];
 
-// Of counts: viridis (Smith and van der Walt 2015), whose lightness alone tells more from less. Its
-// part that begins at three times the contrast of the page and leads away from it, so that a single
-// operation is not taken for none (WCAG 2.1, 1.4.11).
+// For counts: viridis (Smith and van der Walt 2015), in which lightness alone orders the values.
+// The used part starts at three times the contrast of the page and leads away from it, so that a
+// single operation stays visible (WCAG 2.1, 1.4.11).
 const VIRIDIS = [[68, 1, 84], [71, 45, 123], [59, 82, 139], [44, 114, 142], [33, 145, 140],
                  [40, 174, 128], [94, 201, 98], [173, 220, 48], [253, 231, 37]];
 const HEAT = {light: [0.56, 0], dark: [0.4, 1]};
 
-// `share`: from 0, one operation, to 1, the most.
+// `share`: from 0 (one operation) to 1 (the maximum).
 function heatColour(share) {
   const [from, to] = HEAT[theme.name()];
   const at = (from + (to - from) * share) * (VIRIDIS.length - 1);
@@ -40,13 +40,13 @@ const theme = {
   },
 };
 
-// Colours come again after eight series, then with other patterns, dashes and points.
+// Colours repeat after eight series, with other patterns, dashes and points.
 const colourOf = (series) => COLOURS[theme.name()][series % COLOURS.light.length];
 const variantOf = (series) => (series + 3 * Math.floor(series / COLOURS.light.length)) % COLOURS.light.length;
 const pointOf = (series) => POINTS[variantOf(series)];
 const dashOf = (series) => DASHES[variantOf(series)];
 
-// Fills of bars: plain, then stripes, dots and others in the page's colour over the series' own.
+// Fills of bars: plain, then stripes, dots and others in the page's colour over the series' colour.
 function patternOf(series) {
   const colour = colourOf(series);
   const kind = variantOf(series);
@@ -75,7 +75,7 @@ function patternOf(series) {
   return brush.createPattern(tile, 'repeat');
 }
 
-// The fill of a series' bars, and its line and point.
+// A legend symbol: the fill of a series' bars, and its line.
 function swatchOf(series) {
   const swatch = element('canvas', {class: 'swatch', width: 72, height: 28, 'aria-hidden': 'true'});
   swatch.redraw = () => {
@@ -96,7 +96,7 @@ function swatchOf(series) {
   return swatch;
 }
 
-// A cell of a heat map: from 0, the worst, to 1, the best, with text that can be read on it.
+// Colours a cell of a heat map: from 0 (worst) to 1 (best), with readable text.
 function shadeCell(cell, share) {
   const colour = heatColour(share);
   const [red, green, blue] = colour.match(/\d+/g).map(Number);

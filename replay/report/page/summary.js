@@ -1,6 +1,6 @@
-// What was measured, on what, and what a reader should know first.
+// The summary: measurements, drives and main findings.
 
-// How the jobs were set; those that were set alike together.
+// The settings of the jobs; jobs with the same settings are grouped.
 function describePlan(result) {
   const jobs = result.plan.jobs, settings = unique(jobs.map((job) => job.settings));
   if (settings.length === 1) return settings[0];
@@ -28,23 +28,23 @@ function whatWasMeasured(result) {
 
 function resultFacts(result) {
   return [
-    ['Measured', whatWasMeasured(result)],
+    ['Measurements', whatWasMeasured(result)],
     ['Repetitions', runsText(result)],
-    ['Drive', named(result.drives || 'not known')],
+    ['Drive', named(result.drives || 'unknown')],
     ['File systems', named(unique(result.measurements.map((one) => one.file_system)).join(', '))],
-    ['How', describePlan(result)],
-    ['When', moment(result.started)],
+    ['Settings', describePlan(result)],
+    ['Started', moment(result.started)],
   ];
 }
 
-// What is the same for all once, and a row for each result of what is not.
+// Common values once, and a row per result for the others.
 function resultsTable(results) {
   const rows = results.map(resultFacts);
   const text = (value) => value instanceof Node ? value.textContent : value;
   const differs = (i) => unique(rows.map((row) => text(row[i][1]))).length > 1;
   const columns = rows[0].map((_, i) => i).filter(differs);
   return [facts(rows[0].filter((_, i) => !differs(i))),
-          columns.length === 0 ? '' : table('What was measured', ['', ...columns.map((i) => rows[0][i][0])],
+          columns.length === 0 ? '' : table('Differences between the results', ['', ...columns.map((i) => rows[0][i][0])],
               results.map((result, r) => [named(result.name), ...columns.map((i) => rows[r][i][1])]),
               {left: columns.map((_, i) => i + 1)})];
 }
@@ -52,11 +52,11 @@ function resultsTable(results) {
 function incompleteBanner(result) {
   return element('p', {class: 'banner incomplete', role: 'note'},
       element('strong', {}, 'Incomplete'),
-      'The run ended before all was measured. ', named(result.name), ' shows what there is: ',
+      'The run ended early. ', named(result.name), ' has ',
       counted(result.measurements.length, 'measurement', 'measurements'), '.');
 }
 
-// Drives and file systems down, operations across.
+// A row per drive and file system, a column per operation.
 function scoreTable(data) {
   const operations = unique(data.scores.map((one) => one.operation));
   const of = (series, operation) => data.scores.find((one) => one.result === series.result &&
@@ -64,14 +64,14 @@ function scoreTable(data) {
   const sets = Math.max(...data.scores.map((one) => one.sets));
   const unit = (operation) => data.scores.find((one) => one.operation === operation).of_files ? 'files/s' : 'MB/s';
   const rows = data.series.filter((series) => operations.some((operation) => of(series, operation)));
-  return [sortable(table('Until durable; ▲ marks the fastest', ['', ...operations.map((one) => `${one}, ${unit(one)}`)],
+  return [sortable(table('Rates until durable; ▲ marks the fastest', ['', ...operations.map((one) => `${one}, ${unit(one)}`)],
               rows.map((series) => [named(series.name), ...operations.map((operation) => {
                 const score = of(series, operation);
                 return score ? {text: number(score.rate) + (score.best ? ' ▲' : ''), value: score.rate,
                                 class: score.best ? 'best' : null} : '–';
               })])), operations.map(() => true)),
-          element('p', {class: 'hint'}, `Each figure is the geometric mean over ${
-              counted(sets, 'file set', 'file sets')}, of the medians of all repetitions. Look at the whiskers below before you take a small difference for a real one.`)];
+          element('p', {class: 'hint'}, `Each value is the geometric mean of the medians of ${
+              counted(sets, 'file set', 'file sets')}. Check the whiskers below before you rely on a small difference.`)];
 }
 
 function showSummary(data) {
@@ -97,7 +97,7 @@ function showSummary(data) {
   const warnings = data.results.reduce((sum, one) => sum + one.warnings.length, 0);
   if (warnings) {
     part.append(element('p', {class: 'hint'}, element('a', {href: '#warnings'},
-        `${counted(warnings, 'warning', 'warnings')} below: read before you quote a figure.`)));
+        `${counted(warnings, 'warning', 'warnings')} below; read them before you quote a value.`)));
   }
   if (data.scores.length) part.append(element('h3', {}, 'Overall speed'), ...scoreTable(data));
 }

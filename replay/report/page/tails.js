@@ -1,4 +1,4 @@
-// Latencies up to the last ones: percentiles on a scale of nines, and the slowest operations.
+// Latency percentiles on a scale of nines, and the slowest operations.
 
 const PERCENTILES = [['p50_us', 'p50'], ['p90_us', 'p90'], ['p95_us', 'p95'], ['p99_us', 'p99'],
                      ['p99_9_us', 'p99.9'], ['p99_99_us', 'p99.99'], ['max_us', 'max']];
@@ -6,10 +6,10 @@ const MOST_LINES = 6;
 const NINES = [{value: Math.log10(2), text: '50 %'}, ...[1, 2, 3, 4, 5, 6, 7, 8, 9].map(
     (value) => ({value, text: `${value < 3 ? [0, 90, 99][value] : `99.${'9'.repeat(value - 2)}`} %`}))];
 
-// "97.8 %", "99.97 %": with the digits that the nines tell apart.
+// "97.8 %", "99.97 %": with as many digits as the nines need.
 const percentOf = (nines) => `${(100 * (1 - 10 ** -nines)).toFixed(Math.max(1, Math.ceil(nines) - 1))} %`;
 
-// Kinds of operations and, below each, its classes of sizes.
+// Kinds of operations, each followed by its size classes.
 const latencyKinds = (one) => one.kinds.filter((kind) => kind.curve)
     .flatMap((kind) => [kind, ...(kind.sizes || [])]);
 
@@ -19,18 +19,18 @@ function curvePoints({curve}) {
   return points.filter((point) => point.y > 0);
 }
 
-// `series` are {name, kind}; `listed` are those of the table.
+// `series` are {name, kind}; `listed` are the rows of the table.
 function curveChart(title, series, caption, listed = series) {
   const end = Math.max(1, ...series.map(({kind}) => kind.curve[kind.curve.length - 2]));
   const old = series.filter(({kind}) => kind.pooled === false).map(({name}) => name);
-  const kept = 'All repetitions together; a curve ends at the longest latency.';
-  const medians = 'medians of the repetitions, and the longest latency of all, as the result has no histograms.';
+  const kept = 'All repetitions pooled; each curve ends at the maximum latency.';
+  const medians = 'medians of the repetitions, and the maximum of all, because the result has no histograms.';
   const how = old.length === 0 ? kept
-      : old.length === series.length ? `M${medians.slice(1)}` : `${kept} Of ${old.join(', ')}: ${medians}`;
+      : old.length === series.length ? `M${medians.slice(1)}` : `${kept} For ${old.join(', ')}: ${medians}`;
   return lineChart({
     title,
     height: 320,
-    xTitle: 'share of the operations that took no longer',
+    xTitle: 'share of operations at or below the latency',
     yTitle: 'latency',
     xText: percentOf,
     xTicks: NINES,
@@ -53,8 +53,8 @@ function latencyTable(series, how) {
         ...PERCENTILES.map(([key]) => kind[key] ? {text: microseconds(kind[key]), value: kind[key]} : '–')]));
 }
 
-// All kinds of operations of a measurement; and each kind, of all results that have the measurement.
-// `peers` are those results' measurements as {name, one}, this one among them.
+// Curves of all kinds of operations of a measurement, and of each kind over all results with the
+// measurement. `peers` are the measurements of those results as {name, one}, including this one.
 function percentileCurves(one, peers) {
   const kinds = latencyKinds(one);
   if (kinds.length === 0) return null;
@@ -62,7 +62,7 @@ function percentileCurves(one, peers) {
     const main = one.kinds.filter((kind) => kind.curve), top = main.slice(0, MOST_LINES);
     return curveChart('Latency percentiles', top.map((kind) => ({name: kind.kind, kind})),
         main.length > top.length
-            ? `The ${top.length} kinds of operations that took most time, of ${main.length}.` : null,
+            ? `The ${top.length} of ${main.length} kinds of operations that took most time.` : null,
         kinds.map((kind) => ({name: kind.kind, kind})));
   };
   const of = (kind) => () => curveChart(`Latency percentiles: ${kind.kind}`, peers
@@ -71,7 +71,7 @@ function percentileCurves(one, peers) {
       .filter((peer) => peer.kind));
   const choices = kinds.map((kind) => [kind.kind, of(kind)]);
   if (peers.length === 1 && kinds.length === 1) return overview();
-  if (peers.length > 1) choices.push(['all kinds, of this result', overview]);
+  if (peers.length > 1) choices.push(['all kinds, this result', overview]);
   else choices.unshift(['all kinds', overview]);
   const inner = element('div');
   const show = (index) => place(inner, [choices[index][1]()]);
@@ -86,8 +86,8 @@ function slowestTable(one) {
   if (list.length === 0) return null;
   const otherService = list.some((row) => row[8] !== null), recorded = one.kind === 'trace';
   const time = (us) => us === null ? '–' : {text: microseconds(us), value: us};
-  return unfolding(`The ${list.length} slowest operations`, () => table(
-      otherService ? 'The slowest operations of all repetitions; latency counts from when an operation was due'
+  return collapsible(`The ${list.length} slowest operations`, () => table(
+      otherService ? 'The slowest operations of all repetitions; latency is measured from the scheduled time'
                    : 'The slowest operations of all repetitions',
       ['latency', 'operation', 'file', 'offset', 'length', 'repetition', 'at', 'thread',
        ...(otherService ? ['in the call'] : []), ...(recorded ? ['position in the trace'] : [])],

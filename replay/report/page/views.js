@@ -1,10 +1,10 @@
-// The results: a view for each part of a plan, each as bars, lines, heat maps or a table, with all
-// drives in it. A view has rows (what was measured), series (drives, file systems) are the bars and
-// lines, and a metric is the figure that is drawn.
+// The results: the views of a plan as bars, lines, heat maps or tables, with all drives. A view has
+// rows (measurements) and series (drives and file systems: bars or lines); a metric selects the
+// figure.
 
-const MANY_SERIES = 4;  // from so many on each thing that was measured has a chart of its own
+const MANY_SERIES = 4;  // from this number, each measurement has its own chart
 
-// What the reader has chosen; views are drawn anew when it changes.
+// The reader's choices; views are redrawn when they change.
 const chosen = {metric: '', sorted: true, hidden: new Set()};
 
 function measurementOf(row, series) {
@@ -25,7 +25,7 @@ function metricsOf(view) {
       (row) => data.series.some((_, i) => spreadOf(row, i, name))));
 }
 
-// The reader's choice where there is such a figure, else the view's own.
+// The reader's choice if the view has such figures, otherwise the view's own.
 function metricsShown(view) {
   const there = metricsOf(view);
   if (there.includes(chosen.metric)) return [chosen.metric];
@@ -36,7 +36,7 @@ function metricsShown(view) {
 const axesOf = (row) => (data.results.flatMap((one) => one.plan.jobs)
     .find((job) => job.name === row.workload) || {axes: []}).axes;
 
-// Where a row stands: on the axes of its sweep, and by its job, phase and file set.
+// The coordinates of a row: on the axes of its sweep, and by job, phase and file set.
 const coordinatesOf = (row) => ({job: row.workload, phase: row.operation, set: row.set,
                                  ...Object.fromEntries(row.parameters)});
 
@@ -61,7 +61,7 @@ function axesThatVary(rows) {
 const plainAxes = ['job', 'phase', 'set'];
 const placeText = (name, value) => plainAxes.includes(name) ? value : `${name} ${value}`;
 
-// What tells the rows of a view apart.
+// Names that distinguish the rows of a view.
 function rowNames(rows) {
   const axes = axesThatVary(rows);
   return rows.map((row) => axes.map(({name}) => placeText(name, coordinatesOf(row)[name]))
@@ -70,7 +70,7 @@ function rowNames(rows) {
 
 const better = (metric, a, b) => FIGURES[metric].more ? b - a : a - b;
 
-// The series that have a figure, the best first where the reader wants it so.
+// The series with a figure, sorted if the reader wants the best first.
 function ordered(row, metric) {
   const list = shownSeries().map((series) => ({series, spread: spreadOf(row, series, metric)}))
       .filter(({spread}) => spread);
@@ -78,8 +78,8 @@ function ordered(row, metric) {
   return list;
 }
 
-// Who is best as far as can be shown: the ranks of `filereel compare`, of times and rates; nobody
-// where no difference is shown.
+// Whether a series is among the best: the ranks of `filereel compare`, for times and rates; none
+// without a significant difference.
 const isBest = (row, series) => Boolean(row.ranks.length) && row.ranks[series] === 1;
 const ranksAreOf = (metric) => ['MB/s', '1/s', 's'].includes(FIGURES[metric].kind) && !metric.startsWith('cpu');
 
@@ -88,7 +88,7 @@ const noteOf = (row, series) => {
   return one && one.samples.some((sample) => sample.moved_no_data) ? 'no data moved' : '';
 };
 
-// Few series: the bars of all rows in one chart; many: a chart for each row, the best bar first.
+// Few series: the bars of all rows in one chart. Many: a chart per row, the best bar first.
 function barFigures(view, metric) {
   const rows = rowsOf(view), names = rowNames(rows), series = shownSeries();
   const title = titleOf(view, metric);
@@ -110,7 +110,7 @@ function barFigures(view, metric) {
 
 const titleOf = (view, metric) => `${view.title}: ${FIGURES[metric].title}`;
 
-// The axes of a view, and its row at values of all of them.
+// The axes of a view, and a lookup of rows by their values.
 function gridOf(view) {
   const rows = rowsOf(view), axes = axesThatVary(rows);
   const key = (at) => axes.map(({name}) => at[name]).join('\n');
@@ -118,7 +118,7 @@ function gridOf(view) {
   return {axes, rowAt: (at) => places.get(key(at))};
 }
 
-// What a view of a sweep shows: its axes, and the values of those that are not drawn.
+// The state of a sweep view: its axes, and the values of those not drawn.
 function sweepState(view) {
   const grid = gridOf(view);
   const across = grid.axes.find((axis) => axis.name === view.by) || grid.axes[grid.axes.length - 1] ||
@@ -130,7 +130,7 @@ function sweepState(view) {
 
 const otherAxes = (state) => state.axes.filter((axis) => axis !== state.across);
 
-// Lines: one for each series, or, of one series, for each value of another axis.
+// Lines: one per series or, for a single series, per value of another axis.
 function lineFigure(view, metric, state) {
   const series = shownSeries();
   const fixed = otherAxes(state).filter((axis) => axis.name !== state.lines);
@@ -167,7 +167,7 @@ function lineFigure(view, metric, state) {
   });
 }
 
-// A heat map of two axes for each series: figures on colours from the worst to the best of all.
+// A heat map of two axes per series, coloured from the worst to the best figure of all.
 function matrixFigures(view, metric, state) {
   const down = otherAxes(state).find((axis) => axis.name === state.down) || otherAxes(state)[0];
   const fixed = otherAxes(state).filter((axis) => axis !== down);
@@ -195,7 +195,8 @@ function matrixFigures(view, metric, state) {
   });
 }
 
-// Drives down, columns across: {name, metric, of(series), best(series)}, the best of each marked.
+// A row per drive. Columns are {name, metric, of(series), best(series)}; the best of each are
+// marked.
 function driveTable(caption, columns) {
   return sortable(plainDriveTable(caption, columns), columns.map(({metric}) => FIGURES[metric].more));
 }
@@ -212,12 +213,12 @@ function plainDriveTable(caption, columns) {
       })]));
 }
 
-// A column for each row.
+// A column per row of a view.
 const columnsOf = (rows, names, metric) => rows.map((row, r) => ({
   name: names[r], metric, of: (series) => spreadOf(row, series, metric) || noteOf(row, series),
   best: (series) => ranksAreOf(metric) && isBest(row, series)}));
 
-// Selecting a heading sorts the rows by that column, the best first; the first one by name.
+// Makes headings sort the rows by their column, the best first; the first column sorts by name.
 function sortable(scroller, moreIsBetter) {
   const head = [...scroller.querySelectorAll('thead th')], body = scroller.querySelector('tbody');
   head.forEach((heading, column) => {
@@ -238,7 +239,7 @@ function sortable(scroller, moreIsBetter) {
   return scroller;
 }
 
-// All of a view: its controls where it has a choice, and its figures.
+// A view with its figures, and controls if there is a choice.
 function showView(view) {
   const state = sweepState(view);
   state.series = 0;
@@ -250,7 +251,7 @@ function showView(view) {
       view.text ? element('p', {class: 'quiet'}, view.text) : '', controls, charts);
   function draw() {
     const metrics = metricsShown(view);
-    if (metrics.length === 0) return place(charts, [element('p', {class: 'hint'}, 'No figures: every sample failed.')]);
+    if (metrics.length === 0) return place(charts, [element('p', {class: 'hint'}, 'No figures: all samples failed.')]);
     const drawn = {
       bars: (metric) => barFigures(view, metric),
       lines: (metric) => [lineFigure(view, metric, state)],
@@ -273,19 +274,19 @@ function addSweepControls(view, state, controls, draw) {
     draw();
   };
   if (several) {
-    controls.append(segments('Form', [['lines', 'Curves'], ['matrix', 'Heat map']], state.form,
+    controls.append(segments('Chart type', [['lines', 'Curves'], ['matrix', 'Heat map']], state.form,
         (form) => { state.form = form; redo(); }));
-    controls.append(selection('across', state.axes.map(({name}) => [name, name]), (name) => {
+    controls.append(selection('x axis', state.axes.map(({name}) => [name, name]), (name) => {
       state.across = state.axes.find((axis) => axis.name === name);
       if (state.lines === name) state.lines = '';
       redo();
     }, state.across.name));
   }
   if (state.form === 'lines' && several) {
-    const drives = data.series.length > 1 ? [['', 'drives']] : [];
+    const drives = data.series.length > 1 ? [['', 'drive']] : [];
     const options = [...drives, ...otherAxes(state).map(({name}) => [name, name])];
     if (!options.some(([name]) => name === state.lines)) state.lines = options[0][0];
-    controls.append(selection('a line for each', options, (name) => { state.lines = name; redo(); }, state.lines));
+    controls.append(selection('one line per', options, (name) => { state.lines = name; redo(); }, state.lines));
     if (state.lines && data.series.length > 1) {
       controls.append(selection('of', data.series.map(({name}, i) => [String(i), name]),
           (i) => { state.series = Number(i); draw(); }, String(state.series)));
@@ -295,7 +296,7 @@ function addSweepControls(view, state, controls, draw) {
     const rest = otherAxes(state);
     if (!rest.some(({name}) => name === state.down)) state.down = rest[rest.length - 1].name;
     if (rest.length > 1) {
-      controls.append(selection('down', rest.map(({name}) => [name, name]), (name) => { state.down = name; redo(); }, state.down));
+      controls.append(selection('y axis', rest.map(({name}) => [name, name]), (name) => { state.down = name; redo(); }, state.down));
     }
   }
   const drawn = [state.across.name, state.form === 'matrix' ? state.down : state.lines];
@@ -305,13 +306,13 @@ function addSweepControls(view, state, controls, draw) {
   }
 }
 
-// All that is no point of a sweep in one table; of a sweep the geometric mean of the points that its
-// view shows first.
+// All results in one table; for a sweep, the geometric mean of the points that its view shows
+// first.
 function overviewColumns() {
   return data.views.flatMap((view) => {
     const rows = rowsOf(view), metric = view.metrics[0], names = rowNames(rows);
     if (view.form === 'bars' || view.form === 'table') {
-      const jobs = unique(rows.map((row) => row.workload)).length > 1;  // whose names say it all
+      const jobs = unique(rows.map((row) => row.workload)).length > 1;  // their names suffice
       return columnsOf(rows, names.map((name) => jobs ? name : rows.length > 1 ? `${view.title}: ${name}` : view.title), metric);
     }
     const points = rows.filter((row) => Object.entries(view.at).every(
@@ -338,20 +339,20 @@ const COLUMNS_ON_PAPER = 5;
 function showOverview(part, columns) {
   if (columns.length === 0) return () => {};
   const holder = element('div');
-  part.append(element('h3', {}, 'All in one table'),
-      element('p', {class: 'hint'}, 'Medians. ▲ marks the fastest and all that are not shown to be slower; without a mark no difference is shown. Select a heading to sort by it.'), holder);
+  part.append(element('h3', {}, 'Overview'),
+      element('p', {class: 'hint'}, 'Medians. ▲ marks the fastest and all that are not significantly slower; a column without a mark has no significant difference. Select a heading to sort by it.'), holder);
   return () => {
-    const screen = element('div', {class: 'on-screen sticky'}, driveTable('What was measured, by drive', columns));
+    const screen = element('div', {class: 'on-screen sticky'}, driveTable('Measurements by drive', columns));
     const paper = element('div', {class: 'on-paper'});
     for (let i = 0; i < columns.length; i += COLUMNS_ON_PAPER) {
-      paper.append(plainDriveTable(`What was measured, by drive (${i / COLUMNS_ON_PAPER + 1} of ${
+      paper.append(plainDriveTable(`Measurements by drive (${i / COLUMNS_ON_PAPER + 1} of ${
           Math.ceil(columns.length / COLUMNS_ON_PAPER)})`, columns.slice(i, i + COLUMNS_ON_PAPER)));
     }
     holder.replaceChildren(screen, paper);
   };
 }
 
-// What the series look like; selecting one hides or shows it.
+// The legend of the series; selecting one hides or shows it.
 function seriesLegend(draw) {
   const list = element('ul', {class: 'legend', 'aria-label': 'Drives and file systems'});
   data.series.forEach((one, i) => {
@@ -379,11 +380,11 @@ function showResults(data) {
   };
   const controls = element('div', {class: 'controls'});
   if (inOrder.length > 1) {
-    controls.append(selection('Figure', [['', 'as each test reports it'], ...inOrder.map((name) => [name, FIGURES[name].title])],
+    controls.append(selection('Metric', [['', 'default of each test'], ...inOrder.map((name) => [name, FIGURES[name].title])],
         (name) => { chosen.metric = name; redraw(); }));
   }
   if (data.series.length >= MANY_SERIES) {
-    controls.append(segments('Order', [['sorted', 'Best first'], ['given', 'As given']], 'sorted',
+    controls.append(segments('Order', [['sorted', 'Best first'], ['given', 'Input order']], 'sorted',
         (order) => { chosen.sorted = order === 'sorted'; redraw(); }));
   }
   part.append(controls, data.series.length > 1 ? seriesLegend(redraw) : '', whiskerNote());
@@ -396,9 +397,9 @@ function whiskerNote() {
   const spreads = data.rows.flatMap((row) => data.series.map((_, i) => measurementOf(row, i)))
       .filter(Boolean).flatMap((one) => Object.values(one.figures));
   const parts = ['Bars and points are medians.'];
-  if (spreads.some((one) => one.length > 3)) parts.push('Solid whiskers: the median lies there with 95 % confidence.');
+  if (spreads.some((one) => one.length > 3)) parts.push('Solid whiskers: 95 % confidence interval of the median.');
   if (spreads.some((one) => one.length === 3 && one[1] < one[2])) {
-    parts.push('Dashed whiskers: lowest and highest, as there are too few samples for an interval.');
+    parts.push('Dashed whiskers: minimum and maximum, because there are too few samples for an interval.');
   }
   return element('p', {class: 'hint'}, parts.join(' '));
 }

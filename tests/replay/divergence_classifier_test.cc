@@ -1,5 +1,5 @@
 // What explains a divergence, and what does not.
-#include "replay/engine/divergence_judge.h"
+#include "replay/engine/divergence_classifier.h"
 
 #include <doctest/doctest.h>
 #include <errno.h>
@@ -18,14 +18,14 @@ Operation on_file(OperationKind kind, FileId entry, PathId path, std::int64_t ex
   return operation;
 }
 
-TEST_CASE("attributes that a file system lacks explain nothing but attributes") {
+TEST_CASE("attributes that a file system lacks explain only attribute divergences") {
   PathTable paths;
   const PathId path = paths.add(Role::near, "d/f");
   for (const OperationKind kind : {set_xattr, change_mode, set_times, advise, sync}) {
-    DivergenceJudge judge(paths);
+    DivergenceClassifier judge(paths);
     CHECK(judge.judge(on_file(kind, 5, path), path, -EOPNOTSUPP) == DivergenceClass::limit);
     CHECK(judge.judge(on_file(read, 5, path, 60), path, 100) == DivergenceClass::mismatch);
-    DivergenceJudge other(paths);
+    DivergenceClassifier other(paths);
     CHECK(other.judge(on_file(kind, 5, path), path, -EOPNOTSUPP) == DivergenceClass::limit);
     CHECK_FALSE(other.is_consequence(on_file(read, 5, path, 60), path));
     const bool explains = kind == set_xattr;
@@ -34,11 +34,11 @@ TEST_CASE("attributes that a file system lacks explain nothing but attributes") 
   }
 }
 
-TEST_CASE("a name that is not there explains what is done to it and below") {
+TEST_CASE("a missing name explains divergences on it and below") {
   PathTable paths;
   const PathId folder = paths.add(Role::near, "d");
   const PathId path = paths.add(Role::near, "d/f");
-  DivergenceJudge judge(paths);
+  DivergenceClassifier judge(paths);
   CHECK(judge.judge(on_file(stat, 5, folder), folder, -ENOENT) == DivergenceClass::mismatch);
   CHECK(judge.judge(on_file(unlink, 6, path), path, -ENOENT) == DivergenceClass::consequence);
 }

@@ -1,4 +1,4 @@
-// What this machine and this user can mount.
+// Determines what this machine and this user can mount.
 #include <fstream>
 
 #include <errno.h>
@@ -33,43 +33,43 @@ bool fuse_works() {
   return access("/dev/fuse", R_OK | W_OK) == 0;
 }
 
-// Unmounts outside arrive inside, mounts inside stay inside. In a chroot that is not a mount itself
-// this cannot be had: then mounts may show outside too, and a killed run's are unmounted by the
-// next one, from their leases.
+// Unmounts outside propagate inside; mounts inside stay inside. This is impossible in a chroot that
+// is not a mount point. Then mounts may be visible outside, and the next run unmounts those of a
+// killed run by their leases.
 bool isolate_mounts() {
   return mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr) == 0 || errno == EINVAL;
 }
 
 }  // namespace
 
-MountPower enter_mount_namespace() {
+MountCapability enter_mount_namespace() {
   if (unshare(CLONE_NEWNS) == 0) {
-    if (!isolate_mounts()) return MountPower::none;
-    if (geteuid() == 0 && loop_devices_available()) return MountPower::full;
-    return fuse_works() ? MountPower::fuse_only : MountPower::none;
+    if (!isolate_mounts()) return MountCapability::none;
+    if (geteuid() == 0 && loop_devices_available()) return MountCapability::full;
+    return fuse_works() ? MountCapability::fuse_only : MountCapability::none;
   }
   const uid_t user = geteuid();
   const gid_t group = getegid();
-  if (!fuse_works() || unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return MountPower::none;
+  if (!fuse_works() || unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) return MountCapability::none;
   const bool mapped = write_file("/proc/self/setgroups", "deny") &&
                       write_file("/proc/self/uid_map", fmt::format("0 {} 1", user)) &&
                       write_file("/proc/self/gid_map", fmt::format("0 {} 1", group));
-  return mapped && isolate_mounts() ? MountPower::fuse_only : MountPower::none;
+  return mapped && isolate_mounts() ? MountCapability::fuse_only : MountCapability::none;
 }
 
-MountPower probe_mount_power() {
+MountCapability probe_mount_capability() {
   const pid_t child = fork();
   if (child == 0) _exit(static_cast<int>(enter_mount_namespace()));
   int status = 0;
   if (child < 0 || waitpid(child, &status, 0) != child || !WIFEXITED(status)) {
-    return MountPower::none;
+    return MountCapability::none;
   }
-  return static_cast<MountPower>(WEXITSTATUS(status));
+  return static_cast<MountCapability>(WEXITSTATUS(status));
 }
 
 bool kernel_has(const FileSystemInfo& info) {
   if (in_kernel_list(info.kernel_type)) return true;
-  // A driver that is a module shows up only once it is loaded; loading an unknown one does no harm.
+  // A module is listed only once it is loaded. Trying to load an unknown one is harmless.
   if (geteuid() == 0 && find_program("modprobe")) {
     ChildProcess child({"modprobe", "-q", std::string(info.kernel_type)}, "kmod");
     child.wait(10);
@@ -81,13 +81,13 @@ bool fuse_has(const FileSystemInfo& info) {
   return !info.fuse_program.empty() && fuse_works() && find_program(info.fuse_program).has_value();
 }
 
-std::optional<Driver> choose_driver(FileSystemKind kind, MountPower power) {
+std::optional<Driver> choose_driver(FileSystemKind kind, MountCapability power) {
   const FileSystemInfo& info = file_system_info(kind);
-  if (power == MountPower::full && kernel_has(info)) {
+  if (power == MountCapability::full && kernel_has(info)) {
     return Driver{true, std::string(info.kernel_type)};
   }
-  if (power == MountPower::none || !fuse_has(info)) return std::nullopt;
-  const bool allowed = power == MountPower::full || !info.fuse_needs_device;
+  if (power == MountCapability::none || !fuse_has(info)) return std::nullopt;
+  const bool allowed = power == MountCapability::full || !info.fuse_needs_device;
   return allowed ? std::optional(Driver{false, std::string(info.fuse_program)}) : std::nullopt;
 }
 

@@ -1,4 +1,4 @@
-#include "replay/engine/performer.h"
+#include "replay/engine/operation_executor.h"
 
 #include <linux/fs.h>
 #include <sys/mman.h>
@@ -7,18 +7,18 @@
 namespace filereel {
 namespace {
 
-// What is left of an open's flags; O_TMPFILE has O_DIRECTORY's bit. Not O_APPEND, because offsets
-// are explicit.
+// The permitted flags of an open; O_TMPFILE includes the O_DIRECTORY bit. O_APPEND is excluded
+// because offsets are explicit.
 constexpr std::uint32_t kOpenFlags = O_ACCMODE | O_CREAT | O_EXCL | O_TRUNC | O_TMPFILE | O_DIRECT |
                                      O_SYNC | O_DSYNC | O_NOATIME | O_PATH | O_NONBLOCK;
 constexpr std::uint32_t kTemporary = O_TMPFILE & ~O_DIRECTORY;
 constexpr std::uint32_t kStatusFlags = O_NONBLOCK | O_DIRECT | O_NOATIME;
-constexpr std::uint32_t kWhiteout = RENAME_WHITEOUT;  // makes a device node
+constexpr std::uint32_t kWhiteout = RENAME_WHITEOUT;  // creates a device node
 
-// A mapping's `begin` while one thread works on its entry.
+// Value of a mapping's `begin` while a thread works on its entry.
 std::byte* const kTaken = reinterpret_cast<std::byte*>(1);
 
-// Whether looking a path up came to nothing.
+// Whether a path lookup failed.
 bool is_missing(std::int64_t result) {
   return result == -ENOENT || result == -ENOTDIR || result == -ELOOP || result == -ENAMETOOLONG;
 }
@@ -26,15 +26,15 @@ bool is_missing(std::int64_t result) {
 }  // namespace
 
 std::uint64_t buffer_size(const EngineContext& context) {
-  if (context.files) return context.largest_io;  // a workload of our own
-  // A trace can claim what it likes: all threads together get this much.
+  if (context.files) return context.largest_io;  // a synthesised workload
+  // A trace may claim any size: this is the limit for all threads together.
   constexpr std::uint64_t kTogether = 256 << 20, kMost = 64 << 20, kLeast = 64 << 10;
   const std::uint64_t lanes = context.board ? std::max<std::uint64_t>(context.board->size(), 1) : 1;
   return std::min(context.largest_io, std::clamp(kTogether / lanes, kLeast, kMost));
 }
 
 template <class Calls>
-std::int64_t Performer<Calls>::call_other(const Operation& op) noexcept {
+std::int64_t OperationExecutor<Calls>::call_other(const Operation& op) noexcept {
   using enum OperationKind;
   switch (op.kind) {
     case open:
@@ -140,7 +140,7 @@ std::int64_t Performer<Calls>::call_other(const Operation& op) noexcept {
     case fork:
     case join:
     case exit:
-    case reap:  // nothing is in flight here
+    case reap:  // there are no requests in flight here
     case await:
     case pace:
       break;
@@ -149,7 +149,7 @@ std::int64_t Performer<Calls>::call_other(const Operation& op) noexcept {
 }
 
 template <class Calls>
-std::int64_t Performer<Calls>::try_open(const Operation& op) noexcept {
+std::int64_t OperationExecutor<Calls>::try_open(const Operation& op) noexcept {
   const auto flags = static_cast<int>((op.flags & kOpenFlags) | O_NONBLOCK | O_NOCTTY);
   if ((op.flags & kTemporary) != 0) {
     const std::int64_t directory = parents_.directory(op.path);
@@ -162,13 +162,14 @@ std::int64_t Performer<Calls>::try_open(const Operation& op) noexcept {
 }
 
 template <class Calls>
-std::int64_t Performer<Calls>::open(const Operation& op) noexcept {
+std::int64_t OperationExecutor<Calls>::open(const Operation& op) noexcept {
   std::int64_t fd = try_open(op);
-  if (fd == -EMFILE) {  // the cached directories may be too many
+  if (fd == -EMFILE) {  // there may be too many cached directories
     parents_.forget();
     fd = try_open(op);
   }
-  if (op.file >= context_.open_files.size()) {  // it failed in the trace: nobody will close it
+  if (op.file >=
+      context_.open_files.size()) {  // the open failed in the trace, so nothing will close it
     if (fd < 0) return fd;
     Calls::close(static_cast<int>(fd));
     return 0;
@@ -177,26 +178,26 @@ std::int64_t Performer<Calls>::open(const Operation& op) noexcept {
   const int before = file.fd.exchange(static_cast<int>(fd < 0 ? -1 : fd));
   file.path.store(op.path, std::memory_order_relaxed);
   file.listed.store(false, std::memory_order_relaxed);
-  if (before >= 0) Calls::close(before);  // only a trace that forgot to close it comes here
+  if (before >= 0) Calls::close(before);  // only for traces that did not close it
   if (fd < 0) return fd;
   if (clear_nonblock_ && (op.flags & O_NONBLOCK) == 0) {
     const std::uint64_t begin = now_ns();
     Calls::set_flags(static_cast<int>(fd), static_cast<int>(op.flags & kStatusFlags));
     own_ns_ += now_ns() - begin;
   }
-  return 0;  // the number means nothing
+  return 0;  // the number has no meaning
 }
 
 template <class Calls>
-std::int64_t Performer<Calls>::close(const Operation& op) noexcept {
+std::int64_t OperationExecutor<Calls>::close(const Operation& op) noexcept {
   if (op.file >= context_.open_files.size()) return -EBADF;
   return Calls::close(context_.open_files[op.file].fd.exchange(-1));
 }
 
-// One call as far as anyone can see: a piece that comes short ends it, an error counts only if
-// nothing was moved.
+// Behaves like a single call: a short piece ends it, and an error is returned only if nothing was
+// transferred.
 template <class Calls>
-std::int64_t Performer<Calls>::transfer_in_pieces(const Operation& op) noexcept {
+std::int64_t OperationExecutor<Calls>::transfer_in_pieces(const Operation& op) noexcept {
   const std::uint64_t length = std::min(bytes_of(op), kMaxTransfer);
   if (op.offset > static_cast<std::uint64_t>(INT64_MAX) - length) return -EINVAL;
   const bool reads = op.kind == OperationKind::read;
@@ -227,9 +228,9 @@ std::int64_t Performer<Calls>::transfer_in_pieces(const Operation& op) noexcept 
   return static_cast<std::int64_t>(done);
 }
 
-// Mostly of a directory, and one that is open already needs no handle of its own.
+// Usually for a directory; one that is already open needs no handle of its own.
 template <class Calls>
-std::int64_t Performer<Calls>::stat_volume(const Operation& op) noexcept {
+std::int64_t OperationExecutor<Calls>::stat_volume(const Operation& op) noexcept {
   if (op.file == kNoFile) {
     const std::int64_t directory = parents_.directory(op.path);
     if (directory >= 0) return Calls::stat_volume({static_cast<int>(directory), nullptr});
@@ -237,10 +238,10 @@ std::int64_t Performer<Calls>::stat_volume(const Operation& op) noexcept {
   return at_target(op, [](CallTarget at) { return Calls::stat_volume(at); });
 }
 
-// Kernel copies may move less than asked at a time; the operation ends when as much is moved as in
-// the trace.
+// Kernel copies may transfer less than requested. The operation ends when it has transferred as
+// much as in the trace.
 template <class Calls>
-std::int64_t Performer<Calls>::copy_range(const Operation& op) noexcept {
+std::int64_t OperationExecutor<Calls>::copy_range(const Operation& op) noexcept {
   const int from = fd(op.source);
   const int to = fd(op.file);
   if (op.method == CopyMethod::reflink) {
@@ -251,7 +252,7 @@ std::int64_t Performer<Calls>::copy_range(const Operation& op) noexcept {
       op.expected > 0 ? std::min(op.length, static_cast<std::uint64_t>(op.expected)) : op.length;
   std::uint64_t done = 0;
   while (done < length) {
-    // A splice between two files goes through a pipe, which sendfile has inside.
+    // A splice between two files needs a pipe, which sendfile has internally.
     const std::int64_t moved =
         op.method == CopyMethod::copy_file_range
             ? Calls::copy_file_range(from, op.second + done, to, op.offset + done, length - done)
@@ -265,7 +266,7 @@ std::int64_t Performer<Calls>::copy_range(const Operation& op) noexcept {
 }
 
 template <class Calls>
-std::int64_t Performer<Calls>::link(const Operation& op) noexcept {
+std::int64_t OperationExecutor<Calls>::link(const Operation& op) noexcept {
   if (op.file != kNoFile) {
     return parents_.with(op.path, [&](int parent, const char* name) {
       return Calls::link({fd(op.file), nullptr}, parent, name);
@@ -278,7 +279,7 @@ std::int64_t Performer<Calls>::link(const Operation& op) noexcept {
 }
 
 template <class Calls>
-std::int64_t Performer<Calls>::rename(const Operation& op) noexcept {
+std::int64_t OperationExecutor<Calls>::rename(const Operation& op) noexcept {
   const std::int64_t result = parents_.with_both(
       op.old_path, op.path, [&](int old, const char* old_name, int parent, const char* name) {
         return Calls::rename(old, old_name, parent, name, op.flags & ~kWhiteout);
@@ -289,7 +290,7 @@ std::int64_t Performer<Calls>::rename(const Operation& op) noexcept {
 }
 
 template <class Calls>
-std::int64_t Performer<Calls>::list(const Operation& op) noexcept {
+std::int64_t OperationExecutor<Calls>::list(const Operation& op) noexcept {
   if (op.file >= context_.open_files.size()) return -EBADF;
   OpenFile& directory = context_.open_files[op.file];
   const int fd = directory.fd.load(std::memory_order_acquire);
@@ -300,12 +301,12 @@ std::int64_t Performer<Calls>::list(const Operation& op) noexcept {
   return only_error(Calls::list(fd, scratch_.first(op.length)));
 }
 
-// Never waits in the kernel: a trace could make threads wait for one another for ever.
+// Never waits in the kernel: a trace could deadlock threads.
 template <class Calls>
-std::int64_t Performer<Calls>::lock(const Operation& op) noexcept {
+std::int64_t OperationExecutor<Calls>::lock(const Operation& op) noexcept {
   const int fd = this->fd(op.file);
   std::int64_t result = Calls::lock(fd, op.flags, op.offset, op.length);
-  // One that the trace did not get must not be kept from who got it there.
+  // A lock that the trace did not get must not be withheld from the thread that got it there.
   if (result == 0 && op.expected == -EAGAIN) {
     Calls::lock(fd, (op.flags & lock_flags::kRecord) | lock_flags::kUnlock, op.offset, op.length);
   }
@@ -321,7 +322,7 @@ std::int64_t Performer<Calls>::lock(const Operation& op) noexcept {
 }
 
 template <class Calls>
-std::int64_t Performer<Calls>::attribute(const Operation& op) noexcept {
+std::int64_t OperationExecutor<Calls>::attribute(const Operation& op) noexcept {
   const char* const name = context_.texts->text(op.text).c_str();
   const std::span<std::byte> bytes = scratch_.first(op.length);
   return only_error(at_target(op, [&](CallTarget at) -> std::int64_t {
@@ -339,19 +340,19 @@ std::int64_t Performer<Calls>::attribute(const Operation& op) noexcept {
   }));
 }
 
-// Programs are looked up, not run: what went wrong in running them is taken from the trace.
+// Programs are looked up, not run: errors of running them are taken from the trace.
 template <class Calls>
-std::int64_t Performer<Calls>::execute(const Operation& op) noexcept {
+std::int64_t OperationExecutor<Calls>::execute(const Operation& op) noexcept {
   const std::int64_t result = parents_.with(
       op.path, [](int parent, const char* name) { return Calls::access(parent, name, X_OK); });
   if (result == 0 && !is_missing(op.expected)) return op.expected;
   return result;
 }
 
-// Nothing runs or writes in these maps: a private one is only read, and pages are brought in by
-// `fault` alone. So a map of any size takes address space and no memory.
+// Nothing executes or writes in these mappings: a private one is only read, and only `fault` brings
+// pages in. A mapping of any size therefore needs address space but no memory.
 template <class Calls>
-std::int64_t Performer<Calls>::map(const Operation& op) noexcept {
+std::int64_t OperationExecutor<Calls>::map(const Operation& op) noexcept {
   if (op.source >= context_.mappings.size()) return -EINVAL;
   const auto wanted = static_cast<int>(op.flags >> 8);
   const int type = wanted & MAP_TYPE;
@@ -360,11 +361,11 @@ std::int64_t Performer<Calls>::map(const Operation& op) noexcept {
   const int protection = PROT_READ | (shared ? static_cast<int>(op.flags & PROT_WRITE) : 0);
   const int flags = (shared ? MAP_SHARED : MAP_PRIVATE) | MAP_NORESERVE;
 
-  unmap(op.source);  // only a trace that forgot to comes here with something mapped
+  unmap(op.source);  // only for traces that did not unmap it
   Mapping& mapping = context_.mappings[op.source];
   std::byte* free = nullptr;
   if (!mapping.begin.compare_exchange_strong(free, kTaken))
-    return -EAGAIN;  // another thread has it
+    return -EAGAIN;  // another thread uses it
   std::byte* begin = nullptr;
   const std::int64_t result =
       Calls::map(fd(op.file), op.offset, op.length, protection, flags, begin);
@@ -374,7 +375,7 @@ std::int64_t Performer<Calls>::map(const Operation& op) noexcept {
 }
 
 template <class Calls>
-std::int64_t Performer<Calls>::unmap(FileSlot number) noexcept {
+std::int64_t OperationExecutor<Calls>::unmap(FileSlot number) noexcept {
   if (number >= context_.mappings.size()) return -EINVAL;
   Mapping& mapping = context_.mappings[number];
   std::byte* begin = mapping.begin.load();
@@ -386,17 +387,17 @@ std::int64_t Performer<Calls>::unmap(FileSlot number) noexcept {
   return result;
 }
 
-// Returns call(begin, length) for a range of a mapping, in whole pages. Should another thread
-// unmap it meanwhile, which only the loosest order allows, the call finds nothing or memory that it
-// does no harm to: it changes no byte.
+// Returns call(begin, length) for a range of a mapping, in whole pages. With the loosest order
+// another thread may unmap it meanwhile. The call then finds nothing, or memory that it does not
+// modify.
 template <class Calls>
 template <class Call>
-std::int64_t Performer<Calls>::in_mapping(const Operation& op, Call call) noexcept {
+std::int64_t OperationExecutor<Calls>::in_mapping(const Operation& op, Call call) noexcept {
   if (op.source >= context_.mappings.size()) return -EINVAL;
   const Mapping& mapping = context_.mappings[op.source];
   std::byte* const begin = mapping.begin.load();
   if (begin == nullptr || begin == kTaken) return -ENOMEM;
-  // The last page is there as a whole.
+  // The last page is mapped completely.
   const std::uint64_t length =
       (mapping.length.load() + page_bytes_ - 1) / page_bytes_ * page_bytes_;
   const std::uint64_t from = op.offset / page_bytes_ * page_bytes_;
@@ -405,7 +406,7 @@ std::int64_t Performer<Calls>::in_mapping(const Operation& op, Call call) noexce
   return call(begin + from, (wanted + page_bytes_ - 1) / page_bytes_ * page_bytes_);
 }
 
-template class Performer<LinuxCalls>;
-template class Performer<NullCalls>;
+template class OperationExecutor<LinuxCalls>;
+template class OperationExecutor<NullCalls>;
 
 }  // namespace filereel

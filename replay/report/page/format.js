@@ -1,4 +1,4 @@
-// Figures in words: three significant digits as far as they mean anything, always with units.
+// Formats figures with about three significant digits and their units.
 
 function number(value) {
   if (value === null || value === undefined || !Number.isFinite(value)) return '–';
@@ -56,7 +56,7 @@ function share(value) {
   return (percent < 9.95 ? percent.toFixed(1) : percent.toFixed(0)) + '\u202f%';
 }
 
-// "2024-02-29 12:00 UTC" of what is ISO 8601.
+// "2024-02-29 12:00 UTC" for an ISO 8601 time.
 function moment(text) {
   const parts = /^(\d{4}-\d{2}-\d{2})T(\d{2}:\d{2}):\d{2}Z$/.exec(text);
   return parts ? `${parts[1]} ${parts[2]}\u202fUTC` : text;
@@ -66,13 +66,13 @@ function counted(count, one, many) {
   return `${whole(count)} ${count === 1 ? one : many}`;
 }
 
-// The metrics by name: {title, unit, short, more}; `unit` of axes, `short` of columns.
+// The metrics by name: {title, unit, short, more}; `unit` for axes, `short` for columns.
 const FIGURES = Object.fromEntries(data.metrics.map((one) => [one.name, {
   title: one.title, more: one.more, kind: one.unit, short: one.heading,
   unit: {'MB/s': 'MB/s', '1/s': one.heading, s: 's', us: '', share: ''}[one.unit],
 }]));
 
-// With its unit where that is not the axis' own.
+// With its unit, unless the axis has it.
 function figureText(figure, value) {
   const text = {s: seconds, us: microseconds, share}[FIGURES[figure].kind];
   return text ? text(value) : number(value);
@@ -83,7 +83,7 @@ function withUnit(figure, value) {
   return kind === 'MB/s' || kind === '1/s' ? `${number(value)} ${unit}` : figureText(figure, value);
 }
 
-// A figure of a measurement, as {median, low, high, interval_95}; null where it has none.
+// A figure of a measurement as {median, low, high, interval_95}; null if there is none.
 function spreadIn(measurement, figure) {
   const list = measurement.figures[figure];
   if (!list) return null;
@@ -91,7 +91,7 @@ function spreadIn(measurement, figure) {
   return {median, low, high, interval_95: from === undefined ? null : {low: from, high: to}};
 }
 
-// The range that a whisker shows: the interval, else the extremes; nothing for one sample.
+// The range of a whisker: the interval, otherwise the extremes; null for a single sample.
 function rangeOf(spread) {
   if (spread.interval_95) return {...spread.interval_95, sure: true};
   if (spread.low === spread.high) return null;

@@ -1,4 +1,4 @@
-#include "replay/report/wording.h"
+#include "replay/report/formatting.h"
 
 #include <algorithm>
 
@@ -11,13 +11,6 @@ namespace filereel {
 std::string rate_text(double value) {
   if (value >= 99.95) return fmt::format("{:.0f}", value);
   return value >= 9.995 ? fmt::format("{:.1f}", value) : fmt::format("{:.2f}", value);
-}
-
-std::string spread_text(const std::optional<Spread>& spread) {
-  if (!spread) return "–";
-  if (spread->low == spread->high) return rate_text(spread->median);
-  return fmt::format("{} ({}–{})", rate_text(spread->median), rate_text(spread->low),
-                     rate_text(spread->high));
 }
 
 std::string figure_text(Unit unit, double figure) {

@@ -1,4 +1,4 @@
-#include "replay/engine/divergence_judge.h"
+#include "replay/engine/divergence_classifier.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +10,7 @@ bool is_either(std::int64_t result, int a, int b) {
   return result == -a || result == -b;
 }
 
-// Two errors that are one answer.
+// Two errors that mean the same.
 bool same_error(OperationKind kind, std::int64_t expected, std::int64_t result) {
   const auto both = [&](int a, int b) {
     return is_either(expected, a, b) && is_either(result, a, b);
@@ -32,8 +32,8 @@ bool same_error(OperationKind kind, std::int64_t expected, std::int64_t result) 
   }
 }
 
-// Errors that say that a file system, or the machine, has not got something.
-bool is_lack(OperationKind kind, int error) {
+// Errors that mean that the file system or the machine lacks a feature or a resource.
+bool is_unsupported(OperationKind kind, int error) {
   using enum OperationKind;
   switch (error) {
     case EOPNOTSUPP:
@@ -57,10 +57,10 @@ bool is_lack(OperationKind kind, int error) {
       return kind == map;
     case ENOMEM:
       return kind == map || kind == fault;
-    case EPERM:  // FAT has neither links nor modes
+    case EPERM:  // FAT supports neither links nor modes
       return kind == symlink || kind == link || kind == change_mode || kind == set_times ||
              kind == change_owner;
-    case EINVAL:  // direct I/O, letters that FAT has not, modes of fallocate
+    case EINVAL:  // direct I/O, characters that FAT does not allow, modes of fallocate
       return kind != unlink && kind != remove_directory && kind != close && kind != stat;
     default:
       return false;
@@ -69,15 +69,15 @@ bool is_lack(OperationKind kind, int error) {
 
 bool is_limit(const Operation& operation, std::int64_t result) {
   if (operation.expected >= 0 && result < 0) {
-    return is_lack(operation.kind, static_cast<int>(-result));
+    return is_unsupported(operation.kind, static_cast<int>(-result));
   }
-  // The other way round: the recorded system had not got it.
+  // The reverse: the recorded system lacked the feature.
   const bool missed = operation.expected == -EOPNOTSUPP || operation.expected == -ENOSYS ||
                       operation.expected == -ENOTTY || operation.expected == -EXDEV;
   return missed && result >= 0;
 }
 
-// Whether the divergence is about what is there, so that it concerns all that lies below.
+// Whether the divergence concerns existence, so that it affects everything below.
 bool is_about_existence(const Operation& operation, std::int64_t result) {
   using enum OperationKind;
   switch (operation.kind) {
@@ -93,8 +93,8 @@ bool is_about_existence(const Operation& operation, std::int64_t result) {
   }
 }
 
-// Whether what is there, and what is in it, is the same whatever the result: later operations see
-// no difference, but for attributes themselves.
+// Whether files and their content are the same for any result: later operations see no difference,
+// except in the attributes themselves.
 bool leaves_no_trace(const Operation& operation, std::int64_t result) {
   using enum OperationKind;
   switch (operation.kind) {
@@ -136,7 +136,7 @@ bool uses_mapping(OperationKind kind) {
 bool same_result(const Operation& operation, std::int64_t result) noexcept {
   const std::int64_t expected = operation.expected;
   if (result == expected) return true;
-  // A signal came just then; it will not come again.
+  // The recorded call was interrupted by a signal, which does not recur.
   if (expected == -EINTR) return true;
   switch (operation_info(operation.kind).comparison) {
     case Comparison::nothing:
@@ -150,8 +150,8 @@ bool same_result(const Operation& operation, std::int64_t result) noexcept {
   return same_error(operation.kind, expected, result);
 }
 
-DivergenceClass DivergenceJudge::judge(const Operation& operation, PathId path,
-                                       std::int64_t result) noexcept {
+DivergenceClass DivergenceClassifier::judge(const Operation& operation, PathId path,
+                                            std::int64_t result) noexcept {
   const std::lock_guard lock(mutex_);
   DivergenceClass what = DivergenceClass::mismatch;
   if (touched(operation, path)) {
@@ -161,17 +161,17 @@ DivergenceClass DivergenceJudge::judge(const Operation& operation, PathId path,
   }
   try {
     remember(operation, path, result);
-  } catch (const std::bad_alloc&) {  // the next one is judged by itself
+  } catch (const std::bad_alloc&) {  // the next divergence is then judged alone
   }
   return what;
 }
 
-bool DivergenceJudge::is_consequence(const Operation& operation, PathId path) noexcept {
+bool DivergenceClassifier::is_consequence(const Operation& operation, PathId path) noexcept {
   const std::lock_guard lock(mutex_);
   return touched(operation, path);
 }
 
-bool DivergenceJudge::touched(const Operation& operation, PathId path) const {
+bool DivergenceClassifier::touched(const Operation& operation, PathId path) const {
   if (is_about_attributes(operation.kind) && attributes_.contains(operation.entry)) return true;
   if (operation.entry != kNoFileId) {
     if (files_.contains(operation.entry)) return true;
@@ -185,7 +185,7 @@ bool DivergenceJudge::touched(const Operation& operation, PathId path) const {
   return touched_name(path) || touched_name(operation.old_path);
 }
 
-bool DivergenceJudge::touched_name(PathId path) const {
+bool DivergenceClassifier::touched_name(PathId path) const {
   bool above = false;
   for (; !paths_.is_root(path); path = paths_.node(path).parent) {
     const auto found = names_.find(path);
@@ -195,7 +195,7 @@ bool DivergenceJudge::touched_name(PathId path) const {
   return false;
 }
 
-void DivergenceJudge::remember(const Operation& operation, PathId path, std::int64_t result) {
+void DivergenceClassifier::remember(const Operation& operation, PathId path, std::int64_t result) {
   const std::size_t remembered =
       names_.size() + files_.size() + attributes_.size() + slots_.size() + mappings_.size();
   if (remembered >= kMostRemembered) return;
@@ -217,8 +217,8 @@ void DivergenceJudge::remember(const Operation& operation, PathId path, std::int
   remember_name(operation.old_path, below);
 }
 
-void DivergenceJudge::remember_name(PathId path, bool below) {
-  // Everything lies below a root: that would explain too much.
+void DivergenceClassifier::remember_name(PathId path, bool below) {
+  // Everything is below a root: remembering it would explain too much.
   if (paths_.is_root(path)) return;
   bool& all = names_[path];
   all = all || below;

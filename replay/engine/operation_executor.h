@@ -1,4 +1,4 @@
-// Does what an operation says, confined to the volumes' roots (docs/replay.md).
+// Executes operations, confined to the volumes' roots (docs/replay.md).
 #pragma once
 
 #include <algorithm>
@@ -23,11 +23,11 @@
 
 namespace filereel {
 
-// How large a buffer the reads and writes of one thread get; larger transfers go in pieces.
+// Size of a thread's buffer for reads and writes; larger transfers are split.
 std::uint64_t buffer_size(const EngineContext& context);
 
-// Whether the operation is left out because it could reach beyond files and their content: device
-// nodes, owners (unless asked for), attributes of the system.
+// Whether the operation is refused because it could affect more than files and their content:
+// device nodes, owners (unless requested), attributes of the system.
 inline bool is_refused(const Operation& op, const EngineContext& context) noexcept {
   switch (op.kind) {
     case OperationKind::make_node:
@@ -42,17 +42,18 @@ inline bool is_refused(const Operation& op, const EngineContext& context) noexce
   }
 }
 
-// How many bytes a read or write asks for: of a write that was short, what it achieved.
+// The number of bytes a read or write requests: for a write that was short, the bytes written.
 inline std::uint64_t bytes_of(const Operation& op) noexcept {
   if (op.kind != OperationKind::write || op.expected < 0) return op.length;
   return std::min(op.length, static_cast<std::uint64_t>(op.expected));
 }
 
-// `Calls` is LinuxCalls or NullCalls. One thread's; nothing here throws or allocates once made.
+// `Calls` is LinuxCalls or NullCalls. Used by one thread. After construction nothing throws or
+// allocates.
 template <class Calls>
-class Performer {
+class OperationExecutor {
  public:
-  explicit Performer(const EngineContext& context)
+  explicit OperationExecutor(const EngineContext& context)
       : context_(context),
         directories_(context.directories ? *context.directories : own_directories_),
         parents_(*context.paths, context.roots, directories_),
@@ -60,11 +61,11 @@ class Performer {
         buffer_(buffer_size(context)),
         scratch_(needs_scratch(context.kinds) ? kLargestAttribute : 1),
         page_bytes_(static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE))) {}
-  Performer(const Performer&) = delete;
-  Performer& operator=(const Performer&) = delete;
+  OperationExecutor(const OperationExecutor&) = delete;
+  OperationExecutor& operator=(const OperationExecutor&) = delete;
 
-  // Open files without O_NONBLOCK unless the trace has it. Opening always goes with it, so that it
-  // cannot hang; for blocking reads and writes of files it means nothing, for io_uring it does.
+  // Opens files without O_NONBLOCK unless the trace has it. The open itself always uses it, so that
+  // it cannot hang. For blocking reads and writes of files it has no effect, for io_uring it does.
   void open_blocking() { clear_nonblock_ = true; }
 
   Buffer& buffer() { return buffer_; }
@@ -74,29 +75,29 @@ class Performer {
     return context_.open_files[slot].fd.load(std::memory_order_acquire);
   }
 
-  // Makes ready what the operation needs; to be called before the watch starts.
+  // Prepares the operation; call before the clock is read.
   void prepare(const Operation& op) noexcept {
     if (op.kind == OperationKind::write && op.data == DataSource::generated) {
       if (std::exchange(prepared_, false)) return;
       content_.fill(op.entry, op.offset, buffer_.first(bytes_of(op)));
     }
   }
-  // The same earlier: `op` is the next one that is prepared.
+  // The same ahead of time: `op` is the next operation to be prepared.
   void prepare_ahead(const Operation& op) noexcept {
     prepare(op);
     prepared_ = op.kind == OperationKind::write && op.data == DataSource::generated;
   }
 
-  // Returns what the system call did; what has no number to return gives 0.
+  // Returns the result of the system call; 0 if it has none.
   std::int64_t call(const Operation& op) noexcept {
     const bool moves = op.kind == OperationKind::read || op.kind == OperationKind::write;
     return moves ? transfer(op) : call_other(op);
   }
 
-  // Time of the last call that was filereel's and not the system's; forgets it.
+  // Returns and resets the part of the last call spent in filereel, not in the system.
   std::uint64_t take_own_ns() noexcept { return std::exchange(own_ns_, 0); }
 
-  // Of the last read: the first position whose byte is not what was written, or `got`.
+  // For the last read: the first position with a byte other than the one written, or `got`.
   std::uint64_t first_difference(const Operation& op, std::uint64_t got) noexcept {
     if (op.length > buffer_.size()) return std::min(difference_, got);
     return content_.first_difference(op.entry, op.offset, buffer_.first(got));
@@ -113,10 +114,10 @@ class Performer {
         [&kinds](OperationKind kind) { return kinds[static_cast<std::size_t>(kind)]; });
   }
   static std::int64_t only_error(std::int64_t result) { return std::min<std::int64_t>(result, 0); }
-  // No set-user-ID, set-group-ID and sticky bits.
+  // Removes the set-user-ID, set-group-ID and sticky bits.
   static mode_t mode_of(const Operation& op) { return op.mode & 0777; }
 
-  // Returns call(CallTarget) for the open file, or for the name where there is none.
+  // Returns call(CallTarget) for the open file, or for the name if there is none.
   template <class Call>
   std::int64_t at_target(FileSlot file, PathId path, Call call) noexcept {
     if (file != kNoFile) return call(CallTarget{fd(file), nullptr});
@@ -128,7 +129,7 @@ class Performer {
     return at_target(op.file, op.path, call);
   }
 
-  // To be called after a name was taken away: what was opened through it may be elsewhere now.
+  // Call after a name was removed: directories opened through it may have moved.
   void name_changed(PathId path) noexcept {
     if (context_.paths->node(path).first_child == PathTable::kNone) return;
     directories_.fetch_add(1, std::memory_order_relaxed);
@@ -164,20 +165,20 @@ class Performer {
   std::int64_t in_mapping(const Operation& op, Call call) noexcept;
 
   const EngineContext& context_;
-  std::atomic<std::uint64_t> own_directories_ = 0;  // where the context counts none
+  std::atomic<std::uint64_t> own_directories_ = 0;  // if the context has no counter
   std::atomic<std::uint64_t>& directories_;
   ParentCache<Calls> parents_;
   ContentSource content_;
   Buffer buffer_;
-  Buffer scratch_;  // lists, attributes, texts of links
+  Buffer scratch_;  // lists, attributes, link targets
   std::uint64_t page_bytes_;
   bool clear_nonblock_ = false;
   std::uint64_t own_ns_ = 0;
-  bool prepared_ = false;  // the buffer holds what the next write writes
+  bool prepared_ = false;  // the buffer holds the next write's content
   std::uint64_t difference_ = 0;
 };
 
-extern template class Performer<LinuxCalls>;
-extern template class Performer<NullCalls>;
+extern template class OperationExecutor<LinuxCalls>;
+extern template class OperationExecutor<NullCalls>;
 
 }  // namespace filereel

@@ -1,4 +1,4 @@
-// One measurement in full: its samples, its latencies, what it spent its time on, how it went.
+// Details of one measurement: samples, latencies, time by kind of operation, and time series.
 
 function samplesChart(one) {
   const figure = Object.keys(FIGURES).find((key) => one.figures[key]);
@@ -17,7 +17,7 @@ function samplesChart(one) {
     dots: true,
     height: 240,
     lines: [{name: one.subject, points}],
-    words: `Dots: ${one.subject} on ${one.file_system}, ${FIGURES[figure].title}, by repetition: ` +
+    words: `Dot chart: ${one.subject} on ${one.file_system}, ${FIGURES[figure].title}, by repetition: ` +
         points.map((point) => number(point.y)).join(', ') + '.',
     caption: `Median ${number(spread.median)}` + (range
         ? `, ${range.sure ? '95 % interval' : 'extremes'} ${number(range.low)}–${number(range.high)}` : '') +
@@ -29,14 +29,14 @@ function sharesChart(one) {
   const kinds = one.kinds;
   if (kinds.length === 0) return null;
   const top = kinds.slice(0, 10);
-  const names = ['share of the time in calls', 'share of the calls'];
+  const names = ['share of the time in calls', 'share of calls'];
   const values = [top.map((kind) => kind.share_of_time), top.map((kind) => kind.share_of_calls)];
   return chartFigure({
-    title: 'What the time went to',
+    title: 'Time by kind of operation',
     height: top.length * (2 * BAR + GAP) + 90,
     words: 'Bar chart: operations by kind. ' + top.map((kind) =>
       `${kind.kind}: ${share(kind.share_of_time)} of the time, ${share(kind.share_of_calls)} of the calls`).join('; ') + '.',
-    caption: kinds.length > top.length ? `The first ${top.length} of ${kinds.length} kinds.` : null,
+    caption: kinds.length > top.length ? `Top ${top.length} of ${kinds.length} kinds.` : null,
     make: () => ({
       type: 'bar',
       plugins: [whiskers],
@@ -61,8 +61,8 @@ function sharesChart(one) {
         },
       },
     }),
-    tableOf: () => table('Operations, all repetitions together',
-        ['operation', 'calls', 'of all', 'errors', 'bytes', 'time in calls', 'of all'],
+    tableOf: () => table('Operations of all repetitions',
+        ['operation', 'calls', 'share', 'errors', 'bytes', 'time in calls', 'share'],
         kinds.map((kind) => [kind.kind, {text: whole(kind.count), value: kind.count},
           share(kind.share_of_calls), whole(kind.errors), size(kind.bytes),
           {text: seconds(kind.seconds), value: kind.seconds},
@@ -77,7 +77,7 @@ function measurementFacts(one) {
   });
   pairs.push(['Driver', one.driver === 'kernel' ? 'kernel' : named(`FUSE: ${one.driver}`)]);
   if (one.block_share !== undefined) pairs.push(['Share of the block-level speed', share(one.block_share)]);
-  if (one.latency_share !== undefined) pairs.push(["The file system's share of latency", share(one.latency_share)]);
+  if (one.latency_share !== undefined) pairs.push(["File system's share of latency", share(one.latency_share)]);
   if (one.device_written !== undefined) {
     pairs.push(['Device bytes written per file byte', number(one.device_written)]);
   }
@@ -86,27 +86,27 @@ function measurementFacts(one) {
     const replay = one.replay;
     pairs.push(['Data', `${size(replay.bytes_read)} read, ${size(replay.bytes_written)} written`]);
     if (replay.lateness) {
-      pairs.push(['Late by', `${microseconds(replay.lateness.p50_us)} (median), ${microseconds(replay.lateness.p99_us)} (p99)`]);
+      pairs.push(['Lateness', `${microseconds(replay.lateness.p50_us)} (median), ${microseconds(replay.lateness.p99_us)} (p99)`]);
     }
     pairs.push(['Divergences', replay.differ === 0 ? 'none'
         : Object.entries(replay.classes).map(([name, count]) => `${whole(count)} ${name}`).join(', ') || whole(replay.differ)]);
-    if (replay.tree) pairs.push(['The tree at the end', replay.tree.differences === 0 ? 'as after the trace'
+    if (replay.tree) pairs.push(['Final tree', replay.tree.differences === 0 ? 'matches the trace'
         : counted(replay.tree.differences, 'difference', 'differences')]);
   }
   if (one.how) {
     const how = one.how;
     pairs.push(['Replayed', `order ${how.order}, pace ${how.pace}, engine ${how.engine}` +
         (how.depth ? ` at depth ${how.depth}` : '') + (how.clients > 1 ? `, ${how.clients} clients` : '')]);
-    if (how.recorded_s > 0) pairs.push(['Took when recorded', seconds(how.recorded_s)]);
+    if (how.recorded_s > 0) pairs.push(['Recorded time', seconds(how.recorded_s)]);
   }
-  const ended = {precise: 'precise enough', budget: 'the time was over', most: 'the most repetitions'}[one.runs_ended];
-  if (ended) pairs.push(['Repetitions ended', ended]);
+  const ended = {precise: 'interval narrow enough', budget: 'time budget used up', most: 'maximum number of repetitions'}[one.runs_ended];
+  if (ended) pairs.push(['End of repetitions', ended]);
   return facts(pairs);
 }
 
 function samplesTable(list, severalResults) {
   const heading = [...(severalResults ? ['result'] : []), 'measurement', 'file system', 'run', 'elapsed',
-                   'until durable', 'bytes', 'files', 'operations', 'MB/s', 'files/s', 'processor time',
+                   'until durable', 'bytes', 'files', 'operations', 'MB/s', 'files/s', 'CPU time',
                    'device read', 'device written', 'cached before', ''];
   const rows = list.flatMap(({one, result}) => one.samples.map((sample) => [
     ...(severalResults ? [named(result.name)] : []), named(one.subject), one.file_system, sample.run,
@@ -119,17 +119,17 @@ function samplesTable(list, severalResults) {
     sample.cached_before === undefined ? '–' : share(sample.cached_before),
     sample.failed ? 'failed' : sample.moved_no_data ? 'no data moved' : '',
   ]));
-  return table('Every sample', heading, rows, {left: severalResults ? [1, 2] : [1]});
+  return table('All samples', heading, rows, {left: severalResults ? [1, 2] : [1]});
 }
 
-// What is the same in another result.
+// Identifies the same measurement in another result.
 const keyOf = (one) => [one.kind, one.workload, one.subject, one.file_system].join('\n');
 
 function showMeasurements(data) {
   const list = data.results.flatMap((result) => result.measurements.map((one) => ({one, result})));
   if (list.length === 0) return;
   const several = data.results.length > 1;
-  const part = section('Each measurement');
+  const part = section('Measurements');
   const label = ({one, result}) =>
       (several ? `${result.name}: ` : '') + `${one.subject} on ${one.file_system}`;
   const controls = element('div', {class: 'controls'});
@@ -144,7 +144,7 @@ function showMeasurements(data) {
     const {one} = list[index];
     about.replaceChildren(element('h3', {}, named(label(list[index]))), measurementFacts(one));
     if (one.examples.length) {
-      about.append(unfolding(`${counted(one.examples.length, 'divergence', 'divergences')}`,
+      about.append(collapsible(`${counted(one.examples.length, 'divergence', 'divergences')}`,
           () => element('ul', {}, one.examples.map((example) =>
             element('li', {}, `repetition ${example.run}: `, named(example.text))))));
     }
@@ -161,14 +161,14 @@ function showMeasurements(data) {
     part.append(element('h3', {}, 'File efficiency'), efficiencyTable(data, list, several));
   }
   const count = list.reduce((sum, {one}) => sum + one.samples.length, 0);
-  const samples = unfolding(`All ${counted(count, 'sample', 'samples')}`, () => samplesTable(list, several));
+  const samples = collapsible(`All ${counted(count, 'sample', 'samples')}`, () => samplesTable(list, several));
   samples.classList.add('long');
   part.append(samples);
 }
 
 function efficiencyTable(data, list, several) {
-  return unfolding('What files cost at block level', () => {
-    const parts = [table('Speed of the work on files by that of blocks, and bytes at the device for each byte of files',
+  return collapsible('File access and block level', () => {
+    const parts = [table('File speed relative to block-level speed, and device bytes per file byte',
         [...(several ? ['result'] : []), 'measurement', 'file system', 'share of block-level speed', "file system's share of latency", 'written', 'read'],
         list.map(({one, result}) => [...(several ? [named(result.name)] : []), named(one.subject), one.file_system,
           one.block_share === undefined ? '–' : {text: share(one.block_share), value: one.block_share},
@@ -178,7 +178,7 @@ function efficiencyTable(data, list, several) {
         {left: several ? [1, 2] : [1]})];
     const baselines = data.results.flatMap((result) => result.baselines.map((one) => ({one, result})));
     if (baselines.length) {
-      parts.push(table('Block level, by fio', [...(several ? ['result'] : []), 'pattern', 'file system', 'on', 'block', 'depth', 'MB/s', 'IOPS', 'mean latency', 'p99', 'max', 'version'],
+      parts.push(table('Block level, measured by fio', [...(several ? ['result'] : []), 'pattern', 'file system', 'on', 'block', 'depth', 'MB/s', 'IOPS', 'mean latency', 'p99', 'max', 'version'],
           baselines.map(({one, result}) => [...(several ? [named(result.name)] : []), one.pattern, one.file_system, one.on,
             binarySize(one.block_size), one.depth, {text: number(one.mb_per_s), value: one.mb_per_s},
             {text: number(one.iops), value: one.iops},

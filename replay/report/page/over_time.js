@@ -1,10 +1,10 @@
-// How a measurement went: operations by time and latency as a heat map, and the throughput.
+// A measurement over time: operations by time and latency as a heat map, and the throughput.
 
-const LEAST_CELL = 2.5;  // pixels that a cell is wide at the least: intervals become one until then
+const LEAST_CELL = 2.5;  // minimum cell width in pixels: intervals are merged to reach it
 const HEAT_TOP = 42;     // pixels above the cells, for the legend
-const NEAR = 16;         // pixels within which a cell is meant
+const NEAR = 16;         // pixels within which a cell is selected
 
-// [{interval, bin, count}] of what a course holds, see cells_of in replay/report/tails.h.
+// [{interval, bin, count}] of a course, see cells_of in replay/report/tails.h.
 function heatCells({cells}, bins) {
   const list = [];
   let at = 0;
@@ -15,7 +15,7 @@ function heatCells({cells}, bins) {
   return list;
 }
 
-// Of `group` intervals each.
+// Merges `group` intervals each.
 function grouped(cells, group) {
   if (group === 1) return cells;
   const sums = new Map();
@@ -35,7 +35,7 @@ const latencyRange = (bins, bin) =>
 const sinceStart = (s) => s === 0 ? '0' : seconds(s);
 const timeRange = (from, to) => `${sinceStart(from)} to ${seconds(to)}`;
 
-// 0 for one operation, 1 for the most.
+// 0 for one operation, 1 for the maximum.
 const heatShare = (count, most) => most > 1 ? Math.log(count) / Math.log(most) : 1;
 
 // Draws the cells, the legend above them, and a frame around the chosen cell.
@@ -59,7 +59,7 @@ const heat = {
     const chosen = state.chosen;
     for (const one of state.shown) {
       brush.fillStyle = heatColour(heatShare(one.count, most));
-      // A hair wider, so that neighbours leave no seam.
+      // Slightly wider, to avoid seams between neighbours.
       brush.fillRect(one.left, one.top, Math.max(one.width, 1) + 0.3, Math.max(one.height, 1) + 0.3);
     }
     if (chosen) {
@@ -93,7 +93,7 @@ function heatLegend(brush, area, most) {
   let free = -Infinity;
   const counts = [];
   for (let count = 1; count < most; count *= 10) counts.push(count);
-  // The most first: it is always told, and nothing over it.
+  // The maximum first: its label always has room.
   const last = left + length;
   const label = (count, x) => {
     brush.fillText(whole(count), x, height + 15);
@@ -124,8 +124,8 @@ function heatMap(title, course, bins) {
     height: 360,
     words: `Heat map: ${counted(total, 'operation', 'operations')} by completion time and latency, ` +
         `from ${latencyRange(bins, lowest)} up to ${latencyRange(bins, highest)}; ` +
-        `most of them, ${whole(most.count)} in ${seconds(course.interval_s)}, took ${latencyRange(bins, most.bin)}.`,
-    caption: `Operations by completion time, in intervals of ${seconds(course.interval_s)}, and by latency. ` +
+        `most in one cell: ${whole(most.count)} in ${seconds(course.interval_s)}, ${latencyRange(bins, most.bin)}.`,
+    caption: `Operations by latency and by completion time, in intervals of ${seconds(course.interval_s)}. ` +
         'Point at a cell, or use the arrow keys, to see its count.',
     tableOf: () => heatTable(cells, course, bins),
     make: () => ({
@@ -136,7 +136,7 @@ function heatMap(title, course, bins) {
         events: [],
         layout: {padding: {top: HEAT_TOP, right: 12}},
         scales: {
-          x: axis('time since the start', {type: 'linear', min: 0, max: course.intervals * course.interval_s,
+          x: axis('elapsed time', {type: 'linear', min: 0, max: course.intervals * course.interval_s,
             grid: {display: false, borderColor: theme.colour('--strong-line')},
             ticks: {callback: (value) => tick(sinceStart(value)), maxTicksLimit: 9, includeBounds: false, autoSkipPadding: 14}}),
           y: axis('latency', {type: 'logarithmic', bounds: 'data', min: binBegins(bins, lowest),
@@ -147,12 +147,12 @@ function heatMap(title, course, bins) {
       },
     }),
   });
-  makeTouchable(figure, state);
+  addCellSelection(figure, state);
   return figure;
 }
 
-// The count of a cell, by pointer, finger and arrow keys.
-function makeTouchable(figure, state) {
+// Shows the count of a cell by pointer, finger or arrow keys.
+function addCellSelection(figure, state) {
   const canvas = figure.querySelector('canvas'), plot = figure.querySelector('.plot');
   const tip = element('div', {class: 'tip', role: 'status', hidden: true});
   plot.append(tip);
@@ -196,7 +196,7 @@ function makeTouchable(figure, state) {
     event.preventDefault();
     const now = state.chosen || state.shown[0];
     if (!state.chosen) return choose(now);
-    // The next cell in the direction, of several the nearest in the other one.
+    // The next cell in the direction; of several, the nearest on the other axis.
     const [across, up] = step;
     let next = null, least = Infinity;
     for (const one of state.shown) {
@@ -218,7 +218,7 @@ function makeTouchable(figure, state) {
   };
 }
 
-// A row for each range of latencies that there are, the longest first, in a few stretches of time.
+// A row per latency range with operations, the longest first, and a column per time interval.
 function heatTable(cells, course, bins) {
   const stretch = Math.ceil(course.intervals / 8), stretches = Math.ceil(course.intervals / stretch);
   const rows = new Map();
@@ -235,7 +235,7 @@ function heatTable(cells, course, bins) {
         ...counts.map((count) => ({text: count ? whole(count) : '–', value: count}))]));
 }
 
-// The typical repetition at first, then all together and each of the others.
+// Shows the typical repetition first; the others and all together are selectable.
 function heatMapOf(one, bins) {
   const {runs, all, typical} = one.course;
   if (!runs) return null;
@@ -246,13 +246,13 @@ function heatMapOf(one, bins) {
   const show = (index) =>
     place(inner, [heatMap(`Latency over time, ${choices[index][0]}`, choices[index][1], bins)]);
   const part = element('div', {class: 'wide'}, choices.length > 1 ? element('div', {class: 'controls'},
-      selection('Heat map of', choices.map(([name], i) => [String(i), i ? name : `${name} (its time is in the middle)`]),
+      selection('Heat map of', choices.map(([name], i) => [String(i), i ? name : `${name} (median time)`]),
           (value) => show(Number(value)))) : null, inner);
   part.draw = () => show(0);
   return part;
 }
 
-// A line for each repetition; the typical one is thick.
+// A line per repetition; the typical one is thick.
 function throughputChart(one) {
   const {runs, typical, figure} = one.course;
   if (!runs) return null;
@@ -284,7 +284,7 @@ function throughputChart(one) {
       options: {
         interaction: {mode: 'nearest', intersect: false, axis: 'xy'},
         scales: {
-          x: axis('time since the start', {type: 'linear', min: 0, max: end,
+          x: axis('elapsed time', {type: 'linear', min: 0, max: end,
             ticks: {callback: (value) => tick(sinceStart(value)), maxTicksLimit: 9, includeBounds: false, autoSkipPadding: 14}}),
           y: axis(unit, {beginAtZero: true, ticks: {callback: (value) => tick(number(value)), maxTicksLimit: 7}}),
         },
@@ -297,7 +297,7 @@ function throughputChart(one) {
   });
 }
 
-// Means of stretches of time, of the typical repetition and some of the others.
+// Means by time interval, for the typical repetition and some of the others.
 function throughputTable(lines, usual, unit, end) {
   const shown = [usual, ...lines.filter((line) => line !== usual).slice(0, 7)];
   const rows = Math.min(20, Math.max(...shown.map((line) => line.points.length)));
@@ -306,7 +306,7 @@ function throughputTable(lines, usual, unit, end) {
     const rates = line.points.filter(({x}) => Math.min(Math.floor(x / width), rows - 1) === row);
     return rates.length ? rates.reduce((sum, {y}) => sum + y, 0) / rates.length : null;
   };
-  return table(`${unit}, means of stretches of time`, ['since the start', ...shown.map((line) => `repetition ${line.run}`)],
+  return table(`${unit}, means by time interval`, ['elapsed time', ...shown.map((line) => `repetition ${line.run}`)],
       Array.from({length: rows}, (_, row) => [timeRange(row * width, (row + 1) * width), ...shown.map((line) => {
         const value = mean(line, row);
         return value === null ? '–' : {text: number(value), value};

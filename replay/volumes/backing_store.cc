@@ -1,4 +1,4 @@
-#include "replay/volumes/backing.h"
+#include "replay/volumes/backing_store.h"
 
 #include <algorithm>
 
@@ -25,11 +25,11 @@ namespace {
 
 namespace fs = boost::filesystem;
 
-// What a lease says of the image as it is now. The UUID, which mkfs draws at random, is the proof
-// in the image itself.
-LeaseNote note_of_image(int file, const std::string& path) {
-  LeaseNote note{.kind = LeaseKind::image, .path = path};
-  if (const std::optional<FileState> state = state_of(file)) {
+// The lease content for the current state of the image. The UUID, drawn at random by mkfs, is the
+// proof inside the image.
+LeaseRecord note_of_image(int file, const std::string& path) {
+  LeaseRecord note{.kind = LeaseKind::image, .path = path};
+  if (const std::optional<FileState> state = read_file_state(file)) {
     note.made = state->identity;
     note.size = state->size;
     note.modified_ns = state->modified_ns;
@@ -40,42 +40,44 @@ LeaseNote note_of_image(int file, const std::string& path) {
   return note;
 }
 
-// Why an image that is there already may not be replaced.
+// Reports why an existing image may not be replaced.
 [[noreturn]] void refuse_image(const std::string& path, int file, bool changed) {
   const DeviceContents contents = probe_contents(file);
   const std::string holds =
-      contents.type.empty() ? "" : fmt::format(" (it holds {})", contents.type);
-  throw_failed(changed ? fmt::format("{} was changed since filereel made it{}: name another file, "
-                                     "or remove it",
-                                     printable(path), holds)
-                       : fmt::format("{} exists and it cannot be proven that filereel made it{}: "
-                                     "name another file, or remove it",
-                                     printable(path), holds));
+      contents.type.empty() ? "" : fmt::format(" (it contains {})", contents.type);
+  throw_failed(
+      changed ? fmt::format(
+                    "{} was changed after filereel created it{}; choose another file, or remove it",
+                    printable(path), holds)
+              : fmt::format("{} exists, and nothing proves that filereel created it{}; choose "
+                            "another file, or remove it",
+                            printable(path), holds));
 }
 
 [[noreturn]] void refuse_in_use(const std::string& path) {
-  throw_failed(fmt::format("{} is in use by another filereel: wait for it or choose another volume",
-                           printable(path)));
+  throw_failed(
+      fmt::format("{} is in use by another filereel; wait for it to end, or choose another volume",
+                  printable(path)));
 }
 
 }  // namespace
 
-Backing::Backing(const Target& target, const VolumeOptions& options) : target_(target) {
+BackingStore::BackingStore(const Target& target, const VolumeOptions& options) : target_(target) {
   is_device() ? open_block_device(options) : open_image(options);
 }
 
-std::string Backing::source() const {
-  // Whatever has the name of the file by now, this leads to what was opened.
+std::string BackingStore::source() const {
+  // Refers to the opened file even if its name refers to something else by now.
   return loop_ ? loop_->path() : fmt::format("/proc/{}/fd/{}", getpid(), file());
 }
 
-void Backing::open_image(const VolumeOptions& options) {
+void BackingStore::open_image(const VolumeOptions& options) {
   boost::system::error_code error;
   const fs::path path = fs::absolute(target_.path, error);
   const std::string directory = fs::canonical(path.parent_path(), error).string();
   if (error) {
     throw_failed(
-        fmt::format("cannot make the image {}: {}", printable(target_.path), error.message()));
+        fmt::format("cannot create the image {}: {}", printable(target_.path), error.message()));
   }
   name_ = path.filename().string();
   image_path_ = directory + "/" + name_;
@@ -83,16 +85,16 @@ void Backing::open_image(const VolumeOptions& options) {
     reserve_name(directory, !target_.temporary || options.keep);
     image_.emplace(directory, target_.path, 0600);
     allocate_image();
-    if (options.power == MountPower::full) loop_.emplace(image_->descriptor(), target_.path);
+    if (options.power == MountCapability::full) loop_.emplace(image_->descriptor(), target_.path);
   } catch (...) {
-    if (lease_) lease_->strike();
+    if (lease_) lease_->remove_record();
     throw;
   }
 }
 
-// Where the image is going to stay, one of that name goes if it is proven to be filereel's.
-void Backing::reserve_name(const std::string& directory, bool stays) {
-  const auto concerns_this = [&](const LeaseNote& note) {
+// If the image is to stay, removes an existing one of that name that is proven to be filereel's.
+void BackingStore::reserve_name(const std::string& directory, bool stays) {
+  const auto concerns_this = [&](const LeaseRecord& note) {
     return note.kind == LeaseKind::image && note.path == image_path_;
   };
   std::vector<FoundLease> leases = find_leases(concerns_this);
@@ -101,22 +103,22 @@ void Backing::reserve_name(const std::string& directory, bool stays) {
   }
   if (stays) {
     const Descriptor parent(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    // A process that was killed may have moved one aside.
+    // A killed process may have renamed an image.
     for (const FoundLease& found : leases) {
       if (found.note.made)
         remove_exactly(parent.get(), aside_name(*found.note.made), *found.note.made);
     }
-    const std::optional<FileState> there = state_of(parent.get(), name_);
+    const std::optional<FileState> there = read_file_state(parent.get(), name_);
     if (there) remove_own_image(parent.get(), *there, leases);
-    for (FoundLease& found : leases) found.lease->strike();
+    for (FoundLease& found : leases) found.lease->remove_record();
   }
-  lease_.emplace(LeaseNote{.kind = LeaseKind::image, .path = image_path_});
+  lease_.emplace(LeaseRecord{.kind = LeaseKind::image, .path = image_path_});
 }
 
-void Backing::remove_own_image(int parent, const FileState& there,
-                               std::span<const FoundLease> leases) const {
+void BackingStore::remove_own_image(int parent, const FileState& there,
+                                    std::span<const FoundLease> leases) const {
   if (!S_ISREG(there.mode)) {
-    throw_failed(fmt::format("{} is not a regular file: name another, or the file itself",
+    throw_failed(fmt::format("{} is not a regular file; choose a regular file, not a link to one",
                              printable(target_.path)));
   }
   const Descriptor file(
@@ -124,14 +126,14 @@ void Backing::remove_own_image(int parent, const FileState& there,
   if (!file) {
     throw_failed(fmt::format("cannot open {}: {}", printable(target_.path), strerror(errno)));
   }
-  const LeaseNote now = note_of_image(file.get(), image_path_);
+  const LeaseRecord now = note_of_image(file.get(), image_path_);
   const auto proves = [&](const FoundLease& found) { return found.note == now; };
   if (std::ranges::none_of(leases, proves)) {
     const auto is_it = [&](const FoundLease& found) { return found.note.made == now.made; };
     refuse_image(target_.path, file.get(), std::ranges::any_of(leases, is_it));
   }
   if (const std::string user = loop_device_of(file.get()); !user.empty()) {
-    throw_failed(fmt::format("{} is attached to {}: detach it first (losetup -d {})",
+    throw_failed(fmt::format("{} is attached to {}; detach it first (losetup -d {})",
                              printable(target_.path), user, user));
   }
   if (const int failed = remove_exactly(parent, name_, *now.made); failed != 0) {
@@ -139,8 +141,8 @@ void Backing::remove_own_image(int parent, const FileState& there,
   }
 }
 
-// Allocated in full, so that the run cannot meet a full host disk half-way.
-void Backing::allocate_image() {
+// Fully allocated, so that the host disk cannot fill up during the run.
+void BackingStore::allocate_image() {
   size_ = target_.size;
   struct statvfs host{};
   if (fstatvfs(file(), &host) != 0) {
@@ -149,32 +151,31 @@ void Backing::allocate_image() {
   const std::uint64_t room = host.f_bavail * host.f_frsize;
   if (room < size_) {
     throw_failed(fmt::format(
-        "{} takes {} and only {} are free there: use --scale, --set or size=, or put it "
-        "elsewhere",
+        "{} needs {}, but only {} are free there; use --scale, --set or size=, or put it elsewhere",
         printable(target_.path), format_size(size_), format_size(room)));
   }
   const auto size = static_cast<off_t>(size_);
   if (fallocate(file(), 0, 0, size) == 0) return;
   if (errno != EOPNOTSUPP || ftruncate(file(), size) != 0) {
-    throw_failed(fmt::format("cannot make {} {} large: {}", printable(target_.path),
+    throw_failed(fmt::format("cannot extend {} to {}: {}", printable(target_.path),
                              format_size(size_), strerror(errno)));
   }
 }
 
-void Backing::open_block_device(const VolumeOptions& options) {
+void BackingStore::open_block_device(const VolumeOptions& options) {
   const Descriptor node(open(target_.path.c_str(), O_PATH | O_CLOEXEC));
-  check_named(node.get(), target_, options.destroy);
+  check_destroy_allowed(node.get(), target_, options.destroy);
   HeldDevices alone;
   HeldDevices& held = options.held ? *options.held : alone;
   struct stat info{};
   if (!node || fstat(node.get(), &info) != 0) {
-    throw_failed(fmt::format("cannot look at {}: {}", printable(target_.path), strerror(errno)));
+    throw_failed(fmt::format("cannot access {}: {}", printable(target_.path), strerror(errno)));
   }
   const std::vector<dev_t> own = held.parts_on(info.st_rdev);
   check_unused(node.get(), target_.path, {.own = own, .held = !own.empty()});
-  if (options.power != MountPower::full) {
-    throw_failed(
-        fmt::format("formatting {} needs root: run filereel with sudo", printable(target_.path)));
+  if (options.power != MountCapability::full) {
+    throw_failed(fmt::format("formatting {} requires root; run filereel with sudo",
+                             printable(target_.path)));
   }
   if (target_.is_part()) return open_part(node.get(), held);
   device_.reset(open(fmt::format("/proc/self/fd/{}", node.get()).c_str(), O_RDWR | O_CLOEXEC));
@@ -182,89 +183,89 @@ void Backing::open_block_device(const VolumeOptions& options) {
     throw_failed(fmt::format("cannot open {}: {}", printable(target_.path), strerror(errno)));
   }
   if (flock(device_.get(), LOCK_EX | LOCK_NB) != 0) {
-    throw_failed(
-        fmt::format("{} is in use by another program: wait for it", printable(target_.path)));
+    throw_failed(fmt::format("{} is in use by another program; wait for it to end",
+                             printable(target_.path)));
   }
   size_ = device_size(device_.get());
 }
 
-// A loop device and not a partition that is added to the kernel alone (BLKPG_ADD_PARTITION): it has
-// a node where there is no devtmpfs, needs no room in a partition table that is there, and goes by
-// itself when the process is killed.
-void Backing::open_part(int node, HeldDevices& held) {
+// Uses a loop device, not a partition added only to the kernel (BLKPG_ADD_PARTITION). A loop device
+// has a node without devtmpfs, needs no space in an existing partition table, and is removed
+// automatically when the process is killed.
+void BackingStore::open_part(int node, HeldDevices& held) {
   held_ = held.hold(node, target_.path);
   size_ = range_of(target_).size();
-  int sector = 0;  // as large as the drive's, or there is no direct I/O
+  int sector = 0;  // the drive's sector size, required for direct I/O
   ioctl(file(), BLKSSZGET, &sector);
   loop_.emplace(file(), target_.text(),
                 LoopRange{target_.start, size_, static_cast<std::uint32_t>(sector)});
   held_->parts.push_back(loop_->number());
   if (device_size(loop_->descriptor()) != size_) {
-    throw_failed(fmt::format("{} came out with another size: choose another part", target_.text()));
+    throw_failed(fmt::format("the loop device for {} has a different size; choose another part",
+                             target_.text()));
   }
 }
 
-void Backing::check_unused_by_others() const {
+void BackingStore::check_unused_by_others() const {
   if (!is_device()) return;
   const std::vector<dev_t> own = held_ ? held_->parts : std::vector<dev_t>();
   check_unused(file(), target_.path, {.own = own, .held = held_ != nullptr});
   if (loop_) check_unused(loop_->descriptor(), target_.text(), {.own = own});
 }
 
-void Backing::format(FileSystemKind kind) {
+void BackingStore::format(FileSystemKind kind) {
   const FileSystemInfo& info = file_system_info(kind);
   if (is_device()) discard();
   formatted_ = false;
-  // What a loop device is told to discard, it would write as zeros.
+  // A loop device would write zeros for discards.
   run_program(make_command(kind, source(), size_, is_device() && !loop_), info.make_package,
-              fmt::format("cannot make {} on {}", info.name, target_.text()));
+              fmt::format("cannot format {} as {}", target_.text(), info.name));
   formatted_ = true;
   flush();
   drop_caches();
 }
 
-// Tells a block device that nothing on it is needed, so that every file system starts on it as
-// fresh as it can be. Not all mkfs programs do.
-void Backing::discard() {
+// Discards the block device, so that every file system starts on a drive as fresh as possible. Not
+// all mkfs programs do.
+void BackingStore::discard() {
   std::uint64_t range[2] = {target_.start, size_};
-  ioctl(file(), BLKDISCARD, range);  // fails where the drive cannot, and nothing is lost
+  ioctl(file(), BLKDISCARD, range);  // optional: fails if unsupported
 }
 
-void Backing::flush() {
+void BackingStore::flush() {
   if (fsync(descriptor()) != 0 || (loop_ && fsync(file()) != 0)) {
-    throw_failed(
-        fmt::format("cannot write everything to {}: {}", printable(target_.path), strerror(errno)));
+    throw_failed(fmt::format("cannot flush {}: {}", printable(target_.path), strerror(errno)));
   }
 }
 
-void Backing::drop_caches() {
+void BackingStore::drop_caches() {
   if (loop_) drop_from_cache(loop_->descriptor());
   drop_from_cache(file());
 }
 
-Residency Backing::resident() const {
+Residency BackingStore::resident() const {
   Residency sum = residency(file());
   if (loop_) sum.cached += residency(loop_->descriptor()).cached;
   return sum;
 }
 
-std::optional<dev_t> Backing::device() const {
+std::optional<dev_t> BackingStore::device() const {
   struct stat info{};
   if (fstat(descriptor(), &info) != 0) return std::nullopt;
   return S_ISBLK(info.st_mode) ? std::optional(info.st_rdev) : std::nullopt;
 }
 
-void Backing::check_present() const {
+void BackingStore::check_present() const {
   struct stat there{}, ours{};
   if (!is_device() || (stat(target_.path.c_str(), &there) == 0 && fstat(file(), &ours) == 0 &&
                        there.st_rdev == ours.st_rdev)) {
     return;
   }
-  throw_failed(fmt::format("{} has vanished during the run: connect it again and start over",
+  throw_failed(fmt::format("{} disappeared during the run; reconnect it and restart the run",
                            printable(target_.path)));
 }
 
-void Backing::finish(bool keep) {
+void BackingStore::finish(bool keep) {
   device_.reset();
   if (!image_) {
     if (held_ && loop_) std::erase(held_->parts, loop_->number());
@@ -273,18 +274,18 @@ void Backing::finish(bool keep) {
     return;
   }
   const bool stays = formatted_ && (keep || !target_.temporary);
-  if (stays) flush();  // nothing comes after what the lease is going to say
+  if (stays) flush();  // no writes after the state recorded in the lease
   loop_.reset();
   const int error = stays ? image_->link_as(name_) : 0;
   if (lease_ && stays && error == 0) {
     lease_->write(note_of_image(image_->descriptor(), image_path_));
   } else if (lease_) {
-    lease_->strike();
+    lease_->remove_record();
   }
   lease_.reset();
   image_.reset();
   if (error != 0) {
-    throw_failed(fmt::format("cannot keep the image {}: {}; name another file",
+    throw_failed(fmt::format("cannot keep the image {}: {}; choose another file",
                              printable(target_.path), strerror(error)));
   }
 }

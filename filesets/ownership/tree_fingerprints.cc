@@ -1,4 +1,4 @@
-#include "filesets/ownership/tree_listing.h"
+#include "filesets/ownership/tree_fingerprints.h"
 
 #include <algorithm>
 #include <array>
@@ -32,28 +32,29 @@ bool has(std::span<const std::uint64_t> sorted, std::uint64_t fingerprint) {
   return std::ranges::binary_search(sorted, fingerprint);
 }
 
-// By a process that was killed before it could remove it.
+// True if a process was killed between renaming and removing the entry.
 bool was_moved_aside(const WalkedEntry& entry) {
   return entry.name == aside_name(entry.state.identity);
 }
 
 }  // namespace
 
-TreeListing::TreeListing(int directory, const std::string& shown, std::uint64_t seed)
+TreeFingerprints::TreeFingerprints(int directory, const std::string& shown, std::uint64_t seed)
     : directory_(directory),
       shown_(shown),
       seed_(seed),
       with_inode_(keeps_inode_numbers(directory)) {}
 
-std::uint64_t TreeListing::fingerprint(const WalkedEntry& entry, Facts wanted) const {
+std::uint64_t TreeFingerprints::fingerprint(const WalkedEntry& entry,
+                                            FingerprintFields wanted) const {
   const FileState& state = entry.state;
-  // A directory changes with what is put into it, which has a fingerprint itself.
+  // A directory's size and times change with its entries, which have fingerprints of their own.
   const bool content = !state.is_directory();
-  const bool all = content && wanted == Facts::all;
+  const bool all = content && wanted == FingerprintFields::all;
   const std::array<std::uint64_t, 6> facts = {
       state.mode & S_IFMT,
       with_inode_ ? state.identity.inode : 0,
-      with_inode_ ? static_cast<std::uint64_t>(state.identity.born_ns) : 0,
+      with_inode_ ? static_cast<std::uint64_t>(state.identity.birth_ns) : 0,
       content ? state.size : 0,
       content ? static_cast<std::uint64_t>(state.modified_ns) : 0,
       all ? static_cast<std::uint64_t>(state.changed_ns) : 0,
@@ -62,47 +63,49 @@ std::uint64_t TreeListing::fingerprint(const WalkedEntry& entry, Facts wanted) c
                               XXH3_64bits_withSeed(entry.path.data(), entry.path.size(), seed_));
 }
 
-std::vector<std::uint64_t> TreeListing::lasting() const {
+std::vector<std::uint64_t> TreeFingerprints::lasting() const {
   std::vector<std::uint64_t> list;
-  walk_tree(directory_, shown_,
-            [&](const WalkedEntry& entry) { list.push_back(fingerprint(entry, Facts::lasting)); });
+  walk_tree(directory_, shown_, [&](const WalkedEntry& entry) {
+    list.push_back(fingerprint(entry, FingerprintFields::lasting));
+  });
   std::ranges::sort(list);
   return list;
 }
 
-std::vector<std::uint64_t> TreeListing::complete(std::span<const std::uint64_t> lasting) const {
+std::vector<std::uint64_t> TreeFingerprints::complete(
+    std::span<const std::uint64_t> lasting) const {
   std::vector<std::uint64_t> list;
   walk_tree(directory_, shown_, [&](const WalkedEntry& entry) {
-    if (has(lasting, fingerprint(entry, Facts::lasting))) {
-      list.push_back(fingerprint(entry, Facts::all));
+    if (has(lasting, fingerprint(entry, FingerprintFields::lasting))) {
+      list.push_back(fingerprint(entry, FingerprintFields::all));
     }
   });
   std::ranges::sort(list);
   return list;
 }
 
-void TreeListing::remove(std::span<const std::uint64_t> complete) const {
+void TreeFingerprints::remove(std::span<const std::uint64_t> complete) const {
   std::vector<std::uint64_t> proven;
   walk_tree(directory_, shown_, [&](const WalkedEntry& entry) {
-    if (!has(complete, fingerprint(entry, Facts::all)) && !was_moved_aside(entry)) {
+    if (!has(complete, fingerprint(entry, FingerprintFields::all)) && !was_moved_aside(entry)) {
       throw_failed(
-          fmt::format("{} was added or changed since filereel filled {}: move it away, or "
-                      "name another directory",
+          fmt::format("{} was added or changed after filereel filled {}; move it away, or choose "
+                      "another directory",
                       printable(shown_ + "/" + entry.path), printable(shown_)));
     }
-    proven.push_back(fingerprint(entry, Facts::lasting));
+    proven.push_back(fingerprint(entry, FingerprintFields::lasting));
   });
   std::ranges::sort(proven);
   const auto remove_one = [&](const WalkedEntry& entry) {
-    const bool same = has(proven, fingerprint(entry, Facts::lasting));
+    const bool same = has(proven, fingerprint(entry, FingerprintFields::lasting));
     const int error =
         same ? remove_exactly(entry.parent, entry.name, entry.state.identity) : ESTALE;
     if (error == 0 || error == ENOENT) return;
-    throw_failed(fmt::format("cannot remove {}: {}; name another directory",
+    throw_failed(fmt::format("cannot remove {}: {}; choose another directory",
                              printable(shown_ + "/" + entry.path),
-                             error == ESTALE ? "another process has changed it" : strerror(error)));
+                             error == ESTALE ? "changed by another process" : strerror(error)));
   };
-  walk_tree(directory_, shown_, remove_one, Closed::open_up);
+  walk_tree(directory_, shown_, remove_one, UnreadableDirectory::grant_access);
 }
 
 }  // namespace filereel

@@ -1,24 +1,24 @@
-// The engine that executes one operation after the other, by blocking calls or by none.
+// The engine that executes operations sequentially, by blocking calls or by none.
 #pragma once
 
 #include <utility>
 
+#include "replay/engine/operation_executor.h"
 #include "replay/engine/outcome_recorder.h"
-#include "replay/engine/performer.h"
 #include "replay/engine/precise_sleep.h"
 
 namespace filereel {
 
 // `Calls` is LinuxCalls or NullCalls.
 template <class Calls>
-class Executor final : public IoEngine {
+class SequentialEngine final : public IoEngine {
  public:
-  Executor(const EngineContext& context, std::uint32_t lane)
-      : context_(context), lane_(lane), performer_(context_), recorder_(context_) {}
-  Executor(const Executor&) = delete;
-  Executor& operator=(const Executor&) = delete;
+  SequentialEngine(const EngineContext& context, std::uint32_t lane)
+      : context_(context), lane_(lane), executor_(context_), recorder_(context_) {}
+  SequentialEngine(const SequentialEngine&) = delete;
+  SequentialEngine& operator=(const SequentialEngine&) = delete;
 
-  void prepare(const Operation& op) noexcept override { performer_.prepare_ahead(op); }
+  void prepare(const Operation& op) noexcept override { executor_.prepare_ahead(op); }
 
   Execution execute(std::span<const Operation>& operations,
                     bool stop_on_divergence) noexcept override {
@@ -45,24 +45,24 @@ class Executor final : public IoEngine {
   ReplayStatistics& statistics() override { return recorder_.statistics(); }
 
  private:
-  // False: a true mismatch.
+  // Returns false for a true mismatch.
   bool perform(const Operation& op) noexcept {
     if (is_refused(op, context_)) {
       recorder_.refuse();
       return true;
     }
-    // Content is made before the watch starts: it is filereel's work, not the file system's.
-    performer_.prepare(op);
+    // Content is generated before the clock is read: it is filereel's work, not the file system's.
+    executor_.prepare(op);
     const std::uint64_t start = now_ns();
-    std::int64_t result = performer_.call(op);
+    std::int64_t result = executor_.call(op);
     const std::uint64_t end = now_ns();
     last_end_ns_ = end;
     if constexpr (!Calls::kReal) result = op.expected;
     const bool good = recorder_.record(
-        op, result, call_time(start, end, performer_.take_own_ns(), std::exchange(due_ns_, 0)));
+        op, result, call_time(start, end, executor_.take_own_ns(), std::exchange(due_ns_, 0)));
     if (Calls::kReal && recorder_.checks_content(op, result)) [[unlikely]] {
       const auto got = static_cast<std::uint64_t>(result);
-      const std::uint64_t position = performer_.first_difference(op, got);
+      const std::uint64_t position = executor_.first_difference(op, got);
       if (position < got) {
         return recorder_.content_differs(op, recorder_.path_of(op), position) && good;
       }
@@ -72,11 +72,11 @@ class Executor final : public IoEngine {
 
   EngineContext context_;
   std::uint32_t lane_;
-  Performer<Calls> performer_;
+  OperationExecutor<Calls> executor_;
   OutcomeRecorder recorder_;
   std::uint64_t last_end_ns_ = 0;
   std::uint64_t alarm_ns_ = UINT64_MAX;
-  std::uint64_t due_ns_ = 0;  // when the next operation was due; 0: at no time
+  std::uint64_t due_ns_ = 0;  // due time of the next operation; 0: none
 };
 
 }  // namespace filereel

@@ -1,4 +1,4 @@
-#include "replay/schedule/known_order.h"
+#include "replay/schedule/happens_before.h"
 
 #include <algorithm>
 
@@ -10,7 +10,7 @@ constexpr std::size_t kHistoryBytes = 16 << 20;  // of all lanes together
 
 }  // namespace
 
-KnownOrder::KnownOrder(std::size_t lanes)
+HappensBefore::HappensBefore(std::size_t lanes)
     : history_length_(
           std::min(kMaxHistory, kHistoryBytes / (lanes * lanes * sizeof(std::uint64_t)))),
       clocks_(lanes),
@@ -18,14 +18,14 @@ KnownOrder::KnownOrder(std::size_t lanes)
       done_(lanes),
       wanted_(lanes) {}
 
-std::span<const Moment> KnownOrder::reduce() {
+std::span<const LanePosition> HappensBefore::reduce() {
   Clock& clock = clocks_[now_.lane()];
   if (clock.empty()) clock.resize(clocks_.size());
   sources_.clear();
   for (const std::uint32_t lane : touched_) {
-    sources_.push_back(knowledge_at(Moment(lane, wanted_[lane])));
+    sources_.push_back(knowledge_at(LanePosition(lane, wanted_[lane])));
   }
-  // Of two waits at most one follows from the other, so taking out all that follow loses none.
+  // Two waits cannot imply each other, so removing all implied waits loses none.
   const auto follows = [&](std::uint32_t lane) {
     return std::ranges::any_of(sources_, [&](const std::uint64_t* source) {
       return source && source[lane] >= wanted_[lane];
@@ -48,8 +48,8 @@ std::span<const Moment> KnownOrder::reduce() {
   return waits_;
 }
 
-// What `moment`'s lane knew when its operation began; null: nothing, or too long ago.
-const std::uint64_t* KnownOrder::knowledge_at(Moment moment) const {
+// The clock of `moment`'s lane when its operation began; null: none, or no longer stored.
+const std::uint64_t* HappensBefore::knowledge_at(LanePosition moment) const {
   const History& history = histories_[moment.lane()];
   const std::size_t size = history.counts.size();
   for (std::size_t back = 1; back <= size; ++back) {
@@ -59,7 +59,7 @@ const std::uint64_t* KnownOrder::knowledge_at(Moment moment) const {
   return nullptr;
 }
 
-void KnownOrder::remember(std::uint32_t lane, std::uint64_t count, const Clock& clock) {
+void HappensBefore::remember(std::uint32_t lane, std::uint64_t count, const Clock& clock) {
   if (history_length_ == 0) return;
   History& history = histories_[lane];
   if (history.counts.size() < history_length_) {
