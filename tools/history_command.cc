@@ -33,7 +33,7 @@ Bold bold(const Session& session) {
   return [&session](const std::string& text) { return session.bold(text, STDOUT_FILENO); };
 }
 
-// The history, after a remark on what is none of it.
+// Reads the history. Files that do not belong to it are named in a notice.
 HistoryDirectory load_history(const HistoryArguments& arguments, const Session& session) {
   HistoryDirectory history = read_history(arguments.folder);
   if (!history.others.empty()) {
@@ -58,7 +58,8 @@ void add(const HistoryArguments& arguments, const Session& session) {
   }
   for (const auto& [text, result] : results) {
     const AddedResult added = add_to_history(arguments.folder, result, text);
-    session.print(fmt::format("{}{}\n", added.name, added.already_existed ? " (was there)" : ""));
+    session.print(
+        fmt::format("{}{}\n", added.name, added.already_existed ? " (already stored)" : ""));
   }
 }
 

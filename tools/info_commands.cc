@@ -82,10 +82,11 @@ void doctor(const Session& session) {
       line("mounts", "image files and block devices, in a private namespace");
       break;
     case MountCapability::fuse_only:
-      line("mounts", "image files by FUSE drivers only; run as root for kernel drivers");
+      line("mounts", "image files with FUSE drivers only; run as root for kernel drivers");
       break;
     case MountCapability::none:
-      line("mounts", "none: directories only; run as root, or allow user namespaces and /dev/fuse");
+      line("mounts",
+           "none (directories only): run as root, or allow user namespaces and /dev/fuse");
       break;
   }
   line("loop devices", found.loop_devices ? "yes" : "no: run as root, or load the loop module");
@@ -105,8 +106,7 @@ void doctor(const Session& session) {
 }  // namespace
 
 void add_list_command(CLI::App& app, Session& session) {
-  CLI::App* command =
-      app.add_subcommand("list", "List the catalogue of file sets, plans and workloads");
+  CLI::App* command = app.add_subcommand("list", "List the catalogue: file sets, plans, workloads");
   command->footer("Example:\n  filereel list");
   command->callback([&session] { list(session); });
 }

@@ -36,7 +36,7 @@ double LiveFigures::mb_per_s() const {
 
 LiveFigures figures_between(const ProgressSnapshot& earlier, const ProgressSnapshot& later,
                             double seconds) {
-  // The counts of the latencies: other counters are of a moment before or after.
+  // Counts come from the latency histogram, because other counters are read at another time.
   const std::uint64_t before = earlier.latency.count(), after = later.latency.count();
   if (after < before) return figures_between({}, later, seconds);
   LiveFigures figures{.seconds = seconds, .operations = after - before};

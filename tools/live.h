@@ -22,14 +22,14 @@ struct LiveFigures {
   double mb_per_s() const;  // 10^6 bytes
 };
 
-// From one look to a later one. Counters that began anew in between count from zero.
+// The difference of two snapshots. Counters that were reset in between count from zero.
 LiveFigures figures_between(const ProgressSnapshot& earlier, const ProgressSnapshot& later,
                             double seconds);
 
 // The figures of the last second, for snapshots taken more often than that.
 class LastSecond {
  public:
-  // Nothing before the replay, and where nothing runs any more.
+  // Nothing before the replay and after its last operation.
   std::optional<LiveFigures> add(const ProgressSnapshot& look, std::uint64_t now_ns);
 
  private:
@@ -45,7 +45,7 @@ std::string_view live_part_name(LivePart part);  // "warm-up", …
 
 struct LiveInterval {
   LivePart part = LivePart::measured;
-  std::uint64_t end_ns = 0;  // of the stopwatch
+  std::uint64_t end_ns = 0;  // of the measurement clock
   LiveFigures figures;
 };
 
@@ -58,7 +58,7 @@ class LiveSeconds {
   // End of the next interval, unless a part ends first.
   std::uint64_t next_ns() const { return next_ns_; }
 
-  // All intervals that ended since the last call, with their parts or because a second is over.
+  // All intervals that ended since the last call, with a part or after a second.
   std::vector<LiveInterval> take(const ProgressSnapshot& look, std::uint64_t now_ns);
 
  private:

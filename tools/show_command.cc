@@ -300,7 +300,7 @@ void show(const ShowArguments& arguments, Session& session) {
 
 void add_show_command(CLI::App& app, Session& session) {
   CLI::App* command =
-      app.add_subcommand("show", "Describe a plan, workload, file set, reel or result");
+      app.add_subcommand("show", "Describe a plan, a workload, a file set, a reel or a result");
   const auto arguments = std::make_shared<ShowArguments>();
   command->add_option("NAME", arguments->name, "Catalogue name or file")->required();
   command->add_flag("--json", arguments->json, "Print JSON");
