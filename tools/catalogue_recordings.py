@@ -1,4 +1,4 @@
-"""What tools/record-catalogue records: how each program is prepared, and the command."""
+"""The recordings of tools/record-catalogue: preparation and command of each program."""
 import os
 import subprocess
 import sys
@@ -7,8 +7,9 @@ RECORDINGS = {}
 
 
 def recording(name, packages, description, of=None):
-    """The function prepares, and returns the command to record. Its text becomes the note's.
-    `packages` are installed; the first is what the note says was recorded, unless `of` does."""
+    """Decorates a function that prepares a recording and returns the command to record. Its
+    docstring becomes the note. `packages` are installed; the note names the first one, or `of`, as
+    the recorded program."""
     def add(prepare):
         RECORDINGS["app-" + name] = (prepare, packages.split(), description, of)
         return prepare
@@ -16,17 +17,17 @@ def recording(name, packages, description, of=None):
 
 
 class Work:
-    """A fresh folder to work in, with a home that no program knows yet."""
+    """A new working directory with an empty home directory."""
     def __init__(self, folder):
         self.folder = folder
-        self.under = None  # what is recorded; nothing: everything
+        self.under = None  # directory to record; None for everything
         self.environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin:/usr/games", "LANG": "C.UTF-8",
                             "HOME": self.path("home"), "TMPDIR": self.path("tmp"),
                             "DEBIAN_FRONTEND": "noninteractive",
                             "XDG_RUNTIME_DIR": self.path("run"),
                             "GIT_AUTHOR_DATE": "2020-01-01T00:00:00Z",
                             "GIT_COMMITTER_DATE": "2020-01-01T00:00:00Z", "GIT_PAGER": "cat"}
-        # Behind Firefox's sandbox one process opens files for another, by sockets.
+        # In Firefox's sandbox, one process opens files for another and passes them through sockets.
         self.environment |= {f"MOZ_DISABLE_{name}_SANDBOX": "1" for name in (
             "CONTENT", "GMP", "RDD", "SOCKET_PROCESS", "UTILITY")}
         for name in ("home", "tmp", "run"):
@@ -36,7 +37,7 @@ class Work:
         return os.path.join(self.folder, *parts)
 
     def run(self, *command, **options):
-        """What it printed; ends with what it complained of if it fails."""
+        """Returns the output. Exits with the command's error message if it fails."""
         done = subprocess.run(command, cwd=self.folder, env=self.environment, text=True,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, check=False, **options)
@@ -53,25 +54,25 @@ class Work:
             file.write(text)
 
     def prose(self, name, paragraphs, before="", after="", around="{}"):
-        """A text that is always the same."""
+        """Writes a deterministic text."""
         words = "file system drive reads writes a the of and to in is fast slow block page".split()
         text = (" ".join(words[(i * i + k * k * 7 + k) % len(words)] for k in range(60))
                 for i in range(paragraphs))
         self.write(name, before + "\n".join(around.format(line) for line in text) + after)
 
     def debian(self, name):
-        """A small Debian system of its own."""
+        """Installs a separate small Debian system."""
         self.run("debootstrap", "--variant=minbase", "bookworm", self.path(name))
-        os.remove(self.path(name, "dev/tty"))  # a device that is there and cannot be opened
+        os.remove(self.path(name, "dev/tty"))  # an existing device that cannot be opened
         return self.path(name)
 
     def install(self, system, *packages):
-        """The command that installs them there."""
+        """Returns the command that installs packages in `system`."""
         return ["env", "-u", "TMPDIR", "chroot", system, "apt-get", "install", "-y", "-q",
                 "--no-install-recommends", *packages]
 
     def photos(self, count, size="3264x2448"):
-        """JPEG files of a camera: noise, so that they do not compress further, with its data."""
+        """Creates JPEG files of noise, which does not compress, with camera metadata."""
         os.makedirs(self.path("card"))
         self.sh(f"for i in 1 2 3 4; do convert -size {size} -seed $i plasma:fractal -attenuate 0.3 "
                 "+noise Gaussian -quality 88 seed$i.jpg; done; "
@@ -87,11 +88,11 @@ def shell(script):
     return ["sh", "-euc", script]
 
 
-@recording("browser-start", "firefox-esr imagemagick", "A web browser starts and shows a page")
+@recording("browser-start", "firefox-esr imagemagick", "Start a web browser and show a page")
 def browser(work):
-    """firefox-esr --headless with a new, empty profile loads a page of 30 pictures from local
-    files, draws it into a PNG file and ends (--screenshot). There is no window and no network, and
-    the sandboxes of its processes are off, so that each opens its files itself."""
+    """firefox-esr --headless with a new, empty profile loads a page with 30 images from local
+    files, renders it to a PNG file and exits (--screenshot). There is no window and no network. The
+    sandboxes of its processes are off, so that each opens its own files."""
     work.sh("mkdir page profile; for i in $(seq 30); do convert -size 640x480 -seed $i "
             "plasma:fractal page/$i.jpg; done")
     work.prose("page/index.html", 200, "<html><body>" +
@@ -101,10 +102,10 @@ def browser(work):
 
 
 @recording("office-convert", "libreoffice-writer libreoffice-calc",
-           "An office suite starts, loads a letter, a report and a table, and exports them as PDF")
+           "Start an office suite, load a letter, a report and a table, and export them as PDF")
 def office(work):
     """soffice --headless with a new profile converts a Word, a Writer and a Calc document (40
-    pages, 40 pages, 4,000 rows) to PDF in one process. There is no window, and nobody types."""
+    pages, 40 pages, 4,000 rows) to PDF in one process. There is no window and no user input."""
     work.prose("text.html", 250, "<html><body>", "</body></html>", "<p>{}</p>")
     work.write("table.csv", "".join(f"{i},{i * 7 % 1000},{i * i % 977},row {i}\n"
                                     for i in range(4000)))
@@ -119,10 +120,10 @@ def office(work):
 
 
 @recording("image-editor", "gimp imagemagick",
-           "An image editor starts, opens a photo, changes it and saves it three times")
+           "Start an image editor, open a photo, change it and save it three times")
 def image_editor(work):
-    """gimp -i in batch mode with a new home (fonts, brushes and plug-ins are found for the first
-    time) loads a JPEG photo of 8 million pixels, sharpens and scales it, and saves XCF, PNG and
+    """gimp -i in batch mode with a new home directory (so that it indexes fonts, brushes and
+    plug-ins) loads a JPEG photo of 8 megapixels, sharpens and scales it, and saves XCF, PNG and
     JPEG. There is no window."""
     work.photos(1)
     script = f"""(let* ((image (car (gimp-file-load 1 "{work.path('card/IMG_0001.JPG')}" "a")))
@@ -135,10 +136,10 @@ def image_editor(work):
     return ["gimp", "-i", "-b", script, "-b", "(gimp-quit 1)"]
 
 
-@recording("compile", "gcc make dpkg-dev libc6-dev", "Some 190 files in C are compiled")
+@recording("compile", "gcc make dpkg-dev libc6-dev", "Compile about 190 C files")
 def compiling(work):
-    """make -j2 in the source package musl (a C library), only src/string and src/stdio, then ar:
-    what make, gcc, the compiler and the assembler do for many small files."""
+    """make -j2 in the source package musl (a C library), limited to src/string and src/stdio, then
+    ar: the file operations of make, gcc, the compiler and the assembler for many small files."""
     work.sh("mkdir -p apt/lists/partial; echo 'deb-src http://deb.debian.org/debian bookworm main' "
             "> apt/some.list; options=\"-o Dir::Etc::SourceList=$PWD/apt/some.list -o "
             "Dir::Etc::SourceParts=/dev/null -o Dir::State::Lists=$PWD/apt/lists\"; "
@@ -148,11 +149,11 @@ def compiling(work):
                  "make -j2 $o; ar rcs part.a $o")
 
 
-@recording("package-install", "dpkg debootstrap", "Packages are unpacked and installed")
+@recording("package-install", "dpkg debootstrap", "Unpack and install packages")
 def package_install(work):
-    """apt-get install of python3, vim-tiny and less (with what they need, fetched before) in a
-    small Debian system of its own (debootstrap, minbase, chroot): dpkg unpacks, synchronises,
-    renames and configures; the packages' scripts run."""
+    """apt-get install of python3, vim-tiny and less (with dependencies, downloaded before) in a
+    separate small Debian system (debootstrap, minbase, chroot): dpkg unpacks, syncs, renames and
+    configures; the packages' scripts run."""
     root = work.debian("system")
     install = work.install(root, "python3", "vim-tiny", "less")
     work.run(*install, "--download-only")
@@ -160,11 +161,11 @@ def package_install(work):
 
 
 @recording("virus-scan", "clamav debootstrap",
-           "A virus scanner reads the programs of a small system")
+           "Scan the programs of a small system for viruses")
 def virus_scan(work):
-    """clamscan -r over the programs, libraries and settings of a small Debian system (debootstrap
-    with python3 and vim-tiny). The signatures are five of our own, made on the spot, not the 200
-    MB of the vendor's data base, so that the start reads less than a user's would."""
+    """clamscan -r over the programs, libraries and configuration of a small Debian system
+    (debootstrap with python3 and vim-tiny). It uses five generated signatures instead of the 200 MB
+    of the vendor's database, so it reads less at start than on a user's machine."""
     root = work.debian("system")
     work.run(*work.install(root, "python3", "vim-tiny"))
     work.write("signatures/own.hdb", "44d88612fea8a8f36de82e1278abb02f:68:Own.Test.File\n")
@@ -176,11 +177,11 @@ def virus_scan(work):
 
 
 @recording("photo-import", "libimage-exiftool-perl exiv2 imagemagick sqlite3",
-           "120 photos are copied from a card, sorted by date, catalogued and given thumbnails")
+           "Copy 120 photos from a card, sort them by date, catalogue them and create thumbnails")
 def photo_import(work):
-    """exiftool copies 120 JPEG files of 8 million pixels (noise in place of photos) from a folder
-    into one by year and month, exiv2 reads their data, sqlite3 keeps a catalogue of them (a
-    transaction each), and imagemagick makes a thumbnail of each."""
+    """exiftool copies 120 JPEG files of 8 megapixels (noise instead of photos) from one directory
+    to another, sorted by year and month; exiv2 reads their metadata, sqlite3 keeps a catalogue (one
+    transaction per photo), and imagemagick creates a thumbnail of each."""
     work.photos(120)
     return shell(
         "exiftool -q -r -d 'library/%Y/%m/%d-%%f.%%e' -o . '-FileName<CreateDate' card; "
@@ -193,11 +194,11 @@ def photo_import(work):
 
 
 @recording("git-clone", "git python3",
-           "A repository is cloned, and two of its versions checked out")
+           "Clone a repository and check out two of its versions")
 def git_clone(work):
-    """git clone over file:// (packed and sent as from a server), checkout of a version 20 commits
-    older and back, status, log with statistics, a commit and gc. The repository has Python's
-    standard library in 41 commits, of which each changes 60 files."""
+    """git clone over file:// (packed and sent as by a server), checkout of a version 20 commits
+    older and back, status, log with statistics, a commit and gc. The repository contains Python's
+    standard library in 41 commits, each of which changes 60 files."""
     source = f"/usr/lib/python3.{sys.version_info.minor}"
     work.sh(f"git init -q -b main origin; cp -rL {source} origin/library; cd origin; "
             "rm -rf library/config-*; find . -name __pycache__ -exec rm -rf {} +; "
@@ -214,12 +215,12 @@ def git_clone(work):
 
 
 @recording("mariadb-load", "mariadb-server sysbench",
-           "A data base server starts and works for four clients that read and write")
+           "Start a database server that serves four clients with reads and writes")
 def mariadb_load(work):
-    """mariadbd starts with durable defaults (a sync for each commit of redo and binary log,
-    doublewrite), a buffer pool of 16 MB and native AIO, four connections of sysbench
-    oltp_read_write work on four tables of 20,000 rows for three seconds, and the server ends. Only
-    the server's data directory is in the reel."""
+    """mariadbd starts with durable defaults (a sync of redo log and binary log per commit,
+    doublewrite), a buffer pool of 16 MB and native AIO; four connections of sysbench
+    oltp_read_write use four tables of 20,000 rows for three seconds; then the server stops. The
+    reel contains only the server's data directory."""
     options = f"--no-defaults --datadir={work.path('data')} --socket={work.path('socket')}"
     work.sh(f"mariadb-install-db --no-defaults --datadir={work.path('data')} --user=root "
             "--auth-root-authentication-method=normal --skip-test-db")
@@ -237,10 +238,10 @@ def mariadb_load(work):
     return shell(f"sh start & {wait} {load} run; {stop}")
 
 
-@recording("video-edit", "ffmpeg", "Two clips are cut, joined and encoded")
+@recording("video-edit", "ffmpeg", "Cut, join and encode two clips")
 def video_edit(work):
-    """ffmpeg cuts three parts of two clips (1080p, 40 s, 25 Mbit/s each, test pictures) without
-    encoding them anew, joins them, and encodes the result to H.264 720p."""
+    """ffmpeg cuts three parts from two clips (1080p, 40 s, 25 Mbit/s each, test pictures) without
+    re-encoding, joins them, and encodes the result to H.264 720p."""
     work.sh("for i in 1 2; do ffmpeg -v error -f lavfi -i "
             "testsrc2=size=1920x1080:rate=25,noise=alls=$((i * 10)):allf=t "
             "-f lavfi -i sine=$((i * 400)) -t 40 -c:v mpeg4 -b:v 25M -minrate 25M "
@@ -254,11 +255,11 @@ def video_edit(work):
                  "-c:a aac -movflags +faststart film.mp4")
 
 
-@recording("media-centre", "ffmpeg", "A broadcast is recorded while two films are shown")
+@recording("media-centre", "ffmpeg", "Record a broadcast while two films are playing")
 def media_centre(work):
-    """Three ffmpeg at the speed of time for 20 s: one writes a stream of 10 Mbit/s as it comes in,
-    one plays another file of 8 Mbit/s, one plays the recording 3 s behind. Played films are
-    decoded and thrown away."""
+    """Three ffmpeg processes run in real time for 20 s: one writes an incoming stream of 10 Mbit/s,
+    one plays another file of 8 Mbit/s, one plays the recording with a delay of 3 s. Played films
+    are decoded and discarded."""
     work.sh("ffmpeg -v error -f lavfi -i testsrc2=size=1280x720:rate=25,noise=alls=20:allf=t -t 30 "
             "-c:v mpeg2video -b:v 8M -minrate 8M -maxrate 8M -bufsize 4M film.ts; "
             "ffmpeg -v error -i film.ts -t 22 -c:v mpeg2video -b:v 10M -minrate 10M -maxrate 10M "
@@ -268,11 +269,11 @@ def media_centre(work):
                  "$f -t 20 -i film.ts -f null - & sleep 3; $f -t 15 -i recorded.ts -f null -; wait")
 
 
-@recording("music", "beets ffmpeg python3", "A collection of music is imported, tagged and played")
+@recording("music", "beets ffmpeg python3", "Import, tag and play a music collection")
 def music(work):
     """beets imports 96 tracks (8 albums, MP3 at 192 kbit/s and FLAC, 30 s each): it reads tags,
-    copies the files, writes tags and its data base; then ffmpeg plays three tracks at ten times
-    the speed of time. The tracks are tones and noise."""
+    copies the files, writes tags and its database. Then ffmpeg plays three tracks at ten times
+    real-time speed. The tracks contain tones and noise."""
     work.sh("mkdir music; for a in $(seq 8); do mkdir music/album$a; for t in $(seq 12); do "
             "if [ $((a % 2)) = 0 ]; then c='-c:a libmp3lame -b:a 192k'; e=mp3; else c='-c:a flac'; "
             "e=flac; fi; "
@@ -288,11 +289,10 @@ def music(work):
                  "ffmpeg -v error -nostdin -readrate 10 -i \"$f\" -f null -; done")
 
 
-@recording("file-write", "tar", "Files of all sizes arrive and are written, without being read")
+@recording("file-write", "tar", "Write incoming files of all sizes without reading them")
 def file_write(work):
     """tar unpacks 2,400 files (2,000 of 4 to 60 kB, 390 of about 400 kB, 10 of 16 MB) from a pipe,
-    which stands for a network, then dd writes one file of 64 MB in pieces of 64 kB and
-    synchronises it."""
+    which stands for a network; then dd writes one file of 64 MB in blocks of 64 kB and syncs it."""
     work.sh("mkdir set; for i in $(seq 2000); do d=set/d$((i % 40)); mkdir -p $d; "
             "head -c $((4000 + i * 28)) /dev/zero > $d/s$i; done; for i in $(seq 390); do "
             "head -c $((300000 + i * 500)) /dev/zero > set/d$((i % 40))/m$i; done; "
@@ -304,12 +304,12 @@ def file_write(work):
 
 
 @recording("general-use", "vim zip unzip poppler-utils imagemagick less libreoffice-writer",
-           "Desk work, that is editing, archives, searching, viewing and copying")
+           "Edit, archive, search, view and copy files, as in desk work")
 def general_use(work):
-    """One after another, by scripts: vim edits and saves a text ten times, zip packs and unzip
-    unpacks a folder of 400 files, grep searches it, pdftotext and imagemagick look at a PDF file
-    and twelve photos, cp and mv sort files, tar and xz make an archive, sort and awk work on a
-    table. Nobody waits in between."""
+    """Scripts run in sequence: vim edits and saves a text ten times, zip packs and unzip unpacks a
+    directory of 400 files, grep searches it, pdftotext and imagemagick read a PDF file and twelve
+    photos, cp and mv sort files, tar and xz create an archive, sort and awk process a table. There
+    is no think time."""
     work.photos(12, "1600x1200")
     work.prose("text.html", 80, "<html><body>", "</body></html>", "<p>{}</p>")
     work.run("soffice", "-env:UserInstallation=file://" + work.path("prepared"), "--headless",
@@ -330,10 +330,10 @@ def general_use(work):
 
 
 @recording("load-programs", "firefox-esr libreoffice-writer gimp ffmpeg vim",
-           "Six programs start for the first time, one after another")
+           "Start six programs for the first time, in sequence")
 def load_programs(work):
-    """An office suite, an image editor, a web browser, an editor, a film player and Python's
-    compiler start with new homes and end at once (headless or in batch mode)."""
+    """An office suite, an image editor, a web browser, a text editor, a video player and Python's
+    compiler start with new home directories and exit at once (headless or in batch mode)."""
     work.write("page.html", "<html><body>nothing</body></html>")
     return shell(f"soffice -env:UserInstallation=file://{work.path('office')} --headless "
                  "--terminate_after_init; gimp -i -b '(gimp-quit 1)'; mkdir profile; "
@@ -342,22 +342,22 @@ def load_programs(work):
                  "vim -es -c q; ffplay -version; python3 -c 'import json, sqlite3, asyncio, email'")
 
 
-@recording("gaming", "supertuxkart", "A game loads its data and a race is driven")
+@recording("gaming", "supertuxkart", "Load a game and drive a race")
 def gaming(work):
-    """supertuxkart with a new home finds its karts and tracks, loads one track and four karts, and
-    drives one lap as fast as it can. Without graphics and sound (--no-graphics): what a graphics
-    card would be given, most of a game's bytes, is looked for, but not read."""
+    """supertuxkart with a new home directory indexes its karts and tracks, loads one track and four
+    karts, and drives one lap at full speed. It runs without graphics and sound (--no-graphics):
+    data for the graphics card, most of a game's bytes, is looked up but not read."""
     return ["/usr/games/supertuxkart", "--no-graphics", "--no-sound", "--track=lighthouse",
             "--kart=tux", "--numkarts=4", "--laps=1", "--profile-laps=1"]
 
 
-@recording("system-start", "debootstrap util-linux", "A system's services are started and ended",
+@recording("system-start", "debootstrap util-linux", "Start and stop the services of a system",
            "init scripts (rsyslog, dbus, cron, openssh-server, nginx-light)")
 def system_start(work):
-    """In a small Debian system of its own (debootstrap, chroot, no network) the init scripts of
-    rsyslog, dbus, cron, ssh and nginx start their services one after another; then they are told
-    to end. There is neither a kernel that starts nor systemd; what is read before services are
-    started is missing."""
+    """In a separate small Debian system (debootstrap, chroot, no network), the init scripts of
+    rsyslog, dbus, cron, ssh and nginx start their services in sequence; then the services are
+    stopped. There is no kernel boot and no systemd, so reads before the start of services are
+    missing."""
     root = work.debian("system")
     services = ["rsyslog", "dbus", "cron", "ssh", "nginx"]
     work.run(*work.install(root, "rsyslog", "dbus", "cron", "openssh-server", "nginx-light"))

@@ -247,8 +247,8 @@ void compare(const CompareArguments& arguments, Session& session) {
 }  // namespace
 
 void add_compare_command(CLI::App& app, Session& session) {
-  CLI::App* command = app.add_subcommand(
-      "compare", "Report what became slower or faster, or rank results or file systems");
+  CLI::App* command =
+      app.add_subcommand("compare", "Report what became slower or faster, or rank results");
   const auto arguments = std::make_shared<CompareArguments>();
   command->add_option(
       "RESULTS", arguments->files,

@@ -17,7 +17,7 @@ void add_complete(CLI::App& app, const Session& session) {
   CLI::App* command = app.add_subcommand("__complete", "Print candidates for the last word");
   const auto words = std::make_shared<std::vector<std::string>>();
   command->add_option("WORDS", *words, "Words after filereel, after --");
-  command->group("")->fallthrough(false)->allow_extras();  // it refuses nothing
+  command->group("")->fallthrough(false)->allow_extras();  // never fails
   command->callback([words, &app, &session] { session.write(complete_words(app, *words)); });
 }
 

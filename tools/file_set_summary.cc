@@ -16,13 +16,13 @@
 namespace filereel {
 namespace {
 
-// The shape of a file set, as people and programs want it.
+// Statistics of a file set.
 struct Shape {
   FileSetTotals totals;
   std::size_t depth = 0;  // of directories
   std::uint64_t median = 0;
   std::uint64_t holes = 0;  // bytes
-  double compressed = 1;    // size after compression by size before, of all bytes
+  double compressed = 1;    // compressed size / size, over all bytes
   std::map<int, std::pair<std::uint64_t, std::uint64_t>> sizes;  // by power of 8: files, bytes
   std::map<std::string, std::pair<std::uint64_t, std::uint64_t>> extensions;
 };
@@ -64,7 +64,7 @@ Shape shape_of(const FileSet& set) {
   return shape;
 }
 
-// Lines behind the first are indented, so that none passes for another part of the table.
+// Indents all lines but the first, so that none looks like another part of the table.
 std::string paragraph(std::string_view text) {
   std::string indented;
   for (const char c : text.substr(0, text.find_last_not_of(" \n") + 1)) {
@@ -82,7 +82,7 @@ std::string describe_file_set(const FileSet& set, const Bold& bold) {
   std::string text = bold(printable_line(set.name)) + "\n";
   if (!set.description.empty()) text += paragraph(set.description);
   if (!set.source.empty()) text += "source: " + printable_line(set.source) + "\n";
-  text += fmt::format("\n{} files, {} bytes ({}), {} directories to a depth of {}\n", totals.files,
+  text += fmt::format("\n{} files, {} bytes ({}), {} directories, depth {}\n", totals.files,
                       totals.bytes, format_size(totals.bytes), totals.directories, shape.depth);
   if (totals.symlinks + totals.hard_links > 0) {
     text += fmt::format("{} symbolic links, {} hard links\n", totals.symlinks, totals.hard_links);

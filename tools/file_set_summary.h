@@ -1,4 +1,4 @@
-// What is in a file set, for people and for programs.
+// Statistics of a file set, as text and as JSON.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// filereel history: keeps results by drive and firmware, and shows how they went over time.
+// filereel history: stores results by device and firmware, and shows trends.
 #include <memory>
 #include <string>
 #include <utility>
@@ -22,7 +22,7 @@ namespace {
 struct HistoryArguments {
   std::string folder;
   std::vector<std::string> results;
-  TestedDevice said;  // of what is added
+  TestedDevice said;  // device of the added results, as given by options
   TrendFilter filter;
   std::string base, fresh;
   ComparisonOutput comparison;
@@ -33,18 +33,18 @@ Bold bold(const Session& session) {
   return [&session](const std::string& text) { return session.bold(text, STDOUT_FILENO); };
 }
 
-// The history, after a remark on what is none of it.
+// Reads the history. Files that do not belong to it are named in a notice.
 HistoryDirectory load_history(const HistoryArguments& arguments, const Session& session) {
   HistoryDirectory history = read_history(arguments.folder);
   if (!history.others.empty()) {
     const std::size_t more = history.others.size() - 1;
-    session.notice(fmt::format("left out: {}{}", history.others.front(),
+    session.notice(fmt::format("skipped: {}{}", history.others.front(),
                                more == 0 ? "" : fmt::format(", and {} more", more)));
   }
   return history;
 }
 
-// Reads all before it adds any, so that a mistake in a name adds nothing.
+// Reads all results before adding any, so that a wrong name adds nothing.
 void add(const HistoryArguments& arguments, const Session& session) {
   std::vector<std::pair<std::string, Result>> results;
   for (const std::string& path : arguments.results) {
@@ -58,7 +58,8 @@ void add(const HistoryArguments& arguments, const Session& session) {
   }
   for (const auto& [text, result] : results) {
     const AddedResult added = add_to_history(arguments.folder, result, text);
-    session.print(fmt::format("{}{}\n", added.name, added.already_existed ? " (was there)" : ""));
+    session.print(
+        fmt::format("{}{}\n", added.name, added.already_existed ? " (already stored)" : ""));
   }
 }
 

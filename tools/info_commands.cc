@@ -1,4 +1,4 @@
-// filereel list and doctor: what there is, and what this machine can do.
+// filereel list and doctor: the catalogue, and the features that this machine supports.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -65,12 +65,12 @@ std::string yes_no(bool yes) {
 
 void doctor(const Session& session) {
   const Capabilities found = probe_capabilities();
-  Rows rows = {{"file system", "make", "kernel driver", "FUSE driver", "a run uses", "to do"}};
+  Rows rows = {{"file system", "mkfs", "kernel driver", "FUSE driver", "used", "to do"}};
   for (const FileSystemCapability& one : found.file_systems) {
     const FileSystemInfo& info = file_system_info(one.kind);
     rows.push_back({std::string(info.name), yes_no(one.can_make), yes_no(one.has_kernel),
                     info.fuse_program.empty() ? "-" : yes_no(one.has_fuse),
-                    one.driver.empty() ? "nothing" : one.driver,
+                    one.driver.empty() ? "none" : one.driver,
                     one.advice.empty() ? "-" : one.advice});
   }
   std::string text = format_columns(rows) + "\n";
@@ -82,18 +82,19 @@ void doctor(const Session& session) {
       line("mounts", "image files and block devices, in a private namespace");
       break;
     case MountCapability::fuse_only:
-      line("mounts", "image files by FUSE drivers only; run as root for kernel drivers");
+      line("mounts", "image files with FUSE drivers only; run as root for kernel drivers");
       break;
     case MountCapability::none:
-      line("mounts", "none: directories only; run as root, or allow user namespaces and /dev/fuse");
+      line("mounts",
+           "none (directories only): run as root, or allow user namespaces and /dev/fuse");
       break;
   }
-  line("loop devices", found.loop_devices ? "yes" : "no: run as root, or load the module loop");
-  line("FUSE", found.fuse ? "yes" : "no: load the module fuse, or make /dev/fuse accessible");
+  line("loop devices", found.loop_devices ? "yes" : "no: run as root, or load the loop module");
+  line("FUSE", found.fuse ? "yes" : "no: load the fuse module, or make /dev/fuse accessible");
   line("cold caches",
        fmt::format("{}{}fadvise per file", found.power == MountCapability::none ? "" : "remount, ",
                    found.drops_caches ? "drop_caches, " : ""));
-  line("coldness by", found.cachestat ? "cachestat" : "mincore (cachestat needs Linux 6.5)");
+  line("cache check", found.cachestat ? "cachestat" : "mincore (cachestat needs Linux 6.5)");
   line("recording", describe_recorders());
   const std::optional<std::string> no_uring = uring_unavailable_reason();
   line("io_uring", no_uring ? "no: " + *no_uring : "yes");

@@ -17,7 +17,7 @@ double rate(double count, double seconds) {
   return seconds > 0 ? count / seconds : 0;
 }
 
-// Nothing where the replay is at none of them.
+// Nothing before and after the replay.
 std::optional<LivePart> part_at(const ReplayTimes& times) {
   if (times.durable_ns > 0 || times.start_ns == 0) return {};
   if (times.end_ns > 0) return LivePart::flush;
@@ -36,11 +36,11 @@ double LiveFigures::mb_per_s() const {
 
 LiveFigures figures_between(const ProgressSnapshot& earlier, const ProgressSnapshot& later,
                             double seconds) {
-  // The counts of the latencies: other counters are of a moment before or after.
+  // Counts come from the latency histogram, because other counters are read at another time.
   const std::uint64_t before = earlier.latency.count(), after = later.latency.count();
   if (after < before) return figures_between({}, later, seconds);
   LiveFigures figures{.seconds = seconds, .operations = after - before};
-  // Content that was read does not count any more as soon as something is written.
+  // The byte count can drop: bytes read no longer count once something is written.
   figures.bytes = later.bytes - std::min(later.bytes, earlier.bytes);
   Histogram latency = later.latency;
   latency.subtract(earlier.latency);
@@ -116,7 +116,8 @@ void LiveSeconds::cut(const ProgressSnapshot& look, std::uint64_t end_ns,
   intervals.push_back({*part_, end_ns, figures_between(base_, look, in_seconds(end_ns - at_ns_))});
   base_ = look;
   at_ns_ = end_ns;
-  // The point of the grid after the nearest one: who comes a little early or late keeps to it.
+  // Round to the nearest grid point and take the next one, so that early or late calls stay on the
+  // grid.
   next_ns_ = begin_ns_ +
              ((at_ns_ - begin_ns_ + kLiveIntervalNs / 2) / kLiveIntervalNs + 1) * kLiveIntervalNs;
 }

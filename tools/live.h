@@ -1,4 +1,4 @@
-// Figures of a replay while it runs, from successive looks at its counters.
+// Throughput and latency of a running replay, from successive snapshots of its counters.
 #pragma once
 
 #include <cstdint>
@@ -11,25 +11,25 @@
 
 namespace filereel {
 
-// What was finished in an interval.
+// Operations completed in an interval.
 struct LiveFigures {
   double seconds = 0;  // of the interval
   std::uint64_t operations = 0, bytes = 0;
-  // Of the latency in nanoseconds, to 0.8 %; 0 without operations.
+  // Latency in nanoseconds, precise to 0.8 %; 0 without operations.
   std::uint64_t p50_ns = 0, p99_ns = 0, max_ns = 0;
 
   double operations_per_s() const;
   double mb_per_s() const;  // 10^6 bytes
 };
 
-// From one look to a later one. Counters that began anew in between count from zero.
+// The difference of two snapshots. Counters that were reset in between count from zero.
 LiveFigures figures_between(const ProgressSnapshot& earlier, const ProgressSnapshot& later,
                             double seconds);
 
-// The figures of the last second, in looks that come more often than that.
+// The figures of the last second, for snapshots taken more often than that.
 class LastSecond {
  public:
-  // Nothing before the replay, and where nothing runs any more.
+  // Nothing before the replay and after its last operation.
   std::optional<LiveFigures> add(const ProgressSnapshot& look, std::uint64_t now_ns);
 
  private:
@@ -37,7 +37,7 @@ class LastSecond {
     std::uint64_t at_ns;
     ProgressSnapshot look;
   };
-  std::deque<Past> past_;  // of one part of the replay; the first one is a second old, or its begin
+  std::deque<Past> past_;  // of one part of the replay; the first is a second old or the start
 };
 
 enum class LivePart : std::uint8_t { warm_up, measured, flush };
@@ -45,20 +45,20 @@ std::string_view live_part_name(LivePart part);  // "warm-up", …
 
 struct LiveInterval {
   LivePart part = LivePart::measured;
-  std::uint64_t end_ns = 0;  // of the stopwatch
+  std::uint64_t end_ns = 0;  // of the measurement clock
   LiveFigures figures;
 };
 
-// Cuts a replay into intervals of a second. Each part has a grid of its own, so its last interval
-// is a shorter one; of a warm-up that one is left out, as its counters are gone by then.
+// Splits a replay into intervals of one second. Each part has its own grid, so its last interval is
+// shorter. That of the warm-up is dropped, because its counters have been reset by then.
 class LiveSeconds {
  public:
-  // Whether an interval has ended: then it is time for take().
+  // Whether an interval has ended and take() should be called.
   bool due(const ReplayTimes& times, std::uint64_t now_ns) const;
-  // When the next one ends, if no part does before.
+  // End of the next interval, unless a part ends first.
   std::uint64_t next_ns() const { return next_ns_; }
 
-  // All intervals that ended since the last call, with their parts or because a second is over.
+  // All intervals that ended since the last call, with a part or after a second.
   std::vector<LiveInterval> take(const ProgressSnapshot& look, std::uint64_t now_ns);
 
  private:

@@ -31,7 +31,7 @@ bool has_samples(const Result& result) {
 
 constexpr std::string_view kStandardOutput = "-";
 
-// Where tables go: what is for programs has standard output alone.
+// Where tables go: to standard error if standard output carries data for programs.
 struct Output {
   Session& session;
   bool taken = false;
@@ -42,7 +42,7 @@ struct Output {
   }
 };
 
-// The report of results, to where the options say.
+// Writes the HTML report of the results.
 void write_report(const Session& session, std::span<const Result> results, const std::string& to) {
   if (to.empty()) return;
   std::vector<ReportedResult> reported;
@@ -50,14 +50,14 @@ void write_report(const Session& session, std::span<const Result> results, const
   session.print_to(to, html_report(reported));
 }
 
-// What the user says of a result.
+// Stores the user's remarks in a result.
 void mark(Result& result, const ResultOptions& options) {
   result.note = options.note;
   result.serials_hidden = options.hide_serials;
 }
 
-// Measures into the results of the files; an Error that came after something was measured is given
-// back.
+// Measures into the results of `files`. Returns an Error that occurred after the first measurement;
+// throws an earlier one.
 std::optional<Error> watch(Session& session, SignalWatch& signals,
                            const std::vector<ResultFile>& files, const LiveOptions& live,
                            const std::function<bool(RunObserver&)>& measure) {

@@ -1,4 +1,4 @@
-// What the commands that measure have in common.
+// Common parts of the commands that measure.
 #pragma once
 
 #include <functional>
@@ -15,33 +15,32 @@
 
 namespace filereel {
 
-// What becomes of the result, as the command line says.
+// Output options of a result.
 struct ResultOptions {
   // Files for it and its report; "" for none, "-" for standard output.
   std::string json, html;
-  std::string against_json;  // the same for the result of a second volume, where there is one
-  std::string label, note;   // kept in it
+  std::string against_json;  // file for the result of the --against volume, if any
+  std::string label, note;   // stored in the result
   std::string against_label;
   bool hide_serials = false;
   LiveOptions live;  // figures of every second while it runs
 };
 
 // Adds --json, --html, --label, --note, --hide-serial, --live and --live-json to a command;
-// `options` lives as long as it.
+// `options` must outlive the command.
 void add_result_options(CLI::App& command, ResultOptions& options);
 
-// `against` is the result of the second of two volumes that take turns, else null. Returns false
-// when it was interrupted.
+// `against` is the result of the second of two alternating volumes, otherwise null. Returns false
+// if interrupted.
 using Measure = std::function<bool(RunObserver& observer, Result& result, Result* against)>;
 
-// Throws Error, before anything is measured, unless each output has a place of its own outside the
-// volumes and can be written. Then runs `measure` with progress on the terminal, keeps its result
-// in the files that the options name, adds what makes its figures less sure
-// (replay/results/checks.h) and prints it, also after an interruption, which the session's exit
-// code then tells, and after an Error, which is thrown on. Where nothing was measured an older file
-// stays. With two volumes that take turns there are two results: then it also prints how the second
-// one compares with the first, and if it is slower, the session's exit code is kRegression. Returns
-// the results.
+// First checks that all outputs are distinct, writable and outside the volumes; throws Error
+// otherwise. Then runs `measure` with progress on the terminal, adds warnings to the result
+// (replay/results/checks.h), saves it to the files of `options` and prints it. This also happens
+// after an interruption, which sets the session's exit code, and after an Error, which is rethrown.
+// If nothing was measured, an existing file is kept. Two alternating volumes give two results: then
+// it also prints their comparison, and sets the exit code to kRegression if the second is slower.
+// Returns the results.
 std::vector<Result> observe_run(Session& session, SignalWatch& signals,
                                 const ResultOptions& options, const std::vector<Target>& volumes,
                                 bool in_turn, const Measure& measure);

@@ -17,13 +17,13 @@ void check_output_files(const std::vector<OutputFile>& outputs) {
     const auto same = std::ranges::find(outputs.begin(), one, one->file, &OutputFile::file);
     if (same != one && one->file == "-") {
       throw Error(ErrorKind::usage,
-                  fmt::format("only one of {} and {} can go to standard output: name a file for "
-                              "the other",
+                  fmt::format("only one of {} and {} can use standard output: name a file for the "
+                              "other",
                               same->option, one->option));
     }
     if (same != one) {
-      throw Error(ErrorKind::usage,
-                  fmt::format("{} and {} are the same: name two files", same->option, one->option));
+      throw Error(ErrorKind::usage, fmt::format("{} and {} name the same file: use two files",
+                                                same->option, one->option));
     }
     if (one->file != "-") AtomicFile probe(one->file);
   }

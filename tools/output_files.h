@@ -1,4 +1,4 @@
-// Files that options name for what a command writes.
+// Checks of the output files given by options.
 #pragma once
 
 #include <string>
@@ -14,12 +14,10 @@ struct OutputFile {
   std::string file;  // "" for none, "-" for standard output
 };
 
-// To be called before any work is done. Throws Error(usage) if an output would be the volume or lie
-// in it.
+// Call before any work. Throws Error(usage) if an output is a volume or inside one.
 void check_outside(const std::vector<OutputFile>& outputs, const std::vector<Target>& volumes);
 
-// To be called before any work is done. Throws Error unless each output has a place of its own and
-// can be written.
+// Call before any work. Throws Error unless all outputs are distinct and writable.
 void check_output_files(const std::vector<OutputFile>& outputs);
 
 }  // namespace filereel

@@ -18,9 +18,9 @@
 namespace filereel {
 namespace {
 
-// Of the whole run.
+// Fraction of the whole run.
 double share_done(const StepInfo& step, const StepState& state) {
-  // Steps that move no bytes are as far as their files.
+  // Steps without data count files.
   double share = 0;
   if (state.bytes > 0 && step.bytes > 0) {
     share = static_cast<double>(state.bytes) / static_cast<double>(step.bytes);
@@ -31,7 +31,7 @@ double share_done(const StepInfo& step, const StepState& state) {
   return std::min(1.0, step.done + step.share * std::min(share, 1.0));
 }
 
-// Of the last second; in operations where no bytes are moved.
+// Speed over the last second; in operations if no data is moved.
 std::string speed(const StepState& state) {
   if (state.flushing) return "  flushing";
   if (!state.last_second || state.files + state.bytes == 0) return "";
@@ -62,7 +62,7 @@ ProgressLine::ProgressLine(const Session& session, std::function<std::string()> 
     while (!stop.stop_requested()) {
       try {
         draw(line_());
-      } catch (const std::bad_alloc&) {  // the work itself tells what it lacks
+      } catch (const std::bad_alloc&) {  // the work itself reports this
       }
       std::unique_lock lock(idle);
       wake.wait_for(lock, stop, kInterval, [] { return false; });
@@ -80,7 +80,7 @@ ProgressLine::~ProgressLine() {
 void ProgressLine::draw(const std::string& text) {
   const std::string safe = printable_line(text);
   const std::lock_guard lock(terminal_);
-  // A line that wraps could not be drawn over.
+  // A wrapped line cannot be overwritten.
   if (!session_.draw(fitting(safe, terminal_width() - 1))) lost_();
 }
 
@@ -91,7 +91,7 @@ void ProgressLine::notice(const std::string& text) {
 }
 
 std::string_view fitting(std::string_view text, std::size_t columns) {
-  constexpr char32_t kFirstWide = 0x1100;  // from here on some characters take two columns
+  constexpr char32_t kFirstWide = 0x1100;  // first of the characters that may take two columns
   std::size_t end = 0;
   while (end < text.size()) {
     const Character next = first_character(text.substr(end)).value_or(Character{0, 1});
@@ -132,7 +132,7 @@ std::string describe_step(const StepInfo& step, const StepState& state, std::siz
   std::string figures = speed(state);
   const std::string left = time_left(done, state.run_s);
   if (!left.empty()) figures += "  " + left;
-  // All else is ASCII.
+  // Everything but the name is ASCII.
   const std::size_t taken = percent.size() + figures.size();
   constexpr std::size_t kLeast = 8;
   const std::string name = printable_line(step_name(step));

@@ -1,4 +1,4 @@
-// The one calm progress line.
+// Progress line on standard error.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@
 
 namespace filereel {
 
-// Redraws a line on standard error five times a second while it lives, if the session shows
-// progress; removes it at the end. The text comes from `line`, called on a thread of its own.
-// Without `line` nothing is drawn and there are notices only. Where standard error takes no more,
-// `lost` is called, on any thread and maybe more than once.
+// Redraws a line on standard error five times a second if the session shows progress. The
+// destructor removes it. `line` provides the text and is called on another thread; without it only
+// notices are printed. If writing to standard error fails, `lost` is called, on any thread and
+// possibly more than once.
 class ProgressLine {
  public:
   ProgressLine(
@@ -41,41 +41,41 @@ class ProgressLine {
   std::jthread thread_;
 };
 
-// As much of `text` as fits in so many columns of a terminal.
+// The longest prefix of `text` that fits in `columns` of a terminal.
 std::string_view fitting(std::string_view text, std::size_t columns);
 
-// "3 min 20 s left" from how long `done` (0 to 1) of the work took; "" while that says nothing.
+// "3 min 20 s left", extrapolated from the time for the share `done` (0 to 1); "" if too early.
 std::string time_left(double done, double elapsed_s);
 
-// The text, or as much of it as fits with a "…" at its end.
+// Shortens the text to `columns`, with a "…" at the end if it was cut.
 std::string shortened(std::string_view text, std::size_t columns);
 
 // "ext4 programs create 1/3".
 std::string step_name(const StepInfo& step);
 
-// How far a step is.
+// Progress of a step.
 struct StepState {
   std::uint64_t bytes = 0, files = 0;
-  double elapsed_s = 0, run_s = 0;              // since the step began, and since the run did
-  std::optional<LiveFigures> last_second = {};  // nothing where nothing runs
-  bool flushing = false;                        // what was written goes to the device
+  double elapsed_s = 0, run_s = 0;              // since the start of the step and of the run
+  std::optional<LiveFigures> last_second = {};  // nothing if no replay runs
+  bool flushing = false;                        // waiting for write-back to the device
 };
 
-// What the progress line says of a step. Its name is shortened if there are not so many columns.
+// Text of the progress line for a step. Shortens the step's name to fit into `columns`.
 std::string describe_step(const StepInfo& step, const StepState& state,
                           std::size_t columns = std::string::npos);
 
-std::size_t terminal_width();  // of standard error; 80 where it is no terminal
+std::size_t terminal_width();  // of standard error; 80 if it is not a terminal
 
-// Progress where standard error is no terminal, such as a log: a plain line now and then.
+// Progress if standard error is not a terminal, such as a log: an occasional plain line.
 class PlainProgress {
  public:
-  static constexpr std::uint64_t kIntervalNs = 30'000'000'000;  // between two lines, at least
+  static constexpr std::uint64_t kIntervalNs = 30'000'000'000;  // least time between lines
 
   explicit PlainProgress(std::uint64_t began_ns) : began_ns_(began_ns), last_ns_(began_ns) {}
 
-  // "12 %  ext4 programs create 1/3  3 min 05 s left" for a step that begins now, of the same clock
-  // as the run; "" while the last line, or the beginning of the run, is not long ago.
+  // "12 %  ext4 programs create 1/3  3 min 05 s left" for a step that starts now; "" if the last
+  // line or the start of the run was less than kIntervalNs ago. Uses the clock of `began_ns`.
   std::string step_begins(const StepInfo& step, std::uint64_t now_ns);
 
  private:

@@ -1,4 +1,4 @@
-// filereel record: what a program does to files becomes a reel.
+// filereel record: records a program's file operations as a reel.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -35,7 +35,7 @@
 namespace filereel {
 namespace {
 
-// Quick, so that what remains to be written when the program has ended is soon done.
+// Fast compression, so that little remains to be written when the program ends.
 constexpr int kCompression = 1;
 
 constexpr std::uint64_t kMostMemory = 1'000'000'000'000;
@@ -76,7 +76,7 @@ RecordRequest make_request(const RecordArguments& arguments) {
   if (request.memory < RecordingMemory::kLeast || request.memory > kMostMemory) {
     throw Error(
         ErrorKind::usage,
-        fmt::format("--memory {} is out of range; give {} to {}", printable(arguments.memory),
+        fmt::format("--memory {} is out of range: must be {} to {}", printable(arguments.memory),
                     format_size(RecordingMemory::kLeast), format_size(kMostMemory)));
   }
   if (!arguments.under.empty()) {
@@ -106,7 +106,7 @@ bool records_compat(const RecordRequest& request) {
                                                    : request.command.front());
 }
 
-// What ends a recording from outside: a signal, or the end of the time that was given.
+// Stops a recording on a signal or after --duration.
 class RecordingEnd {
  public:
   explicit RecordingEnd(const std::stop_token& signal)
@@ -130,14 +130,14 @@ class RecordingEnd {
   std::jthread timer_;
 };
 
-// What remarks call it.
+// Name of the recorded program in notices.
 std::string program_name(const RecordArguments& arguments) {
   return arguments.command.empty() ? fmt::format("process {}", arguments.process)
                                    : printable(base_name(arguments.command.front()));
 }
 
-// Whether the recorded program writes to filereel's standard error, as far as is known when the
-// recording begins: its text would run into a progress line there.
+// Whether the recorded program writes to filereel's standard error, as far as known at the start of
+// the recording. Its output would mix with the progress line.
 bool shares_standard_error(const RecordArguments& arguments) {
   if (!arguments.command.empty()) return true;  // it inherits it
   struct stat terminal{};
@@ -150,11 +150,11 @@ bool shares_standard_error(const RecordArguments& arguments) {
   });
 }
 
-// What the command returns for the program's end.
+// filereel's exit code after the program's end.
 int exit_code_for(const RecordArguments& arguments, const RecordOutcome& outcome, bool interrupted,
                   const Session& session) {
   constexpr int kKilled = 128;
-  if (arguments.command.empty()) return 0;  // Ctrl-C is how that recording ends
+  if (arguments.command.empty()) return 0;  // Ctrl-C is the usual end of such a recording
   if (!outcome.status) {
     session.notice(program_name(arguments) + " continues unrecorded");
     return interrupted || arguments.exit_code ? Session::kInterrupted : 0;
@@ -171,16 +171,16 @@ int exit_code_for(const RecordArguments& arguments, const RecordOutcome& outcome
   return 0;
 }
 
-// While the recording has not been told of its end.
+// Whether the program still runs, before its end was reported to the recording.
 bool still_runs(const RecordArguments& arguments) {
-  if (!arguments.command.empty()) {  // filereel's only child that is left
+  if (!arguments.command.empty()) {  // filereel's only remaining child
     siginfo_t info{};
     return waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == 0;
   }
   return kill(static_cast<pid_t>(arguments.process), 0) == 0 || errno != ESRCH;
 }
 
-// Throws the error again, for somebody who may not see that the program has not ended with it.
+// Rethrows the error, and adds that the program still runs.
 [[noreturn]] void fail(const RecordArguments& arguments, const Error& error) {
   if (!still_runs(arguments)) throw error;
   throw Error(error.kind(),

@@ -11,7 +11,7 @@
 namespace filereel {
 namespace {
 
-// The first that works, and why those before it do not; without one, why none does.
+// The first working recorder, and why those before it do not work; otherwise why none works.
 RecorderChoice best_recorder(bool compat) {
   std::string missing;
   for (const RecorderBackend& backend : recorder_backends()) {
@@ -19,7 +19,7 @@ RecorderChoice best_recorder(bool compat) {
     const std::string here = records ? backend.missing() : std::string(backend.no_compat);
     if (here.empty()) {
       const std::string_view because = missing.empty() ? "" : ": ";
-      return {&backend, fmt::format("by {}{}{}", backend.what, because, missing)};
+      return {&backend, fmt::format("with {}{}{}", backend.what, because, missing)};
     }
     missing += (missing.empty() ? "" : "; ") + here;
   }
@@ -39,7 +39,7 @@ RecorderChoice choose_recorder(std::string_view name, bool compat) {
     if (const std::string missing = backend.missing(); !missing.empty()) {
       throw Error(ErrorKind::failed, fmt::format("recording is impossible: {}", missing));
     }
-    return {&backend, fmt::format("by {}", backend.what)};
+    return {&backend, fmt::format("with {}", backend.what)};
   }
   std::vector<std::string_view> names = names_of_all(recorder_backends());
   names.insert(names.begin(), "auto");

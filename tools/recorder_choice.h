@@ -1,4 +1,4 @@
-// Which recorder works here.
+// Choice of a recorder that works on this machine.
 #pragma once
 
 #include <string>
@@ -10,16 +10,16 @@ namespace filereel {
 
 struct RecorderChoice {
   const RecorderBackend* backend;
-  // "by strace, several times slower: BPF needs root …".
+  // "with strace, several times slower: BPF needs root …".
   std::string description;
 };
 
-// The backend of that name, or for "auto" the best one that works, and that records 32-bit programs
-// if `compat`. Throws Error(usage) for a name that there is not, Error(failed) if it does not work,
-// or none does.
+// The backend with this name, or for "auto" the best one that works (and, if `compat`, records
+// 32-bit programs). Throws Error(usage) for an unknown name, Error(failed) if it does not work or
+// none does.
 RecorderChoice choose_recorder(std::string_view name, bool compat);
 
-// For doctor: the description of what "auto" chooses, or why nothing works.
+// For doctor: the description of the recorder that "auto" chooses, or why none works.
 std::string describe_recorders();
 
 }  // namespace filereel

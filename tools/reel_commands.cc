@@ -1,4 +1,4 @@
-// filereel import and export: other programs' traces become reels, and reels become theirs.
+// filereel import and export: convert between reels and other programs' traces.
 #include <atomic>
 #include <cstdio>
 #include <memory>
@@ -37,7 +37,7 @@ void import_trace(const ImportArguments& arguments, Session& session) {
   };
   LineReader input(arguments.input, signals.token());
   input.peek();
-  if (interrupted()) return;  // before enough has come to tell the format
+  if (interrupted()) return;  // before the format was recognised
   const Importer& importer = find_importer(arguments.format, input);
   ReelOutput output(arguments.output, {.time_unit_ns = importer.time_unit_ns});
   if (initial) {
@@ -53,10 +53,10 @@ void import_trace(const ImportArguments& arguments, Session& session) {
       importer.read(input, output.builder(),
                     {.working_directory = arguments.cwd, .stop = signals.token()});
     } catch (const Error&) {
-      if (!signals.requested()) throw;  // else it may be that the last line is not all there
+      if (!signals.requested()) throw;  // otherwise the last line may be incomplete
     }
   }
-  if (interrupted()) return;  // what a pipe brought may not be all
+  if (interrupted()) return;  // input from a pipe may be incomplete
   output.builder().fact("source", importer.name);
   output.finish(importer.timed && output.builder().info().timed, session);
 }
@@ -70,7 +70,7 @@ void export_reel(const std::string& name, const std::string& format, const std::
   std::optional<AtomicFile> out;
   if (file != "-") out.emplace(file);
   std::atomic<std::uint64_t> read = 0;
-  std::stop_source gone;  // nobody reads the output any more
+  std::stop_source gone;  // the reader of the output has closed it
   const std::stop_callback interrupted(signals.token(), [&gone] { gone.request_stop(); });
   WatchedSource source(reader, read, gone.get_token());
   ExportLosses losses;
@@ -93,7 +93,7 @@ void export_reel(const std::string& name, const std::string& format, const std::
   }
   if (out) out->commit();
   for (const auto& [reason, count] : losses) {
-    session.notice(fmt::format("not in {}: {} ({})", exporter.name, reason, count));
+    session.notice(fmt::format("not exported to {}: {} ({})", exporter.name, reason, count));
   }
   notice_of_losses(reader.info(), session);
 }

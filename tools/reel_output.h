@@ -1,4 +1,4 @@
-// What the commands that read and write reels share.
+// Common parts of the commands that read and write reels.
 #pragma once
 
 #include <atomic>
@@ -16,10 +16,10 @@
 
 namespace filereel {
 
-// Passes a trace on, counts for a progress line, and ends early when the stop is requested.
+// Forwards a trace, counts operations for the progress line, and ends early on a stop request.
 class WatchedSource final : public RecordedSource {
  public:
-  // Both outlive this object.
+  // `source` and `count` must outlive this object.
   WatchedSource(RecordedSource& source, std::atomic<std::uint64_t>& count, std::stop_token stop)
       : source_(source), count_(count), stop_(std::move(stop)) {}
   std::size_t next(std::span<RecordedOperation> out) override;
@@ -30,19 +30,19 @@ class WatchedSource final : public RecordedSource {
   std::stop_token stop_;
 };
 
-// A reel in the making: what is put into builder() goes into the file.
+// Writes a reel: everything added to builder() goes into the file.
 class ReelOutput final : private OperationSink {
  public:
   ReelOutput(const std::string& path, const ReelWriterOptions& options);
 
   TraceBuilder& builder() { return builder_; }
-  // On any thread.
+  // Thread-safe.
   std::uint64_t written() const { return count_; }
-  std::uint64_t bytes() const { return bytes_; }  // that operations have read and written
+  std::uint64_t bytes() const { return bytes_; }  // read and written by operations
 
-  // Puts the file in its place, and says what is in it.
+  // Moves the file into place and prints a summary.
   void finish(bool timed, const Session& session);
-  // The same for a program that prints to standard output itself: what is said is a remark.
+  // The same, with the summary as a notice, because the recorded program uses standard output.
   void finish_quietly(bool timed, const Session& session);
 
  private:
@@ -59,7 +59,7 @@ class ReelOutput final : private OperationSink {
 // "1234 operations by 3 threads on 210 files, 5.6 MB read, 1.2 MB written, 12.3 s".
 std::string describe_trace(const TraceInfo& info);
 
-// Says what is not in the trace, or not exactly.
+// Reports what was lost or approximated in the trace.
 void notice_of_losses(const TraceInfo& info, const Session& session);
 
 // The last component of a path.

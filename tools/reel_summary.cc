@@ -37,7 +37,7 @@ double share(std::uint64_t part, std::uint64_t whole) {
   return whole == 0 ? 0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
-// The kinds that occur, the frequent ones first.
+// The kinds that occur, most frequent first.
 std::vector<OperationKind> kinds_of(const ReelSummary& summary) {
   std::vector<OperationKind> kinds;
   for (std::size_t i = 0; i < kOperationKinds; ++i) {
@@ -92,7 +92,7 @@ std::string thread_table(const TraceInfo& info) {
   std::ranges::stable_sort(order, std::greater{},
                            [&](std::size_t i) { return info.threads[i].operations; });
   order.resize(std::min(order.size(), kListed));
-  Rows rows = {{"thread", "process", "of", "operations", "program"}};
+  Rows rows = {{"thread", "process", "parent", "operations", "program"}};
   for (const std::size_t i : order) {
     const TraceThread& thread = info.threads[i];
     rows.push_back(
@@ -118,10 +118,10 @@ std::string describe(const std::string& path, const ReelReader& reader, const Re
     text += "TRUNCATED: the file is incomplete; the figures cover its complete blocks\n";
   }
   for (const auto& [name, value] : info.facts) line(printable(name, 16), printable(value));
-  line("operations", fmt::format("{}, of them {} calls", summary.operations, summary.calls));
+  line("operations", fmt::format("{}, including {} calls", summary.operations, summary.calls));
   if (info.timed) line("duration", format_duration(static_cast<double>(info.duration_ns) * 1e-9));
   if (info.recorder_ns > 0) {
-    line("recorder", fmt::format("added {} ns between two calls of a thread", info.recorder_ns));
+    line("recorder", fmt::format("adds {} ns between two calls of a thread", info.recorder_ns));
   }
   line("threads", fmt::format("{}", info.threads.size()));
   line("files", fmt::format("{}", info.files));

@@ -1,4 +1,4 @@
-// What is in a reel, for people and for programs.
+// Statistics of a reel, as text and as JSON.
 #pragma once
 
 #include <optional>
@@ -10,7 +10,7 @@
 
 namespace filereel {
 
-// What is in the reel; nothing if that was interrupted. `name` stands in the heading.
+// Statistics of the reel; nothing if interrupted. `name` is used in the heading.
 std::optional<std::string> describe_reel(ReelReader& reader, const std::string& name,
                                          Session& session);
 std::optional<Json> reel_to_json(ReelReader& reader, Session& session);

@@ -1,4 +1,4 @@
-// filereel report: shows results as a page, tables or data of other programs.
+// filereel report: writes results as an HTML page, tables or data for other programs.
 #include <algorithm>
 #include <functional>
 #include <iterator>
@@ -56,7 +56,7 @@ std::vector<ReportOutput> outputs_of(const ReportArguments& arguments) {
   return wanted;
 }
 
-// The result that indices are relative to: by its label or its file.
+// Marks the result that indices are relative to, found by its label or file.
 void mark_reference(const std::string& name, std::vector<ReportedResult>& results) {
   if (name.empty()) return;
   bool any = false;

@@ -1,4 +1,4 @@
-// Results that were kept in files.
+// Reads results from files.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace filereel {
 // "-" is standard input. Throws Error(unusable_input).
 Result load_result(const std::string& path);
 
-// The same in two steps, for who needs the file's bytes too.
+// The same in two steps, for callers that also need the file's bytes.
 std::string read_result(const std::string& path);
 Result load_result(const std::string& path, std::string_view text);
 

@@ -20,7 +20,7 @@ namespace {
   throw_failed(fmt::format("cannot write to standard output: {}", strerror(error)));
 }
 
-// For programs, as standard output gets it.
+// Writes data for programs. On a terminal, control characters are escaped.
 int write_out(std::string_view text) {
   if (isatty(STDOUT_FILENO) == 0) return write_to(STDOUT_FILENO, text);
   return write_to(STDOUT_FILENO, printable_lines(text));

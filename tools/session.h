@@ -1,4 +1,4 @@
-// What all commands share: where they print, how, and what they return.
+// State shared by all commands: output, its style, and the exit code.
 #pragma once
 
 #include <string>
@@ -6,11 +6,11 @@
 
 namespace filereel {
 
-// As terminals name them.
+// Terminal colour codes.
 enum class Color : int { red = 31, green = 32 };
 
-// Text for people may hold names and labels from anywhere: it is made printable here, whatever made
-// it. Only bold() and colored() can tell the terminal anything.
+// Text for people may contain untrusted names and labels, so all of it is made printable here. Only
+// bold() and colored() can send escape sequences to the terminal.
 class Session {
  public:
   static constexpr int kInterrupted = 130;
@@ -18,27 +18,27 @@ class Session {
   static constexpr int kUndecided = 5;
 
   bool quiet = false;     // neither progress nor notices
-  bool no_color = false;  // also by the environment's NO_COLOR
+  bool no_color = false;  // NO_COLOR in the environment has the same effect
   int exit_code = 0;
 
   Session();
 
-  // Results for people: to standard output. Throws Error(failed) if it cannot be written.
+  // Prints results for people to standard output. Throws Error(failed) if writing fails.
   void print(std::string_view text) const;
-  // Results for programs: as they are, unless standard output is a terminal, which is for people.
-  // Throws Error(failed).
+  // Writes results for programs to standard output, unchanged unless it is a terminal. Throws
+  // Error(failed).
   void write(std::string_view text) const;
-  // The same for output without end: false when whoever read it has gone, which is no error.
+  // The same for long output; returns false if the reader closed the pipe, which is not an error.
   bool pipe(std::string_view text) const;
-  // As write(), to a file, which is there as a whole or not at all; "-" is standard output.
+  // Like write(), but to a file, which is created atomically; "-" is standard output.
   void print_to(const std::string& path, std::string_view text) const;
 
-  // Remarks go to standard error, unless quiet. They never throw, and are false where they are
-  // lost.
-  bool notice(std::string_view line) const;  // without its end
-  // Where standard output is for a program: results for people, of several lines.
+  // These write to standard error and never throw. They return false if writing failed. The first
+  // two print nothing if quiet.
+  bool notice(std::string_view line) const;  // without the newline
+  // Results for people, of several lines, while standard output carries data for programs.
   bool print_aside(std::string_view text) const;
-  // The line that the cursor is in, which becomes `text`.
+  // Replaces the cursor's line with `text`.
   bool draw(std::string_view text) const;
 
   bool shows_progress() const;          // standard error is a terminal, and not quiet
@@ -50,8 +50,8 @@ class Session {
   std::string styled(std::string_view text, int code, int descriptor) const;
   std::string shown(std::string_view text) const;
 
-  // Stands for the escape byte of bold() and colored() until it is printed. It is random, so that
-  // no text from outside can hold it.
+  // Placeholder for the escape byte of bold() and colored() until printing. It is random, so that
+  // no text from outside can contain it.
   std::string style_;
 };
 

@@ -1,4 +1,4 @@
-// filereel show: what a name of the catalogue stands for, and what is in a file.
+// filereel show: describes a catalogue entry or a file.
 #include <algorithm>
 #include <cstdint>
 #include <fstream>
@@ -36,7 +36,7 @@
 namespace filereel {
 namespace {
 
-// Results are JSON objects; nothing else that `show` reads begins like that.
+// Results are JSON objects. No other input of `show` starts with a brace.
 bool is_result(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
   char first = 0;
@@ -53,7 +53,7 @@ std::string comma_separated(const std::vector<FileSystemKind>& kinds) {
   return kinds.empty() ? "-" : fmt::format("{}", fmt::join(names_of(kinds), ","));
 }
 
-// A job as a plan has it.
+// A job of a plan.
 struct JobFacts {
   JobRecord record;
   std::string set;
@@ -100,12 +100,12 @@ Plan plan_named(const std::string& name, bool full = false) {
   return load_plan({&name, 1}, overrides, remarks);
 }
 
-// Jobs that say how often are repeated so often, also where their plan is repeated until precise.
+// A job's own number of runs takes precedence over the plan's automatic repetition.
 bool is_automatic(const Plan& plan, const Job& job) {
   return plan.auto_runs && !job.options(0).runs;
 }
 
-// Of all jobs; those that are automatic share one budget.
+// Total of all jobs; automatic jobs share one budget.
 double seconds_of(const Plan& plan) {
   double seconds = plan.auto_runs ? plan.auto_runs->budget_s : 0;
   for (const std::unique_ptr<Job>& job : plan.jobs) {
@@ -119,7 +119,7 @@ std::string duration_line(std::string_view what, const Plan& plan) {
                      describe_duration(seconds_of(plan)));
 }
 
-// `full`: the same plan as a full run; null: there is none.
+// `full`: the plan of a full run; null if there is none.
 std::string describe_plan(const Plan& plan, const Plan* full, const Bold& bold) {
   std::string text = bold(printable_line(plan.name)) + "\n";
   if (!plan.description.empty()) text += wrapped(plan.description, 0);
@@ -138,7 +138,7 @@ std::string describe_plan(const Plan& plan, const Plan* full, const Bold& bold) 
   return text + duration_line("duration", plan) + (full ? duration_line("with --full", *full) : "");
 }
 
-// `full`: the same plan as a full run; null: there is none.
+// `full`: the plan of a full run; null if there is none.
 Json plan_to_json(const Plan& plan, const Plan* full) {
   Json json = {{"kind", "plan"},
                {"name", plan.name},
@@ -165,7 +165,7 @@ Json plan_to_json(const Plan& plan, const Plan* full) {
   return json;
 }
 
-// How the workload runs if it is run by its name.
+// Default file systems, repetitions and duration of a workload.
 std::string describe_run(const JobFacts& facts, std::uint64_t points) {
   Rows rows = {{"file systems", comma_separated(facts.file_systems)},
                {"repetitions", fmt::format("{}", facts.runs)}};
@@ -178,7 +178,7 @@ std::string describe_run(const JobFacts& facts, std::uint64_t points) {
 
 class Show {
  public:
-  // `full`: of plans the jobs of a full run.
+  // `full`: show the jobs of a full run for plans.
   Show(bool json, bool full, Session& session) : json_(json), full_(full), session_(session) {}
 
   void item(const CatalogueItem& item) const {
@@ -188,7 +188,7 @@ class Show {
         std::optional<Plan> full;
         if (plan.has_full && !full_) full = plan_named(item.name, true);
         const Plan* other = full ? &*full : nullptr;
-        // A set may have a plan of its own.
+        // A plan and a file set may have the same name.
         const bool both = item.in_catalogue && is_catalog_file_set(item.name);
         const FileSet set = both ? catalog_file_set(item.name, 1) : FileSet();
         if (json_) {
@@ -215,7 +215,7 @@ class Show {
     }
   }
 
-  // `wanted`: see heat_maps.
+  // `wanted`: see heat_maps().
   void result(const Result& result, const std::string& wanted) const {
     if (json_) return session_.write(result_to_json(result));
     const std::string maps = heat_maps(result, wanted, bold());
@@ -279,7 +279,7 @@ struct ShowArguments {
 
 void show(const ShowArguments& arguments, Session& session) {
   const std::string& name = arguments.name;
-  refuse_special_file(name);  // each of those below opens it
+  refuse_special_file(name);  // before any of the functions below opens it
   if (arguments.operations) {
     const std::unique_ptr<ReelReader> reader = open_named_reel(name);
     return dump_reel(*reader, name, session);

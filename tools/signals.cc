@@ -20,8 +20,8 @@ SignalWatch::SignalWatch() {
   }
   pthread_sigmask(SIG_BLOCK, &watched_, &before_);
   thread_ = std::jthread([this](const std::stop_token& ended) {
-    constexpr timespec kLook{0, 50'000'000};  // how soon the end of the watch is seen
-    // What signals a process and its group, as timeout(1) does, signals it twice.
+    constexpr timespec kLook{0, 50'000'000};  // latency of ending the watch
+    // Programs that signal a process and its group, such as timeout(1), signal it twice.
     constexpr std::uint64_t kSameNs = 200'000'000;
     std::uint64_t first_ns = 0;
     while (!ended.stop_requested()) {

@@ -1,4 +1,4 @@
-// Ctrl-C and friends as a stop token.
+// SIGINT, SIGTERM and SIGHUP as a stop token.
 #pragma once
 
 #include <stop_token>
@@ -8,11 +8,11 @@
 
 namespace filereel {
 
-// While it lives, SIGINT, SIGTERM and SIGHUP request a stop, so that the work in hand ends tidily.
-// A second SIGINT or SIGTERM (200 ms later or more) ends the process at once; the kernel then takes
-// down mounts and FUSE drivers. SIGHUP does not: a terminal that closes may send several.
-// Threads started meanwhile leave the signals to it. Those that are ignored, as nohup does with
-// SIGHUP, stay so.
+// During its lifetime, SIGINT, SIGTERM and SIGHUP request a stop, so that current work ends
+// cleanly. A second SIGINT or SIGTERM (200 ms later or more) ends the process at once; the kernel
+// then removes mounts and FUSE drivers. A second SIGHUP does not, because a closing terminal may
+// send several. Threads started meanwhile have these signals blocked. Ignored signals, such as
+// SIGHUP under nohup, stay ignored.
 class SignalWatch {
  public:
   SignalWatch();
@@ -23,11 +23,10 @@ class SignalWatch {
   std::stop_token token() const { return stop_.get_token(); }
   bool requested() const { return stop_.stop_requested(); }
 
-  // What was blocked before, and is again when it ends: for programs that are the user's own.
+  // The signal mask from before, restored by the destructor. Recorded programs get this mask.
   const sigset_t& blocked_before() const { return before_; }
 
-  // The same as SIGHUP, for who learns otherwise that nobody reads the output any more. On any
-  // thread.
+  // Same effect as SIGHUP, for callers that notice a closed output. Thread-safe.
   void hang_up();
 
  private:

@@ -27,7 +27,7 @@ int write_to(int descriptor, std::string_view text) noexcept {
     const ssize_t written = ::write(descriptor, text.data(), text.size());
     if (written >= 0) {
       text.remove_prefix(static_cast<std::size_t>(written));
-    } else if (errno == EAGAIN) {  // somebody else has made it non-blocking
+    } else if (errno == EAGAIN) {  // another process made it non-blocking
       pollfd ready{descriptor, POLLOUT, 0};
       ::poll(&ready, 1, -1);
     } else if (errno != EINTR) {

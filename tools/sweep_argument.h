@@ -1,4 +1,4 @@
-// The argument of --sweep.
+// Parser of the --sweep argument.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace filereel {
 
-// "KEY=V1,V2…", whose values may hold commas within brackets.
+// "KEY=V1,V2…"; values may contain commas inside brackets.
 struct SweepArgument {
   std::string key;
   std::vector<std::string> values;

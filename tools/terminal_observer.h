@@ -1,4 +1,4 @@
-// Shows a run on the terminal, or in a log, and keeps its result on the disk.
+// Shows the progress of a run on the terminal or in a log, and saves its result.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace filereel {
 
-// Which result is kept where; "" and "-": in no file.
+// A result and its file; "" and "-" for none.
 struct ResultFile {
   Result& result;
   std::string path;
@@ -23,34 +23,34 @@ struct ResultFile {
 
 class TerminalObserver final : public RunObserver {
  public:
-  // `session`, `signals` and the results outlive the observer. The run ends as on a hang-up when
-  // nobody can see it any more.
+  // `session`, `signals` and the results must outlive the observer. If the output is closed, the
+  // run ends as on SIGHUP.
   TerminalObserver(const Session& session, SignalWatch& signals,
                    const std::vector<ResultFile>& files, const LiveOptions& live);
 
   void notice(const std::string& text) override;
   void step_begins(const StepInfo& step, const ReplayProgress& progress) override;
   void step_ended() override;
-  // Saves it, unless that would take much of the time: a large sweep's result is large too.
+  // Saves the result, unless that takes too much time: a large sweep has a large result.
   void result_grew(const Result& result) override;
 
-  // Why figures of the run could not be written; "" if they could.
+  // Why live figures could not be written; "" if they were.
   std::string failure() const { return live_.failure(); }
 
   void save() const;      // all
-  void save_new() const;  // those of which there is no older file
+  void save_new() const;  // all whose file does not exist yet
 
  private:
   struct Kept {
     ResultFile file;
-    std::uint64_t saved_ns = 0, saving_ns = 0;  // when it was last saved, and how long that took
+    std::uint64_t saved_ns = 0, saving_ns = 0;  // time of the last save, and its duration
   };
   static void save(const ResultFile& kept, bool replace = true);
   std::string describe();
 
   const Session& session_;
   std::vector<Kept> kept_;
-  bool lines_;  // of --live: there is no other progress
+  bool lines_;  // --live, which replaces other progress
   std::uint64_t run_began_ns_;
   PlainProgress plain_;
   std::mutex mutex_;

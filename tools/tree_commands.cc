@@ -1,4 +1,4 @@
-// filereel capture and populate: a real tree becomes a file set, and a file set a real tree.
+// filereel capture and populate: convert between directory trees and file sets.
 #include <atomic>
 #include <memory>
 #include <string>
@@ -22,7 +22,7 @@
 namespace filereel {
 namespace {
 
-// What the walking thread tells the drawing one.
+// Progress, passed from the working thread to the drawing thread.
 struct TreeProgress {
   std::atomic<std::uint64_t> entries = 0, bytes = 0;
 };

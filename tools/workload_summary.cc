@@ -75,9 +75,9 @@ std::string describe_files(const RecipeFiles& files) {
       words.push_back(fmt::format("compresses to {:.6g} %", files.compressed_permille / 10.0));
     }
     if (files.per_directory > 0)
-      words.push_back(fmt::format("{} a directory", files.per_directory));
+      words.push_back(fmt::format("{} per directory", files.per_directory));
   }
-  if (!files.exist) words.emplace_back("made by a phase");
+  if (!files.exist) words.emplace_back("created by a phase");
   if (files.volumes != std::vector{Role::near}) {
     words.push_back("on " + (files.volumes.empty() ? "all volumes"
                                                    : joined(volume_names(files.volumes), " and ")));

@@ -1,4 +1,4 @@
-// What is in a workload, for people and for programs.
+// Description of a workload, as text and as JSON.
 #pragma once
 
 #include <string>
@@ -15,7 +15,7 @@ std::string describe_origin(const Workload& workload, const Bold& bold);
 // Files and phases at the first point of the sweep, and the keys; "" for a recorded trace.
 std::string describe_recipe(const Workload& workload, const Bold& bold);
 
-// All of it; sizes are in bytes, times in seconds, shares from 0 to 1.
+// The whole workload; sizes in bytes, times in seconds, shares from 0 to 1.
 Json workload_to_json(const Workload& workload);
 
 }  // namespace filereel

@@ -56,7 +56,7 @@ class WithoutPrivileges(IntegrationTest):
     def test_who_may_mount_nothing_measures_directories(self):
         result = self.check_default_run(["filereel-near", "filereel-far"])
         self.assertEqual({one["target_kind"] for one in result["volumes"]}, {"directory"})
-        self.assertIn("none: directories only", self.as_nobody("doctor").stdout)
+        self.assertIn("none (directories only)", self.as_nobody("doctor").stdout)
 
     @unittest.skipUnless(os.path.exists("/dev/fuse") and have("fuse2fs", "mkfs.ext4", "unshare"),
                          "needs FUSE, fuse2fs and unshare")
@@ -76,11 +76,11 @@ class WithoutPrivileges(IntegrationTest):
                        if one["code"] == "file-system-unavailable"]
         self.assertEqual(len(kinds) + len(unavailable), 3, unavailable)
         doctor = self.as_nobody("doctor", wrap=wrap).stdout
-        self.assertIn("image files by FUSE drivers only", doctor)
+        self.assertIn("image files with FUSE drivers only", doctor)
         for line in doctor.splitlines():
             words = line.split()
             if words and words[0] in ("ext4", "ntfs", "fat32"):
-                self.assertEqual(words[0] in kinds, words[4] != "nothing", line)
+                self.assertEqual(words[0] in kinds, words[4] != "none", line)
 
 
 def find_binary():

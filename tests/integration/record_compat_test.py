@@ -55,7 +55,7 @@ class CompatCallsByBpf(CompatTest):
     def test_auto_takes_strace_for_a_32_bit_program_and_says_why(self):
         program = self.program("32-bit")
         done, known = self.recorded(program, "many")
-        self.assertIn("recording by strace, several times slower: BPF does not record 32-bit programs\n",
+        self.assertIn("recording with strace, several times slower: BPF does not record 32-bit programs\n",
                       done.err)
         self.assertEqual(known.get("lost", {}), {})
         self.assertEqual(known["writes"]["accesses"], 749)

@@ -61,7 +61,7 @@ class Recording:
         done = self.record("--", "sh", "-c", "cd work; mkdir a b; echo one >a/one; cp a/one b/two; "
                            "mv b/two b/three; ln -s ../a/one b/link; cat b/link >>b/three; rm a/one")
         self.assertEqual(done.out, "")
-        self.assertIn("recording by " + self.SAID, done.err)
+        self.assertIn("recording with " + self.SAID, done.err)
         self.assertIn("app.reel: ", done.err)
         self.replays(work)
 
@@ -97,7 +97,7 @@ class Recording:
                               "printf per; sleep 0.3; echo haps")
         self.assertNotIn("\033", text)
         # The program may have begun to print when it is said by what it is recorded.
-        remark, = re.findall("recording by .*\n", text)
+        remark, = re.findall("recording with .*\n", text)
         self.assertTrue(text.replace(remark, "").startswith(
             "out 1\nerr 1\nout 2\nerr 2\nout 3\nerr 3\nperhaps\napp.reel: "), text)
 
@@ -269,7 +269,7 @@ sys.exit(os.waitstatus_to_exitcode(status))
         done = running.finish()
         self.assertEqual(done.code, 130, done)
         self.assertIn("/ticks", "\n".join(self.operations()))
-        self.assertNotIn("torn", self.summary())
+        self.assertNotIn("TRUNCATED", self.summary())
 
     @unittest.skipUnless(have("nohup"), "needs nohup")
     def test_a_hangup_that_is_ignored_ends_nothing(self):
@@ -493,7 +493,7 @@ class WithoutPrivileges(IntegrationTest):
         done = self.filereel("record", "-o", "app.reel", "--", "sh", "-c", "echo a >a",
                              wrap=self.NOBODY)
         said, = [line for line in done.err.splitlines() if line.startswith("recording ")]
-        self.assertIn("by strace", said)
+        self.assertIn("with strace", said)
         self.assertIn("BPF", said)
         self.assertTrue((self.scratch / "app.reel").exists())
         doctor = self.filereel("doctor", wrap=self.NOBODY)

@@ -86,9 +86,9 @@ def in_chroot():
 
 
 def no_bpf():
-    """Why there is no recording by BPF here; None if there is."""
+    """Why there is no recording with BPF here; None if there is."""
     told = re.search(r"^recording +(.*)", call(FILEREEL, "doctor"), re.MULTILINE)[1]
-    return None if "by BPF" in told else f"needs BPF: {told}"
+    return None if "with BPF" in told else f"needs BPF: {told}"
 
 
 def call(*command, status=0, **options):

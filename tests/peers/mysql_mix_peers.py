@@ -161,7 +161,7 @@ def record(arguments, folder, mix, reel):
         recorder = subprocess.Popen([arguments.filereel, "record", "-o", reel, "--backend", "bpf",
                                      "--pid", str(server.process.pid)], stderr=subprocess.PIPE,
                                     text=True)
-        recorder.stderr.readline()  # "recording by …": from here on nothing is missed
+        recorder.stderr.readline()  # "recording with …": from here on nothing is missed
         run_mix(server, folder, MIXES[mix], arguments.transactions, connections_of(arguments, mix), 2)
         commits = commits_of(server) - before
         recorder.send_signal(signal.SIGINT)

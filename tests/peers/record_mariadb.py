@@ -51,7 +51,7 @@ def record(arguments, server, reel):
     recorder = subprocess.Popen([arguments.filereel, "record", "-o", reel, "--backend", "bpf",
                                  "--pid", str(server.process.pid)], stderr=subprocess.PIPE,
                                 text=True)
-    recorder.stderr.readline()  # "recording by …": from here on nothing is missed
+    recorder.stderr.readline()  # "recording with …": from here on nothing is missed
     rate = server.load(arguments)
     after = server.settle()
     recorder.send_signal(signal.SIGINT)

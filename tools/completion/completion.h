@@ -10,8 +10,7 @@
 //   :nospace           add no space after a candidate
 //   :files TEXT        complete file names; TEXT is the part of the word before the name
 //   :directories TEXT  the same with directories only
-//   :command N         complete the command line of another program, which begins at word N (from
-//   0)
+//   :command N         complete the command line of another program, starting at word N (from 0)
 #pragma once
 
 #include <cstdint>
@@ -40,7 +39,7 @@ enum class ValueKind : std::uint8_t {
 
 // The values of options and positional arguments.
 struct ValueRule {
-  std::string_view arguments;  // separated by blanks: "--near VOLUME"
+  std::string_view arguments;  // separated by spaces: "--near VOLUME"
   std::string_view value;      // name of the value in the help: "VOLUME"
   ValueKind kind;
   std::string_view words = {};                  // candidates, separated by spaces
