@@ -166,7 +166,7 @@ TEST_CASE("results that dbench would not get are counted") {
                 "Unlink \"\\a\" 0x6 NT_STATUS_OK\n"
                 "NTCreateX \"\\b\" 0x40 0x1 5 NT_STATUS_OBJECT_NAME_NOT_FOUND\n");
   CHECK(load.dump().find("unlink path=a = ENOENT\n") != std::string::npos);
-  CHECK(load.builder.info().approximated.at("results other than the load file's") == 1);
+  CHECK(load.builder.info().approximated.at("results that differ from the load file") == 1);
 }
 
 TEST_CASE("names cannot leave the root") {
@@ -176,31 +176,31 @@ TEST_CASE("names cannot leave the root") {
 
 TEST_CASE("what is wrong with a load file is said with its line") {
   CHECK(error_of("\n# nothing\n") ==
-        "input:2: no operation; give a load file, as dbench's client.txt");
+        "input:2: no operations; pass a dbench load file such as client.txt");
   CHECK(error_of("SMBopen 1 2\n") ==
-        "input:1: a load file of dbench 1; use one of dbench 2 or newer");
+        "input:1: unsupported load file of dbench 1; pass one of dbench 2 or later");
   CHECK(error_of("LOOKUP3 \"/x\" 0x0\n") ==
         "input:1: unknown operation \"LOOKUP3\"; only load files for dbench's file system backend "
-        "can be read");
+        "are supported");
   CHECK(error_of("Close 1\n") ==
-        "input:1: \"1\" is not a status; lines end with NT_STATUS_OK, another NT_STATUS_ or 0x and "
+        "input:1: invalid status \"1\"; expected NT_STATUS_OK, another NT_STATUS_ name, or 0x and "
         "a number");
   CHECK(error_of("\nClose 1 NT_STATUS_OK\n") ==
-        "input:2: handle 1 is not open; dbench's calls up to here have not opened it: the load "
-        "file is damaged");
+        "input:2: handle 1 is not open; its NTCreateX is missing or the load file is corrupt");
   CHECK(error_of("NTCreateX \"\\a\" 0 2 1 NT_STATUS_OK\nNTCreateX \"\\a\" 0 2 1 NT_STATUS_OK\n") ==
-        "input:2: handle 1 is open already; its Close is missing before it");
+        "input:2: handle 1 is already open; its Close is missing");
   const std::string open = "NTCreateX \"\\a\" 0 2 1 NT_STATUS_OK\n";
   CHECK(error_of(open + "ReadX 1 0 x 1 NT_STATUS_OK\n") ==
-        "input:2: \"x\" is not a number; numbers here are 0 to 2147479552");
+        "input:2: invalid number \"x\"; expected 0 to 2147479552");
   CHECK(error_of(open + "ReadX 1 -1 1 1 NT_STATUS_OK\n") ==
-        "input:2: \"-1\" is not a number; numbers here are 0 to 9223372036854775807");
+        "input:2: invalid number \"-1\"; expected 0 to 9223372036854775807");
   CHECK(error_of(open + "WriteX 1 9223372036854775807 1 1 NT_STATUS_OK\n") ==
         "input:2: offset 9223372036854775807 is too large; files end at 2^63 - 1");
   CHECK(error_of(open + "ReadX 1 NT_STATUS_OK\n") ==
-        "input:2: 1 fields behind \"ReadX\"; it needs 3");
-  CHECK(error_of("1e99 Close 1 NT_STATUS_OK\n") ==
-        "input:1: \"1e99\" is not a time; lines may begin with seconds, else with an operation");
+        "input:2: 1 fields after \"ReadX\"; expected 3");
+  CHECK(
+      error_of("1e99 Close 1 NT_STATUS_OK\n") ==
+      "input:1: invalid time \"1e99\"; expected seconds or an operation at the start of the line");
 }
 
 TEST_CASE("load files are recognised by their first operation") {

@@ -106,15 +106,15 @@ TEST_CASE("what an iolog cannot hold is counted by reason") {
         "fio version 3 iolog\n"
         "0 a add\n0 a open\n0 cut add\n0 cut open\n0 a read 0 10\n0 a close\n0 cut close\n");
   CHECK(log.losses == ExportLosses{
-                          {"files emptied when they were opened", 1},
+                          {"truncation of files by open", 1},
                           {"operations on directories", 2},
-                          {"operations on files that were not seen opened", 1},
-                          {"operations on files whose names fio cannot read", 2},
-                          {"operations on files without a name", 2},
-                          {"operations that failed", 1},
-                          {"reads and writes of nothing", 1},
+                          {"operations on files with no recorded open", 1},
+                          {"operations on files with names unsupported by fio", 2},
+                          {"operations on unnamed files", 2},
+                          {"failed operations", 1},
+                          {"reads and writes of zero bytes", 1},
                           {"rename operations", 2},
-                          {"threads beside the first: their order is kept", 1},
+                          {"threads after the first: only their order is kept", 1},
                       });
 }
 
@@ -202,8 +202,8 @@ TEST_CASE("large traces come out in pieces") {
 }
 
 TEST_CASE("there is no other format") {
-  CHECK_THROWS_WITH_AS(find_exporter("csv"),
-                       "there is no format 'csv' to export to: use fio, jsonl, chrome", Error);
+  CHECK_THROWS_WITH_AS(find_exporter("csv"), "unknown export format 'csv': use fio, jsonl, chrome",
+                       Error);
 }
 
 }  // namespace

@@ -105,40 +105,41 @@ TEST_CASE("names keep their blanks and cannot leave the root") {
 
 TEST_CASE("what is wrong with an iolog is said with its line") {
   CHECK(error_of("") ==
-        "input:0: not an iolog of fio; its first line is \"fio version 2 iolog\" or "
+        "input:0: not a fio iolog; the first line must be \"fio version 2 iolog\" or "
         "\"fio version 3 iolog\"");
-  CHECK(error_of("fio version 1 iolog\n") ==
-        "input:1: an iolog of version 1; record with fio 1.17 or newer: versions 2 and 3 can be "
-        "read");
+  CHECK(
+      error_of("fio version 1 iolog\n") ==
+      "input:1: unsupported iolog version 1; record with fio 1.17 or later to get version 2 or 3");
   CHECK(error_of("fio version 2 iolog\na fly\n") ==
-        "input:2: unknown action \"fly\"; there are add, open, close, and read, write, sync, "
-        "datasync, trim and wait with offset and length");
+        "input:2: unknown action \"fly\"; expected add, open, close, or read, write, sync, "
+        "datasync, trim or wait with offset and length");
   CHECK(error_of("fio version 2 iolog\na add\na read 0 1\n") ==
-        "input:3: \"a\" is not open; its \"open\" line is missing before this one");
+        "input:3: \"a\" is not open; its \"open\" line is missing");
   CHECK(error_of("fio version 2 iolog\na open\na close\na close\n") ==
-        "input:4: \"a\" is not open; its \"open\" line is missing before this one");
+        "input:4: \"a\" is not open; its \"open\" line is missing");
   CHECK(error_of("fio version 2 iolog\na open\na read -1 1\n") ==
-        "input:3: \"-1\" is not a number of bytes; offsets and lengths are 0 to 2^63 - 1");
+        "input:3: invalid number of bytes \"-1\"; expected 0 to 2^63 - 1");
   CHECK(error_of("fio version 2 iolog\na open\na read 0 99999999999999999999\n") ==
-        "input:3: unknown action \"99999999999999999999\"; there are add, open, close, and read, "
-        "write, sync, datasync, trim and wait with offset and length");
-  CHECK(error_of("fio version 2 iolog\na open\na read 0 4294967296\n") ==
-        "input:3: 4294967296 bytes at once; no call moves more than 2147479552");
+        "input:3: unknown action \"99999999999999999999\"; expected add, open, close, or read, "
+        "write, sync, datasync, trim or wait with offset and length");
+  CHECK(
+      error_of("fio version 2 iolog\na open\na read 0 4294967296\n") ==
+      "input:3: length of 4294967296 bytes is out of range; the limit for one call is 2147479552");
   CHECK(error_of("fio version 2 iolog\na open\na read 9223372036854775807 1\n") ==
         "input:3: offset 9223372036854775807 is too large; files end at 2^63 - 1");
   CHECK(error_of("fio version 2 iolog\na open 5 6\n") ==
-        "input:2: wrong number of fields for \"open\"; lines are \"FILE ACTION\" or "
+        "input:2: wrong number of fields for \"open\"; expected \"FILE ACTION\" or "
         "\"FILE ACTION OFFSET LENGTH\"");
   CHECK(error_of("fio version 2 iolog\na read\n").find("wrong number of fields") !=
         std::string::npos);
   CHECK(error_of("fio version 3 iolog\nx a open\n") ==
-        "input:2: \"x\" is not a time; lines of version 3 begin with microseconds");
+        "input:2: invalid time \"x\"; lines of version 3 start with microseconds");
   CHECK(error_of("fio version 3 iolog\n1 a wait 5 5\n") ==
-        "input:2: \"wait\" in an iolog of version 3; its times say when: remove it");
+        "input:2: unexpected \"wait\" in an iolog of version 3, which has times; remove the line");
   CHECK(error_of("fio version 2 iolog\n/.. open\n") ==
-        "input:2: \"/..\" names no file; lines begin with the name of a file");
+        "input:2: \"/..\" is not a file name; lines start with the name of a file");
   CHECK(error_of("fio version 2 iolog\na wait 18446744073709551615 0\n") ==
-        "input:2: a time after the year 2200; the log is damaged");
+        "input:2: time after the year 2200; the log is corrupt");
 }
 
 TEST_CASE("iologs are recognised by their first line") {

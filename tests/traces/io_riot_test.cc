@@ -55,7 +55,7 @@ TEST_CASE("threads of a process share its descriptors, processes do not") {
   CHECK(info.threads[1].thread == 8);
   CHECK(info.threads[1].parent == 0);
   CHECK(capture.dump().find("1 read file=0 offset=0 length=1 = 1\n") != std::string::npos);
-  CHECK(info.lost.at("calls on descriptors that were not seen opened") == 1);
+  CHECK(info.lost.at("calls on descriptors with no recorded open") == 1);
 }
 
 TEST_CASE("descriptors are followed through fcntl and the end of a process") {
@@ -68,10 +68,10 @@ TEST_CASE("descriptors are followed through fcntl and the end of a process") {
   const std::string dump = capture.dump();
   CHECK(dump.find("read file=0 offset=0 length=1 = 1\n") != std::string::npos);
   CHECK(dump.find("close file=0") > dump.find("read file=0"));
-  CHECK(capture.builder.info().lost.at("calls on descriptors that were not seen opened") == 1);
+  CHECK(capture.builder.info().lost.at("calls on descriptors with no recorded open") == 1);
 }
 
-TEST_CASE("damaged lines are left out and counted") {
+TEST_CASE("corrupt lines are omitted and counted") {
   Imported capture(io_riot_importer(),
                    line("o=mkdir|p=/a|m=493|s=0") +
                        "t=1000;:,i=7:7;:,o=mkdir;:,p=/tm\n"  // cut
@@ -83,19 +83,20 @@ TEST_CASE("damaged lines are left out and counted") {
                        line("o=readahead|d=3|b=0|O=0|c=5"));
   CHECK(capture.error.empty());
   CHECK(capture.dump() == "0 mkdir path=a mode=0755 = 0\n");
-  CHECK(capture.builder.info().lost.at("damaged lines") == 6);
+  CHECK(capture.builder.info().lost.at("corrupt lines") == 6);
 }
 
 TEST_CASE("a file without any whole line is refused") {
   CHECK(Imported(io_riot_importer(), "1|2|3\n").error ==
-        "input:1: no line of I/O Riot's is whole; give a capture file (ioriot -c), not a replay "
+        "input:1: no intact line of an I/O Riot capture; pass a capture file (ioriot -c), not a "
+        "replay "
         "file");
 }
 
-TEST_CASE("a file that begins with many damaged lines is refused before it is read whole") {
+TEST_CASE("a file that starts with many corrupt lines is rejected early") {
   std::string garbage;
   for (int i = 0; i < 100; ++i) garbage += "garbage\n";
-  CHECK(Imported(io_riot_importer(), garbage).error.starts_with("input:20: no line of I/O"));
+  CHECK(Imported(io_riot_importer(), garbage).error.starts_with("input:20: no intact line"));
 }
 
 TEST_CASE("captures are recognised by their header or their first line") {

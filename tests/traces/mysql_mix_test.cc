@@ -28,7 +28,7 @@ TEST_CASE("shares that do not add up to everything are refused") {
   MysqlMixOptions options;
   options.shares[0] += 1'000;
   CHECK(refusal(options) ==
-        "mysql-mix: the shares of the statements add up to 101 %: make that 100 %");
+        "mysql-mix: the shares of the statements add up to 101 %: expected 100 %");
   options.shares = {};
   CHECK(refusal(options).find("add up to 0 %") != std::string::npos);
 }
@@ -36,25 +36,25 @@ TEST_CASE("shares that do not add up to everything are refused") {
 TEST_CASE("options that have no sense are refused with what to give") {
   MysqlMixOptions options;
   options.connections = 0;
-  CHECK(refusal(options) == "mysql-mix: 0 connections: give 1 to 256");
+  CHECK(refusal(options) == "mysql-mix: invalid number of connections 0: expected 1 to 256");
   options = {};
   options.transactions = 0;
-  CHECK(refusal(options) == "mysql-mix: no transactions: give 1 or more");
+  CHECK(refusal(options) == "mysql-mix: no transactions: expected 1 or more");
   options = {};
   options.rows = 0;
-  CHECK(refusal(options).find("0 rows") != std::string::npos);
+  CHECK(refusal(options).find("rows 0") != std::string::npos);
   options = {};
   options.row_bytes = 33;
-  CHECK(refusal(options) == "mysql-mix: row_bytes 33: give 1 to 32");
+  CHECK(refusal(options) == "mysql-mix: invalid row_bytes 33: expected 1 to 32");
   options = {};
   options.buffer_pool = 1 << 20;
-  CHECK(refusal(options).find("give 5 MiB to 256 GiB") != std::string::npos);
+  CHECK(refusal(options).find("expected 5 MiB to 256 GiB") != std::string::npos);
   options = {};
   options.flush_log_at_commit = 3;
-  CHECK(refusal(options) == "mysql-mix: flush_log_at_commit 3: give 0, 1 or 2");
+  CHECK(refusal(options) == "mysql-mix: invalid flush_log_at_commit 3: expected 0, 1 or 2");
   options = {};
   options.block = 1024;
-  CHECK(refusal(options) == "mysql-mix: a block of 1024 bytes: give 512 or 4096");
+  CHECK(refusal(options) == "mysql-mix: invalid block size of 1024 bytes: expected 512 or 4096");
 }
 
 TEST_CASE("the same options make the same trace, also when it is done again") {
@@ -333,7 +333,7 @@ TEST_CASE("a scan that changes rows reads the table once, like one that only rea
 }
 
 TEST_CASE("inserts go on while a statement looks at all rows, unless that locks all at once") {
-  // Times between two writes of the binary log in which a scan of 20,000 rows has room.
+  // Times between two writes of the binary log in which a scan of 20,00rows 0 has room.
   const auto pauses = [](Statement scanning) {
     constexpr std::uint64_t kMost = 5'000'000;  // ns; the scans take 6 and 8 ms
     MysqlMixOptions options = mysql_options(Statement::insert);

@@ -125,20 +125,20 @@ TEST_CASE("operations that use what there is not are refused") {
     op.length = UINT64_MAX - 4095;
   }));
   CHECK(refused("more than the reel's largest", [](Operation& op) { op.length = 4097; }));
-  CHECK(refused("more than was asked for", [](Operation& op) { op.expected = 4097; }));
-  CHECK(refused("no error number", [](Operation& op) { op.expected = -4096; }));
-  CHECK(refused("thread does not exist", [](Operation& op) { op.thread = 1; }));
-  CHECK(refused("thread does not exist", [](Operation& op) {
+  CHECK(refused("transfers more than requested", [](Operation& op) { op.expected = 4097; }));
+  CHECK(refused("not an error number", [](Operation& op) { op.expected = -4096; }));
+  CHECK(refused("thread is undefined", [](Operation& op) { op.thread = 1; }));
+  CHECK(refused("thread is undefined", [](Operation& op) {
     op = {};
     op.kind = OperationKind::fork;
     op.second = 1;
   }));
-  CHECK(refused("path is not defined", [](Operation& op) {
+  CHECK(refused("path is undefined", [](Operation& op) {
     op = {};
     op.kind = OperationKind::unlink;
     op.path = 2;
   }));
-  CHECK(refused("text is not defined", [](Operation& op) {
+  CHECK(refused("text is undefined", [](Operation& op) {
     op = {};
     op.kind = OperationKind::symlink;
     op.text = 1;
@@ -150,7 +150,7 @@ TEST_CASE("operations that use what there is not are refused") {
   }));
   for (const OperationKind kind :
        {OperationKind::barrier, OperationKind::await, OperationKind::pace}) {
-    CHECK(refused("does not belong in a reel", [kind](Operation& op) {
+    CHECK(refused("unsupported", [kind](Operation& op) {
       op = {};
       op.kind = kind;
     }));
@@ -170,7 +170,7 @@ TEST_CASE("names that could lead out of the tree are refused") {
   CHECK(refused({0, ""}, "empty"));
   CHECK(refused({0, std::string(256, 'n')}, "too long"));
   CHECK(refused({0, std::string(10'000, 'n')}, "too long"));
-  CHECK(refused({7, "child"}, "not defined"));
+  CHECK(refused({7, "child"}, "undefined"));
   CHECK(refused({0, std::string_view("a\0b", 3)}, "more names"));
 }
 
@@ -209,7 +209,7 @@ TEST_CASE("counts that promise too much cost nothing") {
     Forgery forgery;
     forgery.info().threads.resize(1);
     forgery.info().threads[0].operations = 1'000'000'000'000;
-    CHECK(complains(forgery.finish(), "more operations than it has"));
+    CHECK(complains(forgery.finish(), "more operations than the reel"));
   }
   SUBCASE("too many open files") {
     Forgery forgery;
@@ -299,9 +299,9 @@ TEST_CASE("trees that could not be a file set are refused") {
     add({entry}, {0});
     CHECK(complains(forgery.finish(), "'.'"));
   }
-  SUBCASE("with a path that is not defined") {
+  SUBCASE("with a path that is undefined") {
     add({entry}, {9});
-    CHECK(complains(forgery.finish(), "not defined"));
+    CHECK(complains(forgery.finish(), "undefined"));
   }
   SUBCASE("with a file larger than files can be") {
     entry.size = 1ULL << 63;

@@ -314,8 +314,8 @@ TEST_CASE("the writer says what it refuses, and what to do") {
   SUBCASE("an operation") {
     recorded.duration_ns = 1ULL << 63;
     CHECK(
-        ends_with("operation 0 cannot stand in a reel: its time is over 2^63 - 1 ns; leave it "
-                  "out of the trace"));
+        ends_with("operation 0 is not valid in a reel: its time is over 2^63 - 1 ns; remove it "
+                  "from the trace"));
   }
   SUBCASE("a whole path") {
     PathId& path = recorded.operation.path;
@@ -326,15 +326,14 @@ TEST_CASE("the writer says what it refuses, and what to do") {
     }
     SUBCASE("too long") {
       path = tables.paths.add(tables.paths.add(path, std::string(250, 'e')), "last");
-      CHECK(
-          ends_with("the path that ends in '/last' is longer than 65535 bytes; leave it out of "
-                    "the trace"));
+      CHECK(ends_with(
+          "the path ending in '/last' is longer than 65535 bytes; remove it from the trace"));
     }
   }
   SUBCASE("a text") {
     recorded.operation.kind = OperationKind::symlink;
     recorded.operation.text = tables.texts.add(std::string(65'536, 't'));
-    CHECK(ends_with("a text is longer than 65535 bytes; leave it out of the trace"));
+    CHECK(ends_with("a text is longer than 65535 bytes; remove it from the trace"));
   }
 }
 
@@ -416,10 +415,10 @@ TEST_CASE("what is no reel, or a newer one, is refused in one clear line") {
   std::string newer = reel_of(nothing);
   newer[8] = 3;
   CHECK(*error_of(newer, read) ==
-        "x.reel: byte 8: version 3 of the reel format is not known, only 1 to 2; use a newer "
+        "x.reel: byte 8: unsupported reel format version 3: expected 1 to 2; use a newer "
         "filereel");
   CHECK_THROWS_WITH_AS(ReelReader("/nonexistent/x.reel"),
-                       "/nonexistent/x.reel: cannot read: No such file or directory", Error);
+                       "cannot read /nonexistent/x.reel: No such file or directory", Error);
 }
 
 // Made once for each version of the format: traces_test --no-skip -tc='a sample for the corpus*'

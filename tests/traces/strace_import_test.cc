@@ -47,7 +47,7 @@ TEST_CASE("Calls that begin without end are refused before they fill the memory"
               " <... openat resumed>, O_RDONLY) = -1 ENOENT (No such file or directory)\n";
   }
   Imported ended(ending);
-  CHECK(ended.lost("calls that had not ended with the trace") == 0);
+  CHECK(ended.lost("calls unfinished at the end of the trace") == 0);
   RecordedCalls recorded;
   LineReader input(text, "app.strace");
   CHECK_THROWS_WITH_AS(strace_importer().read(input, recorded.builder, {.working_directory = "/w"}),
@@ -180,7 +180,7 @@ TEST_CASE("What a traced program writes between does little harm") {
       "some words of the program\n"
       "mkdir(\"/a\", 0777) = 0\n"
       "mkdir(\"/b\", 07");
-  CHECK(imported.lost("lines that are not understood") == 2);
+  CHECK(imported.lost("unrecognised lines") == 2);
   CHECK(imported.text().find("mkdir a mode 755") != std::string::npos);
 }
 
@@ -215,11 +215,11 @@ TEST_CASE("Calls without a result are counted, interrupted ones are made again")
       "8 mkdir(0x7f, 0777) = 0\n"
       "8 mkdir(0x7f, 0777) = -1 EFAULT (Bad address)\n"
       "8 mkdir(\"/late\",  <unfinished ...>\n");
-  CHECK(imported.lost("calls that the end of their thread cut off") == 1);
-  CHECK(imported.lost("calls that began before the trace") == 1);
-  CHECK(imported.lost("calls whose name strace does not show") == 1);
+  CHECK(imported.lost("calls cut off by the end of their thread") == 1);
+  CHECK(imported.lost("calls started before the trace") == 1);
+  CHECK(imported.lost("calls whose file name strace does not show") == 1);
   CHECK(imported.lost("calls with a bad pointer or descriptor: mkdir") == 1);
-  CHECK(imported.lost("calls that had not ended with the trace") == 1);
+  CHECK(imported.lost("calls unfinished at the end of the trace") == 1);
   CHECK(imported.info().operations <= 2);  // the ends of the threads
 }
 
@@ -294,7 +294,7 @@ TEST_CASE("A link is followed before it is read, if the trace does not make it")
 
 TEST_CASE("A use of io_uring is counted, for its requests are not seen") {
   Imported imported("io_uring_setup(4, {flags=0}) = 3\nclose(3) = 0\n");
-  CHECK(imported.recorded.approximated("io_uring, whose requests strace does not show") == 1);
+  CHECK(imported.recorded.approximated("io_uring requests, which strace does not show") == 1);
 }
 
 TEST_CASE("An attribute whose name strace cut off is left out") {
@@ -302,8 +302,8 @@ TEST_CASE("An attribute whose name strace cut off is left out") {
       "getxattr(\"/f\", \"\"..., NULL, 0) = -1 ENODATA (No data available)\n"
       "setxattr(\"/f\", \"user.lo\"..., \"\"..., 1, 0) = 0\n");
   CHECK(imported.text().empty());
-  CHECK(imported.recorded.approximated("names that strace cut off (strace -s)") == 2);
-  CHECK(imported.lost("calls whose name strace does not show") == 1);
+  CHECK(imported.recorded.approximated("names truncated by strace (strace -s)") == 2);
+  CHECK(imported.lost("calls whose file name strace does not show") == 1);
 }
 
 TEST_CASE("A line of the day before may come after midnight") {

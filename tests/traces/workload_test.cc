@@ -95,7 +95,7 @@ TEST_CASE("volumes that cannot be are refused, and so are more threads than all 
   CHECK(
       refused("files: {size: 1 MiB, volumes: [near, far]}\n"
               "phases: [{name: a, do: [read]}, {name: a far, do: [read]}]\n",
-              "the part of the first on one volume"));
+              "reserved for the first phase"));
 }
 
 TEST_CASE("lists and ranges are axes, the last of which turns fastest") {
@@ -156,11 +156,11 @@ TEST_CASE("values can be replaced by name") {
   CHECK(workload.points() == 3);
   CHECK(workload.recipe(0).phases[0].threads[0].access->random == 50'000);
   CHECK_THROWS_WITH(workload.set_values({{"dept", {"1"}}}),
-                    "the workload has no key 'dept'; did you mean 'depth'?");
+                    "unknown key 'dept' of the workload; did you mean 'depth'?");
   // "size" is of the files and of the accesses, which are the phase "run".
   Workload again = Workload::from_yaml(kReads, "w.yaml");
   CHECK_THROWS_WITH(again.set_values({{"size", {"8 KiB"}}}),
-                    "the workload has several keys 'size': use files.size or run.size");
+                    "ambiguous key 'size' of the workload: use files.size or run.size");
   again.set_values({{"run.size", {"8 KiB"}}});
   CHECK(again.recipe(0).phases[0].threads[0].access->sizes[0].size == 8 << 10);
   Workload third = Workload::from_yaml(kReads, "w.yaml");
@@ -187,7 +187,7 @@ TEST_CASE("a key that is left out can be swept, too") {
   CHECK(workload.parameters(1) == std::vector<std::pair<std::string, std::string>>{{"depth", "8"}});
   Workload rated = Workload::from_yaml(std::string(kReads) + "rate: 10/s\n", "w.yaml");
   CHECK_THROWS_WITH_AS(rated.set_values({{"think", {"1 ms"}}}),
-                       doctest::Contains("'think' cannot stand beside rate"), Error);
+                       doctest::Contains("'think' cannot be combined with 'rate'"), Error);
 }
 
 TEST_CASE("keys are listed with their values, by names that are theirs alone") {
@@ -210,7 +210,7 @@ TEST_CASE("keys are listed with their values, by names that are theirs alone") {
   workload.set_values({{"fill.block 2", {"16 KiB"}}});
   CHECK(workload.recipe(0).phases[0].threads[0].choices[0].steps[1].block == 16 << 10);
   CHECK_THROWS_WITH(workload.set_values({{"size", {"1 MiB"}}}),
-                    "the workload has several keys 'size': use a.size or b.size or load.size");
+                    "ambiguous key 'size' of the workload: use a.size or b.size or load.size");
 }
 
 TEST_CASE("all that is written in the workloads of the catalogue can be replaced by its name") {
@@ -236,15 +236,15 @@ TEST_CASE("what is not possible is refused with line and column") {
       refused("files: {size: 1 MiB}\n"
               "access:\n"
               "  sizes: [{size: 4 KiB, share: 60 %}, {size: 8 KiB, share: 30 %}]\n",
-              "w.yaml:3:10: 'sizes' has shares that add up to 90 %"));
+              "w.yaml:3:10: 'sizes' must have shares that add up to 100 %, not 90"));
   CHECK(
       refused("files: {size: 0}\naccess: {size: 4 KiB}\n", "w.yaml:1:15: 'size' must be at least"));
-  CHECK(refused("files: {size: 1 MiB}\naccess: {size: 0}\n", "w.yaml:2:16: 'size' must be 1 B"));
   CHECK(
-      refused("files: {size: 1 MiB}\naccess: {size: 2 MiB}\n", "w.yaml:2:16: 'size' is more than"));
+      refused("files: {size: 1 MiB}\naccess: {size: 0}\n", "w.yaml:2:16: 'size' must be from 1 B"));
+  CHECK(refused("files: {size: 1 MiB}\naccess: {size: 2 MiB}\n", "w.yaml:2:16: 'size' exceeds"));
   CHECK(refused(std::string(kReads) + "depth: {from: 1, to: 1000000000, step: 1}\n",
-                "w.yaml:3:8: 'depth' makes a sweep of 1000000000 points; at most 10000"));
-  CHECK(refused(std::string(kReads) + "depth: []\n", "w.yaml:3:8: 'depth' is an empty list"));
+                "w.yaml:3:8: 'depth' makes a sweep of 1000000000 points, but at most 10000"));
+  CHECK(refused(std::string(kReads) + "depth: []\n", "w.yaml:3:8: 'depth' is empty"));
   CHECK(refused(std::string(kReads) + "depth: [1, {from: 2}]\n", "must be a single value"));
   CHECK(
       refused("\x7f"
@@ -254,13 +254,13 @@ TEST_CASE("what is not possible is refused with line and column") {
   CHECK(refused("just words\n", "must be a map"));
   CHECK(refused(std::string(kReads) + "think: 5\n", "w.yaml:3:8"));
   CHECK(refused(std::string(kReads) + "rate: fast\n", "such as 100/s"));
-  CHECK(refused(std::string(kReads) + "warm_up: 1 s\n", "needs a stop after a time, and no other"));
+  CHECK(refused(std::string(kReads) + "warm_up: 1 s\n", "needs a time limit as the only stop"));
   CHECK(refused("files: {size: 1 MiB}\naccess: {size: 1000}\ndirect: true\n", "multiple of 512"));
-  CHECK(refused("files: {size: 1 MiB}\n", "needs one of 'access', 'do' and 'choose'"));
+  CHECK(refused("files: {size: 1 MiB}\n", "needs exactly one of 'access', 'do' and 'choose'"));
   CHECK(refused("access: {size: 4 KiB}\n", "lacks the key 'files'"));
-  CHECK(refused("files: {size: 1 MiB}\naccess: {size: 4 KiB}\nphases: []\n", "belongs into one"));
+  CHECK(refused("files: {size: 1 MiB}\naccess: {size: 4 KiB}\nphases: []\n", "must be in a phase"));
   CHECK(refused("files: {size: 1 MiB}\nphases:\n  - {access: {size: 4 KiB}, files: other}\n",
-                "names no group of files: there is no 'other'"));
+                "is not a group of files: unknown group 'other'"));
 }
 
 TEST_CASE("a product of axes that is too large is refused before it is run") {
@@ -268,7 +268,7 @@ TEST_CASE("a product of axes that is too large is refused before it is run") {
   for (int i = 0; i < 9; ++i) {
     text += "  - {access: {size: [1 KiB, 2 KiB, 4 KiB, 8 KiB, 16 KiB, 32 KiB, 64 KiB, 128 KiB]}}\n";
   }
-  CHECK(refused(text, "at most 10000 are run"));
+  CHECK(refused(text, "at most 10000 are allowed"));
 }
 
 // A workload whose list at `key` has an item so often.
@@ -286,8 +286,8 @@ TEST_CASE("threads and their requests are limited in all groups of a phase toget
   };
   CHECK(complaint(many(4, threads, group("count: 1024"))) == "none");
   CHECK(refused(many(4, threads, group("count: 1024"), group("count: 1")),
-                "w.yaml:7:5: an item of 'threads' makes 4097 threads in the phase: at most 4096"));
-  CHECK(refused(many(100, threads, group("count: 1000")), "makes 5000 threads in the phase"));
+                "w.yaml:7:5: an item of 'threads' brings the phase to 4097 threads: at most 4096"));
+  CHECK(refused(many(100, threads, group("count: 1000")), "brings the phase to 5000 threads"));
   CHECK(complaint(many(4, threads, group("count: 64, depth: 256"))) == "none");
   CHECK(refused(many(1000, threads, group("count: 64, depth: 256")), "requests in flight"));
   CHECK(complaint("engine: blocking\n" + many(1, threads, group("count: 16, depth: 256"))) ==
@@ -298,12 +298,12 @@ TEST_CASE("threads and their requests are limited in all groups of a phase toget
   // Buffers are as large as the largest access of the phase.
   CHECK(complaint(many(1, threads, group("depth: 256", "64 MiB"))) == "none");
   CHECK(refused(many(1, threads, group("depth: 256", "64 MiB"), group("depth: 1")),
-                "257 requests in flight in the phase, whose buffers of 64 MiB need more than"));
+                "257 requests in flight, whose buffers of 64 MiB exceed"));
   // Phases follow each other, and so do the points of a sweep.
   const std::string phase = "  - {count: 1024, depth: 64, access: {size: 4 KiB}}\n";
   CHECK(complaint(many(3, files + "phases:\n", phase)) == "none");
   CHECK(refused(files + "count: [1, 1024]\ndepth: [1, 256]\naccess: {size: 4 KiB}\n",
-                "makes 262144 requests in flight"));
+                "to 262144 requests in flight"));
 }
 
 TEST_CASE("files and directories are limited in all groups together") {
@@ -313,10 +313,11 @@ TEST_CASE("files and directories are limited in all groups together") {
   const std::string end = "do: [read]\n";
   CHECK(complaint("files:\n" + group("a", "count: 1000000") + group("b", "count: 1000000") + end) ==
         "none");
-  CHECK(refused("files:\n" + group("a", "count: 1000000") + group("b", "count: 1000001") + end,
-                "w.yaml:3:5: an item of 'files' makes 2000001 files and directories"));
+  CHECK(
+      refused("files:\n" + group("a", "count: 1000000") + group("b", "count: 1000001") + end,
+              "w.yaml:3:5: an item of 'files' brings the total to 2000001 files and directories"));
   CHECK(refused("files: {count: 1500000, size: 4 KiB, per_directory: 1}\n" + end,
-                "makes 3000000 files and directories"));
+                "brings the total to 3000000 files and directories"));
   CHECK(refused("files: {count: 10000000, size: 4 KiB}\n" + end, "from 1 to 2000000"));
 }
 
@@ -358,17 +359,17 @@ TEST_CASE("a phase works only on files that are there") {
   const std::string absent = "files: {count: 3, size: 4 KiB, exist: false}\n";
   CHECK(complaint(absent + "do: [create, read, remove]\n") == "none");
   CHECK(refused(absent + "do: [read]\n", "needs files that do not exist"));
-  CHECK(refused(absent + "access: {size: 4 KiB}\n", "works on files that do not exist"));
+  CHECK(refused(absent + "access: {size: 4 KiB}\n", "uses files that do not exist"));
   CHECK(refused(absent + "do: [list]\n", "needs files that do not exist"));
   CHECK(complaint(absent + "access: {size: 4 KiB, reads: 0 %, truncate: true}\n") == "none");
   CHECK(refused(absent + "access: {size: 4 KiB, reads: 0 %, truncate: true, zone: 0 % to 50 %}\n",
-                "leave out zone and disjoint"));
+                "remove 'zone' and 'disjoint'"));
   const std::string there = "files: {count: 3, size: 4 KiB}\n";
-  CHECK(refused(there + "do: [create]\n", "makes files that exist already"));
-  CHECK(refused(there + "do: [remove]\nstop: {time: 1 s}\n", "ends after one pass"));
+  CHECK(refused(there + "do: [create]\n", "creates files that already exist"));
+  CHECK(refused(there + "do: [remove]\nstop: {time: 1 s}\n", "needs a single pass"));
   CHECK(complaint(there + "do: [remove, create]\nstop: {time: 1 s}\n") == "none");
   CHECK(refused(there + "phases:\n  - do: [{step: append, size: 1 KiB}]\n  - do: [read]\n",
-                "left longer or with other names"));
+                "extended or renamed"));
   CHECK(refused(there + "choose: [{share: 50 %, do: [read]}, {share: 50 %, do: [remove]}]\n",
                 "which a choice cannot"));
   // Whatever is chosen last.
@@ -376,7 +377,7 @@ TEST_CASE("a phase works only on files that are there") {
   const std::string whole = "{share: 50 %, do: [rewrite]}";
   for (const std::string& choices : {longer + ", " + whole, whole + ", " + longer}) {
     CHECK(refused(there + "phases:\n  - choose: [" + choices + "]\n  - do: [read]\n",
-                  "left longer or with other names"));
+                  "extended or renamed"));
   }
   CHECK(refused(there + "choose: [{share: 50 %, do: [read]}, {share: 40 %, do: [stat]}]\n",
                 "add up to 90 %"));
@@ -407,11 +408,12 @@ TEST_CASE("a load on a database server is read with its shares") {
   }
   CHECK(review.recipe(0).mysql->row_bytes == 24);
   CHECK(refused("mysql: {statements: {selects: 60 %}}\n", "delete-time, select-time, select-like"));
-  CHECK(refused("mysql: {statements: {insert: 60 %}}\n", "w.yaml:1:21: 'statements' has shares"));
+  CHECK(refused("mysql: {statements: {insert: 60 %}}\n",
+                "w.yaml:1:21: 'statements' must have shares"));
   CHECK(refused("mysql: {block: 1 KiB}\n", "must be 512 B or 4 KiB"));
   CHECK(refused("mysql: {buffer_pool: 2 TiB}\n", "w.yaml:1:22: 'buffer_pool' must be at most"));
-  CHECK(refused("mysql: {rows: 5}\nfiles: {size: 1 MiB}\n", "cannot stand beside 'mysql'"));
-  CHECK(refused("reel: a.reel\nmysql: {rows: 5}\n", "cannot stand beside 'reel'"));
+  CHECK(refused("mysql: {rows: 5}\nfiles: {size: 1 MiB}\n", "cannot be combined with 'mysql'"));
+  CHECK(refused("reel: a.reel\nmysql: {rows: 5}\n", "cannot be combined with 'reel'"));
 }
 
 TEST_CASE("axes have names of their own, however deep their keys lie") {
@@ -432,26 +434,28 @@ TEST_CASE("axes have names of their own, however deep their keys lie") {
   CHECK(workload.points() == 2);
   CHECK(workload.recipe(1).phases[1].threads[0].count == 3);
   CHECK(refused(std::string(kReads) + "depth: [1, 1, 4]\n",
-                "w.yaml:3:8: 'depth' has the value 1 twice"));
+                "w.yaml:3:8: 'depth' has the duplicate value 1"));
 }
 
 TEST_CASE("what would be ignored is refused") {
   const std::string files = "files: {count: 4, size: 1 MiB}\n";
-  CHECK(refused(files + "do: [overwrite]\nwrite_through: true\n", "is for access"));
+  CHECK(refused(files + "do: [overwrite]\nwrite_through: true\n", "applies to access"));
   CHECK(refused(std::string(kReads) + "sync: {every: 10, kind: none}\n",
                 "must be one of fsync, fdatasync"));
-  CHECK(refused(files + "do: [{step: read, sync: fsync}]\n", "is for steps that write"));
-  CHECK(refused(files + "do: [{step: stat, block: 4 KiB}]\n", "is for steps that read or write"));
+  CHECK(refused(files + "do: [{step: read, sync: fsync}]\n", "applies only to steps that write"));
+  CHECK(refused(files + "do: [{step: stat, block: 4 KiB}]\n",
+                "applies only to steps that read or write"));
   CHECK(refused(std::string(kReads) + "depth: 4\nthink: 1 ms\n", "needs a depth of 1"));
-  CHECK(refused(std::string(kReads) + "rate: 5/s\nthink: 1 ms\n", "cannot stand beside rate"));
+  CHECK(
+      refused(std::string(kReads) + "rate: 5/s\nthink: 1 ms\n", "cannot be combined with 'rate'"));
   CHECK(refused(std::string(kReads) + "warm_up: 1 s\nstop: {time: 1 s, operations: 5}\n",
-                "and no other: those could end in it"));
-  CHECK(refused("files: {set: iso, per_directory: 2}\ndo: [read]\n", "is the set's own"));
-  CHECK(refused("mysql: {rows: 5}\nstop: {time: 1 s}\n", "cannot stand beside 'mysql'"));
-  CHECK(refused(files + "phases: [{measured: false, do: [read]}]\n", "no phase that is measured"));
+                "as the only stop"));
+  CHECK(refused("files: {set: iso, per_directory: 2}\ndo: [read]\n", "is defined by the set"));
+  CHECK(refused("mysql: {rows: 5}\nstop: {time: 1 s}\n", "cannot be combined with 'mysql'"));
+  CHECK(refused(files + "phases: [{measured: false, do: [read]}]\n", "no measured phase"));
   CHECK(refused(std::string(kReads) + "stop: {time: 800 h}\n", "must be at most 30 days"));
   CHECK(refused(files + "access: {size: 64 KiB, disjoint: true}\ncount: [1, 2, 128]\n",
-                "w.yaml:2:9: 'access' has no room: accesses of 64 KiB do not fit"));
+                "w.yaml:2:9: 'access' is too large: accesses of 64 KiB do not fit"));
 }
 
 TEST_CASE("threads that work at the same time do not spoil each other's files") {
@@ -462,9 +466,8 @@ TEST_CASE("threads that work at the same time do not spoil each other's files") 
   };
   CHECK(complaint(phase("{files: a, do: [overwrite]}")) == "none");
   CHECK(complaint(phase("{files: b, do: [rewrite]}")) == "none");
-  CHECK(refused(phase("{files: a, do: [rewrite]}"),
-                "w.yaml:3:39: an item of 'threads' works on 'a'"));
-  CHECK(refused(phase("{files: a, do: [remove]}"), "at the same time as other threads"));
+  CHECK(refused(phase("{files: a, do: [rewrite]}"), "w.yaml:3:39: an item of 'threads' uses 'a'"));
+  CHECK(refused(phase("{files: a, do: [remove]}"), "together with other threads"));
 }
 
 TEST_CASE("the group that threads work on is told by its name, which may be swept") {
@@ -476,10 +479,10 @@ TEST_CASE("the group that threads work on is told by its name, which may be swep
   CHECK(workload.recipe(0).phases[0].threads[0].files == 1);
   CHECK(workload.recipe(1).phases[0].threads[0].files == 0);
   CHECK(workload.recipe(0).phases[1].threads[0].files == 0);
-  CHECK(refused(files + "phases:\n  - {files: [b, c], do: [read]}\n", "there is no 'c'"));
+  CHECK(refused(files + "phases:\n  - {files: [b, c], do: [read]}\n", "unknown group 'c'"));
   CHECK(refused(files + "phases:\n  - {files: {name: a}, do: [read]}\n", "w.yaml:3:"));
   CHECK(refused(files + "phases:\n  - {files: b, threads: [{do: [read]}]}\n",
-                "'files' belongs into one of the 'threads'"));
+                "'files' must be in an item of 'threads'"));
   CHECK(complaint(files + "threads: [{do: [read]}, {files: b, do: [remove]}]\n") == "none");
 }
 
@@ -487,9 +490,8 @@ TEST_CASE("files that time may leave half done are not worked on afterwards") {
   const std::string files = "files: {count: 4, size: 1 MiB}\nphases:\n";
   const std::string time = ", stop: {time: 10 ms}}\n";
   const std::string read = "  - {do: [read]}\n";
-  CHECK(refused(files + "  - {do: [remove, create]" + time + read,
-                "left longer or with other names"));
-  CHECK(refused(files + "  - {do: [rewrite]" + time + read, "left longer or with other names"));
+  CHECK(refused(files + "  - {do: [remove, create]" + time + read, "extended or renamed"));
+  CHECK(refused(files + "  - {do: [rewrite]" + time + read, "extended or renamed"));
   CHECK(complaint(files + "  - {do: [overwrite]" + time + read) == "none");
 }
 

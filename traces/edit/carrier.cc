@@ -200,7 +200,7 @@ void Carrier::add(RecordedOperation recorded, std::uint64_t later) {
 void Carrier::add_losses() {
   for (const auto& [what, count] : input_.info.lost) out_.lost(what, count);
   for (const auto& [what, count] : input_.info.approximated) out_.approximated(what, count);
-  if (!input_.info.complete) out_.lost("the end of a torn trace");
+  if (!input_.info.complete) out_.lost("the end of a truncated trace");
   out_.recorder_added(input_.info.recorder_ns);
 }
 

@@ -36,8 +36,8 @@ TraceCopies::TraceCopies(RecordedTrace& original, std::uint32_t count)
                                trees.initial.entries.size(), 1});
   if (most * count_ > kMost) {
     throw Error(ErrorKind::usage,
-                fmt::format("{} copies of this trace are too many: they have {} paths, files, "
-                            "threads or slots, and at most {} are possible; ask for {} or fewer",
+                fmt::format("{} copies of this trace are too many: they need {} paths, files, "
+                            "threads or slots, and the limit is {}; ask for {} or fewer",
                             count_, most * count_, kMost, kMost / most));
   }
   copy_tables(original.tables());

@@ -251,7 +251,7 @@ class CutOutput {
       recorded.duration_ns -= std::min(next.duration_ns, wanted_.from() - next.start_ns);
     }
     if (!ready(operation, {operation.thread, operation.position, recorded.start_ns})) {
-      out_.lost("operations on files that were opened outside the cut");
+      out_.lost("operations on files opened outside the cut");
       return std::nullopt;
     }
     carrier_.add(recorded);

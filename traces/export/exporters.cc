@@ -19,9 +19,8 @@ std::span<const Exporter> exporters() {
 const Exporter& find_exporter(std::string_view name) {
   const auto found = std::ranges::find(exporters(), name, &Exporter::name);
   if (found != exporters().end()) return *found;
-  throw Error(ErrorKind::usage,
-              fmt::format("there is no format '{}' to export to{}", printable(name),
-                          use_one_of(name, names_of_all(exporters()))));
+  throw Error(ErrorKind::usage, fmt::format("unknown export format '{}'{}", printable(name),
+                                            use_one_of(name, names_of_all(exporters()))));
 }
 
 }  // namespace filereel

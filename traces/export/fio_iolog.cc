@@ -30,7 +30,7 @@ class IologWriter {
     // fio waits for the differences.
     now_us_ = std::max(now_us_, recorded.start_ns / 1000);
     if (operation.expected < 0) {
-      ++losses_["operations that failed"];
+      ++losses_["failed operations"];
     } else if (operation.kind == OperationKind::open) {
       open(operation, out);
     } else if (const Action action = action_of(operation); !action.name.empty()) {
@@ -77,14 +77,14 @@ class IologWriter {
                          return static_cast<unsigned char>(c) <= ' ';
                        });
     if ((operation.flags & O_TMPFILE) == O_TMPFILE) {
-      slot.loss = "operations on files without a name";
+      slot.loss = "operations on unnamed files";
     } else if ((operation.flags & O_DIRECTORY) != 0) {
       slot.loss = "operations on directories";
     } else if (!holds) {
-      slot.loss = "operations on files whose names fio cannot read";
+      slot.loss = "operations on files with names unsupported by fio";
     }
     if (slot.loss.empty()) {
-      if ((operation.flags & O_TRUNC) != 0) ++losses_["files emptied when they were opened"];
+      if ((operation.flags & O_TRUNC) != 0) ++losses_["truncation of files by open"];
       if (added_.insert(operation.path).second) line(slot, "add", out);
       if (users_[operation.path]++ == 0) line(slot, "open", out);
     } else {
@@ -96,13 +96,13 @@ class IologWriter {
   void use(const Operation& operation, const Action& action, std::string& out) {
     const auto found = slots_.find(operation.file);
     if (found == slots_.end()) {
-      ++losses_["operations on files that were not seen opened"];
+      ++losses_["operations on files with no recorded open"];
     } else if (!found->second.loss.empty()) {
       ++losses_[std::string(found->second.loss)];
     } else if (action.length == 0 && !operation_is_sync(operation)) {
-      ++losses_["reads and writes of nothing"];
+      ++losses_["reads and writes of zero bytes"];
     } else if (action.length > std::numeric_limits<std::uint32_t>::max()) {
-      ++losses_["operations on 4 GiB and more"];
+      ++losses_["operations of 4 GiB or more"];
     } else {
       line(found->second, action.name, out);
       out.pop_back();
@@ -149,7 +149,7 @@ ExportLosses write_iolog(RecordedSource& source, const TraceTables& tables, cons
     writer.append(operation, lines);
   });
   if (info.threads.size() > 1) {
-    writer.losses()["threads beside the first: their order is kept"] = info.threads.size() - 1;
+    writer.losses()["threads after the first: only their order is kept"] = info.threads.size() - 1;
   }
   return writer.losses();
 }
@@ -158,7 +158,7 @@ ExportLosses write_iolog(RecordedSource& source, const TraceTables& tables, cons
 
 Exporter fio_exporter() {
   return {.name = "fio",
-          .description = "an iolog of fio, version 3: reads, writes and syncs",
+          .description = "fio iolog, version 3: reads, writes and syncs",
           .write = write_iolog};
 }
 

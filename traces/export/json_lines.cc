@@ -85,9 +85,8 @@ ExportLosses write_json_lines(RecordedSource& source, const TraceTables& tables,
 }  // namespace
 
 Exporter json_lines_exporter() {
-  return {.name = "jsonl",
-          .description = "one object of JSON for each operation",
-          .write = write_json_lines};
+  return {
+      .name = "jsonl", .description = "one JSON object per operation", .write = write_json_lines};
 }
 
 }  // namespace filereel

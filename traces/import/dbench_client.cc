@@ -303,7 +303,7 @@ void DbenchClient::empty_directory(PathId path, int depth) {
 }
 
 void DbenchClient::compare(int error, bool succeeded) {
-  if ((error == 0) != succeeded) builder_.approximated("results other than the load file's");
+  if ((error == 0) != succeeded) builder_.approximated("results that differ from the load file");
 }
 
 }  // namespace filereel

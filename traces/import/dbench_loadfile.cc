@@ -138,7 +138,7 @@ class LoadFile {
       if (input_.line() % 1024 == 0 && options_.stop.stop_requested()) return false;
       lines += line(text) ? 1 : 0;
     }
-    if (lines == 0) reject("no operation", "give a load file, as dbench's client.txt");
+    if (lines == 0) reject("no operations", "pass a dbench load file such as client.txt");
     builder_.fact("lines", std::to_string(lines));
     return true;
   }
@@ -146,25 +146,25 @@ class LoadFile {
  private:
   // False if there is nothing to do in it.
   bool line(std::string_view text) {
-    if (text.find('\0') != text.npos) reject("a NUL byte", "the load file is damaged");
+    if (text.find('\0') != text.npos) reject("unexpected NUL byte", "the load file is corrupt");
     std::vector<std::string> fields = split(text);
     if (fields.size() < 2 || fields[0].starts_with('#')) return false;
     if (fields[0].starts_with("SMB")) {
-      reject("a load file of dbench 1", "use one of dbench 2 or newer");
+      reject("unsupported load file of dbench 1", "pass one of dbench 2 or later");
     }
     if (is_time(fields[0])) {
       take_time(fields[0]);
       fields.erase(fields.begin());
     }
     if (!is_status(fields.back())) {
-      reject(fmt::format("\"{}\" is not a status", printable(fields.back())),
-             "lines end with NT_STATUS_OK, another NT_STATUS_ or 0x and a number");
+      reject(fmt::format("invalid status \"{}\"", printable(fields.back())),
+             "expected NT_STATUS_OK, another NT_STATUS_ name, or 0x and a number");
     }
     const LoadOperation* operation =
         std::ranges::find(kOperations, fields[0], &LoadOperation::name);
     if (operation == std::end(kOperations)) {
       reject(fmt::format("unknown operation \"{}\"", printable(fields[0])),
-             "only load files for dbench's file system backend can be read");
+             "only load files for dbench's file system backend are supported");
     }
     operation->run(client_, take_fields(*operation, fields));
     return true;
@@ -174,8 +174,8 @@ class LoadFile {
     LoadLine line;
     line.succeeded = is_success(fields.back());
     if (fields.size() < operation.fields.size() + 2) {
-      reject(fmt::format("{} fields behind \"{}\"", fields.size() - 2, operation.name),
-             fmt::format("it needs {}", operation.fields.size()));
+      reject(fmt::format("{} fields after \"{}\"", fields.size() - 2, operation.name),
+             fmt::format("expected {}", operation.fields.size()));
     }
     std::size_t names = 0, numbers = 0;
     for (std::size_t i = 0; i < operation.fields.size(); ++i) {
@@ -210,7 +210,7 @@ class LoadFile {
       }
     }
     if (line.offset > kLargestOffset - line.length) {
-      reject(fmt::format("offset {} is too large", line.offset), "files end at 2^63 - 1");
+      reject(fmt::format("offset {} is out of range", line.offset), "files end at 2^63 - 1");
     }
     return line;
   }
@@ -220,37 +220,37 @@ class LoadFile {
     const auto [end, error] = std::from_chars(field.data(), field.data() + field.size(), seconds);
     if (error != std::errc() || end != field.data() + field.size() ||
         !(seconds >= 0 && seconds <= kLatestSecond)) {
-      reject(fmt::format("\"{}\" is not a time", printable(field)),
-             "lines may begin with seconds, else with an operation");
+      reject(fmt::format("invalid time \"{}\"", printable(field)),
+             "expected seconds or an operation at the start of the line");
     }
     client_.advance_to(static_cast<std::uint64_t>(seconds * 1e9));
   }
 
   void check_name(const std::string& name) const {
     if (name.size() > kLongestName) {
-      reject(fmt::format("a name of {} bytes", name.size()),
-             fmt::format("names have no more than {}", kLongestName));
+      reject(fmt::format("name of {} bytes is too long", name.size()),
+             fmt::format("the limit is {} bytes", kLongestName));
     }
   }
 
   void check_open(std::int64_t handle) const {
     if (client_.is_open(handle)) return;
     reject(fmt::format("handle {} is not open", handle),
-           "dbench's calls up to here have not opened it: the load file is damaged");
+           "its NTCreateX is missing or the load file is corrupt");
   }
 
   // The handles of failures mean nothing.
   void check_not_open(std::int64_t handle) const {
     if (!client_.is_open(handle)) return;
-    reject(fmt::format("handle {} is open already", handle), "its Close is missing before it");
+    reject(fmt::format("handle {} is already open", handle), "its Close is missing");
   }
 
   std::int64_t number(const std::string& field, std::int64_t least = INT64_MIN,
                       std::int64_t most = INT64_MAX) const {
     const std::optional<std::int64_t> value = parse_any_base(field);
     if (!value || *value < least || *value > most) {
-      reject(fmt::format("\"{}\" is not a number", printable(field)),
-             fmt::format("numbers here are {} to {}", least, most));
+      reject(fmt::format("invalid number \"{}\"", printable(field)),
+             fmt::format("expected {} to {}", least, most));
     }
     return *value;
   }
@@ -285,7 +285,7 @@ bool read_loadfile(LineReader& input, TraceBuilder& builder, const ImportOptions
 
 constexpr Importer kDbenchImporter = {
     .name = "dbench",
-    .description = "load files of dbench, for its file system backend",
+    .description = "dbench load files for its file system backend",
     .timed = true,
     .time_unit_ns = 1000,
     .recognises = recognises_loadfile,

@@ -81,8 +81,8 @@ class Iolog {
       text.remove_prefix(kMagic.size());
       text.remove_suffix(std::min(text.size(), kMagicEnd.size()));
       if (text != "2" && text != "3") {
-        reject_line(input_, fmt::format("an iolog of version {}", printable(text)),
-                    "record with fio 1.17 or newer: versions 2 and 3 can be read");
+        reject_line(input_, fmt::format("unsupported iolog version {}", printable(text)),
+                    "record with fio 1.17 or later to get version 2 or 3");
       }
       version_ = text == "2" ? 2 : 3;
       builder_.fact("format", fmt::format("iolog version {}", version_));
@@ -94,13 +94,13 @@ class Iolog {
   }
 
   [[noreturn]] void throw_not_an_iolog() const {
-    reject_line(input_, "not an iolog of fio",
-                "its first line is \"fio version 2 iolog\" or \"fio version 3 iolog\"");
+    reject_line(input_, "not a fio iolog",
+                "the first line must be \"fio version 2 iolog\" or \"fio version 3 iolog\"");
   }
 
   void line(std::string_view text) {
     if (text.find('\0') != text.npos) {
-      reject_line(input_, "a NUL byte", "no name of a file holds one: the log is damaged");
+      reject_line(input_, "unexpected NUL byte", "the log is corrupt");
     }
     if (version_ == 3) take_time(text);
     const Fields fields = split(text);
@@ -127,7 +127,7 @@ class Iolog {
     }
     if (open.empty()) {
       reject_line(input_, fmt::format("\"{}\" is not open", printable(fields.file)),
-                  "its \"open\" line is missing before this one");
+                  "its \"open\" line is missing");
     }
     operation.file = open.back();
     if (fields.ranged) fill_range(fields, operation);
@@ -153,9 +153,9 @@ class Iolog {
         break;
       case OperationKind::allocate:
         check_range(fields, kLargestOffset);
-        if (fields.length == 0) reject_line(input_, "a trim of no bytes", "remove the line");
+        if (fields.length == 0) reject_line(input_, "trim of zero bytes", "remove the line");
         operation.flags = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
-        builder_.approximated("trims (holes are punched)");
+        builder_.approximated("trims (replayed as punched holes)");
         break;
       default:
         return;  // the range means nothing
@@ -166,11 +166,11 @@ class Iolog {
 
   void check_range(const Fields& fields, std::uint64_t most) const {
     if (fields.length > most) {
-      reject_line(input_, fmt::format("{} bytes at once", fields.length),
-                  fmt::format("no call moves more than {}", most));
+      reject_line(input_, fmt::format("length of {} bytes is out of range", fields.length),
+                  fmt::format("the limit for one call is {}", most));
     }
     if (fields.offset > kLargestOffset - fields.length) {
-      reject_line(input_, fmt::format("offset {} is too large", fields.offset),
+      reject_line(input_, fmt::format("offset {} is out of range", fields.offset),
                   "files end at 2^63 - 1");
     }
   }
@@ -179,8 +179,8 @@ class Iolog {
     const std::size_t end = std::min(text.find(' '), text.size());
     const std::optional<std::uint64_t> us = parse_unsigned(text.substr(0, end));
     if (!us || *us > kLargestOffset / 1000) {
-      reject_line(input_, fmt::format("\"{}\" is not a time", printable(text.substr(0, end))),
-                  "lines of version 3 begin with microseconds");
+      reject_line(input_, fmt::format("invalid time \"{}\"", printable(text.substr(0, end))),
+                  "lines of version 3 start with microseconds");
     }
     advance(began_ns_, *us);
     text.remove_prefix(std::min(text.size(), end + 1));
@@ -189,14 +189,15 @@ class Iolog {
   // Times never go back: jobs that write to one log are one thread here.
   void advance(std::uint64_t from_ns, std::uint64_t us) {
     if (us > (kLargestOffset - from_ns) / 1000) {
-      reject_line(input_, "a time after the year 2200", "the log is damaged");
+      reject_line(input_, "time after the year 2200", "the log is corrupt");
     }
     now_ns_ = std::max(now_ns_, from_ns + us * 1000);
   }
 
   void wait(std::uint64_t us) {
     if (version_ == 3) {
-      reject_line(input_, "\"wait\" in an iolog of version 3", "its times say when: remove it");
+      reject_line(input_, "unexpected \"wait\" in an iolog of version 3, which has times",
+                  "remove the line");
     }
     advance(now_ns_, us);
   }
@@ -219,13 +220,13 @@ class Iolog {
                        (fields.ranged && fields.action == "wait");
     if (!known) {
       reject_line(input_, fmt::format("unknown action \"{}\"", printable(fields.action)),
-                  "there are add, open, close, and read, write, sync, datasync, trim and wait with "
+                  "expected add, open, close, or read, write, sync, datasync, trim or wait with "
                   "offset and length");
     }
     if (fields.ranged !=
         (fields.action == "wait" || (action != std::end(kActions) && action->ranged))) {
       reject_line(input_, fmt::format("wrong number of fields for \"{}\"", fields.action),
-                  "lines are \"FILE ACTION\" or \"FILE ACTION OFFSET LENGTH\"");
+                  "expected \"FILE ACTION\" or \"FILE ACTION OFFSET LENGTH\"");
     }
     return fields;
   }
@@ -233,8 +234,8 @@ class Iolog {
   std::uint64_t number(std::string_view text) const {
     const std::optional<std::uint64_t> value = parse_unsigned(text);
     if (!value) {
-      reject_line(input_, fmt::format("\"{}\" is not a number of bytes", printable(text)),
-                  "offsets and lengths are 0 to 2^63 - 1");
+      reject_line(input_, fmt::format("invalid number of bytes \"{}\"", printable(text)),
+                  "expected 0 to 2^63 - 1");
     }
     return *value;
   }
@@ -246,8 +247,8 @@ class Iolog {
                                           ? std::string(file)
                                           : fmt::format("{}/{}", options_.working_directory, file));
     if (builder_.tables().paths.is_root(path)) {
-      reject_line(input_, fmt::format("\"{}\" names no file", printable(file)),
-                  "lines begin with the name of a file");
+      reject_line(input_, fmt::format("\"{}\" is not a file name", printable(file)),
+                  "lines start with the name of a file");
     }
     names_.emplace(file, path);
     return path;
@@ -272,7 +273,7 @@ bool read_iolog(LineReader& input, TraceBuilder& builder, const ImportOptions& o
 
 constexpr Importer kFioImporter = {
     .name = "fio",
-    .description = "iologs of fio, versions 2 and 3 (fio --write_iolog)",
+    .description = "fio iologs, versions 2 and 3 (fio --write_iolog)",
     .timed = true,
     .time_unit_ns = 1000,
     .recognises = recognises_iolog,

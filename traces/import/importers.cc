@@ -39,12 +39,13 @@ const Importer& find_importer(std::string_view name, LineReader& input) {
   }
   std::vector<std::string_view> names = names_of_all(all);
   if (name == "auto") {
-    throw Error(ErrorKind::unusable_input,
-                fmt::format("{}:1: not a trace of a known format ({}); name it with --format",
-                            printable(input.name()), fmt::join(names, ", ")));
+    throw Error(
+        ErrorKind::unusable_input,
+        fmt::format("{}:1: unrecognised trace format (known formats: {}); name it with --format",
+                    printable(input.name()), fmt::join(names, ", ")));
   }
   names.insert(names.begin(), "auto");
-  throw Error(ErrorKind::usage, fmt::format("there is no format '{}' to import{}", printable(name),
+  throw Error(ErrorKind::usage, fmt::format("unknown import format '{}'{}", printable(name),
                                             use_one_of(name, names)));
 }
 

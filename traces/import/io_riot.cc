@@ -200,7 +200,7 @@ class Capture {
       if (line(text)) {
         any = true;
       } else {
-        builder_.lost("damaged lines");
+        builder_.lost("corrupt lines");
         if (!any && ++damaged == kMostDamaged) reject();
       }
     }
@@ -213,8 +213,8 @@ class Capture {
   using Descriptor = std::pair<std::uint32_t, int>;  // a process and a number
 
   [[noreturn]] void reject() const {
-    reject_line(input_, "no line of I/O Riot's is whole",
-                "give a capture file (ioriot -c), not a replay file");
+    reject_line(input_, "no intact line of an I/O Riot capture",
+                "pass a capture file (ioriot -c), not a replay file");
   }
 
   // False if the line is damaged.
@@ -226,7 +226,7 @@ class Capture {
     const std::optional<std::string_view> name = values.text('o');
     if (!name) return false;
     if (*name == "mremap") {
-      builder_.lost("changes of mappings' sizes");
+      builder_.lost("changes of mapping sizes");
       return true;
     }
     const auto* captured = std::ranges::find(kCalls, *name, &CapturedCall::name);
@@ -274,7 +274,7 @@ class Capture {
           call.length = static_cast<std::uint64_t>(call.result);
         } else {
           call.length = kUnknownLength;
-          builder_.approximated("lengths of reads and writes that moved nothing");
+          builder_.approximated("lengths of reads and writes that transferred nothing");
         }
         return true;
       case Call::getdents:
@@ -325,7 +325,7 @@ class Capture {
     const bool names_descriptor = call.fd != SystemCall::kNone && call.call != Call::open;
     if (!names_descriptor) return call.call != Call::set_flags;
     if (open_.contains({process_, call.fd})) return true;
-    if (call.call != Call::close) builder_.lost("calls on descriptors that were not seen opened");
+    if (call.call != Call::close) builder_.lost("calls on descriptors with no recorded open");
     return false;
   }
 
@@ -390,7 +390,7 @@ bool read_capture(LineReader& input, TraceBuilder& builder, const ImportOptions&
 
 constexpr Importer kIoRiotImporter = {
     .name = "ioriot",
-    .description = "capture files of I/O Riot (ioriot -c)",
+    .description = "I/O Riot capture files (ioriot -c)",
     .timed = true,
     .time_unit_ns = 1'000'000,
     .recognises = recognises_capture,

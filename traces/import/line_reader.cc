@@ -82,7 +82,7 @@ std::size_t LineReader::State::read_file(char* into, std::size_t size) {
     if (got >= 0) return static_cast<std::size_t>(got);
     if (errno == EINTR || errno == EAGAIN) continue;
     throw Error(ErrorKind::failed,
-                fmt::format("{}: cannot be read: {}", printable(name), std::strerror(errno)));
+                fmt::format("cannot read {}: {}", printable(name), std::strerror(errno)));
   }
   return 0;
 }
@@ -116,8 +116,8 @@ std::size_t LineReader::State::decompress(char* into, std::size_t size) {
       if (raw_end == 0) {
         if (between_frames || stop.stop_requested()) return 0;
         throw Error(ErrorKind::unusable_input,
-                    fmt::format("{}:{}: the zstd data end too early; the file is cut off, make or "
-                                "copy it again",
+                    fmt::format("{}:{}: unexpected end of zstd data; the file is truncated, create "
+                                "or copy it again",
                                 printable(name), line + 1));
       }
     }
@@ -125,10 +125,11 @@ std::size_t LineReader::State::decompress(char* into, std::size_t size) {
     const std::size_t left = ZSTD_decompressStream(stream.get(), &out, &in);
     raw_at = in.pos;
     if (ZSTD_isError(left) != 0) {
-      throw Error(ErrorKind::unusable_input,
-                  fmt::format("{}:{}: damaged zstd data ({}); unpack it with zstd -d to see what "
-                              "is left",
-                              printable(name), line + 1, ZSTD_getErrorName(left)));
+      throw Error(
+          ErrorKind::unusable_input,
+          fmt::format(
+              "{}:{}: corrupt zstd data ({}); unpack it with zstd -d to see what can be recovered",
+              printable(name), line + 1, ZSTD_getErrorName(left)));
     }
     between_frames = left == 0;
   }
@@ -161,7 +162,7 @@ LineReader::LineReader(const std::string& path, std::stop_token stop)
     state_->fd = state_->opened.get();
     if (state_->fd < 0) {
       throw Error(ErrorKind::failed,
-                  fmt::format("{}: cannot be opened: {}", printable(path), std::strerror(errno)));
+                  fmt::format("cannot open {}: {}", printable(path), std::strerror(errno)));
     }
   }
   state_->begin_file();
@@ -200,7 +201,7 @@ bool LineReader::next(std::string_view& line) {
   if (!whole) length = rest.size();
   if (length > kLongestLine) {
     throw Error(ErrorKind::unusable_input,
-                fmt::format("{}:{}: the line is longer than 16 MiB; this is no trace in text",
+                fmt::format("{}:{}: line longer than 16 MiB; this is not a text trace",
                             printable(state.name), state.line + 1));
   }
   if (!whole && rest.empty()) return false;

@@ -70,13 +70,12 @@ bool StraceImport::run() {
 void StraceImport::check_understood() {
   if (understood_ > 0 || (lines_ == 0 && options_.live)) return;
   throw Error(ErrorKind::unusable_input,
-              fmt::format("{}:{}: no line so far is one of strace's; give what strace -f -o FILE "
-                          "wrote",
+              fmt::format("{}:{}: no strace line found; pass the output of strace -f -o FILE",
                           printable(input_.name()), input_.line()));
 }
 
 void StraceImport::garbled() {
-  builder_.lost("lines that are not understood");
+  builder_.lost("unrecognised lines");
 }
 
 void StraceImport::keep_fragment(std::string_view text, bool certain) {
@@ -172,8 +171,7 @@ void StraceImport::count_unfinished(std::size_t more) {
   if (unfinished_ <= kMostUnfinished) return;
   throw Error(
       ErrorKind::unusable_input,
-      fmt::format("{}:{}: more than {} of calls have begun and not ended; this is nothing "
-                  "that strace wrote",
+      fmt::format("{}:{}: more than {} of unfinished calls; this is not the output of strace",
                   printable(input_.name()), input_.line(), format_binary_size(kMostUnfinished)));
 }
 
@@ -216,7 +214,7 @@ void StraceImport::resume_call(StraceThread& thread, const StraceLine& line, std
   const StraceThread::Pending pending = std::exchange(thread.pending, {});
   if (pending.call == nullptr || pending.call->name != line.name) {
     if (thread.unneeded != line.name && find_call(line.name) != nullptr) {
-      builder_.lost("calls that began before the trace");
+      builder_.lost("calls started before the trace");
     }
     return;
   }
@@ -241,11 +239,11 @@ bool StraceImport::end_call(StraceThread& thread, const CallRow& call, std::stri
       return true;
     case StraceReader::Outcome::cut_off:
       if (pending != nullptr && pending->entered && call.call != Call::wait) {
-        builder_.lost("calls that the end of their thread cut off");
+        builder_.lost("calls cut off by the end of their thread");
       }
       return true;
     case StraceReader::Outcome::no_path:
-      if (reader_.succeeded()) builder_.lost("calls whose name strace does not show");
+      if (reader_.succeeded()) builder_.lost("calls whose file name strace does not show");
       return true;
     case StraceReader::Outcome::read:
       break;
@@ -307,7 +305,7 @@ void StraceImport::finish() {
   lose_fragment();
   for (const auto& [id, thread] : threads_.all()) {
     if (thread.pending.entered && thread.pending.call->call != Call::wait) {
-      builder_.lost("calls that had not ended with the trace");
+      builder_.lost("calls unfinished at the end of the trace");
     }
   }
   resolver_.finish(clock_.now());

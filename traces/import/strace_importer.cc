@@ -30,7 +30,7 @@ bool read_strace(LineReader& input, TraceBuilder& builder, const ImportOptions& 
 const Importer& strace_importer() {
   static constexpr Importer kImporter{
       .name = "strace",
-      .description = "what strace writes, best with -f -ttt -T -y",
+      .description = "strace output, best with -f -ttt -T -y",
       .timed = true,
       .time_unit_ns = 1000,
       .recognises = recognises_strace,

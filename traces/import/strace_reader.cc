@@ -36,15 +36,15 @@ bool descriptor_comes_back(Call call) {
 std::string_view strace_doubt_name(StraceDoubt doubt) {
   switch (doubt) {
     case StraceDoubt::cut_name:
-      return "names that strace cut off (strace -s)";
+      return "names truncated by strace (strace -s)";
     case StraceDoubt::cut_text:
-      return "texts that strace cut off (strace -s)";
+      return "texts truncated by strace (strace -s)";
     case StraceDoubt::unknown_flag:
-      return "flags by unknown names";
+      return "unknown flag names";
     case StraceDoubt::hidden_buffer:
-      return "lengths of buffers that strace did not show";
+      return "buffer lengths that strace does not show";
     case StraceDoubt::hidden_ring:
-      return "io_uring, whose requests strace does not show";
+      return "io_uring requests, which strace does not show";
     case StraceDoubt::not_followed:
       return "unsupported system calls";
   }

@@ -24,32 +24,35 @@ constexpr std::array<std::string_view, kStatements> kStatementNames = {
 
 void check(const MysqlMixOptions& options) {
   if (options.connections < 1 || options.connections > options.kMostConnections) {
-    refuse(
-        fmt::format("{} connections: give 1 to {}", options.connections, options.kMostConnections));
+    refuse(fmt::format("invalid number of connections {}: expected 1 to {}", options.connections,
+                       options.kMostConnections));
   }
-  if (options.transactions == 0) refuse("no transactions: give 1 or more");
+  if (options.transactions == 0) refuse("no transactions: expected 1 or more");
   if (options.rows < 1 || options.rows > options.kMostRows) {
-    refuse(fmt::format("{} rows: give 1 to {}", options.rows, options.kMostRows));
+    refuse(fmt::format("invalid number of rows {}: expected 1 to {}", options.rows,
+                       options.kMostRows));
   }
   if (options.row_bytes < 1 || options.row_bytes > options.kMostRowBytes) {
-    refuse(fmt::format("row_bytes {}: give 1 to {}", options.row_bytes, options.kMostRowBytes));
+    refuse(fmt::format("invalid row_bytes {}: expected 1 to {}", options.row_bytes,
+                       options.kMostRowBytes));
   }
   if (options.buffer_pool < options.kLeastPool || options.buffer_pool > options.kMostPool) {
-    refuse(fmt::format("a buffer pool of {} bytes: give {} to {}", options.buffer_pool,
-                       format_binary_size(options.kLeastPool),
+    refuse(fmt::format("invalid buffer pool size of {} bytes: expected {} to {}",
+                       options.buffer_pool, format_binary_size(options.kLeastPool),
                        format_binary_size(options.kMostPool)));
   }
   std::uint64_t sum = 0;
   for (const std::uint32_t share : options.shares) sum += share;
   if (sum != options.kAllShares) {
-    refuse(fmt::format("the shares of the statements add up to {:g} %: make that 100 %",
+    refuse(fmt::format("the shares of the statements add up to {:g} %: expected 100 %",
                        static_cast<double>(sum) / 1000));
   }
   if (options.flush_log_at_commit > 2) {
-    refuse(fmt::format("flush_log_at_commit {}: give 0, 1 or 2", options.flush_log_at_commit));
+    refuse(fmt::format("invalid flush_log_at_commit {}: expected 0, 1 or 2",
+                       options.flush_log_at_commit));
   }
   if (options.block != 512 && options.block != 4096) {
-    refuse(fmt::format("a block of {} bytes: give 512 or 4096", options.block));
+    refuse(fmt::format("invalid block size of {} bytes: expected 512 or 4096", options.block));
   }
 }
 

@@ -58,7 +58,7 @@ class ByteReader {
   std::size_t left() const { return bytes_.size(); }
 
   std::span<const std::byte> take(std::uint64_t size) {
-    if (size > bytes_.size()) throw Damage("it ends too early");
+    if (size > bytes_.size()) throw Damage("unexpected end of data");
     const auto taken = bytes_.first(size);
     bytes_ = bytes_.subspan(size);
     return taken;
@@ -93,7 +93,7 @@ class ByteReader {
   }
 
   void expect_end() const {
-    if (!bytes_.empty()) throw Damage("there are bytes behind its end");
+    if (!bytes_.empty()) throw Damage("unexpected bytes after the end of the data");
   }
 
  private:

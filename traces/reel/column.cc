@@ -252,7 +252,7 @@ void take_codes(ByteReader& in, bool packed, std::span<std::uint64_t> out, Unpac
     extra += kClassTable.extra[static_cast<std::uint8_t>(c)];
     highest = std::max(highest, c);
   }
-  if (static_cast<unsigned>(highest) >= kClasses) throw Damage("a class of numbers is unknown");
+  if (static_cast<unsigned>(highest) >= kClasses) throw Damage("unknown number class");
   if (extra == 0) {
     std::ranges::transform(classes, out.begin(),
                            [](std::byte c) { return static_cast<std::uint64_t>(c); });
@@ -309,7 +309,7 @@ void put_column(std::string& out, std::span<const std::uint64_t> values, ColumnN
 
 bool take_column(ByteReader& in, std::span<std::uint64_t> out, Unpacker& unpacker) {
   const std::uint8_t flags = in.u8();
-  if ((flags & ~kAllFlags) != 0) throw Damage("a column is coded in an unknown way");
+  if ((flags & ~kAllFlags) != 0) throw Damage("unknown column encoding");
   if ((flags & kConstant) != 0) {
     out[0] = in.varint();
     return true;

@@ -33,7 +33,7 @@ void put_counts(std::string& out, const std::map<std::string, std::uint64_t>& co
 }
 
 void take_counts(ByteReader& in, std::map<std::string, std::uint64_t>& counts) {
-  for (std::uint64_t left = in.varint(kMaxFacts, "a number of reasons"); left > 0; --left) {
+  for (std::uint64_t left = in.varint(kMaxFacts, "the number of reasons"); left > 0; --left) {
     std::string name(in.text(kMaxFact, "a reason's length"));
     counts[std::move(name)] = in.varint();
   }
@@ -53,7 +53,7 @@ void take_set(ByteReader& in, FileSet& set) {
   set.description = in.text(kMaxFact, "a description's length");
   set.source = in.text(kMaxFact, "a source's length");
   set.seed = in.varint();
-  if (in.varint() != set.entries.size()) throw Damage("a tree has another number of entries");
+  if (in.varint() != set.entries.size()) throw Damage("the number of entries of a tree is wrong");
 }
 
 }  // namespace
@@ -104,7 +104,7 @@ void take_threads(ByteReader in, std::uint32_t count, Unpacker& unpacker, TraceI
     TraceThread thread;
     thread.process = static_cast<std::uint32_t>(processes[i]);
     thread.thread = static_cast<std::uint32_t>(numbers[i] + processes[i]);
-    if (parents[i] > kMaxReelThreads) throw Damage("the parent of a thread does not exist");
+    if (parents[i] > kMaxReelThreads) throw Damage("the parent of a thread is undefined");
     if (parents[i] != 0) thread.parent = static_cast<std::uint32_t>(parents[i] - 1);
     thread.operations = operations[i];
     thread.first = firsts[i];
@@ -154,15 +154,16 @@ void take_info(ByteReader packed, std::uint32_t version, Unpacker& unpacker, Tra
     std::string name(in.text(kMaxFact, "a fact's length"));
     info.facts[std::move(name)] = in.text(kMaxFact, "a fact's length");
   }
-  if (in.varint() != info.threads.size()) throw Damage("there is another number of threads");
+  if (in.varint() != info.threads.size()) throw Damage("the number of threads is wrong");
   info.operations = in.varint();
-  const std::uint64_t kinds = in.varint(kOperationKinds, "the number of kinds");
+  const std::uint64_t kinds = in.varint(kOperationKinds, "the number of operation kinds");
   std::uint64_t operations = 0;
   for (std::uint64_t kind = 0; kind < kinds; ++kind) {
-    info.by_kind[kind] = in.varint(info.operations - operations, "the operations of a kind");
+    info.by_kind[kind] =
+        in.varint(info.operations - operations, "the number of operations of a kind");
     operations += info.by_kind[kind];
   }
-  if (operations != info.operations) throw Damage("there is another number of operations");
+  if (operations != info.operations) throw Damage("the number of operations is wrong");
   info.bytes_read = in.varint();
   info.bytes_written = in.varint();
   info.duration_ns = in.varint(INT64_MAX, "the duration");
@@ -170,14 +171,14 @@ void take_info(ByteReader packed, std::uint32_t version, Unpacker& unpacker, Tra
   info.mappings = static_cast<std::uint32_t>(in.varint(kMaxReelSlots, "the number of mappings"));
   info.files = static_cast<std::uint32_t>(in.varint(kMaxReelFiles, "the number of files"));
   info.largest_io = in.varint(INT64_MAX, "the largest operation");
-  info.timed = in.varint(1, "whether times are meant") != 0;
+  info.timed = in.varint(1, "the flag for recorded times") != 0;
   take_counts(in, info.lost);
   take_counts(in, info.approximated);
   take_set(in, trees.initial);
   trees.absent = in.varint();
   take_set(in, trees.final);
   if (version >= 2) {
-    info.recorder_ns = static_cast<std::uint32_t>(in.varint(UINT32_MAX, "the recorder's cost"));
+    info.recorder_ns = static_cast<std::uint32_t>(in.varint(UINT32_MAX, "the recorder's overhead"));
   }
   in.expect_end();
 }
@@ -200,7 +201,7 @@ void put_index_entry(std::string& out, const IndexEntry& entry) {
 IndexEntry take_index_entry(ByteReader& in) {
   IndexEntry entry;
   const std::uint32_t type = in.u32();
-  if (!is_block_type(type)) throw Damage("the index names an unknown block");
+  if (!is_block_type(type)) throw Damage("the index contains an unknown block");
   entry.type = static_cast<BlockType>(type);
   entry.size = static_cast<std::uint32_t>(in.varint(kMaxBlockSize, "a block's size"));
   entry.count = static_cast<std::uint32_t>(in.varint(kMaxBlockItems, "a block's count"));
@@ -208,10 +209,10 @@ IndexEntry take_index_entry(ByteReader& in) {
   entry.earliest = in.varint();
   entry.latest = entry.earliest + in.varint();
   std::uint64_t thread = 0;
-  for (std::uint64_t left = in.varint(entry.count, "the number of a block's threads"); left > 0;
+  for (std::uint64_t left = in.varint(entry.count, "the number of threads of a block"); left > 0;
        --left) {
     thread += in.varint(kMaxReelThreads, "a thread");
-    if (thread >= kMaxReelThreads) throw Damage("the index names a thread that does not exist");
+    if (thread >= kMaxReelThreads) throw Damage("the index contains an undefined thread");
     entry.threads.push_back(static_cast<std::uint32_t>(thread));
   }
   return entry;

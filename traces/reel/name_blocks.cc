@@ -79,9 +79,9 @@ class NameReader::Strings {
 
   const std::string& next(std::size_t most) {
     const std::uint64_t same = shared_[at_++];
-    if (same > string_.size()) throw Damage("a name shares more than there is before it");
+    if (same > string_.size()) throw Damage("the shared prefix of a name is too long");
     const std::size_t end = left_.find('\0');
-    if (end == std::string_view::npos) throw Damage("there are fewer names than it says");
+    if (end == std::string_view::npos) throw Damage("there are fewer names than declared");
     if (same + end > most) throw Damage("a name or text is too long");
     string_.resize(same);
     string_ += left_.substr(0, end);
@@ -90,7 +90,7 @@ class NameReader::Strings {
   }
 
   void expect_end() const {
-    if (!left_.empty()) throw Damage("there are more names than it says");
+    if (!left_.empty()) throw Damage("there are more names than declared");
   }
 
  private:
@@ -115,7 +115,7 @@ void NameReader::take_paths(ByteReader in, std::uint32_t count) {
   PathId parent = 0;
   for (const std::uint64_t code : parents) {
     const std::size_t own = paths.size();
-    if (code > own) throw Damage("the parent of a path is not defined");
+    if (code > own) throw Damage("the parent of a path is undefined");
     if (code != 0) parent = static_cast<PathId>(own - code);
     const std::string& name = names.next(kMaxNameSize);
     if (const char* const problem = name_problem(name)) throw Damage(problem);

@@ -157,14 +157,14 @@ void OperationBlockReader::open(std::span<const std::byte> bytes, std::uint32_t 
 }
 
 void OperationBlockReader::take_runs(ByteReader& in, const OperationLimits& limits) {
-  const std::uint64_t threads = in.varint(count_, "the number of the block's threads");
+  const std::uint64_t threads = in.varint(count_, "the number of threads of the block");
   threads_.clear();
   std::uint64_t thread = 0;
   for (std::uint64_t i = 0; i < threads; ++i) {
     const std::uint64_t above = in.varint(limits.threads, "a thread");
-    if (i > 0 && above == 0) throw Damage("a thread stands twice in the block");
+    if (i > 0 && above == 0) throw Damage("duplicate thread in the block");
     thread += above;
-    if (thread >= limits.threads) throw Damage("a thread does not exist");
+    if (thread >= limits.threads) throw Damage("undefined thread");
     threads_.push_back(static_cast<std::uint32_t>(thread));
   }
   const std::uint64_t runs = in.varint(count_, "the number of thread changes");
@@ -176,24 +176,26 @@ void OperationBlockReader::take_runs(ByteReader& in, const OperationLimits& limi
   runs_.clear();
   std::uint64_t end = 0;
   for (std::uint64_t i = 0; i < runs; ++i) {
-    if (run_threads[i] >= threads_.size()) throw Damage("a thread is not one of the block");
+    if (run_threads[i] >= threads_.size())
+      throw Damage("a thread is missing from the block's list");
     if (run_lengths[i] >= count_ - end) throw Damage("there are too many operations of a thread");
     end += run_lengths[i] + 1;
     runs_.push_back({static_cast<std::uint32_t>(run_threads[i]), static_cast<std::uint32_t>(end)});
   }
-  if (end != count_) throw Damage("there are too few operations of its threads");
+  if (end != count_) throw Damage("there are too few operations in the thread runs");
   run_ = 0;
 }
 
 void OperationBlockReader::take_kinds(ByteReader& in) {
   kinds_ = unpacker_.take_packed(in, count_);
-  if (kinds_.size() != count_) throw Damage("the number of kinds is not that of operations");
+  if (kinds_.size() != count_)
+    throw Damage("the number of operation kinds is not the number of operations");
   of_kind_.fill(0);
   const KindRuleTable& rules = kind_rules();
   for (const char c : kinds_) {
     const auto kind = static_cast<std::uint8_t>(c);
-    if (kind >= kOperationKinds) throw Damage("a kind of operation is unknown");
-    if (!rules[kind].known) throw Damage("a kind of operation does not belong in a reel");
+    if (kind >= kOperationKinds) throw Damage("unknown kind of operation");
+    if (!rules[kind].known) throw Damage("unsupported kind of operation");
     ++of_kind_[kind];
   }
 }
@@ -216,7 +218,7 @@ void OperationBlockReader::take_columns(ByteReader& in) {
       throw Damage("a column does not belong to its kind");
     }
     const std::size_t c = kind * kColumns + column;
-    if (c < next || of_kind_[kind] == 0) throw Damage("a column stands in the wrong place");
+    if (c < next || of_kind_[kind] == 0) throw Damage("a column is out of order");
     next = c + 1;
     const auto values = free.first(of_kind_[kind]);
     const bool constant = take_column(in, values, unpacker_);

@@ -37,10 +37,10 @@ const KindRuleTable& kind_rules();
 inline const char* operation_problem(const RecordedOperation& recorded, const KindRules& rules,
                                      const OperationLimits& limits) {
   const Operation& op = recorded.operation;
-  if (!rules.known) return "its kind does not belong in a reel";
-  if (op.path >= limits.paths || op.old_path >= limits.paths) return "its path is not defined";
-  if (op.text >= limits.texts) return "its text is not defined";
-  if (op.thread >= limits.threads) return "its thread does not exist";
+  if (!rules.known) return "its kind is unsupported in a reel";
+  if (op.path >= limits.paths || op.old_path >= limits.paths) return "its path is undefined";
+  if (op.text >= limits.texts) return "its text is undefined";
+  if (op.thread >= limits.threads) return "its thread is undefined";
   if (op.file != kNoFile && op.file >= limits.slots) return "its open file is out of range";
   if (op.source != kNoFile && op.source >= (rules.uses_mapping ? limits.mappings : limits.slots)) {
     return "its source is out of range";
@@ -48,14 +48,14 @@ inline const char* operation_problem(const RecordedOperation& recorded, const Ki
   if (op.entry != kNoFileId && op.entry >= limits.files) return "its file is out of range";
   if (rules.offset_in_file && op.offset > INT64_MAX) return "its offset is over 2^63 - 1";
   if (rules.second_in_file && op.second > INT64_MAX) return "its offset is over 2^63 - 1";
-  if (rules.second_is_thread && op.second >= limits.threads) return "its thread does not exist";
+  if (rules.second_is_thread && op.second >= limits.threads) return "its thread is undefined";
   if (op.length > INT64_MAX) return "its length is over 2^63 - 1";
   if (rules.fills_buffer && std::min(op.length, kMaxTransfer) > limits.largest_io) {
-    return "it moves more than the reel's largest operation";
+    return "it transfers more than the reel's largest operation";
   }
-  if (op.expected < -kLargestErrno) return "its result is no error number";
+  if (op.expected < -kLargestErrno) return "its result is not an error number";
   if (rules.moves_data && op.expected > static_cast<std::int64_t>(op.length)) {
-    return "it moves more than was asked for";
+    return "it transfers more than requested";
   }
   if (recorded.start_ns > limits.latest || recorded.duration_ns > limits.latest) {
     return "its time is over 2^63 - 1 ns";

@@ -225,7 +225,7 @@ class OperationModel {
                                          (op.loose ? 8U : 0U) | (op.hole ? 16U : 0U));
     } else {
       const std::uint64_t bits = channel.transfer(Column::bits);
-      if (bits > 31) throw Damage("an operation has unknown bits");
+      if (bits > 31) throw Damage("an operation has unknown flags");
       op.data = (bits & 1) != 0 ? DataSource::last_read : DataSource::generated;
       op.counts_file = (bits & 2) != 0;
       op.asynchronous = (bits & 4) != 0;
@@ -319,7 +319,7 @@ class OperationModel {
       const std::uint64_t path = code == 0   ? start_.path
                                  : code == 1 ? thread.path
                                              : thread.path + unzigzag(code - 2);
-      if (path >= limits.paths) throw Damage("a path is not defined");
+      if (path >= limits.paths) throw Damage("a path is undefined");
       value = static_cast<PathId>(path);
     }
     thread.path = value;
@@ -334,7 +334,7 @@ class OperationModel {
     } else {
       const std::uint64_t code = channel.transfer(Column::text);
       const std::uint64_t text = code == 0 ? start_.text : code - 1;
-      if (text >= limits.texts) throw Damage("a text is not defined");
+      if (text >= limits.texts) throw Damage("a text is undefined");
       value = static_cast<TextId>(text);
     }
     start_.text = std::max<std::uint64_t>(start_.text, std::uint64_t{value} + 1);
@@ -347,7 +347,7 @@ class OperationModel {
     } else {
       const std::uint64_t code = channel.transfer(Column::method);
       if (code > static_cast<std::uint64_t>(CopyMethod::splice)) {
-        throw Damage("a copy method is unknown");
+        throw Damage("unknown copy method");
       }
       value = static_cast<CopyMethod>(code);
     }

@@ -48,7 +48,7 @@ void Unpacker::unpack(std::span<const std::byte> frame, std::span<std::byte> out
   const std::size_t size =
       ZSTD_decompressDCtx(context_.get(), out.data(), out.size(), frame.data(), frame.size());
   if (ZSTD_isError(size) || size != out.size()) {
-    throw Damage("a zstd frame does not hold what it should");
+    throw Damage("the size of a zstd frame's content is wrong");
   }
 }
 

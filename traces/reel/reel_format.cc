@@ -57,14 +57,14 @@ BlockHeader parse_block_header(std::span<const std::byte, kBlockHeaderSize> byte
   ByteReader in(bytes);
   BlockHeader header;
   const std::uint32_t type = in.u32();
-  if (!is_block_type(type)) throw Damage("no block begins here");
+  if (!is_block_type(type)) throw Damage("unknown block type");
   header.type = static_cast<BlockType>(type);
   header.size = in.u32();
   header.count = in.u32();
   header.first = in.u64();
   header.checksum = in.u64();
   if (header.size > kMaxBlockSize) throw Damage("the block is larger than 16 MiB");
-  if (header.count > kMaxBlockItems) throw Damage("the block holds more than 65536 items");
+  if (header.count > kMaxBlockItems) throw Damage("the block has more than 65536 items");
   return header;
 }
 
@@ -90,7 +90,7 @@ ReelFooter parse_reel_footer(std::span<const std::byte, kReelFooterSize> bytes) 
   ReelFooter footer;
   footer.index = in.u64();
   footer.operations = in.u64();
-  if (in.u64() != XXH3_64bits(bytes.data(), 16)) throw Damage("the footer's checksum is wrong");
+  if (in.u64() != XXH3_64bits(bytes.data(), 16)) throw Damage("checksum mismatch in the footer");
   return footer;
 }
 

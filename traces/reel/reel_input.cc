@@ -18,14 +18,14 @@ namespace filereel {
 ReelInput::ReelInput(const std::string& path)
     : name_(path), file_(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC)) {
   const auto cannot_read = [&](int error) {
-    throw Error(ErrorKind::failed, fmt::format("{}: cannot read: {}", path, std::strerror(error)));
+    throw Error(ErrorKind::failed, fmt::format("cannot read {}: {}", path, std::strerror(error)));
   };
   if (!file_) cannot_read(errno);
   struct stat status;
   if (::fstat(file_.get(), &status) != 0) cannot_read(errno);
   if (!S_ISREG(status.st_mode)) {
     throw Error(ErrorKind::unusable_input,
-                fmt::format("{}: is not a regular file; a reel cannot be read from it", path));
+                fmt::format("{}: not a regular file; a reel must be a regular file", path));
   }
   size_ = static_cast<std::uint64_t>(status.st_size);
 }
@@ -44,7 +44,7 @@ void ReelInput::read(std::uint64_t offset, std::span<std::byte> out) const {
     if (got <= 0) {
       throw Error(ErrorKind::failed,
                   fmt::format("{}: cannot read at byte {}: {}", name_, offset,
-                              got == 0 ? "the file became shorter" : std::strerror(errno)));
+                              got == 0 ? "unexpected end of file" : std::strerror(errno)));
     }
     out = out.subspan(static_cast<std::size_t>(got));
     offset += static_cast<std::uint64_t>(got);
@@ -52,11 +52,12 @@ void ReelInput::read(std::uint64_t offset, std::span<std::byte> out) const {
 }
 
 BlockHeader ReelInput::block_header(std::uint64_t offset, std::uint64_t end) const {
-  if (end - offset < kBlockHeaderSize) throw Damage("the file ends inside a block");
+  if (end - offset < kBlockHeaderSize) throw Damage("unexpected end of file in a block");
   std::array<std::byte, kBlockHeaderSize> bytes;
   read(offset, bytes);
   const BlockHeader header = parse_block_header(bytes);
-  if (header.size > end - offset - kBlockHeaderSize) throw Damage("the file ends inside a block");
+  if (header.size > end - offset - kBlockHeaderSize)
+    throw Damage("unexpected end of file in a block");
   return header;
 }
 
@@ -66,31 +67,31 @@ std::span<const std::byte> ReelInput::block(std::uint64_t offset, const BlockHea
   read(offset + kBlockHeaderSize, bytes);
   const std::string_view view(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   if (block_checksum(header, view) != header.checksum) {
-    throw Damage("the checksum of a block is wrong");
+    throw Damage("checksum mismatch in a block");
   }
   return bytes;
 }
 
 void ReelInput::fail(std::uint64_t offset, std::string_view text) const {
-  throw Error(ErrorKind::unusable_input,
-              fmt::format("{}: byte {}: the reel cannot be used: {}; copy it again from where it "
-                          "came, or record again",
-                          name_, offset, text));
+  throw Error(
+      ErrorKind::unusable_input,
+      fmt::format("{}: byte {}: corrupt reel: {}; copy it again from its source, or record again",
+                  name_, offset, text));
 }
 
 void ReelInput::fail_foreign() const {
-  throw Error(ErrorKind::unusable_input,
-              fmt::format("{}: byte 0: not a reel; filereel import makes one of another program's "
-                          "trace",
-                          name_));
+  throw Error(
+      ErrorKind::unusable_input,
+      fmt::format("{}: byte 0: not a reel; convert other programs' traces with filereel import",
+                  name_));
 }
 
 void ReelInput::fail_version(std::uint32_t version) const {
   throw Error(
       ErrorKind::unusable_input,
-      fmt::format("{}: byte {}: version {} of the reel format is not known, only 1 to {}; use "
-                  "a newer filereel",
-                  name_, kReelMagic.size(), version, kReelFormatVersion));
+      fmt::format(
+          "{}: byte {}: unsupported reel format version {}: expected 1 to {}; use a newer filereel",
+          name_, kReelMagic.size(), version, kReelFormatVersion));
 }
 
 }  // namespace filereel

@@ -96,13 +96,13 @@ std::uint32_t ReelReader::State::load_header() {
   input.read(0, std::span(bytes).first(size));
   const std::string_view view(reinterpret_cast<const char*>(bytes.data()), size);
   if (!view.starts_with(kReelMagic)) input.fail_foreign();
-  if (size < bytes.size()) throw Damage("the file ends inside its header");
+  if (size < bytes.size()) throw Damage("unexpected end of file in the header");
   ByteReader in{std::span(bytes).subspan(kReelMagic.size())};
   version = in.u32();
   if (version == 0 || version > kReelFormatVersion) input.fail_version(version);
   const std::uint32_t time_unit = in.u32();
   if (in.u64() != XXH3_64bits(bytes.data(), kReelHeaderSize - sizeof(std::uint64_t))) {
-    throw Damage("the header's checksum is wrong");
+    throw Damage("checksum mismatch in the header");
   }
   if (time_unit == 0 || time_unit > kMaxTimeUnit) throw Damage("the time unit is out of range");
   return time_unit;
@@ -116,7 +116,7 @@ void ReelReader::State::load_block(std::uint64_t offset, const BlockHeader& head
   }
   const ByteReader in(input.block(offset, header));
   const auto follows = [&](std::size_t known) {
-    if (header.first != known) throw Damage("a block does not follow the one before it");
+    if (header.first != known) throw Damage("the numbering of blocks has a gap");
   };
   switch (header.type) {
     case BlockType::paths:
@@ -139,19 +139,19 @@ void ReelReader::State::load_block(std::uint64_t offset, const BlockHeader& head
       take_threads(in, header.count, unpacker, info);
       break;
     case BlockType::info:
-      if (has_info) throw Damage("there are two blocks of information");
+      if (has_info) throw Damage("duplicate information block");
       has_info = true;
       take_info(in, version, unpacker, info, trees);
       break;
     case BlockType::operations:
     case BlockType::index:
-      throw Damage("a block stands where it does not belong");
+      throw Damage("a block is out of order");
   }
 }
 
 void ReelReader::State::add_operations(std::uint64_t offset, const BlockHeader& header) {
-  if (header.count == 0) throw Damage("a block of operations is empty");
-  if (header.first != operations) throw Damage("a block does not follow the one before it");
+  if (header.count == 0) throw Damage("an operation block is empty");
+  if (header.first != operations) throw Damage("the numbering of blocks has a gap");
   blocks.push_back({offset, operations, header.size, header.count});
   operations += header.count;
 }
@@ -162,7 +162,7 @@ std::vector<IndexEntry> ReelReader::State::load_index(std::uint64_t begin, std::
     place = begin;
     const BlockHeader header = input.block_header(begin, end);
     if (header.type != BlockType::index || header.first != index.size()) {
-      throw Damage("the index does not stand where it should");
+      throw Damage("the index is not at the offset in the footer");
     }
     ByteReader packed(input.block(begin, header));
     const std::string bytes = unpacker.take_packed(packed, kMaxBlockSize);
@@ -177,7 +177,7 @@ std::vector<IndexEntry> ReelReader::State::load_index(std::uint64_t begin, std::
 
 void ReelReader::State::load_complete(const ReelFooter& footer, std::uint64_t footer_at) {
   if (footer.index < kReelHeaderSize || footer.index > footer_at) {
-    throw Damage("the index lies outside the file");
+    throw Damage("the index is outside the file");
   }
   const std::vector<IndexEntry> index = load_index(footer.index, footer_at);
   std::uint64_t offset = kReelHeaderSize;
@@ -185,16 +185,16 @@ void ReelReader::State::load_complete(const ReelFooter& footer, std::uint64_t fo
     place = offset;
     const BlockHeader header = input.block_header(offset, footer.index);
     if (header.type != entry.type || header.size != entry.size || header.count != entry.count) {
-      throw Damage("a block is not what the index says");
+      throw Damage("a block does not match the index");
     }
     load_block(offset, header);
     offset += kBlockHeaderSize + header.size;
   }
   place = footer_at;
-  if (offset != footer.index) throw Damage("the index does not name every block");
-  if (!has_info) throw Damage("it has no block of information");
+  if (offset != footer.index) throw Damage("the index is incomplete");
+  if (!has_info) throw Damage("the information block is missing");
   if (operations != footer.operations || operations != info.operations) {
-    throw Damage("there is another number of operations");
+    throw Damage("the number of operations is wrong");
   }
   check_info();
   limits.paths = tables.paths.size();
@@ -212,17 +212,17 @@ void ReelReader::State::check_info() const {
   std::uint64_t of_threads = 0;
   for (const TraceThread& thread : info.threads) {
     if (thread.operations > operations - of_threads) {
-      throw Damage("its threads have more operations than it has");
+      throw Damage("the threads have more operations than the reel");
     }
     of_threads += thread.operations;
     if (thread.operations > 0 && (thread.first > thread.last || thread.last >= operations)) {
       throw Damage("the positions of a thread are out of range");
     }
     if (thread.parent != TraceThread::kNoParent && thread.parent >= info.threads.size()) {
-      throw Damage("the parent of a thread does not exist");
+      throw Damage("the parent of a thread is undefined");
     }
   }
-  if (of_threads != operations) throw Damage("its threads have fewer operations than it has");
+  if (of_threads != operations) throw Damage("the threads have fewer operations than the reel");
   try {
     check_file_set(trees.initial);
     check_file_set(trees.final);
@@ -281,7 +281,7 @@ void ReelReader::State::open_next_block() {
   place = block.offset;
   const BlockHeader header = input.block_header(block.offset, input.size());
   if (header.size != block.size || header.count != block.count || header.first != block.first) {
-    throw Damage("a block has changed since the file was opened");
+    throw Damage("a block changed after the file was opened");
   }
   reader.open(input.block(block.offset, header), header.count, header.first, unit, limits);
   ++next_block;

@@ -25,8 +25,8 @@ constexpr std::size_t kBlockText = 1u << 20;
 constexpr std::size_t kMaxHolesOfBlock = 1u << 16;
 
 // What to do about a trace that no reel can hold.
-constexpr std::string_view kCut = "cut the trace into smaller ones";
-constexpr std::string_view kLeaveOut = "leave it out of the trace";
+constexpr std::string_view kCut = "cut the trace into shorter ones";
+constexpr std::string_view kLeaveOut = "remove it from the trace";
 
 }  // namespace
 
@@ -38,7 +38,7 @@ struct ReelWriter::State {
         packer(options.compression),
         operations(packer) {
     if (unit == 0 || unit > kMaxTimeUnit) {
-      throw Error(ErrorKind::usage, "the time unit of a reel is 1 ns to 1 s");
+      throw Error(ErrorKind::usage, "invalid time unit of a reel: expected 1 ns to 1 s");
     }
     limits.threads = kMaxReelThreads;
     limits.slots = limits.mappings = kMaxReelSlots;
@@ -57,7 +57,7 @@ struct ReelWriter::State {
   }
 
   void put_block(IndexEntry entry, std::uint64_t first, std::string_view bytes) {
-    if (bytes.size() > kMaxBlockSize) fail("a block of it would have more than 16 MiB");
+    if (bytes.size() > kMaxBlockSize) fail("a block would exceed 16 MiB");
     entry.size = static_cast<std::uint32_t>(bytes.size());
     put(make_block(entry.type, entry.count, first, bytes));
     index.push_back(std::move(entry));
@@ -68,7 +68,7 @@ struct ReelWriter::State {
 
   void count_name(std::size_t bytes) {
     names += bytes;
-    if (names > kMaxReelText) fail("it has more than 256 MiB of names and texts");
+    if (names > kMaxReelText) fail("more than 256 MiB of names and texts");
   }
 
   void put_path_blocks(std::span<const PathDefinition> definitions);
@@ -102,13 +102,13 @@ void ReelWriter::State::put_path_blocks(std::span<const PathDefinition> definiti
       const std::string_view name = definitions[count].name;
       if (const char* const problem = name_problem(name)) fail(problem, kLeaveOut);
       if (!lengths.add(definitions[count].parent, name.size())) {
-        fail(fmt::format("the path that ends in '/{}' is longer than 65535 bytes", printable(name)),
+        fail(fmt::format("the path ending in '/{}' is longer than 65535 bytes", printable(name)),
              kLeaveOut);
       }
       count_name(name.size());
       bytes += name.size();
     }
-    if (paths + count > kMaxReelPaths) fail("it has more than 8 million paths");
+    if (paths + count > kMaxReelPaths) fail("more than 8 million paths");
     put_block(BlockType::paths, count, paths,
               put_paths(definitions.first(count), static_cast<PathId>(paths), packer));
     paths += count;
@@ -235,7 +235,7 @@ void ReelWriter::add(const RecordedOperation& operation) {
         operation_problem(recorded, kind_rules()[static_cast<std::size_t>(op.kind)], state.limits);
   }
   if (problem != nullptr) {
-    state.fail(fmt::format("operation {} cannot stand in a reel: {}", op.position, problem),
+    state.fail(fmt::format("operation {} is not valid in a reel: {}", op.position, problem),
                kLeaveOut);
   }
   state.counter.add(recorded);
@@ -252,11 +252,11 @@ void ReelWriter::finish(const TraceInfo& info, const TraceTrees& trees) {
   state.put_new_names();
   TraceInfo counted = info;
   state.counter.fill(counted);
-  if (counted.threads.size() > kMaxReelThreads) state.fail("it has more than 1 million threads");
+  if (counted.threads.size() > kMaxReelThreads) state.fail("more than 1 million threads");
   if (counted.slots > kMaxReelSlots || counted.mappings > kMaxReelSlots) {
-    state.fail("it has more than 1 million open files");
+    state.fail("more than 1 million open files");
   }
-  if (counted.files > kMaxReelFiles) state.fail("it has more than 64 million files");
+  if (counted.files > kMaxReelFiles) state.fail("more than 64 million files");
   // What the trees need beyond the tables must be defined before them.
   NameFinder finder(state.tables);
   for (const FileSet* set : {&trees.initial, &trees.final}) {

@@ -17,7 +17,7 @@ std::uint64_t as_number(std::int64_t value) {
 
 // The whole path; tables may hold longer ones than trees.
 std::string path_text(const TraceTables& tables, std::uint64_t path) {
-  if (path >= tables.paths.size()) throw Damage("the path of an entry is not defined");
+  if (path >= tables.paths.size()) throw Damage("the path of an entry is undefined");
   const auto id = static_cast<PathId>(path);
   std::size_t length = 0;
   for (PathId at = id; !tables.paths.is_root(at); at = tables.paths.node(at).parent) {
@@ -146,7 +146,7 @@ class EntryColumns {
     std::size_t files = 0;
     for (const std::uint64_t kind : kinds_) {
       if (kind > static_cast<std::uint64_t>(EntryKind::hard_link)) {
-        throw Damage("the kind of an entry is unknown");
+        throw Damage("unknown kind of entry");
       }
       const auto is = static_cast<EntryKind>(kind);
       links += is == EntryKind::symlink || is == EntryKind::hard_link ? 1 : 0;
@@ -184,7 +184,7 @@ class EntryColumns {
     if (entry.kind == EntryKind::symlink) {
       text_ += targets_[link_++];
       const std::uint64_t text = text_++;
-      if (text >= tables.texts.size()) throw Damage("the text of a link is not defined");
+      if (text >= tables.texts.size()) throw Damage("the text of a link is undefined");
       entry.target = tables.texts.text(static_cast<TextId>(text));
     } else if (entry.kind == EntryKind::hard_link) {
       entry.target = path_text(tables, own + targets_[link_++]);
@@ -235,7 +235,7 @@ void take_entries(ByteReader in, std::uint32_t count, const TraceTables& tables,
   for (std::uint32_t i = 0; i < count; ++i) {
     Entry entry = columns.next(tables);
     const std::uint64_t bytes = entry.path.size() + entry.target.size();
-    if (bytes > text_left) throw Damage("the paths of a tree are too long together");
+    if (bytes > text_left) throw Damage("the total length of a tree's paths is too large");
     text_left -= bytes;
     set.entries.push_back(std::move(entry));
   }

@@ -18,12 +18,12 @@ constexpr std::array<Words<SyncKind>, 3> kStepSyncs = {
 
 std::uint64_t read_size_of(const YamlValue& value, const RecipeFiles& files, bool direct) {
   const std::uint64_t size = value.size();
-  if (size == 0 || size > kMostSize) value.fail("must be 1 B to 1 GiB");
+  if (size == 0 || size > kMostSize) value.fail("must be from 1 B to 1 GiB");
   if (direct && size % kSector != 0) {
-    value.fail("must be a multiple of 512 B: direct I/O knows no smaller parts");
+    value.fail("must be a multiple of 512 B for direct I/O");
   }
   if (files.size > 0 && size > files.size) {
-    value.fail(fmt::format("is more than a file of '{}' holds", printable(files.name)));
+    value.fail(fmt::format("exceeds the file size of '{}'", printable(files.name)));
   }
   return size;
 }
@@ -50,26 +50,26 @@ HotSpots read_hot(const YamlValue& value) {
     const double deviation = value.with_text(std::string(*share)).share() / 100'000.0;
     if (deviation > 0) return {HotSpots::Kind::normal, deviation};
   }
-  value.fail(fmt::format(
-      "must be uniform, zipf with an exponent up to 5 (zipf 0.99) or normal with a deviation "
-      "(normal 10 %), not '{}'",
-      printable(text)));
+  value.fail(
+      fmt::format("must be uniform, zipf with an exponent of at most 5 (zipf 0.99) or normal with "
+                  "a standard deviation (normal 10 %), not '{}'",
+                  printable(text)));
 }
 
 // "20 % to 40 %".
 void read_zone(const YamlValue& value, AccessMix& mix) {
   const std::string text = value.text();
   const std::size_t middle = text.find(" to ");
-  if (middle == std::string::npos) value.fail("must be a part such as 20 % to 40 %");
+  if (middle == std::string::npos) value.fail("must be a range such as 20 % to 40 %");
   mix.zone_begin = value.with_text(text.substr(0, middle)).share() / 100'000.0;
   mix.zone_end = value.with_text(text.substr(middle + 4)).share() / 100'000.0;
-  if (mix.zone_end <= mix.zone_begin) value.fail("ends where it begins, or before");
+  if (mix.zone_end <= mix.zone_begin) value.fail("has an end that is not after its start");
 }
 
 void read_sizes(const SweptMap& map, AccessMix& mix, const RecipeFiles& files, bool direct) {
   const YamlValue* const sizes = map.whole("sizes");
   if ((sizes != nullptr) == (map.whole("size") != nullptr)) {
-    map.self().fail("needs either size or sizes");
+    map.self().fail("needs either 'size' or 'sizes'");
   }
   if (!sizes) {
     mix.sizes = {{read_size_of(*map.one("size"), files, direct), 100'000}};
@@ -81,7 +81,7 @@ void read_sizes(const SweptMap& map, AccessMix& mix, const RecipeFiles& files, b
     if (!one.whole("share")) item.fail("lacks the key 'share'");
     mix.sizes.push_back({read_size_of(*one.one("size"), files, direct), one.one("share")->share()});
   }
-  if (mix.sizes.empty()) sizes->fail("is empty: give at least one size");
+  if (mix.sizes.empty()) sizes->fail("is empty: add at least one size");
   check_shares(*sizes, mix.sizes);
 }
 
@@ -110,7 +110,8 @@ AccessMix read_access(const YamlValue& value, Sweep& sweep, const RecipeFiles& f
   read_sizes(map, mix, files, direct);
   map.read_share("reads", mix.reads);
   map.read("ratio", mix.ratio, [](const YamlValue& one) { return one.number(1e-6, 1e6); });
-  if (mix.ratio > 0 && map.has("reads")) value.fail("has both reads and ratio: leave one out");
+  if (mix.ratio > 0 && map.has("reads"))
+    value.fail("has both 'reads' and 'ratio': remove one of them");
   map.read_share("random", mix.random);
   map.read_size("align", mix.align);
   if (direct && mix.align % kSector != 0) map.one("align")->fail("must be a multiple of 512 B");
@@ -119,10 +120,12 @@ AccessMix read_access(const YamlValue& value, Sweep& sweep, const RecipeFiles& f
   map.read("hot", mix.hot, read_hot);
   map.read_truth("truncate", mix.truncate);
   if (mix.truncate && (mix.reads != 0 || mix.ratio > 0 || mix.random != 0)) {
-    value.fail("makes files anew, so it can only write, one after the other: reads: 0 %");
+    value.fail(
+        "truncates the files, so it must write sequentially: set reads: 0 % and remove 'random' "
+        "and 'ratio'");
   }
   if (mix.truncate && (map.has("zone") || mix.disjoint)) {
-    value.fail("makes files anew, all of them: leave out zone and disjoint");
+    value.fail("truncates all files: remove 'zone' and 'disjoint'");
   }
   return mix;
 }

@@ -18,8 +18,8 @@ void check_room(const RecipeFiles& files, std::uint64_t more, const FileSet& all
   if (more <= kMostEntries && all.entries.size() <= kMostEntries - more) return;
   const std::string set = files.set.empty() ? "" : fmt::format(" (set {})", printable(files.set));
   throw Error(ErrorKind::unusable_input,
-              fmt::format("the group '{}'{} makes {} files and directories with the groups before "
-                          "it: a workload has {} at most",
+              fmt::format("the group '{}'{} brings the total to {} files and directories: a "
+                          "workload has at most {}",
                           printable(files.name), set, all.entries.size() + more, kMostEntries));
 }
 
@@ -34,9 +34,8 @@ GroupLayout::GroupLayout(const RecipeFiles& files, const Recipe& recipe, bool ha
   add_names(files, has_copies, all, paths);
   copies_end_ = all.entries.size();
   if (step_files_.empty()) {
-    throw Error(
-        ErrorKind::unusable_input,
-        fmt::format("the group '{}' has no regular file to work on", printable(files.name)));
+    throw Error(ErrorKind::unusable_input,
+                fmt::format("the group '{}' has no regular files", printable(files.name)));
   }
 }
 
@@ -60,9 +59,9 @@ void GroupLayout::add_entries(const RecipeFiles& files, const Recipe& recipe,
                                       static_cast<double>(files.count)) /
            kMiB * kMiB;
     if (size == 0) {
-      throw Error(ErrorKind::unusable_input,
-                  fmt::format("the volume has too little room for '{}': use a larger one",
-                              printable(files.name)));
+      throw Error(
+          ErrorKind::unusable_input,
+          fmt::format("the volume is too small for '{}': use a larger one", printable(files.name)));
     }
   }
   check_room(files, files.count, all);

@@ -42,7 +42,7 @@ MysqlMixOptions read_mysql(const YamlValue& value, Sweep& sweep) {
   map.read_truth("fulltext", options.fulltext);
   map.read_size("block", options.block, 512);
   if (options.block != 512 && options.block != 4096) {
-    map.one("block")->fail("must be 512 B or 4 KiB, as block devices have them");
+    map.one("block")->fail("must be 512 B or 4 KiB, the block sizes of drives");
   }
   return options;
 }

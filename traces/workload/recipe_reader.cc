@@ -78,13 +78,13 @@ class Reader {
     if (const YamlValue* const phases = map_.whole("phases")) {
       for (const std::string_view key : keys_of({kPhaseKeys, kThreadKeys})) {
         if (phase.whole(key)) {
-          phase.whole(key)->fail("belongs into one of the phases, or there are none");
+          phase.whole(key)->fail("must be in a phase: move it there, or remove 'phases'");
         }
       }
       for (const YamlValue& item : phases->list(kMostPhases)) read_phase(item);
-      if (recipe_.phases.empty()) phases->fail("is empty: give at least one phase");
+      if (recipe_.phases.empty()) phases->fail("is empty: add at least one phase");
       if (std::ranges::none_of(recipe_.phases, &RecipePhase::measured)) {
-        phases->fail("has no phase that is measured");
+        phases->fail("has no measured phase");
       }
     } else {
       const Sweep::Scope scope(sweep_, kOnlyPhase);
@@ -105,8 +105,8 @@ class Reader {
           continue;
         }
         map_.whole("phases")->fail(
-            fmt::format("has the phases '{}' and '{}', which is how the part "
-                        "of the first on one volume is called",
+            fmt::format("has the phases '{}' and '{}': the second name is reserved for the first "
+                        "phase on one volume",
                         printable(phase.name), printable(name)));
       }
     }
@@ -116,7 +116,8 @@ class Reader {
     const std::array<std::string_view, 3> whole = {"phases", "mysql", "reel"};
     for (const std::string_view other : keys_of({whole, kPhaseKeys, kThreadKeys})) {
       if (other != key && map_.whole(other)) {
-        map_.whole(other)->fail(fmt::format("cannot stand beside '{}', which says it all", key));
+        map_.whole(other)->fail(
+            fmt::format("cannot be combined with '{}', which defines the whole workload", key));
       }
     }
   }
@@ -127,7 +128,7 @@ class Reader {
     } else {
       for (const YamlValue& item : value.list(kMostGroups)) read_group(item);
     }
-    if (recipe_.files.empty()) value.fail("is empty: give at least one group of files");
+    if (recipe_.files.empty()) value.fail("is empty: add at least one group of files");
   }
 
   void read_group(const YamlValue& value) {
@@ -140,12 +141,12 @@ class Reader {
     check_name(keys.find("name") ? *keys.find("name") : value, files.name);
     const int sizes = (map.whole("size") != nullptr) + (map.whole("fill") != nullptr) +
                       (map.whole("set") != nullptr);
-    if (sizes != 1) value.fail("needs one of 'size', 'fill' and 'set'");
+    if (sizes != 1) value.fail("needs exactly one of 'size', 'fill' and 'set'");
     if (map.whole("set")) {
       files.set = map.one("set")->text();
-      if (map.whole("count")) map.whole("count")->fail("is for files of one size, not for sets");
+      if (map.whole("count")) map.whole("count")->fail("applies to files of one size, not to sets");
       for (const std::string_view key : {"content", "per_directory"}) {
-        if (map.whole(key)) map.whole(key)->fail("is the set's own");
+        if (map.whole(key)) map.whole(key)->fail("is defined by the set: remove it");
       }
     } else {
       read_made_files(value, map, files);
@@ -153,10 +154,8 @@ class Reader {
     if (map.whole("volumes")) files.volumes = read_volumes(*map.whole("volumes"));
     entries_ += entries_of(files) * volumes_of(files);
     if (entries_ > kMostEntries) {
-      value.fail(
-          fmt::format("makes {} files and directories with the groups before it: at most {} "
-                      "are possible",
-                      entries_, kMostEntries));
+      value.fail(fmt::format("brings the total to {} files and directories: at most {} are allowed",
+                             entries_, kMostEntries));
     }
     map.read_truth("exist", files.exist);
     states_.push_back(files.exist ? GroupState::present : GroupState::absent);
@@ -168,11 +167,11 @@ class Reader {
     if (map.whole("size")) map.read_size("size", files.size);
     if (files.size > kMostFileSize) map.one("size")->fail("must be at most 16 TiB");
     if (files.size > 0 && files.count > kMostBytes / files.size) {
-      value.fail("is more than 1 EiB together: no volume holds that");
+      value.fail("exceeds 1 EiB in total: no volume can hold that");
     }
     if (map.whole("fill")) files.fill = map.one("fill")->share() / 100'000.0;
     if (map.whole("fill") && !(files.fill > 0 && files.fill <= 0.98)) {
-      map.one("fill")->fail("must be over 0 % and at most 98 %: file systems need some room");
+      map.one("fill")->fail("must be over 0 % and at most 98 %: the file system needs the rest");
     }
     map.read("content", files.compressed_permille, read_content);
     map.read_number("per_directory", files.per_directory, 1, kMostEntries);
@@ -185,10 +184,10 @@ class Reader {
       const std::optional<Role> role = parse_role(one.text());
       if (!role) {
         one.fail(
-            fmt::format("must be near, far or far-2 to {} (or in place of the list all), not '{}'",
+            fmt::format("must be near, far or far-2 to {} (or all instead of a list), not '{}'",
                         role_name(static_cast<Role>(kRoles - 1)), printable(one.text())));
       }
-      if (std::ranges::find(volumes, *role) != volumes.end()) one.fail("stands there twice");
+      if (std::ranges::find(volumes, *role) != volumes.end()) one.fail("is a duplicate");
       volumes.push_back(*role);
     };
     if (value.is_list()) {
@@ -196,7 +195,7 @@ class Reader {
     } else {
       add(value);
     }
-    if (volumes.empty()) value.fail("is empty: give at least one volume");
+    if (volumes.empty()) value.fail("is empty: add at least one volume");
     std::ranges::sort(volumes);
     return volumes;
   }
@@ -207,9 +206,9 @@ class Reader {
       return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
              c == '-' || c == '_';
     });
-    if (!usable) value.fail("must be made of letters, digits, - and _, at most 64");
+    if (!usable) value.fail("must be 1 to 64 letters, digits, - or _");
     if (std::ranges::find(recipe_.files, name, &RecipeFiles::name) != recipe_.files.end()) {
-      value.fail(fmt::format("is the second group of the name '{}'", printable(name)));
+      value.fail(fmt::format("duplicates the group name '{}'", printable(name)));
     }
   }
 
@@ -219,8 +218,8 @@ class Reader {
     if (text == "zeros") return 0;
     if (!text.ends_with('%')) {
       value.fail(
-          fmt::format("must be incompressible, zeros, or what compression leaves, such as "
-                      "45 %, not '{}'",
+          fmt::format("must be incompressible, zeros, or the compressed size as a percentage, such "
+                      "as 45 %, not '{}'",
                       printable(text)));
     }
     return value.permille();
@@ -232,9 +231,9 @@ class Reader {
     const YamlMap map = value.map(keys);
     const std::string name = map.find("name") ? map.find("name")->text() : number;
     if (std::ranges::find(recipe_.phases, name, &RecipePhase::name) != recipe_.phases.end()) {
-      map.require("name").fail("names a second phase so");
+      map.require("name").fail("duplicates the name of another phase");
     }
-    if (name.empty()) map.require("name").fail("is empty");
+    if (name.empty()) map.require("name").fail("must not be empty");
     const Sweep::Scope scope(sweep_, name);
     add_phase(SweptMap(map, sweep_), name);
   }
@@ -259,7 +258,9 @@ class Reader {
     const StopRule& stop = phase.stop;
     if (phase.warm_up_ns > 0 &&
         (stop.time_ns == 0 || stop.operations > 0 || stop.bytes > 0 || stop.passes > 0)) {
-      map.one("warm_up")->fail("needs a stop after a time, and no other: those could end in it");
+      map.one("warm_up")->fail(
+          "needs a time limit as the only stop: other limits could end the phase during the "
+          "warm-up");
     }
     const YamlValue* const groups = map.whole("threads");
     if (!groups) {
@@ -285,14 +286,14 @@ class Reader {
     const auto at_most = [&last](std::uint64_t number, std::uint64_t most, std::string_view what) {
       if (number <= most) return;
       last.fail(
-          fmt::format("makes {} {} in the phase: at most {} are possible", number, what, most));
+          fmt::format("brings the phase to {} {}: at most {} are allowed", number, what, most));
     };
     at_most(threads, kMostPhaseThreads, "threads");
     at_most(requests, kMostInFlight, "requests in flight");
     if (requests > 0 && largest > kMostBuffers / requests) {
       last.fail(
-          fmt::format("makes {} requests in flight in the phase, whose buffers of {} need more "
-                      "than {}: use smaller ones, or fewer",
+          fmt::format("brings the phase to {} requests in flight, whose buffers of {} exceed {}: "
+                      "use smaller or fewer requests",
                       requests, format_binary_size(largest), format_binary_size(kMostBuffers)));
     }
   }
@@ -304,8 +305,8 @@ class Reader {
       const RecipeThreads& other = phase.threads[i];
       if (one.files != other.files || !(disturbs_others(one) || disturbs_others(other))) continue;
       last.fail(
-          fmt::format("works on '{}' at the same time as other threads, and some of them make, "
-                      "remove, rename or cut files: give them files of their own",
+          fmt::format("uses '{}' together with other threads, some of which create, remove, rename "
+                      "or truncate files: use separate groups of files",
                       printable(recipe_.files[one.files].name)));
     }
   }
@@ -316,13 +317,13 @@ class Reader {
       return threads.access && threads.direct;
     };
     if (!phase.poll || std::ranges::all_of(phase.threads, polls)) return;
-    map.one("poll")->fail("needs direct: true of all threads: the page cache has nothing to poll");
+    map.one("poll")->fail("needs direct: true in all threads: page cache I/O cannot be polled");
   }
 
   void read_thread_groups(const SweptMap& map, const YamlValue& groups, RecipePhase& phase) {
     for (const std::string_view key : kThreadKeys) {
       if (map.whole(key)) {
-        map.whole(key)->fail("belongs into one of the 'threads', or there are none");
+        map.whole(key)->fail("must be in an item of 'threads': move it there, or remove 'threads'");
       }
     }
     for (const YamlValue& item : groups.list(kMostThreadGroups)) {
@@ -335,7 +336,7 @@ class Reader {
       check_threads(item, phase);
       check_neighbours(item, phase);
     }
-    if (phase.threads.empty()) groups.fail("is empty: give at least one group of threads");
+    if (phase.threads.empty()) groups.fail("is empty: add at least one group of threads");
   }
 
   StopRule read_stop(const YamlValue& value) const {

@@ -50,8 +50,9 @@ std::string written(double number, Bound::Unit unit) {
 constexpr double kSlack = 1e-6;
 
 [[noreturn]] void too_many(const YamlValue& value, double points) {
-  value.fail(fmt::format("makes a sweep of {:.0f} points; at most {} are run, so leave some out",
-                         points, kMostPoints));
+  value.fail(
+      fmt::format("makes a sweep of {:.0f} points, but at most {} are allowed: remove some values",
+                  points, kMostPoints));
 }
 
 // {from: 0 %, to: 100 %, step: 10 %} or {from: 1, to: 256, times: 2}.
@@ -60,10 +61,10 @@ std::vector<YamlValue> range_of(const YamlValue& value) {
   const Bound from = bound_of(map.require("from")), to = bound_of(map.require("to"));
   const YamlValue* const step = map.find("step");
   const YamlValue* const times = map.find("times");
-  if ((step == nullptr) == (times == nullptr)) value.fail("needs either step or times");
+  if ((step == nullptr) == (times == nullptr)) value.fail("needs either 'step' or 'times'");
   const bool same = from.unit == to.unit && (!step || bound_of(*step).unit == from.unit);
-  if (!same) value.fail("mixes units: write all of the range with the same one");
-  if (to.number < from.number) value.fail("ends before it begins");
+  if (!same) value.fail("mixes units: use one unit for the whole range");
+  if (to.number < from.number) value.fail("ends before it starts");
 
   std::vector<YamlValue> values;
   if (step) {
@@ -77,7 +78,7 @@ std::vector<YamlValue> range_of(const YamlValue& value) {
     return values;
   }
   const double factor = times->number(1 + 1e-6, 1e9);
-  if (from.number <= 0) value.fail("must begin above 0 to be multiplied");
+  if (from.number <= 0) value.fail("must start above 0 to be multiplied");
   const double count =
       std::floor(std::log(to.number / from.number) / std::log(factor) + kSlack) + 1;
   if (count > static_cast<double>(kMostPoints)) too_many(value, count);
@@ -91,7 +92,7 @@ void check_different(const YamlValue& axis, const std::vector<YamlValue>& values
   std::set<std::string> seen;
   for (const YamlValue& value : values) {
     if (!seen.insert(value.text()).second) {
-      axis.fail(fmt::format("has the value {} twice", printable(value.text())));
+      axis.fail(fmt::format("has the duplicate value {}", printable(value.text())));
     }
   }
 }
@@ -159,16 +160,16 @@ std::size_t Sweep::number_of(const std::string& name) const {
     if (!alike.empty()) break;
   }
   if (alike.empty()) {
-    throw Error(ErrorKind::usage, fmt::format("the workload has no key '{}'{}", printable(name),
+    throw Error(ErrorKind::usage, fmt::format("unknown key '{}' of the workload{}", printable(name),
                                               did_you_mean(name, known)));
   }
   constexpr std::size_t kShown = 5;
   const bool more = alike.size() > kShown;
   alike.resize(std::min(alike.size(), kShown));
   throw Error(ErrorKind::usage,
-              fmt::format("the workload has several keys '{}': use {}{}", printable(name),
+              fmt::format("ambiguous key '{}' of the workload: use {}{}", printable(name),
                           printable(fmt::format("{}", fmt::join(alike, " or "))),
-                          more ? " or another one" : ""));
+                          more ? " or another full name" : ""));
 }
 
 std::optional<YamlValue> Sweep::pick(std::string_view key, const YamlMap& map) {
@@ -195,20 +196,19 @@ YamlValue Sweep::pick_axis(std::string_view key, const std::string& where, const
   if (known != places_.end()) {
     return known->values[now_[static_cast<std::size_t>(known - places_.begin())]];
   }
-  if (settled_) value.fail("is swept at some points only: write the phases as different workloads");
+  if (settled_) value.fail("is swept at some points only: write separate workloads");
   std::vector<YamlValue> values;
   if (given) {
     for (const std::string& text : *given) values.push_back(value.with_text(text));
   } else {
     values = value.is_list() ? value.list(kMostPoints) : range_of(value);
   }
-  if (values.empty()) value.fail("is an empty list: give at least one value");
+  if (values.empty()) value.fail("is empty: add at least one value");
   check_different(value, values);
   points_ *= values.size();
   if (points_ > kMostPoints) too_many(value, static_cast<double>(points_));
   if (places_.size() == kMostAxes) {
-    value.fail(
-        fmt::format("is swept, and {} other values are: no more than that can be", kMostAxes));
+    value.fail(fmt::format("is one sweep too many: at most {} keys can be swept", kMostAxes));
   }
   places_.push_back({where, names_of(key), std::move(values)});
   now_.push_back(0);

@@ -87,7 +87,7 @@ Meaning meaning_of(const YamlValue& value, const std::array<Words<Meaning>, N>& 
 // Throws unless shares, in thousandths of a percent, are 100 % together.
 inline void check_share_sum(const YamlValue& shares, std::uint64_t sum) {
   if (sum == 100'000) return;
-  shares.fail(fmt::format("has shares that add up to {:.6g} %: they must make 100 %",
+  shares.fail(fmt::format("must have shares that add up to 100 %, not {:.6g} %",
                           static_cast<double>(sum) / 1000));
 }
 template <class Items>

@@ -162,10 +162,11 @@ struct Synthesis::State {
     const bool opened =
         any_threads(recipe, group, [](const auto& threads) { return threads.access.has_value(); });
     if (!opened || files <= kMostOpen) return;
-    throw Error(ErrorKind::unusable_input,
-                fmt::format("access to '{}' would hold {} files open: at most {}, so use fewer "
-                            "and larger ones",
-                            printable(recipe.files[group].name), files, kMostOpen));
+    throw Error(
+        ErrorKind::unusable_input,
+        fmt::format("access to '{}' would keep {} files open, but at most {} are allowed: use "
+                    "fewer and larger files",
+                    printable(recipe.files[group].name), files, kMostOpen));
   }
 
   // What the phases can append to one file of the group at most, as far as their limits say.
@@ -247,15 +248,16 @@ struct Synthesis::State {
     }
     if (threads > kMostPhaseThreads) {
       throw Error(ErrorKind::unusable_input,
-                  fmt::format("without io_uring phase '{}' needs {} threads for its requests in "
-                              "flight: at most {}, so use fewer threads or less depth",
+                  fmt::format("phase '{}' needs {} threads for its queue depth without io_uring, "
+                              "but at most {} are allowed: use fewer threads or a lower depth",
                               printable(phase.name), threads, kMostPhaseThreads));
     }
     if (threads * files <= kMostOpenTogether) return;
-    throw Error(ErrorKind::unusable_input,
-                fmt::format("phase '{}' would hold {} files open in each of {} threads: at most {} "
-                            "in all, so use fewer threads or larger files",
-                            printable(phase.name), files, threads, kMostOpenTogether));
+    throw Error(
+        ErrorKind::unusable_input,
+        fmt::format("phase '{}' would keep {} files open in each of {} threads, but at most {} "
+                    "are allowed in total: use fewer threads or larger files",
+                    printable(phase.name), files, threads, kMostOpenTogether));
   }
 
   // Threads that wait for one another at barriers must be all of the phase.
@@ -265,8 +267,8 @@ struct Synthesis::State {
       if (what.threads.size() < 2 || !makes_directories(phase, threads)) continue;
       if (layout(threads.files).directories().empty()) continue;
       throw Error(ErrorKind::unusable_input,
-                  fmt::format("phase '{}' makes directories while other threads do something "
-                              "else: make the files in a phase of their own",
+                  fmt::format("phase '{}' creates directories while other threads do something "
+                              "else: create the files in a separate phase",
                               printable(what.name)));
     }
   }

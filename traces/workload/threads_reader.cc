@@ -41,7 +41,8 @@ class FileFate {
     cut_matters_ = cut_matters_ || step.kind == StepKind::rewrite ||
                    step.kind == StepKind::create || step.kind == StepKind::remove;
     if (step.kind == StepKind::create) {
-      if (state_ != GroupState::absent) where.fail("makes files that exist already: remove them");
+      if (state_ != GroupState::absent)
+        where.fail("creates files that already exist: remove them first");
       state_ = GroupState::present;
       return;
     }
@@ -84,15 +85,16 @@ FileStep read_step(const YamlValue& value, Sweep& sweep) {
     map.read_size("block", step.block);
     if (step.block > kMostBlock) map.one("block")->fail("must be at most 1 GiB");
     if (map.has("block") && !moves_content(step.kind)) {
-      map.one("block")->fail("is for steps that read or write");
+      map.one("block")->fail("applies only to steps that read or write");
     }
     map.read_size("size", step.size);
     if (step.size > kMostAppended) map.one("size")->fail("must be at most 16 TiB");
     map.read("sync", step.sync, read_step_sync);
     if (map.has("sync") && (!moves_content(step.kind) || step.kind == StepKind::read)) {
-      map.one("sync")->fail("is for steps that write");
+      map.one("sync")->fail("applies only to steps that write");
     }
-    if (step.kind != StepKind::append && step.size > 0) value.fail("has a size: only append has");
+    if (step.kind != StepKind::append && step.size > 0)
+      value.fail("has a size, which applies only to append");
   }
   if (step.kind == StepKind::append && step.size == 0) {
     value.fail("needs a size: {step: append, size: 4 KiB}");
@@ -106,7 +108,7 @@ std::vector<FileStep> read_steps(const YamlValue& list, Sweep& sweep, FileFate& 
     steps.push_back(read_step(item, sweep));
     fate.take(steps.back(), item);
   }
-  if (steps.empty()) list.fail("is empty: give at least one step");
+  if (steps.empty()) list.fail("is empty: add at least one step");
   return steps;
 }
 
@@ -125,12 +127,14 @@ Choices read_choices(const SweptMap& map, GroupState before, FileFate& fate) {
     if (!one.whole("do")) item.fail("lacks the key 'do'");
     choice.steps = read_steps(*one.whole("do"), map.sweep(), own);
     if ((own.state() == GroupState::absent) != (before == GroupState::absent)) {
-      item.fail("makes or removes files, which a choice cannot: the others would not know");
+      item.fail(
+          "creates or removes files, which a choice cannot do: the other choices expect the same "
+          "files");
     }
     fate.take_choice(own);
     choices.push_back(std::move(choice));
   }
-  if (choices.empty()) list.fail("is empty: give at least one choice");
+  if (choices.empty()) list.fail("is empty: add at least one choice");
   check_shares(list, choices);
   return choices;
 }
@@ -141,7 +145,7 @@ double read_rate(const YamlValue& value) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), rate);
   const std::string_view rest(end, static_cast<std::size_t>(text.data() + text.size() - end));
   if (error != std::errc() || (rest != "/s" && rest != " /s") || !(rate > 0 && rate <= 1e9)) {
-    value.fail(fmt::format("must be so many a second, such as 100/s, not '{}'", printable(text)));
+    value.fail(fmt::format("must be a rate such as 100/s, not '{}'", printable(text)));
   }
   return rate;
 }
@@ -152,18 +156,18 @@ std::uint32_t group_of(const SweptMap& map, const Recipe& recipe) {
   if (!name) return 0;
   const auto found = std::ranges::find(recipe.files, name->text(), &RecipeFiles::name);
   if (found != recipe.files.end()) return static_cast<std::uint32_t>(found - recipe.files.begin());
-  name->fail(fmt::format("names no group of files: there is no '{}'", printable(name->text())));
+  name->fail(fmt::format("is not a group of files: unknown group '{}'", printable(name->text())));
 }
 
 void read_do(const SweptMap& map, const RecipePhase& phase, RecipeThreads& threads,
              GroupState& state) {
   if (state == GroupState::changed) {
-    map.self().fail("works on files that a phase before it left longer or with other names");
+    map.self().fail("uses files that an earlier phase extended or renamed");
   }
   FileFate fate(state);
   threads.choices = read_choices(map, state, fate);
   if (threads.depth > 1) {
-    map.one("depth")->fail("is for access: steps of a file follow each other");
+    map.one("depth")->fail("applies to access: the steps of a file run one after another");
   }
   const StopRule& stop = phase.stop;
   const bool cut = stop.time_ns > 0 || stop.operations > 0 || stop.bytes > 0;
@@ -172,8 +176,8 @@ void read_do(const SweptMap& map, const RecipePhase& phase, RecipeThreads& threa
       state != fate.state() && (state == GroupState::absent || fate.state() == GroupState::absent);
   if (makes && repeats) {
     map.self().fail(
-        "makes or removes files: that ends after one pass, without a limit of time, operations or "
-        "bytes and in an order that takes each file once");
+        "creates or removes files: it needs a single pass in an order that takes each file once, "
+        "without a limit of time, operations or bytes");
   }
   // The other limits end between two files.
   state = stop.time_ns > 0 && fate.cut_matters() ? GroupState::changed : fate.state();
@@ -186,7 +190,7 @@ void check_room(const YamlValue& access, const RecipeThreads& threads, const Rec
   try {
     check_zone(*threads.access, bytes, threads.count);
   } catch (const Error& error) {
-    access.fail(fmt::format("has no room: {}", error.what()));
+    access.fail(fmt::format("is too large: {}", error.what()));
   }
 }
 
@@ -199,16 +203,16 @@ void read_access_of(const SweptMap& map, const RecipePhase& phase, RecipeThreads
                        phase.warm_up_ns == 0 && threads.count == 1;
     if (!whole) {
       map.whole("access")->fail(
-          "makes files anew: one thread does that, in whole passes without another limit");
+          "truncates the files: it needs one thread and whole passes without another limit");
     }
     state = GroupState::present;
   } else if (state != GroupState::present) {
     map.self().fail(state == GroupState::absent
-                        ? "works on files that do not exist: a phase must make them first"
-                        : "works on files that a phase before it left longer or with other names");
+                        ? "uses files that do not exist: create them in an earlier phase"
+                        : "uses files that an earlier phase extended or renamed");
   }
   check_room(*map.whole("access"), threads, files);
-  if (map.has("order")) map.one("order")->fail("is for steps: access says where it goes itself");
+  if (map.has("order")) map.one("order")->fail("applies to steps: access defines its own order");
 }
 
 }  // namespace
@@ -237,10 +241,11 @@ RecipeThreads read_threads(const SweptMap& map, const Recipe& recipe, const Reci
   map.read_duration("think", threads.think_ns);
   map.read("rate", threads.rate, read_rate);
   if (map.has("rate") && map.has("think")) {
-    map.one("think")->fail("cannot stand beside rate, which says when accesses begin");
+    map.one("think")->fail("cannot be combined with 'rate', which sets when accesses start");
   }
   if (threads.think_ns > 0 && threads.depth > 1) {
-    map.one("think")->fail("needs a depth of 1: there is no pause with requests in flight");
+    map.one("think")->fail(
+        "needs a depth of 1: there are no pauses with several requests in flight");
   }
   map.read("order", threads.order,
            [](const YamlValue& value) { return meaning_of(value, kOrders); });
@@ -250,15 +255,17 @@ RecipeThreads read_threads(const SweptMap& map, const Recipe& recipe, const Reci
   }
   const int kinds = (map.whole("access") != nullptr) + (map.whole("do") != nullptr) +
                     (map.whole("choose") != nullptr);
-  if (kinds != 1) map.self().fail("needs one of 'access', 'do' and 'choose'");
+  if (kinds != 1) map.self().fail("needs exactly one of 'access', 'do' and 'choose'");
   GroupState& state = states[threads.files];
   if (map.whole("access")) {
     read_access_of(map, phase, threads, state, recipe.files[threads.files]);
   } else {
     read_do(map, phase, threads, state);
-    if (threads.direct) map.one("direct")->fail("is for access: steps go through the page cache");
-    if (threads.write_through) map.one("write_through")->fail("is for access: steps have a sync");
-    if (map.whole("sync")) map.whole("sync")->fail("is for access: steps have a sync of their own");
+    if (threads.direct) map.one("direct")->fail("applies to access: steps use the page cache");
+    if (threads.write_through)
+      map.one("write_through")->fail("applies to access: use the sync of a step instead");
+    if (map.whole("sync"))
+      map.whole("sync")->fail("applies to access: use the sync of a step instead");
   }
   return threads;
 }

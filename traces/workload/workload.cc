@@ -43,7 +43,7 @@ void Workload::read(Sweep sweep) {
     file_systems.clear();
     constexpr std::size_t kMost = 100;
     for (const YamlValue& item : value->list(kMost)) file_systems.push_back(item.text());
-    if (file_systems.empty()) value->fail("is empty");
+    if (file_systems.empty()) value->fail("is empty: add at least one file system");
   }
   if (const YamlValue* value = map.find("runs")) {
     runs = static_cast<std::uint32_t>(value->whole_number(1, kMostRuns));
@@ -52,7 +52,7 @@ void Workload::read(Sweep sweep) {
   sweep.settle();
   const auto at_most = [&](std::uint64_t number, std::uint64_t most, std::string_view what) {
     if (number <= most / sweep.points()) return;
-    document_.fail(fmt::format("has {} {} at each of {} points: at most {} are possible in all",
+    document_.fail(fmt::format("has {} {} at each of {} points: at most {} are allowed in total",
                                number, what, sweep.points(), most));
   };
   at_most(recipe.phases.size(), kMostMeasured, "phases");
@@ -112,9 +112,9 @@ bool is_catalog_workload(std::string_view name) {
 Workload catalog_workload(std::string_view name) {
   const auto found = std::ranges::find(workload_catalog(), name, &CatalogFile::name);
   if (found != workload_catalog().end()) return Workload::from_yaml(found->text, found->name);
-  throw Error(ErrorKind::usage,
-              fmt::format("there is no workload '{}': `filereel list` shows the catalogue",
-                          printable(name)));
+  throw Error(
+      ErrorKind::usage,
+      fmt::format("unknown workload '{}': run `filereel list` for the catalogue", printable(name)));
 }
 
 }  // namespace filereel
