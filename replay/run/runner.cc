@@ -65,7 +65,7 @@ bool ended_early(std::span<Measurement* const> measurements) {
 }
 
 // Whether two sides share their far volumes, which then hold the files of the side measured last.
-bool share_far(const std::vector<Side>& sides) {
+bool share_far(const std::vector<VolumeUnderTest>& sides) {
   return sides.size() > 1 && sides.front().parts.front().far == sides.back().parts.front().far;
 }
 
@@ -79,7 +79,7 @@ struct SideState {
 // A point of a part in one repetition, on one side.
 struct PointRun {
   const StagedJob& part;
-  const Side& side;
+  const VolumeUnderTest& side;
   Volumes volumes;  // volumes of the side that the job uses
   std::uint64_t point = 0;
   const Repetitions& repetitions;
@@ -166,7 +166,7 @@ class Run {
     }
     if (shapes.empty()) return true;
     for (std::size_t i = 0; i < stage.sides.size(); ++i) {
-      const Side& side = stage.sides[i];
+      const VolumeUnderTest& side = stage.sides[i];
       Volume* const near = side.parts.front().near;
       if (!near) continue;
       auto measured = measure_baselines(*near, shapes, observer_, request_.stop, *side.result);
@@ -198,7 +198,7 @@ class Run {
     return true;
   }
 
-  bool measure_part(const StagedJob& part, const std::vector<Side>& sides,
+  bool measure_part(const StagedJob& part, const std::vector<VolumeUnderTest>& sides,
                     const Baselines& baselines, const std::optional<AutoRuns>& limits,
                     const WorkShare& stretch) {
     const Job& job = *part.job;
@@ -214,7 +214,7 @@ class Run {
         const WorkShare here = all.part({static_cast<double>(point) * share, share});
         const auto number = static_cast<std::uint32_t>(repetitions.run() + point);
         for (const Turn& turn : turns_of(number, sides.size(), here)) {
-          const Side& side = sides[turn.volume];
+          const VolumeUnderTest& side = sides[turn.volume];
           Volumes volumes = side.parts[job.part(point)];
           volumes.far.resize(std::min(volumes.far.size(), job.volume_count().most - 1));
           if (needs_no_volume(job)) volumes = {};

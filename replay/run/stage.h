@@ -14,7 +14,7 @@
 namespace filereel {
 
 // A volume under test with its far volumes, and the result filled from them.
-struct Side {
+struct VolumeUnderTest {
   std::vector<Volumes> parts;  // of near, by Job::part; one if near has no parts
   Result* result = nullptr;
   std::string name;  // on the terminal; empty with a single side
@@ -29,7 +29,7 @@ struct StagedJob {
 
 struct Stage {
   std::vector<std::unique_ptr<Volume>> volumes;
-  std::vector<Side> sides;
+  std::vector<VolumeUnderTest> sides;
   std::vector<StagedJob> parts;  // file system by file system
 };
 

@@ -51,10 +51,10 @@ class BpfSample {
 };
 
 inline std::vector<BpfSample> bpf_event_samples() {
-  constexpr std::uint64_t kSomewhere = 0x7000;
+  constexpr std::uint64_t kUnknownAddress = 0x7000;
   constexpr char kUnder = 1, kFaults = 2, kFromExec = 4;
   const auto open = [](std::int64_t number, std::uint64_t file, const std::string& path) {
-    return BpfEvent::call(SYS_openat, {kCwd, kSomewhere, O_RDWR | O_CREAT, 0600}, number)
+    return BpfEvent::call(SYS_openat, {kCwd, kUnknownAddress, O_RDWR | O_CREAT, 0600}, number)
         .path(path)
         .extra(file)
         .identity(file, S_IFREG | 0600, 100)
@@ -64,7 +64,7 @@ inline std::vector<BpfSample> bpf_event_samples() {
       BpfEvent(EVENT_EXEC).path("/d/p").identity(9, S_IFREG | 0755, 9000).real(0, "/d/p");
   const auto call = [](long number, std::uint64_t descriptor, std::uint64_t file,
                        std::int64_t result = 0) {
-    return BpfEvent::call(number, {descriptor, kSomewhere, 64, 0}, result).file(file);
+    return BpfEvent::call(number, {descriptor, kUnknownAddress, 64, 0}, result).file(file);
   };
   const auto request = [](std::uint64_t name, unsigned opcode, unsigned flags) {
     io_uring_sqe entry{};
@@ -137,7 +137,7 @@ inline std::vector<BpfSample> bpf_event_samples() {
                         .add(announced(0xb))
                         .add(announced(0xc))
                         .add(BpfEvent(EVENT_COMPLETE).object(PART_ENTRY, 2, ends))
-                        .add(BpfEvent::call(SYS_io_submit, {1, 3, kSomewhere}, 2)));
+                        .add(BpfEvent::call(SYS_io_submit, {1, 3, kUnknownAddress}, 2)));
   samples.push_back(BpfSample("bad-order", kFaults)
                         .add(ended(0xa, 5))
                         .add(call(SYS_close, 3, 0x30))
@@ -160,15 +160,16 @@ inline std::vector<BpfSample> bpf_event_samples() {
           .add(ended(0xa, INT64_MIN).file(1).extra(UINT64_MAX))
           .add(request(0xa, 255, 255))
           .add(BpfEvent(EVENT_KINDS)));
-  samples.push_back(BpfSample("bad-parts")
-                        .add(BpfEvent::call(SYS_open, {1}).part(PART_IDENTITY, 0, "short"))
-                        .add(open(3, 0x30, "/d/a").part(PART_REAL, 0, "\377ab"))
-                        .add(BpfEvent::call(SYS_ioctl, {3, 0x4020940d, kSomewhere}).copy(0, 'x'))
-                        .add(BpfEvent(EVENT_SUBMIT).part(PART_ENTRY, 0, "short"))
-                        .add(BpfEvent(EVENT_COMPLETE).part(PART_ENTRY, 2, "short"))
-                        .add_bytes({})
-                        .add(open(3, 0x30, "/d/a"))
-                        .cut(7));
+  samples.push_back(
+      BpfSample("bad-parts")
+          .add(BpfEvent::call(SYS_open, {1}).part(PART_IDENTITY, 0, "short"))
+          .add(open(3, 0x30, "/d/a").part(PART_REAL, 0, "\377ab"))
+          .add(BpfEvent::call(SYS_ioctl, {3, 0x4020940d, kUnknownAddress}).copy(0, 'x'))
+          .add(BpfEvent(EVENT_SUBMIT).part(PART_ENTRY, 0, "short"))
+          .add(BpfEvent(EVENT_COMPLETE).part(PART_ENTRY, 2, "short"))
+          .add_bytes({})
+          .add(open(3, 0x30, "/d/a"))
+          .cut(7));
   return samples;
 }
 

@@ -53,7 +53,7 @@ TEST_CASE("dropped calls are counted by name") {
 TEST_CASE("the shares of a recording's memory do not exceed it") {
   for (const std::uint64_t bytes :
        {RecordingMemory::kLeast, RecordingMemory::kDefault, kPlenty, std::uint64_t{123'456'789}}) {
-    const RecordingMemory with = share_out(bytes, true), without = share_out(bytes, false);
+    const RecordingMemory with = divide_memory(bytes, true), without = divide_memory(bytes, false);
     CHECK(with.queue + with.known.now + 3 * std::uint64_t{with.ring} < bytes);
     CHECK(with.known.at_end + 2 * std::uint64_t{with.ring} < bytes);
     CHECK(with.ring >= 1 << 22);

@@ -11,7 +11,7 @@
 namespace filereel {
 
 // Facts known when a call starts.
-struct CallBeginning {
+struct CallStart {
   static constexpr std::uint64_t kUnknown = UINT64_MAX;
   std::uint64_t position = kUnknown;  // number of operations so far
   DescriptionRef file;                // what `fd` referred to; null: unknown
@@ -21,20 +21,20 @@ struct CallBeginning {
 // and passed to all parts that work on it. Discarded when the call is done.
 struct CallContext {
   const SystemCall& call;
-  Task& task;                                // of the call's thread
-  const CallBeginning* beginning = nullptr;  // null: a question only, no translation
+  Task& task;                            // of the call's thread
+  const CallStart* beginning = nullptr;  // null: a question only, no translation
   // The base of relative names, if other threads change the working directory meanwhile.
   std::optional<PathId> directory = {};
   bool race = false;  // the order does not explain its result
 
   // Determined during translation.
-  bool blind = false;                     // it passed a symbolic link with unknown target
+  bool unknown_link = false;              // it passed a symbolic link with unknown target
   bool too_long = false;                  // one of its paths exceeds the limit for operations
   std::vector<DescriptionRef> used = {};  // files that it uses and that are no longer in any table
 
   // Permissions of what it creates.
   std::uint32_t permissions() const {
-    return static_cast<std::uint32_t>(call.mode) & 07777 & ~task.surroundings->umask;
+    return static_cast<std::uint32_t>(call.mode) & 07777 & ~task.fs_state->umask;
   }
 };
 

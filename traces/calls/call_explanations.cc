@@ -20,8 +20,8 @@ std::vector<PathId> possible_directories(CallParts& parts, const CallContext& co
                                          std::uint64_t position) {
   const SystemCall& call = context.call;
   std::vector<PathId> found;
-  Surroundings& now = *context.task.surroundings;
-  if (context.task.surroundings.use_count() == 1 && now.stays.empty()) return found;
+  FsState& now = *context.task.fs_state;
+  if (context.task.fs_state.use_count() == 1 && now.past_directories.empty()) return found;
   const bool first = begins_there(call.dir, call.path);
   if (!first && !begins_there(call.dir2, call.path2)) return found;
   const auto add = [&found](PathId path) {
@@ -32,13 +32,13 @@ std::vector<PathId> possible_directories(CallParts& parts, const CallContext& co
   if (seen.starts_with('/')) {
     add(parts.paths.real(seen, deleted));
     // The tracer missed a change, if the call started after the last change that it saw.
-    const bool later = position == CallBeginning::kUnknown ? call.enter_ns >= now.directory_ns
-                                                           : position > now.changed_at;
+    const bool later = position == CallStart::kUnknown ? call.enter_ns >= now.directory_ns
+                                                       : position > now.changed_at;
     if (later) now.directory = found.front();
   }
   add(now.directory);
   // The times are not exact enough to tell what overlapped.
-  for (const Surroundings::Stay& stay : now.stays) {
+  for (const FsState::PastDirectory& stay : now.past_directories) {
     if (position <= stay.until) add(stay.directory);
   }
   return found;
@@ -147,8 +147,8 @@ bool could_move(CallParts& parts, const SystemCall& other, const SystemCall& cal
   const Task* mover = parts.tasks.find(other.thread);
   const Task* task = parts.tasks.find(call.thread);
   // What a thread shares is unknown until the fork that created it returns.
-  const bool shares = mover ? task && mover->surroundings == task->surroundings
-                            : task && parts.tasks.is_new(other.thread);
+  const bool shares =
+      mover ? task && mover->fs_state == task->fs_state : task && parts.tasks.is_new(other.thread);
   return shares && (begins_there(call.dir, call.path) || begins_there(call.dir2, call.path2));
 }
 

@@ -56,7 +56,7 @@ void CallOrder::entered(const SystemCall& call) {
 
 void CallOrder::returned(const SystemCall& call) {
   ++arrivals_;
-  CallBeginning beginning;
+  CallStart beginning;
   if (const auto found = in_flight_.find(call.thread); found != in_flight_.end()) {
     if (found->second.active && found->second.call.call == call.call) {
       beginning = std::move(found->second.beginning);
@@ -67,7 +67,7 @@ void CallOrder::returned(const SystemCall& call) {
   if (call.call == Call::complete) completed(call);
   if (call.call == Call::exit || call.call == Call::exit_group ||
       (call.call == Call::exec && call.result >= 0)) {
-    give_up_requests(call.thread);
+    abandon_requests(call.thread);
   }
   if (call.call == Call::submit) {
     if (call.result < 0 || (!held_.contains(call.thread) && !may_be_file(parts_, call))) {
@@ -83,7 +83,7 @@ void CallOrder::returned(const SystemCall& call) {
   // The common case, without copying the call.
   if (held_.empty() && forks_in_flight_ == 0 && names_in_flight_ == 0 &&
       (unlocks_in_flight_ == 0 || !takes_lock(call))) {
-    make_way(call);
+    flush_before(call);
     return translate(parts_, call, std::move(beginning));
   }
   accept({call, std::move(beginning), arrivals_, nullptr});
@@ -108,7 +108,7 @@ void CallOrder::completed(const SystemCall& call) {
 }
 
 // Otherwise the completion of the next request of that name would be taken for this one.
-void CallOrder::wait_no_more(const std::shared_ptr<Request>& request) {
+void CallOrder::abandon_request(const std::shared_ptr<Request>& request) {
   request->over = true;
   const auto found = requests_.find(request->name);
   if (found == requests_.end()) return;
@@ -117,16 +117,16 @@ void CallOrder::wait_no_more(const std::shared_ptr<Request>& request) {
 }
 
 // A thread that ends waits for nothing.
-void CallOrder::give_up_requests(std::uint32_t thread) {
+void CallOrder::abandon_requests(std::uint32_t thread) {
   const auto found = held_.find(thread);
   if (found == held_.end()) return;
   for (Held& held : found->second) {
-    if (held.request && !held.request->known) wait_no_more(held.request);
+    if (held.request && !held.request->known) abandon_request(held.request);
   }
 }
 
 // Calls that the end of a process must not overtake.
-void CallOrder::make_way(const SystemCall& call) {
+void CallOrder::flush_before(const SystemCall& call) {
   if (call.call == Call::exit_group || (call.call == Call::exec && call.result >= 0)) {
     const std::uint32_t process = parts_.tasks.process_of(call.thread);
     force_process(process, call.thread);
@@ -158,7 +158,7 @@ void CallOrder::force_process(std::uint32_t process, std::uint32_t except) {
 void CallOrder::accept(Held held) {
   const auto queue = held_.find(held.call.thread);
   if (queue == held_.end() && wait_of(held) == Wait::no) {
-    let_go(held);
+    translate_held(held);
   } else {
     const std::uint32_t thread = held.call.thread;
     held_[thread].push_back(std::move(held));
@@ -182,7 +182,7 @@ CallOrder::Wait CallOrder::wait_of(const Held& held) {
 
 CallOrder::Wait CallOrder::wait_for_unlock(const Held& held) {
   if (unlocks_in_flight_ == 0 && held_.empty()) return Wait::no;
-  if (arrivals_ - held.arrival > kPatience) return Wait::no;
+  if (arrivals_ - held.arrival > kMaxWait) return Wait::no;
   const auto explains = [&](const SystemCall& other) {
     return may_unlock(other) && could_unlock(parts_, other, held.call);
   };
@@ -200,9 +200,9 @@ CallOrder::Wait CallOrder::wait_for_unlock(const Held& held) {
 CallOrder::Wait CallOrder::wait_for_name(const Held& held) {
   const SystemCall& call = held.call;
   // Without its start, its overlap with other calls is unknown.
-  if (held.beginning.position == CallBeginning::kUnknown) return Wait::no;
+  if (held.beginning.position == CallStart::kUnknown) return Wait::no;
   if ((names_in_flight_ == 0 && held_.empty()) || call.path.empty()) return Wait::no;
-  if (arrivals_ - held.arrival > kPatience) return Wait::no;
+  if (arrivals_ - held.arrival > kMaxWait) return Wait::no;
   const std::vector<NameNeed> needs = contradictions(parts_, call, held.beginning.position);
   if (needs.empty() && call.call != Call::rmdir) return Wait::no;
   const auto explains = [&](const SystemCall& other) {
@@ -228,19 +228,19 @@ CallOrder::Wait CallOrder::wait_for_name(const Held& held) {
   return Wait::no;
 }
 
-void CallOrder::let_go(Held& held) {
+void CallOrder::translate_held(Held& held) {
   if (held.request) {
     if (held.request->known) {
       held.call.result = held.request->result;
       held.call.exit_ns = held.request->end_ns;
     } else {
-      wait_no_more(held.request);
+      abandon_request(held.request);
       held.call.result =
           static_cast<std::int64_t>(std::min<std::uint64_t>(held.call.length, INT32_MAX));
       parts_.builder.approximated("asynchronous requests with unknown completion");
     }
   }
-  make_way(held.call);
+  flush_before(held.call);
   translate(parts_, held.call, std::move(held.beginning));
 }
 
@@ -250,7 +250,7 @@ void CallOrder::release(std::uint32_t thread) {
   found->second.pop_front();
   --held_calls_;
   if (found->second.empty()) held_.erase(found);
-  let_go(held);
+  translate_held(held);
 }
 
 void CallOrder::force_oldest() {
@@ -266,17 +266,17 @@ void CallOrder::retry() {
       continue;
     }
     const Held* next = nullptr;
-    bool hope = false;  // an outstanding event can end the wait
+    bool can_progress = false;  // an outstanding event can end the wait
     for (const auto& [thread, calls] : held_) {
       const Wait wait = wait_of(calls.front());
-      hope = hope || wait == Wait::for_call || wait == Wait::for_request;
+      can_progress = can_progress || wait == Wait::for_call || wait == Wait::for_request;
       if (wait == Wait::no && (!next || calls.front().arrival < next->arrival)) {
         next = &calls.front();
       }
     }
     if (next) {
       release(next->call.thread);
-    } else if (hope) {
+    } else if (can_progress) {
       return;
     } else {
       force_oldest();  // they wait for each other

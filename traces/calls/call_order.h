@@ -32,13 +32,13 @@ class CallOrder {
 
  private:
   // The longest wait of a call, counted in calls that have returned since.
-  static constexpr std::uint64_t kPatience = 1024;
+  static constexpr std::uint64_t kMaxWait = 1024;
   static constexpr std::size_t kMaxHeld = 16384;
 
   struct InFlight {
     bool active = false;
     SystemCall call;
-    CallBeginning beginning;
+    CallStart beginning;
   };
   using RequestName = std::pair<std::uint32_t, std::uint64_t>;  // process, identifier
   struct Request {                                              // asynchronous
@@ -50,7 +50,7 @@ class CallOrder {
   };
   struct Held {
     SystemCall call;
-    CallBeginning beginning;
+    CallStart beginning;
     std::uint64_t arrival = 0;
     std::shared_ptr<Request> request;  // of a submission
   };
@@ -61,16 +61,16 @@ class CallOrder {
   void forget(InFlight& in_flight);
   void submitted(Held& held);
   void completed(const SystemCall& call);
-  void wait_no_more(const std::shared_ptr<Request>& request);
-  void give_up_requests(std::uint32_t thread);
-  void make_way(const SystemCall& call);
+  void abandon_request(const std::shared_ptr<Request>& request);
+  void abandon_requests(std::uint32_t thread);
+  void flush_before(const SystemCall& call);
   void force_process(std::uint32_t process, std::uint32_t except);
   void accept(Held held);
   Wait wait_of(const Held& held);
   bool fork_is_in_flight();
   Wait wait_for_name(const Held& held);
   Wait wait_for_unlock(const Held& held);
-  void let_go(Held& held);
+  void translate_held(Held& held);
   void release(std::uint32_t thread);
   void retry();
   void force_oldest();

@@ -39,7 +39,7 @@ struct CallParts {
   MappingUses mapping_uses;
   // By process and request: threads that submitted the asynchronous requests in flight.
   std::multimap<std::pair<std::uint32_t, std::uint64_t>, std::uint32_t> submitters;
-  std::vector<bool> told_modes;    // by FileId: the file's mode is in the trace
+  std::vector<bool> known_modes;   // by FileId: the file's mode is in the trace
   const PathId working_directory;  // of tasks whose working directory is unknown
   const bool sees_faults;          // the tracer reports page faults
 };

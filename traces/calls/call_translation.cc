@@ -23,7 +23,7 @@ namespace {
 constexpr int kFirstRestart = 512, kLastRestart = 530;
 
 // The call is unavailable here or is restarted.
-bool is_no_answer(int error) {
+bool is_ignored_error(int error) {
   return error == ENOSYS || error == EINTR || error == EAGAIN || error == ECANCELED ||
          (error >= kFirstRestart && error <= kLastRestart);
 }
@@ -68,7 +68,7 @@ bool failed_by_slash(const SystemCall& call) {
 }
 
 // Counts a call that fails regardless of the files, if it names a path or an open file.
-void count_wrong(CallParts& parts, CallContext& context) {
+void count_invalid_call(CallParts& parts, CallContext& context) {
   const SystemCall& call = context.call;
   const auto is_file = [&](const FileHandle& handle) {
     // Only lookups of what has a name already, so that an unused number does not create a file.
@@ -87,20 +87,20 @@ void count_wrong(CallParts& parts, CallContext& context) {
 }
 
 // Whether a failed call yields no operation; counts it if that is a loss.
-bool is_worth_nothing(CallParts& parts, CallContext& context) {
+bool is_dropped_failure(CallParts& parts, CallContext& context) {
   const SystemCall& call = context.call;
   if (call.result >= 0 || call.call == Call::close) return false;
   const auto error = static_cast<int>(std::min<std::int64_t>(-(call.result + 1), 4096) + 1);
   const bool locks = call.call == Call::flock || call.call == Call::record_lock;
-  if (is_no_answer(error)) return !(error == EAGAIN && locks);
+  if (is_ignored_error(error)) return !(error == EAGAIN && locks);
   if (error == EFAULT || error == EBADF) {  // fails regardless of the files
-    count_wrong(parts, context);
+    count_invalid_call(parts, context);
     return true;
   }
   const std::string_view loss =
       error == ENAMETOOLONG ? "calls with names that are too long"
       // If the replay is permitted to do it, it changes what later calls find.
-      : depends_on_the_place(error) && changes_files(call)
+      : is_environment_error(error) && changes_files(call)
           ? "changes that failed for lack of permission or space"
       : failed_by_slash(call) ? "changes that failed because of a trailing slash"
       : failed_by_dots(call)  ? "changes that failed because of the name . or .."
@@ -210,12 +210,12 @@ static_assert(std::ranges::find(kHandlers, nullptr) == kHandlers.end());
 
 }  // namespace
 
-void translate(CallParts& parts, const SystemCall& call, CallBeginning beginning) {
+void translate(CallParts& parts, const SystemCall& call, CallStart beginning) {
   if (Task* task = task_of(parts, call)) {
     CallContext context{call, *task};
-    if (!is_worth_nothing(parts, context)) {
+    if (!is_dropped_failure(parts, context)) {
       choose_directory(parts, context, beginning.position);
-      context.blind = false;  // in a directory that was only tried
+      context.unknown_link = false;  // in a directory that was only tried
       context.beginning = &beginning;
       context.race = beginning.position < parts.builder.operations() &&
                      is_race(parts, context, beginning.position);
@@ -234,7 +234,7 @@ void translate(CallParts& parts, const SystemCall& call, CallBeginning beginning
 
 void release(CallParts& parts, std::uint32_t thread, DescriptionRef file, std::uint64_t at_ns) {
   if (!OpenFiles::is_last(file)) return;
-  parts.files.drop(parts.tasks.acting_for(thread), at_ns, at_ns, std::move(file));
+  parts.files.drop(parts.tasks.stand_in_for(thread), at_ns, at_ns, std::move(file));
 }
 
 }  // namespace filereel

@@ -14,7 +14,7 @@ namespace filereel {
 namespace {
 
 constexpr std::uint64_t kMaxOffset = INT64_MAX;
-constexpr std::string_view kImpossible = "calls with offsets out of range";
+constexpr std::string_view kOutOfRange = "calls with offsets out of range";
 
 OperationKind kind_of_request(Call requested) {
   return requested == Call::read        ? OperationKind::read
@@ -54,7 +54,7 @@ void transfer(CallParts& parts, const CallContext& context, OperationKind kind, 
     operation.offset = offset && !appends ? *offset : parts.files.position_of(file, appends);
   }
   operation.loose = !writes && !offset && file.position_guessed;
-  if (operation.offset > kMaxOffset - operation.length) return parts.builder.lost(kImpossible);
+  if (operation.offset > kMaxOffset - operation.length) return parts.builder.lost(kOutOfRange);
   if (call.result >= 0) {
     operation.expected = std::min(call.result, static_cast<std::int64_t>(operation.length));
     if (!offset) file.offset = operation.offset + static_cast<std::uint64_t>(operation.expected);
@@ -70,8 +70,8 @@ void transfer(CallParts& parts, const CallContext& context, OperationKind kind, 
 }
 
 // Adds a stat to the trace after a seek showed the size of `file`.
-void tell_size(CallParts& parts, const CallContext& context, const Description& file,
-               std::uint64_t size) {
+void add_size_stat(CallParts& parts, const CallContext& context, const Description& file,
+                   std::uint64_t size) {
   const FileId entry = parts.model.file_of_slot(file.slot);
   if (entry == kNoFileId || size > kMaxOffset || file.directory ||
       parts.model.is_directory(file.path)) {
@@ -113,10 +113,10 @@ void copy_call(CallParts& parts, CallContext& context, CopyMethod method) {
     parts.builder.approximated("copies from a pipe or socket to a file recorded as writes");
     return transfer(parts, context, OperationKind::write, *destination, call.offset2);
   }
-  const KeptPart& kept = parts.emitter.kept();
+  const DirectoryFilter& kept = parts.emitter.kept();
   if (kept.is_inside_file(source->slot) || kept.is_inside_file(destination->slot)) {
-    parts.files.show(context, *source);
-    parts.files.show(context, *destination);
+    parts.files.require_open(context, *source);
+    parts.files.require_open(context, *destination);
   }
   const bool clones = method == CopyMethod::reflink;
   const auto place = [&](Description& file, const std::optional<std::uint64_t>& offset,
@@ -132,7 +132,7 @@ void copy_call(CallParts& parts, CallContext& context, CopyMethod method) {
   operation.second = place(*source, call.offset, false);
   operation.offset = place(*destination, call.offset2, true);
   if (operation.second > kMaxOffset || operation.offset > kMaxOffset) {
-    return parts.builder.lost(kImpossible);
+    return parts.builder.lost(kOutOfRange);
   }
   operation.length =
       std::min(call.length, kMaxOffset - std::max(operation.second, operation.offset));
@@ -158,11 +158,11 @@ void seek_call(CallParts& parts, CallContext& context) {
       context, first_file(call), finds || shows_size ? FileUse::reading : FileUse::other);
   if (!file) return;
   if (shows_size) {
-    tell_size(parts, context, *file, static_cast<std::uint64_t>(call.result) - *call.offset);
+    add_size_stat(parts, context, *file, static_cast<std::uint64_t>(call.result) - *call.offset);
   }
   if (finds) {
     const std::uint64_t offset = call.offset.value_or(0);
-    if (offset > kMaxOffset) return parts.builder.lost(kImpossible);
+    if (offset > kMaxOffset) return parts.builder.lost(kOutOfRange);
     parts.emitter.emit(context, {.kind = OperationKind::seek,
                                  .flags = static_cast<std::uint32_t>(call.flags),
                                  .file = file->slot,
@@ -201,7 +201,7 @@ void submit_call(CallParts& parts, CallContext& context) {
   if (call.fd == SystemCall::kNone) {  // the file stays open while it is registered
     parts.files.drop(task, call.enter_ns, call.enter_ns, task.files->hold(file));
   }
-  parts.files.announce(context, *file, use);
+  parts.files.ensure_open(context, *file, use);
   if (!parts.emitter.kept().is_inside_file(file->slot)) return;
   parts.emitter.reap(task);  // before this one is counted
   ++task.requests;

@@ -19,13 +19,13 @@ bool makes_name(OperationKind kind) {
 
 }  // namespace
 
-bool depends_on_the_place(int error) {
+bool is_environment_error(int error) {
   constexpr int kErrors[] = {EPERM,  EACCES, EROFS,  EXDEV,  EBUSY,  ETXTBSY,   ENOSPC,
                              EDQUOT, EIO,    ENOMEM, EMFILE, ENFILE, EOPNOTSUPP};
   return std::ranges::find(kErrors, error) != std::end(kErrors);
 }
 
-bool KeptPart::takes(const Operation& operation) const {
+bool DirectoryFilter::takes(const Operation& operation) const {
   using enum OperationKind;
   if (!directory_) return true;
   switch (operation.kind) {
@@ -35,9 +35,9 @@ bool KeptPart::takes(const Operation& operation) const {
     case reap:
       return true;
     case open:
-      return is_inside(operation.path) || (operation.file != kNoFile && shows(operation.file));
+      return is_inside(operation.path) || (operation.file != kNoFile && has_open(operation.file));
     case close:
-      return shows(operation.file);
+      return has_open(operation.file);
     case copy_range:
       return is_inside_file(operation.file) || is_inside_file(operation.source);
     case rename:  // also of a directory above it
@@ -58,7 +58,7 @@ bool KeptPart::takes(const Operation& operation) const {
   }
 }
 
-void KeptPart::follow(const Operation& operation) {
+void DirectoryFilter::follow(const Operation& operation) {
   using enum OperationKind;
   if (!directory_) return;
   switch (operation.kind) {
@@ -82,9 +82,9 @@ void Emitter::emit(const CallContext& context, Operation operation) {
   if (call.result < 0) {
     operation.expected = call.result;
     const auto error = static_cast<int>(-call.result);
-    if (depends_on_the_place(error) || error == EAGAIN) operation.loose = true;
+    if (is_environment_error(error) || error == EAGAIN) operation.loose = true;
   }
-  if (context.race || context.blind) operation.loose = true;
+  if (context.race || context.unknown_link) operation.loose = true;
   if (!operation.loose && kept_.takes(operation)) explain(context, operation);
   add(context.task, call.enter_ns, call.exit_ns, operation);
 }
@@ -128,29 +128,29 @@ void Emitter::explain(const CallContext& context, const Operation& operation) {
   const bool creates = operation.kind == open && (operation.flags & O_CREAT) != 0;
   if (context.call.result < 0) {
     if (context.call.result == -EEXIST && (creates || makes_name(operation.kind))) {
-      appear(context, path, operation.kind == make_directory ? S_IFDIR : S_IFREG);
+      create_unseen(context, path, operation.kind == make_directory ? S_IFDIR : S_IFREG);
     }
     return;
   }
   if (operation.kind == rename || operation.kind == link) {
     const bool by_file = operation.kind == link && operation.file != kNoFile;
-    if (!by_file) appear(context, operation.old_path, S_IFREG);
-    if ((operation.flags & RENAME_EXCHANGE) != 0) return appear(context, path, S_IFREG);
-    return appear(context, parent, S_IFDIR);
+    if (!by_file) create_unseen(context, operation.old_path, S_IFREG);
+    if ((operation.flags & RENAME_EXCHANGE) != 0) return create_unseen(context, path, S_IFREG);
+    return create_unseen(context, parent, S_IFDIR);
   }
-  if (creates || makes_name(operation.kind)) return appear(context, parent, S_IFDIR);
+  if (creates || makes_name(operation.kind)) return create_unseen(context, parent, S_IFDIR);
   const bool directory = operation.kind == remove_directory || operation.kind == change_directory ||
                          (operation.kind == open && (operation.flags & O_DIRECTORY) != 0);
   const std::uint32_t mode = operation.kind == stat && operation.mode != 0 ? operation.mode
                              : operation.kind == read_link                 ? S_IFLNK
                              : directory                                   ? S_IFDIR
                                                                            : S_IFREG;
-  appear(context, path, mode, operation.text,
-         operation.kind == stat && S_ISREG(mode) ? operation.length : 0);
+  create_unseen(context, path, mode, operation.text,
+                operation.kind == stat && S_ISREG(mode) ? operation.length : 0);
 }
 
-void Emitter::appear(const CallContext& context, PathId path, std::uint32_t mode, TextId text,
-                     std::uint64_t size) {
+void Emitter::create_unseen(const CallContext& context, PathId path, std::uint32_t mode,
+                            TextId text, std::uint64_t size) {
   using Presence = TreeModel::Presence;
   const TreeModel& model = builder_.model();
   if (model.presence(path) != Presence::absent) return;

@@ -12,20 +12,20 @@
 namespace filereel {
 
 // Selects the operations of a trace that is limited to one directory.
-class KeptPart {
+class DirectoryFilter {
  public:
   // Without `directory`, keeps everything. `paths` outlives this.
-  KeptPart(const PathResolution& paths, std::optional<PathId> directory)
+  DirectoryFilter(const PathResolution& paths, std::optional<PathId> directory)
       : paths_(paths), directory_(directory) {}
 
   bool is_inside(PathId path) const { return !directory_ || paths_.is_below(path, *directory_); }
   // The file was inside when it was opened, or was moved inside.
   bool is_inside_file(FileSlot slot) const { return !directory_ || state(files_, slot).inside; }
   // Its open is in the trace.
-  bool shows(FileSlot slot) const { return !directory_ || state(files_, slot).shown; }
+  bool has_open(FileSlot slot) const { return !directory_ || state(files_, slot).shown; }
 
   // Keeps the next open of `slot`, wherever its file is.
-  void show(FileSlot slot) { at(files_, slot).shown = true; }
+  void require_open(FileSlot slot) { at(files_, slot).shown = true; }
 
   // Its file was moved inside.
   void enter(FileSlot slot) { at(files_, slot).inside = true; }
@@ -55,7 +55,7 @@ class KeptPart {
 };
 
 // Error codes that depend on the user and on the file system.
-bool depends_on_the_place(int error);
+bool is_environment_error(int error);
 
 // Owns the decision which part of the trace is kept. Requires operations in order, on slots and
 // mappings taken from the builder. Guarantees that time does not go back within a thread, and that
@@ -68,7 +68,7 @@ class Emitter {
   Emitter(TraceBuilder& builder, PathResolution& paths, std::optional<PathId> under)
       : builder_(builder), paths_(paths), kept_(paths, under) {}
 
-  KeptPart& kept() { return kept_; }
+  DirectoryFilter& kept() { return kept_; }
 
   // Adds the operation of the call, with the call's times and, if it failed, its error.
   void emit(const CallContext& context, Operation operation);
@@ -79,8 +79,8 @@ class Emitter {
 
   // If the name does not exist, creates an object of the type in `mode`: a symbolic link to `text`,
   // a file of `size` bytes.
-  void appear(const CallContext& context, PathId path, std::uint32_t mode, TextId text = 0,
-              std::uint64_t size = 0);
+  void create_unseen(const CallContext& context, PathId path, std::uint32_t mode, TextId text = 0,
+                     std::uint64_t size = 0);
   void make_file(Task& task, std::uint64_t begin_ns, std::uint64_t end_ns, PathId path,
                  std::uint32_t mode);
 
@@ -90,7 +90,7 @@ class Emitter {
 
   TraceBuilder& builder_;
   PathResolution& paths_;
-  KeptPart kept_;
+  DirectoryFilter kept_;
 };
 
 }  // namespace filereel

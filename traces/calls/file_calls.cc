@@ -17,8 +17,8 @@
 namespace filereel {
 namespace {
 
-constexpr std::string_view kSpecialLeftOut = "calls on pipes, sockets and devices omitted";
-constexpr std::size_t kMaxStays = 32;
+constexpr std::string_view kSpecialOmitted = "calls on pipes, sockets and devices omitted";
+constexpr std::size_t kMaxPastDirectories = 32;
 
 // The flags that F_SETFL can change.
 constexpr std::uint32_t kStatusFlags = O_APPEND | O_ASYNC | O_DIRECT | O_NOATIME | O_NONBLOCK;
@@ -54,7 +54,7 @@ void describe(CallParts& parts, const SystemCall& call, const NamedFile& target,
     operation.length = std::min<std::uint64_t>(call.stat->size, INT64_MAX);
   }
   if (file != kNoFileId) {
-    std::vector<bool>& told = parts.told_modes;
+    std::vector<bool>& told = parts.known_modes;
     if (told.size() <= file) told.resize(std::size_t{parts.model.files()} + 1);
     if (told[file]) return;
     told[file] = true;
@@ -165,8 +165,8 @@ void follow_rename(CallParts& parts, PathId from, PathId to, bool exchange) {
     }
   };
   for (Task* task : parts.tasks.all()) {
-    follow(task->surroundings->directory);
-    for (Surroundings::Stay& stay : task->surroundings->stays) follow(stay.directory);
+    follow(task->fs_state->directory);
+    for (FsState::PastDirectory& stay : task->fs_state->past_directories) follow(stay.directory);
     if (done.insert(task->files.get()).second) {
       task->files->each([&](Description& file) { follow(file.path); });
     }
@@ -176,16 +176,18 @@ void follow_rename(CallParts& parts, PathId from, PathId to, bool exchange) {
 
 // Remembers the old directory of threads that share it, for calls in flight.
 void move_to(CallParts& parts, const CallContext& context, PathId directory) {
-  Surroundings& now = *context.task.surroundings;
-  if (context.task.surroundings.use_count() > 1) {
-    const auto known = std::ranges::find(now.stays, now.directory, &Surroundings::Stay::directory);
-    if (known != now.stays.end()) {
+  FsState& now = *context.task.fs_state;
+  if (context.task.fs_state.use_count() > 1) {
+    const auto known =
+        std::ranges::find(now.past_directories, now.directory, &FsState::PastDirectory::directory);
+    if (known != now.past_directories.end()) {
       known->until = parts.builder.operations();
     } else {
-      if (now.stays.size() == kMaxStays) {
-        now.stays.erase(std::ranges::min_element(now.stays, {}, &Surroundings::Stay::until));
+      if (now.past_directories.size() == kMaxPastDirectories) {
+        now.past_directories.erase(
+            std::ranges::min_element(now.past_directories, {}, &FsState::PastDirectory::until));
       }
-      now.stays.push_back({now.directory, parts.builder.operations()});
+      now.past_directories.push_back({now.directory, parts.builder.operations()});
     }
   }
   now.directory = directory;
@@ -215,15 +217,15 @@ void path_call(CallParts& parts, CallContext& context, OperationKind kind) {
   if (call.stat && call.result >= 0 && is_special_mode(call.stat->mode)) {
     if (!call.path.empty()) {
       const auto path = resolve_name(parts, context, first_name(call), follows_link(call));
-      if (path && !parts.paths.is_left_out(*path)) parts.paths.set_special(*path, true);
+      if (path && !parts.paths.is_omitted(*path)) parts.paths.set_special(*path, true);
     }
-    return parts.builder.approximated(kSpecialLeftOut);
+    return parts.builder.approximated(kSpecialOmitted);
   }
   const auto target = find_named(parts, context, first_name(call), follows_link(call));
   if (!target) return;
   Operation operation{.kind = kind};
   if (parts.paths.is_special(target->path)) {
-    if (kind != OperationKind::unlink) return parts.builder.approximated(kSpecialLeftOut);
+    if (kind != OperationKind::unlink) return parts.builder.approximated(kSpecialOmitted);
     if (call.result >= 0) parts.paths.set_special(target->path, false);
     operation.loose = true;  // such files are not created
   }
@@ -258,7 +260,7 @@ void rename_call(CallParts& parts, CallContext& context) {
   const bool directory =
       parts.model.is_directory(from->path) || (exchange && parts.model.is_directory(to->path));
   parts.emitter.emit(context, operation);
-  const KeptPart& kept = parts.emitter.kept();
+  const DirectoryFilter& kept = parts.emitter.kept();
   const bool comes = kept.is_inside(to->path) && !kept.is_inside(from->path);
   if (comes) parts.builder.approximated("files moved into the recorded directory start empty");
   if ((directory || comes) && from->path != to->path) {
@@ -274,7 +276,7 @@ void link_call(CallParts& parts, CallContext& context) {
   if (!to) return;
   Operation operation{.kind = OperationKind::link, .path = to->path};
   if (from->file) {
-    if (parts.emitter.kept().is_inside(to->path)) parts.files.show(context, *from->file);
+    if (parts.emitter.kept().is_inside(to->path)) parts.files.require_open(context, *from->file);
     operation.file = from->file->slot;
   } else {
     operation.old_path = from->path;
@@ -301,14 +303,14 @@ void mknod_call(CallParts& parts, CallContext& context) {
                                         .mode = mode,
                                         .path = path});
   }
-  parts.emitter.appear(context, parts.builder.tables().paths.node(path).parent, S_IFDIR);
+  parts.emitter.create_unseen(context, parts.builder.tables().paths.node(path).parent, S_IFDIR);
   parts.emitter.make_file(context.task, call.enter_ns, call.exit_ns, path, mode);
 }
 
 void chroot_call(CallParts& parts, CallContext& context) {
   const auto path = resolve_name(parts, context, first_name(context.call), true);
   if (!path || context.call.result < 0) return;
-  context.task.surroundings->root = *path;
+  context.task.fs_state->root = *path;
   parts.builder.approximated("changes of the root directory not replayed");
 }
 
@@ -322,7 +324,7 @@ void chdir_call(CallParts& parts, CallContext& context) {
   }
   if (!path) return;
   if (call.result >= 0) move_to(parts, context, *path);
-  if (parts.paths.is_left_out(*path)) return leave_out(parts);
+  if (parts.paths.is_omitted(*path)) return count_omitted(parts);
   parts.emitter.emit(context, {.kind = OperationKind::change_directory, .path = *path});
 }
 

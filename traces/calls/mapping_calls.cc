@@ -41,7 +41,7 @@ void emit_parts(CallParts& parts, const CallContext& context, OperationKind kind
 // Maps the file, at least up to `end`, at an unknown address; false if that is impossible. exec
 // itself maps programs and their dynamic linkers.
 bool map_unseen(CallParts& parts, const CallContext& context, PathId path, std::uint64_t end) {
-  if (parts.paths.is_left_out(path) || parts.paths.is_special(path)) return false;
+  if (parts.paths.is_omitted(path) || parts.paths.is_special(path)) return false;
   if (!parts.emitter.kept().is_inside(path)) return false;
   parts.builder.approximated("memory maps created by exec");
   const auto& stat = context.call.stat;
@@ -58,7 +58,7 @@ bool map_unseen(CallParts& parts, const CallContext& context, PathId path, std::
   const bool reaches = size <= INT64_MAX && AddressSpace::end_of(0, size) >= end;
   const std::uint64_t length = reaches ? size : end;
   const FileSlot mapping = parts.builder.take_mapping();
-  const bool added = context.task.memory->add_somewhere(
+  const bool added = context.task.memory->add_unplaced(
       length, mapping, {.file = parts.model.file_of_slot(slot)}, parts.mapping_uses);
   if (added) {
     add({.kind = OperationKind::map,

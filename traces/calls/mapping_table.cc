@@ -28,10 +28,10 @@ bool AddressSpace::add(std::uint64_t begin, const MappedPiece& piece, MappingUse
   return true;
 }
 
-bool AddressSpace::add_somewhere(std::uint64_t length, FileSlot mapping, const MappedFile& shown,
-                                 MappingUses& uses) {
+bool AddressSpace::add_unplaced(std::uint64_t length, FileSlot mapping, const MappedFile& shown,
+                                MappingUses& uses) {
   const std::uint64_t behind = pieces_.empty() ? 0 : pieces_.rbegin()->second.end;
-  const std::uint64_t begin = std::max(kSomewhere, behind);
+  const std::uint64_t begin = std::max(kUnknownAddress, behind);
   return add(begin, {end_of(begin, length), mapping, 0, shown}, uses);
 }
 

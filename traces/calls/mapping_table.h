@@ -52,8 +52,8 @@ class AddressSpace {
   bool add(std::uint64_t begin, const MappedPiece& piece, MappingUses& uses);
 
   // Adds a mapping of the whole file at an unknown address: it stays until everything is unmapped.
-  bool add_somewhere(std::uint64_t length, FileSlot mapping, const MappedFile& shown,
-                     MappingUses& uses);
+  bool add_unplaced(std::uint64_t length, FileSlot mapping, const MappedFile& shown,
+                    MappingUses& uses);
 
   // Removes [begin, end). Returns the mappings whose last piece was removed.
   std::vector<FileSlot> remove(std::uint64_t begin, std::uint64_t end, MappingUses& uses);
@@ -78,7 +78,7 @@ class AddressSpace {
  private:
   using Pieces = std::map<std::uint64_t, MappedPiece>;
   // Addresses that no program uses.
-  static constexpr std::uint64_t kSomewhere = 1ULL << 63;
+  static constexpr std::uint64_t kUnknownAddress = 1ULL << 63;
 
   Pieces::iterator erase(Pieces::iterator piece);
 

@@ -85,17 +85,17 @@ bool follows_link(const SystemCall& call) {
 
 std::optional<PathId> base_of_name(CallParts& parts, CallContext& context, const GivenName& name) {
   Task& task = context.task;
-  if (name.path.starts_with('/')) return task.surroundings->directory;
+  if (name.path.starts_with('/')) return task.fs_state->directory;
   const bool at_cwd = name.dir.descriptor == SystemCall::kCwd;
   if (at_cwd && context.directory) return context.directory;
   if (name.dir.path.starts_with('/')) {
     bool deleted = false;
     const PathId base = parts.paths.real(name.dir.path, deleted);
     // If threads share it, choose_directory() has set it for later calls.
-    if (at_cwd && task.surroundings.use_count() == 1) task.surroundings->directory = base;
+    if (at_cwd && task.fs_state.use_count() == 1) task.fs_state->directory = base;
     return base;
   }
-  if (at_cwd) return task.surroundings->directory;
+  if (at_cwd) return task.fs_state->directory;
   if (name.dir.descriptor < 0) return std::nullopt;
   const DescriptionRef file = parts.files.find(context, name.dir, FileUse::listing);
   return file ? std::optional(file->path) : std::nullopt;
@@ -105,7 +105,7 @@ std::optional<PathId> resolve_name(CallParts& parts, CallContext& context, const
                                    bool follow) {
   static const std::string kNotKnown;
   const SystemCall& call = context.call;
-  const Surroundings& surroundings = *context.task.surroundings;
+  const FsState& fs_state = *context.task.fs_state;
   const bool in_root = (call.resolve & RESOLVE_IN_ROOT) != 0;
   auto magic = in_root ? std::nullopt : magic_path(name.path, context.task.process->id);
   // The file itself is found by its descriptor or omitted: it may no longer have a name.
@@ -122,22 +122,22 @@ std::optional<PathId> resolve_name(CallParts& parts, CallContext& context, const
     follow = true;
   }
   const PathId path = parts.paths.resolve(text, {.base = *base,
-                                                 .root = in_root ? *base : surroundings.root,
+                                                 .root = in_root ? *base : fs_state.root,
                                                  .follow = follow,
                                                  .failed = call.result < 0,
-                                                 .look = !surroundings.other_mounts});
+                                                 .look = !fs_state.other_mounts});
   if (parts.paths.is_too_long(path)) {
     context.too_long = true;
     return std::nullopt;
   }
   // The link led to an unknown place.
-  if (follow && parts.model.is_symlink(path)) context.blind = true;
+  if (follow && parts.model.is_symlink(path)) context.unknown_link = true;
   // Operations have no trailing slash and no links in their paths that could make them fail.
   const bool by_slash = slash && call.result < 0 && call.result != -ENOENT &&
                         call.result != -EEXIST && call.call != Call::mkdir &&
                         call.call != Call::rmdir;
   const bool by_links = call.result == -ELOOP && !parts.model.is_symlink(path);
-  if (by_slash || by_links) context.blind = true;
+  if (by_slash || by_links) context.unknown_link = true;
   return path;
 }
 
@@ -161,20 +161,20 @@ std::optional<NamedFile> find_named(CallParts& parts, CallContext& context, cons
         parts.model.path_of(parts.model.file_of_slot(file->slot)).value_or(file->path);
     // Most calls cannot use an O_PATH descriptor.
     if (file->flags & O_PATH) return NamedFile{path, nullptr};
-    parts.files.announce(context, *file, FileUse::reading);
+    parts.files.ensure_open(context, *file, FileUse::reading);
     return NamedFile{path, file};
   }
   if (name.path.empty() && call.result < 0) return std::nullopt;
   const std::optional<PathId> path = resolve_name(parts, context, name, follow);
   if (!path) return std::nullopt;
-  if (parts.paths.is_left_out(*path)) {
-    leave_out(parts);
+  if (parts.paths.is_omitted(*path)) {
+    count_omitted(parts);
     return std::nullopt;
   }
   return NamedFile{*path, nullptr};
 }
 
-void leave_out(CallParts& parts) {
+void count_omitted(CallParts& parts) {
   parts.builder.approximated("calls on /proc, /sys and /dev omitted");
 }
 

@@ -54,6 +54,6 @@ std::optional<NamedFile> find_named(CallParts& parts, CallContext& context, cons
 std::optional<PathId> base_of_name(CallParts& parts, CallContext& context, const GivenName& name);
 
 // Counts a call on something in /proc, /sys or /dev.
-void leave_out(CallParts& parts);
+void count_omitted(CallParts& parts);
 
 }  // namespace filereel

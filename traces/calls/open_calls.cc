@@ -32,14 +32,14 @@ void put_no_file(CallParts& parts, const CallContext& context) {
 // The opened path: the tracer may know more than the name shows.
 PathId opened_path(CallParts& parts, CallContext& context, PathId path) {
   const SystemCall& call = context.call;
-  if (context.blind && call.result_path.empty()) {
+  if (context.unknown_link && call.result_path.empty()) {
     // The opened file needs a path: any unused one.
     PathTable& paths = parts.builder.tables().paths;
     const std::string place = paths.node(path).name + ".filereel-unknown";
     parts.model.learn_link(path, parts.builder.tables().texts.add(place));
     path = paths.add(paths.node(path).parent, place);
     parts.builder.approximated("symbolic links with unknown targets");
-    context.blind = false;
+    context.unknown_link = false;
   }
   if (is_unnamed(call.flags)) return path;
   if (!call.result_path.empty()) {
@@ -50,7 +50,7 @@ PathId opened_path(CallParts& parts, CallContext& context, PathId path) {
         parts.emitter.kept().is_inside(real) || parts.emitter.kept().is_inside(path);
     if (!deleted && real != path && (!concerns || parts.paths.learn(path, real))) {
       path = real;
-      context.blind = false;
+      context.unknown_link = false;
     }
   }
   if (call.stat) parts.paths.set_special(path, is_special_mode(call.stat->mode));
@@ -139,7 +139,7 @@ void open_call(CallParts& parts, CallContext& context) {
   FileNumbers& numbers = parts.files.numbers();
   if (opened) numbers.bind(call.result_file, nullptr);  // until it is known to be a file
   if (opened && !call.result_path.empty() && !names_file(call.result_path)) {
-    leave_out(parts);
+    count_omitted(parts);
     return put_no_file(parts, context);
   }
   const auto target = find_named(parts, context, first_name(call), follows_link(call));
@@ -165,7 +165,7 @@ void open_call(CallParts& parts, CallContext& context) {
   if (call.result > INT_MAX) return;
 
   // Done before the new file takes a slot, so that the number's previous file returns its slot.
-  parts.files.vacate(context, static_cast<int>(call.result));
+  parts.files.release_number(context, static_cast<int>(call.result));
   auto file = std::make_shared<Description>();
   file->slot = operation.file = parts.builder.take_slot();
   file->path = path;

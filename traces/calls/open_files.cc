@@ -52,7 +52,7 @@ Description* OpenFiles::find_open(CallContext& context, const FileHandle& handle
   if (handle.descriptor < 0) return nullptr;
   const DescriptionRef file = find(context, handle, use);
   if (!file) return nullptr;
-  if (use != FileUse::other) announce(context, *file, use);
+  if (use != FileUse::other) ensure_open(context, *file, use);
   return file.get();
 }
 
@@ -107,13 +107,13 @@ void OpenFiles::place(CallContext& context, int descriptor, const DescriptionRef
        files.put(descriptor, {.description = file, .since_ns = here ? at_ns : 0}));
 }
 
-void OpenFiles::announce(const CallContext& context, Description& file, FileUse use) {
+void OpenFiles::ensure_open(const CallContext& context, Description& file, FileUse use) {
   const std::uint64_t at_ns = context.call.enter_ns;
   TreeModel& model = builder_.model();
-  KeptPart& kept = emitter_.kept();
+  DirectoryFilter& kept = emitter_.kept();
   if (file.slot != kNoFile) {
     if (!kept.is_inside_file(file.slot) && kept.is_inside(file.path)) {
-      show(context, file);
+      require_open(context, file);
       kept.enter(file.slot);
     }
     if (!file.inherited || file.flags_known) return;
@@ -144,10 +144,10 @@ void OpenFiles::announce(const CallContext& context, Description& file, FileUse 
                 .path = file.path});
 }
 
-void OpenFiles::show(const CallContext& context, const Description& file) {
-  KeptPart& kept = emitter_.kept();
-  if (kept.shows(file.slot)) return;
-  kept.show(file.slot);
+void OpenFiles::require_open(const CallContext& context, const Description& file) {
+  DirectoryFilter& kept = emitter_.kept();
+  if (kept.has_open(file.slot)) return;
+  kept.require_open(file.slot);
   const bool unnamed = (file.flags & O_TMPFILE) == O_TMPFILE;
   constexpr std::uint32_t kOpening = O_CREAT | O_EXCL | O_TRUNC | O_CLOEXEC;
   emitter_.add(context.task, context.call.enter_ns, context.call.enter_ns,
@@ -177,13 +177,13 @@ void OpenFiles::put(const CallContext& context, std::int64_t number, Description
                     bool close_on_exec) {
   if (number < 0 || number > INT_MAX) return;
   const auto at = static_cast<int>(number);
-  vacate(context, at);
+  release_number(context, at);
   context.task.files->put(at, {.description = std::move(file),
                                .close_on_exec = close_on_exec,
                                .since_ns = context.call.exit_ns});
 }
 
-void OpenFiles::vacate(const CallContext& context, int number) {
+void OpenFiles::release_number(const CallContext& context, int number) {
   DescriptorTable& files = *context.task.files;
   if (files.find(number)) files.expect_close(number, context.call.exit_ns);
   drop(context.task, context.call.enter_ns, context.call.enter_ns, files.take(number));

@@ -50,8 +50,8 @@ class OpenFiles {
   // A file opened before the trace and first seen in `call`; null: not a file.
   DescriptionRef inherit(Task& task, const SystemCall& call, const FileHandle& handle, FileUse use);
   // Opens `file` in the trace if its use, or a kept operation, requires it.
-  void announce(const CallContext& context, Description& file, FileUse use);
-  void show(const CallContext& context, const Description& file);
+  void ensure_open(const CallContext& context, Description& file, FileUse use);
+  void require_open(const CallContext& context, const Description& file);
 
   // Start of a read or write of `file` without an offset.
   std::uint64_t position_of(Description& file, bool appends);
@@ -60,7 +60,7 @@ class OpenFiles {
   void put(const CallContext& context, std::int64_t number, DescriptionRef file,
            bool close_on_exec);
   // First half of put(): releases the previous file of the number.
-  void vacate(const CallContext& context, int number);
+  void release_number(const CallContext& context, int number);
   // Releases one reference removed from a table; the last one closes the file.
   void drop(Task& task, std::uint64_t begin_ns, std::uint64_t end_ns, DescriptionRef file,
             std::int64_t result = 0);

@@ -55,7 +55,7 @@ PathId PathResolution::component(PathId parent, std::string_view name) {
   return paths.add(parent, shortened);
 }
 
-PathId PathResolution::resolve(std::string_view path, const Question& question) {
+PathId PathResolution::resolve(std::string_view path, const ResolveOptions& question) {
   const PathTable& paths = builder_.tables().paths;
   const TreeModel& model = builder_.model();
   // Texts still to be walked, the innermost link's last.
@@ -102,17 +102,17 @@ void PathResolution::expect_link(std::string_view path, std::string_view text) {
 }
 
 void PathResolution::expect_link(PathId link, TextId text) {
-  if (is_left_out(link) || builder_.tables().paths.is_root(link)) return;
+  if (is_omitted(link) || builder_.tables().paths.is_root(link)) return;
   if (expected_.size() <= link) expected_.resize(builder_.tables().paths.size());
   // The first text is the one from before the trace.
   if (expected_[link] == 0) expected_[link] = text;
 }
 
-void PathResolution::look_at(PathId path) {
+void PathResolution::read_existing(PathId path) {
   const PathTable& paths = builder_.tables().paths;
-  if (looked_at_.size() <= path) looked_at_.resize(std::size_t{path} + paths.size());
-  if (looked_at_[path]) return;
-  looked_at_[path] = true;
+  if (link_checked_.size() <= path) link_checked_.resize(std::size_t{path} + paths.size());
+  if (link_checked_[path]) return;
+  link_checked_[path] = true;
   if (builder_.model().last_change(path)) return;
   const std::string name = "/" + paths.relative(path);
   if (const std::string text = existing_(name); !text.empty()) expect_link(name, text);
@@ -120,7 +120,7 @@ void PathResolution::look_at(PathId path) {
 
 std::optional<TextId> PathResolution::link_at(PathId path, bool look) {
   TreeModel& model = builder_.model();
-  if (existing_ && look) look_at(path);
+  if (existing_ && look) read_existing(path);
   if (path < expected_.size() && expected_[path] != 0) {
     const TextId text = std::exchange(expected_[path], 0);
     if (model.presence(path) != TreeModel::Presence::absent && !model.last_change(path)) {
@@ -201,7 +201,7 @@ bool PathResolution::is_too_long(PathId path) {
   return extents_[path].components > kMaxComponents || extents_[path].bytes > kMaxBytes;
 }
 
-bool PathResolution::is_left_out(PathId path) const {
+bool PathResolution::is_omitted(PathId path) const {
   const PathTable& paths = builder_.tables().paths;
   PathId second = path;  // the second component, if any
   while (!paths.is_root(path) && !paths.is_root(paths.node(path).parent)) {

@@ -23,7 +23,7 @@ class PathResolution {
   explicit PathResolution(TraceBuilder& builder, LinkText existing = {})
       : builder_(builder), existing_(std::move(existing)) {}
 
-  struct Question {
+  struct ResolveOptions {
     PathId base = 0;      // base of a relative path
     PathId root = 0;      // the process's root
     bool follow = true;   // the last component, if it is a symbolic link
@@ -31,9 +31,9 @@ class PathResolution {
     bool look = true;     // read existing links: the program is in our mount namespace
   };
   // The real path of `path`, as far as links are known.
-  PathId resolve(std::string_view path, const Question& question);
+  PathId resolve(std::string_view path, const ResolveOptions& question);
 
-  bool looks() const { return static_cast<bool>(existing_); }
+  bool reads_links() const { return static_cast<bool>(existing_); }
 
   // The number of an absolute path that the tracer knows to be real. `deleted`: it was unlinked.
   PathId real(std::string_view absolute, bool& deleted);
@@ -55,7 +55,7 @@ class PathResolution {
   bool is_too_long(PathId path);
 
   // Everything in or below /proc, /sys and /dev except /dev/shm is not a file.
-  bool is_left_out(PathId path) const;
+  bool is_omitted(PathId path) const;
 
   // Pipes, sockets and devices in the tree, which are not files.
   bool is_special(PathId path) const { return specials_.contains(path); }
@@ -68,7 +68,7 @@ class PathResolution {
   PathId component(PathId parent, std::string_view name);
   // The target if `path` is a symbolic link.
   std::optional<TextId> link_at(PathId path, bool look);
-  void look_at(PathId path);
+  void read_existing(PathId path);
   void confirm(PathId real);
   bool is_confirmed(PathId path) const { return path < confirmed_.size() && confirmed_[path]; }
 
@@ -80,8 +80,8 @@ class PathResolution {
   std::vector<Extent> extents_;   // by PathId, as far as needed
   std::vector<TextId> expected_;  // targets of links, by PathId; 0: none
   LinkText existing_;
-  std::vector<bool> looked_at_;  // by PathId: existing_ was called
-  std::vector<bool> confirmed_;  // paths reported by the tracer: no component is a link
+  std::vector<bool> link_checked_;  // by PathId: existing_ was called
+  std::vector<bool> confirmed_;     // paths reported by the tracer: no component is a link
   std::unordered_set<PathId> specials_;
 };
 

@@ -23,12 +23,12 @@ Task& new_root_task(CallParts& parts, const SystemCall& call) {
   Task& task = parts.tasks.add(call.thread, process, number);
   if (sibling) {  // the thread's creation was not seen
     task.files = sibling->files;
-    task.surroundings = sibling->surroundings;
+    task.fs_state = sibling->fs_state;
     task.memory = sibling->memory;
   } else {
     task.files = std::make_shared<DescriptorTable>();
-    task.surroundings = std::make_shared<Surroundings>();
-    task.surroundings->directory = parts.working_directory;
+    task.fs_state = std::make_shared<FsState>();
+    task.fs_state->directory = parts.working_directory;
     task.memory = std::make_shared<AddressSpace>();
     task.process->from_start = call.call == Call::exec && call.result >= 0;
   }
@@ -55,14 +55,14 @@ void adopt(CallParts& parts, const CallContext& context, Task& child) {
   } else {
     child.files->add_missing(*parent.files);
   }
-  if (call.flags & CLONE_FS) child.surroundings = parent.surroundings;
+  if (call.flags & CLONE_FS) child.fs_state = parent.fs_state;
   if (child.has_operations) return;
   parts.emitter.emit(context, {.kind = OperationKind::fork, .second = child.number});
 }
 
-void leave_mounts(CallParts& parts, Surroundings& surroundings) {
-  surroundings.other_mounts = true;
-  if (parts.paths.looks()) {
+void leave_mounts(CallParts& parts, FsState& fs_state) {
+  fs_state.other_mounts = true;
+  if (parts.paths.reads_links()) {
     parts.builder.approximated("symbolic links in another mount namespace not resolved");
   }
 }
@@ -89,7 +89,7 @@ void begin_process(CallParts& parts, const KnownProcess& known) {
   first.thread = first.process = known.id;
   Task& task = new_root_task(parts, first);
   bool deleted = false;
-  Surroundings& around = *task.surroundings;
+  FsState& around = *task.fs_state;
   if (!known.root.empty()) around.root = parts.paths.real(known.root, deleted);
   if (!known.directory.empty()) around.directory = parts.paths.real(known.directory, deleted);
   around.umask = known.mode_mask;
@@ -152,9 +152,9 @@ void fork_call(CallParts& parts, CallContext& context) {
   child.first_ns = child.last_start_ns = call.enter_ns;
   child.files =
       call.flags & CLONE_FILES ? task.files : std::make_shared<DescriptorTable>(*task.files);
-  child.surroundings = call.flags & CLONE_FS ? task.surroundings
-                                             : std::make_shared<Surroundings>(*task.surroundings);
-  if (call.flags & CLONE_NEWNS) leave_mounts(parts, *child.surroundings);
+  child.fs_state =
+      call.flags & CLONE_FS ? task.fs_state : std::make_shared<FsState>(*task.fs_state);
+  if (call.flags & CLONE_NEWNS) leave_mounts(parts, *child.fs_state);
   if (call.flags & CLONE_VM) {
     child.memory = task.memory;
   } else {
@@ -173,9 +173,9 @@ void unshare_call(CallParts& parts, CallContext& context) {
   }
   // A separate mount namespace needs a separate working directory.
   if (call.flags & (CLONE_FS | CLONE_NEWNS)) {
-    task.surroundings = std::make_shared<Surroundings>(*task.surroundings);
+    task.fs_state = std::make_shared<FsState>(*task.fs_state);
   }
-  if (call.flags & CLONE_NEWNS) leave_mounts(parts, *task.surroundings);
+  if (call.flags & CLONE_NEWNS) leave_mounts(parts, *task.fs_state);
 }
 
 void exec_call(CallParts& parts, CallContext& context) {
@@ -207,7 +207,7 @@ void wait_call(CallParts& parts, CallContext& context) {
 }
 
 void umask_call(CallParts&, CallContext& context) {
-  context.task.surroundings->umask = static_cast<std::uint32_t>(context.call.mode & 0777);
+  context.task.fs_state->umask = static_cast<std::uint32_t>(context.call.mode & 0777);
 }
 
 void exit_call(CallParts& parts, CallContext& context) {

@@ -21,7 +21,7 @@ std::uint32_t TaskTable::process_of(std::uint32_t thread) {
   return task ? task->process->id : thread;
 }
 
-Task& TaskTable::acting_for(std::uint32_t thread) {
+Task& TaskTable::stand_in_for(std::uint32_t thread) {
   if (Task* task = find(thread)) return *task;
   const std::vector<Task*> others = all();
   return others.empty() ? last_ended_ : *others.front();

@@ -15,17 +15,17 @@
 namespace filereel {
 
 // State shared by CLONE_FS.
-struct Surroundings {
+struct FsState {
   PathId directory = 0;            // the working directory
   std::uint64_t directory_ns = 0;  // when it became the working directory
   std::uint64_t changed_at = 0;    // number of operations at that time
   // Earlier directories of threads that share this state, with the number of operations until when
   // they were valid. A call in flight at that time may have used them.
-  struct Stay {
+  struct PastDirectory {
     PathId directory;
     std::uint64_t until;
   };
-  std::vector<Stay> stays;
+  std::vector<PastDirectory> past_directories;
   PathId root = 0;
   bool other_mounts = false;  // it entered its own mount namespace
   std::uint32_t umask = 022;  // the usual value; the program's initial umask is unknown
@@ -39,7 +39,7 @@ struct Task {
   std::uint32_t number = 0;  // number in the trace
   Process* process = nullptr;
   std::shared_ptr<DescriptorTable> files;
-  std::shared_ptr<Surroundings> surroundings;
+  std::shared_ptr<FsState> fs_state;
   std::shared_ptr<AddressSpace> memory;
   std::uint64_t first_ns = 0;       // start of its first call
   std::uint64_t last_start_ns = 0;  // of its operations
@@ -63,7 +63,7 @@ class TaskTable {
   std::uint32_t process_of(std::uint32_t thread);
   // The task that performs outstanding work for `thread`, which may have ended: any live task, or a
   // stand-in for the last one.
-  Task& acting_for(std::uint32_t thread);
+  Task& stand_in_for(std::uint32_t thread);
 
   // Adds a task whose number must not be in use. Creates the process if it does not exist.
   Task& add(std::uint32_t thread, std::uint32_t process, std::uint32_t number);

@@ -7,7 +7,7 @@
 #include <xxhash.h>
 
 #include "filesets/system/random.h"
-#include "traces/edit/carrier.h"
+#include "traces/edit/id_remapper.h"
 
 namespace filereel {
 namespace {
@@ -93,16 +93,16 @@ void anonymise_trace(const TraceInput& input, std::uint64_t key, TraceBuilder& o
   change.component = [&](std::string_view name) { return names.of(name); };
   change.link_text = [&](std::string_view text) { return names.link_text(text); };
   change.attribute = [&](std::string_view name) { return names.attribute(name); };
-  Carrier carrier(input, out, {}, &change);
-  out.model().begin_with(carrier.tree(input.trees.initial));
-  carrier.add_threads();
-  carrier.add_losses();
+  IdRemapper remapper(input, out, {}, &change);
+  out.model().begin_with(remapper.tree(input.trees.initial));
+  remapper.add_threads();
+  remapper.add_losses();
   // Other facts, such as the command, may hold names.
   if (const auto source = input.info.facts.find("source"); source != input.info.facts.end()) {
     out.fact(source->first, source->second);
   }
-  OneByOne operations(input.source);
-  for (; const RecordedOperation* next = operations.peek(); operations.pop()) carrier.add(*next);
+  OperationReader operations(input.source);
+  for (; const RecordedOperation* next = operations.peek(); operations.pop()) remapper.add(*next);
 }
 
 }  // namespace filereel

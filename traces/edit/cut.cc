@@ -1,5 +1,5 @@
-// A part of a trace. Wanted says which part, InputState follows the whole input, CutOutput writes;
-// what is true of one operation alone is passed along with it.
+// A part of a trace. CutSelection says which part, InputState follows the whole input, CutOutput
+// writes; what is true of one operation alone is passed along with it.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 
-#include "traces/edit/carrier.h"
+#include "traces/edit/id_remapper.h"
 
 namespace filereel {
 namespace {
@@ -28,11 +28,11 @@ void copy_tables(const TraceTables& from, TraceTables& to) {
 }
 
 // Which times, threads and paths of the input the output has. Positions say when: threads end.
-class Wanted {
+class CutSelection {
  public:
-  // All outlive this. `carrier` is asked for paths, which are compared in the output.
-  Wanted(const TraceInput& input, const Cut& cut, Carrier& carrier, TraceBuilder& out)
-      : cut_(cut), threads_(input.info.threads), carrier_(carrier), paths_(out.tables().paths) {
+  // All outlive this. `remapper` is asked for paths, which are compared in the output.
+  CutSelection(const TraceInput& input, const Cut& cut, IdRemapper& remapper, TraceBuilder& out)
+      : cut_(cut), threads_(input.info.threads), remapper_(remapper), paths_(out.tables().paths) {
     // Normalised as all paths are; one that the trace does not know has nothing below it.
     for (const std::string& path : cut.below) below_.push_back(out.path(path));
   }
@@ -79,7 +79,7 @@ class Wanted {
   bool all_paths() const { return below_.empty(); }
   bool path(PathId path) const {
     if (all_paths()) return true;
-    for (PathId at = carrier_.path(path);; at = paths_.node(at).parent) {
+    for (PathId at = remapper_.path(path);; at = paths_.node(at).parent) {
       if (std::ranges::find(below_, at) != below_.end()) return true;
       if (paths_.is_root(at)) return false;
     }
@@ -90,7 +90,7 @@ class Wanted {
 
   const Cut& cut_;
   const std::vector<TraceThread>& threads_;
-  Carrier& carrier_;
+  IdRemapper& remapper_;
   const PathTable& paths_;     // of the output
   std::vector<PathId> below_;  // the same
 };
@@ -116,7 +116,7 @@ class InputState {
   }
 
   // To be told of every operation, wanted or not.
-  void follow(Operation operation, const Wanted& wanted) {
+  void follow(Operation operation, const CutSelection& wanted) {
     const bool fails = operation.expected < 0;
     if (operation.kind == OperationKind::open && !fails && operation.file < kMaxSlots) {
       if (files_.size() <= operation.file) files_.resize(operation.file + 1);
@@ -177,8 +177,9 @@ class CutOutput {
   };
 
   // All outlive this.
-  CutOutput(const Wanted& wanted, const InputState& state, Carrier& carrier, TraceBuilder& out)
-      : wanted_(wanted), state_(state), carrier_(carrier), out_(out) {}
+  CutOutput(const CutSelection& wanted, const InputState& state, IdRemapper& remapper,
+            TraceBuilder& out)
+      : wanted_(wanted), state_(state), remapper_(remapper), out_(out) {}
 
   // The tree at this moment becomes the initial one, and what is open is opened.
   void begin(std::uint64_t position) {
@@ -221,13 +222,13 @@ class CutOutput {
     out_.model().begin_with(tree);
     for (const auto& [slot, path] : open) {
       const auto* file = state_.file(slot);
-      reopen(path, carrier_.take_slot(slot), file->flags, {file->thread, position, 0});
+      reopen(path, remapper_.take_slot(slot), file->flags, {file->thread, position, 0});
     }
     for (const auto& [number, path] : mapped) {
       remap(path, number, {state_.mapping(number)->made.thread, position, 0});
     }
     for (const std::string& path : nameless) {
-      const std::uint32_t thread = carrier_.thread(wanted_.acting_thread(kNobody, position));
+      const std::uint32_t thread = remapper_.thread(wanted_.acting_thread(kNobody, position));
       const Operation unlink{
           .kind = OperationKind::unlink, .path = out_.path(path), .thread = thread};
       out_.add({unlink, 0, 0});
@@ -242,7 +243,7 @@ class CutOutput {
     if (forks || operation.kind == OperationKind::join) {
       const auto other = static_cast<std::uint32_t>(operation.second);
       const bool there =
-          forks ? wanted_.lives_on(other, operation.position) : carrier_.has_thread(other);
+          forks ? wanted_.lives_on(other, operation.position) : remapper_.has_thread(other);
       if (!wanted_.thread(other) || !there) return std::nullopt;
     }
     RecordedOperation recorded = next;
@@ -254,7 +255,7 @@ class CutOutput {
       out_.lost("operations on files opened outside the cut");
       return std::nullopt;
     }
-    carrier_.add(recorded);
+    remapper_.add(recorded);
     return recorded.start_ns + recorded.duration_ns;
   }
 
@@ -268,11 +269,11 @@ class CutOutput {
     const auto is = [&](OperationKind ends, OperationKind begins) {
       return operation.kind == ends || (operation.kind == begins && succeeds);
     };
-    if (is(OperationKind::close, OperationKind::open) && carrier_.has_slot(operation.file)) {
-      carrier_.close(operation.file, acting_thread(moment), moment.at_ns);
+    if (is(OperationKind::close, OperationKind::open) && remapper_.has_slot(operation.file)) {
+      remapper_.close(operation.file, acting_thread(moment), moment.at_ns);
     }
-    if (is(unmap, map) && carrier_.has_mapping(operation.source)) {
-      carrier_.unmap(operation.source, acting_thread(moment), moment.at_ns);
+    if (is(unmap, map) && remapper_.has_mapping(operation.source)) {
+      remapper_.unmap(operation.source, acting_thread(moment), moment.at_ns);
     }
   }
 
@@ -310,15 +311,15 @@ class CutOutput {
   }
 
   bool ready_file(FileSlot slot, const LanePosition& moment) {
-    if (carrier_.has_slot(slot)) return true;
+    if (remapper_.has_slot(slot)) return true;
     const auto* file = state_.file(slot);
     const auto path = file ? state_.path_of(state_.model().file_of_slot(slot)) : std::nullopt;
-    if (path) reopen(*path, carrier_.take_slot(slot), file->flags, moment);
+    if (path) reopen(*path, remapper_.take_slot(slot), file->flags, moment);
     return path.has_value();
   }
 
   bool ready_mapping(FileSlot number, const LanePosition& moment) {
-    if (carrier_.has_mapping(number)) return true;
+    if (remapper_.has_mapping(number)) return true;
     const auto* mapping = state_.mapping(number);
     const auto path = mapping ? state_.path_of(mapping->file) : std::nullopt;
     if (path) remap(*path, number, moment);
@@ -345,7 +346,7 @@ class CutOutput {
     const FileSlot slot = out_.take_slot();
     reopen(path, slot, stores ? O_RDWR : O_RDONLY, moment);
     map.file = slot;
-    map.source = carrier_.take_mapping(number);
+    map.source = remapper_.take_mapping(number);
     map.path = map.old_path = 0;
     map.thread = acting_thread(moment);
     out_.add({map, moment.at_ns, 0});
@@ -354,23 +355,23 @@ class CutOutput {
   }
 
   std::uint32_t acting_thread(const LanePosition& moment) {
-    return carrier_.thread(wanted_.acting_thread(moment.thread, moment.position));
+    return remapper_.thread(wanted_.acting_thread(moment.thread, moment.position));
   }
 
-  const Wanted& wanted_;
+  const CutSelection& wanted_;
   const InputState& state_;
-  Carrier& carrier_;
+  IdRemapper& remapper_;
   TraceBuilder& out_;
 };
 
 }  // namespace
 
 void cut_trace(const TraceInput& input, const Cut& cut, TraceBuilder& out) {
-  Carrier carrier(input, out);
-  const Wanted wanted(input, cut, carrier, out);
+  IdRemapper remapper(input, out);
+  const CutSelection wanted(input, cut, remapper, out);
   InputState state(input);
-  CutOutput output(wanted, state, carrier, out);
-  OneByOne operations(input.source);
+  CutOutput output(wanted, state, remapper, out);
+  OperationReader operations(input.source);
   bool begun = false;
   std::uint64_t position = 0, end_ns = 0;
   std::optional<std::uint32_t> last_thread;  // of the output
@@ -381,7 +382,7 @@ void cut_trace(const TraceInput& input, const Cut& cut, TraceBuilder& out) {
     if (inside && !std::exchange(begun, true)) output.begin(position);
     const auto kept_until = inside ? output.keep(*next) : std::nullopt;
     if (kept_until) {
-      last_thread = carrier.thread(operation.thread);
+      last_thread = remapper.thread(operation.thread);
       end_ns = std::max(end_ns, *kept_until);
     } else if (begun) {
       output.leave_out(*next);
@@ -389,9 +390,9 @@ void cut_trace(const TraceInput& input, const Cut& cut, TraceBuilder& out) {
     state.follow(operation, wanted);
   }
   if (!begun) output.begin(position);
-  if (!last_thread) last_thread = carrier.thread(wanted.acting_thread(kNobody, position));
-  carrier.close_all(*last_thread, end_ns);
-  carrier.add_losses();
+  if (!last_thread) last_thread = remapper.thread(wanted.acting_thread(kNobody, position));
+  remapper.close_all(*last_thread, end_ns);
+  remapper.add_losses();
   for (const auto& [name, value] : input.info.facts) out.fact(name, value);
 }
 

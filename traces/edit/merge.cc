@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "traces/edit/carrier.h"
+#include "traces/edit/id_remapper.h"
 
 namespace filereel {
 namespace {
@@ -25,26 +25,27 @@ void add_facts(std::span<const TraceInput> inputs, TraceBuilder& out) {
 }  // namespace
 
 void merge_traces(std::span<const TraceInput> inputs, bool apart, TraceBuilder& out) {
-  struct Strand {
-    Carrier carrier;
-    OneByOne operations;
+  struct MergeInput {
+    IdRemapper remapper;
+    OperationReader operations;
     std::uint64_t begin_ns;
   };
-  std::deque<Strand> strands;
+  std::deque<MergeInput> strands;
   std::vector<FileSet> trees;
   for (const TraceInput& input : inputs) {
     const std::string below = apart ? std::to_string(strands.size() + 1) : std::string();
-    Strand& strand = strands.emplace_back(Carrier(input, out, below), OneByOne(input.source), 0);
+    MergeInput& strand =
+        strands.emplace_back(IdRemapper(input, out, below), OperationReader(input.source), 0);
     const RecordedOperation* first = strand.operations.peek();
     strand.begin_ns = first != nullptr ? first->start_ns : 0;
-    trees.push_back(strand.carrier.tree(input.trees.initial));
-    strand.carrier.add_threads();
-    strand.carrier.add_losses();
+    trees.push_back(strand.remapper.tree(input.trees.initial));
+    strand.remapper.add_threads();
+    strand.remapper.add_losses();
   }
   add_facts(inputs, out);
   out.model().begin_with(unite(std::move(trees)));
 
-  const auto starts = [](Strand& strand) -> std::uint64_t {
+  const auto starts = [](MergeInput& strand) -> std::uint64_t {
     const RecordedOperation* next = strand.operations.peek();
     return next == nullptr ? UINT64_MAX
                            : next->start_ns - std::min(next->start_ns, strand.begin_ns);
@@ -54,7 +55,7 @@ void merge_traces(std::span<const TraceInput> inputs, bool apart, TraceBuilder& 
     if (next == strands.end() || next->operations.peek() == nullptr) return;
     RecordedOperation recorded = *next->operations.peek();
     recorded.start_ns = starts(*next);
-    next->carrier.add(recorded);
+    next->remapper.add(recorded);
     next->operations.pop();
   }
 }
@@ -65,20 +66,20 @@ void repeat_trace(const std::function<TraceInput()>& again, std::uint32_t times,
   std::vector<std::uint32_t> before;  // the threads of the repetition before
   for (std::uint32_t repetition = 1; repetition <= times; ++repetition) {
     const TraceInput input = again();
-    Carrier carrier(input, out, std::to_string(repetition));
+    IdRemapper remapper(input, out, std::to_string(repetition));
     if (repetition == 1) {
       // All the directories are there from the beginning.
       std::vector<FileSet> trees;
       for (std::uint32_t i = 1; i <= times; ++i) {
-        trees.push_back(Carrier(input, out, std::to_string(i)).tree(input.trees.initial));
+        trees.push_back(IdRemapper(input, out, std::to_string(i)).tree(input.trees.initial));
       }
       out.model().begin_with(unite(std::move(trees)));
-      carrier.add_losses();
+      remapper.add_losses();
       for (const auto& [name, value] : input.info.facts) out.fact(name, value);
     }
-    carrier.add_threads();
+    remapper.add_threads();
     std::vector<bool> begun(input.info.threads.size());
-    OneByOne operations(input.source);
+    OperationReader operations(input.source);
     const std::uint64_t begin_ns = operations.peek() != nullptr ? operations.peek()->start_ns : 0;
     std::uint32_t last = 0;  // the thread of the last operation
     for (; const RecordedOperation* next = operations.peek(); operations.pop()) {
@@ -92,20 +93,20 @@ void repeat_trace(const std::function<TraceInput()>& again, std::uint32_t times,
           for (const std::uint32_t ended : before) {
             Operation join;
             join.kind = OperationKind::join;
-            join.thread = carrier.thread(thread);
+            join.thread = remapper.thread(thread);
             join.second = ended;
             out.add({join, later + recorded.start_ns, 0});
           }
         }
       }
-      carrier.add(recorded, later);
-      last = carrier.thread(thread);
+      remapper.add(recorded, later);
+      last = remapper.thread(thread);
     }
     later += input.info.duration_ns;
-    carrier.close_all(last, later);
+    remapper.close_all(last, later);
     before.clear();
     for (std::uint32_t i = 0; i < input.info.threads.size(); ++i) {
-      before.push_back(carrier.thread(i));
+      before.push_back(remapper.thread(i));
     }
   }
 }

@@ -106,7 +106,7 @@ struct bpf_shape {
 
 // State of a recorded thread. States are in a two-way set-associative array indexed by thread ID,
 // so that lookups are cheap for threads that are not recorded, too.
-enum { THREAD_PLACES = 65536, NO_CALL = 0xffff, SIZE_BEFORE = 7 };
+enum { THREAD_SLOTS = 65536, NO_CALL = 0xffff, SIZE_BEFORE = 7 };
 
 struct bpf_thread {
   __u32 thread;     // 0: the entry is free
@@ -121,9 +121,9 @@ struct bpf_thread {
   __u64 place;    // directory of the last opened file; 0: unknown
 };
 
-static inline __u32 bpf_first_place(__u32 thread) {
-  return thread & (THREAD_PLACES - 1);
+static inline __u32 bpf_first_slot(__u32 thread) {
+  return thread & (THREAD_SLOTS - 1);
 }
-static inline __u32 bpf_second_place(__u32 thread) {
-  return (thread * 0x9e3779b1u >> 16) & (THREAD_PLACES - 1);
+static inline __u32 bpf_second_slot(__u32 thread) {
+  return (thread * 0x9e3779b1u >> 16) & (THREAD_SLOTS - 1);
 }

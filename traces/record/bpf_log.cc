@@ -6,7 +6,7 @@
 
 #include <bpf/libbpf.h>
 
-#include "traces/record/last_words.h"
+#include "traces/record/bpf_log_summary.h"
 
 namespace filereel {
 namespace {
@@ -41,7 +41,7 @@ BpfLog::~BpfLog() {
 }
 
 std::string BpfLog::summary() const {
-  return last_words(text_);
+  return summarise_bpf_log(text_);
 }
 
 }  // namespace filereel

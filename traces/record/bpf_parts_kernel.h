@@ -246,7 +246,7 @@ static __always_inline __u32 put_real(struct scratch* scratch, __u32 at, __u8 wh
 // A hash of the directories above a file: their identities and names. Files with the same hash have
 // the same path up to their names. 0: too deep. A separate function, so that the verifier checks it
 // once.
-__noinline __u64 number_of_place(__u64 opened) {
+__noinline __u64 directory_hash(__u64 opened) {
 #ifdef RECORDER_TYPED
   struct file* file = TYPED(file, opened);
   struct vfsmount* vfsmount = GET(file, f_path.mnt);

@@ -117,21 +117,21 @@ struct Tracepoint {
 };
 
 // Optional programs attached to functions: they report more if the kernel accepts them.
-struct Optional {
+struct OptionalProgram {
   bpf_program* decltype(recorder_bpf::progs)::* program;
   const char* function;
   const char* instead_of;  // a tracepoint; null: no equivalent
 };
-constexpr std::array<Optional, 3> kOptional = {{
+constexpr std::array<OptionalProgram, 3> kOptional = {{
     {&decltype(recorder_bpf::progs)::page_needed_older, "filemap_fault", "mm_filemap_fault"},
     {&decltype(recorder_bpf::progs)::pages_mapped_older, "filemap_map_pages",
      "mm_filemap_map_pages"},
-    {&decltype(recorder_bpf::progs)::size_taken, "do_truncate", nullptr},
+    {&decltype(recorder_bpf::progs)::size_truncated, "do_truncate", nullptr},
 }};
 
-std::vector<Optional> usable_programs(bool faults) {
-  std::vector<Optional> usable;
-  for (const Optional& one : kOptional) {
+std::vector<OptionalProgram> usable_programs(bool faults) {
+  std::vector<OptionalProgram> usable;
+  for (const OptionalProgram& one : kOptional) {
     if (one.instead_of && (!faults || find_tracepoint(one.instead_of) > 0)) continue;
     if (try_program(BPF_TRACE_FENTRY, find_function(one.function)) == 0) usable.push_back(one);
   }
@@ -170,7 +170,7 @@ class RingLevel {
 
 // Disables programs that this kernel does not support or that are not wanted.
 void prepare(recorder_bpf& program, const BpfProgram::Options& options,
-             std::span<const Optional> usable) {
+             std::span<const OptionalProgram> usable) {
   const auto& programs = program.progs;
   for (const Tracepoint& one : {Tracepoint{programs.page_needed, "mm_filemap_fault"},
                                 Tracepoint{programs.pages_mapped, "mm_filemap_map_pages"},
@@ -182,11 +182,11 @@ void prepare(recorder_bpf& program, const BpfProgram::Options& options,
                                 Tracepoint{programs.request_ends, "io_uring_complete"}}) {
     bpf_program__set_autoload(one.program, find_tracepoint(one.name) > 0);
   }
-  for (const Optional& one : kOptional) {
+  for (const OptionalProgram& one : kOptional) {
     bpf_program__set_autoload(programs.*one.program, false);
     bpf_program__set_autoattach(programs.*one.program, false);
   }
-  for (const Optional& one : usable) bpf_program__set_autoload(programs.*one.program, true);
+  for (const OptionalProgram& one : usable) bpf_program__set_autoload(programs.*one.program, true);
   bpf_program__set_autoattach(programs.large_call, false);  // call_ends continues there
   // Older kernels pass the result to the tracepoint, newer ones a pointer to it.
   program.rodata->has_completion_entry = tracepoint_arguments("io_uring_complete") == 3;
@@ -218,8 +218,8 @@ BpfProgram::BpfProgram(const Options& options) : state_(std::make_unique<State>(
   BpfLog log;
   if (!kernel_types())
     fail(errno, "the kernel has no BTF type information (CONFIG_DEBUG_INFO_BTF)");
-  const std::vector<Optional> usable = usable_programs(options.faults);
-  const auto load = [&](Bytes form, std::span<const Optional> optional) {
+  const std::vector<OptionalProgram> usable = usable_programs(options.faults);
+  const auto load = [&](Bytes form, std::span<const OptionalProgram> optional) {
     log.clear();
     state_->program = open_program(form);
     if (!state_->program) fail(errno, "the BPF program is corrupt");
@@ -244,7 +244,7 @@ void BpfProgram::attach() {
   if (error != 0) {
     fail(error, fmt::format("cannot attach to the kernel's tracepoints: {}", log.summary()));
   }
-  for (const Optional& one : kOptional) {
+  for (const OptionalProgram& one : kOptional) {
     bpf_program* program = state_->program->progs.*one.program;
     if (!bpf_program__autoload(program)) continue;
     if (bpf_link* link = bpf_program__attach(program)) state_->optional_links.emplace_back(link);

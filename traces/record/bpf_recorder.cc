@@ -34,14 +34,14 @@ std::uint64_t now_ns(clockid_t clock) {
 }
 
 // Translating events must not take processors from the program: events can wait until its end.
-class Modesty {
+class LowPriority {
  public:
-  Modesty() : before_(getpriority(PRIO_PROCESS, static_cast<id_t>(gettid()))) {
+  LowPriority() : before_(getpriority(PRIO_PROCESS, static_cast<id_t>(gettid()))) {
     set(std::max(before_, kModest));
   }
-  ~Modesty() { set(before_); }
-  Modesty(const Modesty&) = delete;
-  Modesty& operator=(const Modesty&) = delete;
+  ~LowPriority() { set(before_); }
+  LowPriority(const LowPriority&) = delete;
+  LowPriority& operator=(const LowPriority&) = delete;
   void end() const { set(before_); }
 
  private:
@@ -61,19 +61,19 @@ class BpfRecorder final : public Recorder {
 
  private:
   // While it exists, lost() asks the program.
-  class Use {
+  class ProgramScope {
    public:
-    Use(BpfRecorder& recorder, const BpfProgram& program) : recorder_(recorder) {
+    ProgramScope(BpfRecorder& recorder, const BpfProgram& program) : recorder_(recorder) {
       const std::scoped_lock lock(recorder_.mutex_);
       recorder_.program_ = &program;
     }
-    ~Use() {
+    ~ProgramScope() {
       const std::scoped_lock lock(recorder_.mutex_);
       recorder_.lost_ = recorder_.program_->lost();
       recorder_.program_ = nullptr;
     }
-    Use(const Use&) = delete;
-    Use& operator=(const Use&) = delete;
+    ProgramScope(const ProgramScope&) = delete;
+    ProgramScope& operator=(const ProgramScope&) = delete;
 
    private:
     BpfRecorder& recorder_;
@@ -103,12 +103,12 @@ std::uint32_t BpfRecorder::calibrate(BpfProgram& program) {
 
 RecordOutcome BpfRecorder::record(const RecordRequest& request, TraceBuilder& builder,
                                   const std::stop_token& stop) {
-  const RecordingMemory shares = share_out(request.memory, true);
+  const RecordingMemory shares = divide_memory(request.memory, true);
   EventQueue queue(shares.queue);
   MemoryBound memory(shares.known, builder.tables().paths, dropped_,
                      [&] { return queue.waiting_bytes(); });
   BpfProgram program({.faults = request.faults, .ring_bytes = shares.ring});
-  const Use use(*this, program);
+  const ProgramScope use(*this, program);
   const std::uint32_t added_ns = calibrate(program);
   program.start_draining(queue);
 
@@ -137,7 +137,7 @@ RecordOutcome BpfRecorder::record(const RecordRequest& request, TraceBuilder& bu
     throw Error(ErrorKind::failed,
                 fmt::format("process {} has ended; choose a running process", root));
   }
-  const Modesty modesty;
+  const LowPriority modesty;
   if (started) started->release();
   const std::string command = command_of(root);
   request.started();

@@ -208,16 +208,16 @@ void BpfRequests::take_entry(const BpfEventView& event, SystemCall call) {
       BpfEventView::number<std::uint8_t>(event.entry(), offsetof(io_uring_sqe, flags));
   std::uint64_t& link = links_[call.thread];
   const std::uint64_t before = std::exchange(link, flags & kLinks ? call.request : 0);
-  if (under_way_.contains(call.request)) {  // the completion of an earlier one was missed
+  if (in_flight_.contains(call.request)) {  // the completion of an earlier one was missed
     give_held(call.request);
     is_over(call.request);
     calls_.erase(call.request);
   }
-  under_way_.insert(call.request);
+  in_flight_.insert(call.request);
   if (!from_entry(event, call)) return;
   if (call.call != Call::submit) {
     calls_[call.request] = std::move(call);
-  } else if (before != call.request && under_way_.contains(before)) {
+  } else if (before != call.request && in_flight_.contains(before)) {
     followers_[before] = call.request;
     held_[call.request] = std::move(call);
   } else {
@@ -234,7 +234,7 @@ void BpfRequests::give_held(std::uint64_t request) {
 
 // Requests that wait for this one can start.
 void BpfRequests::is_over(std::uint64_t request) {
-  under_way_.erase(request);
+  in_flight_.erase(request);
   const auto found = followers_.find(request);
   if (found == followers_.end()) return;
   give_held(found->second);

@@ -48,7 +48,7 @@ class BpfRequests {
   // Passed to the resolver when the request before has completed.
   std::unordered_map<std::uint64_t, SystemCall> held_;
   std::unordered_map<std::uint64_t, std::uint64_t> followers_;  // by the request that they wait for
-  std::unordered_set<std::uint64_t> under_way_;
+  std::unordered_set<std::uint64_t> in_flight_;
   // Requests of an io_submit that has not returned: by thread, in submission order.
   std::unordered_map<std::uint32_t, std::vector<Announced>> announced_;
   // Requests treated as calls, passed to the resolver when completed: by request.

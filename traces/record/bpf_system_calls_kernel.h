@@ -93,7 +93,7 @@ int BPF_PROG(call_begins, struct pt_regs* regs, long id) {
 }
 
 // The call is unavailable or is restarted.
-static __always_inline int is_nothing(long result, __u32 flags) {
+static __always_inline int is_ignored_result(long result, __u32 flags) {
   if (result >= 0 || (flags & SHAPE_SUBMITS)) return 0;
   if (result <= -512 && result >= -530) return 1;                    // ERESTARTSYS …
   if (result == -11 || result == -4) return !(flags & SHAPE_LOCKS);  // EAGAIN, EINTR
@@ -129,7 +129,7 @@ static __always_inline int small_call(struct bpf_thread* state, struct task_stru
   struct dentry* dentry = 0;
   if (opened && (flags & SHAPE_OPENS)) {
     dentry = GET(file, f_path.dentry);
-    const __u64 number = number_of_place(opened);
+    const __u64 number = directory_hash(opened);
     const int same = number && number == state->place;
     state->place = number;
     // The long form contains the whole path.
@@ -234,7 +234,7 @@ int BPF_PROG(call_ends, struct pt_regs* regs, long result) {
   const volatile struct bpf_shape* shape = &shapes[number & (SHAPES - 1)];
   const __u32 flags = shape->flags;
   state->number = NO_CALL;
-  if (is_nothing(result, flags)) return 0;
+  if (is_ignored_result(result, flags)) return 0;
   state->end_ns = bpf_ktime_get_ns();
   if (flags & SHAPE_REAPS) {
     struct harvest harvest = {argument(state, 4), state->begin_ns, result, number};
@@ -275,7 +275,7 @@ int BPF_PROG(call_ends, struct pt_regs* regs, long result) {
 
 // Called when the kernel truncates a file because of O_TRUNC.
 SEC("fentry/do_truncate")
-int BPF_PROG(size_taken, void* owner, struct dentry* dentry) {
+int BPF_PROG(size_truncated, void* owner, struct dentry* dentry) {
   struct task_struct* task = bpf_get_current_task_btf();
   struct bpf_thread* state = find_thread(task->pid);
   if (!state || state->number >= SHAPES) return 0;

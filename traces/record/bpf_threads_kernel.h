@@ -29,7 +29,7 @@ enum {
 
 struct {
   __uint(type, BPF_MAP_TYPE_ARRAY);
-  __uint(max_entries, THREAD_PLACES);
+  __uint(max_entries, THREAD_SLOTS);
   __type(key, __u32);
   __type(value, struct bpf_thread);
 } threads SEC(".maps");
@@ -42,21 +42,21 @@ __u32 recording = 0;
 __u32 crowded = 0;  // some thread uses its second entry
 
 static __always_inline struct bpf_thread* find_thread(__u32 thread) {
-  __u32 place = bpf_first_place(thread);
+  __u32 place = bpf_first_slot(thread);
   struct bpf_thread* found = bpf_map_lookup_elem(&threads, &place);
   if (found && found->thread == thread) return found;
   if (!crowded) return 0;
-  place = bpf_second_place(thread);
+  place = bpf_second_slot(thread);
   found = bpf_map_lookup_elem(&threads, &place);
   return found && found->thread == thread ? found : 0;
 }
 
 // A free entry for the thread; 0 if there is none.
 static __always_inline struct bpf_thread* add_thread(__u32 thread) {
-  __u32 place = bpf_first_place(thread);
+  __u32 place = bpf_first_slot(thread);
   struct bpf_thread* added = bpf_map_lookup_elem(&threads, &place);
   if (!added || !__sync_bool_compare_and_swap(&added->thread, 0, thread)) {
-    place = bpf_second_place(thread);
+    place = bpf_second_slot(thread);
     added = bpf_map_lookup_elem(&threads, &place);
     if (!added || !__sync_bool_compare_and_swap(&added->thread, 0, thread)) return 0;
     crowded = 1;

@@ -23,7 +23,7 @@ namespace filereel {
 std::string mount_point_of(std::uint64_t device);
 
 // Facts missing from events, looked up on the running system.
-struct BpfSurroundings {
+struct SystemQueries {
   std::function<std::string(std::uint32_t process, int number)> open_file = open_file_name;
   std::function<std::string(std::uint32_t process, std::uint64_t device, std::uint64_t inode)>
       mapped_file = mapped_file_name;
@@ -34,7 +34,7 @@ class BpfTranslation {
  public:
   // Both outlive this. Times of events are relative to `zero_ns`.
   BpfTranslation(TraceBuilder& builder, CallResolver& resolver, std::uint64_t zero_ns,
-                 BpfSurroundings surroundings = {})
+                 SystemQueries surroundings = {})
       : builder_(builder),
         resolver_(resolver),
         requests_(resolver, builder),
@@ -86,7 +86,7 @@ class BpfTranslation {
   CallResolver& resolver_;
   BpfRequests requests_;
   std::uint64_t zero_ns_;
-  BpfSurroundings surroundings_;
+  SystemQueries surroundings_;
   MemoryBound* memory_ = nullptr;
   std::uint32_t ignored_ = 0, awaited_ = 0;
   BpfEventView event_;

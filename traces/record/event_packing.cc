@@ -41,12 +41,12 @@ std::uint64_t unfolded(std::uint64_t number) {
 std::byte* EventPacker::pack(std::span<const std::byte> event, std::byte* out) {
   out = put_number(event.size(), out);
   if (event.size() >= sizeof(bpf_event)) {
-    LastHeads::Head head;
+    PreviousHeads::Head head;
     std::memcpy(head.data(), event.data(), sizeof(head));
     bpf_event known;
     std::memcpy(&known, event.data(), sizeof(known));
-    const std::size_t place = known.thread % LastHeads::kPlaces;
-    LastHeads::Head& last = last_.at(place);
+    const std::size_t place = known.thread % PreviousHeads::kPlaces;
+    PreviousHeads::Head& last = last_.at(place);
     *out++ = static_cast<std::byte>(place);
     std::byte* const differing = out;
     out += sizeof(std::uint16_t);
@@ -67,7 +67,7 @@ std::span<const std::byte> EventUnpacker::unpack(std::span<const std::byte>& pac
   event_.resize(take_number(packed));
   std::span<std::byte> rest = event_;
   if (event_.size() >= sizeof(bpf_event)) {
-    LastHeads::Head& last = last_.at(static_cast<std::size_t>(packed.front()));
+    PreviousHeads::Head& last = last_.at(static_cast<std::size_t>(packed.front()));
     std::uint16_t bits = 0;
     std::memcpy(&bits, &packed[1], sizeof(bits));
     packed = packed.subspan(1 + sizeof(bits));

@@ -16,7 +16,7 @@ inline constexpr std::size_t kHeadWords = sizeof(bpf_event) / sizeof(std::uint64
 static_assert(sizeof(bpf_event) % sizeof(std::uint64_t) == 0);
 
 // The last heads packed or unpacked, for several threads.
-class LastHeads {
+class PreviousHeads {
  public:
   using Head = std::array<std::uint64_t, kHeadWords>;
   static constexpr std::size_t kPlaces = 64;
@@ -36,7 +36,7 @@ class EventPacker {
   std::byte* pack(std::span<const std::byte> event, std::byte* out);
 
  private:
-  LastHeads last_;
+  PreviousHeads last_;
 };
 
 class EventUnpacker {
@@ -46,7 +46,7 @@ class EventUnpacker {
   std::span<const std::byte> unpack(std::span<const std::byte>& packed);
 
  private:
-  LastHeads last_;
+  PreviousHeads last_;
   std::vector<std::byte> event_;
 };
 

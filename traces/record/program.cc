@@ -36,15 +36,15 @@ bool send(const Descriptor& to, T value) {
 }
 
 // Runs in the child between fork and exec: only async-signal-safe calls.
-[[noreturn]] void become(char* const* arguments, void (*prepare)(), const sigset_t& blocked,
-                         const Descriptor& leash) {
+[[noreturn]] void exec_child(char* const* arguments, void (*prepare)(), const sigset_t& blocked,
+                             const Descriptor& control_socket) {
   constexpr int kNever = 127;
   sigprocmask(SIG_SETMASK, &blocked, nullptr);
   if (prepare != nullptr) prepare();
   char go = 0;
-  if (!send(leash, 0) || !receive(leash, go)) _exit(kNever);
+  if (!send(control_socket, 0) || !receive(control_socket, go)) _exit(kNever);
   execvp(arguments[0], arguments);
-  send(leash, errno);
+  send(control_socket, errno);
   _exit(kNever);
 }
 
@@ -73,17 +73,17 @@ HeldProgram::HeldProgram(const std::vector<std::string>& command, void (*prepare
 
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) fail(errno, kNoRoom);
-  leash_.reset(ends[0]);
+  control_socket_.reset(ends[0]);
   Descriptor other_end(ends[1]);
   pid_ = fork();
   if (pid_ < 0) fail(errno, kNoRoom);
   if (pid_ == 0) {
-    leash_.reset();  // so that the child sees this process's end close
-    become(arguments.data(), prepare, blocked, other_end);
+    control_socket_.reset();  // so that the child sees this process's end close
+    exec_child(arguments.data(), prepare, blocked, other_end);
   }
   other_end.reset();
   int ready = 0;
-  if (!receive(leash_, ready)) {
+  if (!receive(control_socket_, ready)) {
     wait(1);
     fail(ECHILD, kNoRoom);
   }
@@ -96,7 +96,7 @@ void HeldProgram::fail(int error, std::string_view advice) const {
 
 HeldProgram::~HeldProgram() {
   if (!held_) return;
-  leash_.reset();
+  control_socket_.reset();
   wait(1);
 }
 
@@ -104,8 +104,8 @@ void HeldProgram::release() {
   held_ = false;
   int error = 0;
   // If it was killed meanwhile, wait() reports it.
-  const bool failed = send(leash_, 'g') && receive(leash_, error);
-  leash_.reset();  // if the program was executed, exec has closed the other end
+  const bool failed = send(control_socket_, 'g') && receive(control_socket_, error);
+  control_socket_.reset();  // if the program was executed, exec has closed the other end
   if (!failed) return;
   wait(1);
   fail(error, advice_on(error));

@@ -48,7 +48,7 @@ class HeldProgram {
   pid_t pid_ = -1;
   // A socket to the child. The child reports when it is ready and why it failed; a byte releases
   // it; closing this side ends it.
-  Descriptor leash_;
+  Descriptor control_socket_;
   bool held_ = true;
   std::optional<int> status_;
 };

@@ -14,7 +14,7 @@ constexpr std::uint64_t kOwn = 12 * kMiB;    // heap before recording, and for b
 
 }  // namespace
 
-RecordingMemory share_out(std::uint64_t bytes, bool has_ring) {
+RecordingMemory divide_memory(std::uint64_t bytes, bool has_ring) {
   RecordingMemory shares;
   if (has_ring) {
     shares.ring = static_cast<std::uint32_t>(std::min(std::bit_floor(bytes / 8), kMostRing));

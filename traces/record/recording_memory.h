@@ -17,6 +17,6 @@ struct RecordingMemory {
 };
 
 // `bytes`: kLeast or more, for a recorder with or without a ring.
-RecordingMemory share_out(std::uint64_t bytes, bool has_ring);
+RecordingMemory divide_memory(std::uint64_t bytes, bool has_ring);
 
 }  // namespace filereel

@@ -48,11 +48,11 @@ bool has_ended(pid_t child) {
 }
 
 // While it exists, a stop ends strace's output: the program is asked to end, or is released.
-class StopWatch {
+class StopMonitor {
  public:
   // `program` may be null. The program has `grace_seconds` to end, as has strace. All outlive this.
-  StopWatch(HeldProgram* program, double grace_seconds, const StraceProcess& strace,
-            const std::stop_token& stop)
+  StopMonitor(HeldProgram* program, double grace_seconds, const StraceProcess& strace,
+              const std::stop_token& stop)
       : program_(program),
         grace_seconds_(grace_seconds),
         strace_(strace),
@@ -125,7 +125,7 @@ RecordOutcome StraceRecorder::record(const RecordRequest& request, TraceBuilder&
     program.emplace(request.command, allow_tracing, request.blocked);
   }
   const auto id = program ? static_cast<std::uint32_t>(program->pid()) : request.process;
-  MemoryBound memory(share_out(request.memory, false).known, builder.tables().paths, dropped_);
+  MemoryBound memory(divide_memory(request.memory, false).known, builder.tables().paths, dropped_);
   const ImportOptions options{
       .working_directory = working_directory_of(id),
       .under = request.under,
@@ -143,7 +143,7 @@ RecordOutcome StraceRecorder::record(const RecordRequest& request, TraceBuilder&
   const std::string command = command_of(id);
   request.started();
 
-  StopWatch watch(program ? &*program : nullptr, request.grace_seconds, strace, stop);
+  StopMonitor watch(program ? &*program : nullptr, request.grace_seconds, strace, stop);
   {
     LineReader lines(strace.take_output(), "strace's output");
     StraceImport import(lines, builder, options);

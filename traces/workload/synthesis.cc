@@ -103,7 +103,7 @@ std::vector<Role> volumes_of(const Recipe& recipe, const RecipePhase& phase) {
 
 struct Synthesis::State {
   // What lies on one volume.
-  struct OnVolume {
+  struct VolumeState {
     std::map<std::size_t, GroupLayout> groups;  // by number in the recipe
     FileSet initial, largest;
   };
@@ -113,7 +113,7 @@ struct Synthesis::State {
   PathTable paths;
   TextTable texts;
   FileSet all = empty_set();  // of all volumes, one after another
-  std::array<OnVolume, kRoles> volumes;
+  std::array<VolumeState, kRoles> volumes;
 
   State(const Recipe& what, const SynthesisOptions& how) : recipe(what), options(how) {
     for (std::size_t role = 0; role < kRoles; ++role) {
@@ -129,7 +129,7 @@ struct Synthesis::State {
     return set;
   }
 
-  void add_volume(Role role, OnVolume& volume) {
+  void add_volume(Role role, VolumeState& volume) {
     const std::size_t first = all.entries.size();
     for (std::size_t i = 0; i < recipe.files.size(); ++i) {
       const RecipeFiles& files = recipe.files[i];
@@ -190,7 +190,7 @@ struct Synthesis::State {
   // Copies, what is written beside before it takes a file's place, and what is appended.
   // `first`: the number of the volume's first entry.
   void add_largest(std::size_t group, const GroupLayout& layout, std::size_t first,
-                   OnVolume& volume) const {
+                   VolumeState& volume) const {
     std::vector<Entry>& entries = volume.largest.entries;
     const std::uint64_t more = appended(group, layout.step_files().size());
     for (const StepFile& file : layout.step_files()) entries[file.entry - first].size += more;

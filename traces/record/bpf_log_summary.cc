@@ -1,4 +1,4 @@
-#include "traces/record/last_words.h"
+#include "traces/record/bpf_log_summary.h"
 
 #include <algorithm>
 #include <array>
@@ -10,7 +10,7 @@ namespace filereel {
 namespace {
 
 // Lines that do not give the reason.
-bool is_frame(std::string_view line) {
+bool is_boilerplate(std::string_view line) {
   constexpr std::array<std::string_view, 6> kFrames = {"-- BEGIN",
                                                        "-- END",
                                                        "processed ",
@@ -28,13 +28,13 @@ std::string_view without_prefix(std::string_view line) {
 
 }  // namespace
 
-std::string last_words(std::string_view log) {
+std::string summarise_bpf_log(std::string_view log) {
   constexpr std::size_t kLines = 3, kLineBytes = 200;
   std::vector<std::string_view> lines;
   while (!log.empty()) {
     const std::size_t end = std::min(log.find('\n'), log.size());
     const std::string_view line = without_prefix(log.substr(0, end));
-    if (!is_frame(line)) lines.push_back(line);
+    if (!is_boilerplate(line)) lines.push_back(line);
     log.remove_prefix(std::min(end + 1, log.size()));
   }
   if (lines.empty()) return "no reason given";

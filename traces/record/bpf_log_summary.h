@@ -7,6 +7,6 @@
 namespace filereel {
 
 // The first line of the log, which names the program, and the last lines, which give the reason.
-std::string last_words(std::string_view log);
+std::string summarise_bpf_log(std::string_view log);
 
 }  // namespace filereel

@@ -1,4 +1,4 @@
-#include "traces/edit/carrier.h"
+#include "traces/edit/id_remapper.h"
 
 #include <algorithm>
 #include <unordered_map>
@@ -12,14 +12,14 @@ constexpr std::uint32_t kMaxNumber = 1 << 22;
 
 }  // namespace
 
-Carrier::Carrier(const TraceInput& input, TraceBuilder& out, std::string below,
-                 const NameChange* change)
+IdRemapper::IdRemapper(const TraceInput& input, TraceBuilder& out, std::string below,
+                       const NameChange* change)
     : input_(input), out_(out), below_(std::move(below)), change_(change) {
   const PathId root = out_.path(below_);
   paths_ = {root, root};  // both volumes' roots
 }
 
-std::string Carrier::changed_path(std::string_view path) const {
+std::string IdRemapper::changed_path(std::string_view path) const {
   std::string changed = below_;
   while (!path.empty()) {
     const std::size_t slash = std::min(path.find('/'), path.size());
@@ -31,7 +31,7 @@ std::string Carrier::changed_path(std::string_view path) const {
   return changed;
 }
 
-FileSet Carrier::tree(const FileSet& set) const {
+FileSet IdRemapper::tree(const FileSet& set) const {
   FileSet changed;
   changed.name = set.name;
   changed.entries.reserve(set.entries.size() + 1);
@@ -48,27 +48,27 @@ FileSet Carrier::tree(const FileSet& set) const {
 }
 
 template <typename Make>
-std::uint32_t Carrier::numbered(std::vector<std::uint32_t>& numbers, std::uint32_t index,
-                                Make make) {
+std::uint32_t IdRemapper::numbered(std::vector<std::uint32_t>& numbers, std::uint32_t index,
+                                   Make make) {
   if (index >= kMaxNumber) return kUnmapped;
   if (numbers.size() <= index) numbers.resize(index + 1, kUnmapped);
   if (numbers[index] == kUnmapped) numbers[index] = make();
   return numbers[index];
 }
 
-void Carrier::forget(std::vector<std::uint32_t>& numbers, std::uint32_t index) {
+void IdRemapper::forget(std::vector<std::uint32_t>& numbers, std::uint32_t index) {
   if (index < numbers.size()) numbers[index] = kUnmapped;
 }
 
-void Carrier::add_threads() {
+void IdRemapper::add_threads() {
   for (std::uint32_t i = 0; i < input_.info.threads.size(); ++i) thread(i);
 }
 
-bool Carrier::has_thread(std::uint32_t number) const {
+bool IdRemapper::has_thread(std::uint32_t number) const {
   return number < threads_.size() && threads_[number] != kUnmapped;
 }
 
-std::uint32_t Carrier::thread(std::uint32_t number) {
+std::uint32_t IdRemapper::thread(std::uint32_t number) {
   return numbered(threads_, number, [&] {
     TraceThread thread;
     if (number < input_.info.threads.size()) {
@@ -85,7 +85,7 @@ std::uint32_t Carrier::thread(std::uint32_t number) {
   });
 }
 
-PathId Carrier::path(PathId path) {
+PathId IdRemapper::path(PathId path) {
   if (paths_.size() < input_.tables.paths.size()) {
     paths_.resize(input_.tables.paths.size(), PathTable::kNone);
   }
@@ -102,48 +102,48 @@ PathId Carrier::path(PathId path) {
   return at;
 }
 
-bool Carrier::has_slot(FileSlot slot) const {
+bool IdRemapper::has_slot(FileSlot slot) const {
   return slot < slots_.size() && slots_[slot] != kUnmapped;
 }
 
-FileSlot Carrier::take_slot(FileSlot slot) {
+FileSlot IdRemapper::take_slot(FileSlot slot) {
   return numbered(slots_, slot, [&] { return out_.take_slot(); });
 }
 
-bool Carrier::has_mapping(FileSlot mapping) const {
+bool IdRemapper::has_mapping(FileSlot mapping) const {
   return mapping < mappings_.size() && mappings_[mapping] != kUnmapped;
 }
 
-FileSlot Carrier::take_mapping(FileSlot mapping) {
+FileSlot IdRemapper::take_mapping(FileSlot mapping) {
   return numbered(mappings_, mapping, [&] { return out_.take_mapping(); });
 }
 
-void Carrier::close(FileSlot slot, std::uint32_t thread, std::uint64_t at_ns) {
+void IdRemapper::close(FileSlot slot, std::uint32_t thread, std::uint64_t at_ns) {
   if (!has_slot(slot)) return;
   Operation close;
   close.kind = OperationKind::close;
   close.file = slot;
   close.thread = thread;
-  carry_file(close);
+  remap_file(close);
   out_.add({close, at_ns, 0});
 }
 
-void Carrier::unmap(FileSlot mapping, std::uint32_t thread, std::uint64_t at_ns) {
+void IdRemapper::unmap(FileSlot mapping, std::uint32_t thread, std::uint64_t at_ns) {
   if (!has_mapping(mapping)) return;
   Operation unmap;
   unmap.kind = OperationKind::unmap;
   unmap.source = mapping;
   unmap.thread = thread;
-  carry_mapping(unmap);
+  remap_mapping(unmap);
   out_.add({unmap, at_ns, 0});
 }
 
-void Carrier::close_all(std::uint32_t thread, std::uint64_t at_ns) {
+void IdRemapper::close_all(std::uint32_t thread, std::uint64_t at_ns) {
   for (FileSlot mapping = 0; mapping < mappings_.size(); ++mapping) unmap(mapping, thread, at_ns);
   for (FileSlot slot = 0; slot < slots_.size(); ++slot) close(slot, thread, at_ns);
 }
 
-TextId Carrier::text(const Operation& operation) {
+TextId IdRemapper::text(const Operation& operation) {
   if (operation.text == 0) return 0;
   const std::string& text = input_.tables.texts.text(operation.text);
   if (change_ == nullptr) return out_.tables().texts.add(text);
@@ -152,7 +152,7 @@ TextId Carrier::text(const Operation& operation) {
   return out_.tables().texts.add(link ? change_->link_text(text) : change_->attribute(text));
 }
 
-void Carrier::carry_file(Operation& operation) {
+void IdRemapper::remap_file(Operation& operation) {
   const FileSlot slot = operation.file;
   if (slot != kNoFile) operation.file = take_slot(slot);
   const bool fails = operation.expected < 0;
@@ -163,7 +163,7 @@ void Carrier::carry_file(Operation& operation) {
   forget(slots_, slot);
 }
 
-void Carrier::carry_mapping(Operation& operation) {
+void IdRemapper::remap_mapping(Operation& operation) {
   const FileSlot mapping = operation.source;
   operation.source = take_mapping(mapping);
   const bool ends = operation.kind == OperationKind::unmap ||
@@ -173,7 +173,7 @@ void Carrier::carry_mapping(Operation& operation) {
   forget(mappings_, mapping);
 }
 
-void Carrier::add(RecordedOperation recorded, std::uint64_t later) {
+void IdRemapper::add(RecordedOperation recorded, std::uint64_t later) {
   Operation& operation = recorded.operation;
   const Field fields = operation_info(operation.kind).fields;
   operation.thread = thread(operation.thread);
@@ -186,10 +186,10 @@ void Carrier::add(RecordedOperation recorded, std::uint64_t later) {
     if (operation.kind == OperationKind::copy_range) {
       operation.source = take_slot(operation.source);
     } else {
-      carry_mapping(operation);
+      remap_mapping(operation);
     }
   }
-  carry_file(operation);
+  remap_file(operation);
   if (operation.kind == OperationKind::fork || operation.kind == OperationKind::join) {
     operation.second = thread(static_cast<std::uint32_t>(operation.second));
   }
@@ -197,7 +197,7 @@ void Carrier::add(RecordedOperation recorded, std::uint64_t later) {
   out_.add(recorded);
 }
 
-void Carrier::add_losses() {
+void IdRemapper::add_losses() {
   for (const auto& [what, count] : input_.info.lost) out_.lost(what, count);
   for (const auto& [what, count] : input_.info.approximated) out_.approximated(what, count);
   if (!input_.info.complete) out_.lost("the end of a truncated trace");
@@ -237,7 +237,7 @@ FileSet unite(std::vector<FileSet> sets) {
   return united;
 }
 
-const RecordedOperation* OneByOne::peek() {
+const RecordedOperation* OperationReader::peek() {
   if (at_ == count_) {
     at_ = 0;
     count_ = source_.next(buffer_);

@@ -19,12 +19,12 @@ struct NameChange {
   std::function<std::string(std::string_view)> attribute;  // of an extended attribute
 };
 
-class Carrier {
+class IdRemapper {
  public:
   // Everything is put below the directory `below`, a single name, unless that is empty. `change`
   // may be null. All outlive the carrier.
-  Carrier(const TraceInput& input, TraceBuilder& out, std::string below = {},
-          const NameChange* change = nullptr);
+  IdRemapper(const TraceInput& input, TraceBuilder& out, std::string below = {},
+             const NameChange* change = nullptr);
 
   // A tree of the input, as it is in the output.
   FileSet tree(const FileSet& set) const;
@@ -63,8 +63,8 @@ class Carrier {
 
   std::string changed_path(std::string_view path) const;
   TextId text(const Operation& operation);
-  void carry_file(Operation& operation);
-  void carry_mapping(Operation& operation);
+  void remap_file(Operation& operation);
+  void remap_mapping(Operation& operation);
 
   const TraceInput& input_;
   TraceBuilder& out_;
@@ -81,9 +81,9 @@ class Carrier {
 FileSet unite(std::vector<FileSet> sets);
 
 // Reads a source operation by operation.
-class OneByOne {
+class OperationReader {
  public:
-  explicit OneByOne(RecordedSource& source) : source_(source), buffer_(1024) {}
+  explicit OperationReader(RecordedSource& source) : source_(source), buffer_(1024) {}
 
   // The next one, or null at the end; valid until pop().
   const RecordedOperation* peek();
