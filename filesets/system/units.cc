@@ -41,6 +41,7 @@ constexpr std::array kSizes = {
 constexpr std::array kTimes = {
     Unit{"ns", 1},
     Unit{"us", 1000},
+    Unit{"µs", 1000},
     Unit{"ms", 1'000'000},
     Unit{"s", 1'000'000'000},
     Unit{"min", 60'000'000'000},
@@ -82,7 +83,7 @@ std::optional<std::uint64_t> to_number(std::string_view digits) {
 const Unit* find_unit(std::span<const Unit> units, std::string_view name) {
   const auto same = [name](const Unit& unit) {
     return std::ranges::equal(unit.name, name, [](char expected, char given) {
-      return expected == std::tolower(static_cast<unsigned char>(given));
+      return expected == static_cast<char>(std::tolower(static_cast<unsigned char>(given)));
     });
   };
   const auto found = std::ranges::find_if(units, same);
@@ -176,7 +177,7 @@ std::string format_duration(double seconds) {
   // The limits are the points at which three digits (or one decimal) would round up to the next
   // unit.
   if (seconds < 999.5e-9) return fmt::format("{} ns", three_digits(seconds * 1e9));
-  if (seconds < 999.5e-6) return fmt::format("{} us", three_digits(seconds * 1e6));
+  if (seconds < 999.5e-6) return fmt::format("{} µs", three_digits(seconds * 1e6));
   if (seconds < 999.5e-3) return fmt::format("{} ms", three_digits(seconds * 1e3));
   if (seconds < 59.95) return fmt::format("{:.1f} s", seconds);
   const long long whole = std::llround(seconds);

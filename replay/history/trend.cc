@@ -44,7 +44,7 @@ void add_tails(const Measurement& measurement, std::vector<UnitSpread>& figures)
     const Percentile* tail = tail_percentile(measurement.median_count(kind));
     if (!tail) continue;
     const auto spread = measurement.latency(kind, tail->figure);
-    if (spread) figures.push_back({fmt::format("us {} {}", tail->name, kind), *spread});
+    if (spread) figures.push_back({fmt::format("µs {} {}", tail->name, kind), *spread});
   }
 }
 

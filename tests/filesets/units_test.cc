@@ -113,8 +113,8 @@ TEST_CASE("binary sizes take the largest unit that leaves them whole") {
 TEST_CASE("durations are shown in the unit that people would choose") {
   CHECK(format_duration(0) == "0 s");
   CHECK(format_duration(2e-9) == "2 ns");
-  CHECK(format_duration(12.34e-6) == "12.3 us");
-  CHECK(format_duration(0.00085) == "850 us");
+  CHECK(format_duration(12.34e-6) == "12.3 µs");
+  CHECK(format_duration(0.00085) == "850 µs");
   CHECK(format_duration(0.85) == "850 ms");
   CHECK(format_duration(0.99949) == "999 ms");
   CHECK(format_duration(0.9996) == "1.0 s");
@@ -134,6 +134,7 @@ TEST_CASE("times are read with their units") {
   CHECK(parse_duration("1.5 min", "") == 90'000'000'000);
   CHECK(parse_duration("250 ms", "") == 250'000'000);
   CHECK(parse_duration("10us", "") == 10'000);
+  CHECK(parse_duration("10 µs", "") == 10'000);
   CHECK(parse_duration("7 ns", "") == 7);
   CHECK(parse_duration("3H", "") == 10'800'000'000'000);
   CHECK(parse_duration("0.999999 h", "") == 3'599'996'400'000);

@@ -115,9 +115,9 @@ TEST_CASE("tails have lines of their own where there are operations enough") {
   }
   const std::vector<DeviceTrend> trends = trends_of(folder_of(entries));
   REQUIRE(trends.at(0).series.size() == 3);
-  CHECK(trends[0].series[1].unit == "us p99.9 read");
+  CHECK(trends[0].series[1].unit == "µs p99.9 read");
   CHECK(trends[0].series[1].firmware_change == doctest::Approx(1.0));
-  CHECK(trends[0].series[2].unit == "us p99 write");
+  CHECK(trends[0].series[2].unit == "µs p99 write");
   CHECK(trends[0].series[2].points[1].figure.median == 100);
 }
 

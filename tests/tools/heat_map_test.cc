@@ -31,10 +31,10 @@ TEST_CASE("a heat map shows when operations ended and how long they took, single
         "    1 ms ┤\n"
         "         │\n"
         "         │\n"
-        "  100 us ┤\n"
+        "  100 µs ┤\n"
         "         │     ▓████\n"
         "         │ █████\n"
-        "   10 us ┤██\n"
+        "   10 µs ┤██\n"
         "         └──────────\n"
         "          0 s  100 ms\n"
         "          · one operation, ░▒▓█ up to 100; a column is 10 ms\n");
@@ -45,7 +45,7 @@ TEST_CASE("a heat map of one operation has one cell") {
   CHECK(heat_map(grid).empty());
   grid.record(5, Histogram::bucket(1000), 0, false);
   CHECK(heat_map(grid) ==
-        "    1 us ┤·\n"
+        "    1 µs ┤·\n"
         "         └─\n"
         "          0 s  10 ms\n"
         "          · one operation; a column is 10 ms\n");
