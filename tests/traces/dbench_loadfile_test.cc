@@ -195,7 +195,7 @@ TEST_CASE("what is wrong with a load file is said with its line") {
   CHECK(error_of(open + "ReadX 1 -1 1 1 NT_STATUS_OK\n") ==
         "input:2: invalid number \"-1\"; expected 0 to 9223372036854775807");
   CHECK(error_of(open + "WriteX 1 9223372036854775807 1 1 NT_STATUS_OK\n") ==
-        "input:2: offset 9223372036854775807 is too large; files end at 2^63 - 1");
+        "input:2: offset 9223372036854775807 is out of range; files end at 2^63 - 1");
   CHECK(error_of(open + "ReadX 1 NT_STATUS_OK\n") ==
         "input:2: 1 fields after \"ReadX\"; expected 3");
   CHECK(

@@ -126,7 +126,7 @@ TEST_CASE("what is wrong with an iolog is said with its line") {
       error_of("fio version 2 iolog\na open\na read 0 4294967296\n") ==
       "input:3: length of 4294967296 bytes is out of range; the limit for one call is 2147479552");
   CHECK(error_of("fio version 2 iolog\na open\na read 9223372036854775807 1\n") ==
-        "input:3: offset 9223372036854775807 is too large; files end at 2^63 - 1");
+        "input:3: offset 9223372036854775807 is out of range; files end at 2^63 - 1");
   CHECK(error_of("fio version 2 iolog\na open 5 6\n") ==
         "input:2: wrong number of fields for \"open\"; expected \"FILE ACTION\" or "
         "\"FILE ACTION OFFSET LENGTH\"");

@@ -127,7 +127,7 @@ TEST_CASE("operations that use what there is not are refused") {
   CHECK(refused("more than the reel's largest", [](Operation& op) { op.length = 4097; }));
   CHECK(refused("transfers more than requested", [](Operation& op) { op.expected = 4097; }));
   CHECK(refused("not an error number", [](Operation& op) { op.expected = -4096; }));
-  CHECK(refused("thread is undefined", [](Operation& op) { op.thread = 1; }));
+  CHECK(refused("undefined thread", [](Operation& op) { op.thread = 1; }));
   CHECK(refused("thread is undefined", [](Operation& op) {
     op = {};
     op.kind = OperationKind::fork;

@@ -51,7 +51,9 @@ TEST_CASE("Calls that begin without end are refused before they fill the memory"
   RecordedCalls recorded;
   LineReader input(text, "app.strace");
   CHECK_THROWS_WITH_AS(strace_importer().read(input, recorded.builder, {.working_directory = "/w"}),
-                       doctest::Contains("app.strace:256: more than 128 MiB of calls"), Error);
+                       doctest::Contains("app.strace:256: more than 128 MiB of unfinished calls; "
+                                         "this is not the output of strace"),
+                       Error);
 }
 
 TEST_CASE("A plain text of one program becomes operations, without times") {
