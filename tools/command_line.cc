@@ -129,8 +129,10 @@ int obey(int argc, const char* const* argv) {
 class HelpFormatter : public CLI::Formatter {
  public:
   std::string make_option(const CLI::Option* option, bool positional) const override {
-    return row(make_option_name(option, positional) + make_option_opts(option),
-               make_option_desc(option));
+    std::string names = make_option_name(option, positional);
+    const std::size_t negated = names.find("{false}");  // CLI11 marks a flag such as --remove
+    if (negated != std::string::npos) names.erase(negated, std::string_view("{false}").size());
+    return row(names + make_option_opts(option), make_option_desc(option));
   }
 
   std::string make_subcommand(const CLI::App* command) const override {

@@ -274,7 +274,7 @@ void add_compare_command(CLI::App& app, Session& session) {
                       "Label or file of the result with index 100 (the base)");
   add_comparison_options(*command, arguments->output);
   command->footer(
-      "Exits with 4 if a time, a tail or stalls are worse; with --strict, with 5 if nothing\nis "
+      "Exits with 4 if a time, a tail or stalls are worse; with --strict, with 5 if\nnothing is "
       "worse but something is undecided. A ranking exits with 0.\n\nExamples:\n"
       "  filereel compare before.json after.json --threshold 5%\n"
       "  filereel compare --base a1.json --base a2.json --new b1.json --new b2.json\n"

@@ -458,7 +458,7 @@ class RecordingByBpf(Recording, IntegrationTest):
 
     def test_what_recording_adds_to_a_call_is_in_the_reel(self):
         self.record("--", "true")
-        self.assertRegex(self.summary(), r"recorder +added \d+ ns")
+        self.assertRegex(self.summary(), r"recorder +adds \d+ ns")
 
     def test_programs_and_libraries_are_mapped_and_their_faults_recorded(self):
         self.record("--", "true")
