@@ -77,7 +77,7 @@ void check_engine(const TraceInfo& info, const JobOptions& options, Result& resu
   if (engine == EngineKind::uring) throw Error(ErrorKind::failed, *why);
   if (!options.engine && wants_uring(info, options)) {
     result.warn({"io-uring-unavailable", *why,
-                 "concurrent requests of the trace are executed one after another"});
+                 "concurrent requests of the trace are executed in sequence"});
   }
 }
 

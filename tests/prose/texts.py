@@ -105,7 +105,7 @@ def of_man_page(source, file):
         elif re.match(r"\.(B|I|BR|IR|RB|RI|BI)\b", line):
             lines.append("X")
         else:
-            lines.append(re.sub(r"\\f[BI].*?\\f[RP]", "X", line).replace(r"\-", "-").replace(r"\&", ""))
+            lines.append(re.sub(r"\\f[BI].*?\\f[RP]", "X", line).replace(r"\-", "-").replace(r"\&", "").replace(r"\(aq", "'"))
     return paragraphs(lines, file)
 
 

@@ -305,8 +305,8 @@ class Reader {
       const RecipeThreads& other = phase.threads[i];
       if (one.files != other.files || !(disturbs_others(one) || disturbs_others(other))) continue;
       last.fail(
-          fmt::format("uses '{}' together with other threads, some of which create, remove, rename "
-                      "or truncate files: use separate groups of files",
+          fmt::format("uses '{}' together with other threads, and some of them create, remove, "
+                      "rename or truncate files: use separate groups of files",
                       printable(recipe_.files[one.files].name)));
     }
   }

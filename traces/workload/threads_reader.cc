@@ -167,7 +167,7 @@ void read_do(const SweptMap& map, const RecipePhase& phase, RecipeThreads& threa
   FileFate fate(state);
   threads.choices = read_choices(map, state, fate);
   if (threads.depth > 1) {
-    map.one("depth")->fail("applies to access: the steps of a file run one after another");
+    map.one("depth")->fail("applies to access: the steps of a file run in sequence");
   }
   const StopRule& stop = phase.stop;
   const bool cut = stop.time_ns > 0 || stop.operations > 0 || stop.bytes > 0;
