@@ -33,7 +33,7 @@ struct CallParts {
   TraceBuilder& builder;
   TreeModel& model = builder.model();
   PathResolution paths;  // links, and paths that are not files
-  TaskTable tasks;       // threads, and what they share: descriptors, surroundings, memory
+  TaskTable tasks;       // threads and their shared state: descriptors, directories, memory
   Emitter emitter;       // writes the operations in the kept part of the trace
   OpenFiles files;       // the files behind descriptors
   MappingUses mapping_uses;

@@ -5,7 +5,7 @@
 namespace filereel {
 namespace {
 
-constexpr std::uint64_t kFirstByte = 330;  // headers that every log begins with
+constexpr std::uint64_t kFirstByte = 330;  // headers at the start of every log
 
 }  // namespace
 
@@ -37,7 +37,7 @@ Part BinaryLog::lead(std::uint32_t thread) {
   if (sync_every_ != 0 && ++groups_ % sync_every_ == 0) {
     co_await calls_.sync(thread, ServerFile::binary_log);
   }
-  // The next group may write as soon as this one has its turn to commit.
+  // The next group may write as soon as this one may commit.
   while (committing_) co_await committed_.wait();
   committing_ = true;
   writing_ = false;

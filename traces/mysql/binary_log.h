@@ -1,5 +1,5 @@
-// The binary log: transactions that are to commit queue up; the first of the queue writes and syncs
-// for all of it and commits them one after another.
+// The binary log: committing transactions queue up. The first one writes and syncs for all of them
+// and commits them in order.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +12,11 @@ namespace filereel {
 
 class BinaryLog {
  public:
-  // `sync_every`: groups between two syncs, 0 for none.
+  // `sync_every`: groups per sync, 0 for none.
   BinaryLog(ServerCalls& calls, std::uint32_t sync_every);
 
-  // Returns when the transaction is in the log and `commit` of it is done, which the leader's
-  // thread does: it is called with that thread's number.
+  // Returns when the transaction is in the log and `commit` has run for it. The leader's thread
+  // calls `commit` with its own thread number.
   Part commit(std::uint32_t thread, std::uint64_t bytes, std::function<Part(std::uint32_t)> commit);
 
  private:

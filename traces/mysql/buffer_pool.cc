@@ -3,8 +3,8 @@
 namespace filereel {
 namespace {
 
-// One frame of so many holds what is not simulated. Of 4096, 40 describe the frames and 25 are
-// headers and bitmaps of files (counted); 17 are taken to be inner pages of indexes.
+// One in this number of frames has data that is not simulated. Of 4096, 40 describe frames and 25
+// are headers and bitmaps of files (counted); 17 are assumed to be inner pages of indexes.
 constexpr std::uint64_t kOverheadShare = 50;
 // innodb_old_blocks_pct and innodb_old_blocks_time.
 constexpr std::size_t kOldPercent = 37;
@@ -31,7 +31,7 @@ BufferPool::Frame BufferPool::use(PageId page, std::uint64_t now) {
   FrameState& state = frames_[frame];
   bool to_head = false;
   if (state.list == kOld) {
-    // A scan uses a page several times in short order: that does not make it worth keeping.
+    // A scan uses a page several times in quick succession, which is no reason to keep it.
     if (!state.used) state.first_use = now;
     to_head = state.used && now - state.first_use >= kOldTime;
   } else {
@@ -106,7 +106,7 @@ void BufferPool::remove(ListName name, Frame frame) {
   --list.length;
 }
 
-// Keeps the old part near its share of all.
+// Keeps the old part near its share.
 void BufferPool::balance() {
   const std::size_t wanted = pages_.size() * kOldPercent / 100;
   while (lists_[kOld].length > wanted + kOldTolerance) {

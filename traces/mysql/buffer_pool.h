@@ -1,5 +1,5 @@
-// The buffer pool: which pages are in memory, in the order in which they are given up, and which of
-// them are dirty. As InnoDB's: a list in two parts, into whose middle pages come.
+// The buffer pool: pages in memory, in order of eviction, with dirty marks. As in InnoDB, it is a
+// list of two parts, and new pages are inserted in the middle.
 #pragma once
 
 #include <cstddef>
@@ -25,42 +25,42 @@ class BufferPool {
 
   explicit BufferPool(std::uint64_t bytes);
 
-  // Pages that are in no use, and that are.
+  // Unused and used frames.
   std::size_t free() const { return free_.size(); }
   std::size_t used() const { return pages_.size(); }
 
-  // The page if it is here; counts as a use at that time.
+  // The page if it is in the pool; counts as a use at that time.
   Frame use(PageId page, std::uint64_t now);
   Frame find(PageId page) const;
-  // Takes a free frame, of which there must be one. Pages that are made begin among the young ones,
-  // those that are read in the middle; what is read ahead is not used yet.
+  // Takes a free frame, which must exist. Created pages start among the young ones, pages read in
+  // the middle. Pages read ahead are not used yet.
   enum class Coming : std::uint8_t { made, read, read_ahead };
   Frame put(PageId page, std::uint64_t now, Coming coming = Coming::read);
   bool was_used(Frame frame) const { return frames_[frame].used; }
 
   PageId page(Frame frame) const { return frames_[frame].page; }
-  // When its bytes will have been read; kUnknown as long as that is not known.
+  // Time at which its bytes have been read; kUnknown as long as it is unknown.
   static constexpr std::uint64_t kUnknown = UINT64_MAX;
   std::uint64_t arrival(Frame frame) const { return frames_[frame].arrival; }
   void set_arrival(Frame frame, std::uint64_t time) { frames_[frame].arrival = time; }
 
-  // Changed up to this place of the redo log; `begin` is where the change begins in it.
+  // Changed up to this position of the redo log; `begin` is the start of the change.
   void change(Frame frame, std::uint64_t begin, std::uint64_t end);
   bool dirty(Frame frame) const { return frames_[frame].oldest != kClean; }
   std::uint64_t newest(Frame frame) const { return frames_[frame].newest; }
-  // It is being written: changes from now on make it dirty again.
+  // Being written: later changes make the page dirty again.
   void begin_write(Frame frame);
   void end_write(Frame frame) { frames_[frame].writing = false; }
   bool writing(Frame frame) const { return frames_[frame].writing; }
 
-  // The page that was not used for the longest time, and the one before it in that order.
+  // The least recently used page, and its predecessor in that order.
   Frame last() const {
     return lists_[kOld].tail != kNone ? lists_[kOld].tail : lists_[kYoung].tail;
   }
   Frame before(Frame frame) const;
   void evict(Frame frame);
 
-  // The dirty page that was changed first, and where in the redo log; those that are being written
+  // The dirty page with the oldest change, and its position in the redo log. Pages being written
   // are not dirty.
   Frame oldest_dirty() const { return lists_[kDirty].tail; }
   std::uint64_t oldest_change(Frame frame) const { return frames_[frame].oldest; }
@@ -75,7 +75,7 @@ class BufferPool {
     PageId page{};
     std::uint64_t oldest = kClean, newest = 0;
     std::uint64_t first_use = 0, arrival = 0;
-    std::uint64_t evictions = 0;  // when it came to the head of a part
+    std::uint64_t evictions = 0;  // value when the page came to the head of a part
     ListName list = kOld;
     bool used = false, writing = false;
     Links place, dirty;

@@ -5,18 +5,18 @@
 namespace filereel {
 namespace {
 
-// Time of the processors, ns, for a row in which a scan searches words.
+// CPU time in ns for a row in which a scan searches words.
 constexpr std::uint64_t kSearchedRow = 400;
 
-// Redo log of a row that is inserted, updated, removed, with its undo and its purge;
-// of the same in the index of document numbers. Measured with one kind of statement only.
+// Redo log of an inserted, updated and removed row, with its undo and purge; the same in the index
+// of document numbers. Measured with one kind of statement only.
 constexpr std::uint64_t kInsertRedo = 238, kUpdateRedo = 287, kRemoveRedo = 270;
 constexpr std::uint64_t kCommitRedo = 60;  // of the transaction
 constexpr std::uint64_t kAddDocumentRedo = 60, kRemoveDocumentRedo = 60;
 constexpr std::uint64_t kInsertUndo = 30, kUpdateUndo = 90, kRemoveUndo = 70;
 
-// Of the binary log: events of a transaction around the statement's text, and the event that tells
-// an INSERT's id. Texts without the status: see docs/mysql-mix.md.
+// Binary log: events of a transaction around the text of the statement, and the event with the id
+// of an INSERT. Texts without the status: see docs/mysql-mix.md.
 constexpr std::uint64_t kLogEvents = 138, kIdEvent = 32;
 constexpr std::uint64_t kInsertText = 61, kUpdateText = 53, kSearchText = 77;
 constexpr std::uint64_t kDeleteText = 31, kDeleteRangeText = 46;
@@ -24,15 +24,16 @@ constexpr std::uint64_t kLikeText = 65, kDeleteTimeText = 35;
 
 constexpr std::uint64_t kDeletedRange = 10;  // ids of a DELETE by range
 
-constexpr double kMostMean = 200;  // rows that a search finds, for what portable_exp can take
+constexpr double kMostMean = 200;  // rows found by a search; limit of portable_exp
 
-// Words that have the four letters of a word at some place, beside that word: words have seven
+// Number of other words that contain four letters of a word at some position: words have seven
 // letters, of 26.
 constexpr double kWordsOfLetters = FulltextIndex::kVocabulary * 4.0 / (26.0 * 26 * 26 * 26);
 
-// The share of new times above the integer of delete_time that leaves the table as large as it
-// was: what inserts add and other statements do not remove is removed by time, and rows get times
-// by inserts and updates. Nothing if other statements remove as many, or none is removed by time.
+// The share of new times above the integer of delete_time that keeps the size of the table
+// constant: deletions by time remove the rows that inserts add and other statements do not remove.
+// Rows get times by inserts and updates. 0 if other statements remove as many rows, or none is
+// removed by time.
 double late_share(const MysqlMixOptions& options, double rows_of_word) {
   const auto share = [&](Statement statement) {
     return static_cast<double>(options.shares[static_cast<std::size_t>(statement)]);
@@ -76,7 +77,7 @@ Part Clients::connection(std::uint32_t thread) {
   while (left_ > 0) {
     --left_;
     const std::uint64_t cpu = options_.timing.statement;
-    // Many are quick and some have to wait long for a processor.
+    // Most are fast, and some wait long for a CPU.
     co_await calls_.simulation().sleep(
         static_cast<std::uint64_t>(-portable_log(random_.uniform()) * static_cast<double>(cpu)));
     co_await perform(thread, choose());
@@ -150,7 +151,7 @@ Part Clients::update_key(std::uint32_t thread) {
   unlock_row();
 }
 
-// The server looks at every row for this, and locks each.
+// The server reads and locks every row for this.
 Part Clients::update_text(std::uint32_t thread) {
   while (writers_ > 0 || front_ > 0) co_await unlocked_.wait();
   front_ = kAllRows;
@@ -195,15 +196,15 @@ Part Clients::select_text(std::uint32_t thread) {
   }
 }
 
-// All leaves in their order.
+// Reads all leaves in order.
 Part Clients::scan(std::uint32_t thread, std::uint64_t row_ns) {
   const std::uint64_t page_ns = row_ns * table_.rows() / table_.row_leaves();
   const std::uint32_t leaves = table_.row_leaves();
   for (std::uint32_t i = 0; i < leaves; ++i) co_await scan_leaf(thread, i, leaves, page_ns);
 }
 
-// One of the first `leaves` leaves; behind the last page of an extent that was not used before, the
-// next one is read ahead.
+// Reads one of the first `leaves` leaves. After the last page of a new extent, the next extent is
+// read ahead.
 Part Clients::scan_leaf(std::uint32_t thread, std::uint32_t number, std::uint32_t leaves,
                         std::uint64_t page_ns) {
   const PageId page = table_.row_leaf(number);
@@ -229,8 +230,8 @@ Part Clients::delete_time(std::uint32_t thread) {
   return change_by_scan(thread, late_rows_, &Clients::remove_row, kDeleteTimeText);
 }
 
-// Looks at every row, locks each, and changes those of `ids` on the way, which are taken from
-// there. Rows that come meanwhile are looked at as well.
+// Reads and locks every row, and changes those of `ids`, which are removed from it. Includes rows
+// added meanwhile.
 Part Clients::change_by_scan(std::uint32_t thread, std::set<std::uint64_t>& ids, ChangeRow change,
                              std::uint64_t text_bytes) {
   while (front_ > 0) co_await unlocked_.wait();
@@ -289,14 +290,15 @@ Part Clients::add_document(std::uint32_t thread, Transaction& transaction) {
   ++transaction.added;
 }
 
-// Prepared in the redo log, then in the binary log, then committed in the order of that.
+// Prepares in the redo log, then in the binary log, then commits in the order of the binary log.
 Part Clients::commit(std::uint32_t thread, Transaction& transaction, std::uint64_t text_bytes) {
   co_await undo_.write(thread, transaction.undo);
   co_await flush_log(thread);
   co_await binlog_.commit(thread, kLogEvents + text_bytes, [this, &transaction](std::uint32_t by) {
     return commit_in_order(by, transaction);
   });
-  // The binary log makes a commit durable, but a policy that trusts the system writes it as well.
+  // The binary log makes a commit durable. A policy that trusts the system still writes the redo
+  // log.
   if (options_.flush_log_at_commit == 2) co_await flush_log(thread);
   undo_.committed(transaction.pages);
   ++commits_;
@@ -338,7 +340,7 @@ double Clients::rows_of_word() const {
          static_cast<double>(FulltextIndex::kVocabulary);
 }
 
-// By Knuth's product.
+// Knuth's product method.
 std::uint64_t Clients::draw_count(double mean) {
   if (mean > kMostMean) return static_cast<std::uint64_t>(mean);
   const double limit = portable_exp(-mean);

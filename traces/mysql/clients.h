@@ -1,4 +1,4 @@
-// The connections: each does one statement after another, each of them a transaction.
+// The connections: each runs its statements in sequence, each as a transaction.
 #pragma once
 
 #include <cstdint>
@@ -22,17 +22,17 @@ class Clients {
   Clients(const MysqlMixOptions& options, ServerCalls& calls, PageCache& cache, UndoLog& undo,
           BinaryLog& binlog, ItemTable& table, FulltextIndex* fulltext);
 
-  // Begins to do so many transactions more.
+  // Starts this number of further transactions.
   void start(std::uint64_t transactions);
   // Whether all of them are done.
   bool done() const { return working_ == 0; }
-  // Transactions that changed something, of those since start().
+  // Transactions with changes since start().
   std::uint64_t commits() const { return commits_; }
 
  private:
-  // What a transaction has changed so far.
+  // Changes of a transaction so far.
   struct Transaction {
-    std::vector<PageId> pages;             // the purge will come to them
+    std::vector<PageId> pages;             // to be revisited by the purge
     std::uint64_t undo = 0;                // bytes
     std::uint64_t added = 0, removed = 0;  // documents
   };
@@ -62,8 +62,8 @@ class Clients {
   Part commit_in_order(std::uint32_t thread, const Transaction& transaction);
   Part flush_log(std::uint32_t thread);
 
-  // Rows of leaves below `front_` are locked by a statement that looks at all rows. One that
-  // changes a row by its key waits for that, but not for others of its kind.
+  // Rows of leaves below `front_` are locked by a statement that reads all rows. A change of a row
+  // by key waits for that statement, but not for other changes by key.
   static constexpr std::uint32_t kAllRows = UINT32_MAX, kNewRow = kAllRows - 1;
   Part lock_row(std::uint32_t leaf);
   void unlock_row();
@@ -71,10 +71,10 @@ class Clients {
 
   Statement choose();
   std::uint64_t some_row() { return 1 + random_.below(first_rows_); }
-  // A number with this mean (Poisson).
+  // A Poisson-distributed number with this mean.
   std::uint64_t draw_count(double mean);
   double rows_of_word() const;  // on average
-  // A new time, which may be above the integer of delete_time.
+  // A new time, possibly above the integer of delete_time.
   void give_time(std::uint64_t id);
 
   const MysqlMixOptions& options_;
@@ -87,13 +87,13 @@ class Clients {
   Random random_;
   std::uint64_t first_rows_;
   std::uint64_t words_per_row_;
-  std::uint64_t left_ = 0;  // transactions that no connection has begun
+  std::uint64_t left_ = 0;  // transactions not yet started by any connection
   std::uint64_t commits_ = 0;
   std::uint32_t working_ = 0;
-  std::uint32_t writers_ = 0;  // that have locked rows by their keys
+  std::uint32_t writers_ = 0;  // transactions with rows locked by key
   std::uint32_t front_ = 0;
   Signal unlocked_;
-  double late_share_;                  // of new times: above the integer of delete_time
+  double late_share_;                  // share of new times above the integer of delete_time
   std::set<std::uint64_t> late_rows_;  // ids of rows with such times
 };
 

@@ -3,32 +3,32 @@
 namespace filereel {
 namespace {
 
-// Memory of a word, of a document, and of a word's place in one more document in the cache, and how
-// much of it there may be before it is written: a tenth of innodb_ft_cache_size. Measured: 641
-// documents of three words of 7 letters.
+// Memory of a word, of a document, and of a word's position in another document in the cache, and
+// the cache size that triggers a flush: a tenth of innodb_ft_cache_size. Measured: 641 documents of
+// three words of 7 letters.
 constexpr std::uint64_t kCachedWord = 404 + 7, kCachedDocument = 15, kCachedPosition = 6;
 constexpr std::uint64_t kCacheLimit = 8'000'000 / 10;
 
-// A record of a word: header 7, word 7, two document numbers 16, transaction and roll pointer 13,
-// count 4, list of positions 5 and more, share of the directory.
+// Record of a word: header 7, word 7, two document numbers 16, transaction and roll pointer 13,
+// count 4, list of positions 5 or more, share of the directory.
 constexpr std::uint32_t kWordRecord = 54;
 constexpr std::uint32_t kDeletedRecord = 27;  // header, document number, transaction, roll pointer
 constexpr std::uint64_t kWordUndo = 34;
 
-// Redo log of a word's record with its undo and purge, of a split, of a document that is removed.
+// Redo log of a word's record with its undo and purge, of a split, of a removed document.
 constexpr std::uint64_t kWordRedo = 75, kSplitRedo = 8'300, kDeletedRedo = 130;
 constexpr std::uint64_t kIndexCommitRedo = 40;
 
-// Measured on the files that loading 200,000 rows made: records of words in a leaf, and pages of
-// the file for each leaf.
+// Measured on the files after loading 200,000 rows: records of words per leaf, and pages of the
+// file per leaf.
 constexpr std::uint64_t kLoadedRecords = 218, kLoadedIndexPages = 2;
 
-// Words whose first letters are A to E, F to J, K to O, P to T, U to Z.
+// Words starting with A to E, F to J, K to O, P to T, U to Z.
 constexpr std::array<std::uint64_t, kWordFiles + 1> kLetters = {0, 5, 10, 15, 20, 26};
 
-// Documents are removed once; they are told apart by some more bits, to let leaves be split.
+// Documents are removed once. Additional bits distinguish them, so that leaves can be split.
 constexpr std::uint64_t kDeletedBits = 8;
-constexpr std::uint64_t kKeyBits = 32;  // of a key, below the word's: the document's
+constexpr std::uint64_t kKeyBits = 32;  // low bits of a key: the document
 
 constexpr std::uint64_t letters_of(std::size_t file) {
   return kLetters[file + 1] - kLetters[file];
@@ -101,7 +101,7 @@ Part FulltextIndex::remove_documents(std::uint32_t thread, std::uint64_t count,
 Part FulltextIndex::search(std::uint32_t thread) {
   const Word word = draw_word();
   co_await cache_.get(thread, words_[word.file].tree->find(word.key).page);
-  // The removed documents are all read, to leave them out.
+  // Reads all removed documents in order to exclude them.
   for (std::uint32_t i = 0; i < deleted_.leaves(); ++i) {
     const PageId page = deleted_.page(i);
     if (!cache_.hit(page)) co_await cache_.get(thread, page);
@@ -118,9 +118,9 @@ Part FulltextIndex::run() {
   }
 }
 
-// Goes through the words in their order, file by file, with those that come meanwhile ahead of it,
-// and again for those that came behind, until there is nothing left; one transaction. The purge was
-// not seen to come back to these pages.
+// Writes the words in order, file by file, including new words ahead of the position, and repeats
+// this for new words behind it until none is left; one transaction. In recordings, the purge did
+// not revisit these pages.
 Part FulltextIndex::write_words() {
   const std::uint32_t thread = threads_.fulltext();
   std::uint64_t written = 0;

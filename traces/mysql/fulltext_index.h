@@ -1,5 +1,5 @@
 // The full-text index: words of new documents are gathered in memory and written to auxiliary
-// tables from time to time; removed documents are remembered in another table.
+// tables from time to time. Another table lists removed documents.
 #pragma once
 
 #include <array>
@@ -18,11 +18,11 @@ namespace filereel {
 
 class FulltextIndex {
  public:
-  // Different words; every word of a status is one of these, all with the same probability.
+  // Number of different words; all words of a status are uniformly drawn from these.
   static constexpr std::uint64_t kVocabulary = 100'000;
-  // Letters of a word, and the blank behind it.
+  // Letters of a word and the following blank.
   static constexpr std::uint64_t kWordBytes = 8;
-  // Words of a status of so many bytes.
+  // Number of words in a status of this size.
   static constexpr std::uint64_t words_of(std::uint64_t row_bytes) {
     return (row_bytes + 1) / kWordBytes;
   }
@@ -32,15 +32,15 @@ class FulltextIndex {
                 std::uint64_t seed);
   void start();
 
-  // Documents came, all with the same words: they are kept in memory.
+  // Adds documents with the same words, in memory.
   void add_documents(std::uint64_t count);
-  // A document is no longer there: a row of the table of those, a transaction of its own.
+  // Removes a document: adds a row to the table of removed ones, in a separate transaction.
   Part remove_documents(std::uint32_t thread, std::uint64_t count, std::uint64_t documents);
-  // What a search for a word reads before it knows the documents.
+  // Reads of a search for a word before it knows the documents.
   Part search(std::uint32_t thread);
 
  private:
-  // A word by its file and its key there, which leaves room for more below it.
+  // A word by its file and its key there. The low bits of the key are free.
   struct Word {
     std::size_t file;
     std::uint64_t key;
@@ -54,7 +54,7 @@ class FulltextIndex {
   struct WordTable {
     std::unique_ptr<TableSpace> space;
     std::unique_ptr<KeyTree> tree;
-    std::set<std::uint64_t> waiting;  // keys of words that are in memory only
+    std::set<std::uint64_t> waiting;  // keys of words in memory only
   };
 
   ServerCalls& calls_;
@@ -63,7 +63,7 @@ class FulltextIndex {
   UndoLog& undo_;
   Random random_;
   std::uint64_t words_per_row_;
-  std::uint64_t word_ns_;  // time of the processors for a word that is written
+  std::uint64_t word_ns_;  // CPU time per written word
   std::array<WordTable, kWordFiles> words_;
   TableSpace deleted_space_{ServerFile::deleted};
   KeyTree deleted_{deleted_space_};

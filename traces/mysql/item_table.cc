@@ -8,8 +8,8 @@ namespace filereel {
 namespace {
 
 constexpr std::uint64_t kLeafRoom = 14'500;  // measured
-// Beside the status: header 7, id 4, transaction 6, roll pointer 7, document number 8, time 4,
-// uid 4, and its share of the page's directory.
+// In addition to the status: header 7, id 4, transaction 6, roll pointer 7, document number 8, time
+// 4, uid 4, and its share of the page's directory.
 constexpr std::uint64_t kRowBytes = 40;
 // Header 5, document number 8, id 4.
 constexpr std::uint64_t kDocumentBytes = 17;

@@ -1,5 +1,5 @@
-// The table: its rows, clustered by their ids, and the index of the numbers by which the full-text
-// index knows them.
+// The table: its rows, clustered by id, and the index of document numbers used by the full-text
+// index.
 #pragma once
 
 #include <algorithm>
@@ -15,18 +15,18 @@ class ItemTable {
  public:
   ItemTable(std::uint64_t rows, std::uint64_t row_bytes, bool fulltext);
 
-  // Bytes of the file as the load left it.
+  // Size of the file after the load, in bytes.
   std::uint64_t file_size() const;
 
   std::uint64_t rows() const { return rows_; }  // ids are 1 to this
   bool exists(std::uint64_t id) const { return !removed_[id]; }
   void remove(std::uint64_t id) { removed_[id] = true; }
-  // How many exist; goes through all ids.
+  // Number of existing rows; reads all ids.
   std::uint64_t existing() const {
     return static_cast<std::uint64_t>(std::ranges::count(removed_, false));
   }
 
-  // The leaf of a row, by its number in the order of the ids.
+  // The leaf of a row, by its number in the order of ids.
   std::uint32_t leaf_of(std::uint64_t id) const {
     return static_cast<std::uint32_t>((id - 1) / rows_per_page_);
   }
@@ -40,13 +40,13 @@ class ItemTable {
     for (std::uint32_t i = 0; i < document_pages_.pages(); ++i) visit(document_pages_.page(i));
   }
 
-  // The leaf that holds some row's document number; which row has which is not kept, for updates
-  // give new ones.
+  // The leaf with some row's document number. The mapping is not kept, because updates assign new
+  // numbers.
   PageId document_page(Random& random) const {
     return document_pages_.page(static_cast<std::uint32_t>(random.below(document_pages_.pages())));
   }
 
-  // Where a new row, a new document number goes to, and whether that leaf is new.
+  // The leaf for a new row or document number, and whether this leaf is new.
   struct Added {
     std::uint64_t number;
     PageId page;

@@ -21,7 +21,7 @@ void KeyTree::begin_with(std::uint32_t leaves, std::uint64_t keys, std::uint32_t
   }
   for (const std::uint32_t place : order) {
     const std::uint64_t key = keys / leaves * place;
-    // Evenly spread, so that not all of them split at the same time.
+    // Spread uniformly, so that they do not all split at the same time.
     const std::uint32_t spread = std::min(fill, kRoom - fill);
     const std::uint32_t bytes = fill - spread + 2 * spread * (place * 7919U % 1024) / 1024;
     leaves_[key] = {segment_.pages(), bytes};
@@ -44,7 +44,7 @@ KeyTree::Found KeyTree::insert(std::uint64_t key, std::uint32_t bytes) {
   const std::uint64_t low = leaf->first;
   const std::uint64_t end = behind == leaves_.end() ? end_ : behind->first;
   const std::uint64_t middle = low + (end - low) / 2;
-  if (middle == low) return found;  // keys are not finer: the leaf stays too full
+  if (middle == low) return found;  // keys are not finer: the leaf remains too full
   leaf->second.bytes /= 2;
   leaves_[middle] = {segment_.pages(), leaf->second.bytes};
   segment_.grow();

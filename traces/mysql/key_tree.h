@@ -1,5 +1,5 @@
-// The leaves of a B-tree whose keys come in any order: which leaf a key lies in, and how leaves
-// split. Only sizes are kept, not the records.
+// The leaves of a B-tree with keys in any order: the leaf of each key, and splits. Only sizes are
+// kept, not records.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ class KeyTree {
 
   explicit KeyTree(TableSpace& space) : segment_(space) {}
 
-  // Begins with `leaves` leaves over keys below `keys`, filled to `fill` bytes on average, in the
-  // order in the file that growing by splits makes: every doubling puts new leaves behind the old
+  // Starts with `leaves` leaves over keys below `keys`, filled to `fill` bytes on average. The
+  // order in the file is that of growth by splits: each doubling puts new leaves after the old
   // ones.
   void begin_with(std::uint32_t leaves, std::uint64_t keys, std::uint32_t fill);
 
@@ -28,7 +28,7 @@ class KeyTree {
   Found find(std::uint64_t key) const;
   Found insert(std::uint64_t key, std::uint32_t bytes);
   std::uint32_t leaves() const { return segment_.pages(); }
-  // The `number`th page in the order of the file.
+  // Page `number` in the order of the file.
   PageId page(std::uint32_t number) const { return segment_.page(number); }
 
  private:
@@ -38,7 +38,7 @@ class KeyTree {
   };
   Segment segment_;
   std::map<std::uint64_t, Leaf> leaves_;  // by their lowest keys
-  std::uint64_t end_ = 0;                 // keys are below it so far
+  std::uint64_t end_ = 0;                 // all keys so far are below it
 };
 
 }  // namespace filereel

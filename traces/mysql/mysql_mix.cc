@@ -56,7 +56,7 @@ void check(const MysqlMixOptions& options) {
   }
 }
 
-// What was added and not yet taken.
+// Operations added and not yet taken.
 class Queue final : public OperationSink {
  public:
   void add(const RecordedOperation& operation) override { operations_.push_back(operation); }
@@ -82,7 +82,7 @@ std::string_view statement_name(Statement statement) {
 }
 
 struct MysqlMix::State {
-  // One simulation from the beginning to the end.
+  // One simulation from start to end.
   struct Pass {
     Pass(const MysqlMixOptions& options, TraceTables& tables)
         : builder(tables, queue), server(options, builder) {}
@@ -107,7 +107,7 @@ struct MysqlMix::State {
   TraceTables tables;
   TraceInfo info;
   TraceTrees trees;
-  std::optional<Pass> pass;  // begun by the first next()
+  std::optional<Pass> pass;  // created by the first next()
 };
 
 MysqlMix::MysqlMix(const MysqlMixOptions& options) : state_(std::make_unique<State>(options)) {}

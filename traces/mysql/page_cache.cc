@@ -5,11 +5,11 @@
 namespace filereel {
 namespace {
 
-// A table space grows by one extent, from 32 extents on by four.
+// A table space grows by one extent, and by four from 32 extents.
 constexpr std::uint64_t kLargeFile = 32 * kMiB;
-// Whoever finds no free frame looks at so many pages for one to give up.
+// Pages examined for a victim if no frame is free.
 constexpr int kSearched = 100;
-// Frames that reading ahead leaves alone.
+// Frames not available to read-ahead.
 constexpr std::size_t kSpared = 64;
 
 }  // namespace

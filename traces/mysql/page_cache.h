@@ -1,4 +1,5 @@
-// Pages as the server's threads use them: from the buffer pool, else read; changed with redo log.
+// Pages as used by the server's threads: from the buffer pool, otherwise read; changed with redo
+// log.
 #pragma once
 
 #include <cstdint>
@@ -17,30 +18,30 @@ class PageCache {
   BufferPool& pool() { return pool_; }
   RedoLog& redo() { return redo_; }
 
-  // Makes the page be in the pool.
+  // Loads the page into the pool.
   Part get(std::uint32_t thread, PageId page);
-  // The same, and changes it, with so many bytes of redo log.
+  // The same, and changes the page with `redo_bytes` of redo log.
   Part change(std::uint32_t thread, PageId page, std::uint64_t redo_bytes);
-  // A page that is new: nothing is read. The file grows if it has to.
+  // A new page: nothing is read. The file grows if necessary.
   Part create(std::uint32_t thread, PageId page, std::uint64_t redo_bytes);
-  // The page was made when the table was loaded, and is in the pool if there is room for it.
+  // A page created when the table was loaded, in the pool if it fits.
   void loaded(PageId page);
-  // Whether it is in the pool; counts as a use if it is.
+  // Whether the page is in the pool; counts as a use if it is.
   bool hit(PageId page);
-  // Whether it is in the pool and was used since it came.
+  // Whether the page is in the pool and has been used.
   bool was_used(PageId page) const;
-  // Reads `count` pages of a file from `first` on that are not in the pool, without waiting, as
-  // long as there is room.
+  // Reads the missing ones of `count` pages of a file, starting at `first`, without waiting, as
+  // long as frames are free.
   void read_ahead(std::uint32_t thread, PageId first, std::uint32_t count);
 
-  // Raised when pages are needed: the page cleaner waits for it, and raises `cleaned`.
+  // Raised when pages are needed. The page cleaner waits for it and raises `cleaned`.
   Signal& wanted() { return wanted_; }
   Signal& cleaned() { return cleaned_; }
-  // Whether there are so few free frames, for so many pages, that the cleaner has to work.
+  // Whether the number of free frames, relative to the pool, requires the cleaner to work.
   bool needs_room() const;
   static constexpr std::size_t kScanDepth = 1536;  // innodb_lru_scan_depth: frames to keep free
   static constexpr std::size_t kFewestPages = 256;
-  // Where in the redo log the oldest change is that no file has yet.
+  // Position in the redo log of the oldest change that is not in any file.
   std::uint64_t oldest_change() const;
 
  private:

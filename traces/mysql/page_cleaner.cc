@@ -5,11 +5,12 @@
 namespace filereel {
 namespace {
 
-constexpr std::size_t kBatch = 128;  // pages of one doublewrite
+constexpr std::size_t kBatch = 128;  // pages per doublewrite
 constexpr std::uint64_t kDoublewriteAt = 1 << 20;
 constexpr std::size_t kMostOfRound = 2000;    // innodb_io_capacity_max: written pages
 constexpr std::uint32_t kNeighbourhood = 64;  // pages: innodb_flush_neighbors
-// Of the log's capacity: where pages are written only to shorten it, and down to where.
+// Shares of the log's capacity: above the first, pages are written to shorten the log, down to the
+// second.
 constexpr std::uint64_t kLongLog = RedoLog::capacity() / 10 * 9 / 8 * 7;
 constexpr std::uint64_t kShortened = kLongLog - (1 << 20);
 
@@ -47,9 +48,9 @@ Part PageCleaner::run() {
   }
 }
 
-// One round: gives clean pages up and writes dirty ones, from the end of the list on, until enough
-// frames are free or so many pages were written. What is written is given up when a later round
-// finds it clean.
+// One round: releases clean pages and writes dirty ones, from the end of the list, until enough
+// frames are free or the maximum number of pages is written. A later round releases the written
+// pages when they are clean.
 Part PageCleaner::make_room() {
   BufferPool& pool = cache_.pool();
   std::size_t evicted = 0;
@@ -60,7 +61,7 @@ Part PageCleaner::make_room() {
     const BufferPool::Frame next = pool.before(frame);
     const bool here = pool.arrival(frame) <= calls_.simulation().now();
     if (pool.dirty(frame)) {
-      // The list may change meanwhile: the next page is found again by its name.
+      // The list may change meanwhile, so the next page is looked up again.
       const PageId next_page = next == BufferPool::kNone ? PageId{} : pool.page(next);
       co_await write_with_neighbours(frame);
       frame = next == BufferPool::kNone ? next : pool.find(next_page);
@@ -82,7 +83,7 @@ Part PageCleaner::keep_log_short() {
   }
 }
 
-// Dirty pages that stand next to it in the file, in the same extent.
+// Dirty neighbours in the same extent of the file.
 Part PageCleaner::write_with_neighbours(BufferPool::Frame frame) {
   BufferPool& pool = cache_.pool();
   const PageId page = pool.page(frame);
@@ -120,7 +121,7 @@ Part PageCleaner::write_page(BufferPool::Frame frame) {
   if (batch_.size() == kBatch) co_await hand_over();
 }
 
-// Begins to write the batch, when the one before is done.
+// Starts writing the batch after the previous one is done.
 Part PageCleaner::hand_over() {
   if (batch_.empty()) co_return;
   while (is_running_) co_await completed_.wait();
@@ -149,8 +150,8 @@ Part PageCleaner::complete() {
     for (const PageId page : running_) {
       cache_.pool().end_write(cache_.pool().find(page));
     }
-    // The doublewrite buffer may be used again when its pages are durable; without it there is
-    // time.
+    // The doublewrite buffer is free when its pages are durable. Without the buffer there is no
+    // hurry.
     for (std::size_t i = 0; i < kServerFiles && (doublewrite_ || round_ends_); ++i) {
       if (!touched_[i]) continue;
       touched_[i] = false;

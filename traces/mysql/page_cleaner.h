@@ -1,5 +1,5 @@
-// The page cleaner: keeps frames free by writing the dirty ones of the pages that were not used for
-// long, through the doublewrite buffer; keeps the redo log from filling.
+// The page cleaner: keeps frames free by writing the least recently used dirty pages, through the
+// doublewrite buffer, and keeps the redo log from filling.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ class PageCleaner {
   std::vector<PageId> batch_;        // being gathered
   std::vector<PageId> running_;      // being written
   PageIo::Requests requests_;        // the doublewrite of running_
-  bool touched_[kServerFiles] = {};  // files that are written and not synced
+  bool touched_[kServerFiles] = {};  // files written and not synced
   bool round_ends_ = false;
   bool is_running_ = false;
   Signal handed_over_, completed_;

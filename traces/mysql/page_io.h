@@ -1,5 +1,5 @@
-// How pages are written, and read ahead: by native AIO, which a thread submits and does not wait
-// for, or by threads that do nothing else.
+// Writes and read-ahead of pages: by native AIO, which a thread submits without waiting, or by
+// dedicated threads.
 #pragma once
 
 #include <array>
@@ -17,19 +17,19 @@ class PageIo {
   PageIo(ServerCalls& calls, ServerThreads threads, bool native);
   void start();
 
-  // Requests that are waited for together.
+  // Requests that are awaited together.
   struct Requests {
-    std::uint64_t until = 0;  // when those of native AIO are done
-    std::size_t queued = 0;   // those of the threads that are not done
+    std::uint64_t until = 0;  // time when requests of native AIO are done
+    std::size_t queued = 0;   // unfinished requests of the threads
   };
 
-  // `requests` must live until it was waited for.
+  // `requests` must live until it has been awaited.
   void write(std::uint32_t thread, ServerFile file, std::uint64_t offset, std::uint64_t length,
              Requests& requests);
-  // By `thread`, which submitted them.
+  // Called on `thread`, which submitted them.
   Part wait(std::uint32_t thread, Requests& requests);
 
-  // Reads a page into a frame, which says when it has arrived.
+  // Reads a page into a frame, which reports its arrival.
   void read_ahead(std::uint32_t thread, PageId page, BufferPool& pool);
   Part wait_for_arrival(PageId page, const BufferPool& pool);
 

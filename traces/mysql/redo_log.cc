@@ -6,10 +6,10 @@ namespace filereel {
 namespace {
 
 constexpr std::uint64_t kFirstRedoByte =
-    54321;  // what the making of the server and its table wrote
-// The two places of the header that checkpoints go to in turn, and their size.
+    54321;  // written during the creation of the server and its table
+// The two alternating positions of checkpoints in the header, and their size.
 constexpr std::uint64_t kCheckpointAt = 4096, kCheckpointSize = 4096;
-// So much is gathered before it is written (innodb_log_write_ahead_size is the block's affair).
+// Bytes gathered before a write (innodb_log_write_ahead_size only concerns the block).
 constexpr std::uint64_t kBuffer = 2 << 20;
 
 }  // namespace
@@ -41,7 +41,7 @@ Part RedoLog::write_up_to(std::uint32_t thread, std::uint64_t place, bool sync) 
   }
 }
 
-// Writes the block in which the last write ended again, and all behind it.
+// Rewrites the last block of the previous write, and writes everything after it.
 Part RedoLog::write_new(std::uint32_t thread) {
   while (written_ < end_) {
     const std::uint64_t at = written_ % capacity();
@@ -51,7 +51,7 @@ Part RedoLog::write_new(std::uint32_t thread) {
     const std::uint64_t up_to = written_ + bytes;
     co_await calls_.write(thread, ServerFile::redo_log, kHeader + begin, end - begin);
     written_ = up_to;
-    if (bytes < kBuffer) break;  // what came meanwhile is for the next one
+    if (bytes < kBuffer) break;  // later changes are left to the next write
   }
 }
 

@@ -1,6 +1,5 @@
-// The redo log: one file that is written in whole blocks, round and round. Whoever needs his
-// changes to be durable writes those of all; who comes meanwhile waits and is served with the next
-// ones.
+// The redo log: one circular file, written in whole blocks. A thread that needs durable changes
+// writes those of all threads. Threads that arrive meanwhile wait and share the next write.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +11,11 @@ namespace filereel {
 class RedoLog {
  public:
   static constexpr std::uint64_t kFileSize = 96 << 20;  // innodb_log_file_size
-  static constexpr std::uint64_t kHeader = 12288;       // in front of what goes round
+  static constexpr std::uint64_t kHeader = 12288;       // before the circular part
 
   RedoLog(ServerCalls& calls, std::uint64_t block);
 
-  // Bytes since the server was made, and how many of them are written, and durable.
+  // Bytes since the creation of the server, and the written and durable parts of these.
   std::uint64_t end() const { return end_; }
   std::uint64_t written() const { return written_; }
   std::uint64_t durable() const { return durable_; }
@@ -24,11 +23,11 @@ class RedoLog {
   // Adds a change in memory.
   void append(std::uint64_t bytes) { end_ += bytes; }
 
-  // Returns when all up to `place` is written, and durable if `sync`.
+  // Returns when everything up to `place` is written, and durable if `sync`.
   Part write_up_to(std::uint32_t thread, std::uint64_t place, bool sync);
 
-  // Changes before `place` are in the pages on disk: writes that into the header. Throws nothing
-  // away: the room is free from then on.
+  // Records in the header that all changes before `place` are in the pages on disk. Their space is
+  // then free.
   Part checkpoint(std::uint32_t thread, std::uint64_t place);
   static constexpr std::uint64_t capacity() { return kFileSize - kHeader; }
 

@@ -1,5 +1,5 @@
-// Which pages of a table space belong to an index: whole extents, in the order in which the indexes
-// of the file needed them.
+// The pages of a table space that belong to an index: whole extents, in the order in which the
+// indexes of the file needed them.
 #pragma once
 
 #include <cstdint>
@@ -28,11 +28,11 @@ class Segment {
   explicit Segment(TableSpace& space) : space_(&space) {}
 
   std::uint32_t pages() const { return pages_; }
-  // One more.
+  // Adds a page.
   void grow() {
     if (pages_++ % kExtent == 0) extents_.push_back(space_->take_extent());
   }
-  // The `number`th of its pages, which exists.
+  // Returns page `number`, which must exist.
   PageId page(std::uint32_t number) const {
     return {space_->file(), extents_[number / kExtent] + number % kExtent};
   }

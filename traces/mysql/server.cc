@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint64_t kSecond = 1'000'000'000;
 constexpr std::uint64_t kCheckpointEvery = 2;  // seconds (measured: 8 to 13 in 30 s)
-// Transactions until pages come and go at an even rate: a tenth of the rows, within these bounds.
+// Transactions until the turnover of pages is steady: a tenth of the rows, within these bounds.
 constexpr std::uint64_t kLeastSettling = 1'000, kMostSettling = 20'000;
 
 }  // namespace
@@ -60,8 +60,8 @@ bool MysqlServer::step() {
   return true;
 }
 
-// Once a second the redo log is made durable, whatever commits ask for; now and then its header
-// says how far pages are on disk.
+// Once a second the redo log is made durable, regardless of commits. Now and then its header
+// records the progress of pages written to disk.
 Part MysqlServer::master() {
   for (std::uint64_t second = 1;; ++second) {
     co_await simulation_.sleep(kSecond);

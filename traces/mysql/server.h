@@ -13,11 +13,10 @@ namespace filereel {
 
 class MysqlServer {
  public:
-  // Both outlive this object. Does what settles the server first, of which nothing gets into the
-  // trace.
+  // Both outlive this object. Settles the server first, without adding to the trace.
   MysqlServer(const MysqlMixOptions& options, TraceBuilder& trace);
 
-  // Goes on; operations are added to the trace on the way. False at the end.
+  // Continues; adds operations to the trace. False at the end.
   bool step();
   std::uint64_t commits() const { return clients_.commits(); }
   const ItemTable& table() const { return table_; }

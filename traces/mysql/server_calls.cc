@@ -9,7 +9,7 @@
 namespace filereel {
 namespace {
 
-// As the server names them below its data directory; numbers are those of the table and its index.
+// Names below the server's data directory; numbers are those of the table and its index.
 constexpr std::array<std::string_view, kServerFiles> kNames = {
     "ib_logfile0",
     "binlog.000001",
@@ -51,7 +51,7 @@ void ServerCalls::begin(std::uint32_t thread) {
   for (std::size_t i = 0; i < kServerFiles; ++i) {
     if (sizes_[i] == 0) continue;
     slots_[i] = trace_.take_slot();
-    // The server has a cache of its own.
+    // The server has its own cache.
     const bool direct = i != number(ServerFile::binary_log);
     const int how = direct ? O_RDWR | O_DIRECT : O_WRONLY;
     const PathId path = trace_.path(std::string(kDataDirectory) + std::string(kNames[i]));
@@ -140,8 +140,7 @@ std::uint64_t ServerCalls::sync_time(ServerFile file) const {
 }
 
 std::uint64_t ServerCalls::latency(std::uint64_t mean_ns) {
-  // Half to twice the median mostly, with a tail: as measured, with p75 at 1.4 and p95 at 3.5
-  // medians.
+  // Mostly half to twice the median, with a tail. Measured: p75 at 1.4 and p95 at 3.5 medians.
   constexpr double kMean = 1.34;  // medians
   const double u = random_.uniform();
   const double factor = (0.5 + 0.66 * u + 0.17 * u / (1.02 - u)) / kMean;

@@ -1,4 +1,5 @@
-// The simulated server's system calls: they take virtual time and become operations of the trace.
+// The system calls of the simulated server: they take virtual time and become operations of the
+// trace.
 #pragma once
 
 #include <array>
@@ -18,14 +19,14 @@ namespace filereel {
 inline constexpr std::uint64_t kPage = 16 << 10;
 inline constexpr std::size_t kWordFiles = 5;
 
-// The files that the server works on. INDEX_1 of a full-text index holds no words of letters.
+// The server's files. INDEX_1 of a full-text index has no words of letters.
 enum class ServerFile : std::uint8_t {
   redo_log,
   binary_log,
   system,  // ibdata1: undo logs, doublewrite buffer
   table,
   deleted,  // ids of documents whose words are still in the index
-  words,    // kWordFiles of them
+  words,    // kWordFiles files
 };
 inline constexpr std::size_t kServerFiles =
     static_cast<std::size_t>(ServerFile::words) + kWordFiles;
@@ -34,15 +35,15 @@ constexpr ServerFile word_file(std::size_t number) {
   return static_cast<ServerFile>(static_cast<std::size_t>(ServerFile::words) + number);
 }
 
-// Threads of the trace; connections come first and are numbered from 0.
+// Threads of the trace; connections come first, numbered from 0.
 struct ServerThreads {
   explicit ServerThreads(std::uint32_t connections) : first_(connections) {}
   std::uint32_t cleaner() const { return first_; }        // chooses the pages to write
-  std::uint32_t completer() const { return first_ + 1; }  // goes on when doublewrites are done
+  std::uint32_t completer() const { return first_ + 1; }  // continues after doublewrites
   std::uint32_t fulltext() const { return first_ + 2; }   // writes words to their index
   std::uint32_t purger() const { return first_ + 3; }
   std::uint32_t master() const { return first_ + 4; }  // once a second
-  // They write pages, and read them ahead, where there is no native AIO.
+  // Write pages and read them ahead if there is no native AIO.
   static constexpr std::uint32_t kIoThreads = 4;
   std::uint32_t io(std::uint32_t number) const { return first_ + 5 + number % kIoThreads; }
 
@@ -62,13 +63,13 @@ class ServerCalls {
   void set_size(ServerFile file, std::uint64_t bytes) { sizes_[number(file)] = bytes; }
   std::uint64_t size(ServerFile file) const { return sizes_[number(file)]; }
 
-  // From here on operations are added: first, by `thread`, the opening of all files, which have the
-  // sizes of now. Those without a size are not there.
+  // From now on operations are added, starting with the opening of all files by `thread`. The files
+  // have their current sizes; those without a size do not exist.
   void begin(std::uint32_t thread);
-  // Closes all files. Nothing is added any more.
+  // Closes all files. Nothing is added afterwards.
   void end(std::uint32_t thread);
 
-  // Calls of a thread that has to wait for them: co_await.
+  // Blocking calls of a thread: co_await.
   Simulation::Sleep read(std::uint32_t thread, ServerFile file, std::uint64_t offset,
                          std::uint64_t length);
   Simulation::Sleep write(std::uint32_t thread, ServerFile file, std::uint64_t offset,
@@ -76,12 +77,12 @@ class ServerCalls {
   Simulation::Sleep sync(std::uint32_t thread, ServerFile file);
   Simulation::Sleep allocate(std::uint32_t thread, ServerFile file, std::uint64_t length);
 
-  // Submit and go on; they return when the request will be done.
+  // Submit without waiting; return the time when the request will be done.
   std::uint64_t submit_read(std::uint32_t thread, ServerFile file, std::uint64_t offset,
                             std::uint64_t length);
   std::uint64_t submit_write(std::uint32_t thread, ServerFile file, std::uint64_t offset,
                              std::uint64_t length);
-  // Says that at most `left` of the thread's requests are in flight now.
+  // At most `left` requests of the thread are in flight now.
   void reap(std::uint32_t thread, std::uint64_t left);
 
  private:
@@ -91,7 +92,7 @@ class ServerCalls {
                          std::uint64_t offset, std::uint64_t length, bool asynchronous);
   std::uint64_t write_time(ServerFile file, std::uint64_t length) const;
   std::uint64_t sync_time(ServerFile file) const;
-  // A latency with that mean.
+  // A random latency with this mean.
   std::uint64_t latency(std::uint64_t mean_ns);
 
   Simulation& simulation_;

@@ -1,4 +1,4 @@
-// A discrete-event simulation with a virtual clock: its processes are coroutines that sleep, wait
+// A discrete-event simulation with a virtual clock. Its processes are coroutines that sleep, wait
 // for signals and call each other.
 #pragma once
 
@@ -11,8 +11,8 @@
 
 namespace filereel {
 
-// A part of a process that it waits for: co_await part(). Owns its frame, so that destroying a
-// process destroys all that it is in. What is thrown leaves Simulation::step.
+// A part of a process: co_await part(). Owns its frame, so that destroying a process destroys all
+// its parts. Exceptions leave Simulation::step.
 class Part {
  public:
   struct promise_type {
@@ -57,13 +57,13 @@ class Part {
   std::coroutine_handle<promise_type> body_;
 };
 
-// Times are nanoseconds of the virtual clock. What is due at the same time comes in the order in
-// which it was scheduled, so that a simulation is the same every time.
+// Times are nanoseconds of the virtual clock. Simultaneous events run in the order of their
+// scheduling, so a simulation is deterministic.
 class Simulation {
  public:
   std::uint64_t now() const { return now_; }
 
-  // Begins a process now. It lives as long as the simulation.
+  // Starts a process now. It lives as long as the simulation.
   void start(Part process) {
     schedule(now_, process.body());
     processes_.push_back(std::move(process));
@@ -73,7 +73,7 @@ class Simulation {
     due_.push({at, ++scheduled_, who});
   }
 
-  // Does what is due next; false if nothing is.
+  // Runs the next event; false if there is none.
   bool step() {
     if (due_.empty()) return false;
     const Due next = due_.top();
@@ -107,7 +107,7 @@ class Simulation {
   std::vector<Part> processes_;
 };
 
-// What processes wait for: co_await signal.wait().
+// A signal for waiting processes: co_await signal.wait().
 class Signal {
  public:
   explicit Signal(Simulation& simulation) : simulation_(simulation) {}
@@ -120,7 +120,7 @@ class Signal {
   };
   Wait wait() { return {*this}; }
 
-  // All that wait go on, now.
+  // Resumes all waiting processes now.
   void raise() {
     for (const std::coroutine_handle<> who : waiting_) simulation_.schedule(simulation_.now(), who);
     waiting_.clear();

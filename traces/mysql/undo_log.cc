@@ -4,16 +4,16 @@ namespace filereel {
 namespace {
 
 // Pages of the system table space: the headers of the rollback segments, then undo logs, which are
-// used again in turn when the purge has freed them.
+// reused in turn after the purge has freed them.
 constexpr std::uint32_t kHeaders = 256;
 constexpr std::uint32_t kFirstUndo = 512, kUndoPages = 2048;
 constexpr std::uint32_t kLoadedUndoPages = 700;
 constexpr std::uint64_t kSystemPages = 4864;  // 76 MiB
-// A page that is fuller than this is not used for another transaction.
+// Fill level above which a page is not used for another transaction.
 constexpr std::uint64_t kReuse = kPage * 3 / 4;
 constexpr std::uint64_t kLogHeader = 250;  // of one transaction, with its XID
-// Bytes of redo log of what is done here are counted with the statements.
-constexpr std::uint64_t kPurgeCpu = 8'000;  // ns for a page
+// The redo log of this work is counted with the statements.
+constexpr std::uint64_t kPurgeCpu = 8'000;  // ns per page
 constexpr std::size_t kPurgeBatch = 300;    // innodb_purge_batch_size
 constexpr std::uint64_t kPurgePause = 20'000'000;
 
@@ -26,7 +26,7 @@ UndoLog::UndoLog(ServerCalls& calls, ServerThreads threads, PageCache& cache)
 }
 
 void UndoLog::start() {
-  // What the load left behind, which is of no more use.
+  // Remains of the load that are not needed any more.
   for (std::uint32_t i = kUndoPages - kLoadedUndoPages; i < kUndoPages; ++i) {
     cache_.loaded({ServerFile::system, kFirstUndo + i});
   }

@@ -1,5 +1,5 @@
-// Undo logs, which every change writes first, and what is done when they are no longer needed: the
-// purge comes back to the pages that a transaction changed.
+// Undo logs, written first by every change, and the purge of those no longer needed, which revisits
+// the pages changed by a transaction.
 #pragma once
 
 #include <array>
@@ -19,10 +19,10 @@ class UndoLog {
 
   // Writes the undo records of one transaction.
   Part write(std::uint32_t thread, std::uint64_t bytes);
-  // It has changed these pages, to which the purge will come.
+  // The transaction changed these pages, and the purge will revisit them.
   void committed(std::span<const PageId> pages);
 
-  // As long as someone reads an old state nothing is purged.
+  // Nothing is purged while a transaction reads an old state.
   void hold() { ++holders_; }
   void release();
 

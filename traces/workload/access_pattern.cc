@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint32_t kWhole = 100'000;  // thousandths of a percent
 
-// Suits direct I/O on all devices. Zones begin and end at multiples of it.
+// Suits direct I/O on all devices. Zones start and end at multiples of it.
 constexpr std::uint64_t kPage = 4096;
 
 std::uint64_t part_of(std::uint64_t bytes, double share) {
@@ -26,7 +26,7 @@ struct Zone {
   std::uint64_t begin, end;
 };
 
-// What thread `thread` of so many uses of the space.
+// The part of the space used by thread `thread` of `threads`.
 Zone zone_of(const AccessMix& mix, std::uint64_t space_bytes, std::uint32_t thread,
              std::uint32_t threads) {
   const std::uint64_t begin = part_of(space_bytes, mix.zone_begin);
@@ -51,7 +51,7 @@ FileSpace::FileSpace(const std::vector<std::uint64_t>& sizes, bool direct) {
 }
 
 std::size_t FileSpace::search(std::uint64_t position) const {
-  // The last file that starts there or before: empty ones start where the next one does.
+  // The last file that starts there or earlier: empty files start with the next one.
   const auto after = std::ranges::upper_bound(starts_, position);
   return static_cast<std::size_t>(after - starts_.begin()) - 1;
 }
@@ -63,7 +63,7 @@ ZipfNumbers::ZipfNumbers(std::uint64_t count, double exponent)
   sure_ = 2 - inverse(integral(2.5) - portable_exp(-exponent * portable_log(2)));
 }
 
-// Of x^-exponent, from 1 to x.
+// Integral of x^-exponent from 1 to x.
 double ZipfNumbers::integral(double x) const {
   const double log = portable_log(x);
   const double power = 1 - exponent_;
@@ -96,8 +96,8 @@ Shuffle::Shuffle(std::uint64_t count, std::uint64_t seed) : count_(count) {
 }
 
 std::uint64_t Shuffle::of(std::uint64_t number) const {
-  // Each line is one-to-one on `bits` bits. What falls outside is sent round again: the walk is
-  // along a cycle that begins inside, so it comes back.
+  // Each line is a permutation on `bits` bits. Results outside the range are mapped again: the walk
+  // is along a cycle that starts inside, so it returns.
   do {
     number = (number * factor_ + offset_) & mask_;
     number ^= number >> shift_;
@@ -193,7 +193,7 @@ Access AccessPattern::next() noexcept {
   if (at >= end_) at = begin_;
   const std::size_t file = space_.file_at(at);
   const std::uint64_t end = std::min(space_.start(file) + space_.size(file), end_);
-  if (jumps && at + size.bytes > end) {  // back into the file, aligned as before
+  if (jumps && at + size.bytes > end) {  // move back into the file, with the same alignment
     const std::uint64_t first = std::max(space_.start(file), begin_);
     at = first;
     if (end - first >= size.bytes) at += (end - first - size.bytes) / size.align * size.align;
@@ -201,7 +201,7 @@ Access AccessPattern::next() noexcept {
   access.is_write = draw_write();
   access.file = static_cast<std::uint32_t>(file);
   access.offset = at - space_.start(file);
-  // Less at the tail of a file, or of a file that is smaller.
+  // Shorter at the end of a file, or in a small file.
   access.length = std::min(size.bytes, end - at);
   next_ = at + access.length;
   moved_ += access.length;

@@ -1,4 +1,4 @@
-// Where the accesses of one thread go.
+// Positions of the accesses of one thread.
 #pragma once
 
 #include <cstdint>
@@ -10,23 +10,23 @@
 
 namespace filereel {
 
-// Block devices ask of direct I/O multiples of this at least.
+// Minimum alignment of direct I/O on block devices.
 inline constexpr std::uint64_t kSector = 512;
 
-// Files laid end to end. For direct I/O without their tails that are no whole pages (or sectors, of
+// Files laid end to end. For direct I/O, incomplete pages at their ends are excluded (sectors for
 // files smaller than a page).
 class FileSpace {
  public:
   FileSpace(const std::vector<std::uint64_t>& sizes, bool direct);
 
-  // The bytes of a file of that size that are used.
+  // The usable bytes of a file of this size.
   static std::uint64_t used(std::uint64_t size, bool direct);
 
   std::uint64_t bytes() const { return starts_.back(); }
   std::size_t files() const { return starts_.size() - 1; }
   std::uint64_t start(std::size_t file) const { return starts_[file]; }
   std::uint64_t size(std::size_t file) const { return starts_[file + 1] - starts_[file]; }
-  // The file that a position, below bytes(), lies in.
+  // The file at a position below bytes().
   std::size_t file_at(std::uint64_t position) const {
     return same_size_ > 0 ? position / same_size_ : search(position);
   }
@@ -35,7 +35,7 @@ class FileSpace {
   std::size_t search(std::uint64_t position) const;
 
   std::vector<std::uint64_t> starts_;  // and the end of the last one
-  std::uint64_t same_size_ = 0;        // of all files, if they have the same
+  std::uint64_t same_size_ = 0;        // of all files, if equal
 };
 
 struct Access {
@@ -44,9 +44,9 @@ struct Access {
   std::uint64_t offset, length;  // in the file
 };
 
-// Numbers of the spots from 0 on, of which the n-th is drawn in proportion to 1 / (n + 1)^exponent:
-// rejection inversion (Hörmann & Derflinger, Rejection-inversion to generate variates from monotone
-// discrete distributions, 1996), which needs no table whatever the number of spots is.
+// Numbers of spots from 0; the n-th is drawn with a probability proportional to 1 / (n +
+// 1)^exponent: rejection inversion (Hörmann & Derflinger, Rejection-inversion to generate variates
+// from monotone discrete distributions, 1996), which needs no table for any number of spots.
 class ZipfNumbers {
  public:
   ZipfNumbers() = default;
@@ -62,7 +62,7 @@ class ZipfNumbers {
   double exponent_ = 1, first_ = 0, last_ = 0, sure_ = 0;
 };
 
-// A one-to-one map of the numbers below `count` that deals neighbours out far from each other.
+// A permutation of the numbers below `count` that separates neighbours.
 class Shuffle {
  public:
   Shuffle() = default;
@@ -74,30 +74,30 @@ class Shuffle {
   unsigned shift_ = 1;
 };
 
-// Throws Error(unusable_input) if an access does not fit into the zone, or into each part of it
-// where `threads` have parts of their own.
+// Throws Error(unusable_input) if an access does not fit into the zone, or, with disjoint parts for
+// `threads`, into each part.
 void check_zone(const AccessMix& mix, std::uint64_t space_bytes, std::uint32_t threads);
 
-// Bytes of one pass of so many threads, all of them together.
+// Bytes of one pass, total of all threads.
 std::uint64_t bytes_of_pass(const AccessMix& mix, std::uint64_t space_bytes, std::uint32_t threads);
 
-// The accesses of one thread without end; the same for the same seed.
+// The endless accesses of one thread; the same for the same seed.
 class AccessPattern {
  public:
-  // Of thread `thread` of so many. `mix` and `space` obey check_zone and outlive the pattern.
+  // For thread `thread` of `threads`. `mix` and `space` satisfy check_zone and outlive the pattern.
   // Patterns with the same `spots_seed` have the same hot spots.
   AccessPattern(const AccessMix& mix, const FileSpace& space, std::uint32_t thread,
                 std::uint32_t threads, std::uint64_t seed, std::uint64_t spots_seed);
 
   Access next() noexcept;
-  // How often the thread was through the zone: after so many bytes as it has.
+  // Completed passes of the thread: multiples of the bytes of its part.
   std::uint64_t passes() const { return passes_; }
 
  private:
   // A size of the mix.
   struct Size {
     std::uint64_t bytes, align, spots;  // spots: aligned positions in the zone
-    std::uint32_t share;                // of it and those before
+    std::uint32_t share;                // cumulative share
   };
 
   const Size& draw_size() noexcept;
@@ -112,9 +112,9 @@ class AccessPattern {
   ZipfNumbers zipf_;
   Shuffle shuffle_;
   std::uint64_t spot_bytes_ = 0;  // of hot spots
-  std::uint64_t next_ = 0;        // where the last access ended
+  std::uint64_t next_ = 0;        // end of the last access
   std::uint64_t reads_ = 0, writes_ = 0;
-  std::uint64_t moved_ = 0, passes_ = 0;  // bytes since the last pass ended
+  std::uint64_t moved_ = 0, passes_ = 0;  // bytes since the end of the last pass
 };
 
 }  // namespace filereel

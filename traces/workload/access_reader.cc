@@ -28,7 +28,7 @@ std::uint64_t read_size_of(const YamlValue& value, const RecipeFiles& files, boo
   return size;
 }
 
-// Cuts "zipf" off "zipf 0.99" and returns the rest, without blanks; nothing if it is another word.
+// Removes "zipf" from "zipf 0.99" and returns the rest without blanks; nullopt for another word.
 std::optional<std::string_view> after_word(std::string_view text, std::string_view word) {
   if (!text.starts_with(word)) return std::nullopt;
   text.remove_prefix(word.size());

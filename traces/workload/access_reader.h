@@ -1,4 +1,4 @@
-// The part of a workload that says what is read and written where.
+// Reads the access pattern of a workload.
 #pragma once
 
 #include "traces/workload/recipe.h"
@@ -10,7 +10,7 @@ namespace filereel {
 AccessMix read_access(const YamlValue& value, Sweep& sweep, const RecipeFiles& files, bool direct);
 
 SyncPolicy read_sync(const YamlValue& value, Sweep& sweep);
-// Of a step, which may go without.
+// For a step, where it is optional.
 SyncKind read_step_sync(const YamlValue& value);
 
 }  // namespace filereel

@@ -12,7 +12,7 @@
 namespace filereel {
 namespace {
 
-// What a source and its coroutine share.
+// State shared by a source and its coroutine.
 struct AccessState {
   explicit AccessState(const AccessJob& what)
       : job(what),
@@ -21,7 +21,7 @@ struct AccessState {
         pacer(job.threads),
         dirty(job.files.size()) {}
 
-  // Whether so many accesses and bytes, or the passes, are enough.
+  // Whether a limit of accesses, bytes or passes is reached.
   bool is_enough() const {
     return over || (job.operations > 0 && accesses >= job.operations) ||
            (job.bytes > 0 && bytes >= job.bytes) ||
@@ -67,7 +67,7 @@ OperationStream accesses(AccessState& state) {
     open.entry = job.files[slot].entry;
     co_yield open;
   }
-  const bool first = job.turn == 0;  // does what the turns have in common
+  const bool first = job.turn == 0;  // does the common work of all turns
   Operation access = data(OperationKind::read, 0, 0, 0);
   for (std::uint32_t turn = 0; !state.is_enough(); turn = turn + 1 < job.turns ? turn + 1 : 0) {
     const Access next = state.pattern.next();
@@ -91,7 +91,7 @@ OperationStream accesses(AccessState& state) {
     }
     state.note_sync();
   }
-  // All of them, also if nothing was written since they were synced: as sysbench does.
+  // Syncs all files, even those unchanged since their last sync, like sysbench.
   const bool at_end =
       sync.at_end && first && (sync.all_files ? state.any_written : state.any_dirty);
   for (FileSlot slot = 0; at_end && slot < files; ++slot) {

@@ -92,7 +92,7 @@ void GroupLayout::add_names(const RecipeFiles& files, bool has_copies, FileSet& 
     if (entry.kind != EntryKind::file) continue;
     const PathId folder = paths.node(path).parent;
     const std::string& name = paths.node(path).name;
-    // Names stay below the 255 bytes that file systems take.
+    // Names stay below the limit of file systems, 255 bytes.
     const auto id = static_cast<FileId>(i);
     const PathId copy =
         has_copies ? paths.add(Role::near, fmt::format("{}/f{:06}", copies, sizes.size())) : 0;
@@ -116,7 +116,8 @@ void GroupLayout::add_names(const RecipeFiles& files, bool has_copies, FileSet& 
 
 void GroupLayout::add_initial(const FileSet& all, bool with_directories, FileSet& initial) const {
   for (std::size_t i = first_; i < copies_end_; ++i) {
-    const bool own_directory = i == first_ || i >= end_;  // the group's, and that of its copies
+    const bool own_directory =
+        i == first_ || i >= end_;  // that of the group, and that of its copies
     const bool directory = all.entries[i].kind == EntryKind::directory;
     if (own_directory || exists_ || (directory && with_directories)) {
       initial.entries.push_back(all.entries[i]);

@@ -13,22 +13,22 @@
 
 namespace filereel {
 
-// Lies in the directory of the group's name; copies in NAME.copy beside it.
+// The files are in the directory of the group's name; copies are in NAME.copy next to it.
 class GroupLayout {
  public:
-  // Adds the group's entries to `all`, whose numbers are the FileIds, and its names to `paths`.
-  // `has_copies`: some step makes them. Throws Error.
+  // Adds the group's entries to `all`, whose indices are the FileIds, and its names to `paths`.
+  // `has_copies`: a step creates copies. Throws Error.
   GroupLayout(const RecipeFiles& files, const Recipe& recipe, bool has_copies,
               std::uint64_t free_bytes, FileSet& all, PathTable& paths);
 
   const FileSpace& space(bool direct) const { return direct ? direct_space_ : space_; }
   const std::vector<AccessFile>& access_files() const { return access_files_; }
   const std::vector<StepFile>& step_files() const { return step_files_; }
-  // Below the group's own, parents first: what a phase makes that makes the files.
+  // Directories below the group's own, parents first, for a phase that creates the files.
   const std::vector<PathId>& directories() const { return directories_; }
 
-  // What of `all` there is before the first phase, appended to `initial`. `with_directories`: also
-  // those of files that are made later.
+  // Appends the entries of `all` that exist before the first phase to `initial`.
+  // `with_directories`: also the directories of files created later.
   void add_initial(const FileSet& all, bool with_directories, FileSet& initial) const;
 
  private:

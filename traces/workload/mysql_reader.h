@@ -1,4 +1,4 @@
-// The part of a workload that describes a load on an InnoDB-like server.
+// Reads the part of a workload that describes a load on an InnoDB-like server.
 #pragma once
 
 #include "traces/mysql/mysql_mix.h"

@@ -1,4 +1,4 @@
-// When the accesses, or files, of a workload's thread are due.
+// Due times of the accesses, or files, of a workload's thread.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ class Pacer {
 
   bool paces() const { return think_ns_ > 0 || interval_ns_ > 0; }
 
-  // What comes before the access that is the `number`th of its thread, from 0.
+  // The pause before access `number` of its thread, from 0.
   Operation next(std::uint64_t number) const {
     Operation pace;
     pace.kind = OperationKind::pace;

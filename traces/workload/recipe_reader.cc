@@ -30,14 +30,14 @@ Keys keys_of(std::initializer_list<std::span<const std::string_view>> parts) {
   return keys;
 }
 
-// Those of sets are counted when these are loaded.
+// Entries of sets are counted when the sets are loaded.
 std::uint64_t entries_of(const RecipeFiles& files) {
   if (!files.set.empty()) return 0;
   const std::uint64_t each = files.per_directory;
   return files.count + (each > 0 ? (files.count + each - 1) / each : 0);
 }
 
-// How many volumes the group is on, at the most.
+// Maximum number of volumes of the group.
 std::uint64_t volumes_of(const RecipeFiles& files) {
   return files.volumes.empty() ? kRoles : files.volumes.size();
 }
@@ -73,7 +73,7 @@ class Reader {
     }
     if (!map_.whole("files")) map_.self().fail("lacks the key 'files'");
     read_groups(*map_.whole("files"));
-    // Of a phase `files` is the name of a group: there it says nothing, here it is the groups.
+    // In a phase, `files` is the name of a group; here it is the list of groups.
     const SweptMap phase(keys_.without("files"), sweep_);
     if (const YamlValue* const phases = map_.whole("phases")) {
       for (const std::string_view key : keys_of({kPhaseKeys, kThreadKeys})) {
@@ -95,7 +95,7 @@ class Reader {
   }
 
  private:
-  // What a phase does on each of several volumes is measured as "PHASE VOLUME".
+  // The measurement of a phase on one of several volumes is "PHASE VOLUME".
   void check_phase_names() const {
     for (const RecipePhase& phase : recipe_.phases) {
       for (std::size_t role = 0; role < kRoles; ++role) {
@@ -200,7 +200,7 @@ class Reader {
     return volumes;
   }
 
-  // The name is that of a directory too.
+  // The name is also that of a directory.
   void check_name(const YamlValue& value, const std::string& name) const {
     const bool usable = !name.empty() && name.size() <= 64 && std::ranges::all_of(name, [](char c) {
       return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -273,7 +273,7 @@ class Reader {
     recipe_.phases.push_back(std::move(phase));
   }
 
-  // Of all threads so far together, as they work at the same time.
+  // Totals of all threads so far, because they run concurrently.
   void check_threads(const YamlValue& last, const RecipePhase& phase) const {
     std::uint64_t threads = 0, requests = 0, largest = 0;
     for (const RecipeThreads& one : phase.threads) {
@@ -298,7 +298,7 @@ class Reader {
     }
   }
 
-  // They work at the same time.
+  // Concurrent threads must not interfere.
   void check_neighbours(const YamlValue& last, const RecipePhase& phase) const {
     const RecipeThreads& one = phase.threads.back();
     for (std::size_t i = 0; i + 1 < phase.threads.size(); ++i) {
@@ -311,7 +311,7 @@ class Reader {
     }
   }
 
-  // Polling is the engine's, so all that it does must be of the kind that can be polled for.
+  // Polling is a property of the engine, so all its operations must support it.
   static void check_polling(const SweptMap& map, const RecipePhase& phase) {
     const auto polls = [](const RecipeThreads& threads) {
       return threads.access && threads.direct;
@@ -355,7 +355,7 @@ class Reader {
   Sweep& sweep_;
   Recipe recipe_;
   std::uint64_t entries_ = 0;       // of the groups
-  std::vector<GroupState> states_;  // by group, after the phases that were read
+  std::vector<GroupState> states_;  // by group, after the phases read so far
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// From YAML to a recipe: the language of docs/workloads.md at one point of its sweeps.
+// Reads a recipe from YAML: the language of docs/workloads.md, at one point of its sweeps.
 #pragma once
 
 #include "filesets/specification/yaml_reader.h"
@@ -7,11 +7,11 @@
 
 namespace filereel {
 
-// Throws Error(unusable_input) with line and column for what is not possible. What describes the
-// workload as a whole (its description, say) is known and left to the caller.
+// Throws Error(unusable_input) with line and column for invalid input. Leaves keys that describe
+// the workload as a whole, such as its description, to the caller.
 Recipe read_recipe(const YamlValue& document, Sweep& sweep);
 
-// All keys that may stand at the top of a workload.
+// All keys allowed at the top of a workload.
 YamlMap workload_keys(const YamlValue& document);
 
 }  // namespace filereel

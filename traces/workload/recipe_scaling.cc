@@ -7,7 +7,7 @@ namespace filereel {
 namespace {
 
 constexpr std::uint64_t kLeastFile = 1 << 20;
-constexpr std::uint64_t kGrain = 4096;  // sizes that were multiples of it stay so
+constexpr std::uint64_t kGrain = 4096;  // multiples of it remain multiples
 
 std::uint64_t times(std::uint64_t number, double scale) {
   if (number == 0) return 0;
@@ -23,10 +23,10 @@ std::uint64_t largest_access(const Recipe& recipe, std::size_t group) {
     for (const RecipeThreads& threads : phase.threads) {
       if (threads.files != group || !threads.access) continue;
       for (const SizeShare& one : threads.access->sizes) {
-        // Each thread of disjoint ones needs room for it.
+        // Disjoint threads need space for it each.
         const std::uint64_t parts = threads.access->disjoint ? threads.count : 1;
         const double zone = threads.access->zone_end - threads.access->zone_begin;
-        // Zones begin and end at whole pages.
+        // Zones start and end at whole pages.
         const std::uint64_t pages = one.size / kGrain + 2;
         const double room = static_cast<double>(pages * kGrain * parts) / zone;
         largest = std::max(largest, static_cast<std::uint64_t>(std::ceil(room)));
@@ -37,7 +37,7 @@ std::uint64_t largest_access(const Recipe& recipe, std::size_t group) {
 }
 
 void scale_files(RecipeFiles& files, std::uint64_t largest, double scale) {
-  if (files.size == 0) {  // those that fill the volume
+  if (files.size == 0) {  // files that fill the volume
     files.fill *= std::min(scale, 1.0);
     return;
   }

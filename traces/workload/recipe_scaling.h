@@ -1,13 +1,13 @@
-// A recipe made smaller or larger.
+// Scales a recipe.
 #pragma once
 
 #include "traces/workload/recipe.h"
 
 namespace filereel {
 
-// `scale` 0 to kMaxScale (filesets/specification/scaling.h). The bytes of a group of files, and the
-// operations and bytes that end a phase, are multiplied by it. Files of a mebibyte and more become
-// smaller first, down to a mebibyte or what one access takes; then there are fewer of them.
+// `scale`: 0 to kMaxScale (filesets/specification/scaling.h), the factor for the bytes of each
+// group of files and for the operations and bytes that end a phase. Files of a mebibyte or more
+// shrink first, down to a mebibyte or the size of one access; then their number is reduced.
 Recipe scaled(Recipe recipe, double scale);
 
 }  // namespace filereel

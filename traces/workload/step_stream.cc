@@ -14,10 +14,10 @@ namespace {
 
 constexpr FileSlot kFile = 0, kCopy = 1, kDirectory = 2;
 static_assert(kDirectory < kStepSlots);
-constexpr std::uint64_t kListBytes = 32 << 10;  // what the C library's readdir asks for
-constexpr std::uint32_t kListed = 1000;         // entries that so many bytes hold: names are short
+constexpr std::uint64_t kListBytes = 32 << 10;  // buffer of the C library's readdir
+constexpr std::uint32_t kListed = 1000;         // entries in such a buffer: names are short
 
-// One of the thread's files, as it is.
+// The current state of one of the thread's files.
 struct OwnFile {
   PathId name() const { return renamed ? file->other_name : file->path; }
 
@@ -40,7 +40,7 @@ struct StepState {
            (job.passes > 0 && files >= job.passes * mine.size());
   }
 
-  // The file whose turn it is.
+  // The current file.
   OwnFile& draw_file() {
     return job.threads.order == FileOrder::random ? mine[random.below(mine.size())]
                                                   : mine[files % mine.size()];
@@ -64,7 +64,7 @@ struct StepState {
   std::uint64_t files = 0, bytes = 0;  // done
 };
 
-// How a step opens the file that it writes.
+// The flags with which a step opens the file that it writes.
 int write_flags(StepKind kind) {
   switch (kind) {
     case StepKind::create:
@@ -78,7 +78,7 @@ int write_flags(StepKind kind) {
   }
 }
 
-// What a step that moves content does to one file.
+// The transfer of a step on one file.
 struct Transfer {
   Transfer(const OwnFile& own, const FileStep& step)
       : file(*own.file),
@@ -91,7 +91,7 @@ struct Transfer {
       begin = end;
       end += step.size;
     } else if (write_flags(step.kind) != O_WRONLY && step.kind != StepKind::copy) {
-      end = file.size;  // it is made anew
+      end = file.size;  // the file is truncated
     }
   }
 
@@ -122,8 +122,8 @@ struct Transfer {
   const StepFile& file;
   PathId name;
   bool reads, writes;
-  FileSlot slot;                 // of what is written
-  std::uint64_t begin = 0, end;  // of what is moved
+  FileSlot slot;                 // destination
+  std::uint64_t begin = 0, end;  // range transferred
 };
 
 Operation rename_to(PathId path, PathId old_path, bool counts_file) {
@@ -133,7 +133,7 @@ Operation rename_to(PathId path, PathId old_path, bool counts_file) {
   return operation;
 }
 
-// Removing and asking for attributes.
+// Removal and attributes.
 Operation on_name(OperationKind kind, PathId name, FileId entry) {
   Operation operation = named(kind, name);
   operation.entry = entry;
@@ -145,7 +145,7 @@ Operation list_directory(bool first) {
   Operation operation = of_file(OperationKind::list, kDirectory);
   operation.length = kListBytes;
   operation.offset = first ? 0 : 1;
-  operation.loose = true;  // how much a call gives is the file system's business
+  operation.loose = true;  // the file system determines the size of a listing
   return operation;
 }
 
@@ -154,7 +154,7 @@ OperationStream steps(StepState& state) {
   if (job.thread == 0) {
     for (const PathId directory : job.directories) co_yield make_directory(directory, 0755);
   }
-  // Every directory is there before any thread goes on.
+  // All directories exist before any thread continues.
   if (!job.directories.empty() && job.threads.count > 1) co_yield Operation{};
   for (; !state.is_enough(); ++state.files) {
     if (state.pacer.paces()) co_yield state.pacer.next(state.files);
@@ -207,7 +207,7 @@ class StepSource final : public OperationSource {
  public:
   explicit StepSource(const StepJob& job) : state_(job), stream_(steps(state_)) {}
   std::size_t next(std::span<Operation> out) override { return cut_ ? 0 : stream_.next(out); }
-  // What was given and not done is the middle of some file: there is nothing to be completed.
+  // Interrupted work is in the middle of a file: nothing needs to be completed.
   void wind_up() noexcept override { cut_ = true; }
 
  private:

@@ -1,4 +1,4 @@
-// The operations of a thread that does steps to one file after another.
+// The operations of a thread that performs steps on files in sequence.
 #pragma once
 
 #include <memory>
@@ -10,11 +10,11 @@
 
 namespace filereel {
 
-// A file of a group and the names that steps need.
+// A file of a group, with the names used by steps.
 struct StepFile {
   PathId path, directory;
   PathId other_name;  // rename
-  PathId beside;      // replace: what is renamed over it
+  PathId beside;      // replace: renamed over the file
   PathId copy;
   FileId entry;
   std::uint64_t size;
@@ -22,24 +22,25 @@ struct StepFile {
   std::uint32_t siblings;  // files in its directory
 };
 
-// All that is referred to outlives the source.
+// All references outlive the source.
 struct StepJob {
   const RecipeThreads& threads;
-  std::span<const StepFile> files;  // of the group; every `threads_of_group`th is this thread's
-  // What is made before any file is, by thread 0: directories, parents first.
+  std::span<const StepFile>
+      files;  // of the group; each `threads_of_group`th belongs to this thread
+  // Created by thread 0 before any file: directories, parents first.
   std::span<const PathId> directories;
   std::uint32_t thread = 0, threads_of_group = 1;
   std::uint64_t seed = 0;
-  // Of this thread; 0: no limit.
+  // For this thread; 0: no limit.
   std::uint64_t operations = 0, bytes = 0, passes = 0;
 };
 
-// Open files of such a thread are below it.
+// Upper bound of the slots of such a thread.
 inline constexpr FileSlot kStepSlots = 3;
 
 std::unique_ptr<OperationSource> make_step_source(const StepJob& job);
 
-// The most that a step moves in one operation.
+// Largest transfer of a step in one operation.
 std::uint64_t largest_block(const RecipeThreads& threads);
 
 }  // namespace filereel

@@ -97,7 +97,8 @@ void check_different(const YamlValue& axis, const std::vector<YamlValue>& values
   }
 }
 
-// The shortest name of each that no other goes by; two in one list of steps, say, are numbered.
+// The shortest unique name of each key. Keys without one are numbered, such as two in one list of
+// steps.
 std::vector<std::string> short_names(const std::vector<std::vector<std::string>>& all) {
   std::unordered_map<std::string, std::size_t> known, numbers;
   for (const std::vector<std::string>& names : all) {
@@ -138,7 +139,7 @@ Sweep::Sweep(const Sweep& read, const SweepOverrides& overrides) {
   }
 }
 
-// The key that `name` means: what is written goes before what is left out.
+// The key that `name` means: written keys take precedence over omitted ones.
 std::size_t Sweep::number_of(const std::string& name) const {
   std::vector<std::string_view> known, alike;
   for (const bool written : {true, false}) {
@@ -227,7 +228,7 @@ void Sweep::note(std::string_view key, const std::string& where, const YamlValue
 
 void Sweep::settle() {
   settled_ = true;
-  // In the order of the text, whatever the order in which its keys are read.
+  // In the order of the text, regardless of the order in which keys are read.
   const auto before = [](const Place& a, const Place& b) {
     return a.values.front().is_before(b.values.front());
   };
@@ -242,7 +243,7 @@ void Sweep::settle() {
   name_keys();
 }
 
-// What is left out never takes the name of what is written.
+// An omitted key never takes the name of a written one.
 void Sweep::name_keys() {
   numbers_.clear();
   std::vector<std::vector<std::string>> written, all;

@@ -1,4 +1,4 @@
-// Values of a workload that may be swept: a list, or a range, where one value would do.
+// Sweeps of a workload: a list or a range instead of a single value.
 #pragma once
 
 #include <cstdint>
@@ -15,33 +15,33 @@ namespace filereel {
 inline constexpr std::uint64_t kMostPoints = 10'000;  // of one workload
 inline constexpr std::size_t kMostAxes = 32;          // each is a level of the matrices of results
 
-// A value that is swept.
+// A swept value.
 struct SweepAxis {
-  std::string name;  // its key; SCOPE.KEY or SCOPE.SCOPE.KEY where several have the same key
+  std::string name;  // its key; SCOPE.KEY or SCOPE.SCOPE.KEY if several have the same key
   std::vector<std::string> values;  // as written
 
   bool operator==(const SweepAxis&) const = default;
 };
 
-// A key that may be swept, by a name that no other key goes by.
+// A key that may be swept, with a unique name.
 struct SweepKey {
   std::string name;
-  std::vector<std::string> values;  // as written; none: it is left out
+  std::vector<std::string> values;  // as written; empty for an omitted key
 };
 
-// Values that stand in the place of those in the text, by KEY, SCOPE.KEY or SCOPE.SCOPE.KEY.
+// Values that replace those in the text, by KEY, SCOPE.KEY or SCOPE.SCOPE.KEY.
 using SweepOverrides = std::map<std::string, std::vector<std::string>, std::less<>>;
 
-// Finds the keys and axes of a document while it is read for the first time, and takes the right
-// value of each while it is read again. An alias of a list is the same axis as the list.
+// Finds the keys and axes of a document during the first reading, and provides the value of each at
+// a point during later readings. An alias of a list is the same axis as the list.
 class Sweep {
  public:
   Sweep() = default;
-  // For the same document, with other values for some of the keys that `read` found. Throws
-  // Error(usage) for names of no key, or of several.
+  // For the same document, with other values for some of the keys found by `read`. Throws
+  // Error(usage) for unknown and ambiguous names.
   Sweep(const Sweep& read, const SweepOverrides& overrides);
 
-  // What keys are part of (a phase's name, say) until it goes out of scope.
+  // The scope of keys, such as the name of a phase, until destruction.
   class Scope {
    public:
     Scope(Sweep& sweep, std::string name) : sweep_(sweep) {
@@ -55,12 +55,11 @@ class Sweep {
     Sweep& sweep_;
   };
 
-  // The value of `key` at this point, if there is one. Throws Error(unusable_input) for lists that
-  // are empty, ranges that make no sense, sweeps of more than kMostPoints, and axes that only some
-  // points have.
+  // The value of `key` at this point, if it exists. Throws Error(unusable_input) for empty lists,
+  // invalid ranges, sweeps of more than kMostPoints, and axes that exist at some points only.
   std::optional<YamlValue> pick(std::string_view key, const YamlMap& map);
 
-  // To be called when the document was read once: its keys and axes are known from then on.
+  // To be called after the first reading of the document: its keys and axes are known from then on.
   void settle();
 
   // In the order of the text.
@@ -68,16 +67,16 @@ class Sweep {
   const std::vector<SweepAxis>& axes() const { return axes_; }
   std::uint64_t points() const { return points_; }
 
-  // The document is read at this point next; points count through the last axis first.
+  // Selects the point for the next reading; the last axis varies fastest.
   void go_to(std::uint64_t point);
-  // The number of each axis' value at a point.
+  // The index of each axis' value at a point.
   std::vector<std::size_t> at(std::uint64_t point) const;
 
  private:
-  // Where a key stands, or would: aliases stand at the same place.
+  // The position of a key, or of an omitted one: aliases have the same position.
   struct Place {
     std::string where;
-    std::vector<std::string> names;  // that it goes by, from the key alone to all scopes
+    std::vector<std::string> names;  // possible names, from the key alone to all scopes
     std::vector<YamlValue> values;
     bool written = true;
   };
@@ -92,11 +91,11 @@ class Sweep {
   std::map<std::string, std::vector<std::string>> overrides_;  // by Place::where
   std::vector<std::string> scopes_;
   std::vector<Place> found_;                    // by key
-  std::map<std::string, std::size_t> numbers_;  // in it, by Place::where
+  std::map<std::string, std::size_t> numbers_;  // index in it, by Place::where
   std::vector<SweepKey> keys_;
   std::vector<Place> places_;  // by axis
   std::vector<SweepAxis> axes_;
-  std::vector<std::size_t> now_;  // by axis: the number of the value that is taken
+  std::vector<std::size_t> now_;  // by axis: index of the current value
   std::uint64_t points_ = 1;
   bool settled_ = false;
 };

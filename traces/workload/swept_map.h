@@ -1,4 +1,4 @@
-// A map of a workload, whose single values may be swept.
+// A map of a workload with values that may be swept.
 #pragma once
 
 #include <array>
@@ -21,17 +21,17 @@ class SweptMap {
  public:
   SweptMap(YamlMap map, Sweep& sweep) : map_(std::move(map)), sweep_(sweep) {}
 
-  // The one value of `key` at this point, if there is one.
+  // The value of `key` at this point, if it exists.
   std::optional<YamlValue> one(std::string_view key) const { return sweep_.pick(key, map_); }
   bool has(std::string_view key) const { return one(key).has_value(); }
 
-  // What stands at `key` as it is: lists and maps by nature.
+  // The unswept value of `key`: lists and maps by nature.
   const YamlValue* whole(std::string_view key) const { return map_.find(key); }
 
   const YamlValue& self() const { return map_.self(); }
   Sweep& sweep() const { return sweep_; }
 
-  // Reads the value of `key` into `out`, if the key is there.
+  // Reads the value of `key` into `out`, if it exists.
   template <class Out, class Read>
   void read(std::string_view key, Out& out, Read read_value) const {
     if (const std::optional<YamlValue> value = one(key)) out = static_cast<Out>(read_value(*value));
@@ -68,7 +68,7 @@ class SweptMap {
   Sweep& sweep_;
 };
 
-// A word of a workload and what it means.
+// A word of a workload and its value.
 template <class Meaning>
 using Words = std::pair<std::string_view, Meaning>;
 
@@ -84,7 +84,7 @@ Meaning meaning_of(const YamlValue& value, const std::array<Words<Meaning>, N>& 
                          did_you_mean(text, known)));
 }
 
-// Throws unless shares, in thousandths of a percent, are 100 % together.
+// Throws unless the shares, in thousandths of a percent, add up to 100 %.
 inline void check_share_sum(const YamlValue& shares, std::uint64_t sum) {
   if (sum == 100'000) return;
   shares.fail(fmt::format("must have shares that add up to 100 %, not {:.6g} %",

@@ -16,9 +16,9 @@
 namespace filereel {
 namespace {
 
-// Files of one group that every thread of an access mix holds open.
+// Files of one group held open by each thread of an access mix.
 constexpr std::size_t kMostOpen = 16 * 1024;
-// By all threads of a phase: four times what the kernel allows a process unless told otherwise.
+// For all threads of a phase: four times the kernel's default per process.
 constexpr std::uint64_t kMostOpenTogether = 1 << 22;
 
 bool has_step(const RecipeThreads& threads, StepKind kind) {
@@ -27,7 +27,7 @@ bool has_step(const RecipeThreads& threads, StepKind kind) {
   });
 }
 
-// Whether it is true of some threads that work on the group.
+// Whether the predicate holds for some threads of the group.
 bool any_threads(const Recipe& recipe, std::size_t group, const auto& is_true) {
   return std::ranges::any_of(recipe.phases, [&](const RecipePhase& phase) {
     return std::ranges::any_of(phase.threads, [&](const RecipeThreads& threads) {
@@ -40,14 +40,14 @@ bool has_step(const Recipe& recipe, std::size_t group, StepKind kind) {
   return any_threads(recipe, group, [kind](const auto& one) { return has_step(one, kind); });
 }
 
-// Whether a phase's accesses make the group's files, which makes no directories.
+// Whether accesses of the phase create the group's files, which creates no directories.
 bool is_made_by_access(const Recipe& recipe, std::size_t group) {
   return any_threads(recipe, group, [](const RecipeThreads& threads) {
     return threads.access && threads.access->truncate;
   });
 }
 
-// In the order of roles, each once.
+// In the order of roles, without duplicates.
 std::vector<Role> sorted(std::vector<Role> volumes) {
   std::ranges::sort(volumes);
   const auto twice = std::ranges::unique(volumes);
@@ -55,12 +55,12 @@ std::vector<Role> sorted(std::vector<Role> volumes) {
   return volumes;
 }
 
-// Part `number` of `count` nearly equal ones.
+// Part `number` of `count` almost equal parts.
 std::uint64_t part_of(std::uint64_t whole, std::uint64_t number, std::uint64_t count) {
   return whole / count + (number < whole % count ? 1 : 0);
 }
 
-// The kinds that threads of a workload use.
+// The kinds of operations used by threads of a workload.
 std::bitset<kOperationKinds> kinds_of(const RecipePhase& phase) {
   std::bitset<kOperationKinds> kinds;
   const auto add = [&kinds](std::initializer_list<OperationKind> some) {
@@ -102,7 +102,7 @@ std::vector<Role> volumes_of(const Recipe& recipe, const RecipePhase& phase) {
 }
 
 struct Synthesis::State {
-  // What lies on one volume.
+  // The state of one volume.
   struct VolumeState {
     std::map<std::size_t, GroupLayout> groups;  // by number in the recipe
     FileSet initial, largest;
@@ -112,7 +112,7 @@ struct Synthesis::State {
   SynthesisOptions options;
   PathTable paths;
   TextTable texts;
-  FileSet all = empty_set();  // of all volumes, one after another
+  FileSet all = empty_set();  // of all volumes, in sequence
   std::array<VolumeState, kRoles> volumes;
 
   State(const Recipe& what, const SynthesisOptions& how) : recipe(what), options(how) {
@@ -146,7 +146,7 @@ struct Synthesis::State {
     for (const auto& [number, group] : volume.groups) add_largest(number, group, first, volume);
   }
 
-  // A group is laid out alike on all its volumes.
+  // The layout of a group is the same on all its volumes.
   const GroupLayout& layout(std::size_t group) const {
     return layout(group, recipe.files[group].volumes.front());
   }
@@ -169,7 +169,8 @@ struct Synthesis::State {
                     printable(recipe.files[group].name), files, kMostOpen));
   }
 
-  // What the phases can append to one file of the group at most, as far as their limits say.
+  // The maximum that the phases can append to one file of the group, as far as their limits
+  // determine it.
   std::uint64_t appended(std::size_t group, std::uint64_t files) const {
     constexpr std::uint64_t kMost = 1ull << 50;
     double bytes = 0;
@@ -187,8 +188,8 @@ struct Synthesis::State {
     return static_cast<std::uint64_t>(std::min(bytes, static_cast<double>(kMost)));
   }
 
-  // Copies, what is written beside before it takes a file's place, and what is appended.
-  // `first`: the number of the volume's first entry.
+  // Adds copies, files to be renamed over others, and appended data. `first`: the number of the
+  // volume's first entry.
   void add_largest(std::size_t group, const GroupLayout& layout, std::size_t first,
                    VolumeState& volume) const {
     std::vector<Entry>& entries = volume.largest.entries;
@@ -207,8 +208,8 @@ struct Synthesis::State {
     }
   }
 
-  // Threads of the group on each volume that have something to do: of those that go through files
-  // no more than there are.
+  // Threads of the group with work, per volume: threads that process files are limited by the
+  // number of files.
   std::uint32_t working(const RecipeThreads& threads) const {
     if (threads.access) return threads.count;
     const std::size_t files = layout(threads.files).step_files().size();
@@ -223,12 +224,13 @@ struct Synthesis::State {
     }
   }
 
-  // What the volume cannot do goes through the cache at the same places.
+  // Without support by the volume, accesses go through the page cache at the same positions.
   const FileSpace& space_of(const RecipeThreads& threads) const {
     return layout(threads.files).space(threads.direct);
   }
 
-  // Whether the phase is the first to make the group's files, so that it makes directories too.
+  // Whether the phase is the first to create the group's files, and therefore creates directories,
+  // too.
   bool makes_directories(std::size_t phase, const RecipeThreads& threads) const {
     if (recipe.files[threads.files].exist || !has_step(threads, StepKind::create)) return false;
     for (std::size_t before = 0; before < phase; ++before) {
@@ -260,7 +262,7 @@ struct Synthesis::State {
                     printable(phase.name), files, threads, kMostOpenTogether));
   }
 
-  // Threads that wait for one another at barriers must be all of the phase.
+  // Barriers require all threads of the phase.
   void check_barriers(std::size_t phase) const {
     const RecipePhase& what = recipe.phases[phase];
     for (const RecipeThreads& threads : what.threads) {
@@ -273,7 +275,7 @@ struct Synthesis::State {
     }
   }
 
-  // Whether requests in flight are as many threads that block.
+  // Whether each request in flight is a blocking thread.
   bool blocks(const RecipePhase& phase) const {
     return options.depth_as_threads || phase.engine == RequestEngine::blocking;
   }
@@ -281,7 +283,7 @@ struct Synthesis::State {
   void add_access(Trace& trace, const RecipePhase& phase, const RecipeThreads& threads, Role volume,
                   std::uint32_t thread, const StopRule& stop, std::uint64_t seed) const {
     const GroupLayout& group = layout(threads.files, volume);
-    // Files that are made anew are made by one.
+    // A single thread creates files that are truncated.
     const bool many = blocks(phase) && !threads.access->truncate;
     const std::uint32_t turns = many ? threads.depth : 1;
     for (std::uint32_t turn = 0; turn < turns; ++turn) {
@@ -371,7 +373,7 @@ Trace Synthesis::trace(std::size_t phase) const {
       StopRule stop = what.stop;
       stop.operations = part_of(stop.operations, number, threads_of_all);
       stop.bytes = part_of(stop.bytes, number, threads_of_all);
-      // A thread whose part is nothing has nothing to do.
+      // A thread with an empty part does nothing.
       if (what.stop.operations > 0 && stop.operations == 0) return;
       if (what.stop.bytes > 0 && stop.bytes == 0) return;
       const bool limited = stop.time_ns > 0 || stop.operations > 0 || stop.bytes > 0;

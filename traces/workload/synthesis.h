@@ -1,4 +1,4 @@
-// From a recipe to what the engine replays.
+// Turns a recipe into a trace for the engine.
 #pragma once
 
 #include <cstdint>
@@ -12,41 +12,40 @@
 namespace filereel {
 
 struct SynthesisOptions {
-  // Requests in flight become threads that block, each of which does its share of the accesses:
-  // where there is no io_uring.
+  // Without io_uring: requests in flight become blocking threads, each with its share of the
+  // accesses.
   bool depth_as_threads = false;
-  // Past the page cache where the recipe says so. False where the file system cannot.
+  // Bypass the page cache where the recipe requires it. False if the file system does not support
+  // it.
   bool direct = true;
-  std::uint64_t free_bytes = 0;  // of the volume, for files that fill it
+  std::uint64_t free_bytes = 0;  // of the volume, for `fill`
 };
 
-// The files and phases of one recipe (no mysql, no reel), whose volumes are named (name_volumes). A
-// group has the same names on each of its volumes, below near in the table of paths, and contents
-// of its own. Not changed by what is replayed: the files of a phase are in the state that the
-// phases before it leave.
+// The files and phases of one recipe (no mysql, no reel) with named volumes (name_volumes). A group
+// has the same names on each of its volumes, below near in the path table, and different content.
+// Replays do not change it: the files of a phase are in the state left by the previous phases.
 class Synthesis {
  public:
-  // `recipe` outlives this object and every trace made by it. Throws Error.
+  // `recipe` outlives this object and all traces created by it. Throws Error.
   Synthesis(const Recipe& recipe, const SynthesisOptions& options);
   ~Synthesis();
   Synthesis(const Synthesis&) = delete;
   Synthesis& operator=(const Synthesis&) = delete;
 
-  // What must exist on a volume before the first phase: a directory for each group, and the files
-  // of those that exist.
+  // The initial files of a volume: a directory for each group, and the files of existing groups.
   const FileSet& initial(Role volume = Role::near) const;
-  // All that can exist there in the end, the copies that steps make included: names and sizes, for
-  // limits and room.
+  // All files that can exist there at the end, including copies, with names and sizes, for limits
+  // and space requirements.
   const FileSet& largest(Role volume = Role::near) const;
 
-  // The operations of one phase. Sources of a phase without an end of their own (a time limit
-  // alone) go on for ever. The trace must not outlive this object.
+  // The operations of one phase. The sources are endless if only a time limit ends the phase. The
+  // trace must not outlive this object.
   Trace trace(std::size_t phase) const;
   const PathTable& paths() const;
 
-  // True if the phase is io_uring's.
+  // True if the phase uses io_uring.
   bool queues(std::size_t phase) const;
-  // Bytes that a phase is known to work on, for progress; 0 if only time ends it.
+  // Expected bytes of a phase, for progress; 0 if only time ends it.
   std::uint64_t bytes(std::size_t phase) const;
 
  private:

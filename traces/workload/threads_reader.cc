@@ -37,7 +37,7 @@ class FileFate {
   explicit FileFate(GroupState state) : state_(state) {}
 
   void take(const FileStep& step, const YamlValue& where) {
-    // Cut in the middle these leave less than there was.
+    // Interrupted, these leave a smaller file.
     cut_matters_ = cut_matters_ || step.kind == StepKind::rewrite ||
                    step.kind == StepKind::create || step.kind == StepKind::remove;
     if (step.kind == StepKind::create) {
@@ -61,7 +61,7 @@ class FileFate {
     }
   }
 
-  // What another file can go through instead, which is as much there or not in the end.
+  // Applies an alternative choice, which must leave the file in the same state.
   void take_choice(const FileFate& other) {
     if (other.state_ == GroupState::changed) state_ = GroupState::changed;
     cut_matters_ = cut_matters_ || other.cut_matters_;
@@ -112,7 +112,7 @@ std::vector<FileStep> read_steps(const YamlValue& list, Sweep& sweep, FileFate& 
   return steps;
 }
 
-// What the threads do to their files, and the state that leaves them in.
+// The steps of the threads, and the state in which they leave the files.
 Choices read_choices(const SweptMap& map, GroupState before, FileFate& fate) {
   if (const YamlValue* const list = map.whole("do")) {
     return {{.steps = read_steps(*list, map.sweep(), fate)}};
@@ -150,7 +150,7 @@ double read_rate(const YamlValue& value) {
   return rate;
 }
 
-// Which group `map` names: the first one unless it says.
+// The group named by `map`; default: the first one.
 std::uint32_t group_of(const SweptMap& map, const Recipe& recipe) {
   const std::optional<YamlValue> name = map.one("files");
   if (!name) return 0;
@@ -183,7 +183,7 @@ void read_do(const SweptMap& map, const RecipePhase& phase, RecipeThreads& threa
   state = stop.time_ns > 0 && fate.cut_matters() ? GroupState::changed : fate.state();
 }
 
-// Of groups whose size is known here; the others are checked when it is.
+// For groups with a known size; others are checked later.
 void check_room(const YamlValue& access, const RecipeThreads& threads, const RecipeFiles& files) {
   if (files.size == 0) return;
   const std::uint64_t bytes = FileSpace::used(files.size, threads.direct) * files.count;

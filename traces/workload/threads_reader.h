@@ -1,4 +1,4 @@
-// The part of a workload that says what threads do.
+// Reads the threads of a workload.
 #pragma once
 
 #include <array>
@@ -10,21 +10,21 @@
 
 namespace filereel {
 
-// What is known of a group of files when a phase begins.
+// State of a group of files at the start of a phase.
 enum class GroupState : std::uint8_t {
-  absent,   // not made yet, or removed
-  present,  // whole
-  changed,  // longer or shorter than it was, or under other names: no phase can go on with it
+  absent,   // not created yet, or removed
+  present,  // complete
+  changed,  // resized or renamed: no later phase can use it
 };
 
-// Reads the threads that `map` describes, of a phase whose other keys are read already, checks them
-// and follows what they do to the groups' states. Throws Error(unusable_input).
+// Reads the threads in `map`, of a phase whose other keys have been read, checks them and updates
+// the states of the groups. Throws Error(unusable_input).
 RecipeThreads read_threads(const SweptMap& map, const Recipe& recipe, const RecipePhase& phase,
                            std::vector<GroupState>& states);
 
 std::string_view step_word(StepKind kind);  // "create"
 
-// Whether the threads change files so that others, at work on them at the same time, would fail.
+// Whether the threads change files such that other concurrent threads would fail.
 bool disturbs_others(const RecipeThreads& threads);
 
 // Its keys.

@@ -14,7 +14,7 @@ namespace filereel {
 
 namespace {
 
-// Each phase is measured at every point, and each part read there.
+// Each phase is measured at every point, and each of its parts is read there.
 constexpr std::uint64_t kMostMeasured = 100'000, kMostParts = 4'000'000;
 
 std::uint64_t parts_of(const Recipe& recipe) {
