@@ -1,4 +1,4 @@
-// Names that tell nothing.
+// Replaces names in a trace.
 #include <algorithm>
 #include <string>
 #include <unordered_map>
@@ -19,7 +19,7 @@ bool is_plain(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-// Gives every name another, always the same one, and never one to two names.
+// Maps each name to another one: always the same, and never the same for two names.
 class NewNames {
  public:
   explicit NewNames(std::uint64_t key) : key_(key) {}
@@ -35,10 +35,10 @@ class NewNames {
     return at->second;
   }
 
-  // Every component but those that only give the direction.
+  // Every component except "." and "..".
   std::string link_text(std::string_view text) { return parts(text, '/'); }
 
-  // What comes behind the namespace ("user.").
+  // The part after the namespace ("user.").
   std::string attribute(std::string_view name) {
     const std::size_t dot = name.find('.');
     if (dot == std::string_view::npos) return of(name);
@@ -58,8 +58,8 @@ class NewNames {
     return changed;
   }
 
-  // As long as `name`, unless that leaves too few possibilities, with its extension and, where it
-  // is hidden, its dot in front.
+  // Has the length of `name`, unless that leaves too few combinations, its extension, and the
+  // leading dot of hidden files.
   std::string candidate(std::string_view name, std::uint64_t attempt) const {
     std::string_view front, extension;
     if (name.size() > 1 && name.front() == '.') front = name.substr(0, 1);
@@ -97,7 +97,7 @@ void anonymise_trace(const TraceInput& input, std::uint64_t key, TraceBuilder& o
   out.model().begin_with(remapper.tree(input.trees.initial));
   remapper.add_threads();
   remapper.add_losses();
-  // Other facts, such as the command, may hold names.
+  // Other facts, such as the command, may contain names.
   if (const auto source = input.info.facts.find("source"); source != input.info.facts.end()) {
     out.fact(source->first, source->second);
   }

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kBatch = 256;
 
-// The members that number mappings and not open files.
+// Members that are mapping numbers instead of open files.
 bool is_mapping(OperationKind kind) {
   return kind == OperationKind::map || kind == OperationKind::unmap ||
          kind == OperationKind::sync_map || kind == OperationKind::fault;
@@ -28,7 +28,7 @@ TraceCopies::TraceCopies(RecordedTrace& original, std::uint32_t count)
       mappings_(original.info().mappings),
       files_(original.info().files),
       read_(kBatch) {
-  constexpr std::uint64_t kMost = 10'000'000;  // some 3 GB of names
+  constexpr std::uint64_t kMost = 10'000'000;  // about 3 GB of names
   static_assert(kMost * 2 < std::numeric_limits<std::uint32_t>::max());
   const TraceTrees& trees = original.trees();
   const auto most =
@@ -45,8 +45,8 @@ TraceCopies::TraceCopies(RecordedTrace& original, std::uint32_t count)
   trees_ = {copy_set(trees.initial), trees.absent * count_, copy_set(trees.final)};
 }
 
-// The directories of the copies come first, then the paths of the first copy in their old order, of
-// the second …, so that a path's new number follows from its old one.
+// The directories of the copies come first, then the paths of the first copy in their old order,
+// then those of the second …, so that the new number of a path is a function of the old one.
 void TraceCopies::copy_tables(const TraceTables& tables) {
   const auto originals = static_cast<std::uint32_t>(tables.paths.size());
   paths_ = originals - static_cast<std::uint32_t>(kRoots);
@@ -103,7 +103,7 @@ FileSet TraceCopies::copy_set(const FileSet& set) const {
     for (Entry entry : set.entries) {
       entry.path = folder + "/" + entry.path;
       if (entry.kind == EntryKind::hard_link) entry.target = folder + "/" + entry.target;
-      entry.content.key += std::uint64_t{copy} * files_;  // it is the number of the file
+      entry.content.key += std::uint64_t{copy} * files_;  // the key is the number of the file
       copies.entries.push_back(std::move(entry));
     }
   }

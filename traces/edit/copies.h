@@ -1,4 +1,4 @@
-// A trace done several times at once: what several clients would do.
+// Concurrent copies of a trace, as from several clients.
 #pragma once
 
 #include <cstdint>
@@ -8,13 +8,12 @@
 
 namespace filereel {
 
-// `count` copies of a trace, each in a directory of its own ("1", "2" …), side by side: of every
-// operation there is one for each copy. Nothing of the trace is held in memory but its tables and
-// trees.
+// `count` concurrent copies of a trace, each in its own directory ("1", "2" …): each operation
+// occurs once per copy. Only the tables and trees of the trace are held in memory.
 class TraceCopies final : public RecordedTrace {
  public:
-  // `original` is at its beginning and outlives this object, which reads and rewinds it. Throws
-  // Error(usage) if the copies are too many for the numbers that there are.
+  // `original` is at its start and outlives this object, which reads and rewinds it. Throws
+  // Error(usage) if the copies exceed the range of the numbers.
   TraceCopies(RecordedTrace& original, std::uint32_t count);
 
   const TraceTables& tables() const override { return tables_; }
@@ -40,7 +39,7 @@ class TraceCopies final : public RecordedTrace {
   TraceTrees trees_;
   std::vector<RecordedOperation> read_;  // from the original
   std::size_t at_ = 0, filled_ = 0;      // in read_
-  std::uint32_t copy_ = 0;               // of read_[at_], the next to be given
+  std::uint32_t copy_ = 0;               // of read_[at_], the next one
 };
 
 }  // namespace filereel

@@ -1,5 +1,5 @@
-// A part of a trace. CutSelection says which part, InputState follows the whole input, CutOutput
-// writes; what is true of one operation alone is passed along with it.
+// Cuts a part from a trace. CutSelection defines the part, InputState follows the whole input,
+// CutOutput writes. Facts about a single operation are passed with it.
 #include <algorithm>
 #include <optional>
 #include <string>
@@ -19,7 +19,7 @@ namespace {
 constexpr std::uint32_t kNobody = UINT32_MAX;
 constexpr FileSlot kMaxSlots = 1 << 22;  // more than are ever open at once
 
-// The numbers stay the same.
+// Keeps the numbers.
 void copy_tables(const TraceTables& from, TraceTables& to) {
   for (PathId id = 2; id < from.paths.size(); ++id) {
     to.paths.append(from.paths.node(id).parent, from.paths.node(id).name);
@@ -27,24 +27,24 @@ void copy_tables(const TraceTables& from, TraceTables& to) {
   for (TextId id = 1; id < from.texts.size(); ++id) to.texts.append(from.texts.text(id));
 }
 
-// Which times, threads and paths of the input the output has. Positions say when: threads end.
+// The selected times, threads and paths. Positions matter because threads end.
 class CutSelection {
  public:
-  // All outlive this. `remapper` is asked for paths, which are compared in the output.
+  // All outlive this. Paths are compared in the output, so `remapper` maps them.
   CutSelection(const TraceInput& input, const Cut& cut, IdRemapper& remapper, TraceBuilder& out)
       : cut_(cut), threads_(input.info.threads), remapper_(remapper), paths_(out.tables().paths) {
-    // Normalised as all paths are; one that the trace does not know has nothing below it.
+    // Normalised like all paths; nothing is below a path missing from the trace.
     for (const std::string& path : cut.below) below_.push_back(out.path(path));
   }
 
-  // Operations stand in the order of their ends: once one that ends in the cut has come, the cut
-  // has begun, and none that follows was over before.
+  // Operations are in the order of their ends: after the first one that ends in the cut, none ended
+  // before the cut started.
   bool is_inside(const RecordedOperation& recorded, bool begun) const {
     const std::uint64_t start_ns = recorded.start_ns, end_ns = start_ns + recorded.duration_ns;
     return start_ns < to() && (begun || start_ns >= from() || end_ns > from());
   }
   std::uint64_t from() const { return cut_.from_ns.value_or(0); }
-  // A time of the input in the output.
+  // Converts a time of the input to the output.
   std::uint64_t time(std::uint64_t at_ns) const {
     return std::max(std::min(at_ns, to()), from()) - from();
   }
@@ -55,7 +55,7 @@ class CutSelection {
   bool lives_on(std::uint32_t thread, std::uint64_t position) const {
     return thread < threads_.size() && threads_[thread].last >= position;
   }
-  // Who does what is added for `thread`, or for nobody.
+  // The thread to which work of `thread` is attributed, or none.
   std::uint32_t acting_thread(std::uint32_t thread, std::uint64_t position) const {
     if (this->thread(thread) && lives_on(thread, position)) return thread;
     for (std::uint32_t i = 0; i < threads_.size(); ++i) {
@@ -63,11 +63,11 @@ class CutSelection {
     }
     return cut_.threads.empty() ? 0 : cut_.threads.front();
   }
-  // Whether what `thread` opened can be of use to a wanted thread: processes share and inherit.
+  // Whether files opened by `thread` can be used by a wanted thread: processes share and inherit.
   bool uses(std::uint32_t thread) const {
     if (cut_.threads.empty() || thread >= threads_.size()) return true;
     return std::ranges::any_of(cut_.threads, [&](std::uint32_t wanted) {
-      // Parents come before their children in a sound trace; the count ends rings.
+      // Parents precede their children in a valid trace; the count terminates cycles.
       for (std::size_t steps = 0; wanted < threads_.size() && steps < threads_.size(); ++steps) {
         if (wanted == thread || threads_[wanted].process == threads_[thread].process) return true;
         wanted = threads_[wanted].parent;
@@ -95,12 +95,12 @@ class CutSelection {
   std::vector<PathId> below_;  // the same
 };
 
-// What the whole input has at a moment: its tree, what is open and what is mapped.
+// The state of the whole input at a moment: tree, open files and mappings.
 class InputState {
  public:
   struct OpenFile {
     bool open = false;
-    bool wanted = false;  // it was opened by a wanted path
+    bool wanted = false;  // opened by a wanted path
     std::uint32_t flags = 0;
     std::uint32_t thread = 0;
   };
@@ -115,7 +115,7 @@ class InputState {
     model_.begin_with(input.trees.initial);
   }
 
-  // To be told of every operation, wanted or not.
+  // Must be called for every operation, wanted or not.
   void follow(Operation operation, const CutSelection& wanted) {
     const bool fails = operation.expected < 0;
     if (operation.kind == OperationKind::open && !fails && operation.file < kMaxSlots) {
@@ -138,7 +138,7 @@ class InputState {
     }
   }
 
-  // Null: it is not open, or not mapped.
+  // Null if not open, or not mapped.
   const OpenFile* file(FileSlot slot) const {
     return slot < files_.size() && files_[slot].open ? &files_[slot] : nullptr;
   }
@@ -150,7 +150,7 @@ class InputState {
   FileSlot mappings() const { return static_cast<FileSlot>(mappings_.size()); }
 
   const TreeModel& model() const { return model_; }
-  // The name of a file; nothing: it has none any more.
+  // The name of a file; nullopt if it has none any more.
   std::optional<std::string> path_of(FileId file) const {
     const auto path = model_.path_of(file);
     return path ? std::optional(tables_.paths.relative(*path)) : std::nullopt;
@@ -160,16 +160,16 @@ class InputState {
   }
 
  private:
-  TraceTables tables_;  // the input's, which its model may add to
+  TraceTables tables_;  // of the input; its model may extend them
   TreeModel model_;
   std::vector<OpenFile> files_;
   std::vector<Mapping> mappings_;
 };
 
-// Writes the output. What an operation uses and the output does not have is opened or mapped first.
+// Writes the output. Opens or maps first what an operation uses and the output lacks.
 class CutOutput {
  public:
-  // For whom and when operations are added.
+  // Thread and time of added operations.
   struct LanePosition {
     std::uint32_t thread;    // of the input
     std::uint64_t position;  // the same
@@ -181,14 +181,14 @@ class CutOutput {
             TraceBuilder& out)
       : wanted_(wanted), state_(state), remapper_(remapper), out_(out) {}
 
-  // The tree at this moment becomes the initial one, and what is open is opened.
+  // The current tree becomes the initial one, and open files are opened.
   void begin(std::uint64_t position) {
     FileSet tree = state_.model().current();
     std::unordered_map<FileId, std::string> paths;
     for (const Entry& entry : tree.entries) {
       if (entry.kind == EntryKind::file) paths.emplace(entry.content.key, entry.path);
     }
-    // A removed file that is open still gets a name, which is removed once it is open again.
+    // A removed but open file gets a name, which is removed after the file is opened.
     std::vector<std::string> nameless;
     std::uint32_t removed = 0;
     const auto path_of = [&](FileId file) -> std::string {
@@ -235,7 +235,7 @@ class CutOutput {
     }
   }
 
-  // Adds an operation if that is possible. Returns when it ends.
+  // Adds an operation if possible. Returns its end time.
   std::optional<std::uint64_t> keep(const RecordedOperation& next) {
     const Operation& operation = next.operation;
     if (!wanted_.thread(operation.thread) || !concerns(operation)) return std::nullopt;
@@ -259,7 +259,7 @@ class CutOutput {
     return recorded.start_ns + recorded.duration_ns;
   }
 
-  // What is left out may end what the output has by this number, or begin something else there.
+  // An omitted operation may close the output's file of this number, or open another one.
   void leave_out(const RecordedOperation& recorded) {
     using enum OperationKind;
     const Operation& operation = recorded.operation;
@@ -278,7 +278,7 @@ class CutOutput {
   }
 
  private:
-  // Whether the operation is wanted for the paths that it has to do with.
+  // Whether the operation is wanted because of its paths.
   bool concerns(const Operation& operation) const {
     if (wanted_.all_paths()) return true;
     const Field fields = operation_info(operation.kind).fields;
@@ -300,8 +300,7 @@ class CutOutput {
     return mapping && mapping->wanted;
   }
 
-  // Opens and maps what an operation uses and what an operation that is not wanted opened; false if
-  // that is not possible.
+  // Opens and maps files used by an operation that unwanted operations opened; false if impossible.
   bool ready(const Operation& operation, const LanePosition& moment) {
     const bool opens = operation.kind == OperationKind::open;
     if (!opens && operation.file != kNoFile && !ready_file(operation.file, moment)) return false;
@@ -329,7 +328,7 @@ class CutOutput {
   void reopen(const std::string& path, FileSlot slot, std::uint32_t flags,
               const LanePosition& moment) {
     constexpr std::uint32_t kMaking = O_CREAT | O_EXCL | O_TRUNC;
-    // O_TMPFILE holds O_DIRECTORY, which does not fit the file that it made.
+    // O_TMPFILE includes O_DIRECTORY, which does not fit the file created by it.
     const bool nameless = (flags & O_TMPFILE) == O_TMPFILE;
     const Operation open{.kind = OperationKind::open,
                          .flags = flags & ~(nameless ? kMaking | O_TMPFILE : kMaking),

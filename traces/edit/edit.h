@@ -1,5 +1,5 @@
-// Making new traces from old ones. The result goes through a TraceBuilder, which finds its initial
-// tree anew.
+// Creates new traces from existing ones. The result goes through a TraceBuilder, which infers its
+// initial tree again.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace filereel {
 
-// A trace to be read: `source` at its beginning.
+// A trace to read: `source` is at its start.
 struct TraceInput {
   RecordedSource& source;
   const TraceTables& tables;
@@ -24,28 +24,28 @@ struct TraceInput {
 };
 
 struct Cut {
-  // Operations that start in [from, to), or before and are under way at `from`.
+  // Operations that start in [from, to), or earlier and are in progress at `from`.
   std::optional<std::uint64_t> from_ns, to_ns;
-  std::vector<std::uint32_t> threads;  // none: all
-  std::vector<std::string> below;      // paths; none: all
+  std::vector<std::uint32_t> threads;  // empty: all
+  std::vector<std::string> below;      // paths; empty: all
 };
 
-// Keeps what `cut` says. Files that are open where the cut begins are opened by added operations,
-// and so are those that a thread which is left out opens; the tree there becomes the initial one.
-// What is open at the end is closed.
+// Keeps the part defined by `cut`. Added operations open the files that are open at the start of
+// the cut, and those opened by omitted threads. The tree at the start becomes the initial one.
+// Files open at the end are closed.
 void cut_trace(const TraceInput& input, const Cut& cut, TraceBuilder& out);
 
-// Several traces at the same time, side by side: their times begin together, thread numbers follow
-// each other. With `apart` each works in a directory of its own ("1", "2" …), else on the same
-// tree.
+// Runs several traces concurrently: they start at the same time, and thread numbers are
+// consecutive. With `apart`, each has its own directory ("1", "2" …), otherwise they share a tree.
 void merge_traces(std::span<const TraceInput> inputs, bool apart, TraceBuilder& out);
 
-// The trace `times` times, one after another, each in a directory of its own ("1", "2" …): a second
-// run in the same tree would find what the first one left. What one leaves open is closed.
+// Runs the trace `times` times in sequence, each in its own directory ("1", "2" …): a second run in
+// the same tree would find the files of the first. Files left open by a run are closed.
 void repeat_trace(const std::function<TraceInput()>& again, std::uint32_t times, TraceBuilder& out);
 
-// Replaces every component of every path and link text (but not ".." and the shape), keeping
-// lengths of extensions and equal names equal; `key` decides the names. Nothing else changes.
+// Replaces every component of every path and link text (except ".."), keeping the structure, the
+// lengths of extensions, and the equality of names; `key` determines the new names. Nothing else
+// changes.
 void anonymise_trace(const TraceInput& input, std::uint64_t key, TraceBuilder& out);
 
 }  // namespace filereel

@@ -7,7 +7,7 @@
 namespace filereel {
 namespace {
 
-// Numbers of open files and mappings above this are damage.
+// Higher numbers of open files and mappings are invalid.
 constexpr std::uint32_t kMaxNumber = 1 << 22;
 
 }  // namespace
@@ -16,7 +16,7 @@ IdRemapper::IdRemapper(const TraceInput& input, TraceBuilder& out, std::string b
                        const NameChange* change)
     : input_(input), out_(out), below_(std::move(below)), change_(change) {
   const PathId root = out_.path(below_);
-  paths_ = {root, root};  // both volumes' roots
+  paths_ = {root, root};  // roots of both volumes
 }
 
 std::string IdRemapper::changed_path(std::string_view path) const {
@@ -220,7 +220,7 @@ FileSet unite(std::vector<FileSet> sets) {
         }
         continue;
       }
-      // What lies in a directory that is something else here has no place.
+      // Skips entries of a directory that is something else here.
       const auto is = [&](const std::string& path, EntryKind kind) {
         const auto at = known.find(path);
         return at != known.end() && united.entries[at->second].kind == kind;

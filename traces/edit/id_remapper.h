@@ -1,5 +1,5 @@
-// Carries operations over from one trace into another: paths, texts, threads, open files and
-// mappings get the numbers that they have there.
+// Copies operations from one trace to another: paths, texts, threads, open files and mappings get
+// the numbers of the output.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace filereel {
 
-// How names change on the way.
+// Replacements of names.
 struct NameChange {
   std::function<std::string(std::string_view)> component;  // of a path
   std::function<std::string(std::string_view)> link_text;
@@ -21,41 +21,41 @@ struct NameChange {
 
 class IdRemapper {
  public:
-  // Everything is put below the directory `below`, a single name, unless that is empty. `change`
-  // may be null. All outlive the carrier.
+  // All paths are moved below the directory `below`, a single name, unless it is empty. `change`
+  // may be null. All outlive the remapper.
   IdRemapper(const TraceInput& input, TraceBuilder& out, std::string below = {},
              const NameChange* change = nullptr);
 
-  // A tree of the input, as it is in the output.
+  // Converts a tree of the input to the output.
   FileSet tree(const FileSet& set) const;
 
   // Adds all threads of the input.
   void add_threads();
-  // The number of a thread; one that has none yet is added.
+  // The number of a thread in the output; a new thread is added.
   std::uint32_t thread(std::uint32_t number);
   bool has_thread(std::uint32_t number) const;
 
   PathId path(PathId path);
   bool has_slot(FileSlot slot) const;
-  FileSlot take_slot(FileSlot slot);  // of the input; gives its number in the output
+  FileSlot take_slot(FileSlot slot);  // of the input; returns its number in the output
   bool has_mapping(FileSlot mapping) const;
   FileSlot take_mapping(FileSlot mapping);
 
-  // Adds operations of `thread` of the output, at its time, that close what the output has open by
-  // this number of the input, that unmap what it has mapped, and both for all that there is.
+  // Add operations of `thread` of the output, at its time, that close the file, unmap the mapping,
+  // or both for everything that is open and mapped in the output. Numbers are those of the input.
   void close(FileSlot slot, std::uint32_t thread, std::uint64_t at_ns);
   void unmap(FileSlot mapping, std::uint32_t thread, std::uint64_t at_ns);
   void close_all(std::uint32_t thread, std::uint64_t at_ns);
 
-  // Adds an operation of the input, at its own time plus `later`.
+  // Adds an operation of the input, delayed by `later`.
   void add(RecordedOperation recorded, std::uint64_t later = 0);
 
-  // Takes over what was lost and approximated when the input was made.
+  // Adds the losses and approximations of the input.
   void add_losses();
 
  private:
   static constexpr std::uint32_t kUnmapped = UINT32_MAX;
-  // The number at `index`, which is made by `make` if there is none.
+  // The number at `index`, created by `make` if it is missing.
   template <typename Make>
   static std::uint32_t numbered(std::vector<std::uint32_t>& numbers, std::uint32_t index,
                                 Make make);
@@ -76,16 +76,15 @@ class IdRemapper {
   std::vector<PathId> chain_;
 };
 
-// One tree out of several that stand in the same place: the larger one of files that are in both,
-// else what came first.
+// Merges trees with the same root: of files in both, the larger one; otherwise the first entry.
 FileSet unite(std::vector<FileSet> sets);
 
-// Reads a source operation by operation.
+// Reads a source one operation at a time.
 class OperationReader {
  public:
   explicit OperationReader(RecordedSource& source) : source_(source), buffer_(1024) {}
 
-  // The next one, or null at the end; valid until pop().
+  // The next operation, or null at the end; valid until pop().
   const RecordedOperation* peek();
   void pop() { ++at_; }
 

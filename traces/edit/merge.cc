@@ -1,4 +1,4 @@
-// Several traces in one.
+// Combines several traces into one.
 #include <algorithm>
 #include <deque>
 #include <string>
@@ -9,7 +9,7 @@
 namespace filereel {
 namespace {
 
-// Facts that differ are told one after another.
+// Differing facts are joined.
 void add_facts(std::span<const TraceInput> inputs, TraceBuilder& out) {
   std::map<std::string, std::string> facts;
   for (const TraceInput& input : inputs) {
@@ -63,12 +63,12 @@ void merge_traces(std::span<const TraceInput> inputs, bool apart, TraceBuilder& 
 void repeat_trace(const std::function<TraceInput()>& again, std::uint32_t times,
                   TraceBuilder& out) {
   std::uint64_t later = 0;
-  std::vector<std::uint32_t> before;  // the threads of the repetition before
+  std::vector<std::uint32_t> before;  // threads of the previous repetition
   for (std::uint32_t repetition = 1; repetition <= times; ++repetition) {
     const TraceInput input = again();
     IdRemapper remapper(input, out, std::to_string(repetition));
     if (repetition == 1) {
-      // All the directories are there from the beginning.
+      // All directories exist from the start.
       std::vector<FileSet> trees;
       for (std::uint32_t i = 1; i <= times; ++i) {
         trees.push_back(IdRemapper(input, out, std::to_string(i)).tree(input.trees.initial));
@@ -81,14 +81,14 @@ void repeat_trace(const std::function<TraceInput()>& again, std::uint32_t times,
     std::vector<bool> begun(input.info.threads.size());
     OperationReader operations(input.source);
     const std::uint64_t begin_ns = operations.peek() != nullptr ? operations.peek()->start_ns : 0;
-    std::uint32_t last = 0;  // the thread of the last operation
+    std::uint32_t last = 0;  // thread of the last operation
     for (; const RecordedOperation* next = operations.peek(); operations.pop()) {
       RecordedOperation recorded = *next;
       recorded.start_ns -= std::min(recorded.start_ns, begin_ns);
       const std::uint32_t thread = recorded.operation.thread;
       if (thread < begun.size() && !begun[thread]) {
         begun[thread] = true;
-        // Nobody else keeps a thread that no other forked from beginning too early.
+        // Nothing else delays the start of a thread without a fork.
         if (input.info.threads[thread].parent == TraceThread::kNoParent) {
           for (const std::uint32_t ended : before) {
             Operation join;

@@ -12,8 +12,8 @@
 namespace filereel {
 namespace {
 
-// Viewers show a row for each process and thread. Rows are the trace's thread numbers: traces that
-// were merged may have the same processes and threads several times.
+// Viewers show a row for each process and thread. Rows are the trace's thread numbers, because
+// merged traces may have the same processes and threads several times.
 void append_threads(const TraceInfo& info, std::string& out) {
   const auto end = std::back_inserter(out);
   for (std::size_t i = 0; i < info.threads.size(); ++i) {
@@ -39,7 +39,7 @@ void append_event(const RecordedOperation& recorded, const TraceTables& tables,
   const auto end = std::back_inserter(out);
   const std::uint32_t process =
       operation.thread < info.threads.size() ? info.threads[operation.thread].process : 0;
-  // Without times one operation follows another, a microsecond each.
+  // Without times, operations follow each other at intervals of one microsecond.
   const std::uint64_t start = info.timed ? recorded.start_ns : operation.position * 1000;
   const std::uint64_t duration = info.timed ? recorded.duration_ns : 1000;
   const auto begin_event = [&](std::string_view phase, std::uint64_t at) {
@@ -76,7 +76,7 @@ ExportLosses write_chrome_trace(RecordedSource& source, const TraceTables& table
   write_pieces(source, text, out, [&](const RecordedOperation& recorded, std::string& events) {
     append_event(recorded, tables, info, events);
   });
-  // Every event has a comma behind it, so one more ends the list.
+  // Every event is followed by a comma, so another one ends the list.
   out("{\"ph\":\"M\",\"pid\":0,\"tid\":0,\"name\":\"trace_end\",\"args\":{}}\n]}\n");
   return {};
 }

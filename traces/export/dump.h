@@ -1,4 +1,4 @@
-// One line of text for each operation: for people, for comparing traces, stable between versions.
+// One line of text per operation: readable, comparable, stable between versions.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 namespace filereel {
 
 // Appends "POSITION START DURATION THREAD NAME FIELDS… = RESULT\n" with the fields of the kind
-// (operation_info) by name, paths escaped as in .fileset files, errors by their names (ENOENT).
-// Times in microseconds with three decimals; without `times` START and DURATION are left out.
+// (operation_info) by name, paths escaped as in .fileset files, errors by name (ENOENT). Times are
+// in microseconds with three decimals; without `times`, START and DURATION are omitted.
 void append_dump_line(const RecordedOperation& operation, const TraceTables& tables, bool times,
                       std::string& out);
 

@@ -1,4 +1,4 @@
-// Writing traces in other programs' formats.
+// Exports traces in formats of other programs.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,13 @@
 
 namespace filereel {
 
-// What the format could not hold, by reason: how many operations.
+// Losses of the format: number of operations by reason.
 using ExportLosses = std::map<std::string, std::uint64_t>;
 
 struct Exporter {
-  std::string_view name;         // as after --format
+  std::string_view name;         // for --format
   std::string_view description;  // a line for --help
-  // Writes all of `source` in pieces to `out`. Throws what these throw.
+  // Writes all of `source` in pieces to `out`. Throws their exceptions.
   ExportLosses (*write)(RecordedSource& source, const TraceTables& tables, const TraceInfo& info,
                         const std::function<void(std::string_view)>& out);
 };

@@ -1,5 +1,5 @@
-// fio's iolog, version 3. It holds reads, writes and syncs of files by their names; names are
-// relative to the trace's root, so that fio works below the directory that it is started in.
+// fio's iolog, version 3. It has reads, writes and syncs of files by name. Names are relative to
+// the trace's root, so that fio works below its current directory.
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
@@ -17,7 +17,7 @@
 namespace filereel {
 namespace {
 
-constexpr std::size_t kLongestName = 255;  // that fio reads
+constexpr std::size_t kLongestName = 255;  // limit of fio
 
 class IologWriter {
  public:
@@ -125,7 +125,7 @@ class IologWriter {
 
   struct Slot {
     PathId path = 0;
-    std::string_view loss;  // why it is not in the log
+    std::string_view loss;  // reason for its absence from the log
   };
 
   void line(const Slot& slot, std::string_view action, std::string& out) const {

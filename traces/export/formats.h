@@ -1,4 +1,4 @@
-// The exporters, for exporters().
+// Declares the exporters, for exporters().
 #pragma once
 
 #include "traces/export/exporter.h"

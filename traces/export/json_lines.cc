@@ -1,5 +1,4 @@
-// One object of JSON on each line: the first says what there is to know of the trace, the others
-// are its operations.
+// One JSON object per line: the first describes the trace, the others are its operations.
 #include <iterator>
 #include <string>
 

@@ -1,4 +1,4 @@
-// JSON, written piece by piece.
+// Writes JSON in pieces.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace filereel {
 
-// Appends `bytes` as a string of JSON. Control bytes, the backslash and what is not UTF-8 stand as
-// \xHH in it, as in .fileset files.
+// Appends `bytes` as a JSON string. Control bytes, the backslash and invalid UTF-8 are written as
+// \xHH, as in .fileset files.
 void append_json(std::string_view bytes, std::string& out);
 
 // Appends microseconds with three decimals.

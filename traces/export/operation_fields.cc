@@ -15,7 +15,7 @@ OperationFields::OperationFields(const Operation& operation) {
   const bool target = has(used, Field::target);
   const bool file = (has(used, Field::file) || target) && operation.file != kNoFile;
   if (has(used, Field::path) || (target && !file)) add("path", path, operation.path);
-  // A link is made of an open file or of an old name.
+  // A link is created from an open file or from an old name.
   const bool link_of_file = operation.kind == OperationKind::link && file;
   if (has(used, Field::old_path) && !link_of_file) add("old_path", path, operation.old_path);
   if (file) add("file", number, operation.file);

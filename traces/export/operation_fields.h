@@ -1,4 +1,4 @@
-// The members of an operation that its kind uses, by their names: for dumps and exports.
+// The members of an operation used by its kind, by name: for dumps and exports.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ enum class FieldForm : std::uint8_t {
   permissions,  // octal
   time,         // signed nanoseconds since 1970, kTimeNow or kTimeOmit
   word,         // `word` instead of the value
-  mark,         // there or not, without a value
+  mark,         // present or not, without a value
 };
 
 struct OperationField {
@@ -29,7 +29,7 @@ struct OperationField {
   std::string_view word;
 };
 
-// The errno that the operation failed with in the trace, 0 if it succeeded.
+// The recorded errno of the operation, 0 if it succeeded.
 int error_of(const Operation& operation);
 
 class OperationFields {

@@ -12,8 +12,8 @@
 
 namespace filereel {
 
-// Calls append(operation, text) for all operations and gives `text` to `out` now and then, and what
-// was in it before with it.
+// Calls append(operation, text) for all operations and passes `text` to `out` from time to time,
+// including its previous content.
 template <typename Append>
 void write_pieces(RecordedSource& source, std::string& text,
                   const std::function<void(std::string_view)>& out, Append append) {

@@ -11,17 +11,17 @@
 namespace filereel {
 namespace {
 
-// Of NTCreateX, in the terms of the SMB protocol.
+// Values of NTCreateX in the SMB protocol.
 constexpr std::uint64_t kDirectoryFile = 1;                             // options
 constexpr std::uint64_t kCreate = 2, kOverwrite = 4, kOverwriteIf = 5;  // dispositions
 
 constexpr std::uint32_t kOpenDirectory = O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_DIRECTORY;
-constexpr std::uint64_t kListBuffer = 32768;  // of the C library's readdir
+constexpr std::uint64_t kListBuffer = 32768;  // buffer of the C library's readdir
 
-// Directories below each other that a name of 4095 bytes reaches; renaming can make more.
+// Maximum depth of directories in a name of 4095 bytes; renaming can exceed it.
 constexpr int kDeepest = 2048;
 
-// dbench sets what it has seen less some seconds; a load file does not say what that was.
+// dbench sets the observed time minus some seconds; a load file does not have that time.
 constexpr std::uint64_t kAccessTime = 1'000'000'000'000'000'000, kChangeTime = kAccessTime;
 
 std::uint64_t divide_up(std::uint64_t value, std::uint64_t by) {
@@ -145,7 +145,7 @@ void DbenchClient::find_first(std::string_view pattern, std::int64_t most) {
   if (!open_directory(builder_.tables().paths.node(path).parent, directory)) return;
   const SimulatedTree::Node& node = tree_.node(directory.number);
   const std::uint64_t entries = node.children.size() + 2;  // "." and ".."
-  const auto wanted = static_cast<std::uint64_t>(most);    // negative: as many as there are
+  const auto wanted = static_cast<std::uint64_t>(most);    // negative: all of them
   if (wanted > entries) {
     list(directory, divide_up(node.list_bytes, kListBuffer) + 1);
   } else {
@@ -277,7 +277,7 @@ void DbenchClient::make_directory(PathId path, std::uint32_t mode) {
   add(operation);
 }
 
-// All files below it, but no directory: so does dbench.
+// Removes all files below it, but no directories, like dbench.
 void DbenchClient::empty_directory(PathId path, int depth) {
   Handle directory;
   if (!open_directory(path, directory)) return;

@@ -1,4 +1,4 @@
-// One client of dbench 4: the system calls that it makes for each operation of a load file.
+// One client of dbench 4: its system calls for each operation of a load file.
 #pragma once
 
 #include <algorithm>
@@ -16,14 +16,14 @@ class DbenchClient {
   // The tree is empty before the first operation. `builder` outlives the client.
   explicit DbenchClient(TraceBuilder& builder);
 
-  // What follows begins no earlier than this.
+  // Following operations start no earlier than this.
   void advance_to(std::uint64_t start_ns);
   void sleep(std::uint64_t ns) { now_ns_ = std::min(now_ns_ + ns, kLatestNs); }
 
   bool is_open(std::int64_t handle) const { return open_.contains(handle); }
 
-  // One function for each operation; `handle` is open, but not yet for create. `succeeded` is what
-  // the load file says. Names are complete.
+  // One function per operation; `handle` is open, except for create. `succeeded` is the status in
+  // the load file. Names are complete.
   void create(std::string_view name, std::uint64_t options, std::uint64_t disposition,
               std::int64_t handle, bool succeeded);
   void close(std::int64_t handle);
@@ -53,18 +53,18 @@ class DbenchClient {
 
   void add(const Operation& operation);
   void stat(PathId path);
-  // What dbench does to be as blind to case as its client: a name that there is not is looked for
-  // in its directory.
+  // dbench emulates a case-insensitive client: it searches the directory for a name that is
+  // missing.
   void resolve(PathId path);
   int open(PathId path, std::uint32_t flags, std::uint32_t mode, Handle& handle);
   void close(const Handle& handle);
   bool open_directory(PathId path, Handle& handle);
-  // The calls from number `from` on, up to `calls`.
+  // The calls from `from` up to `calls`.
   void list(const Handle& directory, std::uint64_t calls, std::uint64_t from = 0);
   void stat(const Handle& handle);
   void make_directory(PathId path, std::uint32_t mode);
   void empty_directory(PathId path, int depth);
-  // Counts lines whose status dbench would not get.
+  // Counts lines with a status that dbench would not get.
   void compare(int error, bool succeeded);
 
   TraceBuilder& builder_;

@@ -25,7 +25,7 @@ constexpr std::size_t kLongestName = 4095;  // longer ones cannot be opened
 constexpr double kLatestSecond = 9e9;
 constexpr std::int64_t kLongestSleepUs = 1'000'000'000'000;
 
-// What a line says behind its operation's name.
+// The part of a line after the operation's name.
 struct LoadLine {
   std::array<std::string, 2> names;
   std::int64_t handle = 0;
@@ -37,7 +37,7 @@ struct LoadLine {
 struct LoadOperation {
   std::string_view name;
   // The fields: n a name, h the handle of an open file, H that of a new one, o an offset, l the
-  // bytes of one read or write, r those of a lock, s microseconds, i a number. What follows them is
+  // bytes of one read or write, r those of a lock, s microseconds, i a number. Further fields are
   // not needed.
   std::string_view fields;
   void (*run)(DbenchClient& client, const LoadLine& line);
@@ -92,7 +92,7 @@ constexpr LoadOperation kOperations[] = {
      [](Client& client, const Line& line) { client.sleep(unsigned_of(line.numbers[0]) * 1000); }},
 };
 
-// The fields of a line without their quotes, backslashes turned around.
+// The fields of a line without quotes, with backslashes replaced by slashes.
 std::vector<std::string> split(std::string_view text) {
   std::vector<std::string> fields;
   bool quoted = false, inside = false;
@@ -144,7 +144,7 @@ class LoadFile {
   }
 
  private:
-  // False if there is nothing to do in it.
+  // False if the line has no operation.
   bool line(std::string_view text) {
     if (text.find('\0') != text.npos) reject("unexpected NUL byte", "the load file is corrupt");
     std::vector<std::string> fields = split(text);
@@ -239,7 +239,7 @@ class LoadFile {
            "its NTCreateX is missing or the load file is corrupt");
   }
 
-  // The handles of failures mean nothing.
+  // Handles of failed operations are ignored.
   void check_not_open(std::int64_t handle) const {
     if (!client_.is_open(handle)) return;
     reject(fmt::format("handle {} is already open", handle), "its Close is missing");
@@ -265,7 +265,7 @@ class LoadFile {
   DbenchClient client_;
 };
 
-// By the first line that is not a comment.
+// Recognised by the first line that is not a comment.
 bool recognises_loadfile(std::string_view beginning) {
   while (!beginning.empty()) {
     const std::size_t end = std::min(beginning.find('\n'), beginning.size());

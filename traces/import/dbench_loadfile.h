@@ -1,4 +1,4 @@
-// dbench's load files: what its file system backend does for each line (docs/import.md).
+// dbench's load files: the effect of each line in its file system backend (docs/import.md).
 #pragma once
 
 #include "traces/import/importer.h"

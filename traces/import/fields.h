@@ -17,17 +17,18 @@ inline constexpr std::uint64_t kLargestOffset = INT64_MAX;
 // `line` without blanks, tabs and carriage returns at its end.
 std::string_view trim_end(std::string_view line);
 
-// Takes the last field off `line`, and the blanks before it. Empty if there is none.
+// Removes the last field of `line`, and the blanks before it, and returns it. Empty if there is
+// none.
 std::string_view take_last_field(std::string_view& line);
 
-// A decimal number, the whole of `text`; nothing for anything else.
+// A decimal number, the whole of `text`; nullopt for anything else.
 std::optional<std::uint64_t> parse_unsigned(std::string_view text);
 std::optional<std::int64_t> parse_signed(std::string_view text);
 
-// As strtol with base 0 reads them: -7, 0x40, 0600.
+// Numbers as strtol reads them with base 0: -7, 0x40, 0600.
 std::optional<std::int64_t> parse_any_base(std::string_view text);
 
-// Throws Error(unusable_input) "NAME:LINE: what; what to do" for the line read last.
+// Throws Error(unusable_input) "NAME:LINE: what; what to do" for the last line read.
 [[noreturn]] void reject_line(const LineReader& input, std::string_view what,
                               std::string_view what_to_do);
 

@@ -75,7 +75,7 @@ class Iolog {
   }
 
  private:
-  // The first line; fio appends to a log that exists, so that it may come again.
+  // The header line. It may be repeated, because fio appends to an existing log.
   bool begin_part(std::string_view text) {
     if (text.starts_with(kMagic) && text.ends_with(kMagicEnd)) {
       text.remove_prefix(kMagic.size());
@@ -120,7 +120,7 @@ class Iolog {
     if (operation.kind == OperationKind::open) {
       operation.path = path;
       operation.file = builder_.take_slot();
-      operation.flags = O_RDWR;  // as the log was: fio makes its files before it starts
+      operation.flags = O_RDWR;  // fio creates its files before it starts
       builder_.add(made);
       open.push_back(operation.file);
       return;
@@ -138,7 +138,7 @@ class Iolog {
     }
   }
 
-  // Sets what the kind uses.
+  // Sets the members used by the kind.
   void fill_range(const Fields& fields, Operation& operation) {
     switch (operation.kind) {
       case OperationKind::read:
@@ -158,7 +158,7 @@ class Iolog {
         builder_.approximated("trims (replayed as punched holes)");
         break;
       default:
-        return;  // the range means nothing
+        return;  // the range is ignored
     }
     operation.offset = fields.offset;
     operation.length = fields.length;
@@ -186,7 +186,7 @@ class Iolog {
     text.remove_prefix(std::min(text.size(), end + 1));
   }
 
-  // Times never go back: jobs that write to one log are one thread here.
+  // Times never decrease: jobs that write to one log are one thread here.
   void advance(std::uint64_t from_ns, std::uint64_t us) {
     if (us > (kLargestOffset - from_ns) / 1000) {
       reject_line(input_, "time after the year 2200", "the log is corrupt");
@@ -202,7 +202,7 @@ class Iolog {
     advance(now_ns_, us);
   }
 
-  // Read from the end: names may have blanks in them.
+  // Read from the end: names may contain blanks.
   Fields split(std::string_view text) const {
     Fields fields;
     std::string_view rest = text;
@@ -257,10 +257,10 @@ class Iolog {
   LineReader& input_;
   TraceBuilder& builder_;
   const ImportOptions& options_;
-  int version_ = 0;  // none was read yet
+  int version_ = 0;  // none read yet
   std::uint64_t began_ns_ = 0, now_ns_ = 0;
   std::unordered_map<std::string, PathId, TextHash, std::equal_to<>> names_;
-  std::unordered_map<PathId, std::vector<FileSlot>> open_;  // the one that is used last
+  std::unordered_map<PathId, std::vector<FileSlot>> open_;  // the last one is in use
 };
 
 bool recognises_iolog(std::string_view beginning) {

@@ -1,4 +1,4 @@
-// Reading other programs' traces.
+// Imports traces of other programs.
 #pragma once
 
 #include <cstdint>
@@ -18,15 +18,16 @@
 namespace filereel {
 
 struct ImportOptions {
-  std::string working_directory = "/";  // of the recorded program, where the trace does not say
+  std::string working_directory = "/";  // of the recorded program, if missing from the trace
   std::string under{};                  // see ResolverOptions
   std::stop_token stop{};
-  // The input is written while the program runs here, since that time of the system's clock.
+  // The input is being written by a program that runs on this machine since this time of the
+  // system's clock.
   struct Live {
     std::uint64_t since_ns = 0;
     std::uint32_t process = 0;
-    std::vector<std::string> roots = {};  // to be cut off the tracer's paths, see cut_root
-    MemoryBound* memory = nullptr;        // beyond which calls are dropped; null: none
+    std::vector<std::string> roots = {};  // to remove from the tracer's paths, see cut_root
+    MemoryBound* memory = nullptr;        // limit beyond which calls are dropped; null: none
   };
   std::optional<Live> live{};
 };
@@ -34,10 +35,10 @@ struct ImportOptions {
 // Text input, line by line, in bounded memory.
 class LineReader {
  public:
-  // "-" is standard input. Throws Error(failed) if it cannot be opened. Where nobody writes to a
-  // pipe it waits; a stop that is requested ends the input.
+  // "-" is standard input. Throws Error(failed) if it cannot be opened. Waits for a writer of a
+  // pipe; a requested stop ends the input.
   explicit LineReader(const std::string& path, std::stop_token stop = {});
-  // A pipe into which another program writes meanwhile. Waits for its first bytes.
+  // A pipe into which another program writes. Waits for its first bytes.
   LineReader(Descriptor input, std::string name);
   // The text itself; for tests. It outlives the reader.
   LineReader(std::string_view text, std::string name);
@@ -49,14 +50,15 @@ class LineReader {
   // than 16 MiB throws Error(unusable_input).
   bool next(std::string_view& line);
 
-  // The first bytes of the input (up to 64 KiB; of a pipe what is there), which next() gives again.
+  // The first bytes of the input (up to 64 KiB, or the bytes available from a pipe), which next()
+  // returns again.
   std::string_view peek();
 
-  // The same input from its beginning; null if it can be read only once, as a pipe.
+  // The same input from its start; null if it can be read only once, such as a pipe.
   std::unique_ptr<LineReader> again() const;
 
   const std::string& name() const;
-  std::uint64_t line() const;  // number of the line given last, from 1
+  std::uint64_t line() const;  // number of the last line returned, from 1
 
  private:
   struct State;
@@ -66,7 +68,7 @@ class LineReader {
 // One format. Reads all of `input` into `builder`. Throws Error(unusable_input) "NAME:LINE: what is
 // wrong; what to do". Returns false if the stop was requested.
 struct Importer {
-  std::string_view name;         // as after --format
+  std::string_view name;         // for --format
   std::string_view description;  // a line for --help
   bool timed;                    // the format has times; see TraceInfo::timed
   std::uint32_t time_unit_ns;    // their resolution
@@ -74,11 +76,11 @@ struct Importer {
   bool (*read)(LineReader& input, TraceBuilder& builder, const ImportOptions& options);
 };
 
-// All formats, in the order in which they are tried.
+// All formats, in the order of recognition.
 std::span<const Importer> importers();
 
-// The importer of that name, or for "auto" the one that recognises the beginning. Throws
-// Error(usage) for a name that there is not, Error(unusable_input) if none recognises it.
+// The importer with this name, or for "auto" the one that recognises the start of the input. Throws
+// Error(usage) for an unknown name, Error(unusable_input) if none recognises the input.
 const Importer& find_importer(std::string_view name, LineReader& input);
 
 }  // namespace filereel

@@ -20,13 +20,13 @@
 namespace filereel {
 namespace {
 
-// Between fields, and behind the last one. Long so that damaged lines show: SystemTap loses some
-// under load.
+// Separates fields and ends lines. It is long so that damaged lines are noticed: SystemTap loses
+// some under load.
 constexpr std::string_view kSeparator = ";:,";
 constexpr std::string_view kLetters = "abcdfimoOpPstADFGTW";
 
-constexpr std::uint64_t kMostDamaged = 20;      // lines at the beginning: it is no capture
-constexpr std::uint64_t kUnknownLength = 4096;  // asked for, where nothing was moved
+constexpr std::uint64_t kMostDamaged = 20;      // lines at the start: then it is no capture
+constexpr std::uint64_t kUnknownLength = 4096;  // assumed request if nothing was transferred
 constexpr std::uint64_t kThread =
     CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM;
 
@@ -43,7 +43,7 @@ class Values {
       if (field.size() < 2 || field[1] != '=') return false;
       const std::size_t letter = kLetters.find(field[0]);
       if (letter == kLetters.npos || values_[letter]) return false;
-      if (!whole && field[0] != 'c') return false;  // readahead's count has none behind it
+      if (!whole && field[0] != 'c') return false;  // no separator after readahead's count
       values_[letter] = field.substr(2);
     }
     return true;
@@ -61,13 +61,13 @@ class Values {
 };
 
 struct CapturedCall {
-  std::string_view name;  // as SystemTap calls it
+  std::string_view name;  // SystemTap's name
   Call call;
-  char result;  // the letter of what it returned
-  // Which values it has: d the descriptor, p and P paths, f flags, m mode, O offset, b and c
-  // length, W where a seek is counted from, G the second number of an owner, a an address.
+  char result;  // letter of the returned value
+  // The values of the call: d the descriptor, p and P paths, f flags, m mode, O offset, b and c
+  // length, W origin of a seek, G the second number of an owner, a an address.
   std::string_view values;
-  std::uint64_t flags = 0;  // beside those of the line
+  std::uint64_t flags = 0;  // in addition to those of the line
 };
 
 constexpr std::uint64_t kCreat = O_CREAT | O_WRONLY | O_TRUNC;
@@ -125,7 +125,7 @@ constexpr CapturedCall kCalls[] = {
     {"exit_group", Call::exit_group, 0, ""},
 };
 
-// Quotes around a path are SystemTap's.
+// SystemTap puts quotes around paths.
 std::string unquote(std::string_view path) {
   if (path.size() >= 2 && path.front() == '"' && path.back() == '"') {
     path = path.substr(1, path.size() - 2);
@@ -133,7 +133,7 @@ std::string unquote(std::string_view path) {
   return std::string(path);
 }
 
-// False if a value is missing or no number.
+// False if a value is missing or not a number.
 bool fill(const CapturedCall& captured, const Values& values, SystemCall& call) {
   for (const char letter : captured.values) {
     if (letter == 'p' || letter == 'P') {
@@ -152,7 +152,7 @@ bool fill(const CapturedCall& captured, const Values& values, SystemCall& call) 
         break;
       case 'f':
       case 'W':
-        // SystemTap writes them as signed numbers of 32 bits.
+        // SystemTap writes them as signed 32-bit numbers.
         call.flags |= static_cast<std::uint32_t>(value);
         break;
       case 'm':
@@ -265,7 +265,7 @@ class Capture {
     return true;
   }
 
-  // What the table cannot say.
+  // Cases that the table cannot express.
   bool finish(std::string_view name, const Values& values, SystemCall& call) {
     switch (call.call) {
       case Call::read:
@@ -314,12 +314,12 @@ class Capture {
       call.call = Call::set_cloexec;
       call.flags &= FD_CLOEXEC;
     } else if (*command != F_SETFL) {
-      call.fd = SystemCall::kNone;  // asks, or is about something else
+      call.fd = SystemCall::kNone;  // a query, or unrelated to the file
     }
     return true;
   }
 
-  // Captures do not say what was open before, nor what is a socket or a pipe.
+  // Captures do not show earlier opens, or which descriptors are sockets or pipes.
   bool is_about_known_files(const SystemCall& call) {
     if (call.call == Call::mmap && call.fd < 0) return true;  // may replace mapped files
     const bool names_descriptor = call.fd != SystemCall::kNone && call.call != Call::open;
@@ -329,7 +329,7 @@ class Capture {
     return false;
   }
 
-  // I/O Riot captures no clone: a new number within a process is a thread of it.
+  // I/O Riot captures no clone: a new number within a process is a new thread of it.
   void begin_thread(const SystemCall& call) {
     if (call.thread == process_ || !threads_.insert({process_, call.thread}).second) return;
     SystemCall fork;
@@ -370,7 +370,7 @@ class Capture {
   std::set<std::pair<std::uint32_t, std::uint32_t>> threads_;
 };
 
-// By the first line that is no comment.
+// Recognised by the first line that is not a comment.
 bool recognises_capture(std::string_view beginning) {
   while (!beginning.empty()) {
     const std::size_t end = std::min(beginning.find('\n'), beginning.size());

@@ -23,7 +23,7 @@ namespace {
 constexpr std::size_t kBlock = std::size_t{256} << 10;
 constexpr std::size_t kPeek = std::size_t{64} << 10;
 constexpr std::size_t kLongestLine = std::size_t{16} << 20;
-constexpr useconds_t kPauseUs = 5000;  // in which a pipe of 1 MiB does not fill up
+constexpr useconds_t kPauseUs = 5000;  // a pipe of 1 MiB does not fill up in this time
 constexpr std::string_view kZstdMagic = "\x28\xb5\x2f\xfd";
 constexpr int kLargestWindowLog = 27;  // zstd's own limit without --long
 
@@ -38,20 +38,20 @@ struct LineReader::State {
   std::uint64_t line = 0;
 
   Descriptor opened;
-  int fd = -1;  // -1: everything is in `text`
+  int fd = -1;  // -1: `text` has the whole input
   bool compressed = false;
-  bool grows = false;    // another program writes it meanwhile
-  bool drained = false;  // the last read left nothing behind
+  bool grows = false;    // another program is writing it
+  bool drained = false;  // the last read emptied it
   std::stop_token stop;
   std::unique_ptr<ZSTD_DStream, FreeDStream> stream;
   bool between_frames = true;
-  std::vector<char> raw;  // compressed bytes, of which `raw_at` up to `raw_end` are to be read
+  std::vector<char> raw;  // compressed bytes; those from `raw_at` to `raw_end` are unread
   std::size_t raw_at = 0, raw_end = 0;
 
-  std::vector<char> buffer;  // text, of which what is before `begin` was given
+  std::vector<char> buffer;  // text; the part before `begin` was returned
   std::size_t begin = 0, end = 0;
-  std::string_view text;  // where there is no file
-  bool ended = false;     // no more will come behind `end`
+  std::string_view text;  // without a file
+  bool ended = false;     // no more text after `end`
 
   std::string_view rest() const {
     return fd < 0 ? text.substr(begin) : std::string_view(buffer.data() + begin, end - begin);
@@ -63,9 +63,9 @@ struct LineReader::State {
   void begin_file();
 };
 
-// Until there is something to read, or the end; false if the stop is requested before.
+// Waits for input or its end; false if the stop is requested before.
 bool LineReader::State::wait() const {
-  constexpr int kLookMs = 50;  // how soon the stop is seen
+  constexpr int kLookMs = 50;  // maximum delay of a stop
   pollfd input{fd, POLLIN, 0};
   while (!stop.stop_requested()) {
     if (::poll(&input, 1, kLookMs) != 0) return true;
@@ -74,7 +74,7 @@ bool LineReader::State::wait() const {
 }
 
 std::size_t LineReader::State::read_file(char* into, std::size_t size) {
-  // So that the writer need not wake this process up for each line.
+  // Lets the writer wake up this process less often.
   if (grows && drained) usleep(kPauseUs);
   while (grows || wait()) {
     const ssize_t got = ::read(fd, into, size);
@@ -106,7 +106,7 @@ void LineReader::State::begin_file() {
   }
 }
 
-// At least one byte; 0 at the end.
+// Reads at least one byte; returns 0 at the end.
 std::size_t LineReader::State::decompress(char* into, std::size_t size) {
   ZSTD_outBuffer out{into, size, 0};
   while (out.pos == 0) {
@@ -136,7 +136,7 @@ std::size_t LineReader::State::decompress(char* into, std::size_t size) {
   return out.pos;
 }
 
-// Reads more behind `end`.
+// Reads more after `end`.
 void LineReader::State::fill() {
   if (begin > 0) {
     std::memmove(buffer.data(), buffer.data() + begin, end - begin);

@@ -9,7 +9,7 @@
 namespace filereel {
 namespace {
 
-// A struct linux_dirent64 with this name: 19 bytes before it, a NUL behind it, whole words.
+// Size of a struct linux_dirent64 with this name: 19 bytes before it, a NUL after it, whole words.
 constexpr std::uint64_t list_bytes(std::size_t name) {
   return (19 + name + 1 + 7) / 8 * 8;
 }

@@ -1,4 +1,4 @@
-// A tree of files in memory, to know what calls on it would return. Sizes, but no content.
+// A tree of files in memory that predicts the results of calls on it. Sizes, but no content.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace filereel {
 
-// Errors are errno's numbers, 0 is success.
+// Errors are errno numbers, 0 is success.
 class SimulatedTree {
  public:
   using Number = std::uint32_t;  // of a file or directory
@@ -23,9 +23,9 @@ class SimulatedTree {
     bool directory = false;
     std::uint64_t size = 0;
     std::map<std::string, Number, std::less<>> children;
-    std::unordered_multiset<std::string> folded;  // the children's names without their case
-    std::uint64_t list_bytes = 0;                 // what getdents64 returns for all of a directory
-    std::uint32_t users = 0;                      // its name, and those who hold it
+    std::unordered_multiset<std::string> folded;  // the children's names, case-folded
+    std::uint64_t list_bytes = 0;  // bytes that getdents64 returns for the whole directory
+    std::uint32_t users = 0;       // its name, and open references
   };
 
   struct Found {
@@ -38,10 +38,10 @@ class SimulatedTree {
 
   Found find(PathId path) const;
   const Node& node(Number number) const { return nodes_[number]; }
-  // Whether a directory has this name, or one that differs from it in the case of ASCII letters.
+  // Whether a directory has this name, or one that differs only in the case of ASCII letters.
   bool has_in_any_case(Number directory, std::string_view name) const;
 
-  // open(2) with these O_* flags: makes and empties files.
+  // open(2) with these O_* flags: creates and truncates files.
   Found open(PathId path, std::uint32_t flags);
   int make_directory(PathId path);
   int remove_file(PathId path);
@@ -50,12 +50,12 @@ class SimulatedTree {
 
   void grow(Number file, std::uint64_t size);
 
-  // What has been opened stays, without a name too, until it is released.
+  // Open files remain until they are released, even without a name.
   void hold(Number number) { ++nodes_[number].users; }
   void release(Number number);
 
  private:
-  // The directory that `path` is in, for what changes names.
+  // The directory of `path`, for changes of names.
   Found parent(PathId path) const;
   Number add(Number directory, const std::string& name, bool is_directory);
   void enter(Number directory, const std::string& name, Number number);

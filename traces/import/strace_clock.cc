@@ -14,7 +14,7 @@ std::uint64_t StraceClock::step(const StraceStamp& stamp) {
   const std::uint64_t before = last_;
   const bool absolute = stamp.kind != StraceStamp::Kind::none;
   const bool day = stamp.kind == StraceStamp::Kind::day;
-  // Threads write side by side: a line of the day before may come after midnight.
+  // Threads write concurrently: a line of the day before may come after midnight.
   if (day && past_midnight_ && before < kHour && stamp.at_ns > 23 * kHour) return 0;
   if (absolute) last_ = stamp.at_ns;
   if (!timed_) return 0;

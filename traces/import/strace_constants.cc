@@ -174,7 +174,7 @@ constexpr auto kConstants = sorted_by_name(std::array{
     NAMED(F_GETLK),
     NAMED(F_SETLK),
     NAMED(F_SETLKW),
-    NAMED(F_GETLK64),  // those of 32-bit programs
+    NAMED(F_GETLK64),  // for 32-bit programs
     NAMED(F_SETLK64),
     NAMED(F_SETLKW64),
     NAMED(F_OFD_GETLK),
@@ -281,7 +281,7 @@ constexpr auto kConstants = sorted_by_name(std::array{
     NAMED(IOCB_CMD_NOOP),
     NAMED(IOCB_CMD_PREADV),
     NAMED(IOCB_CMD_PWRITEV),
-    // What the headers call otherwise, or on x86-64 define as 0.
+    // Names that the headers lack or define as 0 on x86-64.
     Named{"O_LARGEFILE", 0100000},
     Named{"MAP_ANON", MAP_ANONYMOUS},
 });
@@ -299,7 +299,7 @@ std::optional<std::uint64_t> strace_constant(std::string_view name) {
 int strace_error(std::string_view name) {
   constexpr int kMostErrors = 4095;
   static const auto kErrors = [] {
-    // Of two names for one error the library knows one.
+    // The library knows one of two names for an error.
     std::unordered_map<std::string_view, int> errors = {{"EWOULDBLOCK", EAGAIN},
                                                         {"ENOTSUP", EOPNOTSUPP}};
     for (int error = 1; error <= kMostErrors; ++error) {
@@ -307,7 +307,7 @@ int strace_error(std::string_view name) {
     }
     return errors;
   }();
-  // Of the kernel alone; a call that shows one was interrupted.
+  // Internal to the kernel: the call was interrupted.
   if (name.starts_with("ERESTART")) return EINTR;
   const auto found = kErrors.find(name);
   return found == kErrors.end() ? 0 : found->second;

@@ -1,4 +1,4 @@
-// The names that strace writes for flags and errors, and their values on x86-64.
+// strace's names of flags and errors, with their values on x86-64.
 #pragma once
 
 #include <cstdint>
@@ -7,10 +7,10 @@
 
 namespace filereel {
 
-// Nothing for a name that no file system call needs.
+// Nullopt for a name not needed by any file system call.
 std::optional<std::uint64_t> strace_constant(std::string_view name);
 
-// errno by its name, ERESTARTSYS and its kin as EINTR; 0 if there is none of that name.
+// errno by name, ERESTARTSYS and similar ones as EINTR; 0 for an unknown name.
 int strace_error(std::string_view name);
 
 }  // namespace filereel

@@ -20,11 +20,11 @@ namespace {
 
 constexpr std::uint64_t kLinesToJudge = 20;
 constexpr std::size_t kLongestFragment = 1 << 20;
-constexpr std::size_t kMostUnfinished = 128 << 20;  // bytes of the calls of all threads
+constexpr std::size_t kMostUnfinished = 128 << 20;  // total bytes of unfinished calls
 constexpr int kMostJoins = 3;
 constexpr std::size_t kLongestCommand = 500;
 
-// What strace writes when it goes on with a call that another text has cut.
+// Written by strace when it continues a call interrupted by other output.
 bool goes_on(std::string_view text) {
   while (text.starts_with(' ')) text.remove_prefix(1);
   return text.starts_with(')') || text.starts_with(',') || text.starts_with("=> ") ||
@@ -100,7 +100,7 @@ void StraceImport::take(std::string_view text) {
     joins_ = 0;
     return keep_fragment(text, true);
   }
-  if (text.starts_with(" > ")) return;  // where the call was made (strace -k)
+  if (text.starts_with(" > ")) return;  // call stack (strace -k)
   const StraceLine line = read_strace_line(text);
   switch (line.kind) {
     case StraceLine::Kind::garbled:
@@ -160,7 +160,7 @@ bool StraceImport::take(StraceThread& thread, const StraceLine& line, std::uint6
   return true;
 }
 
-// A small compressed text can begin calls of very many bytes.
+// A small compressed text can start calls with a huge number of bytes.
 void StraceImport::count_unfinished(std::size_t more) {
   unfinished_ += more;
   if (unfinished_ <= 2 * kMostUnfinished) return;
@@ -251,7 +251,7 @@ bool StraceImport::end_call(StraceThread& thread, const CallRow& call, std::stri
   if (awaits_exec_ && (call.call != Call::exec || !reader_.succeeded())) return true;
   awaits_exec_ = false;
   const bool entered = pending != nullptr && pending->entered;
-  // What was interrupted is made again, and is in the trace again.
+  // An interrupted call is repeated, and appears in the trace again.
   if (reader_.result().text.starts_with("? ERESTART") && !entered) return true;
   const std::uint64_t enter_ns = pending != nullptr ? pending->enter_ns : at_ns;
   std::uint64_t exit_ns = at_ns;

@@ -1,4 +1,4 @@
-// Follows the lines of one strace text and tells a CallResolver what they say.
+// Passes the lines of one strace output to a CallResolver.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +20,10 @@ class StraceImport {
   // All outlive the object.
   StraceImport(LineReader& input, TraceBuilder& builder, const ImportOptions& options);
 
-  // See CallResolver. To be said before run().
+  // See CallResolver. To be called before run().
   void begin_process(const KnownProcess& process) { resolver_.begin_process(process); }
 
-  // Leaves out what comes before the first exec that succeeds. To be said before run().
+  // Skips everything before the first successful exec. To be called before run().
   void begin_with_exec() { awaits_exec_ = true; }
 
   // Reads everything; false if the stop was requested.
@@ -32,7 +32,7 @@ class StraceImport {
  private:
   void take(std::string_view text);
   void take_whole(std::string_view text, const StraceLine& line);
-  // False if the line ends before its call does.
+  // False if the line ends within its call.
   bool take(StraceThread& thread, const StraceLine& line, std::uint64_t at_ns);
   void keep_fragment(std::string_view text, bool certain);
   void lose_fragment();
@@ -59,11 +59,11 @@ class StraceImport {
   StraceThreads threads_;
   StraceClock clock_;
   StraceReader reader_;
-  std::string fragment_, joined_;             // a call whose line another text has cut
-  bool fragment_certain_ = false;             // the other text was strace's own
+  std::string fragment_, joined_;             // a call whose line was interrupted
+  bool fragment_certain_ = false;             // strace itself interrupted it
   int joins_ = 0;                             // of this fragment
-  std::uint64_t lines_ = 0, understood_ = 0;  // lines that are not empty
-  // Bytes of calls that have not ended; those that have since the last count are in it, too.
+  std::uint64_t lines_ = 0, understood_ = 0;  // non-empty lines
+  // Bytes of unfinished calls, including calls finished since the last count.
   std::size_t unfinished_ = 0;
   std::string command_;
   bool awaits_exec_ = false;

@@ -6,7 +6,7 @@
 namespace filereel {
 namespace {
 
-// A line like "openat(AT_FDCWD, "/etc/passwd", O_RDONLY) = 3" among the first ones.
+// Looks for a line like "openat(AT_FDCWD, "/etc/passwd", O_RDONLY) = 3" among the first ones.
 bool recognises_strace(std::string_view beginning) {
   constexpr int kLines = 20;
   for (int i = 0; i < kLines && !beginning.empty(); ++i) {

@@ -1,4 +1,5 @@
-// What strace writes (man 1 strace): with or without -f, -t and its kin, -r, -T, -y, -s, -v, -x.
+// Imports the output of strace (man 1 strace): with or without -f, -t, -tt, -ttt, -r, -T, -y, -s,
+// -v, -x.
 #pragma once
 
 #include "traces/import/importer.h"

@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::size_t kNone = std::string_view::npos;
 constexpr std::uint64_t kSecond = 1'000'000'000;
-constexpr std::uint64_t kMostThreads = 1 << 22;  // Linux has no greater thread numbers
-constexpr std::uint64_t kYears = 100'000'000;    // seconds: a longer time is a date
+constexpr std::uint64_t kMostThreads = 1 << 22;  // Linux has no larger thread numbers
+constexpr std::uint64_t kYears = 100'000'000;    // seconds: a larger number is a date
 constexpr std::uint64_t kMostSeconds = UINT64_MAX / kSecond - 1;
 constexpr std::string_view kUnfinished = "<unfinished ...>";
 
@@ -20,7 +20,7 @@ bool is_name(char c) {
   return (c >= 'a' && c <= 'z') || c == '_' || is_digit(c) || (c >= 'A' && c <= 'Z') || c == '?';
 }
 
-// What is left of a line to read.
+// The rest of a line.
 class Rest {
  public:
   explicit Rest(std::string_view text) : text_(text) {}
@@ -40,7 +40,7 @@ class Rest {
     text_.remove_prefix(static_cast<std::size_t>(end - text_.data()));
     return true;
   }
-  // ".123456", in nanoseconds; none is 0.
+  // ".123456", in nanoseconds; 0 if missing.
   std::uint64_t fraction() {
     if (text_.size() < 2 || text_[0] != '.' || !is_digit(text_[1])) return 0;
     std::uint64_t value = 0, unit = kSecond;
@@ -58,7 +58,7 @@ class Rest {
   std::string_view text_;
 };
 
-// "123 ", "[pid 123] ", with "<name>" behind the number where strace decodes it.
+// "123 ", "[pid 123] ", with "<name>" after the number if strace decodes it.
 std::optional<std::uint32_t> read_thread(Rest& rest) {
   Rest here = rest;
   const bool brackets = here.take("[pid ");
@@ -75,7 +75,8 @@ std::optional<std::uint32_t> read_thread(Rest& rest) {
   return static_cast<std::uint32_t>(value);
 }
 
-// "hh:mm:ss", "seconds", either with a fraction. A number of seconds without one is a date only.
+// "hh:mm:ss" or "seconds", either with a fraction. Without a fraction, only a date is accepted as
+// seconds.
 bool read_time(Rest& rest, StraceStamp& stamp) {
   Rest here = rest;
   here.blanks();
@@ -102,7 +103,7 @@ bool read_time(Rest& rest, StraceStamp& stamp) {
   return true;
 }
 
-// "(+     0.000040) ", where -r comes with another time.
+// "(+     0.000040) ", printed by -r together with another time.
 void read_since_last(Rest& rest, StraceStamp& stamp) {
   Rest here = rest;
   if (!here.take("(+")) return;
@@ -115,7 +116,7 @@ void read_since_last(Rest& rest, StraceStamp& stamp) {
   rest = here;
 }
 
-// "[  59] ", "[00007fb9b6a9dad7] ": the call's number (-n), where it was made (-i).
+// "[  59] ", "[00007fb9b6a9dad7] ": number of the call (-n), address of the caller (-i).
 void skip_places(Rest& rest) {
   while (rest.text().starts_with('[')) {
     const std::size_t end = rest.text().find_first_not_of(" 0123456789abcdef?", 1);
@@ -138,8 +139,7 @@ void read_call(std::string_view text, StraceLine& line) {
     line.kind = StraceLine::Kind::unfinished;
     return;
   }
-  // Every whole call has its result near the end. Looking at the arguments is left to those who
-  // need them.
+  // Every complete call has its result near the end. Arguments are parsed on demand.
   if (line.text.rfind(" = ") == kNone) line.kind = StraceLine::Kind::torn;
 }
 

@@ -1,4 +1,4 @@
-// One line of strace's text, taken apart down to the call's arguments.
+// Parses one line of strace's output down to the arguments of the call.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace filereel {
 
-// What stands before a call about time; several may be there at once.
+// The times before a call; there may be several.
 struct StraceStamp {
   enum class Kind : std::uint8_t { none, epoch, day };  // -ttt; -t and -tt
   Kind kind = Kind::none;
@@ -20,14 +20,14 @@ struct StraceStamp {
 
 struct StraceLine {
   enum class Kind : std::uint8_t {
-    call,        // name, text: what follows the opening parenthesis
-    unfinished,  // the same, the end of it comes later
-    torn,        // the same, but the line ends within it: another text has cut it
-    resumed,     // name, text: what follows "resumed>"
-    ended,       // the thread is no more
-    superseded,  // other: the thread whose execve made it this one
-    attached,    // other: the thread that strace follows from now on
-    notice,      // signals and what strace says of itself
+    call,        // name, text: everything after the opening parenthesis
+    unfinished,  // the same, with the rest in a later line
+    torn,        // the same, but other output cut the line off
+    resumed,     // name, text: everything after "resumed>"
+    ended,       // the thread has ended
+    superseded,  // other: the thread whose execve replaced it
+    attached,    // other: a thread that strace follows from now on
+    notice,      // signals, and messages of strace
     garbled,
   };
   Kind kind = Kind::garbled;
@@ -40,16 +40,16 @@ struct StraceLine {
 
 StraceLine read_strace_line(std::string_view line);
 
-// "strace: Process 7 attached" at the end of a line that it cut in two: the thread, and `line` is
-// what came before.
+// "strace: Process 7 attached" at the end of a line that it interrupts: the thread; `line` becomes
+// the part before.
 std::optional<std::uint32_t> cut_off_attached(std::string_view& line);
 
-// What a call returned.
+// The result of a call.
 struct StraceResult {
   enum class Kind : std::uint8_t { number, error, unknown };  // unknown: "?"
   Kind kind = Kind::unknown;
-  std::int64_t value = 0;                    // -errno for an error
-  std::string_view text;                     // of it all, to look for a descriptor's path
+  std::int64_t value = 0;  // -errno for an error
+  std::string_view text;   // the complete result, which may contain a descriptor's path
   std::optional<std::uint64_t> duration_ns;  // -T
 };
 
@@ -58,12 +58,12 @@ class StraceArguments {
  public:
   static constexpr std::size_t kMost = 8;
 
-  // Takes `text` apart, which begins behind the call's opening parenthesis. False if there is no
-  // closing one with a result behind it; the arguments are those that are there.
+  // Parses `text`, which starts after the opening parenthesis of the call. False without a closing
+  // one followed by a result; the arguments found are kept.
   bool split(std::string_view text);
 
   std::size_t count() const { return count_; }
-  // Empty if there are not so many.
+  // Empty beyond the last one.
   std::string_view operator[](std::size_t number) const {
     return number < count_ ? arguments_[number] : std::string_view();
   }

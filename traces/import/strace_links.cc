@@ -12,21 +12,21 @@ namespace {
 
 constexpr std::size_t kMostLinks = 100'000;
 
-// Whether a line is worth a closer look, found quickly.
+// Whether a line may show a link; a fast check.
 bool may_name_a_link(std::string_view line) {
   const std::string_view before = line.substr(0, line.find('('));
   return before.find("link") != std::string_view::npos ||
          before.find("rename") != std::string_view::npos;
 }
 
-// The absolute path, if that is known: with its '/', or from what -y shows; else the last name.
+// The absolute path if known: with its '/', or as shown by -y; otherwise the last name.
 std::string known_name(const std::string& path, const std::string& directory) {
   if (path.starts_with('/')) return path;
   if (directory.starts_with('/')) return directory + "/" + path;
   return path.substr(path.rfind('/') + 1);
 }
 
-// Whether the trace may have made `path` or what it lies in.
+// Whether the trace may have created `path` or a directory above it.
 bool is_made(std::string path, const std::unordered_set<std::string>& made) {
   while (!path.empty()) {
     const std::size_t slash = path.rfind('/');

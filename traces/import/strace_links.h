@@ -1,4 +1,4 @@
-// The symbolic links that strace's text shows being read.
+// Finds the symbolic links whose reading strace's output shows.
 #pragma once
 
 #include <stop_token>
@@ -9,16 +9,15 @@
 
 namespace filereel {
 
-inline constexpr std::uint64_t kLinesBetweenStops = 4096;  // so often a stop is looked for
+inline constexpr std::uint64_t kLinesBetweenStops = 4096;  // interval of checks for a stop
 
 struct StraceLink {
   std::string path;  // absolute
   std::string text;
 };
 
-// Those that are read by a path that is known from the root on, in the order of the lines, without
-// those that the trace makes or renames, or may do. Programs often use a link first and read it
-// later.
+// Links read by a complete path, in the order of the lines, except links that the trace creates or
+// renames, or may do so. Programs often use a link first and read it later.
 std::vector<StraceLink> find_strace_links(LineReader& input, const std::stop_token& stop);
 
 }  // namespace filereel

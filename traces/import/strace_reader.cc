@@ -66,7 +66,7 @@ std::uint64_t StraceReader::sum_of_buffers(std::string_view text, std::uint64_t 
     if (item.starts_with('{')) {
       sum += strace_value(strace_member(item, "iov_len")).value_or(0);
     } else {
-      all = false;  // "...": strace shows the first ones only
+      all = false;  // "...": strace shows only the first ones
     }
   }
   if (all) return sum;
@@ -117,7 +117,7 @@ void StraceReader::read_times(std::string_view text, CallArguments& to) {
 void StraceReader::read_path(std::string_view text, std::string& path, CallArguments& to) {
   bool cut = false;
   if (!strace_string(text, path, cut)) return to.lacks_text(text == "NULL");
-  // Of a name that is too long strace shows as much as fits, and "..." too.
+  // strace shortens a name that is too long and adds "...".
   if (cut && path.size() + 1 < PATH_MAX) doubt(StraceDoubt::cut_name);
 }
 
@@ -126,7 +126,7 @@ void StraceReader::read_text(std::string_view text, CallArguments& to) {
   bool cut = false;
   if (!strace_string(text, call.text, cut)) to.lacks_text(false);
   if (cut && call.text.size() + 1 < PATH_MAX) doubt(StraceDoubt::cut_name);
-  // The beginning of an attribute's name is another name.
+  // A prefix of an attribute's name is another name.
   if (cut && call.call != Call::symlink) to.lacks_text(false);
 }
 
@@ -134,7 +134,7 @@ void StraceReader::read_flags(std::string_view text, CallArguments& to) {
   constexpr std::string_view kName = "flags=";  // clone's
   if (text.starts_with(kName)) text.remove_prefix(kName.size());
   switch (to.call().call) {
-    case Call::new_descriptor:  // only whether exec closes it is of interest
+    case Call::new_descriptor:  // only close-on-exec matters
     case Call::new_pair:
     case Call::fork:
     case Call::wait:
@@ -148,7 +148,7 @@ void StraceReader::read_link_text(std::string_view text, CallArguments& to) {
   SystemCall& call = to.call();
   bool cut = false;
   if (!to.succeeded() || !strace_string(text, call.text, cut) || !cut) return;
-  call.text.clear();  // half a text would name something else
+  call.text.clear();  // half a text would be another name
   doubt(StraceDoubt::cut_text);
 }
 
@@ -232,8 +232,8 @@ bool StraceReader::fill(const CallRow& row, CallArguments& to) {
     if (at < arguments_.count()) {
       if (!fill(role, arguments_[at], to)) return false;
     } else if (role == Argument::path || role == Argument::path2) {
-      to.lacks_text(false);  // it is not there yet
-    }  // else it is left out where it means nothing (the mode of an open)
+      to.lacks_text(false);  // it does not exist yet
+    }  // otherwise omitted because it does not apply (the mode of an open)
   }
   SystemCall& call = to.call();
   if (to.succeeded() && descriptor_comes_back(call.call) && result().text.contains('<')) {

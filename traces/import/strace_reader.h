@@ -1,4 +1,4 @@
-// From the text of a call to SystemCalls: arguments by their roles in the table of calls.
+// Converts the text of a call to SystemCalls: arguments by their roles in the table of calls.
 #pragma once
 
 #include <array>
@@ -15,14 +15,14 @@
 
 namespace filereel {
 
-// What could be read only nearly.
+// Approximations.
 enum class StraceDoubt : std::uint8_t {
-  cut_name,       // a name that -s cut off
-  cut_text,       // another text that -s cut off: it is left out
-  unknown_flag,   // a flag by a name that filereel does not know
+  cut_name,       // a name truncated by -s
+  cut_text,       // another text truncated by -s: it is omitted
+  unknown_flag,   // a flag with an unknown name
   hidden_buffer,  // the sizes of buffers are not shown
-  hidden_ring,    // io_uring, whose requests are not shown
-  not_followed,   // a call that changes what names and descriptors mean: it is lost
+  hidden_ring,    // io_uring, with requests that are not shown
+  not_followed,   // a call that changes the meaning of names and descriptors: it is lost
 };
 inline constexpr std::size_t kStraceDoubts = 6;
 std::string_view strace_doubt_name(StraceDoubt doubt);
@@ -30,27 +30,27 @@ std::string_view strace_doubt_name(StraceDoubt doubt);
 class StraceReader {
  public:
   enum class Outcome : std::uint8_t {
-    read,          // calls() are what it says
-    no_file_call,  // not about files
+    read,          // calls() has the calls
+    no_file_call,  // unrelated to files
     no_path,       // the path is not shown
-    torn,          // the text ends before the call does
-    cut_off,       // it has no result: its thread was ended
+    torn,          // the text ends within the call
+    cut_off,       // no result: its thread was killed
   };
 
-  // `text` is what follows the call's opening parenthesis. Of the calls, thread and times are the
-  // caller's.
+  // `text` starts after the opening parenthesis of the call. The caller sets the threads and times
+  // of the calls.
   Outcome read(const CallRow& row, std::string_view text);
 
-  // The same for a call that has not returned: what is known of it is in calls()[0].
+  // The same for a call that has not returned: its known arguments are in calls()[0].
   Outcome read_beginning(const CallRow& row, std::string_view text);
 
-  // Until the next call of read(). One, but for io_submit and io_getevents.
+  // Valid until the next call of read(). One call, except for io_submit and io_getevents.
   std::span<SystemCall> calls() { return {calls_.data(), count_}; }
 
   const StraceResult& result() const { return arguments_.result(); }
   const StraceArguments& arguments() const { return arguments_; }
 
-  // How often so far.
+  // Number of occurrences so far.
   std::uint64_t doubts(StraceDoubt doubt) const { return doubts_[static_cast<std::size_t>(doubt)]; }
 
   bool succeeded() const { return result().kind == StraceResult::Kind::number; }
@@ -61,7 +61,7 @@ class StraceReader {
   void doubt(StraceDoubt doubt) { ++doubts_[static_cast<std::size_t>(doubt)]; }
 
   Outcome decode(const CallRow& row, bool ended);
-  // These are false if the text is not what the role says.
+  // False if the text does not match the role.
   bool fill(const CallRow& row, CallArguments& to);
   bool fill(Argument role, std::string_view text, CallArguments& to);
   void read_structure(const Structure& structure, std::string_view text, CallArguments& to);
@@ -71,15 +71,15 @@ class StraceReader {
   void read_flags(std::string_view text, CallArguments& to);
   void read_link_text(std::string_view text, CallArguments& to);
   void read_entries(std::string_view text, SystemCall& call);
-  // Of an array of struct iovec; `at_least` counts if strace does not show them all.
+  // For an array of struct iovec; `at_least` counts if strace does not show all elements.
   std::uint64_t sum_of_buffers(std::string_view text, std::uint64_t at_least);
 
-  // strace_requests.cc: what only strace's text has in one call. False if there is nothing.
+  // strace_requests.cc: calls that strace combines in one line. False if there are none.
   bool read_others(bool succeeded);
   void read_submitted();
   void read_completed();
   void read_process_descriptor();
-  // Another call of this line.
+  // Adds another call of this line.
   void add(SystemCall&& call);
 
   StraceArguments arguments_;

@@ -1,5 +1,5 @@
-// What strace shows in one call and is more than one: the requests of io_submit and io_getevents,
-// the descriptor that clone3 makes.
+// Calls in strace's output that stand for several: the requests of io_submit and io_getevents, and
+// the descriptor created by clone3.
 #include <utility>
 
 #include <fcntl.h>
@@ -12,8 +12,8 @@
 namespace filereel {
 namespace {
 
-// What the program gave its requests as a name, which only means something in its context. Those of
-// one name end in the order in which they began.
+// The program's own name for a request, unique only within its context. Requests with the same name
+// end in the order of their starts.
 std::uint64_t request(std::uint64_t context, std::uint64_t name) {
   return name ^ context * 0x9e3779b97f4a7c15;
 }
@@ -28,7 +28,7 @@ bool StraceReader::read_others(bool succeeded) {
   if (call == Call::complete) read_completed();
   if (call == Call::fork) read_process_descriptor();
   if (name == "io_uring_setup") doubt(StraceDoubt::hidden_ring);
-  // What it is, the process knows that it was taken from.
+  // The process knows the file, because the descriptor belongs to it.
   if (name == "pidfd_getfd") doubt(StraceDoubt::not_followed);
   return true;
 }

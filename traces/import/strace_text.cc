@@ -27,7 +27,7 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-// Behind the closing quote of the string that begins at `from`.
+// Position after the closing quote of the string that starts at `from`.
 std::size_t string_end(std::string_view text, std::size_t from) {
   std::size_t i = from + 1;
   while (i < text.size()) {
@@ -40,14 +40,14 @@ std::size_t string_end(std::string_view text, std::size_t from) {
   return text.size();
 }
 
-// "3<" and "AT_FDCWD<" begin what -y adds; "1<<2" and " <unfinished" do not.
+// "3<" and "AT_FDCWD<" start an addition by -y; "1<<2" and " <unfinished" do not.
 bool begins_annotation(std::string_view text, std::size_t at) {
   if (at == 0 || at + 1 >= text.size() || text[at + 1] == '<') return false;
   return is_digit(text[at - 1]) || text.substr(0, at).ends_with("AT_FDCWD");
 }
 
-// Behind the '>' that closes the '<' at `from`. Paths have no '<' or '>' of their own (they are
-// escaped), but may have a device inside, "/dev/null<char 1:3>". Sockets have arrows and quotes.
+// Position after the '>' that closes the '<' at `from`. Paths contain no '<' or '>' (they are
+// escaped), but possibly a device, "/dev/null<char 1:3>". Sockets have arrows and quotes.
 std::size_t annotation_end(std::string_view text, std::size_t from) {
   const bool path = from + 1 < text.size() && text[from + 1] == '/';
   unsigned depth = 0;
@@ -77,7 +77,7 @@ constexpr std::array<bool, 256> kSpecial = [] {
   return special;
 }();
 
-// One number at the beginning of `text`; what follows it is not looked at.
+// Reads one number at the start of `text` and ignores the rest.
 std::optional<std::uint64_t> leading_number(std::string_view text) {
   const bool negative = text.starts_with('-');
   if (negative) text.remove_prefix(1);
@@ -231,7 +231,7 @@ bool strace_descriptor(std::string_view text, int& fd, std::string& path) {
   std::string_view inside = text.substr(open + 1, end - open - 2);
   if (inside.starts_with('/')) {
     inside = inside.substr(0, inside.find('<'));
-    if (inside.ends_with(" (deleted)")) return true;  // as strace before 5.15 wrote it
+    if (inside.ends_with(" (deleted)")) return true;  // written by strace before 5.15
   }
   strace_unescape(inside, path);
   return true;

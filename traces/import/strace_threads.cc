@@ -7,7 +7,7 @@
 namespace filereel {
 namespace {
 
-// Every program that is linked dynamically asks "set_tid_address(0x7f54d2feea10) = 12121" early.
+// Every dynamically linked program calls "set_tid_address(0x7f54d2feea10) = 12121" early.
 std::uint32_t number_of_lone_thread(std::string_view beginning) {
   while (!beginning.empty()) {
     const std::size_t end = beginning.find('\n');

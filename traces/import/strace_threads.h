@@ -1,4 +1,4 @@
-// The threads in strace's text: whose line it is, and what each has under way.
+// The threads in strace's output: the thread of each line, and its unfinished call.
 #pragma once
 
 #include <cstdint>
@@ -13,32 +13,32 @@
 namespace filereel {
 
 struct StraceThread {
-  // A call that is shown as "<unfinished ...>".
+  // A call shown as "<unfinished ...>".
   struct Pending {
     const CallRow* call = nullptr;  // nullptr: none
     std::string text;
     std::uint64_t enter_ns = 0;
-    bool entered = false;  // the resolver knows of it
-    std::uint32_t as = 0;  // the number of the thread that made it
+    bool entered = false;  // the resolver knows the call
+    std::uint32_t as = 0;  // number of the calling thread
   };
   std::uint32_t id = 0;
-  bool has_exited = false;  // by a call that says so
-  std::string unneeded;     // the name of an unfinished call that is not about files
+  bool has_exited = false;  // after an exit call
+  std::string unneeded;     // name of an unfinished call unrelated to files
   Pending pending;
 };
 
 class StraceThreads {
  public:
-  // `beginning` is that of the text, in which the number of a lone thread is looked for.
+  // `beginning` is the start of the text, which may show the number of a lone thread.
   explicit StraceThreads(std::string_view beginning);
 
-  // The thread of a line, which may be new. Lines without a number are of the only thread there is.
+  // The thread of a line, possibly new. Lines without a number belong to the only thread.
   StraceThread& of(const StraceLine& line);
   StraceThread* find(std::uint32_t id);
 
-  // strace says that it follows the thread from now on.
+  // strace reports that it follows the thread from now on.
   void attached(std::uint32_t id);
-  // A call returned this number of a new thread.
+  // A call returned the number of this new thread.
   void announce(std::uint32_t id);
 
   void erase(StraceThread& thread);
@@ -47,11 +47,10 @@ class StraceThreads {
  private:
   StraceThread& add(std::uint32_t id);
 
-  std::map<std::uint32_t, StraceThread> threads_;  // that live
+  std::map<std::uint32_t, StraceThread> threads_;  // living threads
   std::set<std::uint32_t> announced_;
   StraceThread* last_ = nullptr;  // of the last line
-  // The thread of lines without a number: the number it was given, and the one that it turned out
-  // to have.
+  // The thread of lines without a number: its assigned number, and its real one once known.
   std::uint32_t lone_ = 1;
   bool lone_seen_ = false;
   std::uint32_t lone_known_as_ = 0;

@@ -1,4 +1,4 @@
-// Numbers and texts as bytes: what all blocks of a reel are made of. Little-endian.
+// Numbers and texts as bytes, the elements of all blocks of a reel. Little-endian.
 #pragma once
 
 #include <bit>
@@ -14,7 +14,7 @@ namespace filereel {
 
 static_assert(std::endian::native == std::endian::little);
 
-// What is wrong inside a block. Whoever knows the file and the offset makes an Error of it.
+// A fault inside a block. Callers that know the file and the offset convert it to an Error.
 class Damage : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -39,7 +39,7 @@ inline void put_u64(std::string& out, std::uint64_t value) {
   out.append(bytes, sizeof value);
 }
 
-// LEB128: seven bits a byte, the lowest first; the last byte has its high bit clear.
+// LEB128: seven bits per byte, the lowest first; the high bit is clear in the last byte.
 inline void put_varint(std::string& out, std::uint64_t value) {
   for (; value >= 0x80; value >>= 7) out += static_cast<char>(value | 0x80);
   out += static_cast<char>(value);
@@ -50,7 +50,7 @@ inline void put_text(std::string& out, std::string_view text) {
   out += text;
 }
 
-// Takes bytes from the front; throws Damage where they end too early.
+// Reads bytes from the front; throws Damage at an unexpected end.
 class ByteReader {
  public:
   explicit ByteReader(std::span<const std::byte> bytes) : bytes_(bytes) {}
@@ -80,7 +80,7 @@ class ByteReader {
     throw Damage("a number has more than 64 bits");
   }
 
-  // A number of at most `most`; `what` is the subject of the complaint.
+  // A number up to `most`; `what` is the subject of the message.
   std::uint64_t varint(std::uint64_t most, const char* what) {
     const std::uint64_t value = varint();
     if (value > most) throw Damage(std::string(what) + " is out of range");

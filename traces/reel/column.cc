@@ -12,7 +12,7 @@ namespace filereel {
 namespace {
 
 // The first byte of a column.
-constexpr std::uint8_t kConstant = 1;    // one number stands for all
+constexpr std::uint8_t kConstant = 1;    // one number for all
 constexpr std::uint8_t kSigned = 2;      // the codes are zigzag
 constexpr std::uint8_t kScaled = 4;      // a base and a divisor precede
 constexpr std::uint8_t kDictionary = 8;  // frequent numbers precede
@@ -21,7 +21,8 @@ constexpr std::uint8_t kAllFlags = 31;
 
 constexpr std::uint64_t kMaxDictionary = 255;
 
-// A code is a class, which says how large it is to within a quarter, and the rest in extra bits.
+// A code is a class, which determines its magnitude to within a quarter, and extra bits for the
+// rest.
 constexpr unsigned kExactCodes = 8;  // these are classes themselves
 constexpr unsigned kClasses = 252;
 
@@ -52,12 +53,12 @@ constexpr unsigned class_of(std::uint64_t code) {
   return kExactCodes + (octave - 3) * 4 + static_cast<unsigned>((code >> (octave - 2)) & 3);
 }
 
-// How one column could be written.
+// An encoding of one column.
 struct Form {
   bool is_signed = false;
   std::uint64_t base = 0;
   std::uint64_t divisor = 1;
-  std::vector<std::uint64_t> dictionary;  // of numbers before they are shifted behind it
+  std::vector<std::uint64_t> dictionary;  // numbers before they are shifted past it
 
   bool scaled() const { return base != 0 || divisor != 1; }
   std::uint64_t number(std::uint64_t value) const {
@@ -69,7 +70,7 @@ struct Form {
   }
 };
 
-// About the bits that these codes take: the classes' entropy and the extra bits.
+// Estimated bits of these codes: the entropy of the classes plus the extra bits.
 double cost_of(std::span<const std::uint64_t> codes) {
   std::array<std::uint32_t, 256> counts{};
   for (const std::uint64_t code : codes) ++counts[class_of(code)];
@@ -96,7 +97,7 @@ std::uint64_t divisor_of(std::span<const std::uint64_t> values, std::uint64_t ba
   return divisor == 0 || (is_signed && (divisor >> 63) != 0) ? 1 : divisor;
 }
 
-// The numbers that stand often enough to be worth a place, the most frequent first.
+// The numbers frequent enough for the dictionary, the most frequent first.
 std::vector<std::uint64_t> frequent(std::span<const std::uint64_t> numbers) {
   std::vector<std::uint64_t> sorted(numbers.begin(), numbers.end());
   std::ranges::sort(sorted);
@@ -119,8 +120,8 @@ std::vector<std::uint64_t> frequent(std::span<const std::uint64_t> numbers) {
   return dictionary;
 }
 
-// Replaces the numbers by their places in the dictionary, the others go behind it. False if a
-// number is too large for that.
+// Replaces numbers by their dictionary indices and shifts the others past it. False if a number is
+// too large to be shifted.
 bool shift_behind(std::span<const std::uint64_t> dictionary, std::span<std::uint64_t> numbers) {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> places;
   places.reserve(dictionary.size());
@@ -232,7 +233,7 @@ void take_extra_bits(std::span<const std::byte> classes, std::span<const std::by
   }
 }
 
-// The classes of a column, unpacked if need be; they are valid until the scratch is used again.
+// The classes of a column, unpacked if necessary; valid until the scratch buffer is reused.
 std::span<const std::byte> take_classes(ByteReader& in, bool packed, std::size_t count,
                                         Unpacker& unpacker) {
   if (!packed) return in.take(count);

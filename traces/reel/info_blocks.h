@@ -1,4 +1,4 @@
-// Blocks that say what belongs to a trace beside its operations: threads, facts and counts, and the
+// Blocks with everything in a trace besides its operations: threads, facts and counts, and the
 // index of all blocks.
 #pragma once
 
@@ -17,8 +17,8 @@ std::string put_threads(std::span<const TraceThread> threads, Packer& packer);
 // Appends to info.threads. Throws Damage, also in the functions below.
 void take_threads(ByteReader in, std::uint32_t count, Unpacker& unpacker, TraceInfo& info);
 
-// All of `info` but the threads, all of `trees` but the entries. Throws Error(unusable_input) if a
-// fact is too long.
+// All of `info` except the threads, all of `trees` except the entries. Throws Error(unusable_input)
+// if a fact is too long.
 std::string put_info(const TraceInfo& info, const TraceTrees& trees, Packer& packer);
 void take_info(ByteReader in, std::uint32_t version, Unpacker& unpacker, TraceInfo& info,
                TraceTrees& trees);
@@ -27,7 +27,7 @@ struct IndexEntry {
   BlockType type = BlockType::info;
   std::uint32_t size = 0;  // without the header
   std::uint32_t count = 0;
-  // Of operations: when they start, in units, and the numbers of their threads, ascending.
+  // For operations: range of the start times, in units, and the thread numbers, ascending.
   std::uint64_t earliest = 0, latest = 0;
   std::vector<std::uint32_t> threads;
 };

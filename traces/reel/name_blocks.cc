@@ -8,7 +8,8 @@
 namespace filereel {
 namespace {
 
-// Strings as the length that each shares with the one before, and the rest, ended by NUL.
+// Strings as the length of the prefix shared with the previous one, and the rest, terminated by
+// NUL.
 void put_strings(std::string& out, std::span<const std::string_view> strings, Packer& packer) {
   std::vector<std::uint64_t> shared;
   shared.reserve(strings.size());

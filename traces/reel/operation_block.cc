@@ -10,7 +10,7 @@ namespace filereel {
 namespace {
 
 constexpr std::array<std::uint64_t, 1> kZero = {0};
-const RecordedOperation kBlank{};  // copied, which is faster than made anew
+const RecordedOperation kBlank{};  // copying is faster than construction
 
 constexpr ColumnNature nature_of(Column column) {
   switch (column) {
@@ -82,7 +82,7 @@ void OperationBlockWriter::write_threads(std::span<const RecordedOperation> oper
     previous = thread;
   }
   std::vector<std::uint64_t> run_threads;
-  std::vector<std::uint64_t> run_lengths;  // less 1
+  std::vector<std::uint64_t> run_lengths;  // minus 1
   local_.clear();
   for (const auto& recorded : operations) {
     const auto found = std::ranges::lower_bound(threads, recorded.operation.thread);
@@ -209,7 +209,7 @@ void OperationBlockReader::take_columns(ByteReader& in) {
   if (values_.size() < needed) values_.resize(needed);
   cursors_.fill({kZero.data(), 0});
   std::span<std::uint64_t> free = values_;
-  std::size_t next = 0;  // the lowest column that may still come
+  std::size_t next = 0;  // the lowest possible next column
   while (in.left() > 0) {
     const std::size_t kind = in.u8();
     const std::size_t column = in.u8();

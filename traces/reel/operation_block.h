@@ -12,7 +12,7 @@
 
 namespace filereel {
 
-// In the recorded order; times count in the reel's units.
+// In the recorded order; times are in the reel's units.
 class OperationBlockWriter {
  public:
   explicit OperationBlockWriter(Packer& packer) : packer_(packer) {}
@@ -22,11 +22,11 @@ class OperationBlockWriter {
     std::uint64_t earliest = 0, latest = 0;  // starts, in units
     std::vector<std::uint32_t> threads;      // ascending
   };
-  // At least one operation, of kinds that a reel may hold.
+  // At least one operation, of kinds allowed in reels.
   Block write(std::span<RecordedOperation> operations);
 
-  // The bytes that the columns of each sort took so far; behind them those of the kinds, of the
-  // threads and of all the rest.
+  // Bytes of the columns of each sort so far, followed by those of the kinds, of the threads and of
+  // everything else.
   static constexpr std::size_t kKinds = kColumns, kThreads = kColumns + 1, kRest = kColumns + 2;
   const std::array<std::uint64_t, kColumns + 3>& column_bytes() const { return column_bytes_; }
 
@@ -37,7 +37,7 @@ class OperationBlockWriter {
   Packer& packer_;
   OperationModel model_;
   BlockStart start_;
-  std::vector<std::uint32_t> local_;  // the block's number of each operation's thread
+  std::vector<std::uint32_t> local_;  // thread of each operation, as a number within the block
   std::array<std::vector<std::uint64_t>, kOperationKinds * kColumns> columns_;
   std::array<std::uint64_t, kColumns + 3> column_bytes_{};
 };
@@ -46,24 +46,24 @@ class OperationBlockReader {
  public:
   OperationBlockReader();
 
-  // Unpacks a block of `count` operations, the first of which has this position. `limits` has its
-  // times in units, too. Throws Damage.
+  // Unpacks a block of `count` operations, starting at this position. The times in `limits` are in
+  // units, too. Throws Damage.
   void open(std::span<const std::byte> bytes, std::uint32_t count, std::uint64_t position,
             std::uint32_t unit_ns, const OperationLimits& limits);
 
   std::uint32_t left() const { return count_ - at_; }
   void close() { at_ = count_ = 0; }
 
-  // The next ones, at most left(), with their times in nanoseconds. Throws Damage.
+  // The next operations, at most left(), with times in nanoseconds. Throws Damage.
   void read(std::span<RecordedOperation> out);
 
  private:
   struct Cursor {
     const std::uint64_t* at;
-    std::size_t step;  // 0 where all are the same
+    std::size_t step;  // 0 if all are equal
   };
   struct Run {
-    std::uint32_t thread;  // the block's number of it
+    std::uint32_t thread;  // number within the block
     std::uint32_t end;     // of the operations in the block
   };
   struct ReadingChannel;

@@ -12,7 +12,7 @@ KindRules make_rules(OperationKind kind) {
   rules.known =
       kind != OperationKind::barrier && kind != OperationKind::await && kind != OperationKind::pace;
   rules.uses_mapping = has(info.fields, Field::source) && kind != OperationKind::copy_range;
-  // Times and owners come in pairs without a length.
+  // Times and owners are pairs without a length.
   rules.offset_in_file = offset && (length || !second);
   rules.second_in_file = second && length;
   rules.second_is_thread = second && !offset;

@@ -1,4 +1,4 @@
-// What a reel demands of every operation, in writing and in reading.
+// Requirements of a reel on every operation, for writing and reading.
 #pragma once
 
 #include <algorithm>
@@ -11,18 +11,18 @@ namespace filereel {
 
 inline constexpr std::int64_t kLargestErrno = 4095;
 
-// Numbers of operations are below these.
+// Exclusive upper limits of the numbers in operations.
 struct OperationLimits {
   std::uint64_t paths = 0, texts = 0;
   std::uint64_t threads = 0, slots = 0, mappings = 0;
   std::uint64_t files = 0;
-  std::uint64_t largest_io = INT64_MAX;  // bytes of a read or write, at most
-  std::uint64_t latest = INT64_MAX;      // ns: start and duration, at most
+  std::uint64_t largest_io = INT64_MAX;  // maximum bytes of a read or write
+  std::uint64_t latest = INT64_MAX;      // ns: maximum start and duration
 };
 
-// Which checks a kind needs, worked out once from the table of kinds.
+// The checks of a kind, derived once from the table of kinds.
 struct KindRules {
-  bool known = false;  // a reel may hold it: it does not belong to schedules or workloads only
+  bool known = false;           // allowed in reels, not only in schedules or workloads
   bool uses_mapping = false;    // `source` is a mapping, not an open file
   bool offset_in_file = false;  // `offset` is a position or size, not a time or an owner
   bool second_in_file = false;
@@ -33,7 +33,7 @@ struct KindRules {
 using KindRuleTable = std::array<KindRules, kOperationKinds>;
 const KindRuleTable& kind_rules();
 
-// Null if `recorded` may stand in a reel, else what is wrong with it.
+// Null if `recorded` is valid in a reel, otherwise the fault.
 inline const char* operation_problem(const RecordedOperation& recorded, const KindRules& rules,
                                      const OperationLimits& limits) {
   const Operation& op = recorded.operation;

@@ -1,6 +1,6 @@
-// What operations are expected to be: writing and reading predict each member from the operations
-// before, and only what differs is stored. One text for both directions, so that they cannot
-// disagree; docs/reel-format.md, Operations, says the same in words.
+// Predictions of operations: writing and reading predict each member from earlier operations, and
+// only differences are stored. Both directions share the code, so that they cannot disagree. See
+// docs/reel-format.md, Operations.
 #pragma once
 
 #include <algorithm>
@@ -36,29 +36,29 @@ enum class Column : std::uint8_t {
 };
 inline constexpr std::size_t kColumns = 16;
 
-// Which columns each kind has, a bit for each.
+// The columns of each kind, one bit each.
 using ColumnMask = std::uint16_t;
 constexpr ColumnMask bit(Column column) {
   return static_cast<ColumnMask>(1U << static_cast<unsigned>(column));
 }
 const std::array<ColumnMask, kOperationKinds>& column_masks();
 
-// Where a block's operations begin: what its header says.
+// State at the start of a block, from its header.
 struct BlockStart {
   std::uint64_t position = 0;
   std::uint64_t time = 0;  // of the first operation, in units
-  std::uint64_t path = 0;  // the next that no operation has used yet
+  std::uint64_t path = 0;  // the next one not used by any operation yet
   std::uint64_t text = 0;
   std::uint64_t file = 0;
 };
 
-// The open files (or mappings) as far as this block shows them.
+// The open files (or mappings) as far as the block shows them.
 class SlotStates {
  public:
   struct Slot {
-    std::uint64_t next = 0;  // the offset behind the last bytes moved
+    std::uint64_t next = 0;  // offset after the last bytes transferred
     FileId entry = kNoFileId;
-    std::uint32_t block = 0;  // that it was last seen in
+    std::uint32_t block = 0;  // block of the last use
     bool free = false;
   };
 
@@ -75,7 +75,7 @@ class SlotStates {
     return slot;
   }
 
-  // The lowest that was freed in this block and not taken since, else the one above all.
+  // The lowest slot freed in this block and not taken since, otherwise one above the highest.
   FileSlot expected_open() {
     while (!freed_.empty() && !at(freed_.front()).free) pop();
     return freed_.empty() ? fresh_ : freed_.front();
@@ -111,10 +111,10 @@ class SlotStates {
 // `Channel` moves one number between the operation and its column: either
 //   kWrites = true   void transfer(Column, std::uint64_t code)
 //   kWrites = false  std::uint64_t transfer(Column)
-// and reports numbers that cannot be by throwing Damage.
+// and throws Damage for invalid numbers.
 class OperationModel {
  public:
-  // The threads of the block have numbers of their own, 0 to `threads` - 1.
+  // The threads of the block are numbered from 0 to `threads` - 1.
   void begin_block(const BlockStart& start, std::size_t threads) {
     start_ = start;
     threads_.assign(threads, {.end = start.time, .path = start.path});
@@ -125,11 +125,11 @@ class OperationModel {
     ++block_;
   }
 
-  // What the next block begins with; time and position are not counted on.
+  // State for the start of the next block, without time and position.
   const BlockStart& next_start() const { return start_; }
 
-  // Codes one operation; `kind` is set, and in writing all the rest. In reading every other member
-  // has its default value. Times are in units here.
+  // Codes one operation. `kind` is set, and for writing everything else; for reading, all other
+  // members have default values. Times are in units.
   template <typename Channel>
   void code(Channel& channel, std::uint32_t local_thread, const OperationLimits& limits,
             RecordedOperation& recorded) {
@@ -187,7 +187,7 @@ class OperationModel {
 
  private:
   struct Thread {
-    std::uint64_t end = 0;  // of its last operation
+    std::uint64_t end = 0;  // of the last operation
     std::uint64_t path = 0;
     FileSlot file = kNoFile, mapping = kNoFile;
   };
@@ -234,7 +234,7 @@ class OperationModel {
     }
   }
 
-  // 0: as expected, all that was asked for or success; else 1 more than the zigzag of it.
+  // 0: predicted, the requested length or success; otherwise 1 plus its zigzag.
   template <typename Channel>
   static void code_expected(Channel& channel, Operation& op, const KindRules& rules) {
     const std::int64_t expected = rules.moves_data ? static_cast<std::int64_t>(op.length) : 0;
@@ -248,7 +248,7 @@ class OperationModel {
     }
   }
 
-  // 0: as expected, 1: none, else 2 more than the number.
+  // 0: predicted, 1: none, otherwise 2 plus the number.
   template <typename Channel>
   static void code_slot(Channel& channel, Column column, FileSlot& value, FileSlot expected,
                         std::uint64_t limit) {
@@ -302,8 +302,8 @@ class OperationModel {
     return rules.uses_mapping ? mappings_ : files_;
   }
 
-  // 0: the next that was not used yet, 1: the thread's last, else 2 more than the zigzag of the
-  // distance from that one. Where the operation names no path the code is 0 and means nothing.
+  // 0: the next unused one, 1: the thread's last, otherwise 2 plus the zigzag of the difference
+  // from that one. For operations without a path the code is 0 and ignored.
   template <typename Channel>
   void code_path(Channel& channel, Column column, bool names, PathId& value, Thread& thread,
                  const OperationLimits& limits) {
@@ -326,7 +326,7 @@ class OperationModel {
     start_.path = std::max<std::uint64_t>(start_.path, std::uint64_t{value} + 1);
   }
 
-  // 0: the next that was not used yet, else 1 more than the number.
+  // 0: the next unused one, otherwise 1 plus the number.
   template <typename Channel>
   void code_text(Channel& channel, TextId& value, const OperationLimits& limits) {
     if constexpr (Channel::kWrites) {
@@ -353,7 +353,7 @@ class OperationModel {
     }
   }
 
-  // 0: as expected, 1: none, 2: the next new one, else 3 more than the zigzag of the distance from
+  // 0: predicted, 1: none, 2: the next new one, otherwise 3 plus the zigzag of the difference from
   // that one.
   template <typename Channel>
   void code_entry(Channel& channel, Operation& op, ColumnMask mask, SlotStates::Slot* slot,

@@ -1,4 +1,4 @@
-// Bytes packed with zstd, where that makes them fewer.
+// Compression with zstd where it reduces the size.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ class Packer {
  public:
   explicit Packer(int level);
 
-  // The frame of `bytes`, or nothing if it would not be shorter. Valid until the next call.
+  // The frame of `bytes`, or empty if it would not be shorter. Valid until the next call.
   std::string_view pack(std::string_view bytes);
 
   // Appends text of any bytes: its length, the frame's length or 0, then the frame or the text.
@@ -38,10 +38,10 @@ class Unpacker {
  public:
   Unpacker();
 
-  // Fills `out`, whose size is the text's; throws Damage if the frame holds more, less or nothing.
+  // Fills `out`, which has the size of the text; throws Damage if the frame has another size.
   void unpack(std::span<const std::byte> frame, std::span<std::byte> out);
 
-  // What put_packed wrote, of at most `most` bytes.
+  // Reads the output of put_packed, at most `most` bytes.
   std::string take_packed(ByteReader& in, std::size_t most);
 
   std::vector<std::byte>& scratch() { return scratch_; }

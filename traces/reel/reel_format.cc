@@ -38,7 +38,7 @@ bool is_block_type(std::uint32_t type) {
 }
 
 std::uint64_t block_checksum(const BlockHeader& header, std::string_view bytes) {
-  // The bytes are hashed first: so nothing needs to be copied in front of them.
+  // The bytes are hashed first, so nothing needs to be copied before them.
   const std::string fields = header_fields(header);
   return XXH3_64bits_withSeed(fields.data(), fields.size(),
                               XXH3_64bits(bytes.data(), bytes.size()));

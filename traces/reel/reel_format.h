@@ -1,4 +1,4 @@
-// The frame of reel files: header, block headers, footer. docs/reel-format.md says it in words.
+// The frame of reel files: header, block headers, footer. See docs/reel-format.md.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +18,10 @@ inline constexpr std::size_t kBlockHeaderSize = 28;
 
 inline constexpr std::uint32_t kMaxBlockSize = 16u << 20;  // bytes, without the header
 inline constexpr std::uint32_t kMaxBlockItems = 65'536;
-inline constexpr std::uint32_t kBlockOperations = 16'384;  // what the writer puts into one
+inline constexpr std::uint32_t kBlockOperations = 16'384;  // per block in new reels
 inline constexpr std::uint32_t kMaxTimeUnit = 1'000'000'000;
 inline constexpr std::size_t kMaxNameSize = 255;
-inline constexpr std::size_t kMaxTextSize = 65'535;  // bytes of a text, and of a whole path
+inline constexpr std::size_t kMaxTextSize = 65'535;  // bytes of a text, and of a complete path
 
 // The values are the first four bytes of a block.
 enum class BlockType : std::uint32_t {
@@ -38,24 +38,24 @@ bool is_block_type(std::uint32_t type);
 
 struct BlockHeader {
   BlockType type = BlockType::info;
-  std::uint32_t size = 0;   // bytes behind the header
-  std::uint32_t count = 0;  // of what it holds
-  std::uint64_t first = 0;  // number of the first of what it holds
+  std::uint32_t size = 0;   // bytes after the header
+  std::uint32_t count = 0;  // number of elements
+  std::uint64_t first = 0;  // number of the first element
   std::uint64_t checksum = 0;
 };
 
-// Of the 20 bytes before it and of the block's bytes.
+// Covers the preceding 20 bytes of the header and the bytes of the block.
 std::uint64_t block_checksum(const BlockHeader& header, std::string_view bytes);
-// Header and bytes, ready to be written.
+// Header and bytes, ready to write.
 std::string make_block(BlockType type, std::uint32_t count, std::uint64_t first,
                        std::string_view bytes);
-// Throws Damage if the bytes are no header of a block that a reader may take.
+// Throws Damage if the bytes are not a valid block header.
 BlockHeader parse_block_header(std::span<const std::byte, kBlockHeaderSize> bytes);
 
 std::string make_reel_header(std::uint32_t time_unit_ns);
 
 struct ReelFooter {
-  std::uint64_t index = 0;  // where the first block of the index begins
+  std::uint64_t index = 0;  // offset of the first index block
   std::uint64_t operations = 0;
 };
 std::string make_reel_footer(const ReelFooter& footer);

@@ -19,16 +19,16 @@ class ReelInput {
 
   std::uint64_t size() const { return size_; }
 
-  // Fills `out` from `offset`; the bytes lie within size(). Throws Error(failed).
+  // Fills `out` from `offset`; the range must be within size(). Throws Error(failed).
   void read(std::uint64_t offset, std::span<std::byte> out) const;
 
-  // The header of the block at `offset`, of which nothing lies behind `end`. Throws Damage.
+  // The header of the block at `offset`, which must end at or before `end`. Throws Damage.
   BlockHeader block_header(std::uint64_t offset, std::uint64_t end) const;
 
-  // The bytes of that block, checked; valid until the next call. Throws Damage.
+  // The bytes of that block, verified; valid until the next call. Throws Damage.
   std::span<const std::byte> block(std::uint64_t offset, const BlockHeader& header);
 
-  // Throws Error(unusable_input): what is wrong, and at which byte.
+  // Throws Error(unusable_input) with the fault and the byte offset.
   [[noreturn]] void fail(std::uint64_t offset, std::string_view text) const;
   [[noreturn]] void fail_foreign() const;
   [[noreturn]] void fail_version(std::uint32_t version) const;
@@ -36,7 +36,7 @@ class ReelInput {
  private:
   std::string name_;
   Descriptor file_;
-  std::span<const std::byte> bytes_;  // where there is no file
+  std::span<const std::byte> bytes_;  // without a file
   std::uint64_t size_ = 0;
   std::vector<std::byte> block_;
 };

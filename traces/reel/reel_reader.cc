@@ -23,7 +23,7 @@
 namespace filereel {
 namespace {
 
-// Bytes of the paths and link texts of both trees together.
+// Total bytes of the paths and link texts of both trees.
 constexpr std::uint64_t kMaxTreeText = 1u << 30;
 
 struct OperationsAt {
@@ -63,7 +63,7 @@ struct ReelReader::State {
   std::vector<OperationsAt> blocks;
   std::uint32_t version = 0;
   std::uint64_t operations = 0;  // of all blocks
-  std::uint64_t place = 0;       // of the block that is worked on: what messages name
+  std::uint64_t place = 0;       // of the current block, for messages
   OperationBlockReader reader;
   std::size_t next_block = 0;
 };
@@ -108,7 +108,7 @@ std::uint32_t ReelReader::State::load_header() {
   return time_unit;
 }
 
-// Blocks of operations are only noted; they are read when they are wanted.
+// Blocks of operations are only indexed here, and read on demand.
 void ReelReader::State::load_block(std::uint64_t offset, const BlockHeader& header) {
   if (header.type == BlockType::operations) {
     add_operations(offset, header);
@@ -207,7 +207,7 @@ void ReelReader::State::load_complete(const ReelFooter& footer, std::uint64_t fo
   limits.latest = INT64_MAX / unit;
 }
 
-// The numbers that whoever reads a reel makes tables of are those of things that there are.
+// Numbers that readers use as sizes of tables must match existing objects.
 void ReelReader::State::check_info() const {
   std::uint64_t of_threads = 0;
   for (const TraceThread& thread : info.threads) {
@@ -231,7 +231,8 @@ void ReelReader::State::check_info() const {
   }
 }
 
-// Takes whole blocks as long as there are any. What stood behind the operations is found again.
+// Reads complete blocks up to the end or the first fault. Information after the operations is
+// inferred again.
 void ReelReader::State::load_torn() {
   for (std::uint64_t offset = kReelHeaderSize; offset < input.size();) {
     place = offset;
@@ -240,7 +241,7 @@ void ReelReader::State::load_torn() {
       header = input.block_header(offset, input.size());
       input.block(offset, header);
     } catch (const Damage&) {
-      break;  // the tear
+      break;  // truncated here
     }
     const bool wanted = header.type == BlockType::paths || header.type == BlockType::texts ||
                         header.type == BlockType::operations;

@@ -1,4 +1,4 @@
-// Reading `.reel` files: the format of docs/reel-format.md.
+// Reads `.reel` files: the format of docs/reel-format.md.
 #pragma once
 
 #include <cstdint>
@@ -12,23 +12,23 @@ namespace filereel {
 
 inline constexpr int kReelFormatVersion = 2;
 
-// Limits of the format; files beyond them are neither written nor read.
+// Limits of the format; larger files are neither written nor read.
 inline constexpr std::uint32_t kMaxReelPaths = 8'000'000;
-inline constexpr std::uint64_t kMaxReelText = 256ull << 20;  // bytes of names and texts together
+inline constexpr std::uint64_t kMaxReelText = 256ull << 20;  // total bytes of names and texts
 inline constexpr std::uint32_t kMaxReelThreads = 1'000'000;
 inline constexpr std::uint32_t kMaxReelSlots = 1'000'000;  // open files or mappings at once
 inline constexpr std::uint32_t kMaxReelFiles = 1u << 26;
 
-// A reel, opened. The tables, the trees and the facts are read at once; the operations stream in
-// bounded memory, from the beginning to the end, as often as wanted.
+// An open reel. The tables, trees and facts are read at once; the operations stream in bounded
+// memory, from start to end, any number of times.
 class ReelReader final : public RecordedTrace {
  public:
-  // Reads what precedes the operations. A torn file (one that was not finished) is read up to its
-  // last whole block: info().complete is false, and the trees and counts are found again by
-  // following the operations. Throws Error(failed) if it cannot be read, Error(unusable_input) with
-  // the byte offset if it is no reel, damaged, of a newer version or beyond the limits.
+  // Reads everything except the operations. A truncated file is read up to its last complete block:
+  // info().complete is false, and trees and counts are inferred from the operations. Throws
+  // Error(failed) if the file cannot be read, Error(unusable_input) with the byte offset if it is
+  // not a reel, corrupt, of a newer version or beyond the limits.
   explicit ReelReader(const std::string& path);
-  // The same of bytes in memory, which outlive the reader; `name` stands for them in messages.
+  // The same for bytes in memory, which outlive the reader; `name` is used in messages.
   ReelReader(std::span<const std::byte> bytes, std::string name);
   ~ReelReader() override;
 
@@ -37,8 +37,8 @@ class ReelReader final : public RecordedTrace {
   const TraceInfo& info() const override;
   const TraceTrees& trees() const override;
 
-  // Every operation is checked: its numbers are within the tables, offsets and lengths within
-  // 2^63 - 1. Throws Error(unusable_input) where the file is damaged.
+  // Every operation is checked: its numbers are within the tables, offsets and lengths within 2^63
+  // - 1. Throws Error(unusable_input) if the file is corrupt.
   std::size_t next(std::span<RecordedOperation> out) override;
   void rewind() override;
 

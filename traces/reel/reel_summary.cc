@@ -61,7 +61,7 @@ class Counter {
     ++count;
   }
 
-  // Failed accesses and those at the end of a file move nothing and say nothing of the pattern.
+  // Failed accesses and those at the end of a file transfer nothing and do not affect the pattern.
   void access(const Operation& operation, AccessCounts& pattern) {
     if (operation.expected <= 0 || operation.file >= ends_.size()) return;
     const auto bytes = static_cast<std::uint64_t>(operation.expected);
@@ -76,7 +76,7 @@ class Counter {
   }
 
   ReelSummary summary_;
-  std::vector<std::uint64_t> ends_;  // by open file: where its last access ended
+  std::vector<std::uint64_t> ends_;  // by open file: end of the last access
   std::vector<bool> seen_, active_;
 };
 

@@ -1,4 +1,4 @@
-// What a trace consists of, counted by reading it once.
+// Counts the content of a trace in one reading.
 #pragma once
 
 #include <array>
@@ -12,8 +12,8 @@
 
 namespace filereel {
 
-// Accesses of one direction. One is sequential if it begins where the last one of the same open
-// file ended, or at the beginning if it is the first.
+// Accesses of one direction. An access is sequential if it starts at the end of the previous one of
+// the same open file, or at offset 0 if it is the first.
 struct AccessCounts {
   std::uint64_t accesses = 0, sequential = 0;
   std::uint64_t bytes = 0, sequential_bytes = 0;
@@ -22,23 +22,23 @@ struct AccessCounts {
 struct ReelSummary {
   struct Kind {
     std::uint64_t count = 0;
-    std::uint64_t errors = 0;    // calls that failed when they were recorded
-    std::uint64_t bytes = 0;     // moved; data operations only
-    std::uint64_t total_ns = 0;  // of the durations that are known
+    std::uint64_t errors = 0;    // calls that failed in the recording
+    std::uint64_t bytes = 0;     // transferred; data operations only
+    std::uint64_t total_ns = 0;  // sum of the known durations
   };
   std::array<Kind, kOperationKinds> kinds{};
   std::uint64_t operations = 0;
-  std::uint64_t calls = 0;         // of them; the others order the replay
-  std::uint64_t asynchronous = 0;  // reads, writes and syncs that were queued
+  std::uint64_t calls = 0;         // part of the operations; the others order the replay
+  std::uint64_t asynchronous = 0;  // queued reads, writes and syncs
   AccessCounts reads, writes;
   std::uint64_t syncs = 0;  // fsync, fdatasync, sync_file_range, syncfs, msync
   std::uint64_t errors = 0;
-  std::map<int, std::uint64_t> errors_by_number;  // errno: how many calls
+  std::map<int, std::uint64_t> errors_by_number;  // number of calls by errno
   std::uint64_t threads_used = 0;                 // with at least one operation
-  std::uint64_t files_touched = 0;                // different files that operations used
+  std::uint64_t files_touched = 0;                // different files used by operations
 };
 
-// Reads `source` to its end, or until the stop is requested. Throws what it throws.
+// Reads `source` to its end, or until the stop is requested. Throws its exceptions.
 ReelSummary summarise_trace(RecordedSource& source, const TraceInfo& info,
                             const std::stop_token& stop);
 

@@ -20,11 +20,11 @@
 namespace filereel {
 namespace {
 
-// Blocks of names, threads, entries and the index end when they have so many bytes unpacked.
+// Size at which blocks of names, threads, entries and the index end, unpacked.
 constexpr std::size_t kBlockText = 1u << 20;
 constexpr std::size_t kMaxHolesOfBlock = 1u << 16;
 
-// What to do about a trace that no reel can hold.
+// Advice for a trace beyond the limits of a reel.
 constexpr std::string_view kCut = "cut the trace into shorter ones";
 constexpr std::string_view kLeaveOut = "remove it from the trace";
 
@@ -89,7 +89,7 @@ struct ReelWriter::State {
   std::vector<RecordedOperation> pending;  // with their times in units
   std::vector<IndexEntry> index;
   std::uint64_t offset = 0;
-  std::size_t paths = 2, texts = 1;  // that are defined in the file, or by the format
+  std::size_t paths = 2, texts = 1;  // defined in the file, or by the format
   std::uint64_t names = 0;           // bytes
   PathLengths lengths;
 };
@@ -133,7 +133,7 @@ void ReelWriter::State::put_text_blocks(std::span<const std::string_view> all) {
   }
 }
 
-// Defines what came into the tables since the last time.
+// Defines new entries of the tables.
 void ReelWriter::State::put_new_names() {
   std::vector<PathDefinition> definitions;
   for (std::size_t id = paths; id < tables.paths.size(); ++id) {
@@ -198,7 +198,7 @@ void ReelWriter::State::put_thread_blocks(std::span<const TraceThread> threads) 
   }
 }
 
-// The index and the footer.
+// Writes the index and the footer.
 void ReelWriter::State::put_footer() {
   const std::uint64_t begin = offset;
   for (std::size_t first = 0; first < index.size();) {
@@ -257,7 +257,7 @@ void ReelWriter::finish(const TraceInfo& info, const TraceTrees& trees) {
     state.fail("more than 1 million open files");
   }
   if (counted.files > kMaxReelFiles) state.fail("more than 64 million files");
-  // What the trees need beyond the tables must be defined before them.
+  // Names that the trees need in addition must be defined before them.
   NameFinder finder(state.tables);
   for (const FileSet* set : {&trees.initial, &trees.final}) {
     for (const Entry& entry : set->entries) {

@@ -15,7 +15,7 @@ std::uint64_t as_number(std::int64_t value) {
   return static_cast<std::uint64_t>(value);
 }
 
-// The whole path; tables may hold longer ones than trees.
+// The complete path; tables may contain longer ones than trees.
 std::string path_text(const TraceTables& tables, std::uint64_t path) {
   if (path >= tables.paths.size()) throw Damage("the path of an entry is undefined");
   const auto id = static_cast<PathId>(path);
@@ -44,7 +44,7 @@ PathId NameFinder::path(std::string_view path) {
   const std::size_t slash = path.rfind('/');
   const std::string_view directory =
       slash == std::string_view::npos ? std::string_view() : path.substr(0, slash);
-  if (directory != directory_) {  // neighbours mostly share it
+  if (directory != directory_) {  // neighbours usually share it
     PathId at = PathTable::root(Role::near);
     for (std::string_view rest = directory; !rest.empty();) {
       const std::size_t end = std::min(rest.find('/'), rest.size());
@@ -133,7 +133,7 @@ std::string put_entries(const NumberedEntries& numbered, Packer& packer) {
 
 namespace {
 
-// The columns of a block of entries, taken entry by entry.
+// The columns of a block of entries, read entry by entry.
 class EntryColumns {
  public:
   EntryColumns(ByteReader in, std::uint32_t count, Unpacker& unpacker) {

@@ -1,4 +1,4 @@
-// Blocks that hold the entries of a trace's trees.
+// Blocks with the entries of the trees of a trace.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,7 @@
 
 namespace filereel {
 
-// The numbers of names in a table that does not change any more. What it lacks gets numbers behind
-// its own.
+// Numbers of names in a constant table. Missing names get numbers after those of the table.
 class NameFinder {
  public:
   explicit NameFinder(const TraceTables& tables) : tables_(tables) {}
@@ -23,7 +22,7 @@ class NameFinder {
   PathId path(std::string_view path);
   TextId text(std::string_view text);
 
-  // What was not in the tables.
+  // Names missing from the tables.
   std::vector<PathDefinition> new_paths() const;
   std::vector<std::string_view> new_texts() const;
 
@@ -31,7 +30,7 @@ class NameFinder {
   PathId child(PathId parent, std::string_view name);
 
   const TraceTables& tables_;
-  std::string directory_;  // that the last path lay in, and its number
+  std::string directory_;  // directory of the last path, and its number
   PathId directory_id_ = 0;
   std::map<std::pair<PathId, std::string>, PathId> paths_;
   std::vector<const std::pair<const std::pair<PathId, std::string>, PathId>*> path_order_;
@@ -39,8 +38,8 @@ class NameFinder {
   std::vector<std::string_view> text_order_;
 };
 
-// The bytes of a block of entries; paths[i] is that of entries[i], targets[i] the path or text that
-// a link leads to.
+// The bytes of a block of entries; paths[i] is the path of entries[i], targets[i] the path or text
+// of its link target.
 struct NumberedEntries {
   std::span<const Entry> entries;
   std::span<const PathId> paths;
@@ -48,7 +47,7 @@ struct NumberedEntries {
 };
 std::string put_entries(const NumberedEntries& numbered, Packer& packer);
 
-// Appends the entries of a block to `set`. `text_left` bounds the bytes of their paths and targets.
+// Appends the entries of a block to `set`. `text_left` limits the bytes of their paths and targets.
 // Throws Damage; the caller checks the set as a whole.
 void take_entries(ByteReader in, std::uint32_t count, const TraceTables& tables, Unpacker& unpacker,
                   std::uint64_t& text_left, FileSet& set);
