@@ -151,7 +151,10 @@ std::string conclusion(const ResultComparison& comparison, const Session& sessio
 
 std::string replay_line(const Parameters& shared) {
   std::vector<std::string> parts;
-  for (const auto& [name, value] : shared) parts.push_back(fmt::format("{} {}", name, value));
+  for (const auto& [name, value] : shared) {
+    const bool usual = (name == "depth" && value == "0") || (name == "clients" && value == "1");
+    if (!usual) parts.push_back(fmt::format("{} {}", name, value));
+  }
   return parts.empty() ? "" : wrapped(fmt::format("replayed with {}", fmt::join(parts, ", ")), 2);
 }
 
