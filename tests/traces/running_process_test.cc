@@ -68,7 +68,7 @@ TEST_CASE("processes that end while being read are harmless") {
   for (const auto end = Clock::now() + std::chrono::seconds(2); Clock::now() < end;) {
     for (const std::uint32_t process : process_tree(static_cast<std::uint32_t>(parent))) {
       CHECK(running_process(process, false).id == process);
-      command_of(process);
+      command_text({}, process);
     }
   }
   kill(parent, SIGKILL);
@@ -86,7 +86,7 @@ TEST_CASE("a held program is a child of ours and has its own command line once i
   CHECK(std::ranges::count(above, kSelf) == 0);
   CHECK(std::ranges::count(above, id) == 0);
   program.release();
-  CHECK(command_of(id) == "sleep 60");
+  CHECK(command_text({}, id) == "sleep 60");
   program.terminate();
   program.wait(10);
 }
@@ -105,7 +105,7 @@ TEST_CASE("an ended process has no state") {
   CHECK(seen.open.empty());
   CHECK(seen.threads.empty());
   CHECK(working_directory_of(kNone) == "/");
-  CHECK(command_of(kNone).empty());
+  CHECK(command_text({}, kNone).empty());
 }
 
 }  // namespace

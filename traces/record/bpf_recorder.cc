@@ -139,7 +139,7 @@ RecordOutcome BpfRecorder::record(const RecordRequest& request, TraceBuilder& bu
   }
   const LowPriority modesty;
   if (started) started->release();
-  const std::string command = command_of(root);
+  const std::string command = command_text(request.command, root);
   request.started();
 
   RecordOutcome outcome;

@@ -11,6 +11,7 @@
 #include <boost/filesystem/operations.hpp>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sched.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -202,7 +203,8 @@ std::string working_directory_of(std::uint32_t process) {
   return working_directory(process, foreign_root(process));
 }
 
-std::string command_of(std::uint32_t process) {
+std::string command_text(std::span<const std::string> given, std::uint32_t process) {
+  if (!given.empty()) return printable(fmt::format("{}", fmt::join(given, " ")), kLongestCommand);
   std::string text = text_of(fmt::format("/proc/{}/cmdline", process));
   if (text.empty()) text = text_of(fmt::format("/proc/{}/comm", process));
   while (!text.empty() && (text.back() == '\0' || text.back() == '\n')) text.pop_back();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -34,7 +35,8 @@ std::vector<std::string> roots_of_names(std::uint32_t process);
 
 std::string working_directory_of(std::uint32_t process);  // "/" if it cannot be read
 
-// The words of its command line, or its name if there are none.
-std::string command_of(std::uint32_t process);
+// The given command, otherwise the command line of the process, or its name if it has none. The
+// command line of a script changes while its interpreter starts.
+std::string command_text(std::span<const std::string> given, std::uint32_t process);
 
 }  // namespace filereel

@@ -140,7 +140,7 @@ RecordOutcome StraceRecorder::record(const RecordRequest& request, TraceBuilder&
   StraceProcess strace(processes);
   if (program && request.one_processor) share_processor(program->pid(), strace.pid());
   if (program) program->release();
-  const std::string command = command_of(id);
+  const std::string command = command_text(request.command, id);
   request.started();
 
   StopMonitor watch(program ? &*program : nullptr, request.grace_seconds, strace, stop);
