@@ -121,7 +121,8 @@ std::string describe(const std::string& path, const ReelReader& reader, const Re
   line("operations", fmt::format("{}, including {} calls", summary.operations, summary.calls));
   if (info.timed) line("duration", format_duration(static_cast<double>(info.duration_ns) * 1e-9));
   if (info.recorder_ns > 0) {
-    line("recorder", fmt::format("adds {} ns between two calls of a thread", info.recorder_ns));
+    line("overhead",
+         fmt::format("{} ns of the recorder between two calls of a thread", info.recorder_ns));
   }
   line("threads", fmt::format("{}", info.threads.size()));
   line("files", fmt::format("{}", info.files));

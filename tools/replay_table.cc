@@ -83,7 +83,7 @@ std::string verdict(const Measurement& measurement, const Sample& sample) {
   if (reel.unverified > 0) {
     text += fmt::format("; {} not compared", reel.unverified);
   }
-  if (reel.refused > 0) text += fmt::format("; {} refused", reel.refused);
+  if (reel.refused > 0) text += fmt::format("; {} refused (owners, device nodes)", reel.refused);
   text += '\n';
   for (const DivergenceExample& one : sample.examples) {
     text += fmt::format("  {} ({})\n", describe_divergence(one), printable(one.kind_of));
@@ -115,18 +115,14 @@ std::string conditions(const ReplayParameters& how) {
   return text + "\n";
 }
 
-Cell seconds_cell(const Measurement& one, double Sample::* time) {
-  return spread_cell(one.seconds(time), format_duration);
-}
-
-// The time until the last call returned; below it its confidence interval, or the range of samples
-// that are too few for one.
-Cell time_cell(const Measurement& one) {
-  const std::optional<Spread> spread = one.seconds(&Sample::elapsed_s);
-  if (!spread || !spread->interval) return seconds_cell(one, &Sample::elapsed_s);
-  Spread interval = *spread;
-  std::tie(interval.low, interval.high) = std::tie(spread->interval->low, spread->interval->high);
-  return spread_cell(interval, format_duration);
+// The median of a time with its confidence interval below, or with the range of samples that are
+// too few for one.
+Cell time_cell(const Measurement& one, double Sample::* time) {
+  std::optional<Spread> spread = one.seconds(time);
+  if (spread && spread->interval) {
+    std::tie(spread->low, spread->high) = std::tie(spread->interval->low, spread->interval->high);
+  }
+  return spread_cell(spread, format_duration);
 }
 
 }  // namespace
@@ -140,14 +136,17 @@ std::string replay_table(const std::vector<const Measurement*>& list, const Bold
     const std::optional<Spread> spread = one->seconds(&Sample::elapsed_s);
     return spread && spread->interval;
   };
-  if (std::ranges::any_of(list, has_interval)) rows.front()[1].below = "95 % interval";
   if (durable) rows.front().push_back("durable");
+  if (std::ranges::any_of(list, has_interval)) {
+    rows.front()[1].below = "95 % interval";
+    if (durable) rows.front().back().below = "95 % interval";
+  }
   if (transactions) rows.front().push_back("transactions/s");
   for (const Measurement* one : list) {
     const double recorded = one->replay ? one->replay->recorded_s : 0;
-    rows.push_back({printable(subject_of(*one)), time_cell(*one),
+    rows.push_back({printable(subject_of(*one)), time_cell(*one, &Sample::elapsed_s),
                     recorded > 0 ? format_duration(recorded) : "-", divergences_text(*one)});
-    if (durable) rows.back().push_back(seconds_cell(*one, &Sample::durable_s));
+    if (durable) rows.back().push_back(time_cell(*one, &Sample::durable_s));
     if (transactions) rows.back().push_back(spread_cell(one->summary().transactions_per_s));
   }
   return format_table(rows, bold);

@@ -54,7 +54,7 @@ void add_options(CLI::App& command, RunArguments& arguments) {
   add_volumes(command, "--far", arguments.far,
               "Second volume, for copies; may be repeated for workloads on more volumes");
   command.add_option("--against", arguments.against,
-                     "Volume to measure in turns with --near, and to compare with it");
+                     "Volume to measure in turns with the first one, and to compare with it");
   add_volumes(command, "--against-far", arguments.against_far,
               "Second volume of --against (default: --far)");
   command.add_option("--fs", arguments.file_systems, "File systems to create, such as ext4,ntfs")

@@ -90,7 +90,7 @@ std::string settings_of(const Job& job, const JobRecord& record) {
 }
 
 std::string describe_duration(double seconds) {
-  return fmt::format("{} at 200 MB/s", format_duration(seconds));
+  return fmt::format("{} on a drive of 200 MB/s", format_duration(seconds));
 }
 
 Plan plan_named(const std::string& name, bool full = false) {

@@ -157,10 +157,10 @@ void add_stalls(Results results, const std::vector<std::string>& names, Findings
       if (!own || own->share_of_time < most) continue;
       most = own->share_of_time;
       text = fmt::format(
-          "{}{} on {} stalls most: {} of its operations ({:.2g} %) took more than {} each, "
-          "{:.2g} % of the time in calls.",
+          "Most stalls: {}{} on {}: {} {} ({:.2g} %) over {}, {:.2g} % of the time in calls.",
           results.size() > 1 ? names[i] + ", " : "", subject_of(one), one.file_system,
-          own->stalls.count, own->share_of_operations * 100,
+          own->stalls.count, own->stalls.count == 1 ? "operation" : "operations",
+          own->share_of_operations * 100,
           format_duration(static_cast<double>(own->threshold_ns) * 1e-9), own->share_of_time * 100);
     }
   }

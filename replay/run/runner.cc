@@ -151,7 +151,8 @@ class Run {
     seconds *= static_cast<double>(stage.sides.size());
     if (automatic) seconds += request_.auto_runs->budget_s;
     if (seconds > kWorthSaying) {
-      observer_.notice(fmt::format("estimated time: {} at 200 MB/s", format_duration(seconds)));
+      observer_.notice(
+          fmt::format("estimated time: {} on a drive of 200 MB/s", format_duration(seconds)));
     }
   }
 
