@@ -13,7 +13,7 @@ std::string error_of(const std::string& text) {
   return Imported(dbench_importer(), text).error;
 }
 
-// How dbench looks for a name that there is not, in a directory that holds nothing of that name.
+// The calls with which dbench searches `directory` for a missing name without finding it.
 std::string search(const std::string& name, const std::string& directory, int file) {
   const std::string slot = std::to_string(file);
   return "0 stat path=" + name + " mode=0000 length=0 = ENOENT\n" + "0 open path=" + directory +
@@ -69,11 +69,11 @@ TEST_CASE("a name in another case is found in the directory") {
         "0 stat path=name mode=0000 length=0 = ENOENT\n"
         "0 open path=. file=1 flags=0x90800 mode=0000 = 0\n"
         "0 stat file=1 mode=0000 length=0 = 0\n"
-        "0 getdents file=1 offset=0 length=32768 = 0\n"  // and no second
+        "0 getdents file=1 offset=0 length=32768 = 0\n"  // and no second call
         "0 close file=1 = 0\n");
 }
 
-TEST_CASE("a directory that is created is made and opened, one that is opened opened twice") {
+TEST_CASE("a new directory is created and opened, an existing one is opened twice") {
   const Imported load(dbench_importer(),
                       "NTCreateX \"\\d\" 0x1 0x2 1 NT_STATUS_OK\n"
                       "Close 1 NT_STATUS_OK\n"
@@ -106,7 +106,7 @@ TEST_CASE("renamed files keep their size, and their time is set under the old na
   CHECK(dump.find("read file=0 offset=0 length=4096 = 100\n") != std::string::npos);
 }
 
-TEST_CASE("a tree is emptied file by file, its directories stay") {
+TEST_CASE("a tree is emptied file by file and keeps its directories") {
   const Imported load(dbench_importer(),
                       "Mkdir \"\\d\" NT_STATUS_OK\n"
                       "Mkdir \"\\d\\e\" NT_STATUS_OK\n"
@@ -137,7 +137,7 @@ TEST_CASE("a tree is emptied file by file, its directories stay") {
             search("d/e/f", "d/e", 0));
 }
 
-TEST_CASE("patterns list a directory, up to the number of names that is asked for") {
+TEST_CASE("patterns list a directory, up to the requested number of names") {
   const Imported all(dbench_importer(), "FIND_FIRST \"\\*\" 260 1366 0 NT_STATUS_NO_SUCH_FILE\n");
   const Imported few(dbench_importer(), "FIND_FIRST \"\\*\" 260 2 0 NT_STATUS_NO_SUCH_FILE\n");
   const std::string listing =
@@ -149,7 +149,7 @@ TEST_CASE("patterns list a directory, up to the number of names that is asked fo
   CHECK(few.dump() == search("*", ".", 0) + listing + "0 close file=0 = 0\n");
 }
 
-TEST_CASE("times and sleeps say when the operations begin") {
+TEST_CASE("times and sleeps determine the start of operations") {
   const Imported load(dbench_importer(),
                       "0.000 QUERY_FS_INFORMATION 1 NT_STATUS_OK\n"
                       "1.5 QUERY_FS_INFORMATION 1 NT_STATUS_OK\n"
@@ -174,7 +174,7 @@ TEST_CASE("names cannot leave the root") {
   CHECK(load.dump().find("mkdir path=x ") != std::string::npos);
 }
 
-TEST_CASE("what is wrong with a load file is said with its line") {
+TEST_CASE("errors in a load file are reported with their line") {
   CHECK(error_of("\n# nothing\n") ==
         "input:2: no operations; pass a dbench load file such as client.txt");
   CHECK(error_of("SMBopen 1 2\n") ==

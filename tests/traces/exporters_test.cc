@@ -27,7 +27,7 @@ Exported exported(std::string_view format, const std::vector<RecordedOperation>&
   return result;
 }
 
-// A trace that is made by hand.
+// A trace built by hand.
 struct Made {
   TraceTables tables;
   TraceInfo info;
@@ -73,7 +73,7 @@ constexpr std::string_view kIolog =
     "50 d/a close\n"
     "60 b close\n";
 
-TEST_CASE("an iolog of version 3 that is imported and exported is the same again") {
+TEST_CASE("importing and exporting an iolog of version 3 preserves it") {
   Imported log(fio_importer(), kIolog);
   REQUIRE(log.error.empty());
   const Exported again = exported("fio", log.sink.operations, log.tables, log.builder.info());
@@ -81,7 +81,7 @@ TEST_CASE("an iolog of version 3 that is imported and exported is the same again
   CHECK(again.losses.empty());
 }
 
-TEST_CASE("what an iolog cannot hold is counted by reason") {
+TEST_CASE("operations that an iolog cannot represent are counted by reason") {
   Made made;
   made.open(0, "a");
   made.open(1, "a");  // a second time
@@ -98,7 +98,7 @@ TEST_CASE("what an iolog cannot hold is counted by reason") {
   made.add(OperationKind::rename);
   made.add(OperationKind::rename);
   made.add(OperationKind::unlink).expected = -ENOENT;
-  made.add(OperationKind::fork);  // no call: nothing is lost
+  made.add(OperationKind::fork);  // not a call: no loss
   for (const FileSlot file : {0, 1, 2, 3, 4, 5}) made.use(OperationKind::close, file);
   made.info.threads.push_back({.process = 10, .thread = 12, .name = {}});
   const Exported log = made.to("fio");
@@ -118,7 +118,7 @@ TEST_CASE("what an iolog cannot hold is counted by reason") {
                       });
 }
 
-TEST_CASE("times of an iolog never go back") {
+TEST_CASE("times of an iolog never decrease") {
   Made made;
   made.open(0, "a");
   made.add(OperationKind::sync, 5'000'999).file = 0;
@@ -127,7 +127,7 @@ TEST_CASE("times of an iolog never go back") {
         "fio version 3 iolog\n0 a add\n0 a open\n5000 a sync 0 0\n5000 a sync 0 0\n");
 }
 
-TEST_CASE("JSON lines begin with what there is to know of the trace") {
+TEST_CASE("JSON lines start with a description of the trace") {
   Made made;
   made.info.operations = 2;
   made.info.duration_ns = 1500;
@@ -185,7 +185,7 @@ TEST_CASE("a trace without times is drawn in its order") {
   CHECK(text.find("\"ts\":1.000,\"dur\":1.000") != std::string::npos);
 }
 
-TEST_CASE("large traces come out in pieces") {
+TEST_CASE("large traces are written in pieces") {
   Made made;
   for (int i = 0; i < 3000; ++i) made.add(OperationKind::sync_volume);
   for (const Exporter& exporter : exporters()) {
@@ -201,7 +201,7 @@ TEST_CASE("large traces come out in pieces") {
   }
 }
 
-TEST_CASE("there is no other format") {
+TEST_CASE("an unknown format is rejected") {
   CHECK_THROWS_WITH_AS(find_exporter("csv"), "unknown export format 'csv': use fio, jsonl, chrome",
                        Error);
 }

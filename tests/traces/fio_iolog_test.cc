@@ -13,7 +13,7 @@ std::string error_of(const std::string& text) {
   return Imported(fio_importer(), text).error;
 }
 
-TEST_CASE("an iolog of version 2 becomes operations, its waits times") {
+TEST_CASE("an iolog of version 2 becomes operations, and its waits become times") {
   const Imported log(fio_importer(),
                      "fio version 2 iolog\n"
                      "data add\n"
@@ -51,12 +51,12 @@ TEST_CASE("an iolog of version 3 has a time on each line") {
   CHECK(log.dump(true) ==
         "110.000 0.000 0 open path=mnt/a.0 file=0 flags=0x2 mode=0000 = 0\n"
         "50130.000 0.000 0 read file=0 offset=32768 length=4096 = 4096\n"
-        "50130.000 0.000 0 read file=0 offset=0 length=1 = 1\n"  // never back
+        "50130.000 0.000 0 read file=0 offset=0 length=1 = 1\n"  // never decreases
         "50200.000 0.000 0 close file=0 = 0\n");
   CHECK(log.initial() == "mnt/\nmnt/a.0 36864\n");
 }
 
-TEST_CASE("a log that fio appended to goes on where it ended") {
+TEST_CASE("a log that fio appended to continues at its end") {
   const Imported log(fio_importer(),
                      "fio version 3 iolog\n"
                      "10 a open\n"
@@ -71,7 +71,7 @@ TEST_CASE("a log that fio appended to goes on where it ended") {
         "35.000 0.000 0 close file=0 = 0\n");
 }
 
-TEST_CASE("files that several jobs have open stay open until the last one closes them") {
+TEST_CASE("files opened by several jobs stay open until the last one closes them") {
   const Imported log(fio_importer(),
                      "fio version 2 iolog\n"
                      "a open\na open\na read 0 1\na close\na read 0 1\na close\n");
@@ -103,7 +103,7 @@ TEST_CASE("names keep their blanks and cannot leave the root") {
         "0 open path=b file=1 flags=0x2 mode=0000 = 0\n");
 }
 
-TEST_CASE("what is wrong with an iolog is said with its line") {
+TEST_CASE("errors in an iolog are reported with their line") {
   CHECK(error_of("") ==
         "input:0: not a fio iolog; the first line must be \"fio version 2 iolog\" or "
         "\"fio version 3 iolog\"");

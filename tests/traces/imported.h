@@ -1,4 +1,4 @@
-// A text run through an importer, for tests.
+// Imports a text, for tests.
 #pragma once
 
 #include <string>
@@ -21,7 +21,7 @@ struct Imported {
     }
   }
 
-  // All operations, a line each: "THREAD NAME FIELDS = RESULT".
+  // All operations, one per line: "THREAD NAME FIELDS = RESULT".
   std::string dump(bool times = false) const {
     std::string lines, line;
     for (const filereel::RecordedOperation& operation : sink.operations) {
@@ -32,7 +32,7 @@ struct Imported {
     return lines;
   }
 
-  // "path size" of each entry that must exist before; "path/" of directories.
+  // "path size" per file and "path/" per directory of the initial file set.
   std::string initial() const {
     std::string lines;
     for (const filereel::Entry& entry : builder.trees().initial.entries) {

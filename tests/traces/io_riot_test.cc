@@ -9,7 +9,7 @@
 namespace filereel {
 namespace {
 
-// A line by process and thread 7, with `|` for the separator.
+// A line of process and thread 7; `|` in `fields` stands for the separator.
 std::string line(std::string fields, const std::string& thread = "7:7", int ms = 1000) {
   fields += '|';
   std::string out = "t=" + std::to_string(ms) + ";:,i=" + thread + ";:,";
@@ -74,7 +74,7 @@ TEST_CASE("descriptors are followed through fcntl and the end of a process") {
 TEST_CASE("corrupt lines are omitted and counted") {
   Imported capture(io_riot_importer(),
                    line("o=mkdir|p=/a|m=493|s=0") +
-                       "t=1000;:,i=7:7;:,o=mkdir;:,p=/tm\n"  // cut
+                       "t=1000;:,i=7:7;:,o=mkdir;:,p=/tm\n"  // truncated
                        "t=1000;:,i=7:7;:,o=mkdir;:,p=/b;:,m=x;:,s=0;:,\n"
                        "t=1000;:,i=7;:,o=mkdir;:,p=/b;:,m=1;:,s=0;:,\n"
                        "t=1000;:,i=7:7;:,o=mkdir;:,o=rmdir;:,p=/b;:,m=1;:,s=0;:,\n"
@@ -86,7 +86,7 @@ TEST_CASE("corrupt lines are omitted and counted") {
   CHECK(capture.builder.info().lost.at("corrupt lines") == 6);
 }
 
-TEST_CASE("a file without any whole line is refused") {
+TEST_CASE("a file without a complete line is rejected") {
   CHECK(Imported(io_riot_importer(), "1|2|3\n").error ==
         "input:1: no intact line of an I/O Riot capture; pass a capture file (ioriot -c), not a "
         "replay "

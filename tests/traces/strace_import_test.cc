@@ -13,7 +13,7 @@ using namespace filereel;
 
 namespace {
 
-// What becomes of a text.
+// The imported form of a text.
 struct Imported {
   explicit Imported(std::string_view text) {
     LineReader input(text, "app.strace");
@@ -36,8 +36,8 @@ std::string fact(Imported& imported, const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("Calls that begin without end are refused before they fill the memory") {
-  // As a small compressed text has them; those that end make room.
+TEST_CASE("Unfinished calls are rejected before they fill the memory") {
+  // A small compressed text can contain that many. Finished calls free their memory.
   const std::string path(1 << 20, 'a');
   std::string ending, text;
   for (int i = 1; i <= 300; ++i) {
@@ -97,12 +97,12 @@ TEST_CASE("Start times and durations are those of the text") {
   CHECK(fact(imported, "recorded") == "2026-11-21 11:46:37 UTC");
 }
 
-TEST_CASE("The day may end while strace -tt writes, and -r counts from line to line") {
+TEST_CASE("The day can change under strace -tt, and -r counts from line to line") {
   Imported day(
       "23:59:59.999990 mkdir(\"a\", 0777) = 0\n"
       "00:00:00.000010 mkdir(\"b\", 0777) = 0\n"
       "00:00:01.000010 mkdir(\"c\", 0777) = 0\n"
-      "00:00:00.500000 mkdir(\"d\", 0777) = 0\n"  // the clock was set
+      "00:00:00.500000 mkdir(\"d\", 0777) = 0\n"  // the clock was set back
       "00:00:00.600000 mkdir(\"e\", 0777) = 0\n");
   REQUIRE(day.operations.size() >= 5);
   CHECK(day.operations[1].start_ns == 20'000);
@@ -150,7 +150,7 @@ TEST_CASE("A child's lines before its parent's fork returns belong to the child"
   CHECK(imported.info().lost.empty());
 }
 
-TEST_CASE("On a terminal's text, lines without a number are of the only thread") {
+TEST_CASE("In terminal output, lines without a number belong to the only thread") {
   Imported imported(
       "mkdir(\"/a\", 0777) = 0\n"
       "clone(child_stack=NULL, flags=CLONE_CHILD_CLEARTID|SIGCHLDstrace: Process 21 attached\n"
@@ -175,7 +175,7 @@ TEST_CASE("On a terminal's text, lines without a number are of the only thread")
   CHECK(imported.info().lost.empty());
 }
 
-TEST_CASE("What a traced program writes between does little harm") {
+TEST_CASE("Interleaved output of the traced program does little harm") {
   Imported imported(
       "write(2, \"hi\\n\", 3hi\n"
       ")      = 3\n"
@@ -206,7 +206,7 @@ TEST_CASE("A thread that executes a program becomes the first one of its process
   CHECK(imported.info().lost.empty());
 }
 
-TEST_CASE("Calls without a result are counted, interrupted ones are made again") {
+TEST_CASE("Calls without a result are counted, interrupted ones are restarted") {
   Imported imported(
       "9 read(0, 0x7f, 10) = ? ERESTARTSYS (To be restarted if SA_RESTART is set)\n"
       "9 --- SIGCHLD {si_signo=SIGCHLD} ---\n"
@@ -225,7 +225,7 @@ TEST_CASE("Calls without a result are counted, interrupted ones are made again")
   CHECK(imported.info().operations <= 2);  // the ends of the threads
 }
 
-TEST_CASE("Asynchronous requests are joined with their ends by context and name") {
+TEST_CASE("Asynchronous requests are matched with their completions by context and name") {
   Imported imported(
       "5 openat(AT_FDCWD, \"/f\", O_RDWR) = 3\n"
       "5 io_submit(0x7f01, 2, [{aio_data=0x7, aio_lio_opcode=IOCB_CMD_PREAD, aio_fildes=3, "
@@ -240,7 +240,7 @@ TEST_CASE("Asynchronous requests are joined with their ends by context and name"
   CHECK(text.find("write #0 @70 +60 = 60 asynchronous") != std::string::npos);
 }
 
-TEST_CASE("What is no strace is refused with its line") {
+TEST_CASE("A file that is not strace output is rejected with its line") {
   RecordedCalls recorded;
   LineReader input("#!/bin/sh\necho hello\n", "script");
   CHECK_THROWS_WITH_AS(strace_importer().read(input, recorded.builder, {}),
@@ -254,7 +254,7 @@ TEST_CASE("What is no strace is refused with its line") {
   CHECK_THROWS_AS(strace_importer().read(empty, recorded.builder, {}), Error);
 }
 
-TEST_CASE("A stop is obeyed") {
+TEST_CASE("A stop request ends the import") {
   std::string text;
   for (int i = 0; i < 10'000; ++i) text += "sync() = 0\n";
   RecordedCalls recorded;
@@ -264,7 +264,7 @@ TEST_CASE("A stop is obeyed") {
   CHECK_FALSE(strace_importer().read(input, recorded.builder, {.stop = stop.get_token()}));
 }
 
-TEST_CASE("strace is recognised by itself") {
+TEST_CASE("strace output is recognised automatically") {
   const auto found = [](std::string_view text) {
     LineReader input(text, "input");
     return find_importer("auto", input).name;
@@ -279,7 +279,7 @@ TEST_CASE("strace is recognised by itself") {
   CHECK_THROWS_WITH_AS(find_importer("stracy", any), doctest::Contains("strace"), Error);
 }
 
-TEST_CASE("A link is followed before it is read, if the trace does not make it") {
+TEST_CASE("A link is followed before it is read, unless the trace creates it") {
   Imported imported(
       "stat(\"/bin/cc\", {st_mode=S_IFREG|0755, st_size=10, ...}) = 0\n"
       "access(\"/v/python\", X_OK) = -1 ENOENT (No such file or directory)\n"
@@ -294,12 +294,12 @@ TEST_CASE("A link is followed before it is read, if the trace does not make it")
         "0 readlink v/python 'python3'\n");
 }
 
-TEST_CASE("A use of io_uring is counted, for its requests are not seen") {
+TEST_CASE("Use of io_uring is counted, because its requests are not visible") {
   Imported imported("io_uring_setup(4, {flags=0}) = 3\nclose(3) = 0\n");
   CHECK(imported.recorded.approximated("io_uring requests, which strace does not show") == 1);
 }
 
-TEST_CASE("An attribute whose name strace cut off is left out") {
+TEST_CASE("An attribute with a truncated name is omitted") {
   Imported imported(
       "getxattr(\"/f\", \"\"..., NULL, 0) = -1 ENODATA (No data available)\n"
       "setxattr(\"/f\", \"user.lo\"..., \"\"..., 1, 0) = 0\n");
@@ -308,7 +308,7 @@ TEST_CASE("An attribute whose name strace cut off is left out") {
   CHECK(imported.lost("calls whose file name strace does not show") == 1);
 }
 
-TEST_CASE("A line of the day before may come after midnight") {
+TEST_CASE("A line from before midnight may follow one from after midnight") {
   Imported imported(
       "23:59:59.900000 mkdir(\"a\", 0777) = 0\n"
       "00:00:00.100000 mkdir(\"b\", 0777) = 0\n"
@@ -319,14 +319,14 @@ TEST_CASE("A line of the day before may come after midnight") {
   CHECK(imported.operations[3].start_ns == 300'000'000);
 }
 
-TEST_CASE("A duration that no call has is no duration") {
+TEST_CASE("An implausible duration is ignored") {
   Imported imported(
       "1.000000 mkdir(\"a\", 0777) = 0 <18446744072.000000>\n"
       "1700000000.000000 mkdir(\"b\", 0777) = 0 <18446744072.000000>\n");
   for (const RecordedOperation& one : imported.operations) CHECK(one.duration_ns == 0);
 }
 
-TEST_CASE("Where calls were made is passed over") {
+TEST_CASE("Stack traces are skipped") {
   Imported imported(
       "mkdir(\"a\", 0777) = 0\n"
       " > /usr/lib/libc.so.6(mkdir+0xb) [0x10cd2b]\n"

@@ -18,7 +18,7 @@ StraceArguments split(std::string_view text, bool whole = true) {
 
 }  // namespace
 
-TEST_CASE("A call's line is taken apart with and without a thread") {
+TEST_CASE("The line of a call is split with and without a thread") {
   const StraceLine plain = read_strace_line(R"(close(3)                          = 0)");
   CHECK(plain.kind == Kind::call);
   CHECK_FALSE(plain.thread.has_value());
@@ -33,7 +33,7 @@ TEST_CASE("A call's line is taken apart with and without a thread") {
   CHECK(read_strace_line("[pid 13<a b>] close(3) = 0").name == "close");
 }
 
-TEST_CASE("All of strace's ways to write the time are read") {
+TEST_CASE("All time formats of strace are read") {
   using Stamp = StraceStamp::Kind;
   const auto stamp = [](std::string_view line) {
     const StraceLine read = read_strace_line(line);
@@ -52,7 +52,7 @@ TEST_CASE("All of strace's ways to write the time are read") {
   CHECK(read.kind == Stamp::epoch);
   CHECK(read.at_ns == 1795261597'726'551'000);
   CHECK(stamp("1795261831.945128076 sync() = 0").at_ns == 1795261831'945'128'076);
-  read = stamp("1795261831 sync() = 0");  // seconds, too many for a thread
+  read = stamp("1795261831 sync() = 0");  // seconds: out of range for a thread
   CHECK(read.kind == Stamp::epoch);
   CHECK(read.whole_seconds);
   read = stamp("12165      0.000040 sync() = 0");
@@ -64,7 +64,7 @@ TEST_CASE("All of strace's ways to write the time are read") {
   CHECK(stamp("11:50:31.925000 [  12] [00007fa140958c47] sync() = 0").kind == Stamp::day);
 }
 
-TEST_CASE("Lines that are no calls are told apart") {
+TEST_CASE("Lines other than calls are distinguished") {
   CHECK(read_strace_line("7 +++ exited with 0 +++").kind == Kind::ended);
   CHECK(read_strace_line("+++ killed by SIGKILL +++").kind == Kind::ended);
   CHECK(read_strace_line("--- SIGCHLD {si_signo=SIGCHLD} ---").kind == Kind::notice);
@@ -88,13 +88,13 @@ TEST_CASE("Lines that are no calls are told apart") {
   }
 }
 
-TEST_CASE("A text that looks like strace's own words stays a string") {
+TEST_CASE("A string that looks like a message of strace stays a string") {
   const StraceLine line = read_strace_line(R"(write(1, "hello <unfinished ...>", 22) = 22)");
   CHECK(line.kind == Kind::call);
   CHECK(split(line.text)[1] == R"("hello <unfinished ...>")");
 }
 
-TEST_CASE("A line that strace cut with its own message is found") {
+TEST_CASE("A line interrupted by a message of strace is found") {
   std::string_view line = "[pid 7] close(3strace: Process 13065 attached";
   CHECK(cut_off_attached(line) == 13065);
   CHECK(line == "[pid 7] close(3");
@@ -102,7 +102,7 @@ TEST_CASE("A line that strace cut with its own message is found") {
   CHECK_FALSE(cut_off_attached(line).has_value());
 }
 
-TEST_CASE("Arguments end at the commas that are not in anything") {
+TEST_CASE("Arguments end at commas outside brackets and strings") {
   const StraceArguments read =
       split(R"(4</a,b>, "x\",(y", {a=1, b=[2, 3]}, makedev(0x1, 0x3), 5 /* a, ) */, "z"...) = 7)");
   REQUIRE(read.count() == 6);

@@ -19,7 +19,7 @@ using Outcome = StraceReader::Outcome;
 
 namespace {
 
-// The one call that a line says.
+// The single call of a line.
 SystemCall read(std::string_view text, StraceReader* keep = nullptr) {
   CAPTURE(text);
   StraceReader own;
@@ -43,7 +43,7 @@ Outcome outcome(std::string_view text) {
 
 }  // namespace
 
-TEST_CASE("Opens say their path, flags, mode and what they opened") {
+TEST_CASE("Opens have their path, flags, mode and opened file") {
   SystemCall call = read(R"(openat(3</d>, "f", O_RDWR|O_CREAT|O_APPEND, 0640) = 4</d/f>)");
   CHECK(call.call == Call::open);
   CHECK(call.dir == 3);
@@ -68,7 +68,7 @@ TEST_CASE("Opens say their path, flags, mode and what they opened") {
   CHECK(call.result_path.empty());
 }
 
-TEST_CASE("Transfers say how much and where") {
+TEST_CASE("Transfers have their length and offset") {
   SystemCall call = read(R"(pread64(3, "ab"..., 784, 64) = 700)");
   CHECK(call.call == Call::read);
   CHECK(call.fd == 3);
@@ -119,7 +119,7 @@ TEST_CASE("Clones of files name the source and the destination") {
   CHECK(read("ioctl(1, FIOCLEX) = 0").call == Call::set_cloexec);
 }
 
-TEST_CASE("What a stat saw is kept") {
+TEST_CASE("The attributes returned by stat are kept") {
   SystemCall call = read(
       R"(newfstatat(3</e>, "", {st_mode=S_IFREG|0644, st_size=38643, ...}, AT_EMPTY_PATH) = 0)");
   CHECK(call.call == Call::fstat);
@@ -167,7 +167,7 @@ TEST_CASE("Names are renamed, linked and removed") {
   CHECK(call.mode == (S_IFCHR | 0600));
 }
 
-TEST_CASE("A link's text that was cut off is left out") {
+TEST_CASE("The truncated text of a link is omitted") {
   StraceReader reader;
   CHECK(read(R"(readlink("/s", "target", 100) = 6)", &reader).text == "target");
   CHECK(read(R"(readlinkat(3, "s", "targ"..., 100) = 60)", &reader).text.empty());
@@ -175,10 +175,10 @@ TEST_CASE("A link's text that was cut off is left out") {
   CHECK(read(R"(unlink("/long-na"...) = 0)", &reader).path == "/long-na");
   CHECK(reader.doubts(StraceDoubt::cut_name) == 1);
   read("open(\"" + std::string(4095, 'a') + "\"..., O_RDONLY) = -1 ENAMETOOLONG (x)", &reader);
-  CHECK(reader.doubts(StraceDoubt::cut_name) == 1);  // that is all that the kernel takes
+  CHECK(reader.doubts(StraceDoubt::cut_name) == 1);  // the kernel accepts no longer name
 }
 
-TEST_CASE("Times are nanoseconds, now or left alone") {
+TEST_CASE("Times are nanoseconds, now or unchanged") {
   SystemCall call = read(
       "utimensat(3, \"g\", [{tv_sec=1, tv_nsec=2} /* 1970-01-01T00:00:01 */, UTIME_OMIT], 0) = 0");
   CHECK(call.times[0] == 1'000'000'002);
@@ -198,7 +198,7 @@ TEST_CASE("Times are nanoseconds, now or left alone") {
   CHECK(call.times[1] == 2'000'000'000);
 }
 
-TEST_CASE("fcntl is many calls") {
+TEST_CASE("fcntl stands for many calls") {
   SystemCall call = read("fcntl(4, F_DUPFD_CLOEXEC, 50) = 50");
   CHECK(call.call == Call::dup);
   CHECK(call.flags == O_CLOEXEC);
@@ -308,7 +308,7 @@ TEST_CASE("The other calls are mapped too") {
   }
 }
 
-TEST_CASE("Calls that are not complete are told apart") {
+TEST_CASE("Kinds of incomplete calls are distinguished") {
   CHECK(outcome("read(3, \"abc") == Outcome::torn);
   CHECK(outcome("read(NULL, 0x7f, 3) = 0") == Outcome::torn);
   CHECK(outcome("read(3, 0x7f, 3) = ?") == Outcome::cut_off);
@@ -321,7 +321,7 @@ TEST_CASE("Calls that are not complete are told apart") {
   CHECK(reader.read_beginning(*find_call("openat"), "AT_FDCWD, ") == Outcome::no_path);
 }
 
-TEST_CASE("Calls of 32-bit programs say the same as those of 64-bit ones") {
+TEST_CASE("Calls of 32-bit programs are read like those of 64-bit programs") {
   SystemCall call = read("_llseek(3, 5, [10], SEEK_CUR) = 0");
   CHECK(call.call == Call::seek);
   CHECK(call.offset == 5);
@@ -340,7 +340,7 @@ TEST_CASE("Calls of 32-bit programs say the same as those of 64-bit ones") {
   CHECK(call.length == 10);
 }
 
-TEST_CASE("What changes the meaning of names unseen is counted") {
+TEST_CASE("Calls that change the meaning of names invisibly are counted") {
   StraceReader reader;
   const auto run = [&](std::string_view text) {
     const StraceLine line = read_strace_line(text);
@@ -355,7 +355,7 @@ TEST_CASE("What changes the meaning of names unseen is counted") {
   CHECK(reader.doubts(StraceDoubt::not_followed) == 2);
 }
 
-TEST_CASE("A record lock says what its offset counts from") {
+TEST_CASE("A record lock has the origin of its offset") {
   const SystemCall call =
       read("fcntl(4, F_SETLK, {l_type=F_RDLCK, l_whence=SEEK_CUR, l_start=-1, l_len=10}) = 0");
   CHECK(call.offset2 == SEEK_CUR);

@@ -16,7 +16,7 @@
 namespace filereel {
 namespace {
 
-// The operations of a recording, by kind, with their paths.
+// The operations of a recording with their paths, by kind.
 class Recorded final : public OperationSink {
  public:
   void add(const RecordedOperation& one) override {
@@ -26,7 +26,7 @@ class Recorded final : public OperationSink {
     text += "\n";
   }
   RecordOutcome record(RecordRequest request, const std::stop_token& stop = {}) {
-    request.memory = std::uint64_t{1} << 40;  // this process has taken much for other tests
+    request.memory = std::uint64_t{1} << 40;  // other tests have used much memory in this process
     return strace_backend().make()->record(request, builder, stop);
   }
   bool has_line(const std::string& line) const { return text.contains(line + "\n"); }
@@ -86,7 +86,7 @@ TEST_CASE("a program that cannot be started is an error, and recording never sta
   CHECK_FALSE(started);
 }
 
-TEST_CASE("a process that may not be traced is named with strace's reason") {
+TEST_CASE("a process that cannot be traced is reported with strace's reason") {
   if (!works()) return;
   constexpr std::uint32_t kNone = 1 << 21;
   try {

@@ -40,7 +40,7 @@ Seen descriptor(std::string_view text) {
 
 }  // namespace
 
-TEST_CASE("Escapes in strings are undone, whatever the bytes") {
+TEST_CASE("Escapes in strings are decoded to any bytes") {
   CHECK(unescaped("plain") == "plain");
   CHECK(unescaped(R"(f\n\"\\\t\377\0011x)") == "f\n\"\\\t\377\0011x");
   CHECK(unescaped(R"(\x66\x0a\xff)") == "f\n\xff");
@@ -51,7 +51,7 @@ TEST_CASE("Escapes in strings are undone, whatever the bytes") {
   CHECK(unescaped(R"(caf\303\251)") == "caf\303\251");
 }
 
-TEST_CASE("A string says whether it was cut off") {
+TEST_CASE("Truncated strings are marked") {
   std::string text;
   bool cut = true;
   CHECK(strace_string(R"("abc")", text, cut));
@@ -82,7 +82,7 @@ TEST_CASE("Values are numbers in any base and flags by name") {
   CHECK_FALSE(known);
 }
 
-TEST_CASE("Errors are known by all their names, and those of the kernel alone as interruptions") {
+TEST_CASE("All names of errors are known, and kernel-internal ones are interruptions") {
   CHECK(strace_error("ENOENT") == ENOENT);
   CHECK(strace_error("EWOULDBLOCK") == EAGAIN);
   CHECK(strace_error("ENOTSUP") == EOPNOTSUPP);
@@ -92,7 +92,7 @@ TEST_CASE("Errors are known by all their names, and those of the kernel alone as
   CHECK(strace_error("ENOSUCHNAME") == 0);
 }
 
-TEST_CASE("Descriptors carry the paths that -y shows") {
+TEST_CASE("Descriptors have the paths shown by -y") {
   CHECK(descriptor("3").fd == 3);
   CHECK(descriptor("3").path.empty());
   CHECK(descriptor("-1").fd == -1);
