@@ -232,7 +232,7 @@ bool StraceReader::fill(const CallRow& row, CallArguments& to) {
     if (at < arguments_.count()) {
       if (!fill(role, arguments_[at], to)) return false;
     } else if (role == Argument::path || role == Argument::path2) {
-      to.lacks_text(false);  // it does not exist yet
+      to.lacks_text(false);  // unknown before the call returns
     }  // otherwise omitted because it does not apply (the mode of an open)
   }
   SystemCall& call = to.call();

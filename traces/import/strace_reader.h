@@ -15,7 +15,7 @@
 
 namespace filereel {
 
-// Approximations.
+// Information that strace shows incompletely.
 enum class StraceDoubt : std::uint8_t {
   cut_name,       // a name truncated by -s
   cut_text,       // another text truncated by -s: it is omitted

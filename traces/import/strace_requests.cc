@@ -28,7 +28,7 @@ bool StraceReader::read_others(bool succeeded) {
   if (call == Call::complete) read_completed();
   if (call == Call::fork) read_process_descriptor();
   if (name == "io_uring_setup") doubt(StraceDoubt::hidden_ring);
-  // The process knows the file, because the descriptor belongs to it.
+  // Only the process that the descriptor was taken from knows its file.
   if (name == "pidfd_getfd") doubt(StraceDoubt::not_followed);
   return true;
 }
