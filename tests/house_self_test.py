@@ -69,7 +69,7 @@ class House(unittest.TestCase):
         self.assertEqual(check("| `a/two.cc` | `kTable` | |\n| `a/one.cc` | `kOther` | |\n"),
                          ["CONTRIBUTING.md names a/two.cc, which is not there",
                           "CONTRIBUTING.md says that a/one.cc holds 'kOther'"])
-        self.assertEqual(check("nothing"), ["CONTRIBUTING.md has no files for whoever adds something"])
+        self.assertEqual(check("nothing"), ["CONTRIBUTING.md names no files for contributors"])
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 """Which folder may include which: the sources against the list in docs/architecture.md. And whether the files
-that CONTRIBUTING.md names for whoever adds something are there.
+that CONTRIBUTING.md names for contributors exist.
 
 house_test.py DIR prints a line for each fault in the tree at DIR, and exits with 1 if there is any.
 """
@@ -84,7 +84,7 @@ def faults_of_recipes(document, texts_of):
     """`texts_of`: the texts of the files that a pattern matches."""
     rows = ROW.findall(RECIPES.search(document)[1])
     if not rows:
-        yield "CONTRIBUTING.md has no files for whoever adds something"
+        yield "CONTRIBUTING.md names no files for contributors"
     for name, word in rows:
         texts = texts_of(name.replace("NAME", "*"))
         if not texts:

@@ -203,7 +203,8 @@ class Two(PartsTest):
         finally:
             running.kill(signal.SIGCONT)
             running.kill(signal.SIGKILL)
-            self.assertEqual(running.finish().code, -signal.SIGKILL)
+            done = running.finish()
+            self.assertEqual(done.code, -signal.SIGKILL, done.err)
 
     @needs("ext4")
     def test_nobody_else_gets_the_device_while_a_run_uses_parts_of_it(self):
