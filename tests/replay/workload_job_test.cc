@@ -358,10 +358,12 @@ TEST_CASE("work on two volumes is measured together and separately") {
       CHECK(whole.bytes == first.bytes + second.bytes);
       CHECK(whole.total_us == doctest::Approx(first.total_us + second.total_us));
       CHECK(whole.max_us == std::max(first.max_us, second.max_us));
+      // Threads may start late: only the calls bound the time of a volume from below.
+      CHECK(near.elapsed_s * 1e6 >= doctest::Approx(first.max_us));
+      CHECK(far.elapsed_s * 1e6 >= doctest::Approx(second.max_us));
     }
     CHECK(near.elapsed_s <= all.elapsed_s);
     CHECK(far.elapsed_s <= all.elapsed_s);
-    CHECK(std::max(near.elapsed_s, far.elapsed_s) > 0.5 * all.elapsed_s);
     CHECK(near.durable_s >= near.elapsed_s);
     CHECK(near.cold_method == all.cold_method);
     REQUIRE(near.course);
