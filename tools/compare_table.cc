@@ -112,9 +112,9 @@ std::string reasons(const ResultComparison& comparison, const Parameters& shared
   std::vector<Undecided> all;
   for (const ComparedMeasurement& one : comparison.measurements) {
     if (one.verdict != Verdict::cannot_tell) continue;
-    // The table has each interval.
-    const bool wide = one.runs_needed && one.time.ratio_interval;
-    const std::string reason = wide ? "the interval is too wide" : one.reason();
+    // The table has each interval. It may exclude zero: p is corrected for all measurements.
+    const bool uncertain = one.runs_needed && one.time.ratio_interval;
+    const std::string reason = uncertain ? "not certain with this many runs" : one.reason();
     auto same = std::ranges::find(all, reason, &Undecided::reason);
     if (same == all.end()) same = all.insert(same, {reason, {}, one.runs_needed.value_or(0)});
     same->keys.push_back(&one.key);
