@@ -258,7 +258,8 @@ void add_run_command(CLI::App& app, Session& session) {
   add_options(*command, *arguments);
   command->add_flag("--full", arguments->full,
                     "Run plans that are scaled down by default at full size and duration");
-  command->add_flag("--keep", arguments->keep, "Keep files and images at the end");
+  command->add_flag("--keep", arguments->keep,
+                    "Keep files and temporary images (image:FILE stays)");
   command->footer(
       "Examples:\n  filereel run\n"
       "  filereel run --near image:a.img --far image:b.img --fs ext4 --set programs\n"

@@ -71,7 +71,7 @@ void add_changes(const ResultComparison& comparison, Findings& findings) {
   if (changed.size() <= kNamed) return;
   const std::span<const ComparedMeasurement* const> rest = std::span(changed).subspan(kNamed);
   const auto slower = std::ranges::count(rest, Verdict::slower, &ComparedMeasurement::verdict);
-  findings.push_back(fmt::format("{} more: {} slower, {} faster.", rest.size(), slower,
+  findings.push_back(fmt::format("Others: {} slower, {} faster.", slower,
                                  rest.size() - static_cast<std::size_t>(slower)));
 }
 
@@ -93,8 +93,9 @@ void add_leaders(Results results, const std::vector<std::string>& names, Finding
   }
   std::ranges::stable_sort(leaders, std::greater{}, &std::pair<std::string, int>::second);
   for (const auto& [who, count] : leaders) {
-    findings.push_back(fmt::format("{} leads in {} of {} operations (mean over the file sets).",
-                                   who, count, contested.size()));
+    findings.push_back(fmt::format(
+        "{} has the highest mean over the file sets in {} of {} operations (not tested).", who,
+        count, contested.size()));
   }
 }
 
@@ -157,7 +158,8 @@ void add_stalls(Results results, const std::vector<std::string>& names, Findings
       if (!own || own->share_of_time < most) continue;
       most = own->share_of_time;
       text = fmt::format(
-          "Most stalls: {}{} on {}: {} {} ({:.2g} %) over {}, {:.2g} % of the time in calls.",
+          "Largest share of time in stalls: {}{} on {}: {} {} ({:.2g} %) over {}, {:.2g} % of the "
+          "time in calls.",
           results.size() > 1 ? names[i] + ", " : "", subject_of(one), one.file_system,
           own->stalls.count, own->stalls.count == 1 ? "operation" : "operations",
           own->share_of_operations * 100,

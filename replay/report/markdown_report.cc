@@ -148,7 +148,9 @@ std::string markdown_report(std::span<const ReportedResult> files) {
   }
   text += fmt::format("\n## {}\n\n", results.size() == 1 ? plain(names.front()) : "Results");
   text += results_table(results, overview);
-  text += "Medians with 95 % confidence intervals, otherwise with extremes; 1 MB is 10^6 bytes";
+  text +=
+      "Medians with 95 % confidence intervals, otherwise with extremes; percentiles of latency are "
+      "those of all samples together; 1 MB is 10^6 bytes";
   text += results.size() > 1 ? "; the best value of each measurement is bold.\n" : ".\n";
   for (std::size_t i = 0; i < results.size(); ++i) {
     const Result& result = results[i].result;

@@ -178,7 +178,8 @@ void not_cold(CheckedResult& checked) {
                        "device{}",
                        percent(cached.most), name_of(*cached.worst),
                        cached.warm < 2 ? "" : fmt::format(" ({})", how_many(checked, cached.warm))),
-           "run as root, or on a volume that filereel may format; tmpfs is never cold"});
+           "run as root, on a volume that filereel may format; an image on a tmpfs is always "
+           "cached"});
     }
     if (cached.contents_only) {
       checked.result.warn({"not-cold",

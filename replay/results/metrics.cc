@@ -124,7 +124,7 @@ constexpr auto kMetrics = std::to_array<Metric>({
             &L::p99_us),
     latency("fdatasync_p99_us", "fdatasync latency, 99th percentile", "fdatasync p99", kBrief,
             nullptr, "fdatasync", &L::p99_us),
-    latency("max_us", "Maximum latency", "max", kBrief, longest),
+    latency("max_us", "Maximum latency of a run", "max", kBrief, longest),
     {"cpu_share", "Processor load (share of all cores)", "CPU", Unit::share, false, kBrief,
      cpu_share},
     {"cpu_s_per_1000_operations", "CPU time per 1,000 operations", "CPU per 1000", Unit::seconds,

@@ -160,7 +160,7 @@ TEST_CASE("slower measurements come first, the largest change first") {
   comparison.measurements.push_back(compared("e", 1.2, Verdict::slower));
   findings = findings_of(results, &comparison);
   CHECK(findings[3].starts_with(b + " is slower"));
-  CHECK(findings[4] == "1 more: 0 slower, 1 faster.");
+  CHECK(findings[4] == "Others: 0 slower, 1 faster.");
   CHECK(findings_of(results, nullptr, "All are alike.").front() == "All are alike.");
   CHECK_FALSE(findings_of(results).front().contains("slower"));
 }
@@ -205,7 +205,7 @@ TEST_CASE("scores are geometric means over the sets that all have measured") {
   CHECK_FALSE(scores[1].best);
   CHECK_FALSE(scores[2].best);  // alone
   CHECK(findings_of(just(result)).front() ==
-        "ext4 leads in 1 of 1 operations (mean over the file sets).");
+        "ext4 has the highest mean over the file sets in 1 of 1 operations (not tested).");
 }
 
 TEST_CASE("a replay's finding has its time and differences") {

@@ -94,6 +94,8 @@ const GLOSSARY = [
   ['95 % interval', 'A range that contains the true median with 95 % confidence, computed from the samples by bootstrap. With too few samples, the extremes are shown instead.'],
   ['outlier', 'A sample far from the others: its modified Z-score is above 3.5. It still counts.'],
   ['p99', 'The 99th percentile: 99 of 100 calls took at most this long.'],
+  ['tail', 'The slowest operations: p99, or p99.9 with enough of them. The comparison shows the kind of operation and the size class with the most significant change.'],
+  ['stall', 'An operation that takes far longer than is usual for its kind, and at least 10 ms.'],
   ['share of the block-level speed', 'The speed of the file access, as a share of what fio reaches on the same device with the same block size.'],
   ['device bytes per file byte', 'Bytes that reached the device, including journal and metadata, per byte of file content.'],
   ['incomplete', 'The run was interrupted or failed; the remaining measurements are missing.'],

@@ -64,14 +64,14 @@ function scoreTable(data) {
   const sets = Math.max(...data.scores.map((one) => one.sets));
   const unit = (operation) => data.scores.find((one) => one.operation === operation).of_files ? 'files/s' : 'MB/s';
   const rows = data.series.filter((series) => operations.some((operation) => of(series, operation)));
-  return [sortable(table('Rates until durable; ▲ marks the fastest', ['', ...operations.map((one) => `${one}, ${unit(one)}`)],
+  return [sortable(table('Rates until durable; ▲ marks the highest mean', ['', ...operations.map((one) => `${one}, ${unit(one)}`)],
               rows.map((series) => [named(series.name), ...operations.map((operation) => {
                 const score = of(series, operation);
                 return score ? {text: number(score.rate) + (score.best ? ' ▲' : ''), value: score.rate,
                                 class: score.best ? 'best' : null} : '–';
               })])), operations.map(() => true)),
           element('p', {class: 'hint'}, `Each value is the geometric mean of the medians of ${
-              counted(sets, 'file set', 'file sets')}. Check the whiskers below before you rely on a small difference.`)];
+              counted(sets, 'file set', 'file sets')}. The means are not tested for significance: check the comparison or the whiskers below before you rely on a difference.`)];
 }
 
 function showSummary(data) {
@@ -81,7 +81,7 @@ function showSummary(data) {
       named(names.length === 1 ? names[0] : `${names.length} drives compared`));
   document.getElementById('subtitle').replaceChildren(verdict ? named(verdict) : 'File performance');
   const part = section('Summary');
-  if (names.length > 1) part.append(element('p', {}, 'File performance of ', named(names.join(', ')), '.'));
+  if (names.length > 1) part.append(element('p', {}, 'File performance of ', named(`${names.slice(0, -1).join(', ')} and ${names.at(-1)}`), '.'));
   for (const result of data.results) {
     if (!result.complete) part.append(incompleteBanner(result));
   }

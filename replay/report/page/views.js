@@ -340,7 +340,7 @@ function showOverview(part, columns) {
   if (columns.length === 0) return () => {};
   const holder = element('div');
   part.append(element('h3', {}, 'Overview'),
-      element('p', {class: 'hint'}, 'Medians. ▲ marks the fastest and all that are not significantly slower; a column without a mark has no significant difference. Select a heading to sort by it.'), holder);
+      element('p', {class: 'hint'}, 'Medians; percentiles of latency are those of all samples together. ▲ marks the fastest and all that are not significantly slower. A column without ▲ shows no significant difference, or a mean of measurements, which is not tested. Select a heading to sort by it.'), holder);
   return () => {
     const screen = element('div', {class: 'on-screen sticky'}, driveTable('Measurements by drive', columns));
     const paper = element('div', {class: 'on-paper'});
