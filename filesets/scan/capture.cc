@@ -153,7 +153,7 @@ class TreeCapture {
 
   // Reopens a directory, which may have been moved or replaced.
   Descriptor open_again(const std::string& path) const {
-    Descriptor fd = open_directory_beneath(root_.get(), path, O_PATH);
+    Descriptor fd = open_directory_beneath(root_.get(), path, O_PATH, MountPoints::cross);
     if (!fd) throw skip_for_errno(errno);
     return fd;
   }

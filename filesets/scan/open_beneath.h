@@ -7,8 +7,12 @@
 
 namespace filereel {
 
+enum class MountPoints { refuse, cross };
+
 // Opens the directory `path` ("" for `root` itself) with `flags` of open(2). Never leaves `root`
-// and never follows a symbolic link. Returns an empty Descriptor with errno set on failure.
-Descriptor open_directory_beneath(int root, const std::string& path, int flags);
+// and never follows a symbolic link. Returns an empty Descriptor with errno set on failure: EXDEV
+// for a refused mount point.
+Descriptor open_directory_beneath(int root, const std::string& path, int flags,
+                                  MountPoints mount_points);
 
 }  // namespace filereel

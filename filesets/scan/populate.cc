@@ -85,7 +85,7 @@ class TreePopulator {
 
   PopulateTotals run_below(int root) {
     check_file_set(set_);
-    root_ = open_directory_beneath(root, "", O_RDONLY);
+    root_ = open_directory_beneath(root, "", O_RDONLY, MountPoints::refuse);
     if (!root_) fail("", errno);
     return populate();
   }
@@ -132,7 +132,8 @@ class TreePopulator {
   }
 
   Descriptor open_beneath(std::string_view path, int flags) const {
-    Descriptor fd = open_directory_beneath(root_.get(), std::string(path), flags);
+    Descriptor fd =
+        open_directory_beneath(root_.get(), std::string(path), flags, MountPoints::refuse);
     if (!fd) fail(path, errno);
     return fd;
   }

@@ -93,7 +93,7 @@ std::int64_t change_mode_by_handle(CallTarget target, mode_t mode) noexcept {
 std::int64_t LinuxCalls::open_beneath(int root, const char* path) noexcept {
   open_how how{};
   how.flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
-  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS;
+  how.resolve = RESOLVE_BENEATH | RESOLVE_NO_MAGICLINKS | RESOLVE_NO_XDEV;
   return direct_call(SYS_openat2, root, path, &how, sizeof how);
 }
 

@@ -29,7 +29,8 @@ struct LinuxCalls {
 
   static std::int64_t checked(std::int64_t result) noexcept { return result < 0 ? -errno : result; }
 
-  // Opens a directory below `root`: nothing outside can be reached, for any `path`.
+  // Opens a directory below `root`: nothing outside can be reached, for any `path`. Mount points
+  // below `root` are outside (EXDEV).
   static std::int64_t open_beneath(int root, const char* path) noexcept;
 
   static std::int64_t open(int parent, const char* name, int flags, mode_t mode) noexcept {

@@ -90,10 +90,13 @@ std::string describe_failure(const std::string& where, const DivergenceExample& 
       what.result < 0 ? strerror(static_cast<int>(-what.result))
                       : fmt::format("{} bytes instead of {}", what.result, what.expected);
   const bool full = what.result == -ENOSPC || (what.result >= 0 && what.operation == "write");
+  const auto advice = [&]() -> std::string {
+    if (full) return fmt::format("the volume is full: {}", room);
+    if (what.result == -EXDEV) return "unmount what was mounted in the work directory";
+    return "check the kernel log (dmesg) for device errors";
+  };
   return fmt::format("{}: {} of {} failed (operation {}): {}; {}", where, what.operation,
-                     printable(what.path), what.position + 1, result,
-                     full ? fmt::format("the volume is full: {}", room)
-                          : "check the kernel log (dmesg) for device errors");
+                     printable(what.path), what.position + 1, result, advice());
 }
 
 }  // namespace filereel

@@ -10,6 +10,7 @@
 #include <doctest/doctest.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,6 +19,7 @@
 #include "replay/engine/replayer.h"
 #include "tests/entries.h"
 #include "tests/replay/two_volumes.h"
+#include "tests/skipped.h"
 
 namespace filereel {
 namespace {
@@ -211,6 +213,26 @@ TEST_CASE("the kernel refuses to leave the root by any path") {
     CHECK(fd < 0);
     if (fd >= 0) LinuxCalls::close(static_cast<int>(fd));
   }
+}
+
+TEST_CASE("what is mounted in a volume during a replay is outside") {
+  const Outside outside;
+  const TwoVolumes volumes;
+  fs::create_directory(volumes.near / "d");
+  const std::string there = volumes.near / "d";
+  if (mount(outside.temp.path().c_str(), there.c_str(), nullptr, MS_BIND, nullptr) != 0) {
+    return skipped("needs the right to mount");
+  }
+  Operations operations;
+  operations.open("d/precious", O_WRONLY | O_TRUNC);
+  operations.open("d/new", O_WRONLY | O_CREAT);
+  operations.add(OperationKind::unlink, "d/precious");
+  operations.add(OperationKind::make_directory, "d/made");
+  operations.add(OperationKind::make_directory, "d/folder/made");
+  operations.add(OperationKind::remove_directory, "d/folder");
+  check_every_operation_failed(operations.replay_all(volumes));
+  outside.check_untouched();
+  CHECK(umount(there.c_str()) == 0);
 }
 
 TEST_CASE("paths that lead out of a root are never interned") {

@@ -40,6 +40,11 @@ TEST_CASE("a failed operation is reported with its file, in one line, with advic
   const std::string text = describe_failure("ext4, run 2", full, "use a larger volume");
   CHECK(text.starts_with("ext4, run 2: write of a\\x1b[31m failed (operation 17): "));
   CHECK(text.ends_with("; the volume is full: use a larger volume"));
+  const DivergenceExample mounted{16, 1, "open", "copy/a", 0, -18};
+  CHECK(describe_failure("ext4, run 2", mounted, "")
+            .ends_with("; unmount what was mounted in the work directory"));
+  const DivergenceExample broken{16, 1, "read", "copy/a", 5, -5};
+  CHECK(describe_failure("ext4, run 2", broken, "").ends_with("(dmesg) for device errors"));
 }
 
 }  // namespace
