@@ -41,10 +41,6 @@ std::string one_line(std::string text, std::size_t longest) {
   return printable(text, longest - kEnd) + printable_line(end);
 }
 
-void complain(const std::string& text) {
-  write_to(STDERR_FILENO, fmt::format("filereel: {}\n", one_line(text, kLongestComplaint)));
-}
-
 // The command and subcommands found in the arguments, for a pointer to their help.
 std::string command_path(const CLI::App& app) {
   std::string path = app.get_name();
@@ -203,6 +199,10 @@ void add_commands(CLI::App& app, Session& session) {
   add_clean_command(app, session);
   add_completion_command(app, session);
   describe_values(app, "");
+}
+
+void complain(const std::string& text) {
+  write_to(STDERR_FILENO, fmt::format("filereel: {}\n", one_line(text, kLongestComplaint)));
 }
 
 int run_command_line(int argc, const char* const* argv) {

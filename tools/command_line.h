@@ -1,10 +1,15 @@
 // The command line: `filereel COMMAND …`.
 #pragma once
 
+#include <string>
+
 namespace filereel {
 
 // Runs the command given by the arguments. Returns the exit code: 0 done, 1 failed, 2 usage,
 // 3 unusable input, 130 interrupted.
 int run_command_line(int argc, const char* const* argv);
+
+// Prints the text of an error as one line on standard error.
+void complain(const std::string& text);
 
 }  // namespace filereel

@@ -9,14 +9,18 @@
 
 #include <fmt/format.h>
 
+#include "filesets/ownership/janitor.h"
 #include "filesets/system/error.h"
+#include "filesets/system/printable.h"
 #include "filesets/system/read_file.h"
+#include "filesets/system/units.h"
 #include "replay/results/failures.h"
 #include "replay/run/drive_parts.h"
 #include "replay/run/job_options.h"
 #include "replay/run/plan.h"
 #include "replay/run/runner.h"
 #include "tools/clean.h"
+#include "tools/command_line.h"
 #include "tools/commands.h"
 #include "tools/observed_run.h"
 #include "tools/runs_options.h"
@@ -37,6 +41,7 @@ struct RunArguments {
   std::vector<std::string> far, against_far, file_systems, destroy, sweeps, parts;
   std::vector<std::vector<std::string>> parameters;  // by job_parameters(); empty: not given
   RunsArguments runs;
+  std::string client_timeout, stagger;
   bool full = false, keep = false, block_baseline = false, allow_divergence = false;
   ResultOptions output;
 };
@@ -90,6 +95,10 @@ void add_options(CLI::App& command, RunArguments& arguments) {
                   "Values of a key to measure in sequence: depth=1,4,16")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  command.add_option("--client-timeout", arguments.client_timeout,
+                     "With --clients mpi: end if a client does not answer for this long (60s)");
+  command.add_option("--stagger", arguments.stagger,
+                     "With --clients mpi: start each client this much after the one before (0s)");
   command.add_flag("--with-block-baseline", arguments.block_baseline,
                    "First measure fio on the volume, below the file system");
   command.add_flag("--allow-divergence", arguments.allow_divergence,
@@ -195,6 +204,54 @@ bool demonstrate(RunArguments& arguments, PlanOverrides& overrides) {
   return true;
 }
 
+// Whether the clients are the processes of mpirun; removes this value from the parameters of jobs.
+bool take_mpi(RunArguments& arguments) {
+  const JobParameter* const clients = find_job_parameter("clients");
+  auto& values = arguments.parameters[static_cast<std::size_t>(clients - job_parameters().data())];
+  const bool mpi = values == std::vector<std::string>{"mpi"};
+  if (mpi) values.clear();
+  for (const auto& [given, option] :
+       {std::pair(!arguments.client_timeout.empty(), "--client-timeout"),
+        std::pair(!arguments.stagger.empty(), "--stagger")}) {
+    if (given && !mpi) throw Error(ErrorKind::usage, fmt::format("{} needs --clients mpi", option));
+  }
+  return mpi;
+}
+
+ClientsOptions options_for_clients(const RunArguments& arguments,
+                                   const std::vector<Target>& volumes) {
+  const auto refuse = [](std::string_view what) {
+    throw Error(ErrorKind::usage, fmt::format("--clients mpi {}", what));
+  };
+  if (arguments.near.empty()) refuse("needs --near: a directory that all clients see");
+  for (const Target& one : volumes) {
+    if (one.kind == TargetKind::directory) continue;
+    refuse(fmt::format("does not apply to {}: it needs a directory that all clients see",
+                       printable(one.text())));
+  }
+  if (arguments.block_baseline) refuse("does not support --with-block-baseline");
+  ClientsOptions options;
+  const auto read = [](const std::string& text, const char* option, std::uint64_t& time_ns) {
+    if (!text.empty()) time_ns = parse_duration(text, option, ErrorKind::usage);
+  };
+  read(arguments.client_timeout, "--client-timeout", options.timeout_ns);
+  read(arguments.stagger, "--stagger", options.stagger_ns);
+  constexpr std::uint64_t kLeastTimeout = 1'000'000'000;
+  if (options.timeout_ns < kLeastTimeout) {
+    throw Error(ErrorKind::usage, "--client-timeout must be at least 1s");
+  }
+  return options;
+}
+
+// Receives the events of a run at all clients but the first.
+class SilentObserver final : public RunObserver {
+ public:
+  void notice(const std::string&) override {}
+  void step_begins(const StepInfo&, const ReplayProgress&) override {}
+  void step_ended() override {}
+  void result_grew(const Result&) override {}
+};
+
 RunRequest request_of(const RunArguments& arguments, const Plan& plan) {
   RunRequest request{.plan = plan,
                      .targets = {target_of(arguments.near), targets_of(arguments.far),
@@ -208,8 +265,40 @@ RunRequest request_of(const RunArguments& arguments, const Plan& plan) {
   return request;
 }
 
+// A client other than the first: its part of the run, without any output.
+void follow(const RunRequest& request) {
+  SilentObserver observer;
+  Result result;
+  try {
+    run_plan(request, observer, result);
+  } catch (const Error&) {
+    // The first client reports it.
+  }
+}
+
+// Measures, writes and prints; throws if a replay diverged.
+void observe(const RunArguments& arguments, const RunRequest& request,
+             const std::vector<std::string>& remarks, const std::vector<Target>& volumes,
+             SignalWatch& signals, Session& session) {
+  const std::vector<Result> results =
+      observe_run(session, signals, arguments.output, volumes, request.targets.against.has_value(),
+                  [&](RunObserver& observer, Result& first, Result* second) {
+                    for (const std::string& remark : remarks) observer.notice(remark);
+                    return run_plan(request, observer, first, second);
+                  });
+  if (session.exit_code == Session::kInterrupted || arguments.allow_divergence) return;
+  for (const Result& result : results) {
+    const std::string differs = failures_of(result);
+    if (differs.empty()) continue;
+    throw Error(ErrorKind::failed, fmt::format("verification failed: {}; see docs/reel-tools.md "
+                                               "for the classes, or use --allow-divergence",
+                                               differs));
+  }
+}
+
 void run(RunArguments& arguments, Session& session) {
   check_together(arguments);
+  const bool mpi = take_mpi(arguments);
   clear_leftovers(session);
   PlanOverrides overrides = overrides_of(arguments);
   const bool demonstration = demonstrate(arguments, overrides);
@@ -225,21 +314,21 @@ void run(RunArguments& arguments, Session& session) {
   if (mounts_something(volumes)) {
     request.power = enter_mount_namespace();  // before there are threads
   }
+  ClientsOptions options;
+  if (mpi) options = options_for_clients(arguments, volumes);
+  const auto janitor = mpi ? std::make_unique<Janitor>() : nullptr;
   SignalWatch signals;
-  request.stop = signals.token();
-  const std::vector<Result> results =
-      observe_run(session, signals, arguments.output, volumes, request.targets.against.has_value(),
-                  [&](RunObserver& observer, Result& first, Result* second) {
-                    for (const std::string& remark : remarks) observer.notice(remark);
-                    return run_plan(request, observer, first, second);
-                  });
-  if (session.exit_code == Session::kInterrupted || arguments.allow_divergence) return;
-  for (const Result& result : results) {
-    const std::string differs = failures_of(result);
-    if (differs.empty()) continue;
-    throw Error(ErrorKind::failed, fmt::format("verification failed: {}; see docs/reel-tools.md "
-                                               "for the classes, or use --allow-divergence",
-                                               differs));
+  options.stop = request.stop = signals.token();
+  if (!mpi) return observe(arguments, request, remarks, volumes, signals, session);
+  const std::unique_ptr<Clients> clients = Clients::join(options);
+  request.clients = clients.get();
+  request.stop = clients->stop_token();
+  if (!clients->first()) return follow(request);
+  try {
+    observe(arguments, request, remarks, volumes, signals, session);
+  } catch (const Error& error) {
+    if (!clients->any_lost()) throw;
+    complain(error.what());  // now: the end of the clients ends this process, too
   }
 }
 

@@ -42,6 +42,7 @@ struct Trace {
   // The files that generated content refers to. Null: content depends only on the operation's
   // FileId, as for the trees of recorded traces (TraceTrees).
   const FileSet* files = nullptr;
+  std::uint64_t content_seed = 0;  // without files: the seed of generated content
   std::vector<std::unique_ptr<OperationSource>> threads;
   FileSlot slots = 0;            // upper bound of open-file numbers
   FileSlot mappings = 0;         // upper bound of mapping numbers

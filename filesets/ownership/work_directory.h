@@ -33,6 +33,7 @@ class WorkDirectory {
 
   int root() const { return work_.get(); }      // the directory to fill
   int target() const { return target_.get(); }  // the directory named by the user
+  const std::string& name() const { return work_name_; }  // of the root in the target
 
   void clear();                // Throws Error(failed).
   void check_present() const;  // Throws Error(failed) if either is gone or replaced.

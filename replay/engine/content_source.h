@@ -15,14 +15,15 @@ namespace filereel {
 // which has no content, it is derived from the file's number. Not shared between threads.
 class ContentSource {
  public:
-  // `files` outlives the source; null for recorded traces.
-  explicit ContentSource(const FileSet* files) : files_(files) {
+  // `files` outlives the source; null for recorded traces, whose content has this seed.
+  explicit ContentSource(const FileSet* files, std::uint64_t recorded_seed)
+      : files_(files), seed_(files ? files->seed : recorded_seed) {
     recorded_.content.compressed_permille = kTraceCompressedPermille;
   }
 
   void fill(FileId file, std::uint64_t offset, std::span<std::byte> out) noexcept {
     if (const Entry* entry = entry_of(file)) {
-      fill_entry(seed(), *entry, offset, out);
+      fill_entry(seed_, *entry, offset, out);
     }
   }
 
@@ -31,11 +32,10 @@ class ContentSource {
   std::size_t first_difference(FileId file, std::uint64_t offset,
                                std::span<const std::byte> data) noexcept {
     const Entry* entry = entry_of(file);
-    return entry ? filereel::first_difference(seed(), *entry, offset, data) : data.size();
+    return entry ? filereel::first_difference(seed_, *entry, offset, data) : data.size();
   }
 
  private:
-  std::uint64_t seed() const { return files_ ? files_->seed : 0; }
   const Entry* entry_of(FileId file) noexcept {
     if (files_) return file < files_->entries.size() ? &files_->entries[file] : nullptr;
     recorded_.content.key = file;
@@ -43,6 +43,7 @@ class ContentSource {
   }
 
   const FileSet* files_;
+  std::uint64_t seed_;
   Entry recorded_;
 };
 

@@ -134,6 +134,7 @@ EngineContext context_of(ReplayRun& run) {
   return {.paths = run.trace.paths,
           .texts = run.trace.texts,
           .files = run.trace.files,
+          .content_seed = run.trace.content_seed,
           .open_files = run.open_files,
           .mappings = run.mappings,
           .largest_io = run.trace.largest_io,
@@ -232,6 +233,13 @@ Cpu release_threads(ReplayRun& run) {
   Cpu before{};
   run.ready.wait();
   if (warm_up.count() == 0) before = begin_measuring(run);
+  try {
+    if (run.options.gate) run.options.gate();
+  } catch (...) {
+    run.stop.request();
+    run.go.count_down();
+    throw;
+  }
   run.start_ns = now_ns();
   if (run.options.progress) run.options.progress->start(run.start_ns, run.options.warm_up_ns);
   run.go.count_down();

@@ -38,6 +38,8 @@ struct ReplayOptions {
   // Called once when the measured time starts, by the thread that called replay(); for counters of
   // the caller.
   std::function<void()> on_measured_start = {};
+  // Called once by that thread when all threads are ready; they start when it returns.
+  std::function<void()> gate = {};
 };
 
 // The outcome of a replay: of all threads, or of those of one volume.

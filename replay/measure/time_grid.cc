@@ -34,13 +34,19 @@ void TimeGrid::widen() noexcept {
   current_begin_ns_ = kNever;
 }
 
-void TimeGrid::merge(const TimeGrid& other) {
+void TimeGrid::merge(const TimeGrid& other, std::uint64_t later_ns) {
   if (other.used_ == 0) return;
   prepare();
-  while (width_ns_ < other.width_ns_) widen();
+  const std::uint64_t later = (later_ns + other.width_ns_ / 2) / other.width_ns_;  // intervals
+  const std::uint64_t end = later + other.used_;
+  while (width_ns_ < other.width_ns_ || (end - 1) * other.width_ns_ / width_ns_ >= kIntervals) {
+    widen();
+  }
   const std::uint64_t scale = width_ns_ / other.width_ns_;
-  for (std::size_t i = 0; i < other.used_; ++i) add(intervals_[i / scale], other.intervals_[i]);
-  used_ = std::max(used_, static_cast<std::size_t>((other.used_ + scale - 1) / scale));
+  for (std::size_t i = 0; i < other.used_; ++i) {
+    add(intervals_[(later + i) / scale], other.intervals_[i]);
+  }
+  used_ = std::max(used_, static_cast<std::size_t>((end + scale - 1) / scale));
 }
 
 void TimeGrid::clear() noexcept {

@@ -44,7 +44,8 @@ class TimeGrid {
     interval.bytes += bytes;
     interval.syncs += syncs ? 1 : 0;
   }
-  void merge(const TimeGrid& other);
+  // Adds another grid whose replay started `later_ns` after this one's, to an interval.
+  void merge(const TimeGrid& other, std::uint64_t later_ns = 0);
   // Removes all values but keeps the memory.
   void clear() noexcept;
 

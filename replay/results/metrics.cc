@@ -4,6 +4,7 @@
 #include <array>
 #include <vector>
 
+#include "replay/results/client_samples.h"
 #include "replay/results/latency.h"
 
 namespace filereel {
@@ -34,6 +35,22 @@ Figure cpu_share(const Result& result, const Measurement&, const Sample& sample)
 Figure cpu_per_1000(const Result&, const Measurement&, const Sample& sample) {
   if (has_failed(sample) || sample.operations == 0) return std::nullopt;
   return cpu_seconds(sample) / static_cast<double>(sample.operations) * 1000;
+}
+
+// Work of all clients until the first of them ended, in units a second.
+template <std::uint64_t ClientsSample::* work, int unit>
+Figure until_first_ended(const Result&, const Measurement&, const Sample& sample) {
+  if (has_failed(sample) || !sample.clients || sample.moved_no_data) return std::nullopt;
+  const ClientsSample& clients = *sample.clients;
+  if (clients.*work == 0 || clients.first_ended_s <= 0) return std::nullopt;
+  return static_cast<double>(clients.*work) / unit / clients.first_ended_s;
+}
+
+template <double Fairness::* share>
+Figure fairness(const Result&, const Measurement&, const Sample& sample) {
+  if (has_failed(sample) || !sample.clients) return std::nullopt;
+  const std::optional<Fairness> all = fairness_of(*sample.clients);
+  return all ? Figure((*all).*share) : std::nullopt;
 }
 
 // Of the operations of a kind; of all kinds if `kind` is empty.
@@ -129,6 +146,15 @@ constexpr auto kMetrics = std::to_array<Metric>({
      cpu_share},
     {"cpu_s_per_1000_operations", "CPU time per 1,000 operations", "CPU per 1000", Unit::seconds,
      false, kFull, cpu_per_1000},
+    {"first_ended_mb_per_s", "MB/s until the first client ended", "MB/s (first ended)",
+     Unit::mb_per_s, true, kFull, until_first_ended<&ClientsSample::first_ended_bytes, 1'000'000>},
+    {"first_ended_operations_per_s", "Operations/s until the first client ended",
+     "operations/s (first ended)", Unit::per_second, true, kFull,
+     until_first_ended<&ClientsSample::first_ended_operations, 1>},
+    {"slowest_to_fastest_client", "Slowest client, share of the fastest", "slowest/fastest",
+     Unit::share, true, kFull, fairness<&Fairness::slowest_to_fastest>},
+    {"jain_index", "Jain's fairness index of the clients", "fairness", Unit::share, true, kFull,
+     fairness<&Fairness::jain>},
 });
 
 }  // namespace

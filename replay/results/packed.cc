@@ -262,4 +262,15 @@ TimeGrid unpack_course(const Course& course) {
   return TimeGrid::of(width, intervals);
 }
 
+ClientCourse unpack_client_course(const ClientFigures& client) {
+  const auto numbers = [](const std::string& text) {
+    return text.empty() ? std::vector<std::uint64_t>() : unpack_numbers(text, TimeGrid::kIntervals);
+  };
+  ClientCourse course{numbers(client.bytes_course), numbers(client.operations_course)};
+  const std::size_t length = std::max(course.bytes.size(), course.operations.size());
+  course.bytes.resize(length);
+  course.operations.resize(length);
+  return course;
+}
+
 }  // namespace filereel

@@ -41,4 +41,11 @@ Course pack_course(const TimeGrid& grid);
 // Throws Error(unusable_input) for invalid text.
 TimeGrid unpack_course(const Course& course);
 
+// The bytes and operations of a client by interval; both of the same length.
+struct ClientCourse {
+  std::vector<std::uint64_t> bytes, operations;
+};
+// Throws Error(unusable_input) for invalid text.
+ClientCourse unpack_client_course(const ClientFigures& client);
+
 }  // namespace filereel

@@ -201,6 +201,31 @@ struct Conditions {
   std::optional<double> volume_used;  // used share of near at the end, 0 to 1
 };
 
+// The part of one client in a sample of several (docs/clients.md).
+struct ClientFigures {
+  std::string host;
+  // From the earliest start of any client, on synchronised clocks.
+  double start_s = 0;
+  double elapsed_s = 0, durable_s = 0;  // from its own start
+  std::uint64_t bytes = 0, files = 0, operations = 0;
+  // Over time from its own start, packed (replay/results/packed.h): bytes and operations by
+  // interval.
+  double interval_s = 0;
+  std::string bytes_course = {}, operations_course = {};
+};
+
+// The part of a sample that only runs with several clients have.
+struct ClientsSample {
+  // The start of the last client after that of the first, each as planned (--stagger).
+  double start_skew_us = 0;
+  double clock_error_us = 0;  // of the synchronised clocks, at most; 0 on a single machine
+  // When the first client ended, from the earliest start, and the work of all clients by then,
+  // which is known to an interval of the course.
+  double first_ended_s = 0;
+  std::uint64_t first_ended_bytes = 0, first_ended_files = 0, first_ended_operations = 0;
+  std::vector<ClientFigures> each;  // by rank
+};
+
 // One measured repetition.
 struct Sample {
   std::uint32_t run = 0;  // from 1
@@ -225,6 +250,7 @@ struct Sample {
   Conditions conditions;
   std::optional<TreeComparison> tree;  // if it was verified
   std::optional<ReelSample> reel;
+  std::optional<ClientsSample> clients;  // all other members are then of all clients together
 };
 
 // Whether the sample has no figures: a call failed, or a replay ended early. A replay that diverged
@@ -334,7 +360,7 @@ struct EscapedNames {
 };
 
 struct Result {
-  static constexpr int kSchemaVersion = 5;
+  static constexpr int kSchemaVersion = 6;
 
   std::string version;          // filereel's
   std::string started;          // ISO 8601, UTC

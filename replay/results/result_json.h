@@ -15,4 +15,9 @@ std::string result_to_json(const Result& result);
 // unknown members. `name` is the file's name for error messages.
 Result result_from_json(std::string_view text, std::string_view name);
 
+// One sample as in a result, on one line; for clients that send their samples to the first.
+std::string sample_to_json(const Sample& sample);
+// Throws Error(unusable_input) for invalid text.
+Sample sample_from_json(std::string_view text);
+
 }  // namespace filereel

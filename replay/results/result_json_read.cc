@@ -32,7 +32,7 @@ const Json& required_list(const Json& json, const char* key) {
   return list;
 }
 
-Sample sample_from_json(const Json& json) {
+Sample read_sample(const Json& json) {
   Sample sample = json.get<Sample>();
   // The location in schema versions 1 and 2.
   if (const auto found = json.find("reel"); found != json.end()) get(*found, "tree", sample.tree);
@@ -119,7 +119,7 @@ Measurement measurement_from_json(const Json& json) {
     measurement.ends = phase_end_from_name(ends);
   }
   for (const Json& sample : required_list(json, "samples")) {
-    measurement.samples.push_back(sample_from_json(sample));
+    measurement.samples.push_back(read_sample(sample));
   }
   return measurement;
 }
@@ -217,6 +217,16 @@ Result read_result(const Json& json, std::int64_t version) {
 }
 
 }  // namespace
+
+Sample sample_from_json(std::string_view text) {
+  try {
+    return read_sample(Json::parse(text));
+  } catch (const Json::exception& error) {
+    throw Error(ErrorKind::unusable_input, fmt::format("not a sample ({})", error.what()));
+  } catch (const SchemaError& wrong) {
+    throw Error(ErrorKind::unusable_input, fmt::format("not a sample ({})", wrong.why));
+  }
+}
 
 Result result_from_json(std::string_view text, std::string_view name) {
   const auto refuse = [&](std::string_view why) -> Error {

@@ -145,6 +145,10 @@ Json volume_json(const VolumeDescription& volume) {
 
 }  // namespace
 
+std::string sample_to_json(const Sample& sample) {
+  return one_line(sample_json(sample));
+}
+
 std::string result_to_json(const Result& result) {
   Json json;
   json["schema_version"] = Result::kSchemaVersion;

@@ -16,9 +16,10 @@ namespace {
 
 // Workloads have up to 1,000 phases; plans have up to 100 sets and 100 file systems.
 constexpr std::size_t kMostMeasurements = 100'000, kMostVolumes = 1'000, kMostDrives = 1'000,
-                      kMostNames = 1'000, kMostFileSystems = 100, kMostCells = 100'000,
-                      kMostKinds = 1'000, kMostSlowest = 1'000, kMostSizes = 100,
-                      kMostBaselines = 10'000, kMostSweepCells = 4'000'000, kLongestName = 4'096;
+                      kMostNames = 1'000, kMostClients = 100'000, kMostFileSystems = 100,
+                      kMostCells = 100'000, kMostKinds = 1'000, kMostSlowest = 1'000,
+                      kMostSizes = 100, kMostBaselines = 10'000, kMostSweepCells = 4'000'000,
+                      kLongestName = 4'096;
 
 // Finds the first limit that a result exceeds.
 class LimitChecker {
@@ -87,9 +88,21 @@ class LimitChecker {
         kinds.insert(kind);
       }
       at_most(sample.slowest.size(), kMostSlowest, "slowest operations of a sample");
+      if (sample.clients) look_at(*sample.clients, sample);
       look_at_packed(sample);
     }
     at_most(kinds.size(), kMostKinds, "kinds of operations of a measurement");
+  }
+
+  void look_at(const ClientsSample& clients, const Sample& sample) {
+    at_most(clients.each.size(), kMostClients, "clients");
+    check_time(clients.first_ended_s, "first_ended_s", sample);
+    for (const ClientFigures& one : clients.each) {
+      check_name(one.host);
+      check_time(one.elapsed_s, "elapsed_s", sample);
+      check_time(one.durable_s, "durable_s", sample);
+      check_packed([&one] { (void)unpack_client_course(one); });
+    }
   }
 
   // Unpacks everything once, so that later readers need not expect errors.

@@ -113,6 +113,29 @@ inline constexpr auto kMembers<Conditions> =
                Member{"volume_used", &Conditions::volume_used}};
 
 template <>
+inline constexpr auto kMembers<ClientFigures> =
+    std::tuple{Member{"host", &ClientFigures::host},
+               Member{"start_s", &ClientFigures::start_s},
+               Member{"elapsed_s", &ClientFigures::elapsed_s},
+               Member{"durable_s", &ClientFigures::durable_s},
+               Member{"bytes", &ClientFigures::bytes},
+               Member{"files", &ClientFigures::files},
+               Member{"operations", &ClientFigures::operations},
+               Member{"interval_s", &ClientFigures::interval_s},
+               Member{"bytes_course", &ClientFigures::bytes_course},
+               Member{"operations_course", &ClientFigures::operations_course}};
+
+template <>
+inline constexpr auto kMembers<ClientsSample> =
+    std::tuple{Member{"start_skew_us", &ClientsSample::start_skew_us},
+               Member{"clock_error_us", &ClientsSample::clock_error_us},
+               Member{"first_ended_s", &ClientsSample::first_ended_s},
+               Member{"first_ended_bytes", &ClientsSample::first_ended_bytes},
+               Member{"first_ended_files", &ClientsSample::first_ended_files},
+               Member{"first_ended_operations", &ClientsSample::first_ended_operations},
+               Member{"each", &ClientsSample::each}};
+
+template <>
 inline constexpr auto kMembers<Sample> =
     std::tuple{Member{"run", &Sample::run},
                Member{"started_s", &Sample::started_s},
@@ -136,7 +159,8 @@ inline constexpr auto kMembers<Sample> =
                Member{"course", &Sample::course},
                Member{"conditions", &Sample::conditions},
                Member{"tree", &Sample::tree},
-               Member{"reel", &Sample::reel}};
+               Member{"reel", &Sample::reel},
+               Member{"clients", &Sample::clients}};
 
 template <>
 inline constexpr auto kMembers<ReplayParameters> =

@@ -129,7 +129,7 @@ class FittedFcTest final : public FittedJob {
                const FittingPlace& place)
       : options_(options),
         fc_steps_(std::move(steps)),
-        fitted_(fit_file_set(original, place.volumes.limits())),
+        fitted_(fit_for(original, place)),
         test_(fitted_.set, with_holes(options.fc_test, fitted_.holes_filled > 0)) {
     const double seconds = seconds_of(fitted_.set.totals());
     for (const FcStep step : fc_steps_) {
@@ -186,6 +186,12 @@ class FittedFcTest final : public FittedJob {
   }
 
  private:
+  static FittedSet fit_for(const FileSet& original, const FittingPlace& place) {
+    FittedSet fitted = fit_file_set(original, place.volumes.limits());
+    fitted.set.seed = client_seed(fitted.set.seed, place.client);
+    return fitted;
+  }
+
   static FcTestOptions with_holes(FcTestOptions options, bool fill) {
     options.fill_holes = fill;
     return options;

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "filesets/file_set.h"
+#include "filesets/system/random.h"
 #include "replay/engine/replayer.h"
 #include "replay/results/result.h"
 #include "replay/run/job_options.h"
@@ -137,7 +138,13 @@ struct FittingPlace {
   Volumes volumes;
   std::uint64_t free_bytes = 0;  // of the volume with the least, for files that fill it
   Result& result;                // for warnings and changed names
+  std::uint32_t client = 0;      // of several, from 0; each has content of its own
 };
+
+// The seed of a client's content. That of the first client is unchanged.
+inline std::uint64_t client_seed(std::uint64_t seed, std::uint32_t client) {
+  return client == 0 ? seed : mix_seed(seed, client);
+}
 
 // The common part of job records; `name` is used unless the options set one.
 JobRecord common_record(JobKind kind, const std::string& name, const JobOptions& options);

@@ -156,7 +156,9 @@ constexpr std::array<JobParameter, 16> kParameters = {{
      .set = [](JobOptions& o, Values v) { o.depth = number(v.front(), 1U, 4096U); }},
     {.key = "clients",
      .option = "--clients",
-     .help = "Number of concurrent copies of a trace, each in its own directory",
+     .help =
+         "Number of concurrent copies of a trace, each in its own directory; mpi: the processes "
+         "of mpirun, for all jobs",
      .swept = true,
      .inapplicable_reason = {kOwnThreads, kOwnKeys, ""},
      .set = [](JobOptions& o, Values v) { o.clients = number(v.front(), 1U, 1000U); }},

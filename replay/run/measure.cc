@@ -129,6 +129,7 @@ std::optional<StepSamples> measure_step(const FittedJob& job, std::size_t step,
   StepSamples samples;
   Sample& sample = samples.all;
   set_caches(job, step, volumes, options, sample);
+  if (options.meet) options.meet();
   const std::unique_ptr<StepReplay> replayed = job.make_replay(step);
 
   std::vector<SystemCounters> before;
@@ -137,6 +138,7 @@ std::optional<StepSamples> measure_step(const FittedJob& job, std::size_t step,
   if (!options.may_diverge) replay_options.stop_on_divergence = true;
   replay_options.stop = options.stop;
   replay_options.progress = options.progress;
+  replay_options.gate = options.gate;
   replay_options.on_measured_start = [&] { before = read_all_counters(used, what.apart); };
   const PathTable& paths = *replayed->trace.paths;
   begin_sample(sample, used, options.run_began_ns);

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <stop_token>
 #include <vector>
@@ -20,6 +21,8 @@ struct MeasureOptions {
   std::uint64_t run_began_ns = 0;  // see begin_sample
   std::stop_token stop = {};
   ReplayProgress* progress = nullptr;
+  // With other clients: waits until the caches of all are set, and see ReplayOptions.
+  std::function<void()> meet = {}, gate = {};
 };
 
 struct StepSamples {

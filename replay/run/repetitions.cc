@@ -14,8 +14,8 @@ constexpr const char* kPrecise = "precise";
 }  // namespace
 
 Repetitions::Repetitions(std::uint32_t runs, const std::optional<AutoRuns>& automatic,
-                         Nanoseconds clock)
-    : runs_(runs), automatic_(automatic), clock_(std::move(clock)) {
+                         Nanoseconds clock, Agreed agreed)
+    : runs_(runs), automatic_(automatic), agreed_(std::move(agreed)), clock_(std::move(clock)) {
   if (automatic_) expected_ = std::max(1U, automatic_->least);
 }
 
@@ -32,10 +32,11 @@ bool Repetitions::next(std::span<Measurement* const> measurements) {
   }
   std::vector<double> widths;
   for (const Measurement* one : measurements) widths.push_back(relative_width(*one, *automatic_));
-  if (const char* why = run_ > 0 ? why_end(widths) : nullptr) {
+  const char* const why = run_ > 0 ? why_end(widths) : nullptr;
+  if (agreed_(why != nullptr)) {
     for (std::size_t i = 0; i < widths.size(); ++i) {
       const bool precise = run_ >= automatic_->least && widths[i] <= 1;
-      measurements[i]->runs_ended = precise ? kPrecise : why;
+      measurements[i]->runs_ended = precise || !why ? kPrecise : why;
     }
     return false;
   }

@@ -33,8 +33,11 @@ using Nanoseconds = std::function<std::uint64_t()>;  // a clock
 // - the maximum number is reached ("most").
 class Repetitions {
  public:
+  //
+  // `agreed` turns this client's decision to end into that of all clients.
+  using Agreed = std::function<bool(bool ends)>;
   Repetitions(std::uint32_t runs, const std::optional<AutoRuns>& automatic,
-              Nanoseconds clock = now_ns);
+              Nanoseconds clock = now_ns, Agreed agreed = std::identity());
 
   // Starts the next repetition. Returns false if there is none, and then records the reason in
   // automatic measurements.
@@ -52,6 +55,7 @@ class Repetitions {
 
   std::uint32_t runs_, run_ = 0;
   std::optional<AutoRuns> automatic_;
+  Agreed agreed_;
   Nanoseconds clock_;
   std::uint64_t began_ns_ = 0;
   double expected_ = 1;  // estimated number

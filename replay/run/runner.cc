@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <exception>
 #include <map>
 #include <memory>
 #include <span>
@@ -15,6 +16,7 @@
 #include "filesets/system/units.h"
 #include "replay/results/failures.h"
 #include "replay/run/baseline_run.h"
+#include "replay/run/client_meeting.h"
 #include "replay/run/fio.h"
 #include "replay/run/measure.h"
 #include "replay/run/overhead.h"
@@ -35,16 +37,16 @@ std::string name_at(const Job& job, std::uint64_t point) {
   return (job.set().empty() ? job.record().name : job.set()) + point_text(job.parameters(point));
 }
 
-// Creates the initial files of a job on the volumes, which must have space for its largest tree.
-// Returns false if the stop was requested.
-bool fill(const FittedJob& fitted, const Volumes& volumes, std::string_view advice,
-          const std::stop_token& stop) {
+// Creates the initial files of a job on the volumes, which must have space for its largest tree,
+// for each client. Returns false if the stop was requested.
+bool fill(const FittedJob& fitted, const Volumes& volumes, std::uint32_t clients,
+          std::string_view advice, const std::stop_token& stop) {
   for (std::size_t i = 0; i < kRoles; ++i) {
     const auto role = static_cast<Role>(i);
     Volume* volume = volumes.of(role);
     const Contents contents = fitted.contents(role);
     if (!volume || !contents.largest) continue;
-    check_room(*contents.largest, *volume, contents.copies, advice);
+    check_room(*contents.largest, *volume, contents.copies * clients, advice);
     if (!contents.initial) continue;
     if (populate_below(volume->root(), *contents.initial, volume->describe().target,
                        {.keep_set_id = false, .stop = stop}, {})
@@ -89,17 +91,26 @@ struct PointRun {
 class Run {
  public:
   // `results`: one or two, by side.
-  Run(const RunRequest& request, RunObserver& observer, std::vector<Result*> results)
-      : request_(request), observer_(observer), results_(std::move(results)) {}
+  Run(const RunRequest& request, Clients& clients, RunObserver& observer,
+      std::vector<Result*> results)
+      : request_(request), clients_(clients), observer_(observer), results_(std::move(results)) {}
 
-  // Each of these returns false if the stop was requested.
+  // Returns false if the stop was requested.
   bool execute() {
-    measure_overheads();
-    if (request_.stop.stop_requested()) return false;
-    const Stage stage = open_stage(request_, observer_, results_);
-    notice_estimate(stage);
-    Baselines baselines;
-    if (!measure_block_level(stage, baselines) || !measure_parts(stage, baselines)) return false;
+    Stage stage;  // outlives the use by all clients
+    try {
+      const bool whole = measure_all(stage);
+      clients_.check_failure();
+      clients_.finish();
+      if (!whole) return false;
+    } catch (const Clients::Stopped&) {
+      clients_.finish();
+      return false;
+    } catch (const std::exception& error) {
+      clients_.fail(error.what());
+      clients_.finish();
+      throw;
+    }
     for (const std::unique_ptr<Volume>& volume : stage.volumes) volume->finish(request_.keep);
     for (Result* result : results_) {
       std::vector<Measurement*> all;
@@ -111,6 +122,21 @@ class Run {
   }
 
  private:
+  // Each of these returns false if the stop was requested.
+  bool measure_all(Stage& stage) {
+    measure_overheads();
+    if (request_.stop.stop_requested()) return false;
+    if (clients_.count() > 1) {
+      for (Warning& one : compare_clients(clients_)) {
+        for (Result* result : results_) result->warn(one);
+      }
+    }
+    stage = open_stage(request_, observer_, results_);
+    notice_estimate(stage);
+    Baselines baselines;
+    return measure_block_level(stage, baselines) && measure_parts(stage, baselines);
+  }
+
   // fio's results, and the access shapes. Determining these reads whole traces, so they are kept.
   struct Baselines {
     std::vector<std::vector<BlockBaseline>> by_side;
@@ -205,7 +231,9 @@ class Run {
     const Job& job = *part.job;
     std::vector<SideState> standing(sides.size());
     for (SideState& one : standing) one.first.resize(job.points());
-    Repetitions repetitions(runs_of(job, request_), limits);
+    Repetitions repetitions(runs_of(job, request_), limits, now_ns, [this](bool ends) {
+      return clients_.count() > 1 ? clients_.value_of_first(ends) : ends;
+    });
     const NewMeasurements added(results_);
     const double share = 1 / static_cast<double>(job.points());
     while (!ended_early(added.list()) && repetitions.next(added.list())) {
@@ -249,12 +277,17 @@ class Run {
         add_volume(*volume, result);
         const std::uint64_t free = volume->free_bytes().value_or(volume->capacity());
         // Reserve for partly filled clusters and file system metadata.
-        standing.free_bytes = std::min(standing.free_bytes, free - free / 32);
+        standing.free_bytes = std::min(standing.free_bytes, (free - free / 32) / clients_.count());
       }
     }
-    const std::unique_ptr<FittedJob> fitted = job.fit(
-        turned.point, {.volumes = volumes, .free_bytes = standing.free_bytes, .result = result});
-    if (anew && !fill(*fitted, volumes, job.room_advice(), request_.stop)) return false;
+    const std::unique_ptr<FittedJob> fitted =
+        job.fit(turned.point, {.volumes = volumes,
+                               .free_bytes = standing.free_bytes,
+                               .result = result,
+                               .client = clients_.rank()});
+    if (anew && !fill(*fitted, volumes, clients_.count(), job.room_advice(), request_.stop)) {
+      return false;
+    }
     if (turned.repetitions.run() == 1) {
       standing.first[turned.point] = result.measurements.size();
       if (volumes.near) add_baselines(baselines.by_side[side], volumes.file_system(), result);
@@ -307,14 +340,18 @@ class Run {
     const JobOptions options = job.options(turned.point);
     ReplayProgress progress;
     const StepWatch watch(observer_, info, progress);
+    StartFigures start;
     std::optional<StepSamples> samples = measure_step(fitted, step, turned.volumes,
                                                       {.warm = options.warm,
                                                        .verify = options.verify,
                                                        .may_diverge = job.may_diverge(),
                                                        .run_began_ns = request_.began_ns,
                                                        .stop = request_.stop,
-                                                       .progress = &progress});
+                                                       .progress = &progress,
+                                                       .meet = [&] { clients_.meet(); },
+                                                       .gate = [&] { start = clients_.start(); }});
     if (!samples) return false;
+    if (clients_.count() > 1) samples = merge_of_all(clients_, *samples, start);
     Sample& sample = samples->all;
     sample.run = info.run;
     const bool failed = !job.may_diverge() && sample.divergences > 0;
@@ -354,6 +391,7 @@ class Run {
   }
 
   const RunRequest& request_;
+  Clients& clients_;
   RunObserver& observer_;
   std::vector<Result*> results_;
 };
@@ -367,7 +405,9 @@ bool run_plan(const RunRequest& request, RunObserver& observer, Result& result, 
   for (Result* one : results) {
     begin_result(*one, request.plan, request.runs ? std::nullopt : request.auto_runs);
   }
-  return Run(request, observer, std::move(results)).execute();
+  Clients alone;
+  return Run(request, request.clients ? *request.clients : alone, observer, std::move(results))
+      .execute();
 }
 
 }  // namespace filereel

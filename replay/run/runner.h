@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "replay/clients/clients.h"
 #include "replay/measure/clock.h"
 #include "replay/run/observer.h"
 #include "replay/run/plan.h"
@@ -26,7 +27,10 @@ struct RunRequest {
   bool keep = false;                 // keep the files of the last step
   bool block_baseline = false;       // measure the block baseline with fio first
   MountCapability power = MountCapability::none;  // the result of enter_mount_namespace
-  std::stop_token stop = {};
+  std::stop_token stop = {};                      // with clients: theirs
+  // Other processes that run the same plan, each in a directory of its own; null: none. Volumes
+  // must then be directories that all can see.
+  Clients* clients = nullptr;
   std::uint64_t began_ns = now_ns();  // clock zero for the start times of samples
 };
 
@@ -38,7 +42,9 @@ struct RunRequest {
 // nothing is done on the other. Divergence from a recorded trace is data in the result
 // (replay/results/failures.h). Returns true if the whole plan was run, false if the stop was
 // requested. Throws Error for everything that the user must fix; the volumes are cleaned up by
-// then. Call on the main thread: FUSE drivers end with the thread that started them.
+// then. With clients, each has the same result: samples are those of all together, and the failure
+// of one is that of all. Call on the main thread: FUSE drivers end with the thread that started
+// them.
 bool run_plan(const RunRequest& request, RunObserver& observer, Result& result,
               Result* against = nullptr);
 

@@ -46,9 +46,9 @@ LatencySummary summarise(const KindStatistics& kind) {
   return summary;
 }
 
-LatencySummary summarise_service(const Histogram& service) {
-  LatencySummary summary = summarise(service);
-  summary.histogram = pack_histogram(service);
+LatencySummary summarise_with_histogram(const Histogram& times) {
+  LatencySummary summary = summarise(times);
+  summary.histogram = pack_histogram(times);
   return summary;
 }
 
@@ -95,7 +95,7 @@ void fill_sample(Sample& sample, const ReplayOutcome& outcome, const PathTable& 
     if (kind.count() == 0) continue;
     const std::string name(operation_info(static_cast<OperationKind>(i)).name);
     sample.latency.emplace(name, summarise(kind));
-    if (!kind.service.empty()) sample.service.emplace(name, summarise_service(kind.service));
+    if (!kind.service.empty()) sample.service.emplace(name, summarise_with_histogram(kind.service));
   }
   sample.slowest = slowest_of(statistics, paths);
   sample.course = pack_course(statistics.grid);
@@ -115,7 +115,8 @@ void add_trace_figures(Sample& sample, const ReplayOutcome& outcome) {
   }
   reel.unverified = statistics.unverified;
   reel.refused = statistics.refused;
-  if (statistics.lateness.count() > 0) reel.lateness = summarise(statistics.lateness);
+  if (statistics.lateness.count() > 0)
+    reel.lateness = summarise_with_histogram(statistics.lateness);
 }
 
 void begin_sample(Sample& sample, const std::vector<Volume*>& volumes, std::uint64_t run_began_ns) {

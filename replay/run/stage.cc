@@ -172,9 +172,19 @@ class VolumeOpener {
                                                   .destroy = request_.destroy,
                                                   .keep = request_.keep,
                                                   .part = part,
-                                                  .held = &held_}));
+                                                  .held = &held_,
+                                                  .client = place()}));
     opened_.emplace_back(&target, role);
     return stage_.volumes.back().get();
+  }
+
+  // Nothing without other clients.
+  std::optional<ClientPlace> place() const {
+    Clients* const clients = request_.clients;
+    if (!clients || clients->count() == 1) return std::nullopt;
+    return ClientPlace{clients->rank(), [clients](const std::string& text) {
+                         return clients->value_of_first(text);
+                       }};
   }
 
   void check(const Target& target, Role role, std::uint64_t bytes) const {

@@ -128,6 +128,7 @@ class FittedReplay final : public FittedJob {
                                     : nullptr),
         trace_(copies_ ? *copies_ : original),
         fitted_(fit_trace(trace_.tables(), trace_.trees(), place.volumes.limits())) {
+    fitted_.initial.seed = client_seed(fitted_.initial.seed, place.client);
     if (transactions) transactions_ = *transactions * options.clients;
     steps_.push_back({.operation = "replay",
                       .files = trace_.info().operations,
@@ -172,8 +173,10 @@ class FittedReplay final : public FittedJob {
  private:
   std::unique_ptr<StepReplay> replay_in(Order order) const {
     const TraceTables& names = fitted_.tables ? *fitted_.tables : trace_.tables();
-    return std::make_unique<TraceReplay>(trace_, names, options_,
-                                         engine_for(trace_.info(), options_), order, transactions_);
+    auto replay = std::make_unique<TraceReplay>(
+        trace_, names, options_, engine_for(trace_.info(), options_), order, transactions_);
+    replay->trace.content_seed = fitted_.initial.seed;
+    return replay;
   }
 
   JobOptions options_;

@@ -259,6 +259,7 @@ class WorkloadJob final : public Job {
 
   std::unique_ptr<FittedJob> fit(std::uint64_t point, const FittingPlace& place) const override {
     Recipe recipe = workload_.recipe(point, options_.scale);
+    recipe.seed = client_seed(recipe.seed, place.client);
     name_volumes(recipe, std::max<std::size_t>(1, place.volumes.all().size()));
     if (options_.time_ns) {
       for (const std::string& phase : set_time(recipe, *options_.time_ns)) {
@@ -270,7 +271,7 @@ class WorkloadJob final : public Job {
       }
     }
     FittingPlace here{place.volumes, place.volumes.near ? place.free_bytes : kVolumeToFill,
-                      place.result};
+                      place.result, place.client};
     return std::make_unique<FittedWorkload>(std::move(recipe), options_, workload_.name, here);
   }
 

@@ -13,9 +13,12 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "filesets/ownership/file_state.h"
+#include "filesets/ownership/removal.h"
 #include "filesets/ownership/work_directory.h"
 #include "filesets/system/directory_names.h"
 #include "filesets/system/error.h"
+#include "filesets/system/printable.h"
 #include "replay/volumes/residency.h"
 #include "replay/volumes/volume.h"
 
@@ -47,13 +50,76 @@ std::string type_by_magic(int fd) {
   return "unknown";
 }
 
+FileIdentity identity_of(int fd) {
+  const std::optional<FileState> state = read_file_state(fd);
+  return state ? state->identity : FileIdentity{};
+}
+
+Descriptor open_directory(int parent, const std::string& path) {
+  return Descriptor(openat(parent, path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+}
+
+// The directory to fill: a working directory, or a client's part of that of the first client. The
+// first client therefore removes everything, also the files of clients that have died.
+class OwnDirectory {
+ public:
+  OwnDirectory(const std::string& path, const std::optional<ClientPlace>& place) : path_(path) {
+    if (!place || place->client == 0) work_.emplace(path, WorkDirectory::Use::volume);
+    if (!place) return;
+    const std::string name = place->text_of_first(work_ ? work_->name() : "");
+    all_name_ = name;
+    target_ = open_directory(AT_FDCWD, path);
+    if (target_) all_ = open_directory(target_.get(), name);
+    if (!all_) {
+      throw_failed(
+          fmt::format("{} does not contain the directory of the first client, {}: all "
+                      "clients need the same file system there",
+                      printable(path), name));
+    }
+    const std::string own = fmt::format("client-{}", place->client);
+    if (mkdirat(all_.get(), own.c_str(), 0700) != 0) fail("cannot create a directory in", errno);
+    own_ = open_directory(all_.get(), own);
+    if (!own_) fail("cannot open a directory in", errno);
+  }
+
+  int root() const { return own_ ? own_.get() : work_->root(); }
+
+  void check_present() const {
+    if (work_) return work_->check_present();
+    const Descriptor now = open_directory(AT_FDCWD, path_);
+    const Descriptor all = now ? open_directory(now.get(), all_name_) : Descriptor();
+    if (all && identity_of(all.get()) == identity_of(all_.get())) return;
+    throw_failed(
+        fmt::format("{} was unmounted or replaced during the run; mount it again and "
+                    "restart the run",
+                    printable(path_)));
+  }
+
+  void clear() { remove_contents(root(), path_); }
+  void keep() {
+    if (work_) work_->keep();
+  }
+  void remove() {
+    if (work_) work_->remove();
+  }
+
+ private:
+  [[noreturn]] void fail(std::string_view what, int error) const {
+    throw_failed(fmt::format("{} {}: {}", what, printable(path_), strerror(error)));
+  }
+
+  std::string path_, all_name_;
+  std::optional<WorkDirectory> work_;  // of the first client
+  Descriptor target_, all_, own_;      // of a client
+};
+
 class DirectoryVolume final : public Volume {
  public:
   DirectoryVolume(const Target& target, const VolumeOptions& options)
       : target_(target),
         role_(options.role),
         keep_(options.keep),
-        directory_(target.path, WorkDirectory::Use::volume) {
+        directory_(target.path, options.client) {
     if (const auto mounted = mounted_at(target_.path)) mounted_ = *mounted;
     if (mounted_.type.empty()) mounted_.type = type_by_magic(root());
     device_ = storage_of_file(target_.path).device;
@@ -164,7 +230,7 @@ class DirectoryVolume final : public Volume {
   Target target_;
   Role role_;
   bool keep_;
-  WorkDirectory directory_;
+  OwnDirectory directory_;
   MountedFileSystem mounted_;
   dev_t device_ = 0;  // 0: none
 };

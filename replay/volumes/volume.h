@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -91,13 +92,22 @@ class Volume {
   virtual void finish(bool keep) = 0;
 };
 
+// The place of a client among those that work in the same directory. Each has a directory of its
+// own, all of them in the working directory of the first.
+struct ClientPlace {
+  std::uint32_t client = 0;  // from 0
+  // Returns the text of the first client to all of them.
+  std::function<std::string(const std::string&)> text_of_first;
+};
+
 struct VolumeOptions {
   Role role = Role::near;
   MountCapability power = MountCapability::none;
-  std::vector<Target> destroy = {};  // block devices and parts that may be formatted
-  bool keep = false;                 // also if the run fails or is interrupted
-  std::string part = {};             // see VolumeDescription
-  HeldDevices* held = nullptr;       // of the run, while volumes are opened; null: none yet
+  std::vector<Target> destroy = {};        // block devices and parts that may be formatted
+  bool keep = false;                       // also if the run fails or is interrupted
+  std::string part = {};                   // see VolumeDescription
+  HeldDevices* held = nullptr;             // of the run, while volumes are opened; null: none yet
+  std::optional<ClientPlace> client = {};  // directories only
 };
 
 // Performs all checks that change nothing, then takes possession of the target. Throws Error.

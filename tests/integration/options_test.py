@@ -49,6 +49,8 @@ USES = {
     "--order": "--near {folder:near} --order strict",
     "--depth": "--near {folder:near} --depth 4",
     "--clients": "--near {folder:near} --clients 2",
+    "--client-timeout": "--near {folder:near} --clients mpi --client-timeout 30s",
+    "--stagger": "--near {folder:near} --clients mpi --stagger 1ms",
     "--owners": "--near {folder:near} --owners",
     "--stop-on-divergence": "--near {folder:near} --stop-on-divergence",
     "--verify": "--near {folder:near} --verify tree",

@@ -196,7 +196,7 @@ TEST_CASE("transfers beyond the buffer are split and return one result") {
   CHECK(bench.run(EngineRig::transfer(write, 0, 3, size, 9)) == static_cast<std::int64_t>(size));
   CHECK(static_cast<std::uint64_t>(status_of(bench.near("f")).st_size) == size + 3);
   std::string wanted(size, '\0');
-  ContentSource source(nullptr);
+  ContentSource source(nullptr, 0);
   source.fill(9, 3, std::as_writable_bytes(std::span(wanted)));
   CHECK(bytes_of_file(bench.near("f")).substr(3) == wanted);
   // Half of it is there.

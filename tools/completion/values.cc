@@ -114,10 +114,11 @@ constexpr ValueRule kRules[] = {
     {"NAMES", "NAME", files, {}, runnables},
     {"SHELL", "SHELL", words, "bash zsh fish"},
     // Values without candidates.
-    {"--clients --depth --thread --threads --times", "N", words},
+    {"--clients", "N|mpi", words, "mpi"},
+    {"--depth --thread --threads --times", "N", words},
     {"--pid", "PID", words},
     {"--block-size --memory", "SIZE", words},
-    {"--budget --duration --from --grace --stall --time --to", "TIME", words},
+    {"--budget --client-timeout --duration --from --grace --stagger --stall --time --to", "TIME", words},
     {"--precision --threshold", "PERCENT", words},
     {"--scale", "FACTOR", words},
     {"--sweep", "KEY=VALUES", words},

@@ -1,0 +1,82 @@
+// The clients of a parallel run: processes, on one or several machines, that execute the same plan
+// in step. Each runs the whole program; they meet at fixed points and start together.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace filereel {
+
+struct ClientsOptions {
+  std::uint64_t timeout_ns = 60'000'000'000;  // without a sign of life, a client counts as lost
+  std::uint64_t stagger_ns = 0;               // client N starts N times this later
+  std::stop_token stop = {};                  // requested by the user of this process
+};
+
+// A common start, as this client saw it. All in seconds.
+struct StartFigures {
+  double late_s = 0;         // from the agreed time of this client to its actual start
+  double planned_s = 0;      // from the start of the first client, see ClientsOptions::stagger_ns
+  double clock_error_s = 0;  // half the shortest round trip of a message; 0 with a common clock
+};
+
+// Every client makes the same calls of meet() and start() in the same order. If one fails, is
+// stopped, or is lost, all others are stopped: stop_token(). From then on these calls throw: the
+// failure of the first that failed, as an Error(failed) that names the client, or Stopped.
+//
+// A thread of this class does all communication. Between meetings it only exchanges signs of life.
+class Clients {
+ public:
+  struct Stopped {};  // thrown after a request of the user
+
+  // A single client: nothing is exchanged.
+  explicit Clients(const ClientsOptions& options = {});
+  // Joins the other processes of mpirun or srun and waits for all. Throws Error(failed).
+  static std::unique_ptr<Clients> join(const ClientsOptions& options);
+  // Waits for the others to end. If one is lost, ends all processes, also this one.
+  ~Clients();
+  Clients(const Clients&) = delete;
+  Clients& operator=(const Clients&) = delete;
+
+  std::uint32_t rank() const { return rank_; }  // of this client, from 0
+  std::uint32_t count() const { return static_cast<std::uint32_t>(hosts_.size()); }
+  bool first() const { return rank_ == 0; }
+  const std::vector<std::string>& hosts() const { return hosts_; }  // by rank
+  // Requested if this client or another one is stopped, fails or is lost.
+  std::stop_token stop_token() const;
+
+  // The first client gets the contributions of all, by rank, and combines them. All get its answer.
+  using Combine = std::function<std::string(std::vector<std::string> contributions)>;
+  std::string meet(std::string contribution, const Combine& combine);
+  void meet();  // a barrier
+  // All get the value of the first client.
+  std::string value_of_first(std::string value);
+  bool value_of_first(bool value);
+
+  // Waits for all clients, then until an agreed time on their synchronised clocks.
+  StartFigures start();
+
+  bool any_lost() const;
+  // Throws the failure of any client.
+  void check_failure() const;
+  // Tells the others that this client has failed. The text is that of an Error.
+  void fail(const std::string& text);
+  // No more files are used by this client. The first client waits until this holds for all that
+  // still live.
+  void finish() noexcept;
+
+ private:
+  struct State;
+  explicit Clients(std::unique_ptr<State> state);
+
+  std::uint32_t rank_ = 0;
+  std::vector<std::string> hosts_;
+  ClientsOptions options_;
+  std::unique_ptr<State> state_;  // null: a single client
+};
+
+}  // namespace filereel
