@@ -11,15 +11,14 @@
 
 #include "filesets/ownership/janitor.h"
 #include "filesets/system/error.h"
-#include "filesets/system/printable.h"
 #include "filesets/system/read_file.h"
-#include "filesets/system/units.h"
 #include "replay/results/failures.h"
 #include "replay/run/drive_parts.h"
 #include "replay/run/job_options.h"
 #include "replay/run/plan.h"
 #include "replay/run/runner.h"
 #include "tools/clean.h"
+#include "tools/clients_options.h"
 #include "tools/command_line.h"
 #include "tools/commands.h"
 #include "tools/observed_run.h"
@@ -41,7 +40,7 @@ struct RunArguments {
   std::vector<std::string> far, against_far, file_systems, destroy, sweeps, parts;
   std::vector<std::vector<std::string>> parameters;  // by job_parameters(); empty: not given
   RunsArguments runs;
-  std::string client_timeout, stagger;
+  ClientsArguments clients;
   bool full = false, keep = false, block_baseline = false, allow_divergence = false;
   ResultOptions output;
 };
@@ -95,10 +94,7 @@ void add_options(CLI::App& command, RunArguments& arguments) {
                   "Values of a key to measure in sequence: depth=1,4,16")
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  command.add_option("--client-timeout", arguments.client_timeout,
-                     "With --clients mpi: end if a client does not answer for this long (60s)");
-  command.add_option("--stagger", arguments.stagger,
-                     "With --clients mpi: start each client this much after the one before (0s)");
+  add_clients_options(command, arguments.clients);
   command.add_flag("--with-block-baseline", arguments.block_baseline,
                    "First measure fio on the volume, below the file system");
   command.add_flag("--allow-divergence", arguments.allow_divergence,
@@ -209,38 +205,15 @@ bool take_mpi(RunArguments& arguments) {
   const JobParameter* const clients = find_job_parameter("clients");
   auto& values = arguments.parameters[static_cast<std::size_t>(clients - job_parameters().data())];
   const bool mpi = values == std::vector<std::string>{"mpi"};
-  if (mpi) values.clear();
-  for (const auto& [given, option] :
-       {std::pair(!arguments.client_timeout.empty(), "--client-timeout"),
-        std::pair(!arguments.stagger.empty(), "--stagger")}) {
-    if (given && !mpi) throw Error(ErrorKind::usage, fmt::format("{} needs --clients mpi", option));
+  if (mpi) {
+    values.clear();
+    if (arguments.block_baseline) {
+      throw Error(ErrorKind::usage, "--clients mpi does not support --with-block-baseline");
+    }
+  } else {
+    refuse_clients_options(arguments.clients, arguments.parameters);
   }
   return mpi;
-}
-
-ClientsOptions options_for_clients(const RunArguments& arguments,
-                                   const std::vector<Target>& volumes) {
-  const auto refuse = [](std::string_view what) {
-    throw Error(ErrorKind::usage, fmt::format("--clients mpi {}", what));
-  };
-  if (arguments.near.empty()) refuse("needs --near: a directory that all clients see");
-  for (const Target& one : volumes) {
-    if (one.kind == TargetKind::directory) continue;
-    refuse(fmt::format("does not apply to {}: it needs a directory that all clients see",
-                       printable(one.text())));
-  }
-  if (arguments.block_baseline) refuse("does not support --with-block-baseline");
-  ClientsOptions options;
-  const auto read = [](const std::string& text, const char* option, std::uint64_t& time_ns) {
-    if (!text.empty()) time_ns = parse_duration(text, option, ErrorKind::usage);
-  };
-  read(arguments.client_timeout, "--client-timeout", options.timeout_ns);
-  read(arguments.stagger, "--stagger", options.stagger_ns);
-  constexpr std::uint64_t kLeastTimeout = 1'000'000'000;
-  if (options.timeout_ns < kLeastTimeout) {
-    throw Error(ErrorKind::usage, "--client-timeout must be at least 1s");
-  }
-  return options;
 }
 
 // Receives the events of a run at all clients but the first.
@@ -268,12 +241,8 @@ RunRequest request_of(const RunArguments& arguments, const Plan& plan) {
 // A client other than the first: its part of the run, without any output.
 void follow(const RunRequest& request) {
   SilentObserver observer;
-  Result result;
-  try {
-    run_plan(request, observer, result);
-  } catch (const Error&) {
-    // The first client reports it.
-  }
+  Result result, against;
+  run_plan(request, observer, result, request.targets.against ? &against : nullptr);
 }
 
 // Measures, writes and prints; throws if a replay diverged.
@@ -296,40 +265,95 @@ void observe(const RunArguments& arguments, const RunRequest& request,
   }
 }
 
-void run(RunArguments& arguments, Session& session) {
-  check_together(arguments);
-  const bool mpi = take_mpi(arguments);
-  clear_leftovers(session);
-  PlanOverrides overrides = overrides_of(arguments);
-  const bool demonstration = demonstrate(arguments, overrides);
+// What the arguments ask for. The request refers to the plan.
+struct Prepared {
+  Plan plan;
   std::vector<std::string> remarks;
-  Plan plan = load_plan(arguments.names, overrides, remarks);
-  measure_on_parts(plan, parse_drive_parts(arguments.parts));
-  RunRequest request = request_of(arguments, plan);
+  std::vector<Target> volumes;
+};
+
+// Loads the plan again if it needs a larger scale.
+void scale_to_server(const RunArguments& arguments, const Clients& clients,
+                     PlanOverrides& overrides, Prepared& prepared) {
+  const auto scale = scale_for_server(arguments.clients, prepared.plan, clients.count());
+  if (!scale) return;
+  const std::string text = fmt::format("{:.3g}", *scale);
+  overrides.parameters.emplace_back(find_job_parameter("scale"), std::vector{text});
+  prepared = {};
+  prepared.plan = load_plan(arguments.names, overrides, prepared.remarks);
+  prepared.remarks.push_back(fmt::format(
+      "scale {}: the files of all clients are at least twice the memory of the server", text));
+}
+
+// `clients`: null for a single one.
+RunRequest prepare(RunArguments& arguments, const Clients* clients, Prepared& prepared) {
+  PlanOverrides overrides = overrides_of(arguments);
+  overrides.processes = clients != nullptr;
+  overrides.reel_per_client = arguments.clients.reel_per_client;
+  const bool demonstration = demonstrate(arguments, overrides);
+  prepared.plan = load_plan(arguments.names, overrides, prepared.remarks);
+  if (clients) scale_to_server(arguments, *clients, overrides, prepared);
+  measure_on_parts(prepared.plan, parse_drive_parts(arguments.parts));
+  RunRequest request = request_of(arguments, prepared.plan);
   if (demonstration) {
-    remarks.push_back(
+    prepared.remarks.push_back(
         fmt::format("scale {}: use --scale 1 for full-size sets", kDemonstrationScale));
   }
-  const std::vector<Target> volumes = all_of(request.targets);
-  if (mounts_something(volumes)) {
-    request.power = enter_mount_namespace();  // before there are threads
-  }
-  ClientsOptions options;
-  if (mpi) options = options_for_clients(arguments, volumes);
-  const auto janitor = mpi ? std::make_unique<Janitor>() : nullptr;
-  SignalWatch signals;
-  options.stop = request.stop = signals.token();
-  if (!mpi) return observe(arguments, request, remarks, volumes, signals, session);
-  const std::unique_ptr<Clients> clients = Clients::join(options);
-  request.clients = clients.get();
-  request.stop = clients->stop_token();
-  if (!clients->first()) return follow(request);
+  prepared.volumes = all_of(request.targets);
+  return request;
+}
+
+// Takes part in the run of all clients. The first one prints, also the errors of others.
+void run_with(Clients& clients, RunArguments& arguments, SignalWatch& signals, Session& session) {
+  if (clients.first()) clear_leftovers(session);
+  Prepared prepared;
+  std::optional<RunRequest> request;
+  std::optional<Error> failure;
   try {
-    observe(arguments, request, remarks, volumes, signals, session);
+    request.emplace(prepare(arguments, &clients, prepared));
+    check_for_clients(prepared.volumes);
   } catch (const Error& error) {
+    failure = error;
+  }
+  clients.agree(failure);
+  request->clients = &clients;
+  request->stop = clients.stop_token();
+  if (!clients.first()) return follow(*request);
+  observe(arguments, *request, prepared.remarks, prepared.volumes, signals, session);
+}
+
+// As one of the processes of mpirun.
+void run_as_client(RunArguments& arguments, Session& session) {
+  ClientsOptions options = read_clients_options(arguments.clients);
+  const Janitor janitor;
+  SignalWatch signals;
+  options.stop = signals.token();
+  std::unique_ptr<Clients> clients;
+  try {
+    clients = Clients::join(options);
+    run_with(*clients, arguments, signals, session);
+  } catch (const Clients::Stopped&) {
+    session.exit_code = Session::kInterrupted;
+  } catch (const Error& error) {
+    if (!clients) throw;
+    if (!clients->first()) return;
     if (!clients->any_lost()) throw;
     complain(error.what());  // now: the end of the clients ends this process, too
   }
+}
+
+void run(RunArguments& arguments, Session& session) {
+  check_together(arguments);
+  if (take_mpi(arguments)) return run_as_client(arguments, session);
+  clear_leftovers(session);
+  Prepared prepared;
+  RunRequest request = prepare(arguments, nullptr, prepared);
+  if (mounts_something(prepared.volumes)) {
+    request.power = enter_mount_namespace();  // before there are threads
+  }
+  SignalWatch signals;
+  request.stop = signals.token();
+  observe(arguments, request, prepared.remarks, prepared.volumes, signals, session);
 }
 
 }  // namespace

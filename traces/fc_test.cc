@@ -33,15 +33,19 @@ struct Part {
   const FileSet& set;
   std::span<const PathId> from;  // by entry, the tree's root last; empty if nothing is read
   std::span<const PathId> to;    // the same for what is created or removed
-  std::span<const std::uint32_t> link_targets;
+  std::span<const std::uint32_t> link_targets, numbers;
   std::span<const TextId> targets;
   FcTestOptions options;
-  std::uint32_t thread;
+  std::uint32_t thread;  // of the threads of all parts
 
-  // Whether file number `number` belongs to this thread.
-  bool mine(std::size_t number) const { return number % options.threads == thread; }
+  // Whether the file, which is no directory, belongs to this thread.
+  bool mine(std::size_t entry) const {
+    return numbers[entry] % (options.threads * options.parts) == thread;
+  }
+  // Whether the step creates and removes directories.
+  bool directories() const { return !options.shared; }
   bool first() const { return thread == 0; }
-  bool shared() const { return options.threads > 1; }
+  bool alone() const { return options.threads * options.parts == 1; }
 };
 
 // Walks the data ranges of a file in pieces of at most `step` bytes that do not cross a hole: for
@@ -86,24 +90,23 @@ OperationStream make_tree(Part part) {
   const bool copies = !part.from.empty();
   const bool in_kernel = copies && part.options.copy_method != CopyMethod::readwrite;
   const std::vector<Entry>& entries = part.set.entries;
-  if (part.first()) {
+  if (part.first() && part.directories()) {
     co_yield make_directory(part.to.back(), 0755);
     for (std::size_t i = 0; i < entries.size(); ++i) {
-      if (part.shared() && entries[i].kind == EntryKind::directory) {
+      if (!part.alone() && entries[i].kind == EntryKind::directory) {
         co_yield make_directory(part.to[i], directory_mode(entries[i].mode));
       }
     }
   }
-  if (part.shared()) co_yield Operation{};  // barrier: all directories exist
+  if (part.directories() && !part.alone()) co_yield Operation{};  // barrier: directories exist
 
-  std::size_t files = 0;
   for (std::uint32_t i = 0; i < entries.size(); ++i) {
     const Entry& entry = entries[i];
-    if (entry.kind == EntryKind::directory && !part.shared()) {
+    if (entry.kind == EntryKind::directory && part.alone()) {
       co_yield make_directory(part.to[i], directory_mode(entry.mode));
     }
     if (entry.kind == EntryKind::directory || entry.kind == EntryKind::hard_link) continue;
-    if (!part.mine(files++)) continue;
+    if (!part.mine(i)) continue;
     if (entry.kind == EntryKind::symlink) {
       Operation link = named(OperationKind::symlink, part.to[i]);
       link.text = part.targets[i];
@@ -144,7 +147,8 @@ OperationStream make_tree(Part part) {
     co_yield close_file(kDestination, true);
   }
 
-  if (part.shared()) co_yield Operation{};  // barrier: all targets of hard links exist
+  // Barrier: links are created last. The target of each belongs to the same thread.
+  if (part.directories() && !part.alone()) co_yield Operation{};
   for (std::uint32_t i = 0; i < entries.size(); ++i) {
     if (entries[i].kind != EntryKind::hard_link || !part.mine(i)) continue;
     Operation link = named(OperationKind::link, part.to[i]);
@@ -154,10 +158,9 @@ OperationStream make_tree(Part part) {
 }
 
 OperationStream read_tree(Part part) {
-  std::size_t files = 0;
   for (std::uint32_t i = 0; i < part.set.entries.size(); ++i) {
     const Entry& entry = part.set.entries[i];
-    if (entry.kind != EntryKind::file || !part.mine(files++)) continue;
+    if (entry.kind != EntryKind::file || !part.mine(i)) continue;
     co_yield open_file(part.from[i], kSource, O_RDONLY);
     const std::uint64_t step = part.options.block_size;
     for (std::uint64_t at = 0; at < entry.size; at += step) {  // a reader does not know the holes
@@ -169,14 +172,14 @@ OperationStream read_tree(Part part) {
 
 OperationStream remove_tree(Part part) {
   const std::vector<Entry>& entries = part.set.entries;
-  std::size_t files = 0;
   for (std::uint32_t i = 0; i < entries.size(); ++i) {
-    if (entries[i].kind == EntryKind::directory || !part.mine(files++)) continue;
+    if (entries[i].kind == EntryKind::directory || !part.mine(i)) continue;
     Operation unlink = named(OperationKind::unlink, part.to[i]);
     unlink.counts_file = entries[i].kind == EntryKind::file;
     co_yield unlink;
   }
-  if (part.shared()) co_yield Operation{};  // barrier: directories contain only directories
+  if (!part.directories()) co_return;
+  if (!part.alone()) co_yield Operation{};  // barrier: directories contain only directories
   if (!part.first()) co_return;
   for (std::size_t i = entries.size(); i-- > 0;) {
     if (entries[i].kind == EntryKind::directory) {
@@ -200,8 +203,7 @@ FcStep parse_fc_step(std::string_view name) {
                                             use_one_of(name, kStepNames)));
 }
 
-FcTest::FcTest(const FileSet& set, const FcTestOptions& options)
-    : set_(set), options_(options), totals_(set.totals()) {
+FcTest::FcTest(const FileSet& set, const FcTestOptions& options) : set_(set), options_(options) {
   const auto intern = [&](Role role, std::string_view root) {
     std::vector<PathId> ids;
     ids.reserve(set.entries.size() + 1);
@@ -217,13 +219,31 @@ FcTest::FcTest(const FileSet& set, const FcTestOptions& options)
 
   link_targets_.resize(set.entries.size());
   targets_.resize(set.entries.size());
+  numbers_.resize(set.entries.size());
   std::unordered_map<std::string_view, std::uint32_t> files;
+  std::uint32_t number = 0;
   for (std::uint32_t i = 0; i < set.entries.size(); ++i) {
     const Entry& entry = set.entries[i];
     if (entry.kind == EntryKind::file) files.emplace(entry.path, i);
     if (entry.kind == EntryKind::symlink) targets_[i] = texts_.add(entry.target);
-    if (entry.kind == EntryKind::hard_link) link_targets_[i] = files.at(entry.target);
+    if (entry.kind == EntryKind::hard_link) {
+      link_targets_[i] = files.at(entry.target);
+      numbers_[i] = numbers_[link_targets_[i]];
+    } else if (entry.kind != EntryKind::directory) {
+      numbers_[i] = number++;
+    }
   }
+  totals_ = options.shared ? own_entries().totals() : set.totals();
+}
+
+// The files of this part.
+FileSet FcTest::own_entries() const {
+  FileSet own;
+  for (std::size_t i = 0; i < set_.entries.size(); ++i) {
+    const std::uint32_t thread = numbers_[i] % (options_.threads * options_.parts);
+    if (thread / options_.threads == options_.part) own.entries.push_back(set_.entries[i]);
+  }
+  return own;
 }
 
 Trace FcTest::trace(FcStep step) const {
@@ -234,11 +254,12 @@ Trace FcTest::trace(FcStep step) const {
   trace.slots = 2;
   trace.kinds.reset(static_cast<std::size_t>(OperationKind::pace));
   trace.largest_io = std::min(options_.block_size, totals_.largest);
-  for (std::uint32_t thread = 0; thread < options_.threads; ++thread) {
+  for (std::uint32_t i = 0; i < options_.threads; ++i) {
+    const std::uint32_t thread = options_.part * options_.threads + i;
     const auto add = [&](OperationStream (*body)(Part), std::span<const PathId> from,
                          std::span<const PathId> to) {
       trace.threads.push_back(std::make_unique<OperationStream>(
-          body(Part{set_, from, to, link_targets_, targets_, options_, thread})));
+          body(Part{set_, from, to, link_targets_, numbers_, targets_, options_, thread})));
     };
     switch (step) {
       case FcStep::create:

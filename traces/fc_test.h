@@ -27,6 +27,10 @@ struct FcTestOptions {
   CopyMethod copy_method = CopyMethod::readwrite;
   bool fill_holes = false;    // write holes as zeros, for file systems without sparse files
   std::uint32_t threads = 1;  // files are distributed round-robin; directories are created first
+  // Of clients that share the set, this one's number and their number. The threads of all share the
+  // files. Directories exist beforehand and remain.
+  bool shared = false;
+  std::uint32_t part = 0, parts = 1;
 };
 
 class FcTest {
@@ -43,12 +47,15 @@ class FcTest {
 
   const PathTable& paths() const { return paths_; }
 
-  // Totals of the step: bytes of content read or written (copies count once), and regular files.
+  // Totals of the step, of this part: bytes of content read or written (copies count once), and
+  // regular files.
   std::uint64_t bytes() const { return totals_.bytes; }
   std::uint64_t files() const { return totals_.files; }
   std::uint32_t threads() const { return options_.threads; }
 
  private:
+  FileSet own_entries() const;
+
   const FileSet& set_;
   FcTestOptions options_;
   FileSetTotals totals_;
@@ -57,6 +64,7 @@ class FcTest {
   std::vector<TextId> targets_;                          // by entry: target of a symbolic link
   std::vector<PathId> original_, near_copy_, far_copy_;  // by entry, the tree's root last
   std::vector<std::uint32_t> link_targets_;              // by entry: target entry of a hard link
+  std::vector<std::uint32_t> numbers_;  // by entry, for files: distributes them among threads
 };
 
 }  // namespace filereel

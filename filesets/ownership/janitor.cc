@@ -1,8 +1,10 @@
 #include "filesets/ownership/janitor.h"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <exception>
+#include <vector>
 
 #include <fcntl.h>
 #include <signal.h>
@@ -29,12 +31,15 @@ namespace {
     got = read(pipe, &byte, 1);
   } while (got < 0 && errno == EINTR);
   if (got > 0) _exit(0);  // sent away
-  // Processes of the same run may still write; mpirun kills them a second after the first signal.
+  // Processes of the same run may still write: mpirun kills them a second after the first signal,
+  // on a busy machine later.
   constexpr timespec kPause{1, 500'000'000};
-  for (int attempt = 0; attempt < 3; ++attempt) {
+  constexpr int kAttempts = 20;
+  for (int attempt = 0; attempt < kAttempts; ++attempt) {
     nanosleep(&kPause, nullptr);
     try {
-      remove_leftovers();
+      const std::vector<ListedLease> found = remove_leftovers();
+      if (std::ranges::find(found, LeaseState::in_use, &ListedLease::state) == found.end()) break;
     } catch (const std::exception&) {
       // The next run reports it.
     }

@@ -31,8 +31,8 @@ class WorkDirectory {
   WorkDirectory(const WorkDirectory&) = delete;
   WorkDirectory& operator=(const WorkDirectory&) = delete;
 
-  int root() const { return work_.get(); }      // the directory to fill
-  int target() const { return target_.get(); }  // the directory named by the user
+  int root() const { return work_.get(); }                // the directory to fill
+  int target() const { return target_.get(); }            // the directory named by the user
   const std::string& name() const { return work_name_; }  // of the root in the target
 
   void clear();                // Throws Error(failed).

@@ -1,11 +1,11 @@
 #include "replay/clients/clients.h"
 
 #include <algorithm>
-#include <cerrno>
+#include <array>
 #include <chrono>
 #include <condition_variable>
-#include <cstring>
 #include <deque>
+#include <fstream>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -13,33 +13,22 @@
 #include <thread>
 #include <utility>
 
+#include <boost/filesystem.hpp>
 #include <fmt/format.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
+#include "replay/clients/message_contents.h"
 #include "replay/clients/messages.h"
 #include "replay/measure/clock.h"
+#include "replay/measure/precise_sleep.h"
 
 namespace filereel {
 namespace {
 
 using namespace std::chrono_literals;
-
-// The first byte of a message.
-enum class Kind : char {
-  hello = 'H',         // to the first: the name of the sender's host
-  sign_of_life = 'L',  // to the first, and from it to all
-  contribution = 'C',  // to the first
-  answer = 'A',        // from the first
-  ping = 'P',          // to the first
-  pong = 'Q',          // from the first: its clock
-  failed = 'F',        // to the first, and from it to all: the reason
-  stopped = 'S',       // the same, without a reason
-  done = 'D',          // to the first: see Clients::finish
-};
 
 constexpr std::uint64_t kSecond = 1'000'000'000;
 constexpr std::uint32_t kPings = 8;
@@ -50,49 +39,14 @@ std::string host_name() {
   return name.c_str();
 }
 
-// Numbers stay on machines of one architecture: MPI starts the same binary everywhere.
-template <class T>
-std::string bytes_of(const T& value) {
-  return {reinterpret_cast<const char*>(&value), sizeof value};
-}
-template <class T>
-T value_of(std::string_view bytes) {
-  T value{};
-  if (bytes.size() == sizeof value) std::memcpy(&value, bytes.data(), sizeof value);
-  return value;
-}
-
-// Lists of texts: each with its length.
-std::string pack(std::span<const std::string> texts) {
-  std::string all;
-  for (const std::string& text : texts) {
-    all += bytes_of<std::uint64_t>(text.size());
-    all += text;
-  }
-  return all;
-}
-std::vector<std::string> unpack(std::string_view all) {
-  std::vector<std::string> texts;
-  while (all.size() >= sizeof(std::uint64_t)) {
-    const auto size = std::min<std::uint64_t>(
-        value_of<std::uint64_t>(all.substr(0, sizeof(std::uint64_t))), all.size() - 8);
-    texts.emplace_back(all.substr(sizeof(std::uint64_t), size));
-    all.remove_prefix(sizeof(std::uint64_t) + size);
-  }
-  return texts;
-}
-
-void sleep_until_kernel_ns(std::uint64_t end) {
-  constexpr std::uint64_t kSpin = 100'000;  // a sleep ends late by about this
-  const std::uint64_t now = kernel_ns();
-  if (end > now + kSpin) {
-    const std::uint64_t wake = end - kSpin;
-    const timespec until{static_cast<time_t>(wake / kSecond), static_cast<long>(wake % kSecond)};
-    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr) == EINTR) {
-    }
-  }
-  while (kernel_ns() < end) {
-  }
+// The same for processes whose clocks (kernel_ns) are the same: of one start of a kernel, in one
+// time namespace. "" if unknown.
+std::string clock_id() {
+  std::string boot;
+  std::ifstream("/proc/sys/kernel/random/boot_id") >> boot;
+  boost::system::error_code error;
+  const auto names = boost::filesystem::read_symlink("/proc/self/ns/time", error);
+  return boot.empty() ? "" : boot + " " + names.string();
 }
 
 }  // namespace
@@ -110,12 +64,13 @@ struct Clients::State {
   bool joined = false;
   std::string start_failure;  // MPI did not start
   std::uint32_t rank = 0;
-  std::vector<std::string> hosts;
+  std::vector<std::string> hosts, clocks;  // see clock_id
   std::deque<std::pair<std::uint32_t, std::string>> outgoing;
   std::vector<std::deque<std::string>> contributions;  // by rank, at the first client
   std::deque<std::string> answers;
   std::optional<std::string> failure;  // of any client
   std::uint32_t waiting = 0;           // callers that wait: the thread looks more often
+  bool has_clock_of_first = false;     // the same clock: nothing to synchronise
   // The clock of the first client minus this one's, and half the round trip of that ping.
   std::int64_t offset_ns = 0;
   std::uint64_t error_ns = UINT64_MAX;
@@ -126,11 +81,11 @@ struct Clients::State {
   std::jthread thread;
 
   // All of these are called with the mutex held.
-  void post(std::uint32_t to, Kind kind, std::string_view body = {}) {
+  void post(std::uint32_t to, MessageKind kind, std::string_view body = {}) {
     outgoing.emplace_back(to, std::string(1, static_cast<char>(kind)).append(body));
     changed.notify_all();
   }
-  void post_to_others(Kind kind, std::string_view body = {}) {
+  void post_to_others(MessageKind kind, std::string_view body = {}) {
     for (std::uint32_t i = 0; i < hosts.size(); ++i) {
       if (i != rank) post(i, kind, body);
     }
@@ -142,7 +97,7 @@ struct Clients::State {
   void note_failure(const std::string& text) {
     if (failure) return;
     failure = text;
-    rank == 0 ? post_to_others(Kind::failed, text) : post(0, Kind::failed, text);
+    rank == 0 ? post_to_others(MessageKind::failed, text) : post(0, MessageKind::failed, text);
     stop.request_stop();
     changed.notify_all();
   }
@@ -195,46 +150,51 @@ void Clients::State::wait(std::unique_lock<std::mutex>& lock, const Ready& ready
 void Clients::State::handle(Messages& messages, const Message& message) {
   if (message.body.empty()) return;
   const std::string_view body = std::string_view(message.body).substr(1);
-  switch (static_cast<Kind>(message.body.front())) {
-    case Kind::hello:
-      hosts[message.from] = body;
+  switch (static_cast<MessageKind>(message.body.front())) {
+    case MessageKind::hello: {
+      std::vector<std::string> texts = unpack_texts(body);
+      texts.resize(2);
+      hosts[message.from] = std::move(texts[0]);
+      clocks[message.from] = std::move(texts[1]);
       contributions[message.from].emplace_back();
       break;
-    case Kind::contribution:
+    }
+    case MessageKind::contribution:
       contributions[message.from].emplace_back(body);
       break;
-    case Kind::answer:
+    case MessageKind::answer:
       answers.emplace_back(body);
       break;
-    case Kind::ping:
+    case MessageKind::ping:
       // Immediately: the time of the answer matters.
-      messages.send(message.from,
-                    static_cast<char>(Kind::pong) + std::string(body) + bytes_of(kernel_ns()));
+      messages.send(message.from, static_cast<char>(MessageKind::pong) + std::string(body) +
+                                      bytes_of(kernel_ns()));
       break;
-    case Kind::pong: {
+    case MessageKind::pong: {
       constexpr std::size_t kSize = sizeof(std::uint64_t);
+      if (body.size() != 2 * kSize) break;
       const std::uint64_t received = kernel_ns();
-      const auto sent = value_of<std::uint64_t>(body.substr(0, kSize));
-      const auto there = value_of<std::uint64_t>(body.substr(kSize));
+      const auto sent = number_of(body.substr(0, kSize));
+      const auto there = number_of(body.substr(kSize));
       const std::uint64_t half = (received - sent) / 2;
       if (half < error_ns) {
         error_ns = half;
         offset_ns = static_cast<std::int64_t>(there - sent - half);
       }
-      if (--pings > 0) post(0, Kind::ping, bytes_of(kernel_ns()));
+      if (--pings > 0) post(0, MessageKind::ping, bytes_of(kernel_ns()));
       break;
     }
-    case Kind::failed:
+    case MessageKind::failed:
       note_failure(rank == 0 ? fmt::format("{}: {}", name_of(message.from), body)
                              : std::string(body));
       break;
-    case Kind::stopped:
+    case MessageKind::stopped:
       stop.request_stop();
       break;
-    case Kind::done:
+    case MessageKind::done:
       is_done[message.from] = true;
       break;
-    case Kind::sign_of_life:
+    case MessageKind::sign_of_life:
       break;
   }
   changed.notify_all();
@@ -254,7 +214,9 @@ void Clients::State::communicate() {
     contributions.resize(hosts.size());
     is_done.resize(hosts.size());
     heard.assign(hosts.size(), kernel_ns());
+    clocks.resize(hosts.size());
     hosts[rank] = host_name();
+    clocks[rank] = clock_id();
     joined = true;
     changed.notify_all();
   } catch (const Error& error) {
@@ -285,7 +247,7 @@ void Clients::State::communicate() {
         if (next_beat > 0 && now > next_beat + options.timeout_ns / 2)
           heard.assign(heard.size(), now);
         next_beat = now + beat;
-        rank == 0 ? post_to_others(Kind::sign_of_life) : post(0, Kind::sign_of_life);
+        rank == 0 ? post_to_others(MessageKind::sign_of_life) : post(0, MessageKind::sign_of_life);
         for (std::uint32_t i = 0; i < heard.size(); ++i) {
           const bool watched = i != rank && (rank == 0 ? !is_done[i] : i == 0);
           if (watched && now - heard[i] > options.timeout_ns) note_lost(i);
@@ -293,7 +255,7 @@ void Clients::State::communicate() {
       }
       if (stop.stop_requested() && !told_stop && !failure) {
         told_stop = true;
-        rank == 0 ? post_to_others(Kind::stopped) : post(0, Kind::stopped);
+        rank == 0 ? post_to_others(MessageKind::stopped) : post(0, MessageKind::stopped);
       }
       // Seldom during a measurement, often while someone waits.
       if (!any) changed.wait_for(lock, waiting > 0 || ending ? 200us : 20ms);
@@ -324,11 +286,16 @@ Clients::Clients(std::unique_ptr<State> state) : state_(std::move(state)) {
     if (!shared.joined) throw_failed(shared.start_failure);
     rank_ = shared.rank;
     hosts_ = shared.hosts;
-    if (!first()) shared.post(0, Kind::hello, hosts_[rank_]);
+    if (!first()) {
+      shared.post(0, MessageKind::hello,
+                  pack_texts(std::array{shared.hosts[rank_], shared.clocks[rank_]}));
+    }
   }
   const auto all_hosts = [&](std::vector<std::string>) {
     const std::lock_guard lock(shared.mutex);
-    return pack(shared.hosts);
+    std::vector<std::string> texts = shared.hosts;
+    texts.push_back(shared.clocks.front());
+    return pack_texts(texts);
   };
   if (count() == 1) return;
   if (first()) {
@@ -340,9 +307,12 @@ Clients::Clients(std::unique_ptr<State> state) : state_(std::move(state)) {
     });
     for (auto& one : std::span(shared.contributions).subspan(1)) one.pop_front();
   }
-  hosts_ = unpack(meet("", all_hosts));
+  hosts_ = unpack_texts(meet("", all_hosts));
+  const std::string clock = std::move(hosts_.back());
+  hosts_.pop_back();
   const std::lock_guard lock(shared.mutex);
   shared.hosts = hosts_;
+  shared.has_clock_of_first = !clock.empty() && clock == shared.clocks[rank_];
 }
 
 std::unique_ptr<Clients> Clients::join(const ClientsOptions& options) {
@@ -378,7 +348,7 @@ std::string Clients::meet(std::string contribution, const Combine& combine) {
   std::unique_lock lock(shared.mutex);
   shared.check();
   if (!first()) {
-    shared.post(0, Kind::contribution, contribution);
+    shared.post(0, MessageKind::contribution, contribution);
     shared.wait(lock, [&] { return !shared.answers.empty(); });
     std::string answer = std::move(shared.answers.front());
     shared.answers.pop_front();
@@ -397,7 +367,7 @@ std::string Clients::meet(std::string contribution, const Combine& combine) {
   lock.unlock();
   std::string answer = combine(std::move(all));
   lock.lock();
-  shared.post_to_others(Kind::answer, answer);
+  shared.post_to_others(MessageKind::answer, answer);
   return answer;
 }
 
@@ -414,16 +384,28 @@ bool Clients::value_of_first(bool value) {
   return value_of_first(std::string(value ? "1" : "")) == "1";
 }
 
+void Clients::agree(const std::optional<Error>& own) {
+  const auto first_of = [this](const std::vector<std::string>& texts) {
+    const auto failed = std::ranges::find_if(texts, [](const auto& one) { return !one.empty(); });
+    if (failed == texts.end()) return std::string();
+    const auto client = static_cast<std::size_t>(failed - texts.begin());
+    return fmt::format("client {} ({}): {}", client, printable(hosts_[client]), *failed);
+  };
+  const std::string other = meet(own ? own->what() : "", first_of);
+  if (own) throw Error(*own);
+  if (!other.empty()) throw_failed(other);
+}
+
 StartFigures Clients::start() {
   if (count() == 1) return {};
   State& shared = *state_;
   StartFigures figures;
-  if (!first()) {
+  if (!first() && !shared.has_clock_of_first) {
     std::unique_lock lock(shared.mutex);
     shared.check();
     shared.error_ns = UINT64_MAX;
     shared.pings = kPings;
-    shared.post(0, Kind::ping, bytes_of(kernel_ns()));
+    shared.post(0, MessageKind::ping, bytes_of(kernel_ns()));
     shared.wait(lock, [&] { return shared.pings == 0; });
     figures.clock_error_s = static_cast<double>(shared.error_ns) * 1e-9;
   }
@@ -434,8 +416,9 @@ StartFigures Clients::start() {
   });
   const std::uint64_t planned = rank_ * options_.stagger_ns;
   const std::uint64_t at =
-      value_of<std::uint64_t>(answer) - static_cast<std::uint64_t>(shared.offset_ns) + planned;
-  sleep_until_kernel_ns(at);
+      number_of(answer) - static_cast<std::uint64_t>(shared.offset_ns) + planned;
+  prepare_precise_sleep();
+  sleep_until(now_ns() + (at - kernel_ns()), stop_token());
   figures.planned_s = static_cast<double>(planned) * 1e-9;
   figures.late_s = static_cast<double>(kernel_ns() - at) * 1e-9;
   return figures;
@@ -469,7 +452,7 @@ void Clients::finish() noexcept {
   if (shared.is_done[rank_]) return;
   shared.is_done[rank_] = true;
   if (!first()) {
-    shared.post(0, Kind::done);
+    shared.post(0, MessageKind::done);
     return;
   }
   const auto all = [&] { return std::ranges::find(shared.is_done, false) == shared.is_done.end(); };

@@ -5,9 +5,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
+
+#include "filesets/system/error.h"
 
 namespace filereel {
 
@@ -59,6 +62,10 @@ class Clients {
 
   // Waits for all clients, then until an agreed time on their synchronised clocks.
   StartFigures start();
+
+  // After work in which each client may fail by itself: throws the failure of this client, if any,
+  // otherwise that of another one.
+  void agree(const std::optional<Error>& own);
 
   bool any_lost() const;
   // Throws the failure of any client.

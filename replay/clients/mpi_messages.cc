@@ -1,4 +1,5 @@
 // The MPI module: messages between the processes of mpirun or srun. Any MPI of version 3 or later.
+#include <climits>
 #include <cstddef>
 #include <cstdlib>
 #include <list>
@@ -44,6 +45,7 @@ class MpiMessages final : public Messages {
 
   void send(std::uint32_t to, std::string body) override {
     drop_sent();
+    if (body.size() > INT_MAX) throw_failed("MPI cannot send more than 2 GiB to another client");
     Sent& sent = sent_.emplace_back(Sent{std::move(body), MPI_REQUEST_NULL});
     check(MPI_Isend(sent.body.data(), static_cast<int>(sent.body.size()), MPI_BYTE,
                     static_cast<int>(to), kTag, all_, &sent.request),

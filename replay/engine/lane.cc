@@ -4,8 +4,8 @@
 
 #include <errno.h>
 
-#include "replay/engine/precise_sleep.h"
 #include "replay/measure/clock.h"
+#include "replay/measure/precise_sleep.h"
 
 namespace filereel {
 

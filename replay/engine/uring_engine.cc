@@ -7,9 +7,9 @@
 
 #include "filesets/system/error.h"
 #include "replay/engine/outcome_recorder.h"
-#include "replay/engine/precise_sleep.h"
 #include "replay/engine/uring_requests.h"
 #include "replay/engine/uring_ring.h"
+#include "replay/measure/precise_sleep.h"
 
 namespace filereel {
 namespace {

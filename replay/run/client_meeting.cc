@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <exception>
 #include <fstream>
+#include <iterator>
 #include <span>
 #include <string>
 #include <utility>
@@ -13,6 +16,7 @@
 #include <sys/utsname.h>
 #include <xxhash.h>
 
+#include "filesets/system/error.h"
 #include "filesets/system/printable.h"
 #include "replay/json.h"
 #include "replay/results/client_samples.h"
@@ -21,33 +25,70 @@
 namespace filereel {
 namespace {
 
-std::string text_of(const StepSamples& own, const StartFigures& start) {
+std::string text_of(const std::optional<StepSamples>& own, const StartFigures& start) {
+  if (!own) return "";
   Json json = {{"late_s", start.late_s},
                {"planned_s", start.planned_s},
                {"clock_error_s", start.clock_error_s},
-               {"samples", {sample_to_json(own.all)}}};
-  for (const Sample& one : own.by_volume) json["samples"].push_back(sample_to_json(one));
+               {"samples", {sample_to_json(own->all)}}};
+  for (const Sample& one : own->by_volume) json["samples"].push_back(sample_to_json(one));
   return json.dump();
 }
 
-std::string merged(const std::vector<std::string>& texts, const std::vector<std::string>& hosts) {
-  std::vector<std::vector<ClientSample>> by_sample;  // then by client
-  for (std::size_t i = 0; i < texts.size(); ++i) {
-    const Json json = Json::parse(texts[i]);
-    const std::size_t count = json.at("samples").size();
-    if (i == 0) by_sample.resize(count);
-    for (std::size_t j = 0; j < std::min(count, by_sample.size()); ++j) {
-      by_sample[j].push_back({sample_from_json(json.at("samples")[j].get<std::string>()), hosts[i],
-                              json.at("planned_s").get<double>(), json.at("late_s").get<double>(),
-                              json.at("clock_error_s").get<double>()});
+std::vector<ClientSample> samples_from(const std::string& text, const std::string& host) {
+  std::vector<ClientSample> samples;
+  const Json json = Json::parse(text);
+  for (const Json& one : json.at("samples")) {
+    samples.push_back({sample_from_json(one.get<std::string>()), host,
+                       json.at("planned_s").get<double>(), json.at("late_s").get<double>(),
+                       json.at("clock_error_s").get<double>()});
+  }
+  return samples;
+}
+
+// By volume, all together first. `texts`: of the first clients, then empty ones of those that have
+// not worked.
+std::vector<Sample> merged(const std::vector<std::string>& texts, const Clients& clients) {
+  std::vector<std::vector<ClientSample>> by_client;
+  std::size_t volumes = SIZE_MAX;  // a client whose step failed has only the sample of all
+  for (std::size_t i = 0; i < texts.size() && !texts[i].empty(); ++i) {
+    try {
+      by_client.push_back(samples_from(texts[i], clients.hosts()[i]));
+    } catch (const std::exception& error) {
+      throw_failed(
+          fmt::format("the figures of client {} ({}) cannot be read ({}): install the "
+                      "same version of filereel everywhere",
+                      i, printable(clients.hosts()[i]), error.what()));
     }
+    volumes = std::min(volumes, by_client.back().size());
   }
-  Json all = Json::array();
-  for (const auto& clients : by_sample) {
-    // A client whose step failed has only the sample of all.
-    if (clients.size() == texts.size()) all.push_back(sample_to_json(merge_samples(clients)));
+  std::vector<Sample> all;
+  for (std::size_t j = 0; j < volumes; ++j) {
+    std::vector<ClientSample> of_one;
+    for (std::vector<ClientSample>& client : by_client) of_one.push_back(std::move(client[j]));
+    all.push_back(merge_samples(of_one));
   }
-  return all.dump();
+  return all;
+}
+
+// What clients but the first need: whether and why a step failed.
+std::string short_text(std::span<const Sample> samples) {
+  Json json = Json::array();
+  for (Sample one : samples) {
+    one.latency.clear();
+    one.service.clear();
+    one.slowest.clear();
+    one.course.reset();
+    one.clients.reset();
+    json.push_back(sample_to_json(one));
+  }
+  return json.dump();
+}
+
+StepSamples step_samples(std::vector<Sample> samples) {
+  StepSamples all{.all = std::move(samples.front()), .by_volume = {}};
+  std::ranges::move(std::span(samples).subspan(1), std::back_inserter(all.by_volume));
+  return all;
 }
 
 // Of the running executable, 16 hexadecimal digits.
@@ -69,21 +110,7 @@ std::string kernel() {
   return uname(&name) == 0 ? fmt::format("{} {}", name.release, name.version) : "unknown";
 }
 
-}  // namespace
-
-StepSamples merge_of_all(Clients& clients, const StepSamples& own, const StartFigures& start) {
-  const std::string answer = clients.meet(
-      text_of(own, start),
-      [&](const std::vector<std::string>& all) { return merged(all, clients.hosts()); });
-  StepSamples samples;
-  const Json json = Json::parse(answer);
-  samples.all = sample_from_json(json.at(0).get<std::string>());
-  for (std::size_t i = 1; i < json.size(); ++i) {
-    samples.by_volume.push_back(sample_from_json(json[i].get<std::string>()));
-  }
-  return samples;
-}
-
+// What two clients should have in common: the build, and the kernel.
 std::vector<Warning> compare_clients(Clients& clients) {
   const std::string answer = clients.meet(
       Json({binary_hash(), kernel()}).dump(), [&](const std::vector<std::string>& all) {
@@ -110,6 +137,55 @@ std::vector<Warning> compare_clients(Clients& clients) {
                         "compare figures by client, or use the same kernel everywhere"});
   }
   return warnings;
+}
+
+}  // namespace
+
+StepSamples merge_of_all(Clients& clients, const std::optional<StepSamples>& own,
+                         const StartFigures& start) {
+  std::vector<Sample> samples;
+  const std::string answer =
+      clients.meet(text_of(own, start), [&](const std::vector<std::string>& all) {
+        samples = merged(all, clients);
+        return short_text(samples);
+      });
+  if (samples.empty()) {  // not the first client
+    for (const Json& one : Json::parse(answer)) {
+      samples.push_back(sample_from_json(one.get<std::string>()));
+    }
+  }
+  return step_samples(std::move(samples));
+}
+
+void check_clients(const Clients& clients, const Plan& plan) {
+  for (const std::unique_ptr<Job>& job : plan.jobs) {
+    for (std::uint64_t point = 0; point < job->points(); ++point) {
+      const std::uint32_t wanted = job->clients(point);
+      if (wanted <= clients.count()) continue;
+      throw Error(ErrorKind::usage,
+                  fmt::format("{} needs {} clients, and there are {}: use mpirun -np {}",
+                              printable(job->record().name), wanted, clients.count(), wanted));
+    }
+  }
+}
+
+void note_clients(Clients& clients, const Plan& plan, Result& result) {
+  for (const std::unique_ptr<Job>& job : plan.jobs) {
+    const JobRecord named = job->record();
+    Parameters& settings =
+        std::ranges::find(result.plan.jobs, named.name, &JobRecord::name)->settings;
+    if (std::ranges::find(settings, "clients", &Parameters::value_type::first) != settings.end()) {
+      continue;  // noted with another set
+    }
+    const JobOptions options = job->options(0);
+    if (std::ranges::find(named.axes, "clients", &SweepAxis::name) == named.axes.end()) {
+      const std::uint32_t wanted = job->clients(0);
+      settings.emplace_back("clients", std::to_string(wanted > 0 ? wanted : clients.count()));
+    }
+    if (options.share) settings.emplace_back("share", "true");
+    if (options.shift > 0) settings.emplace_back("shift", std::to_string(options.shift));
+  }
+  for (Warning& one : compare_clients(clients)) result.warn(std::move(one));
 }
 
 }  // namespace filereel

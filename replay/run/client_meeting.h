@@ -1,16 +1,26 @@
 // What the clients of a run do together.
 #pragma once
 
+#include <optional>
+#include <vector>
+
 #include "replay/clients/clients.h"
 #include "replay/run/measure.h"
+#include "replay/run/plan.h"
 
 namespace filereel {
 
-// The samples of all clients as one, at every client. `start`: as this client saw it. All clients
-// must call it for the same step. Throws as Clients::meet.
-StepSamples merge_of_all(Clients& clients, const StepSamples& own, const StartFigures& start);
+// The samples of all clients as one. The first client gets all of it, the others only what tells
+// whether the step failed. `own`: nothing if this client has not worked. `start`: as it saw it. All
+// clients must call it for the same step. Throws as Clients::meet.
+StepSamples merge_of_all(Clients& clients, const std::optional<StepSamples>& own,
+                         const StartFigures& start);
 
-// Warnings about clients that differ from the first; at every client.
-std::vector<Warning> compare_clients(Clients& clients);
+// Throws Error(usage) if the plan needs more clients.
+void check_clients(const Clients& clients, const Plan& plan);
+
+// Describes the clients in a result: their number among the settings of jobs, and warnings about
+// those that differ from the first. All clients must call it.
+void note_clients(Clients& clients, const Plan& plan, Result& result);
 
 }  // namespace filereel

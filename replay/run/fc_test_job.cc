@@ -129,8 +129,11 @@ class FittedFcTest final : public FittedJob {
                const FittingPlace& place)
       : options_(options),
         fc_steps_(std::move(steps)),
-        fitted_(fit_for(original, place)),
-        test_(fitted_.set, with_holes(options.fc_test, fitted_.holes_filled > 0)) {
+        fitted_(fit_file_set(original, place.volumes.limits())),
+        test_(fitted_.set, options_of_test(options.fc_test, fitted_, place.client)),
+        shares_(place.client.share) {
+    fitted_.set.seed = place.client.seed_of(fitted_.set.seed);
+    if (shares_) add_directories();
     const double seconds = seconds_of(fitted_.set.totals());
     for (const FcStep step : fc_steps_) {
       steps_.push_back({.operation = std::string(fc_step_name(step)),
@@ -138,6 +141,7 @@ class FittedFcTest final : public FittedJob {
                         .bytes = test_.bytes(),
                         .files = test_.files(),
                         .expected_s = seconds,
+                        .only_reads = step == FcStep::read,
                         .access = shape_of(options.fc_test)});
     }
   }
@@ -147,7 +151,9 @@ class FittedFcTest final : public FittedJob {
 
   Contents contents(Role role) const override {
     const std::uint64_t copies = copies_on(role, fc_steps_);
-    return {nullptr, copies > 0 ? &fitted_.set : nullptr, copies};
+    const auto number = static_cast<std::size_t>(role);
+    const FileSet* const initial = number < directories_.size() ? &directories_[number] : nullptr;
+    return {initial, copies > 0 ? &fitted_.set : nullptr, copies};
   }
 
   FilesRead read_by(std::size_t step, Role role) const override {
@@ -170,10 +176,8 @@ class FittedFcTest final : public FittedJob {
       copy = copy || fc_steps_[i] == copies;
     }
     FileSet tree;
-    if (original && role == Role::near) tree = below(fitted_.set, FcTest::kOriginal);
-    if (copy)
-      std::ranges::move(below(fitted_.set, FcTest::kCopy).entries,
-                        std::back_inserter(tree.entries));
+    if (role == Role::near) add_tree(tree, FcTest::kOriginal, original);
+    add_tree(tree, FcTest::kCopy, copy);
     return tree;
   }
 
@@ -186,21 +190,38 @@ class FittedFcTest final : public FittedJob {
   }
 
  private:
-  static FittedSet fit_for(const FileSet& original, const FittingPlace& place) {
-    FittedSet fitted = fit_file_set(original, place.volumes.limits());
-    fitted.set.seed = client_seed(fitted.set.seed, place.client);
-    return fitted;
+  static FcTestOptions options_of_test(FcTestOptions options, const FittedSet& fitted,
+                                       const ClientPart& client) {
+    options.fill_holes = fitted.holes_filled > 0;
+    options.shared = client.share;
+    options.part = client.part();
+    options.parts = client.parts();
+    return options;
   }
 
-  static FcTestOptions with_holes(FcTestOptions options, bool fill) {
-    options.fill_holes = fill;
-    return options;
+  // Clients that share the files create and remove none of the directories in a step.
+  void add_directories() {
+    directories_.resize(2);  // near, far
+    add_tree(directories_[0], FcTest::kOriginal, false);
+    for (FileSet& volume : directories_) add_tree(volume, FcTest::kCopy, false);
+  }
+
+  // Adds the set below a directory as it is with or without its files.
+  void add_tree(FileSet& tree, std::string_view root, bool files) const {
+    if (!files && !shares_) return;
+    FileSet more = below(fitted_.set, root);
+    if (!files) {
+      std::erase_if(more.entries, [](const Entry& e) { return e.kind != EntryKind::directory; });
+    }
+    std::ranges::move(more.entries, std::back_inserter(tree.entries));
   }
 
   JobOptions options_;
   std::vector<FcStep> fc_steps_;
   FittedSet fitted_;
   FcTest test_;
+  bool shares_;                       // files, with other clients
+  std::vector<FileSet> directories_;  // by Role; empty unless shared
   std::vector<Step> steps_;
 };
 

@@ -77,6 +77,7 @@ struct Step {
   std::uint64_t bytes = 0, files = 0;  // of the work, for progress; 0 if unknown
   double ends_after_s = 0;             // of a time-limited step
   double expected_s = 1;               // estimated
+  bool only_reads = false;             // files that exist before it: see JobOptions::shift
   std::optional<AccessShape> access = {};
 };
 
@@ -133,18 +134,28 @@ class FittedJob {
   }
 };
 
+// One of several clients that run a job together. Each does the whole job, on files with content
+// of its own, unless they share the files (JobOptions::share): then each does a part of it.
+struct ClientPart {
+  std::uint32_t client = 0, clients = 1;  // its number, from 0, and their number
+  bool share = false;
+
+  // The seed of its content. That of the first client is unchanged.
+  std::uint64_t seed_of(std::uint64_t seed) const {
+    return share || client == 0 ? seed : mix_seed(seed, client);
+  }
+  // Parts of shared files: its number, and their number.
+  std::uint32_t part() const { return share ? client : 0; }
+  std::uint32_t parts() const { return share ? clients : 1; }
+};
+
 // The place to which a job is fitted.
 struct FittingPlace {
   Volumes volumes;
   std::uint64_t free_bytes = 0;  // of the volume with the least, for files that fill it
   Result& result;                // for warnings and changed names
-  std::uint32_t client = 0;      // of several, from 0; each has content of its own
+  ClientPart client = {};
 };
-
-// The seed of a client's content. That of the first client is unchanged.
-inline std::uint64_t client_seed(std::uint64_t seed, std::uint32_t client) {
-  return client == 0 ? seed : mix_seed(seed, client);
-}
 
 // The common part of job records; `name` is used unless the options set one.
 JobRecord common_record(JobKind kind, const std::string& name, const JobOptions& options);
@@ -164,6 +175,8 @@ class Job {
   virtual JobOptions options(std::uint64_t point) const = 0;
   // Whether `point` uses the files that the point `before` leaves, unchanged.
   virtual bool follows(std::uint64_t /*before*/, std::uint64_t /*point*/) const { return false; }
+  // The number of clients at the point, of several processes; 0: all of them.
+  virtual std::uint32_t clients(std::uint64_t /*point*/) const { return 0; }
   // The part of near that it is measured on, of those of the plan.
   virtual std::size_t part(std::uint64_t /*point*/) const { return 0; }
 
@@ -179,6 +192,8 @@ class Job {
   virtual std::vector<AccessShape> shapes() const = 0;
   // Advice if a volume lacks space.
   virtual std::string_view room_advice() const = 0;
+  // Whether its files have a scale; a recorded trace does not.
+  virtual bool scales() const { return true; }
   // Divergence from a recorded trace is data; in synthesised work it is an error.
   virtual bool may_diverge() const { return false; }
   // How a recorded trace is replayed.

@@ -94,8 +94,10 @@ constexpr std::string_view kOwnKeys =
 constexpr std::string_view kOwnThreads = "use --threads";
 constexpr std::string_view kOfFcTest = "it is for FC-Test only";
 constexpr std::string_view kOfTraces = "it is for recorded traces only";
+constexpr std::string_view kOwnTree =
+    "a trace changes the files that it reads, so each client needs its own";
 
-constexpr std::array<JobParameter, 16> kParameters = {{
+constexpr std::array<JobParameter, 18> kParameters = {{
     {.key = "sets",
      .option = "--set",
      .help = "FC-Test file sets: catalogue names or files",
@@ -162,6 +164,17 @@ constexpr std::array<JobParameter, 16> kParameters = {{
      .swept = true,
      .inapplicable_reason = {kOwnThreads, kOwnKeys, ""},
      .set = [](JobOptions& o, Values v) { o.clients = number(v.front(), 1U, 1000U); }},
+    {.key = "share",
+     .option = "--share",
+     .help = "With --clients mpi: one set of files for all clients",
+     .form = flag,
+     .inapplicable_reason = {"", "", kOwnTree},
+     .set = [](JobOptions& o, Values v) { o.share = truth(v.front()); }},
+    {.key = "shift",
+     .option = "--shift",
+     .help = "With --clients mpi: read the files of the client N ranks later",
+     .inapplicable_reason = {"", "", kOwnTree},
+     .set = [](JobOptions& o, Values v) { o.shift = number(v.front(), 0U, 1'000'000U); }},
     {.key = "owners",
      .option = "--owners",
      .help = "Change file owners as recorded (needs root)",

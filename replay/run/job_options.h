@@ -51,6 +51,9 @@ struct JobOptions {
   std::uint32_t clients = 1;  // concurrent copies of the trace, each in its own directory
   bool change_owners = false;
   bool stop_on_divergence = false;
+  // Several clients (docs/clients.md)
+  bool share = false;       // one tree for all
+  std::uint32_t shift = 0;  // steps that only read work on the files of the client this many later
 };
 
 struct JobParameter {

@@ -153,6 +153,7 @@ std::optional<StepSamples> measure_step(const FittedJob& job, std::size_t step,
     if (options.progress) options.progress->durable();
     for (const Volume* volume : used) volume->check_present();
   }
+  if (options.meet_at_end) options.meet();
   replayed->check();
   fill_sample(sample, outcome, paths);
   replayed->count(outcome, volumes, sample);

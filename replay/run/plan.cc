@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -13,6 +14,7 @@
 #include "filesets/system/printable.h"
 #include "replay/results/result_limits.h"
 #include "replay/run/catalogue.h"
+#include "replay/run/clients_jobs.h"
 #include "replay/run/job_kinds.h"
 #include "replay/run/plan_report.h"
 #include "replay/run/precision.h"
@@ -165,7 +167,10 @@ class Loader {
  public:
   // The overrides' sweep and full run come from the command line.
   Loader(Plan& plan, const PlanOverrides& overrides)
-      : plan_(plan), sweep_(overrides.sweep), full_(overrides.full) {}
+      : plan_(plan),
+        sweep_(overrides.sweep),
+        full_(overrides.full),
+        processes_(overrides.processes) {}
 
   // `said`: for each setting the last value wins.
   void add(const CatalogueItem& item, const std::vector<const JobSettings*>& said, int depth) {
@@ -200,7 +205,7 @@ class Loader {
       JobOptions tried = options;
       tried.sweep.insert_or_assign(key, values);
       try {
-        made = make(tried);
+        made = for_clients(tried, make);
         options = std::move(tried);
         applicability_[key].any = true;
       } catch (const Error& error) {
@@ -212,7 +217,36 @@ class Loader {
             fmt::format("--sweep {} is ignored for {}: {}", key, printable(job), error.what());
       }
     }
-    return made ? *std::move(made) : make(options);
+    return made ? *std::move(made) : for_clients(options, make);
+  }
+
+  static Jobs make_alone(const JobOptions& options,
+                         const std::function<Jobs(const JobOptions&)>& make) {
+    try {
+      return make(options);
+    } catch (const Error& error) {
+      if (!std::string_view(error.what()).contains("key 'clients'")) throw;
+      throw Error(error.kind(), fmt::format("{}; several processes need --clients mpi, see "
+                                            "docs/clients.md",
+                                            error.what()));
+    }
+  }
+
+  // Processes are a matter of the runner, for all kinds of jobs.
+  Jobs for_clients(JobOptions options, const std::function<Jobs(const JobOptions&)>& make) const {
+    if (!processes_) return make_alone(options, make);
+    std::vector<std::string> counts;
+    const auto sweep = options.sweep.extract("clients");
+    if (sweep) {
+      counts = sweep.mapped();
+    } else if (options.clients > 1) {
+      counts = {std::to_string(options.clients)};
+    }
+    options.clients = 1;
+    Jobs jobs = make(options);
+    if (counts.empty()) return jobs;
+    for (std::unique_ptr<Job>& job : jobs) job = with_clients(std::move(job), counts, !!sweep);
+    return jobs;
   }
 
   JobOptions options_for(JobKind kind, bool recorded, const std::string& job,
@@ -362,7 +396,7 @@ class Loader {
 
   Plan& plan_;
   const SweepOverrides& sweep_;
-  const bool full_;
+  const bool full_, processes_;
   std::set<std::pair<std::string, std::string>> names_;  // with their sets
   std::map<std::string, Applicability, std::less<>> applicability_;
 };
@@ -406,6 +440,10 @@ Plan load_plan(std::span<const std::string> names, const PlanOverrides& override
     throw Error(ErrorKind::usage,
                 fmt::format("--full does not apply to {}: none of its jobs has a key 'full'",
                             printable(plan.name)));
+  }
+  if (overrides.reel_per_client) {
+    std::vector<std::unique_ptr<Job>> jobs = std::exchange(plan.jobs, {});
+    plan.jobs.push_back(reel_per_client(std::move(jobs)));
   }
   for (const auto& [key, meaning] : loader.applicability()) {
     if (meaning.inapplicable_reason.empty()) continue;

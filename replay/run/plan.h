@@ -41,6 +41,9 @@ struct PlanOverrides {
   SweepOverrides sweep;
   bool repetitions = false;  // the number of repetitions is set, and overrides plans
   bool full = false;         // the `full` values of jobs apply
+  // The processes of mpirun run the plan: `clients` is their number, for all kinds of jobs.
+  bool processes = false;
+  bool reel_per_client = false;  // see clients_jobs.h
 };
 
 // Resolves each name and creates its jobs. A name is a plan, workload, file set (for FC-Test) or

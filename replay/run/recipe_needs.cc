@@ -130,6 +130,19 @@ bool changes_files(const Recipe& recipe) {
   });
 }
 
+bool only_reads(const RecipePhase& phase) {
+  const auto reads = [](const FileStep& step) {
+    return step.kind == StepKind::read || step.kind == StepKind::stat ||
+           step.kind == StepKind::list;
+  };
+  return std::ranges::none_of(phase.threads, [&](const RecipeThreads& threads) {
+    if (threads.access) return writes(*threads.access) || threads.access->truncate;
+    return std::ranges::any_of(threads.choices, [&](const StepChoice& choice) {
+      return !std::ranges::all_of(choice.steps, reads);
+    });
+  });
+}
+
 std::optional<DirectAccess> smallest_direct_access(const Recipe& recipe) {
   std::optional<DirectAccess> least;
   for (const RecipePhase& phase : recipe.phases) {

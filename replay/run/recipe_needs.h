@@ -22,6 +22,9 @@ bool start_from_same_files(const Recipe& a, const Recipe& b);
 // Whether the phases add, remove or resize files.
 bool changes_files(const Recipe& recipe);
 
+// Whether the phase only reads files that exist before it, or their names.
+bool only_reads(const RecipePhase& phase);
+
 // The smallest direct I/O accesses.
 struct DirectAccess {
   std::uint64_t size = 0;   // bytes

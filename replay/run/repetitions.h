@@ -33,7 +33,6 @@ using Nanoseconds = std::function<std::uint64_t()>;  // a clock
 // - the maximum number is reached ("most").
 class Repetitions {
  public:
-  //
   // `agreed` turns this client's decision to end into that of all clients.
   using Agreed = std::function<bool(bool ends)>;
   Repetitions(std::uint32_t runs, const std::optional<AutoRuns>& automatic,

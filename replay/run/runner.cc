@@ -6,6 +6,7 @@
 #include <exception>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -39,14 +40,16 @@ std::string name_at(const Job& job, std::uint64_t point) {
 
 // Creates the initial files of a job on the volumes, which must have space for its largest tree,
 // for each client. Returns false if the stop was requested.
-bool fill(const FittedJob& fitted, const Volumes& volumes, std::uint32_t clients,
+bool fill(const FittedJob& fitted, const Volumes& volumes, const ClientPart& client,
           std::string_view advice, const std::stop_token& stop) {
+  if (client.share && client.client > 0) return true;  // the first client does it
+  const std::uint32_t trees = client.share ? 1 : client.clients;
   for (std::size_t i = 0; i < kRoles; ++i) {
     const auto role = static_cast<Role>(i);
     Volume* volume = volumes.of(role);
     const Contents contents = fitted.contents(role);
     if (!volume || !contents.largest) continue;
-    check_room(*contents.largest, *volume, contents.copies * clients, advice);
+    check_room(*contents.largest, *volume, contents.copies * trees, advice);
     if (!contents.initial) continue;
     if (populate_below(volume->root(), *contents.initial, volume->describe().target,
                        {.keep_set_id = false, .stop = stop}, {})
@@ -86,6 +89,23 @@ struct PointRun {
   std::uint64_t point = 0;
   const Repetitions& repetitions;
   WorkShare stretch;
+  ClientPart client;
+  bool idle = false;  // only other clients work
+
+  // The directory of a client.
+  void enter(std::uint32_t client_number) const {
+    for (Volume* volume : volumes.all()) {
+      volume->enter(client.share ? std::nullopt : std::optional(client_number));
+    }
+  }
+};
+
+// The job as each client does it, and what it does on the files of another one (JobOptions::shift).
+struct FittedJobs {
+  std::unique_ptr<FittedJob> own, shifted;
+  std::uint32_t shifted_to = 0;
+
+  bool is_shifted(std::size_t step) const { return shifted && own->steps()[step].only_reads; }
 };
 
 class Run {
@@ -124,12 +144,17 @@ class Run {
  private:
   // Each of these returns false if the stop was requested.
   bool measure_all(Stage& stage) {
-    measure_overheads();
+    std::optional<Error> failure;
+    try {
+      if (request_.clients) check_clients(clients_, request_.plan);
+      measure_overheads();
+    } catch (const Error& error) {
+      failure = error;
+    }
+    clients_.agree(failure);
     if (request_.stop.stop_requested()) return false;
-    if (clients_.count() > 1) {
-      for (Warning& one : compare_clients(clients_)) {
-        for (Result* result : results_) result->warn(one);
-      }
+    if (request_.clients) {
+      for (Result* result : results_) note_clients(clients_, request_.plan, *result);
     }
     stage = open_stage(request_, observer_, results_);
     notice_estimate(stage);
@@ -152,11 +177,21 @@ class Run {
       if (record.overhead_ns > 0) continue;  // measured with another set
       const auto fitted = job->fit(0, {.volumes = {}, .free_bytes = 0, .result = result});
       record.overhead_ns = measure_overhead_ns(*fitted, request_.stop);
+      warn_of_shift(*job, *fitted, result);
     }
     for (Result* other : results_) {
       other->plan = result.plan;
       other->warnings = result.warnings;
     }
+  }
+
+  static void warn_of_shift(const Job& job, const FittedJob& fitted, Result& result) {
+    if (job.options(0).shift == 0) return;
+    if (std::ranges::any_of(fitted.steps(), &Step::only_reads)) return;
+    result.warn({"shift-ignored",
+                 fmt::format("--shift has no effect on {}: each of its steps also changes files",
+                             job.record().name),
+                 "use a job with a step that only reads, such as FC-Test"});
   }
 
   // Jobs with a number of repetitions of their own are not automatic.
@@ -231,9 +266,8 @@ class Run {
     const Job& job = *part.job;
     std::vector<SideState> standing(sides.size());
     for (SideState& one : standing) one.first.resize(job.points());
-    Repetitions repetitions(runs_of(job, request_), limits, now_ns, [this](bool ends) {
-      return clients_.count() > 1 ? clients_.value_of_first(ends) : ends;
-    });
+    Repetitions repetitions(runs_of(job, request_), limits, now_ns,
+                            [this](bool ends) { return clients_.value_of_first(ends); });
     const NewMeasurements added(results_);
     const double share = 1 / static_cast<double>(job.points());
     while (!ended_early(added.list()) && repetitions.next(added.list())) {
@@ -247,7 +281,8 @@ class Run {
           Volumes volumes = side.parts[job.part(point)];
           volumes.far.resize(std::min(volumes.far.size(), job.volume_count().most - 1));
           if (needs_no_volume(job)) volumes = {};
-          const PointRun turned{part, side, volumes, point, repetitions, turn.stretch};
+          PointRun turned{part, side, volumes, point, repetitions, turn.stretch, {}};
+          turned.idle = !take_part(turned);
           if (!measure_point(turned, turn.volume, baselines, standing[turn.volume])) return false;
           if (volumes.far.empty() || !share_far(sides)) continue;
           for (SideState& one : standing) {
@@ -271,22 +306,27 @@ class Run {
       for (const Volumes& other : turned.side.parts) {
         if (other.near && other.near != volumes.near) other.near->rest();
       }
+      for (Volume* volume : volumes.all()) volume->prepare(turned.part.kind);
+      if (clients_.first()) turned.enter(0);  // creates a common directory
+      clients_.meet();
+      turned.enter(clients_.rank());
       standing.free_bytes = UINT64_MAX;
       for (Volume* volume : volumes.all()) {
-        volume->prepare(turned.part.kind);
         add_volume(*volume, result);
         const std::uint64_t free = volume->free_bytes().value_or(volume->capacity());
         // Reserve for partly filled clusters and file system metadata.
-        standing.free_bytes = std::min(standing.free_bytes, (free - free / 32) / clients_.count());
+        const std::uint64_t usable = free - free / 32;
+        const std::uint32_t trees = turned.client.share ? 1 : turned.client.clients;
+        standing.free_bytes = std::min(standing.free_bytes, usable / trees);
       }
     }
-    const std::unique_ptr<FittedJob> fitted =
-        job.fit(turned.point, {.volumes = volumes,
-                               .free_bytes = standing.free_bytes,
-                               .result = result,
-                               .client = clients_.rank()});
-    if (anew && !fill(*fitted, volumes, clients_.count(), job.room_advice(), request_.stop)) {
-      return false;
+    const FittedJobs fitted = fit(turned, standing.free_bytes, result);
+    if (anew) {
+      if (!turned.idle &&
+          !fill(*fitted.own, volumes, turned.client, job.room_advice(), request_.stop)) {
+        return false;
+      }
+      clients_.meet();
     }
     if (turned.repetitions.run() == 1) {
       standing.first[turned.point] = result.measurements.size();
@@ -294,16 +334,44 @@ class Run {
       const auto shapes = baselines.shapes.find(&job);
       const bool has_shapes =
           volumes.near && shapes != baselines.shapes.end() && !baselines.by_side[side].empty();
-      add_measurements(job, turned.point, volumes, *fitted, has_shapes ? &shapes->second : nullptr,
-                       result);
+      add_measurements(job, turned.point, volumes, *fitted.own,
+                       has_shapes ? &shapes->second : nullptr, result);
     }
-    if (!measure_steps(turned, *fitted, standing.first[turned.point])) return false;
+    if (!measure_steps(turned, fitted, standing.first[turned.point])) return false;
     standing.point = turned.point;
     return true;
   }
 
-  bool measure_steps(const PointRun& turned, const FittedJob& fitted, std::size_t measurement) {
-    const std::vector<Step>& steps = fitted.steps();
+  // Whether this client works at the point; determines its part.
+  bool take_part(PointRun& turned) const {
+    const Job& job = *turned.part.job;
+    const std::uint32_t wanted = job.clients(turned.point);
+    turned.client.clients = wanted > 0 ? wanted : clients_.count();
+    turned.client.share = request_.clients && job.options(turned.point).share;
+    const bool works = clients_.rank() < turned.client.clients;
+    turned.client.client = works ? clients_.rank() : 0;
+    return works;
+  }
+
+  FittedJobs fit(const PointRun& turned, std::uint64_t free_bytes, Result& result) const {
+    const Job& job = *turned.part.job;
+    FittedJobs fitted;
+    const auto fit_as = [&](std::uint32_t client, Result& to) {
+      ClientPart part = turned.client;
+      part.client = client;
+      return job.fit(turned.point, {turned.volumes, free_bytes, to, part});
+    };
+    fitted.own = fit_as(turned.client.client, result);
+    const std::uint32_t shift = job.options(turned.point).shift % turned.client.clients;
+    if (shift == 0) return fitted;
+    fitted.shifted_to = (turned.client.client + shift) % turned.client.clients;
+    Result same;  // its warnings are in the result already
+    fitted.shifted = fit_as(fitted.shifted_to, same);
+    return fitted;
+  }
+
+  bool measure_steps(const PointRun& turned, const FittedJobs& fitted, std::size_t measurement) {
+    const std::vector<Step>& steps = fitted.own->steps();
     double whole = 0;
     for (const Step& step : steps) whole += step.expected_s;
     StepInfo info{.file_system = turned.volumes.near ? turned.volumes.file_system() : "",
@@ -333,30 +401,54 @@ class Run {
     return true;
   }
 
-  bool run_step(const PointRun& turned, const FittedJob& fitted, std::size_t step,
+  // Nothing if the stop was requested. With several clients, the samples are those of all.
+  std::optional<StepSamples> measure(const PointRun& turned, const FittedJobs& fitted,
+                                     std::size_t step, ReplayProgress& progress) {
+    const Job& job = *turned.part.job;
+    const JobOptions options = job.options(turned.point);
+    const bool shifted = fitted.is_shifted(step), shares = turned.client.share;
+    const bool verifies = !shares || clients_.first();  // a common tree once
+    StartFigures start;
+    const MeasureOptions how{.warm = options.warm,
+                             .verify = verifies ? options.verify : without_tree(options.verify),
+                             .may_diverge = job.may_diverge(),
+                             .run_began_ns = request_.began_ns,
+                             .stop = request_.stop,
+                             .progress = &progress,
+                             .meet = [&] { clients_.meet(); },
+                             .gate = [&] { start = clients_.start(); },
+                             .meet_at_end = shares};
+    std::optional<StepSamples> samples;
+    if (turned.idle) {
+      how.meet();
+      how.gate();
+      if (how.meet_at_end) how.meet();
+    } else {
+      if (shifted) turned.enter(fitted.shifted_to);
+      samples = measure_step(shifted ? *fitted.shifted : *fitted.own, step, turned.volumes, how);
+      if (shifted) turned.enter(clients_.rank());
+      if (!samples) return std::nullopt;
+    }
+    return request_.clients ? merge_of_all(clients_, samples, start) : samples;
+  }
+
+  static Verification without_tree(Verification one) {
+    return one == Verification::tree ? Verification::results : one;
+  }
+
+  bool run_step(const PointRun& turned, const FittedJobs& fitted, std::size_t step,
                 const StepInfo& info, std::span<Measurement> places) {
     const Job& job = *turned.part.job;
     Result& result = *turned.side.result;
-    const JobOptions options = job.options(turned.point);
     ReplayProgress progress;
     const StepWatch watch(observer_, info, progress);
-    StartFigures start;
-    std::optional<StepSamples> samples = measure_step(fitted, step, turned.volumes,
-                                                      {.warm = options.warm,
-                                                       .verify = options.verify,
-                                                       .may_diverge = job.may_diverge(),
-                                                       .run_began_ns = request_.began_ns,
-                                                       .stop = request_.stop,
-                                                       .progress = &progress,
-                                                       .meet = [&] { clients_.meet(); },
-                                                       .gate = [&] { start = clients_.start(); }});
+    std::optional<StepSamples> samples = measure(turned, fitted, step, progress);
     if (!samples) return false;
-    if (clients_.count() > 1) samples = merge_of_all(clients_, *samples, start);
     Sample& sample = samples->all;
     sample.run = info.run;
     const bool failed = !job.may_diverge() && sample.divergences > 0;
     if (failed) {
-      if (std::optional<Warning> why = fitted.unsupported(step, sample)) {
+      if (std::optional<Warning> why = fitted.own->unsupported(step, sample)) {
         why->text = fmt::format("{} on {}: {}", info.operation, info.file_system, why->text);
         result.warn(std::move(*why));
         return true;

@@ -42,9 +42,9 @@ struct RunRequest {
 // nothing is done on the other. Divergence from a recorded trace is data in the result
 // (replay/results/failures.h). Returns true if the whole plan was run, false if the stop was
 // requested. Throws Error for everything that the user must fix; the volumes are cleaned up by
-// then. With clients, each has the same result: samples are those of all together, and the failure
-// of one is that of all. Call on the main thread: FUSE drivers end with the thread that started
-// them.
+// then. With clients, samples are those of all together, complete only at the first client, and the
+// failure of one is that of all. Call on the main thread: FUSE drivers end with the thread that
+// started them.
 bool run_plan(const RunRequest& request, RunObserver& observer, Result& result,
               Result* against = nullptr);
 

@@ -128,7 +128,7 @@ class FittedReplay final : public FittedJob {
                                     : nullptr),
         trace_(copies_ ? *copies_ : original),
         fitted_(fit_trace(trace_.tables(), trace_.trees(), place.volumes.limits())) {
-    fitted_.initial.seed = client_seed(fitted_.initial.seed, place.client);
+    fitted_.initial.seed = place.client.seed_of(fitted_.initial.seed);
     if (transactions) transactions_ = *transactions * options.clients;
     steps_.push_back({.operation = "replay",
                       .files = trace_.info().operations,
@@ -197,6 +197,7 @@ class Traces {
   }
 
   const std::optional<Workload>& workload() const { return workload_; }
+  bool is_recorded() const { return recorded_ != nullptr; }
   std::uint64_t points() const { return workload_ ? workload_->points() : 1; }
   std::vector<SweepAxis> axes() const {
     return workload_ ? workload_->axes() : std::vector<SweepAxis>();
@@ -276,6 +277,7 @@ class TraceJob final : public Job {
   }
   std::string_view room_advice() const override { return "use a larger volume"; }
   bool may_diverge() const override { return true; }
+  bool scales() const override { return !traces_->is_recorded(); }
 
   std::optional<ReplayParameters> replay_parameters(std::uint64_t point) const override {
     const JobOptions options = this->options(point);

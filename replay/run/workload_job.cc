@@ -21,8 +21,10 @@ namespace {
 
 // Size of filereel's own images for files that fill their volume.
 constexpr std::uint64_t kVolumeToFill = 1 << 30;
-// The file for probing direct I/O.
-constexpr const char* kProbeFile = ".filereel-probe";
+// The file for probing direct I/O; clients may share the directory.
+std::string probe_file(const FittingPlace& place) {
+  return fmt::format(".filereel-probe-{}", place.client.client);
+}
 constexpr std::string_view kRoomOfWorkloads = "use --scale or a larger volume";
 
 double expected_seconds(const RecipePhase& phase, std::uint64_t bytes) {
@@ -65,7 +67,10 @@ struct SupportedFeatures {
 
 SupportedFeatures supported_features(const Recipe& recipe, const JobOptions& options,
                                      const FittingPlace& place) {
-  SupportedFeatures means{.synthesis = {.free_bytes = place.free_bytes}};
+  SupportedFeatures means{.synthesis = {.free_bytes = place.free_bytes,
+                                        .shared = place.client.share,
+                                        .part = place.client.part(),
+                                        .parts = place.client.parts()}};
   means.synthesis.depth_as_threads = options.engine == EngineKind::blocking;
   if (options.engine == EngineKind::uring) {
     if (const auto why = uring_unavailable_reason()) throw Error(ErrorKind::failed, *why);
@@ -90,7 +95,7 @@ SupportedFeatures supported_features(const Recipe& recipe, const JobOptions& opt
   const std::optional<DirectAccess> access = smallest_direct_access(recipe);
   if (!access) return means;
   for (const Volume* volume : volumes) {
-    if (can_do_direct_io(volume->root(), kProbeFile, access->size, access->align)) continue;
+    if (can_do_direct_io(volume->root(), probe_file(place), access->size, access->align)) continue;
     means.synthesis.direct = false;
     place.result.warn(
         {"direct-io-unavailable",
@@ -137,6 +142,7 @@ class FittedWorkload final : public FittedJob {
            .bytes = bytes,
            .ends_after_s = seconds_until_end(phase),
            .expected_s = expected_seconds(phase, bytes),
+           .only_reads = only_reads(phase),
            .access = volumes.front() == Role::near ? access_shape(phase) : std::nullopt});
       // Without direct I/O, latencies are those of the page cache. The baseline is of one volume.
       std::optional<AccessShape>& access = steps_.back().access;
@@ -259,7 +265,8 @@ class WorkloadJob final : public Job {
 
   std::unique_ptr<FittedJob> fit(std::uint64_t point, const FittingPlace& place) const override {
     Recipe recipe = workload_.recipe(point, options_.scale);
-    recipe.seed = client_seed(recipe.seed, place.client);
+    recipe.seed = place.client.seed_of(recipe.seed);
+    if (place.client.share) share_recipe(recipe, place.client.parts());
     name_volumes(recipe, std::max<std::size_t>(1, place.volumes.all().size()));
     if (options_.time_ns) {
       for (const std::string& phase : set_time(recipe, *options_.time_ns)) {

@@ -55,34 +55,42 @@ FileIdentity identity_of(int fd) {
   return state ? state->identity : FileIdentity{};
 }
 
+// Does not follow a symbolic link, unless the user named it.
 Descriptor open_directory(int parent, const std::string& path) {
-  return Descriptor(openat(parent, path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const int follow = parent == AT_FDCWD ? 0 : O_NOFOLLOW;
+  return Descriptor(openat(parent, path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | follow));
 }
 
 // The directory to fill: a working directory, or a client's part of that of the first client. The
 // first client therefore removes everything, also the files of clients that have died.
 class OwnDirectory {
  public:
-  OwnDirectory(const std::string& path, const std::optional<ClientPlace>& place) : path_(path) {
-    if (!place || place->client == 0) work_.emplace(path, WorkDirectory::Use::volume);
+  OwnDirectory(const std::string& path, const std::optional<ClientPlace>& place)
+      : path_(path), client_(place ? place->client : 0) {
+    if (client_ == 0) work_.emplace(path, WorkDirectory::Use::volume);
     if (!place) return;
-    const std::string name = place->text_of_first(work_ ? work_->name() : "");
-    all_name_ = name;
-    target_ = open_directory(AT_FDCWD, path);
-    if (target_) all_ = open_directory(target_.get(), name);
+    all_name_ = place->text_of_first(work_ ? work_->name() : "");
+    if (const Descriptor target = open_directory(AT_FDCWD, path)) {
+      all_ = open_directory(target.get(), all_name_);
+    }
     if (!all_) {
       throw_failed(
           fmt::format("{} does not contain the directory of the first client, {}: all "
                       "clients need the same file system there",
-                      printable(path), name));
+                      printable(path), all_name_));
     }
-    const std::string own = fmt::format("client-{}", place->client);
-    if (mkdirat(all_.get(), own.c_str(), 0700) != 0) fail("cannot create a directory in", errno);
-    own_ = open_directory(all_.get(), own);
-    if (!own_) fail("cannot open a directory in", errno);
+    make(name_of(client_));
+    enter(client_);
   }
 
-  int root() const { return own_ ? own_.get() : work_->root(); }
+  int root() const { return entered_ ? entered_.get() : work_->root(); }
+
+  void enter(std::optional<std::uint32_t> client) {
+    if (!all_) return;
+    if (!client && work_) make(kCommon);
+    entered_ = open_directory(all_.get(), client ? name_of(*client) : kCommon);
+    if (!entered_) fail("cannot open a client's directory in", errno);
+  }
 
   void check_present() const {
     if (work_) return work_->check_present();
@@ -95,7 +103,11 @@ class OwnDirectory {
                     printable(path_)));
   }
 
-  void clear() { remove_contents(root(), path_); }
+  void clear() {
+    if (!all_) return remove_contents(root(), path_);
+    clear(name_of(client_));
+    if (work_) clear(kCommon);
+  }
   void keep() {
     if (work_) work_->keep();
   }
@@ -104,13 +116,25 @@ class OwnDirectory {
   }
 
  private:
+  static constexpr const char* kCommon = "shared";
+
+  static std::string name_of(std::uint32_t client) { return fmt::format("client-{}", client); }
+
+  void make(const std::string& name) const {
+    if (mkdirat(all_.get(), name.c_str(), 0700) == 0 || errno == EEXIST) return;
+    fail("cannot create a client's directory in", errno);
+  }
+  void clear(const std::string& name) const {
+    if (const Descriptor one = open_directory(all_.get(), name)) remove_contents(one.get(), path_);
+  }
   [[noreturn]] void fail(std::string_view what, int error) const {
     throw_failed(fmt::format("{} {}: {}", what, printable(path_), strerror(error)));
   }
 
   std::string path_, all_name_;
+  std::uint32_t client_;
   std::optional<WorkDirectory> work_;  // of the first client
-  Descriptor target_, all_, own_;      // of a client
+  Descriptor all_, entered_;           // the first client's working directory, one in it
 };
 
 class DirectoryVolume final : public Volume {
@@ -138,6 +162,8 @@ class DirectoryVolume final : public Volume {
     check_present();
     directory_.clear();
   }
+
+  void enter(std::optional<std::uint32_t> client) override { directory_.enter(client); }
 
   CacheState make_cold(std::span<const std::string> paths, std::uint64_t) override {
     check_present();

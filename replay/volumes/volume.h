@@ -54,6 +54,10 @@ class Volume {
   // files created since it was opened are removed.
   virtual void prepare(std::optional<FileSystemKind> kind) = 0;
 
+  // Works in the directory of this client from now on, or in the common one of all (nothing), which
+  // only the first client creates. No effect without ClientPlace.
+  virtual void enter(std::optional<std::uint32_t> /*client*/) {}
+
   // Writes everything back and empties the caches. `paths` (below the root) are the files that are
   // read next, `bytes` their total size: the cached share refers to these.
   virtual CacheState make_cold(std::span<const std::string> paths, std::uint64_t bytes) = 0;
@@ -93,7 +97,8 @@ class Volume {
 };
 
 // The place of a client among those that work in the same directory. Each has a directory of its
-// own, all of them in the working directory of the first.
+// own, and all have a common one; they are in the working directory of the first. prepare() empties
+// its own, and that of the first also the common one.
 struct ClientPlace {
   std::uint32_t client = 0;  // from 0
   // Returns the text of the first client to all of them.

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import time
 
-from support import FILEREEL, IntegrationTest, have, main, needs
+from support import FILEREEL, IntegrationTest, have, main, needs, thorough
 
 WORKLOAD = """files: {name: data, count: 4, size: 1 MiB}
 access: {size: 4 KiB, random: 100 %%, reads: %s}
@@ -17,7 +17,8 @@ LONG = WORKLOAD % ("50 %", "time: 1 s")
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
-class Clients(IntegrationTest):
+class ClientsTest(IntegrationTest):
+    """Runs filereel with mpirun."""
 
     def setUp(self):
         super().setUp()
@@ -56,6 +57,10 @@ class Clients(IntegrationTest):
             self.assertAlmostEqual(clients["first_ended_s"], min(ends))
             self.assertEqual(min(one["start_s"] for one in clients["each"]), 0)
             self.assertEqual(sample["divergences"]["count"], 0)
+
+
+class Clients(ClientsTest):
+    """A few clients."""
 
     def test_file_sets_of_all_clients_add_up(self):
         for count in (2, 5):
@@ -105,13 +110,108 @@ class Clients(IntegrationTest):
             self.assertGreaterEqual(each[i]["start_s"], 0.3 * i - 0.2)
         self.assertGreater(self.samples(result)[0]["elapsed_s"], 0.4)
 
+    def test_clients_share_a_file_set_and_each_has_a_part_of_it(self):
+        _, alone = self.measure(1, "programs", "--scale", "0.02", "--near", "target", "--far", "far", "--runs", "1")
+        _, result = self.measure(3, "programs", "--scale", "0.02", "--near", "target", "--far", "far", "--runs",
+                                 "2", "--share", "--verify", "tree", "--threads", "2")
+        self.check_sums(result, 3)
+        wanted = {one["operation"]: one["samples"][0] for one in alone["measurements"]}
+        self.assertEqual(len(wanted), 5)
+        for one in result["measurements"]:
+            for sample in one["samples"]:
+                self.assertEqual(sample["bytes"], wanted[one["operation"]]["bytes"])
+                self.assertEqual(sample["files"], wanted[one["operation"]]["files"])
+                self.assertEqual(sample["tree"]["differences"], 0)
+                files = [client["files"] for client in sample["clients"]["each"]]
+                self.assertLess(max(files) - min(files), 3)
+        settings = result["plan"]["jobs"][0]["settings"]
+        self.assertEqual((settings["clients"], settings["share"]), ("3", "true"))
+
+    def test_clients_read_the_same_files_and_write_separate_parts_of_one_file(self):
+        (self.scratch / "w.yaml").write_text(
+            "files: {name: one, count: 1, size: 12 MiB}\n"
+            "phases:\n"
+            "  - {name: read, access: {size: 64 KiB, reads: 100 %}}\n"
+            "  - {name: write, access: {size: 64 KiB, reads: 0 %}}\n"
+            "  - {name: again, access: {size: 64 KiB, reads: 100 %}}\n")
+        _, result = self.measure(3, "w.yaml", "--near", "target", "--runs", "1", "--share", "--verify", "content",
+                                 "--keep")
+        self.check_sums(result, 3)
+        read, write, again = (one["samples"][0] for one in result["measurements"])
+        for whole in (read, again):
+            self.assertEqual([one["bytes"] for one in whole["clients"]["each"]], [12 << 20] * 3)
+        self.assertEqual([one["bytes"] for one in write["clients"]["each"]], [4 << 20] * 3)
+        self.assertEqual([one.name for one in (self.scratch / "target/shared/one").iterdir()], ["f000000"])
+
+    def test_clients_create_and_remove_files_in_one_directory(self):
+        (self.scratch / "w.yaml").write_text(
+            "files: {name: data, count: 90, size: 4 KiB, exist: false}\n"
+            "phases:\n"
+            "  - {name: create, do: [create]}\n"
+            "  - {name: look, do: [stat]}\n"
+            "  - {name: remove, do: [remove]}\n")
+        _, result = self.measure(4, "w.yaml", "--near", "target", "--runs", "1", "--share", "--shift", "1")
+        self.check_sums(result, 4)
+        for one in result["measurements"]:
+            self.assertEqual(one["samples"][0]["files"], 90)
+        stats = result["measurements"][1]["samples"][0]["latency"]["stat"]
+        self.assertEqual((stats["count"], stats.get("errors", 0)), (90, 0))
+
+    def test_a_shift_reads_the_files_of_another_client(self):
+        """Whose content differs: with --verify content, one's own would be a failure."""
+        _, result = self.measure(3, "mp3", "--scale", "0.01", "--operations", "create,read,delete", "--near",
+                                 "target", "--runs", "2", "--shift", "2", "--verify", "content")
+        self.check_sums(result, 3)
+        self.assertEqual(result["plan"]["jobs"][0]["settings"]["shift"], "2")
+        output, result = self.measure(2, "app-git-clone", "mp3", "--scale", "0.01", "--near", "target", "--runs", "1",
+                                      "--shift", "1")
+        self.assertIn("--shift does not apply to app-git-clone", output)
+
+    def test_a_sweep_over_the_number_of_clients_works_for_all_kinds_of_jobs(self):
+        (self.scratch / "w.yaml").write_text(WORKLOAD % ("100 %", "operations: 100"))
+        (self.scratch / "plan.yaml").write_text(
+            "jobs: [{job: w.yaml, name: w}, {job: app-git-clone}, {job: mp3, scale: 0.01}]\n"
+            "sweep: {clients: [1, 3]}\nruns: 1\n")
+        output, result = self.measure(4, "plan.yaml", "--near", "target")
+        self.assertTrue(result["complete"], output)
+        for one in result["measurements"]:
+            sample, = one["samples"]
+            count = int(one["parameters"]["clients"])
+            self.assertEqual(len(sample["clients"]["each"]), count)
+            self.assertEqual(sample["operations"], sum(one["operations"] for one in sample["clients"]["each"]))
+        counts = {(one["workload"], one["parameters"]["clients"]) for one in result["measurements"]}
+        self.assertEqual(len(counts), 6)
+        process = self.launch(2, "plan.yaml", "--near", "target")
+        output = process.communicate(timeout=60)[0]
+        self.assertEqual(process.returncode, 2, output)
+        self.assertIn("w needs 3 clients, and there are 2: use mpirun -np 3", output)
+
+    def test_reels_are_distributed_over_the_clients(self):
+        _, result = self.measure(3, "app-git-clone", "app-general-use", "--reel-per-client", "--near", "target", "--runs",
+                                 "1", "--verify", "tree")
+        self.check_sums(result, 3)
+        sample, = self.samples(result)
+        self.assertEqual(sample["tree"]["differences"], 0)
+        operations = [one["operations"] for one in sample["clients"]["each"]]
+        self.assertEqual(operations[0], operations[2])
+        self.assertNotEqual(operations[0], operations[1])
+        self.assertEqual(result["plan"]["jobs"][0]["name"], "app-git-clone+app-general-use")
+
+    def test_two_directories_are_measured_in_turns(self):
+        _, result = self.measure(2, "mp3", "--scale", "0.01", "--near", "target", "--against", "other", "--runs",
+                                 "2", "--against-json", "o.json")
+        self.check_sums(result, 2)
+        self.check_sums(self.result("o.json"), 2)
+        self.assertFalse((self.scratch / "other").exists())
+
     def test_what_needs_a_shared_directory_is_refused(self):
         for arguments, text in ((["--near", "image:a.img"], "needs a directory that all clients see"),
                                 ([], "needs --near")):
             done = self.filereel("run", "mp3", "--scale", "0.01", "--clients", "mpi", *arguments, status=2)
-            self.assertIn(text, done.stderr)
-        done = self.filereel("run", "mp3", "--stagger", "1s", status=2)
-        self.assertIn("--stagger needs --clients mpi", done.stderr)
+            self.assertIn(text, done.err)
+        for option in (["--stagger", "1s"], ["--share"], ["--shift", "1"], ["--reel-per-client"]):
+            done = self.filereel("run", "mp3", *option, status=2)
+            self.assertIn(f"{option[0]} needs --clients mpi", done.err)
 
     def begin(self, wrap=()):
         """A run with at least one sample, and the processes of its clients."""
@@ -186,6 +286,46 @@ class Clients(IntegrationTest):
             self.assertRegex(output, r"filereel: client 1 \([^)]*\): .*was unmounted or replaced")
             self.assertTrue(self.samples(self.result()))
             self.assertFalse(os.path.exists(f"{folder}/target"))
+
+
+class OneToManyClients(ClientsTest):
+    """Every count of clients, on a disk's file system and in memory."""
+
+    memory = 6000
+    COUNTS = (1, 2, 4, 8, 16, 64)
+    JOBS = {"mp3": ["--scale", "0.005", "--operations", "create,read,copy-near,delete", "--verify", "tree"],
+            "random-read": ["--scale", "0.05", "--time", "300ms"],
+            "sysbench-fileio": ["--scale", "0.005", "--time", "300ms"],
+            "app-git-clone": ["--verify", "tree"]}
+
+    @thorough("1 to 64 clients of four jobs on two file systems")
+    @needs("ext4")
+    def test_counts_and_bytes_are_those_of_all_clients(self):
+        with self.ext4_volume(5000) as disk:
+            for place, kind in ((disk, "ext4"), (self.scratch, "tmpfs")):
+                for job, options in self.JOBS.items():
+                    alone = None
+                    for count in self.COUNTS:
+                        with self.subTest(place=kind, job=job, clients=count):
+                            alone = self.check(place, kind, job, options, count, alone)
+
+    def check(self, place, kind, job, options, count, alone):
+        _, result = self.measure(count, job, "--near", f"{place}/target", "--runs", "1", *options)
+        self.check_sums(result, count)
+        self.assertEqual(result["volumes"][0]["file_system"], kind)
+        for one in result["measurements"]:
+            sample, = one["samples"]
+            kinds = {name: latency["count"] for name, latency in sample["latency"].items()}
+            print(f"{kind}, {job}, {one['operation']}, {count} clients: {sample['operations']} operations, "
+                  f"{sample['bytes']} bytes, start skew {sample['clients']['start_skew_us']:.0f} µs, "
+                  f"clock error {sample['clients']['clock_error_us']:.0f} µs", flush=True)
+            if "--time" in options:
+                self.assertEqual(kinds.get("read", 0) + kinds.get("write", 0), sample["operations"])
+            elif alone:
+                self.assertEqual(kinds, {name: count * n for name, n in alone[one["operation"]].items()})
+        return alone or {one["operation"]: {name: latency["count"] for name, latency in
+                                            one["samples"][0]["latency"].items()}
+                         for one in result["measurements"]}
 
 
 if __name__ == "__main__":

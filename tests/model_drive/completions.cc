@@ -4,7 +4,7 @@
 #include <chrono>
 #include <utility>
 
-#include "replay/engine/precise_sleep.h"
+#include "replay/measure/precise_sleep.h"
 #include "replay/measure/clock.h"
 #include "tests/model_drive/prompt_thread.h"
 

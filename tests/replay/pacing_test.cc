@@ -9,7 +9,7 @@
 #include <doctest/doctest.h>
 
 #include "filesets/system/error.h"
-#include "replay/engine/precise_sleep.h"
+#include "replay/measure/precise_sleep.h"
 #include "replay/engine/replayer.h"
 #include "replay/measure/clock.h"
 #include "tests/replay/hand_trace.h"

@@ -213,6 +213,40 @@ TEST_CASE("the first thread makes every directory before the threads first meet"
   }
 }
 
+TEST_CASE("a part of several has the files of a thread, without directories and barriers") {
+  const FileSet set = varied_set();
+  constexpr std::uint32_t kParts = 3;
+  const FcTest whole(set, options(4096, CopyMethod::readwrite, kParts));
+  std::uint64_t bytes = 0, files = 0;
+  for (std::uint32_t part = 0; part < kParts; ++part) {
+    FcTestOptions own = options(4096, CopyMethod::readwrite);
+    own.shared = true;
+    own.part = part;
+    own.parts = kParts;
+    const FcTest test(set, own);
+    bytes += test.bytes();
+    files += test.files();
+    for (const FcStep step : kSteps) {
+      CAPTURE(fc_step_name(step));
+      std::vector<Operation> wanted = drain(whole.trace(step))[part];
+      std::erase_if(wanted, [](const Operation& op) {
+        return op.kind == OperationKind::make_directory ||
+               op.kind == OperationKind::remove_directory || op.kind == OperationKind::barrier;
+      });
+      const auto threads = drain(test.trace(step));
+      REQUIRE(threads.size() == 1);
+      REQUIRE(threads[0].size() == wanted.size());
+      for (std::size_t i = 0; i < wanted.size(); ++i) {
+        CHECK(threads[0][i].kind == wanted[i].kind);
+        CHECK(threads[0][i].path == wanted[i].path);
+        CHECK(threads[0][i].offset == wanted[i].offset);
+      }
+    }
+  }
+  CHECK(bytes == whole.bytes());
+  CHECK(files == whole.files());
+}
+
 TEST_CASE("every thread of several has files to work on") {
   const FileSet set = varied_set();
   const FcTest test(set, options(4096, CopyMethod::readwrite, 3));

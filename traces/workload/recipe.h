@@ -77,6 +77,10 @@ struct AccessMix {
   bool truncate = false;  // files are truncated when opened, and grow
 };
 
+constexpr bool writes(const AccessMix& mix) {
+  return mix.ratio > 0 || mix.reads < 100'000;
+}
+
 enum class StepKind : std::uint8_t {
   create,     // create and write the file
   read,       // whole

@@ -101,6 +101,24 @@ std::vector<Role> volumes_of(const Recipe& recipe, const RecipePhase& phase) {
   return sorted(std::move(volumes));
 }
 
+void share_recipe(Recipe& recipe, std::uint32_t parts) {
+  for (RecipePhase& phase : recipe.phases) {
+    phase.stop.operations *= parts;
+    phase.stop.bytes *= parts;
+    for (RecipeThreads& threads : phase.threads) {
+      threads.count *= parts;
+      if (!threads.access) continue;
+      if (threads.access->truncate) {
+        throw Error(ErrorKind::usage,
+                    fmt::format("files cannot be shared: phase '{}' truncates them as it opens "
+                                "them; omit --share",
+                                printable(phase.name)));
+      }
+      threads.access->disjoint = threads.access->disjoint || writes(*threads.access);
+    }
+  }
+}
+
 struct Synthesis::State {
   // The state of one volume.
   struct VolumeState {
@@ -138,7 +156,7 @@ struct Synthesis::State {
           volume.groups.emplace(i, GroupLayout(files, recipe, has_step(recipe, i, StepKind::copy),
                                                options.free_bytes, all, paths));
       const GroupLayout& group = added.first->second;
-      group.add_initial(all, is_made_by_access(recipe, i), volume.initial);
+      group.add_initial(all, is_made_by_access(recipe, i) || options.shared, volume.initial);
       check_open_files(i, group);
     }
     const auto begin = all.entries.begin() + static_cast<std::ptrdiff_t>(first);
@@ -232,6 +250,7 @@ struct Synthesis::State {
   // Whether the phase is the first to create the group's files, and therefore creates directories,
   // too.
   bool makes_directories(std::size_t phase, const RecipeThreads& threads) const {
+    if (options.shared) return false;  // clients do not wait for each other in a phase
     if (recipe.files[threads.files].exist || !has_step(threads, StepKind::create)) return false;
     for (std::size_t before = 0; before < phase; ++before) {
       for (const RecipeThreads& other : recipe.phases[before].threads) {
@@ -273,6 +292,11 @@ struct Synthesis::State {
                               "else: create the files in a separate phase",
                               printable(what.name)));
     }
+  }
+
+  // Whether the thread belongs to this part.
+  bool is_own(const RecipeThreads& threads, std::uint32_t thread) const {
+    return thread / (threads.count / options.parts) == options.part;
   }
 
   // Whether each request in flight is a blocking thread.
@@ -370,6 +394,7 @@ Trace Synthesis::trace(std::size_t phase) const {
       trace.largest_io = std::max(trace.largest_io, largest_block(threads));
     }
     const auto add = [&](Role volume, std::uint32_t thread) {
+      if (!state_->is_own(threads, thread)) return;
       StopRule stop = what.stop;
       stop.operations = part_of(stop.operations, number, threads_of_all);
       stop.bytes = part_of(stop.bytes, number, threads_of_all);
@@ -405,7 +430,8 @@ bool Synthesis::queues(std::size_t phase) const {
 
 std::uint64_t Synthesis::bytes(std::size_t phase) const {
   const RecipePhase& what = state_->recipe.phases[phase];
-  if (what.stop.bytes > 0) return what.stop.bytes;
+  const std::uint32_t parts = state_->options.parts;
+  if (what.stop.bytes > 0) return what.stop.bytes / parts;
   if (what.stop.time_ns > 0 || what.stop.operations > 0) return 0;
   std::uint64_t bytes = 0;
   for (const RecipeThreads& threads : what.threads) {
@@ -413,7 +439,7 @@ std::uint64_t Synthesis::bytes(std::size_t phase) const {
     bytes += state_->volumes_of(threads) *
              (threads.access ? bytes_of_pass(*threads.access, space, threads.count) : space);
   }
-  return bytes * std::max<std::uint64_t>(1, what.stop.passes);
+  return bytes / parts * std::max<std::uint64_t>(1, what.stop.passes);
 }
 
 }  // namespace filereel

@@ -19,7 +19,16 @@ struct SynthesisOptions {
   // it.
   bool direct = true;
   std::uint64_t free_bytes = 0;  // of the volume, for `fill`
+  // Of clients that share the files, this one's number and their number: see share_recipe.
+  bool shared = false;
+  std::uint32_t part = 0, parts = 1;
 };
+
+// Makes a recipe of the threads of all `parts` clients that share its files; a Synthesis creates
+// those of one part. Each client keeps its number of threads and its limits. Accesses that write
+// have separate zones, and a file belongs to one thread of one client. Throws Error(usage) for a
+// phase that truncates files as it opens them.
+void share_recipe(Recipe& recipe, std::uint32_t parts);
 
 // The files and phases of one recipe (no mysql, no reel) with named volumes (name_volumes). A group
 // has the same names on each of its volumes, below near in the path table, and different content.
@@ -45,7 +54,7 @@ class Synthesis {
 
   // True if the phase uses io_uring.
   bool queues(std::size_t phase) const;
-  // Expected bytes of a phase, for progress; 0 if only time ends it.
+  // Expected bytes of a phase of this part, for progress; 0 if only time ends it.
   std::uint64_t bytes(std::size_t phase) const;
 
  private:

@@ -1,4 +1,4 @@
-#include "replay/engine/precise_sleep.h"
+#include "replay/measure/precise_sleep.h"
 
 #include <algorithm>
 #include <ctime>
