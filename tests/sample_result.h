@@ -53,6 +53,23 @@ inline filereel::VolumeDescription volume_of(filereel::Role role, const std::str
   return volume;
 }
 
+// A directory on a share.
+inline filereel::VolumeDescription network_volume() {
+  filereel::VolumeDescription volume;
+  volume.target = "/mnt/nas/test";
+  volume.target_kind = "directory";
+  volume.file_system = "nfs4";
+  volume.driver = "kernel";
+  volume.mount_options =
+      "rw,relatime,rw,vers=4.2,proto=tcp,clientaddr=192.168.7.21,addr=192.168.7.9";
+  volume.age = "used";
+  volume.size = 64'000'000'000;
+  volume.network = {"nfs 4.2", "tcp", "nas.example.org:/data", "nas.example.org", "192.168.7.9",
+                    "eth0",    1000};
+  volume.layers = filereel::share_layers(*volume.network);
+  return volume;
+}
+
 // Of which nothing but its beginning is known.
 inline filereel::Result begun_result() {
   filereel::Result result;

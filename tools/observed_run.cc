@@ -107,7 +107,7 @@ void add_result_options(CLI::App& command, ResultOptions& options) {
                      "Name of the result, such as a drive or 'firmware 1.08'");
   command.add_option("--note", options.note, "Comment to store in the result");
   command.add_flag("--hide-serial", options.hide_serials,
-                   "Store hashes instead of serial numbers of drives");
+                   "Store hashes instead of serial numbers and shares");
   command.add_flag("--live", options.live.lines,
                    "Print throughput and latencies every second, on standard error");
   command.add_option("--live-json", options.live.json,

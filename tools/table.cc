@@ -123,6 +123,7 @@ std::string describe_drives(const VolumeDescription& volume) {
     text += fmt::format("{}{}{}", text.empty() ? "" : " + ",
                         count > 1 ? fmt::format("{} × ", count) : "", kind);
   }
+  if (volume.network) text += (text.empty() ? "" : " + ") + printable(volume.network->source);
   if (text.empty()) return text;
   // Partitions and files are part of the target's name.
   std::string through;

@@ -59,8 +59,8 @@ std::string counted(std::uint64_t count, std::string_view one, std::string_view 
 // "ext4 (kernel driver), near /dev/sdb1 on Fast Disk 3 1.07", "without a volume".
 std::string describe_volumes(const Result& result, const std::string& file_system);
 
-// "Fast Disk 3 1.07", "2 × Fast Disk 3 1.07 through vg-data (LVM), md0 (raid1 of 2)"; "" if
-// unknown.
+// "Fast Disk 3 1.07", "2 × Fast Disk 3 1.07 through vg-data (LVM), md0 (raid1 of 2)",
+// "nas:/data through nfs 4.2 over tcp, eth0 1000 Mbit/s"; "" if unknown.
 std::string describe_drives(const VolumeDescription& volume);
 
 // A line: "warning: text [code]; next step".

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <fstream>
 #include <sstream>
+#include <utility>
 
 #include <boost/filesystem.hpp>
 #include <sys/sysmacros.h>
@@ -26,24 +27,40 @@ std::string unescape(const std::string& text) {
 
 }  // namespace
 
+std::optional<MountedFileSystem> parse_mount(const std::string& line) {
+  // id parent major:minor root mount-point options [optional…] - type source super-options
+  std::istringstream words(line);
+  std::string id, parent, device, root, point, options, word, type, source, more;
+  words >> id >> parent >> device >> root >> point >> options;
+  while (words >> word && word != "-") {
+  }
+  words >> type >> source >> more;
+  unsigned major_number = 0, minor_number = 0;
+  // NOLINTNEXTLINE(cert-err34-c): the kernel's own digits
+  if (sscanf(device.c_str(), "%u:%u", &major_number, &minor_number) != 2) return std::nullopt;
+  return MountedFileSystem{makedev(major_number, minor_number),
+                           unescape(root),
+                           unescape(point),
+                           type,
+                           unescape(source),
+                           options + "," + more};
+}
+
 std::vector<MountedFileSystem> mounted_file_systems() {
   std::vector<MountedFileSystem> all;
   std::ifstream in("/proc/self/mountinfo");
   for (std::string line; std::getline(in, line);) {
-    // id parent major:minor root mount-point options [optional…] - type source super-options
-    std::istringstream words(line);
-    std::string id, parent, device, root, point, options, word, type, source, more;
-    words >> id >> parent >> device >> root >> point >> options;
-    while (words >> word && word != "-") {
-    }
-    words >> type >> source >> more;
-    unsigned major_number = 0, minor_number = 0;
-    // NOLINTNEXTLINE(cert-err34-c): the kernel's own digits
-    if (sscanf(device.c_str(), "%u:%u", &major_number, &minor_number) != 2) continue;
-    all.push_back({makedev(major_number, minor_number), unescape(root), unescape(point), type,
-                   unescape(source), options + "," + more});
+    if (auto mounted = parse_mount(line)) all.push_back(std::move(*mounted));
   }
   return all;
+}
+
+std::string mount_option(const std::string& options, const std::string& name) {
+  const std::string all = "," + options, key = "," + name + "=";
+  const std::size_t found = all.find(key);
+  if (found == std::string::npos) return "";
+  const std::size_t begin = found + key.size();
+  return all.substr(begin, all.find(',', begin) - begin);
 }
 
 std::optional<MountedFileSystem> mounted_at(const std::string& path) {

@@ -19,7 +19,13 @@ struct MountedFileSystem {
   std::string options;  // of the mount and of the file system
 };
 
+// `line` is one of mountinfo; nothing if it is invalid.
+std::optional<MountedFileSystem> parse_mount(const std::string& line);
+
 std::vector<MountedFileSystem> mounted_file_systems();
+
+// The value of an option: "tcp" of "rw,vers=4.2,proto=tcp" for "proto"; "" if it is missing.
+std::string mount_option(const std::string& options, const std::string& name);
 
 // Returns the mount that contains `path`; nothing if unknown.
 std::optional<MountedFileSystem> mounted_at(const std::string& path);

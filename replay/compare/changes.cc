@@ -166,6 +166,16 @@ std::vector<ComparedProperty> drive_aspects(Role role) {
   return list;
 }
 
+// A share takes the place of the drive.
+ComparedProperty share_aspect(Role role) {
+  return {ChangeKind::drive, fmt::format("share ({})", role_name(role)),
+          [role](const PreparedResult& looked, Values& values) {
+            for (const VolumeDescription& volume : looked.volumes) {
+              if (volume.role == role && volume.network) values.add(volume.network->source);
+            }
+          }};
+}
+
 // `file_system` is "" in a comparison across file systems: any file system matches.
 std::vector<ComparedProperty> volume_aspects(Role role, const std::string& file_system) {
   const bool across = file_system.empty();
@@ -247,7 +257,10 @@ std::vector<ComparedProperty> all_aspects(std::span<const Result> base,
   const auto append = [&](std::vector<ComparedProperty> more) {
     std::ranges::move(more, std::back_inserter(list));
   };
-  for (std::size_t role = 0; role < kRoles; ++role) append(drive_aspects(static_cast<Role>(role)));
+  for (std::size_t role = 0; role < kRoles; ++role) {
+    append(drive_aspects(static_cast<Role>(role)));
+    list.push_back(share_aspect(static_cast<Role>(role)));
+  }
   append(all_volume_aspects(base, across));
   for (const PlainAspect& aspect : kPlainAspects) {
     list.push_back({ChangeKind::other, aspect.what,

@@ -41,6 +41,7 @@ TestedDevice tested_device(const Result& result) {
       firmware.push_back(drive.firmware);
       kernel_names.push_back(drive.name);
     }
+    if (volume.network && volume.drives.empty()) names.push_back(volume.network->source);
   }
   TestedDevice device = {.name = joined(names), .firmware = joined(firmware)};
   if (device.name.empty()) device.name = result.label;

@@ -10,8 +10,9 @@ namespace filereel {
 
 // The device that a result is of; from the volume near.
 struct TestedDevice {
-  // "Fast Disk 3 S123"; several drives are joined with " + ". Without model and serial number, the
-  // result's label, otherwise the kernel's name of the drive, otherwise "unknown".
+  // "Fast Disk 3 S123", or the source of a share, "nas:/data"; several are joined with " + ".
+  // Without any of these the result's label, otherwise the kernel's name of the drive, otherwise
+  // "unknown".
   std::string name;
   std::string firmware;  // "1.07"; several are joined with " + "; "" if unknown
 };

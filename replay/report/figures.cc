@@ -79,13 +79,15 @@ std::set<std::string> common_sets(const std::vector<Group>& groups, const std::s
 
 std::string drives_text(const Result& result) {
   std::vector<std::string> names;
-  const auto add = [&](const DeviceIdentity& drive) {
-    if (drive.model.empty()) return;
-    std::string name = drive.model + (drive.firmware.empty() ? "" : " " + drive.firmware);
+  const auto add = [&](std::string name) {
     if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
   };
   for (const VolumeDescription& volume : result.volumes) {
-    for (const DeviceIdentity& drive : volume.drives) add(drive);
+    for (const DeviceIdentity& drive : volume.drives) {
+      if (drive.model.empty()) continue;
+      add(drive.model + (drive.firmware.empty() ? "" : " " + drive.firmware));
+    }
+    if (volume.network) add(volume.network->source);
   }
   return fmt::format("{}", fmt::join(names, " + "));
 }

@@ -127,7 +127,8 @@ std::string volumes(const Result& result) {
   std::vector<Row> rows = {{"volume", "file system", "layers", "size", "mount options"}};
   for (const VolumeDescription& one : result.volumes) {
     rows.push_back(
-        {fmt::format("{} {}", role_name(one.role), plain(one.target)),
+        {fmt::format("{} {}{}", role_name(one.role), plain(one.target),
+                     one.network ? " on " + plain(one.network->source) : ""),
          fmt::format("{} ({}), {}", plain(one.file_system), plain(one.driver), plain(one.age)),
          plain(fmt::format("{}", fmt::join(one.layers, ", "))), format_size(one.size),
          plain(one.mount_options)});

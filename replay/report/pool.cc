@@ -13,17 +13,19 @@
 namespace filereel {
 namespace {
 
-using Drive = std::tuple<std::string, std::string, std::string>;  // model, serial, firmware
+// Model, serial number, firmware. For a share its source alone.
+using Drive = std::tuple<std::string, std::string, std::string>;
 
 std::vector<Drive> drives_of(const Result& result) {
   std::vector<Drive> drives;
-  for (const VolumeDescription& volume : result.volumes) {
-    for (const DeviceIdentity& one : volume.drives) {
-      Drive drive{one.model, one.serial, one.firmware};
-      if (drive != Drive() && std::ranges::find(drives, drive) == drives.end()) {
-        drives.push_back(std::move(drive));
-      }
+  const auto add = [&](Drive drive) {
+    if (drive != Drive() && std::ranges::find(drives, drive) == drives.end()) {
+      drives.push_back(std::move(drive));
     }
+  };
+  for (const VolumeDescription& volume : result.volumes) {
+    for (const DeviceIdentity& one : volume.drives) add({one.model, one.serial, one.firmware});
+    if (volume.network) add({volume.network->source, "", ""});
   }
   std::ranges::sort(drives);
   return drives;

@@ -11,9 +11,9 @@ namespace filereel {
 
 // Groups the results by drive: for each the number of its column, from 0, in the order of the first
 // results. Results belong together if they have the same label, drives (model, serial number,
-// firmware) and machine, and jobs of the same name have the same settings. Without a label, the
-// drives must be known, and no two results may have the same measurement, which may be meant for
-// comparison. Results with a group are grouped only by that.
+// firmware; for shares the source) and machine, and jobs of the same name have the same settings.
+// Without a label, the drives must be known, and no two results may have the same measurement,
+// which may be meant for comparison. Results with a group are grouped only by that.
 std::vector<std::size_t> columns_of(std::span<const ReportedResult> results);
 
 // One result per column. Measurements of the same thing are merged with all their samples, and

@@ -1,4 +1,4 @@
-// Removes serial numbers, so that results can be published.
+// Removes serial numbers and network addresses, so that results can be published.
 #pragma once
 
 #include "replay/results/result.h"
@@ -8,10 +8,10 @@ namespace filereel {
 
 // Replaces every serial number with serial_digest, also within the target's name and the layers. A
 // name in /dev/disk/by-id, which contains the serial number or similar, is replaced with the
-// kernel's name.
+// kernel's name. The same for source, server and address of a share, also in mount options.
 void hide_serials(VolumeDescription& volume);
 
-// The volume for the result: without serial numbers if its serials_hidden is set.
+// The volume for the result: without serial numbers and the like if its serials_hidden is set.
 VolumeDescription described(const VolumeDescription& volume, const Result& result);
 
 }  // namespace filereel

@@ -1,6 +1,7 @@
 #include "replay/results/result_limits.h"
 
 #include <algorithm>
+#include <concepts>
 #include <cstdint>
 #include <set>
 #include <utility>
@@ -9,6 +10,7 @@
 
 #include "filesets/system/error.h"
 #include "replay/results/packed.h"
+#include "replay/results/result_members.h"
 #include "replay/results/result_sweep.h"
 
 namespace filereel {
@@ -31,6 +33,7 @@ class LimitChecker {
     for (const VolumeDescription& one : result_.volumes) {
       at_most(one.drives.size(), kMostDrives, "drives of a volume");
       at_most(one.states.size(), kMostDrives, "states of a volume");
+      if (one.network) look_at(*one.network);
     }
     at_most(result_.baselines.size(), kMostBaselines, "block baselines");
     at_most(result_.measurements.size(), kMostMeasurements, "measurements");
@@ -62,6 +65,12 @@ class LimitChecker {
     if (seconds == 0 || (seconds >= kLeastTime && seconds <= kMostTime)) return;
     note(fmt::format("'{}' of run {} is out of range: {} s (expected 0, or {} to {})", member,
                      sample.run, seconds, kLeastTime, kMostTime));
+  }
+
+  void look_at(const NetworkShare& share) {
+    for_each_member(share, [this](const auto&, const auto& value) {
+      if constexpr (std::same_as<decltype(value), const std::string&>) check_name(value);
+    });
   }
 
   void look_at(const Measurement& one) {

@@ -239,6 +239,16 @@ inline constexpr auto kMembers<LayerState> =
                Member{"missing", &LayerState::missing}, Member{"done", &LayerState::done}};
 
 template <>
+inline constexpr auto kMembers<NetworkShare> =
+    std::tuple{Member{"protocol", &NetworkShare::protocol},
+               Member{"transport", &NetworkShare::transport, true},
+               Member{"source", &NetworkShare::source},
+               Member{"server", &NetworkShare::server, true},
+               Member{"address", &NetworkShare::address, true},
+               Member{"interface", &NetworkShare::interface, true},
+               Member{"link_mbit_per_s", &NetworkShare::link_mbit_per_s}};
+
+template <>
 inline constexpr auto kMembers<VolumeDescription> =
     std::tuple{Member{"target", &VolumeDescription::target},
                Member{"target_kind", &VolumeDescription::target_kind},
@@ -251,7 +261,8 @@ inline constexpr auto kMembers<VolumeDescription> =
                Member{"layers", &VolumeDescription::layers},
                Member{"states", &VolumeDescription::states, true},
                Member{"start", &VolumeDescription::start},
-               Member{"part", &VolumeDescription::part, true}};
+               Member{"part", &VolumeDescription::part, true},
+               Member{"network", &VolumeDescription::network}};
 
 template <>
 inline constexpr auto kMembers<HostInfo> =

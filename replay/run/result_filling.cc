@@ -44,7 +44,8 @@ void begin_result(Result& result, const Plan& of, const std::optional<AutoRuns>&
 
 void add_volume(const Volume& volume, Result& result) {
   VolumeDescription description = described(volume.describe(), result);
-  if (description.driver != "kernel") {
+  // The protocol of a share is part of what is measured, and many have no other driver.
+  if (description.driver != "kernel" && !description.network) {
     result.warn({"fuse-driver",
                  fmt::format("{} used the FUSE driver {}: the results measure the driver, not the "
                              "device",

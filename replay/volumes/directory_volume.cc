@@ -147,6 +147,8 @@ class DirectoryVolume final : public Volume {
     if (const auto mounted = mounted_at(target_.path)) mounted_ = *mounted;
     if (mounted_.type.empty()) mounted_.type = type_by_magic(root());
     device_ = storage_of_file(target_.path).device;
+    network_ = network_share(mounted_);
+    if (network_) find_link(*network_);
   }
 
   ~DirectoryVolume() override {
@@ -225,7 +227,7 @@ class DirectoryVolume final : public Volume {
     description.target_kind = target_kind_name(target_.kind);
     description.file_system = mounted_.type;
     description.driver = mounted_.type.starts_with("fuse") ? mounted_.type : "kernel";
-    description.mount_options = mounted_.options;
+    description.mount_options = options_without_account(mounted_.options);
     description.age = "used";
     struct statvfs info{};
     if (fstatvfs(root(), &info) == 0) description.size = info.f_blocks * info.f_frsize;
@@ -233,6 +235,8 @@ class DirectoryVolume final : public Volume {
     description.drives = std::move(stack.drives);
     description.layers = std::move(stack.layers);
     description.states = std::move(stack.states);
+    description.network = network_;
+    if (network_) description.layers = share_layers(*network_);
     return description;
   }
 
@@ -259,6 +263,7 @@ class DirectoryVolume final : public Volume {
   OwnDirectory directory_;
   MountedFileSystem mounted_;
   dev_t device_ = 0;  // 0: none
+  std::optional<NetworkShare> network_;
 };
 
 }  // namespace

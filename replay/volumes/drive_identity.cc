@@ -193,9 +193,12 @@ DeviceIdentity read_drive_identity(const std::string& folder, const std::string&
   return drive;
 }
 
-std::string serial_digest(const DeviceIdentity& drive) {
-  const std::string text = drive.model + '\n' + drive.serial;
+std::string text_digest(std::string_view text) {
   return fmt::format("hidden-{:08x}", XXH3_64bits(text.data(), text.size()) >> 32);
+}
+
+std::string serial_digest(const DeviceIdentity& drive) {
+  return text_digest(drive.model + '\n' + drive.serial);
 }
 
 }  // namespace filereel

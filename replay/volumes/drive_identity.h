@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace filereel {
 
@@ -28,9 +29,11 @@ struct DeviceIdentity {
 DeviceIdentity read_drive_identity(const std::string& folder, const std::string& sys,
                                    const std::string& udev);
 
-// A short pseudonym for a serial number that must not be published, identical for the same drive in
-// every result. It hides the number from readers, but not from someone who tries all serial numbers
-// of a manufacturer.
+// A short pseudonym for a text that must not be published.
+std::string text_digest(std::string_view text);
+
+// The pseudonym for a serial number, identical for the same drive in every result. It hides the
+// number from readers, but not from someone who tries all serial numbers of a manufacturer.
 std::string serial_digest(const DeviceIdentity& drive);
 
 }  // namespace filereel

@@ -14,15 +14,6 @@ namespace {
 // Limit for nested overlays and FUSE on images.
 constexpr int kMostHops = 8;
 
-// "upperdir" of "rw,lowerdir=/a,upperdir=/b,workdir=/c".
-std::string option(const std::string& options, const std::string& name) {
-  const std::string key = "," + name + "=";
-  const std::size_t found = options.find(key);
-  if (found == std::string::npos) return "";
-  const std::size_t begin = found + key.size();
-  return options.substr(begin, options.find(',', begin) - begin);
-}
-
 dev_t device_of(const std::string& path, int hops) {
   struct stat info{};
   if (hops == 0 || stat(path.c_str(), &info) != 0) return 0;
@@ -30,7 +21,8 @@ dev_t device_of(const std::string& path, int hops) {
   if (major(info.st_dev) != 0) return info.st_dev;
   const std::optional<MountedFileSystem> mounted = mounted_at(path);
   if (!mounted) return 0;
-  if (mounted->type == "overlay") return device_of(option(mounted->options, "upperdir"), hops - 1);
+  if (mounted->type == "overlay")
+    return device_of(mount_option(mounted->options, "upperdir"), hops - 1);
   // The source of a network file system is not a local path.
   const bool local = mounted->type == "btrfs" || mounted->type.starts_with("fuse");
   return local && mounted->source.starts_with('/') ? device_of(mounted->source, hops - 1) : 0;

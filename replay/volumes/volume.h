@@ -15,6 +15,7 @@
 #include "replay/volumes/device_part.h"
 #include "replay/volumes/file_system.h"
 #include "replay/volumes/mount.h"
+#include "replay/volumes/network_share.h"
 #include "replay/volumes/target.h"
 #include "traces/path_table.h"
 
@@ -28,13 +29,14 @@ struct VolumeDescription {
   std::string file_system;  // "ext4"; for a directory the kernel's type
   std::string driver;       // "kernel" or the FUSE program
   std::string mount_options;
-  std::string age;                          // "fresh" or "used"
-  std::uint64_t size = 0;                   // bytes
-  std::vector<DeviceIdentity> drives = {};  // all drives under the volume
-  std::vector<std::string> layers = {};     // see DeviceStack
-  std::vector<LayerState> states = {};      // of layers that can be degraded or the like
-  std::optional<std::uint64_t> start = {};  // bytes; of a part of a block device
-  std::string part = {};                    // its name if a run uses several: "begin"
+  std::string age;                           // "fresh" or "used"
+  std::uint64_t size = 0;                    // bytes
+  std::vector<DeviceIdentity> drives = {};   // all drives under the volume
+  std::vector<std::string> layers = {};      // see DeviceStack
+  std::vector<LayerState> states = {};       // of layers that can be degraded or the like
+  std::optional<std::uint64_t> start = {};   // bytes; of a part of a block device
+  std::string part = {};                     // its name if a run uses several: "begin"
+  std::optional<NetworkShare> network = {};  // of a directory on a network file system
 };
 
 // Cache state at the start of a step.

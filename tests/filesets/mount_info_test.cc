@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "tests/skipped.h"
@@ -25,6 +26,32 @@ TEST_CASE("what is mounted is listed, with what the kernel says of them") {
     CHECK(one.mount_point.starts_with('/'));
     CHECK_FALSE(one.type.empty());
   }
+}
+
+TEST_CASE("a line of mountinfo is parsed with or without optional fields, and escapes are undone") {
+  const auto mounted = parse_mount(
+      R"(42 28 8:17 /sub /mnt/my\040disk rw,noatime shared:1 master:2 - ext4 /dev/a\134b rw,discard)");
+  REQUIRE(mounted);
+  CHECK(mounted->device == makedev(8, 17));
+  CHECK(mounted->root == "/sub");
+  CHECK(mounted->mount_point == "/mnt/my disk");
+  CHECK(mounted->type == "ext4");
+  CHECK(mounted->source == "/dev/a\\b");
+  CHECK(mounted->options == "rw,noatime,rw,discard");
+  CHECK(parse_mount("42 28 0:50 / /mnt rw - tmpfs none rw")->type == "tmpfs");
+  CHECK_FALSE(parse_mount(""));
+  CHECK_FALSE(parse_mount("not a line of mountinfo"));
+}
+
+TEST_CASE("an option of a mount has a value or is missing") {
+  const std::string options = "rw,vers=4.2,addr=10.0.0.1,hard,cache=";
+  CHECK(mount_option(options, "vers") == "4.2");
+  CHECK(mount_option(options, "addr") == "10.0.0.1");
+  CHECK(mount_option(options, "hard").empty());
+  CHECK(mount_option(options, "cache").empty());
+  CHECK(mount_option(options, "ddr").empty());
+  CHECK(mount_option("vers=3", "vers") == "3");
+  CHECK(mount_option("", "vers").empty());
 }
 
 TEST_CASE("a path lies on the file system of the nearest mount point above it") {

@@ -216,6 +216,66 @@ class Memory(StackTest):
             self.assertEqual(volume["layers"], ["file on tmpfs (loop device)"])
 
 
+SFTP_SERVER = "/usr/lib/openssh/sftp-server"
+
+
+@unittest.skipUnless(have("sshfs", "fusermount3") and os.path.exists(SFTP_SERVER),
+                     f"needs sshfs and {SFTP_SERVER}")
+@unittest.skipUnless(os.access("/dev/fuse", os.W_OK), "may not use /dev/fuse")
+class Shares(StackTest):
+    """A share of sshfs, whose server is a local process instead of ssh."""
+
+    @contextlib.contextmanager
+    def share(self, host):
+        served = self.folder("served")
+        server = self.scratch / "server"
+        server.write_text(f"#!/bin/sh\nexec {SFTP_SERVER}\n")
+        server.chmod(0o755)
+        point = self.folder("share")
+        call("sshfs", "-o", f"ssh_command={server}", f"someone@{host}:{served}", point)
+        try:
+            yield point, served
+        finally:
+            call("fusermount3", "-u", point)
+
+    def test_a_share_is_described_and_printed(self):
+        with self.share("127.0.0.1") as (point, served):
+            (point / "there").mkdir()
+            volume = self.volume(point / "there")
+        self.assertEqual(volume["network"], {"protocol": "sshfs", "source": f"127.0.0.1:{served}",
+                                             "server": "127.0.0.1", "address": "127.0.0.1",
+                                             "interface": "lo"})
+        self.assertEqual((volume["drives"], volume["layers"]), ([], ["sshfs", "lo"]))
+        self.assertEqual((volume["file_system"], volume["driver"]), ("fuse.sshfs", "fuse.sshfs"))
+        self.assertIn("user_id=", volume["mount_options"])
+        self.assertNotIn("someone", json.dumps(self.result()))
+        self.assertNotIn("fuse-driver", [one["code"] for one in self.result()["warnings"]])
+        shown = self.filereel("show", "r.json").out
+        self.assertIn(f"on 127.0.0.1:{served} through sshfs, lo", " ".join(shown.split()))
+
+    def test_a_server_with_a_name_has_no_address_and_no_link(self):
+        with self.share("nas.invalid") as (point, served):
+            volume = self.volume(point)
+        self.assertEqual(volume["network"], {"protocol": "sshfs", "source": f"nas.invalid:{served}",
+                                             "server": "nas.invalid"})
+        self.assertEqual(volume["layers"], ["sshfs"])
+
+    def test_a_hidden_share_shows_neither_server_nor_path(self):
+        with self.share("127.0.0.1") as (point, served):
+            there = self.folder("share/127.0.0.1")
+            volume = self.volume(there, "--hide-serial")
+        for member in "source", "server", "address":
+            self.assertRegex(volume["network"][member], "^hidden-[0-9a-f]{8}$")
+        self.assertEqual(volume["network"]["protocol"], "sshfs")
+        text = json.dumps(self.result())
+        self.assertNotIn("127.0.0.1", text)
+        self.assertNotIn(str(served), text)
+
+    def test_a_local_fuse_mount_is_no_share(self):
+        with self.share("127.0.0.1") as (_, served):
+            self.assertNotIn("network", self.volume(served))
+
+
 class Words(IntegrationTest):
 
     def run_few(self, *options):

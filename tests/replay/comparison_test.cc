@@ -537,6 +537,23 @@ TEST_CASE("a serial number that one side hides is compared by its digest") {
   CHECK_FALSE(changes.contains("S124"));
 }
 
+TEST_CASE(
+    "another share, protocol or link is a change, and a hidden share is compared by its digest") {
+  Result base = result_with({runs_of("create", 2, 10, 1)});
+  base.volumes = {network_volume()};
+  Result fresh = base;
+  fresh.serials_hidden = true;
+  std::ranges::for_each(fresh.volumes, hide_serials);
+  CHECK(changes_text(base, fresh).empty());
+  fresh = base;
+  fresh.volumes[0].network->source = "nas.example.org:/other";
+  CHECK(changes_text(base, fresh) ==
+        "share (near): nas.example.org:/data -> nas.example.org:/other\n");
+  fresh = base;
+  fresh.volumes[0].layers[1] = "eth0 100 Mbit/s";
+  CHECK(changes_text(base, fresh).contains("layers"));
+}
+
 TEST_CASE("values missing in an older result are not changes") {
   const Result base = result_with({runs_of("create", 2, 10, 1)});
   Result fresh = base;

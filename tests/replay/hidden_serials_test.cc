@@ -1,6 +1,7 @@
 #include "replay/results/hidden_serials.h"
 
 #include <string>
+#include <vector>
 
 #include <doctest/doctest.h>
 
@@ -43,6 +44,52 @@ TEST_CASE("names in /dev/disk/by-id are hidden too") {
   volume.target = "/dev/disk/by-id/wwn-0x5000c500a0b1c2d3";
   hide_serials(volume);
   CHECK(volume.target == "/dev/disk/by-id/hidden");
+}
+
+TEST_CASE("server, address and path of a share are hidden everywhere in a volume") {
+  VolumeDescription volume = network_volume();
+  volume.target = "/net/nas.example.org/data/test";
+  hide_serials(volume);
+  const NetworkShare& share = *volume.network;
+  CHECK(share.source == text_digest("nas.example.org:/data"));
+  CHECK(share.server == text_digest("nas.example.org"));
+  CHECK(share.address == text_digest("192.168.7.9"));
+  CHECK(share.interface == "eth0");
+  CHECK(volume.target ==
+        "/net/" + text_digest("nas.example.org") + "/" + text_digest("data") + "/test");
+  CHECK(volume.mount_options ==
+        "rw,relatime,rw,vers=4.2,proto=tcp,clientaddr=" + text_digest("192.168.7.21") +
+            ",addr=" + text_digest("192.168.7.9"));
+  CHECK(volume.layers == std::vector<std::string>{"nfs 4.2 over tcp", "eth0 1000 Mbit/s"});
+}
+
+TEST_CASE("names of a share are hidden as words, and the short name of its server too") {
+  VolumeDescription volume = network_volume();
+  volume.target = "/mnt/nas/database/nas2/mydata/data";
+  hide_serials(volume);
+  CHECK(volume.target ==
+        "/mnt/" + text_digest("nas") + "/database/nas2/mydata/" + text_digest("data"));
+}
+
+TEST_CASE("an interface named after its MAC address is hidden with the share") {
+  VolumeDescription volume = network_volume();
+  volume.network->interface = "enx0123456789ab";
+  volume.layers = share_layers(*volume.network);
+  hide_serials(volume);
+  CHECK(volume.network->interface == text_digest("enx0123456789ab"));
+  CHECK(volume.layers.at(1) == text_digest("enx0123456789ab") + " 1000 Mbit/s");
+}
+
+TEST_CASE("monitors, cluster numbers and any source are hidden") {
+  VolumeDescription volume = network_volume();
+  volume.mount_options = "rw,mon_addr=10.1.2.6:3300/10.1.2.7:3300,fsid=b3acfc0d,acl";
+  volume.network = {"cephfs", "", "b3acfc0d.cephfs=/volumes/a", "", "10.1.2.6", ""};
+  hide_serials(volume);
+  CHECK(volume.mount_options == "rw,mon_addr=" + text_digest("10.1.2.6:3300/10.1.2.7:3300") +
+                                    ",fsid=" + text_digest("b3acfc0d") + ",acl");
+  CHECK(volume.network->source == text_digest("b3acfc0d.cephfs=/volumes/a"));
+  CHECK(volume.network->server.empty());
+  CHECK(volume.network->address == text_digest("10.1.2.6"));
 }
 
 TEST_CASE("a result has serial numbers unless they are hidden") {

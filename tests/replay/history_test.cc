@@ -104,6 +104,16 @@ TEST_CASE("the user's name of a drive overrides its own") {
   CHECK_THROWS_AS(set_tested_device(result, {.name = "Stick", .firmware = "4"}), Error);
 }
 
+TEST_CASE("a share is called by its source, unless the user names it") {
+  Result result = sample_result();
+  result.volumes = {network_volume()};
+  result.label = "a label";
+  CHECK(tested_device(result).name == "nas.example.org:/data");
+  CHECK(entry_name(result).starts_with("nas.example.org-data/no-firmware/"));
+  set_tested_device(result, {.name = "NAS 4", .firmware = "7.2"});
+  CHECK(entry_name(result).starts_with("NAS-4/7.2/"));
+}
+
 TEST_CASE("all drives of an array name it, each once") {
   Result result = sample_result();
   result.volumes.at(0).drives.push_back(drive_of("sdc", "Fast Disk 3", "S124", "1.08"));

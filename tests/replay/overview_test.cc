@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include "replay/report/pool.h"
+#include "replay/results/hidden_serials.h"
 #include "tests/sample_result.h"
 
 namespace filereel {
@@ -84,6 +85,19 @@ TEST_CASE("firmware, labels, settings and machines keep results apart") {
   other = base;
   other.plan.jobs[0].overhead_ns += 7;  // noise
   CHECK_FALSE(apart(other));
+}
+
+TEST_CASE("results of one share are one column, also if it is hidden") {
+  Result here = sample_result();
+  here.volumes = {network_volume()};
+  Result there = here;
+  there.volumes[0].network->source = "nas.example.org:/other";
+  const std::vector<ReportedResult> files = {
+      {"a", here}, {"b", there}, {"c", other_test(here)}, {"d", here}};
+  CHECK(columns_of(files) == std::vector<std::size_t>{0, 1, 0, 2});
+  for (Result* one : {&here, &there}) hide_serials(one->volumes[0]);
+  const std::vector<ReportedResult> hidden = {{"a", here}, {"b", there}, {"c", other_test(here)}};
+  CHECK(columns_of(hidden) == std::vector<std::size_t>{0, 1, 0});
 }
 
 TEST_CASE("without a drive only labels distinguish results, and groups override all") {

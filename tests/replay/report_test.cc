@@ -42,6 +42,7 @@ Result hostile_result() {
     one.set = one.operation = one.file_system = one.driver = kHostile;
   }
   for (VolumeDescription& volume : result.volumes) volume.target = volume.mount_options = kHostile;
+  result.volumes[0].network.emplace().source = kHostile;
   return result;
 }
 
@@ -113,6 +114,16 @@ TEST_CASE("results are called by their labels, else by their drives, and no two 
   CHECK(names == std::vector<std::string>{"Fast Disk 3 1.07", "Fast Disk 3 1.07 (2)",
                                           "new firmware", "2024-02-29T12:00:00Z",
                                           "Fast Disk 3 1.07 (2) (2)"});
+}
+
+TEST_CASE("a result of a share is called by its source") {
+  Result result = sample_result();
+  result.volumes = {network_volume()};
+  const std::vector<ReportedResult> results = {{"nas.json", result}};
+  CHECK(result_names(results) == std::vector<std::string>{"nas.example.org:/data"});
+  CHECK(markdown_report(results).contains("near /mnt/nas/test on nas.example.org:/data"));
+  const Json data = Json::parse(report_data(results));
+  CHECK(data["results"][0]["volumes"][0]["network"]["protocol"] == "nfs 4.2");
 }
 
 TEST_CASE("two results come with their comparison, others with none") {

@@ -178,6 +178,19 @@ TEST_CASE("a result comes back from its JSON with every member") {
   CHECK(result_to_json(back) == text);
 }
 
+TEST_CASE("the share of a volume comes back, and a volume without one has no member for it") {
+  Result result = sample_result();
+  CHECK_FALSE(result_to_json(result).contains("\"network\""));
+  result.volumes[0] = network_volume();
+  result.volumes[1].network.emplace().protocol = "sshfs";
+  const std::string text = result_to_json(result);
+  const Result back = result_from_json(text, "nas.json");
+  CHECK(back.volumes[0].network == result.volumes[0].network);
+  CHECK(back.volumes[1].network == result.volumes[1].network);
+  CHECK_FALSE(back.volumes[2].network);
+  CHECK(result_to_json(back) == text);
+}
+
 TEST_CASE("transactions are written where there are some, and read again") {
   Result result = sample_replay();
   CHECK_FALSE(result_to_json(result).contains("transactions"));
@@ -497,6 +510,8 @@ TEST_CASE("results above the limits of a run are refused") {
   };
   says(text([](Result& one) { one.volumes.resize(1'001); }), "more than 1000 volumes");
   says(text([](Result& one) { one.volumes[0].drives.resize(1'001); }), "drives");
+  says(text([](Result& one) { one.volumes[0].network.emplace().source = std::string(4'097, 'x'); }),
+       "4097 bytes");
   says(text([](Result& one) { one.baselines.resize(10'001); }), "baselines");
   says(text([](Result& one) { one.measurements[0].samples.resize(10'001); }), "samples");
   says(text([](Result& one) { one.measurements[0].set = std::string(4'097, 'x'); }), "4097 bytes");

@@ -108,6 +108,8 @@ TEST_CASE("drives alike are counted, and what lies between is named") {
   volume.drives[0].model = "\x1b[31m";
   CHECK(describe_drives(volume) == "\\x1b[31m 1.07 + Fast Disk 3 1.08");
   CHECK(describe_drives(volume_of(Role::far, "ext4", "kernel")).empty());
+  CHECK(describe_drives(network_volume()) ==
+        "nas.example.org:/data through nfs 4.2 over tcp, eth0 1000 Mbit/s");
 }
 
 TEST_CASE("the label and the note stand below the table, safe for a terminal") {

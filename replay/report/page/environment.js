@@ -32,6 +32,13 @@ function driveText(drive) {
       .filter(Boolean).join('; ');
 }
 
+function shareText(share) {
+  return [share.source, share.protocol + (share.transport ? ` over ${share.transport}` : ''),
+          [share.server && `server ${share.server}`, share.address !== share.server && share.address].filter(Boolean).join(', '),
+          share.interface && `link ${share.interface}${share.link_mbit_per_s ? `, ${share.link_mbit_per_s}\u202fMbit/s` : ''}`]
+      .filter(Boolean).join('; ');
+}
+
 // filereel's overhead, for the jobs with a known one.
 function overheadText(jobs) {
   const costs = jobs.map((job) => Math.round(job.overhead_ns)).filter((cost) => cost > 0);
@@ -53,6 +60,8 @@ function environmentOf(result) {
   ];
   const drives = unique(result.volumes.flatMap((volume) => volume.drives.map(driveText)));
   drives.forEach((text, i) => rows.push([drives.length > 1 ? `Drive ${i + 1}` : 'Drive', text]));
+  const shares = unique(result.volumes.filter((volume) => volume.network).map((volume) => shareText(volume.network)));
+  shares.forEach((text, i) => rows.push([shares.length > 1 ? `Share ${i + 1}` : 'Share', text]));
   for (const volume of result.volumes) {
     rows.push([[volume.role, volume.part, volume.file_system].filter(Boolean).join(', '),
       [volume.target, volume.start === undefined ? '' : `offset ${size(volume.start)}`,
