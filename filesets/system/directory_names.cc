@@ -11,9 +11,10 @@
 namespace filereel {
 
 std::optional<std::vector<std::string>> names_in(int directory) {
-  // The stream closes its descriptor. A copy shares the directory offset and, unlike opening ".",
-  // does not need search permission.
-  const int copy = fcntl(directory, F_DUPFD_CLOEXEC, 0);
+  // The stream closes its descriptor. sshfs lists a directory only once for each opening: after
+  // rewinding, it is empty. A copy of the descriptor does not need search permission.
+  int copy = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (copy < 0) copy = fcntl(directory, F_DUPFD_CLOEXEC, 0);
   if (copy < 0) return std::nullopt;
   const std::unique_ptr<DIR, int (*)(DIR*)> stream(fdopendir(copy), closedir);
   if (!stream) {
