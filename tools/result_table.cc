@@ -93,7 +93,8 @@ std::string file_system_tables(const Result& result, const std::string& file_sys
       text += job_table(result, job, file_system, bold);
     }
   }
-  return traces.empty() ? text : text + replay_table(traces, bold) + "\n";
+  if (!traces.empty()) text += replay_table(traces, bold) + "\n";
+  return text + clients_table(result, file_system, bold);
 }
 
 constexpr std::size_t kMostOfSettings = 1000;

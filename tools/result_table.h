@@ -10,8 +10,8 @@
 namespace filereel {
 
 // The tables that a storage reviewer would publish. For each file system: FC-Test as file sets ×
-// steps, workloads by phase or by point of the sweep, all recorded traces together; below them the
-// settings, the machine and the warnings.
+// steps, workloads by phase or by point of the sweep, all recorded traces together, the figures of
+// several clients; below them the settings, the machine and the warnings.
 std::string format_result(const Result& result, const Bold& bold);
 
 }  // namespace filereel

@@ -8,6 +8,7 @@
 
 #include "filesets/system/printable.h"
 #include "replay/report/formatting.h"
+#include "replay/results/client_samples.h"
 #include "replay/results/metrics.h"
 #include "replay/results/result_sweep.h"
 
@@ -30,6 +31,15 @@ std::string number_cell(const Metric& metric, double figure) {
   return figure_text(metric.unit, figure);
 }
 
+// "MB/s (first ended)": the part in parentheses goes below.
+Cell column_heading(std::string_view heading) {
+  const std::size_t note = heading.find(" (");
+  if (note == std::string_view::npos) return std::string(heading);
+  Cell cell = std::string(heading.substr(0, note));
+  cell.below = heading.substr(note + 2, heading.size() - note - 3);
+  return cell;
+}
+
 // Rates with the range of their samples.
 Cell cell_of(const Metric& metric, const std::optional<Spread>& spread) {
   const bool rate = metric.unit == Unit::mb_per_s || metric.unit == Unit::per_second;
@@ -37,20 +47,27 @@ Cell cell_of(const Metric& metric, const std::optional<Spread>& spread) {
   return spread ? number_cell(metric, spread->median) : "-";
 }
 
-// A row for each measurement, labelled by `names`; a column for each metric with a figure.
+std::vector<const Metric*> brief_metrics() {
+  std::vector<const Metric*> list;
+  for (const Metric& metric : metrics()) {
+    if (metric.brief) list.push_back(&metric);
+  }
+  return list;
+}
+
+// A row for each measurement, labelled by `names`; a column for each of the metrics with a figure.
 std::string rows_table(const Result& result, const std::string& corner,
                        const std::vector<std::string>& names, const Measurements& rows,
-                       const Bold& bold) {
+                       const std::vector<const Metric*>& columns, const Bold& bold) {
   Rows table(1, Row(1, corner));
   for (const std::string& name : names) table.emplace_back(1, name);
-  for (const Metric& metric : metrics()) {
-    if (!metric.brief) continue;
-    Row column(1, std::string(metric.heading));
+  for (const Metric* metric : columns) {
+    Row column(1, column_heading(metric->heading));
     bool any = false;
     for (const Measurement* one : rows) {
-      const auto spread = one ? spread_of(metric, result, *one) : std::nullopt;
+      const auto spread = one ? spread_of(*metric, result, *one) : std::nullopt;
       any = any || spread.has_value();
-      column.push_back(cell_of(metric, spread));
+      column.push_back(cell_of(*metric, spread));
     }
     for (std::size_t i = 0; any && i < table.size(); ++i) table[i].push_back(column[i]);
   }
@@ -147,7 +164,9 @@ std::string sweep_table(const Result& result, const JobRecord& job, const std::s
       continue;
     }
     text += bold(title) + "\n" +
-            rows_table(result, axes.front().name, axes.front().values, cells.points, bold) + "\n";
+            rows_table(result, axes.front().name, axes.front().values, cells.points,
+                       brief_metrics(), bold) +
+            "\n";
   }
   return text;
 }
@@ -156,7 +175,22 @@ std::string phase_table(const Result& result, const std::string& job,
                         const std::vector<const Measurement*>& list, const Bold& bold) {
   std::vector<std::string> names;
   for (const Measurement* one : list) names.push_back(printable(one->operation));
-  return rows_table(result, printable(job), names, list, bold) + "\n";
+  return rows_table(result, printable(job), names, list, brief_metrics(), bold) + "\n";
+}
+
+std::string clients_table(const Result& result, const std::string& file_system, const Bold& bold) {
+  std::vector<const Measurement*> list;
+  std::vector<std::string> names;
+  for (const Measurement& one : result.measurements) {
+    if (one.file_system != file_system || !has_clients(one)) continue;
+    list.push_back(&one);
+    names.push_back(printable(subject_of(one)));
+  }
+  const std::string clients = clients_text(list);
+  if (clients.empty()) return "";
+  std::vector<const Metric*> columns;
+  for (const std::string_view name : kClientMetrics) columns.push_back(find_metric(name));
+  return bold(clients) + "\n" + rows_table(result, "", names, list, columns, bold) + "\n";
 }
 
 }  // namespace filereel

@@ -1,4 +1,4 @@
-// The tables of workloads and of sweeps.
+// The tables of workloads, of sweeps and of several clients.
 #pragma once
 
 #include <string>
@@ -23,5 +23,9 @@ std::string phase_table(const Result& result, const std::string& job,
 // two under headings for the others.
 std::string sweep_table(const Result& result, const JobRecord& job, const std::string& file_system,
                         const Bold& bold);
+
+// A row for each measurement of several clients on a file system, of any kind of job: throughput
+// until the first client ended, fairness and start skew. "" without such measurements.
+std::string clients_table(const Result& result, const std::string& file_system, const Bold& bold);
 
 }  // namespace filereel

@@ -1,6 +1,7 @@
 #include "replay/report/formatting.h"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -37,6 +38,26 @@ std::string divergences_text(const Measurement& measurement) {
   const auto most = std::ranges::max_element(measurement.samples, {}, &Sample::divergences);
   if (most == measurement.samples.end() || most->divergences == 0) return "0";
   return fmt::format("{} of {}", most->divergences, most->operations);
+}
+
+std::string clients_text(std::span<const Measurement* const> measurements) {
+  std::set<std::size_t> clients, hosts;
+  for (const Measurement* measurement : measurements) {
+    for (const Sample& sample : measurement->samples) {
+      if (!sample.clients) continue;
+      std::set<std::string_view> names;
+      for (const ClientFigures& one : sample.clients->each) names.insert(one.host);
+      clients.insert(sample.clients->each.size());
+      hosts.insert(names.size());
+    }
+  }
+  if (clients.empty() || *clients.rbegin() < 2) return "";
+  const auto counted_text = [](const std::set<std::size_t>& counts, std::string_view what) {
+    const std::size_t least = *counts.begin(), most = *counts.rbegin();
+    const std::string range = least < most ? fmt::format("{} to ", least) : "";
+    return fmt::format("{}{} {}{}", range, most, what, most == 1 ? "" : "s");
+  };
+  return counted_text(clients, "client") + " on " + counted_text(hosts, "host");
 }
 
 std::string step_of(const Measurement& measurement) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -26,6 +27,10 @@ std::string subject_of(const Measurement& measurement);
 // "154 of 8481": the number of results of a replay that differ from the trace, the maximum over the
 // samples.
 std::string divergences_text(const Measurement& measurement);
+
+// "4 clients on 2 hosts", "2 to 8 clients on 1 host": of the samples of several clients; "" without
+// such samples.
+std::string clients_text(std::span<const Measurement* const> measurements);
 
 // The step on a set: "create", "create, threads 4"; preceded by the job's name if that differs from
 // its kind's: "cached read".

@@ -14,6 +14,7 @@
 #include "replay/report/pool.h"
 #include "replay/report/ranking_data.h"
 #include "replay/report/text_reports.h"
+#include "replay/results/client_samples.h"
 
 namespace filereel {
 namespace {
@@ -44,12 +45,14 @@ std::string table(const std::vector<Row>& rows) {
   return text + "\n";
 }
 
-// Metrics that at least one measurement has.
+using Wanted = bool (*)(const Metric& metric);
+
+// Wanted metrics that at least one measurement has.
 std::vector<const Metric*> metrics_with_figures(std::span<const ReportedResult> results,
-                                                const Overview& overview) {
+                                                const Overview& overview, Wanted wanted) {
   std::vector<const Metric*> columns;
   for (const Metric& metric : metrics()) {
-    if (!metric.brief) continue;
+    if (!wanted(metric)) continue;
     const bool any = std::ranges::any_of(overview.rows, [&](const OverviewRow& row) {
       for (std::size_t s = 0; s < row.cells.size(); ++s) {
         const Result& result = results[overview.series[s].result].result;
@@ -111,15 +114,38 @@ void add_rows(std::span<const ReportedResult> results, const Overview& overview,
   }
 }
 
-// All measurements in one table.
-std::string results_table(std::span<const ReportedResult> results, const Overview& overview) {
-  if (overview.rows.empty()) return "Every sample failed.\n\n";
-  const std::vector<const Metric*> columns = metrics_with_figures(results, overview);
+// All measurements in one table, with a column for each wanted metric.
+std::string metrics_table(std::span<const ReportedResult> results, const Overview& overview,
+                          Wanted wanted) {
+  const std::vector<const Metric*> columns = metrics_with_figures(results, overview, wanted);
   std::vector<Row> rows(1, Row{"measurement"});
   if (overview.series.size() > 1) rows.front().emplace_back("on");
   for (const Metric* metric : columns) rows.front().emplace_back(metric->heading);
   for (const OverviewRow& row : overview.rows) add_rows(results, overview, row, columns, rows);
   return table(rows);
+}
+
+std::string results_table(std::span<const ReportedResult> results, const Overview& overview) {
+  if (overview.rows.empty()) return "Every sample failed.\n\n";
+  return metrics_table(results, overview, [](const Metric& metric) { return metric.brief; });
+}
+
+// The figures of several clients; "" without them.
+std::string clients_section(std::span<const ReportedResult> results, const Overview& overview) {
+  std::vector<const Measurement*> all;
+  for (const ReportedResult& one : results) {
+    for (const Measurement& measurement : one.result.measurements) all.push_back(&measurement);
+  }
+  const std::string clients = clients_text(all);
+  if (clients.empty()) return "";
+  Overview several = overview;
+  std::erase_if(several.rows, [](const OverviewRow& row) {
+    return std::ranges::none_of(row.cells,
+                                [](const Measurement* one) { return one && has_clients(*one); });
+  });
+  return clients + ":\n\n" + metrics_table(results, several, [](const Metric& metric) {
+           return std::ranges::find(kClientMetrics, metric.name) != kClientMetrics.end();
+         });
 }
 
 std::string volumes(const Result& result) {
@@ -148,7 +174,7 @@ std::string markdown_report(std::span<const ReportedResult> files) {
     text += "- " + plain(finding) + "\n";
   }
   text += fmt::format("\n## {}\n\n", results.size() == 1 ? plain(names.front()) : "Results");
-  text += results_table(results, overview);
+  text += results_table(results, overview) + clients_section(results, overview);
   text +=
       "Medians with 95 % confidence intervals, otherwise with extremes; percentiles of latency are "
       "those of all samples together; 1 MB is 10^6 bytes";

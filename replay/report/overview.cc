@@ -1,6 +1,7 @@
 #include "replay/report/overview.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <utility>
@@ -103,6 +104,21 @@ std::string_view first_metric(const std::vector<const OverviewRow*>& rows) {
   return by_set ? usual.back()->name : usual.front()->name;
 }
 
+// The 99th percentiles of reads and writes: a rate over an axis, such as the queue depth or the
+// number of clients, means little without the latency.
+std::vector<std::string> tail_metrics(const std::vector<const OverviewRow*>& rows) {
+  std::vector<std::string> names;
+  for (const std::string_view name : {"read_p99_us", "write_p99_us"}) {
+    const std::string kind(find_metric(name)->kind);
+    const auto has_kind = [&](const Sample& sample) { return sample.latency.contains(kind); };
+    const auto has = [&](const OverviewRow* row) {
+      return std::ranges::any_of(row->first->samples, has_kind);
+    };
+    if (std::ranges::any_of(rows, has)) names.emplace_back(name);
+  }
+  return names;
+}
+
 }  // namespace
 
 Overview overview_of(std::span<const ReportedResult> results) {
@@ -144,7 +160,10 @@ std::vector<ReportView> views_of(std::span<const ReportedResult> results,
     const bool swept = job && !job->axes.empty();
     if (view.by.empty() && swept) view.by = job->axes.back().name;
     if (view.form.empty()) view.form = swept ? "lines" : "bars";
-    if (view.metrics.empty()) view.metrics.emplace_back(first_metric(rows));
+    if (!view.metrics.empty()) return false;
+    view.metrics.emplace_back(first_metric(rows));
+    if (view.form == "lines")
+      std::ranges::copy(tail_metrics(rows), std::back_inserter(view.metrics));
     return false;
   });
   return views;

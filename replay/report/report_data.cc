@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "replay/json.h"
+#include "replay/report/clients_data.h"
 #include "replay/report/comparison_data.h"
 #include "replay/report/findings.h"
 #include "replay/report/formatting.h"
@@ -109,6 +110,7 @@ Json to_json(const Result& result, const Measurement& measurement, const PageDet
   put(json, "device_read", device.read);
   json["kinds"] = kinds_data(measurement);
   json["course"] = course_data(measurement, detail);
+  if (auto clients = clients_data(measurement, detail)) json["clients"] = *std::move(clients);
   json["slowest"] = slowest_data(measurement, detail);
   if (std::optional<Json> replay = replayed(measurement)) json["replay"] = std::move(*replay);
   json["examples"] = examples(measurement);

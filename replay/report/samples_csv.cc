@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kBefore =
     "result,label,file,started,complete,drives,workload,set,operation,file_system,driver,"
-    "parameters,run,elapsed_s,durable_s,bytes,files,operations";
+    "parameters,run,clients,elapsed_s,durable_s,bytes,files,operations";
 constexpr std::string_view kAfter =
     ",cpu_user_s,cpu_system_s,cpu_driver_s,device_bytes_read,device_bytes_written,cached_before,"
     "moved_no_data,divergences,failed\n";
@@ -48,6 +48,12 @@ std::string parameters_of(const Measurement& measurement) {
   return text;
 }
 
+// Processes of mpirun, or copies of a recorded trace.
+std::size_t client_count(const Measurement& measurement, const Sample& sample) {
+  if (sample.clients) return sample.clients->each.size();
+  return measurement.replay ? measurement.replay->clients : 1;
+}
+
 }  // namespace
 
 std::string samples_csv(std::span<const ReportedResult> results) {
@@ -70,9 +76,9 @@ std::string samples_csv(std::span<const ReportedResult> results) {
                       text_cell(one.operation), text_cell(one.file_system), text_cell(one.driver),
                       text_cell(parameters_of(one)));
       for (const Sample& sample : one.samples) {
-        csv += fmt::format("{},{},{},{},{},{},{},{}", of_result, of_measurement, sample.run,
-                           sample.elapsed_s, sample.durable_s, sample.bytes, sample.files,
-                           sample.operations);
+        csv += fmt::format("{},{},{},{},{},{},{},{},{}", of_result, of_measurement, sample.run,
+                           client_count(one, sample), sample.elapsed_s, sample.durable_s,
+                           sample.bytes, sample.files, sample.operations);
         for (const Metric& metric : metrics()) {
           if (has_column(metric)) csv += "," + cell(figure_of(metric, result, one, sample));
         }

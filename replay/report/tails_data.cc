@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "replay/report/clients_data.h"
 #include "replay/report/tails.h"
 #include "replay/results/latency.h"
 #include "replay/results/members_json.h"
@@ -73,15 +74,17 @@ Json rates_data(const TimeGrid& grid, bool bytes, double elapsed_s) {
 PageDetail detail_for(std::span<const ReportedResult> results) {
   constexpr std::size_t kIntervals = 24'000, kFewestIntervals = 30;
   constexpr std::size_t kOperations = 6'400, kFewestOperations = 8, kMostOperations = 32;
-  std::size_t measurements = 1, samples = 1;
+  std::size_t measurements = 1, samples = 1, clients = 1;
   for (const ReportedResult& one : results) {
     measurements += one.result.measurements.size();
     for (const Measurement& measurement : one.result.measurements) {
       samples += measurement.samples.size();
+      for (const Sample& sample : measurement.samples) clients += clients_shown(sample);
     }
   }
   return {std::clamp(kIntervals / samples, kFewestIntervals, TimeGrid::kIntervals),
-          std::clamp(kOperations / measurements, kFewestOperations, kMostOperations)};
+          std::clamp(kOperations / measurements, kFewestOperations, kMostOperations),
+          std::clamp(kIntervals / clients, kFewestIntervals, TimeGrid::kIntervals)};
 }
 
 Json kinds_data(const Measurement& measurement) {

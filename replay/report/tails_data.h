@@ -11,8 +11,9 @@ namespace filereel {
 
 // The amount of detail per measurement: less if there are many.
 struct PageDetail {
-  std::size_t intervals = 0;   // per sample
-  std::size_t operations = 0;  // number of slowest operations
+  std::size_t intervals = 0;         // per sample
+  std::size_t operations = 0;        // number of slowest operations
+  std::size_t client_intervals = 0;  // per client of a sample
 };
 PageDetail detail_for(std::span<const ReportedResult> results);
 

@@ -271,14 +271,28 @@ Sample merge_samples(std::span<const ClientSample> clients) {
   return all;
 }
 
-std::optional<Fairness> fairness_of(const ClientsSample& clients) {
-  const bool by_bytes =
-      std::ranges::any_of(clients.each, [](const ClientFigures& one) { return one.bytes > 0; });
-  double slowest = std::numeric_limits<double>::max(), fastest = 0, sum = 0, squares = 0;
+bool has_clients(const Measurement& measurement) {
+  return std::ranges::any_of(measurement.samples,
+                             [](const Sample& sample) { return sample.clients.has_value(); });
+}
+
+bool moves_bytes(const ClientsSample& clients) {
+  return std::ranges::any_of(clients.each, [](const ClientFigures& one) { return one.bytes > 0; });
+}
+
+std::vector<double> rates_of_clients(const ClientsSample& clients, bool in_bytes) {
+  std::vector<double> rates;
   for (const ClientFigures& one : clients.each) {
-    const std::uint64_t work = by_bytes ? one.bytes : one.operations;
-    if (work == 0 || one.elapsed_s <= 0) return std::nullopt;
-    const double rate = static_cast<double>(work) / one.elapsed_s;
+    const auto work = static_cast<double>(in_bytes ? one.bytes : one.operations);
+    rates.push_back(one.elapsed_s > 0 ? work / one.elapsed_s : 0);
+  }
+  return rates;
+}
+
+std::optional<Fairness> fairness_of(const ClientsSample& clients) {
+  double slowest = std::numeric_limits<double>::max(), fastest = 0, sum = 0, squares = 0;
+  for (const double rate : rates_of_clients(clients, moves_bytes(clients))) {
+    if (rate <= 0) return std::nullopt;
     slowest = std::min(slowest, rate);
     fastest = std::max(fastest, rate);
     sum += rate;

@@ -26,8 +26,18 @@ struct ClientSample {
 // Error(unusable_input) for invalid packed texts.
 Sample merge_samples(std::span<const ClientSample> clients);
 
-// How evenly the clients share the throughput: bytes, otherwise operations, per second of each
-// client's own time until its calls returned. Nothing if a client has done no work.
+// Whether any sample is of clients that MPI started.
+bool has_clients(const Measurement& measurement);
+
+// Whether any client moves bytes. Its throughput is in operations otherwise.
+bool moves_bytes(const ClientsSample& clients);
+
+// Throughput by rank: bytes or operations per second of each client's own time until its calls
+// returned; 0 without work.
+std::vector<double> rates_of_clients(const ClientsSample& clients, bool in_bytes);
+
+// How evenly the clients share the throughput (rates_of_clients, in bytes if any client moves
+// some). Nothing if a client has done no work.
 struct Fairness {
   double slowest_to_fastest = 1;  // 0 to 1
   // Jain's index, (sum x)^2 / (n * sum x^2): 1 if all are equal, 1/n if one gets everything. Jain,

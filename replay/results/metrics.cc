@@ -46,6 +46,11 @@ Figure until_first_ended(const Result&, const Measurement&, const Sample& sample
   return static_cast<double>(clients.*work) / unit / clients.first_ended_s;
 }
 
+Figure start_skew(const Result&, const Measurement&, const Sample& sample) {
+  if (has_failed(sample) || !sample.clients) return std::nullopt;
+  return sample.clients->start_skew_us;
+}
+
 template <double Fairness::* share>
 Figure fairness(const Result&, const Measurement&, const Sample& sample) {
   if (has_failed(sample) || !sample.clients) return std::nullopt;
@@ -84,8 +89,8 @@ Figure longest(const Result&, const Measurement&, const Sample& sample) {
   return latency_of(sample, "", [](const LatencySummary& latency) { return latency.max_us; });
 }
 
-// A latency metric (smaller is better): computed by sample, or a percentile (or the maximum) of one
-// kind of operation.
+// A metric in microseconds (smaller is better): computed by sample, or a percentile (or the
+// maximum) of one kind of operation.
 constexpr Metric latency(std::string_view name, std::string_view title, std::string_view heading,
                          bool brief, decltype(Metric::of_sample) of_sample,
                          std::string_view kind = {},
@@ -151,10 +156,11 @@ constexpr auto kMetrics = std::to_array<Metric>({
     {"first_ended_operations_per_s", "Operations/s until the first client ended",
      "operations/s (first ended)", Unit::per_second, true, kFull,
      until_first_ended<&ClientsSample::first_ended_operations, 1>},
-    {"slowest_to_fastest_client", "Slowest client, share of the fastest", "slowest/fastest",
+    {"slowest_to_fastest_client", "Slowest client, share of the fastest", "slowest (of fastest)",
      Unit::share, true, kFull, fairness<&Fairness::slowest_to_fastest>},
     {"jain_index", "Jain's fairness index of the clients", "fairness", Unit::share, true, kFull,
      fairness<&Fairness::jain>},
+    latency("start_skew_us", "Start skew of the clients", "start skew", kFull, start_skew),
 });
 
 }  // namespace

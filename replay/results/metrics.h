@@ -55,6 +55,11 @@ std::optional<Spread> spread_of(const Metric& metric, const Result& result,
 // Rates in order of preference: the first one that a measurement has describes it best.
 inline constexpr std::array<std::string_view, 3> kMainRates = {"mb_per_s", "files_per_s",
                                                                "operations_per_s"};
+// Those that only several clients have (docs/clients.md), in the order of tables.
+inline constexpr std::array<std::string_view, 5> kClientMetrics = {
+    "first_ended_mb_per_s", "first_ended_operations_per_s", "slowest_to_fastest_client",
+    "jain_index", "start_skew_us"};
+
 // The preferred rate of the measurement; null if it has none.
 const Metric* main_metric(const Result& result, const Measurement& measurement);
 

@@ -270,6 +270,9 @@ ClientCourse unpack_client_course(const ClientFigures& client) {
   const std::size_t length = std::max(course.bytes.size(), course.operations.size());
   course.bytes.resize(length);
   course.operations.resize(length);
+  if (length > 0 && !TimeGrid::is_width(nanoseconds(client.interval_s * 1e6))) {
+    refuse("invalid interval width");
+  }
   return course;
 }
 

@@ -108,6 +108,7 @@ class LimitChecker {
     check_time(clients.first_ended_s, "first_ended_s", sample);
     for (const ClientFigures& one : clients.each) {
       check_name(one.host);
+      check_time(one.start_s, "start_s", sample);
       check_time(one.elapsed_s, "elapsed_s", sample);
       check_time(one.durable_s, "durable_s", sample);
       check_packed([&one] { (void)unpack_client_course(one); });

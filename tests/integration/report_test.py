@@ -516,6 +516,93 @@ class KeptResults(ReportTest):
         self.assertEqual(chart["labels"], sweep["axes"][-1]["values"])
         self.assert_quiet()
 
+    def check_strips(self, chart, clients):
+        """Each strip has the bytes of its client's course, in the intervals of its own time."""
+        cells = chart["datasets"][0]["cells"]
+        self.assertEqual({cell["row"] for cell in cells}, set(range(len(clients["each"]))))
+        for row, one in enumerate(clients["each"]):
+            course = numbers(one["bytes_course"])
+            mine = [cell for cell in cells if cell["row"] == row]
+            self.assertEqual(sum(cell["amount"] for cell in mine), sum(course))
+            for cell in mine:
+                first = round((cell["from"] - one["start_s"]) / one["interval_s"])
+                # Operations counted after the end of a client are in its last cell.
+                end = None if cell is mine[-1] else round((cell["to"] - one["start_s"]) / one["interval_s"])
+                self.assertEqual(cell["amount"], sum(course[first:end]))
+                self.assertAlmostEqual(cell["perSecond"] * (cell["to"] - cell["from"]) / cell["amount"], 1)
+            self.assertAlmostEqual(mine[-1]["to"], one["start_s"] + one["elapsed_s"], 2)
+
+    def check_clients_table(self, sample):
+        clients = sample["clients"]
+        rates = [one["bytes"] / one["elapsed_s"] for one in clients["each"]]
+        slow, fast = rates.index(min(rates)), rates.index(max(rates))
+        expected = {
+            "Until the last client ended": sample["bytes"] / sample["elapsed_s"],
+            "Until the first client ended": clients["first_ended_bytes"] / clients["first_ended_s"],
+            f"Slowest client: {slow} on {clients['each'][slow]['host']}": rates[slow],
+            f"Fastest client: {fast} on {clients['each'][fast]['host']}": rates[fast],
+            "Jain's fairness index": sum(rates) ** 2 / len(rates) / sum(rate ** 2 for rate in rates),
+            "Start skew": clients["start_skew_us"], "Error of the clocks, at most": clients["clock_error_us"]}
+        table = next(one for one in self.script(TABLES) if one["caption"].startswith("3 clients on 1 host"))
+        self.assertEqual([row[0]["text"] for row in table["rows"]], list(expected))
+        for (_, cell), value in zip(table["rows"], expected.values()):
+            self.assertAlmostEqual(cell["value"] / value, 1)
+        self.assertEqual([table["rows"][row][1]["text"] for row in (2, 3, 5)],
+                         [f"{number(rates[slow] / 1e6)}\u202fMB/s", f"{number(rates[fast] / 1e6)}\u202fMB/s",
+                          f"{number(clients['start_skew_us'])}\u202fµs"])
+
+    def test_each_client_has_a_strip_over_time_and_all_have_a_table(self):
+        path = GOLDEN / "clients-v6.json"
+        (measured,) = json.loads(path.read_text())["measurements"]
+        samples = {sample["run"]: sample for sample in measured["samples"]}
+        self.open(self.report(path))
+        choices = Select(self.choice("Clients of"))
+        shown = set()
+        for i, option in enumerate(choices.options):
+            choices.select_by_index(i)
+            run = int(option.text.split()[1])
+            shown.add(run)
+            (chart,) = [one for one in self.script(CHARTS) if one["title"].startswith("Clients over time")]
+            self.assertEqual(chart["title"], f"Clients over time, repetition {run}")
+            self.check_strips(chart, samples[run]["clients"])
+            self.check_clients_table(samples[run])
+            # The line at the end of the first client begins above the strips.
+            line, beside = self.script("""
+                const canvas = document.querySelector('.beside canvas');
+                const {scales: {x}, chartArea: {top}} = Chart.getChart(canvas);
+                const at = x.getPixelForValue(arguments[0]), brush = canvas.getContext('2d');
+                return [at, at + 40].map((place) => brush.getImageData(place, top - 2, 1, 1).data[3]);""",
+                samples[run]["clients"]["first_ended_s"])
+            self.assertGreater(line, 0)
+            self.assertEqual(beside, 0)
+        self.assertEqual(shown, set(samples))
+        canvas, tip = self.all(".beside canvas")[0], self.all(".beside .tip")[0]
+        for key, rank in (("\ue014", 0), ("\ue015", 1), ("\ue015", 2), ("\ue013", 1)):  # right, down, down, up
+            canvas.send_keys(key)
+            self.assertRegex(tip.text, rf"(?s)MB/s\nclient {rank} on .*\n.* to .*s$")
+        self.click_through()
+        self.open(self.scratch / "page.html", PHONE)
+        self.assert_drawn()
+        self.assert_fits()
+        self.assert_quiet()
+
+    def test_of_many_clients_the_slowest_and_the_fastest_have_strips(self):
+        result = json.loads((GOLDEN / "clients-v6.json").read_text())
+        for sample in result["measurements"][0]["samples"]:
+            each = sample["clients"]["each"]
+            sample["clients"]["each"] = [{**each[i % 3], "host": f"node-{i:02}", "bytes": 1000000 + i}
+                                         for i in range(90)]
+        path = self.scratch / "many.json"
+        path.write_text(json.dumps(result))
+        self.open(self.report(path), PHONE)
+        (chart,) = [one for one in self.script(CHARTS) if one["title"].startswith("Clients over time")]
+        self.assertEqual(len({cell["row"] for cell in chart["datasets"][0]["cells"]}), 64)
+        self.assertIn("The 32 slowest and the 32 fastest of 90 clients.", self.all(".beside figcaption")[0].text)
+        self.assertIn("90 clients on 90 hosts", self.all(".beside caption")[0].text)
+        self.assert_drawn()
+        self.assert_fits()
+        self.assert_quiet()
+
     def test_two_results_come_with_the_verdicts_of_compare(self):
         before = self.edited("before.json", label="before the update")
         slower = json.loads(before.read_text())

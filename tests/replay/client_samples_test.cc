@@ -94,6 +94,16 @@ TEST_CASE("fairness is the ratio of rates and Jain's index") {
       fairness_of(*merge_samples(std::vector{client("a", 1, 1), client("b", 0, 1)}).clients));
 }
 
+TEST_CASE("rates of clients are those of their own times, in bytes or operations") {
+  const Sample all = merge_samples(std::vector{client("a", 100, 10), client("b", 100, 20, 0.5)});
+  CHECK(moves_bytes(*all.clients));
+  const std::vector<double> bytes = rates_of_clients(*all.clients, true);
+  REQUIRE(bytes.size() == 2);
+  CHECK(bytes[0] == doctest::Approx(100 << 20));
+  CHECK(bytes[1] == doctest::Approx(50 << 20));
+  CHECK(rates_of_clients(*all.clients, false)[1] == doctest::Approx(50));
+}
+
 TEST_CASE("what a machine reports counts once for its clients") {
   const Sample same = merge_samples(std::vector{client("a", 10, 10), client("a", 20, 10)});
   CHECK(same.device_bytes_read == 20U << 20);

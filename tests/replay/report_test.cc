@@ -250,7 +250,7 @@ TEST_CASE("samples become rows of as many cells as the first row has names") {
   for (const std::string& line : lines) CHECK(cells(line) == cells(lines[0]));
   CHECK(
       lines[1].starts_with("plain,plain,drive.json,2024-02-29T12:00:00Z,1,Fast Disk 3 1.07,fc-test,"
-                           "iso,create,ext4,kernel,,1,1,2,800000000,3,9,400,800,1.5,,"));
+                           "iso,create,ext4,kernel,,1,1,1,2,800000000,3,9,400,800,1.5,,"));
   CHECK(lines[1].ends_with(",0.125,0.5,0.0625,4096,801000000,0.25,0,0,0"));
   CHECK(lines[4].ends_with(",,,,1,0,0"));  // no data moved, not known how cached
   CHECK(lines.back().ends_with(",1,1"));   // failed

@@ -77,6 +77,22 @@ TEST_CASE("more axes are headings over the matrices of the last two") {
   CHECK(text.contains("read, threads 2: MB/s\n"));
 }
 
+TEST_CASE("several clients have a table below those of any kind of job") {
+  for (Result result : {sample_result(), sample_sweep()}) {
+    CHECK_FALSE(format_result(result, plain).contains("first ended"));
+    ClientFigures slow{.host = "a", .elapsed_s = 4, .bytes = 8'000'000};
+    ClientFigures fast{.host = "b", .elapsed_s = 2, .bytes = 8'000'000};
+    result.measurements[0].samples[0].clients = ClientsSample{.start_skew_us = 12,
+                                                              .first_ended_s = 2,
+                                                              .first_ended_bytes = 12'000'000,
+                                                              .each = {slow, fast}};
+    const std::string text = format_result(result, plain);
+    CHECK(text.contains("\n2 clients on 2 hosts\n"));
+    const std::string row = text.substr(text.find("6.00 "));
+    CHECK(row.starts_with("6.00        50 %      90 %     12.0 µs\n"));
+  }
+}
+
 TEST_CASE("wide matrices go on below, and no line is too long") {
   Result result = sample_sweep();
   std::vector<std::string>& depths = result.plan.jobs[0].axes[1].values;

@@ -151,8 +151,8 @@ function showMeasurements(data) {
     const key = keyOf(one);
     const peers = list.filter((item) => keyOf(item.one) === key)
         .map((item) => ({name: item.result.name, one: item.one}));
-    place(charts, [heatMapOf(one, data.latency_bins), percentileCurves(one, peers), throughputChart(one),
-                   samplesChart(one), sharesChart(one), slowestTable(one)].filter(Boolean));
+    place(charts, [heatMapOf(one, data.latency_bins), clientsOf(one), percentileCurves(one, peers),
+                   throughputChart(one), samplesChart(one), sharesChart(one), slowestTable(one)].filter(Boolean));
   }
   choose(0);
 

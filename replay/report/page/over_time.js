@@ -1,9 +1,5 @@
 // A measurement over time: operations by time and latency as a heat map, and the throughput.
 
-const LEAST_CELL = 2.5;  // minimum cell width in pixels: intervals are merged to reach it
-const HEAT_TOP = 42;     // pixels above the cells, for the legend
-const NEAR = 16;         // pixels within which a cell is selected
-
 // [{interval, bin, count}] of a course, see cells_of in replay/report/tails.h.
 function heatCells({cells}, bins) {
   const list = [];
@@ -35,18 +31,20 @@ const latencyRange = (bins, bin) =>
 const sinceStart = (s) => s === 0 ? '0' : seconds(s);
 const timeRange = (from, to) => `${sinceStart(from)} to ${seconds(to)}`;
 
+const timeAxis = (end, more = {}) => axis('elapsed time', {type: 'linear', min: 0, max: end, ...more,
+  ticks: {callback: (value) => tick(sinceStart(value)), maxTicksLimit: 9, includeBounds: false, autoSkipPadding: 14}});
+
 // 0 for one operation, 1 for the maximum.
 const heatShare = (count, most) => most > 1 ? Math.log(count) / Math.log(most) : 1;
 
-// Draws the cells, the legend above them, and a frame around the chosen cell.
+// Draws the cells and the legend above them.
 const heat = {
   id: 'heat',
   beforeDatasetsDraw(chart) {
     const {state} = chart.options.plugins.heat;
     const {ctx: brush, chartArea: area, scales: {x, y}} = chart;
     const {course, bins} = state;
-    let group = 1;
-    while (area.width * group / course.intervals < LEAST_CELL && group < course.intervals) group *= 2;
+    const group = intervalsPerCell(area.width, course.intervals);
     const width = course.interval_s * group;
     state.shown = grouped(state.cells, group).map(({interval, bin, count}) => {
       const left = x.getPixelForValue(interval * width), right = x.getPixelForValue((interval + 1) * width);
@@ -56,60 +54,16 @@ const heat = {
     });
     const most = Math.max(1, ...state.shown.map((one) => one.count));
     brush.save();
-    const chosen = state.chosen;
-    for (const one of state.shown) {
-      brush.fillStyle = heatColour(heatShare(one.count, most));
-      // Slightly wider, to avoid seams between neighbours.
-      brush.fillRect(one.left, one.top, Math.max(one.width, 1) + 0.3, Math.max(one.height, 1) + 0.3);
-    }
-    if (chosen) {
-      brush.strokeStyle = theme.colour('--text');
-      brush.lineWidth = 2;
-      brush.strokeRect(chosen.left - 1, chosen.top - 1, chosen.width + 2, chosen.height + 2);
-    }
+    paintCells(brush, state, (one) => heatShare(one.count, most));
     heatLegend(brush, area, most);
     brush.restore();
   },
 };
 
 function heatLegend(brush, area, most) {
-  const ink = theme.colour('--quiet'), height = 9;
-  const length = Math.min(240, area.width * 0.6);
-  brush.font = `11px ${Chart.defaults.font.family}`;
-  brush.textBaseline = 'alphabetic';
-  brush.fillStyle = ink;
-  brush.textAlign = 'left';
-  const title = 'operations';
-  brush.fillText(title, area.left, height);
-  const left = area.left + brush.measureText(title).width + 8;
-  const ramp = brush.createLinearGradient(left, 0, left + length, 0);
-  for (let stop = 0; stop <= 1; stop += 1 / 16) ramp.addColorStop(stop, heatColour(stop));
-  brush.fillStyle = ramp;
-  brush.fillRect(left, 0, length, height);
-  brush.fillStyle = ink;
-  brush.strokeStyle = ink;
-  brush.textAlign = 'center';
-  brush.lineWidth = 1;
-  let free = -Infinity;
-  const counts = [];
-  for (let count = 1; count < most; count *= 10) counts.push(count);
-  // The maximum first: its label always has room.
-  const last = left + length;
-  const label = (count, x) => {
-    brush.fillText(whole(count), x, height + 15);
-    brush.beginPath();
-    brush.moveTo(x, height);
-    brush.lineTo(x, height + 3);
-    brush.stroke();
-  };
-  label(most, most > 1 ? last : left + length / 2);
-  const end = last - brush.measureText(whole(most)).width / 2;
-  for (const count of counts) {
-    const x = left + heatShare(count, most) * length, half = brush.measureText(whole(count)).width / 2;
-    if (x - half < free + 6 || x + half > end - 6) continue;
-    label(count, x);
-    free = x + half;
-  }
+  const marks = [{share: most > 1 ? 1 : 0.5, text: whole(most)}];
+  for (let count = 1; count < most; count *= 10) marks.push({share: heatShare(count, most), text: whole(count)});
+  colourLegend(brush, area, 'operations', marks);
 }
 
 function heatMap(title, course, bins) {
@@ -118,7 +72,8 @@ function heatMap(title, course, bins) {
   const used = cells.map((one) => one.bin);
   const lowest = Math.min(...used), highest = Math.max(...used);
   const most = cells.reduce((a, b) => b.count > a.count ? b : a);
-  const state = {course, bins, cells, shown: [], chosen: null};
+  const state = {course, bins, cells, aside: 0, shown: [], chosen: null,
+                 words: (one) => [counted(one.count, 'operation', 'operations'), latencyRange(bins, one.bin)]};
   const figure = chartFigure({
     title,
     height: 360,
@@ -134,11 +89,9 @@ function heatMap(title, course, bins) {
       data: {datasets: [{label: title, data: [], cells}]},
       options: {
         events: [],
-        layout: {padding: {top: HEAT_TOP, right: 12}},
+        layout: {padding: {top: LEGEND_HEIGHT, right: 12}},
         scales: {
-          x: axis('elapsed time', {type: 'linear', min: 0, max: course.intervals * course.interval_s,
-            grid: {display: false, borderColor: theme.colour('--strong-line')},
-            ticks: {callback: (value) => tick(sinceStart(value)), maxTicksLimit: 9, includeBounds: false, autoSkipPadding: 14}}),
+          x: timeAxis(course.intervals * course.interval_s, {grid: {display: false, borderColor: theme.colour('--strong-line')}}),
           y: axis('latency', {type: 'logarithmic', bounds: 'data', min: binBegins(bins, lowest),
             max: binEnds(bins, highest), afterBuildTicks: decades,
             ticks: {callback: (value) => tick(microseconds(value / 1000)), autoSkip: false}}),
@@ -149,73 +102,6 @@ function heatMap(title, course, bins) {
   });
   addCellSelection(figure, state);
   return figure;
-}
-
-// Shows the count of a cell by pointer, finger or arrow keys.
-function addCellSelection(figure, state) {
-  const canvas = figure.querySelector('canvas'), plot = figure.querySelector('.plot');
-  const tip = element('div', {class: 'tip', role: 'status', hidden: true});
-  plot.append(tip);
-  canvas.setAttribute('tabindex', '0');
-  const choose = (one) => {
-    state.chosen = one;
-    tip.hidden = !one;
-    const chart = Chart.getChart(canvas);
-    if (chart) chart.draw();
-    if (!one) return;
-    tip.replaceChildren(element('strong', {}, counted(one.count, 'operation', 'operations')),
-        element('br', {}), latencyRange(state.bins, one.bin), element('br', {}),
-        timeRange(one.from, one.to));
-    const middle = one.left + one.width / 2 - tip.offsetWidth / 2;
-    const above = one.top - tip.offsetHeight - 8;
-    tip.style.left = `${Math.max(0, Math.min(middle, plot.clientWidth - tip.offsetWidth))}px`;
-    tip.style.top = `${above >= 0 ? above : one.top + one.height + 8}px`;
-  };
-  const at = (event) => {
-    const box = canvas.getBoundingClientRect();
-    const x = event.clientX - box.left, y = event.clientY - box.top;
-    const away = (begin, length, value) => Math.max(begin - value, value - begin - length, 0);
-    let best = null, least = NEAR;
-    for (const one of state.shown) {
-      const distance = Math.hypot(away(one.left, one.width, x), away(one.top, one.height, y));
-      if (distance < least) {
-        least = distance;
-        best = one;
-      }
-    }
-    choose(best);
-  };
-  canvas.addEventListener('pointermove', at);
-  canvas.addEventListener('pointerdown', at);
-  canvas.addEventListener('pointerleave', (event) => event.pointerType === 'mouse' && choose(null));
-  canvas.addEventListener('blur', () => choose(null));
-  canvas.addEventListener('keydown', (event) => {
-    const step = {ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1]}[event.key];
-    if (event.key === 'Escape') choose(null);
-    if (!step) return;
-    event.preventDefault();
-    const now = state.chosen || state.shown[0];
-    if (!state.chosen) return choose(now);
-    // The next cell in the direction; of several, the nearest on the other axis.
-    const [across, up] = step;
-    let next = null, least = Infinity;
-    for (const one of state.shown) {
-      const ahead = across ? (one.interval - now.interval) * across : (one.bin - now.bin) * up;
-      const aside = across ? Math.abs(one.bin - now.bin) : Math.abs(one.interval - now.interval);
-      if (ahead <= 0 || (up && aside > 0)) continue;
-      if (ahead * state.bins.length + aside < least) {
-        least = ahead * state.bins.length + aside;
-        next = one;
-      }
-    }
-    if (next) choose(next);
-  });
-  const draw = figure.draw;
-  figure.draw = () => {
-    state.chosen = null;
-    tip.hidden = true;
-    draw();
-  };
 }
 
 // A row per latency range with operations, the longest first, and a column per time interval.
@@ -235,22 +121,24 @@ function heatTable(cells, course, bins) {
         ...counts.map((count) => ({text: count ? whole(count) : '–', value: count}))]));
 }
 
-// Shows the typical repetition first; the others and all together are selectable.
-function heatMapOf(one, bins) {
-  const {runs, all, typical} = one.course;
-  if (!runs) return null;
+// A figure of one of the repetitions: the typical one first, then `all` of them if given.
+// `figureOf` makes it from the name and data of a choice; `label` is that of the selection.
+function ofRepetition(label, {runs, typical, all}, figureOf) {
   const usual = runs.find((run) => run.run === typical) || runs[0];
   const choices = [[`repetition ${usual.run}`, usual], ...(all ? [[`all ${runs.length} repetitions`, all]] : []),
                    ...runs.filter((run) => run !== usual).map((run) => [`repetition ${run.run}`, run])];
   const inner = element('div');
-  const show = (index) =>
-    place(inner, [heatMap(`Latency over time, ${choices[index][0]}`, choices[index][1], bins)]);
+  const show = (index) => place(inner, [figureOf(...choices[index])]);
   const part = element('div', {class: 'wide'}, choices.length > 1 ? element('div', {class: 'controls'},
-      selection('Heat map of', choices.map(([name], i) => [String(i), i ? name : `${name} (median time)`]),
+      selection(label, choices.map(([name], i) => [String(i), i ? name : `${name} (median time)`]),
           (value) => show(Number(value)))) : null, inner);
   part.draw = () => show(0);
   return part;
 }
+
+const heatMapOf = (one, bins) => one.course.runs
+    ? ofRepetition('Heat map of', one.course, (name, run) => heatMap(`Latency over time, ${name}`, run, bins))
+    : null;
 
 // A line per repetition; the typical one is thick.
 function throughputChart(one) {
@@ -284,8 +172,7 @@ function throughputChart(one) {
       options: {
         interaction: {mode: 'nearest', intersect: false, axis: 'xy'},
         scales: {
-          x: axis('elapsed time', {type: 'linear', min: 0, max: end,
-            ticks: {callback: (value) => tick(sinceStart(value)), maxTicksLimit: 9, includeBounds: false, autoSkipPadding: 14}}),
+          x: timeAxis(end),
           y: axis(unit, {beginAtZero: true, ticks: {callback: (value) => tick(number(value)), maxTicksLimit: 7}}),
         },
         plugins: {tooltip: {callbacks: {
