@@ -15,7 +15,7 @@ struct ClientSample {
   Sample sample;
   std::string host;
   double planned_s = 0;      // of its start, from the start of the first client
-  double late_s = 0;         // from then to its actual start
+  double late_s = 0;         // from then to its first operation
   double clock_error_s = 0;  // see StartFigures
 };
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "replay/measure/clock.h"
 #include "replay/run/sampling.h"
 #include "replay/run/tree_check.h"
 #include "replay/volumes/residency.h"
@@ -138,12 +139,20 @@ std::optional<StepSamples> measure_step(const FittedJob& job, std::size_t step,
   if (!options.may_diverge) replay_options.stop_on_divergence = true;
   replay_options.stop = options.stop;
   replay_options.progress = options.progress;
-  replay_options.gate = options.gate;
+  std::uint64_t released_ns = 0;
+  replay_options.gate = [&] {
+    if (options.gate) options.gate();
+    released_ns = now_ns();
+  };
   replay_options.on_measured_start = [&] { before = read_all_counters(used, what.apart); };
   const PathTable& paths = *replayed->trace.paths;
   begin_sample(sample, used, options.run_began_ns);
   const ReplayOutcome outcome =
       replay(std::move(replayed->trace), roots_of(volumes, what.volumes), replay_options);
+
+  const auto released_until_end =
+      static_cast<std::int64_t>(outcome.end_ns - released_ns - replay_options.warm_up_ns);
+  samples.begin_s = static_cast<double>(released_until_end) * 1e-9 - outcome.elapsed_s;
 
   const bool failed = !options.may_diverge && outcome.statistics.divergences > 0;
   if (!outcome.complete && !failed && options.stop.stop_requested()) return std::nullopt;

@@ -32,6 +32,8 @@ struct StepSamples {
   // For a step whose volumes are measured separately (Step::apart), one sample each, in their
   // order; empty for a failed step.
   std::vector<Sample> by_volume;
+  // From the return of the gate (MeasureOptions) to the first operation, seconds; without warm-up.
+  double begin_s = 0;
 };
 
 // Prepares the caches as the step requires, replays and times the step, waits until all data is
