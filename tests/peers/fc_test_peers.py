@@ -15,22 +15,13 @@ import statistics
 import tempfile
 import time
 
-from peers import argument_parser, compile_c, run
+from peers import argument_parser, compile_c, mounted, mounted_ext4, run, touch_memory
 
 
 def timed(*command):
     start = time.monotonic()
     run(*command)
     return time.monotonic() - start
-
-
-def touch_memory(size):
-    """Has a virtual machine's host back the free memory again: a guest that reports free pages loses
-    them after two seconds, and who touches them next pays several times the price of a copy."""
-    with open("/proc/meminfo") as info:
-        free = next(int(line.split()[1]) for line in info if line.startswith("MemFree:")) * 1024
-    touched = b"x" * min(6 * size, free * 3 // 4)
-    del touched
 
 
 class Place:
@@ -133,8 +124,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="filereel-peers-") as work:
         shared = os.path.join(work, "tmpfs")
         os.mkdir(shared)
-        run("mount", "-t", "tmpfs", "-o", "size=80%", "tmpfs", shared)
-        try:
+        with mounted("-t", "tmpfs", "-o", "size=80%", "tmpfs", shared):
             sources = os.path.join(shared, "sources")  # in memory, so that no one waits for a disk
             os.mkdir(sources)
             compile_c("plain_loop.c", sources)
@@ -161,19 +151,10 @@ def main():
             print("tmpfs")
             compare(args, Place(place), sources)
 
-            image, mounted = os.path.join(work, "ext4.img"), os.path.join(work, "ext4")
-            os.mkdir(mounted)
-            with open(image, "wb") as file:
-                os.posix_fallocate(file.fileno(), 0, 4 * size + (512 << 20))
-            run("mkfs.ext4", "-q", "-F", "-b", "4096", "-E", "nodiscard", image)
-            run("mount", "-o", "loop", image, mounted)
-            try:
+            mount = os.path.join(work, "ext4")
+            with mounted_ext4(os.path.join(work, "ext4.img"), 4 * size + (512 << 20), mount):
                 print("ext4")
-                compare(args, Place(mounted), sources)
-            finally:
-                run("umount", mounted)
-        finally:
-            run("umount", shared)
+                compare(args, Place(mount), sources)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """What the scripts beside this one share: running programs, reading results, saying a verdict."""
 import argparse
+import contextlib
 import json
 import os
 import statistics
@@ -23,11 +24,46 @@ def argument_parser(description):
     return parser
 
 
-def compile_c(name, folder):
+def compile_c(name, folder, compiler="cc"):
     """Builds a C program that lies here; gives its path."""
     program = os.path.join(folder, os.path.splitext(name)[0])
-    run("cc", "-O2", "-Wall", "-o", program, os.path.join(HERE, name))
+    run(compiler, "-O2", "-Wall", "-o", program, os.path.join(HERE, name))
     return program
+
+
+def touch_memory(size):
+    """Has a virtual machine's host back the free memory again: a guest that reports free pages loses
+    them after two seconds, and who touches them next pays several times the price of a copy."""
+    with open("/proc/meminfo") as info:
+        free = next(int(line.split()[1]) for line in info if line.startswith("MemFree:")) * 1024
+    touched = b"x" * min(6 * size, free * 3 // 4)
+    del touched
+
+
+@contextlib.contextmanager
+def mounted(*arguments):
+    """Of mount; the last one is the directory."""
+    run("mount", *arguments)
+    try:
+        yield
+    finally:
+        run("umount", arguments[-1])
+
+
+@contextlib.contextmanager
+def mounted_ext4(image, size, folder, *options):
+    """A new ext4 in an image file with all its blocks. In memory, these are touched. Options of mkfs."""
+    with open(image, "wb") as file:
+        if image.startswith(MEMORY):
+            for _ in range(size >> 20):
+                file.write(bytes(1 << 20))
+        else:
+            os.posix_fallocate(file.fileno(), 0, size)
+    run("mkfs.ext4", "-q", "-F", "-b", "4096", "-E",
+        "nodiscard,lazy_itable_init=0,lazy_journal_init=0", *options, image)
+    os.makedirs(folder, exist_ok=True)
+    with mounted("-o", "loop", image, folder):
+        yield
 
 
 def sample_of(path):

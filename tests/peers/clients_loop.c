@@ -1,0 +1,152 @@
+// The limit for several clients: the calls of IOR and mdtest in plain loops on MPI, with nothing
+// else around them.
+//
+//   clients_loop data DIR MIB SHIFT warm|cold
+//   clients_loop metadata DIR COUNT warm|cold
+//
+// data: each process writes a file of MIB MiB in pieces of 1 MiB, syncs and closes it; then it
+// reads the file of the process SHIFT ranks above in the same pieces. As `ior -a POSIX -F -t 1m -b
+// ...m -e -w -r -C`. metadata: each process creates, stats and removes COUNT empty files in a
+// directory of its own, by their full paths. As `mdtest -F -u -n COUNT`.
+//
+// Prints a line for each phase: its name, the seconds from the first start to the last end, and the
+// seconds between the first and the last start. All processes run on one machine and have one
+// clock.
+#define _GNU_SOURCE
+#include <fcntl.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { kPiece = 1 << 20, kLongest = 4096 };
+
+static int rank, processes, cold;
+static const char* folder;
+static char path[kLongest];
+
+static void check(int good, const char* what) {
+  if (good) return;
+  perror(what);
+  MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+static double now(void) {
+  struct timespec time;
+  clock_gettime(CLOCK_MONOTONIC, &time);
+  return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+// Everything is on the device before a phase, as in filereel; the caches are empty if cold.
+static void prepare_caches(void) {
+  const int folder_file = open(folder, O_RDONLY | O_DIRECTORY);
+  check(folder_file >= 0 && syncfs(folder_file) == 0, folder);
+  close(folder_file);
+  if (!cold) return;
+  const int file = open("/proc/sys/vm/drop_caches", O_WRONLY);
+  check(file >= 0 && write(file, "3", 1) == 1, "drop_caches");
+  close(file);
+}
+
+// `work`: of one process, for `count` pieces or files.
+static void measure(const char* name, void (*work)(int count), int count) {
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (rank == 0) prepare_caches();
+  MPI_Barrier(MPI_COMM_WORLD);
+  const double start = now();
+  work(count);
+  const double end = now();
+  double first = 0, last_start = 0, last = 0;
+  MPI_Reduce(&start, &first, 1, MPI_DOUBLE, MPI_MIN, 0, MPI_COMM_WORLD);
+  MPI_Reduce(&start, &last_start, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+  MPI_Reduce(&end, &last, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+  if (rank == 0) printf("%s %.9f %.9f\n", name, last - first, last_start - first);
+}
+
+static char* buffer;
+static int shift;
+
+static int open_data(int owner, int flags) {
+  snprintf(path, sizeof path, "%s/data.%08d", folder, owner);
+  const int file = open(path, flags, 0644);
+  check(file >= 0, path);
+  return file;
+}
+
+static void write_data(int count) {
+  const int file = open_data(rank, O_CREAT | O_RDWR);
+  for (int i = 0; i < count; ++i) {
+    check(pwrite(file, buffer, kPiece, (off_t)i * kPiece) == kPiece, path);
+  }
+  check(fsync(file) == 0, path);
+  check(close(file) == 0, path);
+}
+
+static void read_data(int count) {
+  const int file = open_data((rank + shift) % processes, O_RDWR);
+  for (int i = 0; i < count; ++i) {
+    check(pread(file, buffer, kPiece, (off_t)i * kPiece) == kPiece, path);
+  }
+  check(close(file) == 0, path);
+}
+
+static void name_file(int number) {
+  snprintf(path, sizeof path, "%s/tree.%d/file.%d", folder, rank, number);
+}
+
+static void create_files(int count) {
+  for (int i = 0; i < count; ++i) {
+    name_file(i);
+    const int file = open(path, O_CREAT | O_WRONLY, 0644);
+    check(file >= 0, path);
+    check(close(file) == 0, path);
+  }
+}
+
+static void stat_files(int count) {
+  struct stat seen;
+  for (int i = 0; i < count; ++i) {
+    name_file(i);
+    check(stat(path, &seen) == 0, path);
+  }
+}
+
+static void remove_files(int count) {
+  for (int i = 0; i < count; ++i) {
+    name_file(i);
+    check(unlink(path) == 0, path);
+  }
+}
+
+static void measure_data(int mib) {
+  buffer = aligned_alloc(4096, kPiece);
+  check(buffer != NULL, "memory");
+  for (size_t i = 0; i < kPiece; ++i) buffer[i] = (char)rand();
+  measure("write", write_data, mib);
+  measure("read", read_data, mib);
+}
+
+static void measure_metadata(int count) {
+  snprintf(path, sizeof path, "%s/tree.%d", folder, rank);
+  check(mkdir(path, 0755) == 0, path);
+  measure("create", create_files, count);
+  measure("stat", stat_files, count);
+  measure("remove", remove_files, count);
+}
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &processes);
+  const int data = argc == 6 && strcmp(argv[1], "data") == 0;
+  if (!data && !(argc == 5 && strcmp(argv[1], "metadata") == 0)) MPI_Abort(MPI_COMM_WORLD, 2);
+  folder = argv[2];
+  shift = data ? atoi(argv[4]) : 0;
+  cold = strcmp(argv[argc - 1], "cold") == 0;
+  data ? measure_data(atoi(argv[3])) : measure_metadata(atoi(argv[3]));
+  MPI_Finalize();
+  return 0;
+}
