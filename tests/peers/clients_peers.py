@@ -24,14 +24,13 @@ import statistics
 import subprocess
 import tempfile
 
-from peers import (MEMORY, argument_parser, compile_c, machine, mounted_ext4, run, spread, touch_memory,
-                   verdict)
+from peers import (MEMORY, MPI_ENVIRONMENT, argument_parser, compile_c, machine, mounted_ext4, run,
+                   spread, touch_memory, verdict)
 
 TARGET = 1.0
 PHASES = {"data": ["write", "read"], "metadata": ["create", "stat", "remove"]}
 UNITS = {"data": "MiB/s", "metadata": "files/s"}
 CASES = ["tmpfs-warm", "ext4-warm", "ext4-cold"]
-AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 RECIPES = {"data": """files: {{count: 1, size: {mib} MiB, exist: false}}
 runs: 1
@@ -54,7 +53,7 @@ groups:
 def mpirun(arguments, *command):
     try:
         return run("mpirun", "-np", str(arguments.processes), "--oversubscribe", "--mca",
-                   "mpi_yield_when_idle", "1", *command, env={**os.environ, **AS_ROOT})
+                   "mpi_yield_when_idle", "1", *command, env=MPI_ENVIRONMENT)
     except subprocess.CalledProcessError as error:
         raise SystemExit(f"{command[0]}: {error.stderr}") from error
 
