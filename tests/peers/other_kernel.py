@@ -193,7 +193,7 @@ def parse():
     parser.add_argument("--seconds", type=float, default=5400)
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("command", nargs="*")
-    arguments = parser.parse_args()
+    arguments = parser.parse_intermixed_args()  # options may follow KERNEL
     if not arguments.calls:
         arguments.calls = os.path.join(os.path.dirname(arguments.filereel), "tests/calls")
     return arguments
