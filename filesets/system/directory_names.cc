@@ -11,15 +11,16 @@
 namespace filereel {
 
 std::optional<std::vector<std::string>> names_in(int directory) {
-  // The stream closes its descriptor. sshfs lists a directory only once for each opening: after
-  // rewinding, it is empty. A copy of the descriptor does not need search permission.
-  int copy = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (copy < 0) copy = fcntl(directory, F_DUPFD_CLOEXEC, 0);
-  if (copy < 0) return std::nullopt;
-  const std::unique_ptr<DIR, int (*)(DIR*)> stream(fdopendir(copy), closedir);
+  // The stream closes its descriptor. sshfs lists a directory only once each time it is opened, and
+  // NFS asks the server for changes by others when it is opened. This needs search permission,
+  // unlike a copy, which shares the directory offset.
+  int own = openat(directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (own < 0) own = fcntl(directory, F_DUPFD_CLOEXEC, 0);
+  if (own < 0) return std::nullopt;
+  const std::unique_ptr<DIR, int (*)(DIR*)> stream(fdopendir(own), closedir);
   if (!stream) {
     const int error = errno;
-    close(copy);
+    close(own);
     errno = error;
     return std::nullopt;
   }

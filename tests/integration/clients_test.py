@@ -6,6 +6,7 @@ import pathlib
 import signal
 import subprocess
 import time
+import unittest
 
 from support import FILEREEL, IntegrationTest, have, main, needs, thorough
 
@@ -14,6 +15,7 @@ access: {size: 4 KiB, random: 100 %%, reads: %s}
 stop: {%s}
 """
 LONG = WORKLOAD % ("50 %", "time: 1 s")
+SFTP_SERVER = "/usr/lib/openssh/sftp-server"
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 
@@ -35,8 +37,8 @@ class ClientsTest(IntegrationTest):
                                 env={**os.environ, **AS_ROOT}, stdout=subprocess.PIPE,
                                 stderr=subprocess.STDOUT, text=True)
 
-    def measure(self, count, *arguments):
-        process = self.launch(count, *arguments)
+    def measure(self, count, *arguments, wrap=()):
+        process = self.launch(count, *arguments, wrap=wrap)
         output = process.communicate(timeout=110)[0]
         self.assertEqual(process.returncode, 0, output)
         return output, self.result()
@@ -101,6 +103,29 @@ class Clients(ClientsTest):
         self.assertEqual([one.relative_to(target / "client-0") for one in first],
                          [one.relative_to(target / "client-1") for one in second])
         self.assertNotEqual(first[0].read_bytes(), second[0].read_bytes())
+
+    @unittest.skipUnless(os.geteuid() == 0 and os.path.exists("/dev/fuse") and os.path.exists(SFTP_SERVER)
+                         and have("sshfs"), "needs root, FUSE, sshfs and sftp-server")
+    def test_each_client_has_a_mount_of_its_own(self):
+        """By sshfs, which lists a directory once each time it is opened."""
+        export, nas = self.scratch / "export", self.scratch / "nas"
+        export.mkdir()
+        nas.mkdir()
+        self.script("ssh", f"exec {SFTP_SERVER}")
+        mount = f"sshfs -o ssh_command={self.scratch}/ssh server:{export} {nas}"
+        self.script("wrap", f"exec unshare -m sh -c '{mount} && \"$@\"; code=$?; umount {nas}; exit $code' - "
+                            '"$@"')
+        _, result = self.measure(2, "mp3", "--scale", "0.01", "--near", "nas/target", "--runs", "1", "--verify",
+                                 "tree", wrap=[str(self.scratch / "wrap")])
+        self.check_sums(result, 2)
+        self.assertEqual(result["volumes"][0]["file_system"], "fuse.sshfs")
+        for sample in self.samples(result):
+            self.assertEqual(sample["tree"]["differences"], 0)
+        self.assertEqual(os.listdir(export), [])
+
+    def script(self, name, text):
+        (self.scratch / name).write_text(f"#!/bin/sh\n{text}\n")
+        (self.scratch / name).chmod(0o755)
 
     def test_staggered_clients_start_one_after_the_other(self):
         (self.scratch / "w.yaml").write_text(WORKLOAD % ("100 %", "operations: 50"))
@@ -268,14 +293,13 @@ class Clients(ClientsTest):
     def test_a_client_that_loses_its_target_ends_the_run(self):
         """Its own mount namespace, so that the others keep theirs."""
         with self.ext4_volume(300) as folder:
-            (self.scratch / "wrap").write_text(
-                "#!/bin/sh\n"
+            self.script(
+                "wrap",
                 'if [ "$OMPI_COMM_WORLD_RANK" = 1 ]; then\n'
                 f"  unshare -m sh -c '(sleep 8; umount -l {folder}) & exec \"$@\"' - \"$@\"\n"
                 "else\n"
                 '  exec "$@"\n'
-                "fi\n")
-            (self.scratch / "wrap").chmod(0o755)
+                "fi")
             (self.scratch / "w.yaml").write_text(LONG)
             began = time.monotonic()
             process = self.launch(3, "w.yaml", "--near", f"{folder}/target", "--runs", "30", "--client-timeout",
