@@ -13,12 +13,9 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "filesets/ownership/file_state.h"
-#include "filesets/ownership/removal.h"
-#include "filesets/ownership/work_directory.h"
 #include "filesets/system/directory_names.h"
 #include "filesets/system/error.h"
-#include "filesets/system/printable.h"
+#include "replay/volumes/own_directory.h"
 #include "replay/volumes/residency.h"
 #include "replay/volumes/volume.h"
 
@@ -49,93 +46,6 @@ std::string type_by_magic(int fd) {
   }
   return "unknown";
 }
-
-FileIdentity identity_of(int fd) {
-  const std::optional<FileState> state = read_file_state(fd);
-  return state ? state->identity : FileIdentity{};
-}
-
-// Does not follow a symbolic link, unless the user named it.
-Descriptor open_directory(int parent, const std::string& path) {
-  const int follow = parent == AT_FDCWD ? 0 : O_NOFOLLOW;
-  return Descriptor(openat(parent, path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC | follow));
-}
-
-// The directory to fill: a working directory, or a client's part of that of the first client. The
-// first client therefore removes everything, also the files of clients that have died.
-class OwnDirectory {
- public:
-  OwnDirectory(const std::string& path, const std::optional<ClientPlace>& place)
-      : path_(path), client_(place ? place->client : 0) {
-    if (client_ == 0) work_.emplace(path, WorkDirectory::Use::volume);
-    if (!place) return;
-    all_name_ = place->text_of_first(work_ ? work_->name() : "");
-    if (const Descriptor target = open_directory(AT_FDCWD, path)) {
-      all_ = open_directory(target.get(), all_name_);
-    }
-    if (!all_) {
-      throw_failed(
-          fmt::format("{} does not contain the directory of the first client, {}: all "
-                      "clients need the same file system there",
-                      printable(path), all_name_));
-    }
-    make(name_of(client_));
-    enter(client_);
-  }
-
-  int root() const { return entered_ ? entered_.get() : work_->root(); }
-
-  void enter(std::optional<std::uint32_t> client) {
-    if (!all_) return;
-    if (!client && work_) make(kCommon);
-    entered_ = open_directory(all_.get(), client ? name_of(*client) : kCommon);
-    if (!entered_) fail("cannot open a client's directory in", errno);
-  }
-
-  void check_present() const {
-    if (work_) return work_->check_present();
-    const Descriptor now = open_directory(AT_FDCWD, path_);
-    const Descriptor all = now ? open_directory(now.get(), all_name_) : Descriptor();
-    if (all && identity_of(all.get()) == identity_of(all_.get())) return;
-    throw_failed(
-        fmt::format("{} was unmounted or replaced during the run; mount it again and "
-                    "restart the run",
-                    printable(path_)));
-  }
-
-  void clear() {
-    if (!all_) return remove_contents(root(), path_);
-    clear(name_of(client_));
-    if (work_) clear(kCommon);
-  }
-  void keep() {
-    if (work_) work_->keep();
-  }
-  void remove() {
-    if (work_) work_->remove();
-  }
-
- private:
-  static constexpr const char* kCommon = "shared";
-
-  static std::string name_of(std::uint32_t client) { return fmt::format("client-{}", client); }
-
-  void make(const std::string& name) const {
-    if (mkdirat(all_.get(), name.c_str(), 0700) == 0 || errno == EEXIST) return;
-    fail("cannot create a client's directory in", errno);
-  }
-  void clear(const std::string& name) const {
-    if (const Descriptor one = open_directory(all_.get(), name)) remove_contents(one.get(), path_);
-  }
-  [[noreturn]] void fail(std::string_view what, int error) const {
-    throw_failed(fmt::format("{} {}: {}", what, printable(path_), strerror(error)));
-  }
-
-  std::string path_, all_name_;
-  std::uint32_t client_;
-  std::optional<WorkDirectory> work_;  // of the first client
-  Descriptor all_, entered_;           // the first client's working directory, one in it
-};
 
 class DirectoryVolume final : public Volume {
  public:

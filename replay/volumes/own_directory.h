@@ -1,0 +1,41 @@
+// The part of a target directory that this process fills.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "filesets/ownership/work_directory.h"
+#include "filesets/system/descriptor.h"
+#include "replay/volumes/volume.h"
+
+namespace filereel {
+
+// A working directory, or a client's directory in that of the first client (ClientPlace). The first
+// client therefore removes everything, also the files of clients that have died.
+class OwnDirectory {
+ public:
+  // `path` need not exist. Throws Error(failed) if it cannot be used, or a client does not find the
+  // directory of the first one there.
+  OwnDirectory(const std::string& path, const std::optional<ClientPlace>& place);
+
+  int root() const { return entered_ ? entered_.get() : work_->root(); }
+  void enter(std::optional<std::uint32_t> client);  // see Volume::enter
+  void check_present() const;  // throws Error(failed) if it is gone or replaced
+  void clear();
+  void keep();
+  void remove();
+
+ private:
+  void find_all();
+  void make(const std::string& name) const;
+  void clear(const std::string& name) const;
+  [[noreturn]] void fail(const char* what, int error) const;
+
+  std::string path_, all_name_;
+  std::uint32_t client_;
+  std::optional<WorkDirectory> work_;  // of the first client
+  Descriptor all_, entered_;           // the first client's working directory, one in it
+};
+
+}  // namespace filereel
