@@ -26,5 +26,5 @@ set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS
     "mount, e2fsprogs, ntfs-3g, dosfstools, fusefat, strace, fio")
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS
-    "xfsprogs, btrfs-progs, exfatprogs, exfat-fuse, bash-completion")
+    "xfsprogs, btrfs-progs, exfatprogs, exfat-fuse, openmpi-bin, bash-completion")
 include(CPack)

@@ -325,12 +325,13 @@ void run_with(Clients& clients, RunArguments& arguments, SignalWatch& signals, S
 // As one of the processes of mpirun.
 void run_as_client(RunArguments& arguments, Session& session) {
   ClientsOptions options = read_clients_options(arguments.clients);
-  const Janitor janitor;
+  auto janitor = std::make_unique<Janitor>();
   SignalWatch signals;
   options.stop = signals.token();
   std::unique_ptr<Clients> clients;
   try {
     clients = Clients::join(options);
+    if (!clients->first()) janitor.reset();  // the files of all are the first one's
     run_with(*clients, arguments, signals, session);
   } catch (const Clients::Stopped&) {
     session.exit_code = Session::kInterrupted;

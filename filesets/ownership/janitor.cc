@@ -35,14 +35,14 @@ namespace {
   // on a busy machine later.
   constexpr timespec kPause{1, 500'000'000};
   constexpr int kAttempts = 20;
-  for (int attempt = 0; attempt < kAttempts; ++attempt) {
-    nanosleep(&kPause, nullptr);
-    try {
+  try {
+    for (int attempt = 0; attempt < kAttempts; ++attempt) {
+      nanosleep(&kPause, nullptr);
       const std::vector<ListedLease> found = remove_leftovers();
-      if (std::ranges::find(found, LeaseState::in_use, &ListedLease::state) == found.end()) break;
-    } catch (const std::exception&) {
-      // The next run reports it.
+      if (std::ranges::find(found, LeaseState::left, &ListedLease::state) == found.end()) break;
     }
+  } catch (const std::exception&) {
+    // The next run reports it.
   }
   _exit(0);
 }

@@ -12,6 +12,12 @@ namespace {
 
 namespace fs = boost::filesystem;
 
+#ifdef FILEREEL_MPI_LIBRARY
+constexpr const char* kMpiLibrary = FILEREEL_MPI_LIBRARY;
+#else
+constexpr const char* kMpiLibrary = "";  // there is no module
+#endif
+
 // Beside the executable in a build, otherwise where it is installed.
 std::string module_path() {
   boost::system::error_code error;
@@ -32,8 +38,10 @@ std::unique_ptr<Messages> start_messages() {
         "this filereel was built without MPI: install libopenmpi-dev, or another MPI, and build "
         "it again");
   }
-  // Modules of MPI itself need its symbols. Never unloaded: MPI registers functions for the exit.
-  void* const module = dlopen(path.c_str(), RTLD_NOW | RTLD_GLOBAL | RTLD_NODELETE);
+  // The module and modules of MPI itself need its symbols. Never unloaded: MPI registers functions
+  // for the exit.
+  constexpr int kHow = RTLD_NOW | RTLD_GLOBAL | RTLD_NODELETE;
+  void* const module = dlopen(kMpiLibrary, kHow) ? dlopen(path.c_str(), kHow) : nullptr;
   if (!module) {
     throw_failed(fmt::format("cannot load MPI: {}; install it (package openmpi-bin)", dlerror()));
   }

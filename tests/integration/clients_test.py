@@ -34,7 +34,7 @@ class ClientsTest(IntegrationTest):
 
     def launch(self, count, *arguments, wrap=()):
         return subprocess.Popen(self.command(count, *arguments, wrap=wrap), cwd=self.scratch,
-                                env={**os.environ, **AS_ROOT}, stdout=subprocess.PIPE,
+                                env=self.environment(**AS_ROOT), stdout=subprocess.PIPE,
                                 stderr=subprocess.STDOUT, text=True)
 
     def measure(self, count, *arguments, wrap=()):
