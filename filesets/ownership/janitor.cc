@@ -24,7 +24,9 @@ namespace {
   sigprocmask(SIG_BLOCK, &all, nullptr);
   // Nobody must wait for the end of these.
   const int nothing = open("/dev/null", O_RDWR);
-  for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) dup2(nothing, standard);
+  for (const int standard : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    nothing < 0 ? close(standard) : dup2(nothing, standard);
+  }
   char byte = 0;
   ssize_t got = 0;
   do {

@@ -4,8 +4,8 @@
 #include <chrono>
 #include <utility>
 
-#include "replay/measure/precise_sleep.h"
 #include "replay/measure/clock.h"
+#include "replay/measure/precise_sleep.h"
 #include "tests/model_drive/prompt_thread.h"
 
 namespace filereel::model_drive {

@@ -17,19 +17,19 @@ import subprocess
 import tempfile
 import time
 
-from clients_simulation import LEAD_OF_EACH_S, LEAD_S, PINGS, Clients, Costs, Network, Scheme
+from clients_simulation import Clients, Costs, Network, Scheme, lead_s
 from peers import MEMORY, MPI_ENVIRONMENT, argument_parser, machine, run
 
 FEW, MANY = 10, 50  # steps; the difference leaves out the start and the end of a run
-MESSAGES = 2 * (3 + PINGS)  # of a client in a step, at the first client
+MESSAGES = 2 * 3  # of a client in a step, at the first client; on one machine there are no pings
 TINY = "{{name: s{0}, caches: keep, do: [stat], stop: {{operations: 1}}}}"
 RICH = ("{{name: s{0}, caches: keep, stop: {{time: 0.3 s}}, rate: 3000/s, access: {{random: 100 %, "
         "reads: 50 %, sizes: [{{size: 4 KiB, share: 60 %}}, {{size: 64 KiB, share: 40 %}}]}}}}")
 LONG = "{{name: s{0}, caches: keep, stop: {{time: 3 s}}, access: {{size: 4 KiB, random: 100 %}}}}"
 WITH_PID = 'echo $$ >"$0/pid-$OMPI_COMM_WORLD_RANK"; exec "$@"'
 NETWORKS = {"cluster, 2 µs": 2e-6, "cluster, 50 µs": 50e-6, "LAN, 200 µs": 200e-6}
-SCHEMES = {"star, as built": Scheme(), "star, short answer": Scheme(short_answer=True),
-           "tree of 16, short answer": Scheme(fan_out=16, short_answer=True, lead_of_each_s=2e-6)}
+SCHEMES = {"star, as built": Scheme(),
+           "tree of 16": Scheme(fan_out=16, lead=lambda clients: 5e-3 + 2e-6 * clients)}
 
 
 class Watched:
@@ -104,15 +104,14 @@ class Figures:
         # What the first client does more than another.
         self.more_main_s, self.more_talk_s = ((self.main_s - other[0][0], self.talk_s - other[0][1])
                                               if other else (0, 0))
-        self.clock_error_us = statistics.median([one["clock_error_us"] for one in long.clients] or [0])
 
     def row(self):
         skews = sorted(one["start_skew_us"] for one in self.long.clients) or [0]
-        lead = LEAD_S + LEAD_OF_EACH_S * self.processes if self.processes > 1 else 0
+        lead = lead_s(self.processes) if self.processes > 1 else 0
         return [str(self.processes), f"{self.long.step_s * 1e3:.1f}", f"{lead * 1e3:.1f}",
                 f"{self.main_s * 1e3:.2f}", f"{self.talk_s * 1e3:.2f}",
                 f"{self.more_main_s * 1e3:.2f}", f"{self.more_talk_s * 1e3:.2f}",
-                f"{statistics.median(skews):.0f}", f"{skews[-1]:.0f}", f"{self.clock_error_us:.0f}",
+                f"{statistics.median(skews):.0f}", f"{skews[-1]:.0f}",
                 f"{self.long.sample_bytes:.0f}", f"{self.long.each_bytes:.0f}",
                 f"{self.long.first_s:.2f}", f"{self.long.wall_s:.1f}"]
 
@@ -129,11 +128,10 @@ def measure(arguments):
     while processes <= arguments.most:
         figures.append(Figures(arguments, processes))
         processes *= 2
-    print("steps that do nothing; times in ms, skew and error in µs, sizes in bytes, start and run in s; work "
+    print("steps that do nothing; times in ms, skew in µs, sizes in bytes, start and run in s; work "
           "and messages: processor time of the first client, and more than that of the second")
     table(["processes", "step", "of it lead", "work", "messages", "more work", "more messages", "skew",
-           "highest", "clock error",
-           "sample", "each", "start", "run"], [one.row() for one in figures])
+           "highest", "sample", "each", "start", "run"], [one.row() for one in figures])
     return figures
 
 
@@ -149,17 +147,15 @@ def derive_costs(arguments, figures):
     merge_whole = Figures(arguments, 16, RICH, (4, 24)).more_main_s / 15
     tiny = next(one for one in several if one.processes == 16)
     rich_bytes = Run(arguments, 1, 4, RICH).sample_bytes
-    poll = 2e-6 * several[0].clock_error_us  # a round trip takes one look of each
     print(f"\nprocessor time of the first client: {message * 1e6:.1f} µs per message; merging takes "
           f"{merge * 1e6:.0f} µs for a sample of {figures[0].long.sample_bytes:.0f} bytes, "
           f"{merge_whole * 1e6:.0f} µs for one of {rich_bytes:.0f} bytes")
     long, alone = Run(arguments, 2, 1, LONG), Run(arguments, 1, 1, LONG)
     print(f"a step of 3 s: a sample has {alone.sample_bytes:.0f} bytes; of it in the merged one "
           f"{long.each_bytes:.0f} for each client")
-    return [Costs(message, merge, poll, figures[0].long.sample_bytes, tiny.long.each_bytes,
-                  tiny.long.sample_bytes - 16 * tiny.long.each_bytes),
-            Costs(message, merge_whole, poll, alone.sample_bytes, long.each_bytes,
-                  long.sample_bytes - 2 * long.each_bytes)]
+    short = figures[0].long.sample_bytes
+    return [Costs(message, merge, short, tiny.long.each_bytes, short),
+            Costs(message, merge_whole, alone.sample_bytes, long.each_bytes, short)]
 
 
 def validate(figures, costs):
@@ -171,11 +167,9 @@ def validate(figures, costs):
                             Scheme()).step(one.main_s - one.more_main_s)
         step = alone.long.step_s - alone.main_s + simulated["all"]
         rows.append([str(one.processes), f"{one.long.step_s * 1e3:.1f}", f"{step * 1e3:.1f}",
-                     f"{step / one.long.step_s - 1:+.0%}", f"{one.clock_error_us:.0f}",
-                     f"{simulated['clock_error'] * 1e6:.0f}"])
+                     f"{step / one.long.step_s - 1:+.0%}"])
     print(f"\nsimulated on {os.cpu_count()} cores")
-    table(["processes", "step measured, ms", "simulated, ms", "difference", "clock error measured, µs",
-           "simulated, µs"], rows)
+    table(["processes", "step measured, ms", "simulated, ms", "difference"], rows)
 
 
 def simulate(counts, costs):
@@ -190,9 +184,9 @@ def simulate(counts, costs):
                              f"{one['pings'] * 1e3:.1f}", f"{one['lead'] * 1e3:.0f}",
                              f"{one['result'] * 1e3:.0f}", f"{one['all']:.2f}",
                              f"{one['skew'] * 1e6:.0f}", f"{one['clock_error'] * 1e6:.0f}",
-                             f"{one['answer_bytes'] / 1e6:.1f}"])
+                             f"{one['result_bytes'] / 1e6:.1f}"])
     table(["clients", "network", "scheme", "barrier, ms", "pings, ms", "lead, ms", "result, ms",
-           "all, s", "skew, µs", "clock error, µs", "sent back, MB"], rows)
+           "all, s", "skew, µs", "clock error, µs", "in the result, MB"], rows)
 
 
 def directories(counts, place):

@@ -9,9 +9,15 @@ import dataclasses
 import heapq
 import itertools
 import random
+from collections.abc import Callable
 
 PINGS = 8  # of each client before a start: kPings
-LEAD_S, LEAD_OF_EACH_S = 5e-3, 0.5e-3  # from the agreement until the start: kLead, kOfEach
+POLL_S, CLOCK_POLL_S = 200e-6, 10e-6  # between two looks for messages; while pings are under way
+
+
+def lead_s(clients):
+    """From the agreement until the start, see Clients::start."""
+    return 5e-3 + 0.5e-3 * min(clients, 200) + 10e-6 * clients
 
 
 @dataclasses.dataclass
@@ -19,25 +25,23 @@ class Costs:
     """Of one client, in seconds and bytes."""
     message_s: float  # processor time at one end
     merge_s: float  # processor time of merging its sample
-    poll_s: float  # between two looks for messages
     sample_bytes: float  # the contribution of a client to the result of a step
     each_bytes: float  # of each client in the merged sample
-    common_bytes: float  # of all clients together in the merged sample
+    answer_bytes: float  # what the other clients get of it
 
 
 @dataclasses.dataclass
 class Network:
     latency_s: float
     bytes_per_s: float = 1.25e9
-    cores: int = 0  # shared by all clients; 0: each has a machine of its own
+    cores: int = 0  # shared by all clients, as is the clock; 0: each has a machine of its own
 
 
 @dataclasses.dataclass
 class Scheme:
-    """How the clients report, and whether the merged sample of a step goes back to all."""
+    """How the clients report."""
     fan_out: int = 0  # 0: a star
-    short_answer: bool = False
-    lead_of_each_s: float = LEAD_OF_EACH_S
+    lead: Callable[[int], float] = lead_s
 
 
 class Events:
@@ -89,7 +93,7 @@ class Clients:
         self.costs, self.network, self.scheme = costs, network, scheme
         chance = random.Random(seed)
         shared = Queue(self.events, network.cores) if network.cores else None
-        self.nodes = [Node(self.events, shared or Queue(self.events), chance.random() * costs.poll_s)
+        self.nodes = [Node(self.events, shared or Queue(self.events), chance.random() * POLL_S)
                       for _ in range(count)]
         self.children = [[] for _ in range(count)]
         for i in range(1, count):
@@ -98,10 +102,10 @@ class Clients:
     def parent(self, i):
         return (i - 1) // self.scheme.fan_out if self.scheme.fan_out else 0
 
-    def transmit(self, sender, receiver, size, then, messages=1):
+    def transmit(self, sender, receiver, size, then, messages=1, poll_s=POLL_S):
         """From the sender's link on. Calls `then` when the receiver has handled it, at the cost of
         this number of messages."""
-        events, target, poll_s = self.events, self.nodes[receiver], self.costs.poll_s
+        events, target = self.events, self.nodes[receiver]
 
         def arrive():
             if events.now >= target.asleep_until and target.waiting == 0:
@@ -113,9 +117,9 @@ class Clients:
         self.nodes[sender].link.serve(size / self.network.bytes_per_s,
                                       lambda: events.at(events.now + self.network.latency_s, arrive))
 
-    def send(self, sender, receiver, size, then, messages=1):
+    def send(self, sender, receiver, size, then, messages=1, poll_s=POLL_S):
         self.nodes[sender].serve(
-            self.costs.message_s, lambda: self.transmit(sender, receiver, size, then, messages))
+            self.costs.message_s, lambda: self.transmit(sender, receiver, size, then, messages, poll_s))
 
     def meet(self, contribution=0.0, answer=0.0, merge_s=0.0):
         """Seconds until each client has the answer. Sizes in bytes; merge_s for each contribution."""
@@ -168,12 +172,13 @@ class Clients:
                     if left > 1:
                         ping(i, left - 1)
 
-                self.transmit(self.parent(i), i, 16, back)
+                self.transmit(self.parent(i), i, 16, back, poll_s=CLOCK_POLL_S)
 
-            self.send(i, self.parent(i), 8, there, messages=2)
+            self.send(i, self.parent(i), 8, there, messages=2, poll_s=CLOCK_POLL_S)
 
         for i in range(1, len(self.nodes)):
-            ping(i, PINGS)
+            if not self.network.cores:
+                ping(i, PINGS)
         self.events.run()
         errors, reported = [0.0] * len(self.nodes), [0.0] * len(self.nodes)
         for i in range(1, len(self.nodes)):  # those of a tree add up on the way to the first
@@ -193,15 +198,12 @@ class Clients:
         begin = self.events.now
         errors, reported = self.synchronise()
         pings = self.events.now - begin
-        lead = LEAD_S + self.scheme.lead_of_each_s * count
+        lead = self.scheme.lead(count)
         arrivals = self.meet(8, 8)
         # By the clock of the first client. An answer that arrives too late starts at once.
         starts = [max(lead - error, arrival - arrivals[0]) for error, arrival in zip(errors, arrivals)]
-        answer = self.costs.common_bytes
-        if not self.scheme.short_answer:
-            answer += count * self.costs.each_bytes
-        result = max(self.meet(self.costs.sample_bytes, answer, self.costs.merge_s))
+        result = max(self.meet(self.costs.sample_bytes, self.costs.answer_bytes, self.costs.merge_s))
         return {"barrier": barrier, "pings": pings, "lead": lead, "result": result,
                 "all": own + barrier + pings + arrivals[0] + lead + result,
                 "skew": max(starts) - min(starts), "clock_error": max(reported),
-                "answer_bytes": answer * (count - 1)}
+                "result_bytes": self.costs.each_bytes * count}

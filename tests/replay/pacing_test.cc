@@ -9,9 +9,9 @@
 #include <doctest/doctest.h>
 
 #include "filesets/system/error.h"
-#include "replay/measure/precise_sleep.h"
 #include "replay/engine/replayer.h"
 #include "replay/measure/clock.h"
+#include "replay/measure/precise_sleep.h"
 #include "tests/replay/hand_trace.h"
 
 namespace filereel {
