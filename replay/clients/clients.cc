@@ -436,7 +436,8 @@ StartFigures Clients::start() {
   prepare_precise_sleep();
   sleep_until(now_ns() + (at - kernel_ns()), stop_token());
   figures.planned_s = static_cast<double>(planned) * 1e-9;
-  figures.late_s = static_cast<double>(kernel_ns() - at) * 1e-9;
+  // Negative by the difference of the two clocks, at most.
+  figures.late_s = static_cast<double>(static_cast<std::int64_t>(kernel_ns() - at)) * 1e-9;
   return figures;
 }
 

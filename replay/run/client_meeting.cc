@@ -27,7 +27,7 @@ namespace {
 
 std::string text_of(const std::optional<StepSamples>& own, const StartFigures& start) {
   if (!own) return "";
-  Json json = {{"late_s", start.late_s + std::max(own->begin_s, 0.0)},
+  Json json = {{"late_s", std::max(start.late_s + own->begin_s, 0.0)},
                {"planned_s", start.planned_s},
                {"clock_error_s", start.clock_error_s},
                {"samples", {sample_to_json(own->all)}}};

@@ -58,6 +58,7 @@ class ClientsTest(IntegrationTest):
             self.assertAlmostEqual(sample["elapsed_s"], max(ends))
             self.assertAlmostEqual(clients["first_ended_s"], min(ends))
             self.assertEqual(min(one["start_s"] for one in clients["each"]), 0)
+            self.assertLess(clients["start_skew_us"], 60e6)
             self.assertEqual(sample["divergences"]["count"], 0)
 
 
