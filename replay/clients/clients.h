@@ -76,8 +76,9 @@ class Clients {
   // still live.
   void finish() noexcept;
 
+  struct State;  // clients_state.h
+
  private:
-  struct State;
   explicit Clients(std::unique_ptr<State> state);
 
   std::uint32_t rank_ = 0;

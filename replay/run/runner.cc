@@ -12,18 +12,16 @@
 
 #include <fmt/format.h>
 
-#include "filesets/scan/populate.h"
 #include "filesets/system/error.h"
 #include "filesets/system/units.h"
 #include "replay/results/failures.h"
 #include "replay/run/baseline_run.h"
 #include "replay/run/client_meeting.h"
+#include "replay/run/client_work.h"
 #include "replay/run/fio.h"
-#include "replay/run/measure.h"
 #include "replay/run/overhead.h"
 #include "replay/run/repetitions.h"
 #include "replay/run/result_filling.h"
-#include "replay/run/room.h"
 #include "replay/run/stage.h"
 
 namespace filereel {
@@ -36,29 +34,6 @@ std::uint32_t runs_of(const Job& job, const RunRequest& request) {
 // "programs", "random-read, depth 4".
 std::string name_at(const Job& job, std::uint64_t point) {
   return (job.set().empty() ? job.record().name : job.set()) + point_text(job.parameters(point));
-}
-
-// Creates the initial files of a job on the volumes, which must have space for its largest tree,
-// for each client. Returns false if the stop was requested.
-bool fill(const FittedJob& fitted, const Volumes& volumes, const ClientPart& client,
-          std::string_view advice, const std::stop_token& stop) {
-  if (client.share && client.client > 0) return true;  // the first client does it
-  const std::uint32_t trees = client.share ? 1 : client.clients;
-  for (std::size_t i = 0; i < kRoles; ++i) {
-    const auto role = static_cast<Role>(i);
-    Volume* volume = volumes.of(role);
-    const Contents contents = fitted.contents(role);
-    if (!volume || !contents.largest) continue;
-    check_room(*contents.largest, *volume, contents.copies * trees, advice);
-    if (!contents.initial) continue;
-    if (populate_below(volume->root(), *contents.initial, volume->describe().target,
-                       {.keep_set_id = false, .stop = stop}, {})
-            .interrupted) {
-      return false;
-    }
-    volume->sync();  // a first step with warm caches must not write this
-  }
-  return true;
 }
 
 // Whether the last sample of any measurement ended at a divergence, as requested.
@@ -89,23 +64,6 @@ struct PointRun {
   std::uint64_t point = 0;
   const Repetitions& repetitions;
   WorkShare stretch;
-  ClientPart client;
-  bool idle = false;  // only other clients work
-
-  // The directory of a client.
-  void enter(std::uint32_t client_number) const {
-    for (Volume* volume : volumes.all()) {
-      volume->enter(client.share ? std::nullopt : std::optional(client_number));
-    }
-  }
-};
-
-// The job as each client does it, and what it does on the files of another one (JobOptions::shift).
-struct FittedJobs {
-  std::unique_ptr<FittedJob> own, shifted;
-  std::uint32_t shifted_to = 0;
-
-  bool is_shifted(std::size_t step) const { return shifted && own->steps()[step].only_reads; }
 };
 
 class Run {
@@ -281,8 +239,7 @@ class Run {
           Volumes volumes = side.parts[job.part(point)];
           volumes.far.resize(std::min(volumes.far.size(), job.volume_count().most - 1));
           if (needs_no_volume(job)) volumes = {};
-          PointRun turned{part, side, volumes, point, repetitions, turn.stretch, {}};
-          turned.idle = !take_part(turned);
+          const PointRun turned{part, side, volumes, point, repetitions, turn.stretch};
           if (!measure_point(turned, turn.volume, baselines, standing[turn.volume])) return false;
           if (volumes.far.empty() || !share_far(sides)) continue;
           for (SideState& one : standing) {
@@ -302,76 +259,38 @@ class Run {
     const Volumes& volumes = turned.volumes;
     const bool anew = !standing.point || !job.follows(*standing.point, turned.point);
     standing.point.reset();
+    ClientWork work(clients_, request_.clients != nullptr, job, turned.point, volumes);
     if (anew) {
       for (const Volumes& other : turned.side.parts) {
         if (other.near && other.near != volumes.near) other.near->rest();
       }
-      for (Volume* volume : volumes.all()) volume->prepare(turned.part.kind);
-      if (clients_.first()) turned.enter(0);  // creates a common directory
-      clients_.meet();
-      turned.enter(clients_.rank());
+      work.prepare(turned.part.kind);
       standing.free_bytes = UINT64_MAX;
       for (Volume* volume : volumes.all()) {
         add_volume(*volume, result);
         const std::uint64_t free = volume->free_bytes().value_or(volume->capacity());
         // Reserve for partly filled clusters and file system metadata.
-        const std::uint64_t usable = free - free / 32;
-        const std::uint32_t trees = turned.client.share ? 1 : turned.client.clients;
-        standing.free_bytes = std::min(standing.free_bytes, usable / trees);
+        standing.free_bytes = std::min(standing.free_bytes, (free - free / 32) / work.trees());
       }
     }
-    const FittedJobs fitted = fit(turned, standing.free_bytes, result);
-    if (anew) {
-      if (!turned.idle &&
-          !fill(*fitted.own, volumes, turned.client, job.room_advice(), request_.stop)) {
-        return false;
-      }
-      clients_.meet();
-    }
+    work.fit(standing.free_bytes, result);
+    if (anew && !work.fill(request_.stop)) return false;
     if (turned.repetitions.run() == 1) {
       standing.first[turned.point] = result.measurements.size();
       if (volumes.near) add_baselines(baselines.by_side[side], volumes.file_system(), result);
       const auto shapes = baselines.shapes.find(&job);
       const bool has_shapes =
           volumes.near && shapes != baselines.shapes.end() && !baselines.by_side[side].empty();
-      add_measurements(job, turned.point, volumes, *fitted.own,
+      add_measurements(job, turned.point, volumes, work.fitted(),
                        has_shapes ? &shapes->second : nullptr, result);
     }
-    if (!measure_steps(turned, fitted, standing.first[turned.point])) return false;
+    if (!measure_steps(turned, work, standing.first[turned.point])) return false;
     standing.point = turned.point;
     return true;
   }
 
-  // Whether this client works at the point; determines its part.
-  bool take_part(PointRun& turned) const {
-    const Job& job = *turned.part.job;
-    const std::uint32_t wanted = job.clients(turned.point);
-    turned.client.clients = wanted > 0 ? wanted : clients_.count();
-    turned.client.share = request_.clients && job.options(turned.point).share;
-    const bool works = clients_.rank() < turned.client.clients;
-    turned.client.client = works ? clients_.rank() : 0;
-    return works;
-  }
-
-  FittedJobs fit(const PointRun& turned, std::uint64_t free_bytes, Result& result) const {
-    const Job& job = *turned.part.job;
-    FittedJobs fitted;
-    const auto fit_as = [&](std::uint32_t client, Result& to) {
-      ClientPart part = turned.client;
-      part.client = client;
-      return job.fit(turned.point, {turned.volumes, free_bytes, to, part});
-    };
-    fitted.own = fit_as(turned.client.client, result);
-    const std::uint32_t shift = job.options(turned.point).shift % turned.client.clients;
-    if (shift == 0) return fitted;
-    fitted.shifted_to = (turned.client.client + shift) % turned.client.clients;
-    Result same;  // its warnings are in the result already
-    fitted.shifted = fit_as(fitted.shifted_to, same);
-    return fitted;
-  }
-
-  bool measure_steps(const PointRun& turned, const FittedJobs& fitted, std::size_t measurement) {
-    const std::vector<Step>& steps = fitted.own->steps();
+  bool measure_steps(const PointRun& turned, const ClientWork& work, std::size_t measurement) {
+    const std::vector<Step>& steps = work.fitted().steps();
     double whole = 0;
     for (const Step& step : steps) whole += step.expected_s;
     StepInfo info{.file_system = turned.volumes.near ? turned.volumes.file_system() : "",
@@ -395,60 +314,31 @@ class Run {
       const std::size_t count = measurements_of(steps[i]);
       const auto places = std::span(turned.side.result->measurements).subspan(measurement, count);
       measurement += count;
-      if (!run_step(turned, fitted, i, info, places)) return false;
+      if (!run_step(turned, work, i, info, places)) return false;
       info.done += info.share;
     }
     return true;
   }
 
-  // Nothing if the stop was requested. With several clients, the samples are those of all.
-  std::optional<StepSamples> measure(const PointRun& turned, const FittedJobs& fitted,
-                                     std::size_t step, ReplayProgress& progress) {
-    const Job& job = *turned.part.job;
-    const JobOptions options = job.options(turned.point);
-    const bool shifted = fitted.is_shifted(step), shares = turned.client.share;
-    const bool verifies = !shares || clients_.first();  // a common tree once
-    StartFigures start;
-    const MeasureOptions how{.warm = options.warm,
-                             .verify = verifies ? options.verify : without_tree(options.verify),
-                             .may_diverge = job.may_diverge(),
-                             .run_began_ns = request_.began_ns,
-                             .stop = request_.stop,
-                             .progress = &progress,
-                             .meet = [&] { clients_.meet(); },
-                             .gate = [&] { start = clients_.start(); },
-                             .meet_at_end = shares};
-    std::optional<StepSamples> samples;
-    if (turned.idle) {
-      how.meet();
-      how.gate();
-      if (how.meet_at_end) how.meet();
-    } else {
-      if (shifted) turned.enter(fitted.shifted_to);
-      samples = measure_step(shifted ? *fitted.shifted : *fitted.own, step, turned.volumes, how);
-      if (shifted) turned.enter(clients_.rank());
-      if (!samples) return std::nullopt;
-    }
-    return request_.clients ? merge_of_all(clients_, samples, start) : samples;
-  }
-
-  static Verification without_tree(Verification one) {
-    return one == Verification::tree ? Verification::results : one;
-  }
-
-  bool run_step(const PointRun& turned, const FittedJobs& fitted, std::size_t step,
+  bool run_step(const PointRun& turned, const ClientWork& work, std::size_t step,
                 const StepInfo& info, std::span<Measurement> places) {
     const Job& job = *turned.part.job;
     Result& result = *turned.side.result;
     ReplayProgress progress;
     const StepWatch watch(observer_, info, progress);
-    std::optional<StepSamples> samples = measure(turned, fitted, step, progress);
+    const JobOptions options = job.options(turned.point);
+    std::optional<StepSamples> samples = work.measure(step, {.warm = options.warm,
+                                                             .verify = options.verify,
+                                                             .may_diverge = job.may_diverge(),
+                                                             .run_began_ns = request_.began_ns,
+                                                             .stop = request_.stop,
+                                                             .progress = &progress});
     if (!samples) return false;
     Sample& sample = samples->all;
     sample.run = info.run;
     const bool failed = !job.may_diverge() && sample.divergences > 0;
     if (failed) {
-      if (std::optional<Warning> why = fitted.own->unsupported(step, sample)) {
+      if (std::optional<Warning> why = work.fitted().unsupported(step, sample)) {
         why->text = fmt::format("{} on {}: {}", info.operation, info.file_system, why->text);
         result.warn(std::move(*why));
         return true;

@@ -1,0 +1,95 @@
+#include "replay/run/client_work.h"
+
+#include "filesets/scan/populate.h"
+#include "replay/run/client_meeting.h"
+#include "replay/run/room.h"
+
+namespace filereel {
+
+ClientWork::ClientWork(Clients& clients, bool several, const Job& job, std::uint64_t point,
+                       const Volumes& volumes)
+    : clients_(clients), several_(several), job_(job), point_(point), volumes_(volumes) {
+  const std::uint32_t wanted = job.clients(point);
+  part_.clients = wanted > 0 ? wanted : clients.count();
+  part_.share = several && job.options(point).share;
+  idle_ = clients.rank() >= part_.clients;
+  part_.client = idle_ ? 0 : clients.rank();
+}
+
+void ClientWork::prepare(std::optional<FileSystemKind> kind) const {
+  for (Volume* volume : volumes_.all()) volume->prepare(kind);
+  if (clients_.first()) enter(0);  // creates a common directory
+  clients_.meet();
+  enter(clients_.rank());
+}
+
+void ClientWork::fit(std::uint64_t free_bytes, Result& result) {
+  const auto fit_as = [&](std::uint32_t client, Result& to) {
+    ClientPart part = part_;
+    part.client = client;
+    return job_.fit(point_, {volumes_, free_bytes, to, part});
+  };
+  own_ = fit_as(part_.client, result);
+  const std::uint32_t shift = job_.options(point_).shift % part_.clients;
+  if (shift == 0) return;
+  shifted_to_ = (part_.client + shift) % part_.clients;
+  Result same;  // its warnings are in the result already
+  shifted_ = fit_as(shifted_to_, same);
+}
+
+bool ClientWork::fill(const std::stop_token& stop) const {
+  const bool works = !idle_ && !(part_.share && part_.client > 0);
+  if (works && !create_files(stop)) return false;
+  clients_.meet();
+  return true;
+}
+
+bool ClientWork::create_files(const std::stop_token& stop) const {
+  for (std::size_t i = 0; i < kRoles; ++i) {
+    const auto role = static_cast<Role>(i);
+    Volume* volume = volumes_.of(role);
+    const Contents contents = own_->contents(role);
+    if (!volume || !contents.largest) continue;
+    check_room(*contents.largest, *volume, contents.copies * trees(), job_.room_advice());
+    if (!contents.initial) continue;
+    if (populate_below(volume->root(), *contents.initial, volume->describe().target,
+                       {.keep_set_id = false, .stop = stop}, {})
+            .interrupted) {
+      return false;
+    }
+    volume->sync();  // a first step with warm caches must not write this
+  }
+  return true;
+}
+
+std::optional<StepSamples> ClientWork::measure(std::size_t step, MeasureOptions how) const {
+  StartFigures start;
+  how.meet = [&] { clients_.meet(); };
+  how.gate = [&] { start = clients_.start(); };
+  how.meet_at_end = part_.share;
+  // A common tree is verified once.
+  if (part_.share && !clients_.first() && how.verify == Verification::tree) {
+    how.verify = Verification::results;
+  }
+  std::optional<StepSamples> samples;
+  if (idle_) {
+    how.meet();
+    how.gate();
+    if (how.meet_at_end) how.meet();
+  } else {
+    const bool shifts = shifted_ && own_->steps()[step].only_reads;
+    if (shifts) enter(shifted_to_);
+    samples = measure_step(shifts ? *shifted_ : *own_, step, volumes_, how);
+    if (shifts) enter(clients_.rank());
+    if (!samples) return std::nullopt;
+  }
+  return several_ ? merge_of_all(clients_, samples, start) : samples;
+}
+
+void ClientWork::enter(std::uint32_t client) const {
+  for (Volume* volume : volumes_.all()) {
+    volume->enter(part_.share ? std::nullopt : std::optional(client));
+  }
+}
+
+}  // namespace filereel

@@ -1,0 +1,55 @@
+// What one client does at a point of a job.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <stop_token>
+
+#include "replay/clients/clients.h"
+#include "replay/run/job.h"
+#include "replay/run/measure.h"
+
+namespace filereel {
+
+// All clients make the same calls in the same order. A client that does not work at the point
+// (Job::clients) takes part in their meetings only. Throws as Clients::meet.
+class ClientWork {
+ public:
+  // `several`: false for a single process, which meets nobody. Everything else outlives the object.
+  ClientWork(Clients& clients, bool several, const Job& job, std::uint64_t point,
+             const Volumes& volumes);
+
+  // Prepares the volumes of all clients; `kind`: see Volume::prepare.
+  void prepare(std::optional<FileSystemKind> kind) const;
+  // The trees on the volumes: one for each client, or a common one.
+  std::uint32_t trees() const { return part_.share ? 1 : part_.clients; }
+  // Fits the job to the prepared volumes. `free_bytes`: see FittingPlace.
+  void fit(std::uint64_t free_bytes, Result& result);
+  const FittedJob& fitted() const { return *own_; }
+  // Creates the initial files, and waits until all clients have. The volumes must have space for
+  // the largest trees. Returns false if the stop was requested.
+  bool fill(const std::stop_token& stop) const;
+  // Measures a step. With several clients, the samples are those of all (merge_of_all). Nothing if
+  // the stop was requested. `how`: without meet, gate and meet_at_end, and verify as for a single
+  // client.
+  std::optional<StepSamples> measure(std::size_t step, MeasureOptions how) const;
+
+ private:
+  void enter(std::uint32_t client) const;
+  bool create_files(const std::stop_token& stop) const;
+
+  Clients& clients_;
+  const bool several_;
+  const Job& job_;
+  const std::uint64_t point_;
+  const Volumes& volumes_;
+  ClientPart part_;
+  bool idle_ = false;
+  // The job on its own files, and on those of another client (JobOptions::shift).
+  std::unique_ptr<FittedJob> own_, shifted_;
+  std::uint32_t shifted_to_ = 0;
+};
+
+}  // namespace filereel
