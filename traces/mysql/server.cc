@@ -26,11 +26,12 @@ MysqlServer::MysqlServer(const MysqlMixOptions& options, TraceBuilder& trace)
       undo_(calls_, threads_, cache_),
       cleaner_(calls_, threads_, io_, cache_, options.doublewrite),
       table_(options.rows, options.row_bytes, options.fulltext),
-      clients_(options, calls_, cache_, undo_, binlog_, table_,
-               options.fulltext ? &fulltext_.emplace(calls_, threads_, cache_, undo_, options.rows,
-                                                     FulltextIndex::words_of(options.row_bytes),
-                                                     options.timing.word, mix_seed(options.seed, 3))
-                                : nullptr) {
+      connections_(options, calls_, cache_, undo_, binlog_, table_,
+                   options.fulltext
+                       ? &fulltext_.emplace(calls_, threads_, cache_, undo_, options.rows,
+                                            FulltextIndex::words_of(options.row_bytes),
+                                            options.timing.word, mix_seed(options.seed, 3))
+                       : nullptr) {
   calls_.set_size(ServerFile::redo_log, RedoLog::kFileSize);
   calls_.set_size(ServerFile::table, table_.file_size());
   name_threads(trace);
@@ -40,15 +41,15 @@ MysqlServer::MysqlServer(const MysqlMixOptions& options, TraceBuilder& trace)
   cleaner_.start();
   if (fulltext_) fulltext_->start();
   simulation_.start(master());
-  clients_.start(std::clamp(options.rows / 10, kLeastSettling, kMostSettling));
-  while (!clients_.done()) simulation_.step();
+  connections_.start(std::clamp(options.rows / 10, kLeastSettling, kMostSettling));
+  while (!connections_.done()) simulation_.step();
   calls_.begin(threads_.master());
-  clients_.start(options.transactions);
+  connections_.start(options.transactions);
 }
 
 bool MysqlServer::step() {
   if (ended_) return false;
-  if (!clients_.done()) {
+  if (!connections_.done()) {
     simulation_.step();
     return true;
   }

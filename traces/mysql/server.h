@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "traces/model/trace_builder.h"
-#include "traces/mysql/clients.h"
+#include "traces/mysql/connections.h"
 #include "traces/mysql/mysql_mix.h"
 #include "traces/mysql/page_cleaner.h"
 
@@ -18,7 +18,7 @@ class MysqlServer {
 
   // Continues; adds operations to the trace. False at the end.
   bool step();
-  std::uint64_t commits() const { return clients_.commits(); }
+  std::uint64_t commits() const { return connections_.commits(); }
   const ItemTable& table() const { return table_; }
 
  private:
@@ -37,7 +37,7 @@ class MysqlServer {
   PageCleaner cleaner_;
   ItemTable table_;
   std::optional<FulltextIndex> fulltext_;
-  Clients clients_;
+  Connections connections_;
   bool ended_ = false;
 };
 

@@ -1,4 +1,4 @@
-#include "traces/mysql/clients.h"
+#include "traces/mysql/connections.h"
 
 #include <algorithm>
 
@@ -49,8 +49,9 @@ double late_share(const MysqlMixOptions& options, double rows_of_word) {
 
 }  // namespace
 
-Clients::Clients(const MysqlMixOptions& options, ServerCalls& calls, PageCache& cache,
-                 UndoLog& undo, BinaryLog& binlog, ItemTable& table, FulltextIndex* fulltext)
+Connections::Connections(const MysqlMixOptions& options, ServerCalls& calls, PageCache& cache,
+                         UndoLog& undo, BinaryLog& binlog, ItemTable& table,
+                         FulltextIndex* fulltext)
     : options_(options),
       calls_(calls),
       cache_(cache),
@@ -64,7 +65,7 @@ Clients::Clients(const MysqlMixOptions& options, ServerCalls& calls, PageCache& 
       unlocked_(calls.simulation()),
       late_share_(late_share(options, rows_of_word())) {}
 
-void Clients::start(std::uint64_t transactions) {
+void Connections::start(std::uint64_t transactions) {
   left_ = transactions;
   commits_ = 0;
   working_ = options_.connections;
@@ -73,7 +74,7 @@ void Clients::start(std::uint64_t transactions) {
   }
 }
 
-Part Clients::connection(std::uint32_t thread) {
+Part Connections::connection(std::uint32_t thread) {
   while (left_ > 0) {
     --left_;
     const std::uint64_t cpu = options_.timing.statement;
@@ -85,14 +86,14 @@ Part Clients::connection(std::uint32_t thread) {
   --working_;
 }
 
-Statement Clients::choose() {
+Statement Connections::choose() {
   std::uint64_t draw = random_.below(MysqlMixOptions::kAllShares);
   std::size_t i = 0;
   while (draw >= options_.shares[i]) draw -= options_.shares[i++];
   return static_cast<Statement>(i);
 }
 
-Part Clients::perform(std::uint32_t thread, Statement statement) {
+Part Connections::perform(std::uint32_t thread, Statement statement) {
   switch (statement) {
     case Statement::insert:
       return insert(thread);
@@ -121,7 +122,7 @@ Part Clients::perform(std::uint32_t thread, Statement statement) {
   return scan(thread, options_.timing.scanned_row);
 }
 
-Part Clients::insert(std::uint32_t thread) {
+Part Connections::insert(std::uint32_t thread) {
   co_await lock_row(kNewRow);
   Transaction transaction;
   const ItemTable::Added row = table_.add_row();
@@ -138,7 +139,7 @@ Part Clients::insert(std::uint32_t thread) {
   unlock_row();
 }
 
-Part Clients::update_key(std::uint32_t thread) {
+Part Connections::update_key(std::uint32_t thread) {
   const std::uint64_t id = some_row();
   if (!table_.exists(id)) {
     co_await cache_.get(thread, table_.row_page(id));
@@ -152,7 +153,7 @@ Part Clients::update_key(std::uint32_t thread) {
 }
 
 // The server reads and locks every row for this.
-Part Clients::update_text(std::uint32_t thread) {
+Part Connections::update_text(std::uint32_t thread) {
   while (writers_ > 0 || front_ > 0) co_await unlocked_.wait();
   front_ = kAllRows;
   if (fulltext_) co_await fulltext_->search(thread);
@@ -168,8 +169,8 @@ Part Clients::update_text(std::uint32_t thread) {
   unlock_all_rows();
 }
 
-Part Clients::remove(std::uint32_t thread, std::uint64_t first, std::uint64_t count,
-                     std::uint64_t text) {
+Part Connections::remove(std::uint32_t thread, std::uint64_t first, std::uint64_t count,
+                         std::uint64_t text) {
   co_await lock_row(table_.leaf_of(first));
   Transaction transaction;
   const std::uint64_t end = std::min(first + count, table_.rows() + 1);
@@ -184,7 +185,7 @@ Part Clients::remove(std::uint32_t thread, std::uint64_t first, std::uint64_t co
   unlock_row();
 }
 
-Part Clients::select_text(std::uint32_t thread) {
+Part Connections::select_text(std::uint32_t thread) {
   if (!fulltext_) {
     co_await scan(thread, kSearchedRow);
     co_return;
@@ -197,7 +198,7 @@ Part Clients::select_text(std::uint32_t thread) {
 }
 
 // Reads all leaves in order.
-Part Clients::scan(std::uint32_t thread, std::uint64_t row_ns) {
+Part Connections::scan(std::uint32_t thread, std::uint64_t row_ns) {
   const std::uint64_t page_ns = row_ns * table_.rows() / table_.row_leaves();
   const std::uint32_t leaves = table_.row_leaves();
   for (std::uint32_t i = 0; i < leaves; ++i) co_await scan_leaf(thread, i, leaves, page_ns);
@@ -205,8 +206,8 @@ Part Clients::scan(std::uint32_t thread, std::uint64_t row_ns) {
 
 // Reads one of the first `leaves` leaves. After the last page of a new extent, the next extent is
 // read ahead.
-Part Clients::scan_leaf(std::uint32_t thread, std::uint32_t number, std::uint32_t leaves,
-                        std::uint64_t page_ns) {
+Part Connections::scan_leaf(std::uint32_t thread, std::uint32_t number, std::uint32_t leaves,
+                            std::uint64_t page_ns) {
   const PageId page = table_.row_leaf(number);
   const bool border = number % kExtent == kExtent - 1 && number + 1 < leaves;
   const bool first_use = border && !cache_.was_used(page);
@@ -217,23 +218,23 @@ Part Clients::scan_leaf(std::uint32_t thread, std::uint32_t number, std::uint32_
   co_await calls_.simulation().sleep(page_ns);
 }
 
-Part Clients::update_like(std::uint32_t thread) {
+Part Connections::update_like(std::uint32_t thread) {
   std::set<std::uint64_t> found;
   const auto words = static_cast<double>(1 + draw_count(kWordsOfLetters));
   for (std::uint64_t left = draw_count(words * rows_of_word()); left > 0; --left) {
     found.insert(some_row());
   }
-  co_await change_by_scan(thread, found, &Clients::update_row, kLikeText + options_.row_bytes);
+  co_await change_by_scan(thread, found, &Connections::update_row, kLikeText + options_.row_bytes);
 }
 
-Part Clients::delete_time(std::uint32_t thread) {
-  return change_by_scan(thread, late_rows_, &Clients::remove_row, kDeleteTimeText);
+Part Connections::delete_time(std::uint32_t thread) {
+  return change_by_scan(thread, late_rows_, &Connections::remove_row, kDeleteTimeText);
 }
 
 // Reads and locks every row, and changes those of `ids`, which are removed from it. Includes rows
 // added meanwhile.
-Part Clients::change_by_scan(std::uint32_t thread, std::set<std::uint64_t>& ids, ChangeRow change,
-                             std::uint64_t text_bytes) {
+Part Connections::change_by_scan(std::uint32_t thread, std::set<std::uint64_t>& ids,
+                                 ChangeRow change, std::uint64_t text_bytes) {
   while (front_ > 0) co_await unlocked_.wait();
   const std::uint64_t page_ns = options_.timing.locked_row * table_.rows() / table_.row_leaves();
   Transaction transaction;
@@ -251,14 +252,14 @@ Part Clients::change_by_scan(std::uint32_t thread, std::set<std::uint64_t>& ids,
   unlock_all_rows();
 }
 
-Part Clients::remove_document(std::uint32_t thread, Transaction& transaction) {
+Part Connections::remove_document(std::uint32_t thread, Transaction& transaction) {
   const PageId document = table_.document_page(random_);
   co_await cache_.change(thread, document, kRemoveDocumentRedo);
   transaction.pages.push_back(document);
   ++transaction.removed;
 }
 
-Part Clients::update_row(std::uint32_t thread, std::uint64_t id, Transaction& transaction) {
+Part Connections::update_row(std::uint32_t thread, std::uint64_t id, Transaction& transaction) {
   const PageId page = table_.row_page(id);
   co_await cache_.change(thread, page, kUpdateRedo);
   transaction.pages.push_back(page);
@@ -269,7 +270,7 @@ Part Clients::update_row(std::uint32_t thread, std::uint64_t id, Transaction& tr
   co_await add_document(thread, transaction);
 }
 
-Part Clients::remove_row(std::uint32_t thread, std::uint64_t id, Transaction& transaction) {
+Part Connections::remove_row(std::uint32_t thread, std::uint64_t id, Transaction& transaction) {
   table_.remove(id);
   late_rows_.erase(id);
   const PageId page = table_.row_page(id);
@@ -279,7 +280,7 @@ Part Clients::remove_row(std::uint32_t thread, std::uint64_t id, Transaction& tr
   if (fulltext_) co_await remove_document(thread, transaction);
 }
 
-Part Clients::add_document(std::uint32_t thread, Transaction& transaction) {
+Part Connections::add_document(std::uint32_t thread, Transaction& transaction) {
   if (!fulltext_) co_return;
   const ItemTable::Added added = table_.add_document();
   if (added.fresh) {
@@ -291,7 +292,7 @@ Part Clients::add_document(std::uint32_t thread, Transaction& transaction) {
 }
 
 // Prepares in the redo log, then in the binary log, then commits in the order of the binary log.
-Part Clients::commit(std::uint32_t thread, Transaction& transaction, std::uint64_t text_bytes) {
+Part Connections::commit(std::uint32_t thread, Transaction& transaction, std::uint64_t text_bytes) {
   co_await undo_.write(thread, transaction.undo);
   co_await flush_log(thread);
   co_await binlog_.commit(thread, kLogEvents + text_bytes, [this, &transaction](std::uint32_t by) {
@@ -304,7 +305,7 @@ Part Clients::commit(std::uint32_t thread, Transaction& transaction, std::uint64
   ++commits_;
 }
 
-Part Clients::commit_in_order(std::uint32_t thread, const Transaction& transaction) {
+Part Connections::commit_in_order(std::uint32_t thread, const Transaction& transaction) {
   cache_.redo().append(kCommitRedo);
   if (!fulltext_) co_return;
   if (transaction.removed > 0) {
@@ -314,34 +315,34 @@ Part Clients::commit_in_order(std::uint32_t thread, const Transaction& transacti
   if (transaction.added > 0) fulltext_->add_documents(transaction.added);
 }
 
-Part Clients::flush_log(std::uint32_t thread) {
+Part Connections::flush_log(std::uint32_t thread) {
   if (options_.flush_log_at_commit == 0) co_return;
   RedoLog& redo = cache_.redo();
   co_await redo.write_up_to(thread, redo.end(), options_.flush_log_at_commit == 1);
 }
 
-Part Clients::lock_row(std::uint32_t leaf) {
+Part Connections::lock_row(std::uint32_t leaf) {
   while (leaf < front_) co_await unlocked_.wait();
   ++writers_;
 }
 
-void Clients::unlock_row() {
+void Connections::unlock_row() {
   --writers_;
   unlocked_.raise();
 }
 
-void Clients::unlock_all_rows() {
+void Connections::unlock_all_rows() {
   front_ = 0;
   unlocked_.raise();
 }
 
-double Clients::rows_of_word() const {
+double Connections::rows_of_word() const {
   return static_cast<double>(table_.rows() * words_per_row_) /
          static_cast<double>(FulltextIndex::kVocabulary);
 }
 
 // Knuth's product method.
-std::uint64_t Clients::draw_count(double mean) {
+std::uint64_t Connections::draw_count(double mean) {
   if (mean > kMostMean) return static_cast<std::uint64_t>(mean);
   const double limit = portable_exp(-mean);
   std::uint64_t count = 0;
@@ -353,7 +354,7 @@ std::uint64_t Clients::draw_count(double mean) {
   return count;
 }
 
-void Clients::give_time(std::uint64_t id) {
+void Connections::give_time(std::uint64_t id) {
   if (late_share_ == 0) return;
   if (random_.uniform() < late_share_) {
     late_rows_.insert(id);

@@ -16,11 +16,11 @@
 
 namespace filereel {
 
-class Clients {
+class Connections {
  public:
   // `fulltext` is null if there is no such index.
-  Clients(const MysqlMixOptions& options, ServerCalls& calls, PageCache& cache, UndoLog& undo,
-          BinaryLog& binlog, ItemTable& table, FulltextIndex* fulltext);
+  Connections(const MysqlMixOptions& options, ServerCalls& calls, PageCache& cache, UndoLog& undo,
+              BinaryLog& binlog, ItemTable& table, FulltextIndex* fulltext);
 
   // Starts this number of further transactions.
   void start(std::uint64_t transactions);
@@ -48,7 +48,7 @@ class Clients {
   Part update_like(std::uint32_t thread);
   Part delete_time(std::uint32_t thread);
 
-  using ChangeRow = Part (Clients::*)(std::uint32_t thread, std::uint64_t id, Transaction&);
+  using ChangeRow = Part (Connections::*)(std::uint32_t thread, std::uint64_t id, Transaction&);
   Part change_by_scan(std::uint32_t thread, std::set<std::uint64_t>& ids, ChangeRow change,
                       std::uint64_t text_bytes);
   Part scan_leaf(std::uint32_t thread, std::uint32_t number, std::uint32_t leaves,
