@@ -10,59 +10,18 @@
 #include <fmt/format.h>
 
 #include "filesets/system/error.h"
-#include "filesets/system/nearest.h"
 #include "filesets/system/printable.h"
 #include "replay/results/result_limits.h"
 #include "replay/run/catalogue.h"
 #include "replay/run/clients_jobs.h"
 #include "replay/run/job_kinds.h"
+#include "replay/run/job_settings.h"
 #include "replay/run/plan_report.h"
-#include "replay/run/precision.h"
 
 namespace filereel {
 namespace {
 
-constexpr std::size_t kMostItems = 100;
 constexpr int kDeepest = 8;  // plans within plans
-
-// A parameter, its values and their place in the file; no place: from the command line.
-struct Setting {
-  const JobParameter* parameter = nullptr;
-  std::vector<std::string> values;
-  std::optional<YamlValue> place = {};
-};
-
-// Settings of a job from one place: the plan as a whole, the job's entry in it, or the command
-// line.
-struct JobSettings {
-  std::vector<Setting> settings;
-  bool of_many = false;  // skip settings that do not apply to a job
-  SweepOverrides sweep;
-  std::string name;
-  std::vector<FileSystemKind> file_systems;
-  std::optional<std::uint32_t> runs;
-  bool repetitions = false;  // see PlanOverrides
-};
-
-[[noreturn]] void fail_at(const YamlValue& place, std::string_view text) {
-  if (text.starts_with("must")) place.fail(text);  // its name is prepended
-  throw Error(ErrorKind::unusable_input, fmt::format("{}: {}", place.where(), text));
-}
-// Adds the place in the file to an error of a value, unless it has one.
-[[noreturn]] void fail_at(const YamlValue& place, const Error& error) {
-  if (error.kind() == ErrorKind::unusable_input) throw Error(error);
-  fail_at(place, std::string_view(error.what()));
-}
-
-// The list item that the error names, otherwise the whole value.
-YamlValue place_of(const Error& error, const Setting& setting) {
-  if (setting.parameter->form == JobParameter::Form::list) {
-    for (const YamlValue& item : setting.place->list(kMostItems)) {
-      if (std::string_view(error.what()).contains("'" + item.text() + "'")) return item;
-    }
-  }
-  return *setting.place;
-}
 
 // Turns an error into one of the command line. Its text begins with "must" or with the key.
 std::string as_option(std::string_view what, const JobParameter& parameter,
@@ -72,94 +31,6 @@ std::string as_option(std::string_view what, const JobParameter& parameter,
   }
   if (!what.starts_with(parameter.key)) return std::string(what);
   return fmt::format("{}{}", parameter.option, what.substr(parameter.key.size()));
-}
-
-std::vector<std::string> values_of(const YamlValue& value, const JobParameter& parameter) {
-  std::vector<std::string> values;
-  if (parameter.form != JobParameter::Form::list) return {value.text()};
-  for (const YamlValue& item : value.list(kMostItems)) values.push_back(item.text());
-  if (values.empty()) value.fail("is empty");
-  return values;
-}
-
-SweepOverrides read_sweep(const YamlValue& value) {
-  SweepOverrides sweep;
-  for (const auto& [key, list] : value.items()) {
-    std::vector<std::string>& values = sweep[key];
-    for (const YamlValue& item : list.list(kMostPoints)) values.push_back(item.text());
-    if (values.empty()) list.fail("is empty");
-  }
-  return sweep;
-}
-
-// Reads the keys that jobs and plans share.
-JobSettings read_settings(const YamlMap& map) {
-  JobSettings said;
-  for (const JobParameter& parameter : job_parameters()) {
-    const YamlValue* value = map.find(parameter.key);
-    if (value) said.settings.push_back({&parameter, values_of(*value, parameter), *value});
-  }
-  if (const YamlValue* value = map.find("sweep")) said.sweep = read_sweep(*value);
-  if (const YamlValue* value = map.find("file_systems")) {
-    for (const YamlValue& item : value->list(kMostItems)) {
-      try {
-        said.file_systems.push_back(parse_file_system(item.text()));
-      } catch (const Error& error) {
-        fail_at(item, error);
-      }
-    }
-    if (said.file_systems.empty()) value->fail("is empty");
-  }
-  const YamlValue* runs = map.find("runs");
-  if (runs && runs->text() != "auto") {
-    said.runs = static_cast<std::uint32_t>(runs->whole_number(1, kMostRuns));
-  }
-  return said;
-}
-
-// The same for a job.
-JobSettings read_own(const YamlMap& map) {
-  const YamlValue* runs = map.find("runs");
-  if (runs && runs->text() == "auto")
-    runs->fail("cannot be auto for a single job; set it for the whole plan");
-  return read_settings(map);
-}
-
-std::vector<std::string_view> with_parameters(std::initializer_list<std::string_view> keys) {
-  std::vector<std::string_view> all(keys);
-  for (const JobParameter& parameter : job_parameters()) all.push_back(parameter.key);
-  return all;
-}
-
-// Reads `runs: auto` and its keys.
-std::optional<AutoRuns> read_auto_runs(const YamlMap& map) {
-  std::optional<AutoRuns> automatic;
-  const YamlValue* runs = map.find("runs");
-  if (runs && runs->text() == "auto") automatic.emplace();
-  const auto with_auto = [&](std::string_view key) {
-    const YamlValue* value = map.find(key);
-    if (value && !automatic) value->fail("requires runs: auto");
-    return value;
-  };
-  if (const YamlValue* value = with_auto("precision")) {
-    const std::string wrong = read_precision(value->text(), *automatic);
-    if (!wrong.empty()) value->fail(wrong);
-  }
-  if (const YamlValue* value = with_auto("budget")) {
-    automatic->budget_s = static_cast<double>(value->duration()) * 1e-9;
-    if (automatic->budget_s <= 0) value->fail("must be more than 0");
-  }
-  if (const YamlValue* value = with_auto("least_runs")) {
-    automatic->least = static_cast<std::uint32_t>(value->whole_number(1, kMostRuns));
-  }
-  if (const YamlValue* value = with_auto("most_runs")) {
-    automatic->most = static_cast<std::uint32_t>(value->whole_number(1, kMostRuns));
-  }
-  if (automatic && automatic->most < automatic->least) {
-    map.self().fail(fmt::format("has fewer most_runs ({}) than least_runs ({})", automatic->most,
-                                automatic->least));
-  }
-  return automatic;
 }
 
 // Creates jobs from names and the settings that apply to them.
@@ -315,12 +186,12 @@ class Loader {
     std::vector<JobRecord> records;
     for (const std::unique_ptr<Job>& job : plan_.jobs) records.push_back(job->record());
     if (const YamlValue* value = map.find("report")) {
-      for (const YamlValue& item : value->list(kMostItems)) {
+      for (const YamlValue& item : value->list(kMostListItems)) {
         plan_.report.push_back(read_view(item, records, sweep_.empty()));
       }
     }
     if (const YamlValue* value = map.find("indexes")) {
-      for (const YamlValue& item : value->list(kMostItems)) {
+      for (const YamlValue& item : value->list(kMostListItems)) {
         plan_.indexes.push_back(read_index(item));
       }
     }
@@ -355,10 +226,10 @@ class Loader {
       const YamlMap map =
           item.map(with_parameters({"job", "name", "file_systems", "runs", "sweep", "full"}));
       name = map.require("job").text();
-      own = read_own(map);
+      own = read_job_settings(map);
       if (const YamlValue* value = map.find("name")) own.name = value->text();
       if (const YamlValue* value = map.find("full")) {
-        full = read_own(value->map(with_parameters({"file_systems", "runs", "sweep"})));
+        full = read_job_settings(value->map(with_parameters({"file_systems", "runs", "sweep"})));
         plan_.has_full = true;
       }
     } else {
