@@ -1,12 +1,13 @@
 // The limit for several clients: the calls of IOR and mdtest in plain loops on MPI, with nothing
 // else around them.
 //
-//   clients_loop data DIR MIB SHIFT warm|cold
+//   clients_loop data DIR MIB SHIFT same|new warm|cold
 //   clients_loop metadata DIR COUNT warm|cold
 //
 // data: each process writes a file of MIB MiB in pieces of 1 MiB, syncs and closes it; then it
 // reads the file of the process SHIFT ranks above in the same pieces. As `ior -a POSIX -F -t 1m -b
-// ...m -e -w -r -C`. metadata: each process creates, stats and removes COUNT empty files in a
+// ...m -e -w -r -C`. same: all pieces are one buffer, as in IOR. new: each piece is copied from a pool
+// of random data first, so that hardly any two are equal. metadata: each process creates, stats and removes COUNT empty files in a
 // directory of its own, by their full paths. As `mdtest -F -u -n COUNT`.
 //
 // Prints a line for each phase: its name, the seconds from the first start to the last end, and the
@@ -22,7 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { kPiece = 1 << 20, kLongest = 4096 };
+enum { kPiece = 1 << 20, kLongest = 4096, kPool = 64 << 20 };
 
 static int rank, processes, cold;
 static const char* folder;
@@ -67,6 +68,7 @@ static void measure(const char* name, void (*work)(int count), int count) {
 }
 
 static char* buffer;
+static char* pool;  // null: one buffer
 static int shift;
 
 static int open_data(int owner, int flags) {
@@ -79,6 +81,7 @@ static int open_data(int owner, int flags) {
 static void write_data(int count) {
   const int file = open_data(rank, O_CREAT | O_RDWR);
   for (int i = 0; i < count; ++i) {
+    if (pool) memcpy(buffer, pool + (size_t)i * (kPiece + 4096) % (kPool - kPiece), kPiece);
     check(pwrite(file, buffer, kPiece, (off_t)i * kPiece) == kPiece, path);
   }
   check(fsync(file) == 0, path);
@@ -122,10 +125,17 @@ static void remove_files(int count) {
   }
 }
 
-static void measure_data(int mib) {
-  buffer = aligned_alloc(4096, kPiece);
-  check(buffer != NULL, "memory");
-  for (size_t i = 0; i < kPiece; ++i) buffer[i] = (char)rand();
+static char* random_memory(size_t size) {
+  char* memory = aligned_alloc(4096, size);
+  check(memory != NULL, "memory");
+  for (size_t i = 0; i < size; ++i) memory[i] = (char)rand();
+  return memory;
+}
+
+static void measure_data(int mib, int same) {
+  srand((unsigned)rank);
+  buffer = random_memory(kPiece);
+  if (!same) pool = random_memory(kPool);
   measure("write", write_data, mib);
   measure("read", read_data, mib);
 }
@@ -142,12 +152,12 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &processes);
-  const int data = argc == 6 && strcmp(argv[1], "data") == 0;
+  const int data = argc == 7 && strcmp(argv[1], "data") == 0;
   if (!data && !(argc == 5 && strcmp(argv[1], "metadata") == 0)) MPI_Abort(MPI_COMM_WORLD, 2);
   folder = argv[2];
   shift = data ? atoi(argv[4]) : 0;
   cold = strcmp(argv[argc - 1], "cold") == 0;
-  data ? measure_data(atoi(argv[3])) : measure_metadata(atoi(argv[3]));
+  data ? measure_data(atoi(argv[3]), strcmp(argv[5], "same") == 0) : measure_metadata(atoi(argv[3]));
   MPI_Finalize();
   return 0;
 }

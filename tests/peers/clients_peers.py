@@ -3,11 +3,13 @@
 
     clients_peers.py [--filereel PATH] [--processes 4] [--mib 256] [--files 50000] [--rounds 7]
                      [--shift 0] [--ior PROGRAM] [--mdtest PROGRAM] [--cases tmpfs-warm,ext4-warm,ext4-cold]
+                     [--kinds data,metadata]
 
 Data: each process writes a file of its own in pieces of 1 MiB, syncs it, and reads it (IOR -a POSIX -F
 -t 1m -e -w -r). Metadata: each creates, stats and removes empty files in a directory of its own (mdtest
 -F -u). The plain loop (clients_loop.c) makes exactly these calls, so it is the least that such a program
-can cost.
+can cost. It writes one buffer again and again, as IOR does. filereel generates all data, so that no two
+pieces are equal; "new data" is a loop whose pieces differ, too, by a copy from a pool.
 
 filereel and the others take turns, in the other order each round. A rate counts the work of all processes
 from the first start until the last call has returned. Ratios are filereel's rate by the other's: the
@@ -30,6 +32,7 @@ from peers import (MEMORY, MPI_ENVIRONMENT, argument_parser, compile_c, machine,
 TARGET = 1.0
 PHASES = {"data": ["write", "read"], "metadata": ["create", "stat", "remove"]}
 UNITS = {"data": "MiB/s", "metadata": "files/s"}
+FILEREEL, PLAIN, NEW_DATA = "filereel", "plain loop", "new data"
 CASES = ["tmpfs-warm", "ext4-warm", "ext4-cold"]
 
 RECIPES = {"data": """files: {{count: 1, size: {mib} MiB, exist: false}}
@@ -69,7 +72,7 @@ class Contest:
     def __init__(self, arguments, kind, cold, place):
         self.arguments, self.kind, self.cold, self.place = arguments, kind, cold, place
         self.work = work_of(arguments, kind)
-        self.skews = {"filereel": [], "plain loop": []}  # µs
+        self.skews = {who: [] for who in self.contestants()}  # µs
         self.clock_errors = []  # µs
 
     def filereel(self):
@@ -87,20 +90,20 @@ class Contest:
             for one in json.load(file)["measurements"]:
                 sample, = one["samples"]
                 rates[one["operation"]] = self.work / sample["elapsed_s"]
-                self.skews["filereel"].append(sample["clients"]["start_skew_us"])
+                self.skews[FILEREEL].append(sample["clients"]["start_skew_us"])
                 self.clock_errors.append(sample["clients"]["clock_error_us"])
         return rates
 
-    def plain_loop(self):
-        what = ([str(self.arguments.mib), str(self.arguments.shift)] if self.kind == "data"
-                else [str(self.arguments.files)])
+    def plain_loop(self, name, pieces):
+        what = ([str(self.arguments.mib), str(self.arguments.shift), pieces]
+                if self.kind == "data" else [str(self.arguments.files)])
         text = mpirun(self.arguments, self.arguments.loop, self.kind, self.place, *what,
                       "cold" if self.cold else "warm")
         rates = {}
         for line in text.splitlines():
             phase, seconds, skew = line.split()
             rates[phase] = self.work / float(seconds)
-            self.skews["plain loop"].append(float(skew) * 1e6)
+            self.skews[name].append(float(skew) * 1e6)
         return rates
 
     def ior(self):
@@ -118,12 +121,14 @@ class Contest:
                 for phase, rate in re.findall(r"File (creation|stat|removal)\s*:?\s+([0-9.]+)", text)}
 
     def contestants(self):
-        others = {"plain loop": self.plain_loop}
+        others = {PLAIN: lambda: self.plain_loop(PLAIN, "same")}
+        if self.kind == "data":
+            others[NEW_DATA] = lambda: self.plain_loop(NEW_DATA, "new")
         if not self.cold and self.kind == "data" and self.arguments.ior:
             others["IOR"] = self.ior
         if not self.cold and self.kind == "metadata" and self.arguments.mdtest:
             others["mdtest"] = self.mdtest
-        return {"filereel": self.filereel, **others}
+        return {FILEREEL: self.filereel, **others}
 
     def turns(self):
         """Rates by contestant and phase, a list of one number for each round."""
@@ -144,13 +149,14 @@ class Contest:
 
     def compare(self, title):
         rates = self.turns()
-        others = [who for who in self.contestants() if who != "filereel"]
         verdicts = []
         for phase in PHASES[self.kind]:
-            ours = rates["filereel", phase]
+            ours = rates[FILEREEL, phase]
             print(f"  {phase}, {UNITS[self.kind]}")
-            print(f"    {'filereel':<10} {spread(ours, '.0f')}")
-            for who in others:
+            print(f"    {FILEREEL:<10} {spread(ours, '.0f')}")
+            for who in self.contestants():
+                if who == FILEREEL or (who == NEW_DATA and phase != "write"):
+                    continue
                 theirs = rates[who, phase]
                 pairs = [one / other for one, other in zip(ours, theirs)]
                 print(f"    {who:<10} {spread(theirs, '.0f')}; filereel by it: in pairs "
@@ -159,7 +165,7 @@ class Contest:
                       f"{max(ours) / max(theirs):.3f}", flush=True)
                 verdicts.append((f"{title}: {phase}, filereel by {who}", statistics.median(pairs)))
         print("  start skew, µs: " + "; ".join(f"{who} {spread(all_, '.0f')}"
-                                               for who, all_ in self.skews.items())
+                                               for who, all_ in self.skews.items() if all_)
               + f". Error of filereel's clocks, µs: {spread(self.clock_errors, '.0f')}")
         for what, ratio in verdicts:
             verdict(what, ratio, TARGET, at_most=False)
@@ -176,6 +182,7 @@ def main():
     parser.add_argument("--ior", type=shutil.which, default=shutil.which("ior"))
     parser.add_argument("--mdtest", type=shutil.which, default=shutil.which("mdtest"))
     parser.add_argument("--cases", default=",".join(CASES), help="separated by commas")
+    parser.add_argument("--kinds", default=",".join(PHASES), help="separated by commas")
     arguments = parser.parse_args()
     print(f"{run(arguments.filereel, '--version').strip()}; {machine()}; {arguments.processes} processes "
           f"of {arguments.mib} MiB or {arguments.files} files; medians and extremes of "
@@ -191,7 +198,7 @@ def main():
 
         def compare_all(system, base):
             for name, caches in cases:
-                for kind in PHASES if name == system else []:
+                for kind in arguments.kinds.split(",") if name == system else []:
                     print(f"{system}, {caches}, {kind}", flush=True)
                     Contest(arguments, kind, caches == "cold",
                             os.path.join(base, "place")).compare(f"{system} {caches}")
