@@ -14,10 +14,20 @@
 #include "replay/run/job_options.h"
 
 namespace filereel {
+namespace {
+
+// Of all points of a job; `all`: those of the run.
+std::uint32_t fewest_clients(const Job& job, std::uint32_t all) {
+  std::uint32_t fewest = all;
+  for (std::uint64_t point = 0; point < job.points(); ++point) {
+    if (const std::uint32_t here = job.clients(point); here > 0) fewest = std::min(fewest, here);
+  }
+  return fewest;
+}
+
+}  // namespace
 
 void add_clients_options(CLI::App& command, ClientsArguments& arguments) {
-  command.add_flag("--reel-per-client", arguments.reel_per_client,
-                   "With --clients mpi: distribute the reels over the clients");
   command.add_option("--server-memory", arguments.server_memory,
                      "With --clients mpi: scale the files to twice the memory of the server");
   command.add_option("--client-timeout", arguments.timeout,
@@ -62,9 +72,7 @@ std::optional<double> scale_for_server(const ClientsArguments& arguments, const 
   if (arguments.server_memory.empty()) return std::nullopt;
   const double wanted = 2 * static_cast<double>(parse_size(arguments.server_memory,
                                                            "--server-memory", ErrorKind::usage));
-  const std::string_view fixed =
-      inapplicable_reason(*find_job_parameter("scale"), JobKind::trace, true);
-  double scale = 1;
+  double scale = 0;
   bool any = false, larger = false;
   for (const std::unique_ptr<Job>& job : plan.jobs) {
     Result unused;
@@ -72,16 +80,21 @@ std::optional<double> scale_for_server(const ClientsArguments& arguments, const 
     const FileSet* const files = fitted->contents(Role::near).largest;
     if (!job->scales() || !files) continue;
     const JobOptions options = job->options(0);
-    const double bytes = static_cast<double>(files->totals().bytes) * (options.share ? 1 : clients);
-    any = any || bytes > 0;
-    if (bytes <= 0 || bytes >= wanted) continue;
+    const std::uint32_t trees = options.share ? 1 : fewest_clients(*job, clients);
+    const double bytes = static_cast<double>(files->totals().bytes) * trees;
+    if (bytes <= 0) continue;
     constexpr double kRounding = 1.01;  // of numbers of files
-    larger = true;
-    scale = std::max(scale, options.scale * wanted / bytes * kRounding);
+    const bool small = bytes < wanted;
+    any = true;
+    larger = larger || small;
+    // One scale for all: the others must not become smaller.
+    scale = std::max(scale, options.scale * (small ? wanted / bytes * kRounding : 1));
   }
   if (!any) {
-    throw Error(ErrorKind::usage, fmt::format("--server-memory does not apply to {}: {}",
-                                              printable(plan.name), fixed));
+    throw Error(ErrorKind::usage,
+                fmt::format("--server-memory does not apply to {}: its files are recorded, or fill "
+                            "the volume",
+                            printable(plan.name)));
   }
   return larger ? std::optional(scale) : std::nullopt;
 }

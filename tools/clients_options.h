@@ -19,8 +19,7 @@ struct ClientsArguments {
   bool reel_per_client = false;
 };
 
-// Adds --reel-per-client, --server-memory, --client-timeout and --stagger; `arguments` must outlive
-// the command.
+// Adds --server-memory, --client-timeout and --stagger; `arguments` must outlive the command.
 void add_clients_options(CLI::App& command, ClientsArguments& arguments);
 
 // Without --clients mpi: throws Error(usage) if one of them, or a parameter of jobs, is given.

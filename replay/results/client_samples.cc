@@ -17,8 +17,9 @@
 namespace filereel {
 namespace {
 
+// In whole nanoseconds: the difference of equal times is 0.
 double start_of(const ClientSample& client) {
-  return client.planned_s + client.late_s;
+  return std::round((client.planned_s + client.late_s) * 1e9) * 1e-9;
 }
 
 // Adds what can be added.

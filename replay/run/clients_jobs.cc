@@ -148,7 +148,18 @@ std::uint32_t parse_count(const std::string& text) {
 std::unique_ptr<Job> with_clients(std::unique_ptr<Job> job, std::span<const std::string> counts,
                                   bool swept) {
   std::vector<std::uint32_t> numbers;
-  for (const std::string& text : counts) numbers.push_back(parse_count(text));
+  for (const std::string& text : counts) {
+    numbers.push_back(parse_count(text));
+    if (std::ranges::count(numbers, numbers.back()) == 1) continue;
+    throw Error(ErrorKind::usage, fmt::format("clients={}: occurs twice", numbers.back()));
+  }
+  const JobRecord record = job->record();
+  if (job->points() > kMostPoints / numbers.size() || record.axes.size() + swept > kMostAxes) {
+    throw Error(ErrorKind::usage,
+                fmt::format("the sweep of {} over {} numbers of clients exceeds {} points or {} "
+                            "axes: use fewer",
+                            printable(record.name), numbers.size(), kMostPoints, kMostAxes));
+  }
   return std::make_unique<WithClients>(std::move(job), std::move(numbers), swept);
 }
 

@@ -192,7 +192,7 @@ class Job {
   virtual std::vector<AccessShape> shapes() const = 0;
   // Advice if a volume lacks space.
   virtual std::string_view room_advice() const = 0;
-  // Whether its files have a scale; a recorded trace does not.
+  // Whether its files have a scale. Those of a recorded trace do not, nor those that fill a volume.
   virtual bool scales() const { return true; }
   // Divergence from a recorded trace is data; in synthesised work it is an error.
   virtual bool may_diverge() const { return false; }

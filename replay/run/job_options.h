@@ -47,8 +47,10 @@ struct JobOptions {
   // Recorded traces
   Order order = Order::resource;
   Pace pace = {};
-  std::uint32_t depth = 0;    // see EngineContext::queue_depth
-  std::uint32_t clients = 1;  // concurrent copies of the trace, each in its own directory
+  std::uint32_t depth = 0;  // see EngineContext::queue_depth
+  // Concurrent copies of the trace, each in its own directory (1). With several processes, the
+  // number of those that work, for all jobs (all).
+  std::optional<std::uint32_t> clients;
   bool change_owners = false;
   bool stop_on_divergence = false;
   // Several clients (docs/clients.md)

@@ -110,10 +110,10 @@ class Loader {
     const auto sweep = options.sweep.extract("clients");
     if (sweep) {
       counts = sweep.mapped();
-    } else if (options.clients > 1) {
-      counts = {std::to_string(options.clients)};
+    } else if (options.clients) {
+      counts = {std::to_string(*options.clients)};
     }
-    options.clients = 1;
+    options.clients.reset();
     Jobs jobs = make(options);
     if (counts.empty()) return jobs;
     for (std::unique_ptr<Job>& job : jobs) job = with_clients(std::move(job), counts, !!sweep);
@@ -140,7 +140,9 @@ class Loader {
   void apply(const Setting& setting, const JobSettings& said, JobKind kind, bool recorded,
              const std::string& job, JobOptions& options) {
     const JobParameter& parameter = *setting.parameter;
-    if (const std::string_view why = inapplicable_reason(parameter, kind, recorded); !why.empty()) {
+    const bool of_runner = processes_ && parameter.key == "clients";  // for all jobs
+    const std::string_view why = of_runner ? "" : inapplicable_reason(parameter, kind, recorded);
+    if (!why.empty()) {
       if (said.of_many) return;
       const std::string text =
           fmt::format("{} does not apply to {}: {}",

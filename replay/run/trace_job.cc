@@ -119,17 +119,21 @@ class TraceReplay final : public StepReplay {
   DivergenceClassifier judge_;
 };
 
+std::uint32_t copies_of(const JobOptions& options) {
+  return options.clients.value_or(1);
+}
+
 class FittedReplay final : public FittedJob {
  public:
   FittedReplay(RecordedTrace& original, std::optional<std::uint64_t> transactions,
                const JobOptions& options, const FittingPlace& place)
       : options_(options),
-        copies_(options.clients > 1 ? std::make_unique<TraceCopies>(original, options.clients)
-                                    : nullptr),
+        copies_(copies_of(options) > 1 ? std::make_unique<TraceCopies>(original, copies_of(options))
+                                       : nullptr),
         trace_(copies_ ? *copies_ : original),
         fitted_(fit_trace(trace_.tables(), trace_.trees(), place.volumes.limits())) {
     fitted_.initial.seed = place.client.seed_of(fitted_.initial.seed);
-    if (transactions) transactions_ = *transactions * options.clients;
+    if (transactions) transactions_ = *transactions * copies_of(options);
     steps_.push_back({.operation = "replay",
                       .files = trace_.info().operations,
                       .expected_s = expected_seconds(trace_.info(), options)});
@@ -288,7 +292,7 @@ class TraceJob final : public Job {
         .engine = std::string(engine_name(engine_for(info, options))),
         .verify = std::string(verification_name(options.verify)),
         .depth = options.depth,
-        .clients = options.clients,
+        .clients = copies_of(options),
         .recorded_s = info.timed ? static_cast<double>(info.duration_ns) * 1e-9 : 0};
   }
 
@@ -307,11 +311,11 @@ class TraceJob final : public Job {
         per_file = std::max({per_file, limits.bytes_per_inode, limits.cluster});
       }
       const std::uint64_t trees =
-          std::max(image_size({&trace.trees().initial, 1}, kinds, options.clients),
-                   image_size({&trace.trees().final, 1}, kinds, options.clients));
+          std::max(image_size({&trace.trees().initial, 1}, kinds, copies_of(options)),
+                   image_size({&trace.trees().final, 1}, kinds, copies_of(options)));
       const std::uint64_t more =
           info.files * per_file + info.bytes_written + info.bytes_written / 4;
-      const std::uint64_t image = trees + options.clients * more;
+      const std::uint64_t image = trees + copies_of(options) * more;
       near.image = std::max(near.image, (image + kMiB - 1) / kMiB * kMiB);
       needs.seconds += FittedReplay::expected_seconds(info, options);
     }

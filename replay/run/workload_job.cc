@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <random>
 #include <utility>
 
 #include <fmt/format.h>
@@ -21,9 +22,10 @@ namespace {
 
 // Size of filereel's own images for files that fill their volume.
 constexpr std::uint64_t kVolumeToFill = 1 << 30;
-// The file for probing direct I/O; clients may share the directory.
-std::string probe_file(const FittingPlace& place) {
-  return fmt::format(".filereel-probe-{}", place.client.client);
+// A new name for the file for probing direct I/O: clients may share the directory.
+std::string probe_file() {
+  std::random_device random;
+  return fmt::format(".filereel-probe-{:08x}{:08x}", random(), random());
 }
 constexpr std::string_view kRoomOfWorkloads = "use --scale or a larger volume";
 
@@ -95,7 +97,7 @@ SupportedFeatures supported_features(const Recipe& recipe, const JobOptions& opt
   const std::optional<DirectAccess> access = smallest_direct_access(recipe);
   if (!access) return means;
   for (const Volume* volume : volumes) {
-    if (can_do_direct_io(volume->root(), probe_file(place), access->size, access->align)) continue;
+    if (can_do_direct_io(volume->root(), probe_file(), access->size, access->align)) continue;
     means.synthesis.direct = false;
     place.result.warn(
         {"direct-io-unavailable",
@@ -232,6 +234,7 @@ class WorkloadJob final : public Job {
   }
   std::optional<std::uint32_t> runs() const override { return workload_.runs; }
   std::string_view room_advice() const override { return kRoomOfWorkloads; }
+  bool scales() const override { return !fills_volume(recipe_at(0)); }
 
   // The same at all points: volumes are not swept.
   VolumeCount volume_count() const override {

@@ -43,6 +43,14 @@ ClientSample client(const std::string& host, std::uint64_t reads, std::uint64_t 
   return one;
 }
 
+TEST_CASE("clients that start at the same nanosecond have the same start") {
+  std::vector<ClientSample> clients = {client("a", 1, 10, 0.1), client("b", 1, 10, 0.3)};
+  clients[0].late_s = 0.2;  // 0.1 + 0.2 > 0.3 in binary
+  const Sample all = merge_samples(clients);
+  CHECK(all.clients->each[0].start_s == 0);
+  CHECK(all.clients->each[1].start_s == 0);
+}
+
 TEST_CASE("counts are sums, histograms are merged, times are those of the slowest client") {
   const std::vector<ClientSample> clients = {client("a", 100, 10), client("b", 100, 20)};
   const Sample all = merge_samples(clients);

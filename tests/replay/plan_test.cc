@@ -52,6 +52,12 @@ void check_refused(const std::string& text, const std::string& begin, const std:
   CHECK(got.find(holds) != std::string::npos);
 }
 
+PlanOverrides of_processes() {
+  PlanOverrides overrides;
+  overrides.processes = true;
+  return overrides;
+}
+
 PlanOverrides full_run() {
   PlanOverrides overrides;
   overrides.full = true;
@@ -412,6 +418,31 @@ TEST_CASE("automatic runs have a precision, a budget and limits") {
   check_refused("{sets: [iso], runs: auto, precision: 0 %}", "my.yaml:1:", "must be a percentage");
   check_refused("{sets: [iso], runs: auto, most_runs: 2}", "my.yaml:1:", "fewer most_runs");
   check_refused("{sets: [iso], runs: often}", "my.yaml:1:", "runs");
+}
+
+TEST_CASE("with several processes, clients is their number for all kinds of jobs") {
+  const TempDir folder;
+  const std::string path = folder.path() + "/p.yaml";
+  std::ofstream(path) << "jobs:\n- {job: programs, clients: 4}\n- {job: random-read, clients: 1}\n"
+                         "- app-git-clone\n";
+  const Plan some = load(path, of_processes());
+  CHECK(some.jobs[0]->clients(0) == 4);
+  CHECK(some.jobs[1]->clients(0) == 1);
+  CHECK(some.jobs[2]->clients(0) == 0);  // all
+  CHECK_THROWS_AS(load(path), Error);
+}
+
+TEST_CASE("a sweep over numbers of clients has different ones, and not too many points") {
+  const auto load_swept = [](std::vector<std::string> counts) {
+    PlanOverrides overrides = of_processes();
+    overrides.sweep["clients"] = std::move(counts);
+    return load("programs", overrides).jobs.front()->points();
+  };
+  CHECK(load_swept({"1", "2", "4"}) == 3);
+  CHECK_THROWS_AS(load_swept({"2", "2"}), Error);
+  std::vector<std::string> many;
+  for (int i = 1; i <= 10'001; ++i) many.push_back(std::to_string(i));
+  CHECK_THROWS_AS(load_swept(many), Error);
 }
 
 }  // namespace

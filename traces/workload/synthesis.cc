@@ -264,7 +264,7 @@ struct Synthesis::State {
   void check_threads(const RecipePhase& phase) const {
     std::uint64_t threads = 0, files = 0;
     for (const RecipeThreads& one : phase.threads) {
-      threads += one.count * volumes_of(one) * (blocks(phase) ? one.depth : 1);
+      threads += one.count / options.parts * volumes_of(one) * (blocks(phase) ? one.depth : 1);
       if (one.access) files = std::max<std::uint64_t>(files, space_of(one).files());
     }
     if (threads > kMostPhaseThreads) {
