@@ -1,6 +1,7 @@
 // filereel run and filereel replay: measure jobs on volumes and print the tables. A replay is a run
 // of one recorded trace on one volume, given as the second argument.
 #include <algorithm>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <string>
@@ -335,8 +336,9 @@ void run_as_client(RunArguments& arguments, Session& session) {
     run_with(*clients, arguments, signals, session);
   } catch (const Clients::Stopped&) {
     session.exit_code = Session::kInterrupted;
-  } catch (const Error& error) {
+  } catch (const std::exception& error) {
     if (!clients) throw;
+    clients->fail(error.what());
     if (!clients->first()) return;
     if (!clients->any_lost()) throw;
     complain(error.what());  // now: the end of the clients ends this process, too
@@ -370,6 +372,8 @@ void add_run_command(CLI::App& app, Session& session) {
                       "Volume under test: a directory, image:FILE[,size=4G], a block device or a "
                       "part, DEVICE,start=0,size=32G");
   add_options(*command, *arguments);
+  command->add_flag("--reel-per-client", arguments->clients.reel_per_client,
+                    "With --clients mpi: distribute the reels over the clients");
   command->add_flag("--full", arguments->full,
                     "Run plans that are scaled down by default at full size and duration");
   command->add_flag("--keep", arguments->keep,

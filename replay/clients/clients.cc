@@ -5,7 +5,6 @@
 #include <chrono>
 #include <mutex>
 #include <optional>
-#include <span>
 #include <string_view>
 #include <thread>
 #include <utility>
@@ -54,11 +53,7 @@ Clients::Clients(std::unique_ptr<State> state) : state_(std::move(state)) {
   if (first()) {
     // Each hello also counts as a contribution.
     std::unique_lock lock(shared.mutex);
-    shared.wait(lock, [&] {
-      return std::ranges::all_of(std::span(shared.contributions).subspan(1),
-                                 [](const auto& one) { return !one.empty(); });
-    });
-    for (auto& one : std::span(shared.contributions).subspan(1)) one.pop_front();
+    shared.take_contributions(lock);
   }
   hosts_ = unpack_texts(meet("", all_hosts));
   const std::string clock = std::move(hosts_.back());
@@ -76,14 +71,7 @@ std::unique_ptr<Clients> Clients::join(const ClientsOptions& options) {
 }
 
 Clients::~Clients() {
-  if (!state_) return;
-  finish();
-  {
-    const std::lock_guard lock(state_->mutex);
-    state_->ending = true;
-    state_->changed.notify_all();
-  }
-  state_->thread.join();
+  if (state_) finish();
 }
 
 std::stop_token Clients::stop_token() const {
@@ -102,21 +90,13 @@ std::string Clients::meet(std::string contribution, const Combine& combine) {
   shared.check();
   if (!first()) {
     shared.post(0, MessageKind::contribution, contribution);
-    shared.wait(lock, [&] { return !shared.answers.empty(); });
+    shared.wait_for(lock, shared.answers, 0);
     std::string answer = std::move(shared.answers.front());
     shared.answers.pop_front();
     return answer;
   }
-  shared.wait(lock, [&] {
-    return std::ranges::all_of(std::span(shared.contributions).subspan(1),
-                               [](const auto& one) { return !one.empty(); });
-  });
-  std::vector<std::string> all;
-  all.push_back(std::move(contribution));
-  for (auto& one : std::span(shared.contributions).subspan(1)) {
-    all.push_back(std::move(one.front()));
-    one.pop_front();
-  }
+  std::vector<std::string> all = shared.take_contributions(lock);
+  all.front() = std::move(contribution);
   lock.unlock();
   std::string answer = combine(std::move(all));
   lock.lock();
@@ -149,7 +129,9 @@ void Clients::agree(const std::optional<Error>& own) {
   if (!other.empty()) throw_failed(other);
 }
 
-StartFigures Clients::start() {
+StartFigures Clients::start(const std::function<void()>& prepare) {
+  const std::uint64_t planned = rank_ * options_.stagger_ns;
+  if (planned == 0) prepare();
   if (count() == 1) return {};
   State& shared = *state_;
   StartFigures figures;
@@ -162,18 +144,25 @@ StartFigures Clients::start() {
     shared.wait(lock, [&] { return shared.pings == 0; });
     figures.clock_error_s = static_cast<double>(shared.error_ns) * 1e-9;
   }
+  constexpr std::uint64_t kLead = 5'000'000;
   // The answer must reach all clients before the time that it names.
   const std::string answer = meet("", [&](std::vector<std::string>) {
     // Many processes on a few processors take their turns; many machines take a message each.
-    constexpr std::uint64_t kLead = 5'000'000, kTurn = 500'000, kMostTurns = 200, kMessage = 10'000;
+    constexpr std::uint64_t kTurn = 500'000, kMostTurns = 200, kMessage = 10'000;
     const std::uint64_t turns = std::min<std::uint64_t>(count(), kMostTurns) * kTurn;
     return bytes_of(kernel_ns() + kLead + turns + count() * kMessage);
   });
-  const std::uint64_t planned = rank_ * options_.stagger_ns;
   const std::uint64_t at =
       number_of(answer) - static_cast<std::uint64_t>(shared.offset_ns) + planned;
   prepare_precise_sleep();
-  sleep_until(now_ns() + (at - kernel_ns()), stop_token());
+  const auto wait_until = [this](std::uint64_t time) {
+    sleep_until(now_ns() + (time - kernel_ns()), stop_token());
+  };
+  if (planned > 0) {
+    wait_until(at - kLead);
+    prepare();
+  }
+  wait_until(at);
   figures.planned_s = static_cast<double>(planned) * 1e-9;
   // Negative by the difference of the two clocks, at most.
   figures.late_s = static_cast<double>(static_cast<std::int64_t>(kernel_ns() - at)) * 1e-9;
@@ -195,7 +184,7 @@ void Clients::check_failure() const {
 void Clients::fail(const std::string& text) {
   if (count() == 1) return;
   const std::lock_guard lock(state_->mutex);
-  if (!state_->failure) {
+  if (!state_->failure && !state_->is_done[rank_]) {
     state_->note_failure(first() ? fmt::format("{}: {}", state_->name_of(0), text) : text);
   }
 }
@@ -207,10 +196,10 @@ void Clients::finish() noexcept {
   std::unique_lock lock(shared.mutex);
   if (shared.is_done[rank_]) return;
   shared.is_done[rank_] = true;
-  if (!first()) {
-    shared.post(0, MessageKind::done);
-    return;
-  }
+  // The reason before the end, which would be a failure without one.
+  if (shared.stop.stop_requested() && !shared.failure) shared.announce(MessageKind::stopped);
+  shared.announce(MessageKind::done);
+  if (!first()) return;
   const auto all = [&] { return std::ranges::find(shared.is_done, false) == shared.is_done.end(); };
   const bool hurry = shared.stop.stop_requested() && !shared.failure;
   const Waiting counted(shared.waiting);

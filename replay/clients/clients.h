@@ -60,8 +60,10 @@ class Clients {
   std::string value_of_first(std::string value);
   bool value_of_first(bool value);
 
-  // Waits for all clients, then until an agreed time on their synchronised clocks.
-  StartFigures start();
+  // Waits for all clients, then until an agreed time on their synchronised clocks. Calls `prepare`
+  // before: immediately, or shortly before a start that is much later than that of the first
+  // client (ClientsOptions::stagger_ns).
+  StartFigures start(const std::function<void()>& prepare);
 
   // After work in which each client may fail by itself: throws the failure of this client, if any,
   // otherwise that of another one.

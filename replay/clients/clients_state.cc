@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fstream>
 #include <memory>
+#include <span>
 
 #include <boost/filesystem.hpp>
 #include <fmt/format.h>
@@ -47,7 +48,7 @@ std::string host_name() {
 void Clients::State::note_failure(const std::string& text) {
   if (failure) return;
   failure = text;
-  rank == 0 ? post_to_others(MessageKind::failed, text) : post(0, MessageKind::failed, text);
+  announce(MessageKind::failed, text);
   stop.request_stop();
   changed.notify_all();
 }
@@ -59,6 +60,32 @@ void Clients::State::note_lost(std::uint32_t client) {
       "{} has not answered for {}: see whether it or its network has "
       "failed, or use a longer --client-timeout",
       name_of(client), format_duration(static_cast<double>(options.timeout_ns) * 1e-9)));
+}
+
+void Clients::State::note_early_end(std::uint32_t client) {
+  note_failure(
+      fmt::format("{} has ended its part of the run: use the same plan and options "
+                  "everywhere",
+                  name_of(client)));
+}
+
+std::vector<std::string> Clients::State::take_contributions(std::unique_lock<std::mutex>& lock) {
+  for (std::uint32_t i = 1; i < contributions.size(); ++i) wait_for(lock, contributions[i], i);
+  std::vector<std::string> all(1);
+  for (auto& one : std::span(contributions).subspan(1)) {
+    all.push_back(std::move(one.front()));
+    one.pop_front();
+  }
+  return all;
+}
+
+Clients::State::~State() {
+  {
+    const std::lock_guard lock(mutex);
+    ending = true;
+    changed.notify_all();
+  }
+  if (thread.joinable()) thread.join();
 }
 
 std::string Clients::State::name_of(std::uint32_t client) const {
@@ -170,7 +197,7 @@ class Communication {
     // A process that was stopped itself must not blame the others.
     if (next_beat_ > 0 && now > next_beat_ + timeout / 2) heard_.assign(heard_.size(), now);
     next_beat_ = now + beat_;
-    post(MessageKind::sign_of_life);
+    shared_.announce(MessageKind::sign_of_life);
     for (std::uint32_t i = 0; i < heard_.size(); ++i) {
       const bool watched = i != shared_.rank && (first() ? !shared_.is_done[i] : i == 0);
       if (watched && now - heard_[i] > timeout) shared_.note_lost(i);
@@ -180,11 +207,8 @@ class Communication {
   void pass_on_stop() {
     if (!shared_.stop.stop_requested() || told_stop_ || shared_.failure) return;
     told_stop_ = true;
-    post(MessageKind::stopped);
+    shared_.announce(MessageKind::stopped);
   }
-
-  // To the first client, and from it to all.
-  void post(MessageKind kind) { first() ? shared_.post_to_others(kind) : shared_.post(0, kind); }
 
   // Seldom during a measurement, often while someone waits, most often while it shows in the error
   // of clocks.
@@ -229,6 +253,7 @@ void Clients::State::communicate() {
     lost = true;
     note_failure(error.what());
     outgoing.clear();
+    is_done.assign(is_done.size(), true);  // nobody can be heard any more
     changed.wait(lock, [this] { return ending; });
   }
   const bool together = !lost && !(stop.stop_requested() && !failure);

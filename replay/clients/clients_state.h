@@ -59,10 +59,15 @@ struct Clients::State {
   std::int64_t offset_ns = 0;
   std::uint64_t error_ns = UINT64_MAX;
   std::uint32_t pings = 0;    // still to be sent
-  std::vector<bool> is_done;  // by rank, at the first client
+  std::vector<bool> is_done;  // by rank
   bool lost = false;          // one does not answer: the processes cannot end together
   bool ending = false;
   std::jthread thread;
+
+  // Ends the thread.
+  ~State();
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
 
   // All of these are called with the mutex held.
   void post(std::uint32_t to, MessageKind kind, std::string_view body = {}) {
@@ -70,10 +75,15 @@ struct Clients::State {
     changed.notify_all();
   }
   void post_to_others(MessageKind kind, std::string_view body = {});
+  // To the first client, and from it to all.
+  void announce(MessageKind kind, std::string_view body = {}) {
+    rank == 0 ? post_to_others(kind, body) : post(0, kind, body);
+  }
   std::string name_of(std::uint32_t client) const;
   // The first failure is passed on to all clients.
   void note_failure(const std::string& text);
   void note_lost(std::uint32_t client);
+  void note_early_end(std::uint32_t client);
   void check() const {
     if (failure) throw Error(ErrorKind::failed, *failure);
     if (stop.stop_requested()) throw Stopped{};
@@ -82,6 +92,11 @@ struct Clients::State {
   void handle(Messages& messages, const Message& message);
   template <class Ready>
   void wait(std::unique_lock<std::mutex>& lock, const Ready& ready);
+  // Waits until this holds something from that client. Its end is a failure: it met less often.
+  template <class Queue>
+  void wait_for(std::unique_lock<std::mutex>& lock, const Queue& queue, std::uint32_t client);
+  // At the first client: one contribution of each other one, by rank, after an empty text.
+  std::vector<std::string> take_contributions(std::unique_lock<std::mutex>& lock);
 
   // The thread that communicates; until `ending`.
   void communicate();
@@ -96,6 +111,15 @@ void Clients::State::wait(std::unique_lock<std::mutex>& lock, const Ready& ready
     check();
     changed.wait_for(lock, std::chrono::milliseconds(20));
   }
+}
+
+template <class Queue>
+void Clients::State::wait_for(std::unique_lock<std::mutex>& lock, const Queue& queue,
+                              std::uint32_t client) {
+  wait(lock, [&] {
+    if (queue.empty() && is_done[client]) note_early_end(client);
+    return !queue.empty();
+  });
 }
 
 }  // namespace filereel

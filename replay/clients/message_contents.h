@@ -20,7 +20,7 @@ enum class MessageKind : char {
   pong = 'Q',          // from the first: its clock
   failed = 'F',        // to the first, and from it to all: the reason
   stopped = 'S',       // the same, without a reason
-  done = 'D',          // to the first: see Clients::finish
+  done = 'D',          // the same: see Clients::finish
 };
 
 // A number in the sender's byte order: MPI starts the same binary everywhere.

@@ -221,7 +221,6 @@ Cpu begin_measuring(ReplayRun& run) {
     if (run.options.on_measured_start) run.options.on_measured_start();
   } catch (...) {
     run.stop.request();
-    if (run.options.warm_up_ns == 0) run.go.count_down();  // the threads still wait
     throw;
   }
   return cpu_used();
@@ -232,9 +231,11 @@ Cpu release_threads(ReplayRun& run) {
   const std::chrono::nanoseconds warm_up(run.options.warm_up_ns);
   Cpu before{};
   run.ready.wait();
-  if (warm_up.count() == 0) before = begin_measuring(run);
+  const auto begin = [&] {
+    if (warm_up.count() == 0) before = begin_measuring(run);
+  };
   try {
-    if (run.options.gate) run.options.gate();
+    run.options.gate ? run.options.gate(begin) : begin();
   } catch (...) {
     run.stop.request();
     run.go.count_down();

@@ -38,8 +38,9 @@ struct ReplayOptions {
   // Called once when the measured time starts, by the thread that called replay(); for counters of
   // the caller.
   std::function<void()> on_measured_start = {};
-  // Called once by that thread when all threads are ready; they start when it returns.
-  std::function<void()> gate = {};
+  // Called once by that thread when all threads are ready; they start when it returns. It calls
+  // `begin`, which without a warm-up begins the measured time.
+  std::function<void(const std::function<void()>& begin)> gate = {};
 };
 
 // The outcome of a replay: of all threads, or of those of one volume.

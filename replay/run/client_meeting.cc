@@ -6,8 +6,11 @@
 #include <exception>
 #include <fstream>
 #include <iterator>
+#include <map>
+#include <memory>
 #include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -110,30 +113,71 @@ std::string kernel() {
   return uname(&name) == 0 ? fmt::format("{} {}", name.release, name.version) : "unknown";
 }
 
+std::string dump(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+// "client 1 (anna), 2 (ben) and 5 more".
+std::string names_of(const Clients& clients, std::span<const std::size_t> ranks) {
+  constexpr std::size_t kFew = 5;
+  std::vector<std::string> names;
+  for (const std::size_t rank : ranks.first(std::min(ranks.size(), kFew))) {
+    names.push_back(fmt::format("{} ({})", rank, printable(clients.hosts()[rank])));
+  }
+  const std::string more =
+      ranks.size() > kFew ? fmt::format(" and {} more", ranks.size() - kFew) : "";
+  return fmt::format("client {}{}", fmt::join(names, ", "), more);
+}
+
+// The names of clients whose value differs from that of the first; "" if there are none.
+std::string others_than_first(const Clients& clients, std::span<const Json> values) {
+  std::vector<std::size_t> ranks;
+  for (std::size_t i = 1; i < values.size(); ++i) {
+    if (values[i] != values.front()) ranks.push_back(i);
+  }
+  return ranks.empty() ? "" : names_of(clients, ranks);
+}
+
+Json plan_to_json(const RunRequest& request) {
+  Json json = {request.auto_runs.has_value(), request.targets.far.size(),
+               request.targets.against.has_value()};
+  for (const std::unique_ptr<Job>& job : request.plan.jobs) {
+    const JobRecord record = job->record();
+    const JobNeeds needs = job->needs({}, job->volume_count().least);
+    Json axes = Json::array(), shapes = Json::array();
+    for (const SweepAxis& axis : record.axes) axes.push_back({axis.name, axis.values});
+    if (record.kind != JobKind::trace) {  // those of a trace take time
+      for (const AccessShape& one : job->shapes()) {
+        shapes.push_back({one.random, one.block_size, one.depth});
+      }
+    }
+    json.push_back({record.name, job->set(), settings_text(record), axes,
+                    request.runs.value_or(runs_of(*job)), needs.seconds,
+                    needs.volumes.front().image, shapes});
+  }
+  return json;
+}
+
 // What two clients should have in common: the build, and the kernel.
 std::vector<Warning> compare_clients(Clients& clients) {
   const std::string answer = clients.meet(
       Json({binary_hash(), kernel()}).dump(), [&](const std::vector<std::string>& all) {
         Json warnings = Json::array();
-        const Json first = Json::parse(all.front());
-        for (std::size_t what = 0; what < first.size(); ++what) {
-          std::vector<std::string> others;
-          for (std::size_t i = 1; i < all.size(); ++i) {
-            if (Json::parse(all[i]).at(what) == first[what]) continue;
-            others.push_back(fmt::format("{} ({})", i, printable(clients.hosts()[i])));
-          }
-          warnings.push_back(fmt::format("{}", fmt::join(others, ", ")));
+        for (std::size_t what = 0; what < 2; ++what) {
+          std::vector<Json> values;
+          for (const std::string& one : all) values.push_back(Json::parse(one).at(what));
+          warnings.push_back(others_than_first(clients, values));
         }
         return warnings.dump();
       });
   const Json differ = Json::parse(answer);
   std::vector<Warning> warnings;
   if (const auto who = differ.at(0).get<std::string>(); !who.empty()) {
-    warnings.push_back({"client-binary", "another build of filereel on client " + who,
+    warnings.push_back({"client-binary", "another build of filereel on " + who,
                         "install the same version everywhere"});
   }
   if (const auto who = differ.at(1).get<std::string>(); !who.empty()) {
-    warnings.push_back({"client-kernel", "another kernel on client " + who,
+    warnings.push_back({"client-kernel", "another kernel on " + who,
                         "compare figures by client, or use the same kernel everywhere"});
   }
   return warnings;
@@ -169,6 +213,20 @@ void check_clients(const Clients& clients, const Plan& plan) {
   }
 }
 
+void check_same_plan(Clients& clients, const RunRequest& request) {
+  const std::string who =
+      clients.meet(dump(plan_to_json(request)), [&](const std::vector<std::string>& all) {
+        std::vector<Json> plans;
+        for (const std::string& one : all) plans.push_back(Json::parse(one));
+        return others_than_first(clients, plans);
+      });
+  if (who.empty()) return;
+  throw_failed(
+      fmt::format("the plan of {} differs from that of client 0: use the same options, recipes, "
+                  "file sets and reels everywhere",
+                  who));
+}
+
 void note_clients(Clients& clients, const Plan& plan, Result& result) {
   for (const std::unique_ptr<Job>& job : plan.jobs) {
     const JobRecord named = job->record();
@@ -186,6 +244,26 @@ void note_clients(Clients& clients, const Plan& plan, Result& result) {
     if (options.shift > 0) settings.emplace_back("shift", std::to_string(options.shift));
   }
   for (Warning& one : compare_clients(clients)) result.warn(std::move(one));
+}
+
+void gather_warnings(Clients& clients, Result& result) {
+  Json own = Json::array();
+  for (const Warning& one : result.warnings) own.push_back({one.code, one.text, one.next_step});
+  clients.meet(dump(own), [&](const std::vector<std::string>& all) {
+    const Json of_first = Json::parse(all.front());
+    std::map<Json, std::vector<std::size_t>> others;
+    for (std::size_t i = 1; i < all.size(); ++i) {
+      for (const Json& one : Json::parse(all[i])) {
+        if (std::ranges::find(of_first, one) == of_first.end()) others[one].push_back(i);
+      }
+    }
+    for (const auto& [warning, ranks] : others) {
+      const auto [code, text, next_step] =
+          warning.get<std::tuple<std::string, std::string, std::string>>();
+      result.warn({code, fmt::format("{}: {}", names_of(clients, ranks), text), next_step});
+    }
+    return std::string();
+  });
 }
 
 }  // namespace filereel

@@ -7,6 +7,7 @@
 #include "replay/clients/clients.h"
 #include "replay/run/measure.h"
 #include "replay/run/plan.h"
+#include "replay/run/runner.h"
 
 namespace filereel {
 
@@ -19,8 +20,16 @@ StepSamples merge_of_all(Clients& clients, const std::optional<StepSamples>& own
 // Throws Error(usage) if the plan needs more clients.
 void check_clients(const Clients& clients, const Plan& plan);
 
+// Throws Error(failed) if a client has another plan: recipes and file sets are files of its own. It
+// compares settings, repetitions, sizes and the shapes of accesses. All clients must call it.
+void check_same_plan(Clients& clients, const RunRequest& request);
+
 // Describes the clients in a result: their number among the settings of jobs, and warnings about
 // those that differ from the first. All clients must call it.
 void note_clients(Clients& clients, const Plan& plan, Result& result);
+
+// Adds the warnings that only other clients have to the result of the first one. All clients must
+// call it.
+void gather_warnings(Clients& clients, Result& result);
 
 }  // namespace filereel

@@ -1,6 +1,11 @@
 #include "replay/run/client_work.h"
 
+#include <algorithm>
+#include <string>
+#include <vector>
+
 #include "filesets/scan/populate.h"
+#include "replay/clients/message_contents.h"
 #include "replay/run/client_meeting.h"
 #include "replay/run/room.h"
 
@@ -23,6 +28,18 @@ void ClientWork::prepare(std::optional<FileSystemKind> kind) const {
   enter(clients_.rank());
 }
 
+std::uint64_t ClientWork::free_bytes() const {
+  std::uint64_t least = UINT64_MAX;
+  for (const Volume* volume : volumes_.all()) {
+    const std::uint64_t free = volume->free_bytes().value_or(volume->capacity());
+    // Reserve for partly filled clusters and file system metadata.
+    least = std::min(least, (free - free / 32) / trees());
+  }
+  return number_of(clients_.meet(bytes_of(least), [](const std::vector<std::string>& all) {
+    return bytes_of(number_of(*std::ranges::min_element(all, {}, number_of)));
+  }));
+}
+
 void ClientWork::fit(std::uint64_t free_bytes, Result& result) {
   const auto fit_as = [&](std::uint32_t client, Result& to) {
     ClientPart part = part_;
@@ -39,9 +56,21 @@ void ClientWork::fit(std::uint64_t free_bytes, Result& result) {
 
 bool ClientWork::fill(const std::stop_token& stop) const {
   const bool works = !idle_ && !(part_.share && part_.client > 0);
+  if (works) check_space();
+  clients_.meet();  // files take space
   if (works && !create_files(stop)) return false;
   clients_.meet();
   return true;
+}
+
+void ClientWork::check_space() const {
+  for (std::size_t i = 0; i < kRoles; ++i) {
+    const auto role = static_cast<Role>(i);
+    Volume* volume = volumes_.of(role);
+    const Contents contents = own_->contents(role);
+    if (!volume || !contents.largest) continue;
+    check_room(*contents.largest, *volume, contents.copies * trees(), job_.room_advice());
+  }
 }
 
 bool ClientWork::create_files(const std::stop_token& stop) const {
@@ -49,9 +78,7 @@ bool ClientWork::create_files(const std::stop_token& stop) const {
     const auto role = static_cast<Role>(i);
     Volume* volume = volumes_.of(role);
     const Contents contents = own_->contents(role);
-    if (!volume || !contents.largest) continue;
-    check_room(*contents.largest, *volume, contents.copies * trees(), job_.room_advice());
-    if (!contents.initial) continue;
+    if (!volume || !contents.initial) continue;
     if (populate_below(volume->root(), *contents.initial, volume->describe().target,
                        {.keep_set_id = false, .stop = stop}, {})
             .interrupted) {
@@ -65,7 +92,7 @@ bool ClientWork::create_files(const std::stop_token& stop) const {
 std::optional<StepSamples> ClientWork::measure(std::size_t step, MeasureOptions how) const {
   StartFigures start;
   how.meet = [&] { clients_.meet(); };
-  how.gate = [&] { start = clients_.start(); };
+  how.gate = [&](const std::function<void()>& begin) { start = clients_.start(begin); };
   how.meet_at_end = part_.share;
   // A common tree is verified once.
   if (part_.share && !clients_.first() && how.verify == Verification::tree) {
@@ -74,7 +101,7 @@ std::optional<StepSamples> ClientWork::measure(std::size_t step, MeasureOptions 
   std::optional<StepSamples> samples;
   if (idle_) {
     how.meet();
-    how.gate();
+    how.gate([] {});
     if (how.meet_at_end) how.meet();
   } else {
     const bool shifts = shifted_ && own_->steps()[step].only_reads;

@@ -23,8 +23,9 @@ class ClientWork {
 
   // Prepares the volumes of all clients; `kind`: see Volume::prepare.
   void prepare(std::optional<FileSystemKind> kind) const;
-  // The trees on the volumes: one for each client, or a common one.
-  std::uint32_t trees() const { return part_.share ? 1 : part_.clients; }
+  // The free space of each tree, of the volume and the client with the least. Nobody writes
+  // meanwhile.
+  std::uint64_t free_bytes() const;
   // Fits the job to the prepared volumes. `free_bytes`: see FittingPlace.
   void fit(std::uint64_t free_bytes, Result& result);
   const FittedJob& fitted() const { return *own_; }
@@ -37,7 +38,10 @@ class ClientWork {
   std::optional<StepSamples> measure(std::size_t step, MeasureOptions how) const;
 
  private:
+  // On the volumes: one for each client, or a common one.
+  std::uint32_t trees() const { return part_.share ? 1 : part_.clients; }
   void enter(std::uint32_t client) const;
+  void check_space() const;
   bool create_files(const std::stop_token& stop) const;
 
   Clients& clients_;

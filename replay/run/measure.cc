@@ -140,8 +140,8 @@ std::optional<StepSamples> measure_step(const FittedJob& job, std::size_t step,
   replay_options.stop = options.stop;
   replay_options.progress = options.progress;
   std::uint64_t released_ns = 0;
-  replay_options.gate = [&] {
-    if (options.gate) options.gate();
+  replay_options.gate = [&](const std::function<void()>& begin) {
+    options.gate ? options.gate(begin) : begin();
     released_ns = now_ns();
   };
   replay_options.on_measured_start = [&] { before = read_all_counters(used, what.apart); };

@@ -21,8 +21,10 @@ struct MeasureOptions {
   std::uint64_t run_began_ns = 0;  // see begin_sample
   std::stop_token stop = {};
   ReplayProgress* progress = nullptr;
-  // With other clients: waits for all of them when its caches are set; see ReplayOptions.
-  std::function<void()> meet = {}, gate = {};
+  // With other clients: waits for all of them when its caches are set.
+  std::function<void()> meet = {};
+  // See ReplayOptions.
+  std::function<void(const std::function<void()>& begin)> gate = {};
   // The files are those of all clients: waits again at the end, before they are verified.
   bool meet_at_end = false;
 };

@@ -79,6 +79,9 @@ class Run {
     try {
       const bool whole = measure_all(stage);
       clients_.check_failure();
+      if (whole && request_.clients) {
+        for (Result* result : results_) gather_warnings(clients_, *result);
+      }
       clients_.finish();
       if (!whole) return false;
     } catch (const Clients::Stopped&) {
@@ -112,6 +115,7 @@ class Run {
     clients_.agree(failure);
     if (request_.stop.stop_requested()) return false;
     if (request_.clients) {
+      check_same_plan(clients_, request_);
       for (Result* result : results_) note_clients(clients_, request_.plan, *result);
     }
     stage = open_stage(request_, observer_, results_);
@@ -265,13 +269,8 @@ class Run {
         if (other.near && other.near != volumes.near) other.near->rest();
       }
       work.prepare(turned.part.kind);
-      standing.free_bytes = UINT64_MAX;
-      for (Volume* volume : volumes.all()) {
-        add_volume(*volume, result);
-        const std::uint64_t free = volume->free_bytes().value_or(volume->capacity());
-        // Reserve for partly filled clusters and file system metadata.
-        standing.free_bytes = std::min(standing.free_bytes, (free - free / 32) / work.trees());
-      }
+      for (const Volume* volume : volumes.all()) add_volume(*volume, result);
+      standing.free_bytes = work.free_bytes();
     }
     work.fit(standing.free_bytes, result);
     if (anew && !work.fill(request_.stop)) return false;

@@ -27,15 +27,19 @@ class ClientsTest(IntegrationTest):
         if not have("mpirun"):
             self.skipTest("needs mpirun")
 
-    def command(self, count, *arguments, wrap=()):
+    def command(self, count, *arguments, wrap=(), json="r.json"):
         binary = pathlib.Path(FILEREEL).resolve()
-        return ["mpirun", "--oversubscribe", "-np", str(count), *wrap, str(binary), "run", *arguments,
-                "--clients", "mpi", "--json", "r.json"]
+        return ["-np", str(count), *wrap, str(binary), "run", *arguments, "--clients", "mpi", "--json", json]
 
-    def launch(self, count, *arguments, wrap=()):
-        return subprocess.Popen(self.command(count, *arguments, wrap=wrap), cwd=self.scratch,
+    def mpirun(self, *commands):
+        """Each command is that of some of the clients."""
+        words = [word for command in commands for word in (":", *command)][1:]
+        return subprocess.Popen(["mpirun", "--oversubscribe", *words], cwd=self.scratch,
                                 env=self.environment(**AS_ROOT), stdout=subprocess.PIPE,
                                 stderr=subprocess.STDOUT, text=True)
+
+    def launch(self, count, *arguments, **more):
+        return self.mpirun(self.command(count, *arguments, **more))
 
     def measure(self, count, *arguments, wrap=(), timeout=110):
         process = self.launch(count, *arguments, wrap=wrap)
@@ -241,6 +245,53 @@ class Clients(ClientsTest):
         for option in (["--stagger", "1s"], ["--share"], ["--shift", "1"], ["--reel-per-client"]):
             done = self.filereel("run", "mp3", *option, status=2)
             self.assertIn(f"{option[0]} needs --clients mpi", done.err)
+
+    def check_refused(self, process, pattern):
+        output = process.communicate(timeout=60)[0]
+        self.assertNotEqual(process.returncode, 0, output)
+        self.assertRegex(output, pattern)
+        self.assertEqual(output.count("filereel: "), 1, output)
+        self.assertFalse((self.scratch / "target").exists())
+
+    def test_a_result_that_cannot_be_written_ends_the_run(self):
+        process = self.launch(2, "mp3", "--scale", "0.01", "--near", "target", json="missing/r.json")
+        self.check_refused(process, "missing/r.json")
+
+    def test_clients_with_different_plans_are_refused(self):
+        (self.scratch / "a.yaml").write_text(WORKLOAD % ("100 %", "operations: 50"))
+        (self.scratch / "b").mkdir()
+        (self.scratch / "b/a.yaml").write_text(WORKLOAD % ("50 %", "operations: 60"))
+        for second in (["b/a.yaml"], ["a.yaml", "--runs", "5"]):
+            with self.subTest(second=second):
+                process = self.mpirun(*(self.command(1, *plan, "--near", "target") for plan in (["a.yaml"], second)))
+                self.check_refused(process, r"the plan of client 1 \([^)]*\) differs from that of client 0")
+
+    def test_warnings_of_other_clients_are_in_the_result(self):
+        self.filereel("cut", "app-git-clone", "--output", "whole.reel")
+        whole = (self.scratch / "whole.reel").read_bytes()
+        (self.scratch / "torn.reel").write_bytes(whole[:len(whole) * 9 // 10])
+        _, result = self.measure(3, "whole.reel", "torn.reel", "--reel-per-client", "--near", "target", "--runs", "1")
+        torn, = (one for one in result["warnings"] if one["code"] == "trace-torn")
+        self.assertRegex(torn["text"], r"^client 1 \([^)]*\): ")
+
+    def test_the_files_of_the_fewest_clients_are_twice_the_memory_of_the_server(self):
+        (self.scratch / "w.yaml").write_text(WORKLOAD % ("100 %", "operations: 50"))
+        _, result = self.measure(4, "w.yaml", "--near", "target", "--runs", "1", "--server-memory", "8 MiB",
+                                 "--sweep", "clients=2,4")
+        self.assertAlmostEqual(result["plan"]["jobs"][0]["scale"], 2, delta=0.1)
+
+    @unittest.skipUnless(os.geteuid() == 0, "needs root")
+    def test_files_that_fill_a_volume_are_of_one_size_for_all_clients(self):
+        (self.scratch / "nas").mkdir()
+        call("mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", str(self.scratch / "nas"))
+        try:
+            (self.scratch / "w.yaml").write_text("files: {name: data, fill: 50 %}\naccess: {size: 64 KiB}\n"
+                                                 "stop: {operations: 50}\n")
+            for more in ([], ["--share"], ["--shift", "1"]):
+                _, result = self.measure(4, "w.yaml", "--near", "nas/target", "--runs", "2", *more)
+                self.check_sums(result, 4)
+        finally:
+            call("umount", str(self.scratch / "nas"))
 
     def begin(self, wrap=()):
         """A run with at least one sample, and the processes of its clients."""
