@@ -60,6 +60,7 @@ Clients::Clients(std::unique_ptr<State> state) : state_(std::move(state)) {
   hosts_.pop_back();
   const std::lock_guard lock(shared.mutex);
   shared.hosts = hosts_;
+  shared.all_joined = true;
   shared.has_clock_of_first = !clock.empty() && clock == shared.clocks[rank_];
 }
 

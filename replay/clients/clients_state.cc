@@ -254,10 +254,12 @@ void Clients::State::communicate() {
     note_failure(error.what());
     outgoing.clear();
     is_done.assign(is_done.size(), true);  // nobody can be heard any more
+    changed.notify_all();
     changed.wait(lock, [this] { return ending; });
   }
   const bool together = !lost && !(stop.stop_requested() && !failure);
-  const bool aborts = lost && rank == 0;
+  // The caller of join() reports the failure, which ends the others, too.
+  const bool aborts = lost && rank == 0 && all_joined;
   lock.unlock();
   if (together) {
     messages->end();

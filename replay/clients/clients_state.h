@@ -45,8 +45,9 @@ struct Clients::State {
   std::stop_callback<std::function<void()>> forward;
   std::mutex mutex;
   std::condition_variable changed;  // of everything below
-  bool joined = false;
-  std::string start_failure;  // MPI did not start
+  bool joined = false;              // MPI has started
+  bool all_joined = false;          // all clients know each other
+  std::string start_failure;        // MPI did not start
   std::uint32_t rank = 0;
   std::vector<std::string> hosts, clocks;  // see clock_id
   std::deque<std::pair<std::uint32_t, std::string>> outgoing;
@@ -117,8 +118,10 @@ template <class Queue>
 void Clients::State::wait_for(std::unique_lock<std::mutex>& lock, const Queue& queue,
                               std::uint32_t client) {
   wait(lock, [&] {
-    if (queue.empty() && is_done[client]) note_early_end(client);
-    return !queue.empty();
+    if (!queue.empty()) return true;
+    check();  // the reason for an end
+    if (is_done[client]) note_early_end(client);
+    return false;
   });
 }
 

@@ -99,7 +99,10 @@ CatalogueItem read_file_named(const std::string& path) {
                                    : document.has_key("groups") ? CatalogueItem::Kind::file_set
                                                                 : CatalogueItem::Kind::workload;
   const auto shelf = std::ranges::find(kSections, kind, &CatalogueSection::kind);
-  return {kind, path, document.called(std::string(shelf->what))};
+  return {.kind = kind,
+          .name = path,
+          .document = document.called(std::string(shelf->what)),
+          .text = *text};
 }
 
 }  // namespace

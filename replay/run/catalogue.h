@@ -20,6 +20,7 @@ struct CatalogueItem {
   std::string name;                        // as given
   std::optional<YamlValue> document = {};  // of YAML items; parsed once
   bool in_catalogue = false;
+  std::string text = {};  // of a YAML file outside the catalogue
 };
 
 // Looks in the catalogue first, then for a file: "./install" is always a file. A reel is found with

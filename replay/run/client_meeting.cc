@@ -138,22 +138,34 @@ std::string others_than_first(const Clients& clients, std::span<const Json> valu
   return ranks.empty() ? "" : names_of(clients, ranks);
 }
 
+// Of the first point.
+Json steps_to_json(const Job& job) {
+  Result unused;
+  const auto fitted = job.fit(0, {.volumes = {}, .free_bytes = 0, .result = unused});
+  Json json = Json::array();
+  for (const Step& one : fitted->steps()) {
+    const AccessShape shape = one.access.value_or(AccessShape{});
+    json.push_back({one.operation, one.bytes, one.files, one.ends_after_s, one.only_reads,
+                    shape.random, shape.block_size, shape.depth});
+  }
+  return json;
+}
+
+// What clients with the same plan have in common, without the paths of their files.
 Json plan_to_json(const RunRequest& request) {
-  Json json = {request.auto_runs.has_value(), request.targets.far.size(),
-               request.targets.against.has_value()};
+  const std::string& texts = request.plan.texts;
+  Json json = {XXH3_64bits(texts.data(), texts.size()), request.auto_runs.has_value(),
+               request.targets.far.size(), request.targets.against.has_value()};
   for (const std::unique_ptr<Job>& job : request.plan.jobs) {
     const JobRecord record = job->record();
+    const JobOptions options = job->options(0);
     const JobNeeds needs = job->needs({}, job->volume_count().least);
-    Json axes = Json::array(), shapes = Json::array();
+    Json axes = Json::array(), space = Json::array();
     for (const SweepAxis& axis : record.axes) axes.push_back({axis.name, axis.values});
-    if (record.kind != JobKind::trace) {  // those of a trace take time
-      for (const AccessShape& one : job->shapes()) {
-        shapes.push_back({one.random, one.block_size, one.depth});
-      }
-    }
-    json.push_back({record.name, job->set(), settings_text(record), axes,
-                    request.runs.value_or(runs_of(*job)), needs.seconds,
-                    needs.volumes.front().image, shapes});
+    for (const VolumeNeeds& one : needs.volumes) space.push_back(one.least);
+    json.push_back({record.kind, settings_text(record), axes, request.runs.value_or(runs_of(*job)),
+                    job->clients(0), options.share, options.shift, options.verify, options.order,
+                    options.depth, needs.seconds, space, steps_to_json(*job)});
   }
   return json;
 }

@@ -21,7 +21,8 @@ StepSamples merge_of_all(Clients& clients, const std::optional<StepSamples>& own
 void check_clients(const Clients& clients, const Plan& plan);
 
 // Throws Error(failed) if a client has another plan: recipes and file sets are files of its own. It
-// compares settings, repetitions, sizes and the shapes of accesses. All clients must call it.
+// compares the texts of recipes and plans, settings, repetitions, and sizes of files and work. All
+// clients must call it.
 void check_same_plan(Clients& clients, const RunRequest& request);
 
 // Describes the clients in a result: their number among the settings of jobs, and warnings about

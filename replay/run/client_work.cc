@@ -10,6 +10,20 @@
 #include "replay/run/room.h"
 
 namespace filereel {
+namespace {
+
+// Returns false if the stop was requested.
+bool create_files(const FileSet& files, Volume& volume, const std::stop_token& stop) {
+  if (populate_below(volume.root(), files, volume.describe().target,
+                     {.keep_set_id = false, .stop = stop}, {})
+          .interrupted) {
+    return false;
+  }
+  volume.sync();  // a first step with warm caches must not write this
+  return true;
+}
+
+}  // namespace
 
 ClientWork::ClientWork(Clients& clients, bool several, const Job& job, std::uint64_t point,
                        const Volumes& volumes)
@@ -56,35 +70,17 @@ void ClientWork::fit(std::uint64_t free_bytes, Result& result) {
 
 bool ClientWork::fill(const std::stop_token& stop) const {
   const bool works = !idle_ && !(part_.share && part_.client > 0);
-  if (works) check_space();
-  clients_.meet();  // files take space
-  if (works && !create_files(stop)) return false;
-  clients_.meet();
-  return true;
-}
-
-void ClientWork::check_space() const {
   for (std::size_t i = 0; i < kRoles; ++i) {
     const auto role = static_cast<Role>(i);
-    Volume* volume = volumes_.of(role);
+    Volume* const volume = volumes_.of(role);
+    if (!volume) continue;
     const Contents contents = own_->contents(role);
-    if (!volume || !contents.largest) continue;
-    check_room(*contents.largest, *volume, contents.copies * trees(), job_.room_advice());
-  }
-}
-
-bool ClientWork::create_files(const std::stop_token& stop) const {
-  for (std::size_t i = 0; i < kRoles; ++i) {
-    const auto role = static_cast<Role>(i);
-    Volume* volume = volumes_.of(role);
-    const Contents contents = own_->contents(role);
-    if (!volume || !contents.initial) continue;
-    if (populate_below(volume->root(), *contents.initial, volume->describe().target,
-                       {.keep_set_id = false, .stop = stop}, {})
-            .interrupted) {
-      return false;
+    if (works && contents.largest) {
+      check_room(*contents.largest, *volume, contents.copies * trees(), job_.room_advice());
     }
-    volume->sync();  // a first step with warm caches must not write this
+    clients_.meet();  // files take space
+    if (works && contents.initial && !create_files(*contents.initial, *volume, stop)) return false;
+    clients_.meet();
   }
   return true;
 }

@@ -41,8 +41,6 @@ class ClientWork {
   // On the volumes: one for each client, or a common one.
   std::uint32_t trees() const { return part_.share ? 1 : part_.clients; }
   void enter(std::uint32_t client) const;
-  void check_space() const;
-  bool create_files(const std::stop_token& stop) const;
 
   Clients& clients_;
   const bool several_;

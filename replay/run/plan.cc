@@ -45,6 +45,7 @@ class Loader {
 
   // `said`: for each setting the last value wins.
   void add(const CatalogueItem& item, const std::vector<const JobSettings*>& said, int depth) {
+    plan_.texts += item.text;
     if (item.kind == CatalogueItem::Kind::plan) return add_plan(item, said, depth);
     const JobSource& source = job_source_of(item);
     const JobOptions options = options_for(source.kind, source.recorded, item.name, said);

@@ -260,11 +260,20 @@ class Clients(ClientsTest):
     def test_clients_with_different_plans_are_refused(self):
         (self.scratch / "a.yaml").write_text(WORKLOAD % ("100 %", "operations: 50"))
         (self.scratch / "b").mkdir()
-        (self.scratch / "b/a.yaml").write_text(WORKLOAD % ("50 %", "operations: 60"))
-        for second in (["b/a.yaml"], ["a.yaml", "--runs", "5"]):
+        for second in (["b/a.yaml"], ["a.yaml", "--runs", "5"], ["a.yaml", "--shift", "1"]):
+            (self.scratch / "b/a.yaml").write_text(WORKLOAD % ("100 %", "operations: 60"))
             with self.subTest(second=second):
                 process = self.mpirun(*(self.command(1, *plan, "--near", "target") for plan in (["a.yaml"], second)))
                 self.check_refused(process, r"the plan of client 1 \([^)]*\) differs from that of client 0")
+
+    def test_the_same_plan_may_lie_at_another_path(self):
+        (self.scratch / "b").mkdir()
+        for name in ("a.yaml", "b/a.yaml"):
+            (self.scratch / name).write_text(WORKLOAD % ("100 %", "operations: 50"))
+        process = self.mpirun(*(self.command(1, plan, "--near", "target") for plan in ("a.yaml", "b/a.yaml")))
+        output = process.communicate(timeout=60)[0]
+        self.assertEqual(process.returncode, 0, output)
+        self.check_sums(self.result(), 2)
 
     def test_warnings_of_other_clients_are_in_the_result(self):
         self.filereel("cut", "app-git-clone", "--output", "whole.reel")
