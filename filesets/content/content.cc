@@ -110,31 +110,39 @@ constexpr std::size_t kStride = 32;
   for (std::size_t at = 0; at < length; at += kStride) copy_stride(to + at, from + at);
 }
 
-// A compressible block: `random` bytes (at least one per unit) are random, the rest repeats them.
-// The random bytes are distributed evenly, so that units differ by at most one byte. The repetition
-// distance is constant, because each new distance would cost zstd bytes. Writes up to one stride
-// past the block. `source` holds the random bytes.
+// The number of random bytes of a compressible block that precede those of `unit`.
+constexpr std::size_t random_before(std::size_t unit, std::size_t random) {
+  return unit * random / kBlockUnits;
+}
+
+// Units [`first`, `end`) of a compressible block: `random` bytes of the block (at least one per
+// unit) are random, the rest repeats them. The random bytes are distributed evenly, so that units
+// differ by at most one byte. The repetition distance is constant, because each new distance would
+// cost zstd bytes. Writes up to one stride past the last unit. `source` holds the random bytes up
+// to those of that unit, and one more stride of any bytes; `out` is the block.
 //
 // The function never reads bytes that it has just written. A load that spans two recent stores has
 // to wait for both, which makes the obvious loop several times slower.
-[[gnu::always_inline]] inline void repeating_block(const std::byte* source, std::size_t random,
+[[gnu::always_inline]] inline void repeating_units(const std::byte* source, std::size_t random,
+                                                   std::size_t first, std::size_t end,
                                                    std::byte* out) {
   const std::size_t distance = random / kBlockUnits;
   // The repeated bytes of each unit, themselves repeated to the length of a stride.
   std::byte pattern[kBlockUnits][3 * kStride];
   std::size_t length = distance;
-  for (std::size_t unit = 0; unit < kBlockUnits && distance < kStride; ++unit) {
-    const std::size_t end = (unit + 1) * random / kBlockUnits;
-    copy_stride(pattern[unit], source + end - distance);
+  for (std::size_t unit = first; unit < end && distance < kStride; ++unit) {
+    copy_stride(pattern[unit], source + random_before(unit + 1, random) - distance);
   }
   for (; length < kStride; length *= 2) {
-    for (auto& one : pattern) copy_stride(one + length, one);
+    for (std::size_t unit = first; unit < end; ++unit) {
+      copy_stride(pattern[unit] + length, pattern[unit]);
+    }
   }
-  for (std::size_t unit = 0; unit < kBlockUnits; ++unit) {
-    const std::size_t begin = unit * random / kBlockUnits;
-    const std::size_t end = (unit + 1) * random / kBlockUnits;
-    const std::size_t own = end - begin;
-    const std::byte* const repeated = distance < kStride ? pattern[unit] : source + end - distance;
+  for (std::size_t unit = first; unit < end; ++unit) {
+    const std::size_t begin = random_before(unit, random);
+    const std::byte* const last = source + random_before(unit + 1, random) - distance;
+    const std::size_t own = random_before(unit + 1, random) - begin;
+    const std::byte* const repeated = distance < kStride ? pattern[unit] : last;
     std::byte* const to = out + unit * kUnitBytes;
     copy_strides(to, source + begin, own);
     for (std::size_t have = own; have < kUnitBytes; have += length) {
@@ -143,18 +151,28 @@ constexpr std::size_t kStride = 32;
   }
 }
 
+// The random bytes of a compressible block, by whole steps, and one more stride.
+using RandomSource = std::byte[kBlockBytes + kStep];
+constexpr std::size_t steps_of(std::size_t bytes) {
+  return (bytes + kStep - 1) / kStep;
+}
+[[gnu::always_inline]] inline void fill_source(std::uint64_t stream, std::uint64_t block,
+                                               std::size_t steps, std::byte* source) {
+  random_bytes(stream, block, steps, source);
+  std::memset(source + steps * kStep, 0, kStride);
+}
+
 // Writes `count` compressible blocks, starting with block `first` of the stream.
 FILEREEL_WIDEST_VECTORS
 void repeating_blocks(std::uint64_t stream, std::size_t random, std::uint64_t first,
                       std::size_t count, std::byte* out) {
-  alignas(Lanes) std::byte source[kBlockBytes + kStep] = {};
+  alignas(Lanes) RandomSource source;
   alignas(Lanes) std::byte last[kBlockBytes + kStride];  // `out` has no room for the extra stride
-  const std::size_t steps = (random + kStep - 1) / kStep;
   for (std::size_t i = 0; i < count; ++i) {
-    random_bytes(stream, first + i, steps, source);
+    fill_source(stream, first + i, steps_of(random), source);
     std::byte* const to = out + i * kBlockBytes;
     const bool is_last = i + 1 == count;
-    repeating_block(source, random, is_last ? last : to);
+    repeating_units(source, random, 0, kBlockUnits, is_last ? last : to);
     if (is_last) std::memcpy(to, last, kBlockBytes);
   }
 }
@@ -166,6 +184,24 @@ void fill_blocks(std::uint64_t stream, std::size_t random, std::uint64_t first, 
   } else {
     repeating_blocks(stream, random, first, count, out);
   }
+}
+
+// Writes bytes [`begin`, `begin` + out.size()) of one block. A small part costs less than the
+// block, because only the random bytes up to its end are computed.
+FILEREEL_WIDEST_VECTORS
+void fill_in_block(std::uint64_t stream, std::size_t random, std::uint64_t block, std::size_t begin,
+                   std::span<std::byte> out) {
+  alignas(Lanes) std::byte bytes[kBlockBytes + kStride];
+  const std::size_t end = begin + out.size();
+  if (random == kBlockBytes) {
+    random_bytes(stream, block, steps_of(end), bytes);
+  } else {
+    const std::size_t end_unit = (end + kUnitBytes - 1) / kUnitBytes;
+    alignas(Lanes) RandomSource source;
+    fill_source(stream, block, steps_of(random_before(end_unit, random)), source);
+    repeating_units(source, random, begin / kUnitBytes, end_unit, bytes);
+  }
+  std::memcpy(out.data(), bytes + begin, out.size());
 }
 
 // The random stream of this chunk: its own, or one of the pool of duplicates shared by all contents
@@ -193,10 +229,8 @@ void fill_in_chunk(std::uint64_t stream, std::size_t random, std::size_t begin,
       fill_blocks(stream, random, begin / kBlockBytes, whole, out.data());
       done = whole * kBlockBytes;
     } else {
-      std::array<std::byte, kBlockBytes> block;
-      fill_blocks(stream, random, begin / kBlockBytes, 1, block.data());
       done = std::min(out.size(), kBlockBytes - in_block);
-      std::memcpy(out.data(), block.data() + in_block, done);
+      fill_in_block(stream, random, begin / kBlockBytes, in_block, out.first(done));
     }
     begin += done;
     out = out.subspan(done);

@@ -75,4 +75,20 @@ BENCHMARK_CAPTURE(fill, half_compressible, Content{1, 500, 0});
 BENCHMARK_CAPTURE(fill, tenth_compressible, Content{1, 100, 0});
 BENCHMARK_CAPTURE(fill, half_duplicates, Content{1, 1000, 500});
 
+// Single writes of so many bytes, which replays fill one by one.
+void fill_one_write(benchmark::State& state, Content content) {
+  const auto length = static_cast<std::size_t>(state.range(0));
+  std::vector<std::byte> out(length);
+  std::uint64_t turn = 0;
+  for (auto _ : state) {
+    filereel::fill_content(kSeed, content, turn++ * 7919 % 2048 * length, out);
+    benchmark::ClobberMemory();
+  }
+}
+BENCHMARK_CAPTURE(fill_one_write, half_compressible, Content{1, 500, 0})
+    ->Arg(64)
+    ->Arg(512)
+    ->Arg(4096)
+    ->Arg(5000);
+
 }  // namespace
