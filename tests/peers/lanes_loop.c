@@ -1,11 +1,12 @@
 // The limit for a replay of many threads: the same threads with the same calls and orders, with
 // nothing else around them.
 //
-//   lanes_loop run PROGRAM DIR     prints the seconds from the first call of any thread to the
-//                                  return of the last one
-//   lanes_loop trips COUNT [apart] prints the nanoseconds of a futex round trip: a thread wakes
-//                                  another one, waits, and is woken by it. "apart": on two cores
+//   lanes_loop run PROGRAM DIR YIELDS  prints the seconds from the first call of any thread to the
+//                                      return of the last one
+//   lanes_loop trips COUNT [CORE CORE] prints the nanoseconds of a futex round trip: a thread wakes
+//                                      another one, waits, and is woken by it. CORE: of each
 //
+// A waiting thread yields its core YIELDS times before it sleeps.
 // PROGRAM has numbers of 64 bits: of files (f0, f1 … in DIR) and of threads; for each thread the
 // number of its steps, and these: kind, file or thread, offset or count, length.
 #define _GNU_SOURCE
@@ -44,6 +45,7 @@ struct Thread {
 
 static struct Progress progress[kMostThreads];
 static int files[kMostFiles];
+static int64_t yields;
 static pthread_barrier_t all_ready;
 
 static void check(int good, const char* what) {
@@ -60,9 +62,13 @@ static double now(void) {
 
 static void wait_for(int64_t thread, uint32_t count) {
   struct Progress* one = &progress[thread];
-  for (;;) {
+  for (int64_t turn = 0;; ++turn) {
     const uint32_t done = atomic_load(&one->done);
     if ((int32_t)(done - count) >= 0) return;
+    if (turn < yields) {
+      sched_yield();
+      continue;
+    }
     atomic_fetch_add(&one->sleepers, 1);
     syscall(SYS_futex, &one->done, FUTEX_WAIT_PRIVATE, done, NULL);
     atomic_fetch_sub(&one->sleepers, 1);
@@ -154,10 +160,11 @@ static void run_program(const char* program, const char* folder) {
   printf("%.9f\n", end - start);
 }
 
-static int apart;
 static uint32_t trips;
+static int cores[2] = {-1, -1};
 
 static void pin_to(int core) {
+  if (core < 0) return;
   cpu_set_t set;
   CPU_ZERO(&set);
   CPU_SET(core, &set);
@@ -165,7 +172,7 @@ static void pin_to(int core) {
 }
 
 static void* answer(void* unused) {
-  if (apart) pin_to(1);
+  pin_to(cores[1]);
   for (uint32_t i = 1; i <= trips; ++i) {
     wait_for(0, i);
     signal_from(1);
@@ -174,7 +181,7 @@ static void* answer(void* unused) {
 }
 
 static void measure_trips(void) {
-  if (apart) pin_to(0);
+  pin_to(cores[0]);
   pthread_t other;
   check(pthread_create(&other, NULL, answer, NULL) == 0, "thread");
   usleep(10000);
@@ -188,11 +195,12 @@ static void measure_trips(void) {
 }
 
 int main(int argc, char** argv) {
-  if (argc == 4 && strcmp(argv[1], "run") == 0) {
+  if (argc == 5 && strcmp(argv[1], "run") == 0) {
+    yields = atoi(argv[4]);
     run_program(argv[2], argv[3]);
-  } else if ((argc == 3 || argc == 4) && strcmp(argv[1], "trips") == 0) {
+  } else if ((argc == 3 || argc == 5) && strcmp(argv[1], "trips") == 0) {
     trips = (uint32_t)strtoul(argv[2], NULL, 10);
-    apart = argc == 4;
+    for (int i = 3; i < argc; ++i) cores[i - 3] = atoi(argv[i]);
     measure_trips();
   } else {
     return 2;
