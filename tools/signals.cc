@@ -3,13 +3,18 @@
 #include <cstdint>
 
 #include <errno.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "replay/measure/clock.h"
 #include "tools/session.h"
 
 namespace filereel {
+namespace {
+
+// Sent to the watching thread to end it. Ignored by all others.
+constexpr int kEndWatch = SIGURG;
+
+}  // namespace
 
 SignalWatch::SignalWatch() {
   sigemptyset(&watched_);
@@ -20,13 +25,15 @@ SignalWatch::SignalWatch() {
   }
   pthread_sigmask(SIG_BLOCK, &watched_, &before_);
   thread_ = std::jthread([this](const std::stop_token& ended) {
-    constexpr timespec kLook{0, 50'000'000};  // latency of ending the watch
+    sigset_t awaited = watched_;
+    sigaddset(&awaited, kEndWatch);
+    pthread_sigmask(SIG_BLOCK, &awaited, nullptr);
     // Programs that signal a process and its group, such as timeout(1), signal it twice.
     constexpr std::uint64_t kSameNs = 200'000'000;
     std::uint64_t first_ns = 0;
     while (!ended.stop_requested()) {
-      const int signal = sigtimedwait(&watched_, nullptr, &kLook);
-      if (signal < 0) continue;
+      const int signal = sigwaitinfo(&awaited, nullptr);
+      if (signal < 0 || signal == kEndWatch) continue;
       stop_.request_stop();
       if (first_ns == 0) {
         first_ns = kernel_ns();
@@ -39,6 +46,7 @@ SignalWatch::SignalWatch() {
 
 SignalWatch::~SignalWatch() {
   thread_.request_stop();
+  pthread_kill(thread_.native_handle(), kEndWatch);
   thread_.join();
   pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
