@@ -28,7 +28,7 @@ import time
 from peers import MEMORY, argument_parser, compile_c, machine, run, sample_of, spread, verdict
 
 MOST, AIM, PERF = 1.25, 1.10, 1.35
-MOST_START_STOP = 0.5
+MOST_START_STOP = 0.3
 
 
 def make_archive(folder, files):

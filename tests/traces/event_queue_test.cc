@@ -56,6 +56,18 @@ TEST_CASE("events become visible when flushed") {
   CHECK(queue.take(0).empty());
 }
 
+TEST_CASE("the end of a queue follows its last event") {
+  EventQueue queue(kPlenty);
+  constexpr double kPatience = 10;
+  queue.put(event_of(0, size_of(0)));
+  CHECK_FALSE(queue.has_ended());
+  queue.end();
+  CHECK_FALSE(queue.has_ended());
+  CHECK(take_all(queue, 0) == 1);
+  CHECK(queue.has_ended());
+  CHECK(queue.take(kPatience).empty());  // at once
+}
+
 TEST_CASE("an empty event is valid") {
   EventQueue queue(kPlenty);
   queue.put({});

@@ -49,23 +49,23 @@ static __always_inline int fault(int in_function, struct inode* inode, __u64 fir
 
 SEC("tp_btf/mm_filemap_fault")
 int BPF_PROG(page_needed, struct address_space* mapping, unsigned long index) {
-  return fault(0, mapping->host, index, 1, 0);
+  return fault(0, CAST(address_space, mapping)->host, index, 1, 0);
 }
 
 SEC("tp_btf/mm_filemap_map_pages")
 int BPF_PROG(pages_mapped, struct address_space* mapping, unsigned long first, unsigned long last) {
-  return fault(0, mapping->host, first, last - first + 1, 0);
+  return fault(0, CAST(address_space, mapping)->host, first, last - first + 1, 0);
 }
 
 SEC("tp_btf/writeback_dirty_folio")
 int BPF_PROG(page_dirtied, struct folio* folio, struct address_space* mapping) {
-  return mapping ? fault(0, mapping->host, folio->index, 1, 1) : 0;
+  return mapping ? fault(0, CAST(address_space, mapping)->host, folio->index, 1, 1) : 0;
 }
 
 // The same for kernels before Linux 6.11, which lack the tracepoints for reading. There are no
 // pages beyond the end of the file, although they may be requested.
 static __always_inline int fault_of_function(struct vm_fault* of, __u64 first, __u64 last) {
-  struct inode* inode = of->vma->vm_file->f_mapping->host;
+  struct inode* inode = CAST(vm_fault, of)->vma->vm_file->f_mapping->host;
   const __u64 pages = ((__u64)inode->i_size + kPage - 1) / kPage;
   if (first >= pages) return 0;
   if (last >= pages) last = pages - 1;

@@ -50,11 +50,11 @@ int BPF_PROG(program_begins, struct task_struct* task, int old_thread, struct li
   event->arguments[0] = old_thread;
   __u32 at = sizeof(*event);
   __u8* text = place(scratch, at + sizeof(struct bpf_part));
-  const long size = bpf_probe_read_kernel_str(text, kPathMax, bprm->filename);
+  const long size = bpf_probe_read_kernel_str(text, kPathMax, CAST(linux_binprm, bprm)->filename);
   const __u32 length = size > 0 ? (size - 1) & (kPathMax - 1) : 0;
   put_head(scratch, at, PART_STRING, 0, size > 0 ? 0 : PART_CUT, length);
   at += sizeof(struct bpf_part) + length;
-  struct file* file = bprm->file;
+  struct file* file = CAST(linux_binprm, bprm)->file;
   if (file) {
     at = put_identity(scratch, at, GET(file, f_inode), file);
     at = put_real(scratch, at, 0, GET(file, f_path.mnt), GET(file, f_path.dentry));
@@ -88,7 +88,8 @@ int BPF_PROG(thread_ends, struct task_struct* task) {
 // found by another pass.
 __u32 wanted_process = 0, own_process = 0;
 
-static __always_inline int is_wanted(struct task_struct* task) {
+static __always_inline int is_wanted(struct task_struct* of) {
+  struct task_struct* task = CAST(task_struct, of);
   for (int i = 0; i < kMostGenerations; ++i) {
     const __u32 process = task->tgid;
     if (process == own_process || process <= 1) return 0;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
@@ -16,7 +18,6 @@
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "filesets/system/descriptor.h"
@@ -209,7 +210,7 @@ struct BpfProgram::State {
   std::vector<std::unique_ptr<bpf_link, FreeLink>> optional_links;
   std::unique_ptr<ring_buffer, FreeRing> ring;
   RingLevel level;
-  bool had_no_memory = false;  // set by the draining thread; read after it has ended
+  bool had_no_memory = false;  // set by the draining thread; read after the queue has ended
   EventQueue* queue = nullptr;
   std::jthread drain;
 };
@@ -310,9 +311,11 @@ void BpfProgram::drain(const std::stop_token& stop) {
   // The thread does little, but must run in time: events that do not fit into the ring are lost.
   // While there is room, it leaves the processors to the program.
   constexpr int kUrgent = -15;
-  constexpr timespec kLook{0, 5'000'000};
-  constexpr int kLooks = 100;  // half a second
+  constexpr auto kLook = std::chrono::milliseconds(5);
+  constexpr int kLooks = 20;  // a tenth of a second
   setpriority(PRIO_PROCESS, static_cast<id_t>(gettid()), kUrgent);
+  std::mutex idle;
+  std::condition_variable_any wake;
   int looks = 0;
   for (bool last = false; !last;) {
     last = stop.stop_requested();
@@ -324,13 +327,14 @@ void BpfProgram::drain(const std::stop_token& stop) {
       state_->queue->flush();
       looks = 0;
     }
-    if (!last) nanosleep(&kLook, nullptr);
+    std::unique_lock lock(idle);
+    wake.wait_for(lock, stop, kLook, [] { return false; });
   }
+  state_->queue->end();
 }
 
 void BpfProgram::finish_draining() {
   state_->drain.request_stop();
-  if (state_->drain.joinable()) state_->drain.join();
 }
 
 std::uint64_t BpfProgram::lost() const {

@@ -41,8 +41,8 @@ class BpfProgram {
   // Number of live recorded threads.
   std::uint64_t running() const;
 
-  // Drains the ring into `queue` on a separate thread, until the object is destroyed or
-  // finish_draining() has drained the rest.
+  // Drains the ring into `queue` on a separate thread. finish_draining() returns immediately: the
+  // thread drains the rest and ends the queue.
   void start_draining(EventQueue& queue);
   void finish_draining();
 

@@ -156,7 +156,7 @@ RecordOutcome BpfRecorder::record(const RecordRequest& request, TraceBuilder& bu
     chunk.each([&](std::span<const std::byte> event) { translation.take(event); });
     return !chunk.empty();
   };
-  constexpr double kLookSeconds = 0.02;  // delay until the program's end is noticed
+  constexpr double kLookSeconds = 0.005;  // delay until the program's end is noticed
   while (!has_ended()) {
     translate(kLookSeconds);
     if (!stop.stop_requested()) continue;
@@ -172,8 +172,7 @@ RecordOutcome BpfRecorder::record(const RecordRequest& request, TraceBuilder& bu
   program.stop_recording();
   const std::uint64_t end = now_ns(CLOCK_MONOTONIC);
   program.finish_draining();
-  while (translate(0)) {
-  }
+  while (!queue.has_ended()) translate(1);
   translation.finish(end);
   builder.fact("source", "bpf");
   builder.fact("command", command);

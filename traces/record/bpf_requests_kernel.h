@@ -123,7 +123,7 @@ static __always_inline int submit(struct io_kiocb* request) {
   struct bpf_thread* state = find_thread(task->pid);
   struct scratch* scratch = get_scratch();
   if (!state || !scratch || !recording) return 0;
-  struct io_ring_ctx* context = request->ctx;
+  struct io_ring_ctx* context = CAST(io_kiocb, request)->ctx;
   __u32 place_of = context->cached_sq_head - 1;
   place_of &= context->sq_entries - 1;
   const __u32 setup = context->flags;

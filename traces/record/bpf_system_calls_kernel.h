@@ -25,7 +25,7 @@ static __always_inline __u32 put_strings(struct scratch* scratch, __u32 at,
     if (is_relative(place(scratch, begin + sizeof(struct bpf_part)), state, shape, i)) relative = 1;
   }
   if (relative) {
-    struct fs_struct* fs = task->fs;
+    struct fs_struct* fs = CAST(task_struct, task)->fs;
     if (fs->users > 1) {
       at = put_real(scratch, at, 1, GET(fs, pwd.mnt), GET(fs, pwd.dentry));
     }
@@ -157,7 +157,8 @@ static __always_inline int small_call(struct bpf_thread* state, struct task_stru
     at = small_string(record, at, i, user);
     if (is_relative(text, state, shape, i)) relative = 1;
   }
-  if (relative && task->fs->users > 1) at = kSmall;  // its base must be reported, too
+  if (relative && CAST(task_struct, task)->fs->users > 1)
+    at = kSmall;  // its base must be reported, too
   for (__u32 i = 0; i < 2 && at < kSmall; ++i) {
     const __u64 user = argument(state, shape->copy[i]);
     if (user) at = small_copy(record, at, i, shape->copy_size[i], user);
@@ -280,7 +281,7 @@ int BPF_PROG(size_truncated, void* owner, struct dentry* dentry) {
   struct bpf_thread* state = find_thread(task->pid);
   if (!state || state->number >= SHAPES) return 0;
   if (!(shapes[state->number & (SHAPES - 1)].flags & SHAPE_OPENS)) return 0;
-  state->arguments[SIZE_BEFORE] = dentry->d_inode->i_size;
+  state->arguments[SIZE_BEFORE] = CAST(dentry, dentry)->d_inode->i_size;
   state->truncates = 1;
   return 0;
 }

@@ -71,7 +71,7 @@ static __always_inline struct bpf_thread* add_thread(__u32 thread) {
 
 // The address of the open file behind a descriptor; 0: none.
 static __always_inline __u64 open_file(struct task_struct* task, __u64 descriptor) {
-  struct fdtable* table = task->files->fdt;
+  struct fdtable* table = CAST(task_struct, task)->files->fdt;
   if ((__u32)descriptor >= table->max_fds) return 0;
 #ifdef RECORDER_DIRECT
   return (__u64)table->fd[(__u32)descriptor];

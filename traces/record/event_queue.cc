@@ -54,9 +54,24 @@ void EventQueue::flush() {
   filled_.notify_one();
 }
 
+void EventQueue::end() {
+  flush();
+  {
+    const std::scoped_lock lock(mutex_);
+    ended_ = true;
+  }
+  filled_.notify_one();
+}
+
+bool EventQueue::has_ended() const {
+  const std::scoped_lock lock(mutex_);
+  return ended_ && full_.empty();
+}
+
 EventChunk EventQueue::take(double seconds) {
   std::unique_lock lock(mutex_);
-  filled_.wait_for(lock, std::chrono::duration<double>(seconds), [&] { return !full_.empty(); });
+  filled_.wait_for(lock, std::chrono::duration<double>(seconds),
+                   [&] { return !full_.empty() || ended_; });
   if (full_.empty()) return {};
   EventChunk chunk = std::move(full_.front());
   full_.pop_front();

@@ -54,8 +54,14 @@ class EventQueue {
   // Makes the events visible to the reader.
   void flush();
 
-  // Empty if nothing arrives within `seconds`. For one thread only.
+  // The same, and no further events follow.
+  void end();
+
+  // Empty if nothing arrives within `seconds`, or before the end. For one thread only.
   EventChunk take(double seconds);
+
+  // All events have been taken, and no further ones follow.
+  bool has_ended() const;
 
  private:
   std::size_t most_bytes_;
@@ -65,6 +71,7 @@ class EventQueue {
   std::condition_variable filled_;
   std::deque<EventChunk> full_;
   std::size_t waiting_bytes_ = 0;
+  bool ended_ = false;
 };
 
 template <typename Use>
