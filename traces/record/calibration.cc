@@ -13,7 +13,7 @@
 namespace filereel {
 namespace {
 
-constexpr int kRounds = 8, kCalibrationCalls = 500;
+constexpr int kRounds = 20, kCalibrationCalls = 500;
 
 double now() {
   timespec time{};
