@@ -36,7 +36,7 @@ namespace filereel {
 namespace {
 
 // Fast compression, so that little remains to be written when the program ends.
-constexpr int kCompression = 1;
+constexpr int kCompression = 4;
 
 constexpr std::uint64_t kMostMemory = 1'000'000'000'000;
 

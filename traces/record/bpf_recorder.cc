@@ -188,7 +188,7 @@ const RecorderBackend& bpf_backend() {
   static constexpr RecorderBackend kBackend{
       .name = "bpf",
       .what = "BPF in the kernel",
-      .time_unit_ns = 1,
+      .time_unit_ns = 10,
       .missing = bpf_missing,
       .no_compat = "BPF does not record 32-bit programs",
       .make = +[]() -> std::unique_ptr<Recorder> { return std::make_unique<BpfRecorder>(); },

@@ -7,7 +7,7 @@ const RecorderBackend& bpf_backend() {
   static constexpr RecorderBackend kBackend{
       .name = "bpf",
       .what = "BPF in the kernel",
-      .time_unit_ns = 1,
+      .time_unit_ns = 10,
       .missing = +[]() -> std::string {
         return "this filereel was built without BPF; rebuild it with clang, bpftool and libbpf-dev";
       },
