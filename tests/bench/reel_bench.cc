@@ -23,7 +23,7 @@ namespace {
 using filereel::RecordedOperation;
 
 constexpr std::uint32_t kFiles = 24'000;
-constexpr filereel::ReelWriterOptions kOptions{.compression = 9, .time_unit_ns = 1000};
+constexpr filereel::ReelWriterOptions kOptions{.compression = 11, .time_unit_ns = 1000};
 
 const SampleTrace& extraction() {
   static const SampleTrace* const sample = [] {
@@ -83,7 +83,7 @@ void encode(benchmark::State& state) {
   }
   report_operations(state, sample.operations.size());
 }
-BENCHMARK(encode)->Arg(1)->Arg(9)->Unit(benchmark::kMillisecond);
+BENCHMARK(encode)->Arg(4)->Arg(11)->Unit(benchmark::kMillisecond);
 
 // Bytes for each operation, by column.
 void columns(benchmark::State& state) {

@@ -291,7 +291,8 @@ void put_column(std::string& out, std::span<const std::uint64_t> values, ColumnN
   std::string classes;
   classes.reserve(values.size());
   for (const std::uint64_t code : chooser.codes()) classes += static_cast<char>(class_of(code));
-  const std::string_view frame = packer.pack(classes);
+  const std::string_view frame =
+      nature == ColumnNature::noise ? packer.pack_noise(classes) : packer.pack(classes);
   out += static_cast<char>((form.is_signed ? kSigned : 0) | (form.scaled() ? kScaled : 0) |
                            (form.dictionary.empty() ? 0 : kDictionary) |
                            (frame.empty() ? 0 : kPacked));

@@ -16,16 +16,29 @@ void Unpacker::Free::operator()(ZSTD_DCtx_s* context) const {
   ZSTD_freeDCtx(context);
 }
 
-Packer::Packer(int level) : context_(ZSTD_createCCtx()) {
-  if (!context_) throw std::bad_alloc();
+Packer::Packer(int level) : context_(ZSTD_createCCtx()), of_noise_(ZSTD_createCCtx()) {
+  if (!context_ || !of_noise_) throw std::bad_alloc();
   ZSTD_CCtx_setParameter(context_.get(), ZSTD_c_compressionLevel, level);
   ZSTD_CCtx_setParameter(context_.get(), ZSTD_c_contentSizeFlag, 0);
+  // Referring to a chance repetition takes more than its bytes: search for the longest only.
+  constexpr int kLongest = 7;
+  ZSTD_CCtx_setParameter(of_noise_.get(), ZSTD_c_contentSizeFlag, 0);
+  ZSTD_CCtx_setParameter(of_noise_.get(), ZSTD_c_strategy, ZSTD_fast);
+  ZSTD_CCtx_setParameter(of_noise_.get(), ZSTD_c_minMatch, kLongest);
 }
 
 std::string_view Packer::pack(std::string_view bytes) {
+  return pack_with(context_.get(), bytes);
+}
+
+std::string_view Packer::pack_noise(std::string_view bytes) {
+  return pack_with(of_noise_.get(), bytes);
+}
+
+std::string_view Packer::pack_with(ZSTD_CCtx_s* context, std::string_view bytes) {
   frame_.resize(ZSTD_compressBound(bytes.size()));
   const std::size_t size =
-      ZSTD_compress2(context_.get(), frame_.data(), frame_.size(), bytes.data(), bytes.size());
+      ZSTD_compress2(context, frame_.data(), frame_.size(), bytes.data(), bytes.size());
   if (ZSTD_isError(size)) {
     throw Error(ErrorKind::failed, fmt::format("cannot compress: {}", ZSTD_getErrorName(size)));
   }

@@ -18,7 +18,7 @@ inline constexpr std::size_t kBlockHeaderSize = 28;
 
 inline constexpr std::uint32_t kMaxBlockSize = 16u << 20;  // bytes, without the header
 inline constexpr std::uint32_t kMaxBlockItems = 65'536;
-inline constexpr std::uint32_t kBlockOperations = 16'384;  // per block in new reels
+inline constexpr std::uint32_t kBlockOperations = 32'768;  // per block in new reels
 inline constexpr std::uint32_t kMaxTimeUnit = 1'000'000'000;
 inline constexpr std::size_t kMaxNameSize = 255;
 inline constexpr std::size_t kMaxTextSize = 65'535;  // bytes of a text, and of a complete path

@@ -10,7 +10,7 @@
 namespace filereel {
 
 struct ReelWriterOptions {
-  int compression = 9;  // zstd level, 1 to 19; recorders use a low one
+  int compression = 11;  // zstd level, 1 to 19; recorders use a low one
   // The resolution of the given times, in nanoseconds (strace: 1000). Times are stored in these
   // units, rounded down.
   std::uint32_t time_unit_ns = 1;
