@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <queue>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -33,15 +36,13 @@ struct Part {
   const FileSet& set;
   std::span<const PathId> from;  // by entry, the tree's root last; empty if nothing is read
   std::span<const PathId> to;    // the same for what is created or removed
-  std::span<const std::uint32_t> link_targets, numbers;
+  std::span<const std::uint32_t> link_targets, owners;
   std::span<const TextId> targets;
   FcTestOptions options;
   std::uint32_t thread;  // of the threads of all parts
 
   // Whether the file, which is no directory, belongs to this thread.
-  bool mine(std::size_t entry) const {
-    return numbers[entry] % (options.threads * options.parts) == thread;
-  }
+  bool mine(std::size_t entry) const { return owners[entry] == thread; }
   // Whether the step creates and removes directories.
   bool directories() const { return !options.shared; }
   bool first() const { return thread == 0; }
@@ -80,6 +81,36 @@ class Pieces {
   std::uint64_t limit_ = 0;  // end of the data range that contains `offset_`
   std::size_t hole_ = 0;     // first hole that ends after `offset_`
 };
+
+// Distributes the files among threads so that all have about the same work: the largest first, each
+// to the thread with the least so far. Returns the thread by entry. Each thread still processes its
+// files in the set's order. Names of a file (hard links) belong to one thread.
+std::vector<std::uint32_t> distribute(const std::vector<Entry>& entries,
+                                      std::span<const std::uint32_t> link_targets,
+                                      std::uint32_t threads) {
+  // A file costs about as much as this many bytes: opening, creating and closing it.
+  constexpr std::uint64_t kFileWeight = 64 << 10;
+  std::vector<std::uint32_t> files;
+  for (std::uint32_t i = 0; i < entries.size(); ++i) {
+    const EntryKind kind = entries[i].kind;
+    if (kind != EntryKind::directory && kind != EntryKind::hard_link) files.push_back(i);
+  }
+  std::ranges::stable_sort(files, std::greater{}, [&](std::uint32_t i) { return entries[i].size; });
+  using Load = std::pair<std::uint64_t, std::uint32_t>;  // weight, thread
+  std::priority_queue<Load, std::vector<Load>, std::greater<>> loads;
+  for (std::uint32_t thread = 0; thread < threads; ++thread) loads.emplace(0, thread);
+  std::vector<std::uint32_t> owners(entries.size());
+  for (const std::uint32_t file : files) {
+    const auto [weight, thread] = loads.top();
+    loads.pop();
+    owners[file] = thread;
+    loads.emplace(weight + kFileWeight + entries[file].size, thread);
+  }
+  for (std::uint32_t i = 0; i < entries.size(); ++i) {
+    if (entries[i].kind == EntryKind::hard_link) owners[i] = owners[link_targets[i]];
+  }
+  return owners;
+}
 
 bool ends_in_hole(std::uint64_t size, std::span<const Hole> holes) {
   return !holes.empty() && holes.back().offset + holes.back().length == size;
@@ -189,6 +220,11 @@ OperationStream remove_tree(Part part) {
   co_yield named(OperationKind::remove_directory, part.to.back());
 }
 
+OperationStream operations_of(FcStep step, const Part& part) {
+  if (step == FcStep::read) return read_tree(part);
+  return step == FcStep::remove ? remove_tree(part) : make_tree(part);
+}
+
 }  // namespace
 
 std::string_view fc_step_name(FcStep step) {
@@ -219,20 +255,14 @@ FcTest::FcTest(const FileSet& set, const FcTestOptions& options) : set_(set), op
 
   link_targets_.resize(set.entries.size());
   targets_.resize(set.entries.size());
-  numbers_.resize(set.entries.size());
   std::unordered_map<std::string_view, std::uint32_t> files;
-  std::uint32_t number = 0;
   for (std::uint32_t i = 0; i < set.entries.size(); ++i) {
     const Entry& entry = set.entries[i];
     if (entry.kind == EntryKind::file) files.emplace(entry.path, i);
     if (entry.kind == EntryKind::symlink) targets_[i] = texts_.add(entry.target);
-    if (entry.kind == EntryKind::hard_link) {
-      link_targets_[i] = files.at(entry.target);
-      numbers_[i] = numbers_[link_targets_[i]];
-    } else if (entry.kind != EntryKind::directory) {
-      numbers_[i] = number++;
-    }
+    if (entry.kind == EntryKind::hard_link) link_targets_[i] = files.at(entry.target);
   }
+  owners_ = distribute(set.entries, link_targets_, options.threads * options.parts);
   totals_ = options.shared ? own_entries().totals() : set.totals();
 }
 
@@ -240,13 +270,29 @@ FcTest::FcTest(const FileSet& set, const FcTestOptions& options) : set_(set), op
 FileSet FcTest::own_entries() const {
   FileSet own;
   for (std::size_t i = 0; i < set_.entries.size(); ++i) {
-    const std::uint32_t thread = numbers_[i] % (options_.threads * options_.parts);
-    if (thread / options_.threads == options_.part) own.entries.push_back(set_.entries[i]);
+    if (owners_[i] / options_.threads == options_.part) own.entries.push_back(set_.entries[i]);
   }
   return own;
 }
 
 Trace FcTest::trace(FcStep step) const {
+  switch (step) {
+    case FcStep::create:
+      return make_trace(step, {}, original_);
+    case FcStep::read:
+      return make_trace(step, original_, {});
+    case FcStep::copy_near:
+      return make_trace(step, original_, near_copy_);
+    case FcStep::copy_far:
+      return make_trace(step, original_, far_copy_);
+    case FcStep::remove:
+      break;
+  }
+  return make_trace(step, {}, original_);
+}
+
+Trace FcTest::make_trace(FcStep step, std::span<const PathId> from,
+                         std::span<const PathId> to) const {
   Trace trace;
   trace.paths = &paths_;
   trace.files = &set_;
@@ -256,28 +302,8 @@ Trace FcTest::trace(FcStep step) const {
   trace.largest_io = std::min(options_.block_size, totals_.largest);
   for (std::uint32_t i = 0; i < options_.threads; ++i) {
     const std::uint32_t thread = options_.part * options_.threads + i;
-    const auto add = [&](OperationStream (*body)(Part), std::span<const PathId> from,
-                         std::span<const PathId> to) {
-      trace.threads.push_back(std::make_unique<OperationStream>(
-          body(Part{set_, from, to, link_targets_, numbers_, targets_, options_, thread})));
-    };
-    switch (step) {
-      case FcStep::create:
-        add(make_tree, {}, original_);
-        break;
-      case FcStep::read:
-        add(read_tree, original_, {});
-        break;
-      case FcStep::copy_near:
-        add(make_tree, original_, near_copy_);
-        break;
-      case FcStep::copy_far:
-        add(make_tree, original_, far_copy_);
-        break;
-      case FcStep::remove:
-        add(remove_tree, {}, original_);
-        break;
-    }
+    Part part{set_, from, to, link_targets_, owners_, targets_, options_, thread};
+    trace.threads.push_back(std::make_unique<OperationStream>(operations_of(step, part)));
   }
   return trace;
 }

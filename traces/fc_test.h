@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -26,7 +27,7 @@ struct FcTestOptions {
   std::uint64_t block_size = 128 * 1024;
   CopyMethod copy_method = CopyMethod::readwrite;
   bool fill_holes = false;    // write holes as zeros, for file systems without sparse files
-  std::uint32_t threads = 1;  // files are distributed round-robin; directories are created first
+  std::uint32_t threads = 1;  // files are distributed by size; directories are created first
   // Of clients that share the set, this one's number and their number. The threads of all share the
   // files. Directories exist beforehand and remain.
   bool shared = false;
@@ -55,6 +56,7 @@ class FcTest {
 
  private:
   FileSet own_entries() const;
+  Trace make_trace(FcStep step, std::span<const PathId> from, std::span<const PathId> to) const;
 
   const FileSet& set_;
   FcTestOptions options_;
@@ -64,7 +66,7 @@ class FcTest {
   std::vector<TextId> targets_;                          // by entry: target of a symbolic link
   std::vector<PathId> original_, near_copy_, far_copy_;  // by entry, the tree's root last
   std::vector<std::uint32_t> link_targets_;              // by entry: target entry of a hard link
-  std::vector<std::uint32_t> numbers_;  // by entry, for files: distributes them among threads
+  std::vector<std::uint32_t> owners_;  // by entry, for files: the thread, of those of all parts
 };
 
 }  // namespace filereel
