@@ -46,22 +46,22 @@ struct RunArguments {
   ResultOptions output;
 };
 
-// Adds a repeatable option that takes one volume each time.
-void add_volumes(CLI::App& command, const std::string& option, std::vector<std::string>& volumes,
-                 const std::string& help) {
-  command.add_option(option, volumes, help)
+// Adds a repeatable option that takes one value each time.
+void add_repeated(CLI::App& command, const std::string& option, std::vector<std::string>& values,
+                  const std::string& help) {
+  command.add_option(option, values, help)
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
 // Adds the options of both commands. `arguments` must outlive the command.
 void add_options(CLI::App& command, RunArguments& arguments) {
-  add_volumes(command, "--far", arguments.far,
-              "Second volume, for copies; may be repeated for workloads on more volumes");
+  add_repeated(command, "--far", arguments.far,
+               "Second volume, for copies; may be repeated for workloads on more volumes");
   command.add_option("--against", arguments.against,
                      "Volume to measure in turns with the first one, and to compare with it");
-  add_volumes(command, "--against-far", arguments.against_far,
-              "Second volume of --against (default: --far)");
+  add_repeated(command, "--against-far", arguments.against_far,
+               "Second volume of --against (default: --far)");
   command.add_option("--fs", arguments.file_systems, "File systems to create, such as ext4,ntfs")
       ->delimiter(',');
   command.add_option("--destroy", arguments.destroy,
@@ -84,6 +84,9 @@ void add_options(CLI::App& command, RunArguments& arguments) {
         break;
       case JobParameter::Form::list:
         command.add_option(option, values, help)->delimiter(',');
+        break;
+      case JobParameter::Form::repeated:
+        add_repeated(command, option, values, help);
         break;
       case JobParameter::Form::flag:
         command.add_flag_callback(option, [&values] { values = {"true"}; }, help);

@@ -195,7 +195,9 @@ OperationStream read_tree(Part part) {
     co_yield open_file(part.from[i], kSource, O_RDONLY);
     const std::uint64_t step = part.options.block_size;
     for (std::uint64_t at = 0; at < entry.size; at += step) {  // a reader does not know the holes
-      co_yield data(OperationKind::read, kSource, at, std::min(step, entry.size - at));
+      Operation read = data(OperationKind::read, kSource, at, std::min(step, entry.size - at));
+      read.entry = i;
+      co_yield read;
     }
     co_yield close_file(kSource, true);
   }
@@ -289,6 +291,10 @@ Trace FcTest::trace(FcStep step) const {
       break;
   }
   return make_trace(step, {}, original_);
+}
+
+Trace FcTest::trace_of_copy(FcStep copies) const {
+  return make_trace(FcStep::read, copies == FcStep::copy_far ? far_copy_ : near_copy_, {});
 }
 
 Trace FcTest::make_trace(FcStep step, std::span<const PathId> from,

@@ -45,6 +45,8 @@ class FcTest {
   // The operations of one step, to be replayed on volumes in the state left by the preceding steps.
   // The trace must not outlive this object.
   Trace trace(FcStep step) const;
+  // The reads of the copy that `copies` (copy_near or copy_far) left.
+  Trace trace_of_copy(FcStep copies) const;
 
   const PathTable& paths() const { return paths_; }
 

@@ -25,6 +25,7 @@ class JobAround : public Job {
   bool follows(std::uint64_t before, std::uint64_t point) const override {
     return inner_->follows(before, point);
   }
+  bool takes_turns() const override { return inner_->takes_turns(); }
   std::uint32_t clients(std::uint64_t point) const override { return inner_->clients(point); }
   std::size_t part(std::uint64_t point) const override { return inner_->part(point); }
   std::vector<FileSystemKind> file_systems() const override { return inner_->file_systems(); }

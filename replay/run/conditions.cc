@@ -57,10 +57,12 @@ ProcessorTimes read_processor_times(const std::string& stat) {
   }
   look.user = field[0] + field[1];
   look.stolen = field[7];
-  rusage own{};
-  getrusage(RUSAGE_SELF, &own);
-  look.own_user_s =
-      static_cast<double>(own.ru_utime.tv_sec) + static_cast<double>(own.ru_utime.tv_usec) * 1e-6;
+  for (const int whose : {RUSAGE_SELF, RUSAGE_CHILDREN}) {  // also of copy commands
+    rusage used{};
+    getrusage(whose, &used);
+    look.own_user_s += static_cast<double>(used.ru_utime.tv_sec) +
+                       static_cast<double>(used.ru_utime.tv_usec) * 1e-6;
+  }
   return look;
 }
 

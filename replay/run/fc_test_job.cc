@@ -99,24 +99,51 @@ bool is_unsupported_copy(const Sample& sample) {
           first.result == -EINVAL || first.result == -ENOTTY);
 }
 
+// The copy methods to compare, if there are copy commands: these are further values of a sweep.
+SweepOverrides sweep_of(const JobOptions& options) {
+  SweepOverrides sweep = options.sweep;
+  if (options.copy_commands.empty()) return sweep;
+  const auto refuse = [](std::string_view why) {
+    throw Error(ErrorKind::usage, fmt::format("copy_command does not apply {}", why));
+  };
+  if (!options.operations.empty() && std::ranges::none_of(options.operations, is_copy)) {
+    refuse("without a copy step: add copy-near or copy-far to the operations");
+  }
+  if (options.engine == EngineKind::null) refuse("to the null engine, which has no files to copy");
+  if (options.share) refuse("to shared files: a program copies all of them");
+  std::vector<std::string>& methods = sweep["copy_method"];
+  if (methods.empty()) methods.emplace_back(copy_method_name(options.fc_test.copy_method));
+  methods.insert(methods.end(), options.copy_commands.begin(), options.copy_commands.end());
+  return sweep;
+}
+
 class FcTestReplay final : public StepReplay {
  public:
-  FcTestReplay(const FcTest& test, const FileSet& set, FcStep step, CopyMethod method)
-      : test_(test), set_(set), step_(step), method_(method) {
-    trace = test.trace(step);
+  FcTestReplay(const FcTest& test, const FileSet& set, FcStep step, const JobOptions& job)
+      : test_(test), set_(set), step_(step), method_(job.fc_test.copy_method) {
+    if (is_copy(step) && !job.copy_command.empty()) {
+      trace = test.trace_of_copy(step);
+      program = CopyProgram{job.copy_command, FcTest::kOriginal, FcTest::kCopy, to_role(),
+                            job.fc_test.threads};
+    } else {
+      trace = test.trace(step);
+    }
   }
 
   // Holes count as content: steps are comparable only if all count the same bytes.
   void count(const ReplayOutcome&, const Volumes& volumes, Sample& sample) const override {
     sample.bytes = step_ == FcStep::remove ? 0 : test_.bytes();
     if (!is_copy(step_)) return;
-    const Volume* to = volumes.of(step_ == FcStep::copy_far ? Role::far : Role::near);
+    if (program) sample.files = test_.files();
+    const Volume* to = volumes.of(to_role());
+    const bool may_share = program || method_ == CopyMethod::copy_file_range;
     sample.moved_no_data =
-        method_ == CopyMethod::reflink ||
-        (method_ == CopyMethod::copy_file_range && to && copies_share_blocks(set_, *to));
+        method_ == CopyMethod::reflink || (may_share && to && copies_share_blocks(set_, *to));
   }
 
  private:
+  Role to_role() const { return step_ == FcStep::copy_far ? Role::far : Role::near; }
+
   const FcTest& test_;
   const FileSet& set_;
   FcStep step_;
@@ -162,10 +189,14 @@ class FittedFcTest final : public FittedJob {
   }
 
   std::unique_ptr<StepReplay> make_replay(std::size_t step) const override {
-    auto replay = std::make_unique<FcTestReplay>(test_, fitted_.set, fc_steps_[step],
-                                                 options_.fc_test.copy_method);
+    auto replay = std::make_unique<FcTestReplay>(test_, fitted_.set, fc_steps_[step], options_);
     replay->options.engine = options_.engine.value_or(EngineKind::blocking);
     return replay;
+  }
+
+  std::unique_ptr<StepReplay> make_overhead_replay(std::size_t step) const override {
+    auto replay = make_replay(step);
+    return replay->program ? nullptr : std::move(replay);
   }
 
   std::optional<FileSet> tree_after(std::size_t step, Role role) const override {
@@ -228,7 +259,7 @@ class FittedFcTest final : public FittedJob {
 class FcTestJob final : public Job {
  public:
   FcTestJob(FileSet set, const JobOptions& options)
-      : set_(std::move(set)), sweep_(JobKind::fc_test, options, options.sweep) {}
+      : set_(std::move(set)), sweep_(JobKind::fc_test, options, sweep_of(options)) {}
 
   JobRecord record() const override {
     const JobOptions options = sweep_.at(0);
@@ -254,6 +285,7 @@ class FcTestJob final : public Job {
     return "use --scale, fewer --operations or a larger volume";
   }
 
+  bool takes_turns() const override { return true; }
   VolumeCount volume_count() const override { return {1, 2}; }
 
   JobNeeds needs(std::span<const FileSystemKind> kinds, std::size_t /*volumes*/) const override {

@@ -20,6 +20,7 @@
 #include "filesets/system/random.h"
 #include "replay/engine/replayer.h"
 #include "replay/results/result.h"
+#include "replay/run/copy_command.h"
 #include "replay/run/job_options.h"
 #include "replay/volumes/volume.h"
 #include "traces/operation_source.h"
@@ -109,6 +110,8 @@ class StepReplay {
                      Sample& sample) const = 0;
 
   Trace trace;
+  // Does the work of the step; the trace then reads what it has copied, to verify it.
+  std::optional<CopyProgram> program = {};
   ReplayOptions options;  // the runner sets stop, progress, verify and on_measured_start
 };
 
@@ -175,6 +178,9 @@ class Job {
   virtual JobOptions options(std::uint64_t point) const = 0;
   // Whether `point` uses the files that the point `before` leaves, unchanged.
   virtual bool follows(std::uint64_t /*before*/, std::uint64_t /*point*/) const { return false; }
+  // Whether the points take turns: each repetition begins with the next one. For points that are
+  // compared with each other and share no files.
+  virtual bool takes_turns() const { return false; }
   // The number of clients at the point, of several processes; 0: all of them.
   virtual std::uint32_t clients(std::uint64_t /*point*/) const { return 0; }
   // The part of near that it is measured on, of those of the plan.

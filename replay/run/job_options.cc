@@ -10,6 +10,7 @@
 #include "filesets/system/nearest.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
+#include "replay/run/copy_command.h"
 
 namespace filereel {
 namespace {
@@ -61,6 +62,32 @@ void set_operations(JobOptions& options, Values values) {
   options.operations = ordered_operations(std::move(options.operations));
 }
 
+// A copy command is one more method, by its text.
+void set_copy_method(JobOptions& options, Values values) {
+  const bool command =
+      std::ranges::find(options.copy_commands, values.front()) != options.copy_commands.end();
+  options.copy_command = command ? values.front() : "";
+  options.fc_test.copy_method = command ? CopyMethod::readwrite : parse_copy_method(values.front());
+}
+
+void set_copy_commands(JobOptions& options, Values values) {
+  options.copy_commands.clear();
+  for (const std::string& one : values) {
+    check_copy_command(one);
+    if (std::ranges::find(options.copy_commands, one) != options.copy_commands.end()) {
+      throw Error(
+          ErrorKind::usage,
+          fmt::format("must be different commands; remove the second '{}'", printable(one)));
+    }
+    options.copy_commands.push_back(one);
+  }
+}
+
+std::string lacking_program(const std::string& command) {
+  const std::string program = missing_program(command);
+  return program.empty() ? "" : fmt::format("{} is not installed", printable(program));
+}
+
 void set_block_size(JobOptions& options, Values values) {
   const std::uint64_t bytes = parse_size(values.front(), "block_size", ErrorKind::usage);
   if (bytes == 0 || bytes > kMostBlock) {
@@ -97,7 +124,7 @@ constexpr std::string_view kOfTraces = "it is for recorded traces only";
 constexpr std::string_view kOwnTree =
     "a trace changes the files that it reads, so each client needs its own";
 
-constexpr std::array<JobParameter, 18> kParameters = {{
+constexpr std::array<JobParameter, 19> kParameters = {{
     {.key = "sets",
      .option = "--set",
      .help = "FC-Test file sets: catalogue names or files",
@@ -126,7 +153,14 @@ constexpr std::array<JobParameter, 18> kParameters = {{
      .help = "FC-Test copy method: readwrite, copy_file_range, reflink or sendfile",
      .swept = true,
      .inapplicable_reason = {"", kOfFcTest, kOfFcTest},
-     .set = [](JobOptions& o, Values v) { o.fc_test.copy_method = parse_copy_method(v.front()); }},
+     .set = set_copy_method},
+    {.key = "copy_command",
+     .option = "--copy-command",
+     .help = "Program to copy with, too, as a shell command with {from} and {to}; may be repeated",
+     .form = repeated,
+     .inapplicable_reason = {"", kOfFcTest, kOfFcTest},
+     .set = set_copy_commands,
+     .lacks = lacking_program},
     {.key = "threads",
      .option = "--threads",
      .help = "Number of FC-Test threads sharing the files (1)",

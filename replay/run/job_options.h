@@ -42,6 +42,8 @@ struct JobOptions {
   std::vector<std::string> sets;   // catalogue names or files (load_file_set)
   std::vector<FcStep> operations;  // a subset in FcStep's order, including create; empty: all
   FcTestOptions fc_test;
+  std::vector<std::string> copy_commands;  // further copy methods (copy_command.h)
+  std::string copy_command;                // the one in use; empty: fc_test.copy_method
   // Workloads
   std::optional<std::uint64_t> time_ns;  // bounds each phase
   // Recorded traces
@@ -59,7 +61,7 @@ struct JobOptions {
 };
 
 struct JobParameter {
-  enum class Form : std::uint8_t { value, list, flag };
+  enum class Form : std::uint8_t { value, list, repeated, flag };  // repeated: one value each time
 
   std::string_view key;     // in plans and results
   std::string_view option;  // on the command line
@@ -72,6 +74,10 @@ struct JobParameter {
       {};  // the same for traces that are recorded, not simulated
   // Sets the values: one unless it is a list. Throws Error(usage) naming the possible values.
   void (*set)(JobOptions& options, std::span<const std::string> values) = nullptr;
+  // What this machine lacks for a value; "" if nothing. Such values of a plan are left out.
+  std::string (*lacks)(const std::string& value) = nullptr;
+
+  bool has_list() const { return form == Form::list || form == Form::repeated; }
 };
 
 // In the order of the help.

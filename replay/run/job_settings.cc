@@ -10,7 +10,7 @@ namespace {
 
 std::vector<std::string> values_of(const YamlValue& value, const JobParameter& parameter) {
   std::vector<std::string> values;
-  if (parameter.form != JobParameter::Form::list) return {value.text()};
+  if (!parameter.has_list()) return {value.text()};
   for (const YamlValue& item : value.list(kMostListItems)) values.push_back(item.text());
   if (values.empty()) value.fail("is empty");
   return values;
@@ -106,7 +106,7 @@ void fail_at(const YamlValue& place, const Error& error) {
 }
 
 YamlValue place_of(const Error& error, const Setting& setting) {
-  if (setting.parameter->form == JobParameter::Form::list) {
+  if (setting.parameter->has_list()) {
     for (const YamlValue& item : setting.place->list(kMostListItems)) {
       if (std::string_view(error.what()).contains("'" + item.text() + "'")) return item;
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <functional>
 #include <map>
 #include <memory>
@@ -9,6 +10,10 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
+#include "filesets/system/error.h"
+#include "filesets/system/printable.h"
 #include "replay/measure/clock.h"
 #include "replay/run/sampling.h"
 #include "replay/run/tree_check.h"
@@ -81,6 +86,32 @@ std::array<int, kRoles> roots_of(const Volumes& volumes, const std::vector<Role>
   return roots;
 }
 
+// Whether a program has copied everything: the names, kinds and sizes, and the content. Throws
+// Error(failed) otherwise. Returns nothing if the stop was requested.
+std::optional<TreeComparison> verify_copy(const FittedJob& job, std::size_t step,
+                                          const Volumes& volumes, Trace reads,
+                                          const MeasureOptions& options, std::string_view what) {
+  const auto fail = [&](std::string_view path, std::string_view text) {
+    throw Error(ErrorKind::failed, fmt::format("{}: the copy differs from the original: {} {}; "
+                                               "check the command",
+                                               what, path, text));
+  };
+  TreeComparison tree = check_trees(job, step, volumes, options.stop);
+  if (options.stop.stop_requested()) return std::nullopt;
+  if (!tree.examples.empty()) fail(tree.examples.front().path, tree.examples.front().text);
+  const PathTable& paths = *reads.paths;
+  const ReplayOutcome outcome =
+      replay(std::move(reads), roots_of(volumes, job.steps()[step].volumes),
+             {.verify = Verify::content, .stop = options.stop});
+  if (!outcome.statistics.examples.empty()) {
+    const Divergence& first = outcome.statistics.examples.front();
+    fail(printable(paths.relative(first.path)),
+         first.result < 0 ? strerror(static_cast<int>(-first.result)) : "has other content");
+  }
+  if (!outcome.complete) return std::nullopt;
+  return tree;
+}
+
 // Observes all volumes together, then each. Traffic of a device shared by two volumes is counted
 // for neither.
 std::vector<SystemCounters> read_all_counters(const std::vector<Volume*>& used, bool apart) {
@@ -147,8 +178,14 @@ std::optional<StepSamples> measure_step(const FittedJob& job, std::size_t step,
   replay_options.on_measured_start = [&] { before = read_all_counters(used, what.apart); };
   const PathTable& paths = *replayed->trace.paths;
   begin_sample(sample, used, options.run_began_ns);
+  const std::array<int, kRoles> roots = roots_of(volumes, what.volumes);
+  const std::string named =
+      replayed->program ? fmt::format("{} on {} by '{}'", what.operation, volumes.file_system(),
+                                      printable(replayed->program->command))
+                        : "";
   const ReplayOutcome outcome =
-      replay(std::move(replayed->trace), roots_of(volumes, what.volumes), replay_options);
+      replayed->program ? run_copy_program(*replayed->program, roots, replay_options, named)
+                        : replay(std::move(replayed->trace), roots, replay_options);
 
   const auto released_until_end =
       static_cast<std::int64_t>(outcome.end_ns - released_ns - replay_options.warm_up_ns);
@@ -181,7 +218,11 @@ std::optional<StepSamples> measure_step(const FittedJob& job, std::size_t step,
     samples.by_volume =
         samples_by_volume(what, outcome, sample_of, volumes, before, after, flushes);
   }
-  if (options.verify == Verification::tree && !used.empty()) {
+  if (replayed->program) {
+    auto tree = verify_copy(job, step, volumes, std::move(replayed->trace), options, named);
+    if (!tree) return std::nullopt;
+    sample.tree = std::move(tree);
+  } else if (options.verify == Verification::tree && !used.empty()) {
     sample.tree = check_trees(job, step, volumes, options.stop);
     if (options.stop.stop_requested()) sample.tree.reset();  // it is incomplete
   }

@@ -67,6 +67,8 @@ class Loader {
   const std::map<std::string, Applicability, std::less<>>& applicability() const {
     return applicability_;
   }
+  // Remarks on values of plans that this machine cannot use.
+  const std::set<std::string>& left_out() const { return left_out_; }
 
  private:
   // Creates jobs with the command line's sweeps of keys that they have.
@@ -155,11 +157,29 @@ class Loader {
     }
     if (!setting.place) applicability_[std::string(parameter.key)].any = true;
     try {
-      parameter.set(options, setting.values);
+      parameter.set(options, available(setting));
     } catch (const Error& error) {
       if (setting.place) fail_at(place_of(error, setting), error);
       throw Error(error.kind(), as_option(error.what(), parameter, setting.values.front()));
     }
+  }
+
+  // The values that this machine can use. Others of a plan are left out, with a remark.
+  std::vector<std::string> available(const Setting& setting) {
+    std::vector<std::string> values = setting.values;
+    if (!setting.parameter->lacks) return values;
+    std::erase_if(values, [&](const std::string& value) {
+      const std::string lacks = setting.parameter->lacks(value);
+      if (lacks.empty()) return false;
+      const std::string what = fmt::format("'{}'", printable(value));
+      if (!setting.place) {
+        throw Error(ErrorKind::failed, fmt::format("{} {}: {}; install it, or omit the option",
+                                                   setting.parameter->option, what, lacks));
+      }
+      left_out_.insert(fmt::format("{} is left out: {}", what, lacks));
+      return true;
+    });
+    return values;
   }
 
   void add_plan(const CatalogueItem& named, const std::vector<const JobSettings*>& said,
@@ -273,6 +293,7 @@ class Loader {
   const bool full_, processes_;
   std::set<std::pair<std::string, std::string>> names_;  // with their sets
   std::map<std::string, Applicability, std::less<>> applicability_;
+  std::set<std::string> left_out_;
 };
 
 void check_together(const PlanOverrides& overrides) {
@@ -324,6 +345,7 @@ Plan load_plan(std::span<const std::string> names, const PlanOverrides& override
     if (!meaning.any) throw Error(ErrorKind::usage, meaning.inapplicable_reason);
     remarks.push_back(meaning.remark);
   }
+  std::ranges::copy(loader.left_out(), std::back_inserter(remarks));
   return plan;
 }
 

@@ -235,8 +235,10 @@ class Run {
     while (!ended_early(added.list()) && repetitions.next(added.list())) {
       for (SideState& one : standing) one.point.reset();  // fresh files for each repetition
       const WorkShare all = stretch.part(repetitions.stretch());
-      for (std::uint64_t point = 0; point < job.points(); ++point) {
-        const WorkShare here = all.part({static_cast<double>(point) * share, share});
+      const std::uint64_t first = job.takes_turns() ? repetitions.run() - 1 : 0;
+      for (std::uint64_t i = 0; i < job.points(); ++i) {
+        const std::uint64_t point = (first + i) % job.points();
+        const WorkShare here = all.part({static_cast<double>(i) * share, share});
         const auto number = static_cast<std::uint32_t>(repetitions.run() + point);
         for (const Turn& turn : turns_of(number, sides.size(), here)) {
           const VolumeUnderTest& side = sides[turn.volume];

@@ -43,6 +43,7 @@ USES = {
     "--scale": "--near {folder:near} --scale 0.5",
     "--block-size": "--near {folder:near} --block-size 4KiB",
     "--copy-method": "--near {folder:near} --copy-method sendfile",
+    "--copy-command": "--near {folder:near} --copy-command {copy_command}",
     "--threads": "--near {folder:near} --threads 2",
     "--time": "--near {folder:near} --time 50ms",
     "--pace": "--near {folder:near} --pace natural",
@@ -113,6 +114,8 @@ class Options(IntegrationTest):
                 return str(path)
             if what == "image":
                 return f"image:{folder / name},size=64M"
+            if what == "copy_command":
+                return "cp -a {from}/. {to}"
             if what == "other_set":
                 return str(self.write_set("name: other\ngroups:\n  - {count: 3, size: 1 KiB}\n",
                                           "other.yaml"))

@@ -114,6 +114,7 @@ constexpr ValueRule kRules[] = {
     {"NAMES", "NAME", files, {}, runnables},
     {"SHELL", "SHELL", words, "bash zsh fish"},
     // Values without candidates.
+    {"--copy-command", "COMMAND", words},
     {"--clients", "N|mpi", words, "mpi"},
     {"--depth --shift --thread --threads --times", "N", words},
     {"--pid", "PID", words},
