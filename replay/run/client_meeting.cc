@@ -215,6 +215,11 @@ StepSamples merge_of_all(Clients& clients, const std::optional<StepSamples>& own
 
 void check_clients(const Clients& clients, const Plan& plan) {
   for (const std::unique_ptr<Job>& job : plan.jobs) {
+    if (!job->options(0).copy_commands.empty()) {
+      throw Error(ErrorKind::usage,
+                  "copy_command does not apply to --clients mpi: the programs of all clients would "
+                  "share the same processors");
+    }
     for (std::uint64_t point = 0; point < job->points(); ++point) {
       const std::uint32_t wanted = job->clients(point);
       if (wanted <= clients.count()) continue;

@@ -110,7 +110,6 @@ SweepOverrides sweep_of(const JobOptions& options) {
     refuse("without a copy step: add copy-near or copy-far to the operations");
   }
   if (options.engine == EngineKind::null) refuse("to the null engine, which has no files to copy");
-  if (options.share) refuse("to shared files: a program copies all of them");
   std::vector<std::string>& methods = sweep["copy_method"];
   if (methods.empty()) methods.emplace_back(copy_method_name(options.fc_test.copy_method));
   methods.insert(methods.end(), options.copy_commands.begin(), options.copy_commands.end());

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -272,6 +273,29 @@ TEST_CASE(
   // A file costs as much as 64 KiB: the thread with the large one has fewer files.
   CHECK(bytes[0] >= 10'000'000);
   CHECK(bytes[0] < 14'000'000);
+}
+
+TEST_CASE("each read of a tree names its file, so that its content can be verified") {
+  const FileSet set = varied_set();
+  const FcTest test(set, options(64 << 10, CopyMethod::readwrite, 2));
+  const Trace read = test.trace(FcStep::read);
+  const Trace near = test.trace_of_copy(FcStep::copy_near);
+  const Trace far = test.trace_of_copy(FcStep::copy_far);
+  for (const auto& [trace, root] : {std::pair(&read, "near/original/"),
+                                    std::pair(&near, "near/copy/"), std::pair(&far, "far/copy/")}) {
+    std::uint64_t bytes = 0;
+    for (const auto& operations : drain(*trace)) {
+      std::string path;
+      for (const Operation& op : operations) {
+        if (op.kind == OperationKind::open) path = place(test.paths(), op.path);
+        if (op.kind != OperationKind::read) continue;
+        REQUIRE(op.entry < set.entries.size());
+        CHECK(path == root + set.entries[op.entry].path);
+        bytes += op.length;
+      }
+    }
+    CHECK(bytes == test.bytes());
+  }
 }
 
 TEST_CASE("no operation exceeds the trace's largest size") {
