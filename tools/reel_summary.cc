@@ -124,6 +124,7 @@ std::string describe(const std::string& path, const ReelReader& reader, const Re
     line("overhead",
          fmt::format("{} ns of the recorder between two calls of a thread", info.recorder_ns));
   }
+  if (info.waits) line("waits", "recorded: pace think repeats the work between operations");
   line("threads", fmt::format("{}", info.threads.size()));
   line("files", fmt::format("{}", info.files));
   line("before", describe_set(reader.trees().initial));
@@ -173,6 +174,7 @@ Json to_json(const ReelReader& reader, const ReelSummary& summary) {
                {"timed", info.timed},
                {"duration_s", static_cast<double>(info.duration_ns) * 1e-9},
                {"recorder_ns", info.recorder_ns},
+               {"waits", info.waits},
                {"operations", summary.operations},
                {"calls", summary.calls},
                {"asynchronous", summary.asynchronous},

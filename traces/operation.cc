@@ -65,6 +65,8 @@ constexpr std::array<OperationInfo, kOperationKinds> kTable = {{
     {"reap", length, nothing, false, true},
     {"await", source | second, nothing, false, false},
     {"pace", flags | offset, nothing, false, false},
+    {"wait", flags | length | second, nothing, false, false},
+    {"wake", second, nothing, false, false},
 }};
 
 constexpr std::array<std::string_view, 5> kCopyMethods = {"readwrite", "copy_file_range", "reflink",

@@ -63,8 +63,10 @@ enum class OperationKind : std::uint8_t {
   reap = 45,
   await = 46,
   pace = 47,
+  wait = 48,
+  wake = 49,
 };
-inline constexpr std::size_t kOperationKinds = 48;
+inline constexpr std::size_t kOperationKinds = 50;
 
 // The members of Operation that a kind uses. Unused members keep their default values.
 enum class Field : std::uint16_t {
@@ -106,6 +108,19 @@ struct OperationInfo {
 
 // Name and properties of a kind.
 const OperationInfo& operation_info(OperationKind kind);
+
+// Whether `second` is a thread of the trace.
+constexpr bool names_thread(OperationKind kind) {
+  using enum OperationKind;
+  return kind == fork || kind == join || kind == wait || kind == wake;
+}
+
+// Whether a replay repeats what took the duration of an operation. Otherwise it is work of the
+// program: the start of a program, the creation of a thread. Page faults have no duration.
+constexpr bool is_timed(OperationKind kind) {
+  using enum OperationKind;
+  return kind != fork && kind != execute && kind != exit && kind != fault && kind != wake;
+}
 
 // Finds the kind with this name; false if unknown.
 bool find_operation_kind(std::string_view name, OperationKind& kind);
@@ -150,11 +165,21 @@ inline constexpr std::uint32_t kRecord = 8;  // a range (fcntl), otherwise the w
 inline constexpr std::uint32_t kWait = 16;
 }  // namespace lock_flags
 
-// Flags of `pace`: the reference point of its time.
+// Flags of `wait`: why a thread did not run between two operations.
+namespace wait_flags {
+inline constexpr std::uint32_t kForThread = 0;     // another thread of the trace woke it
+inline constexpr std::uint32_t kForOutside = 1;    // a timer or a program outside of the trace did
+inline constexpr std::uint32_t kForProcessor = 2;  // it was ready, but others used the processors
+inline constexpr std::uint32_t kForRecorder = 3;  // of its work so far, `length` was the recorder's
+}  // namespace wait_flags
+
+// Flags of `pace`: what its time is.
 namespace pace_flags {
-inline constexpr std::uint32_t kFromStart = 0;    // start of the replay
-inline constexpr std::uint32_t kFromLastEnd = 1;  // end of the lane's last operation
-inline constexpr std::uint32_t kFromNow = 2;      // when the lane reaches it
+inline constexpr std::uint32_t kFromStart = 0;    // an earliest start, from the start of the replay
+inline constexpr std::uint32_t kFromLastEnd = 1;  // a pause since the lane's last operation
+inline constexpr std::uint32_t kFromNow = 2;      // a pause from when the lane reaches it
+inline constexpr std::uint32_t kWork = 3;         // processor time of the lane
+inline constexpr std::uint32_t kFirstWork = 4;    // the same, of a thread that begins here
 }  // namespace pace_flags
 
 // clang-format off
@@ -209,6 +234,9 @@ inline constexpr std::uint32_t kFromNow = 2;      // when the lane reaches it
 //   join              second: the ended thread
 //   exit              the thread ends
 //   reap              length: limit on this thread's asynchronous requests in flight afterwards
+//   wait              flags: wait_flags; second: the thread that ended the wait, or its own; length:
+//                     ns from its start until the thread was woken
+//   wake              second: the thread that can continue its `wait`
 //   await             second: wait until lane `source` has done this many operations (schedules only)
 //   pace              offset: earliest start, ns; flags: pace_flags (schedules only)
 //

@@ -62,6 +62,9 @@ struct TraceInfo {
   bool timed = true;             // the times are meaningful
   // Time that the recorder added between two calls of a thread; 0: none or unknown.
   std::uint32_t recorder_ns = 0;
+  // The waits of threads are recorded (wait, wake): between its operations, a thread used a
+  // processor. Otherwise, nothing is known about pauses.
+  bool waits = false;
   // Recorded calls that are missing from the trace or approximated, by reason, such as "unsupported
   // system calls".
   std::map<std::string, std::uint64_t> lost, approximated;

@@ -6,6 +6,7 @@
 
 #include "replay/measure/clock.h"
 #include "replay/measure/precise_sleep.h"
+#include "replay/measure/processor_time.h"
 
 namespace filereel {
 
@@ -19,6 +20,7 @@ std::bitset<kOperationKinds> SharedReplay::call_kinds() {
 
 bool Lane::run() {
   last_end_ns_ = replay_.start_ns;
+  balance_.begin(replay_.start_ns, 0);
   engine_.statistics().begin_ns = replay_.start_ns;
   if (replay_.options.warm_up_ns > 0) {
     stage_ = Stage::warm_up;
@@ -114,10 +116,10 @@ bool Lane::execute_control(const Operation& op) {
     case OperationKind::pace:
       return pace(op);
     case OperationKind::await:
-      if (!engine_.drain()) return false;
-      if (replay_.options.board) replay_.options.board->wait(op.source, op.second);
-      if (replay_.stop.stop_requested()) return false;
-      return alarm_ns_ == kNever || handle_alarm(now_ns());
+      return await(op);
+    case OperationKind::wait:
+      if (!wait(op)) return false;
+      break;
     case OperationKind::barrier:
       if (!engine_.drain()) return false;
       replay_.meeting.arrive_and_wait();
@@ -128,7 +130,7 @@ bool Lane::execute_control(const Operation& op) {
         replay_.options.judge->judge(op, op.path, -EPERM);
       }
       break;
-    default:  // fork, join, exit: the schedule has replaced them by awaits
+    default:  // fork, join, exit, wake: the schedule has replaced them by awaits
       break;
   }
   if (!engine_.drain()) return false;
@@ -137,7 +139,54 @@ bool Lane::execute_control(const Operation& op) {
   return true;
 }
 
+bool Lane::await(const Operation& op) {
+  if (!engine_.drain()) return false;
+  if (replay_.paced) balance_.settle(now_ns(), call_ns());
+  if (replay_.options.board) replay_.options.board->wait(op.source, op.second);
+  if (replay_.stop.stop_requested()) return false;
+  if (replay_.paced) balance_.skip(now_ns(), call_ns());
+  return alarm_ns_ == kNever || handle_alarm(now_ns());
+}
+
+// What nothing in the replay ends lasts as long as in the trace. The sleep is not made more precise
+// by spinning: the recorded time is that of the wake-up, after which the thread waited for a
+// processor, too.
+bool Lane::wait(const Operation& op) {
+  if (!replay_.paced || op.flags != wait_flags::kForOutside || op.length == 0) return true;
+  if (!engine_.drain()) return false;
+  const std::uint64_t begin = now_ns();
+  balance_.settle(begin, call_ns());
+  if (!sleeps_precisely_) prepare_precise_sleep();
+  sleeps_precisely_ = true;
+  const std::uint64_t due = std::min(begin + op.length, alarm_ns_);
+  doze_until(due, replay_.stop);
+  if (replay_.stop.stop_requested()) return false;
+  balance_.skip(now_ns(), call_ns());
+  return alarm_ns_ == kNever || handle_alarm(now_ns());
+}
+
+// Uses the processor as the program did.
+bool Lane::work(const Operation& op) {
+  const std::uint64_t begin = now_ns();
+  if (op.flags == pace_flags::kFirstWork) {
+    balance_.begin(begin, call_ns());
+  } else {
+    balance_.settle(begin, call_ns());
+  }
+  balance_.owe(op.offset);
+  const std::int64_t owed = balance_.owed_ns();
+  engine_.statistics().lateness.record(
+      static_cast<std::uint64_t>(std::max<std::int64_t>(-owed, 0)));
+  if (owed > 0) {
+    use_processor(static_cast<std::uint64_t>(owed), replay_.stop);
+    if (replay_.stop.stop_requested()) return false;
+    balance_.begin(now_ns(), call_ns());
+  }
+  return alarm_ns_ == kNever || handle_alarm(now_ns());
+}
+
 bool Lane::pace(const Operation& op) {
+  if (op.flags == pace_flags::kWork || op.flags == pace_flags::kFirstWork) return work(op);
   if (!sleeps_precisely_) prepare_precise_sleep();
   sleeps_precisely_ = true;
   if (replay_.queues && op.flags == pace_flags::kFromLastEnd) {

@@ -10,6 +10,7 @@
 #include <stop_token>
 
 #include "replay/engine/replayer.h"
+#include "replay/engine/work_balance.h"
 
 namespace filereel {
 
@@ -67,7 +68,11 @@ class Lane {
   bool execute_calls(std::span<const Operation>& rest);
   bool execute_last(std::span<const Operation> rest);
   bool execute_control(const Operation& op);
+  bool await(const Operation& op);
   bool pace(const Operation& op);
+  bool work(const Operation& op);
+  bool wait(const Operation& op);
+  std::uint64_t call_ns() { return engine_.statistics().call_ns; }
 
   void set_alarm(std::uint64_t at_ns);
   bool handle_alarm(std::uint64_t now);
@@ -84,6 +89,7 @@ class Lane {
   std::uint64_t position_ = 0;
   std::uint64_t last_end_ns_ = 0;  // of an operation, if paced
   bool sleeps_precisely_ = false;
+  WorkBalance balance_;  // if paced
   std::array<Operation, kBatch> batch_;
 };
 

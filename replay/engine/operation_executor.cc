@@ -143,6 +143,8 @@ std::int64_t OperationExecutor<Calls>::call_other(const Operation& op) noexcept 
     case reap:  // there are no requests in flight here
     case await:
     case pace:
+    case wait:
+    case wake:
       break;
   }
   return op.expected;

@@ -1,6 +1,8 @@
 // Counts the results of one thread's operations and compares them with the trace.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <bitset>
 #include <cstdint>
 
@@ -53,7 +55,10 @@ class OutcomeRecorder {
     KindStatistics& kind = statistics_.kinds[number];
     const std::size_t bucket = Histogram::bucket(time.latency);
     kind.by_size[has_sizes(op.kind) ? size_class(op.length) : 0].record(time.latency, bucket);
-    if (paced_) kind.service.record(time.service);
+    if (paced_) {
+      kind.service.record(time.service);
+      statistics_.call_ns += time.service - std::min(time.service, work_in_[number]);
+    }
     std::uint64_t bytes = 0;
     if (result < 0) {
       ++kind.errors;
@@ -82,6 +87,7 @@ class OutcomeRecorder {
 
   const EngineContext& context_;
   std::bitset<kOperationKinds> moves_data_, syncs_;
+  std::array<std::uint64_t, kOperationKinds> work_in_;  // the part of a call that is work
   bool paced_;
   ReplayStatistics statistics_;
 };

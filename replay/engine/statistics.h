@@ -101,6 +101,9 @@ struct ReplayStatistics {
   std::uint64_t unverified = 0;      // operations not compared (Operation::loose)
   std::uint64_t refused = 0;         // not executed: device nodes, owners, attributes of the system
   Histogram lateness;                // delay of operations after their due time; paced replays
+  // Of calls that took their time in the trace, too, and not in its pauses. Paced replays; a thread
+  // uses its own.
+  std::uint64_t call_ns = 0;
   TimeGrid grid;
   SlowestOperations slowest;
   std::uint64_t begin_ns = 0;  // stopwatch time of the start of the grid

@@ -21,4 +21,7 @@ void relax() noexcept;
 // about 50 ms of a requested stop. Sleeps, and spins only for the last microseconds.
 void sleep_until(std::uint64_t due_ns, const std::stop_token& stop) noexcept;
 
+// The same without spinning: returns as late as the system wakes the thread.
+void doze_until(std::uint64_t due_ns, const std::stop_token& stop) noexcept;
+
 }  // namespace filereel

@@ -1,6 +1,7 @@
 #include "replay/schedule/dependencies.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fcntl.h>
 #include <linux/falloc.h>
@@ -89,6 +90,12 @@ void Dependencies::add_threads(const Operation& op, LanePosition now) {
   if (op.kind == OperationKind::fork) threads_[op.second].forked = now;
   if (op.kind == OperationKind::join && op.second != op.thread) {
     known_.need(threads_[op.second].last);
+  }
+  if (op.kind == OperationKind::wake) threads_[op.second].woken = now;
+  if (op.kind == OperationKind::wait && op.flags == wait_flags::kForThread) {
+    // A thread that wakes others while it ends does so after its last operation.
+    const LanePosition woken = std::exchange(own.woken, LanePosition());
+    known_.need(woken.is_beginning() ? threads_[op.second].last : woken);
   }
 }
 

@@ -72,6 +72,7 @@ class Dependencies {
   LanePosition previous_;
   struct Thread {
     LanePosition forked, last;
+    LanePosition woken;  // the wake that its next wait needs, if any
   };
   std::vector<Thread> threads_;
 };

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -15,7 +16,7 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kOrders = {"strict", "resource", "thread"};
 constexpr double kSlowest = 1e-6, kFastest = 1e6;
-// Shorter pauses are skipped.
+// Shorter pauses are added to the next one.
 constexpr std::uint64_t kShortestPauseNs = 1000;
 constexpr std::uint64_t kLongestNs = 1ULL << 62;  // 146 years; sums stay in range
 
@@ -79,37 +80,55 @@ std::uint64_t Pacing::scaled(std::uint64_t ns) const {
                                                    : static_cast<std::uint64_t>(result);
 }
 
-bool Pacing::add(const RecordedOperation& recorded, Operation& pace) {
+bool Pacing::add(RecordedOperation& recorded, Operation& pace) {
   if (pace_.kind == Pace::Kind::asap) return false;
   pace.kind = OperationKind::pace;
   pace.thread = recorded.operation.thread;
   pace.position = recorded.operation.position;
-  if (pace_.kind == Pace::Kind::think) return think(recorded, pace);
+  if (pace_.kind == Pace::Kind::think) {
+    const bool due = think(recorded, pace);
+    if (recorded.operation.kind == OperationKind::wait) {
+      recorded.operation.length = scaled(recorded.operation.length);
+    }
+    return due;
+  }
+  if (recorded.operation.kind == OperationKind::wait) recorded.operation.length = 0;
   pace.flags = pace_flags::kFromStart;
   pace.offset = scaled(recorded.start_ns);
   return pace.offset > 0;
 }
 
 bool Pacing::think(const RecordedOperation& recorded, Operation& pace) {
+  const OperationKind kind = recorded.operation.kind;
   Thread& thread = threads_[recorded.operation.thread];
-  const bool first = !thread.begun;
-  const std::uint64_t begin = thread.end_ns;
-  thread.begun = true;
-  thread.end_ns = recorded.start_ns + recorded.duration_ns;
+  const bool first = !std::exchange(thread.begun, true);
+  const std::uint64_t end = recorded.start_ns + std::min(recorded.duration_ns, kLongestNs);
+  const std::uint64_t worked_until = is_timed(kind) ? recorded.start_ns : end;
+  const std::uint64_t work = worked_until - std::min(thread.until_ns, worked_until);
+  thread.until_ns = std::max(thread.until_ns, end);
   const std::uint64_t child = recorded.operation.second;
-  if (recorded.operation.kind == OperationKind::fork && child < threads_.size()) {
-    threads_[child].end_ns = thread.end_ns;
+  if (kind == OperationKind::fork && child < threads_.size()) {
+    threads_[child].until_ns = end;
     threads_[child].forked = true;
   }
-  // A thread without a fork starts at its recorded time. A forked thread starts after a pause from
-  // the completion of its fork, for which the lane has just waited.
-  pace.flags = !first          ? pace_flags::kFromLastEnd
-               : thread.forked ? pace_flags::kFromNow
-                               : pace_flags::kFromStart;
-  std::uint64_t pause = recorded.start_ns - std::min(begin, recorded.start_ns);
-  if (pace.flags != pace_flags::kFromStart) pause -= std::min(pause, recorder_ns_);
-  pace.offset = scaled(pause);
-  return pace.offset > kShortestPauseNs;
+  if (first && !thread.forked) {  // starts at its recorded time
+    pace.flags = pace_flags::kFromStart;
+    pace.offset = scaled(work);
+    return pace.offset > kShortestPauseNs;
+  }
+  // A forked thread starts after its fork, for which the lane has just waited.
+  pace.flags = waits_ ? (first ? pace_flags::kFirstWork : pace_flags::kWork)
+                      : (first ? pace_flags::kFromNow : pace_flags::kFromLastEnd);
+  thread.work_ns += static_cast<std::int64_t>(std::min(work, kLongestNs));
+  if (!waits_) thread.work_ns -= static_cast<std::int64_t>(recorder_ns_);
+  if (kind == OperationKind::wait && recorded.operation.flags == wait_flags::kForRecorder) {
+    thread.work_ns -= static_cast<std::int64_t>(std::min(recorded.operation.length, kLongestNs));
+  }
+  if (thread.work_ns <= 0) return false;
+  pace.offset = scaled(static_cast<std::uint64_t>(thread.work_ns));
+  if (pace.offset <= kShortestPauseNs) return false;
+  thread.work_ns = 0;
+  return true;
 }
 
 }  // namespace filereel

@@ -124,9 +124,8 @@ void Schedule::State::start(RecordedSource& source) {
     mappings = dependencies->mappings();
   }
   feeder = std::make_unique<Feeder>(
-      source, lanes, Pacing(options.pace, info.threads.size(), info.recorder_ns),
-      options.pace.kind != Pace::Kind::asap, std::move(dependencies),
-      Feeder::Output{pool, queues, board, waits, cancelled, prefilled});
+      source, lanes, Pacing(options.pace, info), options.pace.kind != Pace::Kind::asap,
+      std::move(dependencies), Feeder::Output{pool, queues, board, waits, cancelled, prefilled});
   board.on_release([this] { cancel(); });
   thread = std::jthread([this] {
     try {

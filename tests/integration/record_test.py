@@ -65,6 +65,25 @@ class Recording:
         self.assertIn("app.reel: ", done.err)
         self.replays(work)
 
+    def test_a_pipe_orders_the_replay(self):
+        """The reader continues after the writer's work, at any pace."""
+        if self.BACKEND != "bpf":
+            self.skipTest("strace does not record waits")
+        work = self.folder("work")
+        self.record("--", "sh", "-c", "cd work; (i=0; while [ $i -lt 200000 ]; do i=$((i + 1)); done; "
+                    "echo one >first; echo go) | (read word; echo two >second)")
+        lines = self.operations()
+        first = next(i for i, line in enumerate(lines) if "path=" in line and "/first" in line)
+        second = next(i for i, line in enumerate(lines) if "path=" in line and "/second" in line)
+        self.assertTrue(any(" wake " in line for line in lines[first:second]), lines)
+        self.assertTrue(any(" wait flags=0x0 " in line for line in lines[first:second]), lines)
+        self.assertRegex(self.summary(), "waits +recorded")
+        self.replays(work)
+        self.filereel("replay", "app.reel", self.folder("paced"), "--pace", "think", "--runs", "1",
+                      "--verify", "tree", "--json", "r.json")
+        sample = self.result()["measurements"][0]["samples"][0]
+        self.assertGreater(sample["cpu_user_s"], 0.02)  # the loop of the writer
+
     def test_the_command_of_a_script_is_the_given_one(self):
         script = self.scratch / "script"
         script.write_text("#!/usr/bin/env sh\nexec true\n")

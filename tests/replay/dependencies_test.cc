@@ -338,6 +338,23 @@ TEST_CASE("a child begins after its fork, a join comes after the last operation"
   }
 }
 
+TEST_CASE("a wait ends after the wake that ended it") {
+  HandTrace trace;
+  trace.add(0, fork).second = 1;  // 0
+  trace.add(1, stat, "a");        // 1
+  trace.add(0, stat, "b");        // 2
+  trace.add(0, wake).second = 1;  // 3
+  trace.add(0, stat, "c");        // 4
+  trace.add(1, wait).second = 0;  // 5
+  trace.add(1, stat, "d");        // 6
+  trace.add(0, wait).second = 1;  // 7: thread 1 ends, and wakes its parent then
+  trace.source.operations.back().operation.flags = wait_flags::kForThread;
+  const CompiledLanes lanes = compile(trace);
+  CHECK(lanes.before(3, 5));
+  CHECK_FALSE(lanes.before(4, 5));
+  CHECK(lanes.before(6, 7));
+}
+
 TEST_CASE("order strict is the trace's, order thread no more than each thread's") {
   for (const Order order : {Order::strict, Order::thread}) {
     HandTrace trace;

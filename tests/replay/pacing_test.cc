@@ -47,9 +47,10 @@ void timed(HandTrace& trace, std::uint32_t thread, OperationKind kind, std::uint
 }
 
 std::vector<Operation> paces_of(HandTrace& trace, const char* pace) {
-  Pacing pacing(parse_pace(pace), 3);
+  trace.info.threads.resize(3);
+  Pacing pacing(parse_pace(pace), trace.info);
   std::vector<Operation> result;
-  for (const RecordedOperation& recorded : trace.source.operations) {
+  for (RecordedOperation recorded : trace.source.operations) {
     Operation one;
     if (pacing.add(recorded, one)) result.push_back(one);
   }
@@ -81,7 +82,7 @@ TEST_CASE("at pace think a thread pauses between operations as recorded") {
   trace.source.operations.back().operation.second = 1;
   timed(trace, 1, make_directory, 40'000, 50'000);
   timed(trace, 0, make_directory, 20'000, 100);
-  timed(trace, 0, make_directory, 20'500, 100);  // too short a pause to keep
+  timed(trace, 0, make_directory, 20'500, 100);  // too short a pause to keep for itself
   timed(trace, 1, make_directory, 100'000, 100);
   timed(trace, 2, make_directory, 7'000, 100);
   const std::vector<Operation> paces = paces_of(trace, "think/2x");
@@ -89,7 +90,7 @@ TEST_CASE("at pace think a thread pauses between operations as recorded") {
   CHECK(paces[0].flags == pace_flags::kFromStart);
   CHECK(paces[0].offset == 2'500);
   CHECK(paces[1].flags == pace_flags::kFromLastEnd);
-  CHECK(paces[1].offset == 2'000);
+  CHECK(paces[1].offset == 3'000);                // with the work of the fork
   CHECK(paces[2].flags == pace_flags::kFromNow);  // after its fork
   CHECK(paces[2].offset == 14'000);
   CHECK(paces[3].flags == pace_flags::kFromLastEnd);
@@ -109,17 +110,51 @@ TEST_CASE("the recorder's overhead is subtracted from pauses, not from times") {
   trace.finish();
   trace.info.recorder_ns = 1'500;
   const auto paces = [&](const char* pace) {
-    Pacing pacing(parse_pace(pace), 2, trace.info.recorder_ns);
+    Pacing pacing(parse_pace(pace), trace.info);
     std::vector<std::uint64_t> offsets;
-    for (const RecordedOperation& recorded : trace.source.operations) {
+    for (RecordedOperation recorded : trace.source.operations) {
       Operation one;
       if (pacing.add(recorded, one)) offsets.push_back(one.offset);
     }
     return offsets;
   };
-  CHECK(paces("think") == std::vector<std::uint64_t>{5'000, 2'500, 26'500});
-  CHECK(paces("think/2x") == std::vector<std::uint64_t>{2'500, 1'250, 13'250});
+  CHECK(paces("think") == std::vector<std::uint64_t>{5'000, 4'500, 26'500});
+  CHECK(paces("think/2x") == std::vector<std::uint64_t>{2'500, 2'250, 13'250});
   CHECK(paces("natural") == std::vector<std::uint64_t>{5'000, 10'000, 40'000, 13'400});
+}
+
+TEST_CASE("a thread whose waits are known works between its operations") {
+  HandTrace trace;
+  trace.info.waits = true;
+  const auto wait = [&](std::uint32_t thread, std::uint32_t why, std::uint64_t start,
+                        std::uint64_t duration, std::uint64_t length) {
+    timed(trace, thread, OperationKind::wait, start, duration);
+    trace.source.operations.back().operation.flags = why;
+    trace.source.operations.back().operation.length = length;
+  };
+  wait(0, wait_flags::kForProcessor, 0, 0, 0);
+  timed(trace, 0, make_directory, 10'000, 1'000);
+  wait(0, wait_flags::kForThread, 15'000, 5'000, 4'000);
+  timed(trace, 0, make_directory, 20'500, 500);  // 500 ns are kept for later
+  wait(0, wait_flags::kForRecorder, 24'000, 0, 2'000);
+  timed(trace, 0, make_directory, 25'000, 1'000);
+  timed(trace, 0, execute, 27'000, 8'000);
+  timed(trace, 0, fork, 40'000, 10'000);
+  trace.source.operations.back().operation.second = 1;
+  timed(trace, 1, make_directory, 60'000, 1'000);
+  wait(0, wait_flags::kForOutside, 51'000, 9'000, 6'000);
+  const std::vector<Operation> paces = paces_of(trace, "think/0.5x");
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> got;
+  for (const Operation& one : paces) got.emplace_back(one.flags, one.offset / 2);
+  using namespace pace_flags;
+  CHECK(got == std::vector<std::pair<std::uint32_t, std::uint64_t>>{{kWork, 10'000},
+                                                                    {kWork, 4'000},
+                                                                    {kWork, 1'500},
+                                                                    {kWork, 1'000},
+                                                                    {kWork, 9'000},
+                                                                    {kWork, 15'000},
+                                                                    {kFirstWork, 10'000},
+                                                                    {kWork, 1'000}});
 }
 
 TEST_CASE("extreme times are capped") {

@@ -8,6 +8,7 @@
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
@@ -178,12 +179,65 @@ TEST_CASE("the trace starts when the process has executed the program") {
       .take(exec_of("/bin/other").by(99, 99))
       .take(exec_of("/bin/true").at(kZero + 500, kZero + 600))
       .take(opened("/after", 3, 0x10).real(0, "/after").at(kZero + 700, kZero + 800));
-  REQUIRE(events.calls.operations.size() == 2);
+  REQUIRE(events.calls.operations.size() == 3);
   CHECK(events.calls.operations[0].start_ns == 0);
-  CHECK(events.calls.operations[1].start_ns == 200);
+  // It works from then on.
+  CHECK(events.calls.operations[1].operation.flags == wait_flags::kForProcessor);
+  CHECK(events.calls.operations[1].duration_ns == 0);
+  CHECK(events.calls.operations[2].start_ns == 200);
   CHECK(events.text() ==
         "0 exec bin/true\n"
+        "0 wait flags 2 +0 second 0\n"
         "0 open after #0\n");
+}
+
+TEST_CASE("a wait names the thread that ended it, which may have ended, too") {
+  RecordedEvents events;
+  BpfEvent for_thread(EVENT_WAIT), for_ended(EVENT_WAIT), for_unknown(EVENT_WAIT);
+  for_thread.head.flags = for_ended.head.flags = for_unknown.head.flags = wait_flags::kForThread;
+  events.take(opened("/f", 3, 0x10).real(0, "/f"))
+      .take(BpfEvent(EVENT_FORK).with({0}).result(200))
+      .take(opened("/g", 3, 0x20).real(0, "/g").by(200, 200))
+      .take(BpfEvent(EVENT_WAKE).result(100).by(200, 200))
+      .take(for_thread.with({40}).result(200).at(kZero + 100, kZero + 150))
+      .take(BpfEvent(EVENT_EXIT).by(200, 200))
+      .take(for_ended.with({70}).result(200))
+      .take(for_unknown.with({5}).result(300));
+  const auto& all = events.calls.operations;
+  REQUIRE(all.size() == 9);
+  CHECK(all[3].operation.second == 0);
+  CHECK(all[4].operation.second == 1);
+  CHECK(all[4].operation.length == 40);
+  CHECK(all[4].duration_ns == 50);
+  CHECK(all[7].operation.flags == wait_flags::kForThread);
+  CHECK(all[7].operation.second == 1);
+  CHECK(all[8].operation.flags == wait_flags::kForOutside);
+  CHECK(events.text() ==
+        "0 open f #0\n"
+        "0 fork second 1\n"
+        "1 open g #1\n"
+        "1 wake second 0\n"
+        "0 wait +40 second 1\n"
+        "1 close #1\n"
+        "1 exit\n"
+        "0 wait +70 second 1\n"
+        "0 wait flags 1 +5 second 0\n");
+}
+
+TEST_CASE("a wait for a page is repeated by the page fault before it, if that is in the trace") {
+  RecordedEvents events;
+  BpfEvent page(EVENT_WAIT);
+  page.head.flags = WAIT_FOR_PAGE;
+  events.take(opened("/f", 3, 0x10).real(0, "/f"))
+      .take(page.with({10}))
+      .take(BpfEvent::call(SYS_mmap, {0, 4096, PROT_READ, MAP_PRIVATE, 3, 0}, 0x7000).file(0x10))
+      .take(BpfEvent(EVENT_FAULT).with({0, 1, 0}).identity(1, S_IFREG | 0644, 100).real(0, "/f"))
+      .take(page.with({10}));
+  const auto& all = events.calls.operations;
+  REQUIRE(all.size() >= 5);
+  CHECK(all[1].operation.flags == wait_flags::kForOutside);
+  CHECK(all[all.size() - 2].operation.kind == OperationKind::fault);
+  CHECK(all.back().operation.flags == wait_flags::kForProcessor);
 }
 
 TEST_CASE("times before the start of the trace become its start") {

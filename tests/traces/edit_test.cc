@@ -243,6 +243,37 @@ TEST_CASE("a cut keeps the threads that it names, numbered anew") {
   CHECK(out.builder.info().threads[1].parent == 0);
 }
 
+TEST_CASE("a cut keeps the waits of its threads, also those that others ended") {
+  Tale tale;
+  tale.builder.thread(0).process = 10;
+  tale.builder.add_thread(thread_of(11, 0));
+  tale.builder.add_thread(thread_of(12, 0));
+  const auto add = [&](std::uint32_t thread, OperationKind kind, std::uint64_t other) {
+    tale.thread = thread;
+    Operation operation;
+    operation.kind = kind;
+    operation.second = other;
+    tale.add(operation);
+  };
+  add(0, OperationKind::fork, 1);
+  add(0, OperationKind::fork, 2);
+  add(1, OperationKind::wake, 2);
+  add(2, OperationKind::wait, 1);
+  add(0, OperationKind::wake, 2);
+  add(2, OperationKind::wait, 0);
+  Told told(tale);
+  Edited out;
+  Cut cut;
+  cut.threads = {0, 2};
+  cut_trace(told.input(), cut, out.builder);
+  CHECK(out.story() == "[fork][wait][wake][wait]");
+  CHECK(out.operations()[1].operation.flags == wait_flags::kForOutside);
+  CHECK(out.operations()[1].operation.second == 1);  // itself
+  CHECK(out.operations()[2].operation.second == 1);
+  CHECK(out.operations()[3].operation.flags == wait_flags::kForThread);
+  CHECK(out.operations()[3].operation.second == 0);
+}
+
 TEST_CASE("a file that an unwanted thread opened is opened where a wanted one uses it") {
   Tale tale;
   tale.builder.thread(0).process = 10;

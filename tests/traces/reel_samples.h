@@ -40,7 +40,9 @@ inline bool same_operation(const filereel::RecordedOperation& a,
 // Operations of every kind that a reel may hold, with any values in the members that they use.
 class RandomOperations {
  public:
-  explicit RandomOperations(std::uint64_t seed) : random_(seed) {}
+  // Of the first `kinds` kinds.
+  explicit RandomOperations(std::uint64_t seed, std::size_t kinds)
+      : random_(seed), kinds_(static_cast<std::uint32_t>(kinds)) {}
 
   static constexpr std::uint32_t kThreads = 5;
   static constexpr std::uint32_t kSlots = 9;
@@ -52,7 +54,7 @@ class RandomOperations {
     filereel::Operation& op = recorded.operation;
     const filereel::KindRules* rules = nullptr;
     do {
-      op.kind = static_cast<filereel::OperationKind>(below(filereel::kOperationKinds));
+      op.kind = static_cast<filereel::OperationKind>(below(kinds_));
       rules = &filereel::kind_rules()[static_cast<std::size_t>(op.kind)];
     } while (!rules->known);
     const Field fields = filereel::operation_info(op.kind).fields;
@@ -109,13 +111,15 @@ class RandomOperations {
   }
 
   filereel::Random random_;
+  std::uint32_t kinds_;
   std::uint32_t thread_ = 0;
   std::uint64_t position_ = 0;
   std::uint64_t time_ = 0;
 };
 
 // A small trace of everything that a reel can hold.
-inline void fill_sample(SampleTrace& sample, std::size_t operations) {
+inline void fill_sample(SampleTrace& sample, std::size_t operations,
+                        std::size_t kinds = filereel::kOperationKinds) {
   using filereel::EntryKind, filereel::Role;
   filereel::PathTable& paths = sample.tables.paths;
   for (const char* path : {"home", "home/a", "home/a/file-1", "home/a/file-2", "home/a/b",
@@ -123,7 +127,7 @@ inline void fill_sample(SampleTrace& sample, std::size_t operations) {
     paths.add(Role::near, path);
   }
   for (const char* text : {"a/file-1", "user.name", "user.nothing"}) sample.tables.texts.add(text);
-  RandomOperations random(7);
+  RandomOperations random(7, kinds);
   for (std::size_t i = 0; i < operations; ++i) {
     sample.operations.push_back(
         random.next(static_cast<std::uint32_t>(paths.size()),
@@ -141,6 +145,7 @@ inline void fill_sample(SampleTrace& sample, std::size_t operations) {
   sample.info.slots = sample.info.mappings = RandomOperations::kSlots + 1;
   sample.info.files = RandomOperations::kFiles;
   sample.info.recorder_ns = 310;
+  sample.info.waits = true;
   sample.info.lost = {{"lost events", 3}};
   sample.info.approximated = {{"names that were too long", 1}, {"offsets", 12'345'678'901}};
 

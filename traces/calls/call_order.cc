@@ -57,7 +57,8 @@ void CallOrder::entered(const SystemCall& call) {
 void CallOrder::returned(const SystemCall& call) {
   ++arrivals_;
   CallStart beginning;
-  if (const auto found = in_flight_.find(call.thread); found != in_flight_.end()) {
+  const auto found = in_flight_.find(call.thread);
+  if (found != in_flight_.end() && call.call != Call::waited && call.call != Call::woke) {
     if (found->second.active && found->second.call.call == call.call) {
       beginning = std::move(found->second.beginning);
     }

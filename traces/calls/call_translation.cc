@@ -201,8 +201,10 @@ constexpr auto kHandlers = [] {
       {Call::exit_group, exit_group_call},
       {Call::wait, wait_call},
       {Call::umask, umask_call},
+      {Call::waited, waited_call},
+      {Call::woke, woke_call},
   };
-  std::array<Handler, static_cast<std::size_t>(Call::unshare) + 1> handlers{};
+  std::array<Handler, static_cast<std::size_t>(Call::woke) + 1> handlers{};
   for (const Row& row : kRows) handlers[static_cast<std::size_t>(row.call)] = row.handler;
   return handlers;
 }();

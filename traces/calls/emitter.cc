@@ -33,6 +33,8 @@ bool DirectoryFilter::takes(const Operation& operation) const {
     case join:
     case exit:
     case reap:
+    case wait:
+    case wake:
       return true;
     case open:
       return is_inside(operation.path) || (operation.file != kNoFile && has_open(operation.file));
@@ -94,6 +96,7 @@ void Emitter::add(Task& task, std::uint64_t begin_ns, std::uint64_t end_ns,
   reap(task);
   const bool takes = kept_.takes(operation);
   kept_.follow(operation);
+  task.faulted = takes && operation.kind == OperationKind::fault;
   if (!takes) {
     // What is inside may be named through it.
     const bool link =

@@ -206,6 +206,30 @@ void wait_call(CallParts& parts, CallContext& context) {
   }
 }
 
+void waited_call(CallParts& parts, CallContext& context) {
+  const SystemCall& call = context.call;
+  Operation wait{.kind = OperationKind::wait,
+                 .flags = static_cast<std::uint32_t>(call.flags),
+                 .length = call.length,
+                 .second = context.task.number};
+  // The replay of the page fault waits for the page, too.
+  if (call.mode != 0 && context.task.faulted) wait.flags = wait_flags::kForProcessor;
+  if (wait.flags == wait_flags::kForThread) {
+    if (const auto other = parts.tasks.number_of(static_cast<std::uint32_t>(call.result))) {
+      wait.second = *other;
+    } else {
+      wait.flags = wait_flags::kForOutside;
+    }
+  }
+  parts.emitter.emit(context, wait);
+}
+
+void woke_call(CallParts& parts, CallContext& context) {
+  const Task* woken = parts.tasks.find(static_cast<std::uint32_t>(context.call.result));
+  if (!woken || woken == &context.task) return;
+  parts.emitter.emit(context, {.kind = OperationKind::wake, .second = woken->number});
+}
+
 void umask_call(CallParts&, CallContext& context) {
   context.task.fs_state->umask = static_cast<std::uint32_t>(context.call.mode & 0777);
 }

@@ -13,6 +13,8 @@ void fork_call(CallParts& parts, CallContext& context);
 void unshare_call(CallParts& parts, CallContext& context);
 void exec_call(CallParts& parts, CallContext& context);
 void wait_call(CallParts& parts, CallContext& context);
+void waited_call(CallParts& parts, CallContext& context);
+void woke_call(CallParts& parts, CallContext& context);
 void umask_call(CallParts& parts, CallContext& context);
 // The context's task no longer exists after these.
 void exit_call(CallParts& parts, CallContext& context);

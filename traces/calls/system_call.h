@@ -83,6 +83,8 @@ enum class Call : std::uint8_t {
   complete,        // one request was found to be completed
   umask,
   unshare,
+  waited,  // not a call: the thread was off the processors between or during its calls
+  woke,    // not a call: the thread woke the thread `result`
 };
 
 // Results of a call that fills a struct stat.
@@ -117,6 +119,9 @@ struct SeenStat {
 //   open                 stat: of the opened file, after the call
 //   dup                  flags: O_CLOEXEC; close_range: fd to fd2 (negative: all), CLOSE_RANGE_*
 //   umask                mode: the new one
+//   waited               flags: wait_flags, result: the thread that ended it, length: ns until it
+//   was
+//                        woken; mode: 1 for a page that was not in memory
 //   unshare              flags: CLONE_*
 struct SystemCall {
   static constexpr int kNone = -1000;  // no descriptor

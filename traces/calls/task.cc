@@ -63,7 +63,7 @@ void TaskTable::remove(Task& task, std::uint64_t at_ns) {
   last_ended_.last_start_ns = task.last_start_ns;
   if (ended_.size() >= kMaxEnded) ended_.clear();
   const std::uint32_t thread = task.thread;
-  ended_[thread] = at_ns;
+  ended_[thread] = {at_ns, task.number};
   tasks_.erase(thread);
 }
 
@@ -88,7 +88,13 @@ void TaskTable::join_process(Task& task, Process& process) {
 
 bool TaskTable::ended_after(std::uint32_t thread, std::uint64_t at_ns) const {
   const auto found = ended_.find(thread);
-  return found != ended_.end() && found->second >= at_ns;
+  return found != ended_.end() && found->second.at_ns >= at_ns;
+}
+
+std::optional<std::uint32_t> TaskTable::number_of(std::uint32_t thread) {
+  if (const Task* task = find(thread)) return task->number;
+  const auto found = ended_.find(thread);
+  return found == ended_.end() ? std::nullopt : std::optional(found->second.number);
 }
 
 std::optional<std::uint32_t> TaskTable::wait_for(std::uint32_t process) {

@@ -44,6 +44,7 @@ struct Task {
   std::uint64_t first_ns = 0;       // start of its first call
   std::uint64_t last_start_ns = 0;  // of its operations
   bool has_operations = false;
+  bool faulted = false;        // its last operation is a page fault of the trace
   std::uint64_t requests = 0;  // asynchronous requests in flight
   bool reap_due = false;       // some requests completed since the last operation
   std::uint64_t reap_begin_ns = 0, reap_end_ns = 0;
@@ -85,6 +86,9 @@ class TaskTable {
   bool has_ended(std::uint32_t thread) { return !find(thread) && ended_.contains(thread); }
   bool is_new(std::uint32_t thread) { return !find(thread) && !ended_.contains(thread); }
 
+  // The number in the trace of a thread that runs, or of the last one of this number that ended.
+  std::optional<std::uint32_t> number_of(std::uint32_t thread);
+
   // The leader's number in the trace of an ended process; returned once.
   std::optional<std::uint32_t> wait_for(std::uint32_t process);
 
@@ -96,7 +100,11 @@ class TaskTable {
 
   std::unordered_map<std::uint32_t, std::unique_ptr<Task>> tasks_;
   std::unordered_map<std::uint32_t, std::unique_ptr<Process>> processes_;
-  std::unordered_map<std::uint32_t, std::uint64_t> ended_;          // threads: time of the end
+  struct Ended {
+    std::uint64_t at_ns;
+    std::uint32_t number;
+  };
+  std::unordered_map<std::uint32_t, Ended> ended_;                  // threads
   std::unordered_map<std::uint32_t, std::uint32_t> ended_leaders_;  // processes: leader's number
   Task last_ended_;                                                 // its number and time
 };

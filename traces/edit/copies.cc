@@ -126,7 +126,7 @@ RecordedOperation TraceCopies::of_copy(const RecordedOperation& original,
       has(fields, Field::path) || (has(fields, Field::target) && operation.file == kNoFile);
   if (names) operation.path = path_of(operation.path, copy);
   if (has(fields, Field::old_path)) operation.old_path = path_of(operation.old_path, copy);
-  if (operation.kind == OperationKind::fork || operation.kind == OperationKind::join) {
+  if (names_thread(operation.kind)) {
     operation.second += std::uint64_t{copy} * threads_;
   }
   return result;

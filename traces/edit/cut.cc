@@ -239,14 +239,13 @@ class CutOutput {
   std::optional<std::uint64_t> keep(const RecordedOperation& next) {
     const Operation& operation = next.operation;
     if (!wanted_.thread(operation.thread) || !concerns(operation)) return std::nullopt;
-    const bool forks = operation.kind == OperationKind::fork;
-    if (forks || operation.kind == OperationKind::join) {
-      const auto other = static_cast<std::uint32_t>(operation.second);
-      const bool there =
-          forks ? wanted_.lives_on(other, operation.position) : remapper_.has_thread(other);
-      if (!wanted_.thread(other) || !there) return std::nullopt;
-    }
     RecordedOperation recorded = next;
+    if (names_thread(operation.kind) && !has_other_thread(operation)) {
+      if (operation.kind != OperationKind::wait) return std::nullopt;
+      // The thread that ended the wait is outside of the cut.
+      recorded.operation.flags = wait_flags::kForOutside;
+      recorded.operation.second = operation.thread;
+    }
     recorded.start_ns = wanted_.time(next.start_ns);
     if (next.start_ns < wanted_.from()) {
       recorded.duration_ns -= std::min(next.duration_ns, wanted_.from() - next.start_ns);
@@ -278,6 +277,15 @@ class CutOutput {
   }
 
  private:
+  // Whether the thread that `operation` names is in the cut: an ended one, or one that lives on.
+  bool has_other_thread(const Operation& operation) const {
+    const auto other = static_cast<std::uint32_t>(operation.second);
+    if (!wanted_.thread(other)) return false;
+    const bool later =
+        operation.kind == OperationKind::fork || operation.kind == OperationKind::wake;
+    return later ? wanted_.lives_on(other, operation.position) : remapper_.has_thread(other);
+  }
+
   // Whether the operation is wanted because of its paths.
   bool concerns(const Operation& operation) const {
     if (wanted_.all_paths()) return true;

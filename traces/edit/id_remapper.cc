@@ -190,7 +190,7 @@ void IdRemapper::add(RecordedOperation recorded, std::uint64_t later) {
     }
   }
   remap_file(operation);
-  if (operation.kind == OperationKind::fork || operation.kind == OperationKind::join) {
+  if (names_thread(operation.kind)) {
     operation.second = thread(static_cast<std::uint32_t>(operation.second));
   }
   recorded.start_ns += later;
@@ -202,6 +202,7 @@ void IdRemapper::add_losses() {
   for (const auto& [what, count] : input_.info.approximated) out_.approximated(what, count);
   if (!input_.info.complete) out_.lost("the end of a truncated trace");
   out_.recorder_added(input_.info.recorder_ns);
+  out_.waits_recorded(input_.info.waits);
 }
 
 FileSet unite(std::vector<FileSet> sets) {

@@ -104,6 +104,11 @@ void TraceBuilder::recorder_added(std::uint32_t ns) {
   info_.recorder_ns = std::max(info_.recorder_ns, ns);
 }
 
+void TraceBuilder::waits_recorded(bool recorded) {
+  info_.waits = recorded && !some_without_waits_;
+  some_without_waits_ = !info_.waits;
+}
+
 const TraceInfo& TraceBuilder::info() {
   counter_.fill(info_);
   info_.files = model_.files();

@@ -47,6 +47,8 @@ class TraceBuilder {
   void fact(std::string_view name, std::string_view value);
   // Sets TraceInfo::recorder_ns; the largest value counts.
   void recorder_added(std::uint32_t ns);
+  // Sets TraceInfo::waits. Of several recordings, all must have them.
+  void waits_recorded(bool recorded);
 
   std::uint64_t operations() const { return counter_.operations(); }
 
@@ -59,6 +61,7 @@ class TraceBuilder {
   OperationSink& sink_;
   TreeModel model_;
   TraceCounter counter_;
+  bool some_without_waits_ = false;
   TraceInfo info_;  // without the counts of operations, which the counter keeps
   std::vector<std::uint64_t> last_starts_;            // by thread
   std::vector<FileSlot> free_slots_, free_mappings_;  // min-heaps

@@ -102,6 +102,9 @@ unsigned flags_of(const CallRow& row) {
     case Call::mmap:
       flags |= SHAPE_MAPS;
       break;
+    case Call::wait:
+      flags |= SHAPE_JOINS;
+      break;
     case Call::submit:
       flags |= SHAPE_SUBMITS;
       break;
@@ -313,8 +316,8 @@ std::span<const BpfCall> bpf_calls() {
 
 std::string_view event_name(std::uint32_t kind, std::uint32_t number) {
   constexpr std::array<std::string_view, EVENT_KINDS> kKinds = {
-      "calls", "call starts", "forks",    "execs",
-      "exits", "faults",      "requests", "request completions"};
+      "calls",    "call starts",         "forks", "execs", "exits", "faults",
+      "requests", "request completions", "waits", "wakes"};
   const CallRow* row = kind == EVENT_CALL ? row_of(number) : nullptr;
   return row ? row->name : kKinds[kind % EVENT_KINDS];
 }

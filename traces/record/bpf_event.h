@@ -19,12 +19,19 @@ enum event_kind {
   EVENT_SUBMIT = 6,    // arguments[0]: the request; [1]: bytes of its buffers; PART_ENTRY; file[0]
   EVENT_COMPLETE = 7,  // arguments[0]: the request; result; for a file opened into the ring's own
                        // table: extra: its index, file[0]
-  EVENT_KINDS = 8,
+  EVENT_WAIT = 8,      // the thread was off the processors; flags: the reason (wait_flags)
+                       // or WAIT_FOR_PAGE;
+                       // arguments[0]: ns until it was woken, or spent by the recorder; result: the
+                       // thread that woke it
+  EVENT_WAKE = 9,      // the thread woke the waiting thread `result`
+  EVENT_KINDS = 10,
 };
 
 enum event_flags {
   EVENT_TRUNCATED = 1,  // an open: `position` is the file's size before O_TRUNC
 };
+
+enum { WAIT_FOR_PAGE = 255 };  // for the content of a page: of a mapped file, or swapped out
 
 struct bpf_event {
   __u8 kind;
@@ -74,16 +81,17 @@ struct bpf_identity {
 
 // Data to attach to the event of a system call. Argument numbers count from 1; 0: none.
 enum shape_flags {
-  SHAPE_OPENS = 1,        // the result is a descriptor: identity and real path of its file
-  SHAPE_FILES_ONLY = 2,   // no event if the descriptor is a pipe, a socket or a terminal
-  SHAPE_NAMES = 4,        // the call changes names: report its start if several threads run
-  SHAPE_CREATES = 8,      // the same for an open, if its flags (arguments[flag]) contain O_CREAT
-  SHAPE_LISTS = 16,       // count the entries in the buffer (the second argument)
-  SHAPE_MAPS = 32,        // anonymous memory only if its address is given
-  SHAPE_SUBMITS = 64,     // io_submit
-  SHAPE_REAPS = 128,      // io_getevents
-  SHAPE_LOCKS = 256,      // EAGAIN is a valid result
-  SHAPE_DUPLICATES = 512  // the result is a descriptor: report only its open file
+  SHAPE_OPENS = 1,         // the result is a descriptor: identity and real path of its file
+  SHAPE_FILES_ONLY = 2,    // no event if the descriptor is a pipe, a socket or a terminal
+  SHAPE_NAMES = 4,         // the call changes names: report its start if several threads run
+  SHAPE_CREATES = 8,       // the same for an open, if its flags (arguments[flag]) contain O_CREAT
+  SHAPE_LISTS = 16,        // count the entries in the buffer (the second argument)
+  SHAPE_MAPS = 32,         // anonymous memory only if its address is given
+  SHAPE_SUBMITS = 64,      // io_submit
+  SHAPE_REAPS = 128,       // io_getevents
+  SHAPE_LOCKS = 256,       // EAGAIN is a valid result
+  SHAPE_DUPLICATES = 512,  // the result is a descriptor: report only its open file
+  SHAPE_JOINS = 1024       // waits for the end of a process
 };
 
 enum {
@@ -117,8 +125,13 @@ struct bpf_thread {
   __u64 begin_ns, end_ns;
   __u64 arguments[8];  // of the call, from index 1
   __s64 result;
-  __u64 file[2];  // behind its descriptors
-  __u64 place;    // directory of the last opened file; 0: unknown
+  __u64 file[2];   // behind its descriptors
+  __u64 place;     // directory of the last opened file; 0: unknown
+  __u64 off_ns;    // when it left its processor; 0: it has one
+  __u64 woken_ns;  // when it was woken since then; 0: not yet
+  __u32 waker;     // the recorded thread that woke it; 0: something else
+  __u32 blocked;   // it waits for something, otherwise for a processor
+  __u64 cost_ns;   // time that the recorder took from it and has not reported
 };
 
 static inline __u32 bpf_first_slot(__u32 thread) {

@@ -44,6 +44,7 @@ static __always_inline int fault(int in_function, struct inode* inode, __u64 fir
   __u32 at = put_identity(scratch, sizeof(*event), inode, 0);
   send(scratch, put_alias(scratch, whose, at, inode));
   if (in_function) give_back(scratch);
+  account_since(state, now);
   return 0;
 }
 

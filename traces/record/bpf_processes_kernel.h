@@ -23,7 +23,9 @@ int BPF_PROG(thread_begins, struct task_struct* child, __u64 flags) {
   if (!event) return 0;
   event->result = child->pid;
   event->arguments[0] = flags;
+  const __u64 begin_ns = event->end_ns;
   bpf_ringbuf_submit(event, BPF_RB_NO_WAKEUP);
+  account_since(state, begin_ns);
   return 0;
 }
 
@@ -60,6 +62,7 @@ int BPF_PROG(program_begins, struct task_struct* task, int old_thread, struct li
     at = put_real(scratch, at, 0, GET(file, f_path.mnt), GET(file, f_path.dentry));
   }
   send(scratch, at);
+  account_since(state, now);
   return 0;
 }
 
@@ -76,7 +79,9 @@ static __always_inline int leave_thread(struct bpf_thread* state, struct task_st
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(thread_ends, struct task_struct* task) {
   struct bpf_thread* state = find_thread(task->pid);
-  if (!state || !leave_thread(state, task)) return 0;
+  if (!state) return 0;
+  if (recording) report_cost(state, task);
+  if (!leave_thread(state, task)) return 0;
   struct bpf_event* event = reserve(EVENT_EXIT, task, 0);
   if (!event) return 0;
   bpf_ringbuf_submit(event, BPF_RB_NO_WAKEUP);

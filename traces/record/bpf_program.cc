@@ -278,6 +278,13 @@ void BpfProgram::start_recording() {
   std::atomic_ref(state_->program->bss->recording).store(1);
 }
 
+void BpfProgram::set_costs(const Costs& costs) {
+  auto& globals = *state_->program->bss;
+  std::atomic_ref(globals.cost_of_other).store(costs.other);
+  std::atomic_ref(globals.cost_of_plain).store(costs.plain);
+  std::atomic_ref(globals.cost_of_small).store(costs.small);
+}
+
 void BpfProgram::stop_recording() {
   std::atomic_ref(state_->program->bss->recording).store(0);
 }

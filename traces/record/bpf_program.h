@@ -35,6 +35,12 @@ class BpfProgram {
   // Follows an existing process and its descendants, except this process and its descendants.
   // Returns the threads that were not followed before. Call it after start_recording().
   std::vector<Thread> adopt(std::uint32_t process);
+  // What the recorder takes from a thread, in ns: for each call; in addition for a call whose event
+  // has no parts; or for one whose event fits the small form.
+  struct Costs {
+    std::uint32_t other = 0, plain = 0, small = 0;
+  };
+  void set_costs(const Costs& costs);
   void start_recording();
   void stop_recording();
 

@@ -88,17 +88,29 @@ class BpfRecorder final : public Recorder {
   std::uint32_t calibrator_ = 0;
 };
 
+// Returns the time added to a recorded read.
 std::uint32_t BpfRecorder::calibrate(BpfProgram& program) {
   Calibration calibration;
-  const double plain = calibration.nanoseconds_per_call();
+  const Calibration::Times plain = calibration.measure();
   program.attach();
   if (calibration.pid() <= 0) return 0;
   calibrator_ = static_cast<std::uint32_t>(calibration.pid());
   program.adopt(calibrator_);
   program.start_recording();
-  const double recorded = calibration.nanoseconds_per_call();
+  const Calibration::Times recorded = calibration.measure();
   program.stop_recording();
-  return static_cast<std::uint32_t>(std::clamp(recorded - plain, 0.0, 1e6));
+  const auto added = [](double before, double after) {
+    return static_cast<std::uint32_t>(std::clamp(after - before, 0.0, 1e6));
+  };
+  const std::uint32_t other = added(plain.other, recorded.other);
+  const std::uint32_t read = added(plain.plain, recorded.plain);
+  const std::uint32_t pair = added(plain.pair, recorded.pair);
+  const auto more = [&](std::uint32_t whole, std::uint32_t known) {
+    return whole > known ? whole - known : 0;
+  };
+  program.set_costs(
+      {.other = other, .plain = more(read, other), .small = more(pair, read + other)});
+  return read;
 }
 
 RecordOutcome BpfRecorder::record(const RecordRequest& request, TraceBuilder& builder,
@@ -178,6 +190,7 @@ RecordOutcome BpfRecorder::record(const RecordRequest& request, TraceBuilder& bu
   builder.fact("command", command);
   builder.fact("recorded", utc_date(began));
   builder.recorder_added(added_ns);
+  builder.waits_recorded(true);
   program.count_lost(builder);
   return outcome;
 }

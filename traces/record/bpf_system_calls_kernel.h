@@ -64,6 +64,7 @@ int BPF_PROG(call_begins, struct pt_regs* regs, long id) {
   const __u32 number = (__u32)id & (SHAPES - 1);
   const volatile struct bpf_shape* shape = &shapes[number];
   state->in_call = (__u32)id + 1;
+  state->cost_ns += cost_of_other;
   state->number = NO_CALL;
   if (task->thread_info.status & kCompat) {
     count_compat_call(state, task, regs, id);
@@ -89,6 +90,7 @@ int BPF_PROG(call_begins, struct pt_regs* regs, long id) {
   take_arguments(event, state);
   take_files(event, task, state, shape);
   send(scratch, put_strings(scratch, sizeof(*event), task, state, shape));
+  account_since(state, state->begin_ns);
   return 0;
 }
 
@@ -214,6 +216,8 @@ int BPF_PROG(large_call) {
   }
   if (!send(scratch, at)) state->place = 0;
   state->number = NO_CALL;
+  account_since(state, state->end_ns);
+  report_cost(state, task);
   return 0;
 }
 
@@ -262,6 +266,7 @@ int BPF_PROG(call_ends, struct pt_regs* regs, long result) {
   if (is_large || (!is_plain && !small_call(state, task, shape))) {
     bpf_tail_call(ctx, &programs, 0);
   } else if (is_plain) {
+    state->cost_ns += cost_of_plain;
     struct bpf_event* event = bpf_ringbuf_reserve(&ring, sizeof(*event), 0);
     if (event) {
       begin_ended(event, state, task);
@@ -269,8 +274,11 @@ int BPF_PROG(call_ends, struct pt_regs* regs, long result) {
     } else {
       count_lost(EVENT_CALL, number);
     }
+  } else {
+    state->cost_ns += cost_of_small;
   }
   state->number = NO_CALL;
+  report_cost(state, task);
   return 0;
 }
 

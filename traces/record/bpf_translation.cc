@@ -39,10 +39,12 @@ void BpfTranslation::take(std::span<const std::byte> bytes) {
     if (head.kind == EVENT_EXIT) ignored_ = 0;  // the number may be reused
     return;
   }
+  bool begins = false;
   if (awaited_ != 0) {
     if (head.kind != EVENT_EXEC || head.process != awaited_) return;
     awaited_ = 0;
     zero_ns_ = head.begin_ns;
+    begins = true;
   }
   if (head.kind != EVENT_EXIT && memory_ && memory_->is_reached()) {
     // Count a call only at its end.
@@ -61,13 +63,26 @@ void BpfTranslation::take(std::span<const std::byte> bytes) {
       call_.flags = event_.argument(0);
       return resolver_.returned(call_);
     case EVENT_EXEC:
-      return take_exec();
+      take_exec();
+      if (begins) take_beginning();
+      return;
     case EVENT_EXIT:
       return take_exit();
     case EVENT_FAULT:
       return take_fault();
     case EVENT_SUBMIT:
       return requests_.submitted(event_, call_);
+    case EVENT_WAIT:
+      call_.call = Call::waited;
+      call_.mode = head.flags == WAIT_FOR_PAGE ? 1 : 0;
+      call_.flags = call_.mode ? wait_flags::kForOutside : head.flags;
+      call_.result = head.result;
+      call_.length = event_.argument(0);
+      return resolver_.returned(call_);
+    case EVENT_WAKE:
+      call_.call = Call::woke;
+      call_.result = head.result;
+      return resolver_.returned(call_);
     case EVENT_COMPLETE:
       return requests_.completed(event_, call_);
     default:
@@ -159,6 +174,15 @@ void BpfTranslation::take_exec() {
     const std::string path = real_path(event_.real(0));
     if (!path.empty()) paths_[{stat.device, stat.inode, stat.generation}] = path;
   }
+  resolver_.returned(call_);
+}
+
+// A started program works from the start of its exec.
+void BpfTranslation::take_beginning() {
+  renew(call_);
+  call_.call = Call::waited;
+  call_.flags = wait_flags::kForProcessor;
+  call_.exit_ns = call_.enter_ns;
   resolver_.returned(call_);
 }
 

@@ -72,6 +72,7 @@ class BpfTranslation {
   void renew(SystemCall& call);
   void take_call(bool ended);
   void take_exec();
+  void take_beginning();
   void take_exit();
   void take_fault();
   void take_result_file();

@@ -114,6 +114,7 @@ struct thread_info {
 struct task_struct {
   struct thread_info thread_info;
   unsigned int flags;
+  unsigned int __state;
   int pid, tgid;
   struct task_struct* real_parent;
   struct files_struct* files;

@@ -6,6 +6,7 @@
 
 #include <fcntl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,25 +22,33 @@ double now() {
   return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
 }
 
-double time_calls(int file) {
+// The best of several rounds, in nanoseconds for each call of `action`.
+template <class Action>
+double time_of(Action action) {
   double best = std::numeric_limits<double>::max();
   for (int round = 0; round < kRounds; ++round) {
     const double begin = now();
-    char byte = 0;
-    for (int i = 0; i < kCalibrationCalls; ++i) {
-      if (pread(file, &byte, 1, 0) != 1) return 0;
-    }
+    for (int i = 0; i < kCalibrationCalls; ++i) action();
     best = std::min(best, (now() - begin) / kCalibrationCalls);
   }
   return best;
 }
 
-// The measured process: sends one figure for each byte received.
+Calibration::Times time_calls() {
+  constexpr const char* kFile = "/proc/self/exe";
+  const Descriptor file(open(kFile, O_RDONLY | O_CLOEXEC));
+  char byte = 0;
+  if (pread(file.get(), &byte, 1, 0) != 1) return {};
+  return {.other = time_of([] { syscall(SYS_getppid); }),
+          .plain = time_of([&] { (void)!pread(file.get(), &byte, 1, 0); }),
+          .pair = time_of([] { close(open(kFile, O_RDONLY | O_CLOEXEC)); })};
+}
+
+// The measured process: sends its times for each byte received.
 [[noreturn]] void answer(int line) {
-  const int file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
   for (char asked = 0; read(line, &asked, 1) == 1;) {
-    const double figure = time_calls(file);
-    if (write(line, &figure, sizeof(figure)) != sizeof(figure)) break;
+    const Calibration::Times times = time_calls();
+    if (write(line, &times, sizeof(times)) != sizeof(times)) break;
   }
   _exit(0);
 }
@@ -62,12 +71,12 @@ Calibration::~Calibration() {
   if (pid_ > 0) waitpid(pid_, nullptr, 0);
 }
 
-double Calibration::nanoseconds_per_call() {
-  double figure = 0;
-  const bool answered = pid_ > 0 && write(line_.get(), "?", 1) == 1 &&
-                        recv(line_.get(), &figure, sizeof(figure), MSG_WAITALL) ==
-                            static_cast<ssize_t>(sizeof(figure));
-  return answered ? figure : 0;
+Calibration::Times Calibration::measure() {
+  Times times;
+  const bool answered =
+      pid_ > 0 && write(line_.get(), "?", 1) == 1 &&
+      recv(line_.get(), &times, sizeof(times), MSG_WAITALL) == static_cast<ssize_t>(sizeof(times));
+  return answered ? times : Times{};
 }
 
 }  // namespace filereel

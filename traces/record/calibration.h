@@ -18,8 +18,13 @@ class Calibration {
 
   pid_t pid() const { return pid_; }
 
-  // Nanoseconds per read of one byte: the best of several rounds.
-  double nanoseconds_per_call();
+  // Nanoseconds: the best of several rounds.
+  struct Times {
+    double other = 0;  // of a call that is not recorded
+    double plain = 0;  // of a read of one byte
+    double pair = 0;   // of an open and a close
+  };
+  Times measure();
 
  private:
   pid_t pid_ = -1;

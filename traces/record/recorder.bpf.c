@@ -4,6 +4,7 @@
 #include "traces/record/bpf_faults_kernel.h"
 #include "traces/record/bpf_processes_kernel.h"
 #include "traces/record/bpf_requests_kernel.h"
+#include "traces/record/bpf_scheduling_kernel.h"
 #include "traces/record/bpf_system_calls_kernel.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

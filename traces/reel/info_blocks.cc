@@ -140,6 +140,7 @@ std::string put_info(const TraceInfo& info, const TraceTrees& trees, Packer& pac
   put_varint(out, trees.absent);
   put_set(out, trees.final);
   put_varint(out, info.recorder_ns);
+  put_varint(out, info.waits ? 1 : 0);
   std::string packed;
   packer.put_packed(packed, out);
   return packed;
@@ -180,6 +181,7 @@ void take_info(ByteReader packed, std::uint32_t version, Unpacker& unpacker, Tra
   if (version >= 2) {
     info.recorder_ns = static_cast<std::uint32_t>(in.varint(UINT32_MAX, "the recorder's overhead"));
   }
+  if (version >= 3) info.waits = in.varint(1, "the flag for recorded waits") != 0;
   in.expect_end();
 }
 

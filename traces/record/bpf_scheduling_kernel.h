@@ -1,0 +1,100 @@
+// When recorded threads do not run, and who wakes them. This tells the work of a thread from its
+// waits, and the order that pipes, sockets, locks in memory and signals enforce.
+#pragma once
+
+#include "traces/record/bpf_threads_kernel.h"
+
+enum {
+  kForThread = 0,  // as wait_flags
+  kForOutside = 1,
+  kForProcessor = 2,
+  kExec = 59,  // execve, which lets the parent of a vfork continue
+  kExecAt = 322,
+  kShortestWaitNs = 2000,  // shorter waits for a processor are not reported
+};
+
+// Whether a wait of the thread is not a part of an operation: the call in flight does not concern
+// files, or there is none. The end of a process is an operation (join).
+static __always_inline int waits_by_itself(struct bpf_thread* state, struct task_struct* task) {
+  if (!state->in_call) return 1;  // a page fault
+  const __u32 number = state->in_call - 1;
+  if (number >= SHAPES || number == kExec || number == kExecAt) return 1;
+  const volatile struct bpf_shape* shape = &shapes[number & (SHAPES - 1)];
+  if (!shape->recorded) return 1;
+  if (shape->string[0] || (shape->flags & (SHAPE_JOINS | SHAPE_SUBMITS | SHAPE_REAPS))) return 0;
+  for (__u32 i = 0; i < 2; ++i) {
+    if (shape->file[i] && is_file(open_file(task, argument(state, shape->file[i])))) return 0;
+  }
+  return number != kEnterRing;
+}
+
+static __always_inline void leaves_processor(struct task_struct* task, int preempted) {
+  struct bpf_thread* state = find_thread(task->pid);
+  if (!state || state->is_worker) return;
+  state->off_ns = bpf_ktime_get_ns();
+  state->blocked = !preempted && (task->__state != 0 || state->woken_ns != 0);
+}
+
+static __always_inline void gets_processor(struct task_struct* task) {
+  struct bpf_thread* state = find_thread(task->pid);
+  if (!state || !state->off_ns) return;
+  const __u64 begin = state->off_ns, woken = state->woken_ns;
+  const int blocked = state->blocked;
+  state->off_ns = state->woken_ns = 0;
+  const __u64 now = bpf_ktime_get_ns();
+  if (!blocked && now - begin < kShortestWaitNs) return;
+  if (!waits_by_itself(state, task)) return;
+  struct bpf_event* event = reserve(EVENT_WAIT, task, begin);
+  if (!event) return;
+  event->end_ns = now;
+  event->flags = !blocked          ? kForProcessor
+                 : !state->in_call ? WAIT_FOR_PAGE
+                 : state->waker    ? kForThread
+                                   : kForOutside;
+  event->result = blocked ? state->waker : 0;
+  event->arguments[0] = woken > begin ? woken - begin : 0;
+  bpf_ringbuf_submit(event, BPF_RB_NO_WAKEUP);
+  account_since(state, now);
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(processor_passes, _Bool preempted, struct task_struct* before,
+             struct task_struct* after) {
+  if (!recording) return 0;
+  leaves_processor(before, preempted);
+  gets_processor(after);
+  return 0;
+}
+
+// Whether the thread wakes others by what it does. Otherwise, an interrupt that has nothing to do
+// with it has taken its processor: calls on files wake nobody.
+static __always_inline int can_wake(struct bpf_thread* state, struct task_struct* task) {
+  if (task->flags & kExiting) return 1;
+  return state->in_call && waits_by_itself(state, task);
+}
+
+SEC("tp_btf/sched_waking")
+int BPF_PROG(thread_wakes, struct task_struct* woken) {
+  struct bpf_thread* state = find_thread(woken->pid);
+  if (!state || !recording || !waits_by_itself(state, woken)) return 0;
+  struct task_struct* task = bpf_get_current_task_btf();
+  struct bpf_thread* own = find_thread(task->pid);
+  state->woken_ns = bpf_ktime_get_ns();
+  state->waker = 0;
+  if (task->pid == woken->pid) return 0;
+  if (!own) {
+    // A thread is forgotten at its end, but it still wakes its parent.
+    if ((task->flags & kExiting) && task->real_parent->tgid == woken->tgid) {
+      state->waker = task->pid;
+    }
+    return 0;
+  }
+  if (!can_wake(own, task)) return 0;
+  state->waker = task->pid;
+  struct bpf_event* event = reserve(EVENT_WAKE, task, 0);
+  if (!event) return 0;
+  event->result = woken->pid;
+  bpf_ringbuf_submit(event, BPF_RB_NO_WAKEUP);
+  account_since(own, state->woken_ns);
+  return 0;
+}
