@@ -183,6 +183,7 @@ void add_commands(CLI::App& app, Session& session) {
   add_record_command(app, session);
   add_import_command(app, session);
   add_replay_command(app, session);
+  add_predict_command(app, session);
   add_report_command(app, session);
   add_capture_command(app, session);
   add_populate_command(app, session);

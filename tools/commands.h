@@ -16,6 +16,7 @@ void add_record_command(CLI::App& app, Session& session);
 void add_import_command(CLI::App& app, Session& session);
 void add_export_command(CLI::App& app, Session& session);
 void add_replay_command(CLI::App& app, Session& session);
+void add_predict_command(CLI::App& app, Session& session);
 void add_report_command(CLI::App& app, Session& session);
 void add_cut_command(CLI::App& app, Session& session);
 void add_merge_command(CLI::App& app, Session& session);

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include "filesets/system/error.h"
@@ -14,6 +15,7 @@
 #include "replay/compare/comparison.h"
 #include "replay/report/html_report.h"
 #include "replay/results/checks.h"
+#include "replay/results/failures.h"
 #include "replay/results/result_json.h"
 #include "tools/compare_table.h"
 #include "tools/comparison_output.h"
@@ -41,14 +43,6 @@ struct Output {
     taken ? static_cast<void>(session.print_aside(table)) : session.print(table);
   }
 };
-
-// Writes the HTML report of the results.
-void write_report(const Session& session, std::span<const Result> results, const std::string& to) {
-  if (to.empty()) return;
-  std::vector<ReportedResult> reported;
-  for (const Result& result : results) reported.push_back({"", result});
-  session.print_to(to, html_report(reported));
-}
 
 // Stores the user's remarks in a result.
 void mark(Result& result, const ResultOptions& options) {
@@ -98,13 +92,18 @@ void check_outputs(const ResultOptions& options, const std::vector<Target>& volu
 
 }  // namespace
 
+void write_report(const Session& session, std::span<const Result> results, const std::string& to) {
+  if (to.empty()) return;
+  std::vector<ReportedResult> reported;
+  for (const Result& result : results) reported.push_back({"", result});
+  session.print_to(to, html_report(reported));
+}
+
 void add_result_options(CLI::App& command, ResultOptions& options) {
   command.add_option("--json", options.json,
                      "Write the result to this file; - for standard output");
   command.add_option("--html", options.html,
                      "Write the report page to this file; - for standard output");
-  command.add_option("--label", options.label,
-                     "Name of the result, such as a drive or 'firmware 1.08'");
   command.add_option("--note", options.note, "Comment to store in the result");
   command.add_flag("--hide-serial", options.hide_serials,
                    "Store hashes instead of serial numbers and shares");
@@ -126,9 +125,8 @@ std::vector<Result> observe_run(Session& session, SignalWatch& signals,
   if (against) against->label = options.against_label;
   std::vector<ResultFile> files = {{base, options.json}};
   if (against) files.push_back({*against, options.against_json});
-  const auto failure = watch(session, signals, files, options.live, [&](RunObserver& observer) {
-    return measure(observer, base, against);
-  });
+  const auto failure = watch(session, signals, files, options.live,
+                             [&](RunObserver& observer) { return measure(observer, results); });
   const auto prints = [](const ResultFile& file) { return file.path == kStandardOutput; };
   const Output output{session, options.html == kStandardOutput ||
                                    options.live.json == kStandardOutput ||
@@ -154,6 +152,32 @@ std::vector<Result> observe_run(Session& session, SignalWatch& signals,
   }
   finish(session, failure);
   return results;
+}
+
+std::vector<Result> observe_quietly(Session& session, SignalWatch& signals,
+                                    const ResultOptions& options,
+                                    const std::vector<Target>& volumes, std::size_t count,
+                                    const Measure& measure) {
+  check_outputs(options, volumes);
+  std::vector<Result> results(count);
+  std::vector<ResultFile> files;
+  for (Result& one : results) {
+    mark(one, options);
+    files.push_back({one, ""});
+  }
+  finish(session, watch(session, signals, files, options.live,
+                        [&](RunObserver& observer) { return measure(observer, results); }));
+  return results;
+}
+
+void require_verified(std::span<const Result> results) {
+  for (const Result& result : results) {
+    const std::string differs = failures_of(result);
+    if (differs.empty()) continue;
+    throw Error(ErrorKind::failed, fmt::format("verification failed: {}; see docs/reel-tools.md "
+                                               "for the classes, or use --allow-divergence",
+                                               differs));
+  }
 }
 
 }  // namespace filereel

@@ -1,7 +1,9 @@
 // Common parts of the commands that measure.
 #pragma once
 
+#include <cstddef>
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -26,13 +28,12 @@ struct ResultOptions {
   LiveOptions live;  // figures of every second while it runs
 };
 
-// Adds --json, --html, --label, --note, --hide-serial, --live and --live-json to a command;
-// `options` must outlive the command.
+// Adds --json, --html, --note, --hide-serial, --live and --live-json to a command; `options` must
+// outlive the command.
 void add_result_options(CLI::App& command, ResultOptions& options);
 
-// `against` is the result of the second of two alternating volumes, otherwise null. Returns false
-// if interrupted.
-using Measure = std::function<bool(RunObserver& observer, Result& result, Result* against)>;
+// Fills the results, one for each volume of those that take turns. Returns false if interrupted.
+using Measure = std::function<bool(RunObserver& observer, std::span<Result> results)>;
 
 // First checks that all outputs are distinct, writable and outside the volumes; throws Error
 // otherwise. Then runs `measure` with progress on the terminal, adds warnings to the result
@@ -44,5 +45,17 @@ using Measure = std::function<bool(RunObserver& observer, Result& result, Result
 std::vector<Result> observe_run(Session& session, SignalWatch& signals,
                                 const ResultOptions& options, const std::vector<Target>& volumes,
                                 bool in_turn, const Measure& measure);
+
+// The same for the results of `count` volumes, without saving or printing them. Throws any Error.
+std::vector<Result> observe_quietly(Session& session, SignalWatch& signals,
+                                    const ResultOptions& options,
+                                    const std::vector<Target>& volumes, std::size_t count,
+                                    const Measure& measure);
+
+// Writes the HTML report of the results to a file; "" for none, "-" for standard output.
+void write_report(const Session& session, std::span<const Result> results, const std::string& to);
+
+// Throws Error(failed) if a replay diverged from its trace in a way that matters.
+void require_verified(std::span<const Result> results);
 
 }  // namespace filereel

@@ -4,6 +4,7 @@
 #include <exception>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -13,7 +14,6 @@
 #include "filesets/ownership/janitor.h"
 #include "filesets/system/error.h"
 #include "filesets/system/read_file.h"
-#include "replay/results/failures.h"
 #include "replay/run/drive_parts.h"
 #include "replay/run/job_options.h"
 #include "replay/run/plan.h"
@@ -22,6 +22,7 @@
 #include "tools/clients_options.h"
 #include "tools/command_line.h"
 #include "tools/commands.h"
+#include "tools/job_arguments.h"
 #include "tools/observed_run.h"
 #include "tools/runs_options.h"
 #include "tools/signals.h"
@@ -38,21 +39,14 @@ constexpr const char* kDemonstration = "fc-test";
 struct RunArguments {
   std::vector<std::string> names;
   std::string near, against;
-  std::vector<std::string> far, against_far, file_systems, destroy, sweeps, parts;
-  std::vector<std::vector<std::string>> parameters;  // by job_parameters(); empty: not given
+  std::vector<std::string> far, against_far, sweeps, parts;
+  FormatArguments format;
+  ParameterArguments parameters;
   RunsArguments runs;
   ClientsArguments clients;
   bool full = false, keep = false, block_baseline = false, allow_divergence = false;
   ResultOptions output;
 };
-
-// Adds a repeatable option that takes one value each time.
-void add_repeated(CLI::App& command, const std::string& option, std::vector<std::string>& values,
-                  const std::string& help) {
-  command.add_option(option, values, help)
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-}
 
 // Adds the options of both commands. `arguments` must outlive the command.
 void add_options(CLI::App& command, RunArguments& arguments) {
@@ -62,37 +56,13 @@ void add_options(CLI::App& command, RunArguments& arguments) {
                      "Volume to measure in turns with the first one, and to compare with it");
   add_repeated(command, "--against-far", arguments.against_far,
                "Second volume of --against (default: --far)");
-  command.add_option("--fs", arguments.file_systems, "File systems to create, such as ext4,ntfs")
-      ->delimiter(',');
-  command.add_option("--destroy", arguments.destroy,
-                     "Block device or part to format; all data on it is lost");
+  add_format_options(command, arguments.format);
   command
       .add_option("--parts", arguments.parts,
                   "Parts of the drive to measure in sequence: begin,middle,end or 0%,25%")
       ->delimiter(',');
   add_runs_options(command, arguments.runs, "Number of repetitions, each on fresh volumes (3)");
-  arguments.parameters.resize(job_parameters().size());
-  for (std::size_t i = 0; i < job_parameters().size(); ++i) {
-    const JobParameter& parameter = job_parameters()[i];
-    std::vector<std::string>& values = arguments.parameters[i];
-    const std::string option(parameter.option), help(parameter.help);
-    switch (parameter.form) {
-      case JobParameter::Form::value:
-        command.add_option(option, values, help)
-            ->expected(1)
-            ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
-        break;
-      case JobParameter::Form::list:
-        command.add_option(option, values, help)->delimiter(',');
-        break;
-      case JobParameter::Form::repeated:
-        add_repeated(command, option, values, help);
-        break;
-      case JobParameter::Form::flag:
-        command.add_flag_callback(option, [&values] { values = {"true"}; }, help);
-        break;
-    }
-  }
+  add_parameter_options(command, arguments.parameters);
   command
       .add_option("--sweep", arguments.sweeps,
                   "Values of a key to measure in sequence: depth=1,4,16")
@@ -104,42 +74,19 @@ void add_options(CLI::App& command, RunArguments& arguments) {
   command.add_flag("--allow-divergence", arguments.allow_divergence,
                    "Exit with 0 even if a replay diverges from the trace");
   add_result_options(command, arguments.output);
+  command.add_option("--label", arguments.output.label,
+                     "Name of the result, such as a drive or 'firmware 1.08'");
   command.add_option("--against-json", arguments.output.against_json,
                      "Write the result of --against to this file");
   command.add_option("--against-label", arguments.output.against_label,
                      "Name of the result of --against");
 }
 
-std::optional<Target> target_of(const std::string& text) {
-  return text.empty() ? std::nullopt : std::optional(parse_target(text));
-}
-
-std::vector<Target> targets_of(const std::vector<std::string>& texts) {
-  std::vector<Target> targets;
-  for (const std::string& text : texts) targets.push_back(parse_target(text));
-  return targets;
-}
-
-std::vector<Target> devices_of(const std::vector<std::string>& texts) {
-  std::vector<Target> targets;
-  for (const std::string& text : texts) {
-    try {
-      targets.push_back(parse_device(text));
-    } catch (const Error& error) {
-      throw Error(ErrorKind::usage, fmt::format("--destroy {}", error.what()));
-    }
-  }
-  return targets;
-}
-
 PlanOverrides overrides_of(const RunArguments& arguments) {
   PlanOverrides overrides;
   overrides.repetitions = !arguments.runs.runs.empty();
   overrides.full = arguments.full;
-  for (std::size_t i = 0; i < arguments.parameters.size(); ++i) {
-    if (arguments.parameters[i].empty()) continue;
-    overrides.parameters.emplace_back(&job_parameters()[i], arguments.parameters[i]);
-  }
+  overrides.parameters = given_parameters(arguments.parameters);
   for (const std::string& text : arguments.sweeps) {
     SweepArgument sweep = parse_sweep(text);
     overrides.sweep.insert_or_assign(sweep.key, std::move(sweep.values));
@@ -174,20 +121,11 @@ void require_volume(const RunArguments& arguments) {
 
 std::vector<Target> all_of(const NamedTargets& targets) {
   std::vector<Target> list;
-  for (const auto* one : {&targets.near, &targets.against}) {
-    if (*one) list.push_back(**one);
-  }
-  for (const auto* more : {&targets.far, &targets.against_far}) {
+  if (targets.near) list.push_back(*targets.near);
+  for (const auto* more : {&targets.against, &targets.far, &targets.against_far}) {
     list.insert(list.end(), more->begin(), more->end());
   }
   return list;
-}
-
-// Mounting needs privileges; directories do not.
-bool mounts_something(const std::vector<Target>& volumes) {
-  return volumes.empty() || std::ranges::any_of(volumes, [](const Target& one) {
-           return one.kind != TargetKind::directory;
-         });
 }
 
 // Without names, runs the demonstration; without volumes and job options, too, at a small scale.
@@ -196,7 +134,7 @@ bool demonstrate(RunArguments& arguments, PlanOverrides& overrides) {
   if (!arguments.names.empty()) return false;
   arguments.names = {kDemonstration};
   if (!arguments.near.empty() || !arguments.far.empty() || !arguments.against.empty() ||
-      !arguments.file_systems.empty() || !overrides.parameters.empty()) {
+      !arguments.format.file_systems.empty() || !overrides.parameters.empty()) {
     return false;
   }
   overrides.parameters.emplace_back(find_job_parameter("scale"),
@@ -231,13 +169,15 @@ class SilentObserver final : public RunObserver {
 
 RunRequest request_of(const RunArguments& arguments, const Plan& plan) {
   RunRequest request{.plan = plan,
-                     .targets = {target_of(arguments.near), targets_of(arguments.far),
-                                 target_of(arguments.against), targets_of(arguments.against_far)},
-                     .file_systems = parse_file_systems(arguments.file_systems),
+                     .targets = {.far = parse_targets(arguments.far),
+                                 .against_far = parse_targets(arguments.against_far)},
+                     .file_systems = parse_file_systems(arguments.format.file_systems),
                      .auto_runs = plan.auto_runs,
-                     .destroy = devices_of(arguments.destroy),
+                     .destroy = parse_devices(arguments.format.destroy),
                      .keep = arguments.keep,
                      .block_baseline = arguments.block_baseline};
+  if (!arguments.near.empty()) request.targets.near = parse_target(arguments.near);
+  if (!arguments.against.empty()) request.targets.against = {parse_target(arguments.against)};
   apply_runs(arguments.runs, request.runs, request.auto_runs);
   return request;
 }
@@ -245,8 +185,9 @@ RunRequest request_of(const RunArguments& arguments, const Plan& plan) {
 // A client other than the first: its part of the run, without any output.
 void follow(const RunRequest& request) {
   SilentObserver observer;
-  Result result, against;
-  run_plan(request, observer, result, request.targets.against ? &against : nullptr);
+  Result result;
+  std::vector<Result> against(request.targets.against.size());
+  run_plan(request, observer, result, against);
 }
 
 // Measures, writes and prints; throws if a replay diverged.
@@ -254,19 +195,13 @@ void observe(const RunArguments& arguments, const RunRequest& request,
              const std::vector<std::string>& remarks, const std::vector<Target>& volumes,
              SignalWatch& signals, Session& session) {
   const std::vector<Result> results =
-      observe_run(session, signals, arguments.output, volumes, request.targets.against.has_value(),
-                  [&](RunObserver& observer, Result& first, Result* second) {
+      observe_run(session, signals, arguments.output, volumes, !request.targets.against.empty(),
+                  [&](RunObserver& observer, std::span<Result> measured) {
                     for (const std::string& remark : remarks) observer.notice(remark);
-                    return run_plan(request, observer, first, second);
+                    return run_plan(request, observer, measured.front(), measured.subspan(1));
                   });
   if (session.exit_code == Session::kInterrupted || arguments.allow_divergence) return;
-  for (const Result& result : results) {
-    const std::string differs = failures_of(result);
-    if (differs.empty()) continue;
-    throw Error(ErrorKind::failed, fmt::format("verification failed: {}; see docs/reel-tools.md "
-                                               "for the classes, or use --allow-divergence",
-                                               differs));
-  }
+  require_verified(results);
 }
 
 // What the arguments ask for. The request refers to the plan.

@@ -68,7 +68,7 @@ struct PointRun {
 
 class Run {
  public:
-  // `results`: one or two, by side.
+  // `results`: by side.
   Run(const RunRequest& request, Clients& clients, RunObserver& observer,
       std::vector<Result*> results)
       : request_(request), clients_(clients), observer_(observer), results_(std::move(results)) {}
@@ -381,10 +381,11 @@ class Run {
 
 }  // namespace
 
-bool run_plan(const RunRequest& request, RunObserver& observer, Result& result, Result* against) {
+bool run_plan(const RunRequest& request, RunObserver& observer, Result& result,
+              std::span<Result> against) {
   if (request.block_baseline) check_fio();
   std::vector<Result*> results = {&result};
-  if (against) results.push_back(against);
+  for (Result& one : against) results.push_back(&one);
   for (Result* one : results) {
     begin_result(*one, request.plan, request.runs ? std::nullopt : request.auto_runs);
   }

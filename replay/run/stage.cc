@@ -203,17 +203,18 @@ class VolumeOpener {
 void open_sides(const RunRequest& request, const ChosenTargets& targets, const Needs& needs,
                 std::span<Result* const> results, Stage& stage) {
   VolumeOpener opener(request, needs, stage);
-  const bool two = !targets.against.near.empty();
-  std::vector<Volumes> first = opener.open(targets.first, {});
-  std::vector<Volumes> second = opener.open(targets.against, first.front().far);
+  stage.sides.push_back({opener.open(targets.first, {}), results[0], ""});
+  const std::vector<Volume*> far = stage.sides.front().parts.front().far;
+  for (std::size_t i = 0; i < targets.against.size(); ++i) {
+    stage.sides.push_back(
+        {opener.open(targets.against[i], far), results[i + 1], request.targets.against[i].text()});
+  }
   opener.check_capacities();
-  const auto add = [&](std::vector<Volumes> parts, Result* result,
-                       const std::optional<Target>& near) {
-    stage.sides.push_back({std::move(parts), result, two ? near->text() : ""});
-    if (two) add_label(*stage.sides.back().parts.front().near, near->text(), *result);
-  };
-  add(std::move(first), results[0], request.targets.near);
-  if (two) add(std::move(second), results[1], request.targets.against);
+  if (targets.against.empty()) return;
+  stage.sides.front().name = request.targets.near->text();
+  for (const VolumeUnderTest& side : stage.sides) {
+    add_label(*side.parts.front().near, side.name, *side.result);
+  }
 }
 
 }  // namespace
@@ -225,7 +226,7 @@ Stage open_stage(const RunRequest& request, RunObserver& observer,
   Needs needs;
   if (std::ranges::all_of(jobs, [](const auto& job) { return needs_no_volume(*job); })) {
     const NamedTargets& named = request.targets;
-    if (!named.far.empty() || named.against || !request.file_systems.empty() ||
+    if (!named.far.empty() || !named.against.empty() || !request.file_systems.empty() ||
         !request.plan.parts.empty()) {
       throw Error(ErrorKind::usage,
                   "--fs, --far, --against and --parts do not apply to the null engine: it uses no "

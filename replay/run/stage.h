@@ -34,8 +34,8 @@ struct Stage {
 };
 
 // Chooses volumes and file systems, and opens the volumes. Refuses all faults of any volume, and
-// everything that cannot fit, before any volume is touched. `results`: one or two, by side. What is
-// skipped is a warning in them. Throws Error.
+// everything that cannot fit, before any volume is touched. `results`: by side. What is skipped is
+// a warning in them. Throws Error.
 Stage open_stage(const RunRequest& request, RunObserver& observer,
                  std::span<Result* const> results);
 

@@ -1,5 +1,6 @@
 #include "replay/run/targets.h"
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -87,8 +88,8 @@ void check_which_are_named(const NamedTargets& named) {
   };
   const bool near = named.near.has_value();
   needs(!named.far.empty(), near, "--far", "--near");
-  needs(named.against.has_value(), near, "--against", "--near");
-  needs(!named.against_far.empty(), named.against.has_value(), "--against-far", "--against");
+  needs(!named.against.empty(), near, "--against", "--near");
+  needs(!named.against_far.empty(), !named.against.empty(), "--against-far", "--against");
   needs(!named.against_far.empty(), !named.far.empty(), "--against-far", "--far");
   if (!named.against_far.empty() && named.against_far.size() != named.far.size()) {
     throw Error(ErrorKind::usage,
@@ -107,7 +108,7 @@ void check_comparable(const Target& one, const Target& other) {
 }
 
 void check_comparable(const NamedTargets& named) {
-  if (named.against) check_comparable(*named.near, *named.against);
+  for (const Target& other : named.against) check_comparable(*named.near, other);
   for (std::size_t i = 0; i < named.against_far.size(); ++i) {
     check_comparable(named.far[i], named.against_far[i]);
   }
@@ -116,9 +117,9 @@ void check_comparable(const NamedTargets& named) {
 // With the names of their options.
 using NamedList = std::vector<std::pair<std::string, const Target*>>;
 
-void add_side(const std::string& prefix, const SideTargets& side, std::span<const DrivePart> parts,
-              NamedList& list) {
-  const std::string near = prefix.empty() ? "near" : prefix;
+// `near`: the name of the near target.
+void add_side(const std::string& near, const std::string& prefix, const SideTargets& side,
+              std::span<const DrivePart> parts, NamedList& list) {
   for (std::size_t i = 0; i < side.near.size(); ++i) {
     list.emplace_back(parts.empty() ? near : fmt::format("{} ({})", near, parts[i].name),
                       &side.near[i]);
@@ -130,10 +131,15 @@ void add_side(const std::string& prefix, const SideTargets& side, std::span<cons
   }
 }
 
-void check_all_apart(const ChosenTargets& targets, std::span<const DrivePart> parts) {
+void check_all_apart(const ChosenTargets& targets, std::span<const DrivePart> parts, bool listed) {
   NamedList all;
-  add_side("", targets.first, parts, all);
-  add_side("against", targets.against, parts, all);
+  const auto name = [&](std::size_t number, const char* usual) {
+    return listed ? fmt::format("volume {}", number) : usual;
+  };
+  add_side(name(1, "near"), "", targets.first, parts, all);
+  for (std::size_t i = 0; i < targets.against.size(); ++i) {
+    add_side(name(i + 2, "against"), "against", targets.against[i], parts, all);
+  }
   for (std::size_t i = 0; i < all.size(); ++i) {
     for (std::size_t j = i + 1; j < all.size(); ++j) {
       check_apart(all[i].first, *all[i].second, all[j].first, *all[j].second);
@@ -145,12 +151,14 @@ void check_all_apart(const ChosenTargets& targets, std::span<const DrivePart> pa
 
 std::vector<std::pair<Target*, Role>> ChosenTargets::all() {
   std::vector<std::pair<Target*, Role>> list;
-  for (SideTargets* side : {&first, &against}) {
-    for (Target& one : side->near) list.emplace_back(&one, Role::near);
-    for (std::size_t i = 0; i < side->far.size(); ++i) {
-      list.emplace_back(&side->far[i], static_cast<Role>(i + 1));
+  const auto add = [&](SideTargets& side) {
+    for (Target& one : side.near) list.emplace_back(&one, Role::near);
+    for (std::size_t i = 0; i < side.far.size(); ++i) {
+      list.emplace_back(&side.far[i], static_cast<Role>(i + 1));
     }
-  }
+  };
+  add(first);
+  std::ranges::for_each(against, add);
   return list;
 }
 
@@ -171,8 +179,10 @@ ChosenTargets choose_targets(const NamedTargets& named, std::span<const DrivePar
     return parts.empty() ? std::vector<Target>{target} : place_parts(target, parts, option);
   };
   targets.first = {near(*named.near, "--near"), named.far};
-  if (named.against) targets.against = {near(*named.against, "--against"), named.against_far};
-  check_all_apart(targets, parts);
+  for (const Target& one : named.against) {
+    targets.against.push_back({near(one, "--against"), named.against_far});
+  }
+  check_all_apart(targets, parts, named.listed);
   return targets;
 }
 

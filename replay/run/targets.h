@@ -19,8 +19,9 @@ namespace filereel {
 struct NamedTargets {
   std::optional<Target> near = {};
   std::vector<Target> far = {};
-  std::optional<Target> against = {};
+  std::vector<Target> against = {};  // measured in turns with near
   std::vector<Target> against_far = {};
+  bool listed = false;  // near and against are a list: messages number them
 };
 
 // The targets of one result.
@@ -31,7 +32,7 @@ struct SideTargets {
 
 struct ChosenTargets {
   SideTargets first;
-  SideTargets against;  // without near: unused; with near alone: it shares the far targets
+  std::vector<SideTargets> against;  // with near alone: they share the far targets
 
   // All targets: near, far, and those of against.
   std::vector<std::pair<Target*, Role>> all();

@@ -142,7 +142,7 @@ TEST_CASE("volume options do not apply if no job uses a volume") {
   JobOptions null;
   null.engine = EngineKind::null;
   JobRun one(reads(null));
-  one.request.targets.against = directory_target(one.temp / "other");
+  one.request.targets.against = {directory_target(one.temp / "other")};
   CHECK(one.failure().find("null engine") != std::string::npos);
 }
 
@@ -155,10 +155,10 @@ TEST_CASE("far is refused if no job uses two volumes") {
 TEST_CASE("two volumes take turns, with every kind of job") {
   JobRun one(reads());
   one.plan.jobs.push_back(fc_test({FcStep::create}));
-  one.request.targets.against = directory_target(one.temp / "other");
+  one.request.targets.against = {directory_target(one.temp / "other")};
   one.request.runs = 2;
   Result second;
-  CHECK(run_plan(one.request, one.watcher, one.result, &second));
+  CHECK(run_plan(one.request, one.watcher, one.result, {&second, 1}));
   CHECK(second.complete);
   CHECK(second.measurements.size() == one.result.measurements.size());
   std::vector<std::string> order;
@@ -166,6 +166,25 @@ TEST_CASE("two volumes take turns, with every kind of job") {
     order.push_back(step.volume.ends_with("other") ? "B" : "A");
   }
   CHECK(order == std::vector<std::string>{"A", "B", "B", "A", "A", "B", "B", "A"});
+}
+
+TEST_CASE("three volumes take turns, in reverse order every second time") {
+  JobRun one(reads());
+  for (const char* name : {"b", "c"}) {
+    one.request.targets.against.push_back(directory_target(one.temp / name));
+  }
+  one.request.runs = 3;
+  std::vector<Result> others(2);
+  CHECK(run_plan(one.request, one.watcher, one.result, others));
+  for (const Result& other : others) {
+    CHECK(other.complete);
+    REQUIRE(other.measurements.size() == 1);
+    CHECK(other.measurements.front().samples.size() == 3);
+  }
+  CHECK(others.back().label == (one.temp / "c"));
+  std::string order;
+  for (const StepInfo& step : one.watcher.steps) order += step.volume.back();
+  CHECK(order == "ebccbeebc");  // e: volume
 }
 
 }  // namespace

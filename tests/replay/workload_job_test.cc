@@ -458,10 +458,10 @@ TEST_CASE(
         "fresh: run\nfiles: {size: 64 KiB, volumes: [near, far]}\n"
         "access: {size: [4 KiB, 8 KiB], random: 100 %}\nstop: {operations: 20}\n",
         2);
-    one.request.targets.against = directory_target(one.temp / "other");
+    one.request.targets.against = {directory_target(one.temp / "other")};
     if (own) one.request.targets.against_far = {directory_target(one.temp / "other far")};
     Result second;
-    CHECK(run_plan(one.request, one.watcher, one.result, &second));
+    CHECK(run_plan(one.request, one.watcher, one.result, {&second, 1}));
     REQUIRE(second.measurements.size() == 6);
     for (const Result* result : {&std::as_const(one.result), &std::as_const(second)}) {
       for (const Measurement& measurement : result->measurements) {

@@ -1,0 +1,60 @@
+// Predicts the run time of a recorded program on several volumes from replays at pace `think`.
+//
+// The method works on the logarithms of times, so errors are factors:
+// - The repetitions have a spread. The 95 % interval of their median (bootstrap.h) is taken as
+//   1.96 standard errors on either side.
+// - A replay is not the program. The standard error of its time as a prediction of the program's
+//   time is ReplayAccuracy::single, independent of the spread.
+// - The interval of a time is its median times and divided by
+//   exp(1.96 × sqrt(spread² + single²)).
+// - Errors that a reel causes on all volumes cancel in comparisons. The ratio of two times has the
+//   standard error sqrt(spread1² + spread2² + between²). A volume is shown to be slower than
+//   another if the two-sided p of the normal distribution, corrected for all pairs (holm.h), is at
+//   most 5 %.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "replay/statistics/interval.h"
+
+namespace filereel {
+
+// The accuracy of replays at pace think of reels with the waits of threads: the root mean square of
+// ln(time of the replay / time of the program).
+struct ReplayAccuracy {
+  double single = 0;   // of a time on any volume
+  double between = 0;  // of the ratio of the times on two volumes
+};
+// Measured with programs of several kinds on several file systems: docs/replay-accuracy.md.
+inline constexpr ReplayAccuracy kReplayAccuracy = {.single = 0.06, .between = 0.04};
+
+struct ReplayedVolume {
+  std::string name;
+  std::string file_system;
+  std::vector<double> seconds = {};  // of complete repetitions, above 0
+  std::string obstacle = {};         // why the replays predict nothing; "" if they do
+};
+
+struct PredictedTime {
+  std::size_t volume = 0;                 // index
+  double median_s = 0;                    // of the repetitions; 0 without any
+  std::optional<Interval> interval = {};  // 95 %; only with a rank
+  std::uint32_t rank = 0;                 // 1 + the number of `faster`; 0: `reason` says why
+  std::vector<std::size_t> faster = {};   // volumes shown to be faster
+  std::string reason = {};
+};
+
+struct Prediction {
+  std::optional<ReplayAccuracy> accuracy;  // nothing: intervals and ranks have only the spread
+  std::vector<PredictedTime> times;        // by rank, then by median; those without a rank last
+};
+
+Prediction predict_times(std::span<const ReplayedVolume> volumes,
+                         const std::optional<ReplayAccuracy>& accuracy);
+
+}  // namespace filereel

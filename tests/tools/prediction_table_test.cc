@@ -1,0 +1,69 @@
+#include "tools/prediction_table.h"
+
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "tests/kept_file.h"
+
+namespace filereel {
+namespace {
+
+std::string not_bold(const std::string& text) {
+  return text;
+}
+
+ReplayedVolume replayed_volume(const std::string& name, const std::string& file_system,
+                               double seconds) {
+  return {.name = name,
+          .file_system = file_system,
+          .seconds = {seconds * 0.99, seconds, seconds, seconds, seconds * 1.02}};
+}
+
+const PredictedProgram kClone = {
+    .reel = "clone.reel", .command = "git clone project", .recorded_s = 0.78};
+
+std::string shown(std::span<const ReplayedVolume> volumes,
+                  const PredictedProgram& program = kClone) {
+  return format_prediction(
+      program, volumes,
+      predict_times(volumes, program.unknown_accuracy.empty() ? std::optional(kReplayAccuracy)
+                                                              : std::nullopt),
+      not_bold);
+}
+
+TEST_CASE("a prediction is shown as in the golden file") {
+  std::vector<ReplayedVolume> volumes = {
+      replayed_volume("/mnt/c/test", "btrfs", 1.26), replayed_volume("/mnt/a/test", "xfs", 0.81),
+      replayed_volume("/mnt/b/test", "ext4", 1.2), replayed_volume("/mnt/d/test", "vfat", 0.5)};
+  volumes.back().obstacle =
+      "12 of 4711 results differ from the recording, so the program would do something else";
+  CHECK(shown(volumes) == kept_file("tools/golden/prediction.txt"));
+}
+
+TEST_CASE("a single volume has a time instead of a ranking") {
+  const std::string text = shown(std::vector{replayed_volume("/mnt/a", "xfs", 0.81)});
+  CHECK(text.contains("\n810 ms on /mnt/a (xfs), with 95 % confidence 719 ms to 912 ms.\n"));
+  CHECK_FALSE(text.contains("Fastest"));
+}
+
+TEST_CASE("volumes of the same speed are not called fast or slow") {
+  const std::string text =
+      shown(std::vector{replayed_volume("/a", "xfs", 1), replayed_volume("/b", "xfs", 1.01)});
+  CHECK(text.contains("\n/a (xfs) and /b (xfs): no significant difference.\n"));
+  CHECK_FALSE(text.contains("Slowest"));
+  CHECK(text.contains("1="));
+}
+
+TEST_CASE("an unknown accuracy is stated instead of figures") {
+  PredictedProgram program = kClone;
+  program.unknown_accuracy = "the reel has no waits";
+  const std::string text = shown(std::vector{replayed_volume("/a", "xfs", 1)}, program);
+  CHECK(text.contains("ACCURACY UNKNOWN: the reel has no waits."));
+  CHECK(text.contains("\nIn the replays: 1.00 s on /a (xfs).\n"));
+  CHECK_FALSE(text.contains("6 %"));
+}
+
+}  // namespace
+}  // namespace filereel

@@ -1,0 +1,213 @@
+// filereel predict: the expected run time of a recorded program on volumes, from replays at pace
+// `think` on all of them in turns.
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "filesets/system/error.h"
+#include "filesets/system/printable.h"
+#include "filesets/system/read_file.h"
+#include "replay/compare/prediction.h"
+#include "replay/compare/prediction_json.h"
+#include "replay/report/formatting.h"
+#include "replay/results/failures.h"
+#include "replay/run/catalogue.h"
+#include "replay/run/plan.h"
+#include "replay/run/runner.h"
+#include "replay/statistics/bootstrap.h"
+#include "tools/clean.h"
+#include "tools/commands.h"
+#include "tools/job_arguments.h"
+#include "tools/observed_run.h"
+#include "tools/prediction_table.h"
+#include "tools/runs_options.h"
+#include "tools/signals.h"
+#include "tools/table.h"
+
+namespace filereel {
+namespace {
+
+// The parameters of a replay that leave its accuracy as it was measured.
+constexpr std::string_view kParameters[] = {"warm", "owners"};
+
+struct PredictArguments {
+  std::string reel;
+  std::vector<std::string> volumes;
+  FormatArguments format;
+  ParameterArguments parameters;
+  RunsArguments runs;
+  bool allow_divergence = false;
+  ResultOptions output;
+};
+
+// Why nothing is known about the accuracy of replays of this trace; "" if it is known.
+std::string unknown_accuracy(const TraceInfo& info) {
+  if (!info.complete) return "the reel is truncated: the end of the program is missing";
+  for (const std::string_view reason : {kEventsLost, kEventsBeyondMemory}) {
+    for (const auto& [lost, number] : info.lost) {
+      if (lost.starts_with(reason)) return fmt::format("the reel is incomplete: {}", lost);
+    }
+  }
+  if (info.waits) return "";
+  return "the reel does not contain the waits of threads (only `filereel record` with BPF records "
+         "them), so all pauses are replayed as sleeps";
+}
+
+PredictedProgram describe(const std::string& name, const TraceInfo& info) {
+  if (!info.timed) {
+    throw Error(ErrorKind::unusable_input,
+                fmt::format("{}: has no recorded times, which a prediction needs; record the "
+                            "program with `filereel record`",
+                            printable(name)));
+  }
+  const auto command = info.facts.find("command");
+  return {.reel = name,
+          .command = command == info.facts.end() ? "" : command->second,
+          .recorded_s = static_cast<double>(info.duration_ns) * 1e-9,
+          .unknown_accuracy = unknown_accuracy(info)};
+}
+
+RunRequest request_of(const PredictArguments& arguments, const Plan& plan) {
+  std::vector<Target> targets = parse_targets(arguments.volumes);
+  RunRequest request{.plan = plan,
+                     .targets = {.near = targets.front(),
+                                 .against = {targets.begin() + 1, targets.end()},
+                                 .listed = true},
+                     .file_systems = parse_file_systems(arguments.format.file_systems),
+                     .runs = kLeastForInterval,
+                     .destroy = parse_devices(arguments.format.destroy)};
+  apply_runs(arguments.runs, request.runs, request.auto_runs);
+  if (request.auto_runs) request.runs.reset();
+  if (request.runs && *request.runs < kLeastForInterval) {
+    throw Error(ErrorKind::usage, fmt::format("--runs {}: a prediction needs at least {}",
+                                              *request.runs, kLeastForInterval));
+  }
+  return request;
+}
+
+Plan plan_of(const PredictArguments& arguments) {
+  PlanOverrides overrides;
+  overrides.repetitions = true;
+  overrides.parameters = given_parameters(arguments.parameters);
+  overrides.parameters.emplace_back(find_job_parameter("pace"), std::vector<std::string>{"think"});
+  std::vector<std::string> remarks;  // of parameters that do not apply to all jobs: there is one
+  return load_plan({&arguments.reel, 1}, overrides, remarks);
+}
+
+// The name of the volume that was measured, without serial numbers if they are hidden.
+std::string volume_of(const Result& result, const Measurement& measurement) {
+  for (const VolumeDescription& volume : result.volumes) {
+    if (volume.file_system == measurement.file_system) return volume.target;
+  }
+  return result.label;
+}
+
+// A volume for each file system of each result.
+std::vector<ReplayedVolume> replayed_volumes(std::span<const Result> results,
+                                             bool allow_divergence) {
+  std::vector<ReplayedVolume> volumes;
+  for (const Result& result : results) {
+    for (const Measurement& one : result.measurements) {
+      ReplayedVolume& volume = volumes.emplace_back(
+          ReplayedVolume{.name = volume_of(result, one), .file_system = one.file_system});
+      for (const Sample& sample : one.samples) {
+        if (!has_failed(sample) && sample.elapsed_s > 0) volume.seconds.push_back(sample.elapsed_s);
+      }
+      if (allow_divergence || failures_of(one).empty()) continue;
+      volume.obstacle = fmt::format(
+          "{} results differ from the recording, so the program would do something else",
+          divergences_text(one));
+    }
+  }
+  return volumes;
+}
+
+// Each warning once.
+std::string warnings_of(std::span<const Result> results) {
+  Result all;
+  for (const Result& result : results) {
+    for (const Warning& warning : result.warnings) all.warn(warning);
+  }
+  std::string text;
+  for (const Warning& warning : all.warnings) text += format_warning(warning);
+  return text;
+}
+
+void show(const PredictArguments& arguments, const PredictedProgram& program,
+          std::span<const Result> results, const Session& session) {
+  const std::vector<ReplayedVolume> volumes = replayed_volumes(results, arguments.allow_divergence);
+  const Prediction prediction = predict_times(
+      volumes, program.unknown_accuracy.empty() ? std::optional(kReplayAccuracy) : std::nullopt);
+  const ResultOptions& output = arguments.output;
+  const bool taken = output.json == "-" || output.html == "-" || output.live.json == "-";
+  const auto bold = [&](const std::string& text) {
+    return session.bold(text, taken ? STDERR_FILENO : STDOUT_FILENO);
+  };
+  const std::string text =
+      format_prediction(program, volumes, prediction, bold) + warnings_of(results);
+  if (!output.json.empty()) {
+    session.print_to(output.json, prediction_to_json(program, volumes, prediction, results));
+  }
+  write_report(session, results, output.html);
+  taken ? static_cast<void>(session.print_aside(text)) : session.print(text);
+}
+
+void predict(const PredictArguments& arguments, Session& session) {
+  const PredictedProgram program =
+      describe(arguments.reel, open_named_reel(arguments.reel)->info());
+  clear_leftovers(session);
+  const Plan plan = plan_of(arguments);
+  RunRequest request = request_of(arguments, plan);
+  const std::vector<Target> targets = parse_targets(arguments.volumes);
+  if (mounts_something(targets)) {
+    request.power = enter_mount_namespace();  // before there are threads
+  }
+  SignalWatch signals;
+  request.stop = signals.token();
+  const std::vector<Result> results =
+      observe_quietly(session, signals, arguments.output, targets, targets.size(),
+                      [&](RunObserver& observer, std::span<Result> measured) {
+                        return run_plan(request, observer, measured.front(), measured.subspan(1));
+                      });
+  if (session.exit_code == Session::kInterrupted) return;
+  show(arguments, program, results, session);
+  if (!arguments.allow_divergence) require_verified(results);
+}
+
+}  // namespace
+
+void add_predict_command(CLI::App& app, Session& session) {
+  CLI::App* command = app.add_subcommand(
+      "predict", "Predict the run time of a recorded program on one or more volumes");
+  const auto arguments = std::make_shared<PredictArguments>();
+  command->add_option("REEL", arguments->reel, "Reel: a .reel file or a catalogue name")
+      ->required();
+  command
+      ->add_option("VOLUMES", arguments->volumes,
+                   "Directories, image:FILE[,size=4G], block devices or parts of them")
+      ->required();
+  add_format_options(*command, arguments->format);
+  add_runs_options(*command, arguments->runs,
+                   "Number of repetitions on each volume, at least 5 (5)");
+  add_parameter_options(*command, arguments->parameters, kParameters);
+  command->add_flag("--allow-divergence", arguments->allow_divergence,
+                    "Predict times although replays diverge from the trace, and exit with 0");
+  add_result_options(*command, arguments->output);
+  command->footer(
+      "Examples:\n  filereel predict app.reel /mnt/a/test /mnt/b/test\n"
+      "  filereel predict app.reel image:test.img --fs ext4,xfs,btrfs --json app.json\n"
+      "  filereel predict app.reel /dev/sdb /dev/sdc --destroy /dev/sdb --destroy /dev/sdc --runs "
+      "10");
+  command->callback([arguments, &session] {
+    refuse_special_file(arguments->reel);
+    predict(*arguments, session);
+  });
+}
+
+}  // namespace filereel
