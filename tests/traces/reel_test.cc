@@ -14,6 +14,7 @@
 #include "tests/temp_dir.h"
 #include "tests/traces/reel_samples.h"
 #include "traces/reel/reel_reader.h"
+#include "traces/reel/reel_format.h"
 #include "traces/reel/reel_writer.h"
 
 namespace filereel {
@@ -187,8 +188,8 @@ TEST_CASE("names that come while a trace is made stand before the operations tha
   TraceTables tables;
   ReelWriter writer(dir / "grown.reel", tables, {});
   std::vector<std::string> names;
-  for (std::uint64_t i = 0; i < 50'000; ++i) {
-    names.push_back("d/" + std::to_string(i * 7919 % 50'000));
+  for (std::uint64_t i = 0; i < 100'000; ++i) {
+    names.push_back("d/" + std::to_string(i * 7919 % 100'000));
     RecordedOperation recorded;
     recorded.operation.kind = OperationKind::access;
     recorded.operation.path = tables.paths.add(Role::near, names.back());
@@ -203,7 +204,7 @@ TEST_CASE("names that come while a trace is made stand before the operations tha
   ReelReader reader(as_span(bytes), "grown");
   CHECK_FALSE(reader.info().complete);
   const auto read = all_of(reader);
-  REQUIRE(read.size() == 32'768);
+  REQUIRE(read.size() == 2 * kBlockOperations);
   for (std::size_t i = 0; i < read.size(); ++i) {
     if (reader.tables().paths.relative(read[i].operation.path) != names[i]) {
       FAIL("operation ", i, " names another path");

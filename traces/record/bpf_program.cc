@@ -285,6 +285,13 @@ void BpfProgram::set_costs(const Costs& costs) {
   std::atomic_ref(globals.cost_of_small).store(costs.small);
 }
 
+void BpfProgram::discard_events() {
+  const auto drop = [](void*, void*, std::size_t) { return 0; };
+  const std::unique_ptr<ring_buffer, State::FreeRing> events(
+      ring_buffer__new(bpf_map__fd(state_->program->maps.ring), drop, nullptr, nullptr));
+  if (events) ring_buffer__consume(events.get());
+}
+
 void BpfProgram::stop_recording() {
   std::atomic_ref(state_->program->bss->recording).store(0);
 }

@@ -41,6 +41,8 @@ class BpfProgram {
     std::uint32_t other = 0, plain = 0, small = 0;
   };
   void set_costs(const Costs& costs);
+  // Drops the events so far.
+  void discard_events();
   void start_recording();
   void stop_recording();
 

@@ -99,6 +99,7 @@ std::uint32_t BpfRecorder::calibrate(BpfProgram& program) {
   program.start_recording();
   const Calibration::Times recorded = calibration.measure();
   program.stop_recording();
+  program.discard_events();
   const auto added = [](double before, double after) {
     return static_cast<std::uint32_t>(std::clamp(after - before, 0.0, 1e6));
   };

@@ -166,18 +166,19 @@ static __always_inline struct bpf_event* reserve(__u32 kind, struct task_struct*
   return event;
 }
 
-// Adds the time since `begin_ns` to what the recorder took from the thread, and reports it if it is
-// large enough.
+// Adds the time since `begin_ns` to what the recorder took from the thread.
 static __always_inline void account_since(struct bpf_thread* state, __u64 begin_ns) {
   state->cost_ns += bpf_ktime_get_ns() - begin_ns;
 }
 
+// Reports what the recorder took, if that is worth an event.
 static __always_inline void report_cost(struct bpf_thread* state, struct task_struct* task) {
   if (state->cost_ns < kReportedCostNs) return;
+  const __u64 cost = state->cost_ns;
+  state->cost_ns = 0;
   struct bpf_event* event = reserve(EVENT_WAIT, task, 0);
   if (!event) return;
   event->flags = kForRecorder;
-  event->arguments[0] = state->cost_ns;
+  event->arguments[0] = cost;
   bpf_ringbuf_submit(event, BPF_RB_NO_WAKEUP);
-  state->cost_ns = 0;
 }
