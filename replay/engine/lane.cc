@@ -135,7 +135,10 @@ bool Lane::execute_control(const Operation& op) {
   }
   if (!engine_.drain()) return false;
   if (replay_.options.board) replay_.options.board->advance(number_);
-  if (replay_.paced) last_end_ns_ = now_ns();
+  if (replay_.paced) {
+    last_end_ns_ = now_ns();
+    engine_.set_due(0);  // it was this operation that was due
+  }
   return true;
 }
 

@@ -194,9 +194,13 @@ class Two(PartsTest):
     @contextlib.contextmanager
     def stopped_run(self, device):
         """A run in its middle, which stands still."""
-        running = self.start("run", *self.arguments(device, "--set", self.many_small_files(3000),
-                                                    "--runs", 20, "--json", "r.json"))
-        self.assertTrue(wait_until(lambda: self.steps_measured() >= 2 or running.ended(), 60))
+        for _ in range(5):
+            running = self.start("run", *self.arguments(device, "--set", self.many_small_files(3000),
+                                                        "--runs", 20, "--json", "r.json"))
+            self.assertTrue(wait_until(lambda: self.steps_measured() >= 2 or running.ended(), 60))
+            # Another test's losetup opens devices while it looks for a free one.
+            if not running.ended() or "losetup" not in running.finish().err:
+                break
         running.kill(signal.SIGSTOP)
         try:
             yield running
