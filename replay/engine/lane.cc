@@ -144,11 +144,26 @@ bool Lane::execute_control(const Operation& op) {
 
 bool Lane::await(const Operation& op) {
   if (!engine_.drain()) return false;
-  if (replay_.paced) balance_.settle(now_ns(), call_ns());
-  if (replay_.options.board) replay_.options.board->wait(op.source, op.second);
+  LaneBoard* const board = replay_.options.board;
+  if (board && !board->reached(op.source, op.second)) {
+    if (replay_.paced) {
+      wait_paced(op);
+    } else {
+      board->wait(op.source, op.second);
+    }
+  }
   if (replay_.stop.stop_requested()) return false;
-  if (replay_.paced) balance_.skip(now_ns(), call_ns());
   return alarm_ns_ == kNever || handle_alarm(now_ns());
+}
+
+// The recorded thread needed processor time for going to sleep and waking up, which is a part of
+// its work. So does this one.
+void Lane::wait_paced(const Operation& op) {
+  balance_.settle(now_ns(), call_ns());
+  const std::uint64_t before = thread_time_ns();
+  replay_.options.board->wait(op.source, op.second);
+  balance_.done(thread_time_ns() - before);
+  balance_.skip(now_ns(), call_ns());
 }
 
 // What nothing in the replay ends lasts as long as in the trace. The sleep is not made more precise

@@ -69,6 +69,7 @@ class Lane {
   bool execute_last(std::span<const Operation> rest);
   bool execute_control(const Operation& op);
   bool await(const Operation& op);
+  void wait_paced(const Operation& op);
   bool pace(const Operation& op);
   bool work(const Operation& op);
   bool wait(const Operation& op);

@@ -32,6 +32,8 @@ class WorkBalance {
     skip(now, calls);
   }
   void owe(std::uint64_t ns) { owed_ns_ += static_cast<std::int64_t>(ns); }
+  // Work that was done in time that was skipped.
+  void done(std::uint64_t ns) { owed_ns_ -= static_cast<std::int64_t>(ns); }
   // Negative: in excess.
   std::int64_t owed_ns() const { return owed_ns_; }
 
