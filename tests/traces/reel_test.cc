@@ -13,8 +13,8 @@
 #include "filesets/system/error.h"
 #include "tests/temp_dir.h"
 #include "tests/traces/reel_samples.h"
-#include "traces/reel/reel_reader.h"
 #include "traces/reel/reel_format.h"
+#include "traces/reel/reel_reader.h"
 #include "traces/reel/reel_writer.h"
 
 namespace filereel {
