@@ -19,8 +19,7 @@ enum event_kind {
   EVENT_SUBMIT = 6,    // arguments[0]: the request; [1]: bytes of its buffers; PART_ENTRY; file[0]
   EVENT_COMPLETE = 7,  // arguments[0]: the request; result; for a file opened into the ring's own
                        // table: extra: its index, file[0]
-  EVENT_WAIT = 8,      // the thread was off the processors; flags: the reason (wait_flags)
-                       // or WAIT_FOR_PAGE;
+  EVENT_WAIT = 8,      // the thread was off the processors; flags: event_wait;
                        // arguments[0]: ns until it was woken, or spent by the recorder; result: the
                        // thread that woke it
   EVENT_WAKE = 9,      // the thread woke the waiting thread `result`
@@ -31,7 +30,15 @@ enum event_flags {
   EVENT_TRUNCATED = 1,  // an open: `position` is the file's size before O_TRUNC
 };
 
-enum { WAIT_FOR_PAGE = 255 };  // for the content of a page: of a mapped file, or swapped out
+// Flags of EVENT_WAIT; the first ones are those of the operation (wait_flags in
+// traces/operation.h).
+enum event_wait {
+  WAIT_FOR_THREAD = 0,
+  WAIT_FOR_OUTSIDE = 1,
+  WAIT_FOR_PROCESSOR = 2,
+  WAIT_FOR_RECORDER = 3,
+  WAIT_FOR_PAGE = 4,  // of a mapped file, or swapped out
+};
 
 struct bpf_event {
   __u8 kind;

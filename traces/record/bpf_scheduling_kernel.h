@@ -5,9 +5,6 @@
 #include "traces/record/bpf_threads_kernel.h"
 
 enum {
-  kForThread = 0,  // as wait_flags
-  kForOutside = 1,
-  kForProcessor = 2,
   kExec = 59,  // execve, which lets the parent of a vfork continue
   kExecAt = 322,
   kShortestWaitNs = 2000,  // shorter waits for a processor are not reported
@@ -47,10 +44,10 @@ static __always_inline void gets_processor(struct task_struct* task) {
   struct bpf_event* event = reserve(EVENT_WAIT, task, begin);
   if (!event) return;
   event->end_ns = now;
-  event->flags = !blocked          ? kForProcessor
+  event->flags = !blocked          ? WAIT_FOR_PROCESSOR
                  : !state->in_call ? WAIT_FOR_PAGE
-                 : state->waker    ? kForThread
-                                   : kForOutside;
+                 : state->waker    ? WAIT_FOR_THREAD
+                                   : WAIT_FOR_OUTSIDE;
   event->result = blocked ? state->waker : 0;
   event->arguments[0] = woken > begin ? woken - begin : 0;
   bpf_ringbuf_submit(event, BPF_RB_NO_WAKEUP);

@@ -25,7 +25,6 @@ enum {
   kLink = 0120000,
   kPage = 4096,
   kMapped = 0x100,   // VM_FAULT_NOPAGE: the required page is present
-  kForRecorder = 3,  // as wait_flags
   kReportedCostNs = 20000,
 };
 
@@ -48,6 +47,7 @@ __u32 crowded = 0;  // some thread uses its second entry
 __u32 cost_of_other = 0, cost_of_plain = 0, cost_of_small = 0;
 
 static __always_inline struct bpf_thread* find_thread(__u32 thread) {
+  if (!thread) return 0;  // an idle processor, not a free entry
   __u32 place = bpf_first_slot(thread);
   struct bpf_thread* found = bpf_map_lookup_elem(&threads, &place);
   if (found && found->thread == thread) return found;
@@ -178,7 +178,7 @@ static __always_inline void report_cost(struct bpf_thread* state, struct task_st
   state->cost_ns = 0;
   struct bpf_event* event = reserve(EVENT_WAIT, task, 0);
   if (!event) return;
-  event->flags = kForRecorder;
+  event->flags = WAIT_FOR_RECORDER;
   event->arguments[0] = cost;
   bpf_ringbuf_submit(event, BPF_RB_NO_WAKEUP);
 }

@@ -13,6 +13,11 @@ namespace {
 
 constexpr std::uint64_t kPage = 4096;
 
+static_assert(WAIT_FOR_THREAD == wait_flags::kForThread &&
+              WAIT_FOR_OUTSIDE == wait_flags::kForOutside &&
+              WAIT_FOR_PROCESSOR == wait_flags::kForProcessor &&
+              WAIT_FOR_RECORDER == wait_flags::kForRecorder);
+
 }  // namespace
 
 std::string mount_point_of(std::uint64_t device) {
