@@ -1,6 +1,7 @@
 #include "replay/engine/lane.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <errno.h>
 
@@ -160,9 +161,9 @@ bool Lane::await(const Operation& op) {
 // its work. So does this one.
 void Lane::wait_paced(const Operation& op) {
   balance_.settle(now_ns(), call_ns());
-  const std::uint64_t before = thread_time_ns();
+  const std::uint64_t before = thread_cpu_ns();
   replay_.options.board->wait(op.source, op.second);
-  balance_.done(thread_time_ns() - before);
+  balance_.done(thread_cpu_ns() - before);
   balance_.skip(now_ns(), call_ns());
 }
 
@@ -174,8 +175,7 @@ bool Lane::wait(const Operation& op) {
   if (!engine_.drain()) return false;
   const std::uint64_t begin = now_ns();
   balance_.settle(begin, call_ns());
-  if (!sleeps_precisely_) prepare_precise_sleep();
-  sleeps_precisely_ = true;
+  prepare_sleep();
   const std::uint64_t due = std::min(begin + op.length, alarm_ns_);
   doze_until(due, replay_.stop);
   if (replay_.stop.stop_requested()) return false;
@@ -203,10 +203,13 @@ bool Lane::work(const Operation& op) {
   return alarm_ns_ == kNever || handle_alarm(now_ns());
 }
 
+void Lane::prepare_sleep() {
+  if (!std::exchange(sleeps_precisely_, true)) prepare_precise_sleep();
+}
+
 bool Lane::pace(const Operation& op) {
   if (op.flags == pace_flags::kWork || op.flags == pace_flags::kFirstWork) return work(op);
-  if (!sleeps_precisely_) prepare_precise_sleep();
-  sleeps_precisely_ = true;
+  prepare_sleep();
   if (replay_.queues && op.flags == pace_flags::kFromLastEnd) {
     if (!engine_.drain()) return false;
     last_end_ns_ = now_ns();

@@ -73,6 +73,7 @@ class Lane {
   bool pace(const Operation& op);
   bool work(const Operation& op);
   bool wait(const Operation& op);
+  void prepare_sleep();
   std::uint64_t call_ns() { return engine_.statistics().call_ns; }
 
   void set_alarm(std::uint64_t at_ns);

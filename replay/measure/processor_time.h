@@ -6,9 +6,6 @@
 
 namespace filereel {
 
-// Processor time of this thread so far, in ns. A system call of half a microsecond.
-std::uint64_t thread_time_ns() noexcept;
-
 // Returns when this thread has used `ns` nanoseconds of processor time: time in which other threads
 // have its processor does not count. Returns at once if a stop is requested.
 void use_processor(std::uint64_t ns, const std::stop_token& stop) noexcept;
