@@ -73,8 +73,8 @@ PredictedProgram describe(const std::string& name, const TraceInfo& info) {
           .unknown_accuracy = unknown_accuracy(info)};
 }
 
-RunRequest request_of(const PredictArguments& arguments, const Plan& plan) {
-  std::vector<Target> targets = parse_targets(arguments.volumes);
+RunRequest request_of(const PredictArguments& arguments, const Plan& plan,
+                      const std::vector<Target>& targets) {
   RunRequest request{.plan = plan,
                      .targets = {.near = targets.front(),
                                  .against = {targets.begin() + 1, targets.end()},
@@ -163,8 +163,8 @@ void predict(const PredictArguments& arguments, Session& session) {
       describe(arguments.reel, open_named_reel(arguments.reel)->info());
   clear_leftovers(session);
   const Plan plan = plan_of(arguments);
-  RunRequest request = request_of(arguments, plan);
   const std::vector<Target> targets = parse_targets(arguments.volumes);
+  RunRequest request = request_of(arguments, plan, targets);
   if (mounts_something(targets)) {
     request.power = enter_mount_namespace();  // before there are threads
   }

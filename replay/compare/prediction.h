@@ -7,8 +7,8 @@
 //   time is ReplayAccuracy::single, independent of the spread.
 // - The interval of a time is its median times and divided by
 //   exp(1.96 × sqrt(spread² + single²)).
-// - Errors that a reel causes on all volumes cancel in comparisons. The ratio of two times has the
-//   standard error sqrt(spread1² + spread2² + between²). A volume is shown to be slower than
+// - The ratio of two times has the standard error sqrt(spread1² + spread2² + between²): an error of
+//   a reel that is the same on all volumes would cancel. A volume is shown to be slower than
 //   another if the two-sided p of the normal distribution, corrected for all pairs (holm.h), is at
 //   most 5 %.
 #pragma once
