@@ -215,11 +215,16 @@ TEST_CASE("what is still open where the cut ends is closed there") {
   CHECK(out.final() == "f=100 g=4096");
 }
 
-TEST_CASE("a cut keeps the threads that it names, numbered anew") {
-  Tale tale;
+// The first one is the parent of the others.
+void begin_three_threads(Tale& tale) {
   tale.builder.thread(0).process = 10;
   tale.builder.add_thread(thread_of(11, 0));
   tale.builder.add_thread(thread_of(12, 0));
+}
+
+TEST_CASE("a cut keeps the threads that it names, numbered anew") {
+  Tale tale;
+  begin_three_threads(tale);
   for (const std::uint64_t child : {1U, 2U}) {
     Operation fork;
     fork.kind = OperationKind::fork;
@@ -245,9 +250,7 @@ TEST_CASE("a cut keeps the threads that it names, numbered anew") {
 
 TEST_CASE("a cut keeps the waits of its threads, also those that others ended") {
   Tale tale;
-  tale.builder.thread(0).process = 10;
-  tale.builder.add_thread(thread_of(11, 0));
-  tale.builder.add_thread(thread_of(12, 0));
+  begin_three_threads(tale);
   const auto add = [&](std::uint32_t thread, OperationKind kind, std::uint64_t other) {
     tale.thread = thread;
     Operation operation;
