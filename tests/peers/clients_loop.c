@@ -6,9 +6,10 @@
 //
 // data: each process writes a file of MIB MiB in pieces of 1 MiB, syncs and closes it; then it
 // reads the file of the process SHIFT ranks above in the same pieces. As `ior -a POSIX -F -t 1m -b
-// ...m -e -w -r -C`. same: all pieces are one buffer, as in IOR. new: each piece is copied from a pool
-// of random data first, so that hardly any two are equal. metadata: each process creates, stats and removes COUNT empty files in a
-// directory of its own, by their full paths. As `mdtest -F -u -n COUNT`.
+// ...m -e -w -r -C`. same: all pieces are one buffer, as in IOR. new: each piece is copied from a
+// pool of random data first, so that hardly any two are equal. metadata: each process creates,
+// stats and removes COUNT empty files in a directory of its own, by their full paths. As
+// `mdtest -F -u -n COUNT`.
 //
 // Prints a line for each phase: its name, the seconds from the first start to the last end, and the
 // seconds between the first and the last start. All processes run on one machine and have one
@@ -23,32 +24,28 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "loop.h"
+
 enum { kPiece = 1 << 20, kLongest = 4096, kPool = 64 << 20 };
 
 static int rank, processes, cold;
 static const char* folder;
 static char path[kLongest];
 
-static void check(int good, const char* what) {
+static void require(int good, const char* what) {
   if (good) return;
   perror(what);
   MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-static double now(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
-
 // Everything is on the device before a phase, as in filereel; the caches are empty if cold.
 static void prepare_caches(void) {
   const int folder_file = open(folder, O_RDONLY | O_DIRECTORY);
-  check(folder_file >= 0 && syncfs(folder_file) == 0, folder);
+  require(folder_file >= 0 && syncfs(folder_file) == 0, folder);
   close(folder_file);
   if (!cold) return;
   const int file = open("/proc/sys/vm/drop_caches", O_WRONLY);
-  check(file >= 0 && write(file, "3", 1) == 1, "drop_caches");
+  require(file >= 0 && write(file, "3", 1) == 1, "drop_caches");
   close(file);
 }
 
@@ -74,7 +71,7 @@ static int shift;
 static int open_data(int owner, int flags) {
   snprintf(path, sizeof path, "%s/data.%08d", folder, owner);
   const int file = open(path, flags, 0644);
-  check(file >= 0, path);
+  require(file >= 0, path);
   return file;
 }
 
@@ -82,18 +79,18 @@ static void write_data(int count) {
   const int file = open_data(rank, O_CREAT | O_RDWR);
   for (int i = 0; i < count; ++i) {
     if (pool) memcpy(buffer, pool + (size_t)i * (kPiece + 4096) % (kPool - kPiece), kPiece);
-    check(pwrite(file, buffer, kPiece, (off_t)i * kPiece) == kPiece, path);
+    require(pwrite(file, buffer, kPiece, (off_t)i * kPiece) == kPiece, path);
   }
-  check(fsync(file) == 0, path);
-  check(close(file) == 0, path);
+  require(fsync(file) == 0, path);
+  require(close(file) == 0, path);
 }
 
 static void read_data(int count) {
   const int file = open_data((rank + shift) % processes, O_RDWR);
   for (int i = 0; i < count; ++i) {
-    check(pread(file, buffer, kPiece, (off_t)i * kPiece) == kPiece, path);
+    require(pread(file, buffer, kPiece, (off_t)i * kPiece) == kPiece, path);
   }
-  check(close(file) == 0, path);
+  require(close(file) == 0, path);
 }
 
 // The names of a file set: on ext4, creating depends on them by a seventh.
@@ -105,8 +102,8 @@ static void create_files(int count) {
   for (int i = 0; i < count; ++i) {
     name_file(i);
     const int file = open(path, O_CREAT | O_WRONLY, 0644);
-    check(file >= 0, path);
-    check(close(file) == 0, path);
+    require(file >= 0, path);
+    require(close(file) == 0, path);
   }
 }
 
@@ -114,20 +111,20 @@ static void stat_files(int count) {
   struct stat seen;
   for (int i = 0; i < count; ++i) {
     name_file(i);
-    check(stat(path, &seen) == 0, path);
+    require(stat(path, &seen) == 0, path);
   }
 }
 
 static void remove_files(int count) {
   for (int i = 0; i < count; ++i) {
     name_file(i);
-    check(unlink(path) == 0, path);
+    require(unlink(path) == 0, path);
   }
 }
 
 static char* random_memory(size_t size) {
   char* memory = aligned_alloc(4096, size);
-  check(memory != NULL, "memory");
+  require(memory != NULL, "memory");
   for (size_t i = 0; i < size; ++i) memory[i] = (char)rand();
   return memory;
 }
@@ -142,7 +139,7 @@ static void measure_data(int mib, int same) {
 
 static void measure_metadata(int count) {
   snprintf(path, sizeof path, "%s/tree.%d", folder, rank);
-  check(mkdir(path, 0755) == 0, path);
+  require(mkdir(path, 0755) == 0, path);
   measure("create", create_files, count);
   measure("stat", stat_files, count);
   measure("remove", remove_files, count);
@@ -157,7 +154,8 @@ int main(int argc, char** argv) {
   folder = argv[2];
   shift = data ? atoi(argv[4]) : 0;
   cold = strcmp(argv[argc - 1], "cold") == 0;
-  data ? measure_data(atoi(argv[3]), strcmp(argv[5], "same") == 0) : measure_metadata(atoi(argv[3]));
+  data ? measure_data(atoi(argv[3]), strcmp(argv[5], "same") == 0)
+       : measure_metadata(atoi(argv[3]));
   MPI_Finalize();
   return 0;
 }

@@ -24,6 +24,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "loop.h"
+
 enum { kRead, kWrite, kOpen, kClose, kWait, kSignal };
 enum { kMostFiles = 64, kMostThreads = 64, kBuffer = 1 << 16 };
 
@@ -47,18 +49,6 @@ static struct Progress progress[kMostThreads];
 static int files[kMostFiles];
 static int64_t yields;
 static pthread_barrier_t all_ready;
-
-static void check(int good, const char* what) {
-  if (good) return;
-  perror(what);
-  exit(1);
-}
-
-static double now(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
 
 static void wait_for(int64_t thread, uint32_t count) {
   struct Progress* one = &progress[thread];
@@ -96,14 +86,13 @@ static void* run_steps(void* argument) {
     char name[32];
     switch (step->kind) {
       case kRead:
-        check(pread(opened[step->file], buffer, (size_t)step->length, step->offset) ==
-                  step->length,
+        check(pread(opened[step->file], buffer, (size_t)step->length, step->offset) == step->length,
               "pread");
         break;
       case kWrite:
-        check(pwrite(opened[step->file], buffer, (size_t)step->length, step->offset) ==
-                  step->length,
-              "pwrite");
+        check(
+            pwrite(opened[step->file], buffer, (size_t)step->length, step->offset) == step->length,
+            "pwrite");
         break;
       case kOpen:
         snprintf(name, sizeof name, "f%d", (int)step->file);

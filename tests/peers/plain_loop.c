@@ -14,18 +14,14 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "loop.h"
+
 enum { kBlock = 128 * 1024, kLongest = 4096 };
 
 struct Entry {
   char* path;
   int64_t size;  // -1: a directory
 };
-
-static void check(int good, const char* what) {
-  if (good) return;
-  perror(what);
-  exit(1);
-}
 
 static struct Entry* read_list(const char* name, size_t* count) {
   FILE* list = fopen(name, "r");
@@ -48,12 +44,6 @@ static struct Entry* read_list(const char* name, size_t* count) {
   }
   fclose(list);
   return entries;
-}
-
-static double now(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
 }
 
 int main(int argc, char** argv) {

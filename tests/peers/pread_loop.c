@@ -14,17 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static void check(int good, const char* what) {
-  if (good) return;
-  perror(what);
-  exit(1);
-}
-
-static double now(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (double)time.tv_sec * 1e9 + (double)time.tv_nsec;
-}
+#include "loop.h"
 
 static inline ssize_t direct_pread(int file, char* to, size_t length, int64_t offset) {
 #ifdef __x86_64__
@@ -66,6 +56,6 @@ int main(int argc, char** argv) {
       check(pread(file, buffer, length, offsets[i]) == (ssize_t)length, argv[1]);
     }
   }
-  printf("%.2f\n", (now() - start) / (double)count);
+  printf("%.2f\n", (now() - start) * 1e9 / (double)count);
   return 0;
 }

@@ -4,11 +4,7 @@
 #include <time.h>
 #include <unistd.h>
 
-static double now(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
+#include "loop.h"
 
 int main(int argc, char** argv) {
   if (argc < 3) return 2;
