@@ -80,7 +80,7 @@ SEC("tp_btf/sched_process_exit")
 int BPF_PROG(thread_ends, struct task_struct* task) {
   struct bpf_thread* state = find_thread(task->pid);
   if (!state) return 0;
-  if (recording) report_cost(state, task);
+  if (recording) report_cost(state, task, 1);
   if (!leave_thread(state, task)) return 0;
   struct bpf_event* event = reserve(EVENT_EXIT, task, 0);
   if (!event) return 0;

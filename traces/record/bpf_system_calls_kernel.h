@@ -217,7 +217,7 @@ int BPF_PROG(large_call) {
   if (!send(scratch, at)) state->place = 0;
   state->number = NO_CALL;
   account_since(state, state->end_ns);
-  report_cost(state, task);
+  report_cost(state, task, kReportedCostNs);
   return 0;
 }
 
@@ -278,7 +278,7 @@ int BPF_PROG(call_ends, struct pt_regs* regs, long result) {
     state->cost_ns += cost_of_small;
   }
   state->number = NO_CALL;
-  report_cost(state, task);
+  report_cost(state, task, kReportedCostNs);
   return 0;
 }
 

@@ -24,7 +24,7 @@ enum {
   kDirectory = 0040000,
   kLink = 0120000,
   kPage = 4096,
-  kMapped = 0x100,   // VM_FAULT_NOPAGE: the required page is present
+  kMapped = 0x100,  // VM_FAULT_NOPAGE: the required page is present
   kReportedCostNs = 20000,
 };
 
@@ -166,14 +166,16 @@ static __always_inline struct bpf_event* reserve(__u32 kind, struct task_struct*
   return event;
 }
 
-// Adds the time since `begin_ns` to what the recorder took from the thread.
+// Adds the time since `begin_ns` to what the recorder took from the thread, and the start of a
+// program: half of what both programs of a call take that is not recorded.
 static __always_inline void account_since(struct bpf_thread* state, __u64 begin_ns) {
-  state->cost_ns += bpf_ktime_get_ns() - begin_ns;
+  state->cost_ns += bpf_ktime_get_ns() - begin_ns + cost_of_other / 2;
 }
 
-// Reports what the recorder took, if that is worth an event.
-static __always_inline void report_cost(struct bpf_thread* state, struct task_struct* task) {
-  if (state->cost_ns < kReportedCostNs) return;
+// Reports what the recorder took, if that is at least `least` ns.
+static __always_inline void report_cost(struct bpf_thread* state, struct task_struct* task,
+                                        __u64 least) {
+  if (state->cost_ns < least) return;
   const __u64 cost = state->cost_ns;
   state->cost_ns = 0;
   struct bpf_event* event = reserve(EVENT_WAIT, task, 0);

@@ -18,7 +18,7 @@ class Calibration {
 
   pid_t pid() const { return pid_; }
 
-  // Nanoseconds: the best of several rounds.
+  // Nanoseconds. Between the calls, the process uses other memory.
   struct Times {
     double other = 0;  // of a call that is not recorded
     double plain = 0;  // of a read of one byte
