@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How well a replay at pace `think` predicts a program's run time.
 
-    replay_accuracy.py [--filereel PATH] [--programs A,B…] [--targets T,U…] [--rounds 5]
+    replay_accuracy.py [--filereel PATH] [--before PATH] [--programs A,B…] [--targets T,U…] [--rounds 5]
                        [--recordings 1] [--folder DIR] [--json FILE]
 
 Each program runs once under filereel record on a new ext4. Then, on each target and in turns, the program
@@ -16,8 +16,10 @@ Targets, each a new file system on an image in memory or on the model drive (tes
   ext4, xfs, btrfs; ext4-1cpu: one processor for the program, and for the replay of what was recorded on two;
   1ms, 5ms: ext4 on a drive with this latency of reads, writes and flushes, 32 at a time
 
-With --recordings N, each program is recorded N times, and the replays are of these in turns. Needs root and
-BPF; the machine should be idle. Programs that are not installed are left out with a remark.
+Short programs run up to four times as often as --rounds. With --recordings N, each program is recorded N
+times, and the replays are of these in turns. --before PATH is another build of filereel, with recordings of
+its own: its replays are compared with the same runs of the program. Needs root and BPF; the machine should be
+idle. Programs that are not installed are left out with a remark.
 """
 import argparse
 import contextlib
@@ -39,6 +41,7 @@ from drive import ModelDrive, why_not  # noqa: E402
 IMAGE = 1 << 30
 AIM_MEAN, AIM_MOST, AIM_SAME, AIM_ASIDE = 0.06, 0.15, 0.05, 0.10
 RESAMPLES = 2000
+LEAST_S, MOST_ROUNDS = 3.0, 4  # a cell has this much time of the program, or this times the rounds
 
 
 # Inputs of the programs. Each function fills a folder; what it makes depends only on its code.
@@ -245,18 +248,24 @@ class Target:
 
 
 class Cell:
-    """One program on one target."""
+    """One program on one target. `replays` has the seconds of each build."""
 
-    def __init__(self):
-        self.program, self.replay = [], []
+    def __init__(self, builds):
+        self.program, self.replays = [], {build: [] for build in builds}
 
-    def error(self):
-        return statistics.median(self.replay) / statistics.median(self.program) - 1
+    def complete(self, rounds):
+        """Short programs have wide intervals, so they run more often."""
+        return len(self.program) >= rounds and (
+            sum(self.program) >= LEAST_S or len(self.program) >= rounds * MOST_ROUNDS)
 
-    def interval(self):
+    def error(self, build):
+        return statistics.median(self.replays[build]) / statistics.median(self.program) - 1
+
+    def interval(self, build):
+        replay = self.replays[build]
         chance = random.Random(1)
         errors = sorted(
-            statistics.median(chance.choices(self.replay, k=len(self.replay))) /
+            statistics.median(chance.choices(replay, k=len(replay))) /
             statistics.median(chance.choices(self.program, k=len(self.program))) - 1
             for _ in range(RESAMPLES))
         return errors[RESAMPLES // 40], errors[-RESAMPLES // 40]
@@ -264,7 +273,10 @@ class Cell:
 
 class Bench:
     def __init__(self, arguments, folder):
-        self.filereel, self.folder = arguments.filereel, folder
+        self.builds = {"filereel": arguments.filereel}
+        if arguments.before:
+            self.builds["before"] = arguments.before
+        self.folder = folder
         self.watch = compile_c("stopwatch.c", folder)
         self.said = os.path.join(folder, "seconds")
         self.inputs, self.outside = {}, {}
@@ -295,21 +307,24 @@ class Bench:
     def look_outside(self, program, target):
         """Finds the files that the program uses outside of its folder."""
         reel = os.path.join(self.folder, "outside.reel")
-        self.record(program, target, reel, "/")
+        self.record("filereel", program, target, reel, "/")
         found = set()
-        for line in run(self.filereel, "show", reel, "--operations").splitlines():
+        for line in run(self.builds["filereel"], "show", reel, "--operations").splitlines():
             path = "/" + line.partition(" path=")[2].partition(" ")[0]
             if os.path.isfile(path) and not path.startswith(self.folder):
                 found.add(path)
         self.outside[program.name] = sorted(found)
 
+    def reel(self, build, program, i):
+        return os.path.join(self.folder, f"{program.name}-{build}-{i}.reel")
+
     def command(self, program, place):
         return [part.replace("{folder}", place) for part in program.command]
 
-    def record(self, program, target, reel, under=None):
+    def record(self, build, program, target, reel, under=None):
         place = self.prepare(program, target)
         done = subprocess.run(
-            [*target.runner, self.filereel, "-q", "record", "--backend", "bpf", "--exit-code",
+            [*target.runner, self.builds[build], "-q", "record", "--backend", "bpf", "--exit-code",
              "--under", under or place, "-o", reel, "--", *self.command(program, place)],
             cwd=place, capture_output=True, text=True)
         if done.returncode != 0:
@@ -322,12 +337,12 @@ class Bench:
         with open(self.said) as file:
             return float(file.read())
 
-    def replay(self, reel, target):
+    def replay(self, build, reel, target):
         place = os.path.join(target.mount, "replay")
         shutil.rmtree(place, ignore_errors=True)
         os.makedirs(place)
         result = os.path.join(self.folder, "result.json")
-        run(*target.runner, self.filereel, "--quiet", "replay", reel, place, "--pace", "think",
+        run(*target.runner, self.builds[build], "--quiet", "replay", reel, place, "--pace", "think",
             "--runs", "1", "--owners", "--remove", "--allow-divergence", "--json", result)
         sample = sample_of(result)
         if sample["divergences"]["count"] > 0:
@@ -337,45 +352,52 @@ class Bench:
 
 def measure(bench, program, targets, rounds, recordings, cells):
     """Adds to the cells of this program."""
-    reels = []
     bench.look_outside(program, targets[0])
+    reels = {build: [bench.reel(build, program, i) for i in range(recordings)]
+             for build in bench.builds}
     for i in range(recordings):
-        reels.append(os.path.join(bench.folder, f"{program.name}-{i}.reel"))
-        bench.record(program, targets[0], reels[-1])
-    for i in range(rounds):
+        for build in bench.builds:
+            bench.record(build, program, targets[0], reels[build][i])
+    for i in range(rounds * MOST_ROUNDS):
         for target in targets[0 if targets[0].wanted else 1:]:
-            cell = cells.setdefault((program.name, target.name), Cell())
-            for what in ("program", "replay") if i % 2 else ("replay", "program"):
+            cell = cells.setdefault((program.name, target.name), Cell(bench.builds))
+            if cell.complete(rounds):
+                continue
+            turn = ["program", *bench.builds]
+            for what in turn if i % 2 else reversed(turn):
                 if what == "program":
                     cell.program.append(bench.time(program, target))
                 else:
-                    cell.replay.append(bench.replay(reels[i % recordings], target))
+                    cell.replays[what].append(
+                        bench.replay(what, reels[what][i % recordings], target))
 
 
-def show_cells(program, targets, cells):
+def show_cells(program, targets, builds, cells):
     for target in targets:
         cell = cells.get((program.name, target.name))
-        if cell:
-            low, high = cell.interval()
-            print(f"{program.name:11} {target.name:10} {statistics.median(cell.program):7.3f} s "
-                  f"{statistics.median(cell.replay):7.3f} s  {cell.error():+7.1%} "
+        for build in builds if cell else ():
+            low, high = cell.interval(build)
+            print(f"{program.name:11} {target.name:10} {build:8} "
+                  f"{statistics.median(cell.program):7.3f} s "
+                  f"{statistics.median(cell.replays[build]):7.3f} s  {cell.error(build):+7.1%} "
                   f"({low:+.1%} to {high:+.1%})", flush=True)
 
 
-def summary(programs, cells):
+def summary(build, programs, cells):
     aside = {one.name for one in programs if one.aside}
     for what, chosen, most in (
             ("all programs", lambda key: True, AIM_MEAN),
             ("on ext4, as recorded", lambda key: key[1] == "ext4", AIM_SAME),
             ("set aside", lambda key: key[0] in aside, AIM_MEAN)):
-        errors = [abs(cell.error()) for key, cell in cells.items() if chosen(key)]
+        errors = [abs(cell.error(build)) for key, cell in cells.items() if chosen(key)]
         if errors:
-            print(f"{what}: mean |error| {statistics.mean(errors):.1%} (aim {most:.0%}), largest "
+            print(f"{build}, {what}: mean |error| {statistics.mean(errors):.1%} (aim {most:.0%}), largest "
                   f"{max(errors):.1%}, {len(errors)} cells")
 
 
 def main():
     parser = argument_parser(__doc__)
+    parser.add_argument("--before", help="another build of filereel")
     parser.add_argument("--programs", type=lambda text: text.split(","))
     parser.add_argument("--targets", type=lambda text: text.split(","))
     parser.add_argument("--rounds", type=int, default=5)
@@ -407,14 +429,15 @@ def main():
             stack.enter_context(one.made())
         for program in programs:
             measure(bench, program, targets, arguments.rounds, arguments.recordings, cells)
-            show_cells(program, targets, cells)
+            show_cells(program, targets, bench.builds, cells)
         if arguments.keep:
             for program in programs:
-                shutil.copy(os.path.join(folder, f"{program.name}-0.reel"), arguments.keep)
-    summary(programs, cells)
+                shutil.copy(bench.reel("filereel", program, 0), arguments.keep)
+    for build in bench.builds:
+        summary(build, programs, cells)
     if arguments.json:
         json.dump([{"program": program, "target": target, "program_s": cell.program,
-                    "replay_s": cell.replay} for (program, target), cell in cells.items()],
+                    "replay_s": cell.replays} for (program, target), cell in cells.items()],
                   arguments.json, indent=1)
 
 
