@@ -9,7 +9,8 @@ runs there without filereel, and filereel replays the recording at pace think. B
 cold caches; programs and libraries are outside the recorded folder (--under) and in memory. Printed for each
 program and target: the median of the program's seconds, that of the replay's, the error (replay / program - 1)
 and its 95 % interval, from resampling both; then the mean |error|, the largest, those of each target, and
-those of the programs that were set aside (not looked at while the replay was made more accurate).
+those of the programs that were set aside while the replay was made more accurate (docs/replay-accuracy.md
+says which of them were used after all).
 
 Targets, each a new file system on an image in memory or on the model drive (tests/model_drive):
 
@@ -186,7 +187,7 @@ class Program:
     inputs: object  # fills the folder
     command: tuple  # run in the folder; {folder} is replaced
     needs: str
-    aside: bool = False  # not looked at while the replay was made more accurate
+    aside: bool = False  # set aside while the replay was made more accurate, see docs/replay-accuracy.md
 
 
 PROGRAMS = (

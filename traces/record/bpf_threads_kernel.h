@@ -167,7 +167,8 @@ static __always_inline struct bpf_event* reserve(__u32 kind, struct task_struct*
 }
 
 // Adds the time since `begin_ns` to what the recorder took from the thread, and the start of a
-// program: half of what both programs of a call take that is not recorded.
+// program: half of what both programs of a call take that is not recorded. In calls, whose starts
+// count already, it stands for keeping their arguments.
 static __always_inline void account_since(struct bpf_thread* state, __u64 begin_ns) {
   state->cost_ns += bpf_ktime_get_ns() - begin_ns + cost_of_other / 2;
 }
