@@ -31,7 +31,7 @@ struct ReplayAccuracy {
   double between = 0;  // of the ratio of the times on two volumes
 };
 // Measured with programs of several kinds on several file systems: docs/replay-accuracy.md.
-inline constexpr ReplayAccuracy kReplayAccuracy = {.single = 0.06, .between = 0.07};
+inline constexpr ReplayAccuracy kReplayAccuracy = {.single = 0.08, .between = 0.10};
 
 struct ReplayedVolume {
   std::string name;
