@@ -101,7 +101,7 @@ bool Pacing::add(RecordedOperation& recorded, Operation& pace) {
 bool Pacing::think(const RecordedOperation& recorded, Operation& pace) {
   const OperationKind kind = recorded.operation.kind;
   Thread& thread = threads_[recorded.operation.thread];
-  const bool first = !std::exchange(thread.begun, true);
+  const bool first = !thread.begun;
   const std::uint64_t end = recorded.start_ns + std::min(recorded.duration_ns, kLongestNs);
   const std::uint64_t worked_until = is_timed(kind) ? recorded.start_ns : end;
   const std::uint64_t work = worked_until - std::min(thread.until_ns, worked_until);
@@ -112,6 +112,7 @@ bool Pacing::think(const RecordedOperation& recorded, Operation& pace) {
     threads_[child].forked = true;
   }
   if (first && !thread.forked) {  // starts at its recorded time
+    thread.begun = true;
     pace.flags = pace_flags::kFromStart;
     pace.offset = scaled(work);
     return pace.offset > kShortestPauseNs;
@@ -128,6 +129,7 @@ bool Pacing::think(const RecordedOperation& recorded, Operation& pace) {
   pace.offset = scaled(static_cast<std::uint64_t>(thread.work_ns));
   if (pace.offset <= kShortestPauseNs) return false;
   thread.work_ns = 0;
+  thread.begun = true;
   return true;
 }
 

@@ -1,5 +1,6 @@
 #include "traces/record/bpf_translation.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <string>
@@ -12,6 +13,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
+#include <sys/wait.h>
 
 #include "tests/traces/bpf_events.h"
 #include "tests/traces/recorded_calls.h"
@@ -189,6 +191,26 @@ TEST_CASE("the trace starts when the process has executed the program") {
         "0 exec bin/true\n"
         "0 wait flags 2 +0 second 0\n"
         "0 open after #0\n");
+}
+
+TEST_CASE("a process has ended when it was waited for, even if its end is reported later") {
+  RecordedEvents events;
+  const auto wait = [](std::uint64_t options) {
+    return BpfEvent::call(SYS_wait4, {0xffff'ffff, 0, options, 0}, 200);
+  };
+  events.take(opened("/f", 3, 0x10).real(0, "/f"))
+      .take(BpfEvent(EVENT_FORK).with({0}).result(200))
+      .take(opened("/g", 3, 0x20).real(0, "/g").by(200, 200))
+      .take(wait(WUNTRACED))  // it was stopped
+      .take(wait(0))
+      .take(BpfEvent(EVENT_EXIT).by(200, 200));
+  const auto& all = events.calls.operations;
+  REQUIRE(all.size() >= 2);
+  CHECK(all[all.size() - 2].operation.kind == OperationKind::exit);
+  CHECK(all[all.size() - 2].operation.thread == 1);
+  CHECK(all.back().operation.kind == OperationKind::join);
+  CHECK(std::ranges::count(all, OperationKind::join,
+                           [](const auto& one) { return one.operation.kind; }) == 1);
 }
 
 TEST_CASE("a wait names the thread that ended it, which may have ended, too") {

@@ -243,8 +243,8 @@ constexpr auto kCalls = sorted_by_name(std::to_array<CallRow>({
     {"execveat", exec, {directory, path, none, none, flags}},
     {"exit", exit},
     {"exit_group", exit_group},
-    {"wait4", wait, {}, 0, ended_child},
-    {"waitpid", wait, {}, 0, ended_child},
+    {"wait4", wait, {none, none, flags}, 0, ended_child},
+    {"waitpid", wait, {none, none, flags}, 0, ended_child},
     {"waitid", wait, {none, none, ended_process, flags}, 0, ended_child},
     // Descriptors that are not files, or may not be.
     {"socket", new_descriptor, {none, flags}},

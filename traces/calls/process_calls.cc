@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <sched.h>
+#include <sys/wait.h>
 
 #include "traces/calls/mapping_calls.h"
 #include "traces/calls/names.h"
@@ -201,6 +202,14 @@ void exec_call(CallParts& parts, CallContext& context) {
 void wait_call(CallParts& parts, CallContext& context) {
   const std::int64_t result = context.call.result;
   if (result <= 0 || result > UINT32_MAX) return;
+  // BPF can report the end of a process after this call. With these options, the call also returns
+  // for running processes.
+  constexpr std::uint64_t kForMore = WUNTRACED | WCONTINUED | __WALL;
+  Process* const ended = parts.tasks.find_process(static_cast<std::uint32_t>(result));
+  if (ended && (context.call.flags & kForMore) == 0) {
+    const std::vector<Task*> tasks = ended->tasks;
+    for (Task* task : tasks) end_task(parts, *task, context.call.exit_ns, true);
+  }
   if (const auto leader = parts.tasks.wait_for(static_cast<std::uint32_t>(result))) {
     parts.emitter.emit(context, {.kind = OperationKind::join, .second = *leader});
   }

@@ -266,6 +266,9 @@ constexpr auto kConstants = sorted_by_name(std::array{
     NAMED(WEXITED),
     NAMED(WSTOPPED),
     NAMED(WCONTINUED),
+    NAMED(__WALL),
+    NAMED(__WCLONE),
+    NAMED(__WNOTHREAD),
     // ioctl.
     NAMED(FICLONE),
     NAMED(FICLONERANGE),

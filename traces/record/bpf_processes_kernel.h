@@ -24,6 +24,8 @@ int BPF_PROG(thread_begins, struct task_struct* child, __u64 flags) {
   event->result = child->pid;
   event->arguments[0] = flags;
   const __u64 begin_ns = event->end_ns;
+  added->off_ns = begin_ns;  // it waits for its first processor
+  added->blocked = 0;
   bpf_ringbuf_submit(event, BPF_RB_NO_WAKEUP);
   account_since(state, begin_ns);
   return 0;
@@ -38,6 +40,8 @@ int BPF_PROG(program_begins, struct task_struct* task, int old_thread, struct li
   state->number = NO_CALL;        // the end of the call itself adds nothing
   if (old_thread != task->pid) {  // it continues under the number of its process
     state->thread = 0;
+    struct bpf_thread* leader = find_thread(task->pid);
+    if (leader) end_thread(leader, task);
     state = add_thread(task->pid);
     if (!state) {
       count_lost(EVENT_EXEC, 0);
@@ -63,28 +67,6 @@ int BPF_PROG(program_begins, struct task_struct* task, int old_thread, struct li
   }
   send(scratch, at);
   account_since(state, now);
-  return 0;
-}
-
-// Frees the entry of an ending thread. False if that was done before or the thread is not counted.
-static __always_inline int leave_thread(struct bpf_thread* state, struct task_struct* task) {
-  const __u32 thread = task->pid;
-  const int is_worker = state->is_worker;
-  if (!__sync_bool_compare_and_swap(&state->thread, thread, 0)) return 0;
-  if (is_worker) return 0;
-  __sync_fetch_and_add(&running, -1);
-  return 1;
-}
-
-SEC("tp_btf/sched_process_exit")
-int BPF_PROG(thread_ends, struct task_struct* task) {
-  struct bpf_thread* state = find_thread(task->pid);
-  if (!state) return 0;
-  if (recording) report_cost(state, task, 1);
-  if (!leave_thread(state, task)) return 0;
-  struct bpf_event* event = reserve(EVENT_EXIT, task, 0);
-  if (!event) return 0;
-  bpf_ringbuf_submit(event, BPF_RB_NO_WAKEUP);
   return 0;
 }
 

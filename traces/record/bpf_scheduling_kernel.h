@@ -7,6 +7,7 @@
 enum {
   kExec = 59,  // execve, which lets the parent of a vfork continue
   kExecAt = 322,
+  kDead = 0x80,            // TASK_DEAD: the last switch of a thread
   kShortestWaitNs = 2000,  // shorter waits for a processor are not reported
 };
 
@@ -27,7 +28,9 @@ static __always_inline int waits_by_itself(struct bpf_thread* state, struct task
 
 static __always_inline void leaves_processor(struct task_struct* task, int preempted) {
   struct bpf_thread* state = find_thread(task->pid);
-  if (!state || state->is_worker) return;
+  if (!state) return;
+  if (task->__state & kDead) return end_thread(state, task);
+  if (!recording || state->is_worker) return;
   state->off_ns = bpf_ktime_get_ns();
   state->blocked = !preempted && (task->__state != 0 || state->woken_ns != 0);
 }
@@ -57,9 +60,8 @@ static __always_inline void gets_processor(struct task_struct* task) {
 SEC("tp_btf/sched_switch")
 int BPF_PROG(processor_passes, _Bool preempted, struct task_struct* before,
              struct task_struct* after) {
-  if (!recording) return 0;
   leaves_processor(before, preempted);
-  gets_processor(after);
+  if (recording) gets_processor(after);
   return 0;
 }
 
@@ -70,28 +72,30 @@ static __always_inline int can_wake(struct bpf_thread* state, struct task_struct
   return state->in_call && waits_by_itself(state, task);
 }
 
-SEC("tp_btf/sched_waking")
-int BPF_PROG(thread_wakes, struct task_struct* woken) {
-  struct bpf_thread* state = find_thread(woken->pid);
-  if (!state || !recording || !waits_by_itself(state, woken)) return 0;
-  struct task_struct* task = bpf_get_current_task_btf();
-  struct bpf_thread* own = find_thread(task->pid);
+static __always_inline void tell_waker(struct bpf_thread* state, struct task_struct* woken,
+                                       struct bpf_thread* own, struct task_struct* task) {
   state->woken_ns = bpf_ktime_get_ns();
   state->waker = 0;
-  if (task->pid == woken->pid) return 0;
-  if (!own) {
-    // A thread is forgotten at its end, but it still wakes its parent.
-    if ((task->flags & kExiting) && task->real_parent->tgid == woken->tgid) {
-      state->waker = task->pid;
-    }
-    return 0;
+  if (!own && (task->flags & kExiting) && task->real_parent->tgid == woken->tgid) {
+    state->waker = task->pid;  // it has ended when it wakes more threads of its parent
   }
-  if (!can_wake(own, task)) return 0;
+  if (!own || task->pid == woken->pid || !can_wake(own, task)) return;
   state->waker = task->pid;
   struct bpf_event* event = reserve(EVENT_WAKE, task, 0);
-  if (!event) return 0;
+  if (!event) return;
   event->result = woken->pid;
   bpf_ringbuf_submit(event, BPF_RB_NO_WAKEUP);
   account_since(own, state->woken_ns);
+}
+
+SEC("tp_btf/sched_waking")
+int BPF_PROG(thread_wakes, struct task_struct* woken) {
+  struct bpf_thread* state = find_thread(woken->pid);
+  if (!state || !recording) return 0;
+  struct task_struct* task = bpf_get_current_task_btf();
+  struct bpf_thread* own = find_thread(task->pid);
+  if (waits_by_itself(state, woken)) tell_waker(state, woken, own, task);
+  // A process that wakes its parent has ended. The parent must not be told before it.
+  if (own && task->exit_state) end_thread(own, task);
   return 0;
 }

@@ -185,3 +185,20 @@ static __always_inline void report_cost(struct bpf_thread* state, struct task_st
   event->arguments[0] = cost;
   bpf_ringbuf_submit(event, BPF_RB_NO_WAKEUP);
 }
+
+// Frees the entry of an ending thread. False if that was done before or the thread is not counted.
+static __always_inline int leave_thread(struct bpf_thread* state, struct task_struct* task) {
+  const __u32 thread = task->pid;
+  const int is_worker = state->is_worker;
+  if (!__sync_bool_compare_and_swap(&state->thread, thread, 0)) return 0;
+  if (is_worker) return 0;
+  __sync_fetch_and_add(&running, -1);
+  return 1;
+}
+
+static __always_inline void end_thread(struct bpf_thread* state, struct task_struct* task) {
+  if (recording && !state->is_worker) report_cost(state, task, 1);
+  if (!leave_thread(state, task)) return;
+  struct bpf_event* event = reserve(EVENT_EXIT, task, 0);
+  if (event) bpf_ringbuf_submit(event, BPF_RB_NO_WAKEUP);
+}
