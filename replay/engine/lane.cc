@@ -150,19 +150,19 @@ bool Lane::await(const Operation& op) {
     if (replay_.paced) {
       wait_paced(op);
     } else {
-      board->wait(op.source, op.second);
+      board->wait(number_, op.source, op.second, LaneBoard::kYields);
     }
   }
   if (replay_.stop.stop_requested()) return false;
   return alarm_ns_ == kNever || handle_alarm(now_ns());
 }
 
-// The recorded thread needed processor time for going to sleep and waking up, which is a part of
-// its work. So does this one.
+// The recorded thread went to sleep at once, and needed processor time for that and for waking up,
+// which is a part of its work. So does this one.
 void Lane::wait_paced(const Operation& op) {
   balance_.settle(now_ns(), call_ns());
   const std::uint64_t before = thread_cpu_ns();
-  replay_.options.board->wait(op.source, op.second);
+  replay_.options.board->wait(number_, op.source, op.second, 0);
   balance_.done(thread_cpu_ns() - before);
   balance_.skip(now_ns(), call_ns());
 }

@@ -2,35 +2,49 @@
 
 #include <thread>
 
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
 namespace filereel {
-namespace {
-
-// Many waits are over within microseconds. A yield lets the awaited lane run on this core; a sleep
-// may leave the core idle, and waking that takes longer than most operations.
-constexpr int kYields = 4;
-
-}  // namespace
-
-void LaneBoard::wait(std::uint32_t lane, std::uint64_t count) noexcept {
-  Lane& one = lanes_[lane];
+void LaneBoard::wait(std::uint32_t self, std::uint32_t lane, std::uint64_t count,
+                     int yields) noexcept {
   // Not yet a waiter, so that the awaited lane need not wake it.
-  for (int i = 0; i < kYields && !reached(lane, count); ++i) std::this_thread::yield();
-  while (!reached(lane, count)) {
-    // A wake clears the awaited count of all waiters; those not satisfied set it again. The number
-    // of wakes reveals a wake between this point and the sleep.
-    const std::uint32_t wakes = one.wakes.load();
-    std::uint64_t wanted = one.wanted.load();
-    while (count < wanted && !one.wanted.compare_exchange_weak(wanted, count)) {
-    }
-    if (one.done.load() >= count || released()) return;
-    one.wakes.wait(wakes);
+  for (int i = 0; i < yields && !reached(lane, count); ++i) std::this_thread::yield();
+  if (reached(lane, count)) return;
+  Lane& own = lanes_[self];
+  Lane& other = lanes_[lane];
+  own.awaited = count;
+  own.woken.store(0);
+  {
+    const std::scoped_lock lock(other.mutex);
+    Lane** place = &other.first;
+    while (*place && (*place)->awaited <= count) place = &(*place)->next;
+    own.next = *place;
+    *place = &own;
+    other.wanted.store(other.first->awaited);
+  }
+  if (other.done.load() >= count || released()) wake(other);
+  while (own.woken.load() == 0) {
+    syscall(SYS_futex, &own.woken, FUTEX_WAIT_PRIVATE, 0, nullptr, nullptr, 0);
   }
 }
 
+// Wakes all whose condition is met, in their order.
 void LaneBoard::wake(Lane& lane) noexcept {
-  lane.wanted.store(kNobody);
-  lane.wakes.fetch_add(1);
-  lane.wakes.notify_all();
+  const std::scoped_lock lock(lane.mutex);
+  const auto is_met = [&](const Lane* waiter) {
+    return waiter && (released() || waiter->awaited <= lane.done.load());
+  };
+  do {
+    while (is_met(lane.first)) {
+      Lane& waiter = *lane.first;
+      lane.first = waiter.next;
+      waiter.woken.store(1);
+      syscall(SYS_futex, &waiter.woken, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+    }
+    lane.wanted.store(lane.first ? lane.first->awaited : kNobody);
+  } while (is_met(lane.first));  // it has advanced since then
 }
 
 void LaneBoard::release_all() noexcept {

@@ -4,14 +4,15 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <mutex>
 #include <utility>
 #include <vector>
 
 namespace filereel {
 
 // A lane is a thread of the replay. Completed operations (calls and others, but not awaits and
-// paces) are counted. Waiting uses futexes, not spinning. A waiter is woken when its condition is
-// met, not by every operation before.
+// paces) are counted. Waiting uses futexes, not spinning. A waiter is woken when its own condition
+// is met: neither by the operations before nor with other waiters.
 class LaneBoard {
  public:
   explicit LaneBoard(std::size_t lanes) : lanes_(lanes) {}
@@ -27,8 +28,9 @@ class LaneBoard {
   }
 
   // Returns when `lane` has completed `count` operations, or after release_all(). Acquires what
-  // that lane has released.
-  void wait(std::uint32_t lane, std::uint64_t count) noexcept;
+  // that lane has released. Called only by the thread of the waiting lane, `self`. Before it
+  // sleeps, it yields its processor up to `yields` times.
+  void wait(std::uint32_t self, std::uint32_t lane, std::uint64_t count, int yields) noexcept;
 
   // Whether wait() would return at once.
   bool reached(std::uint32_t lane, std::uint64_t count) const noexcept {
@@ -47,14 +49,24 @@ class LaneBoard {
   // must not throw.
   void on_release(std::function<void()> action) { on_release_ = std::move(action); }
 
+  // Many waits of a replay without paces are over within microseconds. A yield lets the awaited
+  // lane run on this core; a sleep may leave the core idle, and waking that takes longer than most
+  // operations.
+  static constexpr int kYields = 4;
+
  private:
   static constexpr std::uint64_t kNobody = UINT64_MAX;
   struct alignas(64) Lane {
     std::atomic<std::uint64_t> done = 0;
     std::atomic<std::uint64_t> wanted = kNobody;  // the smallest count awaited
-    std::atomic<std::uint32_t> wakes = 0;         // the futex of the waiters
+    std::mutex mutex;                             // of the waiters, by awaited count
+    Lane* first = nullptr;
+    // Of this lane as a waiter.
+    Lane* next = nullptr;
+    std::uint64_t awaited = 0;
+    std::atomic<std::uint32_t> woken = 0;  // a futex
   };
-  static void wake(Lane& lane) noexcept;
+  void wake(Lane& lane) noexcept;
 
   std::vector<Lane> lanes_;
   std::atomic<bool> released_ = false;

@@ -18,7 +18,7 @@ TEST_CASE("a wait ends when the lane has completed that many operations") {
   CHECK_FALSE(board.reached(0, 1));
   std::atomic<int> seen = 0;
   std::jthread waiter([&] {
-    board.wait(0, 3);
+    board.wait(1, 0, 3, LaneBoard::kYields);
     seen = 1;
   });
   board.advance(0);
@@ -44,9 +44,9 @@ TEST_CASE("lanes that wait for each other in turn all complete") {
       threads.emplace_back([&, lane] {
         for (std::uint64_t round = 1; round <= kRounds; ++round) {
           if (lane > 0) {
-            board.wait(lane - 1, round);
+            board.wait(lane, lane - 1, round, LaneBoard::kYields);
           } else {
-            board.wait(kLanes - 1, round - 1);
+            board.wait(lane, kLanes - 1, round - 1, LaneBoard::kYields);
           }
           ++plain;
           board.advance(lane);
@@ -58,15 +58,15 @@ TEST_CASE("lanes that wait for each other in turn all complete") {
 }
 
 TEST_CASE("waiters for different counts of one lane are each woken in time") {
-  constexpr std::uint32_t kCounts = 2000;
-  LaneBoard board(1);
+  constexpr std::uint32_t kCounts = 2000, kWaiters = 5;
+  LaneBoard board(1 + kWaiters);
   std::atomic<std::uint64_t> early = 0;
   {
     std::vector<std::jthread> threads;
-    for (std::uint32_t i = 0; i < 5; ++i) {
+    for (std::uint32_t i = 0; i < kWaiters; ++i) {
       threads.emplace_back([&, i] {
         for (std::uint64_t count = i + 1; count <= kCounts; count += 1 + i * 7) {
-          board.wait(0, count);
+          board.wait(1 + i, 0, count, LaneBoard::kYields);
           if (board.done(0) < count) ++early;
         }
       });
@@ -80,10 +80,10 @@ TEST_CASE("waiters for different counts of one lane are each woken in time") {
 }
 
 TEST_CASE("waiting takes no processor time") {
-  LaneBoard board(1);
+  LaneBoard board(2);
   timespec used{};
   std::jthread waiter([&] {
-    board.wait(0, 1);
+    board.wait(1, 0, 1, LaneBoard::kYields);
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
   });
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
@@ -94,18 +94,19 @@ TEST_CASE("waiting takes no processor time") {
 }
 
 TEST_CASE("after a release no thread waits, now or later") {
-  LaneBoard board(3);
+  LaneBoard board(6);
   int released = 0;
   board.on_release([&] { ++released; });
   {
     std::vector<std::jthread> waiters;
     for (std::uint32_t lane = 0; lane < 3; ++lane) {
-      waiters.emplace_back([&board, lane] { board.wait(lane, 1ULL << 40); });
+      waiters.emplace_back(
+          [&board, lane] { board.wait(3 + lane, lane, 1ULL << 40, LaneBoard::kYields); });
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
     board.release_all();
   }
-  board.wait(0, 5);
+  board.wait(3, 0, 5, LaneBoard::kYields);
   board.release_all();
   CHECK(board.released());
   CHECK(released == 2);
