@@ -2,10 +2,10 @@
 """How well a replay at pace `think` predicts a program's run time.
 
     replay_accuracy.py [--filereel PATH] [--before PATH] [--programs A,B…] [--targets T,U…] [--rounds 5]
-                       [--recordings 1] [--folder DIR] [--json FILE]
+                       [--folder DIR] [--json FILE]
 
-Each program runs once under filereel record on a new ext4. Then, on each target and in turns, the program
-runs there without filereel, and filereel replays the recording at pace think. Both find the same files, with
+In each round, the program runs under filereel record on a new ext4. Then, on each target and in turns, the
+program runs without filereel, and filereel replays the recording at pace think. All find the same files, with
 cold caches; programs and libraries are outside the recorded folder (--under) and in memory. Printed for each
 program and target: the median of the program's seconds, that of the replay's, the error (replay / program - 1)
 and its 95 % interval, from resampling both; then the mean |error|, the largest, those of each target, and
@@ -16,10 +16,9 @@ Targets, each a new file system on an image in memory or on the model drive (tes
   ext4, xfs, btrfs; ext4-1cpu: one processor for the program, and for the replay of what was recorded on two;
   1ms, 5ms: ext4 on a drive with this latency of reads, writes and flushes, 32 at a time
 
-Short programs run up to four times as often as --rounds. With --recordings N, each program is recorded N
-times, and the replays are of these in turns. --before PATH is another build of filereel, with recordings of
-its own: its replays are compared with the same runs of the program. Needs root and BPF; the machine should be
-idle. Programs that are not installed are left out with a remark.
+Short programs run up to four times as often as --rounds. --before PATH is another build of filereel, with
+recordings of its own: its replays are compared with the same runs of the program. Needs root and BPF; the
+machine should be idle. Programs that are not installed are left out with a remark.
 """
 import argparse
 import contextlib
@@ -320,8 +319,8 @@ class Bench:
                 found.add(path)
         self.outside[program.name] = sorted(found)
 
-    def reel(self, build, program, i):
-        return os.path.join(self.folder, f"{program.name}-{build}-{i}.reel")
+    def reel(self, build):
+        return os.path.join(self.folder, f"{build}.reel")
 
     def command(self, program, place):
         return [part.replace("{folder}", place) for part in program.command]
@@ -355,26 +354,25 @@ class Bench:
         return sample["elapsed_s"]
 
 
-def measure(bench, program, targets, rounds, recordings, cells):
+def measure(bench, program, targets, rounds, cells):
     """Adds to the cells of this program."""
     bench.look_outside(program, targets[0])
-    reels = {build: [bench.reel(build, program, i) for i in range(recordings)]
-             for build in bench.builds}
-    for i in range(recordings):
-        for build in bench.builds:
-            bench.record(build, program, targets[0], reels[build][i])
     for i in range(rounds * MOST_ROUNDS):
-        for target in targets[0 if targets[0].wanted else 1:]:
-            cell = cells.setdefault((program.name, target.name), Cell(bench.builds))
-            if cell.complete(rounds):
-                continue
+        due = [target for target in targets[0 if targets[0].wanted else 1:]
+               if not cells.setdefault((program.name, target.name),
+                                       Cell(bench.builds)).complete(rounds)]
+        if not due:
+            return
+        for build in bench.builds:
+            bench.record(build, program, targets[0], bench.reel(build))
+        for target in due:
+            cell = cells[program.name, target.name]
             turn = ["program", *bench.builds]
             for what in turn if i % 2 else reversed(turn):
                 if what == "program":
                     cell.program.append(bench.time(program, target))
                 else:
-                    cell.replays[what].append(
-                        bench.replay(what, reels[what][i % recordings], target))
+                    cell.replays[what].append(bench.replay(what, bench.reel(what), target))
 
 
 def show_cells(program, targets, builds, cells):
@@ -406,10 +404,8 @@ def main():
     parser.add_argument("--programs", type=lambda text: text.split(","))
     parser.add_argument("--targets", type=lambda text: text.split(","))
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--recordings", type=int, default=1)
     parser.add_argument("--folder", default="/var/tmp", help="for inputs, reels and mount points")
     parser.add_argument("--json", type=argparse.FileType("w"), help="write all seconds here")
-    parser.add_argument("--keep", help="copy the recordings to this folder")
     arguments = parser.parse_args()
     if why_not():
         raise SystemExit(why_not())
@@ -433,11 +429,8 @@ def main():
         for one in targets:
             stack.enter_context(one.made())
         for program in programs:
-            measure(bench, program, targets, arguments.rounds, arguments.recordings, cells)
+            measure(bench, program, targets, arguments.rounds, cells)
             show_cells(program, targets, bench.builds, cells)
-        if arguments.keep:
-            for program in programs:
-                shutil.copy(bench.reel("filereel", program, 0), arguments.keep)
     for build in bench.builds:
         summary(build, programs, cells)
     if arguments.json:
