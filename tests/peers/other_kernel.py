@@ -77,6 +77,7 @@ must() {{
   failed=1
 }}
 uname -sr
+export FILEREEL_STATE_DIR=/tmp/state  # the rest of the machine is read-only
 cd {folder}
 {commands}
 exit $failed
