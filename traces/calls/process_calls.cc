@@ -75,10 +75,10 @@ void end_task(CallParts& parts, Task& task, std::uint64_t at_ns, bool emits_exit
   parts.tasks.remove(task, at_ns);
 }
 
-void end_others(CallParts& parts, const Task& task, std::uint64_t at_ns) {
-  const std::vector<Task*> tasks = task.process->tasks;
-  for (Task* other : tasks) {
-    if (other != &task) end_task(parts, *other, at_ns, true);
+void end_tasks(CallParts& parts, const Process& process, const Task* except, std::uint64_t at_ns) {
+  const std::vector<Task*> tasks = process.tasks;
+  for (Task* task : tasks) {
+    if (task != except) end_task(parts, *task, at_ns, true);
   }
 }
 
@@ -187,7 +187,7 @@ void exec_call(CallParts& parts, CallContext& context) {
     parts.emitter.emit(context, {.kind = OperationKind::execute, .path = program->path});
   }
   if (call.result < 0) return;
-  end_others(parts, task, call.enter_ns);
+  end_tasks(parts, *task.process, &task, call.enter_ns);
   parts.tasks.rename(task);
   if (task.files.use_count() > 1) task.files = std::make_shared<DescriptorTable>(*task.files);
   parts.files.drop_all(task, call.exit_ns, call.exit_ns, task.files->take_close_on_exec());
@@ -205,10 +205,9 @@ void wait_call(CallParts& parts, CallContext& context) {
   // BPF can report the end of a process after this call. With these options, the call also returns
   // for running processes.
   constexpr std::uint64_t kForMore = WUNTRACED | WCONTINUED | __WALL;
-  Process* const ended = parts.tasks.find_process(static_cast<std::uint32_t>(result));
+  const Process* const ended = parts.tasks.find_process(static_cast<std::uint32_t>(result));
   if (ended && (context.call.flags & kForMore) == 0) {
-    const std::vector<Task*> tasks = ended->tasks;
-    for (Task* task : tasks) end_task(parts, *task, context.call.exit_ns, true);
+    end_tasks(parts, *ended, nullptr, context.call.exit_ns);
   }
   if (const auto leader = parts.tasks.wait_for(static_cast<std::uint32_t>(result))) {
     parts.emitter.emit(context, {.kind = OperationKind::join, .second = *leader});
@@ -248,7 +247,7 @@ void exit_call(CallParts& parts, CallContext& context) {
 }
 
 void exit_group_call(CallParts& parts, CallContext& context) {
-  end_others(parts, context.task, context.call.exit_ns);
+  end_tasks(parts, *context.task.process, &context.task, context.call.exit_ns);
   exit_call(parts, context);
 }
 
