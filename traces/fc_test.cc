@@ -2,7 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <functional>
+#include <iterator>
+#include <memory>
+#include <optional>
 #include <queue>
 #include <string>
 #include <unordered_map>
@@ -31,22 +35,37 @@ constexpr FileSlot kDestination = 1;
 // small enough for progress and Ctrl-C.
 constexpr std::uint64_t kKernelCopyBytes = 16 << 20;
 
-// The work of one thread. Plain data, copied into the coroutine.
+// The entries that the threads of a step process. Each thread takes the next one when it has
+// completed the one before, so that no thread has the last files to itself.
+class Queue {
+ public:
+  explicit Queue(std::vector<std::uint32_t> entries) : entries_(std::move(entries)) {}
+  std::optional<std::uint32_t> take() {
+    const std::size_t at = taken_.fetch_add(1, std::memory_order_relaxed);
+    return at < entries_.size() ? std::optional(entries_[at]) : std::nullopt;
+  }
+
+ private:
+  std::vector<std::uint32_t> entries_;
+  std::atomic<std::size_t> taken_ = 0;
+};
+
+// The work of one thread. Copied into the coroutine.
 struct Part {
   const FileSet& set;
   std::span<const PathId> from;  // by entry, the tree's root last; empty if nothing is read
   std::span<const PathId> to;    // the same for what is created or removed
-  std::span<const std::uint32_t> link_targets, owners;
+  std::span<const std::uint32_t> link_targets;
   std::span<const TextId> targets;
   FcTestOptions options;
-  std::uint32_t thread;  // of the threads of all parts
+  std::uint32_t thread;
+  std::shared_ptr<Queue> queue;          // shared by the threads
+  std::span<const std::uint32_t> links;  // hard links to create after the files
 
-  // Whether the file, which is no directory, belongs to this thread.
-  bool mine(std::size_t entry) const { return owners[entry] == thread; }
   // Whether the step creates and removes directories.
   bool directories() const { return !options.shared; }
   bool first() const { return thread == 0; }
-  bool alone() const { return options.threads * options.parts == 1; }
+  bool alone() const { return options.threads == 1; }
 };
 
 // Walks the data ranges of a file in pieces of at most `step` bytes that do not cross a hole: for
@@ -82,12 +101,12 @@ class Pieces {
   std::size_t hole_ = 0;     // first hole that ends after `offset_`
 };
 
-// Distributes the files among threads so that all have about the same work: the largest first, each
-// to the thread with the least so far. Returns the thread by entry. Each thread still processes its
-// files in the set's order. Names of a file (hard links) belong to one thread.
+// Distributes the files among parts so that all have about the same work: the largest first, each
+// to the part with the least so far. Returns the part by entry. Names of a file (hard links) belong
+// to one part.
 std::vector<std::uint32_t> distribute(const std::vector<Entry>& entries,
                                       std::span<const std::uint32_t> link_targets,
-                                      std::uint32_t threads) {
+                                      std::uint32_t parts) {
   // A file costs about as much as this many bytes: opening, creating and closing it.
   constexpr std::uint64_t kFileWeight = 64 << 10;
   std::vector<std::uint32_t> files;
@@ -96,20 +115,47 @@ std::vector<std::uint32_t> distribute(const std::vector<Entry>& entries,
     if (kind != EntryKind::directory && kind != EntryKind::hard_link) files.push_back(i);
   }
   std::ranges::stable_sort(files, std::greater{}, [&](std::uint32_t i) { return entries[i].size; });
-  using Load = std::pair<std::uint64_t, std::uint32_t>;  // weight, thread
+  using Load = std::pair<std::uint64_t, std::uint32_t>;  // weight, part
   std::priority_queue<Load, std::vector<Load>, std::greater<>> loads;
-  for (std::uint32_t thread = 0; thread < threads; ++thread) loads.emplace(0, thread);
+  for (std::uint32_t part = 0; part < parts; ++part) loads.emplace(0, part);
   std::vector<std::uint32_t> owners(entries.size());
   for (const std::uint32_t file : files) {
-    const auto [weight, thread] = loads.top();
+    const auto [weight, part] = loads.top();
     loads.pop();
-    owners[file] = thread;
-    loads.emplace(weight + kFileWeight + entries[file].size, thread);
+    owners[file] = part;
+    loads.emplace(weight + kFileWeight + entries[file].size, part);
   }
   for (std::uint32_t i = 0; i < entries.size(); ++i) {
     if (entries[i].kind == EntryKind::hard_link) owners[i] = owners[link_targets[i]];
   }
   return owners;
+}
+
+// Whether the threads take entries of this kind one by one.
+bool is_queued(EntryKind kind, FcStep step, const FcTestOptions& options) {
+  switch (kind) {
+    case EntryKind::directory:  // before the files if there are other threads
+      return step != FcStep::read && step != FcStep::remove && options.threads == 1;
+    case EntryKind::hard_link:
+      return step == FcStep::remove;
+    case EntryKind::symlink:
+      return step != FcStep::read;
+    case EntryKind::file:
+      break;
+  }
+  return true;
+}
+
+// Moves the largest files to the front: a thread that began one of them when the others have almost
+// finished would keep them waiting.
+void begin_with_largest(std::vector<std::uint32_t>& queued, const std::vector<Entry>& entries,
+                        std::uint64_t bytes, std::uint32_t threads) {
+  // The others wait for at most 2 % of the time.
+  const std::uint64_t large = bytes / threads / 50;
+  const auto size = [&](std::uint32_t i) { return entries[i].size; };
+  const auto rest =
+      std::ranges::stable_partition(queued, [&](std::uint32_t i) { return size(i) > large; });
+  std::ranges::stable_sort(queued.begin(), rest.begin(), std::greater{}, size);
 }
 
 bool ends_in_hole(std::uint64_t size, std::span<const Hole> holes) {
@@ -131,13 +177,13 @@ OperationStream make_tree(Part part) {
   }
   if (part.directories() && !part.alone()) co_yield Operation{};  // barrier: directories exist
 
-  for (std::uint32_t i = 0; i < entries.size(); ++i) {
+  while (const std::optional<std::uint32_t> next = part.queue->take()) {
+    const std::uint32_t i = *next;
     const Entry& entry = entries[i];
-    if (entry.kind == EntryKind::directory && part.alone()) {
+    if (entry.kind == EntryKind::directory) {
       co_yield make_directory(part.to[i], directory_mode(entry.mode));
+      continue;
     }
-    if (entry.kind == EntryKind::directory || entry.kind == EntryKind::hard_link) continue;
-    if (!part.mine(i)) continue;
     if (entry.kind == EntryKind::symlink) {
       Operation link = named(OperationKind::symlink, part.to[i]);
       link.text = part.targets[i];
@@ -176,12 +222,12 @@ OperationStream make_tree(Part part) {
     if (ends_in_hole(entry.size, holes)) co_yield truncate_file(kDestination, entry.size);
     if (copies) co_yield close_file(kSource, false);
     co_yield close_file(kDestination, true);
+    if (!part.alone()) co_yield EndOfBatch{};
   }
 
-  // Barrier: links are created last. The target of each belongs to the same thread.
-  if (part.directories() && !part.alone()) co_yield Operation{};
-  for (std::uint32_t i = 0; i < entries.size(); ++i) {
-    if (entries[i].kind != EntryKind::hard_link || !part.mine(i)) continue;
+  if (!part.alone()) co_yield Operation{};  // barrier: the targets of links exist
+  for (std::size_t at = part.thread; at < part.links.size(); at += part.options.threads) {
+    const std::uint32_t i = part.links[at];
     Operation link = named(OperationKind::link, part.to[i]);
     link.old_path = part.to[part.link_targets[i]];
     co_yield link;
@@ -189,9 +235,9 @@ OperationStream make_tree(Part part) {
 }
 
 OperationStream read_tree(Part part) {
-  for (std::uint32_t i = 0; i < part.set.entries.size(); ++i) {
+  while (const std::optional<std::uint32_t> next = part.queue->take()) {
+    const std::uint32_t i = *next;
     const Entry& entry = part.set.entries[i];
-    if (entry.kind != EntryKind::file || !part.mine(i)) continue;
     co_yield open_file(part.from[i], kSource, O_RDONLY);
     const std::uint64_t step = part.options.block_size;
     for (std::uint64_t at = 0; at < entry.size; at += step) {  // a reader does not know the holes
@@ -200,16 +246,17 @@ OperationStream read_tree(Part part) {
       co_yield read;
     }
     co_yield close_file(kSource, true);
+    if (!part.alone()) co_yield EndOfBatch{};
   }
 }
 
 OperationStream remove_tree(Part part) {
   const std::vector<Entry>& entries = part.set.entries;
-  for (std::uint32_t i = 0; i < entries.size(); ++i) {
-    if (entries[i].kind == EntryKind::directory || !part.mine(i)) continue;
-    Operation unlink = named(OperationKind::unlink, part.to[i]);
-    unlink.counts_file = entries[i].kind == EntryKind::file;
+  while (const std::optional<std::uint32_t> i = part.queue->take()) {
+    Operation unlink = named(OperationKind::unlink, part.to[*i]);
+    unlink.counts_file = entries[*i].kind == EntryKind::file;
     co_yield unlink;
+    if (!part.alone()) co_yield EndOfBatch{};
   }
   if (!part.directories()) co_return;
   if (!part.alone()) co_yield Operation{};  // barrier: directories contain only directories
@@ -264,17 +311,17 @@ FcTest::FcTest(const FileSet& set, const FcTestOptions& options) : set_(set), op
     if (entry.kind == EntryKind::symlink) targets_[i] = texts_.add(entry.target);
     if (entry.kind == EntryKind::hard_link) link_targets_[i] = files.at(entry.target);
   }
-  owners_ = distribute(set.entries, link_targets_, options.threads * options.parts);
-  totals_ = options.shared ? own_entries().totals() : set.totals();
-}
-
-// The files of this part.
-FileSet FcTest::own_entries() const {
+  const std::vector<std::uint32_t> owners = distribute(set.entries, link_targets_, options.parts);
   FileSet own;
-  for (std::size_t i = 0; i < set_.entries.size(); ++i) {
-    if (owners_[i] / options_.threads == options_.part) own.entries.push_back(set_.entries[i]);
+  for (std::uint32_t i = 0; i < set.entries.size(); ++i) {
+    const Entry& entry = set.entries[i];
+    if (owners[i] != options.part) continue;
+    if (options.shared && entry.kind == EntryKind::directory) continue;
+    own_.push_back(i);
+    if (entry.kind == EntryKind::hard_link) links_.push_back(i);
+    own.entries.push_back(entry);
   }
-  return own;
+  totals_ = own.totals();
 }
 
 Trace FcTest::trace(FcStep step) const {
@@ -306,9 +353,16 @@ Trace FcTest::make_trace(FcStep step, std::span<const PathId> from,
   trace.slots = 2;
   trace.kinds.reset(static_cast<std::size_t>(OperationKind::pace));
   trace.largest_io = std::min(options_.block_size, totals_.largest);
+  std::vector<std::uint32_t> queued;
+  std::ranges::copy_if(own_, std::back_inserter(queued), [&](std::uint32_t i) {
+    return is_queued(set_.entries[i].kind, step, options_);
+  });
+  if (options_.threads > 1) {
+    begin_with_largest(queued, set_.entries, totals_.bytes, options_.threads);
+  }
+  const auto queue = std::make_shared<Queue>(std::move(queued));
   for (std::uint32_t i = 0; i < options_.threads; ++i) {
-    const std::uint32_t thread = options_.part * options_.threads + i;
-    Part part{set_, from, to, link_targets_, owners_, targets_, options_, thread};
+    Part part{set_, from, to, link_targets_, targets_, options_, i, queue, links_};
     trace.threads.push_back(std::make_unique<OperationStream>(operations_of(step, part)));
   }
   return trace;

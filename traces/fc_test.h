@@ -1,8 +1,8 @@
 // The FC-Test workload: streams of operations that process a file set on two volumes.
 //
 // The set is in kOriginal on near. "copy near" creates kCopy on near, "copy far" creates kCopy on
-// far. Files are processed one after another in the set's order, as FC-Test 1.0 did with its lists
-// (X-bit labs, "FC-Test 1.0: Closer Look", 2002).
+// far. One thread processes the files in the set's order, as FC-Test 1.0 did with its lists (X-bit
+// labs, "FC-Test 1.0: Closer Look", 2002).
 #pragma once
 
 #include <cstdint>
@@ -26,10 +26,12 @@ struct FcTestOptions {
   // Bytes per read or write. cp of GNU coreutils 9 uses 128 KiB.
   std::uint64_t block_size = 128 * 1024;
   CopyMethod copy_method = CopyMethod::readwrite;
-  bool fill_holes = false;    // write holes as zeros, for file systems without sparse files
-  std::uint32_t threads = 1;  // files are distributed by size; directories are created first
-  // Of clients that share the set, this one's number and their number. The threads of all share the
-  // files. Directories exist beforehand and remain.
+  bool fill_holes = false;  // write holes as zeros, for file systems without sparse files
+  // Each takes the next file when it has completed one. With several, directories are created
+  // first, and the largest files come first.
+  std::uint32_t threads = 1;
+  // Of clients that share the set, this one's number and their number. Files are distributed by
+  // size. Directories exist beforehand and remain.
   bool shared = false;
   std::uint32_t part = 0, parts = 1;
 };
@@ -57,7 +59,6 @@ class FcTest {
   std::uint32_t threads() const { return options_.threads; }
 
  private:
-  FileSet own_entries() const;
   Trace make_trace(FcStep step, std::span<const PathId> from, std::span<const PathId> to) const;
 
   const FileSet& set_;
@@ -68,7 +69,8 @@ class FcTest {
   std::vector<TextId> targets_;                          // by entry: target of a symbolic link
   std::vector<PathId> original_, near_copy_, far_copy_;  // by entry, the tree's root last
   std::vector<std::uint32_t> link_targets_;              // by entry: target entry of a hard link
-  std::vector<std::uint32_t> owners_;  // by entry, for files: the thread, of those of all parts
+  std::vector<std::uint32_t> own_;                       // entries of this part, in the set's order
+  std::vector<std::uint32_t> links_;                     // those that are hard links
 };
 
 }  // namespace filereel

@@ -10,12 +10,15 @@
 
 namespace filereel {
 
+// `co_yield EndOfBatch{}`: the operations so far are executed before the body resumes.
+struct EndOfBatch {};
+
 // Owns the coroutine. Memory is allocated when the coroutine is called, never when it resumes.
 // Objects that the body's parameters refer to must outlive the stream.
 class OperationStream final : public OperationSource {
  public:
   struct promise_type {
-    const Operation* current = nullptr;
+    const Operation* current = nullptr;  // null: the end of a batch
     std::exception_ptr failure;
 
     OperationStream get_return_object() {
@@ -25,6 +28,10 @@ class OperationStream final : public OperationSource {
     std::suspend_always final_suspend() noexcept { return {}; }
     std::suspend_always yield_value(const Operation& operation) noexcept {
       current = &operation;  // valid until the body resumes
+      return {};
+    }
+    std::suspend_always yield_value(EndOfBatch) noexcept {
+      current = nullptr;
       return {};
     }
     void return_void() noexcept {}
@@ -44,7 +51,11 @@ class OperationStream final : public OperationSource {
     while (filled < out.size() && !body_.done()) {
       body_.resume();
       if (body_.done()) break;
-      out[filled++] = *body_.promise().current;
+      if (const Operation* const operation = body_.promise().current) {
+        out[filled++] = *operation;
+      } else if (filled > 0) {
+        break;
+      }
     }
     if (body_.done() && body_.promise().failure) std::rethrow_exception(body_.promise().failure);
     return filled;

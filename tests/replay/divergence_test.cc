@@ -87,8 +87,8 @@ TEST_CASE("a divergence in one thread stops the others, wherever they are, witho
     REQUIRE(outcome.statistics.examples.size() == 1);
     const Divergence& seen = outcome.statistics.examples[0];
     CHECK(seen.result == -EEXIST);
-    CHECK(seen.thread == static_cast<std::uint32_t>(bad % 3));
-    CHECK(seen.position == static_cast<std::uint64_t>(bad / 3) * 3);  // open, write, close
+    CHECK(seen.thread < 3);         // any of them: each takes the next file
+    CHECK(seen.position % 3 == 0);  // open, write, close
     CHECK(test.paths().relative(seen.path) == "original/d/" + std::to_string(bad));
     CHECK_FALSE(fs::exists(volumes.near / "original/h"));
   }

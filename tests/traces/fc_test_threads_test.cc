@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <numeric>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -19,29 +21,30 @@
 namespace filereel {
 namespace {
 
+// The order in which the threads of a step are executed between two barriers.
+enum class Turns : std::uint8_t { forwards, backwards, alternating };
+
 // A file system that only knows names and sizes, and refuses what a real one would refuse.
 class Model {
  public:
-  // Between two barriers the threads run in any order; `backwards` is the other extreme.
-  void run(const std::vector<std::vector<Operation>>& threads, const PathTable& paths,
-           bool backwards) {
-    std::vector<std::size_t> at(threads.size());
-    std::vector<std::map<FileSlot, std::string>> open(threads.size());
+  void run(const Trace& trace, Turns turns) {
+    std::vector<std::map<FileSlot, std::string>> open(trace.threads.size());
     for (bool more = true; more;) {
       more = false;
-      for (std::size_t i = 0; i < threads.size(); ++i) {
-        const std::size_t t = backwards ? threads.size() - 1 - i : i;
-        for (; at[t] < threads[t].size(); ++at[t]) {
-          const Operation& op = threads[t][at[t]];
-          if (op.kind == OperationKind::barrier) break;
-          apply(op, paths, open[t]);
-        }
-      }
-      for (std::size_t t = 0; t < threads.size(); ++t) {
-        if (at[t] == threads[t].size()) continue;
-        more = true;
-        ++at[t];
-      }
+      std::vector<std::size_t> running(trace.threads.size());
+      std::iota(running.begin(), running.end(), 0U);
+      if (turns == Turns::backwards) std::ranges::reverse(running);
+      // Returns whether the thread waits for the others or has ended.
+      const auto run_one = [&](std::size_t thread) {
+        Operation op;
+        do {
+          if (trace.threads[thread]->next({&op, 1}) == 0) return true;
+          if (op.kind == OperationKind::barrier) return more = true;
+          apply(op, *trace.paths, open[thread]);
+        } while (turns != Turns::alternating);
+        return false;
+      };
+      while (!running.empty()) std::erase_if(running, run_one);
     }
     for (const auto& files : open) CHECK(files.empty());
   }
@@ -148,11 +151,11 @@ TEST_CASE("the steps work on one another, with every method, however threads are
   const FileSet set = varied_set();
   for (const CopyMethod method : kMethods) {
     for (const std::uint32_t threads : {1U, 3U, 50U}) {
-      for (const bool backwards : {false, true}) {
+      for (const Turns turns : {Turns::forwards, Turns::backwards, Turns::alternating}) {
         for (const bool fill : {false, true}) {
           CAPTURE(copy_method_name(method));
           CAPTURE(threads);
-          CAPTURE(backwards);
+          CAPTURE(static_cast<int>(turns));
           FcTestOptions chosen = options(64 << 10, method, threads);
           chosen.fill_holes = fill;
           const FcTest test(set, chosen);
@@ -161,7 +164,7 @@ TEST_CASE("the steps work on one another, with every method, however threads are
             const Trace trace = test.trace(step);
             CHECK(trace.threads.size() == threads);
             model.files_counted = 0;
-            model.run(drain(trace), test.paths(), backwards);
+            model.run(trace, turns);
             CHECK(model.files_counted == test.files());
             if (step == FcStep::create) CHECK(model.below("near/original").at("mid") == 500'000);
           }
@@ -214,65 +217,105 @@ TEST_CASE("the first thread makes every directory before the threads first meet"
   }
 }
 
-TEST_CASE("a part of several has the files of a thread, without directories and barriers") {
-  const FileSet set = varied_set();
-  constexpr std::uint32_t kParts = 3;
-  const FcTest whole(set, options(4096, CopyMethod::readwrite, kParts));
-  std::uint64_t bytes = 0, files = 0;
-  for (std::uint32_t part = 0; part < kParts; ++part) {
-    FcTestOptions own = options(4096, CopyMethod::readwrite);
-    own.shared = true;
-    own.part = part;
-    own.parts = kParts;
-    const FcTest test(set, own);
-    bytes += test.bytes();
-    files += test.files();
-    for (const FcStep step : kSteps) {
-      CAPTURE(fc_step_name(step));
-      std::vector<Operation> wanted = drain(whole.trace(step))[part];
-      std::erase_if(wanted, [](const Operation& op) {
-        return op.kind == OperationKind::make_directory ||
-               op.kind == OperationKind::remove_directory || op.kind == OperationKind::barrier;
-      });
-      const auto threads = drain(test.trace(step));
-      REQUIRE(threads.size() == 1);
-      REQUIRE(threads[0].size() == wanted.size());
-      for (std::size_t i = 0; i < wanted.size(); ++i) {
-        CHECK(threads[0][i].kind == wanted[i].kind);
-        CHECK(threads[0][i].path == wanted[i].path);
-        CHECK(threads[0][i].offset == wanted[i].offset);
+// Of operations that are neither directories nor barriers, in an order without meaning.
+using Processed = std::multiset<std::tuple<OperationKind, PathId, std::uint64_t>>;
+
+Processed files_of(const Trace& trace) {
+  Processed all;
+  for (const auto& operations : drain(trace)) {
+    for (const Operation& op : operations) {
+      if (op.kind == OperationKind::make_directory || op.kind == OperationKind::remove_directory ||
+          op.kind == OperationKind::barrier) {
+        continue;
       }
+      all.emplace(op.kind, op.path, op.offset);
     }
   }
-  CHECK(bytes == whole.bytes());
-  CHECK(files == whole.files());
+  return all;
 }
 
-TEST_CASE("every thread of several has files to work on") {
+TEST_CASE("parts have the files of the whole, each once, without directories") {
   const FileSet set = varied_set();
-  const FcTest test(set, options(4096, CopyMethod::readwrite, 3));
-  for (const auto& operations : drain(test.trace(FcStep::read))) {
-    CHECK(std::ranges::count(operations, OperationKind::open, &Operation::kind) >= 1);
+  constexpr std::uint32_t kParts = 3;
+  const FcTest whole(set, options(4096));
+  for (const std::uint32_t threads : {1U, 2U}) {
+    CAPTURE(threads);
+    std::vector<Processed> processed(kFcSteps);
+    std::uint64_t bytes = 0, files = 0;
+    for (std::uint32_t part = 0; part < kParts; ++part) {
+      FcTestOptions own = options(4096, CopyMethod::readwrite, threads);
+      own.shared = true;
+      own.part = part;
+      own.parts = kParts;
+      const FcTest test(set, own);
+      CHECK(test.files() > 0);
+      bytes += test.bytes();
+      files += test.files();
+      for (std::size_t step = 0; step < kFcSteps; ++step) {
+        const Trace trace = test.trace(kSteps[step]);
+        CHECK(trace.threads.size() == threads);
+        for (const auto& operations : drain(test.trace(kSteps[step]))) {
+          CHECK(std::ranges::count(operations, OperationKind::make_directory, &Operation::kind) ==
+                0);
+        }
+        processed[step].merge(files_of(trace));
+      }
+    }
+    for (std::size_t step = 0; step < kFcSteps; ++step) {
+      CAPTURE(fc_step_name(kSteps[step]));
+      CHECK(processed[step] == files_of(whole.trace(kSteps[step])));
+    }
+    CHECK(bytes == whole.bytes());
+    CHECK(files == whole.files());
   }
 }
 
-TEST_CASE(
-    "threads have about the same work, also if one file is as large as many others together") {
-  std::vector<Entry> entries = {directory("d"), file("d/large", 10'000'000)};
-  for (int i = 0; i < 300; ++i) {
-    entries.push_back(file(fmt::format("d/{}", i), static_cast<std::uint64_t>(i) * 300));
+// The bytes and files of each thread if all are equally fast, a file costs `file_cost` bytes, and
+// none takes a file before it has completed the one before.
+std::vector<std::pair<std::uint64_t, std::uint64_t>> shares(const Trace& trace,
+                                                            std::uint64_t file_cost) {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> shares(trace.threads.size());
+  std::vector<std::uint64_t> times(trace.threads.size());
+  constexpr std::uint64_t kEnded = UINT64_MAX;
+  std::vector<Operation> out(64);
+  for (;;) {
+    const auto thread = static_cast<std::size_t>(std::ranges::min_element(times) - times.begin());
+    if (times[thread] == kEnded) return shares;
+    const std::size_t filled = trace.threads[thread]->next(out);
+    if (filled == 0) times[thread] = kEnded;
+    std::uint64_t opened = 0;
+    for (std::size_t i = 0; i < filled; ++i) {
+      shares[thread].first += out[i].length;
+      times[thread] += out[i].length;
+      if (out[i].kind == OperationKind::open) ++opened;
+    }
+    CHECK(opened <= 1);
+    shares[thread].second += opened;
+    times[thread] += opened * file_cost;
   }
+}
+
+TEST_CASE("a thread takes its next file when it has completed one") {
+  std::vector<Entry> entries;
+  for (int i = 0; i < 900; ++i) entries.push_back(file(fmt::format("{}", i), 4096));
   const FileSet set = set_of(std::move(entries));
-  const FcTest test(set, options(64 << 10, CopyMethod::copy_file_range, 2));
-  std::vector<std::uint64_t> bytes;
-  for (const auto& operations : drain(test.trace(FcStep::copy_near))) {
-    std::uint64_t& sum = bytes.emplace_back(0);
-    for (const Operation& op : operations) sum += op.length;
+  const FcTest test(set, options(64 << 10, CopyMethod::readwrite, 3));
+  for (const auto& [bytes, files] : shares(test.trace(FcStep::read), 1000)) CHECK(files == 300);
+}
+
+TEST_CASE("no thread begins a large file when the others have almost finished") {
+  std::vector<Entry> entries = {directory("d")};
+  for (int i = 0; i < 3000; ++i) {
+    entries.push_back(file(fmt::format("d/{}", i), static_cast<std::uint64_t>(i % 100) * 100));
   }
-  CHECK(bytes[0] + bytes[1] == test.bytes());
-  // A file costs as much as 64 KiB: the thread with the large one has fewer files.
-  CHECK(bytes[0] >= 10'000'000);
-  CHECK(bytes[0] < 14'000'000);
+  entries.push_back(file("d/large", 10'000'000));
+  entries.push_back(file("d/larger", 11'000'000));
+  const FileSet set = set_of(std::move(entries));
+  const FcTest test(set, options(64 << 10, CopyMethod::readwrite, 2));
+  const auto two = shares(test.trace(FcStep::read), 0);
+  CHECK(two[0].first + two[1].first == test.bytes());
+  CHECK(two[0].second + two[1].second == test.files());
+  for (const auto& [bytes, files] : two) CHECK(bytes < test.bytes() / 2 * 102 / 100);
 }
 
 TEST_CASE("each read of a tree names its file, so that its content can be verified") {

@@ -23,6 +23,13 @@ OperationStream count_to(std::uint64_t end) {
   for (std::uint64_t i = 0; i < end; ++i) co_yield numbered(i);
 }
 
+OperationStream count_in_batches_of_two(std::uint64_t end) {
+  for (std::uint64_t i = 0; i < end; ++i) {
+    co_yield numbered(i);
+    if (i % 2 == 1) co_yield EndOfBatch{};
+  }
+}
+
 OperationStream fail_after(std::uint64_t end) {
   for (std::uint64_t i = 0; i < end; ++i) co_yield numbered(i);
   throw std::runtime_error("the workload is broken");
@@ -59,6 +66,20 @@ TEST_CASE("batches are full until the last one") {
   CHECK(stream.next(out) == 4);
   CHECK(stream.next(out) == 2);
   CHECK(out[1].offset == 9);
+}
+
+TEST_CASE("the body resumes only when the batch that it ended is over") {
+  for (const std::size_t batch : {2UL, 64UL}) {
+    CAPTURE(batch);
+    OperationStream stream = count_in_batches_of_two(5);
+    std::vector<Operation> out(batch);
+    CHECK(stream.next(out) == 2);
+    CHECK(out[1].offset == 1);
+    CHECK(stream.next(out) == 2);
+    CHECK(stream.next(out) == 1);
+    CHECK(out[0].offset == 4);
+    CHECK(stream.next(out) == 0);
+  }
 }
 
 TEST_CASE("an ended stream stays ended") {
