@@ -32,19 +32,28 @@ void LaneBoard::wait(std::uint32_t self, std::uint32_t lane, std::uint64_t count
 
 // Wakes all whose condition is met, in their order.
 void LaneBoard::wake(Lane& lane) noexcept {
-  const std::scoped_lock lock(lane.mutex);
   const auto is_met = [&](const Lane* waiter) {
     return waiter && (released() || waiter->awaited <= lane.done.load());
   };
-  do {
-    while (is_met(lane.first)) {
-      Lane& waiter = *lane.first;
-      lane.first = waiter.next;
-      waiter.woken.store(1);
-      syscall(SYS_futex, &waiter.woken, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
-    }
-    lane.wanted.store(lane.first ? lane.first->awaited : kNobody);
-  } while (is_met(lane.first));  // it has advanced since then
+  Lane* waiters;
+  {
+    const std::scoped_lock lock(lane.mutex);
+    waiters = lane.first;
+    do {
+      while (is_met(lane.first)) lane.first = lane.first->next;
+      lane.wanted.store(lane.first ? lane.first->awaited : kNobody);
+    } while (is_met(lane.first));  // it has advanced since then
+    if (waiters == lane.first) return;
+    Lane* last = waiters;
+    while (last->next != lane.first) last = last->next;
+    last->next = nullptr;
+  }
+  // Without the lock, which those woken need to wait for this lane again.
+  while (waiters) {
+    Lane& waiter = *std::exchange(waiters, waiters->next);
+    waiter.woken.store(1);
+    syscall(SYS_futex, &waiter.woken, FUTEX_WAKE_PRIVATE, 1, nullptr, nullptr, 0);
+  }
 }
 
 void LaneBoard::release_all() noexcept {
