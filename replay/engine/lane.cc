@@ -150,7 +150,8 @@ bool Lane::await(const Operation& op) {
     if (replay_.paced) {
       wait_paced(op);
     } else {
-      board->wait(number_, op.source, op.second, LaneBoard::kYields);
+      board->yield(op.source, op.second);
+      board->wait(number_, op.source, op.second);
     }
   }
   if (replay_.stop.stop_requested()) return false;
@@ -162,7 +163,7 @@ bool Lane::await(const Operation& op) {
 void Lane::wait_paced(const Operation& op) {
   balance_.settle(now_ns(), call_ns());
   const std::uint64_t before = thread_cpu_ns();
-  replay_.options.board->wait(number_, op.source, op.second, 0);
+  replay_.options.board->wait(number_, op.source, op.second);
   balance_.done(thread_cpu_ns() - before);
   balance_.skip(now_ns(), call_ns());
 }

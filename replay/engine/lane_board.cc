@@ -7,10 +7,13 @@
 #include <unistd.h>
 
 namespace filereel {
-void LaneBoard::wait(std::uint32_t self, std::uint32_t lane, std::uint64_t count,
-                     int yields) noexcept {
-  // Not yet a waiter, so that the awaited lane need not wake it.
-  for (int i = 0; i < yields && !reached(lane, count); ++i) std::this_thread::yield();
+
+void LaneBoard::yield(std::uint32_t lane, std::uint64_t count) const noexcept {
+  constexpr int kYields = 4;
+  for (int i = 0; i < kYields && !reached(lane, count); ++i) std::this_thread::yield();
+}
+
+void LaneBoard::wait(std::uint32_t self, std::uint32_t lane, std::uint64_t count) noexcept {
   if (reached(lane, count)) return;
   Lane& own = lanes_[self];
   Lane& other = lanes_[lane];

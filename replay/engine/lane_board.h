@@ -28,9 +28,13 @@ class LaneBoard {
   }
 
   // Returns when `lane` has completed `count` operations, or after release_all(). Acquires what
-  // that lane has released. Called only by the thread of the waiting lane, `self`. Before it
-  // sleeps, it yields its processor up to `yields` times.
-  void wait(std::uint32_t self, std::uint32_t lane, std::uint64_t count, int yields) noexcept;
+  // that lane has released. Called only by the thread of the waiting lane, `self`.
+  void wait(std::uint32_t self, std::uint32_t lane, std::uint64_t count) noexcept;
+
+  // Yields the processor a few times, at most until wait() would return at once. Many waits of a
+  // replay without paces are over within microseconds. A yield lets the awaited lane run on this
+  // core; a sleep may leave the core idle, and waking that takes longer than most operations.
+  void yield(std::uint32_t lane, std::uint64_t count) const noexcept;
 
   // Whether wait() would return at once.
   bool reached(std::uint32_t lane, std::uint64_t count) const noexcept {
@@ -48,11 +52,6 @@ class LaneBoard {
   // `action` is called by release_all(), too, on its thread. Set it before the replay starts. It
   // must not throw.
   void on_release(std::function<void()> action) { on_release_ = std::move(action); }
-
-  // Many waits of a replay without paces are over within microseconds. A yield lets the awaited
-  // lane run on this core; a sleep may leave the core idle, and waking that takes longer than most
-  // operations.
-  static constexpr int kYields = 4;
 
  private:
   static constexpr std::uint64_t kNobody = UINT64_MAX;

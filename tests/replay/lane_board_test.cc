@@ -18,7 +18,7 @@ TEST_CASE("a wait ends when the lane has completed that many operations") {
   CHECK_FALSE(board.reached(0, 1));
   std::atomic<int> seen = 0;
   std::jthread waiter([&] {
-    board.wait(1, 0, 3, LaneBoard::kYields);
+    board.wait(1, 0, 3);
     seen = 1;
   });
   board.advance(0);
@@ -44,9 +44,9 @@ TEST_CASE("lanes that wait for each other in turn all complete") {
       threads.emplace_back([&, lane] {
         for (std::uint64_t round = 1; round <= kRounds; ++round) {
           if (lane > 0) {
-            board.wait(lane, lane - 1, round, LaneBoard::kYields);
+            board.wait(lane, lane - 1, round);
           } else {
-            board.wait(lane, kLanes - 1, round - 1, LaneBoard::kYields);
+            board.wait(lane, kLanes - 1, round - 1);
           }
           ++plain;
           board.advance(lane);
@@ -66,7 +66,7 @@ TEST_CASE("waiters for different counts of one lane are each woken in time") {
     for (std::uint32_t i = 0; i < kWaiters; ++i) {
       threads.emplace_back([&, i] {
         for (std::uint64_t count = i + 1; count <= kCounts; count += 1 + i * 7) {
-          board.wait(1 + i, 0, count, LaneBoard::kYields);
+          board.wait(1 + i, 0, count);
           if (board.done(0) < count) ++early;
         }
       });
@@ -83,7 +83,7 @@ TEST_CASE("waiting takes no processor time") {
   LaneBoard board(2);
   timespec used{};
   std::jthread waiter([&] {
-    board.wait(1, 0, 1, LaneBoard::kYields);
+    board.wait(1, 0, 1);
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
   });
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
@@ -101,12 +101,12 @@ TEST_CASE("after a release no thread waits, now or later") {
     std::vector<std::jthread> waiters;
     for (std::uint32_t lane = 0; lane < 3; ++lane) {
       waiters.emplace_back(
-          [&board, lane] { board.wait(3 + lane, lane, 1ULL << 40, LaneBoard::kYields); });
+          [&board, lane] { board.wait(3 + lane, lane, 1ULL << 40); });
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
     board.release_all();
   }
-  board.wait(3, 0, 5, LaneBoard::kYields);
+  board.wait(3, 0, 5);
   board.release_all();
   CHECK(board.released());
   CHECK(released == 2);
