@@ -100,8 +100,7 @@ TEST_CASE("after a release no thread waits, now or later") {
   {
     std::vector<std::jthread> waiters;
     for (std::uint32_t lane = 0; lane < 3; ++lane) {
-      waiters.emplace_back(
-          [&board, lane] { board.wait(3 + lane, lane, 1ULL << 40); });
+      waiters.emplace_back([&board, lane] { board.wait(3 + lane, lane, 1ULL << 40); });
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
     board.release_all();
