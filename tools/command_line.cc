@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <exception>
 #include <iterator>
-#include <memory>
 #include <new>
 #include <sstream>
 #include <string>
@@ -20,8 +19,8 @@
 #include "filesets/system/process.h"
 #include "tools/commands.h"
 #include "tools/completion/completion.h"
+#include "tools/help_formatter.h"
 #include "tools/standard_streams.h"
-#include "tools/table.h"
 
 namespace filereel {
 namespace {
@@ -121,32 +120,6 @@ int obey(int argc, const char* const* argv) {
   return session.exit_code;
 }
 
-// Help in 80 columns.
-class HelpFormatter : public CLI::Formatter {
- public:
-  std::string make_option(const CLI::Option* option, bool positional) const override {
-    std::string names = make_option_name(option, positional);
-    const std::size_t negated = names.find("{false}");  // CLI11 marks a flag such as --remove
-    if (negated != std::string::npos) names.erase(negated, std::string_view("{false}").size());
-    return row(names + make_option_opts(option), make_option_desc(option));
-  }
-
-  std::string make_subcommand(const CLI::App* command) const override {
-    return row(command->get_name(), command->get_description());
-  }
-
- private:
-  static std::string row(const std::string& name, const std::string& text) {
-    constexpr std::size_t kColumn = 28;  // of the descriptions
-    const std::string start = "  " + name;
-    const std::string gap =
-        start.size() + 2 > kColumn ? "" : std::string(kColumn - start.size(), ' ');
-    if (text.empty()) return start + "\n";
-    if (!gap.empty()) return wrapped(start + gap + text, kColumn);
-    return start + "\n" + wrapped(std::string(kColumn, ' ') + text, kColumn);
-  }
-};
-
 // Names the values of options in the help, and refuses empty ones: otherwise an unset variable of a
 // script would pass for a missing option. `path`: of the command.
 void describe_values(CLI::App& app, const std::string& path) {
@@ -169,8 +142,10 @@ void describe_values(CLI::App& app, const std::string& path) {
 }  // namespace
 
 void add_commands(CLI::App& app, Session& session) {
-  app.set_version_flag("--version", "filereel " FILEREEL_VERSION);
-  app.formatter(std::make_shared<HelpFormatter>());
+  app.set_help_flag("-h,--help", "Print this help message and exit");
+  app.set_version_flag("--version", "filereel " FILEREEL_VERSION,
+                       "Display program version information and exit");
+  app.formatter(help_formatter());
   app.require_subcommand(1);
   app.fallthrough();
   app.footer(
