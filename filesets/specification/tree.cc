@@ -32,8 +32,8 @@ std::vector<TreeDirectory> depth_first(const std::vector<TreeDirectory>& born) {
   std::vector<std::size_t> first(born.size() + 1, 0);
   for (std::size_t i = 1; i < born.size(); ++i) ++first[born[i].parent + 1];
   std::partial_sum(first.begin(), first.end(), first.begin());
-  std::vector<std::size_t> children(born.size());
-  std::vector<std::size_t> next(first.begin(), first.end() - 1);
+  std::vector<std::size_t> children(first.back());
+  std::vector<std::size_t> next = first;
   for (std::size_t i = 1; i < born.size(); ++i) children[next[born[i].parent]++] = i;
 
   std::vector<TreeDirectory> ordered;
