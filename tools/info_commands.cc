@@ -1,13 +1,17 @@
 // filereel list and doctor: the catalogue, and the features that this machine supports.
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include "filesets/catalog/catalog.h"
+#include "filesets/system/packages.h"
 #include "filesets/system/units.h"
 #include "replay/engine/io_engine.h"
 #include "replay/run/capabilities.h"
@@ -63,6 +67,26 @@ std::string yes_no(bool yes) {
   return yes ? "yes" : "no";
 }
 
+std::string to_do(const FileSystemCapability& one) {
+  if (!one.missing.empty()) return "see below";
+  return one.advice.empty() ? "-" : one.advice;
+}
+
+// The commands that install the missing programs, by package manager; "" if nothing is missing.
+std::string missing_programs(std::span<const std::string_view> missing) {
+  if (missing.empty()) return "";
+  std::string text =
+      "\n" + wrapped(fmt::format("Not installed: {}. To install:", fmt::join(missing, ", ")), 2);
+  for (std::size_t i = 0; i < kPackageManagers.size(); ++i) {
+    const Installation one = installation_of(missing, static_cast<PackageManager>(i));
+    std::string line = fmt::format("  {:<8}{}", kPackageManagers[i], one.command);
+    if (!one.without.empty())
+      line += fmt::format(" (no package: {})", fmt::join(one.without, ", "));
+    text += wrapped(line, 10);
+  }
+  return text;
+}
+
 void doctor(const Session& session) {
   const Capabilities found = probe_capabilities();
   Rows rows = {{"file system", "mkfs", "kernel driver", "FUSE driver", "used", "to do"}};
@@ -70,8 +94,7 @@ void doctor(const Session& session) {
     const FileSystemInfo& info = file_system_info(one.kind);
     rows.push_back({std::string(info.name), yes_no(one.can_make), yes_no(one.has_kernel),
                     info.fuse_program.empty() ? "-" : yes_no(one.has_fuse),
-                    one.driver.empty() ? "none" : one.driver,
-                    one.advice.empty() ? "-" : one.advice});
+                    one.driver.empty() ? "none" : one.driver, to_do(one)});
   }
   std::string text = format_columns(rows) + "\n";
   const auto line = [&](std::string_view what, std::string_view finding) {
@@ -100,7 +123,7 @@ void doctor(const Session& session) {
   line("io_uring", no_uring ? "no: " + *no_uring : "yes");
   line("confinement",
        found.openat2 ? "openat2" : "missing: openat2 needs Linux 5.6; replay is impossible");
-  session.print(text);
+  session.print(text + missing_programs(found.missing));
 }
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "filesets/system/error.h"
+#include "filesets/system/packages.h"
 
 namespace filereel {
 namespace {
@@ -87,11 +88,11 @@ std::optional<int> wait_for(pid_t child, double seconds) {
   }
 }
 
-ChildProcess::ChildProcess(const std::vector<std::string>& command, std::string_view package) {
+ChildProcess::ChildProcess(const std::vector<std::string>& command) {
   const std::optional<std::string> program = find_program(command[0]);
   if (!program) {
     throw Error(ErrorKind::failed,
-                fmt::format("{} is not installed; run apt-get install {}", command[0], package));
+                fmt::format("{} is not installed; {}", command[0], install_advice(command[0])));
   }
   std::vector<std::string> words = command;
   words[0] = *program;
@@ -137,9 +138,8 @@ std::string ChildProcess::output() const {
   return text;
 }
 
-void run_program(const std::vector<std::string>& command, std::string_view package,
-                 std::string_view what) {
-  ChildProcess child(command, package);
+void run_program(const std::vector<std::string>& command, std::string_view what) {
+  ChildProcess child(command);
   constexpr double kForever = 1e6;  // formatting a large disk takes long
   const int status = child.wait(kForever).value_or(127);
   if (status == 0) return;

@@ -30,9 +30,9 @@ std::optional<int> wait_for(pid_t child, double seconds);
 // gets SIGTERM when the thread that started it dies, even by SIGKILL. The destructor terminates it.
 class ChildProcess {
  public:
-  // `command[0]` is looked up by find_program. Throws Error(failed) if it is missing or cannot be
-  // started; `package` is the package to install then.
-  ChildProcess(const std::vector<std::string>& command, std::string_view package);
+  // `command[0]` is looked up by find_program. Throws Error(failed) if it is missing (with the
+  // package to install, see packages.h) or cannot be started.
+  explicit ChildProcess(const std::vector<std::string>& command);
   ChildProcess(ChildProcess&& other) noexcept;
   ChildProcess& operator=(ChildProcess&&) = delete;
   ~ChildProcess();
@@ -57,7 +57,6 @@ class ChildProcess {
 
 // Runs a program to completion. Throws Error(failed) with the last line of its output unless it
 // exits with 0. `what` starts the text: "cannot format a.img as ext4".
-void run_program(const std::vector<std::string>& command, std::string_view package,
-                 std::string_view what);
+void run_program(const std::vector<std::string>& command, std::string_view what);
 
 }  // namespace filereel

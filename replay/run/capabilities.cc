@@ -1,10 +1,13 @@
 #include "replay/run/capabilities.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include "filesets/system/descriptor.h"
+#include "filesets/system/process.h"
 #include "replay/engine/linux_calls.h"
 #include "replay/volumes/loop_device.h"
 #include "replay/volumes/residency.h"
@@ -23,16 +26,12 @@ FileSystemCapability probe(const FileSystemInfo& info, MountCapability power) {
       found.driver = driver->kernel ? "kernel" : driver->name;
     }
   }
-  std::string packages;
-  if (!found.can_make) packages += fmt::format(" {}", info.make_package);
+  if (!found.can_make) found.missing.push_back(info.make_program);
   const bool wants_fuse = !found.has_kernel || power != MountCapability::full;
-  if (wants_fuse && !found.has_fuse && !info.fuse_package.empty() &&
-      info.fuse_package != info.make_package) {
-    packages += fmt::format(" {}", info.fuse_package);
+  if (wants_fuse && !info.fuse_program.empty() && !find_program(info.fuse_program)) {
+    found.missing.push_back(info.fuse_program);
   }
-  if (!packages.empty()) {
-    found.advice = "apt-get install" + packages;
-  } else if (found.driver.empty()) {
+  if (found.missing.empty() && found.driver.empty()) {
     found.advice = power == MountCapability::full ? "use a kernel that supports it" : "run as root";
   }
   return found;
@@ -53,6 +52,10 @@ Capabilities probe_capabilities() {
   if (found.openat2) LinuxCalls::close(static_cast<int>(opened));
   for (const FileSystemInfo& info : file_systems()) {
     found.file_systems.push_back(probe(info, found.power));
+    std::ranges::copy(found.file_systems.back().missing, std::back_inserter(found.missing));
+  }
+  for (const std::string_view program : {"strace", "fio"}) {
+    if (!find_program(program)) found.missing.push_back(program);
   }
   return found;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "replay/volumes/mount.h"
@@ -14,7 +15,8 @@ struct FileSystemCapability {
   bool has_kernel = false;  // the kernel has the driver
   bool has_fuse = false;    // a FUSE driver is installed
   std::string driver;       // used by a run now: "kernel", the FUSE program, or "" for none
-  std::string advice;       // how to get it, or a better driver; "" if nothing is missing
+  std::vector<std::string_view> missing;  // programs to install for it, or for a better driver
+  std::string advice;                     // what else to do; "" if nothing
 };
 
 struct Capabilities {
@@ -25,6 +27,8 @@ struct Capabilities {
   bool cachestat = false;     // otherwise mincore measures what is cached
   bool openat2 = false;       // every replay needs it
   std::vector<FileSystemCapability> file_systems;
+  // Programs that are not installed, each once: those of the file systems, strace and fio.
+  std::vector<std::string_view> missing;
 };
 
 // Probes the machine, without lasting effect.

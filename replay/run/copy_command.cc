@@ -119,7 +119,7 @@ std::string missing_program(std::string_view command) {
   const ProgramNames names(command);
   for (const std::string& name : names.list()) {
     // The shell also knows its own commands.
-    ChildProcess look({"sh", "-c", "command -v -- \"$1\"", "sh", name}, "dash");
+    ChildProcess look({"sh", "-c", "command -v -- \"$1\"", "sh", name});
     constexpr double kPatience = 10;  // seconds
     if (look.wait(kPatience) != 0) return name;
   }

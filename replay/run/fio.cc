@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "filesets/system/error.h"
+#include "filesets/system/packages.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/process.h"
 #include "replay/json.h"
@@ -76,11 +77,9 @@ BlockLatency latency_of(const Json& direction) {
 
 void check_fio() {
   if (find_program("fio")) return;
-  throw Error(
-      ErrorKind::failed,
-      fmt::format("--with-block-baseline needs fio, which is not installed: apt-get install "
-                  "{}",
-                  kFioPackage));
+  throw Error(ErrorKind::failed,
+              fmt::format("--with-block-baseline needs fio, which is not installed; {}",
+                          install_advice("fio")));
 }
 
 FioFigures fio_figures(std::string_view output) {
@@ -112,7 +111,7 @@ FioFigures fio_figures(std::string_view output) {
 std::optional<FioFigures> run_fio(const FioJob& job, const std::stop_token& stop) {
   constexpr double kLook = 0.05;    // seconds between checks for a stop
   constexpr double kPatience = 30;  // seconds beyond the job's duration
-  ChildProcess child(command_of(job), kFioPackage);
+  ChildProcess child(command_of(job));
   std::optional<int> status;
   for (double waited = 0; !status; waited += kLook) {
     if (stop.stop_requested()) return std::nullopt;  // the destructor ends the child

@@ -11,8 +11,6 @@
 
 namespace filereel {
 
-inline constexpr std::string_view kFioPackage = "fio";
-
 // A job of one thread with direct I/O.
 struct FioJob {
   std::string path;     // an existing file of at least `size`, or a block device

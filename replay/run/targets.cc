@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "filesets/system/error.h"
+#include "filesets/system/packages.h"
 #include "filesets/system/process.h"
 #include "replay/run/drive_parts.h"
 #include "replay/volumes/device_part.h"
@@ -198,16 +199,15 @@ std::vector<FileSystemKind> usable_file_systems(const std::vector<FileSystemKind
     const FileSystemInfo& info = file_system_info(kind);
     std::string missing;
     if (!find_program(info.make_program)) {
-      missing = fmt::format("{} is not installed (apt-get install {})", info.make_program,
-                            info.make_package);
+      missing = fmt::format("{} is not installed; {}", info.make_program,
+                            install_advice(info.make_program));
     } else if (!choose_driver(kind, power)) {
-      missing =
-          info.fuse_program.empty()
-              ? fmt::format("the kernel has no driver for it, or mounting is not permitted")
-          : fuse_has(info)
-              ? fmt::format("{} needs root: run filereel with sudo", info.fuse_program)
-              : fmt::format("neither the kernel driver nor {} is available (apt-get install {})",
-                            info.fuse_program, info.fuse_package);
+      missing = info.fuse_program.empty()
+                    ? fmt::format("the kernel has no driver for it, or mounting is not permitted")
+                : fuse_has(info)
+                    ? fmt::format("{} needs root: run filereel with sudo", info.fuse_program)
+                    : fmt::format("neither the kernel driver nor {} is available; {}",
+                                  info.fuse_program, install_advice(info.fuse_program));
     }
     if (missing.empty()) {
       usable.push_back(kind);

@@ -218,7 +218,7 @@ void BackingStore::format(FileSystemKind kind) {
   if (is_device()) discard();
   formatted_ = false;
   // A loop device would write zeros for discards.
-  run_program(make_command(kind, source(), size_, is_device() && !loop_), info.make_package,
+  run_program(make_command(kind, source(), size_, is_device() && !loop_),
               fmt::format("cannot format {} as {}", target_.text(), info.name));
   formatted_ = true;
   flush();

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "filesets/system/error.h"
+#include "filesets/system/packages.h"
 #include "replay/volumes/backing_store.h"
 #include "replay/volumes/volume.h"
 
@@ -36,10 +37,9 @@ class DeviceVolume final : public Volume {
     if (!driver) {
       throw Error(ErrorKind::failed,
                   fmt::format("cannot mount {}: {}; see `filereel doctor`", info.name,
-                              info.fuse_package.empty()
+                              info.fuse_program.empty()
                                   ? std::string("the kernel has no driver")
-                                  : fmt::format("no driver found, run apt-get install {}",
-                                                info.fuse_package)));
+                                  : "no driver found; " + install_advice(info.fuse_program)));
     }
     driver_ = *driver;
     if (backing_.size() < info.min_volume_size) {

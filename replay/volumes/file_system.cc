@@ -30,20 +30,15 @@ constexpr std::array<FileSystemInfo, 6> kFileSystems = {{
      "ext4",
      "ext4",
      "mkfs.ext4",
-     "e2fsprogs",
-     "fuse2fs",
      "fuse2fs",
      16 * kMiB,
      {.largest_file = 16 * kTiB - 4096, .bytes_per_inode = 16 << 10}},  // mke2fs.conf(5)
-    {FileSystemKind::ntfs, "ntfs", "ntfs3", "mkfs.ntfs", "ntfs-3g", "ntfs-3g", "ntfs-3g", 16 * kMiB,
-     kNtfs, true},
-    {FileSystemKind::fat32, "fat32", "vfat", "mkfs.vfat", "dosfstools", "fusefat", "fusefat",
-     40 * kMiB, kFat32},
-    {FileSystemKind::exfat, "exfat", "exfat", "mkfs.exfat", "exfatprogs", "mount.exfat-fuse",
-     "exfat-fuse", 16 * kMiB, kExfat, true},
-    {FileSystemKind::xfs, "xfs", "xfs", "mkfs.xfs", "xfsprogs", "", "", 320 * kMiB, kPosix},
-    {FileSystemKind::btrfs, "btrfs", "btrfs", "mkfs.btrfs", "btrfs-progs", "", "", 256 * kMiB,
-     kPosix},
+    {FileSystemKind::ntfs, "ntfs", "ntfs3", "mkfs.ntfs", "ntfs-3g", 16 * kMiB, kNtfs, true},
+    {FileSystemKind::fat32, "fat32", "vfat", "mkfs.vfat", "fusefat", 40 * kMiB, kFat32},
+    {FileSystemKind::exfat, "exfat", "exfat", "mkfs.exfat", "mount.exfat-fuse", 16 * kMiB, kExfat,
+     true},
+    {FileSystemKind::xfs, "xfs", "xfs", "mkfs.xfs", "", 320 * kMiB, kPosix},
+    {FileSystemKind::btrfs, "btrfs", "btrfs", "mkfs.btrfs", "", 256 * kMiB, kPosix},
 }};
 
 }  // namespace
@@ -118,20 +113,22 @@ std::vector<std::string> make_command(FileSystemKind kind, const std::string& de
   return {};
 }
 
-std::vector<std::string> fuse_command(FileSystemKind kind, const std::string& source,
-                                      const std::string& mount_point) {
+std::vector<std::vector<std::string>> fuse_commands(FileSystemKind kind, const std::string& source,
+                                                    const std::string& mount_point) {
   switch (kind) {
     // big_writes: requests of 128 KiB instead of 4 KiB, as recommended for speed in the driver's
-    // manual.
+    // manual. FUSE 3 always has large requests and refuses the option.
     case FileSystemKind::ntfs:
-      return {"ntfs-3g", "-o", "no_detach,big_writes", source, mount_point};
+      return {{"ntfs-3g", "-o", "no_detach,big_writes", source, mount_point},
+              {"ntfs-3g", "-o", "no_detach", source, mount_point}};
     case FileSystemKind::fat32:
-      return {"fusefat", "-f", "-s", "-o", "rw+,big_writes,max_write=131072", source, mount_point};
+      return {{"fusefat", "-f", "-s", "-o", "rw+,big_writes,max_write=131072", source, mount_point},
+              {"fusefat", "-f", "-s", "-o", "rw+", source, mount_point}};
     case FileSystemKind::exfat:
       // There is no -f option. -d also keeps it in the foreground, but logs a line per request.
-      return {"mount.exfat-fuse", "-d", source, mount_point};
+      return {{"mount.exfat-fuse", "-d", source, mount_point}};
     case FileSystemKind::ext4:
-      return {"fuse2fs", "-f", "-o", "rw,fakeroot", source, mount_point};
+      return {{"fuse2fs", "-f", "-o", "rw,fakeroot", source, mount_point}};
     case FileSystemKind::xfs:
     case FileSystemKind::btrfs:
       break;

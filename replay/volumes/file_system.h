@@ -27,9 +27,10 @@ struct FileSystemInfo {
   FileSystemKind kind;
   std::string_view name;         // on the command line and in results
   std::string_view kernel_type;  // for mount(2) and in /proc/filesystems
-  std::string_view make_program, make_package;
-  std::string_view fuse_program, fuse_package;  // empty: none
-  std::uint64_t min_volume_size;                // smallest volume accepted by mkfs
+  // filesets/system/packages.h has their packages.
+  std::string_view make_program;
+  std::string_view fuse_program;  // empty: none
+  std::uint64_t min_volume_size;  // smallest volume accepted by mkfs
   FileSystemLimits limits;
   bool fuse_needs_device = false;  // its FUSE program does not accept unnamed image files
 };
@@ -56,9 +57,10 @@ struct Driver {
 std::vector<std::string> make_command(FileSystemKind kind, const std::string& device,
                                       std::uint64_t size, bool is_device);
 
-// Command line of the FUSE program that serves `source` at `mount_point`, in the foreground.
-std::vector<std::string> fuse_command(FileSystemKind kind, const std::string& source,
-                                      const std::string& mount_point);
+// Command lines of the FUSE program that serves `source` at `mount_point`, in the foreground. Not
+// all versions of a program accept the same options: the first that it accepts is to be used.
+std::vector<std::vector<std::string>> fuse_commands(FileSystemKind kind, const std::string& source,
+                                                    const std::string& mount_point);
 
 // Options for mount(2); "" for the driver's defaults.
 std::string_view kernel_mount_options(FileSystemKind kind);

@@ -79,20 +79,29 @@ void Mount::mount_kernel(FileSystemKind kind, const Driver& driver, const std::s
 }
 
 void Mount::mount_fuse(FileSystemKind kind, const std::string& source) {
-  const FileSystemInfo& info = file_system_info(kind);
-  daemon_.emplace(fuse_command(kind, source, path_), info.fuse_package);
+  const std::string_view program = file_system_info(kind).fuse_program;
+  std::optional<int> refusal;  // exit status of the driver
+  for (const std::vector<std::string>& command : fuse_commands(kind, source, path_)) {
+    daemon_.reset();
+    daemon_.emplace(command);
+    refusal = await_fuse(program, source);
+    if (!refusal) return;
+  }
+  throw_failed(fmt::format("cannot mount {} with {} (exit status {}): {}", source, program,
+                           refusal.value_or(0), first_line(daemon_->output())));
+}
+
+std::optional<int> Mount::await_fuse(std::string_view program, const std::string& source) {
   constexpr double kMountTimeout_s = 30;
   const std::uint64_t deadline = now_ns() + static_cast<std::uint64_t>(kMountTimeout_s * 1e9);
   while (!is_fuse_mounted(path_)) {
-    if (const std::optional<int> status = daemon_->wait(0.002)) {
-      throw_failed(fmt::format("cannot mount {} with {} (exit status {}): {}", source,
-                               info.fuse_program, *status, first_line(daemon_->output())));
-    }
+    if (const std::optional<int> status = daemon_->wait(0.002)) return status;
     if (now_ns() > deadline) {
-      throw_failed(fmt::format("{} did not mount {} within {} s", info.fuse_program, source,
-                               kMountTimeout_s));
+      throw_failed(
+          fmt::format("{} did not mount {} within {} s", program, source, kMountTimeout_s));
     }
   }
+  return std::nullopt;
 }
 
 Mount::~Mount() {

@@ -65,6 +65,8 @@ class Mount {
   void remove_mount_point();
   void mount_kernel(FileSystemKind kind, const Driver& driver, const std::string& source);
   void mount_fuse(FileSystemKind kind, const std::string& source);
+  // Waits until the driver serves. Returns its exit status if it ends instead.
+  std::optional<int> await_fuse(std::string_view program, const std::string& source);
 
   StateDirectory state_;
   std::string name_;  // of the mount point in state_

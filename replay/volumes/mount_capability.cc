@@ -71,7 +71,7 @@ bool kernel_has(const FileSystemInfo& info) {
   if (in_kernel_list(info.kernel_type)) return true;
   // A module is listed only once it is loaded. Trying to load an unknown one is harmless.
   if (geteuid() == 0 && find_program("modprobe")) {
-    ChildProcess child({"modprobe", "-q", std::string(info.kernel_type)}, "kmod");
+    ChildProcess child({"modprobe", "-q", std::string(info.kernel_type)});
     child.wait(10);
   }
   return in_kernel_list(info.kernel_type);

@@ -74,7 +74,7 @@ StraceProcess::StraceProcess(const std::vector<std::uint32_t>& processes) {
   const Descriptor input(ends[1]);
   fcntl(input.get(), F_SETPIPE_SZ, kPipeBytes);
   fcntl(input.get(), F_SETFD, 0);
-  child_.emplace(strace_command(processes, input.get()), "strace");
+  child_.emplace(strace_command(processes, input.get()));
   wait_until_attached(processes);
 }
 

@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "filesets/system/error.h"
+#include "filesets/system/packages.h"
 #include "filesets/system/process.h"
 #include "traces/import/strace_import.h"
 #include "traces/record/program.h"
@@ -173,7 +174,7 @@ std::string why_forbidden() {
 }
 
 std::string missing() {
-  if (!find_program("strace")) return "strace is not installed: apt-get install strace";
+  if (!find_program("strace")) return "strace is not installed; " + install_advice("strace");
   try {
     const HeldProgram held({"true"}, allow_tracing);
     StraceProcess strace({static_cast<std::uint32_t>(held.pid())});
