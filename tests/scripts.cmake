@@ -42,11 +42,16 @@ endforeach()
 # each its seconds on an idle machine: ctest begins with the longest, so that all end together.
 set(integration_tests ownership 35 ownership_machine 30 options 27 report 25 record 25 text 20 output 20 workloads 18 runs 16 measure 14 hostile 14
     package 12 programs 10 input 8 live 8 volumes 8 model_drive 8 interrupt 8 record_calls 6 identity 6 several_volumes 6 clients 25 names 5 record_roots 5 parts 12
-    completion 4 workload_schema 4 trees 4 replay 4 limits 4 record_compat 3 people 3 result_schema 3
+    completion 4 workload_schema 4 trees 4 replay 4 limits 4 portable 6 record_compat 3 people 3 result_schema 3
     index 3 predict 8 compare 2 man 1)
 set(model_drive "")  # the test says why it is skipped
 if(TARGET model_drive)
   set(model_drive $<TARGET_FILE:model_drive>)
+endif()
+set(portable "")
+if(TARGET filereel_portable)
+  set(portable $<TARGET_FILE:filereel_portable>)
+  set_target_properties(filereel_portable PROPERTIES EXCLUDE_FROM_ALL OFF)
 endif()
 while(integration_tests)
   list(POP_FRONT integration_tests subject seconds)
@@ -54,6 +59,6 @@ while(integration_tests)
            COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/integration/${subject}_test.py)
   set_tests_properties(integration_${subject} PROPERTIES
     ENVIRONMENT
-    "FILEREEL=$<TARGET_FILE:filereel>;MAKE_REELS=$<TARGET_FILE:make_reels>;CALLS=${CMAKE_CURRENT_BINARY_DIR}/calls;BUILD=${PROJECT_BINARY_DIR};MODEL_DRIVE=${model_drive};FILEREEL_SKIPPED=${PROJECT_BINARY_DIR}/Testing/skipped;PYTHONDONTWRITEBYTECODE=1"
+    "FILEREEL=$<TARGET_FILE:filereel>;MAKE_REELS=$<TARGET_FILE:make_reels>;CALLS=${CMAKE_CURRENT_BINARY_DIR}/calls;BUILD=${PROJECT_BINARY_DIR};MODEL_DRIVE=${model_drive};PORTABLE=${portable};FILEREEL_SKIPPED=${PROJECT_BINARY_DIR}/Testing/skipped;PYTHONDONTWRITEBYTECODE=1"
     TIMEOUT 1200 COST ${seconds} LABELS integration)
 endwhile()

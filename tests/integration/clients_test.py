@@ -22,13 +22,15 @@ AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 class ClientsTest(IntegrationTest):
     """Runs filereel with mpirun."""
 
+    program = FILEREEL
+
     def setUp(self):
         super().setUp()
         if not have("mpirun"):
             self.skipTest("needs mpirun")
 
     def command(self, count, *arguments, wrap=(), json="r.json"):
-        binary = pathlib.Path(FILEREEL).resolve()
+        binary = pathlib.Path(self.program).resolve()
         return ["-np", str(count), *wrap, str(binary), "run", *arguments, "--clients", "mpi", "--json", json]
 
     def mpirun(self, *commands):
