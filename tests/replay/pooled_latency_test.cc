@@ -54,7 +54,8 @@ TEST_CASE("merged percentiles of ten runs are those of all their latencies") {
   for (const Sample& sample : read.measurements.front().samples) {
     for (const auto& [kind, latency] : sample.latency) pooled.merge(histogram_of(latency));
     REQUIRE(sample.course);
-    for (const TimeGrid::Interval& one : unpack_course(*sample.course).intervals()) {
+    const TimeGrid course = unpack_course(*sample.course);
+    for (const TimeGrid::Interval& one : course.intervals()) {
       for (const std::uint64_t count : one.operations) in_grids += count;
     }
   }
