@@ -158,13 +158,13 @@ class FileSetLines {
     if (word == "hole") {
       Hole hole;
       const std::string_view offset = next_word(rest);
-      if (set_.entries.empty() || set_.entries.back().kind != EntryKind::file) {
+      if (set_.entries.empty() || set_.entries.kind(set_.entries.size() - 1) != EntryKind::file) {
         fail("a hole must follow a file");
       }
       if (!parse_number(offset, hole.offset) || !parse_number(rest, hole.length)) {
         fail("a hole needs an offset and a length");
       }
-      set_.entries.back().holes.push_back(hole);
+      set_.entries.add_hole(set_.entries.size() - 1, hole);
       return;
     }
     Entry entry;
@@ -190,7 +190,7 @@ class FileSetLines {
       if (entry.target.empty()) fail("missing target");
     }
     while (!rest.empty()) read_attribute(next_word(rest), entry);
-    set_.entries.push_back(std::move(entry));
+    set_.entries.push_back(entry);
   }
 
   void read_attribute(std::string_view word, Entry& entry) const {
