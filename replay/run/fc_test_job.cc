@@ -281,8 +281,7 @@ class FcTestJob final : public Job {
     for (const Role role : {Role::near, Role::far}) {
       const std::uint64_t copies = copies_on(role, steps);
       VolumeNeeds& volume = needs.volumes[static_cast<std::size_t>(role)];
-      volume.image = image_size({&set_, 1}, kinds, std::max<std::uint64_t>(copies, 1));
-      volume.least = least_space(set_, copies);
+      add_needs(set_, kinds, copies, volume);
       volume.what = fmt::format("the file set '{}'", set_.name);
     }
     needs.seconds = seconds_of(set_.totals()) * static_cast<double>(steps.size() * points());

@@ -22,6 +22,7 @@
 #include "replay/results/result.h"
 #include "replay/run/copy_command.h"
 #include "replay/run/job_options.h"
+#include "replay/run/room.h"
 #include "replay/run/tree_check.h"
 #include "replay/volumes/volume.h"
 #include "traces/operation_source.h"
@@ -50,16 +51,6 @@ struct VolumeCount {
 
   // The number if none are named: two, if supported.
   std::size_t usual() const { return std::clamp<std::size_t>(2, least, most); }
-};
-
-// The space a job needs on the volume of a role.
-struct VolumeNeeds {
-  // Bytes of an image that is large enough for every requested file system.
-  std::uint64_t image = 0;
-  // Bytes needed with the smallest clusters. A smaller volume is refused at once. 0: the job adapts
-  // to the volume.
-  std::uint64_t least = 0;
-  std::string what;  // what needs the space, such as "the file set 'programs'"
 };
 
 // Everything known before any volume is touched.

@@ -318,9 +318,7 @@ JobNeeds WorkloadJob::needs(std::span<const FileSystemKind> kinds, std::size_t v
     std::size_t here = 0;
     for (std::size_t i = 0; i < volumes; ++i) {
       const FileSet& largest = synthesis.largest(static_cast<Role>(i));
-      VolumeNeeds& of_one = needs.volumes[i];
-      of_one.image = std::max(of_one.image, image_size({&largest, 1}, kinds, 1));
-      of_one.least = std::max(of_one.least, least_space(largest, 1));
+      add_needs(largest, kinds, 1, needs.volumes[i]);
       here += largest.entries.size();
     }
     entries = std::max(entries, here);
@@ -334,6 +332,7 @@ JobNeeds WorkloadJob::needs(std::span<const FileSystemKind> kinds, std::size_t v
   for (std::size_t i = 0; fills && i < volumes; ++i) {
     needs.volumes[i].image = std::max(needs.volumes[i].image, kVolumeToFill);
     needs.volumes[i].least = 0;
+    needs.volumes[i].formatted.clear();
   }
   return needs;
 }

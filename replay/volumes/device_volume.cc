@@ -107,9 +107,8 @@ class DeviceVolume final : public Volume {
   std::uint64_t capacity() const override { return backing_.size(); }
 
   FileSystemLimits limits() const override {
-    FileSystemLimits limits = file_system_info(kind_).limits;
+    FileSystemLimits limits = limits_of_formatted(kind_, backing_.size());
     if (kind_ == FileSystemKind::fat32) {
-      limits.cluster = fat32_cluster(backing_.size());
       limits.ascii_names = limits.lists_label = !driver_.kernel;  // fusefat
     }
     return limits;

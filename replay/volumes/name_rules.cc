@@ -161,4 +161,24 @@ std::uint64_t space_needed(const FileSet& set, const FileSystemLimits& limits,
   return copies * (bytes + bytes * kMarginPercent / 100);
 }
 
+std::uint64_t least_space(const FileSet& set, const FileSystemLimits& limits,
+                          std::uint64_t copies) {
+  const std::uint64_t directory =
+      limits.entry_bytes + (limits.directory_clusters ? limits.cluster : 0);
+  std::uint64_t bytes = directory;  // the root of the copy
+  for (std::size_t i = 0; i < set.entries.size(); ++i) {
+    const EntryKind kind = set.entries.kind(i);
+    if (kind == EntryKind::hard_link) continue;
+    bytes += kind == EntryKind::directory ? directory : limits.entry_bytes;
+    if (kind != EntryKind::file) continue;
+    std::uint64_t size = set.entries.file_size(i);
+    if (limits.holes) {
+      for (const Hole& hole : set.entries.holes(i)) size -= hole.length;
+    }
+    if (size <= limits.inline_bytes) continue;
+    bytes += (size + limits.cluster - 1) / limits.cluster * limits.cluster;
+  }
+  return copies * bytes;
+}
+
 }  // namespace filereel
