@@ -154,7 +154,7 @@ class FileSetLines {
   }
 
   void read_item(std::string_view word, std::string_view rest) {
-    if (++items_ > kMaxFileSetItems) fail("more than 16 million entries");
+    if (++items_ > kMaxFileSetItems) fail("more than 32 million entries");
     if (word == "hole") {
       Hole hole;
       const std::string_view offset = next_word(rest);
@@ -243,7 +243,7 @@ class FileSetReader {
       inside_frame_ = left != 0;
       output_was_full = out.pos == out.size;
       total_ += out.pos;
-      if (total_ > kMaxFileSetText) lines_.fail("the uncompressed text is larger than 2 GiB");
+      if (total_ > kMaxFileSetText) lines_.fail("the uncompressed text is larger than 8 GiB");
       lines_.feed({unpacked_.data(), out.pos});
       if (left == 0) output_was_full = false;
     }
