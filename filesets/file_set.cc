@@ -1,7 +1,8 @@
 #include "filesets/file_set.h"
 
 #include <climits>
-#include <unordered_map>
+#include <cstdint>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -38,119 +39,128 @@ void check_components(std::string_view path, std::string_view where) {
   }
 }
 
+// Whether check_path accepts a path, given that it accepts the path of the directory.
+bool is_valid_name(std::string_view name) {
+  return !name.empty() && name != "." && name != ".." && name.size() <= kMaxComponent &&
+         name.find_first_of(std::string_view("/\0", 2)) == std::string_view::npos;
+}
+
 // Checks each entry against the entries before it.
 class EntryChecker {
  public:
-  explicit EntryChecker(const FileSet& set) : set_(set) { kinds_.reserve(set.entries.size()); }
+  explicit EntryChecker(const FileSet& set)
+      : set_(set), entries_(set.entries), earlier_(set.entries, false) {}
 
-  void check(std::size_t index) {
-    const Entry& entry = set_.entries[index];
-    index_ = index;
-    // The location is formatted only for an error, because a set may have millions of entries.
-    try {
-      check_path(entry.path, "");
-    } catch (const Error& e) {
-      fail_here(entry, std::string(e.what()).substr(2));
+  void check(std::uint32_t number) {
+    number_ = number;
+    check_name();
+    if (!earlier_.add(number)) fail_here("duplicate path; remove one of the two entries");
+    const Content content = entries_.content(number);
+    if (entries_.mode(number) > kMaxMode) fail_here("invalid mode: bits outside 07777");
+    if (content.compressed_permille > kMaxPermille || content.duplicate_permille > kMaxPermille) {
+      fail_here("content share out of range: more than 1000 thousandths");
     }
-    check_parent(entry);
-    if (!kinds_.emplace(entry.path, entry.kind).second) {
-      fail_here(entry, "duplicate path; remove one of the two entries");
-    }
-    if (entry.mode > kMaxMode) fail_here(entry, "invalid mode: bits outside 07777");
-    if (entry.content.compressed_permille > kMaxPermille ||
-        entry.content.duplicate_permille > kMaxPermille) {
-      fail_here(entry, "content share out of range: more than 1000 thousandths");
-    }
-    if (entry.kind == EntryKind::file) {
-      check_file(entry);
+    if (entries_.kind(number) == EntryKind::file) {
+      check_file();
     } else {
-      check_other(entry);
+      check_other();
     }
   }
 
  private:
-  [[noreturn]] void fail_here(const Entry& entry, std::string_view text) const {
-    throw_unusable(fmt::format("file set '{}': entry {} '{}'", printable(set_.name), index_ + 1,
-                               printable(entry.path)),
+  // The location is formatted only for an error, because a set may have millions of entries.
+  [[noreturn]] void fail_here(std::string_view text) const {
+    throw_unusable(fmt::format("file set '{}': entry {} '{}'", printable(set_.name), number_ + 1,
+                               printable(entries_.path(number_))),
                    text);
   }
 
-  void check_parent(const Entry& entry) {
-    const std::size_t slash = entry.path.rfind('/');
-    if (slash == std::string::npos) return;
-    const std::string_view parent = std::string_view(entry.path).substr(0, slash);
-    // Adjacent entries mostly share their directory.
-    if (parent == last_parent_) return;
-    const auto found = kinds_.find(parent);
-    if (found == kinds_.end() || found->second != EntryKind::directory) {
-      fail_here(entry, "its parent directory is not listed before it; add that directory first");
+  void check_name() {
+    const std::uint32_t directory = entries_.directory(number_);
+    if (directory != last_directory_) {
+      last_directory_ = directory;
+      last_length_ = directory == EntryList::kNoDirectory ? 0 : entries_.path(directory).size() + 1;
     }
-    last_parent_ = found->first;
+    const std::string_view name = entries_.name(number_);
+    if (is_valid_name(name) && last_length_ + name.size() <= PATH_MAX) return;
+    try {
+      check_path(entries_.path(number_), "");
+    } catch (const Error& e) {
+      fail_here(std::string(e.what()).substr(2));
+    }
+    fail_here("its parent directory is not listed before it; add that directory first");
   }
 
-  void check_file(const Entry& entry) {
-    if (!entry.target.empty()) fail_here(entry, "a regular file cannot have a target");
-    if (entry.size > kMaxBytes - bytes_) {
-      fail_here(entry, "the set exceeds 2^63 - 1 bytes here; reduce the file sizes");
+  void check_file() {
+    if (!entries_.target(number_).empty()) fail_here("a regular file cannot have a target");
+    const std::uint64_t size = entries_.file_size(number_);
+    if (size > kMaxBytes - bytes_) {
+      fail_here("the set exceeds 2^63 - 1 bytes here; reduce the file sizes");
     }
-    bytes_ += entry.size;
+    bytes_ += size;
     std::uint64_t end = 0;
-    for (const Hole& hole : entry.holes) {
-      if (hole.length == 0) fail_here(entry, "a hole is empty");
-      if (hole.offset < end) fail_here(entry, "its holes overlap or are out of order");
-      if (hole.offset > entry.size || hole.length > entry.size - hole.offset) {
-        fail_here(entry,
-                  fmt::format(
-                      "a hole of {} bytes at offset {} extends past the end of the file ({} bytes)",
-                      hole.length, hole.offset, entry.size));
+    for (const Hole& hole : entries_.holes(number_)) {
+      if (hole.length == 0) fail_here("a hole is empty");
+      if (hole.offset < end) fail_here("its holes overlap or are out of order");
+      if (hole.offset > size || hole.length > size - hole.offset) {
+        fail_here(
+            fmt::format("a hole of {} bytes at offset {} extends past the end of the file ({} "
+                        "bytes)",
+                        hole.length, hole.offset, size));
       }
       end = hole.offset + hole.length;
     }
   }
 
-  void check_other(const Entry& entry) const {
-    if (entry.size != 0 || !entry.holes.empty()) {
-      fail_here(entry, "only regular files can have a size and holes");
+  void check_other() const {
+    const std::string_view target = entries_.target(number_);
+    if (entries_.file_size(number_) != 0 || !entries_.holes(number_).empty()) {
+      fail_here("only regular files can have a size and holes");
     }
-    if (entry.kind == EntryKind::directory) {
-      if (!entry.target.empty()) fail_here(entry, "a directory cannot have a target");
-      return;
-    }
-    if (entry.kind == EntryKind::symlink) {
-      if (entry.target.empty() || entry.target.size() >= PATH_MAX ||
-          entry.target.find('\0') != std::string::npos) {
-        fail_here(entry, "a symlink target must have 1 to 4095 bytes and no NUL");
+    switch (entries_.kind(number_)) {
+      case EntryKind::directory:
+        if (!target.empty()) fail_here("a directory cannot have a target");
+        return;
+      case EntryKind::symlink:
+        if (target.empty() || target.size() >= PATH_MAX ||
+            target.find('\0') != std::string_view::npos) {
+          fail_here("a symlink target must have 1 to 4095 bytes and no NUL");
+        }
+        return;
+      case EntryKind::hard_link: {
+        const std::uint32_t found = earlier_.find(target);
+        if (found != NumberIndex::kNone && entries_.kind(found) == EntryKind::file) return;
+        fail_here(fmt::format("its target '{}' is not a regular file listed before it",
+                              printable(target)));
       }
-      return;
+      case EntryKind::file:
+        break;
     }
-    if (entry.kind != EntryKind::hard_link) fail_here(entry, "unknown kind of entry");
-    const auto found = kinds_.find(entry.target);
-    if (found == kinds_.end() || found->second != EntryKind::file) {
-      fail_here(entry, fmt::format("its target '{}' is not a regular file listed before it",
-                                   printable(entry.target)));
-    }
+    fail_here("unknown kind of entry");
   }
 
   const FileSet& set_;
-  std::unordered_map<std::string_view, EntryKind> kinds_;  // views of the paths in set_
-  std::string_view last_parent_;
+  const EntryList& entries_;
+  EntryFinder earlier_;
+  std::uint32_t last_directory_ = EntryList::kNoDirectory;  // of the entry before
+  std::size_t last_length_ = 0;  // bytes of its path and the slash behind it
   std::uint64_t bytes_ = 0;
-  std::size_t index_ = 0;
+  std::uint32_t number_ = 0;
 };
 
 }  // namespace
 
 FileSetTotals FileSet::totals() const {
   FileSetTotals totals;
-  for (const Entry& entry : entries) {
-    switch (entry.kind) {
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    switch (entries.kind(i)) {
       case EntryKind::directory:
         ++totals.directories;
         break;
       case EntryKind::file:
         ++totals.files;
-        totals.bytes += entry.size;
-        totals.largest = std::max(totals.largest, entry.size);
+        totals.bytes += entries.file_size(i);
+        totals.largest = std::max(totals.largest, entries.file_size(i));
         break;
       case EntryKind::symlink:
         ++totals.symlinks;
@@ -182,7 +192,7 @@ void check_path(std::string_view path, std::string_view where) {
 
 void check_file_set(const FileSet& set) {
   EntryChecker checker(set);
-  for (std::size_t i = 0; i < set.entries.size(); ++i) checker.check(i);
+  for (std::uint32_t i = 0; i < set.entries.size(); ++i) checker.check(i);
 }
 
 }  // namespace filereel

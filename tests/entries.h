@@ -38,10 +38,10 @@ inline filereel::Entry link_to(filereel::EntryKind kind, const std::string& path
   return entry;
 }
 
-inline filereel::FileSet set_of(std::vector<filereel::Entry> entries) {
+inline filereel::FileSet set_of(const std::vector<filereel::Entry>& entries) {
   filereel::FileSet set;
   set.name = "test";
   set.seed = 77;
-  set.entries = std::move(entries);
+  set.entries = filereel::EntryList(entries);
   return set;
 }

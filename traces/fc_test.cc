@@ -9,7 +9,6 @@
 #include <optional>
 #include <queue>
 #include <string>
-#include <unordered_map>
 #include <utility>
 
 #include <fcntl.h>
@@ -19,7 +18,6 @@
 #include "filesets/system/nearest.h"
 #include "filesets/system/printable.h"
 #include "traces/operation_makers.h"
-#include "traces/operation_stream.h"
 
 namespace filereel {
 namespace {
@@ -34,39 +32,6 @@ constexpr FileSlot kDestination = 1;
 // Bytes per operation of copy_file_range and sendfile: large enough to hide the cost of the call,
 // small enough for progress and Ctrl-C.
 constexpr std::uint64_t kKernelCopyBytes = 16 << 20;
-
-// The entries that the threads of a step process. Each thread takes the next one when it has
-// completed the one before, so that no thread has the last files to itself.
-class Queue {
- public:
-  explicit Queue(std::vector<std::uint32_t> entries) : entries_(std::move(entries)) {}
-  std::optional<std::uint32_t> take() {
-    const std::size_t at = taken_.fetch_add(1, std::memory_order_relaxed);
-    return at < entries_.size() ? std::optional(entries_[at]) : std::nullopt;
-  }
-
- private:
-  std::vector<std::uint32_t> entries_;
-  std::atomic<std::size_t> taken_ = 0;
-};
-
-// The work of one thread. Copied into the coroutine.
-struct Part {
-  const FileSet& set;
-  std::span<const PathId> from;  // by entry, the tree's root last; empty if nothing is read
-  std::span<const PathId> to;    // the same for what is created or removed
-  std::span<const std::uint32_t> link_targets;
-  std::span<const TextId> targets;
-  FcTestOptions options;
-  std::uint32_t thread;
-  std::shared_ptr<Queue> queue;          // shared by the threads
-  std::span<const std::uint32_t> links;  // hard links to create after the files
-
-  // Whether the step creates and removes directories.
-  bool directories() const { return !options.shared; }
-  bool first() const { return thread == 0; }
-  bool alone() const { return options.threads == 1; }
-};
 
 // Walks the data ranges of a file in pieces of at most `step` bytes that do not cross a hole: for
 // (Pieces at(size, holes, step); !at.done(); at.advance()).
@@ -101,36 +66,6 @@ class Pieces {
   std::size_t hole_ = 0;     // first hole that ends after `offset_`
 };
 
-// Distributes the files among parts so that all have about the same work: the largest first, each
-// to the part with the least so far. Returns the part by entry. Names of a file (hard links) belong
-// to one part.
-std::vector<std::uint32_t> distribute(const std::vector<Entry>& entries,
-                                      std::span<const std::uint32_t> link_targets,
-                                      std::uint32_t parts) {
-  // A file costs about as much as this many bytes: opening, creating and closing it.
-  constexpr std::uint64_t kFileWeight = 64 << 10;
-  std::vector<std::uint32_t> files;
-  for (std::uint32_t i = 0; i < entries.size(); ++i) {
-    const EntryKind kind = entries[i].kind;
-    if (kind != EntryKind::directory && kind != EntryKind::hard_link) files.push_back(i);
-  }
-  std::ranges::stable_sort(files, std::greater{}, [&](std::uint32_t i) { return entries[i].size; });
-  using Load = std::pair<std::uint64_t, std::uint32_t>;  // weight, part
-  std::priority_queue<Load, std::vector<Load>, std::greater<>> loads;
-  for (std::uint32_t part = 0; part < parts; ++part) loads.emplace(0, part);
-  std::vector<std::uint32_t> owners(entries.size());
-  for (const std::uint32_t file : files) {
-    const auto [weight, part] = loads.top();
-    loads.pop();
-    owners[file] = part;
-    loads.emplace(weight + kFileWeight + entries[file].size, part);
-  }
-  for (std::uint32_t i = 0; i < entries.size(); ++i) {
-    if (entries[i].kind == EntryKind::hard_link) owners[i] = owners[link_targets[i]];
-  }
-  return owners;
-}
-
 // Whether the threads take entries of this kind one by one.
 bool is_queued(EntryKind kind, FcStep step, const FcTestOptions& options) {
   switch (kind) {
@@ -148,11 +83,11 @@ bool is_queued(EntryKind kind, FcStep step, const FcTestOptions& options) {
 
 // Moves the largest files to the front: a thread that began one of them when the others have almost
 // finished would keep them waiting.
-void begin_with_largest(std::vector<std::uint32_t>& queued, const std::vector<Entry>& entries,
+void begin_with_largest(std::vector<std::uint32_t>& queued, const EntryList& entries,
                         std::uint64_t bytes, std::uint32_t threads) {
   // The others wait for at most 2 % of the time.
   const std::uint64_t large = bytes / threads / 50;
-  const auto size = [&](std::uint32_t i) { return entries[i].size; };
+  const auto size = [&](std::uint32_t i) { return entries.file_size(i); };
   const auto rest =
       std::ranges::stable_partition(queued, [&](std::uint32_t i) { return size(i) > large; });
   std::ranges::stable_sort(queued.begin(), rest.begin(), std::greater{}, size);
@@ -160,118 +95,6 @@ void begin_with_largest(std::vector<std::uint32_t>& queued, const std::vector<En
 
 bool ends_in_hole(std::uint64_t size, std::span<const Hole> holes) {
   return !holes.empty() && holes.back().offset + holes.back().length == size;
-}
-
-// Creates the tree `to`, with generated content or as a copy of the tree `from`.
-OperationStream make_tree(Part part) {
-  const bool copies = !part.from.empty();
-  const bool in_kernel = copies && part.options.copy_method != CopyMethod::readwrite;
-  const std::vector<Entry>& entries = part.set.entries;
-  if (part.first() && part.directories()) {
-    co_yield make_directory(part.to.back(), 0755);
-    for (std::size_t i = 0; i < entries.size(); ++i) {
-      if (!part.alone() && entries[i].kind == EntryKind::directory) {
-        co_yield make_directory(part.to[i], directory_mode(entries[i].mode));
-      }
-    }
-  }
-  if (part.directories() && !part.alone()) co_yield Operation{};  // barrier: directories exist
-
-  while (const std::optional<std::uint32_t> next = part.queue->take()) {
-    const std::uint32_t i = *next;
-    const Entry& entry = entries[i];
-    if (entry.kind == EntryKind::directory) {
-      co_yield make_directory(part.to[i], directory_mode(entry.mode));
-      continue;
-    }
-    if (entry.kind == EntryKind::symlink) {
-      Operation link = named(OperationKind::symlink, part.to[i]);
-      link.text = part.targets[i];
-      co_yield link;
-      continue;
-    }
-
-    if (copies) co_yield open_file(part.from[i], kSource, O_RDONLY);
-    co_yield open_file(part.to[i], kDestination, O_WRONLY | O_CREAT | O_EXCL,
-                       file_mode(entry.mode));
-    const std::uint64_t step = in_kernel ? kKernelCopyBytes : part.options.block_size;
-    const std::span<const Hole> holes =
-        part.options.fill_holes ? std::span<const Hole>{} : std::span<const Hole>(entry.holes);
-    for (Pieces at(entry.size, holes, step); !at.done(); at.advance()) {
-      if (in_kernel) {
-        Operation copy = data(OperationKind::copy_range, kDestination, at.offset(), at.length());
-        copy.source = kSource;
-        copy.second = at.offset();
-        copy.method = part.options.copy_method;
-        if (copy.method == CopyMethod::reflink) {  // clones the whole file, including holes
-          copy.offset = copy.second = 0;
-          copy.length = entry.size;
-          copy.expected = static_cast<std::int64_t>(entry.size);
-          co_yield copy;
-          break;
-        }
-        co_yield copy;
-        continue;
-      }
-      if (copies) co_yield data(OperationKind::read, kSource, at.offset(), at.length());
-      Operation write = data(OperationKind::write, kDestination, at.offset(), at.length());
-      write.data = copies ? DataSource::last_read : DataSource::generated;
-      write.entry = i;
-      co_yield write;
-    }
-    if (ends_in_hole(entry.size, holes)) co_yield truncate_file(kDestination, entry.size);
-    if (copies) co_yield close_file(kSource, false);
-    co_yield close_file(kDestination, true);
-    if (!part.alone()) co_yield EndOfBatch{};
-  }
-
-  if (!part.alone()) co_yield Operation{};  // barrier: the targets of links exist
-  for (std::size_t at = part.thread; at < part.links.size(); at += part.options.threads) {
-    const std::uint32_t i = part.links[at];
-    Operation link = named(OperationKind::link, part.to[i]);
-    link.old_path = part.to[part.link_targets[i]];
-    co_yield link;
-  }
-}
-
-OperationStream read_tree(Part part) {
-  while (const std::optional<std::uint32_t> next = part.queue->take()) {
-    const std::uint32_t i = *next;
-    const Entry& entry = part.set.entries[i];
-    co_yield open_file(part.from[i], kSource, O_RDONLY);
-    const std::uint64_t step = part.options.block_size;
-    for (std::uint64_t at = 0; at < entry.size; at += step) {  // a reader does not know the holes
-      Operation read = data(OperationKind::read, kSource, at, std::min(step, entry.size - at));
-      read.entry = i;
-      co_yield read;
-    }
-    co_yield close_file(kSource, true);
-    if (!part.alone()) co_yield EndOfBatch{};
-  }
-}
-
-OperationStream remove_tree(Part part) {
-  const std::vector<Entry>& entries = part.set.entries;
-  while (const std::optional<std::uint32_t> i = part.queue->take()) {
-    Operation unlink = named(OperationKind::unlink, part.to[*i]);
-    unlink.counts_file = entries[*i].kind == EntryKind::file;
-    co_yield unlink;
-    if (!part.alone()) co_yield EndOfBatch{};
-  }
-  if (!part.directories()) co_return;
-  if (!part.alone()) co_yield Operation{};  // barrier: directories contain only directories
-  if (!part.first()) co_return;
-  for (std::size_t i = entries.size(); i-- > 0;) {
-    if (entries[i].kind == EntryKind::directory) {
-      co_yield named(OperationKind::remove_directory, part.to[i]);
-    }
-  }
-  co_yield named(OperationKind::remove_directory, part.to.back());
-}
-
-OperationStream operations_of(FcStep step, const Part& part) {
-  if (step == FcStep::read) return read_tree(part);
-  return step == FcStep::remove ? remove_tree(part) : make_tree(part);
 }
 
 }  // namespace
@@ -288,40 +111,115 @@ FcStep parse_fc_step(std::string_view name) {
                                             use_one_of(name, kStepNames)));
 }
 
-FcTest::FcTest(const FileSet& set, const FcTestOptions& options) : set_(set), options_(options) {
-  const auto intern = [&](Role role, std::string_view root) {
-    std::vector<PathId> ids;
-    ids.reserve(set.entries.size() + 1);
-    for (const Entry& entry : set.entries) {
-      ids.push_back(paths_.add(role, fmt::format("{}/{}", root, entry.path)));
-    }
-    ids.push_back(paths_.add(role, root));
-    return ids;
-  };
-  original_ = intern(Role::near, kOriginal);
-  near_copy_ = intern(Role::near, kCopy);
-  far_copy_ = intern(Role::far, kCopy);
+// The entries that the threads of a step process. Each thread takes the next one when it has
+// completed the one before, so that no thread has the last files to itself.
+class FcTest::Queue {
+ public:
+  explicit Queue(std::vector<std::uint32_t> entries) : entries_(std::move(entries)) {}
+  std::optional<std::uint32_t> take() {
+    const std::size_t at = taken_.fetch_add(1, std::memory_order_relaxed);
+    return at < entries_.size() ? std::optional(entries_[at]) : std::nullopt;
+  }
 
-  link_targets_.resize(set.entries.size());
-  targets_.resize(set.entries.size());
-  std::unordered_map<std::string_view, std::uint32_t> files;
-  for (std::uint32_t i = 0; i < set.entries.size(); ++i) {
-    const Entry& entry = set.entries[i];
-    if (entry.kind == EntryKind::file) files.emplace(entry.path, i);
-    if (entry.kind == EntryKind::symlink) targets_[i] = texts_.add(entry.target);
-    if (entry.kind == EntryKind::hard_link) link_targets_[i] = files.at(entry.target);
+ private:
+  std::vector<std::uint32_t> entries_;
+  std::atomic<std::size_t> taken_ = 0;
+};
+
+// The work of one thread. Copied into the coroutine.
+struct FcTest::Part {
+  const FcTest& test;
+  Tree from;  // does not exist if nothing is read
+  Tree to;    // the same for what is created or removed
+  std::uint32_t thread;
+  std::shared_ptr<Queue> queue;                        // shared by the threads
+  std::shared_ptr<const std::vector<HardLink>> links;  // to create after the files; the same
+
+  const EntryList& entries() const { return test.set_.entries; }
+  const FcTestOptions& options() const { return test.options_; }
+  // Whether the step creates and removes directories.
+  bool directories() const { return !options().shared; }
+  bool first() const { return thread == 0; }
+  bool alone() const { return options().threads == 1; }
+};
+
+FcTest::FcTest(const FileSet& set, const FcTestOptions& options) : set_(set), options_(options) {
+  const std::size_t trees = 1u + (options.near_copy ? 1 : 0) + (options.far_copy ? 1 : 0);
+  paths_.reserve(paths_.size() + trees * (set.entries.size() + 1));
+  original_ = add_tree(Role::near, kOriginal);
+  if (options.near_copy) near_copy_ = add_tree(Role::near, kCopy);
+  if (options.far_copy) far_copy_ = add_tree(Role::far, kCopy);
+  add_links();
+  if (options.parts > 1) distribute();
+  count_own();
+}
+
+FcTest::Tree FcTest::add_tree(Role role, std::string_view name) {
+  const EntryList& entries = set_.entries;
+  const Tree tree{paths_.append_unlisted(PathTable::root(role), name)};
+  for (std::uint32_t i = 0; i < entries.size(); ++i) {
+    const std::uint32_t directory = entries.directory(i);
+    const PathId parent = directory == EntryList::kNoDirectory ? tree.root : tree.of(directory);
+    if (original_.exists()) {
+      paths_.append_unlisted(parent, original_.of(i));
+    } else {
+      paths_.append_unlisted(parent, entries.name(i));
+    }
   }
-  const std::vector<std::uint32_t> owners = distribute(set.entries, link_targets_, options.parts);
-  FileSet own;
-  for (std::uint32_t i = 0; i < set.entries.size(); ++i) {
-    const Entry& entry = set.entries[i];
-    if (owners[i] != options.part) continue;
-    if (options.shared && entry.kind == EntryKind::directory) continue;
-    own_.push_back(i);
-    if (entry.kind == EntryKind::hard_link) links_.push_back(i);
-    own.entries.push_back(entry);
+  return tree;
+}
+
+void FcTest::add_links() {
+  const EntryList& entries = set_.entries;
+  std::optional<EntryFinder> finder;  // most sets have no hard links
+  for (std::uint32_t i = 0; i < entries.size(); ++i) {
+    if (entries.kind(i) == EntryKind::symlink) {
+      targets_.emplace(i, texts_.add(entries.target(i)));
+    } else if (entries.kind(i) == EntryKind::hard_link) {
+      if (!finder) finder.emplace(entries);
+      hard_links_.push_back({i, finder->find(entries.target(i))});
+    }
   }
-  totals_ = own.totals();
+}
+
+// Distributes the files among parts so that all have about the same work: the largest first, each
+// to the part with the least so far. Names of a file (hard links) belong to one part.
+void FcTest::distribute() {
+  const EntryList& entries = set_.entries;
+  // A file costs about as much as this many bytes: opening, creating and closing it.
+  constexpr std::uint64_t kFileWeight = 64 << 10;
+  std::vector<std::uint32_t> files;
+  for (std::uint32_t i = 0; i < entries.size(); ++i) {
+    const EntryKind kind = entries.kind(i);
+    if (kind != EntryKind::directory && kind != EntryKind::hard_link) files.push_back(i);
+  }
+  std::ranges::stable_sort(files, std::greater{},
+                           [&](std::uint32_t i) { return entries.file_size(i); });
+  using Load = std::pair<std::uint64_t, std::uint32_t>;  // weight, part
+  std::priority_queue<Load, std::vector<Load>, std::greater<>> loads;
+  for (std::uint32_t part = 0; part < options_.parts; ++part) loads.emplace(0, part);
+  owners_.resize(entries.size());
+  for (const std::uint32_t file : files) {
+    const auto [weight, part] = loads.top();
+    loads.pop();
+    owners_[file] = part;
+    loads.emplace(weight + kFileWeight + entries.file_size(file), part);
+  }
+  for (const HardLink& one : hard_links_) owners_[one.link] = owners_[one.target];
+}
+
+bool FcTest::is_own(std::uint32_t entry) const {
+  return owners_.empty() || owners_[entry] == options_.part;
+}
+
+void FcTest::count_own() {
+  const EntryList& entries = set_.entries;
+  for (std::uint32_t i = 0; i < entries.size(); ++i) {
+    if (entries.kind(i) != EntryKind::file || !is_own(i)) continue;
+    ++totals_.files;
+    totals_.bytes += entries.file_size(i);
+    totals_.largest = std::max(totals_.largest, entries.file_size(i));
+  }
 }
 
 Trace FcTest::trace(FcStep step) const {
@@ -344,8 +242,22 @@ Trace FcTest::trace_of_copy(FcStep copies) const {
   return make_trace(FcStep::read, copies == FcStep::copy_far ? far_copy_ : near_copy_, {});
 }
 
-Trace FcTest::make_trace(FcStep step, std::span<const PathId> from,
-                         std::span<const PathId> to) const {
+std::vector<std::uint32_t> FcTest::queued_entries(FcStep step) const {
+  const EntryList& entries = set_.entries;
+  std::vector<std::uint32_t> queued;
+  queued.reserve(owners_.empty() ? entries.size() : 0);
+  for (std::uint32_t i = 0; i < entries.size(); ++i) {
+    const EntryKind kind = entries.kind(i);
+    if (!is_own(i) || (options_.shared && kind == EntryKind::directory)) continue;
+    if (is_queued(kind, step, options_)) queued.push_back(i);
+  }
+  if (options_.threads > 1) {
+    begin_with_largest(queued, entries, totals_.bytes, options_.threads);
+  }
+  return queued;
+}
+
+Trace FcTest::make_trace(FcStep step, Tree from, Tree to) const {
   Trace trace;
   trace.paths = &paths_;
   trace.files = &set_;
@@ -353,19 +265,127 @@ Trace FcTest::make_trace(FcStep step, std::span<const PathId> from,
   trace.slots = 2;
   trace.kinds.reset(static_cast<std::size_t>(OperationKind::pace));
   trace.largest_io = std::min(options_.block_size, totals_.largest);
-  std::vector<std::uint32_t> queued;
-  std::ranges::copy_if(own_, std::back_inserter(queued), [&](std::uint32_t i) {
-    return is_queued(set_.entries[i].kind, step, options_);
-  });
-  if (options_.threads > 1) {
-    begin_with_largest(queued, set_.entries, totals_.bytes, options_.threads);
-  }
-  const auto queue = std::make_shared<Queue>(std::move(queued));
+  const auto queue = std::make_shared<Queue>(queued_entries(step));
+  std::vector<HardLink> links;
+  std::ranges::copy_if(hard_links_, std::back_inserter(links),
+                       [&](const HardLink& one) { return is_own(one.link); });
+  const auto own_links = std::make_shared<const std::vector<HardLink>>(std::move(links));
+  const auto operations_of = step == FcStep::read     ? read_tree
+                             : step == FcStep::remove ? remove_tree
+                                                      : make_tree;
   for (std::uint32_t i = 0; i < options_.threads; ++i) {
-    Part part{set_, from, to, link_targets_, targets_, options_, i, queue, links_};
-    trace.threads.push_back(std::make_unique<OperationStream>(operations_of(step, part)));
+    const Part part{*this, from, to, i, queue, own_links};
+    trace.threads.push_back(std::make_unique<OperationStream>(operations_of(part)));
   }
   return trace;
+}
+
+// Creates the tree `to`, with generated content or as a copy of the tree `from`.
+OperationStream FcTest::make_tree(Part part) {
+  const bool copies = part.from.exists();
+  const FcTestOptions& options = part.options();
+  const bool in_kernel = copies && options.copy_method != CopyMethod::readwrite;
+  const EntryList& entries = part.entries();
+  if (part.first() && part.directories()) {
+    co_yield make_directory(part.to.root, 0755);
+    for (std::uint32_t i = 0; i < entries.size(); ++i) {
+      if (!part.alone() && entries.kind(i) == EntryKind::directory) {
+        co_yield make_directory(part.to.of(i), directory_mode(entries.mode(i)));
+      }
+    }
+  }
+  if (part.directories() && !part.alone()) co_yield Operation{};  // barrier: directories exist
+
+  while (const std::optional<std::uint32_t> next = part.queue->take()) {
+    const std::uint32_t i = *next;
+    if (entries.kind(i) == EntryKind::directory) {
+      co_yield make_directory(part.to.of(i), directory_mode(entries.mode(i)));
+      continue;
+    }
+    if (entries.kind(i) == EntryKind::symlink) {
+      Operation link = named(OperationKind::symlink, part.to.of(i));
+      link.text = part.test.targets_.at(i);
+      co_yield link;
+      continue;
+    }
+
+    if (copies) co_yield open_file(part.from.of(i), kSource, O_RDONLY);
+    co_yield open_file(part.to.of(i), kDestination, O_WRONLY | O_CREAT | O_EXCL,
+                       file_mode(entries.mode(i)));
+    const std::uint64_t size = entries.file_size(i);
+    const std::uint64_t step = in_kernel ? kKernelCopyBytes : options.block_size;
+    const std::span<const Hole> holes =
+        options.fill_holes ? std::span<const Hole>{} : entries.holes(i);
+    for (Pieces at(size, holes, step); !at.done(); at.advance()) {
+      if (in_kernel) {
+        Operation copy = data(OperationKind::copy_range, kDestination, at.offset(), at.length());
+        copy.source = kSource;
+        copy.second = at.offset();
+        copy.method = options.copy_method;
+        if (copy.method == CopyMethod::reflink) {  // clones the whole file, including holes
+          copy.offset = copy.second = 0;
+          copy.length = size;
+          copy.expected = static_cast<std::int64_t>(size);
+          co_yield copy;
+          break;
+        }
+        co_yield copy;
+        continue;
+      }
+      if (copies) co_yield data(OperationKind::read, kSource, at.offset(), at.length());
+      Operation write = data(OperationKind::write, kDestination, at.offset(), at.length());
+      write.data = copies ? DataSource::last_read : DataSource::generated;
+      write.entry = i;
+      co_yield write;
+    }
+    if (ends_in_hole(size, holes)) co_yield truncate_file(kDestination, size);
+    if (copies) co_yield close_file(kSource, false);
+    co_yield close_file(kDestination, true);
+    if (!part.alone()) co_yield EndOfBatch{};
+  }
+
+  if (!part.alone()) co_yield Operation{};  // barrier: the targets of links exist
+  for (std::size_t at = part.thread; at < part.links->size(); at += options.threads) {
+    const HardLink& one = (*part.links)[at];
+    Operation link = named(OperationKind::link, part.to.of(one.link));
+    link.old_path = part.to.of(one.target);
+    co_yield link;
+  }
+}
+
+OperationStream FcTest::read_tree(Part part) {
+  while (const std::optional<std::uint32_t> next = part.queue->take()) {
+    const std::uint32_t i = *next;
+    co_yield open_file(part.from.of(i), kSource, O_RDONLY);
+    const std::uint64_t size = part.entries().file_size(i);
+    const std::uint64_t step = part.options().block_size;
+    for (std::uint64_t at = 0; at < size; at += step) {  // a reader does not know the holes
+      Operation read = data(OperationKind::read, kSource, at, std::min(step, size - at));
+      read.entry = i;
+      co_yield read;
+    }
+    co_yield close_file(kSource, true);
+    if (!part.alone()) co_yield EndOfBatch{};
+  }
+}
+
+OperationStream FcTest::remove_tree(Part part) {
+  const EntryList& entries = part.entries();
+  while (const std::optional<std::uint32_t> i = part.queue->take()) {
+    Operation unlink = named(OperationKind::unlink, part.to.of(*i));
+    unlink.counts_file = entries.kind(*i) == EntryKind::file;
+    co_yield unlink;
+    if (!part.alone()) co_yield EndOfBatch{};
+  }
+  if (!part.directories()) co_return;
+  if (!part.alone()) co_yield Operation{};  // barrier: directories contain only directories
+  if (!part.first()) co_return;
+  for (auto i = static_cast<std::uint32_t>(entries.size()); i-- > 0;) {
+    if (entries.kind(i) == EntryKind::directory) {
+      co_yield named(OperationKind::remove_directory, part.to.of(i));
+    }
+  }
+  co_yield named(OperationKind::remove_directory, part.to.root);
 }
 
 }  // namespace filereel

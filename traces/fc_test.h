@@ -6,12 +6,13 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string_view>
+#include <unordered_map>
 #include <vector>
 
 #include "filesets/file_set.h"
 #include "traces/operation_source.h"
+#include "traces/operation_stream.h"
 
 namespace filereel {
 
@@ -34,6 +35,9 @@ struct FcTestOptions {
   // size. Directories exist beforehand and remain.
   bool shared = false;
   std::uint32_t part = 0, parts = 1;
+  // The copies whose names are needed: those of steps that are asked for. Each takes 24 bytes per
+  // entry.
+  bool near_copy = true, far_copy = true;
 };
 
 class FcTest {
@@ -59,18 +63,39 @@ class FcTest {
   std::uint32_t threads() const { return options_.threads; }
 
  private:
-  Trace make_trace(FcStep step, std::span<const PathId> from, std::span<const PathId> to) const;
+  // The paths of a copy of the set: its root, followed by the entries in order.
+  struct Tree {
+    PathId root = PathTable::kNone;
+
+    bool exists() const { return root != PathTable::kNone; }
+    PathId of(std::uint32_t entry) const { return root + 1 + entry; }
+  };
+  struct HardLink {
+    std::uint32_t link, target;  // entries
+  };
+  struct Part;
+  class Queue;
+
+  Tree add_tree(Role role, std::string_view name);
+  void add_links();
+  void distribute();
+  bool is_own(std::uint32_t entry) const;
+  void count_own();
+  std::vector<std::uint32_t> queued_entries(FcStep step) const;
+  Trace make_trace(FcStep step, Tree from, Tree to) const;
+  static OperationStream make_tree(Part part);
+  static OperationStream read_tree(Part part);
+  static OperationStream remove_tree(Part part);
 
   const FileSet& set_;
   FcTestOptions options_;
   FileSetTotals totals_;
   PathTable paths_;
   TextTable texts_;
-  std::vector<TextId> targets_;                          // by entry: target of a symbolic link
-  std::vector<PathId> original_, near_copy_, far_copy_;  // by entry, the tree's root last
-  std::vector<std::uint32_t> link_targets_;              // by entry: target entry of a hard link
-  std::vector<std::uint32_t> own_;                       // entries of this part, in the set's order
-  std::vector<std::uint32_t> links_;                     // those that are hard links
+  Tree original_, near_copy_, far_copy_;
+  std::unordered_map<std::uint32_t, TextId> targets_;  // of symbolic links, by entry
+  std::vector<HardLink> hard_links_;                   // of all parts
+  std::vector<std::uint32_t> owners_;                  // parts by entry; empty: there is one part
 };
 
 }  // namespace filereel

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 
 namespace filereel {
 
@@ -23,28 +22,55 @@ std::optional<Role> parse_role(std::string_view name) {
   return static_cast<Role>(found - kRoleNames.begin());
 }
 
-std::size_t PathTable::Hash::operator()(const Key& key) const {
-  return std::hash<std::string_view>()(key.name) ^ (key.parent * 0x9e3779b97f4a7c15ULL);
+PathTable::PathTable() {
+  nodes_.push_back({"", root(Role::near), kNone, kNone, 0});
+  nodes_.push_back({"", root(Role::far), kNone, kNone, Stored::kFar});
 }
 
-PathTable::PathTable() : index_(16, Hash{this}, Equal{this}) {
-  nodes_.push_back({root(Role::near), Role::near, {}});
-  nodes_.push_back({root(Role::far), Role::far, {}});
+PathTable::Node PathTable::node(PathId id) const {
+  const Stored& node = nodes_[id];
+  return {.parent = node.parent,
+          .role = node.role() == 0 ? Role::near : Role::far,
+          .name = name(id),
+          .first_child = node.first_child,
+          .next_sibling = node.next_sibling,
+          .length = node.length()};
+}
+
+std::string_view PathTable::name(PathId id) const {
+  const Stored& node = nodes_[id];
+  if (is_root(id)) return {node.name, 0};
+  return {node.name, node.length() - nodes_[node.parent].length() - 1};
 }
 
 PathId PathTable::find(PathId parent, std::string_view name) const {
-  const auto found = index_.find(Key{parent, name});
-  return found == index_.end() ? kNone : *found;
+  return index_.find(NumberIndex::hash(parent, name), [&](PathId other) {
+    return nodes_[other].parent == parent && this->name(other) == name;
+  });
+}
+
+PathId PathTable::link(PathId parent, std::string_view name) {
+  const auto id = static_cast<PathId>(nodes_.size());
+  const auto length = static_cast<std::uint32_t>(nodes_[parent].length() + name.size() + 1);
+  nodes_.push_back({name.data(), parent, kNone, nodes_[parent].first_child,
+                    (length & ~Stored::kFar) | nodes_[parent].role()});
+  bytes_ += length;
+  nodes_[parent].first_child = id;
+  return id;
+}
+
+PathId PathTable::append_unlisted(PathId parent, std::string_view name) {
+  return link(parent, {names_.add(name), name.size()});
+}
+
+PathId PathTable::append_unlisted(PathId parent, PathId like) {
+  return link(parent, name(like));
 }
 
 PathId PathTable::append(PathId parent, std::string_view name) {
-  const auto id = static_cast<PathId>(nodes_.size());
-  const auto length = static_cast<std::uint32_t>(nodes_[parent].length + name.size() + 1);
-  nodes_.push_back(
-      {parent, nodes_[parent].role, std::string(name), kNone, nodes_[parent].first_child, length});
-  bytes_ += length;
-  nodes_[parent].first_child = id;
-  index_.insert(id);
+  const PathId id = append_unlisted(parent, name);
+  index_.insert(id,
+                [&](PathId one) { return NumberIndex::hash(this->parent(one), this->name(one)); });
   return id;
 }
 
@@ -70,7 +96,8 @@ PathId PathTable::add_below(PathId parent, std::string_view path) {
 std::string PathTable::relative(PathId id) const {
   std::string path;
   for (; !is_root(id); id = nodes_[id].parent) {
-    path.insert(0, path.empty() ? nodes_[id].name : nodes_[id].name + "/");
+    if (!path.empty()) path.insert(0, 1, '/');
+    path.insert(0, name(id));
   }
   return path.empty() ? "." : path;
 }

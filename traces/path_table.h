@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_set>
+#include <vector>
+
+#include "filesets/system/name_store.h"
+#include "filesets/system/number_index.h"
 
 namespace filereel {
 
@@ -23,12 +25,13 @@ using PathId = std::uint32_t;
 
 class PathTable {
  public:
-  static constexpr PathId kNone = UINT32_MAX;
+  static constexpr PathId kNone = NumberIndex::kNone;
 
   struct Node {
     PathId parent;  // a root is its own parent
     Role role;
-    std::string name;            // one component; empty for a root
+    // One component, followed by a null byte; empty for a root. Valid as long as the table.
+    std::string_view name;
     PathId first_child = kNone;  // the child added last
     PathId next_sibling = kNone;
     std::uint32_t length = 0;  // of the whole path, including a trailing separator; 0 for a root
@@ -37,7 +40,7 @@ class PathTable {
   PathTable();
   PathTable(const PathTable&) = delete;
   PathTable& operator=(const PathTable&) = delete;
-  PathTable(PathTable&&) = delete;  // the index points to the table
+  PathTable(PathTable&&) = delete;
   PathTable& operator=(PathTable&&) = delete;
 
   // The root of near or far.
@@ -59,8 +62,16 @@ class PathTable {
   // Always assigns a new number, even to a known path: for readers of tables without duplicates.
   PathId append(PathId parent, std::string_view name);
 
+  // For trees with millions of paths that are never looked up by name: the same, but neither find
+  // nor add finds the new path.
+  PathId append_unlisted(PathId parent, std::string_view name);
+  // The same with the name of the path `like`, which is stored once for both.
+  PathId append_unlisted(PathId parent, PathId like);
+  void reserve(std::size_t paths) { nodes_.reserve(paths); }
+
   // `id` must come from this table.
-  const Node& node(PathId id) const { return nodes_[id]; }
+  Node node(PathId id) const;
+  PathId parent(PathId id) const { return nodes_[id].parent; }
   std::size_t size() const { return nodes_.size(); }
   std::uint64_t bytes() const { return bytes_; }  // total length of all paths
   bool is_root(PathId id) const { return nodes_[id].parent == id; }
@@ -69,35 +80,25 @@ class PathTable {
   std::string relative(PathId id) const;
 
  private:
-  struct Key {
-    PathId parent;
-    std::string_view name;
-  };
-  Key key(PathId id) const { return {nodes_[id].parent, nodes_[id].name}; }
+  // A node in 24 bytes. The length of the name follows from those of the two paths.
+  struct Stored {
+    const char* name;
+    PathId parent, first_child, next_sibling;
+    std::uint32_t length_and_role;  // Node::length, and kFar
 
-  // The set stores numbers; lookups are by parent and name.
-  struct Hash {
-    using is_transparent = void;
-    const PathTable* table;
-    std::size_t operator()(const Key& key) const;
-    std::size_t operator()(PathId id) const { return (*this)(table->key(id)); }
-  };
-  struct Equal {
-    using is_transparent = void;
-    const PathTable* table;
-    bool operator()(const auto& a, const auto& b) const {
-      const Key left = table_key(a), right = table_key(b);
-      return left.parent == right.parent && left.name == right.name;
-    }
-
-   private:
-    Key table_key(PathId id) const { return table->key(id); }
-    Key table_key(const Key& key) const { return key; }
+    static constexpr std::uint32_t kFar = 1u << 31;
+    std::uint32_t length() const { return length_and_role & ~kFar; }
+    std::uint32_t role() const { return length_and_role & kFar; }
   };
 
-  std::deque<Node> nodes_;
+  // `name` lives as long as the table.
+  PathId link(PathId parent, std::string_view name);
+  std::string_view name(PathId id) const;
+
+  std::vector<Stored> nodes_;
+  NameStore names_;
   std::uint64_t bytes_ = 0;
-  std::unordered_set<PathId, Hash, Equal> index_;
+  NumberIndex index_;
 };
 
 }  // namespace filereel

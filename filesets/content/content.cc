@@ -256,30 +256,30 @@ void fill_content(std::uint64_t set_seed, const Content& content, std::uint64_t 
   }
 }
 
-void fill_entry(std::uint64_t set_seed, const Entry& entry, std::uint64_t offset,
-                std::span<std::byte> out) noexcept {
+void fill_file(std::uint64_t set_seed, const FileContent& file, std::uint64_t offset,
+               std::span<std::byte> out) noexcept {
   // The first hole that ends after `offset`.
-  auto hole = std::ranges::upper_bound(entry.holes, offset, {},
+  auto hole = std::ranges::upper_bound(file.holes, offset, {},
                                        [](const Hole& h) { return h.offset + h.length; });
   while (!out.empty()) {
     std::size_t length = out.size();
-    const bool in_hole = hole != entry.holes.end() && hole->offset <= offset;
+    const bool in_hole = hole != file.holes.end() && hole->offset <= offset;
     if (in_hole) {
       length = std::min<std::uint64_t>(length, hole->offset + hole->length - offset);
       std::ranges::fill(out.first(length), std::byte{0});
       ++hole;
     } else {
-      if (hole != entry.holes.end()) {
+      if (hole != file.holes.end()) {
         length = std::min<std::uint64_t>(length, hole->offset - offset);
       }
-      fill_content(set_seed, entry.content, offset, out.first(length));
+      fill_content(set_seed, file.content, offset, out.first(length));
     }
     offset += length;
     out = out.subspan(length);
   }
 }
 
-std::size_t first_difference(std::uint64_t set_seed, const Entry& entry, std::uint64_t offset,
+std::size_t first_difference(std::uint64_t set_seed, const FileContent& file, std::uint64_t offset,
                              std::span<const std::byte> data) noexcept {
   std::array<std::byte, kBlockBytes> expected;
   std::size_t done = 0;
@@ -289,7 +289,7 @@ std::size_t first_difference(std::uint64_t set_seed, const Entry& entry, std::ui
         std::min(data.size() - done, kBlockBytes - (offset + done) % kBlockBytes);
     const auto wanted = std::span(expected).first(length);
     const auto found = data.subspan(done, length);
-    fill_entry(set_seed, entry, offset + done, wanted);
+    fill_file(set_seed, file, offset + done, wanted);
     if (std::memcmp(wanted.data(), found.data(), length) != 0) {
       return done +
              static_cast<std::size_t>(std::ranges::mismatch(wanted, found).in1 - wanted.begin());

@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <span>
 
-#include "filesets/file_set.h"
+#include "filesets/entry.h"
 
 namespace filereel {
 
@@ -24,12 +24,12 @@ namespace filereel {
 void fill_content(std::uint64_t set_seed, const Content& content, std::uint64_t offset,
                   std::span<std::byte> out) noexcept;
 
-// The same with the entry's holes as zeros, as a reader of the file sees it.
-void fill_entry(std::uint64_t set_seed, const Entry& entry, std::uint64_t offset,
+// The same with the file's holes as zeros, as a reader of the file sees it.
+void fill_file(std::uint64_t set_seed, const FileContent& file, std::uint64_t offset,
                 std::span<std::byte> out) noexcept;
 
-// Returns the first position in `data` that differs from fill_entry's output, or data.size().
-std::size_t first_difference(std::uint64_t set_seed, const Entry& entry, std::uint64_t offset,
+// Returns the first position in `data` that differs from fill_file's output, or data.size().
+std::size_t first_difference(std::uint64_t set_seed, const FileContent& file, std::uint64_t offset,
                              std::span<const std::byte> data) noexcept;
 
 }  // namespace filereel

@@ -10,6 +10,7 @@
 #include "filesets/content/content_kinds.h"
 #include "filesets/specification/file_group.h"
 #include "filesets/specification/scaling.h"
+#include "filesets/specification/specification.h"
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
@@ -17,7 +18,7 @@
 namespace filereel {
 namespace {
 
-constexpr std::uint64_t kMaxEntries = 10'000'000;
+constexpr std::uint64_t kMaxEntries = SpecificationLimits{}.max_entries;
 constexpr std::uint64_t kMaxCount = 100'000'000;  // of one line, before scaling
 constexpr std::string_view kBlank = " \t";
 constexpr std::string_view kSeparators = " \t|;,";
@@ -186,7 +187,7 @@ class ListReader {
         content_kind_of_extension(extension_of(name)).compressed_permille;
     const auto [place, is_new] = spelling_.emplace(lower(entry.path), entry.path);
     if (!is_new) line.fail(fmt::format("duplicate path '{}'", printable(place->second)));
-    builder_.add(std::move(entry), line.where);
+    builder_.add(entry, line.where);
   }
 
  private:

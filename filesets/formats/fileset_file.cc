@@ -154,17 +154,17 @@ class FileSetLines {
   }
 
   void read_item(std::string_view word, std::string_view rest) {
-    if (++items_ > kMaxFileSetItems) fail("more than 16 million entries");
+    if (++items_ > kMaxFileSetItems) fail("more than 32 million entries");
     if (word == "hole") {
       Hole hole;
       const std::string_view offset = next_word(rest);
-      if (set_.entries.empty() || set_.entries.back().kind != EntryKind::file) {
+      if (set_.entries.empty() || set_.entries.kind(set_.entries.size() - 1) != EntryKind::file) {
         fail("a hole must follow a file");
       }
       if (!parse_number(offset, hole.offset) || !parse_number(rest, hole.length)) {
         fail("a hole needs an offset and a length");
       }
-      set_.entries.back().holes.push_back(hole);
+      set_.entries.add_hole(set_.entries.size() - 1, hole);
       return;
     }
     Entry entry;
@@ -190,7 +190,7 @@ class FileSetLines {
       if (entry.target.empty()) fail("missing target");
     }
     while (!rest.empty()) read_attribute(next_word(rest), entry);
-    set_.entries.push_back(std::move(entry));
+    set_.entries.push_back(entry);
   }
 
   void read_attribute(std::string_view word, Entry& entry) const {
@@ -243,7 +243,7 @@ class FileSetReader {
       inside_frame_ = left != 0;
       output_was_full = out.pos == out.size;
       total_ += out.pos;
-      if (total_ > kMaxFileSetText) lines_.fail("the uncompressed text is larger than 2 GiB");
+      if (total_ > kMaxFileSetText) lines_.fail("the uncompressed text is larger than 8 GiB");
       lines_.feed({unpacked_.data(), out.pos});
       if (left == 0) output_was_full = false;
     }

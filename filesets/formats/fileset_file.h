@@ -16,9 +16,9 @@ namespace filereel {
 inline constexpr int kFileSetFormatVersion = 1;
 
 // Limits of the format, for both reading and writing.
-inline constexpr std::uint64_t kMaxFileSetText = 2ull << 30;   // bytes, uncompressed
+inline constexpr std::uint64_t kMaxFileSetText = 8ull << 30;   // bytes, uncompressed
 inline constexpr std::size_t kMaxFileSetLine = 64u << 10;      // bytes, without the newline
-inline constexpr std::uint64_t kMaxFileSetItems = 16'000'000;  // entries and holes together
+inline constexpr std::uint64_t kMaxFileSetItems = 32'000'000;  // entries and holes together
 
 struct FileSetHeader {
   std::string name;

@@ -67,8 +67,8 @@ struct FileSetWriter::State {
 
   [[noreturn]] void too_large() const {
     throw Error(ErrorKind::unusable_input,
-                fmt::format("{}: the tree is too large for a .fileset file (limits: 16 million "
-                            "entries, 2 GiB of text); capture parts of it",
+                fmt::format("{}: the tree is too large for a .fileset file (limits: 32 million "
+                            "entries, 8 GiB of text); capture parts of it",
                             file.path()));
   }
 

@@ -59,9 +59,9 @@ std::string_view next_step(int error) {
   }
 }
 
-std::uint64_t bytes_in_holes(const Entry& entry) {
+std::uint64_t bytes_in_holes(std::span<const Hole> holes) {
   std::uint64_t bytes = 0;
-  for (const Hole& hole : entry.holes) bytes += hole.length;
+  for (const Hole& hole : holes) bytes += hole.length;
   return bytes;
 }
 
@@ -101,8 +101,8 @@ class TreePopulator {
       ++done_.entries;
     }
     // Deepest first: in creation order every directory precedes its entries.
-    for (const Entry& entry : std::views::reverse(set_.entries)) {
-      if (entry.kind == EntryKind::directory) finish_directory(entry);
+    for (std::size_t i = set_.entries.size(); i-- > 0;) {
+      if (set_.entries.kind(i) == EntryKind::directory) finish_directory(set_.entries[i]);
     }
     return totals_;
   }
@@ -116,8 +116,9 @@ class TreePopulator {
   }
 
   void check_space() {
-    for (const Entry& entry : set_.entries)
-      totals_.bytes_to_write += entry.size - bytes_in_holes(entry);
+    for (std::size_t i = 0; i < set_.entries.size(); ++i) {
+      totals_.bytes_to_write += set_.entries.file_size(i) - bytes_in_holes(set_.entries.holes(i));
+    }
     struct statvfs space{};
     if (fstatvfs(root_.get(), &space) != 0) fail("", errno);
     // Some FUSE and network file systems do not report their size.
@@ -202,7 +203,7 @@ class TreePopulator {
       if (stopped()) return false;
       const auto part =
           std::span(buffer_).first(std::min<std::uint64_t>(buffer_.size(), end - begin));
-      fill_entry(set_.seed, entry, begin, part);
+      fill_file(set_.seed, entry.data(), begin, part);
       for (std::span<const std::byte> rest = part; !rest.empty();) {
         const ssize_t put = pwrite(fd, rest.data(), rest.size(), static_cast<off_t>(begin));
         if (put < 0 && errno == EINTR) continue;

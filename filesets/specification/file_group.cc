@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -52,13 +52,6 @@ std::vector<std::uint32_t> assign_extensions(const FileGroup& group, std::uint64
   return assigned;
 }
 
-std::string joined(std::string_view directory, std::string_view name) {
-  std::string path(directory);
-  if (!path.empty()) path += '/';
-  path += name;
-  return path;
-}
-
 }  // namespace
 
 FileGroup scale_group(const FileGroup& group, double scale) {
@@ -89,48 +82,79 @@ void FileSetBuilder::check_room(std::uint64_t more, std::string_view where) cons
   }
 }
 
-void FileSetBuilder::add_directories(std::string_view path, std::string_view where) {
-  if (path.empty()) return;
-  const auto found = taken_.find(std::string(path));
-  if (found != taken_.end()) {
-    if (found->second == EntryKind::directory) return;
-    throw_unusable(where, fmt::format("'{}' must be a directory but is another kind of entry",
-                                      printable(path)));
-  }
-  check_path(path, where);
-  for (std::size_t end = 0; end != std::string_view::npos;) {
-    end = path.find('/', end + 1);
-    Entry directory = directory_entry(std::string(path.substr(0, end)), kDirectoryMode);
-    const auto [place, is_new] = taken_.emplace(directory.path, EntryKind::directory);
-    if (!is_new) {
-      if (place->second == EntryKind::directory) continue;
-      throw_unusable(where, fmt::format("'{}' must be a directory but is another kind of entry",
-                                        printable(place->first)));
-    }
+std::uint32_t FileSetBuilder::directory_below(std::uint32_t parent, std::string_view name,
+                                              std::string_view where) {
+  const std::uint32_t found = known_.find(parent, name);
+  if (found == NumberIndex::kNone) {
     check_room(1, where);
-    set_.entries.push_back(std::move(directory));
+    const std::uint32_t added =
+        set_.entries.add_below(parent, name, directory_entry("", kDirectoryMode));
+    known_.add(added);
+    return added;
+  }
+  if (set_.entries.kind(found) == EntryKind::directory) return found;
+  throw_unusable(where, fmt::format("'{}' must be a directory but is another kind of entry",
+                                    printable(set_.entries.path(found))));
+}
+
+void FileSetBuilder::add_directories(std::string_view path, std::string_view where) {
+  if (path.empty() || set_.entries.find_directory(path) != EntryList::kNoDirectory) return;
+  check_path(path, where);
+  std::uint32_t at = EntryList::kNoDirectory;
+  while (!path.empty()) {
+    const std::size_t end = std::min(path.find('/'), path.size());
+    at = directory_below(at, path.substr(0, end), where);
+    path.remove_prefix(std::min(end + 1, path.size()));
   }
 }
 
-void FileSetBuilder::add(Entry entry, std::string_view where) {
+void FileSetBuilder::add(const Entry& entry, std::string_view where) {
   check_path(entry.path, where);
   const std::size_t slash = entry.path.rfind('/');
   if (slash != std::string::npos) add_directories(entry.path.substr(0, slash), where);
   if (entry.kind == EntryKind::hard_link) {
-    const auto target = taken_.find(entry.target);
-    if (target == taken_.end() || target->second != EntryKind::file) {
+    const std::uint32_t target = known_.find(entry.target);
+    if (target == NumberIndex::kNone || set_.entries.kind(target) != EntryKind::file) {
       throw_unusable(where, fmt::format("the hard link target '{}' is not a file listed before it",
                                         printable(entry.target)));
     }
   }
   check_room(1, where);
-  if (!taken_.emplace(entry.path, entry.kind).second) {
+  if (known_.find(entry.path) != NumberIndex::kNone) {
     throw_unusable(
         where,
         fmt::format("duplicate path '{}'; list each path once, and a directory before its entries",
                     printable(entry.path)));
   }
-  set_.entries.push_back(std::move(entry));
+  set_.entries.push_back(entry);
+  known_.add(static_cast<std::uint32_t>(set_.entries.size() - 1));
+}
+
+struct FileSetBuilder::GroupFiles {
+  const FileGroup& group;
+  std::vector<std::uint64_t> sizes;
+  std::vector<std::uint32_t> extensions;  // indices; empty: no extensions
+  std::size_t added = 0;
+};
+
+void FileSetBuilder::add_files(std::uint32_t directory, std::uint64_t count, GroupFiles& files) {
+  std::string path = directory == EntryList::kNoDirectory ? "" : set_.entries.path(directory) + "/";
+  const std::size_t name_begins = path.size();
+  Entry entry;
+  entry.content.duplicate_permille = files.group.duplicate_permille;
+  for (const std::size_t end = files.added + count; files.added < end; ++files.added) {
+    path.resize(name_begins);
+    fmt::format_to(std::back_inserter(path), "f{:06}", files_named_++);
+    entry.content.compressed_permille = files.group.compressed_permille;
+    if (!files.extensions.empty()) {
+      const ExtensionShare& extension = files.group.extensions[files.extensions[files.added]];
+      if (!extension.name.empty()) path += "." + extension.name;
+      entry.content.compressed_permille = extension.compressed_permille;
+    }
+    entry.size = files.sizes[files.added];
+    entry.content.key = content_key(path);
+    set_.entries.add_below(directory, std::string_view(path).substr(name_begins), entry);
+  }
 }
 
 void FileSetBuilder::add_group(const FileGroup& group, std::string_view where) {
@@ -139,35 +163,20 @@ void FileSetBuilder::add_group(const FileGroup& group, std::string_view where) {
   check_room(group.count + directory_count(group.tree, group.count), where);
   add_directories(group.path, where);
   const auto tree = plan_tree(group.tree, group.count, mix_seed(seed, 1));
-  const auto sizes = group_sizes(group, mix_seed(seed, 2));
-  const auto extensions = assign_extensions(group, mix_seed(seed, 3));
-  set_.entries.reserve(set_.entries.size() + tree.size() + sizes.size());
+  GroupFiles files{group, group_sizes(group, mix_seed(seed, 2)),
+                   assign_extensions(group, mix_seed(seed, 3))};
+  set_.entries.reserve(set_.entries.size() + tree.size() + files.sizes.size());
 
-  std::vector<std::string> paths;  // of the directories
-  paths.reserve(tree.size());
-  std::size_t file = 0;
+  std::vector<std::uint32_t> numbers;  // of the directories in the set
+  numbers.reserve(tree.size());
   for (const TreeDirectory& directory : tree) {
     if (directory.parent == TreeDirectory::kNoParent) {
-      paths.push_back(group.path);
+      numbers.push_back(set_.entries.find_directory(group.path));
     } else {
-      paths.push_back(joined(paths[directory.parent], fmt::format("d{:03}", directories_named_++)));
-      add_directories(paths.back(), where);
+      numbers.push_back(directory_below(numbers[directory.parent],
+                                        fmt::format("d{:03}", directories_named_++), where));
     }
-    for (std::uint64_t i = 0; i < directory.files; ++i, ++file) {
-      Entry entry;
-      std::string name = fmt::format("f{:06}", files_named_++);
-      entry.content.compressed_permille = group.compressed_permille;
-      if (!extensions.empty()) {
-        const ExtensionShare& extension = group.extensions[extensions[file]];
-        if (!extension.name.empty()) name += "." + extension.name;
-        entry.content.compressed_permille = extension.compressed_permille;
-      }
-      entry.path = joined(paths.back(), name);
-      entry.size = sizes[file];
-      entry.content.key = content_key(entry.path);
-      entry.content.duplicate_permille = group.duplicate_permille;
-      set_.entries.push_back(std::move(entry));
-    }
+    add_files(numbers.back(), directory.files, files);
   }
 }
 

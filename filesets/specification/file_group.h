@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "filesets/file_set.h"
@@ -40,7 +39,8 @@ FileGroup scale_group(const FileGroup& group, double scale);
 class FileSetBuilder {
  public:
   // Keeps a reference to `set`. Adds at most `max_entries` entries.
-  FileSetBuilder(FileSet& set, std::uint64_t max_entries) : set_(set), max_entries_(max_entries) {}
+  FileSetBuilder(FileSet& set, std::uint64_t max_entries)
+      : set_(set), max_entries_(max_entries), known_(set.entries, false) {}
 
   // Adds the missing directories of `path`, itself included. Throws Error(unusable_input) with a
   // text that starts with `where` if one of them is another kind of entry.
@@ -48,7 +48,7 @@ class FileSetBuilder {
 
   // Adds an entry after its parent directories. Throws Error(unusable_input) if the path is invalid
   // or a duplicate, or if a hard link's target is not an earlier file.
-  void add(Entry entry, std::string_view where);
+  void add(const Entry& entry, std::string_view where);
 
   // Adds the files of a group (already scaled) and their directories. Names are numbered across the
   // whole set: d000, d001 ...; f000000.dll, f000001.txt ...
@@ -58,13 +58,19 @@ class FileSetBuilder {
 
  private:
   void check_room(std::uint64_t more, std::string_view where) const;
+  // The number of the directory `name` below another one. Adds it if it is missing.
+  std::uint32_t directory_below(std::uint32_t parent, std::string_view name,
+                                std::string_view where);
+  // Adds the files of a directory of a group, with the extensions and sizes from number `first` on.
+  struct GroupFiles;
+  void add_files(std::uint32_t directory, std::uint64_t count, GroupFiles& files);
 
   FileSet& set_;
   std::uint64_t max_entries_;
   std::uint64_t groups_ = 0;
   std::uint64_t files_named_ = 0;
   std::uint64_t directories_named_ = 0;
-  std::unordered_map<std::string, EntryKind> taken_;  // without the files added by add_group
+  EntryFinder known_;  // all entries but the files added by add_group
 };
 
 }  // namespace filereel

@@ -60,21 +60,22 @@ std::uint64_t scale_count(std::uint64_t count, double scale) {
   return std::max(std::min(count, kMinFiles), scale_bytes(count, scale));
 }
 
-void scale_entries(std::vector<Entry>& entries, std::size_t first, double scale) {
+void scale_entries(EntryList& entries, std::size_t first, double scale) {
   check_scale(scale);
   if (scale == 1) return;
   // Rounding the running sum instead of each size makes the sizes add up exactly.
   std::uint64_t sum = 0;
   std::uint64_t scaled_sum = 0;
   for (std::size_t i = first; i < entries.size(); ++i) {
-    Entry& entry = entries[i];
-    if (entry.kind != EntryKind::file) continue;
-    if (entry.size > INT64_MAX - sum) fail_too_large();
-    sum += entry.size;
+    if (entries.kind(i) != EntryKind::file) continue;
+    if (entries.file_size(i) > INT64_MAX - sum) fail_too_large();
+    sum += entries.file_size(i);
     const std::uint64_t end = scale_bytes(sum, scale);
-    entry.size = end - scaled_sum;
+    entries.change(i, [&](Entry& entry) {
+      entry.size = end - scaled_sum;
+      scale_holes(entry, scale);
+    });
     scaled_sum = end;
-    scale_holes(entry, scale);
   }
 }
 

@@ -23,7 +23,7 @@ std::uint64_t scale_count(std::uint64_t count, double scale);
 
 // Scales the sizes (and holes) of the entries from index `first` on and keeps all entries. The sum
 // becomes exactly scale_bytes(sum); each file is off by at most one byte.
-void scale_entries(std::vector<Entry>& entries, std::size_t first, double scale);
+void scale_entries(EntryList& entries, std::size_t first, double scale);
 
 // The same for a whole set, such as a captured tree.
 void scale_file_set(FileSet& set, double scale);

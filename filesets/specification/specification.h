@@ -12,7 +12,7 @@ namespace filereel {
 struct SpecificationLimits {
   std::uint64_t max_groups = 1'000;
   std::uint64_t max_count = 100'000'000;   // of one group, before scaling
-  std::uint64_t max_entries = 10'000'000;  // of the set, after scaling
+  std::uint64_t max_entries = 20'000'000;  // of the set, after scaling
 };
 
 // Generates the file set that `text` specifies, at `scale` (0 to kMaxScale,

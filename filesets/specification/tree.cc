@@ -10,15 +10,22 @@ namespace {
 
 constexpr double kMaxOverMean = 5;
 
+// A number of directories, or an index. 32 bits bound the memory that a tree can ask for.
+using Count = std::uint32_t;
+
+Count count_of(const std::vector<TreeDirectory>& directories) {
+  return static_cast<Count>(directories.size());
+}
+
 // Directories in creation order, starting with the top directory.
-std::vector<TreeDirectory> grow(std::size_t count, std::uint32_t max_depth, Random& random) {
+std::vector<TreeDirectory> grow(Count count, std::uint32_t max_depth, Random& random) {
   std::vector<TreeDirectory> directories(1);
   directories.reserve(count);
   // One ticket per unit of weight, so that choosing a parent takes constant time.
-  std::vector<std::size_t> tickets = {0, 0};
+  std::vector<Count> tickets = {0, 0};
   while (directories.size() < count) {
-    const std::size_t parent = tickets[static_cast<std::size_t>(random.below(tickets.size()))];
-    const std::size_t child = directories.size();
+    const Count parent = tickets[static_cast<std::size_t>(random.below(tickets.size()))];
+    const Count child = count_of(directories);
     directories.push_back({parent, directories[parent].depth + 1, 0});
     tickets.push_back(parent);
     if (directories[child].depth < max_depth) tickets.insert(tickets.end(), 2, child);
@@ -28,26 +35,27 @@ std::vector<TreeDirectory> grow(std::size_t count, std::uint32_t max_depth, Rand
 
 // Reorders the directories depth first.
 std::vector<TreeDirectory> depth_first(const std::vector<TreeDirectory>& born) {
+  const Count count = count_of(born);
   // Children by counting sort: those of directory d are children[first[d]] to [first[d + 1] - 1].
-  std::vector<std::size_t> first(born.size() + 1, 0);
-  for (std::size_t i = 1; i < born.size(); ++i) ++first[born[i].parent + 1];
+  std::vector<Count> first(std::size_t{count} + 1, 0);
+  for (Count i = 1; i < count; ++i) ++first[born[i].parent + 1];
   std::partial_sum(first.begin(), first.end(), first.begin());
-  std::vector<std::size_t> children(first.back());
-  std::vector<std::size_t> next = first;
-  for (std::size_t i = 1; i < born.size(); ++i) children[next[born[i].parent]++] = i;
+  std::vector<Count> children(count);
+  std::vector<Count> next(first.begin(), first.end() - 1);
+  for (Count i = 1; i < count; ++i) children[next[born[i].parent]++] = i;
 
   std::vector<TreeDirectory> ordered;
-  ordered.reserve(born.size());
-  std::vector<std::size_t> new_index(born.size(), TreeDirectory::kNoParent);
-  std::vector<std::size_t> stack = {0};
+  ordered.reserve(count);
+  std::vector<Count> new_index(count, TreeDirectory::kNoParent);
+  std::vector<Count> stack = {0};
   while (!stack.empty()) {
-    const std::size_t old = stack.back();
+    const Count old = stack.back();
     stack.pop_back();
     TreeDirectory directory = born[old];
     if (old != 0) directory.parent = new_index[directory.parent];
-    new_index[old] = ordered.size();
+    new_index[old] = count_of(ordered);
     ordered.push_back(directory);
-    for (std::size_t i = first[old + 1]; i > first[old]; --i) stack.push_back(children[i - 1]);
+    for (Count i = first[old + 1]; i > first[old]; --i) stack.push_back(children[i - 1]);
   }
   return ordered;
 }
@@ -109,7 +117,7 @@ std::uint64_t directory_count(const TreeShape& shape, std::uint64_t files) {
 std::vector<TreeDirectory> plan_tree(const TreeShape& shape, std::uint64_t files,
                                      std::uint64_t seed) {
   Random random(seed);
-  const auto count = static_cast<std::size_t>(directory_count(shape, files));
+  const auto count = static_cast<Count>(directory_count(shape, files));
   std::vector<TreeDirectory> directories = depth_first(grow(count, shape.max_depth, random));
   if (shape.spread == FileSpread::even) {
     spread_evenly(directories, files);

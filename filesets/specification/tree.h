@@ -1,7 +1,6 @@
 // The shape of a directory tree: its directories and the number of files in each.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -23,10 +22,10 @@ struct TreeShape {
 };
 
 struct TreeDirectory {
-  static constexpr std::size_t kNoParent = SIZE_MAX;
+  static constexpr std::uint32_t kNoParent = UINT32_MAX;
 
-  std::size_t parent = kNoParent;  // index, smaller than the directory's own
-  std::uint32_t depth = 0;         // top directory: 0
+  std::uint32_t parent = kNoParent;  // index, smaller than the directory's own
+  std::uint32_t depth = 0;           // top directory: 0
   std::uint64_t files = 0;
 };
 
@@ -35,7 +34,7 @@ std::uint64_t directory_count(const TreeShape& shape, std::uint64_t files);
 
 // Returns the directories in creation order, depth first: each directory is followed by its
 // subdirectories with everything below them. The numbers of files add up to `files`. The result
-// depends on the arguments only.
+// depends on the arguments only. Requires fewer than 2^31 directories.
 std::vector<TreeDirectory> plan_tree(const TreeShape& shape, std::uint64_t files,
                                      std::uint64_t seed);
 

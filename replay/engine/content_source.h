@@ -22,29 +22,29 @@ class ContentSource {
   }
 
   void fill(FileId file, std::uint64_t offset, std::span<std::byte> out) noexcept {
-    if (const Entry* entry = entry_of(file)) {
-      fill_entry(seed_, *entry, offset, out);
-    }
+    if (is_known(file)) fill_file(seed_, data_of(file), offset, out);
   }
 
   // The first position in `data`, read at `offset`, that differs from the output of fill();
   // data.size() if there is none.
   std::size_t first_difference(FileId file, std::uint64_t offset,
                                std::span<const std::byte> data) noexcept {
-    const Entry* entry = entry_of(file);
-    return entry ? filereel::first_difference(seed_, *entry, offset, data) : data.size();
+    if (!is_known(file)) return data.size();
+    return filereel::first_difference(seed_, data_of(file), offset, data);
   }
 
  private:
-  const Entry* entry_of(FileId file) noexcept {
-    if (files_) return file < files_->entries.size() ? &files_->entries[file] : nullptr;
+  bool is_known(FileId file) const noexcept { return !files_ || file < files_->entries.size(); }
+
+  FileContent data_of(FileId file) noexcept {
+    if (files_) return files_->entries.data(file);
     recorded_.content.key = file;
-    return &recorded_;
+    return recorded_;
   }
 
   const FileSet* files_;
   std::uint64_t seed_;
-  Entry recorded_;
+  FileContent recorded_;
 };
 
 }  // namespace filereel

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstdint>
 #include <cstring>
+#include <string_view>
 #include <utility>
 
 #include <errno.h>
@@ -46,12 +47,12 @@ class ParentCache {
       const auto call_both = [&](int other, const char* other_name) {
         return call(parent, name, other, other_name);
       };
-      const PathTable::Node& node = paths_.node(second);
-      if (!evicts(node.parent, paths_.node(first).parent)) return with_cached(second, call_both);
+      const PathTable::Node node = paths_.node(second);
+      if (!evicts(node.parent, paths_.parent(first))) return with_cached(second, call_both);
       if (!is_component(node.name)) return -EINVAL;
       const std::int64_t other = open_directory(node.parent);
       if (other < 0) return other;
-      const std::int64_t result = call_both(static_cast<int>(other), node.name.c_str());
+      const std::int64_t result = call_both(static_cast<int>(other), node.name.data());
       Calls::close(static_cast<int>(other));
       return result;
     });
@@ -85,12 +86,12 @@ class ParentCache {
 
   template <class Call>
   std::int64_t with_cached(PathId path, Call call) noexcept {
-    const PathTable::Node& node = paths_.node(path);
+    const PathTable::Node node = paths_.node(path);
     const std::int64_t parent = cached(node.parent);
     if (parent < 0) return parent;
     if (paths_.is_root(path)) return call(static_cast<int>(parent), ".");
     if (!is_component(node.name)) return -EINVAL;
-    return call(static_cast<int>(parent), node.name.c_str());
+    return call(static_cast<int>(parent), node.name.data());
   }
 
   std::int64_t cached(PathId id) noexcept {
@@ -113,9 +114,9 @@ class ParentCache {
   }
 
   // The creator of the table has checked this; it is repeated for confinement.
-  static bool is_component(const std::string& name) noexcept {
-    return !name.empty() && name.find('/') == std::string::npos &&
-           name.find('\0') == std::string::npos && name != "..";
+  static bool is_component(std::string_view name) noexcept {
+    return !name.empty() && name.find('/') == std::string_view::npos &&
+           name.find('\0') == std::string_view::npos && name != "..";
   }
 
   // Whether `id` would evict `other`, which is in use, from the cache.
@@ -133,8 +134,8 @@ class ParentCache {
     char* at = text + sizeof text;  // filled from the end, because parents come last
     *--at = '\0';
     const int root = root_of(paths_.node(id));
-    for (; !paths_.is_root(id); id = paths_.node(id).parent) {
-      const auto& name = paths_.node(id).name;
+    for (; !paths_.is_root(id); id = paths_.parent(id)) {
+      const std::string_view name = paths_.node(id).name;
       if (!is_component(name)) return -EINVAL;
       if (static_cast<std::size_t>(at - text) < name.size() + 1) return -ENAMETOOLONG;
       if (*at != '\0') *--at = '/';

@@ -47,37 +47,21 @@ std::vector<Role> volumes_of(FcStep step) {
   return {Role::near};
 }
 
-// The set below a directory, as FC-Test creates it on a volume.
-FileSet below(const FileSet& set, std::string_view root) {
-  FileSet tree;
-  tree.seed = set.seed;
-  tree.entries.reserve(set.entries.size() + 1);
-  tree.entries.push_back(directory_entry(std::string(root)));
-  for (const Entry& entry : set.entries) {
-    Entry& copy = tree.entries.emplace_back(entry);
-    copy.path = fmt::format("{}/{}", root, entry.path);
-    if (copy.kind == EntryKind::hard_link) copy.target = fmt::format("{}/{}", root, entry.target);
-  }
-  return tree;
-}
-
-// Paths of the set's regular files on a volume.
-std::vector<std::string> file_paths(const FileSet& set, std::string_view root) {
-  std::vector<std::string> paths;
-  for (const Entry& entry : set.entries) {
-    if (entry.kind == EntryKind::file) paths.push_back(fmt::format("{}/{}", root, entry.path));
-  }
-  return paths;
+EntryList directories_of(const EntryList& entries) {
+  EntryList directories = entries;
+  erase_entries(directories,
+                [&](std::size_t i) { return entries.kind(i) != EntryKind::directory; });
+  return directories;
 }
 
 // A kernel copy may share blocks instead of copying them. Checks a few of the copies.
 bool copies_share_blocks(const FileSet& set, const Volume& volume) {
   constexpr std::size_t kLooks = 16;
-  const std::vector<std::string> copies = file_paths(set, FcTest::kCopy);
+  const FileList copies(set.entries, std::string(FcTest::kCopy));
   const std::size_t step = std::max<std::size_t>(1, copies.size() / kLooks);
   bool any = false;
   for (std::size_t i = 0; i < copies.size(); i += step) {
-    switch (extents_of(volume.root(), copies[i])) {
+    switch (extents_of(volume.root(), copies.path(i))) {
       case Extents::shared:
         any = true;
         break;
@@ -156,16 +140,16 @@ class FittedFcTest final : public FittedJob {
       : options_(options),
         fc_steps_(std::move(steps)),
         fitted_(fit_file_set(original, place.volumes.limits())),
-        test_(fitted_.set, options_of_test(options.fc_test, fitted_, place.client)),
         shares_(place.client.share) {
-    fitted_.set.seed = place.client.seed_of(fitted_.set.seed);
+    fitted_.set.seed = place.client.seed_of(original.seed);
+    test_.emplace(set(), options_of_test(place.client));
     if (shares_) add_directories();
-    const double seconds = seconds_of(fitted_.set.totals());
+    const double seconds = seconds_of(set().totals());
     for (const FcStep step : fc_steps_) {
       steps_.push_back({.operation = std::string(fc_step_name(step)),
                         .volumes = volumes_of(step),
-                        .bytes = test_.bytes(),
-                        .files = test_.files(),
+                        .bytes = test_->bytes(),
+                        .files = test_->files(),
                         .expected_s = seconds,
                         .only_reads = step == FcStep::read,
                         .access = shape_of(options.fc_test)});
@@ -179,16 +163,16 @@ class FittedFcTest final : public FittedJob {
     const std::uint64_t copies = copies_on(role, fc_steps_);
     const auto number = static_cast<std::size_t>(role);
     const FileSet* const initial = number < directories_.size() ? &directories_[number] : nullptr;
-    return {initial, copies > 0 ? &fitted_.set : nullptr, copies};
+    return {initial, copies > 0 ? &set() : nullptr, copies};
   }
 
-  FilesRead read_by(std::size_t step, Role role) const override {
+  FileList read_by(std::size_t step, Role role) const override {
     if (fc_steps_[step] == FcStep::create || role != Role::near) return {};
-    return {file_paths(fitted_.set, FcTest::kOriginal), test_.bytes()};
+    return FileList(set().entries, std::string(FcTest::kOriginal));
   }
 
   std::unique_ptr<StepReplay> make_replay(std::size_t step) const override {
-    auto replay = std::make_unique<FcTestReplay>(test_, fitted_.set, fc_steps_[step], options_);
+    auto replay = std::make_unique<FcTestReplay>(*test_, set(), fc_steps_[step], options_);
     replay->options.engine = options_.engine.value_or(EngineKind::blocking);
     return replay;
   }
@@ -198,17 +182,21 @@ class FittedFcTest final : public FittedJob {
     return replay->program ? nullptr : std::move(replay);
   }
 
-  std::optional<FileSet> tree_after(std::size_t step, Role role) const override {
+  std::optional<std::vector<ExpectedTree>> tree_after(std::size_t step, Role role) const override {
     bool original = false, copy = false;
     for (std::size_t i = 0; i <= step; ++i) {
       original = fc_steps_[i] == FcStep::create || (original && fc_steps_[i] != FcStep::remove);
       const FcStep copies = role == Role::near ? FcStep::copy_near : FcStep::copy_far;
       copy = copy || fc_steps_[i] == copies;
     }
-    FileSet tree;
-    if (role == Role::near) add_tree(tree, FcTest::kOriginal, original);
-    add_tree(tree, FcTest::kCopy, copy);
-    return tree;
+    std::vector<ExpectedTree> trees;
+    const auto add = [&](std::string_view root, bool files) {
+      if (!files && !shares_) return;
+      trees.push_back({std::string(root), files ? set().entries : directories_of(set().entries)});
+    };
+    if (role == Role::near) add(FcTest::kOriginal, original);
+    add(FcTest::kCopy, copy);
+    return trees;
   }
 
   std::optional<Warning> unsupported(std::size_t /*step*/, const Sample& sample) const override {
@@ -220,9 +208,13 @@ class FittedFcTest final : public FittedJob {
   }
 
  private:
-  static FcTestOptions options_of_test(FcTestOptions options, const FittedSet& fitted,
-                                       const ClientPart& client) {
-    options.fill_holes = fitted.holes_filled > 0;
+  const FileSet& set() const { return fitted_.set; }
+
+  FcTestOptions options_of_test(const ClientPart& client) const {
+    FcTestOptions options = options_.fc_test;
+    options.fill_holes = fitted_.holes_filled > 0;
+    options.near_copy = copies_on(Role::near, fc_steps_) > 1;
+    options.far_copy = copies_on(Role::far, fc_steps_) > 0;
     options.shared = client.share;
     options.part = client.part();
     options.parts = client.parts();
@@ -232,24 +224,19 @@ class FittedFcTest final : public FittedJob {
   // Clients that share the files create and remove none of the directories in a step.
   void add_directories() {
     directories_.resize(2);  // near, far
-    add_tree(directories_[0], FcTest::kOriginal, false);
-    for (FileSet& volume : directories_) add_tree(volume, FcTest::kCopy, false);
-  }
-
-  // Adds the set below a directory as it is with or without its files.
-  void add_tree(FileSet& tree, std::string_view root, bool files) const {
-    if (!files && !shares_) return;
-    FileSet more = below(fitted_.set, root);
-    if (!files) {
-      std::erase_if(more.entries, [](const Entry& e) { return e.kind != EntryKind::directory; });
-    }
-    std::ranges::move(more.entries, std::back_inserter(tree.entries));
+    const EntryList directories = directories_of(set().entries);
+    const auto add = [&](FileSet& volume, std::string_view root) {
+      volume.entries.push_back(directory_entry(std::string(root)));
+      volume.entries.add_tree(static_cast<std::uint32_t>(volume.entries.size() - 1), directories);
+    };
+    add(directories_[0], FcTest::kOriginal);
+    for (FileSet& volume : directories_) add(volume, FcTest::kCopy);
   }
 
   JobOptions options_;
   std::vector<FcStep> fc_steps_;
   FittedSet fitted_;
-  FcTest test_;
+  std::optional<FcTest> test_;        // always set
   bool shares_;                       // files, with other clients
   std::vector<FileSet> directories_;  // by Role; empty unless shared
   std::vector<Step> steps_;
@@ -294,8 +281,7 @@ class FcTestJob final : public Job {
     for (const Role role : {Role::near, Role::far}) {
       const std::uint64_t copies = copies_on(role, steps);
       VolumeNeeds& volume = needs.volumes[static_cast<std::size_t>(role)];
-      volume.image = image_size({&set_, 1}, kinds, std::max<std::uint64_t>(copies, 1));
-      volume.least = least_space(set_, copies);
+      add_needs(set_, kinds, copies, volume);
       volume.what = fmt::format("the file set '{}'", set_.name);
     }
     needs.seconds = seconds_of(set_.totals()) * static_cast<double>(steps.size() * points());

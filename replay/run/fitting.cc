@@ -1,10 +1,14 @@
 #include "replay/run/fitting.h"
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <set>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <limits.h>
@@ -36,51 +40,108 @@ FileSystemLimits strictest(const std::vector<FileSystemLimits>& all) {
   return limits;
 }
 
-std::string_view parent_of(std::string_view path) {
-  const std::size_t slash = path.rfind('/');
-  return slash == std::string_view::npos ? std::string_view{} : path.substr(0, slash);
-}
-
-// Assigns every entry its path on the volumes.
-class PathFitter {
+// Counts names of a directory that differ only in case from earlier ones.
+class CaseCounter {
  public:
-  explicit PathFitter(const FileSystemLimits& limits) : limits_(limits) {}
-
-  std::string fit(const std::string& path, std::vector<EscapedPath>& escaped) {
-    const std::string_view parent = parent_of(path);
-    const std::string_view name =
-        parent.empty() ? std::string_view(path) : std::string_view(path).substr(parent.size() + 1);
-    const std::string& folder = parent.empty() ? kNoFolder : fitted_.at(std::string(parent));
-    std::string fit_name =
-        limits_.windows_names ? escape_name(name, limits_.ascii_names) : std::string(name);
-    if (limits_.windows_names) mark_case(folder, fit_name);
-    check_name_length(fit_name, path, limits_, "shorten it in the file set");
-    std::string full = folder.empty() ? fit_name : folder + "/" + fit_name;
-    if (full.size() > kLongestPath) {
-      throw Error(
-          ErrorKind::failed,
-          fmt::format(
-              "the path {} has {} bytes, more than the limit of {}: shorten it in the file set",
-              full, full.size(), kLongestPath));
+  CaseCounter(const EntryList& entries, const std::function<std::string(std::uint32_t)>& name_of) {
+    std::vector<std::uint64_t> hashes;
+    hashes.reserve(entries.size());
+    for (std::uint32_t i = 0; i < entries.size(); ++i) {
+      hashes.push_back(NumberIndex::hash(entries.directory(i), fold_case(name_of(i))));
     }
-    if (fit_name != name) escaped.push_back({path, full});
-    fitted_.emplace(path, full);
-    return full;
+    std::ranges::sort(hashes);
+    for (std::size_t i = 1; i < hashes.size(); ++i) {
+      if (hashes[i] == hashes[i - 1]) suspects_.insert(hashes[i]);
+    }
   }
 
-  const std::string& at(const std::string& path) const { return fitted_.at(path); }
+  // The number of such names before; call once per entry, in their order.
+  std::uint64_t earlier(std::uint32_t directory, std::string_view name) {
+    if (suspects_.empty()) return 0;
+    const std::string folded = fold_case(name);
+    if (!suspects_.contains(NumberIndex::hash(directory, folded))) return 0;
+    return seen_[fmt::format("{}/{}", directory, folded)]++;
+  }
 
  private:
-  void mark_case(const std::string& folder, std::string& name) {
-    const std::uint64_t earlier = taken_[folder + "/" + fold_case(name)]++;
-    if (earlier > 0) name += fmt::format("%~{}", earlier);
+  // Few names collide, so only those with the same hash are kept.
+  std::unordered_set<std::uint64_t> suspects_;
+  std::unordered_map<std::string, std::uint64_t> seen_;  // by directory and folded name
+};
+
+// Checks the lengths of paths in the order of a set.
+class PathLengths {
+ public:
+  explicit PathLengths(const EntryList& entries) : entries_(entries) {}
+
+  void check(std::uint32_t number) {
+    const std::uint32_t directory = entries_.directory(number);
+    if (directory != last_directory_) {
+      last_directory_ = directory;
+      last_length_ = directory == EntryList::kNoDirectory ? 0 : entries_.path(directory).size() + 1;
+    }
+    const std::size_t length = last_length_ + entries_.name(number).size();
+    if (length <= kLongestPath) return;
+    throw Error(
+        ErrorKind::failed,
+        fmt::format("the path {} has {} bytes, more than the limit of {}: shorten it in the file "
+                    "set",
+                    entries_.path(number), length, kLongestPath));
   }
 
-  inline static const std::string kNoFolder;
-  const FileSystemLimits& limits_;
-  std::unordered_map<std::string, std::string> fitted_;   // original path to fitted path
-  std::unordered_map<std::string, std::uint64_t> taken_;  // folded path to its number of entries
+ private:
+  const EntryList& entries_;
+  std::uint32_t last_directory_ = EntryList::kNoDirectory;  // of the entry before
+  std::size_t last_length_ = 0;  // bytes of its path and the slash behind it
 };
+
+// By entry: the names that differ on the volumes.
+using ChangedNames = std::unordered_map<std::uint32_t, std::string>;
+
+ChangedNames escaped_names(const EntryList& entries, const FileSystemLimits& limits) {
+  ChangedNames changed;
+  const auto escaped = [&](std::uint32_t i) {
+    return escape_name(entries.name(i), limits.ascii_names);
+  };
+  CaseCounter cases(entries, escaped);
+  for (std::uint32_t i = 0; i < entries.size(); ++i) {
+    std::string name = escaped(i);
+    const std::uint64_t earlier = cases.earlier(entries.directory(i), name);
+    if (earlier > 0) name += fmt::format("%~{}", earlier);
+    check_name_length(name, entries.path(i), limits, "shorten it in the file set");
+    if (name != entries.name(i)) changed.emplace(i, std::move(name));
+  }
+  return changed;
+}
+
+// The entries with these names. Their order, and so their numbers, remain.
+EntryList renamed(const EntryList& entries, const ChangedNames& changed) {
+  EntryList copy;
+  copy.reserve(entries.size());
+  std::optional<EntryFinder> finder;  // most sets have no hard links
+  for (std::uint32_t i = 0; i < entries.size(); ++i) {
+    Entry entry = entries.without_path(i);
+    if (entry.kind == EntryKind::hard_link) {
+      if (!finder) finder.emplace(entries);
+      entry.target = copy.path(finder->find(entry.target));
+    }
+    const auto found = changed.find(i);
+    const std::string_view name = found == changed.end() ? entries.name(i) : found->second;
+    copy.add_below(entries.directory(i), name, entry);
+  }
+  return copy;
+}
+
+void escape_names(EntryList& entries, const FileSystemLimits& limits, Fitting& fitting) {
+  const ChangedNames changed = escaped_names(entries, limits);
+  fitting.names_changed = changed.size();
+  if (changed.empty()) return;
+  EntryList copy = renamed(entries, changed);
+  for (std::uint32_t i = 0; i < entries.size(); ++i) {
+    if (changed.contains(i)) fitting.escaped.push_back({entries.path(i), copy.path(i)});
+  }
+  entries = std::move(copy);
+}
 
 // `path` with each component fitted.
 std::string fit_path(NameFitter& names, std::string_view path) {
@@ -96,10 +157,13 @@ std::string fit_path(NameFitter& names, std::string_view path) {
 }
 
 void fit_paths(FileSet& set, NameFitter& names) {
-  for (Entry& entry : set.entries) {
+  EntryList fitted;
+  for (Entry entry : set.entries) {
     entry.path = fit_path(names, entry.path);
     if (entry.kind == EntryKind::hard_link) entry.target = fit_path(names, entry.target);
+    fitted.push_back(entry);
   }
+  set.entries = std::move(fitted);
 }
 
 bool uses_reserved_names(const PathTable& paths, const FileSet& initial) {
@@ -107,22 +171,25 @@ bool uses_reserved_names(const PathTable& paths, const FileSet& initial) {
   for (; id != PathTable::kNone; id = paths.node(id).next_sibling) {
     if (NameFitter::is_reserved(paths.node(id).name)) return true;
   }
-  return std::ranges::any_of(initial.entries, [](const Entry& entry) {
-    return NameFitter::is_reserved(std::string_view(entry.path).substr(0, entry.path.find('/')));
-  });
+  for (std::size_t i = 0; i < initial.entries.size(); ++i) {
+    if (initial.entries.directory(i) != EntryList::kNoDirectory) continue;
+    if (NameFitter::is_reserved(initial.entries.name(i))) return true;
+  }
+  return false;
 }
 
-// Removes entries that the file system does not support.
-void remove_unsupported(FileSet& set, const FileSystemLimits& limits, Fitting& fitting) {
+void remove_links(EntryList& entries, Fitting& fitting) {
   const auto erase = [&](EntryKind kind) {
-    return std::erase_if(set.entries, [&](const Entry& entry) { return entry.kind == kind; });
+    return erase_entries(entries, [&](std::size_t i) { return entries.kind(i) == kind; });
   };
-  if (!limits.links) {
-    fitting.symlinks_left_out = erase(EntryKind::symlink);
-    fitting.hard_links_left_out = erase(EntryKind::hard_link);
-  }
-  if (limits.holes) return;
-  for (const Entry& entry : set.entries) fitting.holes_filled += entry.holes.empty() ? 0 : 1;
+  fitting.symlinks_left_out = erase(EntryKind::symlink);
+  fitting.hard_links_left_out = erase(EntryKind::hard_link);
+}
+
+std::uint64_t files_with_holes(const EntryList& entries) {
+  std::uint64_t files = 0;
+  for (std::size_t i = 0; i < entries.size(); ++i) files += entries.holes(i).empty() ? 0 : 1;
+  return files;
 }
 
 bool needs_fitting(const PathTable& paths, const TraceTrees& trees,
@@ -158,13 +225,12 @@ FittedSet fit_file_set(const FileSet& set, const std::vector<FileSystemLimits>& 
   check_file_sizes(set, all, "remove it, use --scale, or choose another file system");
   FittedSet fitted;
   fitted.set = set;
-  remove_unsupported(fitted.set, limits, fitted);
-  PathFitter paths(limits);
-  for (Entry& entry : fitted.set.entries) {
-    entry.path = paths.fit(entry.path, fitted.escaped);
-    if (entry.kind == EntryKind::hard_link) entry.target = paths.at(entry.target);
-  }
-  fitted.names_changed = fitted.escaped.size();
+  EntryList& entries = fitted.set.entries;
+  if (!limits.links) remove_links(entries, fitted);
+  if (!limits.holes) fitted.holes_filled = files_with_holes(entries);
+  if (limits.windows_names) escape_names(entries, limits, fitted);
+  PathLengths lengths(entries);
+  for (std::uint32_t i = 0; i < entries.size(); ++i) lengths.check(i);
   return fitted;
 }
 
@@ -179,10 +245,12 @@ FittedTrace fit_trace(const PathTable& paths, const TextTable& texts, const Trac
     fitted.tables = std::make_unique<TraceTables>();
     std::set<std::string> seen;
     for (PathId id = kRoots; id < paths.size(); ++id) {
-      const PathTable::Node& node = paths.node(id);
+      const PathTable::Node node = paths.node(id);
       std::string name = names.fit(node.name, paths.is_root(node.parent));
-      if (name != node.name && seen.insert(node.name).second) {
-        if (fitted.escaped.size() < kExamples) fitted.escaped.push_back({node.name, name});
+      if (name != node.name && seen.insert(std::string(node.name)).second) {
+        if (fitted.escaped.size() < kExamples) {
+          fitted.escaped.push_back({std::string(node.name), name});
+        }
       }
       fitted.tables->paths.append(node.parent, name);
     }
@@ -192,19 +260,21 @@ FittedTrace fit_trace(const PathTable& paths, const TextTable& texts, const Trac
     fit_paths(fitted.final, names);
   }
   check_file_sizes(fitted.initial, all, "choose another file system");
-  remove_unsupported(fitted.initial, limits, fitted);
+  if (!limits.links) remove_links(fitted.initial.entries, fitted);
+  if (!limits.holes) fitted.holes_filled = files_with_holes(fitted.initial.entries);
   return fitted;
 }
 
 void check_file_sizes(const FileSet& set, const std::vector<FileSystemLimits>& limits,
                       std::string_view advice) {
   const std::uint64_t most = strictest(limits).largest_file;
-  for (const Entry& entry : set.entries) {
-    if (entry.size <= most) continue;
+  for (std::size_t i = 0; i < set.entries.size(); ++i) {
+    const std::uint64_t size = set.entries.file_size(i);
+    if (size <= most) continue;
     throw Error(ErrorKind::failed,
                 fmt::format("{} has {}, more than the file system's limit of {} ({} bytes): {}",
-                            printable(entry.path), format_size(entry.size), format_size(most), most,
-                            advice));
+                            printable(set.entries.path(i)), format_size(size), format_size(most),
+                            most, advice));
   }
 }
 

@@ -60,14 +60,4 @@ JobRecord common_record(JobKind kind, const std::string& name, const JobOptions&
   return record;
 }
 
-FilesRead files_of(const FileSet& set, const std::function<bool(std::string_view)>& wanted) {
-  FilesRead files;
-  for (const Entry& entry : set.entries) {
-    if (entry.kind != EntryKind::file || (wanted && !wanted(entry.path))) continue;
-    files.paths.push_back(entry.path);
-    files.bytes += entry.size;
-  }
-  return files;
-}
-
 }  // namespace filereel

@@ -22,6 +22,8 @@
 #include "replay/results/result.h"
 #include "replay/run/copy_command.h"
 #include "replay/run/job_options.h"
+#include "replay/run/room.h"
+#include "replay/run/tree_check.h"
 #include "replay/volumes/volume.h"
 #include "traces/operation_source.h"
 #include "traces/workload/recipe.h"
@@ -49,16 +51,6 @@ struct VolumeCount {
 
   // The number if none are named: two, if supported.
   std::size_t usual() const { return std::clamp<std::size_t>(2, least, most); }
-};
-
-// The space a job needs on the volume of a role.
-struct VolumeNeeds {
-  // Bytes of an image that is large enough for every requested file system.
-  std::uint64_t image = 0;
-  // Bytes needed with the smallest clusters. A smaller volume is refused at once. 0: the job adapts
-  // to the volume.
-  std::uint64_t least = 0;
-  std::string what;  // what needs the space, such as "the file set 'programs'"
 };
 
 // Everything known before any volume is touched.
@@ -89,13 +81,6 @@ struct Contents {
   std::uint64_t copies = 1;          // of the largest
 };
 
-struct FilesRead {
-  std::vector<std::string> paths;
-  std::uint64_t bytes = 0;  // total
-};
-// All files of a set, or only the `wanted` paths.
-FilesRead files_of(const FileSet& set, const std::function<bool(std::string_view)>& wanted = {});
-
 // The operations of a step, to be replayed once. Everything they refer to is here or in the fitted
 // job.
 class StepReplay {
@@ -122,15 +107,18 @@ class FittedJob {
 
   virtual const std::vector<Step>& steps() const = 0;
   virtual Contents contents(Role) const { return {}; }
-  // Files that a step may read on a volume: not in cold caches, all in warm ones.
-  virtual FilesRead read_by(std::size_t step, Role) const = 0;
+  // Files that a step may read on a volume: not in cold caches, all in warm ones. Valid as long as
+  // the fitted job.
+  virtual FileList read_by(std::size_t step, Role) const = 0;
   virtual std::unique_ptr<StepReplay> make_replay(std::size_t step) const = 0;
   // The same for measuring the overhead, without waits; null: too long for that.
   virtual std::unique_ptr<StepReplay> make_overhead_replay(std::size_t step) const {
     return make_replay(step);
   }
-  // The expected tree on a volume after the step; nothing if unknown.
-  virtual std::optional<FileSet> tree_after(std::size_t /*step*/, Role) const { return {}; }
+  // The expected entries of a volume after the step; nothing if unknown.
+  virtual std::optional<std::vector<ExpectedTree>> tree_after(std::size_t /*step*/, Role) const {
+    return {};
+  }
   // A warning if a step that failed like this is skipped; nothing if the failure is an error.
   virtual std::optional<Warning> unsupported(std::size_t /*step*/, const Sample&) const {
     return {};

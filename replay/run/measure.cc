@@ -37,18 +37,18 @@ void set_caches(const FittedJob& job, std::size_t step, const Volumes& volumes,
   for (const Role role : roles) {
     Volume* volume = volumes.of(role);
     if (!volume) continue;
-    const FilesRead files = job.read_by(step, role);
+    const FileList files = job.read_by(step, role);
     CacheState coldness{"read", {}};
     if (caches == Caches::warm) {
       volume->check_present();
-      coldness.cached = warm_files(volume->root(), files.paths, options.stop);
+      coldness.cached = warm_files(volume->root(), files, options.stop);
     } else {
-      coldness = volume->make_cold(files.paths, files.bytes);
+      coldness = volume->make_cold(files);
     }
     if (sample.cold_method.empty()) sample.cold_method = coldness.method;
-    if (files.bytes == 0 || !coldness.cached) continue;
-    cached += *coldness.cached * static_cast<double>(files.bytes);
-    bytes += static_cast<double>(files.bytes);
+    if (files.bytes() == 0 || !coldness.cached) continue;
+    cached += *coldness.cached * static_cast<double>(files.bytes());
+    bytes += static_cast<double>(files.bytes());
   }
   if (bytes > 0) sample.cached_before = cached / bytes;
 }
@@ -61,7 +61,7 @@ TreeComparison check_trees(const FittedJob& job, std::size_t step, const Volumes
     const auto role = static_cast<Role>(i);
     const Volume* volume = volumes.of(role);
     if (!volume) continue;
-    const std::optional<FileSet> expected = job.tree_after(step, role);
+    const std::optional<std::vector<ExpectedTree>> expected = job.tree_after(step, role);
     if (!expected) continue;
     TreeComparison one = compare_tree(volume->root(), *expected, volume->limits(), stop);
     all.entries += one.entries;

@@ -1,6 +1,7 @@
 #include "replay/run/room.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 #include <fmt/format.h>
@@ -40,6 +41,24 @@ std::uint64_t usual_least_size(const FileSystemInfo& info) {
                                             : info.min_volume_size;
 }
 
+// The cluster sizes of limits_of_formatted.
+std::span<const std::uint64_t> clusters_of(FileSystemKind kind) {
+  static constexpr std::array<std::uint64_t, 5> kFat32 = {512, 4096, 8192, 16384, 32768};
+  static constexpr std::array<std::uint64_t, 2> kExfat = {4096, 32768};
+  static constexpr std::array<std::uint64_t, 1> kOthers = {4096};
+  if (kind == FileSystemKind::fat32) return kFat32;
+  if (kind == FileSystemKind::exfat) return kExfat;
+  return kOthers;
+}
+
+void check_bytes(std::uint64_t needed, std::uint64_t bytes, const std::string& volume,
+                 const std::string& what, std::string_view advice) {
+  if (needed <= bytes) return;
+  throw Error(ErrorKind::failed,
+              fmt::format("not enough space on {} for {}: {} needed, {} free; {}", volume, what,
+                          format_size(needed), format_size(bytes), advice));
+}
+
 }  // namespace
 
 std::uint64_t image_size(std::span<const FileSet> sets, std::span<const FileSystemKind> kinds,
@@ -60,17 +79,42 @@ std::uint64_t image_size(std::span<const FileSet> sets, std::span<const FileSyst
   return (size + kUnit - 1) / kUnit * kUnit;
 }
 
-std::uint64_t least_space(const FileSet& set, std::uint64_t copies) {
-  constexpr FileSystemLimits kLeast{.cluster = 512};
-  return space_needed(set, kLeast, copies);
+void add_needs(const FileSet& set, std::span<const FileSystemKind> kinds, std::uint64_t copies,
+               VolumeNeeds& needs) {
+  needs.image =
+      std::max(needs.image, image_size({&set, 1}, kinds, std::max<std::uint64_t>(copies, 1)));
+  constexpr FileSystemLimits kAny{.cluster = 1, .inline_bytes = 0};
+  needs.least = std::max(needs.least, least_space(set, kAny, copies));
+  for (const FileSystemKind kind : kinds) {
+    auto one = std::ranges::find(needs.formatted, kind, &FormattedNeeds::kind);
+    if (one == needs.formatted.end()) one = needs.formatted.insert(one, {.kind = kind});
+    one->entries = std::max(one->entries, entries_needed(set, copies));
+    for (const std::uint64_t cluster : clusters_of(kind)) {
+      FileSystemLimits limits = file_system_info(kind).limits;
+      limits.cluster = cluster;
+      std::uint64_t& bytes = one->bytes[cluster];
+      bytes = std::max(bytes, least_space(set, limits, copies));
+    }
+  }
 }
 
-void check_room(std::uint64_t needed, std::uint64_t bytes, const std::string& volume,
-                const std::string& what, std::string_view advice) {
-  if (needed <= bytes) return;
-  throw Error(ErrorKind::failed,
-              fmt::format("not enough space on {} for {}: {} needed, {} free; {}", volume, what,
-                          format_size(needed), format_size(bytes), advice));
+void check_capacity(const VolumeNeeds& needs, std::uint64_t bytes, const std::string& volume,
+                    std::string_view advice) {
+  check_bytes(needs.least, bytes, volume, needs.what, advice);
+}
+
+void check_formatted_capacity(const VolumeNeeds& needs, std::uint64_t bytes,
+                              const std::string& volume, std::string_view advice) {
+  for (const FormattedNeeds& one : needs.formatted) {
+    const std::uint64_t cluster = limits_of_formatted(one.kind, bytes).cluster;
+    check_bytes(one.bytes.at(cluster), bytes, volume, needs.what, advice);
+    const std::optional<std::uint64_t> most = most_entries(one.kind, bytes);
+    if (!most || one.entries <= *most) continue;
+    throw Error(
+        ErrorKind::failed,
+        fmt::format("not enough inodes on {} for {}: {} needed, at most {} on {}; {}", volume,
+                    needs.what, one.entries, *most, file_system_info(one.kind).name, advice));
+  }
 }
 
 void check_room(const FileSet& set, const Volume& volume, std::uint64_t copies,
@@ -79,7 +123,7 @@ void check_room(const FileSet& set, const Volume& volume, std::uint64_t copies,
   const std::string what =
       set.name.empty() ? "the files" : fmt::format("the file set '{}'", set.name);
   if (const std::optional<std::uint64_t> free = volume.free_bytes()) {
-    check_room(space_needed(set, volume.limits(), copies), *free, name, what, advice);
+    check_bytes(least_space(set, volume.limits(), copies), *free, name, what, advice);
   }
   const std::optional<std::uint64_t> entries = volume.free_entries();
   const std::uint64_t needed = entries_needed(set, copies);

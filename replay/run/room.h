@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "filesets/file_set.h"
 #include "replay/volumes/file_system.h"
@@ -12,17 +14,40 @@
 
 namespace filereel {
 
+// What files take at least on a file system.
+struct FormattedNeeds {
+  FileSystemKind kind;
+  std::uint64_t entries = 0;
+  // Bytes by cluster size, which depends on the size of the volume on FAT.
+  std::map<std::uint64_t, std::uint64_t> bytes = {};
+};
+
+// The space a job needs on the volume of a role.
+struct VolumeNeeds {
+  // Bytes of an image that is large enough for every requested file system.
+  std::uint64_t image = 0;
+  // What the files take at least, on file systems to be formatted; empty for directories, and if
+  // the job adapts to the volume. A smaller volume is refused at once.
+  std::vector<FormattedNeeds> formatted = {};
+  std::uint64_t least = 0;  // bytes, on any file system
+  std::string what;         // what needs the space, such as "the file set 'programs'"
+};
+
+// Increases the needs to those of `copies` copies of a set.
+void add_needs(const FileSet& set, std::span<const FileSystemKind> kinds, std::uint64_t copies,
+               VolumeNeeds& needs);
+
 // The smallest image that holds every set `copies` times on each of the file systems.
 std::uint64_t image_size(std::span<const FileSet> sets, std::span<const FileSystemKind> kinds,
                          std::uint64_t copies);
 
-// Bytes that the set needs with the smallest clusters.
-std::uint64_t least_space(const FileSet& set, std::uint64_t copies);
-
-// Throws Error(failed) if a volume has less than `needed` bytes. `what` needs them; `advice` says
-// what to do.
-void check_room(std::uint64_t needed, std::uint64_t bytes, const std::string& volume,
-                const std::string& what, std::string_view advice);
+// Throws Error(failed) if a volume of `bytes` bytes cannot hold what needs it. `advice` says what
+// to do. What passes may still not fit: check_room sees the free space of the file system.
+void check_capacity(const VolumeNeeds& needs, std::uint64_t bytes, const std::string& volume,
+                    std::string_view advice);
+// The same for a volume that is to be formatted, with each of the file systems.
+void check_formatted_capacity(const VolumeNeeds& needs, std::uint64_t bytes,
+                              const std::string& volume, std::string_view advice);
 
 // The same for a set on a prepared volume, as far as it reports free space: bytes, and inodes if
 // their number is limited.

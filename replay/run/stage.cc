@@ -82,9 +82,11 @@ void add_parts(const RunRequest& request, std::size_t volumes, bool formats, con
   add({}, [&](const Job& job) { return needs_no_volume(job) || !formats; });
 }
 
-void check_capacity(const RoleNeeds& needs, std::uint64_t bytes, const std::string& volume) {
+void check_capacity(const RoleNeeds& needs, TargetKind kind, std::uint64_t bytes,
+                    const std::string& volume) {
   for (const auto& [one, advice] : needs.all) {
-    check_room(one.least, bytes, volume, one.what, advice);
+    check_capacity(one, bytes, volume, advice);
+    if (kind != TargetKind::directory) check_formatted_capacity(one, bytes, volume, advice);
   }
 }
 
@@ -188,7 +190,7 @@ class VolumeOpener {
   }
 
   void check(const Target& target, Role role, std::uint64_t bytes) const {
-    check_capacity(needs_[static_cast<std::size_t>(role)], bytes,
+    check_capacity(needs_[static_cast<std::size_t>(role)], target.kind, bytes,
                    request_.targets.near ? target.text() : std::string(role_name(role)));
   }
 

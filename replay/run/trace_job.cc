@@ -154,7 +154,7 @@ class FittedReplay final : public FittedJob {
     if (role != Role::near) return {};
     return {&fitted_.initial, &fitted_.initial, 1};
   }
-  FilesRead read_by(std::size_t, Role) const override { return files_of(fitted_.initial); }
+  FileList read_by(std::size_t, Role) const override { return FileList(fitted_.initial.entries); }
 
   std::unique_ptr<StepReplay> make_replay(std::size_t) const override {
     return replay_in(options_.order);
@@ -169,9 +169,9 @@ class FittedReplay final : public FittedJob {
     return replay_in(Order::thread);
   }
 
-  std::optional<FileSet> tree_after(std::size_t, Role role) const override {
+  std::optional<std::vector<ExpectedTree>> tree_after(std::size_t, Role role) const override {
     if (role != Role::near) return {};
-    return fitted_.final;
+    return std::vector{ExpectedTree{"", fitted_.final.entries}};
   }
 
  private:

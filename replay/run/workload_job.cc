@@ -162,9 +162,10 @@ class FittedWorkload final : public FittedJob {
     return {&fitted_[number].initial, &fitted_[number].final, 1};
   }
 
-  FilesRead read_by(std::size_t step, Role role) const override {
+  FileList read_by(std::size_t step, Role role) const override {
     const FittedTrace& fitted = fitted_[static_cast<std::size_t>(role)];
-    return files_of(step == 0 ? fitted.initial : fitted.final, [&](std::string_view path) {
+    const FileSet& set = step == 0 ? fitted.initial : fitted.final;
+    return FileList(set.entries, "", [&](std::string_view path) {
       const std::string_view group = path.substr(0, path.find('/'));
       return std::ranges::any_of(recipe_.phases[step].threads, [&](const RecipeThreads& threads) {
         return recipe_.files[threads.files].name == group;
@@ -187,10 +188,10 @@ class FittedWorkload final : public FittedJob {
     return replay;
   }
 
-  std::optional<FileSet> tree_after(std::size_t, Role role) const override {
+  std::optional<std::vector<ExpectedTree>> tree_after(std::size_t, Role role) const override {
     const auto number = static_cast<std::size_t>(role);
     if (number >= fitted_.size() || changes_files(recipe_)) return {};
-    return fitted_[number].initial;
+    return std::vector{ExpectedTree{"", fitted_[number].initial.entries}};
   }
 
  private:
@@ -317,9 +318,7 @@ JobNeeds WorkloadJob::needs(std::span<const FileSystemKind> kinds, std::size_t v
     std::size_t here = 0;
     for (std::size_t i = 0; i < volumes; ++i) {
       const FileSet& largest = synthesis.largest(static_cast<Role>(i));
-      VolumeNeeds& of_one = needs.volumes[i];
-      of_one.image = std::max(of_one.image, image_size({&largest, 1}, kinds, 1));
-      of_one.least = std::max(of_one.least, least_space(largest, 1));
+      add_needs(largest, kinds, 1, needs.volumes[i]);
       here += largest.entries.size();
     }
     entries = std::max(entries, here);
@@ -333,6 +332,7 @@ JobNeeds WorkloadJob::needs(std::span<const FileSystemKind> kinds, std::size_t v
   for (std::size_t i = 0; fills && i < volumes; ++i) {
     needs.volumes[i].image = std::max(needs.volumes[i].image, kVolumeToFill);
     needs.volumes[i].least = 0;
+    needs.volumes[i].formatted.clear();
   }
   return needs;
 }

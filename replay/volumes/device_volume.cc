@@ -54,7 +54,7 @@ class DeviceVolume final : public Volume {
     mount();
   }
 
-  CacheState make_cold(std::span<const std::string>, std::uint64_t bytes) override {
+  CacheState make_cold(const FileList& files) override {
     check_present();
     // Unmounting drops everything cached per file; the caches of the device and of an image below
     // it remain. Checking them from below has no side effects.
@@ -64,7 +64,7 @@ class DeviceVolume final : public Volume {
     CacheState coldness;
     coldness.method = "remount";
     const Residency seen = backing_.resident();
-    const std::uint64_t whole = bytes > 0 ? bytes : seen.size;
+    const std::uint64_t whole = files.bytes() > 0 ? files.bytes() : seen.size;
     if (seen.size > 0) {
       coldness.cached =
           std::min(1.0, static_cast<double>(seen.cached) / static_cast<double>(whole));
@@ -107,9 +107,8 @@ class DeviceVolume final : public Volume {
   std::uint64_t capacity() const override { return backing_.size(); }
 
   FileSystemLimits limits() const override {
-    FileSystemLimits limits = file_system_info(kind_).limits;
+    FileSystemLimits limits = limits_of_formatted(kind_, backing_.size());
     if (kind_ == FileSystemKind::fat32) {
-      limits.cluster = fat32_cluster(backing_.size());
       limits.ascii_names = limits.lists_label = !driver_.kernel;  // fusefat
     }
     return limits;

@@ -77,7 +77,7 @@ class DirectoryVolume final : public Volume {
 
   void enter(std::optional<std::uint32_t> client) override { directory_.enter(client); }
 
-  CacheState make_cold(std::span<const std::string> paths, std::uint64_t) override {
+  CacheState make_cold(const FileList& files) override {
     check_present();
     sync();
     CacheState coldness;
@@ -85,14 +85,14 @@ class DirectoryVolume final : public Volume {
       coldness.method = "drop_caches";
     } else {
       coldness.method = "fadvise";
-      for (const std::string& path : paths) {
-        if (const Descriptor file = open_beneath(path)) drop_from_cache(file.get());
+      for (std::size_t i = 0; i < files.size(); ++i) {
+        if (const Descriptor file = open_beneath(files.path(i))) drop_from_cache(file.get());
       }
     }
     Residency seen;
-    const std::size_t step = std::max<std::size_t>(1, paths.size() / kSampledFiles);
-    for (std::size_t i = 0; i < paths.size(); i += step) {
-      if (const Descriptor file = open_beneath(paths[i])) {
+    const std::size_t step = std::max<std::size_t>(1, files.size() / kSampledFiles);
+    for (std::size_t i = 0; i < files.size(); i += step) {
+      if (const Descriptor file = open_beneath(files.path(i))) {
         const Residency one = residency(file.get());
         seen.cached += one.cached;
         seen.size += one.size;

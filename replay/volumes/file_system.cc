@@ -19,11 +19,28 @@ constexpr FileSystemLimits kPosix{};
 // 4 KiB clusters up to 16 TiB, so the largest file has 16 TiB - 64 KiB (Microsoft, "NTFS
 // overview"). ntfs-3g supports links. Names follow Windows rules so that Windows can read the
 // volume.
-constexpr FileSystemLimits kNtfs{.largest_file = 16 * kTiB - (64 << 10), .windows_names = true};
-constexpr FileSystemLimits kFat32{
-    .largest_file = 4 * kGiB - 1, .windows_names = true, .links = false, .holes = false};
-constexpr FileSystemLimits kExfat{
-    .cluster = 32 << 10, .windows_names = true, .links = false, .holes = false};
+constexpr FileSystemLimits kNtfs{.largest_file = 16 * kTiB - (64 << 10),
+                                 .entry_bytes = 1024,  // a record of the MFT, with small files
+                                 .inline_bytes = 1023,
+                                 .windows_names = true};
+constexpr FileSystemLimits kFat32{.largest_file = 4 * kGiB - 1,
+                                  .entry_bytes = 32,
+                                  .inline_bytes = 0,
+                                  .directory_clusters = true,
+                                  .windows_names = true,
+                                  .links = false,
+                                  .holes = false};
+constexpr FileSystemLimits kExfat{.cluster = 32 << 10,
+                                  .entry_bytes = 96,
+                                  .inline_bytes = 0,
+                                  .directory_clusters = true,
+                                  .windows_names = true,
+                                  .links = false,
+                                  .holes = false};
+// Inodes of 512 bytes in at most a quarter of the volume (mkfs.xfs(8)).
+constexpr FileSystemLimits kXfs{.bytes_per_inode = 2048, .entry_bytes = 512, .inline_bytes = 0};
+// Items of 330 bytes without the name. Most versions of mkfs.btrfs store them twice.
+constexpr FileSystemLimits kBtrfs{.entry_bytes = 330, .inline_bytes = 2048};
 
 constexpr std::array<FileSystemInfo, 6> kFileSystems = {{
     {FileSystemKind::ext4,
@@ -32,13 +49,16 @@ constexpr std::array<FileSystemInfo, 6> kFileSystems = {{
      "mkfs.ext4",
      "fuse2fs",
      16 * kMiB,
-     {.largest_file = 16 * kTiB - 4096, .bytes_per_inode = 16 << 10}},  // mke2fs.conf(5)
+     {.largest_file = 16 * kTiB - 4096,
+      .bytes_per_inode = 16 << 10,  // mke2fs.conf(5)
+      .inline_bytes = 0,
+      .directory_clusters = true}},
     {FileSystemKind::ntfs, "ntfs", "ntfs3", "mkfs.ntfs", "ntfs-3g", 16 * kMiB, kNtfs, true},
     {FileSystemKind::fat32, "fat32", "vfat", "mkfs.vfat", "fusefat", 40 * kMiB, kFat32},
     {FileSystemKind::exfat, "exfat", "exfat", "mkfs.exfat", "mount.exfat-fuse", 16 * kMiB, kExfat,
      true},
-    {FileSystemKind::xfs, "xfs", "xfs", "mkfs.xfs", "", 320 * kMiB, kPosix},
-    {FileSystemKind::btrfs, "btrfs", "btrfs", "mkfs.btrfs", "", 256 * kMiB, kPosix},
+    {FileSystemKind::xfs, "xfs", "xfs", "mkfs.xfs", "", 320 * kMiB, kXfs},
+    {FileSystemKind::btrfs, "btrfs", "btrfs", "mkfs.btrfs", "", 256 * kMiB, kBtrfs},
 }};
 
 }  // namespace
@@ -63,6 +83,24 @@ std::vector<FileSystemKind> parse_file_systems(std::span<const std::string> name
   std::vector<FileSystemKind> kinds;
   for (const std::string& name : names) kinds.push_back(parse_file_system(name));
   return kinds;
+}
+
+FileSystemLimits limits_of_formatted(FileSystemKind kind, std::uint64_t size) {
+  constexpr std::uint64_t kSmallExfat = 256 * kMiB;
+  FileSystemLimits limits = file_system_info(kind).limits;
+  if (kind == FileSystemKind::fat32) limits.cluster = fat32_cluster(size);
+  if (kind == FileSystemKind::exfat && size <= kSmallExfat) limits.cluster = 4096;
+  return limits;
+}
+
+std::optional<std::uint64_t> most_entries(FileSystemKind kind, std::uint64_t size) {
+  std::uint64_t bytes_per_inode = file_system_info(kind).limits.bytes_per_inode;
+  if (bytes_per_inode == 0) return std::nullopt;
+  // The numbers of ext4's groups are rounded up to whole blocks of inodes.
+  constexpr std::uint64_t kGroup = 128 * kMiB, kRounding = 32;
+  constexpr std::uint64_t kSmallExt4 = 512 * kMiB;  // mke2fs.conf(5)
+  if (kind == FileSystemKind::ext4 && size < kSmallExt4) bytes_per_inode = 4096;
+  return size / bytes_per_inode + (size / kGroup + 1) * kRounding;
 }
 
 FileSystemLimits limits_of_mounted(std::string_view type) {

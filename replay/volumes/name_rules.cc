@@ -66,9 +66,14 @@ class CaseFolder {
         folded += name[at++];
         continue;
       }
-      const auto code = static_cast<wint_t>(character->code);
-      folded += fmt::format("{:x}.", locale_ ? towupper_l(code, locale_.get()) : towupper(code));
       at += character->length;
+      const auto code = static_cast<wint_t>(character->code);
+      if (code > 0 && code < 0x80) {  // most names have no others
+        folded += static_cast<char>(code >= 'a' && code <= 'z' ? code - 'a' + 'A' : code);
+        continue;
+      }
+      folded += '\0';
+      folded += fmt::format("{:x}.", locale_ ? towupper_l(code, locale_.get()) : towupper(code));
     }
     return folded;
   }
@@ -136,22 +141,44 @@ std::string unescape_name(std::string_view name) {
 }
 
 std::uint64_t entries_needed(const FileSet& set, std::uint64_t copies) {
-  const auto entries = std::ranges::count_if(
-      set.entries, [](const Entry& entry) { return entry.kind != EntryKind::hard_link; });
-  return copies * (static_cast<std::uint64_t>(entries) + 1);
+  std::uint64_t entries = 1;
+  for (std::size_t i = 0; i < set.entries.size(); ++i) {
+    if (set.entries.kind(i) != EntryKind::hard_link) ++entries;
+  }
+  return copies * entries;
 }
 
 std::uint64_t space_needed(const FileSet& set, const FileSystemLimits& limits,
                            std::uint64_t copies) {
   std::uint64_t bytes = 0;
-  for (const Entry& entry : set.entries) {
+  for (std::size_t i = 0; i < set.entries.size(); ++i) {
     // An inode, a name, a directory's first cluster: one cluster covers them everywhere.
     bytes += limits.cluster;
-    if (entry.kind != EntryKind::file) continue;
-    bytes += (entry.size + limits.cluster - 1) / limits.cluster * limits.cluster;
+    if (set.entries.kind(i) != EntryKind::file) continue;
+    bytes += (set.entries.file_size(i) + limits.cluster - 1) / limits.cluster * limits.cluster;
   }
   constexpr std::uint64_t kMarginPercent = 2;  // extent trees, allocation tables, checksums
   return copies * (bytes + bytes * kMarginPercent / 100);
+}
+
+std::uint64_t least_space(const FileSet& set, const FileSystemLimits& limits,
+                          std::uint64_t copies) {
+  const std::uint64_t directory =
+      limits.entry_bytes + (limits.directory_clusters ? limits.cluster : 0);
+  std::uint64_t bytes = directory;  // the root of the copy
+  for (std::size_t i = 0; i < set.entries.size(); ++i) {
+    const EntryKind kind = set.entries.kind(i);
+    if (kind == EntryKind::hard_link) continue;
+    bytes += kind == EntryKind::directory ? directory : limits.entry_bytes;
+    if (kind != EntryKind::file) continue;
+    std::uint64_t size = set.entries.file_size(i);
+    if (limits.holes) {
+      for (const Hole& hole : set.entries.holes(i)) size -= hole.length;
+    }
+    if (size <= limits.inline_bytes) continue;
+    bytes += (size + limits.cluster - 1) / limits.cluster * limits.cluster;
+  }
+  return copies * bytes;
 }
 
 }  // namespace filereel

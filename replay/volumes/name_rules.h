@@ -37,9 +37,12 @@ struct EscapedPath {
 // roots.
 std::uint64_t entries_needed(const FileSet& set, std::uint64_t copies);
 
-// Space in bytes for `copies` copies of the set on a volume with such limits, including a margin
-// for directories and file system metadata.
+// Space in bytes for `copies` copies of the set on a volume with such limits, including a generous
+// margin for directories and file system metadata: for the size of images.
 std::uint64_t space_needed(const FileSet& set, const FileSystemLimits& limits,
                            std::uint64_t copies);
+
+// The least space in bytes that they can take there: a volume with less cannot hold them.
+std::uint64_t least_space(const FileSet& set, const FileSystemLimits& limits, std::uint64_t copies);
 
 }  // namespace filereel

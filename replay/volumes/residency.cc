@@ -64,10 +64,10 @@ void read_to_end(int fd, std::vector<char>& buffer, const std::stop_token& stop)
   }
 }
 
-Residency residency_of(int root, std::span<const std::string> paths) {
+Residency residency_of(int root, const FileList& files) {
   Residency all;
-  for (const std::string& path : paths) {
-    const Descriptor file = open_to_read(root, path);
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const Descriptor file = open_to_read(root, files.path(i));
     if (!file) continue;
     const Residency one = residency(file.get());
     all.cached += std::min(one.cached, one.size);  // the last page counts as a whole
@@ -95,17 +95,17 @@ bool has_cachestat() {
   return syscall(kCachestat, -1, nullptr, nullptr, 0) != 0 && errno != ENOSYS;
 }
 
-std::optional<double> warm_files(int root, std::span<const std::string> paths,
-                                 const std::stop_token& stop) {
+std::optional<double> warm_files(int root, const FileList& files, const std::stop_token& stop) {
   constexpr int kMostPasses = 3;  // a full cache evicts the first files for the last ones
   std::vector<char> buffer(1 << 20);
   Residency seen;
   for (int pass = 0; pass < kMostPasses && !stop.stop_requested(); ++pass) {
-    for (const std::string& path : paths) {
-      if (const Descriptor file = open_to_read(root, path)) read_to_end(file.get(), buffer, stop);
+    for (std::size_t i = 0; i < files.size(); ++i) {
+      const Descriptor file = open_to_read(root, files.path(i));
+      if (file) read_to_end(file.get(), buffer, stop);
     }
     const std::uint64_t before = seen.cached;
-    seen = residency_of(root, paths);
+    seen = residency_of(root, files);
     if (seen.cached == seen.size || seen.cached <= before) break;
   }
   if (seen.size == 0) return std::nullopt;

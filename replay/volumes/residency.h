@@ -7,6 +7,8 @@
 #include <stop_token>
 #include <string>
 
+#include "replay/volumes/file_list.h"
+
 namespace filereel {
 
 struct Residency {
@@ -25,8 +27,7 @@ bool has_cachestat();
 // Reads the files, with paths below the directory `root`, until the page cache holds them or holds
 // no more of them. Returns the cached share of their bytes, 0 to 1; nothing if there are none or it
 // is unknown. Skips files that cannot be opened. A stop request ends it early.
-std::optional<double> warm_files(int root, std::span<const std::string> paths,
-                                 const std::stop_token& stop);
+std::optional<double> warm_files(int root, const FileList& files, const std::stop_token& stop);
 
 // Drops the clean pages of an open file or block device from the page cache.
 void drop_from_cache(int fd);

@@ -13,6 +13,7 @@
 #include "replay/volumes/block_device.h"
 #include "replay/volumes/device_identity.h"
 #include "replay/volumes/device_part.h"
+#include "replay/volumes/file_list.h"
 #include "replay/volumes/file_system.h"
 #include "replay/volumes/mount.h"
 #include "replay/volumes/network_share.h"
@@ -60,9 +61,9 @@ class Volume {
   // only the first client creates. No effect without ClientPlace.
   virtual void enter(std::optional<std::uint32_t> /*client*/) {}
 
-  // Writes everything back and empties the caches. `paths` (below the root) are the files that are
-  // read next, `bytes` their total size: the cached share refers to these.
-  virtual CacheState make_cold(std::span<const std::string> paths, std::uint64_t bytes) = 0;
+  // Writes everything back and empties the caches. `files` are read next: the cached share refers
+  // to these.
+  virtual CacheState make_cold(const FileList& files) = 0;
 
   // Returns once all written data is on the device.
   virtual void sync() = 0;

@@ -104,7 +104,7 @@ TEST_CASE("what is captured is a valid file set") {
   REQUIRE(link((dir / "d/f").c_str(), (dir / "d/g").c_str()) == 0);
   REQUIRE(symlink("f", (dir / "d/s").c_str()) == 0);
   filereel::FileSet set;
-  set.entries = capture(dir.path()).entries;
+  set.entries = filereel::EntryList(capture(dir.path()).entries);
   CHECK(set.entries.size() == 4);
   CHECK_NOTHROW(filereel::check_file_set(set));
 }

@@ -200,7 +200,7 @@ TEST_CASE("holes read as zeros and the bytes around them stay as they are") {
       CAPTURE(offset);
       CAPTURE(length);
       Bytes out(length, std::byte{0xff});
-      filereel::fill_entry(kSeed, entry, offset, out);
+      filereel::fill_file(kSeed, entry.data(), offset, out);
       CHECK(std::ranges::equal(out, std::span(expected).subspan(offset, length)));
     }
   }
@@ -213,13 +213,13 @@ TEST_CASE("the first difference is found at its very position") {
   entry.holes = {{8192, 4096}};
   constexpr std::uint64_t kOffset = 1234;
   Bytes data(30'000);
-  filereel::fill_entry(kSeed, entry, kOffset, data);
-  CHECK(filereel::first_difference(kSeed, entry, kOffset, data) == data.size());
+  filereel::fill_file(kSeed, entry.data(), kOffset, data);
+  CHECK(filereel::first_difference(kSeed, entry.data(), kOffset, data) == data.size());
   for (const std::size_t at : {0UL, 1UL, 2861UL, 2862UL, 7000UL, 29'999UL}) {
     CAPTURE(at);
     data[at] ^= std::byte{1};
-    CHECK(filereel::first_difference(kSeed, entry, kOffset, data) == at);
+    CHECK(filereel::first_difference(kSeed, entry.data(), kOffset, data) == at);
     data[at] ^= std::byte{1};
   }
-  CHECK(filereel::first_difference(kSeed, entry, kOffset, {}) == 0);
+  CHECK(filereel::first_difference(kSeed, entry.data(), kOffset, {}) == 0);
 }

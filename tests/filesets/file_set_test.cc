@@ -93,31 +93,31 @@ TEST_CASE("each broken promise of a set is found") {
     set.entries.push_back(make(EntryKind::symlink, "e"));
   }
   SUBCASE("a directory with a size") {
-    set.entries[0].size = 1;
+    set.entries.change(0, [](Entry& entry) { entry.size = 1; });
   }
   SUBCASE("a mode with a file type") {
-    set.entries[1].mode = 0100644;
+    set.entries.change(1, [](Entry& entry) { entry.mode = 0100644; });
   }
   SUBCASE("too large a share") {
-    set.entries[1].content.compressed_permille = 1001;
+    set.entries.change(1, [](Entry& entry) { entry.content.compressed_permille = 1001; });
   }
   SUBCASE("too many duplicates") {
-    set.entries[1].content.duplicate_permille = 1001;
+    set.entries.change(1, [](Entry& entry) { entry.content.duplicate_permille = 1001; });
   }
   SUBCASE("an empty hole") {
-    set.entries[1].holes = {{1, 0}};
+    set.entries.change(1, [](Entry& entry) { entry.holes = {{1, 0}}; });
   }
   SUBCASE("a hole behind the end") {
-    set.entries[1].holes = {{8, 3}};
+    set.entries.change(1, [](Entry& entry) { entry.holes = {{8, 3}}; });
   }
   SUBCASE("a hole whose end wraps around") {
-    set.entries[1].holes = {{8, UINT64_MAX}};
+    set.entries.change(1, [](Entry& entry) { entry.holes = {{8, UINT64_MAX}}; });
   }
   SUBCASE("holes out of order") {
-    set.entries[1].holes = {{5, 2}, {1, 2}};
+    set.entries.change(1, [](Entry& entry) { entry.holes = {{5, 2}, {1, 2}}; });
   }
   SUBCASE("more bytes than can be addressed") {
-    set.entries[1].size = INT64_MAX;
+    set.entries.change(1, [](Entry& entry) { entry.size = INT64_MAX; });
     set.entries.push_back(make(EntryKind::file, "e", 1));
   }
   CHECK(complaint(set) != "");

@@ -110,8 +110,10 @@ TEST_CASE("every kind of entry comes into being with its content, mode and time"
   FileSet set = set_of({directory("d", 0750), file("d/f", 300'000, {5, 600, 0}), file("empty", 0),
                         link_to(EntryKind::symlink, "d/s", "../nowhere"),
                         link_to(EntryKind::hard_link, "h", "d/f")});
-  set.entries[1].mode = 0640;
-  for (Entry& entry : set.entries) entry.mtime_ns = -1'500'000'000;
+  set.entries.change(1, [](Entry& entry) { entry.mode = 0640; });
+  for (std::size_t i = 0; i < set.entries.size(); ++i) {
+    set.entries.change(i, [](Entry& entry) { entry.mtime_ns = -1'500'000'000; });
+  }
   const PopulateTotals totals = populate(set, dir);
 
   CHECK(totals.set.files == 2);
@@ -122,7 +124,7 @@ TEST_CASE("every kind of entry comes into being with its content, mode and time"
   CHECK_FALSE(totals.interrupted);
   const std::vector<std::byte> bytes = read_file(dir + "/d/f");
   REQUIRE(bytes.size() == 300'000);
-  CHECK(filereel::first_difference(set.seed, set.entries[1], 0, bytes) == bytes.size());
+  CHECK(filereel::first_difference(set.seed, set.entries.data(1), 0, bytes) == bytes.size());
   CHECK(boost::filesystem::read_symlink(dir + "/d/s") == "../nowhere");
   CHECK(status_of(dir + "/h").st_ino == status_of(dir + "/d/f").st_ino);
   CHECK((status_of(dir + "/d").st_mode & 07777) == 0750);
@@ -137,7 +139,7 @@ TEST_CASE("every kind of entry comes into being with its content, mode and time"
 TEST_CASE("modes are those of the set whatever the umask") {
   const TempDir temp;
   FileSet set = set_of({directory("d", 0777), file("d/f", 1)});
-  set.entries[1].mode = 0666;
+  set.entries.change(1, [](Entry& entry) { entry.mode = 0666; });
   const mode_t old = umask(077);
   populate(set, temp.path());
   umask(old);
@@ -169,8 +171,8 @@ TEST_CASE("a read-only directory is filled before it becomes read-only") {
 
 TEST_CASE("set-user-ID and set-group-ID bits are dropped and counted unless asked for") {
   FileSet set = set_of({directory("d", 02755), file("f", 1), file("sticky", 1)});
-  set.entries[1].mode = 06755;
-  set.entries[2].mode = 01644;
+  set.entries.change(1, [](Entry& entry) { entry.mode = 06755; });
+  set.entries.change(2, [](Entry& entry) { entry.mode = 01644; });
   const TempDir without;
   CHECK(populate(set, without.path()).set_ids_dropped == 2);
   CHECK((status_of(without / "d").st_mode & 07777) == 0755);
@@ -195,7 +197,7 @@ TEST_CASE("holes take no space and read as zeros") {
   CHECK(totals.set.bytes == 8 << 20);
   const std::vector<std::byte> bytes = read_file(temp / "f");
   REQUIRE(bytes.size() == 8 << 20);
-  CHECK(filereel::first_difference(set.seed, sparse, 0, bytes) == bytes.size());
+  CHECK(filereel::first_difference(set.seed, sparse.data(), 0, bytes) == bytes.size());
   CHECK(status_of(temp / "f").st_blocks * 512 < 4 << 20);
 }
 
@@ -340,7 +342,7 @@ TEST_CASE("capturing what was populated from a capture gives the same file set")
     for (const std::uint64_t size : {4096UL, 12'345UL, 100'000UL, 3'000'001UL}) {
       first.entries.push_back(file("d/e/" + std::to_string(key), size, {key, permille, 0}));
       first.entries.push_back(file("d/x/" + std::to_string(key), size, {key, permille, 0}));
-      first.entries.back().mode = 0600;
+      first.entries.change(first.entries.size() - 1, [](Entry& entry) { entry.mode = 0600; });
       ++key;
     }
   }
@@ -351,7 +353,9 @@ TEST_CASE("capturing what was populated from a capture gives the same file set")
   first.entries.push_back(link_to(EntryKind::hard_link, "zero2", "d/x/3"));
   first.entries.push_back(link_to(EntryKind::symlink, "zz", "/absolute target"));
   std::int64_t time = 1'700'000'000'123'456'789;
-  for (Entry& entry : first.entries) entry.mtime_ns = time += 1'000'000'007;
+  for (std::size_t i = 0; i < first.entries.size(); ++i) {
+    first.entries.change(i, [&](Entry& entry) { entry.mtime_ns = time += 1'000'000'007; });
+  }
 
   populate(first, original.path());
   const FileSet second = captured(original.path());

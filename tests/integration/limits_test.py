@@ -140,14 +140,14 @@ class Workloads(LimitsTest):
                          "w.yaml:7:5", "5000 threads", "4096")
 
     def test_files_and_buffers_are_limited(self):
-        self.run_refused("files:\n  - {name: a, count: 2000000, size: 1 B}\n"
-                         "  - {name: b, count: 2000000, size: 1 B}\ndo: [stat]\n",
-                         "w.yaml:3:5", "4000000 files", "2000000")
+        self.run_refused("files:\n  - {name: a, count: 20000000, size: 1 B}\n"
+                         "  - {name: b, count: 20000000, size: 1 B}\ndo: [stat]\n",
+                         "w.yaml:3:5", "40000000 files", "20000000")
         self.run_refused("files: {size: 1 GiB}\ncount: 64\naccess: {size: 1 GiB}\n",
                          "w.yaml:1:1", "16 GiB")
         self.text("set.yaml", "name: s\ngroups: [{count: 1000, size: 1 KiB}]\n")
         self.run_refused(f"files: {{set: {self.scratch}/set.yaml}}\ndo: [stat]\n",
-                         "set.yaml", "2000000", options=["--scale", "2500"])
+                         "set.yaml", "20000000", options=["--scale", "25000"])
 
     def test_sweeps_of_the_command_line_are_limited(self):
         text = "files: {size: 1 MiB}\naccess: {size: 4 KiB}\ncount: 1\nseed: 1\n"

@@ -86,7 +86,7 @@ class Maker {
   void claim(std::vector<Entry> entries) { claimed_ = std::move(entries); }
   void finish() {
     TraceTrees trees = builder.trees();
-    if (!claimed_.empty()) trees.initial.entries = claimed_;
+    if (!claimed_.empty()) trees.initial.entries = EntryList(claimed_);
     writer_.finish(builder.info(), trees);
   }
 

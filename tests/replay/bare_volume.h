@@ -15,7 +15,7 @@ class BareVolume : public filereel::Volume {
       : description_(std::move(description)) {}
 
   void prepare(std::optional<filereel::FileSystemKind>) override {}
-  filereel::CacheState make_cold(std::span<const std::string>, std::uint64_t) override {
+  filereel::CacheState make_cold(const filereel::FileList&) override {
     return {};
   }
   void sync() override {}

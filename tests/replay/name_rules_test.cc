@@ -317,7 +317,7 @@ TEST_CASE("what the set says of itself and of its entries is kept") {
   FileSet set = set_of({file("a", 10, {5, 300, 20})});
   set.description = "d";
   set.source = "s";
-  set.entries[0].mode = 0600;
+  set.entries.change(0, [](Entry& entry) { entry.mode = 0600; });
   const FittedSet fitted = fit_file_set(set, {limits_of(FileSystemKind::fat32)});
   CHECK(fitted.set.name == set.name);
   CHECK(fitted.set.description == "d");

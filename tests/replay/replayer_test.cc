@@ -33,7 +33,7 @@ FileSet varied_set() {
               sparse_file("nothing", 70'000, {{0, 70'000}}),
               link_to(EntryKind::symlink, "d/s", "../no where"),
               link_to(EntryKind::hard_link, "d/e/h", "d/a"), file("\xff\n", 4096, {6, 0, 0})});
-  set.entries[2].mode = 04640;
+  set.entries.change(2, [](Entry& entry) { entry.mode = 04640; });
   for (int i = 0; i < 40; ++i) {
     set.entries.push_back(file("d/e/" + std::to_string(i), static_cast<std::uint64_t>(i) * 977,
                                {static_cast<std::uint64_t>(10 + i), 700, 0}));
@@ -76,7 +76,7 @@ void check_tree(const FileSet& set, const std::string& root) {
         const Descriptor fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
         REQUIRE(pread(fd.get(), bytes.data(), bytes.size(), 0) ==
                 static_cast<ssize_t>(bytes.size()));
-        CHECK(first_difference(set.seed, entry, 0, bytes) == bytes.size());
+        CHECK(first_difference(set.seed, entry.data(), 0, bytes) == bytes.size());
         break;
       }
     }

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "filesets/system/descriptor.h"
+#include "tests/entries.h"
 #include "tests/skipped.h"
 #include "tests/temp_dir.h"
 
@@ -100,9 +101,10 @@ TEST_CASE("files are warm when the cache holds all of them") {
     REQUIRE(residency(file.get()).cached == 0);
   }
   const Descriptor root(open(temp.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  const std::vector<std::string> paths = {"a", "b", "absent"};
-  CHECK(warm_files(root.get(), paths, {}) == 1.0);
-  CHECK(warm_files(root.get(), std::vector<std::string>{"absent"}, {}) == std::nullopt);
+  const EntryList all = {file("a", 1), file("b", 1), file("absent", 1)};
+  CHECK(warm_files(root.get(), FileList(all), {}) == 1.0);
+  const EntryList absent = {file("absent", 1)};
+  CHECK(warm_files(root.get(), FileList(absent), {}) == std::nullopt);
 }
 
 TEST_CASE("a stop ends the warming") {
@@ -111,7 +113,8 @@ TEST_CASE("a stop ends the warming") {
   const Descriptor root(open(temp.path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   std::stop_source stop;
   stop.request_stop();
-  CHECK(warm_files(root.get(), std::vector<std::string>{"f"}, stop.get_token()) == std::nullopt);
+  const EntryList files = {file("f", 1)};
+  CHECK(warm_files(root.get(), FileList(files), stop.get_token()) == std::nullopt);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
@@ -22,7 +23,7 @@ struct Tree {
 
   explicit Tree(const FileSet& set) { populate_below(root.get(), set, "the tree", {}, {}); }
   TreeComparison compare(const FileSet& expected, const FileSystemLimits& limits = {}) const {
-    return compare_tree(root.get(), expected, limits, {});
+    return compare_tree(root.get(), std::vector{ExpectedTree{"", expected.entries}}, limits, {});
   }
   void run(const std::string& command) const {
     REQUIRE(std::system(("cd '" + temp.path() + "' && " + command).c_str()) == 0);

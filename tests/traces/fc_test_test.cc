@@ -82,7 +82,7 @@ FileSet small_set() {
   FileSet set = set_of({directory("d", 0500), directory("d/e"), file("d/a", 10), file("d/e/b", 25),
                         file("empty", 0), link_to(EntryKind::symlink, "d/s", "../nowhere"),
                         link_to(EntryKind::hard_link, "d/e/h", "d/a")});
-  set.entries[2].mode = 04711;
+  set.entries.change(2, [](Entry& entry) { entry.mode = 04711; });
   check_file_set(set);
   return set;
 }

@@ -60,12 +60,12 @@ TEST_CASE("a number yields its path") {
 TEST_CASE("names keep their addresses while thousands more are added") {
   PathTable table;
   const PathId first = table.add(Role::near, "d/first");
-  const char* const name = table.node(first).name.c_str();
+  const char* const name = table.node(first).name.data();
   std::vector<PathId> ids;
   for (int i = 0; i < 20'000; ++i) {
     ids.push_back(table.add(Role::near, "d/" + std::to_string(i % 100) + "/" + std::to_string(i)));
   }
-  CHECK(table.node(first).name.c_str() == name);
+  CHECK(table.node(first).name.data() == name);
   CHECK(table.size() == 2 + 2 + 100 + 20'000);
   CHECK(table.relative(ids[12'345]) == "d/45/12345");
   CHECK(table.add(Role::near, "d/45/12345") == ids[12'345]);
@@ -81,6 +81,21 @@ TEST_CASE("roles are called near, far, far-2 and so on, and are found by these n
   }
   CHECK_FALSE(parse_role("far-8"));
   CHECK_FALSE(parse_role(""));
+}
+
+TEST_CASE("an unlisted path has a name and a parent but is not found") {
+  PathTable table;
+  const PathId top = table.append_unlisted(PathTable::root(Role::far), "top");
+  const PathId file = table.append_unlisted(top, "file");
+  const PathId other = table.append_unlisted(PathTable::root(Role::near), "other");
+  const PathId same = table.append_unlisted(other, file);
+  CHECK(table.relative(file) == "top/file");
+  CHECK(table.node(file).role == Role::far);
+  CHECK(table.relative(same) == "other/file");
+  CHECK(table.node(same).role == Role::near);
+  CHECK(table.node(same).name.data() == table.node(file).name.data());
+  CHECK(table.find(top, "file") == PathTable::kNone);
+  CHECK(table.add(top, "file") != file);
 }
 
 }  // namespace

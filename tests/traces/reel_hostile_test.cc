@@ -262,11 +262,11 @@ TEST_CASE("frames that unpack to more than they say are refused") {
 TEST_CASE("trees that could not be a file set are refused") {
   Forgery forgery;
   forgery.add_paths({{0, "a"}, {2, "b"}});
-  const auto add = [&](std::vector<Entry> entries, const std::vector<PathId>& paths) {
+  const auto add = [&](const std::vector<Entry>& entries, const std::vector<PathId>& paths) {
     const std::vector<std::uint32_t> targets(entries.size(), 0);
     forgery.add(BlockType::initial, static_cast<std::uint32_t>(entries.size()), 0,
                 put_entries({entries, paths, targets}, forgery.packer()));
-    forgery.trees().initial.entries = std::move(entries);
+    forgery.trees().initial.entries = EntryList(entries);
   };
   Entry entry;
   SUBCASE("with a file whose directory is missing") {
@@ -288,7 +288,7 @@ TEST_CASE("trees that could not be a file set are refused") {
     const std::vector<std::uint32_t> targets = {1, 0};
     forgery.add(BlockType::texts, 1, 1, put_texts(texts, forgery.packer()));
     forgery.add(BlockType::initial, 2, 0, put_entries({entries, paths, targets}, forgery.packer()));
-    forgery.trees().initial.entries = entries;
+    forgery.trees().initial.entries = EntryList(entries);
     CHECK(complains(forgery.finish(), "directory"));
   }
   SUBCASE("with a path twice") {

@@ -156,8 +156,8 @@ inline void fill_sample(SampleTrace& sample, std::size_t operations,
               link_to(EntryKind::hard_link, "home/a/b", "home/a/file-2"),
               link_to(EntryKind::symlink, "home/link", "a/file-1")});
   initial.description = "before";
-  initial.entries[2].mtime_ns = 1'700'000'000'123'456'789;
-  initial.entries[3].mtime_ns = -1;
+  initial.entries.change(2, [](auto& one) { one.mtime_ns = 1'700'000'000'123'456'789; });
+  initial.entries.change(3, [](auto& one) { one.mtime_ns = -1; });
   sample.trees.absent = 4;
   filereel::FileSet& after = sample.trees.final;
   after = initial;

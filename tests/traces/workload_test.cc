@@ -90,8 +90,8 @@ TEST_CASE("volumes that cannot be are refused, and so are more threads than all 
   CHECK(refused(with("[near, far, far-2]", "count: 1000\nengine: blocking\ndepth: 2\n"),
                 "6000 threads"));
   CHECK(refused(with("all", "count: 1000\n"), "8000 threads"));
-  CHECK(refused("files: {count: 1500000, size: 4 KiB, volumes: [near, far]}\ndo: [read]\n",
-                "3000000 files"));
+  CHECK(refused("files: {count: 15000000, size: 4 KiB, volumes: [near, far]}\ndo: [read]\n",
+                "30000000 files"));
   CHECK(
       refused("files: {size: 1 MiB, volumes: [near, far]}\n"
               "phases: [{name: a, do: [read]}, {name: a far, do: [read]}]\n",
@@ -311,14 +311,14 @@ TEST_CASE("files and directories are limited in all groups together") {
     return "  - {name: " + name + ", size: 4 KiB, " + keys + "}\n";
   };
   const std::string end = "do: [read]\n";
-  CHECK(complaint("files:\n" + group("a", "count: 1000000") + group("b", "count: 1000000") + end) ==
-        "none");
+  CHECK(complaint("files:\n" + group("a", "count: 10000000") + group("b", "count: 10000000") +
+                  end) == "none");
   CHECK(
-      refused("files:\n" + group("a", "count: 1000000") + group("b", "count: 1000001") + end,
-              "w.yaml:3:5: an item of 'files' brings the total to 2000001 files and directories"));
-  CHECK(refused("files: {count: 1500000, size: 4 KiB, per_directory: 1}\n" + end,
-                "brings the total to 3000000 files and directories"));
-  CHECK(refused("files: {count: 10000000, size: 4 KiB}\n" + end, "from 1 to 2000000"));
+      refused("files:\n" + group("a", "count: 10000000") + group("b", "count: 10000001") + end,
+              "w.yaml:3:5: an item of 'files' brings the total to 20000001 files and directories"));
+  CHECK(refused("files: {count: 15000000, size: 4 KiB, per_directory: 1}\n" + end,
+                "brings the total to 30000000 files and directories"));
+  CHECK(refused("files: {count: 100000000, size: 4 KiB}\n" + end, "from 1 to 20000000"));
 }
 
 TEST_CASE("phases and steps are limited in all points together") {

@@ -35,7 +35,7 @@ PathId opened_path(CallParts& parts, CallContext& context, PathId path) {
   if (context.unknown_link && call.result_path.empty()) {
     // The opened file needs a path: any unused one.
     PathTable& paths = parts.builder.tables().paths;
-    const std::string place = paths.node(path).name + ".filereel-unknown";
+    const std::string place = std::string(paths.node(path).name) + ".filereel-unknown";
     parts.model.learn_link(path, parts.builder.tables().texts.add(place));
     path = paths.add(paths.node(path).parent, place);
     parts.builder.approximated("symbolic links with unknown targets");

@@ -51,7 +51,7 @@ bool is_deleted(std::string_view tracer_path) {
 PathId PathResolution::component(PathId parent, std::string_view name) {
   PathTable& paths = builder_.tables().paths;
   if (name.size() <= kMaxName) return paths.add(parent, name);
-  const std::string shortened = paths.node(builder_.path(name)).name;
+  const std::string_view shortened = paths.node(builder_.path(name)).name;
   return paths.add(parent, shortened);
 }
 
@@ -180,7 +180,7 @@ PathId PathResolution::moved(PathId path, PathId from, PathId to) {
   std::vector<PathId> below;
   for (; path != from; path = paths.node(path).parent) below.push_back(path);
   for (std::size_t i = below.size(); i-- > 0;) {
-    const std::string name = paths.node(below[i]).name;
+    const std::string_view name = paths.node(below[i]).name;
     to = paths.add(to, name);
   }
   return to;
@@ -209,7 +209,7 @@ bool PathResolution::is_omitted(PathId path) const {
     path = paths.node(path).parent;
   }
   if (paths.is_root(path)) return false;
-  const std::string& top = paths.node(path).name;
+  const std::string_view top = paths.node(path).name;
   if (top == "dev") return second == path || paths.node(second).name != "shm";
   return top == "proc" || top == "sys";
 }

@@ -55,7 +55,7 @@ void TraceCopies::copy_tables(const TraceTables& tables) {
   }
   for (std::uint32_t copy = 0; copy < count_; ++copy) {
     for (PathId id = kRoots; id < originals; ++id) {
-      const PathTable::Node& node = tables.paths.node(id);
+      const PathTable::Node node = tables.paths.node(id);
       tables_.paths.append(path_of(node.parent, copy), node.name);
     }
   }
@@ -104,7 +104,7 @@ FileSet TraceCopies::copy_set(const FileSet& set) const {
       entry.path = folder + "/" + entry.path;
       if (entry.kind == EntryKind::hard_link) entry.target = folder + "/" + entry.target;
       entry.content.key += std::uint64_t{copy} * files_;  // the key is the number of the file
-      copies.entries.push_back(std::move(entry));
+      copies.entries.push_back(entry);
     }
   }
   return copies;

@@ -42,7 +42,7 @@ FileSet IdRemapper::tree(const FileSet& set) const {
     if (entry.kind == EntryKind::symlink && change_ != nullptr) {
       entry.target = change_->link_text(entry.target);
     }
-    changed.entries.push_back(std::move(entry));
+    changed.entries.push_back(entry);
   }
   return changed;
 }
@@ -95,7 +95,7 @@ PathId IdRemapper::path(PathId path) {
   }
   PathId at = paths_[path];
   for (std::size_t i = chain_.size(); i-- > 0;) {
-    const std::string& name = input_.tables.paths.node(chain_[i]).name;
+    const std::string_view name = input_.tables.paths.node(chain_[i]).name;
     at = out_.tables().paths.add(at, change_ != nullptr ? change_->component(name) : name);
     paths_[chain_[i]] = at;
   }
@@ -210,21 +210,22 @@ FileSet unite(std::vector<FileSet> sets) {
   std::unordered_map<std::string, std::size_t> known;
   for (FileSet& set : sets) {
     if (united.name.empty()) united.name = set.name;
-    for (Entry& entry : set.entries) {
+    for (const Entry& entry : set.entries) {
       const auto found = known.find(entry.path);
       if (found != known.end()) {
-        Entry& other = united.entries[found->second];
-        if (entry.kind == EntryKind::file && other.kind == EntryKind::file &&
-            entry.size > other.size) {
-          other.size = entry.size;
-          other.holes.clear();
+        if (entry.kind == EntryKind::file && united.entries.kind(found->second) == EntryKind::file &&
+            entry.size > united.entries.file_size(found->second)) {
+          united.entries.change(found->second, [&](Entry& other) {
+            other.size = entry.size;
+            other.holes.clear();
+          });
         }
         continue;
       }
       // Skips entries of a directory that is something else here.
       const auto is = [&](const std::string& path, EntryKind kind) {
         const auto at = known.find(path);
-        return at != known.end() && united.entries[at->second].kind == kind;
+        return at != known.end() && united.entries.kind(at->second) == kind;
       };
       const std::size_t slash = entry.path.rfind('/');
       if (slash != std::string::npos && !is(entry.path.substr(0, slash), EntryKind::directory)) {
@@ -232,7 +233,7 @@ FileSet unite(std::vector<FileSet> sets) {
       }
       if (entry.kind == EntryKind::hard_link && !is(entry.target, EntryKind::file)) continue;
       known.emplace(entry.path, united.entries.size());
-      united.entries.push_back(std::move(entry));
+      united.entries.push_back(entry);
     }
   }
   return united;

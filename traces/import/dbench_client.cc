@@ -219,7 +219,7 @@ void DbenchClient::stat(const Handle& handle) {
 void DbenchClient::resolve(PathId path) {
   stat(path);
   if (tree_.find(path).error == 0) return;
-  const PathTable::Node& name = builder_.tables().paths.node(path);
+  const PathTable::Node name = builder_.tables().paths.node(path);
   Handle directory;
   if (!open_directory(name.parent, directory)) return;
   const SimulatedTree::Node& node = tree_.node(directory.number);

@@ -133,7 +133,7 @@ void SimulatedTree::release(Number number) {
   free_.push_back(number);
 }
 
-SimulatedTree::Number SimulatedTree::add(Number directory, const std::string& name,
+SimulatedTree::Number SimulatedTree::add(Number directory, std::string_view name,
                                          bool is_directory) {
   Number number = static_cast<Number>(nodes_.size());
   if (free_.empty()) {
@@ -150,14 +150,14 @@ SimulatedTree::Number SimulatedTree::add(Number directory, const std::string& na
   return number;
 }
 
-void SimulatedTree::enter(Number directory, const std::string& name, Number number) {
-  nodes_[directory].children.emplace(name, number);
+void SimulatedTree::enter(Number directory, std::string_view name, Number number) {
+  nodes_[directory].children.emplace(std::string(name), number);
   nodes_[directory].folded.insert(folded(name));
   nodes_[directory].list_bytes += list_bytes(name.size());
   hold(number);
 }
 
-void SimulatedTree::remove(Number directory, const std::string& name) {
+void SimulatedTree::remove(Number directory, std::string_view name) {
   const auto child = nodes_[directory].children.find(name);
   const Number number = child->second;
   nodes_[directory].children.erase(child);

@@ -57,9 +57,9 @@ class SimulatedTree {
  private:
   // The directory of `path`, for changes of names.
   Found parent(PathId path) const;
-  Number add(Number directory, const std::string& name, bool is_directory);
-  void enter(Number directory, const std::string& name, Number number);
-  void remove(Number directory, const std::string& name);
+  Number add(Number directory, std::string_view name, bool is_directory);
+  void enter(Number directory, std::string_view name, Number number);
+  void remove(Number directory, std::string_view name);
 
   const PathTable& paths_;
   std::vector<Node> nodes_;

@@ -17,7 +17,7 @@ FileTree::FileTree(TraceTables& tables) : tables_(tables) {
 const FileTree::PathFacts& FileTree::facts(PathId path) {
   while (facts_.size() <= path) {
     const auto id = static_cast<PathId>(facts_.size());
-    const PathTable::Node& node = tables_.paths.node(id);
+    const PathTable::Node node = tables_.paths.node(id);
     facts_.push_back({names_.add(node.name), facts_[node.parent].depth + 1, kNoNode, 0});
   }
   return facts_[path];

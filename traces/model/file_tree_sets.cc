@@ -67,7 +67,7 @@ class FileTree::SetWriter {
       Entry filler;
       filler.path = path.empty() ? std::string(kFiller) : path + "/" + std::string(kFiller);
       filler.content.compressed_permille = kTraceCompressedPermille;
-      if (filler.path.size() <= PATH_MAX) set_.entries.push_back(std::move(filler));
+      if (filler.path.size() <= PATH_MAX) set_.entries.push_back(filler);
     }
     open.push_back({std::move(path), static_cast<std::size_t>(range.begin() - items_.begin()),
                     static_cast<std::size_t>(range.end() - items_.begin())});
@@ -107,10 +107,10 @@ class FileTree::SetWriter {
         if (initial_ && holes != tree_.initial_holes_.end()) entry.holes = holes->second;
       } else {
         entry.kind = EntryKind::hard_link;
-        entry.target = set_.entries[first->second].path;
+        entry.target = set_.entries.path(first->second);
       }
     }
-    set_.entries.push_back(std::move(entry));
+    set_.entries.push_back(entry);
   }
 
   const FileTree& tree_;

@@ -137,7 +137,7 @@ void ReelWriter::State::put_text_blocks(std::span<const std::string_view> all) {
 void ReelWriter::State::put_new_names() {
   std::vector<PathDefinition> definitions;
   for (std::size_t id = paths; id < tables.paths.size(); ++id) {
-    const PathTable::Node& node = tables.paths.node(static_cast<PathId>(id));
+    const PathTable::Node node = tables.paths.node(static_cast<PathId>(id));
     definitions.push_back({node.parent, node.name});
   }
   put_path_blocks(definitions);
@@ -163,23 +163,24 @@ void ReelWriter::State::flush() {
 }
 
 void ReelWriter::State::put_tree(BlockType type, const FileSet& set, NameFinder& finder) {
+  std::vector<Entry> entries;
   std::vector<PathId> entry_paths;
   std::vector<std::uint32_t> targets;
   for (std::size_t first = 0; first < set.entries.size();) {
+    entries.clear();
     entry_paths.clear();
     targets.clear();
     std::size_t end = first;
     for (std::size_t holes = 0;
          end < set.entries.size() && end - first < kBlockOperations && holes < kMaxHolesOfBlock;
          ++end) {
-      const Entry& entry = set.entries[end];
+      const Entry& entry = entries.emplace_back(set.entries[end]);
       holes += entry.holes.size();
       entry_paths.push_back(finder.path(entry.path));
       targets.push_back(entry.kind == EntryKind::symlink     ? finder.text(entry.target)
                         : entry.kind == EntryKind::hard_link ? finder.path(entry.target)
                                                              : 0);
     }
-    const auto entries = std::span(set.entries).subspan(first, end - first);
     put_block(type, entries.size(), first, put_entries({entries, entry_paths, targets}, packer));
     first = end;
   }

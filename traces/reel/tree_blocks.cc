@@ -237,7 +237,7 @@ void take_entries(ByteReader in, std::uint32_t count, const TraceTables& tables,
     const std::uint64_t bytes = entry.path.size() + entry.target.size();
     if (bytes > text_left) throw Damage("the total length of a tree's paths is too large");
     text_left -= bytes;
-    set.entries.push_back(std::move(entry));
+    set.entries.push_back(entry);
   }
 }
 

@@ -1,7 +1,5 @@
 #include "traces/workload/group_layout.h"
 
-#include <unordered_map>
-
 #include <fmt/format.h>
 
 #include "filesets/catalog/catalog.h"
@@ -25,15 +23,15 @@ void check_room(const RecipeFiles& files, std::uint64_t more, const FileSet& all
 
 }  // namespace
 
-GroupLayout::GroupLayout(const RecipeFiles& files, const Recipe& recipe, bool has_copies,
+GroupLayout::GroupLayout(const RecipeFiles& files, const Recipe& recipe, const GroupUse& use,
                          std::uint64_t free_bytes, FileSet& all, PathTable& paths)
     : exists_(files.exist), first_(all.entries.size()) {
   all.entries.push_back(directory_entry(files.name));
   add_entries(files, recipe, free_bytes, all);
   end_ = all.entries.size();
-  add_names(files, has_copies, all, paths);
+  add_names(files, use, all, paths);
   copies_end_ = all.entries.size();
-  if (step_files_.empty()) {
+  if (files_ == 0) {
     throw Error(ErrorKind::unusable_input,
                 fmt::format("the group '{}' has no regular files", printable(files.name)));
   }
@@ -41,84 +39,99 @@ GroupLayout::GroupLayout(const RecipeFiles& files, const Recipe& recipe, bool ha
 
 void GroupLayout::add_entries(const RecipeFiles& files, const Recipe& recipe,
                               std::uint64_t free_bytes, FileSet& all) {
+  const auto top = static_cast<std::uint32_t>(first_);
   if (!files.set.empty()) {
     const FileSet set = load_file_set(files.set, recipe.scale);
     check_room(files, set.entries.size(), all);
     const std::uint64_t seed = mix_seed(set.seed, first_);
-    for (Entry entry : set.entries) {
-      entry.path = files.name + "/" + entry.path;
-      if (entry.kind == EntryKind::hard_link) entry.target = files.name + "/" + entry.target;
-      entry.content.key = mix_seed(seed, entry.content.key);
-      all.entries.push_back(std::move(entry));
+    all.entries.add_tree(top, set.entries);
+    for (std::size_t i = first_ + 1; i < all.entries.size(); ++i) {
+      all.entries.set_key(i, mix_seed(seed, all.entries.content(i).key));
     }
     return;
   }
-  std::uint64_t size = files.size;
+  Entry file;
+  file.size = files.size;
+  file.content.compressed_permille = files.compressed_permille;
   if (files.fill > 0) {
-    size = static_cast<std::uint64_t>(static_cast<double>(free_bytes) * files.fill /
-                                      static_cast<double>(files.count)) /
-           kMiB * kMiB;
-    if (size == 0) {
+    file.size = static_cast<std::uint64_t>(static_cast<double>(free_bytes) * files.fill /
+                                           static_cast<double>(files.count)) /
+                kMiB * kMiB;
+    if (file.size == 0) {
       throw Error(
           ErrorKind::unusable_input,
           fmt::format("the volume is too small for '{}': use a larger one", printable(files.name)));
     }
   }
   check_room(files, files.count, all);
-  std::string folder = files.name;
+  std::uint32_t folder = top;
   for (std::uint64_t i = 0; i < files.count; ++i) {
     if (files.per_directory > 0 && i % files.per_directory == 0) {
-      folder = fmt::format("{}/d{:04}", files.name, i / files.per_directory);
-      all.entries.push_back(directory_entry(folder));
+      folder = all.entries.add_below(top, fmt::format("d{:04}", i / files.per_directory),
+                                     directory_entry(""));
     }
-    Entry entry;
-    entry.path = fmt::format("{}/f{:06}", folder, i);
-    entry.size = size;
-    entry.content = {.key = mix_seed(first_, i), .compressed_permille = files.compressed_permille};
-    all.entries.push_back(std::move(entry));
+    file.content.key = mix_seed(first_, i);
+    all.entries.add_below(folder, fmt::format("f{:06}", i), file);
   }
 }
 
-void GroupLayout::add_names(const RecipeFiles& files, bool has_copies, FileSet& all,
+void GroupLayout::add_names(const RecipeFiles& files, const GroupUse& use, FileSet& all,
                             PathTable& paths) {
   const std::string copies = files.name + ".copy";
-  if (has_copies) all.entries.push_back(directory_entry(copies));
-  std::unordered_map<PathId, std::uint32_t> siblings;
+  if (use.copies) all.entries.push_back(directory_entry(copies));
+  const PathId copies_path = use.copies ? paths.add(Role::near, copies) : 0;
+  std::vector<PathId> of_entries;  // by entry, from first_
   std::vector<std::uint64_t> sizes;
   for (std::size_t i = first_; i < end_; ++i) {
-    const Entry& entry = all.entries[i];
-    const PathId path = paths.add(Role::near, entry.path);
-    if (entry.kind == EntryKind::directory && i > first_) directories_.push_back(path);
-    if (entry.kind != EntryKind::file) continue;
-    const PathId folder = paths.node(path).parent;
-    const std::string& name = paths.node(path).name;
+    const std::uint32_t directory = all.entries.directory(i);
+    const PathId folder =
+        i == first_ ? PathTable::root(Role::near) : of_entries[directory - first_];
+    const PathId path = paths.add(folder, all.entries.name(i));
+    of_entries.push_back(path);
+    if (all.entries.kind(i) == EntryKind::directory && i > first_) directories_.push_back(path);
+    if (all.entries.kind(i) != EntryKind::file) continue;
     // Names stay below the limit of file systems, 255 bytes.
+    const std::string_view stem = all.entries.name(i).substr(0, 200);
+    const auto beside = [&](bool used, std::string_view suffix) {
+      return used ? paths.add(folder, fmt::format("{}{}", stem, suffix)) : 0;
+    };
     const auto id = static_cast<FileId>(i);
-    const PathId copy =
-        has_copies ? paths.add(Role::near, fmt::format("{}/f{:06}", copies, sizes.size())) : 0;
-    access_files_.push_back({path, id, file_mode(entry.mode)});
-    step_files_.push_back({.path = path,
-                           .directory = folder,
-                           .other_name = paths.add(folder, name.substr(0, 200) + ".renamed"),
-                           .beside = paths.add(folder, name.substr(0, 200) + ".new"),
-                           .copy = copy,
-                           .entry = id,
-                           .size = entry.size,
-                           .mode = file_mode(entry.mode),
-                           .siblings = 0});
-    ++siblings[folder];
-    sizes.push_back(entry.size);
+    const std::uint32_t mode = file_mode(all.entries.mode(i));
+    if (use.accesses) {
+      access_files_.push_back({path, id, mode});
+      sizes.push_back(all.entries.file_size(i));
+    }
+    if (use.steps) {
+      step_files_.push_back(
+          {.path = path,
+           .directory = folder,
+           .other_name = beside(use.renames, ".renamed"),
+           .beside = beside(use.replaces, ".new"),
+           .copy = use.copies ? paths.add(copies_path, fmt::format("f{:06}", files_)) : 0,
+           .entry = id,
+           .size = all.entries.file_size(i),
+           .mode = mode,
+           .siblings = 0});
+    }
+    ++files_;
+    bytes_ += all.entries.file_size(i);
   }
-  for (StepFile& file : step_files_) file.siblings = siblings[file.directory];
+  count_siblings(paths);
   space_ = FileSpace(sizes, false);
   direct_space_ = FileSpace(sizes, true);
+}
+
+void GroupLayout::count_siblings(const PathTable& paths) {
+  std::vector<std::uint32_t> siblings(step_files_.empty() ? 0 : paths.size());
+  for (const StepFile& file : step_files_) ++siblings[file.directory];
+  for (StepFile& file : step_files_) file.siblings = siblings[file.directory];
 }
 
 void GroupLayout::add_initial(const FileSet& all, bool with_directories, FileSet& initial) const {
   for (std::size_t i = first_; i < copies_end_; ++i) {
     const bool own_directory =
         i == first_ || i >= end_;  // that of the group, and that of its copies
-    const bool directory = all.entries[i].kind == EntryKind::directory;
+    const bool directory = all.entries.kind(i) == EntryKind::directory;
     if (own_directory || exists_ || (directory && with_directories)) {
       initial.entries.push_back(all.entries[i]);
     }

@@ -13,11 +13,12 @@
 
 namespace filereel {
 
-// Limits of a workload at each of its points. A thread takes about 250 kB of memory, a file 2 kB.
+// Limits of a workload at each of its points. A thread takes about 250 kB of memory, a file up
+// to 250 bytes.
 inline constexpr std::uint64_t kMostPhaseThreads = 4'096;  // of all groups of a phase
 inline constexpr std::uint64_t kMostInFlight = 65'536;     // requests of all threads of a phase
 inline constexpr std::uint64_t kMostBuffers = 1ull << 34;  // bytes of the requests in flight
-inline constexpr std::uint64_t kMostEntries = 2'000'000;   // files and directories of all groups
+inline constexpr std::uint64_t kMostEntries = 20'000'000;  // files and directories of all groups
 
 // Files used by phases: either `count` files of `size` bytes each, or the entries of a file set.
 struct RecipeFiles {

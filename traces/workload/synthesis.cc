@@ -40,6 +40,16 @@ bool has_step(const Recipe& recipe, std::size_t group, StepKind kind) {
   return any_threads(recipe, group, [kind](const auto& one) { return has_step(one, kind); });
 }
 
+GroupUse use_of(const Recipe& recipe, std::size_t group) {
+  return {
+      .accesses = any_threads(recipe, group, [](const auto& one) { return !!one.access; }),
+      .steps = any_threads(recipe, group, [](const auto& one) { return !one.access; }),
+      .copies = has_step(recipe, group, StepKind::copy),
+      .renames = has_step(recipe, group, StepKind::rename),
+      .replaces = has_step(recipe, group, StepKind::replace),
+  };
+}
+
 // Whether accesses of the phase create the group's files, which creates no directories.
 bool is_made_by_access(const Recipe& recipe, std::size_t group) {
   return any_threads(recipe, group, [](const RecipeThreads& threads) {
@@ -149,19 +159,34 @@ struct Synthesis::State {
 
   void add_volume(Role role, VolumeState& volume) {
     const std::size_t first = all.entries.size();
+    bool all_exist = true;
     for (std::size_t i = 0; i < recipe.files.size(); ++i) {
       const RecipeFiles& files = recipe.files[i];
       if (std::ranges::find(files.volumes, role) == files.volumes.end()) continue;
-      const auto added =
-          volume.groups.emplace(i, GroupLayout(files, recipe, has_step(recipe, i, StepKind::copy),
-                                               options.free_bytes, all, paths));
+      const auto added = volume.groups.emplace(
+          i, GroupLayout(files, recipe, use_of(recipe, i), options.free_bytes, all, paths));
       const GroupLayout& group = added.first->second;
-      group.add_initial(all, is_made_by_access(recipe, i) || options.shared, volume.initial);
       check_open_files(i, group);
+      all_exist = all_exist && group.exists();
     }
-    const auto begin = all.entries.begin() + static_cast<std::ptrdiff_t>(first);
-    volume.largest.entries.assign(begin, all.entries.end());
+    if (volume.groups.empty()) return;
+    volume.largest.entries = entries_from(first);
+    if (all_exist) {
+      volume.initial.entries = volume.largest.entries;
+    } else {
+      for (const auto& [number, group] : volume.groups) {
+        group.add_initial(all, is_made_by_access(recipe, number) || options.shared, volume.initial);
+      }
+    }
     for (const auto& [number, group] : volume.groups) add_largest(number, group, first, volume);
+  }
+
+  // The last entries of all volumes.
+  EntryList entries_from(std::size_t first) const {
+    if (first == 0) return all.entries;  // shared
+    EntryList entries;
+    for (std::size_t i = first; i < all.entries.size(); ++i) entries.push_back(all.entries[i]);
+    return entries;
   }
 
   // The layout of a group is the same on all its volumes.
@@ -210,19 +235,20 @@ struct Synthesis::State {
   // volume's first entry.
   void add_largest(std::size_t group, const GroupLayout& layout, std::size_t first,
                    VolumeState& volume) const {
-    std::vector<Entry>& entries = volume.largest.entries;
-    const std::uint64_t more = appended(group, layout.step_files().size());
-    for (const StepFile& file : layout.step_files()) entries[file.entry - first].size += more;
-    const bool copies = has_step(recipe, group, StepKind::copy);
-    const bool replaces = has_step(recipe, group, StepKind::replace);
+    EntryList& entries = volume.largest.entries;
+    const std::uint64_t more = appended(group, layout.files());
+    for (const StepFile& file : layout.step_files()) {
+      if (more > 0) entries.set_size(file.entry - first, file.size + more);
+    }
+    const GroupUse use = use_of(recipe, group);
     for (const StepFile& file : layout.step_files()) {
       const auto add = [&](PathId path) {
-        Entry entry = entries[file.entry - first];
+        Entry entry = entries.without_path(file.entry - first);
         entry.path = paths.relative(path);
-        entries.push_back(std::move(entry));
+        entries.push_back(entry);
       };
-      if (copies) add(file.copy);
-      if (replaces) add(file.beside);
+      if (use.copies) add(file.copy);
+      if (use.replaces) add(file.beside);
     }
   }
 
@@ -230,8 +256,8 @@ struct Synthesis::State {
   // number of files.
   std::uint32_t working(const RecipeThreads& threads) const {
     if (threads.access) return threads.count;
-    const std::size_t files = layout(threads.files).step_files().size();
-    return static_cast<std::uint32_t>(std::min<std::size_t>(threads.count, files));
+    const std::uint64_t files = layout(threads.files).files();
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(threads.count, files));
   }
 
   void check_zones() const {
@@ -435,9 +461,10 @@ std::uint64_t Synthesis::bytes(std::size_t phase) const {
   if (what.stop.time_ns > 0 || what.stop.operations > 0) return 0;
   std::uint64_t bytes = 0;
   for (const RecipeThreads& threads : what.threads) {
-    const std::uint64_t space = state_->space_of(threads).bytes();
     bytes += state_->volumes_of(threads) *
-             (threads.access ? bytes_of_pass(*threads.access, space, threads.count) : space);
+             (threads.access
+                  ? bytes_of_pass(*threads.access, state_->space_of(threads).bytes(), threads.count)
+                  : state_->layout(threads.files).bytes());
   }
   return bytes / parts * std::max<std::uint64_t>(1, what.stop.passes);
 }
