@@ -4,15 +4,18 @@
 #include <sys/mman.h>
 #include <time.h>
 
+#include "traces/open_flags.h"
+
 namespace filereel {
 namespace {
 
-// The permitted flags of an open; O_TMPFILE includes the O_DIRECTORY bit. O_APPEND is excluded
-// because offsets are explicit.
-constexpr std::uint32_t kOpenFlags = O_ACCMODE | O_CREAT | O_EXCL | O_TRUNC | O_TMPFILE | O_DIRECT |
-                                     O_SYNC | O_DSYNC | O_NOATIME | O_PATH | O_NONBLOCK;
-constexpr std::uint32_t kTemporary = O_TMPFILE & ~O_DIRECTORY;
-constexpr std::uint32_t kStatusFlags = O_NONBLOCK | O_DIRECT | O_NOATIME;
+// The permitted flags of an open; that of temporary files includes that of directories. O_APPEND is
+// excluded because offsets are explicit.
+constexpr std::uint32_t kOpenFlags = O_ACCMODE | O_CREAT | O_EXCL | O_TRUNC |
+                                     open_flags::kTemporary | open_flags::kDirect | O_SYNC |
+                                     O_DSYNC | O_NOATIME | O_PATH | O_NONBLOCK;
+constexpr std::uint32_t kTemporary = open_flags::kTemporary & ~open_flags::kDirectory;
+constexpr std::uint32_t kStatusFlags = O_NONBLOCK | open_flags::kDirect | O_NOATIME;
 constexpr std::uint32_t kWhiteout = RENAME_WHITEOUT;  // creates a device node
 
 // Value of a mapping's `begin` while a thread works on its entry.
@@ -130,7 +133,7 @@ std::int64_t OperationExecutor<Calls>::call_other(const Operation& op) noexcept 
         return Calls::enter_directory(parent, name);
       });
     case set_flags:
-      return Calls::set_flags(fd(op.file), static_cast<int>(op.flags & kStatusFlags));
+      return set_status_flags(fd(op.file), op);
     case execute:
       return this->execute(op);
     case read:
@@ -151,8 +154,14 @@ std::int64_t OperationExecutor<Calls>::call_other(const Operation& op) noexcept 
 }
 
 template <class Calls>
+std::int64_t OperationExecutor<Calls>::set_status_flags(int fd, const Operation& op) noexcept {
+  return Calls::set_flags(fd, static_cast<int>(open_flags::to_kernel(op.flags & kStatusFlags)));
+}
+
+template <class Calls>
 std::int64_t OperationExecutor<Calls>::try_open(const Operation& op) noexcept {
-  const auto flags = static_cast<int>((op.flags & kOpenFlags) | O_NONBLOCK | O_NOCTTY);
+  const auto flags =
+      static_cast<int>(open_flags::to_kernel(op.flags & kOpenFlags) | O_NONBLOCK | O_NOCTTY);
   if ((op.flags & kTemporary) != 0) {
     const std::int64_t directory = parents_.directory(op.path);
     if (directory < 0) return directory;
@@ -184,7 +193,7 @@ std::int64_t OperationExecutor<Calls>::open(const Operation& op) noexcept {
   if (fd < 0) return fd;
   if (clear_nonblock_ && (op.flags & O_NONBLOCK) == 0) {
     const std::uint64_t begin = now_ns();
-    Calls::set_flags(static_cast<int>(fd), static_cast<int>(op.flags & kStatusFlags));
+    set_status_flags(static_cast<int>(fd), op);
     own_ns_ += now_ns() - begin;
   }
   return 0;  // the number has no meaning

@@ -21,6 +21,7 @@
 #include "replay/engine/operation_executor.h"
 #include "tests/replay/engine_rig.h"
 #include "tests/skipped.h"
+#include "traces/open_flags.h"
 
 namespace filereel {
 namespace {
@@ -112,7 +113,7 @@ TEST_CASE("the root itself is a directory like others") {
   Bench bench;
   CHECK(bench.run(bench.at(stat, "")) == 0);
   CHECK(bench.run(bench.at(make_directory, "")) == -EEXIST);
-  CHECK(bench.run(bench.open(0, "", O_RDONLY | O_DIRECTORY)) == 0);
+  CHECK(bench.run(bench.open(0, "", O_RDONLY | open_flags::kDirectory)) == 0);
   Operation entries = of_file(list, 0);
   entries.length = 4096;
   CHECK(bench.run(entries) == 0);
@@ -291,7 +292,7 @@ TEST_CASE("owners change only on request") {
 TEST_CASE("directories are read from the start or from their position") {
   Bench bench;
   for (int i = 0; i < 100; ++i) std::ofstream(bench.near(std::to_string(i)));
-  REQUIRE(bench.run(bench.open(0, "", O_RDONLY | O_DIRECTORY)) == 0);
+  REQUIRE(bench.run(bench.open(0, "", O_RDONLY | open_flags::kDirectory)) == 0);
   Operation entries = of_file(list, 0);
   entries.length = 1'024;
   CHECK(bench.run(entries) == 0);
@@ -439,7 +440,7 @@ TEST_CASE("programs are looked up and not run") {
 TEST_CASE("a temporary file has no name until it is given one") {
   Bench bench;
   REQUIRE(bench.run(bench.at(make_directory, "d")) == 0);
-  const std::int64_t opened = bench.run(bench.open(0, "d", O_RDWR | O_TMPFILE));
+  const std::int64_t opened = bench.run(bench.open(0, "d", O_RDWR | open_flags::kTemporary));
   if (opened == -EOPNOTSUPP) return;
   CHECK(opened == 0);
   CHECK(fs::is_empty(bench.near("d")));
