@@ -16,6 +16,7 @@ constexpr std::uint32_t kOpenFlags = O_ACCMODE | O_CREAT | O_EXCL | O_TRUNC |
                                      O_DSYNC | O_NOATIME | O_PATH | O_NONBLOCK;
 constexpr std::uint32_t kTemporary = open_flags::kTemporary & ~open_flags::kDirectory;
 constexpr std::uint32_t kStatusFlags = O_NONBLOCK | open_flags::kDirect | O_NOATIME;
+constexpr std::uint64_t kSmallestPage = 4096;         // of all processors
 constexpr std::uint32_t kWhiteout = RENAME_WHITEOUT;  // creates a device node
 
 // Value of a mapping's `begin` while a thread works on its entry.
@@ -377,10 +378,15 @@ std::int64_t OperationExecutor<Calls>::map(const Operation& op) noexcept {
   std::byte* free = nullptr;
   if (!mapping.begin.compare_exchange_strong(free, kTaken))
     return -EAGAIN;  // another thread uses it
+  // A mapping may start in the middle of a page if those of the recording were smaller.
+  const bool is_valid =
+      op.offset % kSmallestPage == 0 && op.length != 0 && op.length < UINT64_MAX - page_bytes_;
+  const std::uint64_t before = is_valid ? op.offset % page_bytes_ : 0;
   std::byte* begin = nullptr;
   const std::int64_t result =
-      Calls::map(fd(op.file), op.offset, op.length, protection, flags, begin);
-  mapping.length.store(op.length);
+      Calls::map(fd(op.file), op.offset - before, op.length + before, protection, flags, begin);
+  mapping.length.store(op.length + before);
+  mapping.before.store(before);
   mapping.begin.store(begin);
   return result;
 }
@@ -411,9 +417,15 @@ std::int64_t OperationExecutor<Calls>::in_mapping(const Operation& op, Call call
   // The last page is mapped completely.
   const std::uint64_t length =
       (mapping.length.load() + page_bytes_ - 1) / page_bytes_ * page_bytes_;
-  const std::uint64_t from = op.offset / page_bytes_ * page_bytes_;
-  if (from >= length || op.length > length || op.offset > length - op.length) return -ENOMEM;
-  const std::uint64_t wanted = std::min(op.offset - from + op.length, kMaxTransfer);
+  const std::uint64_t before = mapping.before.load();
+  if (op.length > length || op.offset > length - op.length ||
+      before > length - op.length - op.offset) {
+    return -ENOMEM;
+  }
+  const std::uint64_t offset = op.offset + before;
+  const std::uint64_t from = offset / page_bytes_ * page_bytes_;
+  if (from >= length) return -ENOMEM;
+  const std::uint64_t wanted = std::min(offset - from + op.length, kMaxTransfer);
   return call(begin + from, (wanted + page_bytes_ - 1) / page_bytes_ * page_bytes_);
 }
 

@@ -399,7 +399,8 @@ TEST_CASE("mappings are created, faulted in, synced and removed, and never execu
   CHECK(bench.run(touch) == 0);
   touch.flags = 1;
   CHECK(bench.run(touch) == 0);
-  touch.offset = 36'000;
+  const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  touch.offset = (40'000 + page - 1) / page * page - 4'000;
   CHECK(bench.run(touch) == -ENOMEM);  // beyond the map
   touch.offset = UINT64_MAX - 10;
   CHECK(bench.run(touch) == -ENOMEM);
@@ -421,6 +422,18 @@ TEST_CASE("mappings are created, faulted in, synced and removed, and never execu
   CHECK(bench.run(map_it(1, MAP_SHARED, 8'192)) == 0);
   // One larger than the address space is a result too.
   CHECK(bench.run(map_it(3, MAP_SHARED, std::uint64_t{1} << 62)) == -ENOMEM);
+  // Where pages are larger than those of the recording, it starts in the middle of one.
+  Operation inside = map_it(2, MAP_SHARED, 20'000);
+  inside.offset = 5 * 4'096;
+  CHECK(bench.run(inside) == 0);
+  CHECK(bench.mappings[2].before.load() == inside.offset % page);
+  CHECK(bench.run(mapping(sync_map, 2, 20'000)) == 0);
+  touch = mapping(fault, 2, 4'096);
+  touch.offset = UINT64_MAX - 4'096;
+  CHECK(bench.run(touch) == -ENOMEM);
+  CHECK(bench.run(mapping(unmap, 2, 0)) == 0);
+  inside.offset = 5 * 4'096 + 1;
+  CHECK(bench.run(inside) == -EINVAL);
 }
 
 TEST_CASE("programs are looked up and not run") {
