@@ -1,12 +1,12 @@
 # The recorder's program in the kernel: compiled by clang, embedded as a skeleton by bpftool.
 # filereel_bpf_FOUND says whether all of it is here. What reads its events needs none of that, but
-# goes by the numbers of x86-64's system calls: filereel_bpf_EVENTS.
+# knows certain processors only: filereel_bpf_EVENTS.
 pkg_check_modules(bpf IMPORTED_TARGET libbpf)
 find_program(FILEREEL_BPF_CLANG NAMES clang-19 clang clang-18 clang-17 clang-16 clang-15 clang-14)
 find_program(FILEREEL_BPFTOOL NAMES bpftool PATHS /usr/sbin)
 set(filereel_bpf_FOUND OFF)
 set(filereel_bpf_EVENTS OFF)
-if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
+if(CMAKE_SYSTEM_PROCESSOR IN_LIST filereel_processors)
   set(filereel_bpf_EVENTS ON)
   if(bpf_FOUND AND FILEREEL_BPF_CLANG AND FILEREEL_BPFTOOL)
     set(filereel_bpf_FOUND ON)
@@ -22,8 +22,9 @@ function(filereel_bpf_skeleton target source name)
   add_custom_command(
     OUTPUT ${folder}/${name}.skel.h
     COMMAND ${CMAKE_COMMAND} -E make_directory ${folder}
-    COMMAND ${FILEREEL_BPF_CLANG} -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_x86 ${ARGN} -Wall
-            -Wextra -Wno-unused-parameter -Werror -I${PROJECT_SOURCE_DIR}
+    COMMAND ${FILEREEL_BPF_CLANG} -O2 -g -target bpf -mcpu=v3
+            "-DRECORDER_PROCESSOR=\"traces/record/bpf_processor_${CMAKE_SYSTEM_PROCESSOR}_kernel.h\""
+            ${ARGN} -Wall -Wextra -Wno-unused-parameter -Werror -I${PROJECT_SOURCE_DIR}
             -c ${PROJECT_SOURCE_DIR}/${source} -o ${folder}/${name}.o
     COMMAND ${CMAKE_COMMAND} -E echo "// NOLINTBEGIN: not ours" > ${folder}/${name}.skel.h
     COMMAND ${FILEREEL_BPFTOOL} gen skeleton ${folder}/${name}.o name ${name}_bpf

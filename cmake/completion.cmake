@@ -1,5 +1,5 @@
 # Completion scripts, printed by the binary itself and installed where the shells look for them.
-if(CMAKE_CROSSCOMPILING)
+if(CMAKE_CROSSCOMPILING AND NOT CMAKE_CROSSCOMPILING_EMULATOR)
   return()
 endif()
 set(folder ${PROJECT_BINARY_DIR}/completion)

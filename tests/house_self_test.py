@@ -56,6 +56,16 @@ class House(unittest.TestCase):
         self.check("filesets/b.cc does not include replay: remove it from the exceptions",
                    exceptions=one)
 
+    def test_a_flag_of_this_processor_in_the_code_of_traces(self):
+        document = DOCUMENT.replace("replay:  ", "traces:\nreplay/schedule:\nreplay:  ")
+        more = {"traces__a": "", "replay__schedule__a": "// O_DIRECT, \"O_TMPFILE\"\nf(\"O_DIRECT\");"}
+        self.check(document=document, **more)
+        for place in ("traces__b", "replay__schedule__b"):
+            self.check(f"{place.replace('__', '/')}.cc uses a flag that differs by processor: "
+                       "use traces/open_flags.h", document=document, **more,
+                       **{place: "  flags |= O_DIRECTORY;"})
+        self.check(document=document, replay__c="open(name, O_DIRECT);", **more)
+
     def test_a_second_place_that_includes_the_json_library(self):
         self.check("replay/b.cc includes the JSON library: include replay/json.h",
                    replay__b="#include <nlohmann/json.hpp>")

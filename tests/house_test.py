@@ -1,5 +1,6 @@
 """Which folder may include which: the sources against the list in docs/architecture.md. And whether the files
-that CONTRIBUTING.md names for contributors exist.
+that CONTRIBUTING.md names for contributors exist. And whether flags of a trace are independent of the
+processor.
 
 house_test.py DIR prints a line for each fault in the tree at DIR, and exits with 1 if there is any.
 """
@@ -17,6 +18,11 @@ RECIPES = re.compile(r"^## How to add something$(.*?)^## ", re.MULTILINE | re.DO
 ROW = re.compile(r"^\| `([^`]*)` \| `([^`]*)` \|", re.MULTILINE)  # a file, and what stands in it
 JSON = re.compile(r"^\s*#\s*include <nlohmann/", re.MULTILINE)
 JSON_HEADERS = {"replay/json.h", "replay/json_fwd.h"}  # the library's takes seconds to compile
+
+# Flags of opens that differ by processor, in code that works on those of a trace.
+HOST_FLAG = re.compile(r"^[^\"/\n]*\bO_(?:DIRECT|DIRECTORY|NOFOLLOW|LARGEFILE|TMPFILE)\b",
+                       re.MULTILINE)
+TRACE_FLAGS = "traces/open_flags.h"
 
 # Includes against the list, which are to go: file and folder.
 EXCEPTIONS = set()
@@ -78,6 +84,9 @@ def faults_of(sources, document, exceptions=frozenset()):
     for file, text in sources.items():
         if JSON.search(text) and file not in JSON_HEADERS:
             yield f"{file} includes the JSON library: include replay/json.h"
+        if (layer_of(file) == "traces" or folder_of(file) == "replay/schedule") \
+                and file != TRACE_FLAGS and HOST_FLAG.search(text):
+            yield f"{file} uses a flag that differs by processor: use {TRACE_FLAGS}"
 
 
 def faults_of_recipes(document, texts_of):

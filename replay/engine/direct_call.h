@@ -6,9 +6,15 @@
 #include <cstdint>
 #include <type_traits>
 
-#include <errno.h>
 #include <sys/syscall.h>
-#include <unistd.h>
+
+#if defined(__x86_64__)
+#include "replay/engine/direct_call_x86_64.h"
+#elif defined(__aarch64__)
+#include "replay/engine/direct_call_aarch64.h"
+#else
+#include "replay/engine/direct_call_other.h"
+#endif
 
 namespace filereel {
 
@@ -22,31 +28,6 @@ long call_argument(Argument argument) noexcept {
     return static_cast<long>(argument);
   }
 }
-
-#if defined(__x86_64__)
-
-// The kernel's result: the return value, or -errno.
-[[gnu::always_inline]] inline std::int64_t direct_call_of_longs(long number, long a, long b, long c,
-                                                                long d, long e) noexcept {
-  long result;
-  register long fourth asm("r10") = d;
-  register long fifth asm("r8") = e;
-  asm volatile("syscall"
-               : "=a"(result)
-               : "a"(number), "D"(a), "S"(b), "d"(c), "r"(fourth), "r"(fifth)
-               : "rcx", "r11", "memory");
-  return result;
-}
-
-#else
-
-inline std::int64_t direct_call_of_longs(long number, long a, long b, long c, long d,
-                                         long e) noexcept {
-  const long result = syscall(number, a, b, c, d, e);
-  return result < 0 ? -errno : result;
-}
-
-#endif
 
 // Up to five arguments.
 template <class... Arguments>

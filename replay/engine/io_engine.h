@@ -88,6 +88,7 @@ struct OpenFile {
 struct Mapping {
   std::atomic<std::byte*> begin = nullptr;
   std::atomic<std::uint64_t> length = 0;
+  std::atomic<std::uint64_t> before = 0;  // bytes mapped before the start that the trace has
 
   Mapping() = default;
   Mapping(const Mapping&) = delete;

@@ -4,15 +4,19 @@
 #include <sys/mman.h>
 #include <time.h>
 
+#include "traces/open_flags.h"
+
 namespace filereel {
 namespace {
 
-// The permitted flags of an open; O_TMPFILE includes the O_DIRECTORY bit. O_APPEND is excluded
-// because offsets are explicit.
-constexpr std::uint32_t kOpenFlags = O_ACCMODE | O_CREAT | O_EXCL | O_TRUNC | O_TMPFILE | O_DIRECT |
-                                     O_SYNC | O_DSYNC | O_NOATIME | O_PATH | O_NONBLOCK;
-constexpr std::uint32_t kTemporary = O_TMPFILE & ~O_DIRECTORY;
-constexpr std::uint32_t kStatusFlags = O_NONBLOCK | O_DIRECT | O_NOATIME;
+// The permitted flags of an open; that of temporary files includes that of directories. O_APPEND is
+// excluded because offsets are explicit.
+constexpr std::uint32_t kOpenFlags = O_ACCMODE | O_CREAT | O_EXCL | O_TRUNC |
+                                     open_flags::kTemporary | open_flags::kDirect | O_SYNC |
+                                     O_DSYNC | O_NOATIME | O_PATH | O_NONBLOCK;
+constexpr std::uint32_t kTemporary = open_flags::kTemporary & ~open_flags::kDirectory;
+constexpr std::uint32_t kStatusFlags = O_NONBLOCK | open_flags::kDirect | O_NOATIME;
+constexpr std::uint64_t kSmallestPage = 4096;         // of all processors
 constexpr std::uint32_t kWhiteout = RENAME_WHITEOUT;  // creates a device node
 
 // Value of a mapping's `begin` while a thread works on its entry.
@@ -130,7 +134,7 @@ std::int64_t OperationExecutor<Calls>::call_other(const Operation& op) noexcept 
         return Calls::enter_directory(parent, name);
       });
     case set_flags:
-      return Calls::set_flags(fd(op.file), static_cast<int>(op.flags & kStatusFlags));
+      return set_status_flags(fd(op.file), op);
     case execute:
       return this->execute(op);
     case read:
@@ -151,8 +155,14 @@ std::int64_t OperationExecutor<Calls>::call_other(const Operation& op) noexcept 
 }
 
 template <class Calls>
+std::int64_t OperationExecutor<Calls>::set_status_flags(int fd, const Operation& op) noexcept {
+  return Calls::set_flags(fd, static_cast<int>(open_flags::to_kernel(op.flags & kStatusFlags)));
+}
+
+template <class Calls>
 std::int64_t OperationExecutor<Calls>::try_open(const Operation& op) noexcept {
-  const auto flags = static_cast<int>((op.flags & kOpenFlags) | O_NONBLOCK | O_NOCTTY);
+  const auto flags =
+      static_cast<int>(open_flags::to_kernel(op.flags & kOpenFlags) | O_NONBLOCK | O_NOCTTY);
   if ((op.flags & kTemporary) != 0) {
     const std::int64_t directory = parents_.directory(op.path);
     if (directory < 0) return directory;
@@ -184,7 +194,7 @@ std::int64_t OperationExecutor<Calls>::open(const Operation& op) noexcept {
   if (fd < 0) return fd;
   if (clear_nonblock_ && (op.flags & O_NONBLOCK) == 0) {
     const std::uint64_t begin = now_ns();
-    Calls::set_flags(static_cast<int>(fd), static_cast<int>(op.flags & kStatusFlags));
+    set_status_flags(static_cast<int>(fd), op);
     own_ns_ += now_ns() - begin;
   }
   return 0;  // the number has no meaning
@@ -368,10 +378,15 @@ std::int64_t OperationExecutor<Calls>::map(const Operation& op) noexcept {
   std::byte* free = nullptr;
   if (!mapping.begin.compare_exchange_strong(free, kTaken))
     return -EAGAIN;  // another thread uses it
+  // A mapping may start in the middle of a page if those of the recording were smaller.
+  const bool is_valid =
+      op.offset % kSmallestPage == 0 && op.length != 0 && op.length < UINT64_MAX - page_bytes_;
+  const std::uint64_t before = is_valid ? op.offset % page_bytes_ : 0;
   std::byte* begin = nullptr;
   const std::int64_t result =
-      Calls::map(fd(op.file), op.offset, op.length, protection, flags, begin);
-  mapping.length.store(op.length);
+      Calls::map(fd(op.file), op.offset - before, op.length + before, protection, flags, begin);
+  mapping.length.store(op.length + before);
+  mapping.before.store(before);
   mapping.begin.store(begin);
   return result;
 }
@@ -402,9 +417,15 @@ std::int64_t OperationExecutor<Calls>::in_mapping(const Operation& op, Call call
   // The last page is mapped completely.
   const std::uint64_t length =
       (mapping.length.load() + page_bytes_ - 1) / page_bytes_ * page_bytes_;
-  const std::uint64_t from = op.offset / page_bytes_ * page_bytes_;
-  if (from >= length || op.length > length || op.offset > length - op.length) return -ENOMEM;
-  const std::uint64_t wanted = std::min(op.offset - from + op.length, kMaxTransfer);
+  const std::uint64_t before = mapping.before.load();
+  if (op.length > length || op.offset > length - op.length ||
+      before > length - op.length - op.offset) {
+    return -ENOMEM;
+  }
+  const std::uint64_t offset = op.offset + before;
+  const std::uint64_t from = offset / page_bytes_ * page_bytes_;
+  if (from >= length) return -ENOMEM;
+  const std::uint64_t wanted = std::min(offset - from + op.length, kMaxTransfer);
   return call(begin + from, (wanted + page_bytes_ - 1) / page_bytes_ * page_bytes_);
 }
 

@@ -149,6 +149,7 @@ class OperationExecutor {
   std::int64_t call_other(const Operation& op) noexcept;
   std::int64_t open(const Operation& op) noexcept;
   std::int64_t try_open(const Operation& op) noexcept;
+  std::int64_t set_status_flags(int fd, const Operation& op) noexcept;
   std::int64_t close(const Operation& op) noexcept;
   std::int64_t transfer_in_pieces(const Operation& op) noexcept;
   std::int64_t stat_volume(const Operation& op) noexcept;

@@ -10,6 +10,7 @@
 #include "replay/engine/uring_requests.h"
 #include "replay/engine/uring_ring.h"
 #include "replay/measure/precise_sleep.h"
+#include "traces/open_flags.h"
 
 namespace filereel {
 namespace {
@@ -166,7 +167,7 @@ class UringEngine final : public IoEngine {
     const bool opens = op.kind == OperationKind::open;
     if ((!opens && op.kind != OperationKind::close) || op.file >= files_.size()) return;
     ring_.unregister_file(op.file);
-    files_[op.file] = {.direct = opens && (op.flags & O_DIRECT) != 0};
+    files_[op.file] = {.direct = opens && (op.flags & open_flags::kDirect) != 0};
   }
 
   // A file that is used often is registered.

@@ -1,32 +1,10 @@
 // The processor's time stamp counter, if reading it is cheaper than the kernel's vDSO.
 #pragma once
 
-#include <cstdint>
-
 #if defined(__x86_64__)
-
-#include <x86intrin.h>
-
-namespace filereel {
-
-inline constexpr const char* kTickSource = "tsc";  // kernel name
-
-inline std::uint64_t read_ticks() noexcept {
-  return __rdtsc();
-}
-
-}  // namespace filereel
-
+#include "replay/measure/tick_counter_x86_64.h"
+#elif defined(__aarch64__)
+#include "replay/measure/tick_counter_aarch64.h"
 #else
-
-namespace filereel {
-
-inline constexpr const char* kTickSource = "";
-
-inline std::uint64_t read_ticks() noexcept {
-  return 0;
-}
-
-}  // namespace filereel
-
+#include "replay/measure/tick_counter_absent.h"
 #endif

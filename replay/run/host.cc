@@ -1,8 +1,10 @@
 #include "replay/run/host.h"
 
+#include <algorithm>
 #include <fstream>
 #include <string_view>
 
+#include <fmt/format.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -21,10 +23,16 @@ std::string cpu_info(std::string_view key) {
   return "";
 }
 
-// "model name : …" on x86; other processors report it elsewhere or not at all.
+// "model name : …" on x86. Machines with arm64 have a device tree with their model, which ends with
+// a zero byte, or only the numbers of the processor's designer and design.
 std::string cpu_model() {
   std::string model = cpu_info("model name");
-  return model.empty() ? read_sysfs("/proc/device-tree/model") : model;
+  if (model.empty()) model = read_sysfs("/proc/device-tree/model");
+  model.resize(std::min(model.find('\0'), model.size()));
+  if (const std::string part = cpu_info("CPU part"); model.empty() && !part.empty()) {
+    model = fmt::format("implementer {}, part {}", cpu_info("CPU implementer"), part);
+  }
+  return model;
 }
 
 }  // namespace

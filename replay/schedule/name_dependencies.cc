@@ -6,6 +6,8 @@
 #include <fcntl.h>
 #include <linux/fs.h>
 
+#include "traces/open_flags.h"
+
 namespace filereel {
 
 NameDependencies::NameDependencies(const PathTable& paths, HappensBefore& order) : order_(order) {
@@ -68,7 +70,8 @@ bool NameDependencies::add(const Operation& op, LanePosition now) {
 // With O_CREAT it creates the name, unless the name is known to exist.
 bool NameDependencies::open(const Operation& op, LanePosition now) {
   const bool succeeded = op.expected >= 0;
-  const bool may_create = (op.flags & O_CREAT) != 0 && (op.flags & O_TMPFILE) != O_TMPFILE;
+  const bool may_create =
+      (op.flags & O_CREAT) != 0 && (op.flags & open_flags::kTemporary) != open_flags::kTemporary;
   const bool already_existed = names_[op.path].exists && (op.flags & O_EXCL) == 0;
   if (succeeded && may_create && !already_existed) {
     change(op.path, now, true);

@@ -1,6 +1,7 @@
 """Recording 32-bit system calls: of 32-bit programs, and of 64-bit ones that make them."""
 
 import json
+import os
 import pathlib
 import subprocess
 import unittest
@@ -15,6 +16,7 @@ LOST = "calls of 32-bit programs: record them with --backend strace"
 CALLS = 1500  # about files, of `compat_calls many`
 
 
+@unittest.skipUnless(os.uname().machine == "x86_64", "makes calls of i386")
 @unittest.skipUnless(have("cc"), "needs cc")
 class CompatTest(IntegrationTest):
 

@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 
 #include "tests/replay/hand_trace.h"
+#include "traces/open_flags.h"
 
 namespace filereel {
 namespace {
@@ -144,10 +145,10 @@ TEST_CASE("a failed removal of a non-empty directory waits for its names") {
 TEST_CASE("an open directory is listed before it is removed") {
   HandTrace trace;
   begin_lanes(trace, 2);
-  trace.open(0, 0, "d", 0, O_RDONLY | O_DIRECTORY);  // 2
-  trace.on(0, list, 0, 0);                           // 3
-  trace.add(1, remove_directory, "d");               // 4
-  trace.close(0, 0, 0);                              // 5
+  trace.open(0, 0, "d", 0, O_RDONLY | open_flags::kDirectory);  // 2
+  trace.on(0, list, 0, 0);                                      // 3
+  trace.add(1, remove_directory, "d");                          // 4
+  trace.close(0, 0, 0);                                         // 5
   end_lanes(trace, 2);
   const CompiledLanes lanes = compile(trace);
   CHECK(lanes.before(3, 4));

@@ -21,6 +21,7 @@
 #include "replay/engine/operation_executor.h"
 #include "tests/replay/engine_rig.h"
 #include "tests/skipped.h"
+#include "traces/open_flags.h"
 
 namespace filereel {
 namespace {
@@ -112,7 +113,7 @@ TEST_CASE("the root itself is a directory like others") {
   Bench bench;
   CHECK(bench.run(bench.at(stat, "")) == 0);
   CHECK(bench.run(bench.at(make_directory, "")) == -EEXIST);
-  CHECK(bench.run(bench.open(0, "", O_RDONLY | O_DIRECTORY)) == 0);
+  CHECK(bench.run(bench.open(0, "", O_RDONLY | open_flags::kDirectory)) == 0);
   Operation entries = of_file(list, 0);
   entries.length = 4096;
   CHECK(bench.run(entries) == 0);
@@ -291,7 +292,7 @@ TEST_CASE("owners change only on request") {
 TEST_CASE("directories are read from the start or from their position") {
   Bench bench;
   for (int i = 0; i < 100; ++i) std::ofstream(bench.near(std::to_string(i)));
-  REQUIRE(bench.run(bench.open(0, "", O_RDONLY | O_DIRECTORY)) == 0);
+  REQUIRE(bench.run(bench.open(0, "", O_RDONLY | open_flags::kDirectory)) == 0);
   Operation entries = of_file(list, 0);
   entries.length = 1'024;
   CHECK(bench.run(entries) == 0);
@@ -398,7 +399,8 @@ TEST_CASE("mappings are created, faulted in, synced and removed, and never execu
   CHECK(bench.run(touch) == 0);
   touch.flags = 1;
   CHECK(bench.run(touch) == 0);
-  touch.offset = 36'000;
+  const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  touch.offset = (40'000 + page - 1) / page * page - 4'000;
   CHECK(bench.run(touch) == -ENOMEM);  // beyond the map
   touch.offset = UINT64_MAX - 10;
   CHECK(bench.run(touch) == -ENOMEM);
@@ -420,6 +422,18 @@ TEST_CASE("mappings are created, faulted in, synced and removed, and never execu
   CHECK(bench.run(map_it(1, MAP_SHARED, 8'192)) == 0);
   // One larger than the address space is a result too.
   CHECK(bench.run(map_it(3, MAP_SHARED, std::uint64_t{1} << 62)) == -ENOMEM);
+  // Where pages are larger than those of the recording, it starts in the middle of one.
+  Operation inside = map_it(2, MAP_SHARED, 20'000);
+  inside.offset = 5 * 4'096;
+  CHECK(bench.run(inside) == 0);
+  CHECK(bench.mappings[2].before.load() == inside.offset % page);
+  CHECK(bench.run(mapping(sync_map, 2, 20'000)) == 0);
+  touch = mapping(fault, 2, 4'096);
+  touch.offset = UINT64_MAX - 4'096;
+  CHECK(bench.run(touch) == -ENOMEM);
+  CHECK(bench.run(mapping(unmap, 2, 0)) == 0);
+  inside.offset = 5 * 4'096 + 1;
+  CHECK(bench.run(inside) == -EINVAL);
 }
 
 TEST_CASE("programs are looked up and not run") {
@@ -439,7 +453,7 @@ TEST_CASE("programs are looked up and not run") {
 TEST_CASE("a temporary file has no name until it is given one") {
   Bench bench;
   REQUIRE(bench.run(bench.at(make_directory, "d")) == 0);
-  const std::int64_t opened = bench.run(bench.open(0, "d", O_RDWR | O_TMPFILE));
+  const std::int64_t opened = bench.run(bench.open(0, "d", O_RDWR | open_flags::kTemporary));
   if (opened == -EOPNOTSUPP) return;
   CHECK(opened == 0);
   CHECK(fs::is_empty(bench.near("d")));

@@ -15,6 +15,7 @@
 #include "replay/engine/io_engine.h"
 #include "replay/measure/clock.h"
 #include "tests/replay/engine_rig.h"
+#include "traces/open_flags.h"
 
 namespace filereel {
 namespace {
@@ -102,7 +103,7 @@ TEST_CASE("all depths read the data written, also with direct I/O, and count eac
   if (uring_unavailable_reason()) return;
   constexpr std::uint64_t kRequests = 5000;
   for (const std::uint32_t depth : {1U, 2U, 63U, 64U, 65U, 256U, 4096U}) {
-    for (const int direct : {0, O_DIRECT}) {
+    for (const int direct : {0, open_flags::kDirect}) {
       CAPTURE(depth);
       CAPTURE(direct);
       EngineRig rig;
@@ -222,7 +223,7 @@ TEST_CASE("writes of the same bytes keep their order where they do not overlap o
   context.queue_depth = 32;
   context.verify = Verify::content;
   const auto engine = begun_uring(context);
-  std::vector<Operation> operations = {rig.open(3, "f", O_RDWR | O_CREAT | O_DIRECT, 7)};
+  std::vector<Operation> operations = {rig.open(3, "f", O_RDWR | O_CREAT | open_flags::kDirect, 7)};
   for (int i = 0; i < 200; ++i) {
     operations.push_back(EngineRig::transfer(write, 3, 0, 65536, static_cast<FileId>(i)));
     operations.push_back(EngineRig::transfer(read, 3, 0, 65536, static_cast<FileId>(i)));

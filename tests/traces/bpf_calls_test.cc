@@ -25,6 +25,7 @@
 
 #include "tests/traces/bpf_events.h"
 #include "traces/calls/call_table.h"
+#include "traces/open_flags.h"
 #include "traces/operation.h"
 #include "traces/record/compat_calls.h"
 
@@ -67,6 +68,13 @@ TEST_CASE("32-bit calls have a path or a descriptor, and a unique number") {
   CHECK(shapes[kSendfile64].file[1] == 1);
 }
 
+TEST_CASE("a call that the processor lacks has no number") {
+  CHECK(number_in("257") == 257);
+  CHECK(number_in("0") == 0);
+  CHECK(number_in("SYS_open") == kNoNumber);
+  CHECK(number_in("__NR_open") == kNoNumber);
+}
+
 TEST_CASE("every recorded call is in the table and has a unique number") {
   std::set<long> numbers;
   for (const BpfCall& call : bpf_calls()) {
@@ -104,12 +112,19 @@ TEST_CASE("every call of the table is recorded in the kernel, too") {
                                                         "fchown32",
                                                         "waitpid",
                                                         "umount"};
+  // Calls with a successor, which newer processors lack.
+  const std::set<std::string_view> older = {
+      "open",    "creat", "stat",     "lstat",        "access",      "readlink",  "getdents",
+      "mkdir",   "rmdir", "unlink",   "rename",       "link",        "symlink",   "mknod",
+      "chmod",   "chown", "lchown",   "utime",        "utimes",      "futimesat", "dup2",
+      "eventfd", "pipe",  "signalfd", "epoll_create", "inotify_init"};
   std::set<std::string_view> recorded;
   for (const BpfCall& call : bpf_calls()) recorded.insert(call.name);
   for (const CallRow& call : call_rows()) {
     CAPTURE(call.name);
-    const bool is_expected =
-        !by_other_events.contains(call.name) && !of_other_machines.contains(call.name);
+    const bool is_expected = !by_other_events.contains(call.name) &&
+                             !of_other_machines.contains(call.name) &&
+                             (recorded.contains("open") || !older.contains(call.name));
     CHECK(recorded.contains(call.name) == is_expected);
   }
 }
@@ -181,8 +196,9 @@ TEST_CASE("shapes give the positions of arguments") {
   CHECK(sendfile.file[0] == 2);
   CHECK(sendfile.file[1] == 1);
   CHECK(shape_of(SYS_preadv2).vector == 2);
-  CHECK(shape_of(SYS_dup2).file[1] == 0);  // no open file yet
-  CHECK(shape_of(SYS_dup2).flags == SHAPE_DUPLICATES);
+  CHECK(shape_of(SYS_dup3).file[1] == 0);  // no open file yet
+  CHECK(shape_of(SYS_dup3).flags == SHAPE_DUPLICATES);
+  CHECK(shape_of(SYS_execve).flags == SHAPE_EXECUTES);
   CHECK(shape_of(SYS_readlinkat).buffer == 3);
   CHECK(shape_of(SYS_getdents64).flags == (SHAPE_LISTS | SHAPE_FILES_ONLY));
   CHECK(shape_of(SYS_fcntl).flags == (SHAPE_DUPLICATES | SHAPE_LOCKS | SHAPE_NAMES));
@@ -213,7 +229,7 @@ TEST_CASE("an open contains the identity and path of its file") {
 
 TEST_CASE("an open that failed has neither file nor identity") {
   const auto call =
-      read_call(BpfEvent::call(SYS_open, {kPointer, O_RDONLY, 0}, -ENOENT).path("gone"));
+      read_call(BpfEvent::call(SYS_openat, {kCwd, kPointer, O_RDONLY, 0}, -ENOENT).path("gone"));
   REQUIRE(call);
   CHECK(call->result == -ENOENT);
   CHECK(call->result_file == 0);
@@ -232,9 +248,11 @@ TEST_CASE("an open in the same directory as the previous one may omit its path")
 }
 
 TEST_CASE("a call whose path could not be read is omitted") {
-  CHECK_FALSE(read_call(BpfEvent::call(SYS_unlink, {kPointer}).part(PART_STRING, 0, "", PART_CUT)));
-  CHECK_FALSE(read_call(BpfEvent::call(SYS_rename, {kPointer, kPointer}).path("a")));
-  CHECK(read_call(BpfEvent::call(SYS_rename, {kPointer, kPointer}).path("a").path2("b")));
+  CHECK_FALSE(
+      read_call(BpfEvent::call(SYS_unlinkat, {kCwd, kPointer}).part(PART_STRING, 0, "", PART_CUT)));
+  CHECK_FALSE(read_call(BpfEvent::call(SYS_renameat, {kCwd, kPointer, kCwd, kPointer}).path("a")));
+  CHECK(read_call(
+      BpfEvent::call(SYS_renameat, {kCwd, kPointer, kCwd, kPointer}).path("a").path2("b")));
 }
 
 TEST_CASE("openat2 passes its flags through a pointer") {
@@ -252,6 +270,32 @@ TEST_CASE("openat2 passes its flags through a pointer") {
   CHECK_FALSE(read_call(event()));
 }
 
+TEST_CASE("the kernel's flags of opens become those of a trace") {
+  constexpr int kAll = O_DIRECT | O_DIRECTORY | O_NOFOLLOW | O_RDWR | O_CREAT;
+  constexpr int kInTrace =
+      open_flags::kDirect | open_flags::kDirectory | open_flags::kNoFollow | O_RDWR | O_CREAT;
+  const auto call = read_call(BpfEvent::call(SYS_openat, {kCwd, kPointer, kAll, 0600}, 5)
+                                  .path("f")
+                                  .identity(1, S_IFREG)
+                                  .real(0, "/f"));
+  REQUIRE(call);
+  CHECK(call->flags == kInTrace);
+  const open_how how{.flags = kAll, .mode = 0600, .resolve = 0};
+  const auto by_how = read_call(
+      BpfEvent::call(SYS_openat2, {kCwd, kPointer, kPointer, 24}, -ENOENT).path("f").copy(0, how));
+  REQUIRE(by_how);
+  CHECK(by_how->flags == kInTrace);
+  const auto set = read_call(BpfEvent::call(SYS_fcntl, {3, F_SETFL, O_DIRECT}));
+  REQUIRE(set);
+  CHECK(set->flags == open_flags::kDirect);
+  // Of another kind: a bit of these is no flag of an open.
+  const auto status = read_call(
+      BpfEvent::call(SYS_statx, {kCwd, kPointer, AT_STATX_DONT_SYNC, 0, kPointer}, -ENOENT)
+          .path("f"));
+  REQUIRE(status);
+  CHECK(status->flags == AT_STATX_DONT_SYNC);
+}
+
 TEST_CASE("a file opened by handle has its real path") {
   const auto call = read_call(BpfEvent::call(SYS_open_by_handle_at, {3, kPointer, O_RDONLY}, 6)
                                   .identity(5, S_IFREG)
@@ -264,8 +308,8 @@ TEST_CASE("a file opened by handle has its real path") {
 }
 
 TEST_CASE("the event contains a working directory shared by threads") {
-  const auto call =
-      read_call(BpfEvent::call(SYS_mkdir, {kPointer, 0700}).path("sub").real(1, "/var/tmp"), false);
+  const auto call = read_call(
+      BpfEvent::call(SYS_mkdirat, {kCwd, kPointer, 0700}).path("sub").real(1, "/var/tmp"), false);
   REQUIRE(call);
   CHECK(call->dir_path == "/var/tmp");
   const auto other = read_call(BpfEvent::call(SYS_renameat, {4, kPointer, kCwd, kPointer})
@@ -444,7 +488,9 @@ TEST_CASE("stat reports its results, by path or descriptor") {
   CHECK(call->fd == 6);
   CHECK(call->file == 0x60);
   CHECK(call->dir == SystemCall::kCwd);
-  call = read_call(BpfEvent::call(SYS_lstat, {kPointer, kPointer}, -ENOENT).path("f"));
+  call = read_call(
+      BpfEvent::call(SYS_newfstatat, {kCwd, kPointer, kPointer, AT_SYMLINK_NOFOLLOW}, -ENOENT)
+          .path("f"));
   REQUIRE(call);
   CHECK(call->flags == AT_SYMLINK_NOFOLLOW);
   CHECK_FALSE(call->stat);
@@ -457,11 +503,6 @@ TEST_CASE("a null path can denote a descriptor") {
   CHECK(call->call == Call::fstat);
   CHECK(call->fd == 6);
   CHECK_FALSE(read_call(BpfEvent::call(SYS_statx, {6, 0, 0, STATX_SIZE, kPointer})));
-}
-
-TEST_CASE("setting times with an unreadable path is omitted") {
-  CHECK_FALSE(read_call(BpfEvent::call(SYS_utimes, {kPointer, 0})));
-  CHECK_FALSE(read_call(BpfEvent::call(SYS_utime, {0, 0})));
 }
 
 TEST_CASE("statx has its own structure") {
@@ -500,19 +541,10 @@ TEST_CASE("times are set to what a structure says, or to now") {
   CHECK(call->fd == 3);
   CHECK(call->file == 0x30);
   CHECK(call->times[0] == kTimeNow);
-  const std::array<timeval, 2> older = {timeval{5, 6}, timeval{7, 8}};
-  call = read_call(BpfEvent::call(SYS_utimes, {kPointer, kPointer}).path("f").copy(0, older));
-  REQUIRE(call);
-  CHECK(call->times[0] == 5'000'006'000);
-  CHECK(call->times[1] == 7'000'008'000);
-  const std::array<std::uint64_t, 2> oldest = {5, 7};
-  call = read_call(BpfEvent::call(SYS_utime, {kPointer, kPointer}).path("f").copy(0, oldest));
-  REQUIRE(call);
-  CHECK(call->times[1] == 7'000'000'000);
 }
 
 TEST_CASE("symbolic links are created, read and removed with their target") {
-  auto call = read_call(BpfEvent::call(SYS_readlink, {kPointer, kPointer, 100}, 3)
+  auto call = read_call(BpfEvent::call(SYS_readlinkat, {kCwd, kPointer, kPointer, 100}, 3)
                             .path("l")
                             .part(PART_RESULT, 0, "abc"));
   REQUIRE(call);
@@ -584,8 +616,8 @@ TEST_CASE("pairs of descriptors are behind a pointer") {
   call = read_call(BpfEvent::call(SYS_socketpair, {1, 1, 0, kPointer}).copy(0, ends));
   REQUIRE(call);
   CHECK(call->fd2 == 6);
-  CHECK_FALSE(read_call(BpfEvent::call(SYS_pipe, {kPointer}, -EMFILE)));
-  CHECK_FALSE(read_call(BpfEvent::call(SYS_pipe, {kPointer})));
+  CHECK_FALSE(read_call(BpfEvent::call(SYS_pipe2, {kPointer, 0}, -EMFILE)));
+  CHECK_FALSE(read_call(BpfEvent::call(SYS_pipe2, {kPointer, 0})));
 }
 
 TEST_CASE("descriptors are duplicated and closed one by one or many at once") {
@@ -604,7 +636,7 @@ TEST_CASE("descriptors are duplicated and closed one by one or many at once") {
 }
 
 TEST_CASE("descriptors are 32-bit numbers, and the upper bits are ignored") {
-  const auto call = read_call(BpfEvent::call(SYS_dup2, {0xffff'ffff, 0xdead'0000'0005}));
+  const auto call = read_call(BpfEvent::call(SYS_dup3, {0xffff'ffff, 0xdead'0000'0005, 0}));
   REQUIRE(call);
   CHECK(call->fd == -1);
   CHECK(call->fd2 == 5);
@@ -641,7 +673,7 @@ TEST_CASE("a call that is not in the table is not read") {
 }
 
 TEST_CASE("the start of a call has no result") {
-  BpfEvent event = BpfEvent::call(SYS_unlink, {kPointer}, -5).path("f");
+  BpfEvent event = BpfEvent::call(SYS_unlinkat, {kCwd, kPointer}, -5).path("f");
   const auto call = read_call(event, false);
   REQUIRE(call);
   CHECK(call->result == 0);

@@ -99,7 +99,7 @@ inline std::vector<BpfSample> bpf_event_samples() {
           .add(open(4, 0x40, "/d/b").real(0, "b", PART_SIBLING))
           .add(call(SYS_write, 3, 0x30, 64))
           .add(call(SYS_pread64, 4, 0x40, 10))
-          .add(BpfEvent::call(SYS_rename, {1, 2}).path("/d/a").path2("/d/c"))
+          .add(BpfEvent::call(SYS_renameat, {kCwd, 1, kCwd, 2}).path("/d/a").path2("/d/c"))
           .add(BpfEvent::call(SYS_copy_file_range, {3, 0, 4, 0, 64}, 64).file(0x30, 0x40))
           .add(BpfEvent::call(SYS_mmap, {0, 8192, 3, 1, 3, 0}, 0x10000).file(0x30))
           .add(BpfEvent(EVENT_FAULT)
@@ -162,7 +162,7 @@ inline std::vector<BpfSample> bpf_event_samples() {
           .add(BpfEvent(EVENT_KINDS)));
   samples.push_back(
       BpfSample("bad-parts")
-          .add(BpfEvent::call(SYS_open, {1}).part(PART_IDENTITY, 0, "short"))
+          .add(BpfEvent::call(SYS_openat, {kCwd, 1}).part(PART_IDENTITY, 0, "short"))
           .add(open(3, 0x30, "/d/a").part(PART_REAL, 0, "\377ab"))
           .add(BpfEvent::call(SYS_ioctl, {3, 0x4020940d, kUnknownAddress}).copy(0, 'x'))
           .add(BpfEvent(EVENT_SUBMIT).part(PART_ENTRY, 0, "short"))

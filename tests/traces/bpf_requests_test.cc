@@ -31,7 +31,7 @@ struct Requests {
                      .mapped_file = [](std::uint32_t, std::uint64_t,
                                        std::uint64_t) { return std::string(); },
                      .mount_point = [](std::uint64_t) { return std::string(); }}) {
-    take(BpfEvent::call(SYS_open, {kPointer, O_RDWR, 0}, 3)
+    take(BpfEvent::call(SYS_openat, {kCwd, kPointer, O_RDWR, 0}, 3)
              .path("/f")
              .extra(kFile)
              .identity(1, S_IFREG | 0600, 1 << 20)

@@ -84,14 +84,14 @@ TEST_CASE("unsupported calls are counted as lost") {
 TEST_CASE("calls with a bad pointer are counted by name") {
   RecordedEvents events;
   events.take(opened("/f", 3, 0x10).real(0, "/f"))
-      .take(BpfEvent::call(SYS_rename, {kPointer, kPointer}, -EFAULT))
+      .take(BpfEvent::call(SYS_renameat, {kCwd, kPointer, kCwd, kPointer}, -EFAULT))
       .take(BpfEvent::call(SYS_openat2, {kCwd, kPointer, kPointer, 24}, -EFAULT).path("/f"))
       .take(BpfEvent::call(SYS_fcntl, {3, F_SETLK, kPointer}, -EFAULT).file(0x10))
-      .take(BpfEvent::call(SYS_pipe, {kPointer}, -EFAULT));
+      .take(BpfEvent::call(SYS_pipe2, {kPointer, 0}, -EFAULT));
   const auto lost = [&](const std::string& name) {
     return events.calls.lost("calls with a bad pointer or descriptor: " + name);
   };
-  CHECK(lost("rename") == 1);
+  CHECK(lost("renameat") == 1);
   CHECK(lost("openat2") == 1);
   CHECK(lost("fcntl") == 1);
   CHECK(events.calls.builder.info().lost.size() == 3);
@@ -437,7 +437,8 @@ TEST_CASE("page faults in maps of opened files are found after renames") {
   events.take(opened("/f", 3, 0x10, 77).real(0, "/f"))
       .take(BpfEvent::call(SYS_mmap, {0, 8192, 1, 1, 3, 0}, 0x10000).file(0x10))
       .take(BpfEvent(EVENT_FAULT).with({1, 1, 0}).identity(77, S_IFREG, 100).real(0, "/z"));
-  CHECK(events.text().ends_with("0 fault from 0 @4096 +4096\n"));
+  const std::string page = std::to_string(sysconf(_SC_PAGESIZE));
+  CHECK(events.text().ends_with("0 fault from 0 @" + page + " +" + page + "\n"));
 }
 
 TEST_CASE("corrupt events are counted") {

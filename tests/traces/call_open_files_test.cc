@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "tests/traces/recorded_calls.h"
+#include "traces/open_flags.h"
 
 using namespace filereel;
 
@@ -179,7 +180,7 @@ TEST_CASE("kernel numbers determine the base of a relative name") {
   SystemCall make = on_path(Call::mkdir, "x");
   make.dir = 8;
   make.dir_file = 70;
-  calls.run(open_as(70, "/d", O_DIRECTORY, 3)).run(by(200, make));
+  calls.run(open_as(70, "/d", open_flags::kDirectory, 3)).run(by(200, make));
   CHECK(calls.text() == "0 open d #0 flags 200000\n1 mkdir d/x\n");
 }
 

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "tests/traces/recorded_calls.h"
+#include "traces/open_flags.h"
 
 using namespace filereel;
 
@@ -44,7 +45,7 @@ TEST_CASE("relative names start at the current working directory") {
       .run(on_path(Call::chdir, "sub/./dir/.."))
       .run(on_path(Call::stat, "x"))
       .run(on_path(Call::chdir, "missing", -ENOENT))
-      .run(open_at("/var", O_RDONLY | O_DIRECTORY, 3))
+      .run(open_at("/var", O_RDONLY | open_flags::kDirectory, 3))
       .run(on_file(Call::fchdir, 3))
       .run(on_path(Call::stat, "x/"));
   CHECK(calls.text() ==
@@ -61,7 +62,7 @@ TEST_CASE("relative names can start at an open directory") {
   RecordedCalls calls;
   SystemCall known = in_directory(9, on_path(Call::unlink, "x"));
   known.dir_path = "/etc";
-  calls.run(open_at("/d", O_RDONLY | O_DIRECTORY, 3))
+  calls.run(open_at("/d", O_RDONLY | open_flags::kDirectory, 3))
       .run(in_directory(3, on_path(Call::mkdir, "e")))
       .run(in_directory(3, on_path(Call::stat, "/abs")))
       .run(known);
@@ -96,7 +97,7 @@ TEST_CASE("an O_PATH descriptor stands for its path if no file is needed") {
 
 TEST_CASE("an unnamed file gets its name through its descriptor") {
   RecordedCalls calls;
-  SystemCall temporary = open_at("/d", O_TMPFILE | O_RDWR, 3);
+  SystemCall temporary = open_at("/d", open_flags::kTemporary | O_RDWR, 3);
   temporary.result_path = "/d/#123 (deleted)";
   calls.run(temporary)
       .run(data(Call::write, 3, 10, 10))
@@ -122,7 +123,7 @@ TEST_CASE("links created by the trace are followed, the last one if the call fol
       .run(on_path(Call::stat, "/link/abs"))
       .run(on_path(Call::stat, "/link/../up"))
       .run(on_path(Call::readlink, "/link/abs"))
-      .run(open_at("/link/abs", O_RDONLY | O_NOFOLLOW, -ELOOP))
+      .run(open_at("/link/abs", O_RDONLY | open_flags::kNoFollow, -ELOOP))
       .run(on_path(Call::unlink, "/link"))
       .run(on_path(Call::stat, "/link", -ENOENT));
   CHECK(calls.text() ==
@@ -195,7 +196,7 @@ TEST_CASE("open directories and working directories move with the directories ab
   RecordedCalls calls;
   calls.run(on_path(Call::mkdir, "/a"))
       .run(on_path(Call::mkdir, "/a/b"))
-      .run(open_at("/a/b", O_RDONLY | O_DIRECTORY, 3))
+      .run(open_at("/a/b", O_RDONLY | open_flags::kDirectory, 3))
       .run(on_path(Call::chdir, "/a/b"))
       .run(on_path(Call::mkdir, "/a/b/x"))
       .run(on_path(Call::mkdir, "/a/y"))
@@ -211,8 +212,8 @@ TEST_CASE("exchanged directories keep their open files") {
       .run(on_path(Call::mkdir, "/b"))
       .run(on_path(Call::mkdir, "/a/x"))
       .run(on_path(Call::mkdir, "/b/x"))
-      .run(open_at("/a", O_RDONLY | O_DIRECTORY, 3))
-      .run(open_at("/b", O_RDONLY | O_DIRECTORY, 4))
+      .run(open_at("/a", O_RDONLY | open_flags::kDirectory, 3))
+      .run(open_at("/b", O_RDONLY | open_flags::kDirectory, 4))
       .run(two_paths(Call::rename, "/a", "/b", 0, RENAME_EXCHANGE));
   calls.text();
   calls.run(in_directory(3, on_path(Call::stat, "x")))
@@ -427,7 +428,7 @@ TEST_CASE("links to themselves fail only if they are followed") {
   calls.text();
   calls.run(on_path(Call::stat, "/a/", -ELOOP, AT_SYMLINK_NOFOLLOW))
       .run(on_path(Call::stat, "/a/x", -ELOOP))
-      .run(open_at("/a", O_RDONLY | O_NOFOLLOW, -ELOOP));
+      .run(open_at("/a", O_RDONLY | open_flags::kNoFollow, -ELOOP));
   CHECK(calls.text() ==
         "0 stat a +0 = -40 loose\n"
         "0 stat a/x +0 = -40 loose\n"
@@ -436,7 +437,7 @@ TEST_CASE("links to themselves fail only if they are followed") {
 
 TEST_CASE("paths can start with an open file in /proc") {
   RecordedCalls calls("/w");
-  calls.run(open_at("/d", O_RDONLY | O_DIRECTORY, 3));
+  calls.run(open_at("/d", O_RDONLY | open_flags::kDirectory, 3));
   calls.text();
   calls.run(open_at("/proc/self/fd/3/sub/y", O_RDONLY, 4))
       .run(on_path(Call::stat, "/dev/fd/3/x"))
@@ -464,7 +465,7 @@ TEST_CASE("openat2 can use a directory as the root") {
   RecordedCalls calls;
   SystemCall open = in_directory(3, open_at("/etc/../../passwd", O_RDONLY, 4));
   open.resolve = RESOLVE_IN_ROOT;
-  calls.run(open_at("/d", O_RDONLY | O_DIRECTORY, 3)).run(open);
+  calls.run(open_at("/d", O_RDONLY | open_flags::kDirectory, 3)).run(open);
   CHECK(calls.text() == "0 open d #0 flags 200000\n0 open d/passwd #1\n");
 }
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "tests/traces/recorded_calls.h"
+#include "traces/open_flags.h"
 
 using namespace filereel;
 
@@ -302,7 +303,7 @@ TEST_CASE("directory listings continue until the directory is rewound") {
   RecordedCalls calls;
   SystemCall first = data(Call::getdents, 3, 100, 96);
   first.entries = 4;
-  calls.run(open_at("/d", O_RDONLY | O_DIRECTORY, 3))
+  calls.run(open_at("/d", O_RDONLY | open_flags::kDirectory, 3))
       .run(first)
       .run(data(Call::getdents, 3, 100, 0))
       .run(on_file(Call::seek, 3, 0, SEEK_SET))

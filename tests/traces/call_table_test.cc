@@ -69,7 +69,7 @@ TEST_CASE("a command determines the call, and unknown commands do not concern fi
   };
   CHECK(command(F_SETFL) == CallReading::call);
   CHECK(call.call == Call::set_flags);
-  CHECK(argument == Argument::flags);
+  CHECK(argument == Argument::open_flags);
   CHECK(command(F_OFD_SETLKW) == CallReading::call);
   CHECK(call.call == Call::record_lock);
   CHECK(call.mode == 1);

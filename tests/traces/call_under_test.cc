@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include "tests/traces/recorded_calls.h"
+#include "traces/open_flags.h"
 
 using namespace filereel;
 
@@ -146,7 +147,7 @@ TEST_CASE("links outside lead inside") {
 
 TEST_CASE("an unnamed file from outside gets a name inside") {
   CallsUnder calls;
-  SystemCall open = open_at("/tmp", O_TMPFILE | O_RDWR, 3);
+  SystemCall open = open_at("/tmp", open_flags::kTemporary | O_RDWR, 3);
   SystemCall link = two_paths(Call::link, "/proc/self/fd/3", "/d/new");
   link.flags = AT_SYMLINK_FOLLOW;
   calls.run(open).run(link).run(close_of(3));

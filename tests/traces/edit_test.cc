@@ -12,6 +12,7 @@
 
 #include "tests/entries.h"
 #include "tests/traces/tale.h"
+#include "traces/open_flags.h"
 
 namespace filereel {
 namespace {
@@ -115,7 +116,7 @@ TEST_CASE("a removed file that is open where the cut begins is there without a n
   tale.open(0, "f", O_RDWR | O_CREAT | O_EXCL);
   tale.write(0, 0, 100);
   tale.unlink("f");
-  tale.open(1, "dir", O_TMPFILE | O_RDWR);
+  tale.open(1, "dir", open_flags::kTemporary | O_RDWR);
   tale.now_ns = 50;
   tale.read(0, 0, 100);
   tale.write(1, 0, 10);

@@ -9,6 +9,7 @@
 #include "recorded.h"
 #include "traces/export/exporter.h"
 #include "traces/import/fio_iolog.h"
+#include "traces/open_flags.h"
 
 namespace filereel {
 namespace {
@@ -86,8 +87,8 @@ TEST_CASE("operations that an iolog cannot represent are counted by reason") {
   made.open(0, "a");
   made.open(1, "a");  // a second time
   made.open(2, "with blank");
-  made.open(3, "dir", O_RDONLY | O_DIRECTORY);
-  made.open(4, "dir", O_RDWR | O_TMPFILE);
+  made.open(3, "dir", O_RDONLY | open_flags::kDirectory);
+  made.open(4, "dir", O_RDWR | open_flags::kTemporary);
   made.open(5, "cut", O_WRONLY | O_TRUNC);
   made.use(OperationKind::read, 0, 0, 10);
   made.use(OperationKind::read, 0, 10, 0);

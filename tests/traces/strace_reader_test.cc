@@ -12,6 +12,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "traces/open_flags.h"
 #include "traces/operation.h"
 
 using namespace filereel;
@@ -64,7 +65,7 @@ TEST_CASE("Opens have their path, flags, mode and opened file") {
   CHECK(call.result == -ENOENT);
   call = read(R"(openat(AT_FDCWD</w>, "d", O_RDWR|O_TMPFILE, 0600) = 7</w/d/#1001>(deleted))");
   CHECK(call.dir_path == "/w");
-  CHECK(call.flags == (O_RDWR | O_TMPFILE));
+  CHECK(call.flags == (O_RDWR | open_flags::kTemporary));
   CHECK(call.result_path.empty());
 }
 

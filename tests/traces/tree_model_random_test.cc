@@ -20,6 +20,7 @@
 #include "filesets/system/random.h"
 #include "tests/temp_dir.h"
 #include "tests/traces/tale.h"
+#include "traces/open_flags.h"
 
 namespace filereel {
 namespace {
@@ -244,11 +245,11 @@ class Actor {
                                            O_RDWR | O_CREAT | O_EXCL,
                                            O_WRONLY | O_TRUNC,
                                            O_RDWR | O_CREAT | O_TRUNC,
-                                           O_RDONLY | O_DIRECTORY};
+                                           O_RDONLY | open_flags::kDirectory};
     const FileSlot to = slot();
     if (files_[to] >= 0) return;
-    const int flags = kFlags[random_.below(kFlags.size())] | O_NOFOLLOW;
-    files_[to] = ::open(next(a_), flags | O_CLOEXEC, 0644);
+    const int flags = kFlags[random_.below(kFlags.size())] | open_flags::kNoFollow;
+    files_[to] = ::open(next(a_), open_flags::to_kernel(flags) | O_CLOEXEC, 0644);
     const std::int64_t code = files_[to] < 0 ? -errno : 0;
     struct stat seen{};
     // The same with a file.

@@ -10,6 +10,7 @@
 
 #include "tests/entries.h"
 #include "tests/traces/tale.h"
+#include "traces/open_flags.h"
 
 namespace filereel {
 namespace {
@@ -35,7 +36,7 @@ TEST_CASE("an opened file existed before, with its parent directories") {
 TEST_CASE("kinds of initial files follow from operations on them") {
   Tale tale;
   tale.chdir("changed");
-  tale.open(0, "opened", O_RDONLY | O_DIRECTORY);
+  tale.open(0, "opened", O_RDONLY | open_flags::kDirectory);
   tale.open(1, "listed", O_RDONLY);
   tale.add(Tale::on_file(OperationKind::list, 1));
   tale.open(2, "refused", O_RDONLY);
@@ -286,7 +287,7 @@ TEST_CASE("hard links share a file across renames") {
 
 TEST_CASE("a file without a name gets one by a link") {
   Tale tale;
-  const FileId file = tale.open(0, "d", O_TMPFILE | O_RDWR).entry;
+  const FileId file = tale.open(0, "d", open_flags::kTemporary | O_RDWR).entry;
   tale.write(0, 0, 9);
   CHECK(tale.final() == "d/");
   CHECK(tale.link_file(0, "d/f").entry == file);
@@ -331,10 +332,10 @@ TEST_CASE("no child is invented if one is known or found later") {
 TEST_CASE("errors reveal kinds") {
   Tale tale;
   tale.open(0, "dir", O_WRONLY, -EISDIR);
-  tale.open(0, "file", O_RDONLY | O_DIRECTORY, -ENOTDIR);
+  tale.open(0, "file", O_RDONLY | open_flags::kDirectory, -ENOTDIR);
   tale.stat("under/x", 0);
   tale.simple(OperationKind::stat, "under/file/x", -ENOTDIR);
-  tale.open(0, "link", O_RDONLY | O_NOFOLLOW, -ELOOP);
+  tale.open(0, "link", O_RDONLY | open_flags::kNoFollow, -ELOOP);
   tale.simple(OperationKind::read_link, "plain", -EINVAL);
   tale.simple(OperationKind::get_xattr, "bare", -ENODATA);
   tale.access("locked", X_OK, -EACCES);

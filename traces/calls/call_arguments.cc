@@ -46,6 +46,7 @@ void CallArguments::set(Argument role, std::uint64_t number) {
       call_.dir2 = static_cast<int>(number);
       break;
     case Argument::flags:
+    case Argument::open_flags:
       call_.flags |= number;
       break;
     case Argument::mode:

@@ -8,6 +8,8 @@
 
 #include <fcntl.h>
 
+#include "traces/open_flags.h"
+
 namespace filereel {
 namespace {
 
@@ -92,7 +94,7 @@ std::vector<NameNeed> contradictions_here(CallParts& parts, CallContext& context
 bool fits(CallParts& parts, CallContext& context) {
   const SystemCall& call = context.call;
   if (call.call == Call::open && call.result >= 0 && names_file(call.result_path) &&
-      (call.flags & O_TMPFILE) != O_TMPFILE) {
+      (call.flags & open_flags::kTemporary) != open_flags::kTemporary) {
     bool deleted = false;
     const PathId real = parts.paths.real(call.result_path, deleted);
     if (!deleted && resolve_name(parts, context, first_name(call), follows_link(call)) != real) {

@@ -34,7 +34,7 @@ constexpr Structure kStructures[] = {
     {result_pointer, 8, true, {{"", result, 0, 8}}},
     {descriptor_pair, 8, true, {{"", descriptor, 0, 4}, {"", descriptor2, 4, 4}}},
     {how, 24, true,
-     {MEMBER(struct ::open_how, flags, flags),
+     {MEMBER(struct ::open_how, flags, open_flags),
       MEMBER(struct ::open_how, mode, mode),
       MEMBER(struct ::open_how, resolve, resolve)}},
     {lock, 24, true,
@@ -69,7 +69,7 @@ constexpr auto kFcntl = std::to_array<CallCommand>({
     {F_DUPFD, dup},
     {F_DUPFD_CLOEXEC, dup, none, O_CLOEXEC},
     {F_SETFD, set_cloexec, flags},
-    {F_SETFL, set_flags, flags},
+    {F_SETFL, set_flags, open_flags},
     {F_SETLK, record_lock, lock},
     {F_SETLKW, record_lock, lock, 0, 1},
     {F_OFD_SETLK, record_lock, lock},
@@ -93,10 +93,10 @@ constexpr std::uint64_t kNoFollow = AT_SYMLINK_NOFOLLOW;
 
 constexpr auto kCalls = sorted_by_name(std::to_array<CallRow>({
     // Opening and closing.
-    {"open", open, {path, flags, mode}},
-    {"openat", open, {directory, path, flags, mode}},
+    {"open", open, {path, open_flags, mode}},
+    {"openat", open, {directory, path, open_flags, mode}},
     {"openat2", open, {directory, path, how}},
-    {"open_by_handle_at", new_descriptor, {none, none, flags}, 0, file_by_handle},
+    {"open_by_handle_at", new_descriptor, {none, none, open_flags}, 0, file_by_handle},
     {"creat", open, {path, mode}, kCreat},
     {"close", close, {descriptor}},
     {"close_range", close_range, {first, last, flags}},

@@ -27,6 +27,7 @@ enum class Argument : std::uint8_t {
   directory,   // dir: base of `path`
   directory2,  // dir2: base of `path2`
   flags,
+  open_flags,  // flags: those of open(2), with the values of a trace (traces/open_flags.h)
   mode,
   offset,
   offset2,

@@ -9,6 +9,8 @@
 #include <linux/fs.h>
 #include <sys/stat.h>
 
+#include "traces/open_flags.h"
+
 namespace filereel {
 namespace {
 
@@ -142,8 +144,9 @@ void Emitter::explain(const CallContext& context, const Operation& operation) {
     return create_unseen(context, parent, S_IFDIR);
   }
   if (creates || makes_name(operation.kind)) return create_unseen(context, parent, S_IFDIR);
-  const bool directory = operation.kind == remove_directory || operation.kind == change_directory ||
-                         (operation.kind == open && (operation.flags & O_DIRECTORY) != 0);
+  const bool directory =
+      operation.kind == remove_directory || operation.kind == change_directory ||
+      (operation.kind == open && (operation.flags & open_flags::kDirectory) != 0);
   const std::uint32_t mode = operation.kind == stat && operation.mode != 0 ? operation.mode
                              : operation.kind == read_link                 ? S_IFLNK
                              : directory                                   ? S_IFDIR

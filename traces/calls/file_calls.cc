@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "traces/calls/names.h"
+#include "traces/open_flags.h"
 
 namespace filereel {
 namespace {
@@ -21,7 +22,8 @@ constexpr std::string_view kSpecialOmitted = "calls on pipes, sockets and device
 constexpr std::size_t kMaxPastDirectories = 32;
 
 // The flags that F_SETFL can change.
-constexpr std::uint32_t kStatusFlags = O_APPEND | O_ASYNC | O_DIRECT | O_NOATIME | O_NONBLOCK;
+constexpr std::uint32_t kStatusFlags =
+    O_APPEND | O_ASYNC | open_flags::kDirect | O_NOATIME | O_NONBLOCK;
 
 std::uint32_t lock_flags_of(const SystemCall& call) {
   if (call.call == Call::flock) {

@@ -41,6 +41,7 @@ class MappingUses {
 // Shared by tasks cloned with CLONE_VM. Anonymous memory is not tracked.
 class AddressSpace {
  public:
+  // The smallest page size of all processors. Starts of mappings are multiples of larger ones, too.
   static constexpr std::uint64_t kPage = 4096;
   // Linux allows 65,530 by default.
   static constexpr std::size_t kMaxPieces = 1 << 17;

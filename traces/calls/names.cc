@@ -8,6 +8,8 @@
 #include <fcntl.h>
 #include <linux/openat2.h>
 
+#include "traces/open_flags.h"
+
 namespace filereel {
 namespace {
 
@@ -73,7 +75,8 @@ bool names_an_entry(Call call) {
 bool follows_link(const SystemCall& call) {
   switch (call.call) {
     case Call::open:
-      return !(call.flags & O_NOFOLLOW) && (call.flags & (O_CREAT | O_EXCL)) != (O_CREAT | O_EXCL);
+      return !(call.flags & open_flags::kNoFollow) &&
+             (call.flags & (O_CREAT | O_EXCL)) != (O_CREAT | O_EXCL);
     case Call::link:
       return (call.flags & AT_SYMLINK_FOLLOW) != 0;
     case Call::readlink:

@@ -13,6 +13,7 @@
 
 #include "traces/calls/file_calls.h"
 #include "traces/calls/names.h"
+#include "traces/open_flags.h"
 
 namespace filereel {
 namespace {
@@ -21,7 +22,7 @@ constexpr std::string_view kNothingOpen = "opens of unlinked files without a sui
 
 // O_TMPFILE includes O_DIRECTORY.
 bool is_unnamed(std::uint64_t flags) {
-  return (flags & O_TMPFILE) == O_TMPFILE;
+  return (flags & open_flags::kTemporary) == open_flags::kTemporary;
 }
 
 // The result is a descriptor of something that operations do not open.
@@ -170,7 +171,8 @@ void open_call(CallParts& parts, CallContext& context) {
   file->slot = operation.file = parts.builder.take_slot();
   file->path = path;
   file->flags = flags;
-  file->directory = ((flags & O_DIRECTORY) && !unnamed) || (call.stat && S_ISDIR(call.stat->mode));
+  file->directory =
+      ((flags & open_flags::kDirectory) && !unnamed) || (call.stat && S_ISDIR(call.stat->mode));
   if (parts.emitter.kept().is_inside(path)) learn_opened(parts, call, file->slot);
   parts.emitter.emit(context, operation);
   identify(parts, call, file->slot);

@@ -11,6 +11,8 @@
 #include <linux/close_range.h>
 #include <sys/stat.h>
 
+#include "traces/open_flags.h"
+
 namespace filereel {
 
 DescriptionRef OpenFiles::known(Task& task, const FileHandle& handle) {
@@ -124,11 +126,12 @@ void OpenFiles::ensure_open(const CallContext& context, Description& file, FileU
     emitter_.add(context.task, at_ns, at_ns, {.kind = OperationKind::close, .file = file.slot});
     builder_.free_slot(file.slot);
   }
-  constexpr std::uint32_t kOpening = O_CREAT | O_EXCL | O_TRUNC | O_NOFOLLOW;  // for this open only
+  constexpr std::uint32_t kOpening =
+      O_CREAT | O_EXCL | O_TRUNC | open_flags::kNoFollow;  // for this open only
   if (file.flags_known) {
     file.flags &= ~kOpening;
   } else {
-    file.flags = file.directory            ? O_RDONLY | O_DIRECTORY
+    file.flags = file.directory            ? O_RDONLY | open_flags::kDirectory
                  : use == FileUse::writing ? O_RDWR
                                            : O_RDONLY;
   }
@@ -148,7 +151,7 @@ void OpenFiles::require_open(const CallContext& context, const Description& file
   DirectoryFilter& kept = emitter_.kept();
   if (kept.has_open(file.slot)) return;
   kept.require_open(file.slot);
-  const bool unnamed = (file.flags & O_TMPFILE) == O_TMPFILE;
+  const bool unnamed = (file.flags & open_flags::kTemporary) == open_flags::kTemporary;
   constexpr std::uint32_t kOpening = O_CREAT | O_EXCL | O_TRUNC | O_CLOEXEC;
   emitter_.add(context.task, context.call.enter_ns, context.call.enter_ns,
                {.kind = OperationKind::open,

@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 
 #include "traces/edit/id_remapper.h"
+#include "traces/open_flags.h"
 
 namespace filereel {
 namespace {
@@ -337,9 +338,9 @@ class CutOutput {
               const LanePosition& moment) {
     constexpr std::uint32_t kMaking = O_CREAT | O_EXCL | O_TRUNC;
     // O_TMPFILE includes O_DIRECTORY, which does not fit the file created by it.
-    const bool nameless = (flags & O_TMPFILE) == O_TMPFILE;
+    const bool nameless = (flags & open_flags::kTemporary) == open_flags::kTemporary;
     const Operation open{.kind = OperationKind::open,
-                         .flags = flags & ~(nameless ? kMaking | O_TMPFILE : kMaking),
+                         .flags = flags & ~(nameless ? kMaking | open_flags::kTemporary : kMaking),
                          .file = slot,
                          .path = out_.path(path),
                          .thread = acting_thread(moment)};

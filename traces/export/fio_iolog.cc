@@ -13,6 +13,7 @@
 
 #include "traces/export/formats.h"
 #include "traces/export/pieces.h"
+#include "traces/open_flags.h"
 
 namespace filereel {
 namespace {
@@ -76,9 +77,9 @@ class IologWriter {
     const bool holds = name.size() <= kLongestName && std::ranges::none_of(name, [](char c) {
                          return static_cast<unsigned char>(c) <= ' ';
                        });
-    if ((operation.flags & O_TMPFILE) == O_TMPFILE) {
+    if ((operation.flags & open_flags::kTemporary) == open_flags::kTemporary) {
       slot.loss = "operations on unnamed files";
-    } else if ((operation.flags & O_DIRECTORY) != 0) {
+    } else if ((operation.flags & open_flags::kDirectory) != 0) {
       slot.loss = "operations on directories";
     } else if (!holds) {
       slot.loss = "operations on files with names unsupported by fio";

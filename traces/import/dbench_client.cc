@@ -8,6 +8,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "traces/open_flags.h"
+
 namespace filereel {
 namespace {
 
@@ -15,7 +17,7 @@ namespace {
 constexpr std::uint64_t kDirectoryFile = 1;                             // options
 constexpr std::uint64_t kCreate = 2, kOverwrite = 4, kOverwriteIf = 5;  // dispositions
 
-constexpr std::uint32_t kOpenDirectory = O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_DIRECTORY;
+constexpr std::uint32_t kOpenDirectory = O_RDONLY | O_NONBLOCK | O_CLOEXEC | open_flags::kDirectory;
 constexpr std::uint64_t kListBuffer = 32768;  // buffer of the C library's readdir
 
 // Maximum depth of directories in a name of 4095 bytes; renaming can exceed it.
@@ -46,11 +48,11 @@ void DbenchClient::create(std::string_view name, std::uint64_t options, std::uin
   if (disposition == kOverwrite || disposition == kOverwriteIf) flags |= O_CREAT | O_TRUNC;
   if ((options & kDirectoryFile) != 0) {
     make_directory(path, 0700);
-    flags = O_RDONLY | O_DIRECTORY;
+    flags = O_RDONLY | open_flags::kDirectory;
   }
   Handle opened;
   int error = open(path, flags, 0600, opened);
-  if (error == EISDIR) error = open(path, O_RDONLY | O_DIRECTORY, 0600, opened);
+  if (error == EISDIR) error = open(path, O_RDONLY | open_flags::kDirectory, 0600, opened);
   compare(error, succeeded);
   if (error != 0) return;
   if (!succeeded) {

@@ -6,6 +6,8 @@
 
 #include <fcntl.h>
 
+#include "traces/open_flags.h"
+
 namespace filereel {
 namespace {
 
@@ -61,7 +63,7 @@ SimulatedTree::Found SimulatedTree::open(PathId path, std::uint32_t flags) {
     Node& node = nodes_[found.number];
     const bool writes = (flags & O_ACCMODE) != O_RDONLY || (flags & O_CREAT) != 0;
     if (node.directory && writes) return {.error = EISDIR};
-    if (!node.directory && (flags & O_DIRECTORY) != 0) return {.error = ENOTDIR};
+    if (!node.directory && (flags & open_flags::kDirectory) != 0) return {.error = ENOTDIR};
     if ((flags & O_TRUNC) != 0) node.size = 0;
     return found;
   }

@@ -29,6 +29,7 @@
 #include <unistd.h>
 
 #include "traces/calls/name_table.h"
+#include "traces/open_flags.h"
 
 namespace filereel {
 namespace {
@@ -59,15 +60,11 @@ constexpr auto kConstants = sorted_by_name(std::array{
     NAMED(O_NDELAY),
     NAMED(O_DSYNC),
     NAMED(O_ASYNC),
-    NAMED(O_DIRECT),
-    NAMED(O_DIRECTORY),
-    NAMED(O_NOFOLLOW),
     NAMED(O_NOATIME),
     NAMED(O_CLOEXEC),
     NAMED(O_SYNC),
     NAMED(O_RSYNC),
     NAMED(O_PATH),
-    NAMED(O_TMPFILE),
     NAMED(FD_CLOEXEC),
     NAMED(CLOSE_RANGE_UNSHARE),
     NAMED(CLOSE_RANGE_CLOEXEC),
@@ -196,7 +193,6 @@ constexpr auto kConstants = sorted_by_name(std::array{
     NAMED(MAP_SHARED_VALIDATE),
     NAMED(MAP_FIXED),
     NAMED(MAP_ANONYMOUS),
-    NAMED(MAP_32BIT),
     NAMED(MAP_GROWSDOWN),
     NAMED(MAP_DENYWRITE),
     NAMED(MAP_EXECUTABLE),
@@ -284,8 +280,14 @@ constexpr auto kConstants = sorted_by_name(std::array{
     NAMED(IOCB_CMD_NOOP),
     NAMED(IOCB_CMD_PREADV),
     NAMED(IOCB_CMD_PWRITEV),
-    // Names that the headers lack or define as 0 on x86-64.
-    Named{"O_LARGEFILE", 0100000},
+    // Values of a trace, which are other ones on some processors.
+    Named{"O_DIRECT", open_flags::kDirect},
+    Named{"O_LARGEFILE", open_flags::kLargeFile},
+    Named{"O_DIRECTORY", open_flags::kDirectory},
+    Named{"O_NOFOLLOW", open_flags::kNoFollow},
+    Named{"O_TMPFILE", open_flags::kTemporary},
+    // Names that some headers lack.
+    Named{"MAP_32BIT", 0x40},
     Named{"MAP_ANON", MAP_ANONYMOUS},
 });
 // clang-format on

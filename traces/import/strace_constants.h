@@ -1,4 +1,4 @@
-// strace's names of flags and errors, with their values on x86-64.
+// strace's names of flags and errors, with their values in a trace: those of x86-64.
 #pragma once
 
 #include <cstdint>

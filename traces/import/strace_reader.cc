@@ -186,6 +186,7 @@ bool StraceReader::fill(Argument role, std::string_view text, CallArguments& to)
       read_text(text, to);
       break;
     case Argument::flags:
+    case Argument::open_flags:
       read_flags(text, to);
       break;
     case Argument::command: {

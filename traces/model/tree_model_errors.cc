@@ -5,6 +5,7 @@
 #include <linux/fs.h>
 
 #include "traces/model/tree_model_state.h"
+#include "traces/open_flags.h"
 
 namespace filereel {
 
@@ -52,9 +53,9 @@ void TreeModel::State::not_empty(PathId path) {
 void TreeModel::State::is_no_directory(const Operation& operation) {
   using enum OperationKind;
   if (operation.kind == rename || operation.kind == link) return;
-  const bool wants_directory = operation.kind == remove_directory ||
-                               operation.kind == change_directory ||
-                               (operation.kind == open && (operation.flags & O_DIRECTORY) != 0);
+  const bool wants_directory =
+      operation.kind == remove_directory || operation.kind == change_directory ||
+      (operation.kind == open && (operation.flags & open_flags::kDirectory) != 0);
   const PathId parent = tree.parent(operation.path);
   const FileTree::Found above = tree.find(parent);
   if (above.presence == FileTree::Presence::absent) return;
@@ -120,7 +121,7 @@ void TreeModel::State::failed(const Operation& operation) {
       tree.require(operation.path, FileKind::directory);
       break;
     case ELOOP:
-      if (operation.kind == open && (operation.flags & O_NOFOLLOW) != 0) {
+      if (operation.kind == open && (operation.flags & open_flags::kNoFollow) != 0) {
         tree.require(operation.path, FileKind::symlink);
       }
       break;

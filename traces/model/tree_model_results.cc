@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "traces/model/tree_model_state.h"
+#include "traces/open_flags.h"
 
 namespace filereel {
 namespace {
@@ -50,7 +51,7 @@ NodeId TreeModel::State::opened(const Operation& operation) {
                                : tree.make_or_open(operation.path, operation.position);
   } else {
     id = tree.require(operation.path);
-    if ((flags & O_DIRECTORY) != 0) tree.learn_kind(id, FileKind::directory);
+    if ((flags & open_flags::kDirectory) != 0) tree.learn_kind(id, FileKind::directory);
   }
   if (id == kNoNode) return id;
   FileNode& node = tree.node(id);
@@ -294,7 +295,7 @@ void TreeModel::State::succeeded(Operation& operation) {
       return;
     case set_flags:
       if (OpenFile* file = open_file(operation.file)) {
-        constexpr std::uint32_t kSettable = O_APPEND | O_DIRECT | O_NOATIME | O_NONBLOCK;
+        constexpr std::uint32_t kSettable = O_APPEND | open_flags::kDirect | O_NOATIME | O_NONBLOCK;
         file->flags = (file->flags & ~kSettable) | (operation.flags & kSettable);
       }
       name_entry(operation);

@@ -11,6 +11,7 @@
 
 #include "traces/model/file_tree.h"
 #include "traces/model/tree_model.h"
+#include "traces/open_flags.h"
 
 namespace filereel {
 
@@ -80,7 +81,7 @@ struct TreeModel::State {
 
 // Whether an open with these flags creates a file without a name.
 inline bool is_nameless(std::uint32_t open_flags) {
-  return (open_flags & O_TMPFILE) == O_TMPFILE;
+  return (open_flags & open_flags::kTemporary) == open_flags::kTemporary;
 }
 
 }  // namespace filereel

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 
+#include "traces/open_flags.h"
 #include "traces/operation_makers.h"
 
 namespace filereel {
@@ -53,7 +54,7 @@ void ServerCalls::begin(std::uint32_t thread) {
     slots_[i] = trace_.take_slot();
     // The server has its own cache.
     const bool direct = i != number(ServerFile::binary_log);
-    const int how = direct ? O_RDWR | O_DIRECT : O_WRONLY;
+    const int how = direct ? O_RDWR | open_flags::kDirect : O_WRONLY;
     const PathId path = trace_.path(std::string(kDataDirectory) + std::string(kNames[i]));
     add(thread, open_file(path, slots_[i], O_CLOEXEC | how), 0);
   }

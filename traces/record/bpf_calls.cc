@@ -8,18 +8,21 @@
 
 #include "traces/calls/call_order.h"
 #include "traces/calls/call_table.h"
+#include "traces/open_flags.h"
 #include "traces/record/compat_calls.h"
 
 namespace filereel {
 namespace {
 
-#define NUMBERED(name) \
-  BpfCall {            \
-    SYS_##name, #name  \
+#define TEXT(expanded) #expanded
+#define TEXT_OF(macro) TEXT(macro)
+#define NUMBERED(name)                    \
+  BpfCall {                               \
+    number_in(TEXT_OF(SYS_##name)), #name \
   }
 
 // clang-format off
-constexpr auto kCalls = std::to_array<BpfCall>({
+constexpr auto kOfAllProcessors = std::to_array<BpfCall>({
     NUMBERED(open), NUMBERED(openat), NUMBERED(openat2), NUMBERED(creat), NUMBERED(close),
     NUMBERED(close_range), {SYS_open_by_handle_at, "open_by_handle_at", SHAPE_OPENS},
     NUMBERED(read), NUMBERED(pread64), NUMBERED(readv), NUMBERED(preadv), NUMBERED(preadv2),
@@ -63,6 +66,18 @@ constexpr auto kCalls = std::to_array<BpfCall>({
 });
 // clang-format on
 #undef NUMBERED
+#undef TEXT_OF
+#undef TEXT
+
+constexpr bool is_here(const BpfCall& call) {
+  return call.number != kNoNumber;
+}
+
+constexpr auto kCalls = [] {
+  std::array<BpfCall, std::ranges::count_if(kOfAllProcessors, is_here)> here{};
+  std::ranges::copy_if(kOfAllProcessors, here.begin(), is_here);
+  return here;
+}();
 
 // Calls that only concern files; otherwise every message through a socket would be an event.
 bool is_for_files_only(Call call) {
@@ -90,7 +105,7 @@ unsigned flags_of(const CallRow& row) {
   switch (row.call) {
     case Call::open:
       // Calls whose start CallOrder needs: of opens, only those that may create files.
-      flags |= SHAPE_OPENS | (row.has(Argument::flags) ? SHAPE_CREATES : SHAPE_NAMES);
+      flags |= SHAPE_OPENS | (row.has(Argument::open_flags) ? SHAPE_CREATES : SHAPE_NAMES);
       break;
     case Call::flock:
     case Call::record_lock:
@@ -104,6 +119,9 @@ unsigned flags_of(const CallRow& row) {
       break;
     case Call::wait:
       flags |= SHAPE_JOINS;
+      break;
+    case Call::exec:
+      flags |= SHAPE_EXECUTES;
       break;
     case Call::submit:
       flags |= SHAPE_SUBMITS;
@@ -168,7 +186,7 @@ bpf_shape shape_of(const CallRow& row, unsigned flags) {
       case Argument::link_text:
         shape.buffer = argument;
         break;
-      case Argument::flags:
+      case Argument::open_flags:
         shape.open_flags = argument;
         break;
       default:
@@ -212,6 +230,11 @@ void read_times(const BpfEventView::Part& copy, std::uint64_t unit, CallArgument
   }
 }
 
+// The value in a trace of a number from the kernel.
+std::uint64_t in_trace(Argument role, std::uint64_t number) {
+  return role == Argument::open_flags ? open_flags::from_kernel(number) : number;
+}
+
 void read_structure(const BpfEventView::Part& copy, const Structure& structure, CallArguments& to) {
   if (!copy.there) return to.lacks(structure);
   // Read after the call has advanced it.
@@ -221,7 +244,8 @@ void read_structure(const BpfEventView::Part& copy, const Structure& structure, 
       moves && to.succeeded() ? static_cast<std::uint64_t>(to.call().result) : 0;
   for (const Structure::Member& member : structure.members) {
     if (member.role == Argument::end) break;
-    to.set(member.role, BpfEventView::number(copy, member.offset, member.size) - moved);
+    const std::uint64_t number = BpfEventView::number(copy, member.offset, member.size);
+    to.set(member.role, in_trace(member.role, number - moved));
   }
 }
 
@@ -289,7 +313,7 @@ void read_argument(const BpfEventView& event, std::size_t i, std::size_t& copies
         return read_structure(event.copy(copies++), *structure, to);
       }
   }
-  to.set(role, number);
+  to.set(role, in_trace(role, number));
 }
 
 // The file of the descriptor that the call returned.

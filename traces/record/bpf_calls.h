@@ -13,12 +13,26 @@
 namespace filereel {
 
 struct BpfCall {
-  long number;              // SYS_*
+  long number;              // SYS_* of this processor
   std::string_view name;    // name of its row in the table of calls
   std::uint16_t flags = 0;  // SHAPE_*, in addition to those that follow from the row
 };
 
+// Those that this processor has. Newer processors lack open, rename and other calls that have a
+// successor (openat, renameat2).
 std::span<const BpfCall> bpf_calls();
+
+// The value of a macro that may be undefined, from the text of its expansion: kNoNumber if that is
+// the macro's name.
+inline constexpr long kNoNumber = -1;
+constexpr long number_in(std::string_view expansion) {
+  long number = 0;
+  for (const char c : expansion) {
+    if (c < '0' || c > '9') return kNoNumber;
+    number = number * 10 + (c - '0');
+  }
+  return number;
+}
 
 // Name of a lost event; for a system call, the call's name.
 std::string_view event_name(std::uint32_t kind, std::uint32_t number);
@@ -26,8 +40,8 @@ std::string_view event_name(std::uint32_t kind, std::uint32_t number);
 // The data that the kernel program attaches to events, by system call number.
 void set_shapes(std::span<bpf_shape, SHAPES> shapes);
 
-// The same by numbers of 32-bit calls. The program only counts those that concern files: calls with
-// a path or with the descriptor of a file.
+// The same by numbers of 32-bit calls (compat_calls.h). The program only counts those that concern
+// files: calls with a path or with the descriptor of a file.
 void set_compat_shapes(std::span<bpf_shape, SHAPES> shapes);
 
 // Reads the event of a system call that has ended or, if `ended` is false, started. Resets `call`

@@ -98,7 +98,8 @@ enum shape_flags {
   SHAPE_REAPS = 128,       // io_getevents
   SHAPE_LOCKS = 256,       // EAGAIN is a valid result
   SHAPE_DUPLICATES = 512,  // the result is a descriptor: report only its open file
-  SHAPE_JOINS = 1024       // waits for the end of a process
+  SHAPE_JOINS = 1024,      // waits for the end of a process
+  SHAPE_EXECUTES = 2048,   // lets the parent of a vfork continue
 };
 
 enum {

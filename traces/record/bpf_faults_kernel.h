@@ -67,7 +67,7 @@ int BPF_PROG(page_dirtied, struct folio* folio, struct address_space* mapping) {
 // pages beyond the end of the file, although they may be requested.
 static __always_inline int fault_of_function(struct vm_fault* of, __u64 first, __u64 last) {
   struct inode* inode = CAST(vm_fault, of)->vma->vm_file->f_mapping->host;
-  const __u64 pages = ((__u64)inode->i_size + kPage - 1) / kPage;
+  const __u64 pages = ((__u64)inode->i_size + (1ull << page_shift) - 1) >> page_shift;
   if (first >= pages) return 0;
   if (last >= pages) last = pages - 1;
   return fault(1, inode, first, last - first + 1, 0);

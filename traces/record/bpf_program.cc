@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cerrno>
 #include <chrono>
 #include <condition_variable>
@@ -191,6 +192,8 @@ void prepare(recorder_bpf& program, const BpfProgram::Options& options,
   bpf_program__set_autoattach(programs.large_call, false);  // call_ends continues there
   // Older kernels pass the result to the tracepoint, newer ones a pointer to it.
   program.rodata->has_completion_entry = tracepoint_arguments("io_uring_complete") == 3;
+  program.rodata->page_shift =
+      static_cast<__u32>(std::countr_zero(static_cast<unsigned long>(sysconf(_SC_PAGESIZE))));
   set_shapes(std::span<bpf_shape, SHAPES>(program.rodata->shapes));
   set_compat_shapes(std::span<bpf_shape, SHAPES>(program.rodata->compat_shapes));
   bpf_map__set_max_entries(program.maps.ring, options.ring_bytes);

@@ -10,6 +10,7 @@
 #include <linux/openat2.h>
 
 #include "traces/calls/call_finish.h"
+#include "traces/open_flags.h"
 
 namespace filereel {
 namespace {
@@ -113,13 +114,14 @@ bool BpfRequests::from_entry(const BpfEventView& event, SystemCall& call) {
     case IORING_OP_OPENAT:
       at();
       call.call = Call::open;
-      call.flags = entry.open_flags;
+      call.flags = open_flags::from_kernel(entry.open_flags);
       call.mode = entry.len;
       break;
     case IORING_OP_OPENAT2:
       at();
       call.call = Call::open;
-      call.flags = BpfEventView::number<std::uint64_t>(event.copy(0), offsetof(::open_how, flags));
+      call.flags = open_flags::from_kernel(
+          BpfEventView::number<std::uint64_t>(event.copy(0), offsetof(::open_how, flags)));
       call.mode = BpfEventView::number<std::uint64_t>(event.copy(0), offsetof(::open_how, mode));
       call.resolve =
           BpfEventView::number<std::uint64_t>(event.copy(0), offsetof(::open_how, resolve));

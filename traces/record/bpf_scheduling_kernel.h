@@ -5,8 +5,6 @@
 #include "traces/record/bpf_threads_kernel.h"
 
 enum {
-  kExec = 59,  // execve, which lets the parent of a vfork continue
-  kExecAt = 322,
   kDead = 0x80,            // TASK_DEAD: the last switch of a thread
   kShortestWaitNs = 2000,  // shorter waits for a processor are not reported
 };
@@ -16,9 +14,9 @@ enum {
 static __always_inline int waits_by_itself(struct bpf_thread* state, struct task_struct* task) {
   if (!state->in_call) return 1;  // a page fault
   const __u32 number = state->in_call - 1;
-  if (number >= SHAPES || number == kExec || number == kExecAt) return 1;
+  if (number >= SHAPES) return 1;
   const volatile struct bpf_shape* shape = &shapes[number & (SHAPES - 1)];
-  if (!shape->recorded) return 1;
+  if (!shape->recorded || (shape->flags & SHAPE_EXECUTES)) return 1;
   if (shape->string[0] || (shape->flags & (SHAPE_JOINS | SHAPE_SUBMITS | SHAPE_REAPS))) return 0;
   for (__u32 i = 0; i < 2; ++i) {
     if (shape->file[i] && is_file(open_file(task, argument(state, shape->file[i])))) return 0;

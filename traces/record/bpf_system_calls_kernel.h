@@ -66,7 +66,7 @@ int BPF_PROG(call_begins, struct pt_regs* regs, long id) {
   state->in_call = (__u32)id + 1;
   state->cost_ns += cost_of_other;
   state->number = NO_CALL;
-  if (task->thread_info.status & kCompat) {
+  if (IS_COMPAT_CALL(task)) {
     count_compat_call(state, task, regs, id);
     return 0;
   }
@@ -77,7 +77,7 @@ int BPF_PROG(call_begins, struct pt_regs* regs, long id) {
   const __u32 flags = shape->flags;
   if (flags & SHAPE_OPENS) state->truncates = 0;
   if (flags & SHAPE_SUBMITS) {
-    struct submission submission = {.list = regs->dx, .count = regs->si};
+    struct submission submission = {.list = argument(state, 3), .count = argument(state, 2)};
     bpf_loop(kMostBuffers, submit_one, &submission, 0);
     return 0;
   }

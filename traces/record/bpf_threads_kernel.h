@@ -13,7 +13,6 @@ enum {
   kFixed = 0x10,           // MAP_FIXED
   kFixedNoReplace = 0x100000,
   kAnonymous = 0x20,
-  kCompat = 2,              // TS_COMPAT: a 32-bit call
   kWorker = 0x10 | 0x4000,  // PF_IO_WORKER, PF_USER_WORKER
   kExiting = 4,             // PF_EXITING
   kMostGenerations = 64,
@@ -23,7 +22,6 @@ enum {
   kRegular = 0100000,
   kDirectory = 0040000,
   kLink = 0120000,
-  kPage = 4096,
   kMapped = 0x100,  // VM_FAULT_NOPAGE: the required page is present
   kReportedCostNs = 20000,
 };
@@ -38,6 +36,7 @@ struct {
 const volatile struct bpf_shape shapes[SHAPES];
 const volatile struct bpf_shape compat_shapes[SHAPES];  // by number of the 32-bit call
 const volatile __u32 has_completion_entry = 0;          // io_uring_complete passes a cqe
+const volatile __u32 page_shift = 12;                   // binary logarithm of the page size
 __u32 running = 0;                                      // number of recorded threads
 __u32 recording = 0;
 __u32 crowded = 0;  // some thread uses its second entry
@@ -106,21 +105,14 @@ static __always_inline __u64 position_of(__u64 address) {
 }
 
 static __always_inline void keep_arguments(struct bpf_thread* state, struct pt_regs* regs) {
-  state->arguments[1] = regs->di;
-  state->arguments[2] = regs->si;
-  state->arguments[3] = regs->dx;
-  state->arguments[4] = regs->r10;
-  state->arguments[5] = regs->r8;
-  state->arguments[6] = regs->r9;
+  const __u64 values[6] = CALL_ARGUMENTS(regs);
+  for (__u32 i = 0; i < 6; ++i) state->arguments[i + 1] = values[i];
 }
 
 // The arguments of a 32-bit call that can be descriptors.
 static __always_inline void keep_compat_arguments(struct bpf_thread* state, struct pt_regs* regs) {
-  state->arguments[1] = regs->bx;
-  state->arguments[2] = regs->cx;
-  state->arguments[3] = regs->dx;
-  state->arguments[4] = regs->si;
-  state->arguments[5] = regs->di;
+  const __u64 values[5] = COMPAT_ARGUMENTS(regs);
+  for (__u32 i = 0; i < 5; ++i) state->arguments[i + 1] = values[i];
 }
 
 // Counted from 1; argument 0 is 0.

@@ -11,8 +11,6 @@
 namespace filereel {
 namespace {
 
-constexpr std::uint64_t kPage = 4096;
-
 static_assert(WAIT_FOR_THREAD == wait_flags::kForThread &&
               WAIT_FOR_OUTSIDE == wait_flags::kForOutside &&
               WAIT_FOR_PROCESSOR == wait_flags::kForProcessor &&
@@ -222,8 +220,8 @@ void BpfTranslation::take_fault() {
   call_.call = Call::fault;
   call_.stat = seen_stat(*event_.identity());
   call_.fd_path = mapped_path(*call_.stat);
-  call_.offset = event_.argument(0) * kPage;
-  call_.length = event_.argument(1) * kPage;
+  call_.offset = event_.argument(0) * page_bytes_;
+  call_.length = event_.argument(1) * page_bytes_;
   call_.flags = event_.argument(2);
   resolver_.returned(call_);
 }

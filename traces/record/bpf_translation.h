@@ -11,6 +11,8 @@
 #include <unordered_set>
 #include <utility>
 
+#include <unistd.h>
+
 #include "traces/calls/call_resolver.h"
 #include "traces/calls/memory_bound.h"
 #include "traces/record/bpf_event_view.h"
@@ -89,6 +91,7 @@ class BpfTranslation {
   std::uint64_t zero_ns_;
   SystemQueries surroundings_;
   MemoryBound* memory_ = nullptr;
+  std::uint64_t page_bytes_ = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
   std::uint32_t ignored_ = 0, awaited_ = 0;
   BpfEventView event_;
   SystemCall call_;

@@ -26,9 +26,7 @@ enum { BPF_RB_NO_WAKEUP = 1 };
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
-struct pt_regs {
-  unsigned long r10, r9, r8, dx, si, di, bx, cx;
-};
+#include RECORDER_PROCESSOR  // bpf_processor_*_kernel.h
 
 struct qstr {
   __u64 hash_len;
@@ -108,9 +106,6 @@ struct fs_struct {
   struct path root, pwd;
 };
 
-struct thread_info {
-  __u32 status;
-};
 struct task_struct {
   struct thread_info thread_info;
   unsigned int flags;

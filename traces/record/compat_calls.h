@@ -1,5 +1,6 @@
-// The system calls of 32-bit programs that concern files, by their i386 numbers. BPF only counts
-// them: their numbers, arguments and structures differ from those of 64-bit calls.
+// The system calls of 32-bit programs that concern files, by their numbers: those of i386 on x86-64
+// (compat_calls_x86_64.cc), of arm (EABI) on arm64 (compat_calls_aarch64.cc). BPF only counts them:
+// their numbers, arguments and structures differ from those of 64-bit calls.
 #pragma once
 
 #include <cstdint>

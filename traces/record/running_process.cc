@@ -22,6 +22,7 @@
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
 #include "traces/calls/path_resolution.h"
+#include "traces/open_flags.h"
 #include "traces/record/program.h"
 
 namespace filereel {
@@ -147,7 +148,7 @@ KnownProcess running_process(std::uint32_t process, bool will_exec) {
     KnownProcess::Open& open = known.open.emplace_back();
     open.number = descriptor;
     open.path = name_at(fmt::format("{}/fd/{}", home, number), foreign);
-    open.flags = static_cast<std::uint32_t>(*flags);
+    open.flags = open_flags::from_kernel(static_cast<std::uint32_t>(*flags));
     open.position = *position;
     struct stat status{};
     if (stat(fmt::format("{}/fd/{}", home, number).c_str(), &status) != 0) continue;

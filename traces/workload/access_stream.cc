@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 
+#include "traces/open_flags.h"
 #include "traces/operation_makers.h"
 #include "traces/operation_stream.h"
 #include "traces/workload/pacer.h"
@@ -47,12 +48,12 @@ struct AccessState {
   std::vector<char> dirty;                // by file: written since it was synced
 };
 
-int open_flags(const AccessJob& job) {
+int flags_of_open(const AccessJob& job) {
   const AccessMix& mix = *job.threads.access;
   const bool writes = mix.ratio > 0 || mix.reads < 100'000;
   int flags = !writes ? O_RDONLY : mix.ratio > 0 || mix.reads > 0 ? O_RDWR : O_WRONLY;
   if (mix.truncate) flags |= O_CREAT | O_TRUNC;
-  if (job.direct) flags |= O_DIRECT;
+  if (job.direct) flags |= open_flags::kDirect;
   if (job.threads.write_through) flags |= O_DSYNC;
   return flags;
 }
@@ -61,7 +62,7 @@ OperationStream accesses(AccessState& state) {
   const AccessJob& job = state.job;
   const SyncPolicy& sync = job.threads.sync;
   const auto files = static_cast<FileSlot>(job.files.size());
-  const int flags = open_flags(job);
+  const int flags = flags_of_open(job);
   for (FileSlot slot = 0; slot < files; ++slot) {
     Operation open = open_file(job.files[slot].path, slot, flags, job.files[slot].mode);
     open.entry = job.files[slot].entry;

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 
 #include "filesets/system/random.h"
+#include "traces/open_flags.h"
 #include "traces/operation_makers.h"
 #include "traces/operation_stream.h"
 #include "traces/workload/pacer.h"
@@ -185,7 +186,7 @@ OperationStream steps(StepState& state) {
           co_yield rename_to(own.name(), name, true);
           break;
         case StepKind::list:
-          co_yield open_file(file.directory, kDirectory, O_RDONLY | O_DIRECTORY);
+          co_yield open_file(file.directory, kDirectory, O_RDONLY | open_flags::kDirectory);
           for (std::uint32_t call = 0; call <= file.siblings / kListed + 1; ++call) {
             co_yield list_directory(call == 0);
           }

@@ -1,8 +1,8 @@
-#include "traces/record/compat_calls.h"
-
 #include <array>
 
 #include <asm/unistd_32.h>
+
+#include "traces/record/compat_calls.h"
 
 namespace filereel {
 namespace {

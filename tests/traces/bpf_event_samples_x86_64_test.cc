@@ -1,10 +1,11 @@
-#include "tests/traces/bpf_event_samples.h"
-
+// The samples have the numbers of x86-64's system calls.
 #include <cstdlib>
 #include <fstream>
 #include <iterator>
 
 #include <doctest/doctest.h>
+
+#include "tests/traces/bpf_event_samples.h"
 
 namespace filereel {
 namespace {
