@@ -3,7 +3,7 @@
 #   apt-get install crossbuild-essential-arm64 qemu-user-static libboost-filesystem-dev:arm64 …
 #   cmake --preset aarch64
 # The libraries are those of tools/install-missing, each with the suffix :arm64. The preset runs tests by
-# qemu-user.
+# qemu-user, which must know openat2: that of Debian 13 does, that of Debian 12 does not.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_LIBRARY_ARCHITECTURE aarch64-linux-gnu)

@@ -45,7 +45,8 @@ endforeach()
 file(WRITE ${PAGE} "${page}")
 file(WRITE ${OUT} "#include \"replay/report/report_page.h\"
 
-extern \"C\" const char filereel_report_page[], filereel_report_page_end[];
+// Hidden: see embed_reels.cmake.
+extern \"C\" [[gnu::visibility(\"hidden\")]] const char filereel_report_page[], filereel_report_page_end[];
 asm(\".pushsection .rodata\\nfilereel_report_page:\\n.incbin \\\"${PAGE}\\\"\\n\"
     \"filereel_report_page_end:\\n.byte 0\\n.popsection\\n\");
 

@@ -1,5 +1,7 @@
 # Script mode: writes OUT, a C++ source that defines filereel::reel_catalog() with the bytes of FILES,
-# which the assembler takes in: megabytes of numbers would keep the compiler busy for minutes.
+# which the assembler takes in: megabytes of numbers would keep the compiler busy for minutes. The names
+# are hidden: on arm64 the compiler otherwise loads addresses from the global offset table, where the
+# linker has one entry for all names of a section.
 set(objects "")
 set(entries "")
 set(number 0)
@@ -8,7 +10,7 @@ foreach(file IN LISTS FILES)
   set(symbol filereel_catalog_reel_${number})
   math(EXPR number "${number} + 1")
   string(APPEND objects
-    "extern \"C\" const std::byte ${symbol}[], ${symbol}_end[];\n"
+    "extern \"C\" [[gnu::visibility(\"hidden\")]] const std::byte ${symbol}[], ${symbol}_end[];\n"
     "asm(\".pushsection .rodata\\n.balign 16\\n${symbol}:\\n.incbin \\\"${file}\\\"\\n\"\n"
     "    \"${symbol}_end:\\n.byte 0\\n.popsection\\n\");\n")
   string(APPEND entries "      {\"${name}\", {${symbol}, ${symbol}_end}},\n")

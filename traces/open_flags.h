@@ -1,5 +1,5 @@
-// The flags of open(2) in a trace: those of Linux on x86-64, on whatever processor the trace was
-// recorded or is replayed. Four of them have other values on arm64. Whatever reads a trace uses the
+// The flags of open(2) in a trace: those of Linux on x86-64, whichever processor it is recorded or
+// replayed on. Four of them have other values on arm64. Whatever reads a trace uses the
 // constants here for these, and <fcntl.h> for the others. Flags from the kernel are converted at
 // the edge of a recorder, flags for the kernel at the edge of the engine; kProcessors is the table
 // for both. What else a trace stores (AT_*, MAP_*, S_IF*, errno …) is the same on both processors,

@@ -26,45 +26,14 @@ of them ended well. Without help by the processor (--accel kvm) all this takes h
 an hour. Needs qemu-system-x86_64 with 9p, cpio, kmod, dpkg and a busybox that needs no libraries
 (Debian: qemu-system-x86, busybox-static).
 """
-import gzip
 import os
 import pathlib
-import re
 import shlex
-import shutil
-import subprocess
 import sys
 import tempfile
-import threading
 
-from peers import ROOT, argument_parser, run
-
-MODULES = ["virtio_pci", "9pnet_virtio", "9p", "loop", "ext4"]
-ENDED = "the work of the emulated machine ended with "
-
-INIT = f"""#!/bin/sh
-b=/bin/busybox
-$b mount -t proc none /proc
-while read module; do $b insmod /modules/$module; done </modules/order
-$b mount -t 9p -o trans=virtio,version=9p2000.L,ro,cache=loose,msize=262144 host /host
-cd /host
-$b mount -t proc none proc
-$b mount -t sysfs none sys
-$b mount -t devtmpfs none dev
-$b mkdir -p dev/shm dev/pts
-$b mount -t devpts none dev/pts
-for place in tmp run dev/shm; do $b mount -t tmpfs none $place; done
-$b ip link set lo up
-$b cp /work /start tmp
-$b umount /proc
-exec $b switch_root /host /bin/sh /tmp/start
-"""
-
-START = f"""
-sh /tmp/work
-echo "{ENDED}$?"
-busybox poweroff -f
-"""
+from guest import Guest, boot
+from peers import ROOT, argument_parser
 
 WORK = """
 export HOME=/tmp PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8
@@ -118,69 +87,6 @@ must python3 record_test.py -k Bpf
 """
 
 
-def unpacked(kernel, folder):
-    if kernel.is_dir():
-        return kernel
-    run("dpkg", "-x", kernel, folder / "kernel")
-    return folder / "kernel"
-
-
-def needed_modules(kernel, version, more, folder):
-    """The files of MODULES, of `more` and of what they need, in the order to load them in."""
-    top = folder / "modules"
-    shutil.copytree(kernel / "lib/modules" / version, top / "lib/modules" / version)
-    run("depmod", "-b", top, version)
-    files = []
-    for name in MODULES + more:
-        said = run("modprobe", "-d", top, "-S", version, "--show-depends", name)
-        for file in re.findall(r"^insmod (\S+)", said, re.MULTILINE):
-            if file not in files:
-                files.append(file)
-    return files
-
-
-def make_initramfs(modules, work, folder):
-    root = folder / "root"
-    for name in ("bin", "modules", "dev", "proc", "host"):
-        (root / name).mkdir(parents=True)
-    shutil.copy(shutil.which("busybox"), root / "bin/busybox")
-    (root / "bin/sh").symlink_to("busybox")
-    for file in modules:
-        shutil.copy(file, root / "modules")
-    names = [os.path.basename(file) for file in modules]
-    (root / "modules/order").write_text("".join(f"{name}\n" for name in names))
-    (root / "init").write_text(INIT)
-    (root / "init").chmod(0o755)
-    (root / "start").write_text(START)
-    (root / "work").write_text(work)
-    paths = "\n".join(sorted(os.path.relpath(path, root) for path in root.rglob("*")))
-    packed = subprocess.run(["cpio", "--quiet", "-o", "-H", "newc", "-R", "0:0"], cwd=root,
-                            input=paths.encode(), stdout=subprocess.PIPE, check=True).stdout
-    (folder / "initramfs").write_bytes(gzip.compress(packed, 1))
-    return folder / "initramfs"
-
-
-def boot(arguments, image, initramfs):
-    """Prints what the machine says; the exit code of its work, None if that did not end."""
-    command = ["qemu-system-x86_64", "-accel", arguments.accel, "-cpu", "max",
-               "-smp", arguments.processors, "-m", arguments.memory, "-nographic", "-no-reboot",
-               "-nic", "none", "-kernel", image, "-initrd", initramfs,
-               "-append", "console=ttyS0 quiet panic=-1 " + arguments.boot,
-               "-virtfs", "local,path=/,mount_tag=host,security_model=none,readonly=on,"
-                          "multidevs=remap", *shlex.split(arguments.qemu)]
-    code = None
-    with subprocess.Popen([str(part) for part in command], stdin=subprocess.DEVNULL,
-                          stdout=subprocess.PIPE, text=True, errors="replace") as machine:
-        limit = threading.Timer(arguments.seconds, machine.kill)
-        limit.start()
-        for line in machine.stdout:
-            print(line.rstrip(), flush=True)
-            if line.startswith(ENDED):
-                code = int(line[len(ENDED):])
-        limit.cancel()
-    return code
-
-
 def parse():
     parser = argument_parser(__doc__)
     parser.add_argument("kernel", type=pathlib.Path)
@@ -208,13 +114,11 @@ def main():
     work = WORK.format(filereel=shlex.quote(arguments.filereel),
                        calls=shlex.quote(arguments.calls), folder=shlex.quote(os.getcwd()),
                        commands=commands)
-    with tempfile.TemporaryDirectory() as name:
-        folder = pathlib.Path(name)
-        kernel = unpacked(arguments.kernel, folder)
-        version, = os.listdir(kernel / "lib/modules")
-        more = [name for name in arguments.modules.split(",") if name]
-        initramfs = make_initramfs(needed_modules(kernel, version, more, folder), work, folder)
-        code = boot(arguments, kernel / "boot" / f"vmlinuz-{version}", initramfs)
+    guest = Guest(accel=arguments.accel, processors=arguments.processors, memory=arguments.memory,
+                  boot=arguments.boot, qemu=arguments.qemu, seconds=arguments.seconds,
+                  modules=[name for name in arguments.modules.split(",") if name])
+    with tempfile.TemporaryDirectory() as folder:
+        code = boot(guest, arguments.kernel, work, folder)
     sys.exit(1 if code is None else code)
 
 
