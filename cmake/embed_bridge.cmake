@@ -1,9 +1,9 @@
 # Script mode: writes OUT, a C++ source that defines filereel::bridge_program() with the bytes of FILE,
-# or with none if FILE is empty.
+# or with none if FILE is empty. Its names are hidden as in embed_reels.cmake.
 if(FILE)
   set(text "#include \"replay/bridge/bridge_program.h\"
 
-extern \"C\" const char filereel_bridge[], filereel_bridge_end[];
+extern \"C\" [[gnu::visibility(\"hidden\")]] const char filereel_bridge[], filereel_bridge_end[];
 asm(\".pushsection .rodata\\nfilereel_bridge:\\n.incbin \\\"${FILE}\\\"\\n\"
     \"filereel_bridge_end:\\n.popsection\\n\");
 

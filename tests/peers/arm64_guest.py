@@ -119,7 +119,7 @@ must timeout 9000 python3 record_calls_test.py -k by_bpf
 
 def make_root(root, mirror):
     run("debootstrap", "--foreign", "--arch", "arm64", "--variant=minbase",
-        "--include=" + ",".join(PACKAGES), "bookworm", root, mirror)
+        "--include=" + ",".join(PACKAGES), "bookworm", root, *([mirror] if mirror else []))
     for package in sorted((root / "var/cache/apt/archives").glob("*.deb")):
         run("dpkg", "-x", package, root)
 
@@ -194,7 +194,7 @@ def parse():
         parser.add_argument(option, type=os.path.abspath, default=os.path.join(ROOT, default))
     parser.add_argument("--kernel", type=pathlib.Path)
     parser.add_argument("--keep", type=lambda path: pathlib.Path(path).absolute())
-    parser.add_argument("--mirror", default="http://deb.debian.org/debian")
+    parser.add_argument("--mirror", help="of Debian, for debootstrap")
     parser.add_argument("--seconds", type=float, default=5400)
     parser.add_argument("--calls", action="store_true")
     parser.add_argument("command", nargs="*")
