@@ -26,7 +26,7 @@ void fill_content(std::uint64_t set_seed, const Content& content, std::uint64_t 
 
 // The same with the file's holes as zeros, as a reader of the file sees it.
 void fill_file(std::uint64_t set_seed, const FileContent& file, std::uint64_t offset,
-                std::span<std::byte> out) noexcept;
+               std::span<std::byte> out) noexcept;
 
 // Returns the first position in `data` that differs from fill_file's output, or data.size().
 std::size_t first_difference(std::uint64_t set_seed, const FileContent& file, std::uint64_t offset,

@@ -17,9 +17,9 @@ struct FileSystemLimits {
   std::uint64_t largest_file = INT64_MAX;
   std::uint64_t cluster = 4096;       // allocation unit of files
   std::uint64_t bytes_per_inode = 0;  // inode count fixed by mkfs; 0: not fixed
-  // The least space that entries can take, for refusals before anything is created. Of ext4, xfs and
-  // btrfs measured with 20,000 files on fresh volumes and rounded down; of the others the size of a
-  // record in their format.
+  // The least space that entries can take, for refusals before anything is created. Of ext4, xfs
+  // and btrfs measured with 20,000 files on fresh volumes and rounded down; of the others the size
+  // of a record in their format.
   std::uint64_t entry_bytes = 0;      // for inode and name, outside of clusters
   std::uint64_t inline_bytes = 4095;  // files up to this size may take no cluster of their own
   bool directory_clusters = false;    // each directory takes a cluster

@@ -15,9 +15,7 @@ class BareVolume : public filereel::Volume {
       : description_(std::move(description)) {}
 
   void prepare(std::optional<filereel::FileSystemKind>) override {}
-  filereel::CacheState make_cold(const filereel::FileList&) override {
-    return {};
-  }
+  filereel::CacheState make_cold(const filereel::FileList&) override { return {}; }
   void sync() override {}
   int root() const override { return -1; }
   void check_present() const override {}

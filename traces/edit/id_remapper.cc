@@ -213,7 +213,8 @@ FileSet unite(std::vector<FileSet> sets) {
     for (const Entry& entry : set.entries) {
       const auto found = known.find(entry.path);
       if (found != known.end()) {
-        if (entry.kind == EntryKind::file && united.entries.kind(found->second) == EntryKind::file &&
+        if (entry.kind == EntryKind::file &&
+            united.entries.kind(found->second) == EntryKind::file &&
             entry.size > united.entries.file_size(found->second)) {
           united.entries.change(found->second, [&](Entry& other) {
             other.size = entry.size;
