@@ -11,15 +11,23 @@ endif()
 execute_process(COMMAND ${PKG_CONFIG_EXECUTABLE} --static --libs ${filereel_static_modules}
                 OUTPUT_VARIABLE filereel_static_libraries OUTPUT_STRIP_TRAILING_WHITESPACE)
 separate_arguments(filereel_static_libraries)
-# pkg-config does not know Boost.
+# pkg-config does not know Boost. With BPF, libelf has to be complete: that of Debian 13 lacks functions
+# that its own elf_begin calls.
 set(CMAKE_REQUIRED_LIBRARIES -static-pie -lboost_filesystem -lboost_system
     ${filereel_static_libraries})
+set(static_test "int main() { return 0; }")
+if(filereel_bpf_FOUND)
+  set(static_test "extern \"C\" void* elf_begin(int, int, void*);
+                   int main() { return elf_begin(-1, 0, nullptr) != nullptr; }")
+endif()
 include(CheckCXXSourceCompiles)
-check_cxx_source_compiles("int main() {}" FILEREEL_STATIC_LIBRARIES)
+check_cxx_source_compiles("${static_test}" FILEREEL_STATIC_LIBRARIES)
 unset(CMAKE_REQUIRED_LIBRARIES)
 if(NOT FILEREEL_STATIC_LIBRARIES)
-  message(STATUS "No portable program: a static library is missing of Boost or of "
-                 "${filereel_static_modules}")
+  add_custom_target(filereel_portable
+    COMMAND ${CMAKE_COMMAND} -E echo "The portable program cannot be linked here: a static library is "
+            "missing or incomplete (Boost, ${filereel_static_modules}); build it on Debian 12."
+    COMMAND ${CMAKE_COMMAND} -E false VERBATIM)
   return()
 endif()
 

@@ -8,7 +8,7 @@
 #include <arpa/inet.h>
 #include <fmt/format.h>
 #include <ifaddrs.h>
-#include <netdb.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
@@ -149,25 +149,40 @@ std::string interface_with(const sockaddr* local) {
   return "";
 }
 
+// The socket address of "192.168.0.1" or "fe80::1%eth0"; of no family for other texts. Without
+// getaddrinfo, for which a static program loads libraries of the system.
+sockaddr_storage socket_address(const std::string& text) {
+  constexpr std::uint16_t kPort = 9;  // discard; nothing is sent
+  sockaddr_storage address{};
+  auto& four = reinterpret_cast<sockaddr_in&>(address);
+  auto& six = reinterpret_cast<sockaddr_in6&>(address);
+  const std::size_t zone = text.find('%');
+  if (inet_pton(AF_INET, text.c_str(), &four.sin_addr) == 1) {
+    four.sin_family = AF_INET;
+    four.sin_port = htons(kPort);
+  } else if (inet_pton(AF_INET6, text.substr(0, zone).c_str(), &six.sin6_addr) == 1) {
+    six.sin6_family = AF_INET6;
+    six.sin6_port = htons(kPort);
+    if (zone != std::string::npos) six.sin6_scope_id = if_nametoindex(text.c_str() + zone + 1);
+  }
+  return address;
+}
+
 // The kernel chooses the local address of a route when a UDP socket is connected, which sends
 // nothing.
 std::string interface_to(const std::string& address) {
-  addrinfo hints{};
-  hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV;
-  hints.ai_socktype = SOCK_DGRAM;
-  addrinfo* found = nullptr;
-  if (getaddrinfo(address.c_str(), "9", &hints, &found) != 0) return "";
-  const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owner(found, freeaddrinfo);
-  const Descriptor socket_(::socket(found->ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  const sockaddr_storage server = socket_address(address);
+  const auto* const peer = reinterpret_cast<const sockaddr*>(&server);
+  const Descriptor socket_(::socket(server.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   sockaddr_storage local{};
   auto* const own = reinterpret_cast<sockaddr*>(&local);
   socklen_t size = sizeof local;
-  if (!socket_ || connect(socket_.get(), found->ai_addr, found->ai_addrlen) != 0 ||
+  if (!socket_ || connect(socket_.get(), peer, sizeof server) != 0 ||
       getsockname(socket_.get(), own, &size) != 0) {
     return "";
   }
   // A server on this machine is reached without its network card.
-  if (address_bytes(own) == address_bytes(found->ai_addr)) return "lo";
+  if (address_bytes(own) == address_bytes(peer)) return "lo";
   return interface_with(own);
 }
 

@@ -70,7 +70,8 @@ void open_reel(benchmark::State& state) {
   const std::string bytes = reel_of(extraction(), kOptions);
   for (auto _ : state) {
     const filereel::ReelReader reader(std::as_bytes(std::span(bytes)), "x.reel");
-    benchmark::DoNotOptimize(reader.info().operations);
+    std::uint64_t operations = reader.info().operations;
+    benchmark::DoNotOptimize(operations);
   }
 }
 BENCHMARK(open_reel)->Unit(benchmark::kMillisecond);

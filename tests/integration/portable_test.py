@@ -25,7 +25,7 @@ class PortableTest(IntegrationTest):
     def setUp(self):
         super().setUp()
         if not PORTABLE:
-            self.skipTest("no portable program was built: a static library is missing")
+            self.skipTest("no portable program was built: a static library is missing or incomplete")
 
 
 class File(PortableTest):
