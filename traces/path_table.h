@@ -35,6 +35,8 @@ class PathTable {
     PathId first_child = kNone;  // the child added last
     PathId next_sibling = kNone;
     std::uint32_t length = 0;  // of the whole path, including a trailing separator; 0 for a root
+
+    const char* c_name() const { return name.data(); }
   };
 
   PathTable();

@@ -52,7 +52,7 @@ class ParentCache {
       if (!is_component(node.name)) return -EINVAL;
       const std::int64_t other = open_directory(node.parent);
       if (other < 0) return other;
-      const std::int64_t result = call_both(static_cast<int>(other), node.name.data());
+      const std::int64_t result = call_both(static_cast<int>(other), node.c_name());
       Calls::close(static_cast<int>(other));
       return result;
     });
@@ -91,7 +91,7 @@ class ParentCache {
     if (parent < 0) return parent;
     if (paths_.is_root(path)) return call(static_cast<int>(parent), ".");
     if (!is_component(node.name)) return -EINVAL;
-    return call(static_cast<int>(parent), node.name.data());
+    return call(static_cast<int>(parent), node.c_name());
   }
 
   std::int64_t cached(PathId id) noexcept {

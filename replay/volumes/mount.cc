@@ -49,8 +49,7 @@ Mount::Mount(FileSystemKind kind, const Driver& driver, const std::string& sourc
     note.mounted = info.st_dev;
     lease_->write(std::move(note));
   } catch (...) {
-    umount2(path_.c_str(),
-            MNT_DETACH | UMOUNT_NOFOLLOW);  // a FUSE driver may fail after mounting
+    umount2(path_.c_str(), MNT_DETACH | UMOUNT_NOFOLLOW);
     remove_mount_point();
     throw;
   }
@@ -86,6 +85,7 @@ void Mount::mount_fuse(FileSystemKind kind, const std::string& source) {
     daemon_.emplace(command);
     refusal = await_fuse(program, source);
     if (!refusal) return;
+    umount2(path_.c_str(), MNT_DETACH | UMOUNT_NOFOLLOW);  // it may have failed after mounting
   }
   throw_failed(fmt::format("cannot mount {} with {} (exit status {}): {}", source, program,
                            refusal.value_or(0), first_line(daemon_->output())));

@@ -275,6 +275,8 @@ class WithoutFio(Runs):
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(path, copy)
         (root / "near").mkdir()
+        (root / "etc").mkdir()
+        (root / "etc/os-release").write_text("ID=debian\n")
         shutil.copy(self.small_set(), root)
         done = self.filereel("run", "--set", "/set.yaml", "--near", "/near", "--with-block-baseline",
                              status=None, wrap=[find("chroot"), root])
