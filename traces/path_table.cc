@@ -39,8 +39,8 @@ PathTable::Node PathTable::node(PathId id) const {
 
 std::string_view PathTable::name(PathId id) const {
   const Stored& node = nodes_[id];
-  if (is_root(id)) return {node.name, 0};
-  return {node.name, node.length() - nodes_[node.parent].length() - 1};
+  const std::size_t length = is_root(id) ? 0 : node.length() - nodes_[node.parent].length() - 1;
+  return {node.name, length};
 }
 
 PathId PathTable::find(PathId parent, std::string_view name) const {
@@ -52,6 +52,7 @@ PathId PathTable::find(PathId parent, std::string_view name) const {
 PathId PathTable::link(PathId parent, std::string_view name) {
   const auto id = static_cast<PathId>(nodes_.size());
   const auto length = static_cast<std::uint32_t>(nodes_[parent].length() + name.size() + 1);
+  // NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage): kept names end with a null byte
   nodes_.push_back({name.data(), parent, kNone, nodes_[parent].first_child,
                     (length & ~Stored::kFar) | nodes_[parent].role()});
   bytes_ += length;
