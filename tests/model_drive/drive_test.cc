@@ -1,6 +1,7 @@
 #include "tests/model_drive/drive.h"
 
 #include <atomic>
+#include <chrono>
 #include <fstream>
 #include <iterator>
 #include <mutex>
@@ -67,17 +68,19 @@ TEST_CASE("things are done in the order of their times, and none before its time
   {
     Completions completions;
     for (const int i : {3, 1, 2, 0, 4}) {
-      const std::uint64_t due = now + 2'000'000 + static_cast<std::uint64_t>(i) * 1'000'000;
+      // Apart by more than a busy machine delays a thread.
+      const std::uint64_t due = now + 2'000'000 + static_cast<std::uint64_t>(i) * 50'000'000;
       completions.at(due, [&, i, due] {
         const std::lock_guard lock(mutex);
         early = early || kernel_ns() < due;
         order.push_back(i);
       });
     }
-    while (true) {
+    const auto all_done = [&] {
       const std::lock_guard lock(mutex);
-      if (order.size() == 5) break;
-    }
+      return order.size() == 5;
+    };
+    while (!all_done()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   CHECK_FALSE(early);
   CHECK(order == std::vector{0, 1, 2, 3, 4});
