@@ -1,6 +1,7 @@
 #include "tools/command_line.h"
 
 #include <algorithm>
+#include <charconv>
 #include <exception>
 #include <iterator>
 #include <new>
@@ -175,6 +176,17 @@ void add_commands(CLI::App& app, Session& session) {
   add_clean_command(app, session);
   add_completion_command(app, session);
   describe_values(app, "");
+}
+
+CLI::Validator in_range(std::uint32_t least, std::uint32_t most) {
+  const auto check = [least, most](const std::string& text) -> std::string {
+    std::uint32_t value = 0;
+    const char* const end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, value);
+    if (error == std::errc() && stop == end && value >= least && value <= most) return "";
+    return fmt::format("Value {} not in range {} to {}", text, least, most);
+  };
+  return {check, ""};
 }
 
 void complain(const std::string& text) {

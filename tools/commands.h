@@ -2,6 +2,8 @@
 // and may throw Error. `session` must outlive parsing.
 #pragma once
 
+#include <cstdint>
+
 #include <CLI/CLI.hpp>
 
 #include "tools/session.h"
@@ -28,6 +30,9 @@ void add_doctor_command(CLI::App& app, Session& session);
 void add_history_command(CLI::App& app, Session& session);
 void add_clean_command(CLI::App& app, Session& session);
 void add_completion_command(CLI::App& app, Session& session);
+
+// Accepts whole numbers of this range, others with the same message for all versions of CLI11.
+CLI::Validator in_range(std::uint32_t least, std::uint32_t most);
 
 // Adds all commands and their common options.
 void add_commands(CLI::App& app, Session& session);

@@ -175,7 +175,7 @@ void add_repeat_command(CLI::App& app, Session& session) {
   command->add_option("-o,--output", arguments->output, "Reel to write")->required();
   command->add_option("--times", arguments->times, "Number of copies, each in its own directory")
       ->required()
-      ->check(CLI::Range(1U, 1'000'000U).description(""));
+      ->check(in_range(1, 1'000'000));
   command->footer("Example:\n  filereel repeat app.reel --times 10 -o long.reel");
   command->callback([arguments, &session] {
     edit(

@@ -232,7 +232,7 @@ void add_record_command(CLI::App& app, Session& session) {
   const auto arguments = std::make_shared<RecordArguments>();
   command->add_option("COMMAND", arguments->command, "Program and arguments, after --");
   command->add_option("--pid", arguments->process, "Record a running process until Ctrl-C")
-      ->check(CLI::Range(1U, 1U << 22).description(""));
+      ->check(in_range(1, 1U << 22));
   command->add_option("-o,--output", arguments->output,
                       "Reel to write (PROGRAM.reel in this directory)");
   command->add_option("--backend", arguments->backend, "auto, bpf or strace")
