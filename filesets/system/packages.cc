@@ -16,8 +16,9 @@ constexpr ProgramPackages same(std::string_view program, std::string_view packag
   return {program, {package, package, package, package, package}};
 }
 
-// Sources: the package searches of Debian 12, Fedora 41, Arch Linux, openSUSE Leap 15.6 and Alpine
-// 3.20. Fedora has its FUSE driver of exFAT in another repository (RPM Fusion), Arch in its AUR.
+// Those of apt are installed by the tests on Debian. The others are remembered, not confirmed on
+// their distributions. Fedora has its FUSE driver of exFAT in another repository (RPM Fusion), Arch
+// in its AUR.
 constexpr auto kPrograms = std::to_array<ProgramPackages>({
     same("mkfs.ext4", "e2fsprogs"),
     same("fuse2fs", "fuse2fs"),

@@ -46,7 +46,7 @@ class EmptyRoot(PortableTest):
     def setUp(self):
         super().setUp()
         self.root = self.scratch / "root"
-        for name in ("proc", "sys", "dev", "work"):
+        for name in ("proc", "sys", "dev", "place"):
             (self.root / name).mkdir(parents=True)
         shutil.copy(PORTABLE, self.root / "filereel")
         maker = find("mkfs.ext4")
@@ -65,21 +65,21 @@ class EmptyRoot(PortableTest):
     @needs("ext4")
     def test_it_runs_fc_test_and_writes_a_report(self):
         table = self.inside("run", "--set", "mp3,iso", "--scale", "0.002", "--runs", "1", "--fs", "ext4", "--near",
-                            "image:/work/near.img,size=300M", "--far", "image:/work/far.img,size=300M",
-                            "--json", "/work/r.json")
+                            "image:/place/near.img,size=300M", "--far", "image:/place/far.img,size=300M",
+                            "--json", "/place/r.json")
         self.assertIn("ext4 (kernel driver)", table)
-        self.inside("report", "/work/r.json", "-o", "/work/page.html")
-        self.assertIn("Chart.js", (self.root / "work/page.html").read_text())
+        self.inside("report", "/place/r.json", "-o", "/place/page.html")
+        self.assertIn("Chart.js", (self.root / "place/page.html").read_text())
 
     @needs("ext4")
     def test_it_records_with_bpf_and_replays(self):
         if reason := no_bpf():
             self.skipTest(reason)
-        self.inside("record", "--backend", "bpf", "-o", "/work/a.reel", "--",
-                    "/filereel", "populate", "programs", "/work/tree", "--scale", "0.01")
-        text = self.inside("replay", "/work/a.reel", "/work/again", "--verify", "tree")
+        self.inside("record", "--backend", "bpf", "-o", "/place/a.reel", "--",
+                    "/filereel", "populate", "programs", "/place/tree", "--scale", "0.01")
+        text = self.inside("replay", "/place/a.reel", "/place/again", "--verify", "tree")
         self.assertIn("the tree matches the trace", text)
-        trees = [self.outline(self.root / name) for name in ("work/tree", "work/again/work/tree")]
+        trees = [self.outline(self.root / name) for name in ("place/tree", "place/again/place/tree")]
         self.assertGreater(len(trees[0]), 80)
         self.assertEqual(*trees)
 
@@ -101,7 +101,7 @@ class EmptyRoot(PortableTest):
 
     @needs()
     def test_a_missing_mpi_is_named_in_one_line(self):
-        text = self.inside("run", "iso", "--near", "/work/t", "--clients", "mpi", code=1)
+        text = self.inside("run", "iso", "--near", "/place/t", "--clients", "mpi", code=1)
         self.assertRegex(text, r"\Afilereel: cannot load MPI: .*; install it\n\Z")
 
 
