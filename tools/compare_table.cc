@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <fstream>
 #include <functional>
+#include <ranges>
 #include <vector>
 
 #include <fmt/format.h>
@@ -91,9 +92,8 @@ std::string thread_table(const TraceInfo& info) {
   for (std::size_t i = 0; i < info.threads.size(); ++i) order.push_back(i);
   std::ranges::stable_sort(order, std::greater{},
                            [&](std::size_t i) { return info.threads[i].operations; });
-  order.resize(std::min(order.size(), kListed));
   Rows rows = {{"thread", "process", "parent", "operations", "program"}};
-  for (const std::size_t i : order) {
+  for (const std::size_t i : order | std::views::take(kListed)) {
     const TraceThread& thread = info.threads[i];
     rows.push_back(
         {fmt::format("{}", i), fmt::format("{}", thread.process),
@@ -101,9 +101,7 @@ std::string thread_table(const TraceInfo& info) {
          fmt::format("{}", thread.operations), printable(thread.name, 40)});
   }
   std::string text = format_columns(rows);
-  if (info.threads.size() > order.size()) {
-    text += fmt::format("and {} more\n", info.threads.size() - order.size());
-  }
+  if (order.size() > kListed) text += fmt::format("and {} more\n", order.size() - kListed);
   return text;
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "filesets/system/units.h"
 #include "replay/results/hidden_serials.h"

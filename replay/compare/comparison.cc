@@ -5,6 +5,7 @@
 #include <map>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "replay/compare/changes.h"
 #include "replay/compare/tails.h"

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "filesets/system/error.h"
 #include "filesets/system/nearest.h"

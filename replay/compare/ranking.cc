@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "replay/compare/changes.h"
 #include "replay/compare/verdict.h"

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "filesets/system/units.h"
 #include "replay/statistics/bootstrap.h"

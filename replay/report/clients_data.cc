@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "replay/report/figures.h"
@@ -128,7 +130,8 @@ std::optional<Json> clients_data(const Measurement& measurement, const PageDetai
     runs.push_back(run_data(sample, detail));
   }
   if (runs.empty()) return std::nullopt;
-  return Json{{"typical", typical->run}, {"runs", std::move(runs)}};
+  return std::optional<Json>(std::in_place,
+                             Json::object({{"typical", typical->run}, {"runs", std::move(runs)}}));
 }
 
 }  // namespace filereel

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "replay/report/formatting.h"
 #include "replay/statistics/order.h"

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "filesets/specification/yaml_reader.h"
 #include "filesets/system/error.h"

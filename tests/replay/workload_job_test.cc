@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include <boost/filesystem/operations.hpp>
+#include <boost/filesystem.hpp>
 #include <doctest/doctest.h>
 #include <fcntl.h>
 #include <sys/stat.h>

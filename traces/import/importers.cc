@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "filesets/system/error.h"
 #include "filesets/system/nearest.h"

@@ -8,6 +8,7 @@
 #include <unordered_map>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "filesets/system/error.h"
 #include "filesets/system/nearest.h"

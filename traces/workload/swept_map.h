@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "filesets/specification/yaml_reader.h"
 #include "filesets/system/nearest.h"
