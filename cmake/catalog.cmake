@@ -23,6 +23,7 @@ function(filereel_reel_catalog target folder)
     COMMAND ${CMAKE_COMMAND} -DOUT=${out} "-DFILES=${files}"
             -P ${PROJECT_SOURCE_DIR}/cmake/embed_reels.cmake
     DEPENDS ${files} ${PROJECT_SOURCE_DIR}/cmake/embed_reels.cmake
+            ${PROJECT_SOURCE_DIR}/cmake/embed_bytes.cmake
     VERBATIM)
   target_sources(${target} PRIVATE ${out})
   # What the assembler defines is not seen by other parts of a link-time optimisation.

@@ -43,18 +43,7 @@ foreach(name chart_js_hash script_hash style_hash style licence CHART_JS_VERSION
   string(REPLACE "${mark}" "${${name}}" page "${page}")
 endforeach()
 file(WRITE ${PAGE} "${page}")
-file(WRITE ${OUT} "#include \"replay/report/report_page.h\"
-
-// Hidden: see embed_reels.cmake.
-extern \"C\" [[gnu::visibility(\"hidden\")]] const char filereel_report_page[], filereel_report_page_end[];
-asm(\".pushsection .rodata\\nfilereel_report_page:\\n.incbin \\\"${PAGE}\\\"\\n\"
-    \"filereel_report_page_end:\\n.byte 0\\n.popsection\\n\");
-
-namespace filereel {
-
-std::string_view report_page() {
-  return {filereel_report_page, filereel_report_page_end};
-}
-
-}  // namespace filereel
-")
+set(FILE ${PAGE})
+set(NAME report_page)
+set(HEADER replay/report/report_page.h)
+include(${CMAKE_CURRENT_LIST_DIR}/embed_text.cmake)

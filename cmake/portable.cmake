@@ -45,9 +45,11 @@ endif()
 set(bridge_source ${PROJECT_BINARY_DIR}/generated/bridge_program.cc)
 add_custom_command(
   OUTPUT ${bridge_source}
-  COMMAND ${CMAKE_COMMAND} -DOUT=${bridge_source} -DFILE=${bridge_file}
-          -P ${PROJECT_SOURCE_DIR}/cmake/embed_bridge.cmake
-  DEPENDS ${PROJECT_SOURCE_DIR}/cmake/embed_bridge.cmake ${bridge_file}
+  COMMAND ${CMAKE_COMMAND} -DOUT=${bridge_source} -DFILE=${bridge_file} -DNAME=bridge_program
+          -DHEADER=replay/bridge/bridge_program.h
+          -P ${PROJECT_SOURCE_DIR}/cmake/embed_text.cmake
+  DEPENDS ${PROJECT_SOURCE_DIR}/cmake/embed_text.cmake ${PROJECT_SOURCE_DIR}/cmake/embed_bytes.cmake
+          ${bridge_file}
   VERBATIM)
 
 add_executable(filereel_portable EXCLUDE_FROM_ALL tools/main.cc replay/bridge/channel.cc

@@ -26,6 +26,7 @@ function(filereel_report_page target folder)
             -DCHART_JS=${FILEREEL_CHART_JS} -DCHART_JS_VERSION=${filereel_chart_js_version}
             -P ${PROJECT_SOURCE_DIR}/cmake/embed_page.cmake
     DEPENDS ${parts} ${FILEREEL_CHART_JS} ${PROJECT_SOURCE_DIR}/cmake/embed_page.cmake
+            ${PROJECT_SOURCE_DIR}/cmake/embed_text.cmake ${PROJECT_SOURCE_DIR}/cmake/embed_bytes.cmake
     VERBATIM)
   target_sources(${target} PRIVATE ${out})
   # As in catalog.cmake.
