@@ -3,6 +3,7 @@ loses its target, the run ends, keeps its results and leaves nothing behind."""
 
 import os
 import pathlib
+import re
 import shlex
 import signal
 import subprocess
@@ -326,16 +327,18 @@ class Clients(ClientsTest):
         return process, self.clients_of(process.pid)
 
     def clients_of(self, parent):
-        found = []
+        """The processes, in the order of their ranks."""
+        found = {}
         for task in pathlib.Path("/proc").glob("[0-9]*"):
             try:
                 fields = (task / "stat").read_text().rpartition(")")[2].split()
                 name = os.readlink(task / "exe")
+                environment = (task / "environ").read_text()
             except OSError:
                 continue
             if int(fields[1]) == parent and name == str(pathlib.Path(FILEREEL).resolve()):
-                found.append(int(task.name))
-        return sorted(found)
+                found[int(re.search(r"OMPI_COMM_WORLD_RANK=(\d+)", environment)[1])] = int(task.name)
+        return [found[rank] for rank in sorted(found)]
 
     def check_end(self, process, began):
         output = process.communicate(timeout=60)[0]
