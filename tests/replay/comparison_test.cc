@@ -164,10 +164,11 @@ Measurement phase(double elapsed_s, double operations_per_s, std::uint64_t seed,
   measurement.workload = "random-read";
   measurement.parameters = {{"block", "4 KiB"}};
   std::mt19937_64 random(seed);
-  std::normal_distribution<double> normal(1, noise);
+  std::normal_distribution<double> normal;
   for (std::uint32_t run = 1; run <= 10; ++run) {
     Sample sample = sample_of(run, elapsed_s, elapsed_s + 1, 0, 1);
-    sample.operations = static_cast<std::uint64_t>(elapsed_s * operations_per_s * normal(random));
+    const double factor = 1 + noise * normal(random);
+    sample.operations = static_cast<std::uint64_t>(elapsed_s * operations_per_s * factor);
     sample.bytes = sample.operations * 4096;
     measurement.samples.push_back(sample);
   }
