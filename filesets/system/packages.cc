@@ -16,13 +16,14 @@ constexpr ProgramPackages same(std::string_view program, std::string_view packag
   return {program, {package, package, package, package, package}};
 }
 
-// Those of apt are installed by the tests on Debian. The others are remembered, not confirmed on
-// their distributions. Fedora has its FUSE driver of exFAT in another repository (RPM Fusion), Arch
-// in its AUR.
+// Those of apt are installed by the tests on Debian; the others are from the specifications of
+// Fedora's, openSUSE's and Alpine's packages and Arch's package search (2026). The FUSE driver of
+// exFAT is in another repository of Fedora (RPM Fusion), and in a package of Arch that excludes
+// exfatprogs. mpirun of Fedora and openSUSE needs `module load`.
 constexpr auto kPrograms = std::to_array<ProgramPackages>({
     same("mkfs.ext4", "e2fsprogs"),
-    same("fuse2fs", "fuse2fs"),
-    {"mkfs.ntfs", {"ntfs-3g", "ntfsprogs", "ntfs-3g", "ntfsprogs", "ntfs-3g-progs"}},
+    {"fuse2fs", {"fuse2fs", "e2fsprogs", "fuse2fs", "fuse2fs", "fuse2fs"}},
+    {"mkfs.ntfs", {"ntfs-3g", "ntfsprogs", "ntfsprogs", "ntfsprogs", "ntfs-3g-progs"}},
     same("ntfs-3g", "ntfs-3g"),
     same("mkfs.vfat", "dosfstools"),
     {"fusefat", {"fusefat", "", "", "", ""}},
@@ -33,7 +34,7 @@ constexpr auto kPrograms = std::to_array<ProgramPackages>({
     same("strace", "strace"),
     same("fio", "fio"),
     same("modprobe", "kmod"),
-    {"sh", {"dash", "bash", "bash", "bash", "busybox"}},
+    {"sh", {"dash", "bash", "bash", "bash", "busybox-binsh"}},
     {"mpirun", {"openmpi-bin", "openmpi", "openmpi", "openmpi4", "openmpi"}},
 });
 

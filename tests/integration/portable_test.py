@@ -94,7 +94,7 @@ class EmptyRoot(PortableTest):
         self.assertIn("mkfs.ntfs, ntfs-3g, mkfs.vfat, fusefat", missing)
         self.assertNotIn("mkfs.ext4", missing)
         for command in ("apt-get install ntfs-3g dosfstools", "dnf install ntfsprogs ntfs-3g dosfstools",
-                        "pacman -S ntfs-3g dosfstools", "zypper install ntfsprogs ntfs-3g",
+                        "pacman -S ntfsprogs ntfs-3g dosfstools", "zypper install ntfsprogs ntfs-3g",
                         "apk add ntfs-3g-progs ntfs-3g"):
             self.assertIn(command, commands)
         self.assertRegex(commands, r"dnf .*\(no package: fusefat, mount.exfat-fuse\) pacman")
