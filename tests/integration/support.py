@@ -215,7 +215,10 @@ def processes_with(text):
             with open(f"/proc/{entry}/environ", "rb") as file:
                 environment = file.read()
             if text in command or text in environment:
-                found[int(entry)] = command.replace(b"\0", b" ").decode(errors="replace")
+                with open(f"/proc/{entry}/stat") as file:
+                    state, parent = file.read().rpartition(")")[2].split()[:2]
+                words = command.replace(b"\0", b" ").decode(errors="replace")
+                found[int(entry)] = f"{words}(state {state}, parent {parent})"
     return found
 
 
@@ -316,7 +319,7 @@ class IntegrationTest(unittest.TestCase):
 
     @classmethod
     def tearDownClass(cls):
-        wait_until(lambda: not cls.left_behind(), 5, 0.05)
+        wait_until(lambda: not cls.left_behind(), 30, 0.05)
         left = cls.left_behind()
         if left:
             raise AssertionError("left behind: " + "; ".join(left))
