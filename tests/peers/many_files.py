@@ -2,7 +2,7 @@
 """Creates sets of very many files and compares with a C loop that makes the fewest calls.
 
     many_files.py [--filereel PATH] [--files 1000000,10000000] [--sizes 0,100] [--fs ext4,xfs,btrfs]
-                  [--folder /var/tmp] [--operations create,delete]
+                  [--folder /var/tmp] [--operations create]
 
 First the memory with the default tree (10.2 files per directory) and all steps, on the null engine. Then
 for each file system, on a fresh sparse image in FOLDER, filereel and the loop in turn, on the same tree
@@ -134,7 +134,7 @@ def run_filereel(args, folder, kind, files, size):
         process, peak = started(
             folder, args.filereel, "-q", "run", "--near", target, "--set",
             specification(folder, files, size, tree), "--runs", "1", "--operations",
-            args.operations, "--json", result)
+            args.operations, "--keep", "--json", result)
         first = first_file(target, process, begin)
         memory = peak_memory(process, peak) / files
     with open(result) as file:
@@ -163,7 +163,7 @@ def main():
     parser.add_argument("--sizes", default="0,100")
     parser.add_argument("--fs", default="ext4,xfs,btrfs")
     parser.add_argument("--folder", default="/var/tmp")
-    parser.add_argument("--operations", default="create,delete")
+    parser.add_argument("--operations", default="create")
     args = parser.parse_args()
     print(machine())
     with tempfile.TemporaryDirectory(dir=args.folder) as folder:
