@@ -1,5 +1,5 @@
-# Script mode: writes OUT, a C++ source that defines filereel::NAME(), declared in HEADER, with the bytes
-# of FILE, or with none if FILE is empty.
+# Script mode, or included by a script: writes OUT, a C++ source that defines filereel::NAME(), declared
+# in HEADER, with the bytes of FILE, or with none if FILE is empty.
 include(${CMAKE_CURRENT_LIST_DIR}/embed_bytes.cmake)
 set(object "")
 set(bounds "")

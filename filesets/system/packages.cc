@@ -19,7 +19,7 @@ constexpr ProgramPackages same(std::string_view program, std::string_view packag
 // Those of apt are installed by the tests on Debian; the others are from the specifications of
 // Fedora's, openSUSE's and Alpine's packages and Arch's package search (2026). The FUSE driver of
 // exFAT is in another repository of Fedora (RPM Fusion), and in a package of Arch that excludes
-// exfatprogs. mpirun of Fedora and openSUSE needs `module load`.
+// exfatprogs. mpirun of Fedora and openSUSE is not in PATH at first (docs/platforms.md).
 constexpr auto kPrograms = std::to_array<ProgramPackages>({
     same("mkfs.ext4", "e2fsprogs"),
     {"fuse2fs", {"fuse2fs", "e2fsprogs", "fuse2fs", "fuse2fs", "fuse2fs"}},

@@ -332,12 +332,12 @@ class Clients(ClientsTest):
         for task in pathlib.Path("/proc").glob("[0-9]*"):
             try:
                 fields = (task / "stat").read_text().rpartition(")")[2].split()
-                name = os.readlink(task / "exe")
-                environment = (task / "environ").read_text()
+                if int(fields[1]) != parent or os.readlink(task / "exe") != str(pathlib.Path(FILEREEL).resolve()):
+                    continue
+                environment = (task / "environ").read_bytes()
             except OSError:
                 continue
-            if int(fields[1]) == parent and name == str(pathlib.Path(FILEREEL).resolve()):
-                found[int(re.search(r"OMPI_COMM_WORLD_RANK=(\d+)", environment)[1])] = int(task.name)
+            found[int(re.search(rb"OMPI_COMM_WORLD_RANK=(\d+)", environment)[1])] = int(task.name)
         return [found[rank] for rank in sorted(found)]
 
     def check_end(self, process, began):

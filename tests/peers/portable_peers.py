@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """The speed of the portable program beside the package's, which is linked with shared libraries.
 
-    portable_peers.py [--filereel PATH] [--portable PATH] [--rounds 15]
+    portable_peers.py [--filereel PATH] [--portable PATH] [--make-reels PATH] [--rounds 15]
 
-Both do the same in turns, the first one alternately; printed are their medians, and the median of the
-ratios of the pairs:
+Both do the same in turns, and each begins every second turn. Printed are their medians and extremes, and
+the median of the ratios of the pairs:
 
   null engine    a reel of 10 million operations without system calls: filereel's own cost
   cached reads   a million 4 KiB reads of a file of 64 MiB on tmpfs, random
