@@ -57,14 +57,6 @@ bool is_made_by_access(const Recipe& recipe, std::size_t group) {
   });
 }
 
-// In the order of roles, without duplicates.
-std::vector<Role> sorted(std::vector<Role> volumes) {
-  std::ranges::sort(volumes);
-  const auto twice = std::ranges::unique(volumes);
-  volumes.erase(twice.begin(), twice.end());
-  return volumes;
-}
-
 // Part `number` of `count` almost equal parts.
 std::uint64_t part_of(std::uint64_t whole, std::uint64_t number, std::uint64_t count) {
   return whole / count + (number < whole % count ? 1 : 0);
@@ -86,30 +78,6 @@ std::bitset<kOperationKinds> kinds_of(const RecipePhase& phase) {
 }
 
 }  // namespace
-
-void name_volumes(Recipe& recipe, std::size_t count) {
-  for (RecipeFiles& files : recipe.files) {
-    if (!files.volumes.empty()) continue;
-    for (std::size_t i = 0; i < count; ++i) files.volumes.push_back(static_cast<Role>(i));
-  }
-}
-
-std::vector<Role> volumes_of(const Recipe& recipe) {
-  std::vector<Role> volumes;
-  for (const RecipeFiles& files : recipe.files) {
-    volumes.insert(volumes.end(), files.volumes.begin(), files.volumes.end());
-  }
-  return sorted(std::move(volumes));
-}
-
-std::vector<Role> volumes_of(const Recipe& recipe, const RecipePhase& phase) {
-  std::vector<Role> volumes;
-  for (const RecipeThreads& threads : phase.threads) {
-    const std::vector<Role>& of_group = recipe.files[threads.files].volumes;
-    volumes.insert(volumes.end(), of_group.begin(), of_group.end());
-  }
-  return sorted(std::move(volumes));
-}
 
 void share_recipe(Recipe& recipe, std::uint32_t parts) {
   for (RecipePhase& phase : recipe.phases) {
