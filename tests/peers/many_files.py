@@ -110,9 +110,12 @@ def times_of(sample):
     times, done = [], 0.0
     for number, one in enumerate(operations):
         files = one / per_file
+        begin = number * sample["course"]["interval_s"]
+        # The last interval is cut short by the end.
+        end = min(begin + sample["course"]["interval_s"], sample["elapsed_s"])
         while files > 0 and done + files + 0.5 >= (len(times) + 1) * STEP:
             share = ((len(times) + 1) * STEP - done) / files
-            times.append((number + min(share, 1)) * sample["course"]["interval_s"])
+            times.append(begin + min(share, 1) * (end - begin))
         done += files
     return times
 
