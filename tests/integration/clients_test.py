@@ -328,11 +328,11 @@ class Clients(ClientsTest):
 
     def clients_of(self, parent):
         """The processes, in the order of their ranks."""
-        found = {}
+        program, found = os.path.realpath(FILEREEL), {}
         for task in pathlib.Path("/proc").glob("[0-9]*"):
             try:
                 fields = (task / "stat").read_text().rpartition(")")[2].split()
-                if int(fields[1]) != parent or os.readlink(task / "exe") != str(pathlib.Path(FILEREEL).resolve()):
+                if int(fields[1]) != parent or os.readlink(task / "exe") != program:
                     continue
                 environment = (task / "environ").read_bytes()
             except OSError:
