@@ -45,6 +45,7 @@ struct RecordArguments {
   std::string output, backend = "auto", under, duration, grace = "10s", memory = "1GB";
   std::uint32_t process = 0;
   bool exit_code = false, no_faults = false, all_processors = false;
+  bool no_check = false, strict = false;
 };
 
 void check_process(std::uint32_t process) {
@@ -187,6 +188,21 @@ bool still_runs(const RecordArguments& arguments) {
               fmt::format("{}; {} continues unrecorded", error.what(), program_name(arguments)));
 }
 
+// Compares the recording with the real tree, in a small share of its time. False if it differs.
+bool agrees_with_reality(const RecordArguments& arguments, const RecordRequest& request,
+                         RecordOutcome& outcome, ReelOutput& output) {
+  constexpr double kShare = 0.02, kLeast = 0.1;
+  if (arguments.no_check) return true;
+  const double recorded_s = static_cast<double>(outcome.ended_ns - outcome.origin_ns) * 1e-9;
+  return output
+             .check({.root = std::move(outcome.root),
+                     .below = request.under.empty() ? "" : request.under.substr(1),
+                     .origin_ns = outcome.origin_ns,
+                     .ended_ns = outcome.ended_ns,
+                     .seconds = std::max(kLeast, kShare * recorded_s)})
+             .differing == 0;
+}
+
 void record(const RecordArguments& arguments, Session& session) {
   RecordRequest request = make_request(arguments);
   std::optional<std::uint64_t> duration_ns;
@@ -221,8 +237,10 @@ void record(const RecordArguments& arguments, Session& session) {
     if (!started) throw;
     fail(arguments, error);
   }
+  const bool agrees = agrees_with_reality(arguments, request, outcome, output);
   output.finish_quietly(true, session);
   session.exit_code = exit_code_for(arguments, outcome, signals.requested(), session);
+  if (arguments.strict && !agrees) session.exit_code = 1;
 }
 
 }  // namespace
@@ -249,6 +267,10 @@ void add_record_command(CLI::App& app, Session& session) {
   command->add_flag("--exit-code", arguments->exit_code, "Exit with the exit code of the program");
   command->add_flag("--no-faults", arguments->no_faults,
                     "Do not record page faults of memory-mapped files");
+  command->add_flag("--no-check", arguments->no_check,
+                    "Do not compare the recording with the real files");
+  command->add_flag("--strict", arguments->strict,
+                    "Exit with 1 if the recording differs from the real files");
   command->add_flag("--all-processors", arguments->all_processors,
                     "Let the program use all CPUs under strace (slower)");
   command->footer(

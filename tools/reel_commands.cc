@@ -5,7 +5,11 @@
 #include <optional>
 #include <string>
 
+#include <boost/filesystem/operations.hpp>
+#include <errno.h>
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <string.h>
 
 #include "filesets/catalog/catalog.h"
 #include "filesets/ownership/atomic_file.h"
@@ -22,8 +26,30 @@ namespace filereel {
 namespace {
 
 struct ImportArguments {
-  std::string input, output, format = "auto", cwd = "/", initial, at;
+  std::string input, output, format = "auto", cwd = "/", initial, at, compared;
 };
+
+// The tree that the trace is compared with: the files of the trace themselves if they are in this
+// directory, otherwise a copy of them, at whose root the paths of the trace start.
+CheckRequest real_tree(const std::string& directory, TraceBuilder& builder) {
+  boost::system::error_code error;
+  const std::string real = boost::filesystem::canonical(directory, error).string();
+  CheckRequest request;
+  if (!error) {
+    const bool is_place =
+        builder.model().presence(builder.path(real)) == TreeModel::Presence::present;
+    request.below = is_place ? real.substr(1) : "";
+    request.is_copy = !is_place;
+    const char* const root = is_place ? "/" : real.c_str();
+    request.root.reset(open(root, O_PATH | O_DIRECTORY | O_CLOEXEC));
+  }
+  if (!request.root) {
+    throw Error(ErrorKind::failed,
+                fmt::format("--compare-with {}: {}; name an existing directory",
+                            printable(directory), error ? error.message() : strerror(errno)));
+  }
+  return request;
+}
 
 void import_trace(const ImportArguments& arguments, Session& session) {
   std::optional<FileSet> initial;
@@ -58,6 +84,10 @@ void import_trace(const ImportArguments& arguments, Session& session) {
   }
   if (interrupted()) return;  // input from a pipe may be incomplete
   output.builder().fact("source", importer.name);
+  if (!arguments.compared.empty()) {
+    const CheckRequest request = real_tree(arguments.compared, output.builder());
+    if (output.check(request).differing > 0) session.exit_code = 1;
+  }
   output.finish(importer.timed && output.builder().info().timed, session);
 }
 
@@ -122,6 +152,9 @@ void add_import_command(CLI::App& app, Session& session) {
                                              "File set that existed before (see filereel capture)");
   command->add_option("--at", arguments->at, "Directory of that file set (default: the root)")
       ->needs(initial);
+  command->add_option("--compare-with", arguments->compared,
+                      "Compare what the trace leaves behind with the tree in this directory; exit "
+                      "with 1 if they differ");
   command->footer("Formats:" + formats(importers()) +
                   "\n\nExamples:\n  strace -f --seccomp-bpf -ttt -T -y -s 256 -o app.strace \\\n"
                   "         -e trace=%file,%desc,%process,%memory,umask app\n"

@@ -22,11 +22,20 @@ ReelOutput::ReelOutput(const std::string& path, const ReelWriterOptions& options
 
 void ReelOutput::add(const RecordedOperation& operation) {
   writer_.add(operation);
+  last_.add(operation);
   count_.fetch_add(1, std::memory_order_relaxed);
   const Operation& op = operation.operation;
   if (operation_info(op.kind).moves_data && op.expected > 0) {
     bytes_.fetch_add(static_cast<std::uint64_t>(op.expected), std::memory_order_relaxed);
   }
+}
+
+const RecordingCheck& ReelOutput::check(const CheckRequest& request) {
+  const RecordingCheck& made = builder_.info().check;
+  if (made.why_not.empty()) {
+    builder_.checked(check_recording(builder_.model(), tables_, last_, request));
+  }
+  return made;
 }
 
 TraceInfo ReelOutput::complete(bool timed) {
@@ -67,6 +76,7 @@ void notice_of_losses(const TraceInfo& info, const Session& session) {
   for (const auto& [reason, count] : info.approximated) {
     session.notice(fmt::format("approximated: {} ({})", printable(reason), count));
   }
+  for (const std::string& line : describe_check(info.check)) session.notice(line);
 }
 
 std::string base_name(const std::string& path) {

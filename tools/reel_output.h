@@ -8,6 +8,7 @@
 #include <string>
 
 #include "tools/session.h"
+#include "traces/check/recording_check.h"
 #include "traces/model/trace_builder.h"
 #include "traces/recorded_operation.h"
 #include "traces/reel/reel_reader.h"
@@ -40,6 +41,10 @@ class ReelOutput final : private OperationSink {
   std::uint64_t written() const { return count_; }
   std::uint64_t bytes() const { return bytes_; }  // read and written by operations
 
+  // Compares what was recorded with the real tree. `request.ended_ns`: as in CheckRequest. Call it
+  // after the last operation.
+  const RecordingCheck& check(const CheckRequest& request);
+
   // Moves the file into place and prints a summary.
   void finish(bool timed, const Session& session);
   // The same, with the summary as a notice, because the recorded program uses standard output.
@@ -52,6 +57,7 @@ class ReelOutput final : private OperationSink {
   std::string path_;
   TraceTables tables_;
   ReelWriter writer_;
+  LastOperations last_;
   std::atomic<std::uint64_t> count_ = 0, bytes_ = 0;
   TraceBuilder builder_;
 };
@@ -59,7 +65,7 @@ class ReelOutput final : private OperationSink {
 // "1234 operations by 3 threads on 210 files, 5.6 MB read, 1.2 MB written, 12.3 s".
 std::string describe_trace(const TraceInfo& info);
 
-// Reports what was lost or approximated in the trace.
+// Reports what was lost or approximated in the trace, and how it differs from reality.
 void notice_of_losses(const TraceInfo& info, const Session& session);
 
 // The last component of a path.

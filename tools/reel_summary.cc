@@ -18,6 +18,7 @@
 #include "tools/reel_output.h"
 #include "tools/signals.h"
 #include "tools/table.h"
+#include "traces/check/recording_check.h"
 #include "traces/export/dump.h"
 #include "traces/reel/reel_format.h"
 #include "traces/reel/reel_reader.h"
@@ -144,6 +145,7 @@ std::string describe(const std::string& path, const ReelReader& reader, const Re
   for (const auto& [reason, count] : info.approximated) {
     text += fmt::format("approximated: {} ({})\n", printable(reason), count);
   }
+  for (const std::string& told : describe_check(info.check)) text += told + "\n";
   return text;
 }
 
@@ -161,6 +163,16 @@ Json to_json(const FileSet& set) {
           {"directories", totals.directories},
           {"symlinks", totals.symlinks},
           {"hard_links", totals.hard_links}};
+}
+
+Json to_json(const RecordingCheck& check) {
+  return {{"done", check.done},
+          {"why_not", check.why_not},
+          {"names", check.names},
+          {"unchecked", check.unchecked},
+          {"differing", check.differing},
+          {"by_others", check.by_others},
+          {"differences", check.differences}};
 }
 
 Json to_json(const ReelReader& reader, const ReelSummary& summary) {
@@ -189,7 +201,8 @@ Json to_json(const ReelReader& reader, const ReelSummary& summary) {
                {"kinds", Json::object()},
                {"threads", Json::array()},
                {"lost", info.lost},
-               {"approximated", info.approximated}};
+               {"approximated", info.approximated},
+               {"check", to_json(info.check)}};
   for (const auto& [number, count] : summary.errors_by_number) {
     json["errors"][errno_name(number)] = count;
   }

@@ -28,6 +28,21 @@ struct TraceTables {
   TextTable texts;
 };
 
+// How a recording compared with the real tree after the program had ended (traces/check/).
+struct RecordingCheck {
+  static constexpr std::size_t kMostTexts = 10;
+
+  bool done = false;            // false: not compared
+  std::string why_not;          // the reason, if there is one
+  std::uint64_t names = 0;      // compared
+  std::uint64_t unchecked = 0;  // not compared: no time, or no permission
+  std::uint64_t differing = 0;  // names that differ
+  std::uint64_t by_others = 0;  // names that differ because others changed them
+  std::vector<std::string> differences;  // the first ones: path, and what differs
+
+  bool operator==(const RecordingCheck&) const = default;
+};
+
 struct TraceThread {
   static constexpr std::uint32_t kNoParent = UINT32_MAX;
 
@@ -68,6 +83,7 @@ struct TraceInfo {
   // Recorded calls that are missing from the trace or approximated, by reason, such as "unsupported
   // system calls".
   std::map<std::string, std::uint64_t> lost, approximated;
+  RecordingCheck check;
   bool complete = true;  // false: truncated; the values here were reconstructed
 };
 

@@ -17,6 +17,7 @@
 #include "replay/run/room.h"
 #include "replay/run/sampling.h"
 #include "replay/run/trace_shape.h"
+#include "traces/check/recording_check.h"
 #include "traces/edit/copies.h"
 #include "traces/mysql/mysql_mix.h"
 
@@ -43,6 +44,10 @@ void warn_of_trace(const TraceInfo& info, const std::string& name, Result& resul
   for (const auto& [reason, number] : info.approximated) {
     warn("trace-approximated", "approximated", reason, number,
          "see docs/import.md for the mapping of calls to operations");
+  }
+  if (info.check.differing > 0) {
+    result.warn({"trace-differs", describe_differences(info.check),
+                 "the replay repeats the recording, not what the program did"});
   }
   if (!info.complete) {
     result.warn({"trace-torn",

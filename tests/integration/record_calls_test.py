@@ -142,8 +142,8 @@ class CallsTest(VolumesTest):
             (top / program).mkdir()
         script = "".join(f"(cd {program} && exec {CALLS / program}) || exit 1\n"
                          for program in programs)
-        done = self.filereel("record", "-o", reel, "--backend", backend, "--exit-code", *options,
-                             "--", "sh", "-c", script, cwd=top)
+        done = self.filereel("record", "-o", reel, "--backend", backend, "--exit-code", "--strict",
+                             *options, "--", "sh", "-c", script, cwd=top)
         print(done.out.strip(), flush=True)
         return reel, top
 

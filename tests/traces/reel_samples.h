@@ -146,6 +146,13 @@ inline void fill_sample(SampleTrace& sample, std::size_t operations,
   sample.info.files = RandomOperations::kFiles;
   sample.info.recorder_ns = 310;
   sample.info.waits = true;
+  sample.info.check = {.done = true,
+                       .why_not = "",
+                       .names = 20,
+                       .unchecked = 3,
+                       .differing = 1,
+                       .by_others = 2,
+                       .differences = {"/a/b is missing"}};
   sample.info.lost = {{"lost events", 3}};
   sample.info.approximated = {{"names that were too long", 1}, {"offsets", 12'345'678'901}};
 

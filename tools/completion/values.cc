@@ -100,7 +100,7 @@ constexpr ValueRule kRules[] = {
     {"--reference", "NAME", files},
     {"--backend", "BACKEND", words, "auto bpf strace"},
     {"--copy-method", "METHOD", words, "readwrite copy_file_range reflink sendfile"},
-    {"--cwd --at --under DIR", "DIR", directories},
+    {"--cwd --at --under --compare-with DIR", "DIR", directories},
     {"--destroy", "DEVICE", files, {}, block_devices},
     {"--engine", "ENGINE", words, "auto blocking io_uring null"},
     {"--fs", "FS", words, {}, known_file_systems},

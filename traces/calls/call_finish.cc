@@ -112,6 +112,7 @@ bool file_by_handle(SystemCall& call) {
   if (!call.result_path.starts_with('/')) return true;
   call.call = Call::open;
   call.path = call.result_path;
+  call.path_is_real = true;
   return true;
 }
 

@@ -52,6 +52,10 @@ void transfer(CallParts& parts, const CallContext& context, OperationKind kind, 
     operation.offset = *seen;
   } else {
     operation.offset = offset && !appends ? *offset : parts.files.position_of(file, appends);
+    const FileId entry = parts.model.file_of_slot(file.slot);
+    if (appends && call.result > 0 && !parts.model.size_is_exact(entry)) {
+      parts.builder.approximated("appends to files of unknown size");
+    }
   }
   operation.loose = !writes && !offset && file.position_guessed;
   if (operation.offset > kMaxOffset - operation.length) return parts.builder.lost(kOutOfRange);

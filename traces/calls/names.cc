@@ -108,6 +108,10 @@ std::optional<PathId> resolve_name(CallParts& parts, CallContext& context, const
                                    bool follow) {
   static const std::string kNotKnown;
   const SystemCall& call = context.call;
+  if (call.path_is_real && name.path.starts_with('/')) {
+    bool deleted = false;
+    return parts.paths.real(name.path, deleted);
+  }
   const FsState& fs_state = *context.task.fs_state;
   const bool in_root = (call.resolve & RESOLVE_IN_ROOT) != 0;
   auto magic = in_root ? std::nullopt : magic_path(name.path, context.task.process->id);

@@ -37,7 +37,7 @@ PathId opened_path(CallParts& parts, CallContext& context, PathId path) {
     // The opened file needs a path: any unused one.
     PathTable& paths = parts.builder.tables().paths;
     const std::string place = std::string(paths.node(path).name) + ".filereel-unknown";
-    parts.model.learn_link(path, parts.builder.tables().texts.add(place));
+    parts.model.assume_link(path, parts.builder.tables().texts.add(place));
     path = paths.add(paths.node(path).parent, place);
     parts.builder.approximated("symbolic links with unknown targets");
     context.unknown_link = false;

@@ -164,9 +164,22 @@ bool PathResolution::learn(PathId seen, PathId real) {
     if (paths.is_root(from)) break;
   }
   if (paths.is_root(link) || is_below(target, link)) return true;
-  const std::string text = paths.is_root(target) ? "/" : "/" + paths.relative(target);
-  builder_.model().learn_link(link, builder_.tables().texts.add(text));
+  builder_.model().assume_link(link, builder_.tables().texts.add(relative_text(link, target)));
   return true;
+}
+
+// The text of a link to `target`. Relative, so that it has the same meaning for a program in a
+// chroot.
+std::string PathResolution::relative_text(PathId link, PathId target) const {
+  const PathTable& paths = builder_.tables().paths;
+  std::string up, down;
+  PathId common = paths.node(link).parent;
+  for (; !is_below(target, common); common = paths.node(common).parent) up += "../";
+  for (; target != common; target = paths.node(target).parent) {
+    down.insert(0, "/").insert(1, paths.node(target).name);
+  }
+  if (down.empty()) return up.empty() ? "." : up.substr(0, up.size() - 1);
+  return up + down.substr(1);
 }
 
 bool PathResolution::is_below(PathId path, PathId ancestor) const {

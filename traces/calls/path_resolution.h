@@ -66,6 +66,7 @@ class PathResolution {
 
  private:
   PathId component(PathId parent, std::string_view name);
+  std::string relative_text(PathId link, PathId target) const;
   // The target if `path` is a symbolic link.
   std::optional<TextId> link_at(PathId path, bool look);
   void read_existing(PathId path);

@@ -63,6 +63,7 @@ void adopt(CallParts& parts, const CallContext& context, Task& child) {
 
 void leave_mounts(CallParts& parts, FsState& fs_state) {
   fs_state.other_mounts = true;
+  parts.builder.cannot_be_checked("the program used mounts of its own");
   if (parts.paths.reads_links()) {
     parts.builder.approximated("symbolic links in another mount namespace not resolved");
   }

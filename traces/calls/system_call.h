@@ -137,13 +137,14 @@ struct SystemCall {
 
   int fd = kNone, fd2 = kNone;  // fd2: requested number (dup2, dup3), destination of copies
   int dir = kCwd, dir2 = kCwd;  // bases of relative paths
-  std::string path, path2;   // as given by the program; path2: rename, link: the new name; symlink:
-                             // path is the new name, `text` its target
-  bool path_unread = false;  // a given path or name is at an invalid address (EFAULT)
-  std::string text;          // symlink target, result of readlink, name of an attribute
-  std::uint64_t flags = 0;   // O_*, AT_*, MAP_* …
-  std::uint64_t mode = 0;    // permission bits, protection of mmap, access mode
-  std::optional<std::uint64_t> offset;   // nullopt: at the open file's position
+  std::string path, path2;  // as given by the program; path2: rename, link: the new name; symlink:
+                            // path is the new name, `text` its target
+  bool path_is_real = false;            // `path` is the tracer's, as result_path, not the program's
+  bool path_unread = false;             // a given path or name is at an invalid address (EFAULT)
+  std::string text;                     // symlink target, result of readlink, name of an attribute
+  std::uint64_t flags = 0;              // O_*, AT_*, MAP_* …
+  std::uint64_t mode = 0;               // permission bits, protection of mmap, access mode
+  std::optional<std::uint64_t> offset;  // nullopt: at the open file's position
   std::optional<std::uint64_t> offset2;  // of fd2
   std::uint64_t length = 0;
   std::uint64_t address = 0;    // mmap's result is `result`; munmap, msync, mremap, fault

@@ -201,6 +201,7 @@ void IdRemapper::add_losses() {
   for (const auto& [what, count] : input_.info.lost) out_.lost(what, count);
   for (const auto& [what, count] : input_.info.approximated) out_.approximated(what, count);
   if (!input_.info.complete) out_.lost("the end of a truncated trace");
+  out_.add_check(input_.info.check);
   out_.recorder_added(input_.info.recorder_ns);
   out_.waits_recorded(input_.info.waits);
 }

@@ -26,6 +26,10 @@ class StraceImport {
   // Skips everything before the first successful exec. To be called before run().
   void begin_with_exec() { awaits_exec_ = true; }
 
+  // The first and the last line by the system clock, in ns; 0: unknown.
+  std::uint64_t origin_ns() const { return clock_.began(); }
+  std::uint64_t end_ns() const { return clock_.began() == 0 ? 0 : clock_.began() + clock_.now(); }
+
   // Reads everything; false if the stop was requested.
   bool run();
 

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace filereel {
@@ -15,6 +16,11 @@ class DataRanges {
   // A file with more pieces is not tracked: it is scattered.
   static constexpr std::size_t kMaxPieces = 4096;
 
+  struct Piece {
+    std::uint64_t begin, end;
+    bool own;
+  };
+
   void add(std::uint64_t begin, std::uint64_t end, bool own);
 
   // Removes everything from `size` on.
@@ -22,6 +28,7 @@ class DataRanges {
 
   bool empty() const { return pieces_.empty() && !scattered_; }
   bool scattered() const { return scattered_; }
+  std::span<const Piece> pieces() const { return pieces_; }  // ascending, disjoint
 
   // The end of the last part of [begin, end) that no range covers; 0 if it is fully covered.
   std::uint64_t last_gap_end(std::uint64_t begin, std::uint64_t end) const;
@@ -30,10 +37,6 @@ class DataRanges {
   bool any_foreign(std::uint64_t begin, std::uint64_t end) const;
 
  private:
-  struct Piece {
-    std::uint64_t begin, end;
-    bool own;
-  };
   using Pieces = std::vector<Piece>;
   // The first piece that ends after `offset`.
   Pieces::const_iterator first_behind(std::uint64_t offset) const;

@@ -50,6 +50,8 @@ class FileData {
   // Whether part of the range is not known to hold the bytes generated for the file.
   bool hole(std::uint64_t offset, std::uint64_t length) const;
 
+  const DataRanges& ranges() const { return ranges_; }
+
  private:
   static constexpr std::uint64_t kEndless = INT64_MAX;
   static std::uint64_t end_of(std::uint64_t offset, std::uint64_t length);

@@ -9,6 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "traces/model/expected_tree.h"
 #include "traces/model/file_data.h"
 #include "traces/model/tree_model.h"
 
@@ -17,8 +18,6 @@ namespace filereel {
 using NodeId = std::uint32_t;
 inline constexpr NodeId kNoNode = UINT32_MAX;
 using NameId = TextId;  // one component of paths
-
-enum class FileKind : std::uint8_t { unknown, file, directory, symlink, special };
 
 // The kind for the type in st_mode; the closest kind for a device or a pipe.
 FileKind kind_of_mode(std::uint32_t mode);
@@ -66,11 +65,13 @@ struct FileNode {
   bool needs_child = false;  // was found not to be empty while no child was known
   std::uint16_t mode = kNoMode, initial_mode = kNoMode;
   FileId file = kNoFileId;
-  std::uint32_t names = 0;  // current number
-  std::uint32_t users = 0;  // open files and mappings
-  TextId text = 0;          // target of a symbolic link; 0: unknown
-  NodeId parent = kNoNode;  // of its most recent name
-  NameId name = 0;          // that name
+  std::uint32_t names = 0;    // current number
+  std::uint32_t users = 0;    // open files and mappings
+  bool text_assumed = false;  // `text` leads to the right place, but may be another one
+  bool size_assumed = false;  // a guess after an append: the source did not show the position
+  TextId text = 0;            // target of a symbolic link; 0: unknown
+  NodeId parent = kNoNode;    // of its most recent name
+  NameId name = 0;            // that name
   NodeId initial_parent = kNoNode;
   NameId initial_name = 0;
   std::uint32_t initial_children = 0;      // known so far
@@ -142,6 +143,8 @@ class FileTree {
   FileSet initial_set() const;
   FileSet current_set() const;
   std::uint64_t absent() const;  // names that must not exist before the trace
+  std::vector<ExpectedDirectory> expected_directories() const;
+  std::vector<ExpectedName> expected_names(NodeId directory) const;
 
  private:
   struct PathFacts {
@@ -182,6 +185,7 @@ class FileTree {
   void detach(DirectoryEntry& entry);
   static void touch(DirectoryEntry& entry, Presence before, std::uint64_t position);
   void drop_if_unused(NodeId id);
+  void describe(NodeId id, ExpectedName& to) const;
 
   TraceTables& tables_;
   TextTable names_;

@@ -109,6 +109,16 @@ void TraceBuilder::waits_recorded(bool recorded) {
   some_without_waits_ = !info_.waits;
 }
 
+void TraceBuilder::add_check(const RecordingCheck& check) {
+  RecordingCheck& sum = info_.check;
+  sum.done |= check.done;
+  if (!check.done || sum.why_not.empty()) sum.why_not = check.why_not;
+  sum.names += check.names;
+  sum.unchecked += check.unchecked;
+  sum.differing += check.differing;
+  sum.by_others += check.by_others;
+}
+
 const TraceInfo& TraceBuilder::info() {
   counter_.fill(info_);
   info_.files = model_.files();

@@ -50,6 +50,14 @@ class TraceBuilder {
   // Sets TraceInfo::waits. Of several recordings, all must have them.
   void waits_recorded(bool recorded);
 
+  // The recording cannot be compared with the real tree. The first reason stays.
+  void cannot_be_checked(std::string_view why) {
+    if (info_.check.why_not.empty()) info_.check.why_not = why;
+  }
+  void checked(const RecordingCheck& check) { info_.check = check; }
+  // Adds the counts of a recording that this trace is made of; its paths may have other names here.
+  void add_check(const RecordingCheck& check);
+
   std::uint64_t operations() const { return counter_.operations(); }
 
   // Metadata of everything added so far. The trace is timed if any time is not 0.

@@ -83,6 +83,15 @@ void TreeModel::learn_link(PathId path, TextId text) {
   state_->learn_text(state_->tree.require(path), text);
 }
 
+void TreeModel::assume_link(PathId path, TextId text) {
+  const NodeId id = state_->tree.require(path);
+  if (id == kNoNode) return;
+  FileNode& node = state_->tree.node(id);
+  const bool known = node.text != 0 && !node.text_assumed;
+  state_->learn_text(id, text);
+  node.text_assumed = !known && node.text == text;
+}
+
 void TreeModel::learn_opened(FileSlot slot, const OpenedFile& opened) {
   state_->expected_open = {slot, opened};
 }
@@ -130,6 +139,14 @@ TraceTrees TreeModel::trees() const {
 
 FileSet TreeModel::current() const {
   return state_->tree.current_set();
+}
+
+std::vector<ExpectedDirectory> TreeModel::expected_directories() const {
+  return state_->tree.expected_directories();
+}
+
+std::vector<ExpectedName> TreeModel::expected_names(std::uint32_t directory) const {
+  return state_->tree.expected_names(directory);
 }
 
 }  // namespace filereel

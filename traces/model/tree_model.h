@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
+#include "traces/model/expected_tree.h"
 #include "traces/recorded_operation.h"
 #include "traces/trace_info.h"
 
@@ -52,6 +54,8 @@ class TreeModel {
   std::optional<TextId> link_text(PathId path) const;
   // Adds a fact from the trace's source that operations do not show: `path` is a symbolic link.
   void learn_link(PathId path, TextId text);
+  // The same with a text that leads to the right place but may be another one.
+  void assume_link(PathId path, TextId text);
 
   // Facts about an opened file that the trace's source saw and operations do not show.
   struct OpenedFile {
@@ -79,6 +83,10 @@ class TreeModel {
   // Everything that is known to exist now: the final tree so far, as the initial tree of what
   // follows.
   FileSet current() const;
+  // The same with what is known and what is assumed told apart: all directories, from the root, and
+  // the names in one of them (ExpectedDirectory::node).
+  std::vector<ExpectedDirectory> expected_directories() const;
+  std::vector<ExpectedName> expected_names(std::uint32_t directory) const;
 
  private:
   struct State;

@@ -64,6 +64,7 @@ NodeId TreeModel::State::opened(const Operation& operation) {
   if ((flags & O_TRUNC) != 0) {
     tree.learn_kind(id, FileKind::file);
     node.change_data([](FileData& data) { data.truncate(0); });
+    node.size_assumed = false;
   }
   closed(operation.file);
   if (slots.size() <= operation.file) slots.resize(operation.file + 1);
@@ -91,7 +92,8 @@ void TreeModel::State::written(NodeId id, const Operation& operation) {
   const OpenFile* file = open_file(operation.file);
   const auto length = static_cast<std::uint64_t>(operation.expected);
   if (length == 0) return;
-  // An append reveals the end of the file.
+  // An append reveals the end of the file, which is a guess if nothing else shows the size.
+  if ((file->flags & O_APPEND) != 0 && !node.known().exact()) node.size_assumed = true;
   node.change_data([&](FileData& data) {
     if ((file->flags & O_APPEND) != 0 && !data.exact()) data.has_size(operation.offset);
   });
@@ -124,6 +126,7 @@ void TreeModel::State::seen(NodeId id, const Operation& operation) {
   if (S_ISREG(operation.mode)) {
     node.data.has_size(operation.length);
     if (node.seen && !node.seen->exact()) node.seen->has_size(operation.length);
+    node.size_assumed = false;
     tree.settle(id);
   }
   const auto mode = static_cast<std::uint16_t>(operation.mode & 0777);
@@ -199,6 +202,7 @@ void TreeModel::State::succeeded(Operation& operation) {
       if (const NodeId id = target(operation); set_entry(id)) {
         tree.learn_kind(id, FileKind::file);
         tree.node(id).change_data([&](FileData& data) { data.truncate(operation.offset); });
+        tree.node(id).size_assumed = false;
       }
       return;
     case copy_range:

@@ -156,6 +156,7 @@ RecordOutcome BpfRecorder::record(const RecordRequest& request, TraceBuilder& bu
   request.started();
 
   RecordOutcome outcome;
+  outcome.root = root_of_names(root);
   std::optional<Clock::time_point> asked;  // when the program was asked to end
   const auto has_ended = [&] {
     if (started) {
@@ -182,11 +183,17 @@ RecordOutcome BpfRecorder::record(const RecordRequest& request, TraceBuilder& bu
     }
   }
   modesty.end();
+  const bool goes_on = program.running() > 0;
   program.stop_recording();
   const std::uint64_t end = now_ns(CLOCK_MONOTONIC);
   program.finish_draining();
   while (!queue.has_ended()) translate(1);
   translation.finish(end);
+  outcome.ended_ns = now_ns(CLOCK_REALTIME) - (now_ns(CLOCK_MONOTONIC) - end);
+  outcome.origin_ns = outcome.ended_ns - (end - translation.zero_ns());
+  // Calls in flight when the recording stopped may have changed files before.
+  constexpr std::uint64_t kInFlight = 20'000'000;
+  if (goes_on) outcome.ended_ns -= kInFlight;
   builder.fact("source", "bpf");
   builder.fact("command", command);
   builder.fact("recorded", utc_date(began));

@@ -149,6 +149,7 @@ bool BpfTranslation::complete_path(SystemCall& call) {
   // A file opened by handle has no other name, and other names are not always reported.
   if (call.path.empty() || event_.head().number == SYS_open_by_handle_at) {
     call.path = call.result_path;
+    call.path_is_real = true;
   }
   return true;
 }

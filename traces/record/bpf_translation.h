@@ -55,6 +55,9 @@ class BpfTranslation {
   // Drops the events of calls once the bound is reached. `memory` outlives this.
   void bound(MemoryBound& memory) { memory_ = &memory; }
 
+  // Time 0 of the trace, by CLOCK_MONOTONIC.
+  std::uint64_t zero_ns() const { return zero_ns_; }
+
   // Recording was stopped: no events are later than this.
   void finish(std::uint64_t at_ns) { resolver_.finish(time(at_ns)); }
 

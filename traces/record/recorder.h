@@ -14,6 +14,7 @@
 
 #include <signal.h>
 
+#include "filesets/system/descriptor.h"
 #include "traces/model/trace_builder.h"
 #include "traces/record/recording_memory.h"
 
@@ -38,6 +39,10 @@ struct RecordOutcome {
   // Exit status of the started program, or 128 + signal if it was killed. nullopt: it is still
   // running, or was not started here.
   std::optional<int> status;
+  // For the check of the recording (traces/check/): where its paths start, and by the system clock
+  // in ns, its time 0 and its end.
+  Descriptor root;
+  std::uint64_t origin_ns = 0, ended_ns = 0;
 };
 
 class Recorder {

@@ -204,6 +204,12 @@ std::string working_directory_of(std::uint32_t process) {
   return working_directory(process, foreign_root(process));
 }
 
+Descriptor root_of_names(std::uint32_t process) {
+  const std::string root =
+      foreign_root(process).empty() ? "/" : fmt::format("/proc/{}/root", process);
+  return Descriptor(open(root.c_str(), O_PATH | O_CLOEXEC));
+}
+
 std::string command_text(std::span<const std::string> given, std::uint32_t process) {
   if (!given.empty()) return printable(fmt::format("{}", fmt::join(given, " ")), kLongestCommand);
   std::string text = text_of(fmt::format("/proc/{}/cmdline", process));

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "filesets/system/descriptor.h"
 #include "traces/calls/call_resolver.h"
 
 namespace filereel {
@@ -34,6 +35,10 @@ std::string mapped_file_name(std::uint32_t process, std::uint64_t device, std::u
 std::vector<std::string> roots_of_names(std::uint32_t process);
 
 std::string working_directory_of(std::uint32_t process);  // "/" if it cannot be read
+
+// The directory at which recorded paths of the process start: our root, or the root of the process
+// if that is not below ours. Call it while the process lives.
+Descriptor root_of_names(std::uint32_t process);
 
 // The given command, otherwise the command line of the process, or its name if it has none. The
 // command line of a script changes while its interpreter starts.

@@ -132,6 +132,8 @@ RecordOutcome StraceRecorder::record(const RecordRequest& request, TraceBuilder&
       .under = request.under,
       .live = ImportOptions::Live{
           .since_ns = now_ns(), .process = id, .roots = roots_of_names(id), .memory = &memory}};
+  RecordOutcome outcome;
+  outcome.root = root_of_names(id);
   const std::vector<std::uint32_t> processes =
       program ? std::vector<std::uint32_t>{id} : process_tree(id);
   std::vector<KnownProcess> known;
@@ -151,6 +153,8 @@ RecordOutcome StraceRecorder::record(const RecordRequest& request, TraceBuilder&
     if (program) import.begin_with_exec();
     for (const KnownProcess& one : known) import.begin_process(one);
     import.run();
+    outcome.origin_ns = import.origin_ns();
+    outcome.ended_ns = import.end_ns();
   }
   const bool detached = watch.finish();
   const int status = strace.wait(1).value_or(0);
@@ -158,7 +162,8 @@ RecordOutcome StraceRecorder::record(const RecordRequest& request, TraceBuilder&
     builder.lost("everything after another process ended strace");
   }
   builder.fact("command", command);
-  return {.status = program ? program->wait(detached ? 0 : 1) : std::nullopt};
+  if (program) outcome.status = program->wait(detached ? 0 : 1);
+  return outcome;
 }
 
 // Why the kernel forbids tracing, as far as it can be determined.

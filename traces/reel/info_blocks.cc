@@ -47,6 +47,30 @@ void put_set(std::string& out, const FileSet& set) {
   put_varint(out, set.entries.size());
 }
 
+void put_check(std::string& out, const RecordingCheck& check) {
+  put_varint(out, check.done ? 1 : 0);
+  put_fact(out, "reason", check.why_not);
+  put_varint(out, check.names);
+  put_varint(out, check.unchecked);
+  put_varint(out, check.differing);
+  put_varint(out, check.by_others);
+  put_varint(out, check.differences.size());
+  for (const std::string& text : check.differences) put_fact(out, "difference", text);
+}
+
+void take_check(ByteReader& in, RecordingCheck& check) {
+  check.done = in.varint(1, "the flag for a checked recording") != 0;
+  check.why_not = in.text(kMaxFact, "a reason's length");
+  check.names = in.varint();
+  check.unchecked = in.varint();
+  check.differing = in.varint();
+  check.by_others = in.varint();
+  for (std::uint64_t left = in.varint(RecordingCheck::kMostTexts, "the number of differences");
+       left > 0; --left) {
+    check.differences.emplace_back(in.text(kMaxFact, "a difference's length"));
+  }
+}
+
 // Returns the number of entries.
 void take_set(ByteReader& in, FileSet& set) {
   set.name = in.text(kMaxFact, "a name's length");
@@ -141,6 +165,7 @@ std::string put_info(const TraceInfo& info, const TraceTrees& trees, Packer& pac
   put_set(out, trees.final);
   put_varint(out, info.recorder_ns);
   put_varint(out, info.waits ? 1 : 0);
+  put_check(out, info.check);
   std::string packed;
   packer.put_packed(packed, out);
   return packed;
@@ -182,6 +207,7 @@ void take_info(ByteReader packed, std::uint32_t version, Unpacker& unpacker, Tra
     info.recorder_ns = static_cast<std::uint32_t>(in.varint(UINT32_MAX, "the recorder's overhead"));
   }
   if (version >= 3) info.waits = in.varint(1, "the flag for recorded waits") != 0;
+  if (version >= 4) take_check(in, info.check);
   in.expect_end();
 }
 

@@ -1,0 +1,173 @@
+"""The check of recordings against the real tree: errors planted in a trace of strace are all found, an
+unaltered one has none."""
+
+import json
+import re
+import subprocess
+import sys
+import unittest
+
+from support import IntegrationTest, have, main, no_bpf
+
+# What is recorded: one call of each kind, all in a directory that it makes.
+PROGRAM = """
+import os
+os.umask(0o027)
+os.mkdir("w", 0o755)
+os.chdir("w")
+def put(name, data, mode=0o644, flags=0):
+    one = os.open(name, os.O_WRONLY | os.O_CREAT | flags, mode)
+    os.write(one, data)
+    return one
+os.close(put("plain", b"p" * 1000))
+os.close(put("moved", b"m" * 10)); os.rename("moved", "new")
+os.close(put("gone", b"g")); os.unlink("gone")
+os.close(put("runs", b"r", 0o755))
+os.close(put("changed", b"c")); os.chmod("changed", 0o600)
+sparse = put("sparse", b"s"); os.pwrite(sparse, b"e" * 4096, 1 << 20); os.close(sparse)
+cut = put("cut", b"c" * 5000); os.ftruncate(cut, 77); os.close(cut)
+os.close(put("again", b"a" * 500)); os.close(put("again", b"b" * 5, 0o644, os.O_TRUNC))
+os.close(put("log", b"l" * 100)); os.close(put("log", b"l" * 50, 0o644, os.O_APPEND))
+os.close(put("one", b"1")); os.link("one", "two")
+os.close(put("left", b"1")); os.link("left", "right"); os.unlink("left")
+os.symlink("plain", "link"); os.symlink("other", "link 2")
+os.mkdir("folder", 0o710); os.mkdir("folder/deep"); os.close(put("folder/deep/file", b"d"))
+os.mkdir("empty"); os.rmdir("empty")
+os.mkdir("from"); os.close(put("from/inside", b"i")); os.rename("from", "to")
+os.mkfifo("pipe")
+os.mkdir("place"); os.chdir("place"); os.close(put("here", b"h")); os.chdir("..")
+first = put("first", b""); second = put("second", b"")
+os.write(first, b"x" * 30); os.write(second, b"y" * 40)
+os.close(first); os.close(second)
+room = put("room", b""); os.posix_fallocate(room, 0, 8192); os.close(room)
+"""
+
+# Each error: the line to change, and its replacement; "" removes it.
+ERRORS = {
+    "a lost rename": (r'.*rename\("moved".*\n', ""),
+    "a lost rename of a directory": (r'.*rename\("from".*\n', ""),
+    "a lost unlink": (r'.*unlink\("gone".*\n', ""),
+    "a lost link": (r'.*link\("one", "two".*\n', ""),
+    "a lost unlink of one of two names": (r'.*unlink\("left".*\n', ""),
+    "a lost symbolic link": (r'.*symlink\("other".*\n', ""),
+    "a lost directory": (r'.*mkdir\("folder", 0710.*\n', ""),
+    "a lost removal of a directory": (r'.*rmdir\("empty".*\n', ""),
+    "a lost write": (r'(.*"p+".*\n)', ""),
+    "a lost write at an offset": (r".*pwrite64.*\n", ""),
+    "a lost truncation": (r".*ftruncate.*\n", ""),
+    "a lost change of permissions": (r'.*chmod\("changed".*\n', ""),
+    "a lost allocation": (r".*fallocate.*\n", ""),
+    "a lost pipe": (r'.*mknod(at)?\(.*"pipe".*\n', ""),
+    "a lost umask": (r".*umask\(027.*\n", ""),
+    "another offset": (r"1048576\) += 4096", "1048000000) = 4096"),
+    "an offset in a hole": (r"1048576\) += 4096", "524288) = 4096"),
+    "another length": (r'("l+"(?:\.\.\.)?), 50\) += 50', r"\1, 60) = 60"),
+    "another name": (r'"moved", "new"', '"moved", "old"'),
+    "another text of a link": (r'symlink\("other"', 'symlink("another"'),
+    "another mode of a file": (r"O_CLOEXEC, 0755", "O_CLOEXEC, 0700"),
+    "another mode of a directory": (r'"folder", 0710', '"folder", 0700'),
+    "a forgotten O_TRUNC": (r"O_TRUNC\|", ""),
+    "a forgotten O_APPEND": (r"O_APPEND\|", ""),
+    "a write to another file": (r'("x{30,}.*?\n)(.*?write\()(\d+)', None),
+    "an invented file": (r'(.*)mkdir\("place".*\n',
+                         r'\1openat(AT_FDCWD, "invented", O_WRONLY|O_CREAT, 0644) = 99' "\n"
+                         r"\1close(99) = 0" "\n" r"\g<0>"),
+    "an invented directory": (r'(.*)mkdir\("place".*\n', r'\1mkdir("invented", 0755) = 0' "\n" r"\g<0>"),
+    "an invented removal": (r'(.*)mkdir\("place".*\n', r'\1unlink("plain") = 0' "\n" r"\g<0>"),
+    "an invented write": (r"(.*)(ftruncate\()(\d+)(.*)\n",
+                          r'\g<0>' r'\1pwrite64(\3, "x", 1, 900) = 1' "\n"),
+}
+
+
+@unittest.skipUnless(have("strace"), "needs strace")
+class PlantedErrors(IntegrationTest):
+    def setUp(self):
+        super().setUp()
+        self.text = self.scratch / "a.strace"
+        subprocess.run(["strace", "-f", "-ttt", "-T", "-y", "-s", "64", "-o", self.text,
+                        sys.executable, "-S", "-c", PROGRAM], cwd=self.scratch, check=True)
+
+    def compare(self, text, cwd=None, tree=None):
+        """The differences that an import of the text finds."""
+        altered = self.scratch / "b.strace"
+        altered.write_text(text)
+        done = self.filereel("import", altered, "-o", "b.reel", "--cwd", cwd or self.scratch,
+                             "--compare-with", tree or self.scratch / "w", status=None)
+        found = re.search(r"differs from reality in (\d+) file", done.err)
+        self.assertEqual(done.code, 1 if found else 0, done)
+        return int(found[1]) if found else 0, done.err
+
+    def test_an_unaltered_trace_agrees(self):
+        self.assertEqual(self.compare(self.text.read_text())[0], 0)
+
+    def test_each_planted_error_is_found(self):
+        text = self.text.read_text()
+        for error, (line, instead) in ERRORS.items():
+            with self.subTest(error):
+                if instead is None:  # the descriptor of the other file
+                    writes = re.findall(r'write\((\d+)<[^>]*/(first|second)>', text)
+                    numbers = dict((name, number) for number, name in writes)
+                    altered = text.replace(
+                        f"write({numbers['first']}<{self.scratch}/w/first>, \"x",
+                        f"write({numbers['second']}<{self.scratch}/w/second>, \"x", 1)
+                else:
+                    altered = re.sub(line, instead, text, count=1)
+                self.assertNotEqual(altered, text, "the error was not planted")
+                found, said = self.compare(altered)
+                self.assertGreater(found, 0, said)
+
+    def test_a_copy_of_the_tree_elsewhere(self):
+        copy = self.scratch / "copy"
+        copy.mkdir()
+        subprocess.run(["cp", "-a", "w", copy], cwd=self.scratch, check=True)
+        text = self.text.read_text().replace(str(self.scratch), "")
+        found, _ = self.compare(text, cwd="/", tree=copy)
+        self.assertEqual(found, 0)
+        (copy / "w" / "plain").write_text("shorter")
+        found, said = self.compare(text, cwd="/", tree=copy)
+        self.assertEqual(found, 1)
+        self.assertIn("/w/plain has 7 bytes, 1000 in the recording", said)
+
+    def test_a_directory_that_does_not_exist(self):
+        done = self.filereel("import", self.text, "-o", "b.reel", "--compare-with", "nowhere", status=1)
+        self.assertIn("--compare-with nowhere: No such file or directory; name an existing directory",
+                      done.err)
+
+
+class Recorded:
+    def record(self, *words, **options):
+        return self.filereel("record", "--backend", self.BACKEND, "-o", "a.reel", *words, **options)
+
+    def test_a_recording_that_agrees(self):
+        done = self.record("--strict", "--", sys.executable, "-S", "-c", PROGRAM)
+        self.assertNotIn("reality", done.err)
+        check = json.loads(self.filereel("show", "a.reel", "--json").out)["check"]
+        self.assertTrue(check["done"])
+        self.assertGreater(check["names"], 20)
+        self.assertEqual(check["differing"], 0)
+
+    def test_without_the_check(self):
+        self.record("--no-check", "--", "touch", "f")
+        self.assertFalse(json.loads(self.filereel("show", "a.reel", "--json").out)["check"]["done"])
+
+    def test_what_changes_after_the_end_is_told_apart(self):
+        ticking = subprocess.Popen(["sh", "-c", "while :; do echo x >>ticks; sleep 0.02; done"],
+                                   cwd=self.scratch)
+        self.addCleanup(ticking.wait)
+        self.addCleanup(ticking.kill)
+        done = self.record("--strict", "--pid", ticking.pid, "--duration", "500ms")
+        self.assertNotIn("differs", done.err)
+
+
+@unittest.skipIf(no_bpf(), no_bpf())
+class RecordedByBpf(Recorded, IntegrationTest):
+    BACKEND = "bpf"
+
+
+@unittest.skipUnless(have("strace"), "needs strace")
+class RecordedByStrace(Recorded, IntegrationTest):
+    BACKEND = "strace"
+
+
+if __name__ == "__main__":
+    main()

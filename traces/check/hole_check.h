@@ -1,0 +1,24 @@
+// Compares where a file has holes with where a trace wrote.
+#pragma once
+
+#include <string>
+
+#include <sys/stat.h>
+
+#include "traces/model/data_ranges.h"
+
+namespace filereel {
+
+struct HoleQuestion {
+  int directory;
+  std::string name;  // of a regular file in it
+  const struct stat& real;
+  bool made;                  // the trace created the file: its ranges are complete
+  const DataRanges& written;  // what the trace wrote
+};
+
+// What differs, for a message; empty: nothing, or the file system does not report holes exactly
+// (only those of ext4, xfs, btrfs and tmpfs are used). Files without holes are not opened.
+std::string hole_difference(const HoleQuestion& question);
+
+}  // namespace filereel

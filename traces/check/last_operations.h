@@ -1,0 +1,32 @@
+// The last operation on each file and name of a trace while it is built, for messages.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "traces/recorded_operation.h"
+
+namespace filereel {
+
+class LastOperations {
+ public:
+  struct Last {
+    std::uint64_t position = 0;  // in the trace, from 1; 0: none
+    std::uint64_t end_ns = 0;    // since the start of the trace
+    OperationKind kind = OperationKind::barrier;
+  };
+
+  // Call it with every operation, in order, after its `entry` has been set.
+  void add(const RecordedOperation& recorded);
+
+  // The last operation on the file under any of its names, or that changed this name, whichever
+  // was later. kNoFileId: only the name.
+  Last of(FileId file, PathId name) const;
+
+ private:
+  // 24 bytes for each file and for each path up to the last one that was changed.
+  std::vector<Last> files_, names_;
+};
+
+}  // namespace filereel

@@ -1,0 +1,376 @@
+#include "traces/check/recording_check.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <climits>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <linux/magic.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "filesets/scan/open_beneath.h"
+#include "filesets/system/directory_names.h"
+#include "filesets/system/printable.h"
+#include "traces/check/hole_check.h"
+
+namespace filereel {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// File times come from the clock's last tick, at most 10 ms before the call.
+constexpr std::uint64_t kTick = 10'000'000;
+
+// Of files whose names are unknown, which the trace counts as approximated (calls/open_files.cc).
+constexpr std::string_view kUnknownFiles = "filereel-unknown";
+
+std::uint64_t ns_of(std::int64_t seconds, std::uint32_t part) {
+  return static_cast<std::uint64_t>(seconds) * 1'000'000'000 + part;
+}
+std::uint64_t ns_of(const timespec& time) {
+  return ns_of(time.tv_sec, static_cast<std::uint32_t>(time.tv_nsec));
+}
+
+FileKind kind_of(mode_t mode) {
+  switch (mode & S_IFMT) {
+    case S_IFREG:
+      return FileKind::file;
+    case S_IFDIR:
+      return FileKind::directory;
+    case S_IFLNK:
+      return FileKind::symlink;
+    default:
+      return FileKind::special;
+  }
+}
+
+std::string_view name_of(FileKind kind) {
+  constexpr std::array<std::string_view, 5> kNames = {
+      "something", "a file", "a directory", "a symbolic link", "a pipe, socket or device"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+class Check {
+ public:
+  Check(const TreeModel& model, const TraceTables& tables, const LastOperations& last,
+        const CheckRequest& request)
+      : model_(model), tables_(tables), last_(last), request_(request) {
+    if (request.seconds) {
+      deadline_ = Clock::now() + std::chrono::duration_cast<Clock::duration>(
+                                     std::chrono::duration<double>(*request.seconds));
+    }
+  }
+
+  RecordingCheck run();
+
+ private:
+  // What the functions for one directory share.
+  struct Here {
+    const ExpectedDirectory& directory;
+    const Descriptor& opened;  // with O_PATH
+  };
+  struct Inode {
+    dev_t device;
+    ino_t number;
+    bool operator==(const Inode&) const = default;
+  };
+
+  bool is_late() const { return deadline_ && Clock::now() > *deadline_; }
+  bool is_inside(std::string_view path) const;
+  void check_directory(const ExpectedDirectory& directory);
+  void check_name(const Here& here, const ExpectedName& expected);
+  void check_absent(const Here& here, const ExpectedName& expected, const struct stat* real);
+  std::string difference(const Here& here, const ExpectedName& expected, const struct stat& real);
+  std::string file_difference(const Here& here, const ExpectedName& expected,
+                              const struct stat& real);
+  std::string link_difference(const Here& here, const ExpectedName& expected) const;
+  std::string names_difference(const ExpectedName& expected, const struct stat& real);
+  void look_for_unknown(const Here& here, const std::vector<ExpectedName>& expected);
+  bool appeared(const Here& here, const std::string& name) const;
+  std::uint64_t changed_ns(const Here& here) const;
+  void report(const std::string& path, FileId file, std::uint64_t changed_ns,
+              const std::string& what);
+  std::string last_text(const std::string& path, FileId file) const;
+  PathId path_id(std::string_view path) const;
+
+  const TreeModel& model_;
+  const TraceTables& tables_;
+  const LastOperations& last_;
+  const CheckRequest& request_;
+  std::optional<Clock::time_point> deadline_;
+  std::unordered_map<FileId, Inode> inodes_;  // of files with several names
+  RecordingCheck result_;
+};
+
+// Whether operations can be on files of this directory: not in /proc and the like of a chroot.
+bool holds_files(const Descriptor& directory) {
+  struct statfs status{};
+  if (fstatfs(directory.get(), &status) != 0) return true;
+  const auto type = static_cast<long>(status.f_type);
+  return type != PROC_SUPER_MAGIC && type != SYSFS_MAGIC;
+}
+
+std::string joined(const std::string& directory, std::string_view name) {
+  return directory.empty() ? std::string(name) : fmt::format("{}/{}", directory, name);
+}
+
+RecordingCheck Check::run() {
+  result_.done = true;
+  std::vector<ExpectedDirectory> directories = model_.expected_directories();
+  std::ranges::stable_partition(
+      directories, [](const ExpectedDirectory& one) { return one.complete || one.changed; });
+  for (const ExpectedDirectory& one : directories) {
+    if (!is_inside(one.path) || one.path == kUnknownFiles) continue;
+    if (is_late()) {
+      result_.unchecked += one.names;
+    } else {
+      check_directory(one);
+    }
+  }
+  return std::move(result_);
+}
+
+bool Check::is_inside(std::string_view path) const {
+  const std::string& below = request_.below;
+  return below.empty() ||
+         (path.starts_with(below) && (path.size() == below.size() || path[below.size()] == '/'));
+}
+
+void Check::check_directory(const ExpectedDirectory& directory) {
+  if (directory.names == 0 && !directory.complete) return;
+  const Descriptor opened =
+      open_directory_beneath(request_.root.get(), directory.path, O_PATH, MountPoints::cross);
+  if (!opened) {
+    // Otherwise, its own name differs and is reported with the directory above.
+    if (errno == EACCES || directory.path.empty()) result_.unchecked += directory.names;
+    return;
+  }
+  if (!holds_files(opened)) return;
+  const Here here{directory, opened};
+  const std::vector<ExpectedName> names = model_.expected_names(directory.node);
+  for (const ExpectedName& one : names) check_name(here, one);
+  if (directory.complete || directory.changed) look_for_unknown(here, names);
+}
+
+void Check::check_name(const Here& here, const ExpectedName& expected) {
+  if (here.directory.path.empty() && expected.name == kUnknownFiles) return;
+  struct stat real{};
+  const std::string name(expected.name);
+  const int flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT;
+  const bool is_there = fstatat(here.opened.get(), name.c_str(), &real, flags) == 0;
+  const bool is_left_out = !is_there && request_.is_copy && here.directory.path.empty() &&
+                           expected.present && !expected.made && !expected.changed;
+  if (is_left_out || (!is_there && errno != ENOENT)) {
+    ++result_.unchecked;
+    return;
+  }
+  ++result_.names;
+  if (!expected.present) return check_absent(here, expected, is_there ? &real : nullptr);
+  const std::string path = joined(here.directory.path, expected.name);
+  if (!is_there) return report(path, expected.file, changed_ns(here), "is missing");
+  const std::string found = difference(here, expected, real);
+  if (!found.empty()) report(path, expected.file, ns_of(real.st_ctim), found);
+}
+
+void Check::check_absent(const Here& here, const ExpectedName& expected, const struct stat* real) {
+  if (!real) return;
+  report(joined(here.directory.path, expected.name), kNoFileId,
+         std::max(changed_ns(here), ns_of(real->st_ctim)),
+         expected.changed ? "exists; the recording has removed it"
+                          : "exists; the recording found it missing");
+}
+
+// Empty: none.
+std::string Check::difference(const Here& here, const ExpectedName& expected,
+                              const struct stat& real) {
+  const FileKind kind = kind_of(real.st_mode);
+  if (expected.kind == FileKind::unknown) return {};
+  if (kind != expected.kind) {
+    return fmt::format("is {}, {} in the recording", name_of(kind), name_of(expected.kind));
+  }
+  const std::uint32_t mode = real.st_mode & 0777;
+  if (expected.mode && *expected.mode != mode) {
+    return fmt::format("has mode {:04o}, {:04o} in the recording", mode, *expected.mode);
+  }
+  switch (kind) {
+    case FileKind::file:
+      return file_difference(here, expected, real);
+    case FileKind::symlink:
+      return link_difference(here, expected);
+    default:
+      return {};
+  }
+}
+
+std::string Check::file_difference(const Here& here, const ExpectedName& expected,
+                                   const struct stat& real) {
+  const auto size = static_cast<std::uint64_t>(real.st_size);
+  if (expected.size && *expected.size != size) {
+    return fmt::format("has {} bytes, {} in the recording", size, *expected.size);
+  }
+  if (std::string names = names_difference(expected, real); !names.empty()) return names;
+  if (!expected.ranges) return {};
+  return hole_difference({.directory = here.opened.get(),
+                          .name = std::string(expected.name),
+                          .real = real,
+                          .made = expected.made,
+                          .written = *expected.ranges});
+}
+
+std::string Check::link_difference(const Here& here, const ExpectedName& expected) const {
+  if (expected.text == 0) return {};
+  std::array<char, PATH_MAX> text{};
+  const std::string name(expected.name);
+  const ssize_t length = readlinkat(here.opened.get(), name.c_str(), text.data(), text.size());
+  const std::string_view real(text.data(), static_cast<std::size_t>(std::max<ssize_t>(length, 0)));
+  const std::string& known = tables_.texts.text(expected.text);
+  if (real == known) return {};
+  return fmt::format("leads to {}, to {} in the recording", printable(real), printable(known));
+}
+
+std::string Check::names_difference(const ExpectedName& expected, const struct stat& real) {
+  if (expected.made && real.st_nlink != expected.names) {
+    return fmt::format("has {} names (hard links), {} in the recording", real.st_nlink,
+                       expected.names);
+  }
+  if (expected.names < 2) return {};
+  const Inode inode{real.st_dev, real.st_ino};
+  const auto [other, fresh] = inodes_.try_emplace(expected.file, inode);
+  return fresh || other->second == inode
+             ? std::string()
+             : std::string("is another file than its other name in the recording");
+}
+
+void Check::look_for_unknown(const Here& here, const std::vector<ExpectedName>& expected) {
+  const Descriptor listed(openat(here.opened.get(), ".", O_RDONLY | O_CLOEXEC));
+  const auto real = listed ? names_in(listed.get()) : std::nullopt;
+  if (!real) {
+    ++result_.unchecked;
+    return;
+  }
+  std::unordered_set<std::string_view> known;
+  for (const ExpectedName& one : expected) known.insert(one.name);
+  for (const std::string& name : *real) {
+    if (known.contains(name) || name.starts_with(".filereel-")) continue;  // its own files
+    if (!here.directory.complete && !appeared(here, name)) continue;
+    report(joined(here.directory.path, name), kNoFileId, changed_ns(here),
+           "exists; the recording does not know it");
+  }
+}
+
+// Whether a name that the trace does not know was created while it was recorded.
+bool Check::appeared(const Here& here, const std::string& name) const {
+  struct statx status{};
+  if (request_.origin_ns == 0 || request_.ended_ns == 0) return false;
+  if (statx(here.opened.get(), name.c_str(), AT_SYMLINK_NOFOLLOW, STATX_BTIME, &status) != 0) {
+    return false;
+  }
+  if ((status.stx_mask & STATX_BTIME) == 0) return false;
+  const std::uint64_t born = ns_of(status.stx_btime.tv_sec, status.stx_btime.tv_nsec);
+  return born > request_.origin_ns && born <= request_.ended_ns;
+}
+
+// When a name in the directory was last changed.
+std::uint64_t Check::changed_ns(const Here& here) const {
+  struct stat status{};
+  return fstatat(here.opened.get(), "", &status, AT_EMPTY_PATH) == 0 ? ns_of(status.st_mtim) : 0;
+}
+
+void Check::report(const std::string& path, FileId file, std::uint64_t changed_ns,
+                   const std::string& what) {
+  if (request_.ended_ns != 0 && changed_ns > request_.ended_ns) {
+    ++result_.by_others;
+    return;
+  }
+  ++result_.differing;
+  if (result_.differences.size() == RecordingCheck::kMostTexts) return;
+  std::string text = fmt::format("/{} {}{}", path, what, last_text(path, file));
+  const LastOperations::Last last = last_.of(file, path_id(path));
+  // A name is changed during its operation, a file until its end.
+  if (request_.origin_ns != 0 && last.position != 0 &&
+      changed_ns > request_.origin_ns + last.end_ns + kTick) {
+    text += fmt::format("; changed after that, at {:.3f} s",
+                        static_cast<double>(changed_ns - request_.origin_ns) * 1e-9);
+  }
+  result_.differences.push_back(std::move(text));
+}
+
+std::string Check::last_text(const std::string& path, FileId file) const {
+  const LastOperations::Last last = last_.of(file, path_id(path));
+  if (last.position == 0) return {};
+  return fmt::format(" (last operation: {} at {:.3f} s)", operation_info(last.kind).name,
+                     static_cast<double>(last.end_ns) * 1e-9);
+}
+
+PathId Check::path_id(std::string_view path) const {
+  PathId id = PathTable::root(Role::near);
+  while (!path.empty() && id != PathTable::kNone) {
+    const std::string_view name = path.substr(0, path.find('/'));
+    id = tables_.paths.find(id, name);
+    path.remove_prefix(std::min(name.size() + 1, path.size()));
+  }
+  return id;
+}
+
+}  // namespace
+
+RecordingCheck check_recording(const TreeModel& model, const TraceTables& tables,
+                               const LastOperations& last, const CheckRequest& request) {
+  return Check(model, tables, last, request).run();
+}
+
+namespace {
+
+std::string headline(const RecordingCheck& check) {
+  return fmt::format("the recording differs from reality in {} {}{}", check.differing,
+                     check.differing == 1 ? "file" : "files", check.differences.empty() ? "" : ":");
+}
+
+std::vector<std::string> difference_lines(const RecordingCheck& check) {
+  std::vector<std::string> lines;
+  for (const std::string& text : check.differences) lines.push_back(printable(text));
+  const std::uint64_t more = check.differing - std::min(check.differing, lines.size());
+  if (more > 0 && !lines.empty()) {
+    lines.push_back(fmt::format("and {} more", more));
+  }
+  return lines;
+}
+
+}  // namespace
+
+std::vector<std::string> describe_check(const RecordingCheck& check) {
+  std::vector<std::string> lines;
+  if (!check.why_not.empty()) {
+    lines.push_back(fmt::format("not compared with reality: {}", printable(check.why_not)));
+  }
+  if (check.differing > 0) {
+    lines.push_back(headline(check));
+    for (const std::string& line : difference_lines(check)) lines.push_back("  " + line);
+  }
+  if (check.by_others > 0) {
+    lines.push_back(fmt::format("changed by other programs, so not compared with reality: {} {}",
+                                check.by_others, check.by_others == 1 ? "file" : "files"));
+  }
+  if (check.unchecked > 0) {
+    lines.push_back(fmt::format("not compared with reality: {} of {} names (time or permission)",
+                                check.unchecked, check.unchecked + check.names));
+  }
+  return lines;
+}
+
+std::string describe_differences(const RecordingCheck& check) {
+  if (check.differing == 0) return {};
+  return fmt::format("{} {}", headline(check), fmt::join(difference_lines(check), "; "));
+}
+
+}  // namespace filereel
