@@ -36,7 +36,9 @@ PROGRAMS = {
     "pass_descriptor": {},
     "rename_above": {},
     "rename_flags": {},
+    "reused_numbers": {},
     "sendfile": {},
+    "shared_directory": {},
     "spawn": {},
     "splices": {},
     "thread_files": {},
@@ -53,7 +55,7 @@ PROGRAMS = {
 ONE_AFTER_THE_OTHER = [
     "copy_file_range", "durability", "exec_cloexec", "failures", "holes", "links", "many_names",
     "metadata", "mmap_shared", "native_aio", "open_ways", "rename_above", "rename_flags",
-    "sendfile", "spawn", "splices", "tmpfile_link", "unlink_open", "vectors", "xattrs",
+    "sendfile", "shared_directory", "spawn", "splices", "tmpfile_link", "unlink_open", "vectors", "xattrs",
 ]
 
 

@@ -20,6 +20,48 @@ SMALL = 64_000_000  # bytes, the least that --memory takes
 LONGER = ("300 ms", "1 s", "5 s", "20 s")  # until a machine that is busy has done something, too
 
 
+CALLS = pathlib.Path(os.environ.get("CALLS", "calls"))
+
+# Fills the recorder's ring, then makes events of each kind that are lost.
+LOSSES = """
+import mmap, os, socket, sys, threading, time
+with open("file", "wb") as file:
+    file.write(bytes(1 << 20))
+one = os.open("file", os.O_RDONLY)
+there, here = socket.socketpair()
+open("begun", "w").close()
+while not os.path.exists("go"):
+    time.sleep(0.01)
+for i in range(200000):
+    os.posix_fadvise(one, i, 4096, os.POSIX_FADV_RANDOM)
+threads = [threading.Thread(target=time.sleep, args=(0.2,)) for _ in range(3)]
+for thread in threads:
+    thread.start()
+os.mkdir("made")
+os.rename("made", "moved")
+os.read(one, 100)
+with open("file", "rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as pages:
+    sum(pages[at] for at in range(0, 1 << 20, 4096))
+passer = os.open("file", os.O_RDONLY)
+for thread in threads:
+    thread.join()
+for _ in range(3):
+    child = os.fork()
+    if child == 0:
+        os.execvp("true", ["true"])
+    os.waitpid(child, 0)
+if os.path.exists(sys.argv[1]):
+    os.mkdir("ring")
+    child = os.fork()
+    if child == 0:
+        os.execv(sys.argv[1], [sys.argv[1], "ring"])
+    os.waitpid(child, 0)
+open("done", "w").close()
+while not os.path.exists("end"):
+    time.sleep(0.01)
+"""
+
+
 class Recording:
     """What holds for both recorders."""
 
@@ -482,6 +524,34 @@ class RecordingByBpf(Recording, IntegrationTest):
 
     def test_a_burst_beyond_the_memory_is_counted(self):
         self.check_little_memory("'nowhere' + '/' * 4000", 100000)
+
+    def test_lost_events_of_every_kind_are_counted_as_what_they_are(self):
+        # The recorder is stopped, so that its ring is full before one event of each kind.
+        program = self.scratch / "program.py"
+        program.write_text(LOSSES)
+        running = self.starts("--memory", "64MB", "--", sys.executable, "-S", program,
+                              CALLS / "uring_data")
+        self.wait_for("begun")
+        os.kill(running.pid, signal.SIGSTOP)
+        try:
+            self.folder("go")
+            self.wait_for("done")
+        finally:
+            os.kill(running.pid, signal.SIGCONT)
+        self.folder("end")
+        done = running.finish()
+        self.assertEqual(done.code, 0, done)
+        known = json.loads(self.filereel("show", "app.reel", "--json").out)
+        begin = "events lost while recording: "
+        lost = {reason[len(begin):]: number for reason, number in known["lost"].items()
+                if reason.startswith(begin)}
+        kinds = {"forks", "execs", "exits", "faults", "waits", "wakes", "call starts", "read",
+                 "names of open files"}
+        if (CALLS / "uring_data").exists():
+            kinds |= {"requests", "request completions"}
+        self.assertLessEqual(kinds, set(lost), lost)
+        self.assertEqual(known["kinds"]["fadvise"]["count"] + lost["fadvise64"], 200000)
+        self.assertEqual(lost["forks"], lost["exits"])
 
     def test_what_recording_adds_to_a_call_is_in_the_reel(self):
         self.record("--", "true")

@@ -27,8 +27,7 @@ constexpr unsigned kRingEntry = 0, kControlBlock = 1, kHarvest = 2;
 struct Requests {
   Requests()
       : translation(calls.builder, calls.resolver, 0,
-                    {.open_file = [](std::uint32_t, int) { return std::string(); },
-                     .mapped_file = [](std::uint32_t, std::uint64_t,
+                    {.mapped_file = [](std::uint32_t, std::uint64_t,
                                        std::uint64_t) { return std::string(); },
                      .mount_point = [](std::uint64_t) { return std::string(); }}) {
     take(BpfEvent::call(SYS_openat, {kCwd, kPointer, O_RDWR, 0}, 3)

@@ -29,12 +29,7 @@ struct RecordedEvents {
       : calls(options),
         translation(
             calls.builder, calls.resolver, kZero,
-            {.open_file =
-                 [this](std::uint32_t process, int number) {
-                   asked.push_back(fmt::format("{}/{}", process, number));
-                   return name;
-                 },
-             .mapped_file = [this](std::uint32_t, std::uint64_t, std::uint64_t) { return mapped; },
+            {.mapped_file = [this](std::uint32_t, std::uint64_t, std::uint64_t) { return mapped; },
              .mount_point =
                  [](std::uint64_t device) {
                    return std::string(device == makedev(8, 1) ? "/mnt" : "");
@@ -51,8 +46,6 @@ struct RecordedEvents {
   }
   std::string text() { return calls.text(); }
 
-  std::vector<std::string> asked;
-  std::string name;    // of what was open before
   std::string mapped;  // of what is mapped
   std::uint64_t now = kZero;
   RecordedCalls calls;
@@ -65,6 +58,15 @@ BpfEvent opened(const std::string& path, std::int64_t descriptor, std::uint64_t 
       .path(path)
       .extra(file)
       .identity(inode, S_IFREG | 0644, 100);
+}
+// A file whose open was not seen; path "": it has none, as memory.
+BpfEvent told(std::uint64_t descriptor, std::uint64_t file, const std::string& path,
+              std::uint64_t inode) {
+  return BpfEvent(EVENT_FILE)
+      .with({descriptor})
+      .file(file)
+      .identity(inode, S_IFREG | 0644, 100)
+      .real(0, path);
 }
 BpfEvent read_of(std::uint64_t descriptor, std::uint64_t file) {
   return BpfEvent::call(SYS_pread64, {descriptor, kPointer, 10, 0}, 10).file(file);
@@ -302,41 +304,59 @@ TEST_CASE("children inherit their parents' open files, threads share them") {
         "1 exit\n");
 }
 
-TEST_CASE("a file whose open was missed is looked up once until it is closed") {
+TEST_CASE("a file whose open was missed has the name that the kernel reports") {
   RecordedEvents events;
-  events.name = "/old/f";
-  events.take(read_of(7, 0x70)).take(read_of(7, 0x70)).take(read_of(7, 0x70));
-  CHECK(events.asked == std::vector<std::string>{"100/7"});
+  events.take(told(7, 0x70, "/old/f", 1)).take(read_of(7, 0x70)).take(read_of(7, 0x70));
   CHECK(events.text().starts_with("0 open old/f #0 loose\n0 read #0 @0 +10 = 10\n"));
   events.take(BpfEvent::call(SYS_close, {7}).file(0x70));
-  CHECK(events.asked.size() == 1);
-  events.name = "/sent/g";  // with the same number, from another process
-  events.take(read_of(8, 0x70));
-  CHECK(events.asked.back() == "100/8");
+  // With the same number, from another process.
+  events.take(told(8, 0x70, "/sent/g", 2)).take(read_of(8, 0x70));
   CHECK(events.text().contains("open sent/g"));
+}
+
+TEST_CASE("an open file that takes over the number of one whose close was missed is another one") {
+  RecordedEvents events;
+  events.take(opened("/f", 3, 0x10, 1).real(0, "/f")).take(read_of(3, 0x10));
+  events.take(told(9, 0x10, "/sent/g", 2)).take(read_of(9, 0x10));
+  CHECK(events.text().contains("0 open sent/g #1 loose\n0 read #1 @0 +10 = 10\n"));
+}
+
+TEST_CASE("a file that is reported again remains the same") {
+  RecordedEvents events;
+  events.take(opened("/f", 3, 0x10, 1).real(0, "/f")).take(told(3, 0x10, "/f", 1));
+  events.take(read_of(3, 0x10));
+  CHECK(events.text() == "0 open f #0\n0 read #0 @0 +10 = 10\n");
+}
+
+TEST_CASE("what is not a file is never taken for one, whatever its number refers to later") {
+  RecordedEvents events;
+  events.take(opened("/served", 3, 0x10).real(0, "/served"));
+  events.text();
+  BpfEvent sent = BpfEvent::call(SYS_sendfile, {4, 3, 0, 9000}, 9000).file(0x10, 0x40);
+  sent.head.flags = EVENT_NO_FILE_2;
+  events.take(sent);
+  CHECK(events.text() == "0 read #0 @0 +9000 = 9000\n");
+  BpfEvent waited = BpfEvent::call(SYS_fcntl, {5, F_SETFL, O_NONBLOCK}).file(0x50);
+  waited.head.flags = EVENT_NO_FILE;
+  events.take(waited);
+  CHECK(events.text().empty());
 }
 
 TEST_CASE("setting flags of an unknown file does not open it, but reading does") {
   RecordedEvents events;
-  events.name = "/other/f";  // what has the number by now
+  events.take(told(5, 0x50, "/other/f", 1));
   events.take(BpfEvent::call(SYS_fcntl, {5, F_SETFL, O_NONBLOCK}).file(0x50));
-  CHECK(events.asked.empty());
-  events.take(BpfEvent::call(SYS_close, {5}).file(0x50));
-  CHECK(events.text().empty());
-  events.name = "/sent/g";
-  events.take(BpfEvent::call(SYS_fcntl, {6, F_SETFL, O_NONBLOCK}).file(0x60))
-      .take(read_of(6, 0x60));
-  CHECK(events.asked == std::vector<std::string>{"100/6"});
-  CHECK(events.text() == "0 open sent/g #0 loose\n0 read #0 @0 +10 = 10\n");
+  events.take(read_of(5, 0x50));
+  CHECK(events.text().ends_with("read #0 @0 +10 = 10\n"));
 }
 
 TEST_CASE("a memfd is not a file, in any process") {
   RecordedEvents events;
-  events.name = "/other/f";  // what has the number by now
   const auto shared = [](std::uint64_t descriptor) {
     return BpfEvent::call(SYS_ftruncate, {descriptor, 100}).file(0x50);
   };
   events.take(BpfEvent::call(SYS_memfd_create, {kPointer, 0}, 5).extra(0x50))
+      .take(told(5, 0x50, "", 1))
       .take(shared(5))
       .take(BpfEvent::call(SYS_dup, {5}, 6).file(0x50).extra(0x50))
       .take(shared(6))
@@ -345,7 +365,6 @@ TEST_CASE("a memfd is not a file, in any process") {
       .take(BpfEvent::call(SYS_close, {6}).file(0x50))
       .take(shared(9).by(200, 200))
       .take(shared(9).by(200, 200));
-  CHECK(events.asked.empty());
   CHECK(events.text() == "0 fork second 1\n");
   events.take(opened("/f", 3, 0x50).real(0, "/f")).take(read_of(3, 0x50));
   CHECK(events.text().ends_with("0 open f #0\n0 read #0 @0 +10 = 10\n"));
@@ -354,7 +373,6 @@ TEST_CASE("a memfd is not a file, in any process") {
 TEST_CASE("a failed memfd_create has no descriptor and changes no directory") {
   const auto text_with = [](bool asks) {
     RecordedEvents events;
-    events.name = "/sent/g";
     if (asks) events.take(BpfEvent::call(SYS_memfd_create, {kPointer, 0x80}, -EINVAL));
     events.take(opened("f", 3, 0x10).real(0, "/home/f"))
         .take(BpfEvent::call(SYS_unlinkat, {kCwd, kPointer, 0}).path("f"))
@@ -363,15 +381,6 @@ TEST_CASE("a failed memfd_create has no descriptor and changes no directory") {
     return events.text();
   };
   CHECK(text_with(true) == text_with(false));
-}
-
-TEST_CASE("a file whose open was seen is not looked up") {
-  RecordedEvents events;
-  events.take(opened("/f", 3, 0x10).real(0, "/f"))
-      .take(read_of(3, 0x10))
-      .take(BpfEvent::call(SYS_dup, {3}, 4).file(0x10).extra(0x10))
-      .take(read_of(4, 0x10));
-  CHECK(events.asked.empty());
 }
 
 TEST_CASE("exec by another thread than the first continues under the first one's number") {

@@ -26,6 +26,10 @@ void CallResolver::begin_process(const KnownProcess& process) {
   filereel::begin_process(state_->parts, process);
 }
 
+void CallResolver::told(const SeenFile& file) {
+  state_->parts.files.told(file);
+}
+
 void CallResolver::entered(const SystemCall& call) {
   state_->order.entered(call);
 }

@@ -61,6 +61,10 @@ class CallResolver {
   // Call this once, before the calls of the process.
   void begin_process(const KnownProcess& process);
 
+  // The open file with this number is used by a call that returns later. Its open may be unknown:
+  // it was opened before the trace, or received through a socket.
+  void told(const SeenFile& file);
+
   // A call has started; returned() reports it when it ends. Only thread, call, dir, path and
   // enter_ns need to be known. Allows overlapping calls to be put in an order that explains their
   // results. Optional if the tracer does not know the start.

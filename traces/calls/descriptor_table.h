@@ -22,10 +22,11 @@ struct Description : std::enable_shared_from_this<Description> {
   std::uint64_t offset = 0;
   std::uint64_t entries = 0;  // directories: number of entries listed since the start
   bool directory = false;
-  bool inherited = false;         // open since before the trace: flags and offset are guesses
-  bool flags_known = false;       // flags are not a guess
-  std::optional<SeenStat> seen;   // status at the start of the trace, if known
-  std::uint64_t size_before = 0;  // size at that time, until the trace appends to the file
+  bool inherited = false;            // open since before the trace: flags and offset are guesses
+  bool flags_known = false;          // flags are not a guess
+  std::optional<SeenStat> seen;      // status at the start of the trace, if known
+  std::optional<SeenStat> identity;  // device and inode, if known
+  std::uint64_t size_before = 0;     // size at that time, until the trace appends to the file
   bool position_used = false;
   bool position_guessed = false;  // and used: reads may be from another part of the file
   // The open file whose slot this one uses, with its own position: the file has no name to open it

@@ -171,6 +171,7 @@ void open_call(CallParts& parts, CallContext& context) {
   file->slot = operation.file = parts.builder.take_slot();
   file->path = path;
   file->flags = flags;
+  file->identity = call.stat;
   file->directory =
       ((flags & open_flags::kDirectory) && !unnamed) || (call.stat && S_ISDIR(call.stat->mode));
   if (parts.emitter.kept().is_inside(path)) learn_opened(parts, call, file->slot);

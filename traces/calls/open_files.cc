@@ -15,6 +15,29 @@
 
 namespace filereel {
 
+namespace {
+
+bool is_same(const SeenStat& a, const SeenStat& b) {
+  // Those from /proc have no generation.
+  const bool same_age = a.generation == b.generation || a.generation == 0 || b.generation == 0;
+  return a.device == b.device && a.inode == b.inode && same_age;
+}
+
+}  // namespace
+
+void OpenFiles::told(const SeenFile& file) {
+  const DescriptionRef known = numbers_.find(file.number);
+  if (known && known->identity && !is_same(*known->identity, file.stat)) {
+    numbers_.bind(file.number, nullptr);
+  }
+  told_[file.number] = file;
+}
+
+bool OpenFiles::may_be(const FileHandle& handle, const Description& file) const {
+  const auto told = told_.find(handle.file);
+  return told == told_.end() || !file.identity || is_same(*file.identity, told->second.stat);
+}
+
 DescriptionRef OpenFiles::known(Task& task, const FileHandle& handle) {
   if (DescriptionRef file = numbers_.find(handle.file)) return file;
   const DescriptorEntry* descriptor = task.files->find(handle.descriptor);
@@ -33,7 +56,7 @@ DescriptionRef OpenFiles::find(CallContext& context, const FileHandle& handle, F
   const DescriptorEntry* descriptor = context.task.files->find(handle.descriptor);
   DescriptionRef here = descriptor ? descriptor->description : nullptr;
   DescriptionRef file = numbers_.find(handle.file);
-  if (here && !file && here->number == 0) {
+  if (here && !file && here->number == 0 && may_be(handle, *here)) {
     numbers_.bind(handle.file, here);
     return here;
   }
@@ -61,7 +84,9 @@ Description* OpenFiles::find_open(CallContext& context, const FileHandle& handle
 DescriptionRef OpenFiles::inherit(Task& task, const SystemCall& call, const FileHandle& handle,
                                   FileUse use) {
   const int number = handle.descriptor;
-  const std::string& path = handle.path;
+  const auto found = told_.find(handle.file);
+  const SeenFile* const told = found == told_.end() ? nullptr : &found->second;
+  const std::string& path = told && handle.path.empty() ? told->path : handle.path;
   const bool seen_as_file =
       !call.stat || S_ISREG(call.stat->mode) || S_ISDIR(call.stat->mode) || call.fd != number;
   const bool standard = path.empty() && number <= 2 && use != FileUse::listing;
@@ -88,7 +113,15 @@ DescriptionRef OpenFiles::inherit(Task& task, const SystemCall& call, const File
     if (deleted) builder_.approximated("open files unlinked before the trace");
     if (paths_.is_special(file->path)) return nullptr;
   }
-  file->directory = use == FileUse::listing || builder_.model().is_directory(file->path) ||
+  if (told) {
+    file->flags = told->flags & ~static_cast<std::uint32_t>(O_CLOEXEC);
+    file->offset = told->position;
+    file->flags_known = file->position_used = true;
+    file->seen = file->identity = told->stat;
+    file->size_before = told->stat.size;
+  }
+  file->directory = (told && S_ISDIR(told->stat.mode)) || use == FileUse::listing ||
+                    builder_.model().is_directory(file->path) ||
                     (call.fd == number && call.stat && S_ISDIR(call.stat->mode));
   return file;
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "traces/calls/call_context.h"
@@ -36,6 +37,9 @@ class OpenFiles {
   // All outlive this.
   OpenFiles(TraceBuilder& builder, PathResolution& paths, Emitter& emitter)
       : builder_(builder), paths_(paths), emitter_(emitter) {}
+
+  // See CallResolver::told. Forgets another file with this number: its close was not seen.
+  void told(const SeenFile& file);
 
   FileNumbers& numbers() { return numbers_; }
   FileIdentities& identities() { return identities_; }
@@ -71,6 +75,8 @@ class OpenFiles {
   }
 
  private:
+  // False if it is known that the handle refers to another file.
+  bool may_be(const FileHandle& handle, const Description& file) const;
   // The descriptor turns out to refer to `file`.
   void place(CallContext& context, int descriptor, const DescriptionRef& file);
 
@@ -79,6 +85,7 @@ class OpenFiles {
   Emitter& emitter_;
   FileNumbers numbers_;
   FileIdentities identities_;
+  std::unordered_map<std::uint64_t, SeenFile> told_;  // by number
 };
 
 }  // namespace filereel

@@ -107,7 +107,7 @@ void begin_process(CallParts& parts, const KnownProcess& known) {
       file->flags = open.flags & ~static_cast<std::uint32_t>(O_CLOEXEC);
       file->offset = open.position;
       file->flags_known = file->position_used = true;
-      file->seen = open.stat;
+      file->seen = file->identity = open.stat;
       if (open.stat) file->size_before = open.stat->size;
     }
     task.files->put(open.number,

@@ -95,6 +95,15 @@ struct SeenStat {
   std::uint32_t generation = 0;         // of the inode
 };
 
+// An open file as the kernel sees it when a call uses it for the first time.
+struct SeenFile {
+  std::uint64_t number = 0;  // as SystemCall::file
+  std::string path;          // as SystemCall::fd_path
+  SeenStat stat;
+  std::uint32_t flags = 0;     // O_*
+  std::uint64_t position = 0;  // bytes
+};
+
 // Meaning of members where calls differ:
 //   seek                 flags: SEEK_*, offset: as requested; result: the new position
 //   write                flags: RWF_*

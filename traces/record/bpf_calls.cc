@@ -117,6 +117,12 @@ unsigned flags_of(const CallRow& row) {
     case Call::mmap:
       flags |= SHAPE_MAPS;
       break;
+    case Call::close:
+      flags |= SHAPE_CLOSES;
+      break;
+    case Call::clone_range:
+      flags |= SHAPE_CLONES;
+      break;
     case Call::wait:
       flags |= SHAPE_JOINS;
       break;
@@ -339,9 +345,17 @@ std::span<const BpfCall> bpf_calls() {
 }
 
 std::string_view event_name(std::uint32_t kind, std::uint32_t number) {
-  constexpr std::array<std::string_view, EVENT_KINDS> kKinds = {
-      "calls",    "call starts",         "forks", "execs", "exits", "faults",
-      "requests", "request completions", "waits", "wakes"};
+  constexpr std::array<std::string_view, EVENT_KINDS> kKinds = {"calls",
+                                                                "call starts",
+                                                                "forks",
+                                                                "execs",
+                                                                "exits",
+                                                                "faults",
+                                                                "requests",
+                                                                "request completions",
+                                                                "waits",
+                                                                "wakes",
+                                                                "names of open files"};
   const CallRow* row = kind == EVENT_CALL ? row_of(number) : nullptr;
   return row ? row->name : kKinds[kind % EVENT_KINDS];
 }
@@ -373,7 +387,8 @@ CallReading read_bpf_call(const BpfEventView& event, bool ended, SystemCall& cal
     if (call.dir == SystemCall::kCwd) call.dir_path = directory;
     if (call.dir2 == SystemCall::kCwd) call.dir2_path = directory;
   }
-  if (ended && (call.call == Call::read || call.call == Call::write) && call.file != 0) {
+  const bool has_position = call.file != 0 && (event.head().flags & EVENT_NO_POSITION) == 0;
+  if (ended && (call.call == Call::read || call.call == Call::write) && has_position) {
     call.position = event.head().position;
   }
   if (to.succeeded()) read_result_file(event, call);

@@ -23,11 +23,16 @@ enum event_kind {
                        // arguments[0]: ns until it was woken, or spent by the recorder; result: the
                        // thread that woke it
   EVENT_WAKE = 9,      // the thread woke the waiting thread `result`
-  EVENT_KINDS = 10,
+  EVENT_FILE = 10,     // an open file not reported before is used by the call that starts: file[0],
+                       // position; arguments[0]: its descriptor; PART_IDENTITY, PART_REAL
+  EVENT_KINDS = 11,
 };
 
 enum event_flags {
-  EVENT_TRUNCATED = 1,  // an open: `position` is the file's size before O_TRUNC
+  EVENT_TRUNCATED = 1,    // an open: `position` is the file's size before O_TRUNC
+  EVENT_NO_FILE = 2,      // file[0] is a pipe, a socket, a device …
+  EVENT_NO_FILE_2 = 4,    // the same for file[1]
+  EVENT_NO_POSITION = 8,  // `position` is unknown: the descriptor was reassigned during the call
 };
 
 // Flags of EVENT_WAIT; the first ones are those of the operation (wait_flags in
@@ -49,7 +54,7 @@ struct bpf_event {
   __u64 begin_ns, end_ns;  // CLOCK_MONOTONIC
   __s64 result;
   __u64 arguments[6];
-  __u64 file[2];   // open files behind descriptor arguments, or bases of paths
+  __u64 file[2];   // open files behind descriptor arguments, or bases of paths, at its start
   __u64 position;  // of file[0], after the call
   __u64 extra;     // number of listed entries, bytes of all buffers, or the resulting open file
 };
@@ -100,6 +105,8 @@ enum shape_flags {
   SHAPE_DUPLICATES = 512,  // the result is a descriptor: report only its open file
   SHAPE_JOINS = 1024,      // waits for the end of a process
   SHAPE_EXECUTES = 2048,   // lets the parent of a vfork continue
+  SHAPE_CLOSES = 4096,     // its descriptor is closed
+  SHAPE_CLONES = 8192,     // ioctl: FICLONE and FICLONERANGE name a second file
 };
 
 enum {
@@ -130,10 +137,14 @@ struct bpf_thread {
   __u32 in_call;    // also set for calls that do not matter
   __u16 truncates;  // an open has O_TRUNC: arguments[SIZE_BEFORE] is the size before
   __u16 is_worker;  // an io_uring worker: not counted, makes no calls
+  __u32 flags;      // of the call's event: event_flags
+  __u32 unused;
   __u64 begin_ns, end_ns;
   __u64 arguments[8];  // of the call, from index 1
   __s64 result;
-  __u64 file[2];   // behind its descriptors
+  __u64 file[2];  // behind its descriptors when it started
+  // The working directory when it started, if other threads share it; otherwise 0.
+  __u64 directory, directory_mount;
   __u64 place;     // directory of the last opened file; 0: unknown
   __u64 off_ns;    // when it left its processor; 0: it has one
   __u64 woken_ns;  // when it was woken since then; 0: not yet

@@ -55,6 +55,9 @@ class BpfEventView {
 // as in /proc. Empty if it is incomplete.
 std::string real_path(const BpfEventView::Part& part);
 
+// As SystemCall::fd_path, of what is not a file.
+inline constexpr std::string_view kNoFilePath = "anon_inode:";
+
 SeenStat seen_stat(const bpf_identity& identity);
 
 template <typename Number>

@@ -76,7 +76,8 @@ static __always_inline void give_back(struct scratch* scratch) {
 }
 
 static __always_inline void count_lost(__u32 kind, __u32 number) {
-  __sync_fetch_and_add(&lost[kind & (EVENT_KINDS - 1)][number & (SHAPES - 1)], 1);
+  if (kind >= EVENT_KINDS) return;
+  __sync_fetch_and_add(&lost[kind][number & (SHAPES - 1)], 1);
 }
 
 static __always_inline void* place(struct scratch* scratch, __u32 at) {

@@ -190,6 +190,7 @@ void prepare(recorder_bpf& program, const BpfProgram::Options& options,
   }
   for (const OptionalProgram& one : usable) bpf_program__set_autoload(programs.*one.program, true);
   bpf_program__set_autoattach(programs.large_call, false);  // call_ends continues there
+  bpf_program__set_autoattach(programs.files_used, false);  // and call_begins there
   // Older kernels pass the result to the tracepoint, newer ones a pointer to it.
   program.rodata->has_completion_entry = tracepoint_arguments("io_uring_complete") == 3;
   program.rodata->page_shift =

@@ -39,6 +39,7 @@ bool BpfRequests::from_entry(const BpfEventView& event, SystemCall& call) {
   call.fd = fixed ? SystemCall::kNone : entry.fd;
   call.file = event.head().file[0];
   if (fixed) call.fd_path = real_path(event.real(0));
+  if ((event.head().flags & EVENT_NO_FILE) != 0) call.fd_path = kNoFilePath;
   // An earlier request may be the one that opens this file.
   if (fixed && call.file == 0) call.fd = descriptor_of_place(static_cast<std::uint32_t>(entry.fd));
   call.length = entry.len;
@@ -167,6 +168,7 @@ bool BpfRequests::from_control_block(const BpfEventView& event, SystemCall& call
   call.call = Call::submit;
   call.fd = static_cast<int>(block.aio_fildes);
   call.file = event.head().file[0];
+  if ((event.head().flags & EVENT_NO_FILE) != 0) call.fd_path = kNoFilePath;
   call.length = block.aio_nbytes;
   call.offset = static_cast<std::uint64_t>(block.aio_offset);
   call.flags = static_cast<std::uint32_t>(block.aio_rw_flags);

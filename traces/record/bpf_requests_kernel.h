@@ -9,6 +9,28 @@ struct submission {
   struct task_struct* task;
 };
 
+// The file of a request, if its name is unknown or `always`; see `told`. Sets the flag of what is
+// not a file.
+static __always_inline __u32 put_used_file(struct scratch* scratch, __u32 at,
+                                           struct bpf_event* event, int always) {
+  const __u64 address = event->file[0];
+  if (!address) return at;
+  if (!is_file(address)) {
+    event->flags = EVENT_NO_FILE;
+    return at;
+  }
+  if (!always && is_told(address)) return at;
+  struct file* file = TYPED(file, address);
+  event->position = position_of(address);
+  at = put_identity(scratch, at, GET(file, f_inode), file);
+  return put_real(scratch, at, 0, GET(file, f_path.mnt), GET(file, f_path.dentry));
+}
+
+static __always_inline void send_request(struct scratch* scratch, __u32 at,
+                                         const struct bpf_event* event) {
+  if (send(scratch, at) && event->file[0]) set_told(event->file[0]);
+}
+
 // One request of io_submit. Reported before the kernel sees it, because after that it may complete
 // and its memory may be reused.
 static long submit_one(__u32 step, struct submission* submission) {
@@ -32,7 +54,8 @@ static long submit_one(__u32 step, struct submission* submission) {
   if (opcode == 7 || opcode == 8) {  // IOCB_CMD_PREADV, IOCB_CMD_PWRITEV
     event->extra = sum_of_buffers(*(const __u64*)(entry + 24), *(const __u64*)(entry + 32));
   }
-  send(scratch, at);
+  at = put_used_file(scratch, at, event, 0);
+  send_request(scratch, at, event);
   return 0;
 }
 
@@ -154,16 +177,13 @@ static __always_inline int submit(struct io_kiocb* request) {
     event->extra = sum_of_buffers(entry[2], entry[3] & 0xffffffff);
   }
   at = put_entry_strings(scratch, at, opcode, entry);
-  // The program may have closed all its descriptors.
-  if ((flags & kFixedFile) && event->file[0]) {
-    struct file* file = TYPED(file, event->file[0]);
-    at = put_real(scratch, at, 0, GET(file, f_path.mnt), GET(file, f_path.dentry));
-  }
+  // The program may have closed all descriptors of a registered file.
+  at = put_used_file(scratch, at, event, flags & kFixedFile);
   if (opcode == kOpenAt2) at = put_copy(scratch, at, PART_COPY, 0, 24, entry[1]);
   const __u32 own = opcode == kOpenAt || opcode == kOpenAt2 ? entry[5] >> 32 : 0;
   struct request known = {event->thread, event->process, own};
   if (bpf_map_update_elem(&requests, &key, &known, BPF_ANY) != 0) count_lost(EVENT_COMPLETE, 0);
-  send(scratch, at);
+  send_request(scratch, at, event);
   return 0;
 }
 

@@ -14,7 +14,7 @@ static __always_inline int is_relative(const __u8* text, const struct bpf_thread
 
 // The paths of a call, and the bases of relative paths if threads can change them at any time.
 static __always_inline __u32 put_strings(struct scratch* scratch, __u32 at,
-                                         struct task_struct* task, const struct bpf_thread* state,
+                                         const struct bpf_thread* state,
                                          const volatile struct bpf_shape* shape) {
   __u32 relative = 0;
   for (__u32 i = 0; i < 3; ++i) {
@@ -24,22 +24,85 @@ static __always_inline __u32 put_strings(struct scratch* scratch, __u32 at,
     at = put_string(scratch, at, i, user);
     if (is_relative(place(scratch, begin + sizeof(struct bpf_part)), state, shape, i)) relative = 1;
   }
-  if (relative) {
-    struct fs_struct* fs = CAST(task_struct, task)->fs;
-    if (fs->users > 1) {
-      at = put_real(scratch, at, 1, GET(fs, pwd.mnt), GET(fs, pwd.dentry));
-    }
+  if (relative && state->directory) {
+    at = put_real(scratch, at, 1, TYPED(vfsmount, state->directory_mount),
+                  TYPED(dentry, state->directory));
   }
   return at;
 }
 
-static __always_inline void take_files(struct bpf_event* event, struct task_struct* task,
-                                       const struct bpf_thread* state,
-                                       const volatile struct bpf_shape* shape) {
+// The second file of an ioctl that clones: its number, or the first member of file_clone_range.
+static __always_inline __u64 cloned_file(struct task_struct* task, const struct bpf_thread* state) {
+  __u64 number = argument(state, 3);
+  if ((__u32)argument(state, 2) == kCloneRange) {
+    if (bpf_probe_read_user(&number, sizeof(number), (const void*)number) != 0) return 0;
+  } else if ((__u32)argument(state, 2) != kClone) {
+    return 0;
+  }
+  return open_file(task, number);
+}
+
+// What the descriptors and relative paths of a call refer to, when it starts. At its end they may
+// refer to something else: another thread may have reassigned the number, or the call itself may
+// have changed the working directory. Returns whether a file has to be told.
+static __always_inline int take_meaning(struct bpf_thread* state, struct task_struct* task,
+                                        const volatile struct bpf_shape* shape) {
+  int untold = 0;
+  state->flags = 0;
   for (__u32 i = 0; i < 2; ++i) {
     const __u8 number = shape->file[i] | shape->dir[i];
-    if (number) event->file[i] = open_file(task, argument(state, number));
+    __u64 file = number ? open_file(task, argument(state, number)) : 0;
+    if (i == 1 && (shape->flags & SHAPE_CLONES)) file = cloned_file(task, state);
+    state->file[i] = file;
+    if (!file) continue;
+    if (!is_file(file)) {
+      state->flags |= i ? EVENT_NO_FILE_2 : EVENT_NO_FILE;
+    } else if (!is_told(file)) {
+      untold = 1;
+    }
   }
+  state->directory = 0;
+  if (shape->string[0]) {
+    struct fs_struct* fs = CAST(task_struct, task)->fs;
+    if (fs->users > 1) {
+      state->directory = (__u64)GET(fs, pwd.dentry);
+      state->directory_mount = (__u64)GET(fs, pwd.mnt);
+    }
+  }
+  return untold;
+}
+
+static __always_inline void tell_file(struct scratch* scratch, struct bpf_thread* state,
+                                      struct task_struct* task, __u64 address, __u64 number) {
+  struct bpf_event* event = (struct bpf_event*)scratch->bytes;
+  begin_event(event, EVENT_FILE, 0, task, state->begin_ns, state->begin_ns);
+  no_arguments(event);
+  event->arguments[0] = number;
+  event->file[0] = address;
+  event->position = position_of(address);
+  struct file* file = TYPED(file, address);
+  __u32 at = put_identity(scratch, sizeof(*event), GET(file, f_inode), file);
+  at = put_real(scratch, at, 0, GET(file, f_path.mnt), GET(file, f_path.dentry));
+  if (send(scratch, at)) set_told(address);
+}
+
+// Continues the start of a call that uses files whose names are unknown.
+SEC("tp_btf/sys_enter")
+int BPF_PROG(files_used) {
+  struct task_struct* task = bpf_get_current_task_btf();
+  struct bpf_thread* state = find_thread(task->pid);
+  struct scratch* scratch = get_scratch();
+  if (!scratch || !state) return 0;
+  const __u64 begin_ns = bpf_ktime_get_ns();
+  const volatile struct bpf_shape* shape = &shapes[state->number & (SHAPES - 1)];
+  for (__u32 i = 0; i < 2; ++i) {
+    const __u64 address = state->file[i];
+    const __u32 other = i ? EVENT_NO_FILE_2 : EVENT_NO_FILE;
+    if (!address || (state->flags & other) || is_told(address)) continue;
+    tell_file(scratch, state, task, address, argument(state, shape->file[i] | shape->dir[i]));
+  }
+  account_since(state, begin_ns);
+  return 0;
 }
 
 // A 32-bit call: the number denotes another call than in 64-bit programs. Calls on files are
@@ -54,6 +117,27 @@ static __always_inline void count_compat_call(struct bpf_thread* state, struct t
     if (!is_file(open_file(task, argument(state, shape->file[0]))) && !is_file(second)) return;
   }
   count_lost(EVENT_CALL, COMPAT_CALLS);
+}
+
+struct {
+  __uint(type, BPF_MAP_TYPE_PROG_ARRAY);
+  __uint(max_entries, 1);
+  __uint(key_size, sizeof(__u32));
+  __array(values, int());
+} starts SEC(".maps") = {.values = {[0] = (void*)&files_used}};
+
+// The descriptors of the call are those of pipes, sockets and the like.
+static __always_inline int concerns_no_file(const struct bpf_thread* state) {
+  const int first = state->file[0] && !(state->flags & EVENT_NO_FILE);
+  const int second = state->file[1] && !(state->flags & EVENT_NO_FILE_2);
+  return (state->file[0] || state->file[1]) && !first && !second;
+}
+
+// Whether overlapping calls may have to be put in order.
+static __always_inline int is_start_reported(const struct bpf_thread* state,
+                                             const volatile struct bpf_shape* shape) {
+  if (!(shape->flags & (SHAPE_NAMES | SHAPE_CREATES)) || running < 2) return 0;
+  return !(shape->flags & SHAPE_CREATES) || (argument(state, shape->open_flags) & kCreate);
 }
 
 SEC("tp_btf/sys_enter")
@@ -75,22 +159,30 @@ int BPF_PROG(call_begins, struct pt_regs* regs, long id) {
   state->number = number;
   state->begin_ns = bpf_ktime_get_ns();
   const __u32 flags = shape->flags;
+  const int untold = take_meaning(state, task, shape);
+  if ((flags & SHAPE_FILES_ONLY) && concerns_no_file(state)) {
+    state->number = NO_CALL;
+    return 0;
+  }
+  if ((flags & SHAPE_CLOSES) && state->file[0]) *told_entry(state->file[0]) = 0;
   if (flags & SHAPE_OPENS) state->truncates = 0;
   if (flags & SHAPE_SUBMITS) {
     struct submission submission = {.list = argument(state, 3), .count = argument(state, 2)};
     bpf_loop(kMostBuffers, submit_one, &submission, 0);
     return 0;
   }
-  if (!(flags & (SHAPE_NAMES | SHAPE_CREATES)) || running < 2) return 0;
-  if ((flags & SHAPE_CREATES) && !(argument(state, shape->open_flags) & kCreate)) return 0;
-  struct scratch* scratch = get_scratch();
-  if (!scratch) return 0;
-  struct bpf_event* event = (struct bpf_event*)scratch->bytes;
-  begin_event(event, EVENT_ENTER, number, task, state->begin_ns, state->begin_ns);
-  take_arguments(event, state);
-  take_files(event, task, state, shape);
-  send(scratch, put_strings(scratch, sizeof(*event), task, state, shape));
-  account_since(state, state->begin_ns);
+  if (is_start_reported(state, shape)) {
+    struct scratch* scratch = get_scratch();
+    if (!scratch) return 0;
+    struct bpf_event* event = (struct bpf_event*)scratch->bytes;
+    begin_event(event, EVENT_ENTER, number, task, state->begin_ns, state->begin_ns);
+    take_arguments(event, state);
+    event->file[0] = state->file[0];
+    event->file[1] = state->file[1];
+    send(scratch, put_strings(scratch, sizeof(*event), state, shape));
+    account_since(state, state->begin_ns);
+  }
+  if (untold) bpf_tail_call(ctx, &starts, 0);
   return 0;
 }
 
@@ -107,6 +199,7 @@ static __always_inline void begin_ended(struct bpf_event* event, const struct bp
   begin_event(event, EVENT_CALL, state->number, task, state->begin_ns, state->end_ns);
   take_arguments(event, state);
   event->result = state->result;
+  event->flags = state->flags;
   event->file[0] = state->file[0];
   event->file[1] = state->file[1];
   if (state->file[0]) event->position = position_of(state->file[0]);
@@ -115,7 +208,7 @@ static __always_inline void begin_ended(struct bpf_event* event, const struct bp
 static __always_inline void tell_size_before(struct bpf_event* event,
                                              const struct bpf_thread* state) {
   if (!state->truncates) return;
-  event->flags = EVENT_TRUNCATED;
+  event->flags |= EVENT_TRUNCATED;
   event->position = state->arguments[SIZE_BEFORE];
 }
 
@@ -159,8 +252,7 @@ static __always_inline int small_call(struct bpf_thread* state, struct task_stru
     at = small_string(record, at, i, user);
     if (is_relative(text, state, shape, i)) relative = 1;
   }
-  if (relative && CAST(task_struct, task)->fs->users > 1)
-    at = kSmall;  // its base must be reported, too
+  if (relative && state->directory) at = kSmall;  // its base must be reported, too
   for (__u32 i = 0; i < 2 && at < kSmall; ++i) {
     const __u64 user = argument(state, shape->copy[i]);
     if (user) at = small_copy(record, at, i, shape->copy_size[i], user);
@@ -176,6 +268,7 @@ static __always_inline int small_call(struct bpf_thread* state, struct task_stru
   }
   event->size = at;
   bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
+  if (dentry) set_told(opened);
   return 1;
 }
 
@@ -192,7 +285,7 @@ int BPF_PROG(large_call) {
   const __u32 flags = shape->flags;
   struct bpf_event* event = (struct bpf_event*)scratch->bytes;
   begin_ended(event, state, task);
-  __u32 at = put_strings(scratch, sizeof(*event), task, state, shape);
+  __u32 at = put_strings(scratch, sizeof(*event), state, shape);
   for (__u32 i = 0; i < 2; ++i) {
     const __u64 user = argument(state, shape->copy[i]);
     if (user) at = put_copy(scratch, at, PART_COPY, i, shape->copy_size[i], user);
@@ -214,7 +307,11 @@ int BPF_PROG(large_call) {
       at = put_real(scratch, at, 0, GET(file, f_path.mnt), GET(file, f_path.dentry));
     }
   }
-  if (!send(scratch, at)) state->place = 0;
+  if (!send(scratch, at)) {
+    state->place = 0;
+  } else if (flags & SHAPE_OPENS) {
+    set_told(event->extra);
+  }
   state->number = NO_CALL;
   account_since(state, state->end_ns);
   report_cost(state, task, kReportedCostNs);
@@ -250,13 +347,9 @@ int BPF_PROG(call_ends, struct pt_regs* regs, long result) {
       !(argument(state, 4) & (kFixed | kFixedNoReplace))) {
     return 0;
   }
-  for (__u32 i = 0; i < 2; ++i) {
-    const __u8 descriptor = shape->file[i] | shape->dir[i];
-    state->file[i] = descriptor ? open_file(task, argument(state, descriptor)) : 0;
-  }
-  if ((flags & SHAPE_FILES_ONLY) && (state->file[0] || state->file[1]) &&
-      !is_file(state->file[0]) && !is_file(state->file[1])) {
-    return 0;
+  const __u8 descriptor = shape->file[0];
+  if (descriptor && state->file[0] != open_file(task, argument(state, descriptor))) {
+    state->flags |= EVENT_NO_POSITION;
   }
   state->number = number;
   state->result = result;

@@ -24,6 +24,9 @@ enum {
   kLink = 0120000,
   kMapped = 0x100,  // VM_FAULT_NOPAGE: the required page is present
   kReportedCostNs = 20000,
+  kToldFiles = 16384,
+  kClone = 0x40049409,       // FICLONE
+  kCloneRange = 0x4020940d,  // FICLONERANGE
 };
 
 struct {
@@ -97,6 +100,28 @@ static __always_inline int is_file(__u64 address) {
   struct inode* inode = GET(file, f_inode);
   const __u32 format = GET(inode, i_mode) & kFormat;
   return format == kRegular || format == kDirectory || format == kLink;
+}
+
+// The open files whose names the recorder knows, by a hash of their addresses; 0: none. What the
+// recorder learns later, from /proc, may be about another file: the number of a descriptor, and the
+// address of an open file, are reused. So the first call on an open file whose open was not seen
+// reports its name (EVENT_FILE), as the kernel knows it when the call starts. An entry that others
+// take over only causes another report. An address that is reused has another inode, which is part
+// of the entry; or the trace contains the open.
+__u64 told[kToldFiles];
+
+static __always_inline __u64* told_entry(__u64 address) {
+  return &told[(address * 0x9e3779b97f4a7c15ull >> 50) & (kToldFiles - 1)];
+}
+static __always_inline __u64 told_value(__u64 address) {
+  struct file* file = TYPED(file, address);
+  return address + 3 * (__u64)GET(file, f_inode);
+}
+static __always_inline int is_told(__u64 address) {
+  return *told_entry(address) == told_value(address);
+}
+static __always_inline void set_told(__u64 address) {
+  if (address) *told_entry(address) = told_value(address);
 }
 
 static __always_inline __u64 position_of(__u64 address) {

@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 
 #include "filesets/system/mount_info.h"
+#include "traces/open_flags.h"
 #include "traces/record/bpf_calls.h"
 
 namespace filereel {
@@ -73,7 +74,10 @@ void BpfTranslation::take(std::span<const std::byte> bytes) {
       return take_exit();
     case EVENT_FAULT:
       return take_fault();
+    case EVENT_FILE:
+      return take_file();
     case EVENT_SUBMIT:
+      if (event_.identity()) take_file();
       return requests_.submitted(event_, call_);
     case EVENT_WAIT:
       call_.call = Call::waited;
@@ -110,24 +114,8 @@ void BpfTranslation::take_call(bool ended) {
   if (call_.call == Call::open && event_.real(0).there && !complete_path(call_)) {
     return builder_.lost("opens whose directory was in a lost event");
   }
-  if (call_.result_file != 0) take_result_file();
-  if (call_.call == Call::close) {
-    known_files_.erase(call_.file);  // its number may be reused
-  } else {
-    ask_for_names(call_);
-  }
+  if (call_.call != Call::close) mark_others(call_);
   resolver_.returned(call_);
-}
-
-// The file that the open file's number refers to from now on.
-void BpfTranslation::take_result_file() {
-  const std::uint64_t file = call_.result_file;
-  if (event_.head().number == SYS_memfd_create) {
-    memory_files_.insert(file);
-    return;
-  }
-  if (call_.call == Call::open) memory_files_.erase(file);  // the number has been reused
-  if (!memory_files_.contains(file)) known_files_.insert(file);
 }
 
 bool BpfTranslation::complete_path(SystemCall& call) {
@@ -154,20 +142,28 @@ bool BpfTranslation::complete_path(SystemCall& call) {
   return true;
 }
 
-std::string BpfTranslation::name_of(std::uint64_t file, int number) {
-  if (memory_files_.contains(file)) return "/memfd:";
-  if (file == 0 || number < 0 || !known_files_.insert(file).second) return {};
-  return surroundings_.open_file(call_.process, number);
+void BpfTranslation::take_file() {
+  if (!event_.identity()) return builder_.lost("corrupt events");
+  SeenFile file{.number = event_.head().file[0],
+                .path = real_path(event_.real(0)),
+                .stat = seen_stat(*event_.identity()),
+                .flags = open_flags::from_kernel(event_.identity()->open_flags),
+                .position = event_.head().position};
+  // A file without a directory, such as memory, appears to be a root.
+  if (file.path == "/" && !S_ISDIR(file.stat.mode)) file.path = "/memfd:";
+  resolver_.told(file);
 }
 
-void BpfTranslation::ask_for_names(SystemCall& call) {
-  // Programs also set flags of sockets, and the number may belong to a file by now. Nothing is
-  // lost: later calls on the file ask for the name.
-  if (call.call == Call::set_flags) return;
-  if (std::string name = name_of(call.file, call.fd); !name.empty()) call.fd_path = name;
-  if (std::string name = name_of(call.file2, call.fd2); !name.empty()) call.fd2_path = name;
-  if (std::string name = name_of(call.dir_file, call.dir); !name.empty()) call.dir_path = name;
-  if (std::string name = name_of(call.dir2_file, call.dir2); !name.empty()) call.dir2_path = name;
+void BpfTranslation::mark_others(SystemCall& call) const {
+  const bpf_event& head = event_.head();
+  const auto mark = [&](std::uint64_t other) {
+    if (call.file == other) call.fd_path = kNoFilePath;
+    if (call.file2 == other) call.fd2_path = kNoFilePath;
+    if (call.dir_file == other) call.dir_path = kNoFilePath;
+    if (call.dir2_file == other) call.dir2_path = kNoFilePath;
+  };
+  if ((head.flags & EVENT_NO_FILE) != 0) mark(head.file[0]);
+  if ((head.flags & EVENT_NO_FILE_2) != 0) mark(head.file[1]);
 }
 
 void BpfTranslation::take_exec() {

@@ -8,7 +8,6 @@
 #include <span>
 #include <string>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 #include <unistd.h>
@@ -26,7 +25,6 @@ std::string mount_point_of(std::uint64_t device);
 
 // Facts missing from events, looked up on the running system.
 struct SystemQueries {
-  std::function<std::string(std::uint32_t process, int number)> open_file = open_file_name;
   std::function<std::string(std::uint32_t process, std::uint64_t device, std::uint64_t inode)>
       mapped_file = mapped_file_name;
   std::function<std::string(std::uint64_t device)> mount_point = mount_point_of;
@@ -80,12 +78,11 @@ class BpfTranslation {
   void take_beginning();
   void take_exit();
   void take_fault();
-  void take_result_file();
   // Completes the path of an opened file with what the event omits; false if that is impossible.
   bool complete_path(SystemCall& call);
-  // Names the open files behind the descriptors of `call` that were not seen opened.
-  void ask_for_names(SystemCall& call);
-  std::string name_of(std::uint64_t file, int number);
+  void take_file();
+  // Marks the descriptors of `call` that are not those of files.
+  void mark_others(SystemCall& call) const;
   std::string mapped_path(const SeenStat& stat);
 
   TraceBuilder& builder_;
@@ -98,9 +95,7 @@ class BpfTranslation {
   std::uint32_t ignored_ = 0, awaited_ = 0;
   BpfEventView event_;
   SystemCall call_;
-  std::unordered_map<std::uint32_t, std::string> directories_;  // of the last open; by thread
-  std::unordered_set<std::uint64_t> known_files_;   // open files, as far as their closes are seen
-  std::unordered_set<std::uint64_t> memory_files_;  // from memfd_create, passed between processes
+  std::unordered_map<std::uint32_t, std::string> directories_;   // of the last open; by thread
   std::unordered_map<FileKey, std::string, FileKeyHash> paths_;  // of programs and mapped files
   std::map<std::uint64_t, std::string> mount_points_;            // by device
 };

@@ -176,10 +176,6 @@ std::vector<std::uint32_t> process_tree(std::uint32_t process) {
   return tree;
 }
 
-std::string open_file_name(std::uint32_t process, int number) {
-  return name_at(fmt::format("/proc/{}/fd/{}", process, number), foreign_root(process));
-}
-
 std::string mapped_file_name(std::uint32_t process, std::uint64_t device, std::uint64_t inode) {
   // start-end rights offset major:minor inode path; man 5 proc_pid_maps
   const std::string file = fmt::format(" {:02x}:{:02x} {} ", major(device), minor(device), inode);

@@ -23,9 +23,6 @@ KnownProcess running_process(std::uint32_t process, bool will_exec);
 // that runs filereel would otherwise record the recording.
 std::vector<std::uint32_t> process_tree(std::uint32_t process);
 
-// The path of a descriptor, as in SystemCall::fd_path; empty if it no longer exists.
-std::string open_file_name(std::uint32_t process, int number);
-
 // The path by which a process has mapped a file; empty if it has not. `device` as in st_dev.
 std::string mapped_file_name(std::uint32_t process, std::uint64_t device, std::uint64_t inode);
 

@@ -25,9 +25,7 @@ FUZZ_TARGET(bpf_events) {
   constexpr std::uint64_t kZero = 1000;
   BpfTranslation translation(
       builder, resolver, kZero,
-      {.open_file = [](std::uint32_t process,
-                       int number) { return number > 9 ? "" : "/d/" + std::to_string(process); },
-       .mapped_file = [](std::uint32_t, std::uint64_t device,
+      {.mapped_file = [](std::uint32_t, std::uint64_t device,
                          std::uint64_t inode) { return device == inode ? "/d/mapped" : ""; },
        .mount_point = [](std::uint64_t device) { return device % 2 == 0 ? "/d" : ""; }});
   if ((how & 4) != 0) translation.begin_with_exec_of(100);
