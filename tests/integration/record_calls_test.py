@@ -32,6 +32,7 @@ PROGRAMS = {
     "metadata": {},
     "mmap_shared": {},
     "native_aio": {},
+    "no_append": {},
     "open_ways": {},
     "pass_descriptor": {},
     "rename_above": {},
@@ -43,6 +44,7 @@ PROGRAMS = {
     "tmpfile_link": {},
     "unlink_open": {},
     "uring_data": {"strace": RING},
+    "uring_no_append": {"strace": RING},
     "uring_paths": {"strace": RING},
     "uring_sqpoll": {"strace": RING},
     "vectors": {},
@@ -52,7 +54,7 @@ PROGRAMS = {
 # Those whose calls come in the same order each time.
 ONE_AFTER_THE_OTHER = [
     "copy_file_range", "durability", "exec_cloexec", "failures", "holes", "links", "many_names",
-    "metadata", "mmap_shared", "native_aio", "open_ways", "rename_above", "rename_flags",
+    "metadata", "mmap_shared", "native_aio", "no_append", "open_ways", "rename_above", "rename_flags",
     "sendfile", "spawn", "splices", "tmpfile_link", "unlink_open", "vectors", "xattrs",
 ]
 

@@ -7,6 +7,8 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
+#include "traces/calls/call_flags.h"
+
 namespace filereel::call_finish {
 namespace {
 
@@ -79,6 +81,11 @@ bool file_or_directory(SystemCall& call) {
 bool file_or_memory(SystemCall& call) {
   if ((call.flags & MAP_ANONYMOUS) != 0) call.fd = SystemCall::kNone;
   return true;
+}
+
+// The kernel can be asked for its permission only.
+bool really_executed(SystemCall& call) {
+  return (call.flags & call_flags::kExecCheck) == 0;
 }
 
 bool ended_child(SystemCall& call) {

@@ -14,6 +14,7 @@ bool descriptor_command(SystemCall& call);   // fcntl
 bool clone_command(SystemCall& call);        // ioctl
 bool file_or_directory(SystemCall& call);    // unlinkat
 bool file_or_memory(SystemCall& call);       // mmap
+bool really_executed(SystemCall& call);      // execveat
 bool ended_child(SystemCall& call);          // wait4, waitid
 bool two_ends(SystemCall& call);             // pipe, socketpair
 bool new_or_changed(SystemCall& call);       // signalfd

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "traces/calls/call_explanations.h"
+#include "traces/calls/call_flags.h"
 #include "traces/calls/file_calls.h"
 #include "traces/calls/mapping_calls.h"
 #include "traces/calls/process_calls.h"
@@ -107,6 +108,47 @@ bool is_dropped_failure(CallParts& parts, CallContext& context) {
                               : "";
   if (!loss.empty()) parts.builder.lost(loss);
   return !loss.empty() || error > 4095;
+}
+
+// Whether a descriptor of the call may be a file.
+bool may_use_file(CallParts& parts, CallContext& context, const FileHandle& handle) {
+  if (handle.descriptor == SystemCall::kNone && handle.file == 0 && handle.path.empty()) {
+    return false;
+  }
+  if (!handle.path.empty()) return names_file(handle.path);
+  if (parts.files.known(context.task, handle)) return true;
+  // Opened before the trace, unless it is the terminal or a call showed it to be something else.
+  return handle.descriptor > 2 && !context.task.files->find(handle.descriptor) &&
+         !context.task.process->from_start;
+}
+
+// Whether the call uses a file, as far as its arguments show.
+bool may_concern_files(CallParts& parts, CallContext& context) {
+  const SystemCall& call = context.call;
+  if (is_one_of(call.call, {Call::mremap, Call::msync, Call::madvise})) {
+    const std::uint64_t end = AddressSpace::end_of(call.address, std::max(call.length, 1UL));
+    return !context.task.memory->parts(call.address, end).empty();
+  }
+  if (call.call == Call::close_range) return true;
+  if (may_use_file(parts, context, first_file(call))) return true;
+  if (may_use_file(parts, context, second_file(call))) return true;
+  const bool has_descriptor = call.fd != SystemCall::kNone || call.file != 0;
+  return !has_descriptor && call.call != Call::mmap;
+}
+
+// Counts a call with flags whose meaning is unknown. Whether it yields no operation: the replay of
+// a failed one could succeed.
+bool is_refused_for_flags(CallParts& parts, CallContext& context) {
+  const SystemCall& call = context.call;
+  if (!has_unknown_flags(call) || !may_concern_files(parts, context)) return false;
+  const bool failed = call.result < 0;
+  const std::string_view name = call.name.empty() ? "requests" : call.name;
+  if (failed) {
+    parts.builder.approximated("failed calls with flags that are not understood omitted");
+  } else {
+    parts.builder.lost(fmt::format("calls with flags that are not understood: {}", name));
+  }
+  return failed;
 }
 
 using Handler = void (*)(CallParts& parts, CallContext& context);
@@ -215,7 +257,7 @@ static_assert(std::ranges::find(kHandlers, nullptr) == kHandlers.end());
 void translate(CallParts& parts, const SystemCall& call, CallStart beginning) {
   if (Task* task = task_of(parts, call)) {
     CallContext context{call, *task};
-    if (!is_dropped_failure(parts, context)) {
+    if (!is_dropped_failure(parts, context) && !is_refused_for_flags(parts, context)) {
       choose_directory(parts, context, beginning.position);
       context.unknown_link = false;  // in a directory that was only tried
       context.beginning = &beginning;

@@ -87,6 +87,9 @@ enum class Call : std::uint8_t {
   woke,    // not a call: the thread woke the thread `result`
 };
 
+// In flags: one that the tracer names, but whose value is unknown.
+inline constexpr std::uint64_t kUnknownFlag = std::uint64_t{1} << 63;
+
 // Results of a call that fills a struct stat.
 struct SeenStat {
   std::uint32_t mode = 0;  // st_mode, file type included
@@ -97,7 +100,7 @@ struct SeenStat {
 
 // Meaning of members where calls differ:
 //   seek                 flags: SEEK_*, offset: as requested; result: the new position
-//   write                flags: RWF_*
+//   read, write, submit  flags: RWF_*
 //   truncate, ftruncate  offset: the new size
 //   fallocate            flags: FALLOC_*; fadvise: POSIX_FADV_*; sync_file_range: SYNC_FILE_RANGE_*
 //   stat, chmod, chown, utimens, access, open, link, statfs, xattr by path
@@ -141,7 +144,7 @@ struct SystemCall {
                              // path is the new name, `text` its target
   bool path_unread = false;  // a given path or name is at an invalid address (EFAULT)
   std::string text;          // symlink target, result of readlink, name of an attribute
-  std::uint64_t flags = 0;   // O_*, AT_*, MAP_* …
+  std::uint64_t flags = 0;   // O_*, AT_*, MAP_* …; kUnknownFlag
   std::uint64_t mode = 0;    // permission bits, protection of mmap, access mode
   std::optional<std::uint64_t> offset;   // nullopt: at the open file's position
   std::optional<std::uint64_t> offset2;  // of fd2

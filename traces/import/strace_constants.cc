@@ -28,6 +28,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
+#include "traces/calls/call_flags.h"
 #include "traces/calls/name_table.h"
 #include "traces/open_flags.h"
 
@@ -89,6 +90,7 @@ constexpr auto kConstants = sorted_by_name(std::array{
     NAMED(AT_STATX_FORCE_SYNC),
     NAMED(AT_STATX_DONT_SYNC),
     NAMED(AT_RECURSIVE),
+    Named{"AT_EXECVE_CHECK", call_flags::kExecCheck},
     NAMED(RENAME_NOREPLACE),
     NAMED(RENAME_EXCHANGE),
     NAMED(RENAME_WHITEOUT),
@@ -137,6 +139,7 @@ constexpr auto kConstants = sorted_by_name(std::array{
     NAMED(FALLOC_FL_ZERO_RANGE),
     NAMED(FALLOC_FL_INSERT_RANGE),
     NAMED(FALLOC_FL_UNSHARE_RANGE),
+    Named{"FALLOC_FL_WRITE_ZEROES", 0x80},
     NAMED(POSIX_FADV_NORMAL),
     NAMED(POSIX_FADV_RANDOM),
     NAMED(POSIX_FADV_SEQUENTIAL),
@@ -157,6 +160,14 @@ constexpr auto kConstants = sorted_by_name(std::array{
     NAMED(RWF_SYNC),
     NAMED(RWF_NOWAIT),
     NAMED(RWF_APPEND),
+    Named{"RWF_NOAPPEND", call_flags::kNoAppend},
+    Named{"RWF_ATOMIC", call_flags::kAtomic},
+    Named{"RWF_DONTCACHE", call_flags::kDontCache},
+    Named{"RWF_NOSIGNAL", call_flags::kNoSignal},
+    NAMED(SPLICE_F_MOVE),
+    NAMED(SPLICE_F_NONBLOCK),
+    NAMED(SPLICE_F_MORE),
+    NAMED(SPLICE_F_GIFT),
     // Locks and fcntl.
     NAMED(LOCK_SH),
     NAMED(LOCK_EX),
@@ -231,6 +242,12 @@ constexpr auto kConstants = sorted_by_name(std::array{
     NAMED(MADV_PAGEOUT),
     NAMED(MADV_POPULATE_READ),
     NAMED(MADV_POPULATE_WRITE),
+    Named{"MADV_DONTNEED_LOCKED", 24},
+    Named{"MADV_COLLAPSE", 25},
+    Named{"MADV_HWPOISON", 100},
+    Named{"MADV_SOFT_OFFLINE", 101},
+    Named{"MADV_GUARD_INSTALL", 102},
+    Named{"MADV_GUARD_REMOVE", 103},
     // Processes.
     NAMED(CLONE_VM),
     NAMED(CLONE_FS),
@@ -256,11 +273,15 @@ constexpr auto kConstants = sorted_by_name(std::array{
     NAMED(CLONE_NEWPID),
     NAMED(CLONE_NEWNET),
     NAMED(CLONE_IO),
+    Named{"CLONE_NEWTIME", 0x80},
+    Named{"CLONE_CLEAR_SIGHAND", 1ULL << 32},
+    Named{"CLONE_INTO_CGROUP", 1ULL << 33},
     NAMED(SIGCHLD),
     NAMED(WNOHANG),
     NAMED(WNOWAIT),
     NAMED(WEXITED),
     NAMED(WSTOPPED),
+    NAMED(WUNTRACED),
     NAMED(WCONTINUED),
     NAMED(__WALL),
     NAMED(__WCLONE),
@@ -289,6 +310,13 @@ constexpr auto kConstants = sorted_by_name(std::array{
     // Names that some headers lack.
     Named{"MAP_32BIT", 0x40},
     Named{"MAP_ANON", MAP_ANONYMOUS},
+    Named{"MAP_ABOVE4G", 0x80},
+    Named{"MAP_UNINITIALIZED", 0x4000000},
+    Named{"MAP_DROPPABLE", 8},
+    Named{"MAP_HUGE_SHIFT", 26},
+    Named{"FASYNC", O_ASYNC},
+    Named{"__O_SYNC", O_SYNC & ~O_DSYNC},
+    Named{"__O_TMPFILE", open_flags::kTemporary & ~open_flags::kDirectory},
 });
 // clang-format on
 #undef NAMED

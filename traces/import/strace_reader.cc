@@ -23,8 +23,16 @@ std::uint64_t device(std::string_view text) {
   if (comma == std::string_view::npos) return 0;
   const std::uint64_t major =
       strace_value(text.substr(kBegin.size(), comma - kBegin.size())).value_or(0);
-  const std::uint64_t minor = strace_value(text.substr(comma + 1)).value_or(0);
+  const std::string_view last = text.substr(comma + 1);
+  const std::uint64_t minor = strace_value(last.substr(0, last.find(')'))).value_or(0);
   return makedev(static_cast<unsigned>(major), static_cast<unsigned>(minor));
+}
+
+// clone's flags end with the signal at the end of the child.
+std::string_view without_signal(std::string_view flags) {
+  const std::size_t last = flags.rfind('|') + 1;  // 0: none
+  if (!flags.substr(last).starts_with("SIG")) return flags;
+  return last == 0 ? "0" : flags.substr(0, last - 1);
 }
 
 bool descriptor_comes_back(Call call) {
@@ -39,8 +47,8 @@ std::string_view strace_doubt_name(StraceDoubt doubt) {
       return "names truncated by strace (strace -s)";
     case StraceDoubt::cut_text:
       return "texts truncated by strace (strace -s)";
-    case StraceDoubt::unknown_flag:
-      return "unknown flag names";
+    case StraceDoubt::unknown_name:
+      return "unknown names of values";
     case StraceDoubt::hidden_buffer:
       return "buffer lengths that strace does not show";
     case StraceDoubt::hidden_ring:
@@ -54,7 +62,7 @@ std::string_view strace_doubt_name(StraceDoubt doubt) {
 std::uint64_t StraceReader::value(std::string_view text) {
   bool known = true;
   const std::uint64_t found = strace_value(text, known).value_or(0);
-  if (!known) doubt(StraceDoubt::unknown_flag);
+  if (!known) doubt(StraceDoubt::unknown_name);
   return found;
 }
 
@@ -130,18 +138,16 @@ void StraceReader::read_text(std::string_view text, CallArguments& to) {
   if (cut && call.call != Call::symlink) to.lacks_text(false);
 }
 
+// Unknown names and anything else that is not a number count as an unknown flag.
 void StraceReader::read_flags(std::string_view text, CallArguments& to) {
   constexpr std::string_view kName = "flags=";  // clone's
   if (text.starts_with(kName)) text.remove_prefix(kName.size());
-  switch (to.call().call) {
-    case Call::new_descriptor:  // only close-on-exec matters
-    case Call::new_pair:
-    case Call::fork:
-    case Call::wait:
-      return to.set(Argument::flags, strace_value(text).value_or(0));
-    default:
-      return to.set(Argument::flags, value(text));
+  const Call call = to.call().call;
+  if (call == Call::new_descriptor || call == Call::new_pair) {  // only close-on-exec matters
+    return to.set(Argument::flags, strace_value(text).value_or(0));
   }
+  if (call == Call::fork) text = without_signal(text);
+  to.set(Argument::flags, strace_flags(text));
 }
 
 void StraceReader::read_link_text(std::string_view text, CallArguments& to) {

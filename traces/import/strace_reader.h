@@ -19,7 +19,7 @@ namespace filereel {
 enum class StraceDoubt : std::uint8_t {
   cut_name,       // a name truncated by -s
   cut_text,       // another text truncated by -s: it is omitted
-  unknown_flag,   // a flag with an unknown name
+  unknown_name,   // a value with an unknown name
   hidden_buffer,  // the sizes of buffers are not shown
   hidden_ring,    // io_uring, with requests that are not shown
   not_followed,   // a call that changes the meaning of names and descriptors: it is lost

@@ -48,10 +48,13 @@ void StraceReader::read_submitted() {
     if (!item.starts_with('{')) continue;
     SystemCall one;
     one.call = Call::submit;
+    one.name = calls_[0].name;
     const std::string_view buffer = strace_member(item, "aio_buf");
     one.length = value(strace_member(item, "aio_nbytes"));
     one.offset = value(strace_member(item, "aio_offset"));
-    one.flags = value(strace_member(item, "aio_rw_flags"));
+    if (const auto flags = strace_member(item, "aio_rw_flags"); !flags.empty()) {
+      one.flags = strace_flags(flags);
+    }
     switch (value(strace_member(item, "aio_lio_opcode"))) {
       case IOCB_CMD_PREAD:
         one.requested = Call::read;
@@ -100,13 +103,15 @@ void StraceReader::read_completed() {
 // clone3({flags=CLONE_PIDFD|…, exit_signal=SIGCHLD, …} => {parent_tid=[7], pidfd=[9]}, 88) = 7
 void StraceReader::read_process_descriptor() {
   const std::string_view text = arguments_[0];
-  const std::size_t made = text.find("pidfd=[");
+  constexpr std::string_view kMade = "pidfd=[";
+  const std::size_t made = text.find(kMade);
   if ((calls_[0].flags & CLONE_PIDFD) == 0 || made == std::string_view::npos) {
     return;
   }
   int fd = SystemCall::kNone;
   std::string path;
-  if (!strace_descriptor(text.substr(made + 7), fd, path)) return;
+  const std::string_view rest = text.substr(made + kMade.size());
+  if (!strace_descriptor(rest.substr(0, rest.find(']')), fd, path)) return;
   SystemCall descriptor = calls_[0];
   descriptor.call = Call::new_descriptor;
   descriptor.flags = O_CLOEXEC;

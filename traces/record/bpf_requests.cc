@@ -36,6 +36,7 @@ bool BpfRequests::from_entry(const BpfEventView& event, SystemCall& call) {
   event.entry().bytes.copy(reinterpret_cast<char*>(&entry), sizeof(entry));
   const bool fixed = (entry.flags & IOSQE_FIXED_FILE) != 0;
   call.call = Call::submit;
+  call.name = "io_uring requests";
   call.fd = fixed ? SystemCall::kNone : entry.fd;
   call.file = event.head().file[0];
   if (fixed) call.fd_path = real_path(event.real(0));
@@ -54,6 +55,7 @@ bool BpfRequests::from_entry(const BpfEventView& event, SystemCall& call) {
     case IORING_OP_READ:
     case IORING_OP_READ_FIXED:
       call.requested = Call::read;
+      call.flags = static_cast<std::uint32_t>(entry.rw_flags);
       break;
     case IORING_OP_WRITE:
     case IORING_OP_WRITE_FIXED:
@@ -63,6 +65,7 @@ bool BpfRequests::from_entry(const BpfEventView& event, SystemCall& call) {
     case IORING_OP_READV:
     case kReadvFixed:
       call.requested = Call::read;
+      call.flags = static_cast<std::uint32_t>(entry.rw_flags);
       call.length = event.head().extra;
       break;
     case IORING_OP_WRITEV:
@@ -103,6 +106,7 @@ bool BpfRequests::from_entry(const BpfEventView& event, SystemCall& call) {
       call.offset.reset();
       if (entry.splice_off_in != UINT64_MAX) call.offset = entry.splice_off_in;
       call.length = entry.len;
+      call.flags = entry.splice_flags;
       break;
     case IORING_OP_CLOSE:
       call.call = Call::close;
@@ -135,6 +139,7 @@ bool BpfRequests::from_entry(const BpfEventView& event, SystemCall& call) {
     case IORING_OP_UNLINKAT:
       at();
       call.call = (entry.unlink_flags & AT_REMOVEDIR) != 0 ? Call::rmdir : Call::unlink;
+      call.flags = entry.unlink_flags;
       break;
     case IORING_OP_MKDIRAT:
       at();
@@ -165,6 +170,7 @@ bool BpfRequests::from_control_block(const BpfEventView& event, SystemCall& call
   if (!event.entry().there || event.entry().bytes.size() != sizeof(block)) return false;
   event.entry().bytes.copy(reinterpret_cast<char*>(&block), sizeof(block));
   call.call = Call::submit;
+  call.name = "io_submit";
   call.fd = static_cast<int>(block.aio_fildes);
   call.file = event.head().file[0];
   call.length = block.aio_nbytes;
