@@ -98,7 +98,7 @@ TEST_CASE("a null path denotes the descriptor if the kernel accepts it") {
   CHECK(without_path("linkat", AT_EMPTY_PATH) == CallReading::no_path);
 }
 
-TEST_CASE("a call without its structure is recorded only if it failed") {
+TEST_CASE("a call that succeeded without its structure cannot be read") {
   SystemCall call;
   const auto lock = [&](std::int64_t result) {
     return finished("fcntl", result, call, [](CallArguments& arguments) {
@@ -106,8 +106,10 @@ TEST_CASE("a call without its structure is recorded only if it failed") {
       arguments.lacks(*structure_of(Argument::lock));
     });
   };
-  CHECK(lock(0) == CallReading::nothing);
+  CHECK(lock(0) == CallReading::call);
+  CHECK(call.unreadable);
   CHECK(lock(-EFAULT) == CallReading::call);
+  CHECK_FALSE(call.unreadable);
 }
 
 }  // namespace

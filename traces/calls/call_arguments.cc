@@ -109,6 +109,16 @@ void CallArguments::lacks_text(bool is_null) {
   all_null_ &= is_null;
 }
 
+// What a call transferred is known from its result.
+void CallArguments::lacks_number(Argument role) {
+  call_.unreadable = true;
+  const bool transfers = call_.call == Call::read || call_.call == Call::write;
+  if (role == Argument::offset && transfers) call_.offset = kUnreadableOffset;
+  if (role == Argument::length && transfers && succeeded()) {
+    call_.length = static_cast<std::uint64_t>(call_.result);
+  }
+}
+
 CallReading CallArguments::finish() {
   if (!row_.followed) return succeeded() ? CallReading::not_followed : CallReading::nothing;
   if (!row_.commands.empty() && !selected_) return CallReading::nothing;
@@ -122,7 +132,10 @@ CallReading CallArguments::finish() {
     // A call that fails because of its pointer is counted with its kind, even without a path.
     call_.path_unread = true;
   }
-  if (lacks_structure_ && call_.result >= 0) return CallReading::nothing;
+  if (lacks_structure_ && call_.result >= 0) {
+    call_.unreadable = true;
+    return CallReading::call;
+  }
   return !row_.finish || row_.finish(call_) ? CallReading::call : CallReading::nothing;
 }
 

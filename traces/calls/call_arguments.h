@@ -43,7 +43,10 @@ class CallArguments {
 
   // A path or text could not be read. `is_null`: the pointer was null.
   void lacks_text(bool is_null);
+  // A pointer was given, but not all that matters of its structure could be read.
   void lacks(const Structure& structure) { lacks_structure_ |= structure.is_needed; }
+  // A number could not be read.
+  void lacks_number(Argument role);
 
   CallReading finish();
 

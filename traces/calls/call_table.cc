@@ -23,25 +23,26 @@ using enum Argument;
 using enum Call;
 using namespace call_finish;
 
-#define MEMBER(type, member, role) \
-  {#member, role, offsetof(type, member), sizeof(std::declval<type>().member)}
+// With further values of the member, such as its older name.
+#define MEMBER(type, member, role, ...) \
+  {#member, role, offsetof(type, member), sizeof(std::declval<type>().member), ##__VA_ARGS__}
 
 // clang-format off
 // In the order of their roles.
 constexpr Structure kStructures[] = {
-    {offset_pointer, 8, false, {{"", offset, 0, 8}}},
-    {offset2_pointer, 8, false, {{"", offset2, 0, 8}}},
+    {offset_pointer, 8, true, {{"", offset, 0, 8}}},
+    {offset2_pointer, 8, true, {{"", offset2, 0, 8}}},
     {result_pointer, 8, true, {{"", result, 0, 8}}},
     {descriptor_pair, 8, true, {{"", descriptor, 0, 4}, {"", descriptor2, 4, 4}}},
     {how, 24, true,
      {MEMBER(struct ::open_how, flags, open_flags),
-      MEMBER(struct ::open_how, mode, mode),
-      MEMBER(struct ::open_how, resolve, resolve)}},
+      MEMBER(struct ::open_how, mode, mode, "", true),
+      MEMBER(struct ::open_how, resolve, resolve, "", true)}},
     {lock, 24, true,
-     {MEMBER(struct ::flock, l_type, flags),
-      MEMBER(struct ::flock, l_whence, offset2),
-      MEMBER(struct ::flock, l_start, offset),
-      MEMBER(struct ::flock, l_len, length)}},
+     {MEMBER(struct ::flock, l_type, flags, "type"),
+      MEMBER(struct ::flock, l_whence, offset2, "whence"),
+      MEMBER(struct ::flock, l_start, offset, "start"),
+      MEMBER(struct ::flock, l_len, length, "len")}},
     {source_range, 32, true,
      {MEMBER(file_clone_range, src_fd, descriptor2),
       MEMBER(file_clone_range, src_offset, offset),
@@ -58,8 +59,8 @@ constexpr Structure kStructures[] = {
       MEMBER(struct ::statx, stx_size, seen_size),
       MEMBER(struct ::statx, stx_dev_major, seen_major),
       MEMBER(struct ::statx, stx_dev_minor, seen_minor)}},
-    {ended_process, 32, true, {MEMBER(siginfo_t, si_pid, result)}},
-    {clone_settings, 8, false, {{"flags", flags, 0, 8}}},
+    {ended_process, 32, false, {MEMBER(siginfo_t, si_pid, result)}},
+    {clone_settings, 8, true, {{"flags", flags, 0, 8}}},
     {times_ns, 32, false},
     {times_us, 32, false},
     {times_s, 16, false},

@@ -74,10 +74,12 @@ struct Structure {
     std::string_view name;  // as strace writes it; empty: found by its position among the others
     Argument role = Argument::end;
     std::uint8_t offset = 0, size = 0;
+    std::string_view older_name = {};  // as old versions of strace write it
+    bool is_optional = false;          // strace omits it if it does not matter
   };
   Argument role;
   std::uint8_t size;       // from its start to the end of the last member
-  bool is_needed;          // a successful call cannot be interpreted without it
+  bool is_needed;          // a successful call with it cannot be interpreted without its members
   Member members[6] = {};  // empty: two times, which each source reads in its own way
 };
 

@@ -138,9 +138,9 @@ bool may_concern_files(CallParts& parts, CallContext& context) {
 
 // Counts a call with flags whose meaning is unknown. Whether it yields no operation: the replay of
 // a failed one could succeed.
-bool is_refused_for_flags(CallParts& parts, CallContext& context) {
+bool is_refused_for_flags(CallParts& parts, const CallContext& context) {
   const SystemCall& call = context.call;
-  if (!has_unknown_flags(call) || !may_concern_files(parts, context)) return false;
+  if (!has_unknown_flags(call)) return false;
   const bool failed = call.result < 0;
   const std::string_view name = call.name.empty() ? "requests" : call.name;
   if (failed) {
@@ -149,6 +149,41 @@ bool is_refused_for_flags(CallParts& parts, CallContext& context) {
     parts.builder.lost(fmt::format("calls with flags that are not understood: {}", name));
   }
   return failed;
+}
+
+// Counts a call with a value that could not be read. Whether it yields no operation.
+bool is_unreadable(CallParts& parts, const CallContext& context, bool concerns_files) {
+  const SystemCall& call = context.call;
+  if (call.result < 0) {
+    parts.builder.approximated("failed calls with values that could not be read omitted");
+    return true;
+  }
+  if (concerns_files) {
+    parts.builder.lost(fmt::format("calls with values that could not be read: {}", call.name));
+  }
+  switch (call.call) {
+    case Call::fork:
+      return false;  // the new process matters more than what it shares
+    case Call::read:
+    case Call::write:
+      return call.offset == kUnreadableOffset;  // the result shows how much was moved
+    case Call::open:
+    case Call::dup:
+    case Call::new_descriptor:
+      parts.files.put(context, call.result, nullptr, false);
+      return true;
+    default:
+      return true;
+  }
+}
+
+// Whether the call yields no operation because it is not understood; counts it.
+bool is_not_understood(CallParts& parts, CallContext& context) {
+  const SystemCall& call = context.call;
+  if (!call.unreadable && !has_unknown_flags(call)) return false;
+  const bool concerns_files = may_concern_files(parts, context);
+  if (call.unreadable && is_unreadable(parts, context, concerns_files)) return true;
+  return concerns_files && is_refused_for_flags(parts, context);
 }
 
 using Handler = void (*)(CallParts& parts, CallContext& context);
@@ -257,7 +292,7 @@ static_assert(std::ranges::find(kHandlers, nullptr) == kHandlers.end());
 void translate(CallParts& parts, const SystemCall& call, CallStart beginning) {
   if (Task* task = task_of(parts, call)) {
     CallContext context{call, *task};
-    if (!is_dropped_failure(parts, context) && !is_refused_for_flags(parts, context)) {
+    if (!is_dropped_failure(parts, context) && !is_not_understood(parts, context)) {
       choose_directory(parts, context, beginning.position);
       context.unknown_link = false;  // in a directory that was only tried
       context.beginning = &beginning;

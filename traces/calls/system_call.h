@@ -90,6 +90,9 @@ enum class Call : std::uint8_t {
 // In flags: one that the tracer names, but whose value is unknown.
 inline constexpr std::uint64_t kUnknownFlag = std::uint64_t{1} << 63;
 
+// An offset that could not be read.
+inline constexpr std::uint64_t kUnreadableOffset = UINT64_MAX - 1;
+
 // Results of a call that fills a struct stat.
 struct SeenStat {
   std::uint32_t mode = 0;  // st_mode, file type included
@@ -143,6 +146,7 @@ struct SystemCall {
   std::string path, path2;   // as given by the program; path2: rename, link: the new name; symlink:
                              // path is the new name, `text` its target
   bool path_unread = false;  // a given path or name is at an invalid address (EFAULT)
+  bool unreadable = false;   // a value that matters could not be read
   std::string text;          // symlink target, result of readlink, name of an attribute
   std::uint64_t flags = 0;   // O_*, AT_*, MAP_* …; kUnknownFlag
   std::uint64_t mode = 0;    // permission bits, protection of mmap, access mode

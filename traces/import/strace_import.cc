@@ -313,7 +313,8 @@ void StraceImport::finish() {
     const auto doubt = static_cast<StraceDoubt>(i);
     const std::uint64_t count = reader_.doubts(doubt);
     if (count == 0) continue;
-    if (doubt == StraceDoubt::not_followed) {
+    if (doubt == StraceDoubt::not_followed || doubt == StraceDoubt::hidden_request ||
+        doubt == StraceDoubt::hidden_completion) {
       builder_.lost(strace_doubt_name(doubt), count);
     } else {
       builder_.approximated(strace_doubt_name(doubt), count);

@@ -196,7 +196,7 @@ std::optional<std::uint64_t> strace_value(std::string_view text, bool& known) {
       sum = sum.value_or(0) | *number << *shift;
     } else if (const std::optional<std::uint64_t> constant = strace_constant(term)) {
       sum = sum.value_or(0) | *constant;
-    } else if (term == "NULL") {
+    } else if (term == "NULL" || term == "(nil)") {
       sum = sum.value_or(0);
     } else if (!term.empty() && term[0] >= 'A' && term[0] <= 'Z') {
       known = false;
@@ -219,6 +219,12 @@ std::optional<std::uint64_t> strace_value(std::string_view text, bool& known) {
 std::optional<std::uint64_t> strace_value(std::string_view text) {
   bool known = true;
   return strace_value(text, known);
+}
+
+std::optional<std::uint64_t> strace_number(std::string_view text) {
+  bool known = true;
+  const std::optional<std::uint64_t> number = strace_value(text, known);
+  return known ? number : std::nullopt;
 }
 
 std::uint64_t strace_flags(std::string_view text) {

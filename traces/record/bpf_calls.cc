@@ -14,11 +14,9 @@
 namespace filereel {
 namespace {
 
-#define TEXT(expanded) #expanded
-#define TEXT_OF(macro) TEXT(macro)
-#define NUMBERED(name)                    \
-  BpfCall {                               \
-    number_in(TEXT_OF(SYS_##name)), #name \
+#define NUMBERED(name)                \
+  BpfCall {                           \
+    FILEREEL_CALL_NUMBER(name), #name \
   }
 
 // clang-format off
@@ -66,8 +64,6 @@ constexpr auto kOfAllProcessors = std::to_array<BpfCall>({
 });
 // clang-format on
 #undef NUMBERED
-#undef TEXT_OF
-#undef TEXT
 
 constexpr bool is_here(const BpfCall& call) {
   return call.number != kNoNumber;
@@ -235,7 +231,9 @@ std::uint64_t in_trace(Argument role, std::uint64_t number) {
   return role == Argument::open_flags ? open_flags::from_kernel(number) : number;
 }
 
-void read_structure(const BpfEventView::Part& copy, const Structure& structure, CallArguments& to) {
+void read_structure(const BpfEventView::Part& copy, std::uint64_t pointer,
+                    const Structure& structure, CallArguments& to) {
+  if (pointer == 0) return;
   if (!copy.there) return to.lacks(structure);
   // Read after the call has advanced it.
   const bool moves =
@@ -310,7 +308,7 @@ void read_argument(const BpfEventView& event, std::size_t i, std::size_t& copies
       return read_times(event.copy(copies++), 0, to);
     default:
       if (const Structure* structure = structure_of(role)) {
-        return read_structure(event.copy(copies++), *structure, to);
+        return read_structure(event.copy(copies++), event.argument(i), *structure, to);
       }
   }
   to.set(role, in_trace(role, number));
