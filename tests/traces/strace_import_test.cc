@@ -336,7 +336,7 @@ TEST_CASE("Stack traces are skipped") {
 
 TEST_CASE("Mounts are counted as lost") {
   Imported imported("mount(\"a\", \"/b\", \"\", MS_BIND, NULL) = 0\nsync() = 0\n");
-  CHECK(imported.lost("unsupported system calls") == 1);
+  CHECK(imported.lost("unsupported system calls: mount") == 1);
 }
 
 TEST_CASE("A write with RWF_NOAPPEND goes to its offset") {
@@ -432,4 +432,112 @@ TEST_CASE("Flags that do not matter to files are known") {
       "fsync(3) = 0\n");
   CHECK(imported.info().lost.empty());
   CHECK(imported.operations.back().operation.kind == OperationKind::close);  // no exec of "a"
+}
+
+TEST_CASE("Calls that are not followed are counted by name if they succeeded on files") {
+  const std::string begins =
+      "execve(\"/bin/x\", [\"x\"], 0x7ff /* 1 var */) = 0\n"
+      "openat(AT_FDCWD, \"/a\", O_RDWR) = 3\nsocket(AF_UNIX, SOCK_STREAM, 0) = 4\n";
+  const auto lost = [&](const std::string& line, const std::string& result = "0") {
+    Imported imported(begins + line + " = " + result + "\n");
+    std::string text;
+    for (const auto& [what, count] : imported.info().lost) text += what + ";";
+    return text;
+  };
+  CHECK(lost("frobnicate(\"/a\", 3)") == "unknown system calls: frobnicate;");
+  CHECK(lost("frobnicate(\"/a\", 3)", "-1 EINVAL (Invalid argument)").empty());
+  CHECK(lost("frobnicate(\"/a\", 3)", "?").empty());
+  CHECK(lost("syscall_0x1d3(0x3, 0x7f76e44c)") == "unknown system calls: syscall_0x1d3;");
+  CHECK(lost("frobnicate(3, <unfinished ...>\n<... frobnicate resumed>{a}, 4)") ==
+        "unknown system calls: frobnicate;");
+  CHECK(lost("file_setattr(AT_FDCWD, \"/a\", {}, 24, 0)") ==
+        "unsupported system calls: file_setattr;");
+  CHECK(lost("vmsplice(3, {}, 1, 0)", "1") == "unsupported system calls: vmsplice;");
+  CHECK(lost("vmsplice(4, {}, 1, 0)", "1").empty());
+  CHECK(lost("ioctl(3, FIDEDUPERANGE or BTRFS_IOC_FILE_EXTENT_SAME, {})") ==
+        "unsupported system calls: ioctl FIDEDUPERANGE;");
+  CHECK(lost("ioctl(3, FS_IOC_SETFLAGS, [0])") ==
+        "unsupported system calls: ioctl FS_IOC_SETFLAGS;");
+  CHECK(lost("ioctl(3, _IOC(_IOC_WRITE, 0x66, 0x2, 0x8), 0x7ff)") ==
+        "unsupported system calls: ioctl FS_IOC_SETFLAGS;");
+  CHECK(lost("ioctl(3, NEW_FS_IOC, [0])") == "unsupported system calls: ioctl;");
+  CHECK(lost("ioctl(4, NEW_FS_IOC, [0])").empty());
+  CHECK(lost("ioctl(1, TCSETS, {B38400 opost isig icanon echo ...})").empty());
+  CHECK(lost("ioctl(3, FS_IOC_GETFLAGS, [FS_EXTENT_FL])").empty());
+  CHECK(lost("fcntl(3, F_NEW_COMMAND, 0x1)") == "unsupported system calls: fcntl;");
+  CHECK(lost("fcntl(3, F_SET_RW_HINT, [RWH_WRITE_LIFE_SHORT])").empty());
+  CHECK(lost("fcntl(4, F_NEW_COMMAND, 0x1)").empty());
+  CHECK(lost("getpid()", "7").empty());
+  CHECK(lost("futex(0x7f00, FUTEX_WAKE_PRIVATE, 1)", "1").empty());
+}
+
+TEST_CASE("The number of unknown names is bounded") {
+  std::string text = "execve(\"/bin/x\", [\"x\"], 0x7ff /* 1 var */) = 0\n";
+  for (int i = 0; i < 200; ++i) {
+    text += "a" + std::to_string(i) + "() = 0\nopenat(AT_FDCWD, \"/a\", O_RDONLY) = 3\n";
+  }
+  Imported imported(text);
+  CHECK(imported.info().lost.size() == 51);
+  CHECK(imported.lost("unknown system calls: other names") == 150);
+}
+
+TEST_CASE("What is done through a descriptor of an unsupported call is counted") {
+  Imported imported(
+      "execve(\"/bin/x\", [\"x\"], 0x7ff /* 1 var */) = 0\n"
+      "open_tree(AT_FDCWD, \"/d\", OPEN_TREE_CLONE|OPEN_TREE_CLOEXEC) = 3\n"
+      "openat(3</>, \"x\", O_WRONLY|O_CREAT, 0644) = 4</x>\n"
+      "write(4</x>, \"hello\", 5) = 5\n"
+      "openat(3</>, \"/y\", O_WRONLY|O_CREAT, 0644) = 5\n"
+      "close(4) = 0\nopen_by_handle_at(9, {handle_bytes=8}, O_RDONLY) = 4\nread(4, \"\", 5) = 5\n"
+      "fsmount(6, 0, 0) = 7\nmkdirat(7, \"d\", 0777) = 0\n");
+  CHECK(imported.lost("unsupported system calls: open_tree") == 1);
+  CHECK(imported.lost("unsupported system calls: open_by_handle_at") == 1);
+  CHECK(imported.lost("unsupported system calls: fsmount") == 1);
+  CHECK(imported.lost("calls through descriptors of unsupported system calls") == 4);
+  const std::string operations = imported.text();
+  CHECK(operations.contains("open y"));
+  CHECK_FALSE(operations.contains("open x"));
+}
+
+TEST_CASE("A place in the tree is opened with O_PATH") {
+  Imported imported(
+      "execve(\"/bin/x\", [\"x\"], 0x7ff /* 1 var */) = 0\n"
+      "open_tree(AT_FDCWD, \"/d\", OPEN_TREE_CLOEXEC) = 3\n"
+      "openat(3, \"x\", O_WRONLY|O_CREAT, 0644) = 4\n");
+  CHECK(imported.info().lost.empty());
+  CHECK(imported.text().contains("open d/x"));
+}
+
+TEST_CASE("A text that is not of strace is refused, even if some lines look like calls") {
+  const std::string_view kTexts[] = {
+      "#include <fcntl.h>\nint main(void) {\nopen(path, 0) = 3\n  return 0;\n}\n",
+      "--- a/file\n+++ b/file\n@@ -1 +1 @@\n",
+      "printf(\"a\") = 1\nfoo(a, b) = 0\n",
+      "{\"a\": 1,\n\"b\": \"open(x) = 3\"}\n",
+      "[    0.000000] Linux version 6.1\n[    0.100000] read(3) = 0\n",
+      "A program calls\nopen(\"a\", O_RDONLY) = 3\nand then\nit ends.\n",
+  };
+  for (const std::string_view text : kTexts) {
+    CAPTURE(text);
+    RecordedCalls recorded;
+    LineReader input(text, "text");
+    try {
+      strace_importer().read(input, recorded.builder, {});
+      FAIL_CHECK("accepted");
+    } catch (const Error& error) {
+      CHECK(error.kind() == ErrorKind::unusable_input);
+    }
+  }
+  CHECK(Imported("getpid() = 3\nfutex(0x1, FUTEX_WAIT, 1, NULL) = 0\n").operations.empty());
+  CHECK(Imported("read(3, \"a\", 1) = 1\n | 00000  61   a |\n | 00010  61   a |\n")
+            .info()
+            .lost.empty());
+}
+
+TEST_CASE("Core dumps are counted") {
+  Imported imported(
+      "1 getpid() = 1\n1 --- SIGSEGV {si_signo=SIGSEGV} ---\n"
+      "1 +++ killed by SIGSEGV (core dumped) +++\n2 getpid() = 2\n"
+      "2 +++ killed by SIGKILL +++\n");
+  CHECK(imported.lost("core dumps") == 1);
 }

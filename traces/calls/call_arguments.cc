@@ -21,8 +21,10 @@ void CallArguments::select(std::uint64_t command) {
     call_.call = one.call;
     call_.flags |= one.flags;
     call_.mode = one.mode;
+    if (!one.name.empty()) call_.name = one.name;
     return;
   }
+  harmless_ = row_.is_harmless(command);
 }
 
 void CallArguments::set(Argument role, std::uint64_t number) {
@@ -120,8 +122,12 @@ void CallArguments::lacks_number(Argument role) {
 }
 
 CallReading CallArguments::finish() {
-  if (!row_.followed) return succeeded() ? CallReading::not_followed : CallReading::nothing;
-  if (!row_.commands.empty() && !selected_) return CallReading::nothing;
+  if (!row_.commands.empty() && !selected_) {
+    if (harmless_) return CallReading::nothing;
+    call_.call = Call::unsupported;
+  }
+  const bool is_supported = call_.call != Call::unsupported && call_.call != Call::unknown;
+  if (!is_supported) return succeeded() ? CallReading::call : CallReading::nothing;
   // A null path can mean the descriptor itself, like an empty path.
   if (lacks_text_ && all_null_ && row_.finish == call_finish::by_descriptor) {
     if (call_.call == Call::utimens) call_.flags |= AT_EMPTY_PATH;

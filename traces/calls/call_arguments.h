@@ -12,10 +12,9 @@
 namespace filereel {
 
 enum class CallReading : std::uint8_t {
-  call,          // call() is valid
-  nothing,       // the call is not about files, or changed nothing
-  no_path,       // a given path or name could not be read
-  not_followed,  // the call changed something unsupported: that is lost
+  call,     // call() is valid
+  nothing,  // the call is not about files, or changed nothing
+  no_path,  // a given path or name could not be read
 };
 
 class CallArguments {
@@ -57,7 +56,7 @@ class CallArguments {
   const CallRow& row_;
   SystemCall& call_;
   bool ended_;
-  bool selected_ = false;
+  bool selected_ = false, harmless_ = false;
   bool lacks_text_ = false, all_null_ = true;  // all missing texts
   bool lacks_structure_ = false;
   Argument commanded_ = Argument::none;

@@ -107,6 +107,9 @@ constexpr KnownFlags kKnown[] = {
     {Call::wait, kOfWait},
     {Call::new_descriptor, kAny},  // only close-on-exec matters
     {Call::new_pair, kAny},
+    {Call::unsupported, kAny},
+    {Call::unsupported_open, kAny},
+    {Call::unknown, kAny},
     {Call::waited, kAny},
 };
 

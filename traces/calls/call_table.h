@@ -92,6 +92,7 @@ struct CallCommand {
   Call call;
   Argument argument = Argument::none;  // replaces Argument::commanded
   std::uint64_t flags = 0, mode = 0;
+  std::string_view name = {};  // for counts, of an unsupported one
 };
 
 struct CallRow {
@@ -101,8 +102,8 @@ struct CallRow {
   std::uint64_t flags = 0;  // in addition to those of the arguments
   // Special cases beyond roles, see call_finish.h; false: the call is not about files.
   bool (*finish)(SystemCall& call) = nullptr;
-  std::span<const CallCommand> commands{};  // if any: other commands are not about files
-  bool followed = true;  // false: it changes names or files in a way that cannot be represented
+  std::span<const CallCommand> commands{};
+  bool (*is_harmless)(std::uint64_t command) = nullptr;  // of commands: other ones are unsupported
 
   constexpr bool has(Argument role) const {
     for (const Argument one : arguments) {

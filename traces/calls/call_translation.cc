@@ -93,6 +93,7 @@ bool is_dropped_failure(CallParts& parts, CallContext& context) {
   if (call.result >= 0 || call.call == Call::close) return false;
   const auto error = static_cast<int>(std::min<std::int64_t>(-(call.result + 1), 4096) + 1);
   const bool locks = call.call == Call::flock || call.call == Call::record_lock;
+  if (is_one_of(call.call, {Call::unsupported, Call::unsupported_open, Call::unknown})) return true;
   if (is_ignored_error(error)) return !(error == EAGAIN && locks);
   if (error == EFAULT || error == EBADF) {  // fails regardless of the files
     count_invalid_call(parts, context);
@@ -170,7 +171,7 @@ bool is_unreadable(CallParts& parts, const CallContext& context, bool concerns_f
     case Call::open:
     case Call::dup:
     case Call::new_descriptor:
-      parts.files.put(context, call.result, nullptr, false);
+      put_lost_call(parts, context);
       return true;
     default:
       return true;
@@ -186,12 +187,43 @@ bool is_not_understood(CallParts& parts, CallContext& context) {
   return concerns_files && is_refused_for_flags(parts, context);
 }
 
+bool is_lost(const CallContext& context, int descriptor) {
+  const DescriptorEntry* const entry = context.task.files->find(descriptor);
+  return entry && entry->is_lost;
+}
+
+// Counts a call through a descriptor that came from an unsupported call. Whether it is one.
+bool is_through_lost(CallParts& parts, CallContext& context) {
+  const SystemCall& call = context.call;
+  if (is_one_of(call.call, {Call::close, Call::close_range, Call::set_cloexec})) return false;
+  const bool uses =
+      is_lost(context, call.fd) || (call.call != Call::dup && is_lost(context, call.fd2));
+  const bool starts = (!call.path.starts_with('/') && is_lost(context, call.dir)) ||
+                      (!call.path2.starts_with('/') && is_lost(context, call.dir2));
+  if (!uses && !starts) return false;
+  if (call.result < 0) return true;
+  parts.builder.lost("calls through descriptors of unsupported system calls");
+  if (is_one_of(call.call, {Call::open, Call::dup, Call::new_descriptor, Call::unsupported_open})) {
+    put_lost_call(parts, context);
+  }
+  return true;
+}
+
 using Handler = void (*)(CallParts& parts, CallContext& context);
 
 // Adapts one function to several calls; `difference` distinguishes them.
 template <auto function, auto difference>
 void with(CallParts& parts, CallContext& context) {
   function(parts, context, difference);
+}
+
+void unsupported_call(CallParts& parts, CallContext& context) {
+  const SystemCall& call = context.call;
+  if (call.result < 0) return;
+  if (call.call == Call::unsupported_open) put_lost_call(parts, context);
+  if (!may_concern_files(parts, context)) return;
+  parts.builder.lost(fmt::format(
+      "{} system calls: {}", call.call == Call::unknown ? "unknown" : "unsupported", call.name));
 }
 
 // By Call: the handler of each.
@@ -273,6 +305,9 @@ constexpr auto kHandlers = [] {
 
       {Call::fork, fork_call},
       {Call::unshare, unshare_call},
+      {Call::unsupported, unsupported_call},
+      {Call::unsupported_open, unsupported_call},
+      {Call::unknown, unsupported_call},
       {Call::exec, exec_call},
       {Call::exit, exit_call},
       {Call::exit_group, exit_group_call},
@@ -292,7 +327,8 @@ static_assert(std::ranges::find(kHandlers, nullptr) == kHandlers.end());
 void translate(CallParts& parts, const SystemCall& call, CallStart beginning) {
   if (Task* task = task_of(parts, call)) {
     CallContext context{call, *task};
-    if (!is_dropped_failure(parts, context) && !is_not_understood(parts, context)) {
+    if (!is_dropped_failure(parts, context) && !is_through_lost(parts, context) &&
+        !is_not_understood(parts, context)) {
       choose_directory(parts, context, beginning.position);
       context.unknown_link = false;  // in a directory that was only tried
       context.beginning = &beginning;

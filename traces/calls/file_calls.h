@@ -25,6 +25,8 @@ void dup_call(CallParts& parts, CallContext& context);
 void set_cloexec_call(CallParts& parts, CallContext& context);
 void new_descriptor_call(CallParts& parts, CallContext& context);
 void new_pair_call(CallParts& parts, CallContext& context);
+// The result is a descriptor of something unknown: calls through it are lost.
+void put_lost_call(CallParts& parts, const CallContext& context);
 
 // file_calls.cc: calls that become one operation on a file or a name and move no data. The first
 // three become one operation of `kind`: on the file behind `fd` (sync: on all), on the file named

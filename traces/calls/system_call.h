@@ -83,8 +83,11 @@ enum class Call : std::uint8_t {
   complete,        // one request was found to be completed
   umask,
   unshare,
-  waited,  // not a call: the thread was off the processors between or during its calls
-  woke,    // not a call: the thread woke the thread `result`
+  unsupported,  // changes files, names or descriptors in a way that operations cannot represent
+  unsupported_open,  // the same; the result is a descriptor
+  unknown,           // its effect is unknown
+  waited,            // not a call: the thread was off the processors between or during its calls
+  woke,              // not a call: the thread woke the thread `result`
 };
 
 // In flags: one that the tracer names, but whose value is unknown.

@@ -6,6 +6,7 @@
 #include <type_traits>
 
 #include <fcntl.h>
+#include <linux/ioctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
@@ -95,6 +96,29 @@ std::uint64_t entries_in(std::string_view text) {
   return strace_number(text.substr(comment + kComment.size())).value_or(0);
 }
 
+// "F_DUPFD", "BTRFS_IOC_CLONE or FICLONE", "_IOC(_IOC_WRITE, 0x94, 0x9, 0x4)"; nullopt if the name
+// is unknown.
+std::optional<std::uint64_t> command_in(std::string_view text) {
+  constexpr std::string_view kParts = "_IOC(";
+  if (!text.starts_with(kParts)) {
+    bool known = true;
+    const std::optional<std::uint64_t> command = strace_value(text, known);
+    // One of two names suffices. F_DUPFD is 0.
+    return known || command.value_or(0) != 0 ? command : std::nullopt;
+  }
+  std::array<std::uint64_t, 4> parts{};
+  text = text.substr(kParts.size(), text.find(')') - kParts.size());
+  for (std::uint64_t& part : parts) {
+    const std::size_t comma = text.find(',');
+    const std::optional<std::uint64_t> number = strace_number(text.substr(0, comma));
+    if (!number) return std::nullopt;
+    part = *number;
+    text = comma == std::string_view::npos ? std::string_view() : text.substr(comma + 1);
+  }
+  return parts[0] << _IOC_DIRSHIFT | parts[1] << _IOC_TYPESHIFT | parts[2] << _IOC_NRSHIFT |
+         parts[3] << _IOC_SIZESHIFT;
+}
+
 bool is_descriptor(Argument role) {
   return role == Argument::descriptor || role == Argument::descriptor2 ||
          role == Argument::directory || role == Argument::directory2;
@@ -120,8 +144,6 @@ std::string_view strace_doubt_name(StraceDoubt doubt) {
       return "calls with values that could not be read: io_submit";
     case StraceDoubt::hidden_completion:
       return "calls with values that could not be read: io_getevents";
-    case StraceDoubt::not_followed:
-      return "unsupported system calls";
   }
   return {};
 }
@@ -251,12 +273,9 @@ bool StraceReader::fill(Argument role, std::string_view text, CallArguments& to)
     case Argument::open_flags:
       read_flags(text, to);
       break;
-    case Argument::command: {
-      bool known = true;
-      const std::uint64_t command = strace_value(text, known).value_or(0);
-      if (known || command != 0) to.set(role, command);  // F_DUPFD is 0
+    case Argument::command:
+      if (const auto command = command_in(text)) to.set(role, *command);
       break;
-    }
     case Argument::buffers: {
       const std::uint64_t moved =
           to.succeeded() ? static_cast<std::uint64_t>(call.result) : std::uint64_t{0};
@@ -323,9 +342,6 @@ StraceReader::Outcome StraceReader::decode(const CallRow& row, bool ended) {
       return read_others(to.succeeded()) ? Outcome::read : Outcome::no_file_call;
     case CallReading::no_path:
       return Outcome::no_path;
-    case CallReading::not_followed:
-      doubt(StraceDoubt::not_followed);
-      break;
     case CallReading::nothing:
       break;
   }

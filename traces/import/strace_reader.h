@@ -24,9 +24,8 @@ enum class StraceDoubt : std::uint8_t {
   hidden_ring,        // io_uring, with requests that are not shown
   hidden_request,     // a request of io_submit that is not shown
   hidden_completion,  // one found completed by io_getevents
-  not_followed,       // a call that changes the meaning of names and descriptors: it is lost
 };
-inline constexpr std::size_t kStraceDoubts = 7;
+inline constexpr std::size_t kStraceDoubts = 6;
 std::string_view strace_doubt_name(StraceDoubt doubt);
 
 class StraceReader {
@@ -81,6 +80,7 @@ class StraceReader {
   bool read_submitted(std::string_view control_block, SystemCall& one);
   void read_completed();
   void read_process_descriptor();
+  void read_foreign_descriptor();
   // Adds another call of this line.
   void add(SystemCall&& call);
 

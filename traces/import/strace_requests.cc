@@ -95,7 +95,7 @@ bool StraceReader::read_others(bool succeeded) {
   if (call == Call::fork) read_process_descriptor();
   if (name == "io_uring_setup") doubt(StraceDoubt::hidden_ring);
   // Only the process that the descriptor was taken from knows its file.
-  if (name == "pidfd_getfd") doubt(StraceDoubt::not_followed);
+  if (name == "pidfd_getfd") read_foreign_descriptor();
   return true;
 }
 
@@ -187,6 +187,18 @@ void StraceReader::read_completed() {
     add(std::move(one));
   }
   for (; left > 0 && left <= kMostHidden; --left) doubt(StraceDoubt::hidden_completion);
+}
+
+// pidfd_getfd(3, 4, 0) = 5</a>: without a path, everything through it is lost.
+void StraceReader::read_foreign_descriptor() {
+  if (calls_[0].result_path.empty()) {
+    calls_[0].call = Call::unsupported_open;
+    return;
+  }
+  SystemCall lost = calls_[0];
+  lost.call = Call::unsupported;
+  lost.result = 0;
+  add(std::move(lost));
 }
 
 // clone3({flags=CLONE_PIDFD|…, exit_signal=SIGCHLD, …} => {parent_tid=[7], pidfd=[9]}, 88) = 7

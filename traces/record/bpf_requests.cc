@@ -28,6 +28,37 @@ int descriptor_of_place(std::uint32_t place) {
   return place < kMostPlaces ? kFirstPlace + static_cast<int>(place) : SystemCall::kNone;
 }
 
+// Requests that concern sockets, pipes, waits or the ring itself. The order is that of
+// linux/io_uring.h.
+constexpr unsigned kHarmless[] = {
+    0,  6,  7,  9,  10, 11, 12, 13, 14, 15, 16, 20, 25, 26, 27, 29, 31, 32,
+    33, 34, 40, 45, 47, 48, 49, 50, 51, 52, 53, 54, 56, 57, 58, 59, 62, 63,
+};
+
+struct Unsupported {
+  unsigned opcode;
+  std::string_view name;
+};
+constexpr Unsupported kUnsupported[] = {
+    {41, "fsetxattr by io_uring"}, {42, "setxattr by io_uring"}, {43, "fgetxattr by io_uring"},
+    {44, "getxattr by io_uring"},  {46, "commands of io_uring"}, {64, "commands of io_uring"},
+};
+
+// A request that cannot be represented: counted if it succeeds. False if it is not about files.
+bool from_other_entry(unsigned opcode, SystemCall& call) {
+  if (std::ranges::find(kHarmless, opcode) != std::ranges::end(kHarmless)) return false;
+  const auto known = std::ranges::find(kUnsupported, opcode, &Unsupported::opcode);
+  const bool is_known = known != std::ranges::end(kUnsupported);
+  call.call = is_known ? Call::unsupported : Call::unknown;
+  if (is_known) call.name = known->name;
+  const bool by_path = opcode == 42 || opcode == 44;  // the descriptor is no argument
+  if (!is_known || by_path) {
+    call.fd = SystemCall::kNone;
+    call.file = 0;
+  }
+  return true;
+}
+
 }  // namespace
 
 bool BpfRequests::from_entry(const BpfEventView& event, SystemCall& call) {
@@ -160,7 +191,7 @@ bool BpfRequests::from_entry(const BpfEventView& event, SystemCall& call) {
       call.text = std::exchange(call.path, std::string(event.string(1).bytes));
       break;
     default:
-      return false;
+      return from_other_entry(entry.opcode, call);
   }
   return true;
 }
