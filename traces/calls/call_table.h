@@ -1,7 +1,8 @@
 // The table of system calls that concern files: what each call is and what its arguments are. A
 // source of calls (strace's text, the events of the BPF recorder) looks up a call by name and reads
 // each argument by its role into CallArguments (call_arguments.h), which creates a SystemCall. To
-// add a call, add a row.
+// add a call, add a row, and its flags to call_flags.cc. Calls that are in no row are harmless
+// (harmless_calls.h) or unknown.
 #pragma once
 
 #include <array>
