@@ -32,6 +32,7 @@ PROGRAMS = {
     "metadata": {},
     "mmap_shared": {},
     "native_aio": {},
+    "no_append": {},
     "open_ways": {},
     "pass_descriptor": {},
     "rename_above": {},
@@ -45,6 +46,7 @@ PROGRAMS = {
     "tmpfile_link": {},
     "unlink_open": {},
     "uring_data": {"strace": RING},
+    "uring_no_append": {"strace": RING},
     "uring_paths": {"strace": RING},
     "uring_sqpoll": {"strace": RING},
     "vectors": {},
@@ -54,8 +56,9 @@ PROGRAMS = {
 # Those whose calls come in the same order each time.
 ONE_AFTER_THE_OTHER = [
     "copy_file_range", "durability", "exec_cloexec", "failures", "holes", "links", "many_names",
-    "metadata", "mmap_shared", "native_aio", "open_ways", "rename_above", "rename_flags",
-    "sendfile", "shared_directory", "spawn", "splices", "tmpfile_link", "unlink_open", "vectors", "xattrs",
+    "metadata", "mmap_shared", "native_aio", "no_append", "open_ways", "rename_above", "rename_flags",
+    "sendfile", "shared_directory", "spawn", "splices", "tmpfile_link", "unlink_open", "vectors",
+    "xattrs",
 ]
 
 

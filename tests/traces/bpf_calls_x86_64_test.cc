@@ -15,6 +15,13 @@
 namespace filereel {
 namespace {
 
+TEST_CASE("all calls below the first unassigned number are known") {
+  for (std::uint32_t number = 0; number <= 334; ++number) {
+    CAPTURE(number);
+    CHECK_FALSE(event_name(EVENT_CALL, number).starts_with("syscall_"));
+  }
+}
+
 std::optional<SystemCall> read_older(const BpfEvent& event) {
   const std::vector<std::byte> bytes = event.bytes();
   BpfEventView view;

@@ -17,6 +17,7 @@
 
 #include "tests/traces/bpf_events.h"
 #include "tests/traces/recorded_calls.h"
+#include "traces/record/bpf_calls.h"
 
 namespace filereel {
 namespace {
@@ -75,12 +76,27 @@ BpfEvent exec_of(const std::string& path) {
   return BpfEvent(EVENT_EXEC).path(path).identity(900, S_IFREG | 0755, 8192).real(0, path);
 }
 
+TEST_CASE("calls that are unknown here are counted by number") {
+  std::array<bpf_shape, SHAPES> shapes{};
+  set_shapes(shapes);
+  CHECK(shapes[500].recorded == 1);
+  CHECK(shapes[SYS_getpid].recorded == 0);
+  for (const long number :
+       {long{SYS_clone}, long{SYS_exit_group}, long{SYS_futex}, long{SYS_bind}, 335L, 470L}) {
+    CAPTURE(number);
+    CHECK(shapes[static_cast<std::size_t>(number)].recorded == 0);
+  }
+  RecordedEvents events;
+  events.take(BpfEvent::call(500, {3, 0})).take(BpfEvent::call(500, {3, 0}, -EINVAL));
+  CHECK(events.calls.lost("unknown system calls: syscall_500") == 1);
+}
+
 TEST_CASE("unsupported calls are counted as lost") {
   RecordedEvents events;
   events.take(BpfEvent::call(SYS_mount, {kPointer, kPointer}))
       .take(BpfEvent::call(SYS_setns, {3, 0}, -EPERM));
   CHECK(events.text().empty());
-  CHECK(events.calls.lost("unsupported system calls") == 1);
+  CHECK(events.calls.lost("unsupported system calls: mount") == 1);
 }
 
 TEST_CASE("calls with a bad pointer are counted by name") {

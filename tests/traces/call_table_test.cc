@@ -7,8 +7,12 @@
 
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <linux/fiemap.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
 
 #include "traces/calls/call_arguments.h"
+#include "traces/calls/harmless_calls.h"
 
 namespace filereel {
 namespace {
@@ -58,7 +62,7 @@ TEST_CASE("members are within their structures") {
   CHECK(structure_of(Argument::result) == nullptr);
 }
 
-TEST_CASE("a command determines the call, and unknown commands do not concern files") {
+TEST_CASE("a command determines the call, and unknown ones are unsupported") {
   SystemCall call;
   Argument argument = Argument::none;
   const auto command = [&](std::uint64_t value) {
@@ -75,7 +79,46 @@ TEST_CASE("a command determines the call, and unknown commands do not concern fi
   CHECK(call.mode == 1);
   CHECK(argument == Argument::lock);
   CHECK(command(F_GETFD) == CallReading::nothing);
-  CHECK(finished("fcntl", 0, call, [](CallArguments&) {}) == CallReading::nothing);
+  CHECK(command(F_SET_RW_HINT) == CallReading::nothing);
+  CHECK(command(99) == CallReading::call);
+  CHECK(call.call == Call::unsupported);
+  // A command that could not be read.
+  CHECK(finished("fcntl", 0, call, [](CallArguments&) {}) == CallReading::call);
+  CHECK(call.call == Call::unsupported);
+  CHECK(finished("fcntl", -EINVAL, call, [](CallArguments&) {}) == CallReading::nothing);
+}
+
+TEST_CASE("an ioctl that changes files is unsupported, one that looks at them is harmless") {
+  SystemCall call;
+  const auto reading = [&](std::uint64_t value) {
+    return finished("ioctl", 0, call, [&](CallArguments& arguments) {
+      arguments.set(Argument::descriptor, 3);
+      arguments.set(arguments.role(1), value);
+    });
+  };
+  for (const std::uint64_t harmless :
+       {std::uint64_t{TCGETS}, std::uint64_t{FIONREAD}, std::uint64_t{FS_IOC_GETFLAGS},
+        std::uint64_t{FS_IOC_FIEMAP}, std::uint64_t{FIGETBSZ}, std::uint64_t{FS_IOC_FSGETXATTR}}) {
+    CHECK(reading(harmless) == CallReading::nothing);
+  }
+  CHECK(reading(FS_IOC_SETFLAGS) == CallReading::call);
+  CHECK(call.call == Call::unsupported);
+  CHECK(call.name == "ioctl FS_IOC_SETFLAGS");
+  CHECK(reading(0x40f0660f) == CallReading::call);  // of a file system unknown here
+  CHECK(call.call == Call::unsupported);
+  CHECK(call.name == "ioctl");
+}
+
+TEST_CASE("every call of Linux either concerns files or is harmless") {
+  for (const HarmlessCall& one : harmless_calls()) {
+    CAPTURE(one.name);
+    CHECK(find_call(one.name) == nullptr);
+    CHECK(is_system_call(one.name));
+  }
+  CHECK(is_system_call("openat"));
+  CHECK(is_system_call("syscall_0x1d3"));
+  CHECK_FALSE(is_system_call("frobnicate"));
+  CHECK_FALSE(is_system_call("printf"));
 }
 
 TEST_CASE("a null path denotes the descriptor if the kernel accepts it") {
@@ -98,7 +141,7 @@ TEST_CASE("a null path denotes the descriptor if the kernel accepts it") {
   CHECK(without_path("linkat", AT_EMPTY_PATH) == CallReading::no_path);
 }
 
-TEST_CASE("a call without its structure is recorded only if it failed") {
+TEST_CASE("a call that succeeded without its structure cannot be read") {
   SystemCall call;
   const auto lock = [&](std::int64_t result) {
     return finished("fcntl", result, call, [](CallArguments& arguments) {
@@ -106,8 +149,10 @@ TEST_CASE("a call without its structure is recorded only if it failed") {
       arguments.lacks(*structure_of(Argument::lock));
     });
   };
-  CHECK(lock(0) == CallReading::nothing);
+  CHECK(lock(0) == CallReading::call);
+  CHECK(call.unreadable);
   CHECK(lock(-EFAULT) == CallReading::call);
+  CHECK_FALSE(call.unreadable);
 }
 
 }  // namespace

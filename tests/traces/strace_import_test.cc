@@ -336,5 +336,208 @@ TEST_CASE("Stack traces are skipped") {
 
 TEST_CASE("Mounts are counted as lost") {
   Imported imported("mount(\"a\", \"/b\", \"\", MS_BIND, NULL) = 0\nsync() = 0\n");
-  CHECK(imported.lost("unsupported system calls") == 1);
+  CHECK(imported.lost("unsupported system calls: mount") == 1);
+}
+
+TEST_CASE("A write with RWF_NOAPPEND goes to its offset") {
+  Imported imported(
+      "open(\"/a\", O_RDWR|O_CREAT|O_APPEND, 0644) = 3\n"
+      "write(3, \"\"..., 100) = 100\n"
+      "pwritev2(3, [{iov_base=\"\"..., iov_len=30}], 1, 0, RWF_NOAPPEND) = 30\n"
+      "pwritev2(3, [{iov_base=\"\"..., iov_len=10}], 1, 0, 0x20 /* RWF_??? */) = 10\n"
+      "write(3, \"\"..., 5) = 5\n"
+      "open(\"/before\", O_WRONLY|O_APPEND) = 4\n"
+      "pwritev2(4, [{iov_base=\"\"..., iov_len=30}], 1, 7, RWF_NOAPPEND) = 30\n"
+      "write(4, \"\"..., 5) = 5\n");
+  CHECK(imported.info().lost.empty());
+  const auto offset = [&](std::size_t i) { return imported.operations[i].operation.offset; };
+  CHECK(offset(2) == 0);
+  CHECK(offset(3) == 0);
+  CHECK(offset(4) == 100);
+  // The size of a file that existed before stays unknown, or an append would follow byte 37.
+  CHECK(imported.operations[6].operation.kind == OperationKind::set_flags);
+  CHECK(offset(7) == 7);
+  CHECK(imported.operations[8].operation.kind == OperationKind::set_flags);
+}
+
+TEST_CASE("A call with an unknown flag is counted by its name") {
+  struct Line {
+    std::string call, name;
+  };
+  const Line kLines[] = {
+      {"openat(AT_FDCWD, \"/a\", O_RDONLY|O_FUTURE) = 4", "openat"},
+      {"openat(AT_FDCWD, \"/a\", O_RDONLY|0x40000000) = 4", "openat"},
+      {"openat2(AT_FDCWD, \"/a\", {flags=O_RDONLY, resolve=0x40}, 24) = 4", "openat2"},
+      {"pwritev2(3, [{iov_base=\"\", iov_len=1}], 1, 0, 0x800) = 1", "pwritev2"},
+      {"preadv2(3, [{iov_base=\"\", iov_len=1}], 1, 0, RWF_FUTURE) = 1", "preadv2"},
+      {"io_submit(1, 1, [{aio_data=0, aio_lio_opcode=IOCB_CMD_PWRITE, aio_fildes=3, aio_buf=\"\", "
+       "aio_nbytes=1, aio_offset=0, aio_rw_flags=0x800}]) = 1",
+       "io_submit"},
+      {"lseek(3, 0, SEEK_FUTURE) = 0", "lseek"},
+      {"lseek(3, 0, 0x5 /* SEEK_??? */) = 0", "lseek"},
+      {"copy_file_range(3, [0], 3, [10], 5, 0x4) = 5", "copy_file_range"},
+      {"splice(3, [0], 5, NULL, 5, 0x100) = 5", "splice"},
+      {"fallocate(3, FALLOC_FL_WRITE_ZEROES, 0, 4096) = 0", "fallocate"},
+      {"fallocate(3, 0x80 /* FALLOC_FL_??? */, 0, 4096) = 0", "fallocate"},
+      {"sync_file_range(3, 0, 0, 0x8) = 0", "sync_file_range"},
+      {"fadvise64(3, 0, 0, POSIX_FADV_FUTURE) = 0", "fadvise64"},
+      {"flock(3, LOCK_MAND|LOCK_READ) = 0", "flock"},
+      {"fcntl(3, F_SETFL, O_APPEND|O_FUTURE) = 0", "fcntl"},
+      {"newfstatat(AT_FDCWD, \"/a\", {st_mode=S_IFREG|0644, st_size=1, ...}, 0x10000) = 0",
+       "newfstatat"},
+      {"statx(AT_FDCWD, \"/a\", 0x10000, STATX_ALL, {...}) = 0", "statx"},
+      {"faccessat2(AT_FDCWD, \"/a\", F_OK, AT_FUTURE) = 0", "faccessat2"},
+      {"unlinkat(AT_FDCWD, \"/b\", 0x1000) = 0", "unlinkat"},
+      {"renameat2(AT_FDCWD, \"/a\", AT_FDCWD, \"/b\", 0x8) = 0", "renameat2"},
+      {"linkat(AT_FDCWD, \"/a\", AT_FDCWD, \"/c\", AT_FUTURE) = 0", "linkat"},
+      {"fchownat(AT_FDCWD, \"/a\", 1, 1, 0x2) = 0", "fchownat"},
+      {"fchmodat2(AT_FDCWD, \"/a\", 0644, 0x2) = 0", "fchmodat2"},
+      {"utimensat(AT_FDCWD, \"/a\", NULL, 0x2) = 0", "utimensat"},
+      {"setxattr(\"/a\", \"user.a\", \"\", 0, 0x8) = 0", "setxattr"},
+      {"mmap(NULL, 4096, PROT_READ, MAP_SHARED|MAP_FUTURE, 3, 0) = 0x7f0000000000", "mmap"},
+      {"mmap(NULL, 4096, PROT_READ, 0x5 /* MAP_??? */, 3, 0) = 0x7f0000000000", "mmap"},
+      {"close_range(10, 20, 0x1) = 0", "close_range"},
+      {"dup3(3, 9, 0x1) = 9", "dup3"},
+      {"unshare(0x1) = 0", "unshare"},
+      {"clone(child_stack=NULL, flags=CLONE_FUTURE|SIGCHLD) = 99", "clone"},
+      {"wait4(99, NULL, 0x10, NULL) = 99", "wait4"},
+  };
+  const std::string opened =
+      "execve(\"/bin/x\", [\"x\"], 0x7ff /* 1 var */) = 0\n"
+      "open(\"/a\", O_RDWR|O_CREAT, 0644) = 3\npipe([5, 6]) = 0\n";
+  for (const Line& line : kLines) {
+    CAPTURE(line.call);
+    CHECK(Imported(opened + line.call + "\n")
+              .lost("calls with flags that are not understood: " + line.name) == 1);
+    // A failed one changed nothing.
+    const std::string failed =
+        line.call.substr(0, line.call.rfind(" = ")) + " = -1 EINVAL (Invalid argument)\n";
+    CHECK(Imported(opened + failed).info().lost.empty());
+  }
+}
+
+TEST_CASE("Flags that do not matter to files are known") {
+  Imported imported(
+      "execve(\"/bin/x\", [\"x\"], 0x7ff /* 1 var */) = 0\n"
+      "open(\"/a\", O_RDWR|O_CREAT|O_LARGEFILE|O_NOATIME|O_NOCTTY|O_SYNC, 0644) = 3\n"
+      "preadv2(3, [{iov_base=\"\", iov_len=1}], 1, 0, RWF_DONTCACHE|RWF_ATOMIC|RWF_HIPRI) = 1\n"
+      "mmap(NULL, 4096, PROT_READ, MAP_PRIVATE|MAP_ANONYMOUS|MAP_HUGETLB|21<<MAP_HUGE_SHIFT, -1, 0)"
+      " = 0x7f0000000000\n"
+      "mmap(NULL, 4096, PROT_READ, MAP_SHARED|MAP_POPULATE|MAP_LOCKED, 3, 0) = 0x7f0000200000\n"
+      "socket(AF_UNIX, SOCK_STREAM|SOCK_FUTURE, 0) = 5\n"
+      "preadv2(5, [{iov_base=\"\", iov_len=1}], 1, -1, 0x800) = 1\n"
+      "clone(child_stack=NULL, flags=CLONE_CHILD_CLEARTID|CLONE_CHILD_SETTID|SIGRT_7) = 99\n"
+      "clone(child_stack=NULL, flags=SIGCHLD) = 100\n"
+      "execveat(AT_FDCWD, \"/a\", [\"a\"], [], AT_EXECVE_CHECK) = 0\n"
+      "fsync(3) = 0\n");
+  CHECK(imported.info().lost.empty());
+  CHECK(imported.operations.back().operation.kind == OperationKind::close);  // no exec of "a"
+}
+
+TEST_CASE("Calls that are not followed are counted by name if they succeeded on files") {
+  const std::string begins =
+      "execve(\"/bin/x\", [\"x\"], 0x7ff /* 1 var */) = 0\n"
+      "openat(AT_FDCWD, \"/a\", O_RDWR) = 3\nsocket(AF_UNIX, SOCK_STREAM, 0) = 4\n";
+  const auto lost = [&](const std::string& line, const std::string& result = "0") {
+    Imported imported(begins + line + " = " + result + "\n");
+    std::string text;
+    for (const auto& [what, count] : imported.info().lost) text += what + ";";
+    return text;
+  };
+  CHECK(lost("frobnicate(\"/a\", 3)") == "unknown system calls: frobnicate;");
+  CHECK(lost("frobnicate(\"/a\", 3)", "-1 EINVAL (Invalid argument)").empty());
+  CHECK(lost("frobnicate(\"/a\", 3)", "?").empty());
+  CHECK(lost("syscall_0x1d3(0x3, 0x7f76e44c)") == "unknown system calls: syscall_0x1d3;");
+  CHECK(lost("frobnicate(3, <unfinished ...>\n<... frobnicate resumed>{a}, 4)") ==
+        "unknown system calls: frobnicate;");
+  CHECK(lost("file_setattr(AT_FDCWD, \"/a\", {}, 24, 0)") ==
+        "unsupported system calls: file_setattr;");
+  CHECK(lost("vmsplice(3, {}, 1, 0)", "1") == "unsupported system calls: vmsplice;");
+  CHECK(lost("vmsplice(4, {}, 1, 0)", "1").empty());
+  CHECK(lost("ioctl(3, FIDEDUPERANGE or BTRFS_IOC_FILE_EXTENT_SAME, {})") ==
+        "unsupported system calls: ioctl FIDEDUPERANGE;");
+  CHECK(lost("ioctl(3, FS_IOC_SETFLAGS, [0])") ==
+        "unsupported system calls: ioctl FS_IOC_SETFLAGS;");
+  CHECK(lost("ioctl(3, _IOC(_IOC_WRITE, 0x66, 0x2, 0x8), 0x7ff)") ==
+        "unsupported system calls: ioctl FS_IOC_SETFLAGS;");
+  CHECK(lost("ioctl(3, NEW_FS_IOC, [0])") == "unsupported system calls: ioctl;");
+  CHECK(lost("ioctl(4, NEW_FS_IOC, [0])").empty());
+  CHECK(lost("ioctl(1, TCSETS, {B38400 opost isig icanon echo ...})").empty());
+  CHECK(lost("ioctl(3, FS_IOC_GETFLAGS, [FS_EXTENT_FL])").empty());
+  CHECK(lost("fcntl(3, F_NEW_COMMAND, 0x1)") == "unsupported system calls: fcntl;");
+  CHECK(lost("fcntl(3, F_SET_RW_HINT, [RWH_WRITE_LIFE_SHORT])").empty());
+  CHECK(lost("fcntl(4, F_NEW_COMMAND, 0x1)").empty());
+  CHECK(lost("getpid()", "7").empty());
+  CHECK(lost("futex(0x7f00, FUTEX_WAKE_PRIVATE, 1)", "1").empty());
+}
+
+TEST_CASE("The number of unknown names is bounded") {
+  std::string text = "execve(\"/bin/x\", [\"x\"], 0x7ff /* 1 var */) = 0\n";
+  for (int i = 0; i < 200; ++i) {
+    text += "a" + std::to_string(i) + "() = 0\nopenat(AT_FDCWD, \"/a\", O_RDONLY) = 3\n";
+  }
+  Imported imported(text);
+  CHECK(imported.info().lost.size() == 51);
+  CHECK(imported.lost("unknown system calls: other names") == 150);
+}
+
+TEST_CASE("What is done through a descriptor of an unsupported call is counted") {
+  Imported imported(
+      "execve(\"/bin/x\", [\"x\"], 0x7ff /* 1 var */) = 0\n"
+      "open_tree(AT_FDCWD, \"/d\", OPEN_TREE_CLONE|OPEN_TREE_CLOEXEC) = 3\n"
+      "openat(3</>, \"x\", O_WRONLY|O_CREAT, 0644) = 4</x>\n"
+      "write(4</x>, \"hello\", 5) = 5\n"
+      "openat(3</>, \"/y\", O_WRONLY|O_CREAT, 0644) = 5\n"
+      "close(4) = 0\nopen_by_handle_at(9, {handle_bytes=8}, O_RDONLY) = 4\nread(4, \"\", 5) = 5\n"
+      "fsmount(6, 0, 0) = 7\nmkdirat(7, \"d\", 0777) = 0\n");
+  CHECK(imported.lost("unsupported system calls: open_tree") == 1);
+  CHECK(imported.lost("unsupported system calls: open_by_handle_at") == 1);
+  CHECK(imported.lost("unsupported system calls: fsmount") == 1);
+  CHECK(imported.lost("calls through descriptors of unsupported system calls") == 4);
+  const std::string operations = imported.text();
+  CHECK(operations.contains("open y"));
+  CHECK_FALSE(operations.contains("open x"));
+}
+
+TEST_CASE("A place in the tree is opened with O_PATH") {
+  Imported imported(
+      "execve(\"/bin/x\", [\"x\"], 0x7ff /* 1 var */) = 0\n"
+      "open_tree(AT_FDCWD, \"/d\", OPEN_TREE_CLOEXEC) = 3\n"
+      "openat(3, \"x\", O_WRONLY|O_CREAT, 0644) = 4\n");
+  CHECK(imported.info().lost.empty());
+  CHECK(imported.text().contains("open d/x"));
+}
+
+TEST_CASE("A text that is not of strace is refused, even if some lines look like calls") {
+  const std::string_view kTexts[] = {
+      "#include <fcntl.h>\nint main(void) {\nopen(path, 0) = 3\n  return 0;\n}\n",
+      "--- a/file\n+++ b/file\n@@ -1 +1 @@\n",
+      "printf(\"a\") = 1\nfoo(a, b) = 0\n",
+      "{\"a\": 1,\n\"b\": \"open(x) = 3\"}\n",
+      "[    0.000000] Linux version 6.1\n[    0.100000] read(3) = 0\n",
+      "A program calls\nopen(\"a\", O_RDONLY) = 3\nand then\nit ends.\n",
+  };
+  for (const std::string_view text : kTexts) {
+    CAPTURE(text);
+    RecordedCalls recorded;
+    LineReader input(text, "text");
+    try {
+      strace_importer().read(input, recorded.builder, {});
+      FAIL_CHECK("accepted");
+    } catch (const Error& error) {
+      CHECK(error.kind() == ErrorKind::unusable_input);
+    }
+  }
+  CHECK(Imported("getpid() = 3\nfutex(0x1, FUTEX_WAIT, 1, NULL) = 0\n").operations.empty());
+  CHECK(Imported("read(3, \"a\", 1) = 1\n | 00000  61   a |\n | 00010  61   a |\n")
+            .info()
+            .lost.empty());
+}
+
+TEST_CASE("Core dumps are counted") {
+  Imported imported(
+      "1 getpid() = 1\n1 --- SIGSEGV {si_signo=SIGSEGV} ---\n"
+      "1 +++ killed by SIGSEGV (core dumped) +++\n2 getpid() = 2\n"
+      "2 +++ killed by SIGKILL +++\n");
+  CHECK(imported.lost("core dumps") == 1);
 }

@@ -21,8 +21,10 @@ void CallArguments::select(std::uint64_t command) {
     call_.call = one.call;
     call_.flags |= one.flags;
     call_.mode = one.mode;
+    if (!one.name.empty()) call_.name = one.name;
     return;
   }
+  harmless_ = row_.is_harmless(command);
 }
 
 void CallArguments::set(Argument role, std::uint64_t number) {
@@ -109,9 +111,23 @@ void CallArguments::lacks_text(bool is_null) {
   all_null_ &= is_null;
 }
 
+// What a call transferred is known from its result.
+void CallArguments::lacks_number(Argument role) {
+  call_.unreadable = true;
+  const bool transfers = call_.call == Call::read || call_.call == Call::write;
+  if (role == Argument::offset && transfers) call_.offset = kUnreadableOffset;
+  if (role == Argument::length && transfers && succeeded()) {
+    call_.length = static_cast<std::uint64_t>(call_.result);
+  }
+}
+
 CallReading CallArguments::finish() {
-  if (!row_.followed) return succeeded() ? CallReading::not_followed : CallReading::nothing;
-  if (!row_.commands.empty() && !selected_) return CallReading::nothing;
+  if (!row_.commands.empty() && !selected_) {
+    if (harmless_) return CallReading::nothing;
+    call_.call = Call::unsupported;
+  }
+  const bool is_supported = call_.call != Call::unsupported && call_.call != Call::unknown;
+  if (!is_supported) return succeeded() ? CallReading::call : CallReading::nothing;
   // A null path can mean the descriptor itself, like an empty path.
   if (lacks_text_ && all_null_ && row_.finish == call_finish::by_descriptor) {
     if (call_.call == Call::utimens) call_.flags |= AT_EMPTY_PATH;
@@ -122,7 +138,10 @@ CallReading CallArguments::finish() {
     // A call that fails because of its pointer is counted with its kind, even without a path.
     call_.path_unread = true;
   }
-  if (lacks_structure_ && call_.result >= 0) return CallReading::nothing;
+  if (lacks_structure_ && call_.result >= 0) {
+    call_.unreadable = true;
+    return CallReading::call;
+  }
   return !row_.finish || row_.finish(call_) ? CallReading::call : CallReading::nothing;
 }
 

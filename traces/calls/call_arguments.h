@@ -12,10 +12,9 @@
 namespace filereel {
 
 enum class CallReading : std::uint8_t {
-  call,          // call() is valid
-  nothing,       // the call is not about files, or changed nothing
-  no_path,       // a given path or name could not be read
-  not_followed,  // the call changed something unsupported: that is lost
+  call,     // call() is valid
+  nothing,  // the call is not about files, or changed nothing
+  no_path,  // a given path or name could not be read
 };
 
 class CallArguments {
@@ -43,7 +42,10 @@ class CallArguments {
 
   // A path or text could not be read. `is_null`: the pointer was null.
   void lacks_text(bool is_null);
+  // A pointer was given, but not all that matters of its structure could be read.
   void lacks(const Structure& structure) { lacks_structure_ |= structure.is_needed; }
+  // A number could not be read.
+  void lacks_number(Argument role);
 
   CallReading finish();
 
@@ -54,7 +56,7 @@ class CallArguments {
   const CallRow& row_;
   SystemCall& call_;
   bool ended_;
-  bool selected_ = false;
+  bool selected_ = false, harmless_ = false;
   bool lacks_text_ = false, all_null_ = true;  // all missing texts
   bool lacks_structure_ = false;
   Argument commanded_ = Argument::none;

@@ -7,6 +7,9 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 
+#include "traces/calls/call_flags.h"
+#include "traces/open_flags.h"
+
 namespace filereel::call_finish {
 namespace {
 
@@ -81,6 +84,11 @@ bool file_or_memory(SystemCall& call) {
   return true;
 }
 
+// The kernel can be asked for its permission only.
+bool really_executed(SystemCall& call) {
+  return (call.flags & call_flags::kExecCheck) == 0;
+}
+
 bool ended_child(SystemCall& call) {
   return call.result > 0 && (call.flags & WNOWAIT) == 0;  // 0: none has ended
 }
@@ -109,10 +117,30 @@ bool performance_counter(SystemCall& call) {
 
 // Its path is known only once it is open, if at all.
 bool file_by_handle(SystemCall& call) {
-  if (!call.result_path.starts_with('/')) return true;
+  if (!call.result_path.starts_with('/')) {
+    if (call.result >= 0 && call.result_file == 0) call.call = Call::unsupported_open;
+    return true;
+  }
   call.call = Call::open;
   call.path = call.result_path;
   call.path_is_real = true;
+  return true;
+}
+
+// Without a copy of the mounts it is an open with O_PATH. Paths in a copy start at its own root, as
+// far as a tracer sees.
+bool place_in_tree(SystemCall& call) {
+  constexpr std::uint64_t kClone = 1;  // OPEN_TREE_CLONE
+  constexpr std::uint64_t kKnown =
+      AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | AT_EMPTY_PATH | AT_RECURSIVE | O_CLOEXEC;
+  const std::uint64_t flags = call.flags;
+  if ((flags & kClone) != 0 || (call.path.empty() && (flags & AT_EMPTY_PATH) != 0)) {
+    call.call = Call::unsupported_open;
+    return true;
+  }
+  call.flags = O_PATH | (flags & O_CLOEXEC);
+  if ((flags & AT_SYMLINK_NOFOLLOW) != 0) call.flags |= open_flags::kNoFollow;
+  if ((flags & ~kKnown) != 0) call.flags |= kUnknownFlag;
   return true;
 }
 

@@ -14,11 +14,13 @@ bool descriptor_command(SystemCall& call);   // fcntl
 bool clone_command(SystemCall& call);        // ioctl
 bool file_or_directory(SystemCall& call);    // unlinkat
 bool file_or_memory(SystemCall& call);       // mmap
+bool really_executed(SystemCall& call);      // execveat
 bool ended_child(SystemCall& call);          // wait4, waitid
 bool two_ends(SystemCall& call);             // pipe, socketpair
 bool new_or_changed(SystemCall& call);       // signalfd
 bool memory_file(SystemCall& call);          // memfd_create
 bool performance_counter(SystemCall& call);  // perf_event_open
 bool file_by_handle(SystemCall& call);       // open_by_handle_at
+bool place_in_tree(SystemCall& call);        // open_tree
 
 }  // namespace filereel::call_finish

@@ -5,7 +5,11 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <linux/btrfs.h>
+#include <linux/falloc.h>
 #include <linux/fs.h>
+#include <linux/fscrypt.h>
+#include <linux/fsverity.h>
 #include <linux/openat2.h>
 #include <linux/stat.h>
 #include <sched.h>
@@ -13,6 +17,7 @@
 #include <sys/ioctl.h>
 #include <sys/stat.h>
 
+#include "traces/calls/call_commands.h"
 #include "traces/calls/call_finish.h"
 #include "traces/calls/name_table.h"
 
@@ -23,25 +28,26 @@ using enum Argument;
 using enum Call;
 using namespace call_finish;
 
-#define MEMBER(type, member, role) \
-  {#member, role, offsetof(type, member), sizeof(std::declval<type>().member)}
+// With further values of the member, such as its older name.
+#define MEMBER(type, member, role, ...) \
+  {#member, role, offsetof(type, member), sizeof(std::declval<type>().member), ##__VA_ARGS__}
 
 // clang-format off
 // In the order of their roles.
 constexpr Structure kStructures[] = {
-    {offset_pointer, 8, false, {{"", offset, 0, 8}}},
-    {offset2_pointer, 8, false, {{"", offset2, 0, 8}}},
+    {offset_pointer, 8, true, {{"", offset, 0, 8}}},
+    {offset2_pointer, 8, true, {{"", offset2, 0, 8}}},
     {result_pointer, 8, true, {{"", result, 0, 8}}},
     {descriptor_pair, 8, true, {{"", descriptor, 0, 4}, {"", descriptor2, 4, 4}}},
     {how, 24, true,
      {MEMBER(struct ::open_how, flags, open_flags),
-      MEMBER(struct ::open_how, mode, mode),
-      MEMBER(struct ::open_how, resolve, resolve)}},
+      MEMBER(struct ::open_how, mode, mode, "", true),
+      MEMBER(struct ::open_how, resolve, resolve, "", true)}},
     {lock, 24, true,
-     {MEMBER(struct ::flock, l_type, flags),
-      MEMBER(struct ::flock, l_whence, offset2),
-      MEMBER(struct ::flock, l_start, offset),
-      MEMBER(struct ::flock, l_len, length)}},
+     {MEMBER(struct ::flock, l_type, flags, "type"),
+      MEMBER(struct ::flock, l_whence, offset2, "whence"),
+      MEMBER(struct ::flock, l_start, offset, "start"),
+      MEMBER(struct ::flock, l_len, length, "len")}},
     {source_range, 32, true,
      {MEMBER(file_clone_range, src_fd, descriptor2),
       MEMBER(file_clone_range, src_offset, offset),
@@ -58,8 +64,8 @@ constexpr Structure kStructures[] = {
       MEMBER(struct ::statx, stx_size, seen_size),
       MEMBER(struct ::statx, stx_dev_major, seen_major),
       MEMBER(struct ::statx, stx_dev_minor, seen_minor)}},
-    {ended_process, 32, true, {MEMBER(siginfo_t, si_pid, result)}},
-    {clone_settings, 8, false, {{"flags", flags, 0, 8}}},
+    {ended_process, 32, false, {MEMBER(siginfo_t, si_pid, result)}},
+    {clone_settings, 8, true, {{"flags", flags, 0, 8}}},
     {times_ns, 32, false},
     {times_us, 32, false},
     {times_s, 16, false},
@@ -76,15 +82,32 @@ constexpr auto kFcntl = std::to_array<CallCommand>({
     {F_OFD_SETLKW, record_lock, lock, 0, 1},
 });
 
+constexpr std::uint64_t kMoveExtents = 0xc028660f;  // EXT4_IOC_MOVE_EXT, in no header
+
+#define UNSUPPORTED(command) \
+  {command, unsupported, none, 0, 0, "ioctl " #command}
 constexpr auto kIoctl = std::to_array<CallCommand>({
     {FIOCLEX, set_cloexec, none, 1},
     {FIONCLEX, set_cloexec},
     {FICLONE, clone_range, descriptor2},
     {FICLONERANGE, clone_range, source_range},
+    UNSUPPORTED(FIDEDUPERANGE), UNSUPPORTED(FS_IOC_SETFLAGS), UNSUPPORTED(FS_IOC_FSSETXATTR),
+    UNSUPPORTED(FIFREEZE), UNSUPPORTED(FITHAW), UNSUPPORTED(FITRIM),
+    UNSUPPORTED(FS_IOC_SETVERSION), UNSUPPORTED(FS_IOC_SETFSLABEL),
+    UNSUPPORTED(FS_IOC_ENABLE_VERITY), UNSUPPORTED(FS_IOC_SET_ENCRYPTION_POLICY),
+    UNSUPPORTED(FS_IOC_ADD_ENCRYPTION_KEY), UNSUPPORTED(FS_IOC_REMOVE_ENCRYPTION_KEY),
+    UNSUPPORTED(BTRFS_IOC_SNAP_CREATE), UNSUPPORTED(BTRFS_IOC_SNAP_CREATE_V2),
+    UNSUPPORTED(BTRFS_IOC_SUBVOL_CREATE), UNSUPPORTED(BTRFS_IOC_SUBVOL_CREATE_V2),
+    UNSUPPORTED(BTRFS_IOC_SNAP_DESTROY), UNSUPPORTED(BTRFS_IOC_SNAP_DESTROY_V2),
+    UNSUPPORTED(BTRFS_IOC_DEFRAG), UNSUPPORTED(BTRFS_IOC_DEFRAG_RANGE),
+    {kMoveExtents, unsupported, none, 0, 0, "ioctl EXT4_IOC_MOVE_EXT"},
 });
+#undef UNSUPPORTED
 
-constexpr CallRow not_followed(std::string_view name) {
-  return {.name = name, .call = chroot, .followed = false};
+// They change files, names or descriptors in a way that operations cannot represent. With
+// descriptors, only those of files count.
+constexpr CallRow not_followed(std::string_view name, std::array<Argument, 6> arguments = {}) {
+  return {.name = name, .call = unsupported, .arguments = arguments};
 }
 
 constexpr std::uint64_t kCreat = O_CREAT | O_WRONLY | O_TRUNC;
@@ -116,11 +139,15 @@ constexpr auto kCalls = sorted_by_name(std::to_array<CallRow>({
     {"lseek", seek, {descriptor, offset, flags}},
     {"_llseek", seek, {descriptor, unshown, offset, result_pointer, flags}},
     {"copy_file_range", copy_file_range,
-     {descriptor, offset_pointer, descriptor2, offset2_pointer, length}},
+     {descriptor, offset_pointer, descriptor2, offset2_pointer, length, flags}},
     {"sendfile", sendfile, {descriptor2, descriptor, offset_pointer, length}},
     {"sendfile64", sendfile, {descriptor2, descriptor, offset_pointer, length}},
-    {"splice", splice, {descriptor, offset_pointer, descriptor2, offset2_pointer, length}},
-    {"ioctl", clone_range, {descriptor, command, commanded}, 0, clone_command, kIoctl},
+    {"splice", splice,
+     {descriptor, offset_pointer, descriptor2, offset2_pointer, length, flags}},
+    not_followed("vmsplice", {descriptor}),
+    not_followed("tee", {descriptor, descriptor2}),
+    {"ioctl", clone_range, {descriptor, command, commanded}, 0, clone_command, kIoctl,
+     is_harmless_ioctl},
     {"io_submit", submit, {address}},
     {"io_getevents", complete, {address}},
     {"io_pgetevents", complete, {address}},
@@ -142,8 +169,10 @@ constexpr auto kCalls = sorted_by_name(std::to_array<CallRow>({
     {"fadvise64_64", fadvise, {descriptor, offset, length, flags}},
     {"readahead", readahead, {descriptor, offset, length}},
     {"flock", flock, {descriptor, flags}},
-    {"fcntl", record_lock, {descriptor, command, commanded}, 0, descriptor_command, kFcntl},
-    {"fcntl64", record_lock, {descriptor, command, commanded}, 0, descriptor_command, kFcntl},
+    {"fcntl", record_lock, {descriptor, command, commanded}, 0, descriptor_command, kFcntl,
+     is_harmless_fcntl},
+    {"fcntl64", record_lock, {descriptor, command, commanded}, 0, descriptor_command, kFcntl,
+     is_harmless_fcntl},
     // File status.
     {"stat", stat, {path, status}},
     {"stat64", stat, {path, status}},
@@ -190,6 +219,22 @@ constexpr auto kCalls = sorted_by_name(std::to_array<CallRow>({
     not_followed("umount2"),
     not_followed("pivot_root"),
     not_followed("setns"),
+    not_followed("mount_setattr"),
+    {"open_tree", open, {directory, path, flags}, 0, place_in_tree},
+    {"open_tree_attr", unsupported_open},
+    {"fsmount", unsupported_open},
+    not_followed("acct"),
+    not_followed("swapon"),
+    not_followed("swapoff"),
+    not_followed("quotactl"),
+    not_followed("quotactl_fd"),
+    not_followed("nfsservctl"),
+    not_followed("uselib"),
+    // Without a variant here.
+    not_followed("oldstat", {path}),
+    not_followed("oldlstat", {path}),
+    not_followed("oldfstat", {descriptor}),
+    not_followed("readdir", {descriptor}),
     // Attributes.
     {"chmod", chmod, {path, mode}},
     {"fchmod", fchmod, {descriptor, mode}},
@@ -223,12 +268,14 @@ constexpr auto kCalls = sorted_by_name(std::to_array<CallRow>({
     not_followed("setxattrat"),
     not_followed("listxattrat"),
     not_followed("removexattrat"),
+    not_followed("file_setattr"),
     // Memory.
     {"mmap", mmap, {address, length, mode, flags, descriptor, offset}, 0, file_or_memory},
     {"mmap2", mmap, {address, length, mode, flags, descriptor, offset}, 0, file_or_memory},
     {"munmap", munmap, {address, length}},
     {"mremap", mremap, {address, offset, length, flags}},
     {"msync", msync, {address, length, flags}},
+    not_followed("remap_file_pages"),
     {"madvise", madvise, {address, length, flags}},
     // Descriptors and processes.
     {"dup", dup, {descriptor}},
@@ -240,7 +287,7 @@ constexpr auto kCalls = sorted_by_name(std::to_array<CallRow>({
     {"clone3", fork, {clone_settings}},
     {"unshare", unshare, {flags}},
     {"execve", exec, {path}},
-    {"execveat", exec, {directory, path, none, none, flags}},
+    {"execveat", exec, {directory, path, none, none, flags}, 0, really_executed},
     {"exit", exit},
     {"exit_group", exit_group},
     {"wait4", wait, {none, none, flags}, 0, ended_child},
@@ -262,6 +309,9 @@ constexpr auto kCalls = sorted_by_name(std::to_array<CallRow>({
     {"fanotify_init", new_descriptor, {}, kCloexec},
     {"memfd_create", new_descriptor, {none, flags}, 0, memory_file},
     {"memfd_secret", new_descriptor, {flags}},
+    {"fsopen", new_descriptor, {}, kCloexec},
+    {"fspick", new_descriptor, {}, kCloexec},
+    {"landlock_create_ruleset", new_descriptor, {}, kCloexec},
     {"pidfd_open", new_descriptor, {}, kCloexec},
     {"pidfd_getfd", new_descriptor, {}, kCloexec},
     {"io_uring_setup", new_descriptor, {}, kCloexec},

@@ -1,7 +1,8 @@
 // The table of system calls that concern files: what each call is and what its arguments are. A
 // source of calls (strace's text, the events of the BPF recorder) looks up a call by name and reads
 // each argument by its role into CallArguments (call_arguments.h), which creates a SystemCall. To
-// add a call, add a row.
+// add a call, add a row, and its flags to call_flags.cc. Calls that are in no row are harmless
+// (harmless_calls.h) or unknown.
 #pragma once
 
 #include <array>
@@ -74,10 +75,12 @@ struct Structure {
     std::string_view name;  // as strace writes it; empty: found by its position among the others
     Argument role = Argument::end;
     std::uint8_t offset = 0, size = 0;
+    std::string_view older_name = {};  // as old versions of strace write it
+    bool is_optional = false;          // strace omits it if it does not matter
   };
   Argument role;
   std::uint8_t size;       // from its start to the end of the last member
-  bool is_needed;          // a successful call cannot be interpreted without it
+  bool is_needed;          // a successful call with it cannot be interpreted without its members
   Member members[6] = {};  // empty: two times, which each source reads in its own way
 };
 
@@ -90,6 +93,7 @@ struct CallCommand {
   Call call;
   Argument argument = Argument::none;  // replaces Argument::commanded
   std::uint64_t flags = 0, mode = 0;
+  std::string_view name = {};  // for counts, of an unsupported one
 };
 
 struct CallRow {
@@ -99,8 +103,8 @@ struct CallRow {
   std::uint64_t flags = 0;  // in addition to those of the arguments
   // Special cases beyond roles, see call_finish.h; false: the call is not about files.
   bool (*finish)(SystemCall& call) = nullptr;
-  std::span<const CallCommand> commands{};  // if any: other commands are not about files
-  bool followed = true;  // false: it changes names or files in a way that cannot be represented
+  std::span<const CallCommand> commands{};
+  bool (*is_harmless)(std::uint64_t command) = nullptr;  // of commands: other ones are unsupported
 
   constexpr bool has(Argument role) const {
     for (const Argument one : arguments) {

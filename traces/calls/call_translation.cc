@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "traces/calls/call_explanations.h"
+#include "traces/calls/call_flags.h"
 #include "traces/calls/file_calls.h"
 #include "traces/calls/mapping_calls.h"
 #include "traces/calls/process_calls.h"
@@ -92,6 +93,7 @@ bool is_dropped_failure(CallParts& parts, CallContext& context) {
   if (call.result >= 0 || call.call == Call::close) return false;
   const auto error = static_cast<int>(std::min<std::int64_t>(-(call.result + 1), 4096) + 1);
   const bool locks = call.call == Call::flock || call.call == Call::record_lock;
+  if (is_one_of(call.call, {Call::unsupported, Call::unsupported_open, Call::unknown})) return true;
   if (is_ignored_error(error)) return !(error == EAGAIN && locks);
   if (error == EFAULT || error == EBADF) {  // fails regardless of the files
     count_invalid_call(parts, context);
@@ -109,12 +111,119 @@ bool is_dropped_failure(CallParts& parts, CallContext& context) {
   return !loss.empty() || error > 4095;
 }
 
+// Whether a descriptor of the call may be a file.
+bool may_use_file(CallParts& parts, CallContext& context, const FileHandle& handle) {
+  if (handle.descriptor == SystemCall::kNone && handle.file == 0 && handle.path.empty()) {
+    return false;
+  }
+  if (!handle.path.empty()) return names_file(handle.path);
+  if (parts.files.known(context.task, handle)) return true;
+  // Opened before the trace, unless it is the terminal or a call showed it to be something else.
+  return handle.descriptor > 2 && !context.task.files->find(handle.descriptor) &&
+         !context.task.process->from_start;
+}
+
+// Whether the call uses a file, as far as its arguments show.
+bool may_concern_files(CallParts& parts, CallContext& context) {
+  const SystemCall& call = context.call;
+  if (is_one_of(call.call, {Call::mremap, Call::msync, Call::madvise})) {
+    const std::uint64_t end = AddressSpace::end_of(call.address, std::max(call.length, 1UL));
+    return !context.task.memory->parts(call.address, end).empty();
+  }
+  if (call.call == Call::close_range) return true;
+  if (may_use_file(parts, context, first_file(call))) return true;
+  if (may_use_file(parts, context, second_file(call))) return true;
+  const bool has_descriptor = call.fd != SystemCall::kNone || call.file != 0;
+  return !has_descriptor && call.call != Call::mmap;
+}
+
+// Counts a call with flags whose meaning is unknown. Whether it yields no operation: the replay of
+// a failed one could succeed.
+bool is_refused_for_flags(CallParts& parts, const CallContext& context) {
+  const SystemCall& call = context.call;
+  if (!has_unknown_flags(call)) return false;
+  const bool failed = call.result < 0;
+  const std::string_view name = call.name.empty() ? "requests" : call.name;
+  if (failed) {
+    parts.builder.approximated("failed calls with flags that are not understood omitted");
+  } else {
+    parts.builder.lost(fmt::format("calls with flags that are not understood: {}", name));
+  }
+  return failed;
+}
+
+// Counts a call with a value that could not be read. Whether it yields no operation.
+bool is_unreadable(CallParts& parts, const CallContext& context, bool concerns_files) {
+  const SystemCall& call = context.call;
+  if (call.result < 0) {
+    parts.builder.approximated("failed calls with values that could not be read omitted");
+    return true;
+  }
+  if (concerns_files) {
+    parts.builder.lost(fmt::format("calls with values that could not be read: {}", call.name));
+  }
+  switch (call.call) {
+    case Call::fork:
+      return false;  // the new process matters more than what it shares
+    case Call::read:
+    case Call::write:
+      return call.offset == kUnreadableOffset;  // the result shows how much was moved
+    case Call::open:
+    case Call::dup:
+    case Call::new_descriptor:
+      put_lost_call(parts, context);
+      return true;
+    default:
+      return true;
+  }
+}
+
+// Whether the call yields no operation because it is not understood; counts it.
+bool is_not_understood(CallParts& parts, CallContext& context) {
+  const SystemCall& call = context.call;
+  if (!call.unreadable && !has_unknown_flags(call)) return false;
+  const bool concerns_files = may_concern_files(parts, context);
+  if (call.unreadable && is_unreadable(parts, context, concerns_files)) return true;
+  return concerns_files && is_refused_for_flags(parts, context);
+}
+
+bool is_lost(const CallContext& context, int descriptor) {
+  const DescriptorEntry* const entry = context.task.files->find(descriptor);
+  return entry && entry->is_lost;
+}
+
+// Counts a call through a descriptor that came from an unsupported call. Whether it is one.
+bool is_through_lost(CallParts& parts, CallContext& context) {
+  const SystemCall& call = context.call;
+  if (is_one_of(call.call, {Call::close, Call::close_range, Call::set_cloexec})) return false;
+  const bool uses =
+      is_lost(context, call.fd) || (call.call != Call::dup && is_lost(context, call.fd2));
+  const bool starts = (!call.path.starts_with('/') && is_lost(context, call.dir)) ||
+                      (!call.path2.starts_with('/') && is_lost(context, call.dir2));
+  if (!uses && !starts) return false;
+  if (call.result < 0) return true;
+  parts.builder.lost("calls through descriptors of unsupported system calls");
+  if (is_one_of(call.call, {Call::open, Call::dup, Call::new_descriptor, Call::unsupported_open})) {
+    put_lost_call(parts, context);
+  }
+  return true;
+}
+
 using Handler = void (*)(CallParts& parts, CallContext& context);
 
 // Adapts one function to several calls; `difference` distinguishes them.
 template <auto function, auto difference>
 void with(CallParts& parts, CallContext& context) {
   function(parts, context, difference);
+}
+
+void unsupported_call(CallParts& parts, CallContext& context) {
+  const SystemCall& call = context.call;
+  if (call.result < 0) return;
+  if (call.call == Call::unsupported_open) put_lost_call(parts, context);
+  if (!may_concern_files(parts, context)) return;
+  parts.builder.lost(fmt::format(
+      "{} system calls: {}", call.call == Call::unknown ? "unknown" : "unsupported", call.name));
 }
 
 // By Call: the handler of each.
@@ -196,6 +305,9 @@ constexpr auto kHandlers = [] {
 
       {Call::fork, fork_call},
       {Call::unshare, unshare_call},
+      {Call::unsupported, unsupported_call},
+      {Call::unsupported_open, unsupported_call},
+      {Call::unknown, unsupported_call},
       {Call::exec, exec_call},
       {Call::exit, exit_call},
       {Call::exit_group, exit_group_call},
@@ -215,7 +327,8 @@ static_assert(std::ranges::find(kHandlers, nullptr) == kHandlers.end());
 void translate(CallParts& parts, const SystemCall& call, CallStart beginning) {
   if (Task* task = task_of(parts, call)) {
     CallContext context{call, *task};
-    if (!is_dropped_failure(parts, context)) {
+    if (!is_dropped_failure(parts, context) && !is_through_lost(parts, context) &&
+        !is_not_understood(parts, context)) {
       choose_directory(parts, context, beginning.position);
       context.unknown_link = false;  // in a directory that was only tried
       context.beginning = &beginning;

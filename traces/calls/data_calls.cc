@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "traces/calls/call_flags.h"
 #include "traces/calls/file_calls.h"
 
 namespace filereel {
@@ -36,18 +37,37 @@ std::optional<std::uint64_t> seen_position(const SystemCall& call, Description& 
   return *call.position - moved;
 }
 
+// Whether the model would take the offset of a write for the end of the file.
+bool reveals_end(CallParts& parts, const Description& file) {
+  if ((file.flags & O_APPEND) == 0) return false;
+  const FileId entry = parts.model.file_of_slot(file.slot);
+  return entry != kNoFileId && !parts.model.size_is_exact(entry);
+}
+
+// A write with RWF_NOAPPEND equals one while the file does not append.
+void switch_append(CallParts& parts, const CallContext& context, const Description& file, bool on) {
+  if (!on) parts.builder.approximated("writes with RWF_NOAPPEND, between changes of O_APPEND");
+  const std::uint32_t flags = file.flags & kStatusFlags;
+  const std::uint64_t at_ns = on ? context.call.exit_ns : context.call.enter_ns;
+  parts.emitter.add(context.task, at_ns, at_ns,
+                    {.kind = OperationKind::set_flags,
+                     .flags = on ? flags : flags & ~static_cast<std::uint32_t>(O_APPEND),
+                     .file = file.slot});
+}
+
 void transfer(CallParts& parts, const CallContext& context, OperationKind kind, Description& file,
               std::optional<std::uint64_t> offset) {
   const SystemCall& call = context.call;
   const bool writes = kind == OperationKind::write;
   const bool asynchronous = call.call == Call::submit;
   const std::uint64_t flags = call.call == Call::write || asynchronous ? call.flags : 0;
-  const bool appends = writes && ((file.flags & O_APPEND) || (flags & RWF_APPEND));
+  const bool no_append = (flags & call_flags::kNoAppend) != 0;
+  const bool appends = writes && !no_append && ((file.flags & O_APPEND) || (flags & RWF_APPEND));
   Operation operation{.kind = kind,
                       .asynchronous = asynchronous,
                       .file = file.slot,
                       .length = std::min(call.length, kMaxTransfer)};
-  // Linux appends even if an offset is given.
+  // Linux appends even if an offset is given, unless RWF_NOAPPEND is.
   if (const auto seen = seen_position(call, file, appends)) {
     operation.offset = *seen;
   } else {
@@ -63,7 +83,10 @@ void transfer(CallParts& parts, const CallContext& context, OperationKind kind, 
     operation.expected = std::min(call.result, static_cast<std::int64_t>(operation.length));
     if (!offset) file.offset = operation.offset + static_cast<std::uint64_t>(operation.expected);
   }
+  const bool elsewhere = no_append && call.result > 0 && reveals_end(parts, file);
+  if (elsewhere) switch_append(parts, context, file, false);
   parts.emitter.emit(context, operation);
+  if (elsewhere) switch_append(parts, context, file, true);
   if (!writes || call.result <= 0 || !(flags & (RWF_DSYNC | RWF_SYNC))) return;
   if (asynchronous) {
     return parts.builder.approximated("RWF_DSYNC and RWF_SYNC on asynchronous writes");

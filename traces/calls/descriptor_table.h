@@ -39,6 +39,7 @@ struct DescriptorEntry {
   DescriptionRef description;  // null: not a file
   bool close_on_exec = false;
   std::uint64_t since_ns = 0;  // when the number was assigned
+  bool is_lost = false;        // from an unsupported call: what it refers to is unknown
 };
 
 // Maps numbers to open files. Shared by tasks cloned with CLONE_FILES.

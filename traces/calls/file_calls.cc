@@ -21,10 +21,6 @@ namespace {
 constexpr std::string_view kSpecialOmitted = "calls on pipes, sockets and devices omitted";
 constexpr std::size_t kMaxPastDirectories = 32;
 
-// The flags that F_SETFL can change.
-constexpr std::uint32_t kStatusFlags =
-    O_APPEND | O_ASYNC | open_flags::kDirect | O_NOATIME | O_NONBLOCK;
-
 std::uint32_t lock_flags_of(const SystemCall& call) {
   if (call.call == Call::flock) {
     std::uint32_t flags = call.flags & LOCK_UN   ? lock_flags::kUnlock

@@ -2,9 +2,18 @@
 // names.h resolve its descriptors and names.
 #pragma once
 
+#include <cstdint>
+
+#include <fcntl.h>
+
 #include "traces/calls/call_parts.h"
+#include "traces/open_flags.h"
 
 namespace filereel {
+
+// The flags that F_SETFL can change.
+inline constexpr std::uint32_t kStatusFlags =
+    O_APPEND | O_ASYNC | open_flags::kDirect | O_NOATIME | O_NONBLOCK;
 
 // open_calls.cc: calls that open and close files, and calls that only change what descriptors refer
 // to. An open also reports what the tracer saw: which links led to the file, its state before the
@@ -16,6 +25,8 @@ void dup_call(CallParts& parts, CallContext& context);
 void set_cloexec_call(CallParts& parts, CallContext& context);
 void new_descriptor_call(CallParts& parts, CallContext& context);
 void new_pair_call(CallParts& parts, CallContext& context);
+// The result is a descriptor of something unknown: calls through it are lost.
+void put_lost_call(CallParts& parts, const CallContext& context);
 
 // file_calls.cc: calls that become one operation on a file or a name and move no data. The first
 // three become one operation of `kind`: on the file behind `fd` (sync: on all), on the file named

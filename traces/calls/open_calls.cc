@@ -241,6 +241,15 @@ void new_descriptor_call(CallParts& parts, CallContext& context) {
   parts.files.put(context, call.result, std::move(file), (call.flags & O_CLOEXEC) != 0);
 }
 
+void put_lost_call(CallParts& parts, const CallContext& context) {
+  const SystemCall& call = context.call;
+  parts.files.numbers().bind(call.result_file, nullptr);
+  parts.files.put(context, call.result, nullptr, (call.flags & O_CLOEXEC) != 0);
+  DescriptorEntry* const entry =
+      call.result > INT_MAX ? nullptr : context.task.files->find(static_cast<int>(call.result));
+  if (entry) entry->is_lost = true;
+}
+
 void new_pair_call(CallParts& parts, CallContext& context) {
   const SystemCall& call = context.call;
   if (call.result < 0) return;

@@ -83,9 +83,18 @@ enum class Call : std::uint8_t {
   complete,        // one request was found to be completed
   umask,
   unshare,
-  waited,  // not a call: the thread was off the processors between or during its calls
-  woke,    // not a call: the thread woke the thread `result`
+  unsupported,  // changes files, names or descriptors in a way that operations cannot represent
+  unsupported_open,  // the same; the result is a descriptor
+  unknown,           // its effect is unknown
+  waited,            // not a call: the thread was off the processors between or during its calls
+  woke,              // not a call: the thread woke the thread `result`
 };
+
+// In flags: one that the tracer names, but whose value is unknown.
+inline constexpr std::uint64_t kUnknownFlag = std::uint64_t{1} << 63;
+
+// An offset that could not be read.
+inline constexpr std::uint64_t kUnreadableOffset = UINT64_MAX - 1;
 
 // Results of a call that fills a struct stat.
 struct SeenStat {
@@ -106,7 +115,7 @@ struct SeenFile {
 
 // Meaning of members where calls differ:
 //   seek                 flags: SEEK_*, offset: as requested; result: the new position
-//   write                flags: RWF_*
+//   read, write, submit  flags: RWF_*
 //   truncate, ftruncate  offset: the new size
 //   fallocate            flags: FALLOC_*; fadvise: POSIX_FADV_*; sync_file_range: SYNC_FILE_RANGE_*
 //   stat, chmod, chown, utimens, access, open, link, statfs, xattr by path
@@ -150,8 +159,9 @@ struct SystemCall {
                             // path is the new name, `text` its target
   bool path_is_real = false;            // `path` is the tracer's, as result_path, not the program's
   bool path_unread = false;             // a given path or name is at an invalid address (EFAULT)
+  bool unreadable = false;              // a value that matters could not be read
   std::string text;                     // symlink target, result of readlink, name of an attribute
-  std::uint64_t flags = 0;              // O_*, AT_*, MAP_* …
+  std::uint64_t flags = 0;              // O_*, AT_*, MAP_* …; kUnknownFlag
   std::uint64_t mode = 0;               // permission bits, protection of mmap, access mode
   std::optional<std::uint64_t> offset;  // nullopt: at the open file's position
   std::optional<std::uint64_t> offset2;  // of fd2

@@ -10,7 +10,9 @@
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
 #include "traces/calls/existing_links.h"
+#include "traces/calls/harmless_calls.h"
 #include "traces/calls/path_resolution.h"
+#include "traces/import/core_dumps.h"
 #include "traces/import/strace_links.h"
 #include "traces/import/strace_text.h"
 #include "traces/model/utc_date.h"
@@ -29,6 +31,12 @@ bool goes_on(std::string_view text) {
   while (text.starts_with(' ')) text.remove_prefix(1);
   return text.starts_with(')') || text.starts_with(',') || text.starts_with("=> ") ||
          text.starts_with("<unfinished ...>");
+}
+
+// Whether the line is an end of a thread, or a call that Linux has.
+bool is_of_strace(const StraceLine& line) {
+  return line.kind == StraceLine::Kind::ended || line.kind == StraceLine::Kind::superseded ||
+         is_system_call(line.name);
 }
 
 ResolverOptions resolver_options(const ImportOptions& options, TraceBuilder& builder) {
@@ -60,21 +68,30 @@ bool StraceImport::run() {
     if (text.find_first_not_of(" \t") == std::string_view::npos) continue;
     ++lines_;
     take(text);
-    if (lines_ == kLinesToJudge) check_understood();
+    if (lines_ == kLinesToJudge && understood_ == 0) check_understood();
   }
   check_understood();
   finish();
   return true;
 }
 
+// Also in other texts, some lines can look like calls.
 void StraceImport::check_understood() {
-  if (understood_ > 0 || (lines_ == 0 && options_.live)) return;
+  if (options_.live && (understood_ > 0 || lines_ == 0)) return;
+  if (understood_ > 0 && understood_ >= other_) return;
+  if (understood_ > 0) {
+    throw Error(ErrorKind::unusable_input,
+                fmt::format("{}:{}: only {} of {} lines are those of strace; pass the output of "
+                            "strace -f -o FILE",
+                            printable(input_.name()), input_.line(), understood_, lines_));
+  }
   throw Error(ErrorKind::unusable_input,
               fmt::format("{}:{}: no strace line found; pass the output of strace -f -o FILE",
                           printable(input_.name()), input_.line()));
 }
 
 void StraceImport::garbled() {
+  ++other_;
   builder_.lost("unrecognised lines");
 }
 
@@ -101,6 +118,7 @@ void StraceImport::take(std::string_view text) {
     return keep_fragment(text, true);
   }
   if (text.starts_with(" > ")) return;  // call stack (strace -k)
+  if (text.starts_with(" | ")) return;  // content of a call (strace -e read=, write=)
   const StraceLine line = read_strace_line(text);
   switch (line.kind) {
     case StraceLine::Kind::garbled:
@@ -116,7 +134,6 @@ void StraceImport::take(std::string_view text) {
       ++understood_;
       return threads_.attached(line.other);
     case StraceLine::Kind::notice:
-      ++understood_;
       return;
     default:
       lose_fragment();
@@ -128,19 +145,18 @@ void StraceImport::take(std::string_view text) {
 void StraceImport::take_whole(std::string_view text, const StraceLine& line) {
   if (line.kind == StraceLine::Kind::garbled) return garbled();
   if (line.kind == StraceLine::Kind::torn) return keep_fragment(text, false);
-  ++understood_;
   const std::uint64_t at_ns = clock_.at(line.stamp);
   StraceThread& thread = threads_.of(line);
-  if (take(thread, line, at_ns)) return;
-  --understood_;
-  keep_fragment(text, false);
+  if (!take(thread, line, at_ns)) return keep_fragment(text, false);
+  ++(is_of_strace(line) ? understood_ : other_);
 }
 
 bool StraceImport::take(StraceThread& thread, const StraceLine& line, std::uint64_t at_ns) {
   switch (line.kind) {
     case StraceLine::Kind::call: {
       const CallRow* call = find_call(line.name);
-      return call == nullptr || end_call(thread, *call, line.text, nullptr, at_ns);
+      if (call == nullptr) return end_other(line.name, line.text);
+      return end_call(thread, *call, line.text, nullptr, at_ns);
     }
     case StraceLine::Kind::unfinished:
       begin_call(thread, line, at_ns);
@@ -152,6 +168,9 @@ bool StraceImport::take(StraceThread& thread, const StraceLine& line, std::uint6
       supersede(thread, line.other);
       break;
     case StraceLine::Kind::ended:
+      if (line.dumped_core && (!options_.live || core_dumps_are_files())) {
+        builder_.lost("core dumps");
+      }
       end_thread(thread, at_ns);
       break;
     default:
@@ -213,13 +232,34 @@ void StraceImport::cut_roots(SystemCall& call) const {
 void StraceImport::resume_call(StraceThread& thread, const StraceLine& line, std::uint64_t at_ns) {
   const StraceThread::Pending pending = std::exchange(thread.pending, {});
   if (pending.call == nullptr || pending.call->name != line.name) {
-    if (thread.unneeded != line.name && find_call(line.name) != nullptr) {
+    if (thread.unneeded == line.name) {
+      end_other(line.name, line.text);
+    } else if (find_call(line.name) != nullptr) {
       builder_.lost("calls started before the trace");
     }
     return;
   }
   const std::string text = pending.text + std::string(line.text);
   if (!end_call(thread, *pending.call, text, &pending, at_ns)) garbled();
+}
+
+// A call outside of the table of calls. False if it has no result.
+bool StraceImport::end_other(std::string_view name, std::string_view text) {
+  constexpr std::string_view kResult = " = ";
+  const std::size_t at = text.rfind(kResult);
+  if (at == std::string_view::npos) return false;
+  const std::string_view result = text.substr(at + kResult.size());
+  const bool succeeded = !result.starts_with("-1 ") && !result.starts_with('?');
+  if (!succeeded || awaits_exec_ || is_harmless_call(name)) return true;
+  constexpr std::size_t kMostNames = 50, kLongestName = 60;
+  const bool known = unknown_names_.contains(std::string(name));
+  if (!known && (unknown_names_.size() == kMostNames || name.size() > kLongestName)) {
+    name = "other names";
+  } else {
+    unknown_names_.emplace(name);
+  }
+  builder_.lost(fmt::format("unknown system calls: {}", name));
+  return true;
 }
 
 bool StraceImport::is_beyond_memory() const {
@@ -313,7 +353,7 @@ void StraceImport::finish() {
     const auto doubt = static_cast<StraceDoubt>(i);
     const std::uint64_t count = reader_.doubts(doubt);
     if (count == 0) continue;
-    if (doubt == StraceDoubt::not_followed) {
+    if (doubt == StraceDoubt::hidden_request || doubt == StraceDoubt::hidden_completion) {
       builder_.lost(strace_doubt_name(doubt), count);
     } else {
       builder_.approximated(strace_doubt_name(doubt), count);

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 
 #include "traces/calls/call_resolver.h"
 #include "traces/import/importer.h"
@@ -53,6 +54,7 @@ class StraceImport {
   // False if the text of the call is not complete.
   bool end_call(StraceThread& thread, const CallRow& call, std::string_view text,
                 const StraceThread::Pending* pending, std::uint64_t at_ns);
+  bool end_other(std::string_view name, std::string_view text);
   void remember_command();
   void finish();
 
@@ -63,10 +65,12 @@ class StraceImport {
   StraceThreads threads_;
   StraceClock clock_;
   StraceReader reader_;
-  std::string fragment_, joined_;             // a call whose line was interrupted
-  bool fragment_certain_ = false;             // strace itself interrupted it
-  int joins_ = 0;                             // of this fragment
-  std::uint64_t lines_ = 0, understood_ = 0;  // non-empty lines
+  std::string fragment_, joined_;  // a call whose line was interrupted
+  bool fragment_certain_ = false;  // strace itself interrupted it
+  int joins_ = 0;                  // of this fragment
+  // Non-empty lines; those that are certainly written by strace, and those that may be anything.
+  std::uint64_t lines_ = 0, understood_ = 0, other_ = 0;
+  std::unordered_set<std::string> unknown_names_;  // of calls; a bounded number
   // Bytes of unfinished calls, including calls finished since the last count.
   std::size_t unfinished_ = 0;
   std::string command_;

@@ -1,5 +1,6 @@
 #include "traces/import/strace_importer.h"
 
+#include "traces/calls/harmless_calls.h"
 #include "traces/import/strace_import.h"
 #include "traces/import/strace_lexer.h"
 
@@ -12,6 +13,11 @@ bool recognises_strace(std::string_view beginning) {
   for (int i = 0; i < kLines && !beginning.empty(); ++i) {
     const std::size_t end = beginning.find('\n');
     const StraceLine line = read_strace_line(beginning.substr(0, end));
+    if (end != std::string_view::npos && !is_system_call(line.name)) {
+      beginning.remove_prefix(end + 1);
+      continue;
+    }
+    if (!is_system_call(line.name)) break;
     if (line.kind == StraceLine::Kind::resumed) return true;
     if (line.kind == StraceLine::Kind::unfinished) return true;
     if (line.kind == StraceLine::Kind::call && StraceArguments().split(line.text)) return true;

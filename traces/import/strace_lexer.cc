@@ -158,6 +158,7 @@ void read_body(Rest rest, StraceLine& line) {
     line.other = static_cast<std::uint32_t>(number);
   } else if (text.starts_with("+++ exited with ") || text.starts_with("+++ killed by ")) {
     line.kind = StraceLine::Kind::ended;
+    line.dumped_core = text.contains("(core dumped)");
   } else if (rest.take("strace: Process ") && rest.number(number) &&
              rest.text().starts_with(" attached") && number < kMostThreads) {
     line.kind = StraceLine::Kind::attached;

@@ -36,6 +36,7 @@ struct StraceLine {
   std::string_view name;
   std::string_view text;
   std::uint32_t other = 0;
+  bool dumped_core = false;  // ended
 };
 
 StraceLine read_strace_line(std::string_view line);

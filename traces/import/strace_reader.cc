@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <climits>
+#include <type_traits>
 
 #include <fcntl.h>
+#include <linux/ioctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
@@ -15,16 +17,111 @@ namespace {
 
 constexpr std::string_view kInterrupted = "? ERESTART";
 
-// makedev(0xfe, 0)
-std::uint64_t device(std::string_view text) {
+// makedev(0xfe, 0); nullopt for anything else that is not a number.
+std::optional<std::uint64_t> device(std::string_view text) {
   constexpr std::string_view kBegin = "makedev(";
-  if (!text.starts_with(kBegin)) return strace_value(text).value_or(0);
+  if (!text.starts_with(kBegin)) return strace_number(text);
+  text = text.substr(kBegin.size(), text.find(')') - kBegin.size());
   const std::size_t comma = text.find(',');
-  if (comma == std::string_view::npos) return 0;
-  const std::uint64_t major =
-      strace_value(text.substr(kBegin.size(), comma - kBegin.size())).value_or(0);
-  const std::uint64_t minor = strace_value(text.substr(comma + 1)).value_or(0);
-  return makedev(static_cast<unsigned>(major), static_cast<unsigned>(minor));
+  if (comma == std::string_view::npos) return std::nullopt;
+  const auto major = strace_number(text.substr(0, comma));
+  const auto minor = strace_number(text.substr(comma + 1));
+  if (!major || !minor) return std::nullopt;
+  return makedev(static_cast<unsigned>(*major), static_cast<unsigned>(*minor));
+}
+
+// The value of the member if `item`, at position `number`, is that member.
+std::optional<std::string_view> value_of(const Structure::Member& member, std::string_view item,
+                                         std::size_t number, std::size_t position) {
+  if (member.name.empty()) {
+    return number == position ? std::optional(item) : std::nullopt;
+  }
+  for (const std::string_view name : {member.name, member.older_name}) {
+    if (name.empty() || !item.starts_with(name) || item.size() <= name.size()) continue;
+    if (item[name.size()] == '=') return item.substr(name.size() + 1);
+  }
+  return std::nullopt;
+}
+
+// A pointer that is not given.
+bool is_null(std::string_view text) {
+  return text.empty() || text == "NULL";
+}
+
+// "{tv_sec=1, tv_nsec=2}", with tv_usec, "{1, 2}" (older versions), in units of `unit` ns;
+// "UTIME_NOW", "actime=1". False for anything else, such as a date in an unknown time zone.
+bool read_time(std::string_view text, std::size_t which, std::uint64_t unit, CallArguments& to) {
+  if (!text.starts_with('{')) {
+    const bool named = text.starts_with("UTIME_");
+    const auto number = strace_number(text.substr(text.find('=') + 1));
+    if (!number) return false;
+    to.set_time(which, named ? 0 : *number, named ? *number : 0, 1);
+    return true;
+  }
+  StraceItems items(text);
+  std::string_view seconds, part;
+  if (!items.next(seconds) || !items.next(part)) return false;
+  const auto value = [](std::string_view item) {
+    return strace_number(item.substr(item.find('=') + 1));
+  };
+  if (!value(seconds) || !value(part)) return false;
+  to.set_time(which, *value(seconds), *value(part), unit);
+  return true;
+}
+
+// clone's flags end with the signal at the end of the child.
+std::string_view without_signal(std::string_view flags) {
+  const std::size_t last = flags.rfind('|') + 1;  // 0: none
+  if (!flags.substr(last).starts_with("SIG")) return flags;
+  return last == 0 ? "0" : flags.substr(0, last - 1);
+}
+
+// Number of entries in "0x7ffccc524cb0 /* 8 entries */", or with -v the entries themselves; 0 if
+// strace does not show it.
+std::uint64_t entries_in(std::string_view text) {
+  constexpr std::string_view kComment = "/* ", kEntry = "{d_ino=";
+  std::uint64_t entries = 0;
+  if (text.starts_with('[')) {
+    StraceItems items(text);
+    for (std::string_view item; items.next(item);) ++entries;
+    return entries;
+  }
+  if (text.starts_with('{')) {  // older versions, without commas
+    std::size_t at = text.find(kEntry);
+    for (; at != std::string_view::npos; at = text.find(kEntry, at + 1)) ++entries;
+    return entries;
+  }
+  const std::size_t comment = text.find(kComment);
+  if (comment == std::string_view::npos) return 0;
+  return strace_number(text.substr(comment + kComment.size())).value_or(0);
+}
+
+// "F_DUPFD", "BTRFS_IOC_CLONE or FICLONE", "_IOC(_IOC_WRITE, 0x94, 0x9, 0x4)"; nullopt if the name
+// is unknown.
+std::optional<std::uint64_t> command_in(std::string_view text) {
+  constexpr std::string_view kParts = "_IOC(";
+  if (!text.starts_with(kParts)) {
+    bool known = true;
+    const std::optional<std::uint64_t> command = strace_value(text, known);
+    // One of two names suffices. F_DUPFD is 0.
+    return known || command.value_or(0) != 0 ? command : std::nullopt;
+  }
+  std::array<std::uint64_t, 4> parts{};
+  text = text.substr(kParts.size(), text.find(')') - kParts.size());
+  for (std::uint64_t& part : parts) {
+    const std::size_t comma = text.find(',');
+    const std::optional<std::uint64_t> number = strace_number(text.substr(0, comma));
+    if (!number) return std::nullopt;
+    part = *number;
+    text = comma == std::string_view::npos ? std::string_view() : text.substr(comma + 1);
+  }
+  return parts[0] << _IOC_DIRSHIFT | parts[1] << _IOC_TYPESHIFT | parts[2] << _IOC_NRSHIFT |
+         parts[3] << _IOC_SIZESHIFT;
+}
+
+bool is_descriptor(Argument role) {
+  return role == Argument::descriptor || role == Argument::descriptor2 ||
+         role == Argument::directory || role == Argument::directory2;
 }
 
 bool descriptor_comes_back(Call call) {
@@ -39,35 +136,35 @@ std::string_view strace_doubt_name(StraceDoubt doubt) {
       return "names truncated by strace (strace -s)";
     case StraceDoubt::cut_text:
       return "texts truncated by strace (strace -s)";
-    case StraceDoubt::unknown_flag:
-      return "unknown flag names";
     case StraceDoubt::hidden_buffer:
       return "buffer lengths that strace does not show";
     case StraceDoubt::hidden_ring:
       return "io_uring requests, which strace does not show";
-    case StraceDoubt::not_followed:
-      return "unsupported system calls";
+    case StraceDoubt::hidden_request:
+      return "calls with values that could not be read: io_submit";
+    case StraceDoubt::hidden_completion:
+      return "calls with values that could not be read: io_getevents";
   }
   return {};
 }
 
-std::uint64_t StraceReader::value(std::string_view text) {
-  bool known = true;
-  const std::uint64_t found = strace_value(text, known).value_or(0);
-  if (!known) doubt(StraceDoubt::unknown_flag);
-  return found;
-}
-
-std::uint64_t StraceReader::sum_of_buffers(std::string_view text, std::uint64_t at_least) {
+std::optional<std::uint64_t> StraceReader::sum_of_buffers(std::string_view text,
+                                                          std::uint64_t at_least) {
   std::uint64_t sum = 0;
   bool all = text.starts_with('[');
   StraceItems items(text);
   for (std::string_view item; items.next(item);) {
-    if (item.starts_with('{')) {
-      sum += strace_value(strace_member(item, "iov_len")).value_or(0);
-    } else {
+    if (!item.starts_with('{')) {
       all = false;  // "...": strace shows only the first ones
+      continue;
     }
+    // {iov_base="ab", iov_len=2}, or {"ab", 2} in older versions of strace.
+    StraceItems members(item);
+    std::string_view base, length;
+    if (!members.next(base) || !members.next(length)) return std::nullopt;
+    const auto bytes = strace_number(length.substr(length.find('=') + 1));
+    if (!bytes) return std::nullopt;
+    sum += *bytes;
   }
   if (all) return sum;
   doubt(StraceDoubt::hidden_buffer);
@@ -76,42 +173,42 @@ std::uint64_t StraceReader::sum_of_buffers(std::string_view text, std::uint64_t 
 
 void StraceReader::read_structure(const Structure& structure, std::string_view text,
                                   CallArguments& to) {
+  if (is_null(text)) return;
   StraceItems items(text);
-  bool found = false;
+  std::array<bool, std::extent_v<decltype(Structure::members)>> found{};
   std::size_t number = 0;
   for (std::string_view item; items.next(item); ++number) {
     for (std::size_t i = 0; structure.members[i].role != Argument::end; ++i) {
       const Structure::Member& member = structure.members[i];
-      const std::size_t length = member.name.size();
-      const bool is_it = length == 0 ? number == i
-                                     : item.size() > length && item[length] == '=' &&
-                                           item.starts_with(member.name);
-      if (is_it) found |= fill(member.role, item.substr(length == 0 ? 0 : length + 1), to);
+      const auto value = value_of(member, item, number, i);
+      if (value && fill(member.role, *value, to)) found[i] = true;
     }
   }
-  if (!found && !text.empty()) to.lacks(structure);
+  bool has_size = false, has_mode = false;
+  for (std::size_t i = 0; structure.members[i].role != Argument::end; ++i) {
+    const Structure::Member& member = structure.members[i];
+    if (!found[i] && !member.is_optional) to.lacks(structure);
+    has_size |= found[i] && member.role == Argument::seen_size;
+    has_mode |= found[i] && member.role == Argument::seen_mode;
+  }
+  // Devices have no size here.
+  std::optional<SeenStat>& stat = to.call().stat;
+  if (stat && (!has_mode || (S_ISREG(stat->mode) && !has_size))) stat.reset();
 }
 
-// "[{tv_sec=1, tv_nsec=2}, UTIME_OMIT]", with tv_usec, or "{actime=1, modtime=2}"; NULL: now.
-void StraceReader::read_times(std::string_view text, CallArguments& to) {
+// "[{tv_sec=1, tv_nsec=2}, UTIME_OMIT]", "{{1, 2}, {3, 4}}", "{actime=1, modtime=2}"; NULL: now.
+bool StraceReader::read_times(Argument role, std::string_view text, CallArguments& to) {
   to.set_time(0, 0, UTIME_NOW, 1);
   to.set_time(1, 0, UTIME_NOW, 1);
+  if (is_null(text)) return true;
+  constexpr std::uint64_t kMicrosecond = 1000;
   StraceItems items(text);
   std::string_view item;
-  for (std::size_t i = 0; i < 2 && items.next(item); ++i) {
-    const auto member = [&](std::string_view name) {
-      return strace_value(strace_member(item, name)).value_or(0);
-    };
-    if (!item.starts_with('{')) {
-      const bool named = item.starts_with("UTIME_");
-      const std::uint64_t number = strace_value(item.substr(item.find('=') + 1)).value_or(0);
-      to.set_time(i, named ? 0 : number, named ? number : 0, 1);
-    } else if (const std::uint64_t micro = member("tv_usec"); micro != 0) {
-      to.set_time(i, member("tv_sec"), micro, 1000);
-    } else {
-      to.set_time(i, member("tv_sec"), member("tv_nsec"), 1);
-    }
+  for (std::size_t i = 0; i < 2; ++i) {
+    if (!items.next(item)) return false;
+    if (!read_time(item, i, role == Argument::times_us ? kMicrosecond : 1, to)) return false;
   }
+  return true;
 }
 
 void StraceReader::read_path(std::string_view text, std::string& path, CallArguments& to) {
@@ -130,18 +227,16 @@ void StraceReader::read_text(std::string_view text, CallArguments& to) {
   if (cut && call.call != Call::symlink) to.lacks_text(false);
 }
 
+// Unknown names and anything else that is not a number count as an unknown flag.
 void StraceReader::read_flags(std::string_view text, CallArguments& to) {
   constexpr std::string_view kName = "flags=";  // clone's
   if (text.starts_with(kName)) text.remove_prefix(kName.size());
-  switch (to.call().call) {
-    case Call::new_descriptor:  // only close-on-exec matters
-    case Call::new_pair:
-    case Call::fork:
-    case Call::wait:
-      return to.set(Argument::flags, strace_value(text).value_or(0));
-    default:
-      return to.set(Argument::flags, value(text));
+  const Call call = to.call().call;
+  if (call == Call::new_descriptor || call == Call::new_pair) {  // only close-on-exec matters
+    return to.set(Argument::flags, strace_value(text).value_or(0));
   }
+  if (call == Call::fork) text = without_signal(text);
+  to.set(Argument::flags, strace_flags(text));
 }
 
 void StraceReader::read_link_text(std::string_view text, CallArguments& to) {
@@ -150,17 +245,6 @@ void StraceReader::read_link_text(std::string_view text, CallArguments& to) {
   if (!to.succeeded() || !strace_string(text, call.text, cut) || !cut) return;
   call.text.clear();  // half a text would be another name
   doubt(StraceDoubt::cut_text);
-}
-
-// "0x7ffccc524cb0 /* 8 entries */", or with -v the entries themselves.
-void StraceReader::read_entries(std::string_view text, SystemCall& call) {
-  const std::size_t comment = text.find("/* ");
-  if (text.starts_with('[')) {
-    StraceItems items(text);
-    for (std::string_view item; items.next(item);) ++call.entries;
-  } else if (comment != std::string_view::npos) {
-    call.entries = value(text.substr(comment + 3));
-  }
 }
 
 bool StraceReader::fill(Argument role, std::string_view text, CallArguments& to) {
@@ -189,36 +273,35 @@ bool StraceReader::fill(Argument role, std::string_view text, CallArguments& to)
     case Argument::open_flags:
       read_flags(text, to);
       break;
-    case Argument::command: {
-      bool known = true;
-      const std::uint64_t command = strace_value(text, known).value_or(0);
-      if (known || command != 0) to.set(role, command);  // F_DUPFD is 0
+    case Argument::command:
+      if (const auto command = command_in(text)) to.set(role, *command);
       break;
+    case Argument::buffers: {
+      const std::uint64_t moved =
+          to.succeeded() ? static_cast<std::uint64_t>(call.result) : std::uint64_t{0};
+      const std::optional<std::uint64_t> sum = sum_of_buffers(text, moved);
+      call.length = sum.value_or(moved);
+      return sum.has_value();
     }
-    case Argument::buffers:
-      call.length = sum_of_buffers(
-          text, to.succeeded() ? static_cast<std::uint64_t>(call.result) : std::uint64_t{0});
-      break;
     case Argument::link_text:
       read_link_text(text, to);
       break;
     case Argument::entries:
-      read_entries(text, call);
+      call.entries = entries_in(text);
       break;
     case Argument::times_ns:
     case Argument::times_us:
     case Argument::times_s:
-      read_times(text, to);
-      break;
-    case Argument::seen_device:
-      to.set(role, device(text));
-      break;
-    default:
+      return read_times(role, text, to);
+    default: {
       if (const Structure* structure = structure_of(role)) {
         read_structure(*structure, text, to);
-      } else {
-        to.set(role, value(text));
+        break;
       }
+      const auto number = role == Argument::seen_device ? device(text) : strace_number(text);
+      if (!number) return false;
+      to.set(role, *number);
+    }
   }
   return true;
 }
@@ -231,7 +314,9 @@ bool StraceReader::fill(const CallRow& row, CallArguments& to) {
     if (role == Argument::unshown) continue;
     const std::size_t at = shown++;
     if (at < arguments_.count()) {
-      if (!fill(role, arguments_[at], to)) return false;
+      if (fill(role, arguments_[at], to)) continue;
+      if (is_descriptor(role)) return false;
+      to.lacks_number(role);
     } else if (role == Argument::path || role == Argument::path2) {
       to.lacks_text(false);  // unknown before the call returns
     }  // otherwise omitted because it does not apply (the mode of an open)
@@ -257,9 +342,6 @@ StraceReader::Outcome StraceReader::decode(const CallRow& row, bool ended) {
       return read_others(to.succeeded()) ? Outcome::read : Outcome::no_file_call;
     case CallReading::no_path:
       return Outcome::no_path;
-    case CallReading::not_followed:
-      doubt(StraceDoubt::not_followed);
-      break;
     case CallReading::nothing:
       break;
   }

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -17,12 +18,12 @@ namespace filereel {
 
 // Information that strace shows incompletely.
 enum class StraceDoubt : std::uint8_t {
-  cut_name,       // a name truncated by -s
-  cut_text,       // another text truncated by -s: it is omitted
-  unknown_flag,   // a flag with an unknown name
-  hidden_buffer,  // the sizes of buffers are not shown
-  hidden_ring,    // io_uring, with requests that are not shown
-  not_followed,   // a call that changes the meaning of names and descriptors: it is lost
+  cut_name,           // a name truncated by -s
+  cut_text,           // another text truncated by -s: it is omitted
+  hidden_buffer,      // the sizes of buffers are not shown
+  hidden_ring,        // io_uring, with requests that are not shown
+  hidden_request,     // a request of io_submit that is not shown
+  hidden_completion,  // one found completed by io_getevents
 };
 inline constexpr std::size_t kStraceDoubts = 6;
 std::string_view strace_doubt_name(StraceDoubt doubt);
@@ -56,29 +57,30 @@ class StraceReader {
   bool succeeded() const { return result().kind == StraceResult::Kind::number; }
 
  private:
-  // The value of a text; 0 if there is none.
-  std::uint64_t value(std::string_view text);
   void doubt(StraceDoubt doubt) { ++doubts_[static_cast<std::size_t>(doubt)]; }
 
   Outcome decode(const CallRow& row, bool ended);
-  // False if the text does not match the role.
+  // False if the call has no descriptor where it should.
   bool fill(const CallRow& row, CallArguments& to);
+  // False if the text cannot be read.
   bool fill(Argument role, std::string_view text, CallArguments& to);
   void read_structure(const Structure& structure, std::string_view text, CallArguments& to);
-  void read_times(std::string_view text, CallArguments& to);
+  bool read_times(Argument role, std::string_view text, CallArguments& to);
   void read_path(std::string_view text, std::string& path, CallArguments& to);
   void read_text(std::string_view text, CallArguments& to);
   void read_flags(std::string_view text, CallArguments& to);
   void read_link_text(std::string_view text, CallArguments& to);
-  void read_entries(std::string_view text, SystemCall& call);
-  // For an array of struct iovec; `at_least` counts if strace does not show all elements.
-  std::uint64_t sum_of_buffers(std::string_view text, std::uint64_t at_least);
+  // For an array of struct iovec; `at_least` counts if strace does not show all elements. Nullopt
+  // if one that is shown cannot be read.
+  std::optional<std::uint64_t> sum_of_buffers(std::string_view text, std::uint64_t at_least);
 
   // strace_requests.cc: calls that strace combines in one line. False if there are none.
   bool read_others(bool succeeded);
   void read_submitted();
+  bool read_submitted(std::string_view control_block, SystemCall& one);
   void read_completed();
   void read_process_descriptor();
+  void read_foreign_descriptor();
   // Adds another call of this line.
   void add(SystemCall&& call);
 

@@ -1,5 +1,7 @@
 // Calls in strace's output that stand for several: the requests of io_submit and io_getevents, and
 // the descriptor created by clone3.
+#include <array>
+#include <optional>
 #include <utility>
 
 #include <fcntl.h>
@@ -18,6 +20,70 @@ std::uint64_t request(std::uint64_t context, std::uint64_t name) {
   return name ^ context * 0x9e3779b97f4a7c15;
 }
 
+// A larger count is not that of a call.
+constexpr std::int64_t kMostHidden = 65536;
+
+// A member of struct iocb: "aio_nbytes=4096"; "nbytes=4096" or "nbytes:4096" in older versions of
+// strace.
+std::string_view block_member(std::string_view block, std::string_view name) {
+  StraceItems items(block);
+  for (std::string_view item; items.next(item);) {
+    constexpr std::string_view kPrefix = "aio_";
+    if (item.starts_with(kPrefix)) item.remove_prefix(kPrefix.size());
+    if (!item.starts_with(name) || item.size() <= name.size()) continue;
+    if (item[name.size()] == '=' || item[name.size()] == ':') return item.substr(name.size() + 1);
+  }
+  return {};
+}
+
+std::string_view descriptor_member(std::string_view block) {
+  const std::string_view older = block_member(block, "filedes");
+  return older.empty() ? block_member(block, "fildes") : older;
+}
+
+struct Opcode {
+  unsigned number;
+  std::string_view older_name;    // of older versions
+  std::optional<Call> requested;  // nullopt: not about files
+  bool has_vector = false;
+};
+constexpr Opcode kOpcodes[] = {
+    {IOCB_CMD_PREAD, "pread", Call::read},         {IOCB_CMD_PWRITE, "pwrite", Call::write},
+    {IOCB_CMD_FSYNC, "fsync", Call::fsync},        {IOCB_CMD_FDSYNC, "fdsync", Call::fdatasync},
+    {IOCB_CMD_POLL, "poll", std::nullopt},         {IOCB_CMD_NOOP, "noop", std::nullopt},
+    {IOCB_CMD_PREADV, "preadv", Call::read, true}, {IOCB_CMD_PWRITEV, "pwritev", Call::write, true},
+};
+
+// Older versions write the name of the opcode without that of the member.
+std::optional<Opcode> opcode_of(std::string_view block) {
+  const std::string_view text = block_member(block, "lio_opcode");
+  const auto number = strace_number(text);
+  for (const Opcode& one : kOpcodes) {
+    if (number ? *number == one.number : false) return one;
+    if (!text.empty()) continue;
+    StraceItems items(block);
+    for (std::string_view item; items.next(item);) {
+      if (item == one.older_name) return one;
+    }
+  }
+  return std::nullopt;
+}
+
+// The buffers in "{pwritev, filedes=3, 4096, [{"ab", 2}]}", of older versions, and the offset
+// before them.
+std::string_view unnamed_vector(std::string_view block, std::uint64_t& offset) {
+  std::optional<std::uint64_t> before;
+  StraceItems items(block);
+  for (std::string_view item; items.next(item);) {
+    if (item.starts_with('[') && before) {
+      offset = *before;
+      return item;
+    }
+    if (const auto number = strace_number(item)) before = number;
+  }
+  return {};
+}
+
 }  // namespace
 
 bool StraceReader::read_others(bool succeeded) {
@@ -29,7 +95,7 @@ bool StraceReader::read_others(bool succeeded) {
   if (call == Call::fork) read_process_descriptor();
   if (name == "io_uring_setup") doubt(StraceDoubt::hidden_ring);
   // Only the process that the descriptor was taken from knows its file.
-  if (name == "pidfd_getfd") doubt(StraceDoubt::not_followed);
+  if (name == "pidfd_getfd") read_foreign_descriptor();
   return true;
 }
 
@@ -41,72 +107,112 @@ void StraceReader::add(SystemCall&& call) {
 // io_submit(ctx, n, [{aio_data=7, aio_lio_opcode=IOCB_CMD_PREAD, aio_fildes=3, …}, …]) = n
 void StraceReader::read_submitted() {
   const std::uint64_t context = calls_[0].address;
+  const std::string_view name = calls_[0].name;
   count_ = 0;  // the line has no call of its own
   StraceItems items(arguments_[2]);
   std::int64_t left = result().value;
   for (std::string_view item; left > 0 && items.next(item); --left) {
-    if (!item.starts_with('{')) continue;
     SystemCall one;
     one.call = Call::submit;
-    const std::string_view buffer = strace_member(item, "aio_buf");
-    one.length = value(strace_member(item, "aio_nbytes"));
-    one.offset = value(strace_member(item, "aio_offset"));
-    one.flags = value(strace_member(item, "aio_rw_flags"));
-    switch (value(strace_member(item, "aio_lio_opcode"))) {
-      case IOCB_CMD_PREAD:
-        one.requested = Call::read;
-        break;
-      case IOCB_CMD_PWRITE:
-        one.requested = Call::write;
-        break;
-      case IOCB_CMD_PREADV:
-        one.requested = Call::read;
-        one.length = sum_of_buffers(buffer, 0);
-        break;
-      case IOCB_CMD_PWRITEV:
-        one.requested = Call::write;
-        one.length = sum_of_buffers(buffer, 0);
-        break;
-      case IOCB_CMD_FSYNC:
-        one.requested = Call::fsync;
-        break;
-      case IOCB_CMD_FDSYNC:
-        one.requested = Call::fdatasync;
-        break;
-      default:
-        continue;
+    one.name = name;
+    if (!read_submitted(item, one)) {
+      doubt(StraceDoubt::hidden_request);
+    } else if (one.fd != SystemCall::kNone) {
+      one.request = request(context, one.request);
+      add(std::move(one));
     }
-    one.request = request(context, value(strace_member(item, "aio_data")));
-    if (!strace_descriptor(strace_member(item, "aio_fildes"), one.fd, one.fd_path)) continue;
-    add(std::move(one));
   }
+  for (; left > 0 && left <= kMostHidden; --left) doubt(StraceDoubt::hidden_request);
 }
 
-// io_getevents(ctx, 1, 4, [{data=0x7, obj=0x7ffc, res=50, res2=0}, …], NULL) = 1
+// False if it cannot be read. One that is not about files has no descriptor.
+bool StraceReader::read_submitted(std::string_view control_block, SystemCall& one) {
+  const auto number = [&](std::string_view member, std::uint64_t& to) {
+    const std::string_view text = block_member(control_block, member);
+    const auto value = strace_number(text);
+    to = value.value_or(0);
+    return value.has_value();
+  };
+  const std::optional<Opcode> opcode = opcode_of(control_block);
+  if (!opcode) return false;
+  if (!opcode->requested) return true;
+  one.requested = *opcode->requested;
+  if (!block_member(control_block, "data").empty() && !number("data", one.request)) return false;
+  if (const auto flags = strace_member(control_block, "aio_rw_flags"); !flags.empty()) {
+    one.flags = strace_flags(flags);
+  }
+  const bool moves = one.requested == Call::read || one.requested == Call::write;
+  std::uint64_t offset = 0;
+  if (opcode->has_vector) {
+    std::string_view vector = strace_member(control_block, "aio_buf");
+    if (vector.empty()) {
+      vector = unnamed_vector(control_block, offset);
+    } else if (!number("offset", offset)) {
+      return false;
+    }
+    if (vector.empty()) return false;
+    const auto sum = sum_of_buffers(vector, 0);
+    if (!sum) return false;
+    one.length = *sum;
+  } else if (moves && (!number("nbytes", one.length) || !number("offset", offset))) {
+    return false;
+  }
+  one.offset = offset;
+  return strace_descriptor(descriptor_member(control_block), one.fd, one.fd_path);
+}
+
+// io_getevents(ctx, 1, 4, [{data=0x7, obj=0x7ffc, res=50, res2=0}, …], NULL) = 1, or without names
+// (older versions): {{0x7, 0x7ffc, 50, 0}, …}
 void StraceReader::read_completed() {
+  constexpr std::size_t kData = 0, kResult = 2;
   const std::uint64_t context = calls_[0].address;
   count_ = 0;  // the line has no call of its own
   StraceItems items(arguments_[3]);
-  for (std::string_view item; items.next(item);) {
-    if (!item.starts_with('{')) continue;
+  std::int64_t left = result().value;
+  for (std::string_view item; left > 0 && items.next(item); --left) {
+    std::array<std::optional<std::uint64_t>, 4> values;
+    StraceItems members(item);
+    std::string_view member;
+    for (std::size_t i = 0; i < values.size() && members.next(member); ++i) {
+      values[i] = strace_number(member.substr(member.find('=') + 1));
+    }
+    if (!values[kData] || !values[kResult]) {
+      doubt(StraceDoubt::hidden_completion);
+      continue;
+    }
     SystemCall one;
     one.call = Call::complete;
-    one.request = request(context, value(strace_member(item, "data")));
-    one.result = static_cast<std::int64_t>(value(strace_member(item, "res")));
+    one.request = request(context, *values[kData]);
+    one.result = static_cast<std::int64_t>(*values[kResult]);
     add(std::move(one));
   }
+  for (; left > 0 && left <= kMostHidden; --left) doubt(StraceDoubt::hidden_completion);
+}
+
+// pidfd_getfd(3, 4, 0) = 5</a>: without a path, everything through it is lost.
+void StraceReader::read_foreign_descriptor() {
+  if (calls_[0].result_path.empty()) {
+    calls_[0].call = Call::unsupported_open;
+    return;
+  }
+  SystemCall lost = calls_[0];
+  lost.call = Call::unsupported;
+  lost.result = 0;
+  add(std::move(lost));
 }
 
 // clone3({flags=CLONE_PIDFD|…, exit_signal=SIGCHLD, …} => {parent_tid=[7], pidfd=[9]}, 88) = 7
 void StraceReader::read_process_descriptor() {
   const std::string_view text = arguments_[0];
-  const std::size_t made = text.find("pidfd=[");
+  constexpr std::string_view kMade = "pidfd=[";
+  const std::size_t made = text.find(kMade);
   if ((calls_[0].flags & CLONE_PIDFD) == 0 || made == std::string_view::npos) {
     return;
   }
   int fd = SystemCall::kNone;
   std::string path;
-  if (!strace_descriptor(text.substr(made + 7), fd, path)) return;
+  const std::string_view rest = text.substr(made + kMade.size());
+  if (!strace_descriptor(rest.substr(0, rest.find(']')), fd, path)) return;
   SystemCall descriptor = calls_[0];
   descriptor.call = Call::new_descriptor;
   descriptor.flags = O_CLOEXEC;

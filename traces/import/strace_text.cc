@@ -3,6 +3,7 @@
 #include <array>
 #include <charconv>
 
+#include "traces/calls/system_call.h"
 #include "traces/import/strace_constants.h"
 
 namespace filereel {
@@ -77,8 +78,8 @@ constexpr std::array<bool, 256> kSpecial = [] {
   return special;
 }();
 
-// Reads one number at the start of `text` and ignores the rest.
-std::optional<std::uint64_t> leading_number(std::string_view text) {
+// A number that is all of `text`; a larger one than fits is none.
+std::optional<std::uint64_t> whole_number(std::string_view text) {
   const bool negative = text.starts_with('-');
   if (negative) text.remove_prefix(1);
   if (text.empty() || !is_digit(text[0])) return std::nullopt;
@@ -91,9 +92,21 @@ std::optional<std::uint64_t> leading_number(std::string_view text) {
   }
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value, base);
-  if (error == std::errc::invalid_argument) return std::nullopt;
-  if (error == std::errc::result_out_of_range) value = UINT64_MAX;
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
   return negative ? 0 - value : value;
+}
+
+// Takes "<<MAP_HUGE_SHIFT" or "<<3" from the start of `text`: the number of bits; 0 without one,
+// nullopt for anything else.
+std::optional<unsigned> take_shift(std::string_view& text) {
+  if (!text.starts_with("<<")) return 0;
+  text.remove_prefix(2);
+  const std::string_view by = text.substr(0, text.find_first_of("| "));
+  text.remove_prefix(by.size());
+  std::optional<std::uint64_t> bits = whole_number(by);
+  if (!bits) bits = strace_constant(by);
+  if (!bits || *bits > 63) return std::nullopt;
+  return static_cast<unsigned>(*bits);
 }
 
 }  // namespace
@@ -175,11 +188,15 @@ std::optional<std::uint64_t> strace_value(std::string_view text, bool& known) {
     std::size_t end = 0;
     while (end < text.size() && text[end] != '|' && text[end] != ' ' && text[end] != '<') ++end;
     const std::string_view term = text.substr(0, end);
-    if (const std::optional<std::uint64_t> number = leading_number(term)) {
-      sum = sum.value_or(0) | *number;
+    if (const std::optional<std::uint64_t> number = whole_number(term)) {
+      text.remove_prefix(end);
+      end = 0;
+      const std::optional<unsigned> shift = take_shift(text);
+      if (!shift) return std::nullopt;
+      sum = sum.value_or(0) | *number << *shift;
     } else if (const std::optional<std::uint64_t> constant = strace_constant(term)) {
       sum = sum.value_or(0) | *constant;
-    } else if (term == "NULL") {
+    } else if (term == "NULL" || term == "(nil)") {
       sum = sum.value_or(0);
     } else if (!term.empty() && term[0] >= 'A' && term[0] <= 'Z') {
       known = false;
@@ -202,6 +219,18 @@ std::optional<std::uint64_t> strace_value(std::string_view text, bool& known) {
 std::optional<std::uint64_t> strace_value(std::string_view text) {
   bool known = true;
   return strace_value(text, known);
+}
+
+std::optional<std::uint64_t> strace_number(std::string_view text) {
+  bool known = true;
+  const std::optional<std::uint64_t> number = strace_value(text, known);
+  return known ? number : std::nullopt;
+}
+
+std::uint64_t strace_flags(std::string_view text) {
+  bool known = true;
+  const std::optional<std::uint64_t> flags = strace_value(text, known);
+  return flags && known ? *flags : flags.value_or(0) | kUnknownFlag;
 }
 
 bool strace_string(std::string_view text, std::string& out, bool& cut) {

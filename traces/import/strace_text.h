@@ -40,6 +40,11 @@ std::string_view strace_member(std::string_view structure, std::string_view name
 std::optional<std::uint64_t> strace_value(std::string_view text, bool& known);
 std::optional<std::uint64_t> strace_value(std::string_view text);
 
+// The same, and nullopt if a name has no value here.
+std::optional<std::uint64_t> strace_number(std::string_view text);
+// The same for flags: with kUnknownFlag if one of them is unknown, or if the text is not flags.
+std::uint64_t strace_flags(std::string_view text);
+
 // Parses "text" in quotes. False if it is not a string (NULL, an address). `cut`: "..." replaces
 // its end.
 bool strace_string(std::string_view text, std::string& out, bool& cut);

@@ -2,23 +2,24 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 
+#include <fmt/format.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 
 #include "traces/calls/call_order.h"
 #include "traces/calls/call_table.h"
+#include "traces/calls/harmless_calls.h"
 #include "traces/open_flags.h"
 #include "traces/record/compat_calls.h"
 
 namespace filereel {
 namespace {
 
-#define TEXT(expanded) #expanded
-#define TEXT_OF(macro) TEXT(macro)
-#define NUMBERED(name)                    \
-  BpfCall {                               \
-    number_in(TEXT_OF(SYS_##name)), #name \
+#define NUMBERED(name)                \
+  BpfCall {                           \
+    FILEREEL_CALL_NUMBER(name), #name \
   }
 
 // clang-format off
@@ -42,7 +43,9 @@ constexpr auto kOfAllProcessors = std::to_array<BpfCall>({
     NUMBERED(symlink), NUMBERED(symlinkat), NUMBERED(mknod), NUMBERED(mknodat),
     NUMBERED(chdir), NUMBERED(fchdir), NUMBERED(chroot), NUMBERED(umask),
     NUMBERED(mount), NUMBERED(move_mount), NUMBERED(umount2), NUMBERED(pivot_root),
-    NUMBERED(setns),
+    NUMBERED(setns), NUMBERED(acct), NUMBERED(swapon), NUMBERED(swapoff), NUMBERED(quotactl),
+    NUMBERED(nfsservctl), NUMBERED(uselib), NUMBERED(remap_file_pages), NUMBERED(vmsplice),
+    NUMBERED(tee),
     NUMBERED(chmod), NUMBERED(fchmod), NUMBERED(fchmodat), NUMBERED(chown), NUMBERED(lchown),
     NUMBERED(fchown), NUMBERED(fchownat),
     NUMBERED(utime), NUMBERED(utimes), NUMBERED(futimesat), NUMBERED(utimensat),
@@ -61,13 +64,19 @@ constexpr auto kOfAllProcessors = std::to_array<BpfCall>({
     NUMBERED(io_uring_setup), NUMBERED(perf_event_open), NUMBERED(userfaultfd),
     NUMBERED(mq_open), NUMBERED(pipe), NUMBERED(pipe2), NUMBERED(socketpair),
     // Newer than some headers; the same on all machines.
+    {428, "open_tree"}, {430, "fsopen"}, {432, "fsmount"}, {433, "fspick"},
+    {442, "mount_setattr"}, {443, "quotactl_fd"}, {444, "landlock_create_ruleset"},
     {447, "memfd_secret"}, {452, "fchmodat2"}, {463, "setxattrat"}, {464, "getxattrat"},
-    {465, "listxattrat"}, {466, "removexattrat"},
+    {465, "listxattrat"}, {466, "removexattrat"}, {467, "open_tree_attr"},
+    {469, "file_setattr"},
+});
+// Followed by other events of the kernel than calls.
+constexpr auto kSeenOtherwise = std::to_array<BpfCall>({
+    NUMBERED(fork), NUMBERED(vfork), NUMBERED(clone), {435, "clone3"}, NUMBERED(exit),
+    NUMBERED(exit_group),
 });
 // clang-format on
 #undef NUMBERED
-#undef TEXT_OF
-#undef TEXT
 
 constexpr bool is_here(const BpfCall& call) {
   return call.number != kNoNumber;
@@ -98,7 +107,6 @@ bool is_for_files_only(Call call) {
 }
 
 unsigned flags_of(const CallRow& row) {
-  if (!row.followed) return 0;
   unsigned flags = 0;
   if (row.has(Argument::descriptor) && is_for_files_only(row.call)) flags |= SHAPE_FILES_ONLY;
   if (row.has(Argument::entries)) flags |= SHAPE_LISTS;
@@ -206,6 +214,32 @@ bpf_shape shape_of(const CallRow& row, unsigned flags) {
   return shape;
 }
 
+// Calls that are in no table: newer ones than this program. They are counted.
+struct UnknownCalls {
+  std::array<std::string, SHAPES> names;
+  std::array<CallRow, SHAPES> rows;
+  std::array<bool, SHAPES> exist{};
+
+  UnknownCalls() {
+    exist.fill(true);
+    const auto is_known = [&](long number) {
+      if (number != kNoNumber) exist[static_cast<std::size_t>(number)] = false;
+    };
+    for (const BpfCall& call : kCalls) is_known(call.number);
+    for (const BpfCall& call : kSeenOtherwise) is_known(call.number);
+    for (const HarmlessCall& call : harmless_calls()) is_known(call.number);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+      names[i] = fmt::format("syscall_{}", i);
+      rows[i] = {.name = names[i], .call = Call::unknown};
+    }
+  }
+};
+
+const UnknownCalls& unknown_calls() {
+  static const UnknownCalls kUnknown;
+  return kUnknown;
+}
+
 using Rows = std::array<const CallRow*, SHAPES>;
 
 // nullptr: the call is not recorded.
@@ -215,9 +249,13 @@ const CallRow* row_of(std::uint32_t number) {
     for (const BpfCall& call : kCalls) {
       rows[static_cast<std::size_t>(call.number)] = find_call(call.name);
     }
+    const UnknownCalls& unknown = unknown_calls();
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (unknown.exist[i]) rows[i] = &unknown.rows[i];
+    }
     return rows;
   }();
-  return kRows[number % SHAPES];
+  return number < SHAPES ? kRows[number] : nullptr;
 }
 
 // Two times, each of seconds and a fraction in units of `unit` nanoseconds; 0: seconds only.
@@ -241,7 +279,9 @@ std::uint64_t in_trace(Argument role, std::uint64_t number) {
   return role == Argument::open_flags ? open_flags::from_kernel(number) : number;
 }
 
-void read_structure(const BpfEventView::Part& copy, const Structure& structure, CallArguments& to) {
+void read_structure(const BpfEventView::Part& copy, std::uint64_t pointer,
+                    const Structure& structure, CallArguments& to) {
+  if (pointer == 0) return;
   if (!copy.there) return to.lacks(structure);
   // Read after the call has advanced it.
   const bool moves =
@@ -316,7 +356,7 @@ void read_argument(const BpfEventView& event, std::size_t i, std::size_t& copies
       return read_times(event.copy(copies++), 0, to);
     default:
       if (const Structure* structure = structure_of(role)) {
-        return read_structure(event.copy(copies++), *structure, to);
+        return read_structure(event.copy(copies++), event.argument(i), *structure, to);
       }
   }
   to.set(role, in_trace(role, number));
@@ -364,6 +404,10 @@ void set_shapes(std::span<bpf_shape, SHAPES> shapes) {
   for (const BpfCall& call : kCalls) {
     const auto number = static_cast<std::uint32_t>(call.number);
     if (const CallRow* row = row_of(number)) shapes[number] = shape_of(*row, call.flags);
+  }
+  const UnknownCalls& unknown = unknown_calls();
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    if (unknown.exist[i]) shapes[i] = shape_of(unknown.rows[i], 0);
   }
 }
 

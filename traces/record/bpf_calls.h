@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "traces/calls/call_arguments.h"
+#include "traces/calls/call_numbers.h"
 #include "traces/calls/system_call.h"
 #include "traces/record/bpf_event.h"
 #include "traces/record/bpf_event_view.h"
@@ -21,18 +22,6 @@ struct BpfCall {
 // Those that this processor has. Newer processors lack open, rename and other calls that have a
 // successor (openat, renameat2).
 std::span<const BpfCall> bpf_calls();
-
-// The value of a macro that may be undefined, from the text of its expansion: kNoNumber if that is
-// the macro's name.
-inline constexpr long kNoNumber = -1;
-constexpr long number_in(std::string_view expansion) {
-  long number = 0;
-  for (const char c : expansion) {
-    if (c < '0' || c > '9') return kNoNumber;
-    number = number * 10 + (c - '0');
-  }
-  return number;
-}
 
 // Name of a lost event; for a system call, the call's name.
 std::string_view event_name(std::uint32_t kind, std::uint32_t number);

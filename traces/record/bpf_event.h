@@ -14,7 +14,7 @@ enum event_kind {
   EVENT_ENTER = 1,     // a call that changes names has started
   EVENT_FORK = 2,      // result: the new thread; arguments[0]: CLONE_*
   EVENT_EXEC = 3,      // arguments[0]: the thread's previous number
-  EVENT_EXIT = 4,      // the thread has ended
+  EVENT_EXIT = 4,      // the thread has ended; result: its status, as from wait
   EVENT_FAULT = 5,     // arguments: first page, pages, 1 for a write; PART_IDENTITY, PART_REAL
   EVENT_SUBMIT = 6,    // arguments[0]: the request; [1]: bytes of its buffers; PART_ENTRY; file[0]
   EVENT_COMPLETE = 7,  // arguments[0]: the request; result; for a file opened into the ring's own

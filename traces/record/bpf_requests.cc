@@ -28,6 +28,37 @@ int descriptor_of_place(std::uint32_t place) {
   return place < kMostPlaces ? kFirstPlace + static_cast<int>(place) : SystemCall::kNone;
 }
 
+// Requests that concern sockets, pipes, waits or the ring itself. The order is that of
+// linux/io_uring.h.
+constexpr unsigned kHarmless[] = {
+    0,  6,  7,  9,  10, 11, 12, 13, 14, 15, 16, 20, 25, 26, 27, 29, 31, 32,
+    33, 34, 40, 45, 47, 48, 49, 50, 51, 52, 53, 54, 56, 57, 58, 59, 62, 63,
+};
+
+struct Unsupported {
+  unsigned opcode;
+  std::string_view name;
+};
+constexpr Unsupported kUnsupported[] = {
+    {41, "fsetxattr by io_uring"}, {42, "setxattr by io_uring"}, {43, "fgetxattr by io_uring"},
+    {44, "getxattr by io_uring"},  {46, "commands of io_uring"}, {64, "commands of io_uring"},
+};
+
+// A request that cannot be represented: counted if it succeeds. False if it is not about files.
+bool from_other_entry(unsigned opcode, SystemCall& call) {
+  if (std::ranges::find(kHarmless, opcode) != std::ranges::end(kHarmless)) return false;
+  const auto known = std::ranges::find(kUnsupported, opcode, &Unsupported::opcode);
+  const bool is_known = known != std::ranges::end(kUnsupported);
+  call.call = is_known ? Call::unsupported : Call::unknown;
+  if (is_known) call.name = known->name;
+  const bool by_path = opcode == 42 || opcode == 44;  // the descriptor is no argument
+  if (!is_known || by_path) {
+    call.fd = SystemCall::kNone;
+    call.file = 0;
+  }
+  return true;
+}
+
 }  // namespace
 
 bool BpfRequests::from_entry(const BpfEventView& event, SystemCall& call) {
@@ -36,6 +67,7 @@ bool BpfRequests::from_entry(const BpfEventView& event, SystemCall& call) {
   event.entry().bytes.copy(reinterpret_cast<char*>(&entry), sizeof(entry));
   const bool fixed = (entry.flags & IOSQE_FIXED_FILE) != 0;
   call.call = Call::submit;
+  call.name = "io_uring requests";
   call.fd = fixed ? SystemCall::kNone : entry.fd;
   call.file = event.head().file[0];
   if (fixed) call.fd_path = real_path(event.real(0));
@@ -55,6 +87,7 @@ bool BpfRequests::from_entry(const BpfEventView& event, SystemCall& call) {
     case IORING_OP_READ:
     case IORING_OP_READ_FIXED:
       call.requested = Call::read;
+      call.flags = static_cast<std::uint32_t>(entry.rw_flags);
       break;
     case IORING_OP_WRITE:
     case IORING_OP_WRITE_FIXED:
@@ -64,6 +97,7 @@ bool BpfRequests::from_entry(const BpfEventView& event, SystemCall& call) {
     case IORING_OP_READV:
     case kReadvFixed:
       call.requested = Call::read;
+      call.flags = static_cast<std::uint32_t>(entry.rw_flags);
       call.length = event.head().extra;
       break;
     case IORING_OP_WRITEV:
@@ -104,6 +138,7 @@ bool BpfRequests::from_entry(const BpfEventView& event, SystemCall& call) {
       call.offset.reset();
       if (entry.splice_off_in != UINT64_MAX) call.offset = entry.splice_off_in;
       call.length = entry.len;
+      call.flags = entry.splice_flags;
       break;
     case IORING_OP_CLOSE:
       call.call = Call::close;
@@ -136,6 +171,7 @@ bool BpfRequests::from_entry(const BpfEventView& event, SystemCall& call) {
     case IORING_OP_UNLINKAT:
       at();
       call.call = (entry.unlink_flags & AT_REMOVEDIR) != 0 ? Call::rmdir : Call::unlink;
+      call.flags = entry.unlink_flags;
       break;
     case IORING_OP_MKDIRAT:
       at();
@@ -156,7 +192,7 @@ bool BpfRequests::from_entry(const BpfEventView& event, SystemCall& call) {
       call.text = std::exchange(call.path, std::string(event.string(1).bytes));
       break;
     default:
-      return false;
+      return from_other_entry(entry.opcode, call);
   }
   return true;
 }
@@ -166,6 +202,7 @@ bool BpfRequests::from_control_block(const BpfEventView& event, SystemCall& call
   if (!event.entry().there || event.entry().bytes.size() != sizeof(block)) return false;
   event.entry().bytes.copy(reinterpret_cast<char*>(&block), sizeof(block));
   call.call = Call::submit;
+  call.name = "io_submit";
   call.fd = static_cast<int>(block.aio_fildes);
   call.file = event.head().file[0];
   if ((event.head().flags & EVENT_NO_FILE) != 0) call.fd_path = kNoFilePath;

@@ -217,5 +217,7 @@ static __always_inline void end_thread(struct bpf_thread* state, struct task_str
   if (recording && !state->is_worker) report_cost(state, task, 1);
   if (!leave_thread(state, task)) return;
   struct bpf_event* event = reserve(EVENT_EXIT, task, 0);
-  if (event) bpf_ringbuf_submit(event, BPF_RB_NO_WAKEUP);
+  if (!event) return;
+  event->result = GET(CAST(task_struct, task), exit_code);
+  bpf_ringbuf_submit(event, BPF_RB_NO_WAKEUP);
 }

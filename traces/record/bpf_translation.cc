@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 
 #include "filesets/system/mount_info.h"
+#include "traces/import/core_dumps.h"
 #include "traces/open_flags.h"
 #include "traces/record/bpf_calls.h"
 
@@ -105,8 +106,6 @@ void BpfTranslation::take_call(bool ended) {
     case CallReading::nothing:
     case CallReading::no_path:
       return;
-    case CallReading::not_followed:
-      return builder_.lost("unsupported system calls");
     case CallReading::call:
       break;
   }
@@ -189,6 +188,12 @@ void BpfTranslation::take_beginning() {
 void BpfTranslation::take_exit() {
   directories_.erase(call_.thread);
   requests_.ended(call_.thread);
+  // The kernel writes it, without calls.
+  constexpr std::int64_t kDumped = 0x80;
+  const bool is_process = call_.thread == call_.process;
+  if (is_process && (event_.head().result & kDumped) != 0 && core_dumps_are_files()) {
+    builder_.lost("core dumps");
+  }
   resolver_.ended(call_.thread, call_.exit_ns);
 }
 

@@ -110,7 +110,7 @@ struct task_struct {
   struct thread_info thread_info;
   unsigned int flags;
   unsigned int __state;
-  int exit_state;
+  int exit_state, exit_code;
   int pid, tgid;
   struct task_struct* real_parent;
   struct files_struct* files;

@@ -17,6 +17,7 @@
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
 #include "traces/calls/call_table.h"
+#include "traces/calls/harmless_calls.h"
 
 namespace filereel {
 namespace {
@@ -30,25 +31,25 @@ void add_name(std::string& list, std::string_view name) {
 }
 
 std::vector<std::string> strace_command(const std::vector<std::uint32_t>& processes, int output) {
-  std::string traced = "trace=", whole = "abbrev=!";
+  // All except harmless ones: new calls are counted.
+  std::string traced = "trace=!", whole = "abbrev=!";
+  for (const HarmlessCall& call : harmless_calls()) add_name(traced, call.name);
   for (const CallRow& call : call_rows()) {
-    add_name(traced, call.name);
     const bool has_buffers = call.has(Argument::buffers);
     if (has_buffers || call.call == Call::submit || call.call == Call::complete) {
       add_name(whole, call.name);
     }
   }
-  return {"strace", "-f",
-          "-I",     "anywhere",  // signals end it immediately, see detach
-          "-ttt",                // start of calls, in microseconds
-          "-T",                  // duration of calls
-          "-y",                  // paths of descriptors
-          "-s",     "256",       // complete attribute names; transferred data is not needed
-          "-e",     traced,
-          "-e",     whole,  // all buffers of a call
-          "-e",     "signal=none",
-          "-o",     fmt::format("/dev/fd/{}", output),
-          "-p",     fmt::format("{}", fmt::join(processes, ","))};
+  return {
+      "strace", "-f", "-I", "anywhere",  // signals end it immediately, see detach
+      "-ttt",                            // start of calls, in microseconds
+      "-T",                              // duration of calls
+      "-y",                              // paths of descriptors
+      "-s", "256",                       // complete attribute names; transferred data is not needed
+      "-e", traced, "-e", whole,         // all buffers of a call
+      // Those that can end a program with a core dump.
+      "-e", "signal=SIGQUIT,SIGILL,SIGTRAP,SIGABRT,SIGBUS,SIGFPE,SIGSEGV,SIGXCPU,SIGXFSZ,SIGSYS",
+      "-o", fmt::format("/dev/fd/{}", output), "-p", fmt::format("{}", fmt::join(processes, ","))};
 }
 
 std::string first_complaint(const std::string& said) {
