@@ -141,6 +141,7 @@ struct SystemCall {
                              // path is the new name, `text` its target
   bool path_unread = false;  // a given path or name is at an invalid address (EFAULT)
   std::string text;          // symlink target, result of readlink, name of an attribute
+  std::string value;         // setxattr: of the attribute; empty: unknown
   std::uint64_t flags = 0;   // O_*, AT_*, MAP_* …
   std::uint64_t mode = 0;    // permission bits, protection of mmap, access mode
   std::optional<std::uint64_t> offset;   // nullopt: at the open file's position
