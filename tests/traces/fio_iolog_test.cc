@@ -185,7 +185,7 @@ TEST_CASE("jobs that wrote a log one after another are counted") {
   Imported log(fio_importer(), job_log("a", 3) + job_log("b", 3) + job_log("c", 3));
   CHECK(log.error.empty());
   CHECK(log.builder.info().approximated.at(
-            "further jobs or runs of fio in one log (replayed one after another)") == 2);
+            "further jobs or runs of fio in one log (replayed in sequence)") == 2);
 }
 
 TEST_CASE("iologs are recognised by their first line") {

@@ -91,8 +91,7 @@ class Iolog {
                "record with fio 1.17 or later to get version 2 or 3");
       }
       if (version_ != 0) {
-        builder_.approximated(
-            "further jobs or runs of fio in one log (replayed one after another)");
+        builder_.approximated("further jobs or runs of fio in one log (replayed in sequence)");
       }
       version_ = text == "2" ? 2 : 3;
       builder_.fact("format", fmt::format("iolog version {}", version_));
