@@ -148,6 +148,9 @@ void emit_rest(CallParts& parts, const CallContext& context, const NamedFile& ta
     case set_times:
       operation.offset = call.times[0];
       operation.second = call.times[1];
+      if (call.times_moved && call.result >= 0) {
+        parts.builder.approximated("file times outside of 1677 to 2262 (the nearest one is set)");
+      }
       break;
     case set_xattr:
       set_attribute(parts, call, operation);

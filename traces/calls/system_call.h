@@ -149,6 +149,7 @@ struct SystemCall {
   std::uint64_t length = 0;
   std::uint64_t address = 0;    // mmap's result is `result`; munmap, msync, mremap, fault
   std::uint64_t times[2] = {};  // utimens: as in Operation (kTimeNow …)
+  bool times_moved = false;     // one of them was out of range, and is the nearest one within
   std::optional<SeenStat> stat;
   std::uint64_t entries = 0;    // getdents: number of returned entries
   std::uint64_t request = 0;    // submit, complete: identifier of the request
