@@ -83,6 +83,7 @@ class EntryList {
   }
   EntryKind kind(std::size_t number) const { return record(number).kind; }
   std::uint32_t mode(std::size_t number) const { return record(number).mode; }
+  bool has_times() const { return data_ && !data_->times.empty(); }  // of any entry
   std::uint64_t file_size(std::size_t number) const { return record(number).size; }
   Content content(std::size_t number) const;
   FileContent data(std::size_t number) const {

@@ -201,6 +201,7 @@ inline filereel::Result sample_replay() {
     reel.divergences = {{"mismatch", 2}, {"consequence", 1}};
     reel.unverified = 11;
     reel.refused = 4;
+    reel.refusals = {{"owners", 3}, {"device nodes", 1}};
     reel.waits = 77;
     reel.lateness.emplace().count = 5000;
     reel.lateness->p50_us = 3;

@@ -23,6 +23,7 @@
 
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
+#include "filesets/system/program_privileges.h"
 #include "filesets/system/units.h"
 #include "tools/commands.h"
 #include "tools/progress.h"
@@ -203,6 +204,18 @@ bool agrees_with_reality(const RecordArguments& arguments, const RecordRequest& 
              .differing == 0;
 }
 
+// ptrace takes privileges from a program, which then fails or does other things.
+void warn_of_privileges(const RecordArguments& arguments, const RecorderChoice& choice,
+                        Session& session) {
+  if (choice.backend->name != "strace" || arguments.command.empty()) return;
+  const std::string lost = privileges_lost_to_tracing(arguments.command.front());
+  if (lost.empty()) return;
+  session.notice(
+      fmt::format("{} runs without the privileges of its file ({}): the kernel withholds them "
+                  "from traced programs; record as root, which uses BPF or may trace them",
+                  program_name(arguments), lost));
+}
+
 void record(const RecordArguments& arguments, Session& session) {
   RecordRequest request = make_request(arguments);
   std::optional<std::uint64_t> duration_ns;
@@ -210,6 +223,7 @@ void record(const RecordArguments& arguments, Session& session) {
     duration_ns = parse_duration(arguments.duration, "--duration", ErrorKind::usage);
   }
   const RecorderChoice choice = choose_recorder(arguments.backend, records_compat(request));
+  warn_of_privileges(arguments, choice, session);
   const SignalWatch signals;
   request.blocked = signals.blocked_before();
   ReelOutput output(arguments.output.empty() ? default_output(request) : arguments.output,

@@ -83,7 +83,13 @@ std::string verdict(const Measurement& measurement, const Sample& sample) {
   if (reel.unverified > 0) {
     text += fmt::format("; {} not compared", reel.unverified);
   }
-  if (reel.refused > 0) text += fmt::format("; {} refused (owners, device nodes)", reel.refused);
+  if (reel.refused > 0) {
+    std::string what;
+    for (const auto& [name, count] : reel.refusals) {
+      what += fmt::format("{}{}: {}", what.empty() ? "" : ", ", printable(name), count);
+    }
+    text += fmt::format("; {} refused{}", reel.refused, what.empty() ? "" : " (" + what + ")");
+  }
   text += '\n';
   for (const DivergenceExample& one : sample.examples) {
     text += fmt::format("  {} ({})\n", describe_divergence(one), printable(one.kind_of));

@@ -68,6 +68,12 @@ void capture(const std::string& folder, const std::string& output, bool cross, S
                               counted(totals.duplicate_files, "file", "files"),
                               format_size(totals.duplicate_bytes)));
   }
+  if (totals.times_moved > 0) {
+    session.notice(
+        fmt::format("{} with a modification time outside of 1677 to 2262: stored as "
+                    "the nearest time within",
+                    counted(totals.times_moved, "entry", "entries")));
+  }
   if (totals.skipped() > 0) {
     session.notice(
         fmt::format("{} left out or incomplete:", counted(totals.skipped(), "path", "paths")));

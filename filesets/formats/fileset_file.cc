@@ -199,7 +199,7 @@ class FileSetLines {
     const std::string_view value = word.substr(std::min(equals + 1, word.size()));
     bool good = false;
     if (key == "mtime") {
-      good = parse_number(value, entry.mtime_ns);
+      good = parse_number(value, entry.mtime_ns) && entry.mtime_ns != Entry::kNoTime;
     } else if (entry.kind == EntryKind::file && key == "key") {
       good = parse_number(value, entry.content.key, 16);
     } else if (entry.kind == EntryKind::file && key == "compressed") {

@@ -53,13 +53,14 @@ struct IdentityHash {
   }
 };
 
-std::int64_t mtime_ns(const struct stat& status) {
+// The modification time, or the nearest one within the years 1677 to 2262; `moved` tells which.
+std::int64_t mtime_ns(const struct stat& status, bool& moved) {
   constexpr std::int64_t kSecond = 1'000'000'000;
   std::int64_t ns = 0;
-  if (__builtin_mul_overflow(std::int64_t{status.st_mtim.tv_sec}, kSecond, &ns) ||
-      __builtin_add_overflow(ns, std::int64_t{status.st_mtim.tv_nsec}, &ns)) {
-    return Entry::kNoTime;  // beyond the years 1677 to 2262
-  }
+  moved = __builtin_mul_overflow(std::int64_t{status.st_mtim.tv_sec}, kSecond, &ns) ||
+          __builtin_add_overflow(ns, std::int64_t{status.st_mtim.tv_nsec}, &ns) ||
+          ns == Entry::kNoTime;
+  if (moved) ns = status.st_mtim.tv_sec < 0 ? Entry::kNoTime + 1 : INT64_MAX;
   return ns;
 }
 
@@ -175,7 +176,7 @@ class TreeCapture {
     Entry entry;
     entry.path = path_;
     entry.mode = status.st_mode & 07777;
-    entry.mtime_ns = mtime_ns(status);
+    entry.mtime_ns = mtime_ns(status, time_moved_);
     if (S_ISDIR(status.st_mode)) {
       visit_directory(name, status, entry);
     } else if (S_ISLNK(status.st_mode)) {
@@ -238,7 +239,7 @@ class TreeCapture {
     if (Identity(before) != Identity(status) || !S_ISREG(before.st_mode)) throw changed();
     entry.size = static_cast<std::uint64_t>(before.st_size);
     entry.mode = before.st_mode & 07777;
-    entry.mtime_ns = mtime_ns(before);
+    entry.mtime_ns = mtime_ns(before, time_moved_);
     bool duplicate = false;
     if (entry.size != 0 && !read_content(fd.get(), entry, duplicate)) return;
     const struct stat after = status_of(fd.get());
@@ -274,6 +275,7 @@ class TreeCapture {
 
   void emit(const Entry& entry) {
     sink_(entry);
+    if (time_moved_) ++totals_.times_moved;
     switch (entry.kind) {
       case EntryKind::directory:
         ++totals_.set.directories;
@@ -331,6 +333,7 @@ class TreeCapture {
   std::unordered_map<Identity, Links, IdentityHash> links_;
   ContentSurvey contents_{[this](std::size_t bytes) { return on_read(bytes); }};
   CaptureTotals totals_;
+  bool time_moved_ = false;  // of the entry that is visited
   CaptureProgress done_;
 };
 

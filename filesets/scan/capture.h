@@ -43,6 +43,7 @@ struct CaptureTotals {
   std::uint64_t too_long = 0;            // longer than check_path allows
   std::uint64_t other_file_systems = 0;  // mount points, captured as empty directories
   std::vector<SkippedPath> examples;     // first kMaxExamples of the above
+  std::uint64_t times_moved = 0;         // entries with a time that an Entry cannot hold
   bool interrupted = false;              // the stop token ended the capture early
 
   std::uint64_t skipped() const {

@@ -126,7 +126,7 @@ bool Lane::execute_control(const Operation& op) {
       replay_.meeting.arrive_and_wait();
       return alarm_ns_ == kNever || handle_alarm(now_ns());
     case OperationKind::make_node:
-      ++engine_.statistics().refused;
+      ++engine_.statistics().refused[static_cast<std::size_t>(op.kind)];
       if (replay_.options.judge && op.expected >= 0) {
         replay_.options.judge->judge(op, op.path, -EPERM);
       }

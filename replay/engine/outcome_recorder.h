@@ -30,7 +30,9 @@ class OutcomeRecorder {
   }
 
   // The operation was not executed.
-  void refuse() noexcept { ++statistics_.refused; }
+  void refuse(OperationKind kind) noexcept {
+    ++statistics_.refused[static_cast<std::size_t>(kind)];
+  }
 
   // Whether the data of a read must be compared with the data written.
   bool checks_content(const Operation& op, std::int64_t result) const noexcept {

@@ -48,7 +48,7 @@ class SequentialEngine final : public IoEngine {
   // Returns false for a true mismatch.
   bool perform(const Operation& op) noexcept {
     if (is_refused(op, context_)) {
-      recorder_.refuse();
+      recorder_.refuse(op.kind);
       return true;
     }
     // Content is generated before the clock is read: it is filereel's work, not the file system's.

@@ -44,7 +44,8 @@ void ReplayStatistics::restart(std::uint64_t now_ns) noexcept {
     kind.service.clear();
   }
   operations = files = 0;
-  unverified = refused = 0;
+  unverified = 0;
+  refused.fill(0);
   lateness.clear();
   grid.clear();
   slowest.clear();
@@ -60,13 +61,13 @@ void ReplayStatistics::merge(const ReplayStatistics& other) {
       kinds[i].by_size[size].merge(other.kinds[i].by_size[size]);
     }
     kinds[i].service.merge(other.kinds[i].service);
+    refused[i] += other.refused[i];
   }
   operations += other.operations;
   files += other.files;
   divergences += other.divergences;
   for (std::size_t i = 0; i < kDivergenceClasses; ++i) by_class[i] += other.by_class[i];
   unverified += other.unverified;
-  refused += other.refused;
   lateness.merge(other.lateness);
   grid.merge(other.grid);
   slowest.merge(other.slowest);

@@ -99,8 +99,9 @@ struct ReplayStatistics {
   std::array<std::uint64_t, kDivergenceClasses> by_class{};
   std::vector<Divergence> examples;  // the first of each class, by position
   std::uint64_t unverified = 0;      // operations not compared (Operation::loose)
-  std::uint64_t refused = 0;         // not executed: device nodes, owners, attributes of the system
-  Histogram lateness;                // delay of operations after their due time; paced replays
+  // Not executed, by kind: device nodes, owners, attributes of the system.
+  std::array<std::uint64_t, kOperationKinds> refused{};
+  Histogram lateness;  // delay of operations after their due time; paced replays
   // Of calls that took their time in the trace, too, and not in its pauses. Paced replays; a thread
   // uses its own.
   std::uint64_t call_ns = 0;

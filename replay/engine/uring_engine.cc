@@ -136,7 +136,7 @@ class UringEngine final : public IoEngine {
   void perform(const Operation& op) noexcept {
     const bool reap = op.kind == OperationKind::reap;
     if (is_refused(op, context_)) {
-      recorder_.refuse();
+      recorder_.refuse(op.kind);
       ++started_;
       publish();
       return;

@@ -138,6 +138,7 @@ std::optional<ReelSample> reel_of(std::span<const ClientSample> clients) {
     for (const auto& [name, count] : one.divergences) all->divergences[name] += count;
     all->unverified += one.unverified;
     all->refused += one.refused;
+    for (const auto& [what, count] : one.refusals) all->refusals[what] += count;
     all->ended_early = all->ended_early || one.ended_early;
     all->waits += one.waits;
     if (one.lateness) lateness.push_back(&*one.lateness);

@@ -185,7 +185,8 @@ struct ReelSample {
   std::uint64_t bytes_read = 0, bytes_written = 0, bytes_copied = 0;  // copied inside the kernel
   std::map<std::string, std::uint64_t> divergences;  // by divergence_class_name; nonzero only
   std::uint64_t unverified = 0;                      // operations whose results were not compared
-  std::uint64_t refused = 0;                         // not executed: device nodes
+  std::uint64_t refused = 0;                         // operations that were not executed
+  std::map<std::string, std::uint64_t> refusals;     // the same by what they would change
   bool ended_early = false;                          // at a divergence, before the end of the trace
   std::uint64_t waits = 0;                           // between threads, to preserve the order
   std::optional<LatencySummary> lateness;            // paced replays

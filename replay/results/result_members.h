@@ -99,6 +99,7 @@ inline constexpr auto kMembers<ReelSample> =
                Member{"bytes_copied", &ReelSample::bytes_copied},
                Member{"unverified", &ReelSample::unverified},
                Member{"refused", &ReelSample::refused},
+               Member{"refusals", &ReelSample::refusals},
                Member{"waits", &ReelSample::waits},
                Member{"ended_early", &ReelSample::ended_early},
                Member{"lateness", &ReelSample::lateness}};

@@ -312,6 +312,7 @@ class FcTestJob final : public Job {
     auto fitted = std::make_unique<FittedFcTest>(set_, options, std::move(steps), place);
     if (place.volumes.near) {
       add_fitting(fitted->fitting(), place.volumes.file_system(), set_.name, place.result);
+      warn_of_attributes(set_, place.result);
     }
     return fitted;
   }

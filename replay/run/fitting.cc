@@ -11,12 +11,14 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <limits.h>
 
 #include "filesets/ownership/tree_walk.h"
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
 #include "filesets/system/units.h"
+#include "traces/operation_makers.h"
 
 namespace filereel {
 namespace {
@@ -309,6 +311,26 @@ void add_fitting(const Fitting& fitting, const std::string& file_system, const s
   downgrade(fitting.symlinks_left_out, "symbolic links", "left out of");
   downgrade(fitting.hard_links_left_out, "hard links", "left out of");
   downgrade(fitting.holes_filled, "holes", "files written in full in");
+}
+
+void warn_of_attributes(const FileSet& set, Result& result) {
+  std::uint64_t modes = 0;
+  for (std::size_t i = 0; i < set.entries.size(); ++i) {
+    const EntryKind kind = set.entries.kind(i);
+    const std::uint32_t mode = set.entries.mode(i);
+    modes += (kind == EntryKind::directory && mode != directory_mode(mode)) ||
+             (kind == EntryKind::file && mode != file_mode(mode));
+  }
+  std::vector<std::string> what;
+  if (set.entries.has_times()) what.emplace_back("files get the time of their creation");
+  if (modes > 0) {
+    what.push_back(fmt::format(
+        "modes lose set-ID and sticky bits and get access for the owner (entries: {})", modes));
+  }
+  if (what.empty()) return;
+  result.warn({"attributes-not-set",
+               fmt::format("'{}': {}", printable(set.name), fmt::join(what, "; ")),
+               "the figures are not affected; filereel populate sets all times and modes"});
 }
 
 }  // namespace filereel

@@ -81,4 +81,7 @@ void check_file_sizes(const FileSet& set, const std::vector<FileSystemLimits>& l
 void add_fitting(const Fitting& fitting, const std::string& file_system, const std::string& subject,
                  Result& result);
 
+// Adds a warning if FC-Test creates the files of the set without their times, or with other modes.
+void warn_of_attributes(const FileSet& set, Result& result);
+
 }  // namespace filereel

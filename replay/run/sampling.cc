@@ -101,6 +101,18 @@ void fill_sample(Sample& sample, const ReplayOutcome& outcome, const PathTable& 
   sample.course = pack_course(statistics.grid);
 }
 
+// What an operation that the replay refuses would change.
+std::string_view refused_by(OperationKind kind) {
+  switch (kind) {
+    case OperationKind::make_node:
+      return "device nodes";
+    case OperationKind::change_owner:
+      return "owners";
+    default:
+      return "attributes of the system";
+  }
+}
+
 void add_trace_figures(Sample& sample, const ReplayOutcome& outcome) {
   const ReplayStatistics& statistics = outcome.statistics;
   ReelSample& reel = sample.reel.emplace();
@@ -114,7 +126,11 @@ void add_trace_figures(Sample& sample, const ReplayOutcome& outcome) {
     reel.divergences.emplace(std::string(name), statistics.by_class[i]);
   }
   reel.unverified = statistics.unverified;
-  reel.refused = statistics.refused;
+  for (std::size_t i = 0; i < kOperationKinds; ++i) {
+    if (statistics.refused[i] == 0) continue;
+    reel.refused += statistics.refused[i];
+    reel.refusals[std::string(refused_by(static_cast<OperationKind>(i)))] += statistics.refused[i];
+  }
   if (statistics.lateness.count() > 0)
     reel.lateness = summarise_with_histogram(statistics.lateness);
 }

@@ -131,6 +131,24 @@ TEST_CASE("kind, size, mode and time of each entry are captured") {
   for (const char* name : {"f", "s", "d"}) CHECK(got.at(name).mtime_ns == -4'000'000'001);
 }
 
+TEST_CASE("times that a file set cannot hold become the nearest one and are counted") {
+  const TempDir dir;
+  for (const char* name : {"early", "late", "usual"}) write_file(dir / name, "x");
+  constexpr std::int64_t kYear = 31'556'952;
+  const auto set_year = [&](const char* name, std::int64_t year) {
+    const timespec times[2] = {{1, 0}, {(year - 1970) * kYear, 0}};
+    REQUIRE(utimensat(AT_FDCWD, (dir / name).c_str(), times, 0) == 0);
+    struct stat now{};
+    REQUIRE(stat((dir / name).c_str(), &now) == 0);
+    return now.st_mtim.tv_sec == times[1].tv_sec;  // otherwise the file system cannot hold it
+  };
+  const bool late = set_year("late", 2400), early = set_year("early", 1500);
+  const Captured got = capture(dir.path());
+  if (late) CHECK(got.at("late").mtime_ns == INT64_MAX);
+  if (early) CHECK(got.at("early").mtime_ns == INT64_MIN + 1);
+  CHECK(got.totals.times_moved == (late ? 1 : 0) + (early ? 1 : 0));
+}
+
 TEST_CASE("every further name of a file is a hard link to its first") {
   const TempDir dir;
   mkdir((dir / "z").c_str(), 0755);

@@ -7,8 +7,9 @@ import signal
 import subprocess
 import sys
 import time
+import unittest
 
-from support import FILEREEL, IntegrationTest, main, wait_until
+from support import FILEREEL, IntegrationTest, call, have, main, wait_until
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 import made_result  # noqa: E402 (its folder is not a package)
@@ -173,6 +174,26 @@ class Memory(IntegrationTest):
                 self.assertEqual(len(done.stderr.splitlines()), 1, done)
                 self.assertRegex(done.stderr, f"'{name}' needs more memory than is available; ")
                 self.assertEqual(sorted(os.listdir(self.scratch)), before)
+
+
+@unittest.skipUnless(have("fio"), "needs fio")
+class FioLogs(IntegrationTest):
+
+    def log(self, jobs, size):
+        """The name of a log that so many jobs of fio have written."""
+        folder = self.scratch / f"{jobs}-{size}"
+        folder.mkdir()
+        call("fio", "--name=j", "--directory=.", f"--size={size}", "--rw=randrw",
+             f"--numjobs={jobs}", f"--write_iolog={folder}/j.log", cwd=folder)
+        return folder / "j.log"
+
+    def test_jobs_that_share_a_log_are_refused_or_counted(self):
+        self.assert_refused(self.filereel("import", self.log(2, "4m"), "-o", "a.reel", status=3), 3,
+                            "several jobs wrote this log at once", "numjobs=1", "filereel merge")
+        done = self.filereel("import", self.log(2, "16k"), "-o", "b.reel")
+        self.assertIn("further jobs or runs of fio in one log", done.err)
+        done = self.filereel("import", self.log(1, "4m"), "-o", "c.reel")
+        self.assertEqual(done.err, "")
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ BACKENDS = list(MISSING)
 RING = "strace sees no requests of io_uring"
 # The program of each family, and the backends that cannot see what it does, with the reason.
 PROGRAMS = {
+    "access_lists": {},
     "append_two": {},
     "chdir_race": {},
     "chdir_rename_race": {},
@@ -55,10 +56,10 @@ PROGRAMS = {
 
 # Those whose calls come in the same order each time.
 ONE_AFTER_THE_OTHER = [
-    "copy_file_range", "durability", "exec_cloexec", "failures", "holes", "links", "many_names",
-    "metadata", "mmap_shared", "native_aio", "no_append", "open_ways", "rename_above", "rename_flags",
-    "sendfile", "shared_directory", "spawn", "splices", "tmpfile_link", "unlink_open", "vectors",
-    "xattrs",
+    "access_lists", "copy_file_range", "durability", "exec_cloexec", "failures", "holes", "links",
+    "many_names", "metadata", "mmap_shared", "native_aio", "no_append", "open_ways", "rename_above",
+    "rename_flags", "sendfile", "shared_directory", "spawn", "splices", "tmpfile_link",
+    "unlink_open", "vectors", "xattrs",
 ]
 
 

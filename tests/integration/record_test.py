@@ -5,6 +5,7 @@ import os
 import pathlib
 import pty
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -12,7 +13,7 @@ import tarfile
 import time
 import unittest
 
-from support import (FILEREEL, THOROUGH, IntegrationTest, call, have, main, no_bpf, tree_shape,
+from support import (FILEREEL, THOROUGH, IntegrationTest, call, find, have, main, no_bpf, tree_shape,
                      wait_until)
 
 NO_BPF = no_bpf()
@@ -631,6 +632,23 @@ class WithoutPrivileges(IntegrationTest):
             done = self.filereel("record", "--backend", "strace", "-o", "app.reel", "--pid", process,
                                  wrap=self.NOBODY, status=None)
             self.assert_refused(done, 1, process, f"/proc/{process}/cwd", "denied", "is yours")
+
+    def test_a_program_that_strace_deprives_of_its_privileges_is_named(self):
+        os.chmod(self.scratch, 0o777)
+        for name in ("plain", "setuid"):
+            shutil.copy(find("id"), self.scratch / name)
+        os.chmod(self.scratch / "setuid", 0o4755)
+        said = "runs without the privileges of its file (set-user-ID)"
+        counted = "approximated: programs run without the privileges of their file (strace) (1)"
+        for user, command, notices in (
+                (self.NOBODY, ["./plain"], []), (self.NOBODY, ["./setuid"], [said]),
+                (self.NOBODY, ["sh", "-c", f"{self.scratch}/setuid; true"], [counted]),
+                ([*self.NOBODY, "--no-new-privs"], ["./setuid"], []), ([], ["./setuid"], [])):
+            with self.subTest(user=user, command=command):
+                done = self.filereel("record", "--backend", "strace", "-o", "app.reel", "--",
+                                    *command, wrap=user)
+                for notice in (said, counted):
+                    self.assertEqual(notice in done.err, notice in notices, done)
 
     @unittest.skipIf(NO_BPF, NO_BPF)
     def test_two_capabilities_are_enough_for_ones_own_processes_alone(self):

@@ -100,5 +100,24 @@ TEST_CASE("an initial file that is too large and a name that is too long are err
   CHECK_THROWS_AS(fit_trace(longer.tables, longer.trees, {kWindows}), Error);
 }
 
+TEST_CASE("a set whose times and modes FC-Test does not create is named in a warning") {
+  FileSet set = set_of({directory("d"), file("d/a", 1)});
+  Result plain;
+  warn_of_attributes(set, plain);
+  CHECK(plain.warnings.empty());
+  set.entries.change(1, [](Entry& entry) { entry.mode = 04400; });
+  Result modes;
+  warn_of_attributes(set, modes);
+  REQUIRE(modes.warnings.size() == 1);
+  CHECK(modes.warnings[0].code == "attributes-not-set");
+  CHECK(modes.warnings[0].text.ends_with(
+      ": modes lose set-ID and sticky bits and get access for the owner (entries: 1)"));
+  set.entries.change(0, [](Entry& entry) { entry.mtime_ns = 5; });
+  Result both;
+  warn_of_attributes(set, both);
+  REQUIRE(both.warnings.size() == 1);
+  CHECK(both.warnings[0].text.contains("files get the time of their creation; modes lose"));
+}
+
 }  // namespace
 }  // namespace filereel

@@ -469,6 +469,19 @@ struct stat seen_by_stat() {
   return status;
 }
 
+TEST_CASE("setxattr reports the value of the attribute") {
+  CHECK(shape_of(SYS_fsetxattr).value == 3);
+  CHECK(shape_of(SYS_lsetxattr).value == 3);
+  CHECK(shape_of(SYS_getxattr).value == 0);
+  const auto call = read_call(BpfEvent::call(SYS_fsetxattr, {3, kPointer, kPointer, 4, 0}, 0)
+                                  .file(0x30)
+                                  .text("user.x")
+                                  .copy(0, std::array<char, 4>{'a', 'b', 0, 'c'}));
+  REQUIRE(call);
+  CHECK(call->value == std::string("ab\0c", 4));
+  CHECK(call->length == 4);
+}
+
 TEST_CASE("stat reports its results, by path or descriptor") {
   using Bytes = std::array<char, 56>;
   const struct stat status = seen_by_stat();

@@ -70,7 +70,7 @@ TEST_CASE("a file truncated by its open keeps its earlier size in the initial tr
 
 TEST_CASE("the tracer reports whether an open with O_CREAT created the file") {
   RecordedCalls calls;
-  same_text({made(saw(open_at("/new", O_RDWR | O_CREAT, 3), 0), true),
+  same_text({made(saw(open_at("/new", O_RDWR | O_CREAT, 3), 0, S_IFREG | 0644), true),
              data_at(Call::write, 3, 0, 100, 100),
              made(saw(open_at("/old", O_RDWR | O_CREAT, 4), 300), false),
              data_at(Call::write, 4, 0, 100, 100)},

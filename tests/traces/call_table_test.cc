@@ -10,9 +10,11 @@
 #include <linux/fiemap.h>
 #include <linux/fs.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 
 #include "traces/calls/call_arguments.h"
 #include "traces/calls/harmless_calls.h"
+#include "traces/operation.h"
 
 namespace filereel {
 namespace {
@@ -28,6 +30,32 @@ CallReading finished(std::string_view name, std::int64_t result, SystemCall& cal
   CallArguments arguments(*row, true, call);
   read(arguments);
   return arguments.finish();
+}
+
+TEST_CASE("file times out of range become the nearest one") {
+  SystemCall call;
+  CallArguments to(*find_call("utimensat"), true, call);
+  const auto time_of = [&](std::int64_t seconds, std::uint64_t part) {
+    call.times_moved = false;
+    to.set_time(0, static_cast<std::uint64_t>(seconds), part, 1);
+    return call.times[0];
+  };
+  CHECK(time_of(-2, 500'000'000) == static_cast<std::uint64_t>(-1'500'000'000));
+  CHECK(!call.times_moved);
+  CHECK(time_of(9'223'372'036, 854'775'807) == INT64_MAX);
+  CHECK(!call.times_moved);
+  CHECK(time_of(9'223'372'036, 854'775'808) == INT64_MAX);
+  CHECK(call.times_moved);
+  CHECK(time_of(13'569'465'600, 0) == INT64_MAX);  // 2400
+  CHECK(call.times_moved);
+  CHECK(time_of(-14'831'769'600, 0) == static_cast<std::uint64_t>(INT64_MIN));  // 1500
+  CHECK(call.times_moved);
+  // What means "now" otherwise.
+  CHECK(time_of(-1, 999'999'999) == kTimeOmit - 1);
+  CHECK(call.times_moved);
+  CHECK(time_of(0, UTIME_NOW) == kTimeNow);
+  CHECK(time_of(0, UTIME_OMIT) == kTimeOmit);
+  CHECK(!call.times_moved);
 }
 
 TEST_CASE("every call, and no other, is found by name") {

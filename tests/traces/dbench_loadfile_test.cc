@@ -169,6 +169,99 @@ TEST_CASE("results that dbench would not get are counted") {
   CHECK(load.builder.info().approximated.at("results that differ from the load file") == 1);
 }
 
+// From a load file that comes with dbench 2.0: names without quotes, no status, a quote in a
+// pattern, handle -1 for a file that is missing, FIND_FIRST without numbers.
+constexpr const char* kOldLoad =
+    "Deltree \\clients\\client1\n"
+    "QUERY_PATH_INFORMATION \\clients\\client1\n"
+    "NTCreateX \\clients 0x1 0x3 12114\n"
+    "Close 12114\n"
+    "NTCreateX \\clients\\client1 0x1 0x2 12115\n"
+    "Close 12115\n"
+    "NTCreateX \\clients\\client1\\mixfile 0x40 0x1 -1\n"
+    "FIND_FIRST \\clients\\client1\\FILLER\"*\n"
+    "NTCreateX \\clients\\client1\\filler.000 0x40 0x2 12120\r\n"
+    "QUERY_FS_INFORMATION 1\n"
+    "WriteX 12120 65534 1 1\n"
+    "QUERY_FILE_INFORMATION 12120\n"
+    "ReadX 12120 65530 100 5\n"
+    "Flush 12120\n"
+    "Close 12120\n"
+    "Rename \\clients\\client1\\filler.000 \\clients\\client1\\@@@.TMP\n"
+    "Unlink \\clients\\client1\\@@@.TMP\n"
+    "Rmdir \\clients\\client1\n";
+
+TEST_CASE("load files of dbench 2 become the same calls as later ones") {
+  std::string later;
+  for (std::string rest = kOldLoad; !rest.empty(); rest = rest.substr(rest.find('\n') + 1)) {
+    std::string line = rest.substr(0, rest.find_first_of("\r\n"));
+    if (line.starts_with("FIND_FIRST")) {
+      line = "FIND_FIRST \"\\clients\\client1\\FILLER*\" 260 -1 0";
+    }
+    const bool missing = line.ends_with(" -1");
+    if (missing) line.replace(line.size() - 2, 2, "7");
+    later += line + (missing ? " NT_STATUS_OBJECT_NAME_NOT_FOUND\n" : " NT_STATUS_OK\n");
+  }
+  Imported old(dbench_importer(), kOldLoad);
+  const Imported load(dbench_importer(), later);
+  CHECK(old.error.empty());
+  CHECK(load.error.empty());
+  std::string dump = old.dump();
+  const std::size_t quote = dump.find("FILLER\"*");
+  REQUIRE(quote != std::string::npos);
+  CHECK(dump.replace(quote, 8, "FILLER*") == load.dump());
+  CHECK(old.builder.info().approximated.empty());
+  CHECK(old.initial().empty());
+}
+
+TEST_CASE("files that a part of a load file needs existed before") {
+  Imported old(dbench_importer(),
+               "NTCreateX \\clients\\client1\\a.doc 0x40 0x2 12120\n"
+               "WriteX 12120 0 4096 4096\n"
+               "ReadX 12120 0 4096 4096\n"
+               "Flush 12120\n"
+               "Close 12120\n"
+               "NTCreateX \\clients\\client2\\b.doc 0x40 0x1 12121\n"
+               "ReadX 12121 100 4096 4096\n"
+               "ReadX 12121 4196 4096 10\n"
+               "Close 12121\n");
+  CHECK(old.error.empty());
+  CHECK(old.initial() ==
+        "clients/\nclients/client1/\nclients/client2/\nclients/client2/b.doc 4206\n");
+  CHECK(old.builder.info().approximated.empty());
+  const std::string dump = old.dump();
+  CHECK(dump.find("write file=0 offset=0 length=4096 = 4096\n") != std::string::npos);
+  CHECK(dump.find("fsync file=0 = 0\n") != std::string::npos);
+  CHECK(dump.find("read file=0 offset=4196 length=4096 = 10\n") != std::string::npos);
+  // Not what the load file itself has removed.
+  CHECK(error_of("Deltree \\d\nNTCreateX \\d\\f 0x40 0x2 7\nClose 7\n") ==
+        "input:3: handle 7 is not open; its NTCreateX is missing or failed, or the load file is "
+        "corrupt");
+}
+
+TEST_CASE("errors in a load file of dbench 2 are reported with their line") {
+  const std::string open = "NTCreateX \\a 0x40 0x2 1\n";
+  CHECK(
+      error_of(open + "Bogus \\a\n") ==
+      "input:2: unknown operation \"Bogus\"; only load files for dbench's file system backend are "
+      "supported");
+  CHECK(error_of(open + "ReadX 1 0\n") == "input:2: 2 fields after \"ReadX\"; expected 3");
+  CHECK(error_of(open + "Rename \\a\n") == "input:2: 1 field after \"Rename\"; expected 2");
+  CHECK(error_of(open + "Close\n") == "input:2: 0 fields after \"Close\"; expected 1");
+  CHECK(error_of("NTCreateX \\a 0x40 0x2\n") ==
+        "input:1: 3 fields after \"NTCreateX\"; expected 4");
+  CHECK(error_of(open + "WriteX 1 0 zero 1\n") ==
+        "input:2: invalid number \"zero\"; expected 0 to 2147479552");
+  CHECK(error_of(open + "Close 2\n") ==
+        "input:2: handle 2 is not open; its NTCreateX is missing or failed, or the load file is "
+        "corrupt");
+  CHECK(error_of(open + open) == "input:2: handle 1 is already open; its Close is missing");
+  CHECK(
+      error_of(open + "Close 1 NT_STATUS_OK\n") ==
+      "input:2: unexpected status \"NT_STATUS_OK\"; the first operation has none, as in load files "
+      "of dbench 2; use one format throughout");
+}
+
 TEST_CASE("names cannot leave the root") {
   const Imported load(dbench_importer(), "Mkdir \"\\..\\..\\etc\\..\\x\" NT_STATUS_OK\n");
   CHECK(load.dump().find("mkdir path=x ") != std::string::npos);
@@ -182,11 +275,12 @@ TEST_CASE("errors in a load file are reported with their line") {
   CHECK(error_of("LOOKUP3 \"/x\" 0x0\n") ==
         "input:1: unknown operation \"LOOKUP3\"; only load files for dbench's file system backend "
         "are supported");
-  CHECK(error_of("Close 1\n") ==
-        "input:1: invalid status \"1\"; expected NT_STATUS_OK, another NT_STATUS_ name, or 0x and "
+  CHECK(error_of("QUERY_FS_INFORMATION 1 NT_STATUS_OK\nClose 1\n") ==
+        "input:2: invalid status \"1\"; expected NT_STATUS_OK, another NT_STATUS_ name, or 0x and "
         "a number");
   CHECK(error_of("\nClose 1 NT_STATUS_OK\n") ==
-        "input:2: handle 1 is not open; its NTCreateX is missing or the load file is corrupt");
+        "input:2: handle 1 is not open; its NTCreateX is missing or failed, or the load file is "
+        "corrupt");
   CHECK(error_of("NTCreateX \"\\a\" 0 2 1 NT_STATUS_OK\nNTCreateX \"\\a\" 0 2 1 NT_STATUS_OK\n") ==
         "input:2: handle 1 is already open; its Close is missing");
   const std::string open = "NTCreateX \"\\a\" 0 2 1 NT_STATUS_OK\n";
@@ -197,7 +291,7 @@ TEST_CASE("errors in a load file are reported with their line") {
   CHECK(error_of(open + "WriteX 1 9223372036854775807 1 1 NT_STATUS_OK\n") ==
         "input:2: offset 9223372036854775807 is out of range; files end at 2^63 - 1");
   CHECK(error_of(open + "ReadX 1 NT_STATUS_OK\n") ==
-        "input:2: 1 fields after \"ReadX\"; expected 3");
+        "input:2: 1 field after \"ReadX\"; expected 3");
   CHECK(
       error_of("1e99 Close 1 NT_STATUS_OK\n") ==
       "input:1: invalid time \"1e99\"; expected seconds or an operation at the start of the line");
@@ -207,6 +301,9 @@ TEST_CASE("load files are recognised by their first operation") {
   CHECK(dbench_importer().recognises("# x\nDeltree \"\\clients\" NT_STATUS_OK\nrubbish"));
   CHECK(dbench_importer().recognises("0.5 Close 1 0x0\n"));
   CHECK(!dbench_importer().recognises("fio version 2 iolog\n"));
+  CHECK(dbench_importer().recognises("Deltree \\clients\\client1\nrubbish"));
+  CHECK(dbench_importer().recognises("NTCreateX \\clients\\client1\\a.doc 0x40 0x2 12120\n"));
+  CHECK(!dbench_importer().recognises("Unlink a\n"));
   CHECK(!dbench_importer().recognises("Close 1\n"));
   CHECK(!dbench_importer().recognises(""));
 }

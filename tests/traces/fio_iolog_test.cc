@@ -1,5 +1,7 @@
 #include "traces/import/fio_iolog.h"
 
+#include <algorithm>
+#include <cstddef>
 #include <string>
 
 #include <doctest/doctest.h>
@@ -140,6 +142,50 @@ TEST_CASE("errors in an iolog are reported with their line") {
         "input:2: \"/..\" is not a file name; lines start with the name of a file");
   CHECK(error_of("fio version 2 iolog\na wait 18446744073709551615 0\n") ==
         "input:2: time after the year 2200; the log is corrupt");
+}
+
+// A job's log, which fio appends in blocks of 4096 bytes.
+std::string job_log(const std::string& file, int reads) {
+  std::string log = "fio version 3 iolog\n29 " + file + " add\n109 " + file + " open\n";
+  for (int i = 0; i < reads; ++i) {
+    log += std::to_string(110 + i) + " " + file + " read " + std::to_string(i * 4096) + " 4096\n";
+  }
+  return log + std::to_string(110 + reads) + " " + file + " close\n";
+}
+
+std::string torn_error(int line) {
+  return "input:" + std::to_string(line) +
+         ": several jobs wrote this log at once, which tears its lines; record each job alone, "
+         "with "
+         "numjobs=1 and a write_iolog of its own, import each log, and join the reels with "
+         "\"filereel merge\"";
+}
+
+TEST_CASE("logs that several jobs wrote at once are refused") {
+  const std::string first = job_log("./j.0.0", 1000), second = job_log("./j.1.0", 1000);
+  std::string log;
+  for (std::size_t at = 0; at < std::max(first.size(), second.size()); at += 4096) {
+    if (at < first.size()) log += first.substr(at, 4096);
+    if (at < second.size()) log += second.substr(at, 4096);
+  }
+  const std::string whole = first.substr(0, 4096);
+  const auto lines = static_cast<int>(std::ranges::count(whole, '\n'));
+  CHECK(error_of(log) == torn_error(lines + 1));  // the second header is in a line
+  // A block that happens to end with a line.
+  const std::string block = first.substr(0, whole.rfind('\n') + 1);
+  CHECK(error_of(block + second) == torn_error(lines + 1));
+  // Without the second header: the first line that makes no sense crosses the end of a block.
+  CHECK(error_of(whole + second.substr(8192)) == torn_error(lines + 1));
+  // Elsewhere, such a line has another reason.
+  CHECK(error_of("fio version 3 iolog\n1 a open\n2 a re\n").find("unknown action") !=
+        std::string::npos);
+}
+
+TEST_CASE("jobs that wrote a log one after another are counted") {
+  Imported log(fio_importer(), job_log("a", 3) + job_log("b", 3) + job_log("c", 3));
+  CHECK(log.error.empty());
+  CHECK(log.builder.info().approximated.at(
+            "further jobs or runs of fio in one log (replayed in sequence)") == 2);
 }
 
 TEST_CASE("iologs are recognised by their first line") {

@@ -278,6 +278,8 @@ TEST_CASE("The other calls are mapped too") {
   CHECK(call.text == "user.b");
   CHECK(call.length == 5);
   CHECK(call.flags == (1 | AT_SYMLINK_NOFOLLOW));
+  CHECK(call.value == std::string("val\0x", 5));
+  CHECK(read("setxattr(\"g\", \"user.b\", \"va\"..., 5, 0) = 0").value.empty());
   call = read("fgetxattr(4, \"user.a\", 0x7f, 100) = -1 ENODATA (No data available)");
   CHECK(call.fd == 4);
   CHECK(call.result == -ENODATA);

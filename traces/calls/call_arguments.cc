@@ -101,9 +101,22 @@ void CallArguments::set(Argument role, std::uint64_t number) {
 void CallArguments::set_time(std::size_t which, std::uint64_t seconds, std::uint64_t part,
                              std::uint64_t unit) {
   std::uint64_t& time = call_.times[which];
-  time = seconds * 1'000'000'000 + part * unit;
-  if (part == UTIME_NOW) time = kTimeNow;
-  if (part == UTIME_OMIT) time = kTimeOmit;
+  if (part == UTIME_NOW || part == UTIME_OMIT) {
+    time = part == UTIME_NOW ? kTimeNow : kTimeOmit;
+    return;
+  }
+  constexpr std::int64_t kSecond = 1'000'000'000;
+  const auto whole = static_cast<std::int64_t>(seconds);
+  std::int64_t ns = 0;
+  bool moved = __builtin_mul_overflow(whole, kSecond, &ns) ||
+               __builtin_add_overflow(ns, static_cast<std::int64_t>(part * unit), &ns);
+  if (moved) ns = whole < 0 ? INT64_MIN : INT64_MAX;
+  time = static_cast<std::uint64_t>(ns);
+  if (time >= kTimeOmit) {  // the last two nanoseconds before 1970 have other meanings
+    time = kTimeOmit - 1;
+    moved = true;
+  }
+  call_.times_moved |= moved;
 }
 
 void CallArguments::lacks_text(bool is_null) {

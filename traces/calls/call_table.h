@@ -43,6 +43,7 @@ enum class Argument : std::uint8_t {
   buffers,  // struct iovec[], whose sum is the length; the next argument is the number of elements
   link_text,  // buffer of a link's target
   entries,    // buffer of directory entries
+  value,      // of an attribute; the next argument is its length
   // Structures: see structure_of().
   offset_pointer,  // offsets that the call advances by its result
   offset2_pointer,

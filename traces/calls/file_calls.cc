@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "traces/calls/access_control_list.h"
 #include "traces/calls/names.h"
 #include "traces/open_flags.h"
 
@@ -75,6 +76,31 @@ void locate_lock(CallParts& parts, const SystemCall& call, Description& file, st
   }
 }
 
+// Programs that copy the mode of a file do so with an access control list (sed -i, cp -p).
+void set_attribute(CallParts& parts, const SystemCall& call, Operation& operation) {
+  operation.flags = static_cast<std::uint32_t>(call.flags) & 3;  // XATTR_CREATE, XATTR_REPLACE
+  operation.text = parts.builder.tables().texts.add(call.text);
+  operation.length = call.length;
+  if (call.result < 0) return;
+  if (call.text == kDefaultList) {
+    parts.builder.approximated("default access control lists (without effect in a replay)");
+  }
+  if (call.text != kAccessList) return;
+  const std::optional<AccessListMode> list = mode_of_access_list(call.value);
+  if (!list) {
+    parts.builder.approximated("access control lists with unknown content (without effect)");
+    return;
+  }
+  if (!list->is_all) {
+    parts.builder.approximated("access control lists (only their mode is replayed)");
+  }
+  operation.kind = OperationKind::change_mode;
+  operation.mode = list->mode;
+  operation.flags = 0;
+  operation.text = 0;
+  operation.length = 0;
+}
+
 // Copies the remaining values of the call to `operation`: all except its kind and target.
 void emit_rest(CallParts& parts, const CallContext& context, const NamedFile& target,
                Operation operation) {
@@ -118,10 +144,13 @@ void emit_rest(CallParts& parts, const CallContext& context, const NamedFile& ta
     case set_times:
       operation.offset = call.times[0];
       operation.second = call.times[1];
+      if (call.times_moved && call.result >= 0) {
+        parts.builder.approximated("file times outside of 1677 to 2262 (the nearest one is set)");
+      }
       break;
     case set_xattr:
-      operation.flags = flags & 3;  // XATTR_CREATE, XATTR_REPLACE
-      [[fallthrough]];
+      set_attribute(parts, call, operation);
+      break;
     case get_xattr:
       operation.text = parts.builder.tables().texts.add(call.text);
       [[fallthrough]];

@@ -131,6 +131,14 @@ void identify(CallParts& parts, const SystemCall& call, FileSlot slot) {
   parts.builder.approximated("hard links created before the trace treated as separate files");
 }
 
+// A default access control list of the directory takes the place of the umask.
+std::uint32_t created_mode(const CallContext& context) {
+  const SystemCall& call = context.call;
+  if (call.result < 0 || !call.created.value_or(false) || !call.stat) return context.permissions();
+  const std::uint32_t mode = call.stat->mode & 07777;
+  return (mode & ~call.mode) == 0 ? mode : context.permissions();
+}
+
 }  // namespace
 
 void open_call(CallParts& parts, CallContext& context) {
@@ -161,7 +169,7 @@ void open_call(CallParts& parts, CallContext& context) {
   Operation operation{.kind = OperationKind::open,
                       .flags = flags & ~static_cast<std::uint32_t>(O_CLOEXEC),
                       .path = path};
-  if (flags & O_CREAT || unnamed) operation.mode = context.permissions();
+  if (flags & O_CREAT || unnamed) operation.mode = created_mode(context);
   if (!opened) return parts.emitter.emit(context, operation);
   if (call.result > INT_MAX) return;
 

@@ -161,6 +161,7 @@ struct SystemCall {
   bool path_unread = false;             // a given path or name is at an invalid address (EFAULT)
   bool unreadable = false;              // a value that matters could not be read
   std::string text;                     // symlink target, result of readlink, name of an attribute
+  std::string value;                    // setxattr: of the attribute; empty: unknown
   std::uint64_t flags = 0;              // O_*, AT_*, MAP_* …; kUnknownFlag
   std::uint64_t mode = 0;               // permission bits, protection of mmap, access mode
   std::optional<std::uint64_t> offset;  // nullopt: at the open file's position
@@ -168,6 +169,7 @@ struct SystemCall {
   std::uint64_t length = 0;
   std::uint64_t address = 0;    // mmap's result is `result`; munmap, msync, mremap, fault
   std::uint64_t times[2] = {};  // utimens: as in Operation (kTimeNow …)
+  bool times_moved = false;     // one of them was out of range, and is the nearest one within
   std::optional<SeenStat> stat;
   std::uint64_t entries = 0;    // getdents: number of returned entries
   std::uint64_t request = 0;    // submit, complete: identifier of the request

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <ranges>
 #include <string>
 #include <vector>
 
@@ -42,11 +43,13 @@ void DbenchClient::advance_to(std::uint64_t start_ns) {
 void DbenchClient::create(std::string_view name, std::uint64_t options, std::uint64_t disposition,
                           std::int64_t handle, bool succeeded) {
   const PathId path = builder_.path(name);
-  resolve(path);
+  const bool directory = (options & kDirectoryFile) != 0;
   std::uint32_t flags = O_RDWR;
   if (disposition == kCreate) flags |= O_CREAT;
   if (disposition == kOverwrite || disposition == kOverwriteIf) flags |= O_CREAT | O_TRUNC;
-  if ((options & kDirectoryFile) != 0) {
+  if (succeeded) assume(path, (flags & O_CREAT) == 0 && !directory);
+  resolve(path);
+  if (directory) {
     make_directory(path, 0700);
     flags = O_RDONLY | open_flags::kDirectory;
   }
@@ -69,8 +72,10 @@ void DbenchClient::close(std::int64_t handle) {
   open_.erase(found);
 }
 
-void DbenchClient::read(std::int64_t handle, std::uint64_t offset, std::uint64_t length) {
+void DbenchClient::read(std::int64_t handle, std::uint64_t offset, std::uint64_t length,
+                        std::uint64_t returned) {
   const Handle& file = open_.at(handle);
+  if (returned > 0) tree_.read_to(file.number, offset + std::min(length, returned));
   const SimulatedTree::Node& node = tree_.node(file.number);
   Operation operation{.kind = OperationKind::read};
   operation.file = file.file;
@@ -196,6 +201,23 @@ void DbenchClient::rename(std::string_view from, std::string_view to, bool succe
 
 void DbenchClient::delete_tree(std::string_view name) {
   empty_directory(builder_.path(name), 0);
+}
+
+void DbenchClient::assume(PathId path, bool exists) {
+  if (exists) {
+    const PathTable::Node name = builder_.tables().paths.node(path);
+    const SimulatedTree::Found directory = tree_.find(name.parent);
+    const bool otherwise_written =
+        directory.error == 0 && tree_.has_in_any_case(directory.number, name.name);
+    exists = !otherwise_written;
+  }
+  std::vector<PathId> missing;
+  for (PathId at = exists ? path : builder_.tables().paths.node(path).parent;
+       tree_.find(at).error == ENOENT; at = builder_.tables().paths.node(at).parent) {
+    if (builder_.model().presence(at) == TreeModel::Presence::absent) return;
+    missing.push_back(at);
+  }
+  for (const PathId at : missing | std::views::reverse) tree_.assume(at, at != path);
 }
 
 void DbenchClient::add(const Operation& operation) {

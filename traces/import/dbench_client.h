@@ -23,11 +23,12 @@ class DbenchClient {
   bool is_open(std::int64_t handle) const { return open_.contains(handle); }
 
   // One function per operation; `handle` is open, except for create. `succeeded` is the status in
-  // the load file. Names are complete.
+  // the load file, `returned` the bytes. Names are complete.
   void create(std::string_view name, std::uint64_t options, std::uint64_t disposition,
               std::int64_t handle, bool succeeded);
   void close(std::int64_t handle);
-  void read(std::int64_t handle, std::uint64_t offset, std::uint64_t length);
+  void read(std::int64_t handle, std::uint64_t offset, std::uint64_t length,
+            std::uint64_t returned);
   void write(std::int64_t handle, std::uint64_t offset, std::uint64_t length);
   void flush(std::int64_t handle);
   void lock(std::int64_t handle, std::uint64_t offset, std::uint64_t length, bool unlock);
@@ -51,6 +52,9 @@ class DbenchClient {
     PathId path = 0;  // as it was opened
   };
 
+  // What a part of a load file needs and nothing has shown to be missing existed before it: the
+  // directories of `path`, and the file itself if it must exist.
+  void assume(PathId path, bool exists);
   void add(const Operation& operation);
   void stat(PathId path);
   // dbench emulates a case-insensitive client: it searches the directory for a name that is

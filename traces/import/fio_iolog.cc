@@ -21,6 +21,7 @@ namespace {
 
 constexpr std::string_view kMagic = "fio version ";
 constexpr std::string_view kMagicEnd = " iolog";
+constexpr std::uint64_t kLogBlock = 4096;  // of the C library's output, on most file systems
 
 struct Action {
   std::string_view name;
@@ -64,6 +65,8 @@ class Iolog {
     std::string_view text;
     while (input_.next(text)) {
       if (input_.line() % 1024 == 0 && options_.stop.stop_requested()) return false;
+      line_begin_ = next_line_;
+      next_line_ += text.size() + 1;
       text = trim_end(text);
       if (begin_part(text) || text.empty()) continue;
       line(text);
@@ -75,14 +78,20 @@ class Iolog {
   }
 
  private:
-  // The header line. It may be repeated, because fio appends to an existing log.
+  // The header line. Each job writes one, and fio appends to an existing log.
   bool begin_part(std::string_view text) {
-    if (text.starts_with(kMagic) && text.ends_with(kMagicEnd)) {
+    const std::size_t magic = text.find(kMagic);
+    if (magic != text.npos && text.ends_with(kMagicEnd)) {
+      // A job closes its files at the end of its part.
+      if (version_ != 0 && (magic != 0 || open_files_ > 0)) reject_torn();
       text.remove_prefix(kMagic.size());
       text.remove_suffix(std::min(text.size(), kMagicEnd.size()));
       if (text != "2" && text != "3") {
-        reject_line(input_, fmt::format("unsupported iolog version {}", printable(text)),
-                    "record with fio 1.17 or later to get version 2 or 3");
+        reject(fmt::format("unsupported iolog version {}", printable(text)),
+               "record with fio 1.17 or later to get version 2 or 3");
+      }
+      if (version_ != 0) {
+        builder_.approximated("further jobs or runs of fio in one log (replayed in sequence)");
       }
       version_ = text == "2" ? 2 : 3;
       builder_.fact("format", fmt::format("iolog version {}", version_));
@@ -93,14 +102,29 @@ class Iolog {
     return false;
   }
 
+  // Jobs that write to one log at once write blocks of some kB, which end in the middle of lines.
+  [[noreturn]] void reject_torn() const {
+    reject_line(input_, "several jobs wrote this log at once, which tears its lines",
+                "record each job alone, with numjobs=1 and a write_iolog of its own, import each "
+                "log, and join the reels with \"filereel merge\"");
+  }
+
+  // Anything wrong with a line. At the end of such a block, the reason is probably the above.
+  [[noreturn]] void reject(std::string_view what, std::string_view what_to_do) const {
+    const bool torn =
+        next_line_ / kLogBlock != line_begin_ / kLogBlock && line_begin_ % kLogBlock != 0;
+    if (torn && version_ != 0) reject_torn();
+    reject_line(input_, what, what_to_do);
+  }
+
   [[noreturn]] void throw_not_an_iolog() const {
-    reject_line(input_, "not a fio iolog",
-                "the first line must be \"fio version 2 iolog\" or \"fio version 3 iolog\"");
+    reject("not a fio iolog",
+           "the first line must be \"fio version 2 iolog\" or \"fio version 3 iolog\"");
   }
 
   void line(std::string_view text) {
     if (text.find('\0') != text.npos) {
-      reject_line(input_, "unexpected NUL byte", "the log is corrupt");
+      reject("unexpected NUL byte", "the log is corrupt");
     }
     if (version_ == 3) take_time(text);
     const Fields fields = split(text);
@@ -123,11 +147,12 @@ class Iolog {
       operation.flags = O_RDWR;  // fio creates its files before it starts
       builder_.add(made);
       open.push_back(operation.file);
+      ++open_files_;
       return;
     }
     if (open.empty()) {
-      reject_line(input_, fmt::format("\"{}\" is not open", printable(fields.file)),
-                  "its \"open\" line is missing");
+      reject(fmt::format("\"{}\" is not open", printable(fields.file)),
+             "its \"open\" line is missing");
     }
     operation.file = open.back();
     if (fields.ranged) fill_range(fields, operation);
@@ -135,6 +160,7 @@ class Iolog {
     if (operation.kind == OperationKind::close) {
       builder_.free_slot(operation.file);
       open.pop_back();
+      --open_files_;
     }
   }
 
@@ -153,7 +179,7 @@ class Iolog {
         break;
       case OperationKind::allocate:
         check_range(fields, kLargestOffset);
-        if (fields.length == 0) reject_line(input_, "trim of zero bytes", "remove the line");
+        if (fields.length == 0) reject("trim of zero bytes", "remove the line");
         operation.flags = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
         builder_.approximated("trims (replayed as punched holes)");
         break;
@@ -166,12 +192,11 @@ class Iolog {
 
   void check_range(const Fields& fields, std::uint64_t most) const {
     if (fields.length > most) {
-      reject_line(input_, fmt::format("length of {} bytes is out of range", fields.length),
-                  fmt::format("the limit for one call is {}", most));
+      reject(fmt::format("length of {} bytes is out of range", fields.length),
+             fmt::format("the limit for one call is {}", most));
     }
     if (fields.offset > kLargestOffset - fields.length) {
-      reject_line(input_, fmt::format("offset {} is out of range", fields.offset),
-                  "files end at 2^63 - 1");
+      reject(fmt::format("offset {} is out of range", fields.offset), "files end at 2^63 - 1");
     }
   }
 
@@ -179,8 +204,8 @@ class Iolog {
     const std::size_t end = std::min(text.find(' '), text.size());
     const std::optional<std::uint64_t> us = parse_unsigned(text.substr(0, end));
     if (!us || *us > kLargestOffset / 1000) {
-      reject_line(input_, fmt::format("invalid time \"{}\"", printable(text.substr(0, end))),
-                  "lines of version 3 start with microseconds");
+      reject(fmt::format("invalid time \"{}\"", printable(text.substr(0, end))),
+             "lines of version 3 start with microseconds");
     }
     advance(began_ns_, *us);
     text.remove_prefix(std::min(text.size(), end + 1));
@@ -189,15 +214,14 @@ class Iolog {
   // Times never decrease: jobs that write to one log are one thread here.
   void advance(std::uint64_t from_ns, std::uint64_t us) {
     if (us > (kLargestOffset - from_ns) / 1000) {
-      reject_line(input_, "time after the year 2200", "the log is corrupt");
+      reject("time after the year 2200", "the log is corrupt");
     }
     now_ns_ = std::max(now_ns_, from_ns + us * 1000);
   }
 
   void wait(std::uint64_t us) {
     if (version_ == 3) {
-      reject_line(input_, "unexpected \"wait\" in an iolog of version 3, which has times",
-                  "remove the line");
+      reject("unexpected \"wait\" in an iolog of version 3, which has times", "remove the line");
     }
     advance(now_ns_, us);
   }
@@ -219,14 +243,14 @@ class Iolog {
     const bool known = action != std::end(kActions) || fields.action == "add" ||
                        (fields.ranged && fields.action == "wait");
     if (!known) {
-      reject_line(input_, fmt::format("unknown action \"{}\"", printable(fields.action)),
-                  "expected add, open, close, or read, write, sync, datasync, trim or wait with "
-                  "offset and length");
+      reject(fmt::format("unknown action \"{}\"", printable(fields.action)),
+             "expected add, open, close, or read, write, sync, datasync, trim or wait with "
+             "offset and length");
     }
     if (fields.ranged !=
         (fields.action == "wait" || (action != std::end(kActions) && action->ranged))) {
-      reject_line(input_, fmt::format("wrong number of fields for \"{}\"", fields.action),
-                  "expected \"FILE ACTION\" or \"FILE ACTION OFFSET LENGTH\"");
+      reject(fmt::format("wrong number of fields for \"{}\"", fields.action),
+             "expected \"FILE ACTION\" or \"FILE ACTION OFFSET LENGTH\"");
     }
     return fields;
   }
@@ -234,8 +258,8 @@ class Iolog {
   std::uint64_t number(std::string_view text) const {
     const std::optional<std::uint64_t> value = parse_unsigned(text);
     if (!value) {
-      reject_line(input_, fmt::format("invalid number of bytes \"{}\"", printable(text)),
-                  "expected 0 to 2^63 - 1");
+      reject(fmt::format("invalid number of bytes \"{}\"", printable(text)),
+             "expected 0 to 2^63 - 1");
     }
     return *value;
   }
@@ -247,8 +271,8 @@ class Iolog {
                                           ? std::string(file)
                                           : fmt::format("{}/{}", options_.working_directory, file));
     if (builder_.tables().paths.is_root(path)) {
-      reject_line(input_, fmt::format("\"{}\" is not a file name", printable(file)),
-                  "lines start with the name of a file");
+      reject(fmt::format("\"{}\" is not a file name", printable(file)),
+             "lines start with the name of a file");
     }
     names_.emplace(file, path);
     return path;
@@ -257,7 +281,9 @@ class Iolog {
   LineReader& input_;
   TraceBuilder& builder_;
   const ImportOptions& options_;
-  int version_ = 0;  // none read yet
+  int version_ = 0;                               // none read yet
+  std::uint64_t line_begin_ = 0, next_line_ = 0;  // offsets in the log
+  std::uint64_t open_files_ = 0;
   std::uint64_t began_ns_ = 0, now_ns_ = 0;
   std::unordered_map<std::string, PathId, TextHash, std::equal_to<>> names_;
   std::unordered_map<PathId, std::vector<FileSlot>> open_;  // the last one is in use

@@ -64,7 +64,10 @@ SimulatedTree::Found SimulatedTree::open(PathId path, std::uint32_t flags) {
     const bool writes = (flags & O_ACCMODE) != O_RDONLY || (flags & O_CREAT) != 0;
     if (node.directory && writes) return {.error = EISDIR};
     if (!node.directory && (flags & open_flags::kDirectory) != 0) return {.error = ENOTDIR};
-    if ((flags & O_TRUNC) != 0) node.size = 0;
+    if ((flags & O_TRUNC) != 0) {
+      node.size = 0;
+      node.assumed = false;
+    }
     return found;
   }
   if (found.error != ENOENT || (flags & O_CREAT) == 0) return found;
@@ -127,6 +130,14 @@ int SimulatedTree::rename(PathId from, PathId to) {
 
 void SimulatedTree::grow(Number file, std::uint64_t size) {
   nodes_[file].size = std::max(nodes_[file].size, size);
+}
+
+void SimulatedTree::assume(PathId path, bool directory) {
+  nodes_[add(parent(path).number, paths_.node(path).name, directory)].assumed = true;
+}
+
+void SimulatedTree::read_to(Number file, std::uint64_t size) {
+  if (nodes_[file].assumed && !nodes_[file].directory) grow(file, size);
 }
 
 void SimulatedTree::release(Number number) {

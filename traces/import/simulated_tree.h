@@ -21,6 +21,7 @@ class SimulatedTree {
 
   struct Node {
     bool directory = false;
+    bool assumed = false;  // existed before the first operation
     std::uint64_t size = 0;
     std::map<std::string, Number, std::less<>> children;
     std::unordered_multiset<std::string> folded;  // the children's names, case-folded
@@ -49,6 +50,11 @@ class SimulatedTree {
   int rename(PathId from, PathId to);
 
   void grow(Number file, std::uint64_t size);
+
+  // `path`, which is missing in an existing directory, existed from the start.
+  void assume(PathId path, bool directory);
+  // A read reached this size: an assumed file had it.
+  void read_to(Number file, std::uint64_t size);
 
   // Open files remain until they are released, even without a name.
   void hold(Number number) { ++nodes_[number].users; }

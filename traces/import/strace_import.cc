@@ -8,6 +8,7 @@
 
 #include "filesets/system/error.h"
 #include "filesets/system/printable.h"
+#include "filesets/system/program_privileges.h"
 #include "filesets/system/units.h"
 #include "traces/calls/existing_links.h"
 #include "traces/calls/harmless_calls.h"
@@ -218,6 +219,13 @@ void StraceImport::begin_call(StraceThread& thread, const StraceLine& line, std:
   }
 }
 
+// A program started by a recorded one. The tracer is this process, or has its privileges.
+void StraceImport::check_privileges(const SystemCall& call) const {
+  if (!options_.live || call.call != Call::exec || call.result < 0) return;
+  if (!call.path.starts_with('/') || privileges_lost_to_tracing(call.path).empty()) return;
+  builder_.approximated("programs run without the privileges of their file (strace)");
+}
+
 void StraceImport::cut_roots(SystemCall& call) const {
   if (!options_.live) return;
   for (const std::string& root : options_.live->roots) {
@@ -305,6 +313,7 @@ bool StraceImport::end_call(StraceThread& thread, const CallRow& call, std::stri
     one.enter_ns = enter_ns;
     one.exit_ns = exit_ns;
     cut_roots(one);
+    check_privileges(one);
     resolver_.returned(one);
     if (one.call == Call::fork && one.result > 0 && one.result <= UINT32_MAX) {
       threads_.announce(static_cast<std::uint32_t>(one.result));

@@ -286,6 +286,11 @@ bool StraceReader::fill(Argument role, std::string_view text, CallArguments& to)
     case Argument::link_text:
       read_link_text(text, to);
       break;
+    case Argument::value: {
+      bool cut = false;
+      if (!strace_string(text, call.value, cut) || cut) call.value.clear();
+      break;
+    }
     case Argument::entries:
       call.entries = entries_in(text);
       break;

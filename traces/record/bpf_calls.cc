@@ -203,6 +203,9 @@ bpf_shape shape_of(const CallRow& row, unsigned flags) {
       case Argument::open_flags:
         shape.open_flags = argument;
         break;
+      case Argument::value:
+        shape.value = argument;
+        break;
       default:
         if (const std::size_t size = size_of(role, row); size > 0) {
           shape.copy[copies] = argument;
@@ -344,6 +347,9 @@ void read_argument(const BpfEventView& event, std::size_t i, std::size_t& copies
       return;
     case Argument::entries:
       call.entries = event.head().extra;
+      return;
+    case Argument::value:
+      call.value = event.copy(copies++).bytes;
       return;
     case Argument::link_text:
       if (to.succeeded()) call.text = event.result().bytes;

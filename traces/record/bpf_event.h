@@ -124,7 +124,7 @@ struct bpf_shape {
   __u8 vector;      // struct iovec[]; its length is the next argument
   __u8 buffer;      // the result's buffer, `result` bytes
   __u8 open_flags;  // of SHAPE_CREATES
-  __u8 unused;
+  __u8 value;       // bytes to copy; their number is the next argument
 };
 
 // State of a recorded thread. States are in a two-way set-associative array indexed by thread ID,

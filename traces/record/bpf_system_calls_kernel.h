@@ -290,6 +290,12 @@ int BPF_PROG(large_call) {
     const __u64 user = argument(state, shape->copy[i]);
     if (user) at = put_copy(scratch, at, PART_COPY, i, shape->copy_size[i], user);
   }
+  if (shape->value) {
+    const __u64 size = argument(state, shape->value + 1);
+    if (size < kPathMax) {
+      at = put_copy(scratch, at, PART_COPY, 0, size, argument(state, shape->value));
+    }
+  }
   if (shape->buffer && result > 0) {
     at = put_copy(scratch, at, PART_RESULT, 0, result, argument(state, shape->buffer));
   }
@@ -353,7 +359,7 @@ int BPF_PROG(call_ends, struct pt_regs* regs, long result) {
   }
   state->number = number;
   state->result = result;
-  const int is_large = shape->buffer || shape->vector || (flags & SHAPE_LISTS);
+  const int is_large = shape->buffer || shape->vector || shape->value || (flags & SHAPE_LISTS);
   const int is_plain = !shape->string[0] && !shape->string[2] && !shape->copy[0] &&
                        !(flags & (SHAPE_OPENS | SHAPE_DUPLICATES));
   if (is_large || (!is_plain && !small_call(state, task, shape))) {
